@@ -1,0 +1,49 @@
+# Everything a user or the CI needs; plain pip does the rest. `make fly` is the place to start.
+PYTHON ?= python3
+SET_UP := .venv/.set-up
+
+.PHONY: help setup fly test test-slow bench lint lock clean
+
+help:
+	@echo "make fly        set up, then fly the first flight"
+	@echo "make setup      set up only; the command is then .venv/bin/skyloop"
+	@echo "make test       lint, types and the tests (what .ci/run calls)"
+	@echo "make test-slow  the tests marked slow"
+	@echo "make bench      the performance figures of this machine"
+	@echo "make lint       ruff and mypy only"
+	@echo "make lock       take the newest versions pyproject.toml allows into requirements.lock"
+	@echo "make clean      remove the environment and all caches; run folders stay"
+
+# A checkout that was moved or copied must not use the environment of its old place.
+ifneq ($(shell cat $(SET_UP) 2>/dev/null),$(CURDIR))
+.PHONY: $(SET_UP)
+endif
+
+$(SET_UP): requirements.lock pyproject.toml
+	@sh tools/set_up.sh "$(PYTHON)"
+
+setup: $(SET_UP)
+
+fly: setup
+	@.venv/bin/skyloop run first-flight
+
+test: lint
+	@.venv/bin/python -m pytest -q -n 2
+
+test-slow: setup
+	@.venv/bin/python -m pytest -q -n 2 -m slow
+
+bench: setup
+	@.venv/bin/skyloop bench physics
+
+lint: setup
+	@.venv/bin/python -m ruff check --quiet .
+	@.venv/bin/python -m ruff format --check --quiet .
+	@.venv/bin/python -m mypy --no-error-summary
+
+lock:
+	@sh tools/lock.sh "$(PYTHON)"
+
+clean:
+	@rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,261 @@
+"""From a scenario to a simulation: the only file that knows every room."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from skyloop.bus import Bus
+from skyloop.clock import Clock, FreeRunning, Gate, RealTime
+from skyloop.errors import ScenarioError, unknown_name
+from skyloop.messages import Estimate, Message
+from skyloop.navigation.localisation import EkfLocaliser
+from skyloop.parts import (
+    AutopilotPart,
+    Context,
+    ControllerPart,
+    EstimatorPart,
+    Part,
+    PilotPart,
+    SensorPart,
+    TruthPart,
+    WindFieldPart,
+)
+from skyloop.plugins import is_plugin, load_plugin
+from skyloop.scenario import (
+    AIRFRAMES,
+    OwnPilot,
+    OwnSensor,
+    Scenario,
+    Vehicle,
+    read_yaml,
+    shipped_airframes,
+    validated,
+)
+from skyloop.schedule import Schedule
+from skyloop.sensors.faults import check_faults
+from skyloop.sensors.registry import SENSORS
+from skyloop.simulation import Simulation
+from skyloop.streams import NS_PER_S, Rate, StreamInfo
+from skyloop.tasks.pilots import build_pilot
+from skyloop.vehicle.airframe import Airframe, Drag
+from skyloop.vehicle.autopilot import Autopilot
+from skyloop.vehicle.fleet import Fleet
+from skyloop.vehicle.packing import Flying, pack
+from skyloop.world.earth import Earth
+from skyloop.world.wind import wind_field
+from skyloop.world.world import Scene, World, build_world
+
+AUTOPILOT_RATE = Rate(50)
+
+
+def build(scenario: Scenario, *, gates: tuple[Gate, ...] = ()) -> Simulation:
+    """Everything connected and at t = 0; nothing has happened yet."""
+    folder = None if scenario.folder is None else Path(scenario.folder)
+    earth = Earth(scenario.earth)
+    world = build_world(scenario.world, scenario.seed, folder)
+    airframes = [load_airframe(vehicle.airframe, folder) for vehicle in scenario.vehicles]
+    fleet = _build_fleet(scenario, airframes, earth, world)
+    bus, schedule = Bus(), Schedule()
+    context = Context(bus, schedule, fleet, Scene(world, earth))
+    parts: list[Part] = []
+    if scenario.wind.kind == "field":
+        parts.append(
+            WindFieldPart(wind_field(scenario.wind, folder), Rate.from_hz(scenario.wind.rate_hz), context)
+        )
+    autopilots = {
+        vehicle.name: Autopilot(
+            fleet,
+            i,
+            limits=airframes[i].limits,
+            failsafes=vehicle.failsafes,
+            on_estimate=vehicle.state != "truth",
+        )
+        for i, vehicle in enumerate(scenario.vehicles)
+    }
+    for i, vehicle in enumerate(scenario.vehicles):
+        parts += _sensor_parts(vehicle, i, scenario.seed, folder, context)
+    for i, vehicle in enumerate(scenario.vehicles):
+        autopilot = autopilots[vehicle.name]
+        parts.append(_truth_part(vehicle.name, i, scenario.truth_rate_hz, context))
+        parts += _estimator_parts(vehicle, autopilot, earth, context)
+        parts += _flying_parts(vehicle, airframes[i], autopilot, folder, context)
+    pacing = RealTime(scenario.pacing.factor) if scenario.pacing.mode == "realtime" else FreeRunning()
+    return Simulation(Clock(pacing, gates), fleet, bus, schedule, autopilots, parts)
+
+
+def load_airframe(airframe: str | Airframe, folder: Path | None = None) -> Airframe:
+    """By name, by YAML file, or from the user's own module: an Airframe, a dict, or a function that gives one."""
+    if isinstance(airframe, Airframe):
+        return airframe
+    if is_plugin(airframe):
+        made = load_plugin(airframe, folder)
+        made = made() if callable(made) else made
+        return made if isinstance(made, Airframe) else validated(Airframe, made, airframe)  # type: ignore[no-any-return]
+    if airframe.endswith((".yaml", ".yml")):
+        path = Path(airframe) if folder is None else folder / airframe
+        return validated(Airframe, read_yaml(path), airframe)  # type: ignore[no-any-return]
+    if airframe not in shipped_airframes():
+        raise unknown_name("airframe", airframe, shipped_airframes())
+    return validated(Airframe, read_yaml(AIRFRAMES / f"{airframe}.yaml"), airframe)  # type: ignore[no-any-return]
+
+
+def _build_fleet(scenario: Scenario, airframes: list[Airframe], earth: Earth, world: World) -> Fleet:
+    rate = Rate.from_hz(scenario.physics_rate_hz)
+    records = []
+    for vehicle, airframe in zip(scenario.vehicles, airframes, strict=True):
+        flying = Flying(
+            gravity=earth.gravity,
+            home_altitude=scenario.earth.altitude,
+            drag=chosen_drag(vehicle, airframe),
+            controller=vehicle.controller or airframe.controller,
+            control_divider=max(1, round(rate.hz / vehicle.controller_rate_hz)),
+            seed=scenario.seed,
+            name=vehicle.name,
+            wind=scenario.wind,
+            wrenches=vehicle.wrenches,
+            rotor_faults=vehicle.rotor_faults,
+            has_battery=vehicle.battery,
+        )
+        records.append(pack(airframe, flying))
+    fleet = Fleet(records, rate, world.ground)
+    mean = {"constant": "velocity", "dryden": "mean"}.get(scenario.wind.kind)
+    for i, (vehicle, airframe) in enumerate(zip(scenario.vehicles, airframes, strict=True)):
+        fleet.place(i, standing_position(vehicle, airframe, world), np.radians(vehicle.yaw_deg))
+        fleet.set_charge(i, vehicle.charge)
+        if mean is not None:
+            fleet.inputs[i]["wind_mean"] = getattr(scenario.wind, mean)
+    return fleet
+
+
+def chosen_drag(vehicle: Vehicle, airframe: Airframe) -> Drag:
+    return airframe.drag.model_copy(update=vehicle.drag.model_dump(exclude_none=True))
+
+
+def standing_position(vehicle: Vehicle, airframe: Airframe, world: World) -> Any:
+    """On its legs on the ground, unless a height is given."""
+    if len(vehicle.position) == 3:
+        return np.array(vehicle.position)
+    x, y = vehicle.position
+    lowest = min(leg[2] for leg in airframe.contact.legs)
+    return np.array([x, y, world.ground.at(x, y)[0] - lowest - airframe.contact.sink])
+
+
+def _sensor_parts(vehicle: Vehicle, i: int, seed: int, folder: Path | None, context: Context) -> list[Part]:
+    parts: list[Part] = []
+    for name, config in vehicle.sensors.items():
+        rate = Rate.from_hz(config.rate_hz)
+        if isinstance(config, OwnSensor):
+            sensor = _make(load_plugin(config.kind, folder), f"{vehicle.name}.sensors.{name}", config.options)
+        else:
+            sensor = SENSORS[config.kind][1](config, rate.period_s)
+        stream = f"{vehicle.name}/{name}"
+        check_faults(config.faults, sensor, stream)
+        info = StreamInfo(
+            stream,
+            sensor.message,
+            rate,
+            vehicle.name,
+            round(config.latency * NS_PER_S),
+            config.mount.mount(),
+            sensor.details() if hasattr(sensor, "details") else {},
+        )
+        parts.append(SensorPart(sensor, info, i, config.faults, seed, context))
+    return parts
+
+
+def _truth_part(vehicle: str, i: int, rate_hz: float, context: Context) -> TruthPart:
+    rate = Rate.from_hz(rate_hz)
+    return TruthPart(
+        i,
+        {
+            "state": StreamInfo(f"truth/{vehicle}", "VehicleState", rate, vehicle),
+            "battery": StreamInfo(f"{vehicle}/battery", "BatteryState", rate, vehicle),
+            "actuators": StreamInfo(f"{vehicle}/actuators", "ActuatorState", rate, vehicle),
+        },
+        context,
+    )
+
+
+def _estimator_parts(vehicle: Vehicle, autopilot: Autopilot, earth: Earth, context: Context) -> list[Part]:
+    """The built-in EKF when asked for, and the stream of estimates the controller listens to."""
+    if vehicle.state == "truth":
+        return []
+    parts: list[Part] = []
+    stream = vehicle.state
+    if vehicle.state == "ekf":
+        stream = f"{vehicle.name}/estimate"
+        infos = {name: info for name, info in context.bus.infos.items() if info.vehicle == vehicle.name}
+        infos = {name: info for name, info in infos.items() if not name.startswith("truth/")}
+        missing = {"ImuSample", "GnssFix", "BarometerSample", "MagnetometerSample"} - {
+            i.message for i in infos.values()
+        }
+        if missing:
+            raise ScenarioError(
+                f"{vehicle.name}: state 'ekf' needs sensors that give {', '.join(sorted(missing))}; "
+                "add them under sensors"
+            )
+        localiser = EkfLocaliser(
+            vehicle.ekf, infos, earth.local_frame.home, earth.magnetic_field_world, gravity=earth.gravity
+        )
+        info = StreamInfo(stream, "Estimate", None, vehicle.name)
+        parts.append(EstimatorPart(localiser, list(infos), info, context))
+    elif stream not in context.bus.infos:
+        raise ScenarioError(
+            f"{vehicle.name}: state '{stream}' is neither truth nor ekf nor a stream; "
+            f"streams are {', '.join(sorted(context.bus.infos))}"
+        )
+
+    def feed(message: Message) -> None:
+        if not isinstance(message.data, Estimate):
+            raise ScenarioError(
+                f"{vehicle.name}: stream '{stream}' carries {type(message.data).__name__}, not Estimate"
+            )
+        autopilot.feed_estimate(message.data)
+
+    context.bus.on(stream, feed)
+    return parts
+
+
+def _flying_parts(
+    vehicle: Vehicle, airframe: Airframe, autopilot: Autopilot, folder: Path | None, context: Context
+) -> list[Part]:
+    """Flight modes, a controller from outside, and the pilot."""
+    status = StreamInfo(f"{vehicle.name}/status", "VehicleStatus", AUTOPILOT_RATE, vehicle.name)
+    events = StreamInfo(f"{vehicle.name}/events", "Event", None, vehicle.name)
+    parts: list[Part] = [AutopilotPart(autopilot, status, events, context)]
+    if vehicle.controller is not None and is_plugin(vehicle.controller):
+        rate = Rate.from_hz(vehicle.controller_rate_hz)
+        make = load_plugin(vehicle.controller, folder)
+        controller = _make(
+            make, f"{vehicle.name}.controller", vehicle.controller_options, airframe, rate.period_s
+        )
+        parts.append(ControllerPart(controller, rate, autopilot, context))
+    if vehicle.pilot is not None:
+        if isinstance(vehicle.pilot, OwnPilot):
+            pilot = load_plugin(vehicle.pilot.kind, folder)
+            if inspect.isclass(pilot):
+                pilot = _make(pilot, f"{vehicle.name}.pilot", vehicle.pilot.options)
+            elif vehicle.pilot.options:
+                raise ScenarioError(
+                    f"{vehicle.name}.pilot: '{vehicle.pilot.kind}' is a function, it takes no options"
+                )
+        else:
+            pilot = build_pilot(vehicle.pilot)
+        info = StreamInfo(
+            f"{vehicle.name}/pilot", "Setpoint", Rate.from_hz(vehicle.pilot.rate_hz), vehicle.name
+        )
+        parts.append(PilotPart(pilot, info, autopilot, context))
+    return parts
+
+
+def _make(make: Any, place: str, options: dict[str, Any], *arguments: Any) -> Any:
+    try:
+        return make(*arguments, **options)
+    except TypeError as error:
+        raise ScenarioError(
+            f"{place}: {getattr(make, '__name__', make)} refuses its options {options}: {error}"
+        ) from error

@@ -1,0 +1,305 @@
+"""Every record that travels on a stream, and every setpoint and request that flows back.
+
+World axes are ENU (east, north, up), body axes FLU (forward, left, up); SI units and radians; stamps are integer
+nanoseconds of simulated time. Quaternions are Hamilton, unit, ``(w, x, y, z)``, and turn body vectors into world ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array: TypeAlias = NDArray[np.float64]
+"""A float64 array; the field's docstring gives its shape."""
+
+
+def _zeros3() -> Array:
+    return np.zeros(3)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Message:
+    """What the bus carries: a record with its stream, number and times."""
+
+    stream: str
+    index: int
+    """Number of this sample on its stream, from 0; dropped samples leave a gap."""
+    t_ns: int
+    """The instant the data describes."""
+    arrival_ns: int
+    """The instant a consumer may see it: `t_ns` plus the stream's latency."""
+    data: Any
+
+
+# ---- truth
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VehicleState:
+    """The exact state of a vehicle at one instant."""
+
+    t_ns: int
+    position: Array
+    """(3,) m, world."""
+    velocity_world: Array
+    """(3,) m/s."""
+    quat_wxyz: Array
+    """(4,) world_from_body."""
+    angular_velocity_body: Array
+    """(3,) rad/s."""
+    acceleration_world: Array
+    """(3,) m/s²; zero at rest, -g in free fall."""
+    angular_acceleration_body: Array
+    """(3,) rad/s²."""
+    rotor_speeds: Array
+    """(n_rotors,) rad/s."""
+    rotor_thrusts: Array
+    """(n_rotors,) N."""
+    wind_world: Array
+    """(3,) m/s, air relative to ground at the vehicle."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kinematics:
+    """The exact motion of one frame (a sensor's) at one instant; what `Sensor.measure` sees."""
+
+    t_ns: int
+    position: Array
+    """(3,) m, world."""
+    velocity_world: Array
+    """(3,) m/s."""
+    quat_wxyz: Array
+    """(4,) world_from_sensor."""
+    angular_velocity: Array
+    """(3,) rad/s, sensor axes."""
+    acceleration_world: Array
+    """(3,) m/s², lever arm included."""
+    wind_world: Array
+    """(3,) m/s."""
+
+
+# ---- samples
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ImuSample:
+    t_ns: int
+    angular_velocity: Array
+    """(3,) rad/s, sensor axes."""
+    specific_force: Array
+    """(3,) m/s², sensor axes; +g along up at rest."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ImuBias:
+    """The hidden truth of an IMU, published beside it under `truth/`."""
+
+    t_ns: int
+    gyro_bias: Array
+    """(3,) rad/s."""
+    accel_bias: Array
+    """(3,) m/s²."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GnssFix:
+    t_ns: int
+    latitude_deg: float
+    longitude_deg: float
+    altitude: float
+    """m above the WGS84 ellipsoid."""
+    velocity_enu: Array
+    """(3,) m/s, in the local ENU axes at home."""
+    fix_type: int
+    """0 none, 2 two-dimensional, 3 three-dimensional."""
+    hdop: float
+    vdop: float
+    satellites: int
+    horizontal_sd: float
+    """m, one sigma as the receiver reports it."""
+    vertical_sd: float
+    speed_sd: float
+    """m/s."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BarometerSample:
+    t_ns: int
+    pressure: float
+    """Pa."""
+    altitude: float
+    """m, from pressure and the standard atmosphere."""
+    temperature: float
+    """K."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MagnetometerSample:
+    t_ns: int
+    field_tesla: Array
+    """(3,) T, sensor axes."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RangeSample:
+    t_ns: int
+    distance: float
+    """m along the sensor's +x axis; NaN when nothing is in range."""
+    min_range: float
+    max_range: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BatteryState:
+    t_ns: int
+    voltage: float
+    current: float
+    state_of_charge: float
+    """1 full, 0 empty."""
+    energy_used: float
+    """J since the start."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ActuatorState:
+    t_ns: int
+    commands: Array
+    """(n_rotors,) rad/s asked by the controller."""
+    speeds: Array
+    """(n_rotors,) rad/s."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Estimate:
+    """A vehicle's state as an estimator believes it; the controller may fly on it."""
+
+    t_ns: int
+    position: Array
+    velocity_world: Array
+    quat_wxyz: Array
+    angular_velocity_body: Array
+    position_sd: Array
+    """(3,) m, one sigma."""
+    velocity_sd: Array
+    attitude_sd: Array
+    """(3,) rad."""
+    valid: bool
+    """False while the estimator has not converged or has lost its footing."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VehicleStatus:
+    t_ns: int
+    mode: str
+    armed: bool
+    landed: bool
+    failsafe: str
+    """Empty, or the failsafe in force."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Event:
+    """Something that happened: a contact, a failsafe, a refusal, an arrival."""
+
+    t_ns: int
+    kind: str
+    text: str
+    values: dict[str, float] = field(default_factory=dict)
+
+
+# ---- setpoints: what to reach
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Position:
+    """Hold a point. With derivatives it is a point of a trajectory and is followed with feed-forward."""
+
+    position: Array
+    yaw: float | None = None
+    yaw_rate: float = 0.0
+    velocity: Array = field(default_factory=_zeros3)
+    acceleration: Array = field(default_factory=_zeros3)
+    jerk: Array = field(default_factory=_zeros3)
+    snap: Array = field(default_factory=_zeros3)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Velocity:
+    """Fly at a velocity; `frame` is "world" or "body" (heading-fixed: forward, left, up)."""
+
+    velocity: Array
+    frame: str = "world"
+    yaw: float | None = None
+    yaw_rate: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Attitude:
+    quat_wxyz: Array
+    thrust: float
+    """N, collective."""
+    yaw_rate: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rates:
+    angular_velocity_body: Array
+    thrust: float
+    """N, collective."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Motors:
+    throttle: Array
+    """(n_rotors,) 0..1."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Goal:
+    """Go there at cruise speed and stay; needs no refreshing, reports `arrived`."""
+
+    position: Array
+    yaw: float | None = None
+
+
+Setpoint: TypeAlias = Position | Velocity | Attitude | Rates | Motors | Goal
+
+
+# ---- requests: what to do
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Disarm:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class TakeOff:
+    altitude: float = 2.0
+    """m above the present position."""
+
+
+@dataclass(frozen=True, slots=True)
+class Land:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Hover:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class GoHome:
+    pass
+
+
+Request: TypeAlias = Arm | Disarm | TakeOff | Land | Hover | GoHome

@@ -1,0 +1,69 @@
+"""What is due when: periodic ticks by exact fractions of a second, and deliveries of delayed messages."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from skyloop.streams import Rate
+
+Action = Callable[[int, int], None]
+"""Called with (t_ns, index)."""
+
+
+@dataclass(slots=True)
+class Ticker:
+    """Something that happens at a rate."""
+
+    rate: Rate
+    act: Action
+    index: int = 0
+
+
+class Schedule:
+    """Events in order of time, then of rank, then of entry; nothing else decides."""
+
+    def __init__(self) -> None:
+        self._tickers: list[Ticker] = []
+        self._heap: list[tuple[int, int, int]] = []
+        self._once: dict[int, Callable[[int], None]] = {}
+        self._entered = 0
+
+    def every(self, rate: Rate, act: Action) -> None:
+        """From t = 0 on; of events at one instant the ticker entered first goes first."""
+        number = len(self._tickers)
+        self._tickers.append(Ticker(rate, act))
+        heapq.heappush(self._heap, (0, 1 + number, -1))
+
+    def once(self, t_ns: int, act: Callable[[int], None]) -> None:
+        """Before all tickers of that instant."""
+        self._entered += 1
+        self._once[self._entered] = act
+        heapq.heappush(self._heap, (t_ns, 0, self._entered))
+
+    def next_ns(self) -> int:
+        return self._heap[0][0]
+
+    def due(self, t_ns: int) -> Iterator[Callable[[], None]]:
+        """Every event due at `t_ns` or before, one by one, so that an event may add others."""
+        while self._heap and self._heap[0][0] <= t_ns:
+            due_ns, rank, entry = heapq.heappop(self._heap)
+            if rank == 0:
+                act = self._once.pop(entry)
+                yield lambda act=act, due_ns=due_ns: act(due_ns)  # type: ignore[misc]
+                continue
+            ticker = self._tickers[rank - 1]
+            index = ticker.index
+            ticker.index += 1
+            heapq.heappush(self._heap, (ticker.rate.due_ns(ticker.index), rank, -1))
+            yield lambda ticker=ticker, due_ns=due_ns, index=index: ticker.act(due_ns, index)  # type: ignore[misc]
+
+    def snapshot(self) -> object:
+        return list(self._heap), dict(self._once), self._entered, [ticker.index for ticker in self._tickers]
+
+    def restore(self, saved: object) -> None:
+        heap, once, self._entered, indices = saved  # type: ignore[misc]
+        self._heap, self._once = list(heap), dict(once)
+        for ticker, index in zip(self._tickers, indices, strict=True):
+            ticker.index = index

@@ -1,0 +1,94 @@
+"""Barometer: the standard atmosphere's pressure with a slowly wandering scale, drift and white noise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
+
+from skyloop.frames import EQUATORIAL_RADIUS
+from skyloop.keyed_random import KeyedRandom
+from skyloop.messages import Array, BarometerSample, Kinematics
+from skyloop.sensors.noise import markov_step, turn_on_normals
+from skyloop.sensors.sensor import NonNegative, Positive, Scene, SensorConfig, numbers_of, plain
+from skyloop.world import atmosphere
+
+
+@dataclass(frozen=True, slots=True)
+class BarometerNumbers:
+    """As the fields of BarometerConfig; the defaults are an instrument without errors."""
+
+    noise_sd: float = 0.0
+    factor_sd: float = 0.0
+    factor_tau: float = 3600.0
+    drift_rate: float = 0.0
+
+
+PRESETS = {
+    # AirSim's MS5611: pressure times (1 + Gauss-Markov), settled from the start, plus white noise per sample.
+    # The factor alone puts the first reading some 15 m off: heights are to be taken relative to it.
+    "ms5611": BarometerNumbers(noise_sd=2.7, factor_sd=0.001825, factor_tau=3600.0),
+    # PX4's Gazebo plugin: 1 Pa RMS; its drift option is `drift_rate`.
+    "gazebo": BarometerNumbers(noise_sd=1.0),
+    "perfect": BarometerNumbers(),
+}
+
+
+class BarometerConfig(SensorConfig):
+    kind: Literal["barometer"] = "barometer"
+    """Which sensor this is."""
+    rate_hz: float | str = 50.0
+    """Samples per second."""
+    preset: Literal["ms5611", "gazebo", "perfect"] = "ms5611"
+    """Where numbers left at None come from."""
+    noise_sd: NonNegative | None = None
+    """Pa, white, per sample."""
+    factor_sd: NonNegative | None = None
+    """1, sigma of the wandering scale error."""
+    factor_tau: Positive | None = None
+    """s, its correlation time."""
+    drift_rate: float | None = None
+    """Pa/s, from time 0 on."""
+
+
+class Barometer:
+    """Its state is the scale error of the latest sample."""
+
+    message: ClassVar[str] = "BarometerSample"
+    fault_fields: ClassVar[dict[str, int]] = {"pressure": 1}
+
+    def __init__(self, config: BarometerConfig, period_s: float) -> None:
+        self.numbers = numbers_of(config, PRESETS)
+        self._preset = config.preset
+        self._decay, self._step_sd = markov_step(self.numbers.factor_sd, self.numbers.factor_tau, period_s)
+
+    def initial_state(self, rng: KeyedRandom) -> float:
+        return self.numbers.factor_sd * float(turn_on_normals(rng, 1)[0])
+
+    def measure(
+        self, kinematics: Kinematics, scene: Scene, state: float, rng: KeyedRandom
+    ) -> tuple[BarometerSample, float]:
+        east, north, up = kinematics.position.tolist()
+        # The ellipsoid falls away below the tangent plane: 8 cm at 1 km.
+        altitude = (
+            scene.local_frame.home.altitude + up + (east * east + north * north) / (2.0 * EQUATORIAL_RADIUS)
+        )
+        white, step = rng.normal(2).tolist()
+        factor = self._decay * state + self._step_sd * step
+        drift = self.numbers.drift_rate * kinematics.t_ns * 1e-9
+        pressure = (
+            float(atmosphere.pressure(altitude)) * (1.0 + factor) + drift + self.numbers.noise_sd * white
+        )
+        temperature = float(atmosphere.temperature(altitude))
+        return BarometerSample(kinematics.t_ns, pressure, _altitude(pressure), temperature), factor
+
+    def disturbed(self, sample: BarometerSample, field: str, error: Array) -> BarometerSample:
+        pressure = sample.pressure + float(error[0])
+        return replace(sample, pressure=pressure, altitude=_altitude(pressure))
+
+    def details(self) -> dict[str, Any]:
+        return {"preset": self._preset, **plain(self.numbers)}
+
+
+def _altitude(pressure: float) -> float:
+    # A fault may ask for a pressure that no air has; the altimeter formula ends at vacuum.
+    return float(atmosphere.altitude_from_pressure(max(pressure, 1.0)))

@@ -1,0 +1,153 @@
+"""What can go wrong with a sensor, by schedule: applied around `measure`, once, for all sensors.
+
+The simulation calls, for each due sample of a stream that has faults,
+
+    sample, state = sensor.measure(kinematics, scene, state, rng)
+    published, extra_latency, held = apply_faults(config.faults, sensor, sample, held, rng)
+
+publishes `published` unless it is None, `extra_latency` seconds later than usual, and keeps `held` (None at
+first) beside the sensor's state, in snapshots too. The index counts on when nothing is published.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Annotated, Any, Literal, TypeVar
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from skyloop.errors import ScenarioError, nearest_name
+from skyloop.keyed_random import KeyedRandom, fill_uniform
+from skyloop.messages import Array
+
+_FIRST_BLOCK = 1 << 33
+_BLOCKS_PER_FAULT = 1 << 8
+_NS_PER_S = 1e9
+
+_NEEDED = {
+    "off": set[str](),
+    "stuck": set[str](),
+    "bias": {"value"},
+    "spike": {"value", "probability"},
+    "delay": {"delay"},
+    "dropout": {"probability"},
+}
+
+
+class Fault(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    kind: Literal["off", "stuck", "bias", "spike", "delay", "dropout"]
+    """Silent, repeating its last sample, value added, ±value added at times, late, or with gaps."""
+    start: Annotated[float, Field(ge=0.0)] = 0.0
+    """s of simulated time, inclusive."""
+    end: float | None = None
+    """s, exclusive; None: for ever."""
+    field: str | None = None
+    """Which field a bias or spike disturbs; None: the sensor's main one."""
+    value: float | tuple[float, ...] | None = None
+    """Bias, or amplitude of the spikes, in the field's unit; one number or one per component."""
+    probability: Annotated[float, Field(ge=0.0, le=1.0)] | None = None
+    """Per sample, of a spike or a dropout."""
+    delay: Annotated[float, Field(ge=0.0)] | None = None
+    """s of additional latency."""
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Fault:
+        if self.end is not None and self.end <= self.start:
+            raise ValueError(f"fault '{self.kind}' ends at {self.end} s, before it starts at {self.start} s")
+        needed = _NEEDED[self.kind]
+        given = {name for name in ("value", "probability", "delay") if getattr(self, name) is not None}
+        if needed - given:
+            raise ValueError(f"fault '{self.kind}' needs {', '.join(sorted(needed - given))}")
+        unused = given - needed | ({"field"} if self.field is not None and "value" not in needed else set())
+        if unused:
+            raise ValueError(f"fault '{self.kind}' has no use for {', '.join(sorted(unused))}; remove it")
+        return self
+
+    def is_active(self, t_ns: int) -> bool:
+        return t_ns >= self.start * _NS_PER_S and (self.end is None or t_ns < self.end * _NS_PER_S)
+
+
+def check_faults(faults: Sequence[Fault], sensor: Any, stream: str) -> None:
+    """Refuse, before the flight, a fault that this sensor cannot have."""
+    known: dict[str, int] = getattr(sensor, "fault_fields", {})
+    for fault in faults:
+        if fault.value is None:
+            continue
+        if not known:
+            raise ScenarioError(
+                f"{stream}: fault '{fault.kind}' needs a sensor class that names its fault_fields"
+            )
+        field = _field(fault, sensor)
+        if field not in known:
+            raise ScenarioError(f"{stream}: fault '{fault.kind}' on '{field}'; {nearest_name(field, known)}")
+        if isinstance(fault.value, tuple) and len(fault.value) != known[field]:
+            raise ScenarioError(
+                f"{stream}: fault '{fault.kind}' has {len(fault.value)} values for the "
+                f"{known[field]} of {field}; "
+                "give one number, or one per component"
+            )
+
+
+Sample = TypeVar("Sample")
+
+
+def apply_faults(
+    faults: Sequence[Fault], sensor: Any, sample: Sample, held: Sample | None, rng: KeyedRandom
+) -> tuple[Sample | None, float, Sample | None]:
+    """What is published instead of `sample` (None: nothing), its additional latency in s, the new `held`."""
+    t_ns: int = sample.t_ns  # type: ignore[attr-defined]
+    extra_latency, silent, stuck = 0.0, False, False
+    for number, fault in enumerate(faults):
+        if not fault.is_active(t_ns):
+            continue
+        if fault.kind == "off":
+            silent = True
+        elif fault.kind == "stuck":
+            stuck = True
+            held = sample if held is None else held
+            sample = replace(held, t_ns=t_ns)  # type: ignore[type-var]
+        elif fault.kind == "delay":
+            extra_latency += fault.delay or 0.0
+        elif fault.kind == "dropout":
+            silent = silent or _happens(fault, number, rng)
+        elif fault.kind == "bias" or _happens(fault, number, rng):
+            sample = _disturbed(sensor, sample, fault, number, rng)
+    published = None if silent else sample
+    if not stuck and published is not None:
+        held = published
+    return published, extra_latency, held
+
+
+def add_error(sample: Sample, field: str, error: Array) -> Sample:
+    """The sample with `error` added to one field, a number or an array."""
+    value = getattr(sample, field)
+    disturbed = value + error if isinstance(value, np.ndarray) else float(value + error[0])
+    return replace(sample, **{field: disturbed})  # type: ignore[type-var]
+
+
+def _field(fault: Fault, sensor: Any) -> str:
+    return fault.field or str(next(iter(sensor.fault_fields)))
+
+
+def _uniform(rng: KeyedRandom, number: int, size: int) -> Array:
+    out = np.empty(size)
+    fill_uniform(rng.key, np.uint64(rng.index), np.uint64(_FIRST_BLOCK + _BLOCKS_PER_FAULT * number), out)
+    return out
+
+
+def _happens(fault: Fault, number: int, rng: KeyedRandom) -> bool:
+    return bool(_uniform(rng, number, 1)[0] < (fault.probability or 0.0))
+
+
+def _disturbed(sensor: Any, sample: Sample, fault: Fault, number: int, rng: KeyedRandom) -> Sample:
+    field = _field(fault, sensor)
+    components = sensor.fault_fields[field]
+    error = np.broadcast_to(np.asarray(fault.value, dtype=np.float64), components)
+    if fault.kind == "spike":
+        error = error * np.where(_uniform(rng, number, 1 + components)[1:] < 0.5, -1.0, 1.0)
+    disturb = getattr(sensor, "disturbed", add_error)
+    return disturb(sample, field, error)

@@ -1,0 +1,263 @@
+"""GNSS receiver: position and velocity with correlated and white errors, start-up and outages."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from skyloop.frames import GeoPoint, LocalFrame
+from skyloop.keyed_random import KeyedRandom
+from skyloop.messages import Array, GnssFix, Kinematics
+from skyloop.sensors.faults import add_error
+from skyloop.sensors.noise import markov_step, turn_on_normals
+from skyloop.sensors.sensor import NonNegative, Positive, Scene, SensorConfig, numbers_of, plain
+
+_NO_FIX_SD = 100.0
+_NO_FIX_DOP = 99.99
+_SMALLEST_REPORTED_SD = 0.01
+
+HorizontalVertical = tuple[NonNegative, NonNegative]
+
+
+@dataclass(frozen=True, slots=True)
+class GnssNumbers:
+    """As the fields of GnssConfig; the defaults are a receiver without errors."""
+
+    position_sd: tuple[float, float] = (0.0, 0.0)
+    position_tau: float = 60.0
+    position_white_sd: tuple[float, float] = (0.0, 0.0)
+    velocity_sd: tuple[float, float] = (0.0, 0.0)
+    velocity_tau: float = 1.0
+    velocity_white_sd: tuple[float, float] = (0.0, 0.0)
+    startup_delay: float = 0.0
+    acquisition_tau: float = 0.0
+    reported_position_sd: tuple[float, float] | None = None
+    reported_speed_sd: float | None = None
+    hdop: float = 0.7
+    vdop: float = 1.1
+    satellites: int = 12
+
+
+# PX4's simulated GPS steps at 8 Hz: e ← 0.76 e + 0.02·0.8·n for position, e ← 0.54 e + 0.4·0.05·n for
+# velocity, with the drive 1.5 and 1.2 times as large vertically. The same process at any rate has
+# tau = -T/ln(factor), sd = drive/√(1 - factor²).
+_PX4_PERIOD = 0.125
+_PX4_POSITION_SD = 0.02 * 0.8 / math.sqrt(1.0 - 0.76**2)
+_PX4_VELOCITY_SD = 0.4 * 0.05 / math.sqrt(1.0 - 0.54**2)
+
+PRESETS = {
+    # A single-frequency receiver under open sky: about 1 m horizontally that wanders within a minute
+    # (Gazebo's correlation time), 0.1 m/s; hot start.
+    "m8n": GnssNumbers(
+        position_sd=(1.0, 1.5),
+        position_tau=60.0,
+        position_white_sd=(0.05, 0.1),
+        velocity_sd=(0.07, 0.1),
+        velocity_tau=2.0,
+        velocity_white_sd=(0.07, 0.1),
+        startup_delay=1.0,
+        acquisition_tau=0.3,
+    ),
+    "px4-sih": GnssNumbers(
+        position_sd=(_PX4_POSITION_SD, 1.5 * _PX4_POSITION_SD),
+        position_tau=-_PX4_PERIOD / math.log(0.76),
+        velocity_sd=(_PX4_VELOCITY_SD, 1.2 * _PX4_VELOCITY_SD),
+        velocity_tau=-_PX4_PERIOD / math.log(0.54),
+        reported_position_sd=(0.9, 1.78),
+        reported_speed_sd=0.4,
+        satellites=10,
+    ),
+    # AirSim: exact position and velocity; only the reported sd decays, after 1 s, from 100 m to 0.1 m with
+    # tau 0.9 s. (It runs at 50 Hz with a latency of 0.2 s, which rate_hz and latency can ask for.)
+    "airsim": GnssNumbers(startup_delay=1.0, acquisition_tau=0.9, reported_position_sd=(0.1, 0.1)),
+    # Carrier-phase fix with a base station near by: about 2 cm.
+    "rtk": GnssNumbers(
+        position_sd=(0.015, 0.03),
+        position_tau=30.0,
+        position_white_sd=(0.005, 0.01),
+        velocity_sd=(0.02, 0.03),
+        velocity_tau=2.0,
+        velocity_white_sd=(0.02, 0.03),
+        startup_delay=1.0,
+        acquisition_tau=0.3,
+        satellites=20,
+    ),
+    "perfect": GnssNumbers(),
+}
+
+
+class Outage(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    start: Annotated[float, Field(ge=0.0)]
+    """s of simulated time, inclusive."""
+    end: float | None = None
+    """s, exclusive, when the receiver begins to acquire again; None: never."""
+
+    @model_validator(mode="after")
+    def _ends_after_start(self) -> Outage:
+        if self.end is not None and self.end <= self.start:
+            raise ValueError(f"outage ends at {self.end} s, before it starts at {self.start} s")
+        return self
+
+
+class GnssConfig(SensorConfig):
+    kind: Literal["gnss"] = "gnss"
+    """Which sensor this is."""
+    rate_hz: float | str = 10.0
+    """Fixes per second."""
+    latency: NonNegative = 0.12
+    """s from the instant a fix describes to the instant it may be read."""
+    preset: Literal["m8n", "px4-sih", "airsim", "rtk", "perfect"] = "m8n"
+    """Where numbers left at None come from."""
+    position_sd: HorizontalVertical | None = None
+    """m, correlated error: east and north each, up."""
+    position_tau: Positive | None = None
+    """s, its correlation time."""
+    position_white_sd: HorizontalVertical | None = None
+    """m, white, per fix: east and north each, up."""
+    velocity_sd: HorizontalVertical | None = None
+    """m/s, correlated error: east and north each, up."""
+    velocity_tau: Positive | None = None
+    """s, its correlation time."""
+    velocity_white_sd: HorizontalVertical | None = None
+    """m/s, white, per fix: east and north each, up."""
+    startup_delay: NonNegative | None = None
+    """s after time 0 at which the receiver begins to acquire."""
+    acquisition_tau: NonNegative | None = None
+    """s, with which the reported sd falls from 100 m while acquiring; 0: at once."""
+    eph_3d: Positive = 3.0
+    """m; a 3D fix once the reported horizontal sd is at most this."""
+    eph_2d: Positive = 4.0
+    """m; a 2D fix once the reported horizontal sd is at most this."""
+    reported_position_sd: HorizontalVertical | None = None
+    """m, horizontal and vertical sd reported in the end; None: what the errors amount to."""
+    reported_speed_sd: NonNegative | None = None
+    """m/s; None: what the errors amount to."""
+    hdop: Positive | None = None
+    """1, with a fix."""
+    vdop: Positive | None = None
+    """1, with a fix."""
+    satellites: Annotated[int, Field(ge=4)] | None = None
+    """Used, with a fix."""
+    outages: tuple[Outage, ...] = ()
+    """When it loses the sky: it goes on publishing its last position, with fix_type 0 and an sd of 100 m."""
+
+
+class GnssState(NamedTuple):
+    error: Array
+    """(6,) correlated error of the latest fix: m, then m/s, east north up."""
+    last_position: tuple[float, float, float] | None
+    """Latitude and longitude in degrees, altitude in m of the latest fix; None before the first."""
+
+
+class Gnss:
+    """Without a fix it publishes the last position it had (home before the first fix) and zero velocity."""
+
+    message: ClassVar[str] = "GnssFix"
+    fault_fields: ClassVar[dict[str, int]] = {"position": 3, "velocity_enu": 3}
+    """`position` takes metres east, north, up."""
+
+    def __init__(self, config: GnssConfig, period_s: float) -> None:
+        n = self.numbers = numbers_of(config, PRESETS)
+        self._config = config
+        steps = [
+            markov_step(sd, tau, period_s)
+            for (level, up), tau in ((n.position_sd, n.position_tau), (n.velocity_sd, n.velocity_tau))
+            for sd in (level, level, up)
+        ]
+        self._decay, self._step_sd = np.array(steps).T
+        self._settled_sd = _east_north_up(n.position_sd, n.velocity_sd)
+        self._white_sd = _east_north_up(n.position_white_sd, n.velocity_white_sd)
+        total = np.maximum(np.hypot(self._settled_sd, self._white_sd), _SMALLEST_REPORTED_SD).tolist()
+        self._reported_position_sd = n.reported_position_sd or (total[0], total[2])
+        self._reported_speed_sd = total[3] if n.reported_speed_sd is None else n.reported_speed_sd
+
+    def initial_state(self, rng: KeyedRandom) -> GnssState:
+        return GnssState(self._settled_sd * turn_on_normals(rng, 6), None)
+
+    def measure(
+        self, kinematics: Kinematics, scene: Scene, state: GnssState, rng: KeyedRandom
+    ) -> tuple[GnssFix, GnssState]:
+        normals = rng.normal(12)
+        error = self._decay * state.error + self._step_sd * normals[:6]
+        measured_error = error + self._white_sd * normals[6:]
+        horizontal_sd, vertical_sd = self._position_sd_at(kinematics.t_ns * 1e-9)
+        fix_type = (
+            3 if horizontal_sd <= self._config.eph_3d else 2 if horizontal_sd <= self._config.eph_2d else 0
+        )
+        if fix_type == 0:
+            last = state.last_position
+            return self._no_fix(kinematics.t_ns, scene.local_frame, last), GnssState(error, last)
+        point = scene.local_frame.geodetic_from_enu(kinematics.position + measured_error[:3])
+        position = (point.latitude_deg, point.longitude_deg, point.altitude)
+        fix = GnssFix(
+            kinematics.t_ns,
+            *position,
+            velocity_enu=kinematics.velocity_world + measured_error[3:],
+            fix_type=fix_type,
+            hdop=self.numbers.hdop,
+            vdop=self.numbers.vdop,
+            satellites=self.numbers.satellites,
+            horizontal_sd=horizontal_sd,
+            vertical_sd=vertical_sd,
+            speed_sd=self._reported_speed_sd,
+        )
+        return fix, GnssState(error, position)
+
+    def _position_sd_at(self, t: float) -> tuple[float, float]:
+        """Horizontal and vertical sd as reported, falling to the final value since the sky was last lost."""
+        since = self.numbers.startup_delay
+        for outage in self._config.outages:
+            if outage.start <= t and (outage.end is None or t < outage.end):
+                return _NO_FIX_SD, _NO_FIX_SD
+            if outage.end is not None and outage.end <= t:
+                since = max(since, outage.end)
+        if t < since:
+            return _NO_FIX_SD, _NO_FIX_SD
+        tau = self.numbers.acquisition_tau
+        remaining = math.exp((since - t) / tau) if tau > 0.0 else 0.0
+        horizontal, vertical = self._reported_position_sd
+        return (
+            horizontal + (_NO_FIX_SD - horizontal) * remaining,
+            vertical + (_NO_FIX_SD - vertical) * remaining,
+        )
+
+    def _no_fix(self, t_ns: int, local_frame: LocalFrame, last: tuple[float, float, float] | None) -> GnssFix:
+        home = local_frame.home
+        return GnssFix(
+            t_ns,
+            *(last or (home.latitude_deg, home.longitude_deg, home.altitude)),
+            velocity_enu=np.zeros(3),
+            fix_type=0,
+            hdop=_NO_FIX_DOP,
+            vdop=_NO_FIX_DOP,
+            satellites=0,
+            horizontal_sd=_NO_FIX_SD,
+            vertical_sd=_NO_FIX_SD,
+            speed_sd=_NO_FIX_SD,
+        )
+
+    def disturbed(self, sample: GnssFix, field: str, error: Array) -> GnssFix:
+        if field != "position":
+            return add_error(sample, field, error)
+        here = LocalFrame(GeoPoint(sample.latitude_deg, sample.longitude_deg, sample.altitude))
+        moved = here.geodetic_from_enu(error)
+        return replace(
+            sample,
+            latitude_deg=moved.latitude_deg,
+            longitude_deg=moved.longitude_deg,
+            altitude=moved.altitude,
+        )
+
+    def details(self) -> dict[str, Any]:
+        return {"preset": self._config.preset, **plain(self.numbers)}
+
+
+def _east_north_up(position: tuple[float, float], velocity: tuple[float, float]) -> Array:
+    """(6,) from (horizontal, vertical) of position and of velocity."""
+    return np.array([position[0], position[0], position[1], velocity[0], velocity[0], velocity[1]])

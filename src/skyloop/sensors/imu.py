@@ -1,0 +1,219 @@
+"""Inertial measurement unit: angular velocity and specific force, noisy, biased, limited and quantised."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numba import float64, uint64, void
+
+from skyloop.compiled import inlined, kernel
+from skyloop.keyed_random import KeyedRandom
+from skyloop.messages import Array, ImuBias, ImuSample, Kinematics
+from skyloop.rotations import to_world
+from skyloop.sensors.noise import draw_normals, quantised, saturated, turn_on_normals, walk_step, white_sd
+from skyloop.sensors.sensor import (
+    NonNegative,
+    PositiveOrInfinite,
+    Scene,
+    SensorConfig,
+    numbers_of,
+    plain,
+)
+
+_STANDARD_GRAVITY = 9.80665
+
+
+@dataclass(frozen=True, slots=True)
+class ImuNumbers:
+    """As the fields of ImuConfig; the defaults are an instrument without errors."""
+
+    gyro_noise_density: float = 0.0
+    gyro_random_walk: float = 0.0
+    gyro_bias_tau: float = math.inf
+    gyro_turn_on_sd: float = 0.0
+    gyro_range: float = math.inf
+    gyro_lsb: float = 0.0
+    accel_noise_density: float = 0.0
+    accel_random_walk: float = 0.0
+    accel_bias_tau: float = math.inf
+    accel_turn_on_sd: float = 0.0
+    accel_range: float = math.inf
+    accel_lsb: float = 0.0
+
+
+PRESETS = {
+    # AirSim's IMU. Its angular random walk of 0.30 deg/√h is 0.30·(π/180)/√3600 rad/√s, its velocity random
+    # walk 0.24 mg/√Hz. Its bias is a pure walk whose density is bias stability over √tau: 4.6 deg/h over
+    # √500 s, 36 µg over √800 s. Ranges are the MPU-6000's widest, ±2000 deg/s and ±16 g; AirSim has none.
+    "mpu6000": ImuNumbers(
+        gyro_noise_density=math.radians(0.30) / 60.0,
+        gyro_random_walk=math.radians(4.6) / 3600.0 / math.sqrt(500.0),
+        gyro_range=math.radians(2000.0),
+        accel_noise_density=0.24e-3 * _STANDARD_GRAVITY,
+        accel_random_walk=36e-6 * _STANDARD_GRAVITY / math.sqrt(800.0),
+        accel_range=16.0 * _STANDARD_GRAVITY,
+    ),
+    # The IMU plugin of the E2ES vehicle (iris with D435), at 200 Hz there; Gazebo has no limits.
+    "e2es": ImuNumbers(
+        gyro_noise_density=3.0e-5,
+        gyro_random_walk=3.0e-5,
+        gyro_bias_tau=1000.0,
+        gyro_turn_on_sd=0.0087,
+        accel_noise_density=3.0e-5,
+        accel_random_walk=3.0e-5,
+        accel_bias_tau=300.0,
+        accel_turn_on_sd=0.196,
+    ),
+    # EuRoC's ADIS16448: the densities of its sensor.yaml; ±1000 deg/s in steps of 0.04 deg/s and ±18 g in
+    # steps of 0.833 mg as in the data sheet.
+    "adis16448": ImuNumbers(
+        gyro_noise_density=1.6968e-4,
+        gyro_random_walk=1.9393e-5,
+        gyro_range=math.radians(1000.0),
+        gyro_lsb=math.radians(0.04),
+        accel_noise_density=2.0e-3,
+        accel_random_walk=3.0e-3,
+        accel_range=18.0 * _STANDARD_GRAVITY,
+        accel_lsb=0.833e-3 * _STANDARD_GRAVITY,
+    ),
+    "perfect": ImuNumbers(),
+}
+
+
+class ImuConfig(SensorConfig):
+    kind: Literal["imu"] = "imu"
+    """Which sensor this is."""
+    rate_hz: float | str = 200.0
+    """Samples per second."""
+    preset: Literal["mpu6000", "e2es", "adis16448", "perfect"] = "mpu6000"
+    """Where numbers left at None come from."""
+    gyro_noise_density: NonNegative | None = None
+    """(rad/s)/√Hz."""
+    gyro_random_walk: NonNegative | None = None
+    """(rad/s²)/√Hz, white noise that drives the bias."""
+    gyro_bias_tau: PositiveOrInfinite | None = None
+    """s, correlation time of the bias; .inf: a pure random walk."""
+    gyro_turn_on_sd: NonNegative | None = None
+    """rad/s, sigma of the bias at the start."""
+    gyro_range: PositiveOrInfinite | None = None
+    """rad/s, the largest value either way; .inf: none."""
+    gyro_lsb: NonNegative | None = None
+    """rad/s per digit; 0: not quantised."""
+    accel_noise_density: NonNegative | None = None
+    """(m/s²)/√Hz."""
+    accel_random_walk: NonNegative | None = None
+    """(m/s³)/√Hz."""
+    accel_bias_tau: PositiveOrInfinite | None = None
+    """s; .inf: a pure random walk."""
+    accel_turn_on_sd: NonNegative | None = None
+    """m/s²."""
+    accel_range: PositiveOrInfinite | None = None
+    """m/s²; .inf: none."""
+    accel_lsb: NonNegative | None = None
+    """m/s² per digit; 0: not quantised."""
+
+
+# Columns of the (6, 5) table of one IMU, rows gyro x y z, accelerometer x y z.
+_WHITE_SD, _DECAY, _STEP_SD, _RANGE, _LSB = range(5)
+
+
+def axis_table(numbers: ImuNumbers, period_s: float) -> Array:
+    """(6, 5) what the kernels need to know of an IMU sampled every `period_s`."""
+    n = numbers
+    gyro = [
+        white_sd(n.gyro_noise_density, period_s),
+        *walk_step(n.gyro_random_walk, n.gyro_bias_tau, period_s),
+        n.gyro_range,
+        n.gyro_lsb,
+    ]
+    accel = [
+        white_sd(n.accel_noise_density, period_s),
+        *walk_step(n.accel_random_walk, n.accel_bias_tau, period_s),
+        n.accel_range,
+        n.accel_lsb,
+    ]
+    return np.array([gyro] * 3 + [accel] * 3)
+
+
+@inlined
+def _corrupt(axes, key, index, bias, normals, values):  # type: ignore[no-untyped-def]
+    """Turn six true `values` into measured ones in place, moving the six biases on by one sample."""
+    draw_normals(key, index, normals)
+    for i in range(6):
+        bias[i] = axes[i, _DECAY] * bias[i] + axes[i, _STEP_SD] * normals[6 + i]
+        value = values[i] + bias[i] + axes[i, _WHITE_SD] * normals[i]
+        values[i] = saturated(quantised(value, axes[i, _LSB]), axes[i, _RANGE])
+
+
+_A = float64[::1]
+
+
+@kernel(void(_A, _A, _A, float64, float64[:, ::1], uint64, uint64, _A, _A, _A, _A))
+def _measure_one(q, w, a, gravity, axes, key, index, bias_before, bias, gyro, accel):  # type: ignore[no-untyped-def]
+    values, normals = np.empty(6), np.empty(12)
+    values[3], values[4], values[5] = to_world(q[0], -q[1], -q[2], -q[3], a[0], a[1], a[2] + gravity)
+    values[0], values[1], values[2] = w[0], w[1], w[2]
+    for i in range(6):
+        bias[i] = bias_before[i]
+    _corrupt(axes, key, index, bias, normals, values)
+    for i in range(3):
+        gyro[i], accel[i] = values[i], values[3 + i]
+
+
+@kernel(void(float64[:, ::1], uint64[::1], uint64, _A, float64[:, ::1], float64[:, :, ::1]))
+def sample_many(axes, keys, first_index, truth, biases, out):  # type: ignore[no-untyped-def]
+    """`out` (n, samples, 6) of n IMUs feeling `truth` (6,), rates then forces; `biases` (n, 6) move on."""
+    normals = np.empty(12)
+    for sensor in range(keys.shape[0]):
+        bias = biases[sensor]
+        for k in range(out.shape[1]):
+            values = out[sensor, k]
+            for i in range(6):
+                values[i] = truth[i]
+            _corrupt(axes, keys[sensor], first_index + uint64(k), bias, normals, values)
+
+
+class Imu:
+    """Its state is the (6,) bias inside the latest sample: gyro rad/s, then accelerometer m/s²."""
+
+    message: ClassVar[str] = "ImuSample"
+    hidden_message: ClassVar[str] = "ImuBias"
+    fault_fields: ClassVar[dict[str, int]] = {"angular_velocity": 3, "specific_force": 3}
+
+    def __init__(self, config: ImuConfig, period_s: float) -> None:
+        self.numbers = numbers_of(config, PRESETS)
+        self._preset = config.preset
+        self._axes = axis_table(self.numbers, period_s)
+
+    def initial_state(self, rng: KeyedRandom) -> Array:
+        sd = np.repeat([self.numbers.gyro_turn_on_sd, self.numbers.accel_turn_on_sd], 3)
+        return sd * turn_on_normals(rng, 6)
+
+    def measure(
+        self, kinematics: Kinematics, scene: Scene, state: Array, rng: KeyedRandom
+    ) -> tuple[ImuSample, Array]:
+        bias, gyro, accel = np.empty(6), np.empty(3), np.empty(3)
+        _measure_one(
+            kinematics.quat_wxyz,
+            kinematics.angular_velocity,
+            kinematics.acceleration_world,
+            scene.gravity,
+            self._axes,
+            rng.key,
+            np.uint64(rng.index),
+            state,
+            bias,
+            gyro,
+            accel,
+        )
+        return ImuSample(kinematics.t_ns, gyro, accel), bias
+
+    def hidden(self, state: Array, t_ns: int) -> ImuBias:
+        """The bias in the sample that came with `state`."""
+        return ImuBias(t_ns, state[:3].copy(), state[3:].copy())
+
+    def details(self) -> dict[str, Any]:
+        return {"preset": self._preset, **plain(self.numbers)}

@@ -1,0 +1,125 @@
+"""Magnetometer: the Earth's field in sensor axes with hard iron, scale, white noise and a wandering bias."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numba import float64, void
+
+from skyloop.compiled import kernel
+from skyloop.keyed_random import KeyedRandom
+from skyloop.messages import Array, Kinematics, MagnetometerSample
+from skyloop.rotations import to_world
+from skyloop.sensors.noise import turn_on_normals, walk_step, white_sd
+from skyloop.sensors.sensor import (
+    NonNegative,
+    PositiveOrInfinite,
+    Scene,
+    SensorConfig,
+    Vector3,
+    numbers_of,
+    plain,
+)
+
+_TESLA_PER_GAUSS = 1e-4
+
+
+@dataclass(frozen=True, slots=True)
+class MagnetometerNumbers:
+    """As the fields of MagnetometerConfig; the defaults are an instrument without errors."""
+
+    noise_sd: float = 0.0
+    noise_density: float = 0.0
+    random_walk: float = 0.0
+    bias_tau: float = math.inf
+    turn_on_sd: float = 0.0
+    hard_iron: Vector3 = (0.0, 0.0, 0.0)
+    scale: Vector3 = (1.0, 1.0, 1.0)
+
+
+PRESETS = {
+    # AirSim's magnetometer: 5 mG per sample whatever the rate, and no offset unless asked for.
+    "hmc5883": MagnetometerNumbers(noise_sd=0.005 * _TESLA_PER_GAUSS),
+    # PX4's Gazebo plugin, given in gauss there.
+    "gazebo": MagnetometerNumbers(
+        noise_density=0.0004 * _TESLA_PER_GAUSS, random_walk=6.4e-6 * _TESLA_PER_GAUSS, bias_tau=600.0
+    ),
+    "perfect": MagnetometerNumbers(),
+}
+
+
+class MagnetometerConfig(SensorConfig):
+    kind: Literal["magnetometer"] = "magnetometer"
+    """Which sensor this is."""
+    rate_hz: float | str = 50.0
+    """Samples per second."""
+    preset: Literal["hmc5883", "gazebo", "perfect"] = "hmc5883"
+    """Where numbers left at None come from."""
+    noise_sd: NonNegative | None = None
+    """T, white, per sample."""
+    noise_density: NonNegative | None = None
+    """T/√Hz, white; adds to `noise_sd`."""
+    random_walk: NonNegative | None = None
+    """(T/s)/√Hz, white noise that drives the bias."""
+    bias_tau: PositiveOrInfinite | None = None
+    """s, correlation time of the bias; .inf: a pure random walk."""
+    turn_on_sd: NonNegative | None = None
+    """T, sigma of the bias at the start, per axis."""
+    hard_iron: Vector3 | None = None
+    """T, sensor axes, constant."""
+    scale: Vector3 | None = None
+    """Measured over true, per sensor axis."""
+
+
+_A = float64[::1]
+
+
+@kernel(void(_A, _A, _A, float64, float64, float64, _A, _A, _A))
+def _measure_one(q, field_world, shape, white, decay, step, normals, bias, out):  # type: ignore[no-untyped-def]
+    """`shape` is hard iron, then scale; `bias` moves on in place."""
+    out[0], out[1], out[2] = to_world(
+        q[0], -q[1], -q[2], -q[3], field_world[0], field_world[1], field_world[2]
+    )
+    for i in range(3):
+        bias[i] = decay * bias[i] + step * normals[3 + i]
+        out[i] = shape[3 + i] * out[i] + shape[i] + bias[i] + white * normals[i]
+
+
+class Magnetometer:
+    """Its state is the (3,) wandering bias of the latest sample, T; hard iron is not part of it."""
+
+    message: ClassVar[str] = "MagnetometerSample"
+    fault_fields: ClassVar[dict[str, int]] = {"field_tesla": 3}
+
+    def __init__(self, config: MagnetometerConfig, period_s: float) -> None:
+        n = self.numbers = numbers_of(config, PRESETS)
+        self._preset = config.preset
+        self._shape = np.array([*n.hard_iron, *n.scale])
+        self._white = math.hypot(n.noise_sd, white_sd(n.noise_density, period_s))
+        self._decay, self._step_sd = walk_step(n.random_walk, n.bias_tau, period_s)
+
+    def initial_state(self, rng: KeyedRandom) -> Array:
+        return self.numbers.turn_on_sd * turn_on_normals(rng, 3)
+
+    def measure(
+        self, kinematics: Kinematics, scene: Scene, state: Array, rng: KeyedRandom
+    ) -> tuple[MagnetometerSample, Array]:
+        bias, out = state.copy(), np.empty(3)
+        _measure_one(
+            kinematics.quat_wxyz,
+            scene.magnetic_field_world,
+            self._shape,
+            self._white,
+            self._decay,
+            self._step_sd,
+            rng.normal(6),
+            bias,
+            out,
+        )
+        return MagnetometerSample(kinematics.t_ns, out), bias
+
+    def details(self) -> dict[str, Any]:
+        return {"preset": self._preset, **plain(self.numbers)}

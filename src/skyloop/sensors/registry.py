@@ -1,0 +1,27 @@
+"""The sensors a scenario may name by kind."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from skyloop.sensors.barometer import Barometer, BarometerConfig
+from skyloop.sensors.gnss import Gnss, GnssConfig
+from skyloop.sensors.imu import Imu, ImuConfig
+from skyloop.sensors.magnetometer import Magnetometer, MagnetometerConfig
+from skyloop.sensors.rangefinder import Rangefinder, RangefinderConfig
+from skyloop.sensors.sensor import SensorConfig
+
+SENSORS: dict[str, tuple[type[SensorConfig], type[Any]]] = {
+    "imu": (ImuConfig, Imu),
+    "gnss": (GnssConfig, Gnss),
+    "barometer": (BarometerConfig, Barometer),
+    "magnetometer": (MagnetometerConfig, Magnetometer),
+    "rangefinder": (RangefinderConfig, Rangefinder),
+}
+
+AnySensor = Annotated[
+    ImuConfig | GnssConfig | BarometerConfig | MagnetometerConfig | RangefinderConfig,
+    Field(discriminator="kind"),
+]

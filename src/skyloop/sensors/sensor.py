@@ -1,0 +1,183 @@
+"""What a sensor is, what it sees of the world, and the motion of the place it is mounted at.
+
+The random numbers of one sample are split by block: `measure` draws from block 0 upwards, `initial_state` and
+the faults from blocks of their own (see `noise` and `faults`), so one KeyedRandom serves all three.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from math import isinf
+from typing import Annotated, Any, ClassVar, Protocol, TypeVar
+
+import numpy as np
+from numba import float64, void
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, field_validator
+
+from skyloop.compiled import kernel
+from skyloop.errors import ScenarioError
+from skyloop.frames import LocalFrame, quat_from_euler
+from skyloop.keyed_random import KeyedRandom
+from skyloop.messages import Array, Kinematics, VehicleState
+from skyloop.rotations import cross, to_world
+from skyloop.sensors.faults import Fault
+from skyloop.streams import Mount, Rate
+
+Positive = Annotated[float, Field(gt=0.0)]
+NonNegative = Annotated[float, Field(ge=0.0)]
+# JSON has no infinity; as a string it survives being written and read.
+PositiveOrInfinite = Annotated[
+    float,
+    Field(gt=0.0, allow_inf_nan=True),
+    PlainSerializer(lambda value: "inf" if isinf(value) else value, when_used="json"),
+]
+Vector3 = tuple[float, float, float]
+
+
+class Scene(Protocol):
+    """The world as a sensor sees it at one instant."""
+
+    @property
+    def gravity(self) -> float:
+        """m/s², downwards."""
+
+    @property
+    def local_frame(self) -> LocalFrame: ...
+
+    @property
+    def magnetic_field_world(self) -> Array:
+        """(3,) T."""
+
+    def rays(self, origins: Array, directions: Array, max_range: float) -> Array:
+        """(n,) m from (n, 3) origins along (n, 3) unit directions, world axes; inf where nothing is hit."""
+
+
+State = TypeVar("State")
+
+
+class Sensor(Protocol[State]):
+    """One instrument, constructed as `Class(config, period_s)`; its state is plain tuples and arrays.
+
+    It may also offer `hidden(state, t_ns)`, a record of class `hidden_message` for its truth stream, and
+    `disturbed(sample, field, error)` where a fault's error takes more than adding to one field.
+    """
+
+    message: ClassVar[str]
+    """Name of the sample's record class in `skyloop.messages`."""
+    fault_fields: ClassVar[dict[str, int]]
+    """What bias and spike faults may disturb, and its number of components; the first is the default."""
+
+    def initial_state(self, rng: KeyedRandom) -> State:
+        """As switched on: turn-on biases are drawn here."""
+
+    def measure(
+        self, kinematics: Kinematics, scene: Scene, state: State, rng: KeyedRandom
+    ) -> tuple[Any, State]:
+        """The sample due now and the state after it; called for every due time, in order."""
+
+    def details(self) -> dict[str, Any]:
+        """For `StreamInfo.details`: the numbers exactly as simulated, as plain data."""
+
+
+class MountConfig(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    position: Vector3 = (0.0, 0.0, 0.0)
+    """m, body axes (forward, left, up) from the centre of mass."""
+    rotation_deg: Vector3 = (0.0, 0.0, 0.0)
+    """Roll, pitch, yaw of the sensor's axes in the body: yaw about up, then pitch about left, then roll."""
+
+    def mount(self) -> Mount:
+        return Mount(np.array(self.position), quat_from_euler(*np.radians(self.rotation_deg)))
+
+
+class SensorConfig(BaseModel):
+    """What every sensor's config has; each adds `kind`, `preset` and its own numbers."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    rate_hz: float | str
+    """Samples per second; a fraction such as "30000/1001" is kept exactly."""
+    mount: MountConfig = MountConfig()
+    """Where the sensor sits on the vehicle."""
+    latency: NonNegative = 0.0
+    """s from the instant a sample describes to the instant it may be read."""
+    faults: tuple[Fault, ...] = ()
+    """What goes wrong, and when."""
+
+    @field_validator("rate_hz")
+    @classmethod
+    def _rate_is_usable(cls, value: float | str) -> float | str:
+        try:
+            Rate.from_hz(value)
+        except (ScenarioError, ZeroDivisionError) as error:
+            raise ValueError(f"{error}; give a positive number or a fraction such as 30000/1001") from None
+        return value
+
+
+Numbers = TypeVar("Numbers")
+
+
+def numbers_of(config: SensorConfig, presets: dict[str, Numbers]) -> Numbers:
+    """The preset's numbers with those the config states put in their place."""
+    preset: Any = presets[config.preset]  # type: ignore[attr-defined]
+    stated = {f.name: getattr(config, f.name) for f in fields(preset)}
+    numbers: Numbers = replace(preset, **{k: value for k, value in stated.items() if value is not None})
+    return numbers
+
+
+def plain(numbers: Any) -> dict[str, Any]:
+    """A record of numbers as data any format can hold: infinity becomes None, tuples become lists."""
+    values = {f.name: getattr(numbers, f.name) for f in fields(numbers)}
+    return {name: _plain_value(value) for name, value in values.items()}
+
+
+def _plain_value(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_plain_value(part) for part in value]
+    return None if isinstance(value, float) and isinf(value) else value
+
+
+_A = float64[::1]
+
+
+@kernel(void(_A, _A, _A, _A, _A, _A, _A, _A, _A, _A, _A, _A, _A))
+def _move_to_mount(p, v, q, w, a, alpha, arm, q_BS, p_out, v_out, q_out, w_out, a_out):  # type: ignore[no-untyped-def]
+    """p + R r, v + R (w × r), a + R (alpha × r + w × (w × r)); rates turned into sensor axes."""
+    px, py, pz = to_world(q[0], q[1], q[2], q[3], arm[0], arm[1], arm[2])
+    wrx, wry, wrz = cross(w[0], w[1], w[2], arm[0], arm[1], arm[2])
+    vx, vy, vz = to_world(q[0], q[1], q[2], q[3], wrx, wry, wrz)
+    tx, ty, tz = cross(alpha[0], alpha[1], alpha[2], arm[0], arm[1], arm[2])
+    cx, cy, cz = cross(w[0], w[1], w[2], wrx, wry, wrz)
+    ax, ay, az = to_world(q[0], q[1], q[2], q[3], tx + cx, ty + cy, tz + cz)
+    p_out[0], p_out[1], p_out[2] = p[0] + px, p[1] + py, p[2] + pz
+    v_out[0], v_out[1], v_out[2] = v[0] + vx, v[1] + vy, v[2] + vz
+    a_out[0], a_out[1], a_out[2] = a[0] + ax, a[1] + ay, a[2] + az
+    w_out[0], w_out[1], w_out[2] = to_world(q_BS[0], -q_BS[1], -q_BS[2], -q_BS[3], w[0], w[1], w[2])
+    ux, uy, uz = cross(q[1], q[2], q[3], q_BS[1], q_BS[2], q_BS[3])
+    q_out[0] = q[0] * q_BS[0] - q[1] * q_BS[1] - q[2] * q_BS[2] - q[3] * q_BS[3]
+    q_out[1] = q[0] * q_BS[1] + q[1] * q_BS[0] + ux
+    q_out[2] = q[0] * q_BS[2] + q[2] * q_BS[0] + uy
+    q_out[3] = q[0] * q_BS[3] + q[3] * q_BS[0] + uz
+
+
+def kinematics_at(state: VehicleState, mount: Mount) -> Kinematics:
+    """The exact motion of a mounted sensor, lever arm included."""
+    empty = np.empty
+    position, velocity, quat, rate, acceleration = empty(3), empty(3), empty(4), empty(3), empty(3)
+    _move_to_mount(
+        state.position,
+        state.velocity_world,
+        state.quat_wxyz,
+        state.angular_velocity_body,
+        state.acceleration_world,
+        state.angular_acceleration_body,
+        mount.position,
+        mount.quat_wxyz,
+        position,
+        velocity,
+        quat,
+        rate,
+        acceleration,
+    )
+    return Kinematics(state.t_ns, position, velocity, quat, rate, acceleration, state.wind_world)

@@ -1,0 +1,1 @@
+"""Missions: pilots that fly a vehicle through setpoints and requests."""

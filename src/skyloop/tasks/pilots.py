@@ -1,0 +1,251 @@
+"""Pilots: callables asked at a fixed rate for what a vehicle is to do next.
+
+A pilot sees a bundle of its vehicle's latest records and answers with setpoints and requests. It is
+deterministic and its state is plain data, so `copy.deepcopy` is a snapshot of it.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, TypeAlias
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, PositiveFloat
+
+from skyloop.messages import Arm, Array, Goal, GoHome, Land, Request, Setpoint, TakeOff, VehicleStatus
+from skyloop.navigation.trajectories import Point, TrajectoryConfig, build
+
+if TYPE_CHECKING:
+    from skyloop.bus import Bundle
+
+Reply: TypeAlias = Setpoint | Request | list[Setpoint | Request] | None
+
+_NEAR = 0.3  # m
+_SLOW = 0.3  # m/s
+_ALIGNED = 0.15  # rad
+
+
+class Pilot(Protocol):
+    done: bool
+    """Nothing more will be sent."""
+
+    def __call__(self, bundle: Bundle) -> Reply: ...
+
+
+class Sortie(ABC):
+    """Arm and take off, fly what a subclass flies, come down; done once landed and disarmed after that."""
+
+    def __init__(self, altitude: float, *, land: bool = True, home: bool = False) -> None:
+        self.done = False
+        self._altitude = altitude
+        self._land = land
+        self._home = home
+        self._phase = "ground"
+        self._was_armed = False
+
+    def __call__(self, bundle: Bundle) -> Reply:
+        status: VehicleStatus | None = bundle.get("status")
+        if self._phase == "ground":
+            # Arming is refused until the estimate has converged, so it is asked for until it is granted.
+            if status is None or not status.armed:
+                return [Arm(), TakeOff(self._altitude)]
+            self._phase = "climb"
+        if status is None or self.done:
+            return None
+        # Also ends a sortie that a failsafe or a crash has cut short.
+        self.done = self._was_armed and status.landed and not status.armed
+        self._was_armed = self._was_armed or status.armed
+        if self.done:
+            return None
+        if self._phase == "climb" and status.mode == "hover":
+            self._phase = "fly"
+        if self._phase == "fly":
+            return self._fly(bundle)
+        return self._return(status)
+
+    @abstractmethod
+    def _fly(self, bundle: Bundle) -> Reply:
+        """Called from the first hover on, until it answers with `_finish()`."""
+
+    def _finish(self) -> Reply:
+        """What a subclass answers with when it has flown its part."""
+        if self._home:
+            self._phase = "call home"
+            return GoHome()
+        return self._come_down()
+
+    def _return(self, status: VehicleStatus) -> Reply:
+        # "hover" means home only once "home" has been seen: the status may be older than the request.
+        if self._phase == "call home" and status.mode == "home":
+            self._phase = "home"
+        elif self._phase == "home" and status.mode == "hover":
+            return self._come_down()
+        return None
+
+    def _come_down(self) -> Reply:
+        self._phase = "down"
+        self.done = not self._land
+        return Land() if self._land else None
+
+
+class HoverPilotConfig(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    kind: Literal["hover"] = "hover"
+    rate_hz: PositiveFloat = 10.0
+    """Calls per second of simulated time."""
+    altitude: PositiveFloat = 2.0
+    """m above the point of take-off."""
+    duration: PositiveFloat | None = None
+    """s of hover before landing; by default for ever."""
+
+
+class HoverPilot(Sortie):
+    """Takes off, hovers, lands after `duration` seconds of hover if given."""
+
+    def __init__(self, altitude: float = 2.0, duration: float | None = None) -> None:
+        super().__init__(altitude)
+        self._duration = duration
+        self._hover_since_ns: int | None = None
+
+    def _fly(self, bundle: Bundle) -> Reply:
+        if self._hover_since_ns is None:
+            self._hover_since_ns = bundle.t_ns
+        hovered = (bundle.t_ns - self._hover_since_ns) * 1e-9
+        return self._finish() if self._duration is not None and hovered >= self._duration else None
+
+
+class TrajectoryPilotConfig(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    kind: Literal["trajectory"] = "trajectory"
+    rate_hz: PositiveFloat = 50.0
+    """Setpoints per second of simulated time."""
+    trajectory: TrajectoryConfig
+    """What to fly, in world coordinates."""
+    takeoff_altitude: PositiveFloat = 2.0
+    """m above the point of take-off."""
+    land: bool = True
+    """Land where the trajectory ends; otherwise stay there."""
+
+
+class TrajectoryPilot(Sortie):
+    """Takes off, goes to the trajectory's start, waits to be still there, then follows it point by point."""
+
+    def __init__(
+        self, trajectory: TrajectoryConfig, takeoff_altitude: float = 2.0, land: bool = True
+    ) -> None:
+        super().__init__(takeoff_altitude, land=land)
+        self.trajectory = build(trajectory)
+        self._start = self.trajectory.at(0.0)
+        self._goal_sent = False
+        self.started_ns: int | None = None
+        """When the trajectory began; None before that."""
+
+    def _fly(self, bundle: Bundle) -> Reply:
+        if not self._goal_sent:
+            self._goal_sent = True
+            return Goal(self._start.position, self._start.yaw)
+        if self.started_ns is None:
+            if not self._is_ready(bundle.get("state")):
+                return None
+            self.started_ns = bundle.t_ns
+        elapsed = (bundle.t_ns - self.started_ns) * 1e-9
+        if elapsed <= self.trajectory.duration:
+            return self.trajectory.at(elapsed)
+        end = self.trajectory.at(elapsed)
+        return self._finish() or Goal(end.position, end.yaw)
+
+    def _is_ready(self, state: Any) -> bool:
+        """Near the start, slow, and facing the right way; `state` is a VehicleState or an Estimate."""
+        if state is None:
+            return False
+        yaw_error = math.remainder(_yaw_of(state.quat_wxyz) - (self._start.yaw or 0.0), 2 * math.pi)
+        return (
+            _distance(state.position, self._start.position) < _NEAR
+            and float(np.linalg.norm(state.velocity_world)) < _SLOW
+            and abs(yaw_error) < _ALIGNED
+        )
+
+
+class WaypointPilotConfig(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    kind: Literal["waypoints"] = "waypoints"
+    rate_hz: PositiveFloat = 10.0
+    """Calls per second of simulated time."""
+    waypoints: Annotated[tuple[Point, ...], Field(min_length=1)]
+    """m, world; flown to in order at the vehicle's cruise speed."""
+    takeoff_altitude: PositiveFloat = 2.0
+    """m above the point of take-off."""
+    acceptance_radius: PositiveFloat = 0.5
+    """m; a waypoint nearer than this counts as reached."""
+    yaw: FiniteFloat | None = None
+    """rad, held all the way; by default left to the vehicle."""
+    land: bool = True
+    """Land at the end."""
+    home: bool = False
+    """Go home after the last waypoint, before landing."""
+
+
+class WaypointPilot(Sortie):
+    """Takes off, flies to one waypoint after the other, then lands there or goes home first."""
+
+    def __init__(
+        self,
+        waypoints: Sequence[Sequence[float]],
+        takeoff_altitude: float = 2.0,
+        acceptance_radius: float = 0.5,
+        yaw: float | None = None,
+        land: bool = True,
+        home: bool = False,
+    ) -> None:
+        super().__init__(takeoff_altitude, land=land, home=home)
+        self._waypoints = np.array(waypoints, dtype=np.float64)
+        self._acceptance_radius = acceptance_radius
+        self._yaw = yaw
+        self._goals_sent = 0
+
+    @property
+    def reached(self) -> int:
+        """How many waypoints lie behind."""
+        return max(self._goals_sent - 1, 0) if self._phase == "fly" else self._goals_sent
+
+    def _fly(self, bundle: Bundle) -> Reply:
+        if self._goals_sent:
+            state = bundle.get("state")
+            aim = self._waypoints[self._goals_sent - 1]
+            if state is None or _distance(state.position, aim) > self._acceptance_radius:
+                return None
+            if self._goals_sent == len(self._waypoints):
+                return self._finish()
+        self._goals_sent += 1
+        return Goal(self._waypoints[self._goals_sent - 1].copy(), self._yaw)
+
+
+def _distance(a: Array, b: Array) -> float:
+    return float(np.linalg.norm(a - b))
+
+
+def _yaw_of(quat_wxyz: Array) -> float:
+    w, x, y, z = quat_wxyz.tolist()
+    return math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
+
+
+PilotConfig: TypeAlias = Annotated[
+    HoverPilotConfig | TrajectoryPilotConfig | WaypointPilotConfig, Field(discriminator="kind")
+]
+
+PILOTS: dict[str, tuple[type[BaseModel], type[HoverPilot | TrajectoryPilot | WaypointPilot]]] = {
+    "hover": (HoverPilotConfig, HoverPilot),
+    "trajectory": (TrajectoryPilotConfig, TrajectoryPilot),
+    "waypoints": (WaypointPilotConfig, WaypointPilot),
+}
+
+
+def build_pilot(config: PilotConfig) -> Pilot:
+    options = {name: getattr(config, name) for name in type(config).model_fields}
+    del options["kind"], options["rate_hz"]
+    return PILOTS[config.kind][1](**options)

@@ -1,0 +1,443 @@
+"""Flight modes above the controller: arming, take-off, landing, going home, and the failsafes.
+
+Runs at a fixed rate between physics steps; all it does is write the vehicle's row of inputs. It knows the vehicle by
+the same state the controller flies on, never by hidden truth, except that a crash is felt.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import BaseModel, Field
+
+from skyloop.errors import SetpointError
+from skyloop.frames import rotate, yaw_from_quat
+from skyloop.messages import (
+    Arm,
+    Array,
+    Attitude,
+    Disarm,
+    Estimate,
+    Event,
+    Goal,
+    GoHome,
+    Hover,
+    Land,
+    Motors,
+    Position,
+    Rates,
+    Request,
+    Setpoint,
+    TakeOff,
+    VehicleState,
+    VehicleStatus,
+    Velocity,
+)
+from skyloop.streams import NS_PER_S
+from skyloop.vehicle.airframe import STRICT, Limits, Positive
+from skyloop.vehicle.fleet import Fleet
+from skyloop.vehicle.layout import (
+    SET_ATTITUDE,
+    SET_DESCEND,
+    SET_IDLE,
+    SET_MOTORS,
+    SET_POSITION,
+    SET_RATES,
+    SET_VELOCITY_BODY,
+    SET_VELOCITY_WORLD,
+)
+
+UNLIMITED = 1e9
+
+
+class Failsafes(BaseModel):
+    """What to do when something runs out."""
+
+    model_config = STRICT
+
+    battery_low: Annotated[float, Field(ge=0, lt=1)] = 0.15
+    """State of charge below which `battery_action` starts."""
+    battery_action: Literal["land", "home", "none"] = "land"
+    setpoint_timeout: Positive = 0.5
+    """s without a new setpoint, while one that moves the vehicle is in force, before it hovers."""
+    setpoint_land_after: Positive = 5.0
+    """s of that hover before it lands."""
+    estimate_timeout: Positive = 0.3
+    """s without a valid estimate before it descends level and lands."""
+    descent_speed: Positive = 0.7
+    """m/s when landing."""
+    home_altitude: Positive = 3.0
+    """m above home to fly back at, at least."""
+
+
+@dataclasses.dataclass
+class _Memory:
+    """Everything that changes; copied whole by snapshots."""
+
+    mode: str = "disarmed"
+    armed: bool = False
+    landed: bool = True
+    failsafe: str = ""
+    setpoint: Setpoint | None = None
+    setpoint_ns: int = 0
+    failsafe_ns: int = 0
+    home: Array | None = None
+    hold: Array | None = None
+    hold_yaw: float = 0.0
+    land_start_ns: int = 0
+    land_from: float = 0.0
+    quiet_since_ns: int = -1
+    tipped_since_ns: int = -1
+    estimate_ns: int = 0
+    refused: tuple[str, ...] = ()
+
+
+class Autopilot:
+    """The modes of one vehicle."""
+
+    def __init__(
+        self, fleet: Fleet, index: int, *, limits: Limits, failsafes: Failsafes, on_estimate: bool
+    ) -> None:
+        self.fleet = fleet
+        self.index = index
+        self.limits = limits
+        self.failsafes = failsafes
+        self.on_estimate = on_estimate
+        self.memory = _Memory()
+        self.estimate: Estimate | None = None
+        self._events: list[Event] = []
+        self._row = fleet.inputs[index]
+        self._row["on_estimate"] = on_estimate
+        params = fleet.params[index]
+        self._weight = float(params["mass"] * params["gravity"])
+        self._n_rotors = int(params["n_rotors"])
+
+    # ---- what flows in
+
+    def feed_estimate(self, estimate: Estimate) -> None:
+        self.estimate = estimate
+        if estimate.valid:
+            self.memory.estimate_ns = estimate.t_ns
+        self.fleet.feed_estimate(self.index, estimate)
+
+    def send(self, item: Setpoint | Request, t_ns: int) -> None:
+        """Obey a setpoint or request, or publish why not."""
+        memory = self.memory
+        match item:
+            case Arm():
+                self._arm(t_ns)
+            case Disarm():
+                self._disarm(t_ns, "asked to")
+            case _ if not memory.armed:
+                self._refuse(t_ns, f"{type(item).__name__} while disarmed; send Arm first")
+            case _ if memory.failsafe in ("battery low", "estimate lost"):
+                self._refuse(t_ns, f"{type(item).__name__} during the failsafe '{memory.failsafe}'")
+            case TakeOff():
+                self._take_off(item, t_ns)
+            case Land():
+                self._land(t_ns)
+            case Hover():
+                self._hover(t_ns)
+            case GoHome():
+                self._go_home(t_ns)
+            case _:
+                self._follow(item, t_ns)
+
+    def state(self, t_ns: int) -> VehicleState | Estimate:
+        """What the vehicle believes of itself."""
+        if self.on_estimate and self.estimate is not None:
+            return self.estimate
+        return self.fleet.state(self.index, t_ns)
+
+    # ---- what is done at each tick
+
+    def tick(self, t_ns: int) -> list[Event]:
+        memory = self.memory
+        state = self.state(t_ns)
+        if memory.armed:
+            self._watch_crash(t_ns)
+            self._watch_estimate(t_ns)
+            self._watch_battery(t_ns)
+            self._watch_setpoint(t_ns)
+            if memory.mode == "takeoff" and memory.hold is not None:
+                if abs(state.position[2] - memory.hold[2]) < 0.2 and abs(state.velocity_world[2]) < 0.4:
+                    memory.mode = "hover"
+                    self._event(t_ns, "took off", f"at {memory.hold[2]:.1f} m")
+            elif memory.mode in ("goal", "home"):
+                self._watch_arrival(state, t_ns)
+            elif memory.mode == "land":
+                self._watch_landing(state, t_ns)
+        events, self._events = self._events, []
+        return events
+
+    def present_setpoint(self, t_ns: int) -> Setpoint | None:
+        """For controllers outside the kernel: what to reach now, or None while disarmed or idle."""
+        memory = self.memory
+        if not memory.armed or memory.mode == "idle":
+            return None
+        if memory.setpoint is not None:
+            return memory.setpoint
+        row = self._row
+        return Position(row["position"].copy(), float(row["yaw"]), velocity=row["velocity"].copy())
+
+    def status(self, t_ns: int) -> VehicleStatus:
+        memory = self.memory
+        return VehicleStatus(t_ns, memory.mode, memory.armed, memory.landed, memory.failsafe)
+
+    def snapshot(self) -> Any:
+        return copy.deepcopy(self.memory), self.estimate, list(self._events)
+
+    def restore(self, saved: Any) -> None:
+        self.memory, self.estimate, self._events = copy.deepcopy(saved[0]), saved[1], list(saved[2])
+
+    # ---- requests
+
+    def _arm(self, t_ns: int) -> None:
+        memory = self.memory
+        if memory.armed:
+            return
+        if self.on_estimate and (self.estimate is None or not self.estimate.valid):
+            self._refuse(t_ns, "Arm before the estimate is valid; wait for GNSS and alignment")
+            return
+        if self._charge() < self.failsafes.battery_low and self.failsafes.battery_action != "none":
+            self._refuse(t_ns, f"Arm with the battery at {self._charge():.0%}")
+            return
+        memory.armed, memory.mode, memory.failsafe = True, "idle", ""
+        memory.estimate_ns = t_ns
+        memory.home = np.array(self.state(t_ns).position)
+        self._row["armed"] = 1
+        self._row["kind"] = SET_IDLE
+        self._event(t_ns, "armed", "motors idle")
+
+    def _disarm(self, t_ns: int, why: str) -> None:
+        memory = self.memory
+        if not memory.armed:
+            return
+        memory.armed, memory.mode, memory.setpoint = False, "disarmed", None
+        self._row["armed"] = 0
+        self._row["kind"] = SET_IDLE
+        self._event(t_ns, "disarmed", why)
+
+    def _take_off(self, request: TakeOff, t_ns: int) -> None:
+        if not np.isfinite(request.altitude) or request.altitude <= 0:
+            raise SetpointError(f"TakeOff altitude is {request.altitude}; give a positive height in metres")
+        memory = self.memory
+        state = self.state(t_ns)
+        self._hold(
+            state.position + np.array([0.0, 0.0, request.altitude]),
+            float(yaw_from_quat(state.quat_wxyz)),
+            t_ns,
+        )
+        memory.mode, memory.landed = "takeoff", False
+
+    def _hover(self, t_ns: int) -> None:
+        """Stop where the present speed can be braked to."""
+        state = self.state(t_ns)
+        self._hold(state.position + 0.5 * state.velocity_world, float(yaw_from_quat(state.quat_wxyz)), t_ns)
+        self.memory.mode = "hover"
+
+    def _land(self, t_ns: int) -> None:
+        memory = self.memory
+        if memory.mode == "land":
+            return
+        self._hover(t_ns)
+        assert memory.hold is not None
+        memory.mode, memory.land_start_ns, memory.land_from = "land", t_ns, float(memory.hold[2])
+        memory.quiet_since_ns = -1
+        self._row["velocity"] = (0.0, 0.0, -self.failsafes.descent_speed)
+
+    def _go_home(self, t_ns: int) -> None:
+        memory = self.memory
+        assert memory.home is not None
+        state = self.state(t_ns)
+        height = max(float(state.position[2]), float(memory.home[2]) + self.failsafes.home_altitude)
+        self._hold(
+            np.array([memory.home[0], memory.home[1], height]), float(yaw_from_quat(state.quat_wxyz)), t_ns
+        )
+        self._row["speed_limit"] = self.limits.cruise_speed
+        memory.mode = "home"
+
+    def _hold(self, position: Array, yaw: float, t_ns: int) -> None:
+        self._write_position(Position(position, yaw), t_ns)
+        self.memory.hold, self.memory.hold_yaw, self.memory.setpoint = position, yaw, None
+
+    # ---- setpoints
+
+    def _follow(self, setpoint: Setpoint, t_ns: int) -> None:
+        check_setpoint(setpoint, self._n_rotors)
+        memory, row = self.memory, self._row
+        memory.mode, memory.landed, memory.failsafe = "setpoint", False, ""
+        memory.setpoint, memory.setpoint_ns = setpoint, t_ns
+        row["speed_limit"] = UNLIMITED
+        row["t"] = t_ns / NS_PER_S
+        match setpoint:
+            case Position():
+                self._write_position(setpoint, t_ns)
+                memory.hold = np.array(setpoint.position)
+            case Velocity():
+                row["kind"] = SET_VELOCITY_BODY if setpoint.frame == "body" else SET_VELOCITY_WORLD
+                row["velocity"] = setpoint.velocity
+                self._write_yaw(setpoint.yaw, setpoint.yaw_rate)
+            case Attitude():
+                row["kind"] = SET_ATTITUDE
+                row["quat"] = setpoint.quat_wxyz / np.linalg.norm(setpoint.quat_wxyz)
+                row["thrust"], row["yaw_rate"] = setpoint.thrust, setpoint.yaw_rate
+            case Rates():
+                row["kind"] = SET_RATES
+                row["rates"], row["thrust"] = setpoint.angular_velocity_body, setpoint.thrust
+            case Motors():
+                row["kind"] = SET_MOTORS
+                row["throttle"][: self._n_rotors] = setpoint.throttle
+            case Goal():
+                self._write_position(Position(setpoint.position, setpoint.yaw), t_ns)
+                row["speed_limit"] = self.limits.cruise_speed
+                memory.mode, memory.hold = "goal", np.array(setpoint.position)
+
+    def _write_position(self, setpoint: Position, t_ns: int) -> None:
+        row = self._row
+        row["kind"] = SET_POSITION
+        row["t"] = t_ns / NS_PER_S
+        row["speed_limit"] = UNLIMITED
+        for name in ("position", "velocity", "acceleration", "jerk", "snap"):
+            row[name] = getattr(setpoint, name)
+        self._write_yaw(setpoint.yaw, setpoint.yaw_rate)
+
+    def _write_yaw(self, yaw: float | None, yaw_rate: float) -> None:
+        row = self._row
+        row["absolute_yaw"] = yaw is not None
+        row["yaw"] = 0.0 if yaw is None else yaw
+        row["yaw_rate"] = yaw_rate
+
+    # ---- watching
+
+    def _watch_crash(self, t_ns: int) -> None:
+        """Motors off when it lies on its side; a real vehicle feels that too."""
+        memory = self.memory
+        row = self.fleet.states[self.index]
+        up = rotate(row["motion"][6:10], np.array([0.0, 0.0, 1.0]))[2]
+        if up < 0.4 and row["body_down"]:
+            if memory.tipped_since_ns < 0:
+                memory.tipped_since_ns = t_ns
+            elif t_ns - memory.tipped_since_ns > 0.2 * NS_PER_S:
+                memory.landed = True
+                self._event(t_ns, "crashed", "lies on its side, motors off")
+                self._disarm(t_ns, "tipped over")
+        else:
+            memory.tipped_since_ns = -1
+
+    def _watch_estimate(self, t_ns: int) -> None:
+        memory = self.memory
+        if not self.on_estimate or not memory.armed:
+            return
+        lost = t_ns - memory.estimate_ns > self.failsafes.estimate_timeout * NS_PER_S
+        if lost and memory.failsafe != "estimate lost":
+            self._enter_failsafe(t_ns, "estimate lost", "descending level")
+            memory.mode, memory.land_start_ns, memory.quiet_since_ns = "land", t_ns, -1
+            memory.land_from = float(self.state(t_ns).position[2])
+            self._row["kind"] = SET_DESCEND
+        elif not lost and memory.failsafe == "estimate lost":
+            memory.failsafe = ""
+            self._event(t_ns, "failsafe over", "estimate is back, hovering")
+            self._hover(t_ns)
+
+    def _watch_battery(self, t_ns: int) -> None:
+        memory = self.memory
+        if memory.landed or memory.failsafe or self._charge() > self.failsafes.battery_low:
+            return
+        if self.failsafes.battery_action == "none":
+            return
+        self._enter_failsafe(
+            t_ns, "battery low", f"{self._charge():.0%} left, going to {self.failsafes.battery_action}"
+        )
+        if self.failsafes.battery_action == "home":
+            self._go_home(t_ns)
+        else:
+            self._land(t_ns)
+
+    def _watch_setpoint(self, t_ns: int) -> None:
+        memory = self.memory
+        if memory.mode == "setpoint" and memory.setpoint is not None and _moves(memory.setpoint):
+            if t_ns - memory.setpoint_ns > self.failsafes.setpoint_timeout * NS_PER_S:
+                self._enter_failsafe(t_ns, "setpoint lost", "hovering")
+                self._hover(t_ns)
+        elif memory.failsafe == "setpoint lost" and memory.mode == "hover":
+            if t_ns - memory.failsafe_ns > self.failsafes.setpoint_land_after * NS_PER_S:
+                self._event(t_ns, "failsafe", "setpoint lost: landing")
+                self._land(t_ns)
+
+    def _watch_arrival(self, state: VehicleState | Estimate, t_ns: int) -> None:
+        memory = self.memory
+        assert memory.hold is not None
+        near = float(np.linalg.norm(state.position - memory.hold)) < 0.5
+        if near and float(np.linalg.norm(state.velocity_world)) < 0.5:
+            if memory.mode == "home":
+                self._event(t_ns, "arrived", "home")
+                self._land(t_ns)
+            else:
+                memory.mode = "hover"
+                self._event(t_ns, "arrived", "at the goal")
+
+    def _watch_landing(self, state: VehicleState | Estimate, t_ns: int) -> None:
+        """Touched down when it sinks no more although the controller has taken the thrust away."""
+        memory, row = self.memory, self._row
+        since = (t_ns - memory.land_start_ns) / NS_PER_S
+        if row["kind"] == SET_POSITION:
+            row["position"][2] = memory.land_from - self.failsafes.descent_speed * since
+            row["t"] = t_ns / NS_PER_S
+        still = abs(state.velocity_world[2]) < 0.3
+        unloaded = float(self.fleet.states[self.index]["thrust_wanted"]) < 0.5 * self._weight
+        if not (still and unloaded) or since < 0.5:
+            memory.quiet_since_ns = -1
+        elif memory.quiet_since_ns < 0:
+            memory.quiet_since_ns = t_ns
+        elif t_ns - memory.quiet_since_ns > 0.4 * NS_PER_S:
+            memory.landed = True
+            self._event(t_ns, "landed", "touched down")
+            self._disarm(t_ns, "landed")
+
+    def _enter_failsafe(self, t_ns: int, name: str, text: str) -> None:
+        self.memory.failsafe, self.memory.failsafe_ns = name, t_ns
+        self._event(t_ns, "failsafe", f"{name}: {text}")
+
+    def _charge(self) -> float:
+        return self.fleet.battery(self.index, 0).state_of_charge
+
+    def _refuse(self, t_ns: int, text: str) -> None:
+        """Published once per reason until something happens: a pilot that repeats itself must not flood the stream."""
+        if text not in self.memory.refused:
+            refused = self.memory.refused
+            self._event(t_ns, "refused", text)
+            self.memory.refused = (*refused, text)
+
+    def _event(self, t_ns: int, kind: str, text: str) -> None:
+        self.memory.refused = ()
+        self._events.append(Event(t_ns, kind, text))
+
+
+def _moves(setpoint: Setpoint) -> bool:
+    """A resting position or a goal needs no refreshing; everything else would run away."""
+    if isinstance(setpoint, Position):
+        return bool(np.any(setpoint.velocity) or np.any(setpoint.acceleration) or setpoint.yaw_rate)
+    return not isinstance(setpoint, Goal)
+
+
+def check_setpoint(setpoint: Setpoint, n_rotors: int) -> None:
+    """Every number finite and every vector of its length, or a SetpointError naming the field."""
+    lengths = {"quat_wxyz": 4, "throttle": n_rotors}
+    for field in dataclasses.fields(setpoint):
+        value = getattr(setpoint, field.name)
+        if value is None or isinstance(value, str):
+            continue
+        place = f"{type(setpoint).__name__}.{field.name}"
+        array = np.asarray(value, dtype=np.float64)
+        if array.ndim and array.shape != (lengths.get(field.name, 3),):
+            raise SetpointError(f"{place} has shape {array.shape}, expected ({lengths.get(field.name, 3)},)")
+        if not np.isfinite(array).all():
+            raise SetpointError(f"{place} is {value}; every number must be finite")
+    if isinstance(setpoint, Velocity) and setpoint.frame not in ("world", "body"):
+        raise SetpointError(f"Velocity.frame is '{setpoint.frame}'; write 'world' or 'body'")
+    if isinstance(setpoint, Attitude) and np.linalg.norm(setpoint.quat_wxyz) < 1e-6:
+        raise SetpointError("Attitude.quat_wxyz is zero; give a unit quaternion")

@@ -1,0 +1,29 @@
+"""The battery: open-circuit voltage by charge, sag by current, and the energy that has gone."""
+
+import numpy as np
+
+from skyloop.compiled import inlined
+
+
+@inlined
+def drain_battery(s, p, dt, speed, density_ratio):  # type: ignore[no-untyped-def]
+    """One step: each rotor takes its ideal induced power T^1.5/√(2ρA) over the efficiency of propeller and drive."""
+    if not p.has_battery:
+        return
+    power = p.hotel_power
+    disc = np.sqrt(2.0 * 1.225 * density_ratio * np.pi) * p.rotor_radius
+    for i in range(p.n_rotors):
+        lift = p.thrust_coefficient * density_ratio * speed[i] * speed[i]
+        power += lift * np.sqrt(lift) / (disc * p.power_efficiency)
+    charge_left = max(0.0, 1.0 - s.charge_used / p.capacity)
+    open_voltage = p.voltage_empty + (p.voltage_full - p.voltage_empty) * charge_left
+    # power = (open - R i) i; beyond the largest power the cells can give, they give that
+    spread = open_voltage * open_voltage - 4.0 * p.resistance * power
+    current = (open_voltage - np.sqrt(max(0.0, spread))) / (2.0 * p.resistance)
+    if charge_left <= 0.0:
+        current = 0.0
+        open_voltage = 0.0
+    s.current = current
+    s.voltage = open_voltage - p.resistance * current
+    s.charge_used += current * dt
+    s.energy_used += s.voltage * current * dt

@@ -1,0 +1,126 @@
+"""All vehicles of a simulation, advanced together by one compiled call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from skyloop.frames import quat_from_yaw, rotate
+from skyloop.messages import ActuatorState, Array, BatteryState, Estimate, VehicleState
+from skyloop.streams import NS_PER_S, Rate
+from skyloop.vehicle.fleet_kernels import STATE_SIZE, advance, read_state
+from skyloop.vehicle.layout import INPUT, PARAMS, SET_IDLE, STATE
+from skyloop.world.ground import Ground
+
+
+class Fleet:
+    """The vehicles' memory and the clockwork that moves it. Index i is the i-th vehicle of the scenario."""
+
+    def __init__(self, params: Sequence[np.ndarray[Any, Any]], rate: Rate, ground: Ground) -> None:
+        self.params = np.concatenate(params) if params else np.zeros(0, PARAMS)
+        self.states = np.zeros(len(self.params), STATE)
+        self.inputs = np.zeros(len(self.params), INPUT)
+        self.rate = rate
+        self.ground = ground
+        self.states["motion"][:, 6] = 1.0
+        self.inputs["kind"] = SET_IDLE
+        self.inputs["speed_limit"] = 1e9
+        self.inputs["estimate"][:, 6] = 1.0
+        for i in range(len(self.params)):
+            self.states[i]["voltage"] = self.params[i]["voltage_full"]
+            self.place(i, np.zeros(3), 0.0)
+
+    def place(self, i: int, position: Array, yaw: float) -> None:
+        """Put vehicle i at rest at a point and heading, its step count untouched."""
+        quat = quat_from_yaw(yaw)
+        state = self.states[i]
+        state["motion"][:] = 0.0
+        state["motion"][0:3] = position + rotate(quat, self.params[i]["centre_of_mass"])
+        state["motion"][6:10] = quat
+        state["motion_before"] = state["motion"]
+        for field in (
+            "acceleration",
+            "acceleration_before",
+            "angular_acceleration",
+            "rotor_speed",
+            "command",
+        ):
+            state[field] = 0.0
+        state["anchored"] = 0
+        state["yaw_target"] = yaw
+
+    def set_charge(self, i: int, state_of_charge: float) -> None:
+        params, state = self.params[i], self.states[i]
+        state["charge_used"] = (1.0 - state_of_charge) * params["capacity"]
+        state["voltage"] = params["voltage_empty"] + state_of_charge * (
+            params["voltage_full"] - params["voltage_empty"]
+        )
+
+    def advance_to(self, t_ns: int) -> None:
+        """Physics on its own grid, up to the first step at or after `t_ns`."""
+        advance(
+            self.states,
+            self.inputs,
+            self.params,
+            self.rate.period_s,
+            self.rate.count_until(t_ns),
+            *self.ground.kernel_arguments,
+        )
+
+    def state(self, i: int, t_ns: int) -> VehicleState:
+        """The exact state at an instant within the last physics step."""
+        out = np.empty(STATE_SIZE)
+        n = int(self.params[i]["n_rotors"])
+        speeds, thrusts = np.empty(n), np.empty(n)
+        step = int(self.states[i]["step"])
+        fraction = 1.0
+        if step > 0:
+            before, after = self.rate.due_ns(step - 1), self.rate.due_ns(step)
+            fraction = (t_ns - before) / (after - before)
+        read_state(self.states, self.params, i, self.rate.period_s, fraction, out, speeds, thrusts)
+        return VehicleState(
+            t_ns,
+            out[0:3],
+            out[3:6],
+            out[6:10],
+            out[10:13],
+            out[13:16],
+            out[16:19],
+            speeds,
+            thrusts,
+            out[19:22],
+        )
+
+    def battery(self, i: int, t_ns: int) -> BatteryState:
+        state, params = self.states[i], self.params[i]
+        charge = 1.0 - state["charge_used"] / params["capacity"] if params["has_battery"] else 1.0
+        return BatteryState(
+            t_ns,
+            float(state["voltage"]),
+            float(state["current"]),
+            max(0.0, float(charge)),
+            float(state["energy_used"]),
+        )
+
+    def actuators(self, i: int, t_ns: int) -> ActuatorState:
+        n = int(self.params[i]["n_rotors"])
+        state = self.states[i]
+        return ActuatorState(t_ns, state["command"][:n].copy(), state["rotor_speed"][:n].copy())
+
+    def feed_estimate(self, i: int, estimate: Estimate) -> None:
+        """What the controller flies on from now, when its state source is not truth."""
+        row = self.inputs[i]
+        row["estimate_t"] = estimate.t_ns / NS_PER_S
+        memory = row["estimate"]
+        memory[0:3] = estimate.position
+        memory[3:6] = estimate.velocity_world
+        memory[6:10] = estimate.quat_wxyz
+        memory[10:13] = estimate.angular_velocity_body
+
+    def snapshot(self) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+        return self.states.copy(), self.inputs.copy()
+
+    def restore(self, saved: tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]) -> None:
+        self.states[:], self.inputs[:] = saved

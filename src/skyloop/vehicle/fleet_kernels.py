@@ -1,0 +1,169 @@
+"""The two entry points of flight: advance every vehicle to a step, and read a state between two steps."""
+
+import numba
+import numpy as np
+from numba import float64, int64, void
+
+from skyloop.compiled import inlined, kernel
+from skyloop.rotations import cross, to_world
+from skyloop.vehicle.controller import cascade, measured_motion
+from skyloop.vehicle.layout import (
+    CONTROL_CASCADE,
+    CONTROL_SIMPLEFLIGHT,
+    MAX_ROTORS,
+    SET_IDLE,
+    SET_MOTORS,
+    input_type,
+    params_type,
+    state_type,
+)
+from skyloop.vehicle.mixer import throttle_to_speed
+from skyloop.vehicle.rigid_body import close_step, step_vehicle
+from skyloop.vehicle.simpleflight import simpleflight
+
+STATE_SIZE = 22
+"""position 3, velocity 3, quaternion 4, rates 3, acceleration 3, angular acceleration 3, wind 3."""
+
+
+@inlined
+def control_vehicle(s, u, p, dt, m, v, rates, turn, torque, lift):  # type: ignore[no-untyped-def]
+    """Sets the rotor speed commands for the coming step."""
+    if not u.armed:
+        for i in range(p.n_rotors):
+            s.command[i] = 0.0
+        for k in range(3):
+            s.velocity_integral[k] = 0.0
+            s.rate_integral[k] = 0.0
+        s.controller_ran = 0
+        s.thrust_wanted = 0.0
+        measured_motion(s, u, p, s.step * dt, m)
+        s.yaw_target = np.arctan2(2.0 * (m[6] * m[9] + m[7] * m[8]), 1.0 - 2.0 * (m[8] ** 2 + m[9] ** 2))
+    elif u.kind == SET_IDLE:
+        for i in range(p.n_rotors):
+            s.command[i] = p.idle_speed
+        s.thrust_wanted = 0.0
+    elif u.kind == SET_MOTORS:
+        for i in range(p.n_rotors):
+            s.command[i] = throttle_to_speed(p, u.throttle[i])
+    elif s.step % p.control_divider == 0:
+        t = s.step * dt
+        measured_motion(s, u, p, t, m)
+        if p.control == CONTROL_CASCADE:
+            cascade(s, u, p, t, dt * p.control_divider, m, v, rates, turn, torque, lift)
+        elif p.control == CONTROL_SIMPLEFLIGHT:
+            simpleflight(s, u, p, t, dt * p.control_divider, m, v, rates, lift)
+
+
+@kernel(
+    void(
+        numba.types.Array(state_type, 1, "C"),
+        numba.types.Array(input_type, 1, "C"),
+        numba.types.Array(params_type, 1, "C"),
+        float64,
+        int64,
+        float64[:, ::1],
+        float64,
+        float64,
+        float64,
+    )
+)
+def advance(states, inputs, params, dt, until_step, heights, origin_x, origin_y, cell):  # type: ignore[no-untyped-def]
+    """Every vehicle to physics step `until_step`."""
+    ground = (heights, origin_x, origin_y, cell)
+    work = (
+        np.zeros((3, MAX_ROTORS)),
+        np.zeros((3, MAX_ROTORS)),
+        np.zeros((4, 13)),
+        np.zeros(13),
+        np.zeros(9),
+        np.zeros(MAX_ROTORS),
+        np.zeros(MAX_ROTORS),
+        np.ones(MAX_ROTORS),
+    )
+    m, v = np.zeros(13), np.zeros(9)
+    rates, turn, torque, lift = np.zeros(3), np.zeros(3), np.zeros(3), np.zeros(MAX_ROTORS)
+    for i in range(states.shape[0]):
+        s = states[i]
+        u = inputs[i]
+        p = params[i]
+        if s.step >= until_step:
+            continue
+        while s.step < until_step:
+            control_vehicle(s, u, p, dt, m, v, rates, turn, torque, lift)
+            step_vehicle(s, u, p, dt, ground, work)
+        close_step(s, p, dt, ground, work)
+
+
+@kernel(
+    void(
+        numba.types.Array(state_type, 1, "C"),
+        numba.types.Array(params_type, 1, "C"),
+        int64,
+        float64,
+        float64,
+        float64[::1],
+        float64[::1],
+        float64[::1],
+    )
+)
+def read_state(states, params, index, dt, fraction, out, speeds, thrusts):  # type: ignore[no-untyped-def]
+    """Dense output between the last two steps: cubic Hermite for motion, slerp for attitude; of the body origin."""
+    s = states[index]
+    p = params[index]
+    f = fraction
+    a, b = s.motion_before, s.motion
+    h00 = (1.0 + 2.0 * f) * (1.0 - f) ** 2
+    h10 = f * (1.0 - f) ** 2 * dt
+    h01 = f * f * (3.0 - 2.0 * f)
+    h11 = f * f * (f - 1.0) * dt
+    for k in range(3):
+        out[k] = h00 * a[k] + h10 * a[3 + k] + h01 * b[k] + h11 * b[3 + k]
+        out[3 + k] = (
+            h00 * a[3 + k] + h10 * s.acceleration_before[k] + h01 * b[3 + k] + h11 * s.acceleration[k]
+        )
+        out[10 + k] = (
+            h00 * a[10 + k] + h10 * s.angular_acceleration_before[k] + h01 * b[10 + k]
+            + h11 * s.angular_acceleration[k]
+        )  # fmt: skip
+        out[13 + k] = (1.0 - f) * s.acceleration_before[k] + f * s.acceleration[k]
+        out[16 + k] = (1.0 - f) * s.angular_acceleration_before[k] + f * s.angular_acceleration[k]
+        out[19 + k] = s.wind[k]
+
+    # attitude: over one step the turn is small, so the normalised blend is slerp to rounding
+    dot = a[6] * b[6] + a[7] * b[7] + a[8] * b[8] + a[9] * b[9]
+    sign = 1.0 if dot >= 0.0 else -1.0
+    angle = np.arccos(min(1.0, abs(dot)))
+    if angle > 1e-6:
+        wa = np.sin((1.0 - f) * angle) / np.sin(angle)
+        wb = np.sin(f * angle) / np.sin(angle) * sign
+    else:
+        wa, wb = 1.0 - f, f * sign
+    norm = 0.0
+    for k in range(6, 10):
+        out[k] = wa * a[k] + wb * b[k]
+        norm += out[k] * out[k]
+    for k in range(6, 10):
+        out[k] /= np.sqrt(norm)
+
+    # from the centre of mass to the body origin
+    cx, cy, cz = -p.centre_of_mass[0], -p.centre_of_mass[1], -p.centre_of_mass[2]
+    qw, qx, qy, qz = out[6], out[7], out[8], out[9]
+    wx, wy, wz = out[10], out[11], out[12]
+    dx, dy, dz = to_world(qw, qx, qy, qz, cx, cy, cz)
+    ex, ey, ez = cross(wx, wy, wz, cx, cy, cz)
+    vx, vy, vz = to_world(qw, qx, qy, qz, ex, ey, ez)
+    gx, gy, gz = cross(wx, wy, wz, ex, ey, ez)
+    hx, hy, hz = cross(out[16], out[17], out[18], cx, cy, cz)
+    ax, ay, az = to_world(qw, qx, qy, qz, gx + hx, gy + hy, gz + hz)
+    out[0] += dx
+    out[1] += dy
+    out[2] += dz
+    out[3] += vx
+    out[4] += vy
+    out[5] += vz
+    out[13] += ax
+    out[14] += ay
+    out[15] += az
+    for i in range(p.n_rotors):
+        speeds[i] = (1.0 - f) * s.rotor_speed_before[i] + f * s.rotor_speed[i]
+        thrusts[i] = s.thrust[i]

@@ -1,0 +1,225 @@
+"""Writes an airframe and its options into one record of the kernels' memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import BaseModel, Field
+
+from skyloop.errors import ScenarioError
+from skyloop.keyed_random import stream_key
+from skyloop.vehicle.airframe import (
+    STRICT,
+    Airframe,
+    Drag,
+    NonNegative,
+    Vector,
+    complete_gains,
+    drag_per_mass,
+    sqrt_line,
+)
+from skyloop.vehicle.layout import (
+    CONTROL_CASCADE,
+    CONTROL_EXTERNAL,
+    CONTROL_SIMPLEFLIGHT,
+    DRAG_BOX,
+    DRAG_LINEAR,
+    DRAG_NONE,
+    DRAG_ROTOR,
+    DRAG_ROTOR_LINEAR,
+    DRAG_ROTOR_LUMPED,
+    FAULT_LOST,
+    FAULT_SLOW,
+    FAULT_STUCK,
+    MAX_SCHEDULED,
+    PARAMS,
+)
+from skyloop.world.atmosphere import density
+
+DRAG_CODES = {
+    "none": DRAG_NONE,
+    "linear": DRAG_LINEAR,
+    "box": DRAG_BOX,
+    "rotor": DRAG_ROTOR,
+    "rotor-linear": DRAG_ROTOR_LINEAR,
+    "rotor-lumped": DRAG_ROTOR_LUMPED,
+}
+CONTROL_CODES = {"cascade": CONTROL_CASCADE, "simpleflight": CONTROL_SIMPLEFLIGHT}
+FAULT_CODES = {"lost": FAULT_LOST, "stuck": FAULT_STUCK, "slow": FAULT_SLOW}
+
+FOREVER = 1e12
+
+
+class Wrench(BaseModel):
+    """A push by schedule, at the centre of mass."""
+
+    model_config = STRICT
+
+    start: NonNegative
+    """s."""
+    end: NonNegative
+    """s."""
+    force: Vector = (0.0, 0.0, 0.0)
+    """N."""
+    torque: Vector = (0.0, 0.0, 0.0)
+    """N m."""
+    frame: Literal["world", "body"] = "world"
+
+
+class RotorFault(BaseModel):
+    """A propeller that lost thrust, a speed controller that is stuck, a motor that is slow."""
+
+    model_config = STRICT
+
+    rotor: Annotated[int, Field(ge=0)]
+    """Index in the airframe's list, from 0."""
+    kind: Literal["lost", "stuck", "slow"]
+    start: NonNegative
+    """s."""
+    end: NonNegative | None = None
+    """s; never when left out."""
+    value: NonNegative = 0.0
+    """lost: share of thrust left; stuck: share of full speed; slow: factor on the time constants."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flying:
+    """Everything the kernels need to know about one vehicle besides its airframe."""
+
+    gravity: float
+    home_altitude: float
+    drag: Drag
+    controller: str
+    control_divider: int
+    seed: int
+    name: str
+    wind: Any = None
+    wrenches: Sequence[Wrench] = ()
+    rotor_faults: Sequence[RotorFault] = ()
+    has_battery: bool = True
+
+
+def pack(airframe: Airframe, flying: Flying) -> np.ndarray[Any, Any]:
+    """One record of PARAMS."""
+    p = np.zeros(1, PARAMS)
+    _pack_body(p, airframe, flying)
+    _pack_air(p, airframe, flying)
+    _pack_contact(p, airframe, flying.gravity)
+    _pack_battery(p, airframe, flying)
+    _pack_schedules(p, airframe, flying)
+    _pack_controller(p, airframe, flying)
+    return p
+
+
+def _pack_body(p: Any, airframe: Airframe, flying: Flying) -> None:
+    n = len(airframe.rotors)
+    motor = airframe.motor
+    p["mass"] = airframe.mass
+    p["inertia"] = airframe.inertia
+    p["centre_of_mass"] = airframe.centre_of_mass
+    p["gravity"] = flying.gravity
+    p["home_altitude"] = flying.home_altitude
+    p["n_rotors"] = n
+    p["rotor_position"][0, :n] = [np.subtract(r.position, airframe.centre_of_mass) for r in airframe.rotors]
+    p["rotor_spin"][0, :n] = [1.0 if r.spin == "ccw" else -1.0 for r in airframe.rotors]
+    p["rotor_radius"] = motor.radius
+    p["thrust_coefficient"] = motor.thrust_coefficient
+    p["torque_ratio"] = motor.torque_ratio
+    p["rotor_inertia"] = motor.inertia
+    p["max_speed"] = motor.max_speed
+    p["idle_speed"] = motor.idle_speed
+    p["tau_up"] = motor.tau_up
+    p["tau_down"] = motor.tau_down
+    p["lag_on_thrust"] = motor.lag == "thrust"
+    p["throttle_is_thrust"] = motor.throttle == "thrust"
+
+
+def _pack_air(p: Any, airframe: Airframe, flying: Flying) -> None:
+    drag = flying.drag
+    p["drag_model"] = DRAG_CODES[drag.model]
+    p["linear_drag"] = drag.linear
+    p["box_drag"] = drag.box
+    p["rotor_drag"] = drag.rotor
+    p["sqrt_slope"], p["sqrt_offset"] = sqrt_line(drag, airframe.hover_thrust(flying.gravity))
+    p["parasitic"] = drag.parasitic
+    p["ground_effect"] = drag.ground_effect
+    p["translational_lift"] = drag.translational_lift
+    p["axial_inflow"] = drag.axial_inflow
+    p["wind_key"] = stream_key(flying.seed, f"wind/{flying.name}")
+    if flying.wind is not None and flying.wind.kind == "dryden":
+        p["gusts"] = 1
+        p["w20"] = flying.wind.w20_kt * 0.514444
+        p["airspeed_floor"] = flying.wind.airspeed_floor
+
+
+def _pack_contact(p: Any, airframe: Airframe, gravity: float) -> None:
+    points = [*airframe.contact.legs, *airframe.contact.body]
+    legs, n = len(airframe.contact.legs), len(points)
+    places = np.subtract(points, airframe.centre_of_mass)
+    p["n_contacts"] = n
+    p["contact_position"][0, :n] = places
+    p["contact_is_leg"][0, :legs] = 1.0
+    stiffness = airframe.mass * gravity / (legs * airframe.contact.sink)
+    p["contact_stiffness"] = stiffness
+    p["contact_damping"] = 2.0 * airframe.contact.damping_ratio * np.sqrt(stiffness * airframe.mass / legs)
+    p["friction"] = airframe.contact.friction
+    p["bounding_radius"] = np.linalg.norm(places, axis=1).max() + 0.1
+
+
+def _pack_battery(p: Any, airframe: Airframe, flying: Flying) -> None:
+    battery = airframe.battery
+    if battery is None or not flying.has_battery:
+        return
+    p["has_battery"] = 1
+    p["capacity"] = battery.capacity_ah * 3600.0
+    p["voltage_full"] = battery.cells * battery.cell_full
+    p["voltage_empty"] = battery.cells * battery.cell_empty
+    p["resistance"] = battery.resistance
+    p["power_efficiency"] = battery.efficiency
+    p["hotel_power"] = battery.hotel_power
+
+
+def _pack_schedules(p: Any, airframe: Airframe, flying: Flying) -> None:
+    for what, items in (("wrenches", flying.wrenches), ("rotor_faults", flying.rotor_faults)):
+        if len(items) > MAX_SCHEDULED:
+            raise ScenarioError(f"{flying.name}: {len(items)} {what}, at most {MAX_SCHEDULED} are possible")
+    p["n_wrenches"] = len(flying.wrenches)
+    for k, wrench in enumerate(flying.wrenches):
+        p["wrench_start"][0, k], p["wrench_end"][0, k] = wrench.start, wrench.end
+        p["wrench_force"][0, k], p["wrench_torque"][0, k] = wrench.force, wrench.torque
+        p["wrench_in_body"][0, k] = wrench.frame == "body"
+    p["n_rotor_faults"] = len(flying.rotor_faults)
+    for k, fault in enumerate(flying.rotor_faults):
+        if fault.rotor >= len(airframe.rotors):
+            raise ScenarioError(
+                f"{flying.name}: rotor_faults[{k}].rotor is {fault.rotor}, "
+                f"but '{airframe.name}' has rotors 0 to {len(airframe.rotors) - 1}"
+            )
+        p["fault_rotor"][0, k], p["fault_kind"][0, k] = fault.rotor, FAULT_CODES[fault.kind]
+        p["fault_start"][0, k] = fault.start
+        p["fault_end"][0, k] = FOREVER if fault.end is None else fault.end
+        p["fault_value"][0, k] = max(fault.value, 0.05) if fault.kind == "slow" else fault.value
+
+
+def _pack_controller(p: Any, airframe: Airframe, flying: Flying) -> None:
+    simple = flying.controller == "simpleflight"
+    gains = complete_gains(airframe.simpleflight_gains if simple else airframe.gains, airframe.motor)
+    limits = airframe.limits
+    at_home = airframe.motor.thrust_coefficient * float(density(flying.home_altitude)) / 1.225
+    p["control"] = CONTROL_CODES.get(flying.controller, CONTROL_EXTERNAL)
+    p["control_divider"] = flying.control_divider
+    p["mixer"][0, : len(airframe.rotors)] = airframe.mixer()
+    p["thrust_per_speed_squared"] = at_home
+    p["max_rotor_thrust"] = at_home * airframe.motor.max_speed**2
+    for name, value in gains.model_dump().items():
+        p[name] = value
+    p["drag_feedforward"] = drag_per_mass(airframe, flying.drag)
+    p["max_speed_horizontal"] = limits.speed
+    p["max_speed_up"] = limits.climb
+    p["max_speed_down"] = limits.descent
+    p["max_acceleration"] = limits.acceleration
+    p["max_tilt"] = np.radians(limits.tilt_deg)
+    p["max_rate"] = np.radians(limits.rates_deg)

@@ -1,0 +1,157 @@
+"""Six degrees of freedom: forces to accelerations, and one Runge-Kutta step of fourth order."""
+
+import numpy as np
+
+from skyloop.compiled import inlined
+from skyloop.rotations import to_body, to_world
+from skyloop.vehicle.battery import drain_battery
+from skyloop.vehicle.contact import contact_wrench, settle_anchors
+from skyloop.vehicle.drag import frame_drag
+from skyloop.vehicle.rotors import rotor_response, rotor_targets, rotor_wrench
+from skyloop.world.atmosphere import air_density
+from skyloop.world.ground import ground_at
+from skyloop.world.wind import advance_gust, gust_velocity, initial_gust
+
+REFERENCE_DENSITY = 1.225
+
+
+@inlined
+def scheduled_wrench(p, t, y, wrench):  # type: ignore[no-untyped-def]
+    for k in range(p.n_wrenches):
+        if p.wrench_start[k] <= t < p.wrench_end[k]:
+            fx, fy, fz = p.wrench_force[k, 0], p.wrench_force[k, 1], p.wrench_force[k, 2]
+            tx, ty, tz = p.wrench_torque[k, 0], p.wrench_torque[k, 1], p.wrench_torque[k, 2]
+            if not p.wrench_in_body[k]:
+                fx, fy, fz = to_body(y[6], y[7], y[8], y[9], fx, fy, fz)
+                tx, ty, tz = to_body(y[6], y[7], y[8], y[9], tx, ty, tz)
+            wrench[0] += fx
+            wrench[1] += fy
+            wrench[2] += fz
+            wrench[3] += tx
+            wrench[4] += ty
+            wrench[5] += tz
+
+
+@inlined
+def derivative(  # type: ignore[no-untyped-def]
+    s, p, t, y, speed, spin_up, efficiency, density_ratio, ground_height, ground, scratch, out
+):
+    """Time derivative of the 13 motion states at `y`, with the rotors at `speed`."""
+    air, wrench = scratch[0:3], scratch[3:9]
+    qw, qx, qy, qz = y[6], y[7], y[8], y[9]
+    wx, wy, wz = y[10], y[11], y[12]
+
+    # forces and torques in body axes
+    air[0], air[1], air[2] = to_body(qw, qx, qy, qz, y[3] - s.wind[0], y[4] - s.wind[1], y[5] - s.wind[2])
+    for k in range(6):
+        wrench[k] = 0.0
+    height = y[2] - ground_height
+    rotor_wrench(p, speed, spin_up, efficiency, density_ratio, height, air, y[10:13], s.thrust, wrench)
+    frame_drag(p, density_ratio, air, wrench)
+    if height < p.bounding_radius:
+        contact_wrench(s, p, ground, y, wrench)
+    if p.n_wrenches:
+        scheduled_wrench(p, t, y, wrench)
+
+    # Newton and Euler
+    ax, ay, az = to_world(qw, qx, qy, qz, wrench[0], wrench[1], wrench[2])
+    out[0], out[1], out[2] = y[3], y[4], y[5]
+    out[3], out[4], out[5] = ax / p.mass, ay / p.mass, az / p.mass - p.gravity
+    out[6] = 0.5 * (-qx * wx - qy * wy - qz * wz)
+    out[7] = 0.5 * (qw * wx + qy * wz - qz * wy)
+    out[8] = 0.5 * (qw * wy + qz * wx - qx * wz)
+    out[9] = 0.5 * (qw * wz + qx * wy - qy * wx)
+    jx, jy, jz = p.inertia[0], p.inertia[1], p.inertia[2]
+    out[10] = (wrench[3] - (jz - jy) * wy * wz) / jx
+    out[11] = (wrench[4] - (jx - jz) * wx * wz) / jy
+    out[12] = (wrench[5] - (jy - jx) * wx * wy) / jz
+
+
+@inlined
+def update_wind(s, u, p, dt, ground_height):  # type: ignore[no-untyped-def]
+    """Wind is held over a step, so that the integrator sees a smooth right-hand side."""
+    for k in range(3):
+        s.wind[k] = u.wind_mean[k]
+    if p.gusts:
+        height = max(0.0, s.motion[2] - ground_height)
+        vx = s.motion[3] - u.wind_mean[0]
+        vy = s.motion[4] - u.wind_mean[1]
+        vz = s.motion[5] - u.wind_mean[2]
+        airspeed = max(p.airspeed_floor, np.sqrt(vx * vx + vy * vy + vz * vz))
+        if s.step == 0:
+            initial_gust(s.gust, p.wind_key)
+        advance_gust(s.gust, p.wind_key, s.step, dt, airspeed, height, p.w20)
+        gx, gy, gz = gust_velocity(s.gust, u.wind_mean[0], u.wind_mean[1], height, p.w20)
+        s.wind[0] += gx
+        s.wind[1] += gy
+        s.wind[2] += gz
+
+
+@inlined
+def step_vehicle(s, u, p, dt, ground, work):  # type: ignore[no-untyped-def]
+    """One physics step of one vehicle. `work` holds the scratch rows; nothing is allocated."""
+    speed, spin_up, k, trial, scratch, target, slowness, efficiency = work
+    y = s.motion
+    t = s.step * dt
+    ground_height, _, _, _ = ground_at(ground[0], ground[1], ground[2], ground[3], y[0], y[1])
+    density_ratio = air_density(p.home_altitude + y[2]) / REFERENCE_DENSITY
+    update_wind(s, u, p, dt, ground_height)
+    rotor_targets(s, p, t, target, slowness, efficiency)
+    rotor_response(s, p, dt, target, slowness, speed, spin_up)
+
+    # keep the old end for the dense output
+    for j in range(13):
+        s.motion_before[j] = y[j]
+    for i in range(p.n_rotors):
+        s.rotor_speed_before[i] = s.rotor_speed[i]
+
+    # Runge-Kutta, fourth order; the rotors are known exactly at both ends and in the middle
+    for stage in range(4):
+        row = (stage + 1) // 2
+        if stage > 0:
+            fraction = dt if stage == 3 else 0.5 * dt
+            for j in range(13):
+                trial[j] = y[j] + fraction * k[stage - 1, j]
+        else:
+            for j in range(13):
+                trial[j] = y[j]
+        derivative(
+            s, p, t, trial, speed[row], spin_up[row], efficiency, density_ratio, ground_height, ground,
+            scratch, k[stage],
+        )  # fmt: skip
+    for j in range(13):
+        y[j] += dt / 6.0 * (k[0, j] + 2.0 * k[1, j] + 2.0 * k[2, j] + k[3, j])
+    norm = 1.0 / np.sqrt(y[6] * y[6] + y[7] * y[7] + y[8] * y[8] + y[9] * y[9])
+    for j in range(6, 10):
+        y[j] *= norm
+    for i in range(p.n_rotors):
+        s.rotor_speed[i] = speed[2, i]
+    for j in range(3):
+        s.acceleration_before[j] = k[0, 3 + j]
+        s.angular_acceleration_before[j] = k[0, 10 + j]
+
+    if y[2] - ground_height < p.bounding_radius:
+        settle_anchors(s, p, ground)
+    elif s.legs_down or s.body_down:
+        for i in range(p.n_contacts):
+            s.anchored[i] = 0
+        s.legs_down = 0
+        s.body_down = 0
+    drain_battery(s, p, dt, speed[2], density_ratio)
+    s.step += 1
+
+
+@inlined
+def close_step(s, p, dt, ground, work):  # type: ignore[no-untyped-def]
+    """Accelerations at the end of the last step, for the dense output and the accelerometers."""
+    speed, spin_up, k, _, scratch, _, _, efficiency = work
+    y = s.motion
+    ground_height, _, _, _ = ground_at(ground[0], ground[1], ground[2], ground[3], y[0], y[1])
+    density_ratio = air_density(p.home_altitude + y[2]) / REFERENCE_DENSITY
+    derivative(
+        s, p, s.step * dt, y, speed[2], spin_up[2], efficiency, density_ratio, ground_height, ground,
+        scratch, k[3],
+    )  # fmt: skip
+    for j in range(3):
+        s.acceleration[j] = k[3, 3 + j]
+        s.angular_acceleration[j] = k[3, 10 + j]

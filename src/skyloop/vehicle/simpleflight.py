@@ -1,0 +1,98 @@
+"""AirSim's SimpleFlight cascade with its published gains, written for our axes; see facts on gains and limits there.
+
+Every stage gives an output in -1..1 that is multiplied by the limit of the stage below it. Velocity errors are taken
+in full body axes, throttle and thrust are linear in each other, and the mixer only adds signs.
+"""
+
+import numpy as np
+
+from skyloop.compiled import inlined
+from skyloop.rotations import to_body
+from skyloop.vehicle.controller import follow_yaw, wanted_velocity, yaw_of
+from skyloop.vehicle.layout import SET_ATTITUDE, SET_DESCEND, SET_POSITION, SET_RATES
+
+RATE_LIMIT = 2.5
+LEVEL_LIMIT = np.pi / 5.5
+VELOCITY_LIMIT = 6.0
+MIN_THROTTLE = 0.3
+MIN_ANGLING_THROTTLE = 0.05
+INTEGRAL_DISCOUNT = 0.9999
+
+
+@inlined
+def unit(value):  # type: ignore[no-untyped-def]
+    return min(max(value, -1.0), 1.0)
+
+
+@inlined
+def angle_to_rate(p, k, error):  # type: ignore[no-untyped-def]
+    while error > np.pi:
+        error -= 2.0 * np.pi
+    while error < -np.pi:
+        error += 2.0 * np.pi
+    return unit(p.attitude_p[k] * error) * RATE_LIMIT
+
+
+@inlined
+def simpleflight(s, u, p, t, dt, m, v, rates, lift):  # type: ignore[no-untyped-def]
+    w, x, y, z = m[6], m[7], m[8], m[9]
+    roll = np.arctan2(2.0 * (w * x + y * z), 1.0 - 2.0 * (x * x + y * y))
+    pitch = np.arcsin(unit(2.0 * (w * y - z * x)))
+    yaw = yaw_of(m)
+    yaw_rate = follow_yaw(s, u, m, t, dt)
+    top = p.max_rotor_thrust * p.n_rotors
+
+    if u.kind == SET_RATES:
+        for k in range(3):
+            rates[k] = u.rates[k]
+        throttle = u.thrust / top
+    elif u.kind == SET_ATTITUDE:
+        qw, qx, qy, qz = u.quat[0], u.quat[1], u.quat[2], u.quat[3]
+        goal_roll = np.arctan2(2.0 * (qw * qx + qy * qz), 1.0 - 2.0 * (qx * qx + qy * qy))
+        goal_pitch = np.arcsin(unit(2.0 * (qw * qy - qz * qx)))
+        goal_yaw = np.arctan2(2.0 * (qw * qz + qx * qy), 1.0 - 2.0 * (qy * qy + qz * qz))
+        rates[0] = angle_to_rate(p, 0, goal_roll - roll)
+        rates[1] = angle_to_rate(p, 1, goal_pitch - pitch)
+        rates[2] = angle_to_rate(p, 2, goal_yaw - yaw) + u.yaw_rate
+        throttle = u.thrust / top
+    else:
+        # position to velocity, velocity to level angles
+        wanted_velocity(u, p, m, t, yaw, v)
+        if u.kind == SET_POSITION:
+            for k in range(3):
+                v[k] = unit(p.position_p[k] * (u.position[k] - m[k])) * VELOCITY_LIMIT
+            speed = np.sqrt(v[0] * v[0] + v[1] * v[1])
+            limit = min(VELOCITY_LIMIT, u.speed_limit)
+            if speed > limit:
+                v[0] *= limit / speed
+                v[1] *= limit / speed
+            v[2] = min(max(v[2], -p.max_speed_down), p.max_speed_up)
+        elif u.kind == SET_DESCEND:
+            v[0], v[1], v[2] = m[3], m[4], -0.7
+        ex, ey, ez = to_body(w, x, y, z, v[0] - m[3], v[1] - m[4], v[2] - m[5])
+        rates[0] = angle_to_rate(p, 0, -unit(p.velocity_p[1] * ey) * LEVEL_LIMIT - roll)
+        rates[1] = angle_to_rate(p, 1, unit(p.velocity_p[0] * ex) * LEVEL_LIMIT - pitch)
+        rates[2] = angle_to_rate(p, 2, s.yaw_target - yaw) + yaw_rate
+        s.velocity_integral[2] = unit(s.velocity_integral[2] * INTEGRAL_DISCOUNT + p.velocity_i[2] * ez * dt)
+        throttle = 0.5 * (1.0 + unit(p.velocity_p[2] * ez + s.velocity_integral[2]))
+        throttle = max(throttle, MIN_THROTTLE)
+
+    # rates to the mixer of signs
+    s.thrust_wanted = throttle * top
+    ux = unit(p.rate_p[0] * (rates[0] - m[10]))
+    uy = unit(p.rate_p[1] * (rates[1] - m[11]))
+    uz = unit(p.rate_p[2] * (rates[2] - m[12]))
+    lowest = 1e30
+    highest = -1e30
+    for i in range(p.n_rotors):
+        lift[i] = throttle
+        if throttle >= MIN_ANGLING_THROTTLE:
+            lift[i] += ux * np.sign(p.rotor_position[i, 1]) - uy * np.sign(p.rotor_position[i, 0])
+            lift[i] -= uz * p.rotor_spin[i]
+        lowest = min(lowest, lift[i])
+    for i in range(p.n_rotors):
+        lift[i] += max(0.0, -lowest)
+        highest = max(highest, lift[i])
+    for i in range(p.n_rotors):
+        share = unit(lift[i] / max(highest, 1.0))
+        s.command[i] = np.sqrt(max(share, 0.0)) * p.max_speed

@@ -1,0 +1,1 @@
+"""What surrounds the vehicles: earth, air, wind and ground."""

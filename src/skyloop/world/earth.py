@@ -1,0 +1,86 @@
+"""Where on earth the world's origin lies, and what that means for gravity and the magnetic field."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Annotated, Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
+from pygeomag import GeoMag
+from pygeomag.wmm.wmm_2025 import WMM_2025
+
+from skyloop.frames import EQUATORIAL_RADIUS, FLATTENING, GeoPoint, LocalFrame
+from skyloop.messages import Array
+
+STANDARD_GRAVITY = 9.80665
+
+# WGS84 normal gravity: at the equator, Somigliana's constant k, and m = ω²a²b/GM.
+_EQUATORIAL_GRAVITY = 9.7803253359
+_SOMIGLIANA = 0.00193185265241
+_CENTRIFUGAL_RATIO = 0.00344978650684
+
+
+class EarthConfig(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    latitude_deg: float = Field(default=47.641468, ge=-90.0, le=90.0)
+    """Latitude of the world's origin, WGS84."""
+    longitude_deg: float = Field(default=-122.140165, ge=-180.0, le=180.0)
+    """Longitude of the world's origin, WGS84."""
+    altitude: float = Field(default=122.0, ge=-1000.0, le=100_000.0)
+    """m above the WGS84 ellipsoid, of the world's origin."""
+    gravity: Annotated[float, Field(ge=0.0)] | Literal["normal"] | None = None
+    """m/s²; null for the standard 9.80665, "normal" for WGS84 normal gravity at the origin."""
+    year: float = Field(default=2026.0, ge=2025.0, le=2030.0)
+    """Decimal year of the magnetic field; the World Magnetic Model 2025 covers 2025 to 2030."""
+
+
+@dataclass(frozen=True)
+class Earth:
+    """Constant over one run: home's local frame, gravity and magnetic field."""
+
+    config: EarthConfig = field(default_factory=EarthConfig)
+
+    @cached_property
+    def local_frame(self) -> LocalFrame:
+        return LocalFrame(GeoPoint(self.config.latitude_deg, self.config.longitude_deg, self.config.altitude))
+
+    @cached_property
+    def gravity(self) -> float:
+        """m/s², along -z of the world."""
+        if self.config.gravity is None:
+            return STANDARD_GRAVITY
+        if self.config.gravity == "normal":
+            return normal_gravity(self.config.latitude_deg, self.config.altitude)
+        return self.config.gravity
+
+    @cached_property
+    def magnetic_field_world(self) -> Array:
+        """(3,) T, ENU, World Magnetic Model 2025 at home."""
+        config = self.config
+        north_east_down = GeoMag(coefficients_data=WMM_2025).calculate(
+            config.latitude_deg, config.longitude_deg, config.altitude / 1000.0, config.year
+        )
+        return 1e-9 * np.array([north_east_down.y, north_east_down.x, -north_east_down.z])
+
+    @cached_property
+    def declination(self) -> float:
+        """rad, of magnetic north, positive east of true north."""
+        east, north, _ = self.magnetic_field_world
+        return float(np.arctan2(east, north))
+
+
+def normal_gravity(latitude_deg: float, altitude: float) -> float:
+    """m/s², WGS84: Somigliana's formula on the ellipsoid, second order in the altitude above it."""
+    sine_squared = np.sin(np.radians(latitude_deg)) ** 2
+    eccentricity_squared = FLATTENING * (2.0 - FLATTENING)
+    on_ellipsoid = (
+        _EQUATORIAL_GRAVITY
+        * (1.0 + _SOMIGLIANA * sine_squared)
+        / np.sqrt(1.0 - eccentricity_squared * sine_squared)
+    )
+    h = altitude / EQUATORIAL_RADIUS
+    first_order = 1.0 + FLATTENING + _CENTRIFUGAL_RATIO - 2.0 * FLATTENING * sine_squared
+    return float(on_ellipsoid * (1.0 - 2.0 * first_order * h + 3.0 * h * h))

@@ -1,0 +1,209 @@
+"""The ground as a height field: bilinear between its points, carried on flat beyond its edges."""
+
+# mypy: allow-untyped-defs, allow-untyped-calls
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numba import float64, void
+from numpy.typing import ArrayLike
+
+from skyloop.compiled import inlined, kernel
+from skyloop.errors import ScenarioError
+from skyloop.messages import Array
+
+
+@inlined
+def _cell_index(g, n):
+    """Index of the cell at grid coordinate g: -1 before the first of n points, n - 1 after the last."""
+    if not g >= 0.0:  # NaN too, so that it never becomes an index
+        return -1
+    if g >= n - 1:
+        return n - 1
+    return int(g)
+
+
+@inlined
+def _corner(index, n):
+    """The cell that lends its heights, and the coordinate in it where beyond the edge it is held, else -1."""
+    if index < 0:
+        return 0, 0.0
+    if index >= n - 1:
+        return n - 2, 1.0
+    return index, -1.0
+
+
+@inlined
+def ground_at(heights, origin_x, origin_y, cell, x, y):
+    """Height (m) and upward unit normal at (x, y); the edge's height carries on outside."""
+    gx, gy = (x - origin_x) / cell, (y - origin_y) / cell
+    i, u = _corner(_cell_index(gx, heights.shape[0]), heights.shape[0])
+    j, v = _corner(_cell_index(gy, heights.shape[1]), heights.shape[1])
+    varies_x, varies_y = u < 0.0, v < 0.0
+    if varies_x:
+        u = gx - i
+    if varies_y:
+        v = gy - j
+    h00 = heights[i, j]
+    along_x, along_y = heights[i + 1, j] - h00, heights[i, j + 1] - h00
+    twist = heights[i + 1, j + 1] - h00 - along_x - along_y
+    slope_x = (along_x + twist * v) / cell if varies_x else 0.0
+    slope_y = (along_y + twist * u) / cell if varies_y else 0.0
+    up = 1.0 / np.sqrt(1.0 + slope_x * slope_x + slope_y * slope_y)
+    return h00 + along_x * u + along_y * v + twist * u * v, -slope_x * up, -slope_y * up, up
+
+
+@inlined
+def _clearance(heights, i, j, gx, gy, z, dgx, dgy, dz):
+    """(f0, f1, f2): height of the ray over cell (i, j), f0 + f1·s + f2·s², s metres on from (gx, gy, z)."""
+    a, u = _corner(i, heights.shape[0])
+    b, v = _corner(j, heights.shape[1])
+    du = dv = 0.0
+    if u < 0.0:
+        u, du = gx - a, dgx
+    if v < 0.0:
+        v, dv = gy - b, dgy
+    h00 = heights[a, b]
+    along_x, along_y = heights[a + 1, b] - h00, heights[a, b + 1] - h00
+    twist = heights[a + 1, b + 1] - h00 - along_x - along_y
+    f0 = z - (h00 + along_x * u + along_y * v + twist * u * v)
+    f1 = dz - (along_x * du + along_y * dv + twist * (u * dv + v * du))
+    return f0, f1, -twist * du * dv
+
+
+@inlined
+def _first_root(f0, f1, f2):
+    """Smallest s ≥ 0 where f0 + f1·s + f2·s² reaches 0 from f0 > 0; inf when it never does."""
+    discriminant = f1 * f1 - 4.0 * f0 * f2
+    if discriminant < 0.0:
+        return np.inf
+    root = np.sqrt(discriminant)
+    if f1 < 0.0:
+        return 2.0 * f0 / (root - f1)
+    return (f1 + root) / (-2.0 * f2) if f2 < 0.0 else np.inf
+
+
+@inlined
+def _boundary(g, dg, index, n):
+    """How far along the ray it leaves cell `index` of this axis, and the index it enters."""
+    if dg > 0.0 and index < n - 1:
+        return (index + 1 - g) / dg, index + 1
+    if dg < 0.0 and index >= 0:
+        return (index - g) / dg, index - 1
+    return np.inf, index
+
+
+@inlined
+def cast_ray(heights, origin_x, origin_y, cell, start, direction, max_range):
+    """Distance along the unit `direction` to the ground, 0 from below it, inf beyond `max_range`."""
+    nx, ny = heights.shape
+    gx, gy = (start[0] - origin_x) / cell, (start[1] - origin_y) / cell
+    dgx, dgy = direction[0] / cell, direction[1] / cell
+    i, j = _cell_index(gx, nx), _cell_index(gy, ny)
+    t = 0.0
+    while True:
+        f0, f1, f2 = _clearance(
+            heights, i, j, gx + t * dgx, gy + t * dgy, start[2] + t * direction[2], dgx, dgy, direction[2]
+        )
+        if f0 <= 0.0:
+            return t
+        leave_x, next_i = _boundary(gx, dgx, i, nx)
+        leave_y, next_j = _boundary(gy, dgy, j, ny)
+        leave = min(leave_x, leave_y, max_range)
+        hit = t + _first_root(f0, f1, f2)
+        if hit <= leave:
+            return hit
+        if not leave < max_range:
+            return np.inf
+        if leave_x <= leave_y:
+            i = next_i
+        else:
+            j = next_j
+        t = max(t, leave)
+
+
+@kernel(void(float64[:, ::1], float64, float64, float64, float64[:, :], float64[:, :], float64, float64[::1]))
+def cast_rays(
+    heights: Any, ox: Any, oy: Any, cell: Any, origins: Any, directions: Any, max_range: Any, out: Any
+) -> None:
+    """`cast_ray` for (n, 3) origins and unit directions into out (n,)."""
+    for k in range(out.shape[0]):
+        out[k] = cast_ray(heights, ox, oy, cell, origins[k], directions[k], max_range)
+
+
+@kernel(void(float64[:, ::1], float64, float64, float64, float64, float64, float64[::1]))
+def _ground_at_point(heights: Any, ox: Any, oy: Any, cell: Any, x: Any, y: Any, out: Any) -> None:
+    out[0], out[1], out[2], out[3] = ground_at(heights, ox, oy, cell, x, y)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ground:
+    """A height field; point (i, j) stands at origin_xy + cell·(i, j)."""
+
+    heights: Array
+    """(nx, ny) m, at least 2 by 2, C-contiguous; first axis east, second north."""
+    origin_xy: tuple[float, float] = (0.0, 0.0)
+    """m, world position of heights[0, 0]."""
+    cell: float = 1.0
+    """m between neighbouring points."""
+
+    def __post_init__(self) -> None:
+        heights = np.array(self.heights, dtype=np.float64, order="C")
+        if heights.ndim != 2 or min(heights.shape) < 2:
+            raise ScenarioError(
+                f"ground heights have shape {heights.shape}; give a grid of at least 2 by 2 points"
+            )
+        if not np.isfinite(heights).all():
+            raise ScenarioError("ground heights hold NaN or infinity; fill the holes before making a Ground")
+        if not (np.isfinite(self.cell) and self.cell > 0.0):
+            raise ScenarioError(f"ground cell is {self.cell} m; give a positive spacing")
+        object.__setattr__(self, "heights", heights)
+
+    @staticmethod
+    def flat(height: float = 0.0) -> Ground:
+        return Ground(np.full((2, 2), float(height)))
+
+    @staticmethod
+    def from_function(
+        height: Callable[[Array, Array], ArrayLike], extent: tuple[float, float, float, float], cell: float
+    ) -> Ground:
+        """Sample height(x, y), called with arrays, over extent = (x_min, y_min, x_max, y_max)."""
+        x_min, y_min, x_max, y_max = extent
+        if not (cell > 0.0 and x_max > x_min and y_max > y_min):
+            raise ScenarioError(
+                f"ground extent {extent} with cell {cell} is empty; "
+                "give (x_min, y_min, x_max, y_max) and cell > 0"
+            )
+        # The tolerance keeps 10 / 0.1 at 100 cells when rounding makes it 100.00000000000001.
+        counts = [max(int(np.ceil(span / cell - 1e-9)), 1) + 1 for span in (x_max - x_min, y_max - y_min)]
+        x, y = np.meshgrid(
+            x_min + cell * np.arange(counts[0]), y_min + cell * np.arange(counts[1]), indexing="ij"
+        )
+        heights = np.broadcast_to(np.asarray(height(x, y), dtype=np.float64), x.shape)
+        return Ground(heights, (float(x_min), float(y_min)), float(cell))
+
+    @property
+    def kernel_arguments(self) -> tuple[Array, float, float, float]:
+        """As the flight kernels take it."""
+        return self.heights, self.origin_xy[0], self.origin_xy[1], self.cell
+
+    def at(self, x: float, y: float) -> tuple[float, Array]:
+        """Height (m) and upward unit normal (3,) at a world position."""
+        out = np.empty(4)
+        _ground_at_point(self.heights, *self.origin_xy, self.cell, float(x), float(y), out)
+        return float(out[0]), out[1:]
+
+    def cast(self, origins: ArrayLike, directions: ArrayLike, *, max_range: float = np.inf) -> Array:
+        """(n,) m along (n, 3) unit directions to the ground; 0 from below it, inf where nothing is hit."""
+        shape = np.broadcast_shapes(np.shape(origins), np.shape(directions), (1, 3))
+        # Copies, because kernels take no read-only views.
+        starts, along = (
+            np.array(np.broadcast_to(rays, shape), dtype=np.float64) for rays in (origins, directions)
+        )
+        out = np.empty(len(starts))
+        cast_rays(self.heights, *self.origin_xy, self.cell, starts, along, float(max_range), out)
+        return out

@@ -1,0 +1,1 @@
+"""The worlds skyloop ships, one file each."""

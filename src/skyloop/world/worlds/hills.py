@@ -1,0 +1,32 @@
+"""Rolling ground made from a seed: a few waves of random direction, level around the origin for take-off."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skyloop.keyed_random import KeyedRandom, stream_key
+from skyloop.messages import Array
+from skyloop.world.ground import Ground
+
+WAVES = 8
+
+
+class Hills:
+    def __init__(
+        self, seed: int, *, amplitude: float = 4.0, wavelength: float = 60.0, extent: float = 300.0
+    ) -> None:
+        """amplitude: m; wavelength: m of the longest wave; extent: m from the origin to each edge."""
+        draws = KeyedRandom(stream_key(seed, "world/hills"), 0).uniform(3 * WAVES).reshape(3, WAVES)
+        heading = 2.0 * np.pi * draws[0]
+        number = 2.0 * np.pi / (wavelength * (0.35 + 0.65 * draws[1]))
+        phase = 2.0 * np.pi * draws[2]
+
+        def height(x: Array, y: Array) -> Array:
+            total = np.zeros_like(x)
+            for k in range(WAVES):
+                along = x * np.cos(heading[k]) + y * np.sin(heading[k])
+                total += np.sin(number[k] * along + phase[k])
+            level = 1.0 - np.exp(-(x**2 + y**2) / 2.0 / 10.0**2)
+            return amplitude / np.sqrt(WAVES) * total * level
+
+        self.ground = Ground.from_function(height, (-extent, -extent, extent, extent), 1.0)

@@ -1,0 +1,58 @@
+import numpy as np
+import pytest
+from pydantic import ValidationError
+
+from skyloop.world.earth import Earth, EarthConfig, normal_gravity
+
+
+def test_magnetic_field_at_the_default_home():
+    earth = Earth()
+    assert np.linalg.norm(earth.magnetic_field_world) == pytest.approx(52.7e-6, abs=0.2e-6)
+    assert np.degrees(earth.declination) == pytest.approx(14.94, abs=0.05)
+    assert earth.magnetic_field_world[2] < 0.0  # into the ground, north of the magnetic equator
+
+
+@pytest.mark.parametrize(
+    ("latitude_deg", "longitude_deg", "north_east_down_nt"),
+    [(80.0, 0.0, (6521.6, 145.9, 54791.5)), (0.0, 120.0, (39677.8, -109.6, -10580.2))],
+)
+def test_magnetic_field_matches_the_models_published_test_values(
+    latitude_deg, longitude_deg, north_east_down_nt
+):
+    config = EarthConfig(latitude_deg=latitude_deg, longitude_deg=longitude_deg, altitude=0.0, year=2025.0)
+    north, east, down = north_east_down_nt
+    np.testing.assert_allclose(Earth(config).magnetic_field_world * 1e9, [east, north, -down], atol=0.06)
+
+
+@pytest.mark.parametrize("latitude_deg", [90.0, -90.0])
+def test_the_poles_are_no_special_case(latitude_deg):
+    earth = Earth(EarthConfig(latitude_deg=latitude_deg))
+    assert np.isfinite(earth.magnetic_field_world).all()
+    assert np.isfinite(earth.local_frame.geodetic_array_from_enu([1.0, 2.0, 3.0])).all()
+
+
+def test_gravity_choices():
+    assert Earth().gravity == 9.80665
+    assert Earth(EarthConfig(gravity=1.62)).gravity == 1.62
+    assert Earth(EarthConfig(gravity="normal")).gravity == pytest.approx(9.808, abs=1e-3)
+
+
+def test_normal_gravity_known_values():
+    assert normal_gravity(0.0, 0.0) == pytest.approx(9.7803253359, abs=1e-10)
+    assert normal_gravity(90.0, 0.0) == pytest.approx(9.8321849378, abs=1e-9)
+    assert normal_gravity(45.0, 0.0) == pytest.approx(9.8061977694, abs=1e-8)
+    assert normal_gravity(45.0, 1000.0) - normal_gravity(45.0, 0.0) == pytest.approx(-3.086e-3, rel=1e-3)
+
+
+def test_home_is_the_origin_of_the_local_frame():
+    config = EarthConfig(latitude_deg=-33.9, longitude_deg=151.2, altitude=35.0)
+    home = Earth(config).local_frame.geodetic_from_enu(np.zeros(3))
+    np.testing.assert_allclose(home.array(), [-33.9, 151.2, 35.0], atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"latitude_deg": 91.0}, {"gravity": "lunar"}, {"gravity": -1.0}, {"year": 2019.0}, {"lat": 3.0}]
+)
+def test_config_refuses_what_it_cannot_use(wrong):
+    with pytest.raises(ValidationError):
+        EarthConfig(**wrong)

@@ -1,0 +1,83 @@
+"""Looks for the system libraries cameras will need; names, or installs, the Debian packages that bring them.
+
+Standard library only. Never fails the set-up: nothing in this version draws.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import subprocess
+
+PACKAGES_OF = {
+    "libEGL.so.1": ("libegl1", "libgl1-mesa-dri"),
+    "libGL.so.1": ("libgl1",),
+}
+OPTIONAL_PACKAGE_OF = {"libOSMesa.so.8": "libosmesa6"}
+APT_TIMEOUT_S = 180
+
+
+def loads(library: str) -> bool:
+    """Whether the dynamic linker finds it; sees LD_LIBRARY_PATH and the linker's cache alike."""
+    try:
+        ctypes.CDLL(library)
+    except OSError:
+        return False
+    return True
+
+
+def apt_command() -> list[str] | None:
+    """How this user may run apt-get without being asked anything, or None."""
+    if os.environ.get("SKYLOOP_NO_APT") == "1" or shutil.which("apt-get") is None:
+        return None
+    if os.geteuid() == 0:
+        return ["apt-get"]
+    if shutil.which("sudo") and subprocess.run(["sudo", "-n", "true"], capture_output=True).returncode == 0:
+        return ["sudo", "-n", "apt-get"]
+    return None
+
+
+def install(apt_get: list[str], packages: list[str]) -> bool:
+    """Try with the package lists as they are, then once more with fresh ones."""
+    quietly = [*apt_get, "-qq", "-o", "DPkg::Lock::Timeout=30"]
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+
+    def succeeds(*arguments: str) -> bool:
+        try:
+            done = subprocess.run(
+                [*quietly, *arguments],
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=APT_TIMEOUT_S,
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return False
+        return done.returncode == 0
+
+    wanted = ("install", "-y", "--no-install-recommends", *packages)
+    return succeeds(*wanted) or (succeeds("update") and succeeds(*wanted))
+
+
+def main() -> None:
+    missing = [library for library in PACKAGES_OF if not loads(library)]
+    if not missing:
+        extra = [library for library in OPTIONAL_PACKAGE_OF if loads(library)]
+        print("system libraries: " + ", ".join([*PACKAGES_OF, *extra]) + " found")
+        return
+    packages = " ".join(package for library in missing for package in PACKAGES_OF[library])
+    names = ", ".join(missing)
+    apt_get = apt_command()
+    if apt_get is not None:
+        print(
+            f"system libraries: installing {packages} for {names} (SKYLOOP_NO_APT=1 forbids it)", flush=True
+        )
+        if install(apt_get, packages.split()) and all(loads(library) for library in missing):
+            return
+    advice = f"this version flies without, cameras will need them: sudo apt-get install {packages}"
+    print(f"system libraries: {names} not found; {advice}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,20 @@
+#!/bin/sh
+# Writes requirements.lock: the newest versions pyproject.toml allows, tried out in a throw-away environment.
+set -eu
+cd "$(dirname "$0")/.."
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+echo "lock 1/2: installing the newest versions into a throw-away environment (a minute or two)"
+"$1" -m venv "$folder/venv"
+python=$folder/venv/bin/python
+"$python" -m pip --disable-pip-version-check --no-input -qq install ".[dev,bench]"
+"$python" -m pip --disable-pip-version-check check
+
+{
+    echo "# Every package of the environment, pinned: skyloop's own, those for development and for the bench."
+    echo "# Written by \`make lock\` from pyproject.toml; do not edit by hand."
+    "$python" -m pip --disable-pip-version-check freeze --exclude skyloop | LC_ALL=C sort -f
+} >"$folder/lock"
+cp "$folder/lock" requirements.lock
+echo "lock 2/2: wrote requirements.lock with $(grep -c '==' requirements.lock) packages"
