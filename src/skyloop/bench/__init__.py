@@ -1,0 +1,1 @@
+"""Every performance figure the documentation states."""

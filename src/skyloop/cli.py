@@ -1,0 +1,283 @@
+"""The command line: each verb parses, calls one library function and prints its result."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+import yaml
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+import skyloop
+from skyloop.bench.registry import BENCHES
+from skyloop.errors import RunFolderError, ScenarioError, SkyloopError, unknown_name
+from skyloop.trials.registry import REPRODUCTIONS
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="A UAV simulator for putting other people's algorithms in the loop.\n\n"
+    "Examples: `skyloop run first-flight` · `skyloop show hover`",
+)
+out = Console(soft_wrap=True)
+err = Console(stderr=True, soft_wrap=True)
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs instead of a table.")]
+Seed = Annotated[int | None, typer.Option("--seed", help="Seed instead of the scenario's own.")]
+Sets = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="PATH=VALUE", help="Change one value, e.g. vehicles.drone.state=truth; repeatable."
+    ),
+]
+
+
+@app.command("list")
+def list_(json_: Json = False) -> None:
+    """What there is to name: scenarios, airframes, worlds, sensors, pilots, benches, reproductions.
+
+    Examples: `skyloop list` · `skyloop list --json`
+    """
+    from skyloop.catalogue import catalogue
+
+    everything = catalogue()
+    if json_:
+        print(json.dumps(everything, indent=2))
+        return
+    for heading, items in everything.items():
+        table = Table(title=heading, title_justify="left", title_style="bold", show_header=False, box=None)
+        for name, text in items.items():
+            table.add_row(f"  {name}", text)
+        out.print(table)
+
+
+@app.command()
+def show(scenario: str, set_: Sets = None, seed: Seed = None) -> None:
+    """Print a scenario with every default filled in; the output is a scenario file itself.
+
+    Examples: `skyloop show hover` · `skyloop show my.yaml --set vehicles.drone.state=ekf`
+    """
+    print(yaml.safe_dump(_load(scenario, set_, seed).model_dump(mode="json"), sort_keys=False), end="")
+
+
+@app.command()
+def run(
+    scenario: str,
+    set_: Sets = None,
+    seed: Seed = None,
+    out_: Annotated[
+        Path | None,
+        typer.Option("--out", help="Run folder; must be new or empty. Default: runs/<scenario>-<n>."),
+    ] = None,
+    json_: Json = False,
+) -> None:
+    """Fly a scenario and leave a run folder: resolved scenario, streams as CSV, summary, plot.
+
+    Examples: `skyloop run first-flight` · `skyloop run my.yaml --seed 7 --set wind.kind=calm --out runs/calm`
+    """
+    loaded = _load(scenario, set_, seed)
+    from skyloop.running import run_scenario
+
+    folder = out_ or _next_folder(loaded.name)
+    bar = Progress(
+        TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:.0f}/{task.total:.0f} s simulated"),
+        TimeRemainingColumn(), console=err, transient=True, disable=json_,
+    )  # fmt: skip
+    with bar:
+        task = bar.add_task(f"flying {loaded.name}", total=loaded.duration)
+        summary = run_scenario(loaded, folder, lambda t: bar.update(task, completed=t))
+    if json_:
+        print(json.dumps({**summary, "folder": str(folder)}, indent=2))
+    else:
+        _print_summary(summary, folder)
+
+
+@app.command()
+def doctor(json_: Json = False) -> None:
+    """What this machine has, what is missing, and how to get it.
+
+    Examples: `skyloop doctor` · `skyloop doctor --json`
+    """
+    from skyloop.doctor import examine
+
+    findings = examine()
+    if json_:
+        print(
+            json.dumps(
+                [{k: getattr(f, k) for k in ("name", "state", "found", "advice")} for f in findings], indent=2
+            )
+        )
+        return
+    table = Table(box=None, show_header=False)
+    colours = {"ok": "green", "missing": "red", "optional": "yellow"}
+    for finding in findings:
+        table.add_row(
+            finding.name,
+            f"[{colours[finding.state]}]{finding.state}[/]",
+            finding.found,
+            f"[dim]{finding.advice}[/]",
+        )
+    out.print(table)
+
+
+@app.command()
+def bench(name: str, json_: Json = False) -> None:
+    """Measure a performance figure on this machine, beside a peer or a limit in the same run.
+
+    Examples: `skyloop bench physics` · `skyloop bench physics --json`
+    """
+    if name not in BENCHES:
+        raise unknown_name("bench", name, BENCHES)
+    from skyloop.doctor import machine_description
+
+    figures = importlib.import_module(BENCHES[name][0]).measure()
+    if json_:
+        report = {"name": name, "machine": machine_description(), "figures": [f.plain() for f in figures]}
+        print(json.dumps(report, indent=2))
+        return
+    table = Table("figure", "value", "unit", "aim", "holds", "note", box=None)
+    for figure in figures:
+        holds = {None: "", True: "[green]yes[/]", False: "[red]no[/]"}[figure.holds]
+        aim = "" if figure.aim is None else f"{figure.aim:g}"
+        table.add_row(figure.key, f"{figure.value:,.4g}", figure.unit, aim, holds, figure.note)
+    out.print(table)
+
+
+@app.command()
+def reproduce(
+    name: str,
+    json_: Json = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A short form with fewer or shorter flights.")
+    ] = False,
+    out_: Annotated[
+        Path | None, typer.Option("--out", help="Folder for tables and plots; must be new or empty.")
+    ] = None,
+) -> None:
+    """Repeat an experiment of a paper and print what comes out beside what was published.
+
+    Examples: `skyloop reproduce drag --quick` · `skyloop reproduce drag --json --out runs/drag`
+    """
+    if name not in REPRODUCTIONS:
+        raise unknown_name("reproduction", name, REPRODUCTIONS)
+    folder = out_ or (None if json_ else _next_folder(f"reproduce-{name}"))
+    if folder is not None:
+        _make_empty(folder)
+    results = importlib.import_module(REPRODUCTIONS[name][0]).reproduce(quick=quick, folder=folder)
+    if json_:
+        print(json.dumps([result.plain() for result in results], indent=2))
+        return
+    table = Table("table", "cell", "published", "measured", "unit", "n", "sd", box=None)
+    for r in results:
+        published = "" if r.published is None else f"{r.published:g}"
+        table.add_row(
+            r.table,
+            r.cell,
+            published,
+            f"{r.measured:.4g}",
+            r.unit,
+            str(r.n),
+            "" if r.sd is None else f"{r.sd:.2g}",
+        )
+    out.print(table)
+    out.print(f"tables and plots: {folder}")
+
+
+def _load(scenario: str, sets: list[str] | None, seed: int | None) -> Any:
+    from skyloop.scenario import load_scenario
+
+    overrides: dict[str, Any] = {}
+    for item in sets or []:
+        path, equals, value = item.partition("=")
+        if not equals or not path:
+            raise ScenarioError(f"--set {item}: write PATH=VALUE, e.g. vehicles.drone.state=truth")
+        try:
+            overrides[path] = yaml.safe_load(value)
+        except yaml.YAMLError:
+            raise ScenarioError(f"--set {path}: '{value}' is not a YAML value") from None
+    if seed is not None:
+        overrides["seed"] = seed
+    return load_scenario(scenario, overrides)
+
+
+def _next_folder(name: str) -> Path:
+    root = Path("runs")
+    number = 1
+    while (root / f"{name}-{number:03d}").exists():
+        number += 1
+    return root / f"{name}-{number:03d}"
+
+
+def _make_empty(folder: Path) -> None:
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise RunFolderError(f"'{folder}' exists and is not empty; choose another --out or remove it")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RunFolderError(f"cannot write folder '{folder}': {error}") from error
+
+
+def _print_summary(summary: dict[str, Any], folder: Path) -> None:
+    out.print(
+        f"[bold]{summary['scenario']}[/] seed {summary['seed']}: {summary['simulated_s']:.1f} s simulated in "
+        f"{summary['wall_s']:.2f} s, {summary['real_time_factor']:.0f} times real time"
+    )
+    for name, vehicle in summary["vehicles"].items():
+        error = vehicle.get("estimate_error_rms_m")
+        out.print(
+            f"  {name}: flew {vehicle['flown_m']:.1f} m, up to {vehicle['highest_m']:.1f} m high and "
+            f"{vehicle['fastest_m_s']:.1f} m/s, battery {vehicle['battery_left']:.0%} left, {vehicle['mode']}"
+            + ("" if error is None else f", estimate off by {error:.2f} m rms")
+        )
+        for event in vehicle["events"]:
+            if " contact:" not in event:
+                out.print(f"    {event}", highlight=False)
+    messages = sum(summary["messages"].values())
+    out.print(f"  {messages} messages on {len(summary['messages'])} streams")
+    out.print(f"run folder: {folder} (flight.png, summary.json, scenario.yaml, streams/)")
+
+
+def main() -> None:
+    """The one door for errors: known ones become one line and exit code 1."""
+    try:
+        app(standalone_mode=False)
+    except SkyloopError as error:
+        err.print(f"skyloop: {error}", style="red", markup=False, highlight=False)
+        sys.exit(1)
+    except typer.Exit as stop:
+        sys.exit(stop.exit_code)
+    except (typer.Abort, KeyboardInterrupt):
+        err.print("skyloop: stopped")
+        sys.exit(130)
+    except Exception as error:
+        if type(error).__module__.startswith(("click", "typer")):
+            err.print(
+                f"skyloop: {getattr(error, 'message', error)} Try skyloop --help.",
+                markup=False,
+                highlight=False,
+            )
+            sys.exit(1)
+        raise
+
+
+def _version(value: bool) -> None:
+    if value:
+        print(skyloop.__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print it.")
+    ] = False,
+) -> None:
+    pass

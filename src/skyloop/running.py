@@ -1,0 +1,111 @@
+"""Run a scenario to its end: folder, progress, summary, plot. What `skyloop run` does."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+
+import skyloop
+from skyloop.assembly import build
+from skyloop.parts import PilotPart
+from skyloop.recording.plot import FlightLog, plot_flight
+from skyloop.recording.run_folder import RunFolder
+from skyloop.scenario import Scenario
+from skyloop.simulation import Simulation
+from skyloop.streams import NS_PER_S
+
+Progress = Callable[[float], None]
+"""Called now and then with the simulated seconds so far."""
+
+SETTLE_S = 1.0
+"""Simulated seconds flown on after the last pilot is done."""
+
+
+def run_scenario(scenario: Scenario, folder: Path, progress: Progress = lambda t: None) -> dict[str, Any]:
+    """Fly, record, summarise; returns the summary that is also in `summary.json`."""
+    with build(scenario) as simulation:
+        record = RunFolder(folder, scenario.model_dump(mode="json"), versions())
+        try:
+            record.record(simulation.bus)
+            log = FlightLog(simulation.bus, [vehicle.name for vehicle in scenario.vehicles])
+            began = time.perf_counter()
+            fly(simulation, scenario.duration, progress)
+            wall = time.perf_counter() - began
+            summary = summarise(simulation, scenario, log, wall)
+            record.finish(summary)
+        finally:
+            record.close()
+        plot_flight(log, f"{scenario.name} (seed {scenario.seed})", folder / "flight.png")
+    return summary
+
+
+def fly(simulation: Simulation, duration: float, progress: Progress = lambda t: None) -> None:
+    """Until the time is over or every pilot is done."""
+    pilots = [part for part in simulation.parts if isinstance(part, PilotPart)]
+    end_ns = round(duration * NS_PER_S)
+    next_report_ns = 0
+    while simulation.schedule.next_ns() < end_ns:
+        t_ns = simulation.step()
+        if t_ns >= next_report_ns:
+            progress(t_ns / NS_PER_S)
+            next_report_ns = t_ns + NS_PER_S // 5
+            if pilots and all(pilot.done for pilot in pilots):
+                end_ns = min(end_ns, t_ns + round(SETTLE_S * NS_PER_S))
+                pilots = []
+    progress(simulation.now)
+
+
+def summarise(simulation: Simulation, scenario: Scenario, log: FlightLog, wall: float) -> dict[str, Any]:
+    vehicles = {}
+    for vehicle in scenario.vehicles:
+        name = vehicle.name
+        positions = np.array([state.position for state in log.truth[name]])
+        speeds = np.linalg.norm([state.velocity_world for state in log.truth[name]], axis=1)
+        status = simulation.autopilots[name].status(simulation.clock.now_ns)
+        battery = simulation.fleet.battery(simulation.autopilots[name].index, 0)
+        vehicles[name] = {
+            "flown_m": float(np.linalg.norm(np.diff(positions, axis=0), axis=1).sum()),
+            "highest_m": float(positions[:, 2].max()),
+            "fastest_m_s": float(speeds.max()),
+            "battery_left": battery.state_of_charge,
+            "energy_j": battery.energy_used,
+            "mode": status.mode,
+            "events": [f"{event.t_ns / 1e9:.2f} s {event.kind}: {event.text}" for event in log.events[name]],
+        }
+        if log.estimates[name]:
+            vehicles[name]["estimate_error_rms_m"] = _estimate_error(log, name)
+    return {
+        "scenario": scenario.name,
+        "seed": scenario.seed,
+        "simulated_s": simulation.now,
+        "wall_s": wall,
+        "real_time_factor": simulation.now / wall,
+        "messages": dict(simulation.bus.counts),
+        "vehicles": vehicles,
+    }
+
+
+def _estimate_error(log: FlightLog, name: str) -> float:
+    truth = {state.t_ns: state.position for state in log.truth[name]}
+    errors = [
+        estimate.position - truth[estimate.t_ns]
+        for estimate in log.estimates[name]
+        if estimate.valid and estimate.t_ns in truth
+    ]
+    return float(np.sqrt(np.mean(np.sum(np.square(errors), axis=1)))) if errors else float("nan")
+
+
+def versions() -> dict[str, str]:
+    return {
+        "skyloop": skyloop.__version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "numba": numba.__version__,
+        "machine": platform.machine(),
+    }

@@ -1,0 +1,1 @@
+"""Scenarios flown and judged; the experiments of the papers."""

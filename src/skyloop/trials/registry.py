@@ -1,0 +1,9 @@
+"""The experiments `skyloop reproduce` knows, by name; imported only when asked for."""
+
+REPRODUCTIONS = {
+    "drag": (
+        "skyloop.trials.drag",
+        "rotor drag against linear drag, section 3 of the depth-noise-and-rotor-drag paper",
+    ),
+}
+"""name: (module with reproduce(quick, folder) -> list[Result], one line)."""
