@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -53,11 +55,24 @@ def kernel(*signatures: Any) -> Callable[[F], F]:
         for signature in signatures:
             if not _is_cached(dispatcher, signature):
                 _announce_compilation()
-            dispatcher.compile(signature)
+            with _no_garbage_collection():
+                dispatcher.compile(signature)
         dispatcher.disable_compile()
         return dispatcher  # type: ignore[no-any-return]
 
     return compile_now
+
+
+@contextmanager
+def _no_garbage_collection() -> Iterator[None]:
+    """The compiler makes millions of objects and hardly any garbage; looking for it costs a tenth of the time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _is_cached(dispatcher: Any, signature: Any) -> bool:

@@ -38,10 +38,14 @@ class Figure:
     unit: str
     aim: float | None = None
     note: str = ""
+    lower_is_better: bool = False
+    """The aim is then the most it may be, not the least."""
 
     @property
     def holds(self) -> bool | None:
-        return None if self.aim is None else self.value >= self.aim
+        if self.aim is None:
+            return None
+        return self.value <= self.aim if self.lower_is_better else self.value >= self.aim
 
     def plain(self) -> dict[str, Any]:
         return {**asdict(self), "holds": self.holds}

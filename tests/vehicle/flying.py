@@ -1,4 +1,4 @@
-"""Vehicles for the flight tests: a fleet high above the ground, in still air of sea level, without drag or battery."""
+"""Vehicles for the flight tests: high above the ground, in still air of sea level, no drag, no battery."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def make_fleet(
     has_battery: bool = False,
     **params: Any,
 ) -> Fleet:
-    """`count` alike vehicles at the origin, the ground 10 km below; `params` overwrite fields of the packed record."""
+    """Vehicles all alike at the origin, the ground 10 km below; `params` overwrite fields of the record."""
     packed = pack(
         airframe,
         Flying(
@@ -111,7 +111,9 @@ def initial_state(fleet: Fleet, i: int = 0) -> VehicleState:
     return fleet.state(i, fleet.rate.due_ns(step))
 
 
-def record(fleet: Fleet, start: float, end: float, every: float, i: int = 0) -> tuple[Array, list[VehicleState]]:
+def record(
+    fleet: Fleet, start: float, end: float, every: float, i: int = 0
+) -> tuple[Array, list[VehicleState]]:
     """Times and states from `start` to `end` inclusive."""
     times = start + every * np.arange(round((end - start) / every) + 1)
     return times, [fly(fleet, float(t), i) for t in times]

@@ -1,4 +1,4 @@
-"""Rigid body, motors and integrator against solutions that can be written down or solved by somebody else's code."""
+"""Rigid body, motors and integrator against closed forms and somebody else's solver."""
 
 from __future__ import annotations
 
@@ -46,7 +46,9 @@ def test_torque_free_precession_keeps_energy_and_angular_momentum() -> None:
     def euler(_: float, w: np.ndarray) -> np.ndarray:
         return -np.cross(w, ASYMMETRIC * w) / ASYMMETRIC
 
-    reference = solve_ivp(euler, (0.0, 10.0), rates, method="DOP853", rtol=1e-12, atol=1e-13, dense_output=True)
+    reference = solve_ivp(
+        euler, (0.0, 10.0), rates, method="DOP853", rtol=1e-12, atol=1e-13, dense_output=True
+    )
     energy, momentum = rates @ (ASYMMETRIC * rates), ASYMMETRIC * rates
     for t in (2.5, 5.0, 10.0):
         state = fly(fleet, t)
@@ -58,7 +60,7 @@ def test_torque_free_precession_keeps_energy_and_angular_momentum() -> None:
 
 
 def _steady_flight(drag: Drag, tilt: float, thrust: float) -> tuple[float, float]:
-    """Speed and weight in balance in level flight, nose down by `tilt`: drag along the path equals thrust's pull."""
+    """Speed and weight in balance in level flight, nose down by `tilt`: drag equals the thrust's pull."""
     c, s = np.cos(tilt), np.sin(tilt)
     pull, per_rotor = thrust * s, thrust / 4
     rotor = {
@@ -102,7 +104,10 @@ def test_steady_speed_at_fixed_tilt(model: str) -> None:
     np.testing.assert_allclose(initial_state(fleet).acceleration_world, 0.0, atol=1e-5)
     set_motion(fleet, quat=quat, velocity=[speed, 0.0, 0.0] - 0.5 * speed * rotate(quat, [1.0, 0.0, 0.0]))
     assert abs(initial_state(fleet).acceleration_world[0]) > 0.5
-    assert fly(fleet, 60.0).velocity_world[0] == pytest.approx(speed, rel=2e-3)
+    for k in range(1, 121):
+        fly(fleet, 0.5 * k)
+        fleet.states["motion"][0, 2] = 0.0  # the air must not thin
+    assert fly(fleet, 60.0).velocity_world[0] == pytest.approx(speed, rel=1e-4)
 
 
 @pytest.mark.parametrize("on_thrust", [0, 1])
@@ -121,8 +126,10 @@ def test_motor_step_response(on_thrust: int) -> None:
     times, states = record(fleet, 0.2, 0.4, 0.01)
     falling = bottom + (top - bottom) * np.exp(-(times - 0.2) / 0.05)
     np.testing.assert_allclose([s.rotor_speeds[0] ** power for s in states], falling, rtol=1e-9)
-    thrust = IRIS.motor.thrust_coefficient * states[-1].rotor_speeds**2
-    np.testing.assert_allclose(states[-1].rotor_thrusts, thrust, rtol=1e-12)
+    coefficient = IRIS.motor.thrust_coefficient * float(density(states[-1].position[2])) / 1.225
+    np.testing.assert_allclose(
+        states[-1].rotor_thrusts, coefficient * states[-1].rotor_speeds ** 2, rtol=1e-12
+    )
 
 
 @pytest.mark.parametrize("altitude", [0.0, 1500.0, 4000.0])
@@ -148,10 +155,11 @@ def _tumble(hz: int, until: float) -> Fleet:
 
 def test_integrator_is_of_fourth_order() -> None:
     exact = _tumble(4000, 2.0).states["motion"][0]
-    errors = [np.abs(_tumble(hz, 2.0).states["motion"][0] - exact).max() for hz in (125, 250, 500)]
-    orders = np.log2(np.divide(errors[:-1], errors[1:]))
+    errors = [np.abs(_tumble(hz, 2.0).states["motion"][0] - exact).max() for hz in (50, 100, 200, 1000)]
+    orders = np.log2(np.divide(errors[:2], errors[1:3]))
     assert (orders > 3.5).all(), (errors, orders)
-    assert errors[-1] < 1e-7
+    # what is left at the usual rate is the density, held over a step
+    assert errors[3] < 2e-9
 
 
 def test_dense_output_matches_a_finer_simulation() -> None:
@@ -163,10 +171,10 @@ def test_dense_output_matches_a_finer_simulation() -> None:
         fine.advance_to(t)
         a, b = coarse.state(0, t), fine.state(0, t)
         assert coarse.states["step"][0] == start + 1
-        np.testing.assert_allclose(a.position, b.position, atol=1e-8)
-        np.testing.assert_allclose(a.velocity_world, b.velocity_world, atol=1e-7)
-        np.testing.assert_allclose(a.quat_wxyz, b.quat_wxyz, atol=1e-8)
-        np.testing.assert_allclose(a.angular_velocity_body, b.angular_velocity_body, atol=1e-7)
+        np.testing.assert_allclose(a.position, b.position, atol=1e-9)
+        np.testing.assert_allclose(a.velocity_world, b.velocity_world, atol=2e-9)
+        np.testing.assert_allclose(a.quat_wxyz, b.quat_wxyz, atol=1e-9)
+        np.testing.assert_allclose(a.angular_velocity_body, b.angular_velocity_body, atol=2e-9)
 
 
 def test_dense_output_is_continuous_across_steps() -> None:
@@ -181,7 +189,7 @@ def test_dense_output_is_continuous_across_steps() -> None:
 
 
 def test_rotors_spinning_up_take_their_angular_momentum_from_the_body() -> None:
-    fleet = make_fleet(rotor_inertia=4e-5, torque_ratio=0.0, gravity=0.0, n_rotors=2)
+    fleet = make_fleet(rotor_inertia=4e-5, thrust_coefficient=0.0, n_rotors=2)
     row = fleet.inputs[0]
     row["armed"], row["kind"] = 1, SET_MOTORS
     row["throttle"][:2] = 0.5
@@ -281,8 +289,8 @@ def test_thrust_beside_the_centre_of_mass_turns_the_body() -> None:
     hold_rotors(fleet, HOVER_SPEED)
     state = initial_state(fleet)
     torque = np.cross(-offset, [0.0, 0.0, IRIS.mass * GRAVITY])
-    np.testing.assert_allclose(state.angular_acceleration_body, torque / IRIS.inertia, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(state.angular_acceleration_body, torque / IRIS.inertia, rtol=1e-6, atol=1e-12)
     acceleration = np.cross(state.angular_acceleration_body, -offset)
     np.testing.assert_allclose(
-        rotate_inverse(state.quat_wxyz, state.acceleration_world), acceleration, atol=1e-7
+        rotate_inverse(state.quat_wxyz, state.acceleration_world), acceleration, atol=1e-5
     )

@@ -95,11 +95,14 @@ def _plot_vehicle(log: FlightLog, name: str, colour: str, track: Any, rows: list
 
 
 def _mark_events(events: list[Event], axis: Any) -> None:
-    """Contacts are too many to write out; everything else gets its word."""
+    """Contacts and refusals are too many to write out; of events close together only the first gets its word."""
+    last = -1e9
     for event in events:
-        if event.kind not in ("contact", "refused"):
-            axis.axvline(event.t_ns / 1e9, color=INK, lw=0.6, alpha=0.5)
-            axis.annotate(
-                event.kind, (event.t_ns / 1e9, 1.02), xycoords=("data", "axes fraction"),
-                rotation=35, fontsize=7, color=INK,
-            )  # fmt: skip
+        t = event.t_ns / 1e9
+        if event.kind in ("contact", "refused"):
+            continue
+        axis.axvline(t, color=INK, lw=0.6, alpha=0.5)
+        if t - last > 1.5:
+            place = (t, 1.02)
+            axis.annotate(event.kind, place, xycoords=("data", "axes fraction"), rotation=30, fontsize=7, color=INK)
+            last = t

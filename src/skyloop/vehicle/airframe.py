@@ -139,6 +139,16 @@ class Gains(BaseModel):
     """Dimensionless: angular acceleration taken back per angular acceleration seen."""
 
 
+SIMPLEFLIGHT_GAINS = Gains(
+    position_p=(0.25, 0.25, 0.25),
+    velocity_p=(0.2, 0.2, 2.0),
+    velocity_i=(0.0, 0.0, 2.0),
+    attitude_p=(2.5, 2.5, 2.5),
+    rate_p=(0.25, 0.25, 0.25),
+)
+"""AirSim's; they are shares of the next stage's limit, not 1/s."""
+
+
 class Limits(BaseModel):
     model_config = STRICT
 
@@ -179,7 +189,7 @@ class Airframe(BaseModel):
     controller: Literal["cascade", "simpleflight"] = "cascade"
     """The controller it flies with unless the scenario says otherwise."""
     gains: Gains = Gains()
-    simpleflight_gains: Gains = Gains()
+    simpleflight_gains: Gains = SIMPLEFLIGHT_GAINS
     limits: Limits = Limits()
 
     @property
@@ -198,7 +208,7 @@ class Airframe(BaseModel):
             x, y, _ = np.subtract(rotor.position, self.centre_of_mass)
             yaw = -self.motor.torque_ratio if rotor.spin == "ccw" else self.motor.torque_ratio
             effect[:, i] = 1.0, y, -x, yaw
-        return np.linalg.pinv(effect)
+        return np.asarray(np.linalg.pinv(effect), dtype=np.float64)
 
     @model_validator(mode="after")
     def _can_fly(self) -> Airframe:

@@ -388,12 +388,12 @@ class Autopilot:
             row["position"][2] = memory.land_from - self.failsafes.descent_speed * since
             row["t"] = t_ns / NS_PER_S
         still = abs(state.velocity_world[2]) < 0.3
-        unloaded = float(self.fleet.states[self.index]["thrust_wanted"]) < 0.5 * self._weight
+        unloaded = float(self.fleet.states[self.index]["thrust_wanted"]) < 0.75 * self._weight
         if not (still and unloaded) or since < 0.5:
             memory.quiet_since_ns = -1
         elif memory.quiet_since_ns < 0:
             memory.quiet_since_ns = t_ns
-        elif t_ns - memory.quiet_since_ns > 0.4 * NS_PER_S:
+        elif t_ns - memory.quiet_since_ns > 0.3 * NS_PER_S:
             memory.landed = True
             self._event(t_ns, "landed", "touched down")
             self._disarm(t_ns, "landed")

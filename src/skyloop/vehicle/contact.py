@@ -10,7 +10,8 @@ from skyloop.world.ground import ground_at
 @inlined
 def _point_motion(p, y, i):  # type: ignore[no-untyped-def]
     """Position and velocity of contact point i, world axes."""
-    rx, ry, rz = p.contact_position[i, 0], p.contact_position[i, 1], p.contact_position[i, 2]
+    place = p.contact_position
+    rx, ry, rz = place[i, 0], place[i, 1], place[i, 2]
     ax, ay, az = to_world(y[6], y[7], y[8], y[9], rx, ry, rz)
     bx, by, bz = cross(y[10], y[11], y[12], rx, ry, rz)
     cx, cy, cz = to_world(y[6], y[7], y[8], y[9], bx, by, bz)
@@ -50,14 +51,13 @@ def _point_force(s, p, i, ground, x, y, z, vx, vy, vz):  # type: ignore[no-untyp
 @inlined
 def contact_wrench(s, p, ground, y, wrench):  # type: ignore[no-untyped-def]
     """Force and torque of all contacts in body axes, added to wrench[0:6]."""
+    place = p.contact_position
     for i in range(p.n_contacts):
         px, py, pz, vx, vy, vz = _point_motion(p, y, i)
         fx, fy, fz, normal, _ = _point_force(s, p, i, ground, px, py, pz, vx, vy, vz)
         if normal > 0.0:
             bx, by, bz = to_body(y[6], y[7], y[8], y[9], fx, fy, fz)
-            tx, ty, tz = cross(
-                p.contact_position[i, 0], p.contact_position[i, 1], p.contact_position[i, 2], bx, by, bz
-            )
+            tx, ty, tz = cross(place[i, 0], place[i, 1], place[i, 2], bx, by, bz)
             wrench[0] += bx
             wrench[1] += by
             wrench[2] += bz
@@ -67,9 +67,8 @@ def contact_wrench(s, p, ground, y, wrench):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def settle_anchors(s, p, ground):  # type: ignore[no-untyped-def]
+def settle_anchors(s, p, ground, y):  # type: ignore[no-untyped-def]
     """After a step: plant anchors where points touched, drag them where they slid, drop them where they left."""
-    y = s.motion
     s.legs_down = 0
     s.body_down = 0
     for i in range(p.n_contacts):
@@ -83,6 +82,8 @@ def settle_anchors(s, p, ground):  # type: ignore[no-untyped-def]
         else:
             s.body_down += 1
         if not s.anchored[i]:
+            # of the step's start: by its end the contact has already braked the point
+            _, _, _, vx, vy, vz = _point_motion(p, s.motion_before, i)
             s.impact_speed = max(s.impact_speed, np.sqrt(vx * vx + vy * vy + vz * vz))
             s.anchored[i] = 1
             s.anchor[i, 0] = px

@@ -55,14 +55,20 @@ def yaw_of(m):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def follow_yaw(s, u, m, t, dt):  # type: ignore[no-untyped-def]
-    """Moves s.yaw_target; returns the yaw rate to feed forward."""
+def follow_yaw(s, u, p, m, t, dt):  # type: ignore[no-untyped-def]
+    """Moves s.yaw_target, never faster than the vehicle may turn; returns the yaw rate to feed forward."""
     if u.kind == SET_ATTITUDE or u.kind == SET_RATES:
         s.yaw_target = yaw_of(m)
         return 0.0
     if u.absolute_yaw:
         age = min(max(t - u.t, 0.0), MAX_EXTRAPOLATION)
-        s.yaw_target = u.yaw + u.yaw_rate * age
+        gap = u.yaw + u.yaw_rate * age - s.yaw_target
+        gap -= 2.0 * np.pi * np.round(gap / (2.0 * np.pi))
+        reach = 0.7 * p.max_rate[2] * dt
+        if abs(gap) > reach:
+            s.yaw_target += reach if gap > 0.0 else -reach
+            return 0.7 * p.max_rate[2] if gap > 0.0 else -0.7 * p.max_rate[2]
+        s.yaw_target += gap
     else:
         s.yaw_target += u.yaw_rate * dt
     return u.yaw_rate
@@ -173,12 +179,23 @@ def attitude_from_acceleration(ax, ay, az, yaw):  # type: ignore[no-untyped-def]
 
 @inlined
 def rates_from_attitude(p, m, qw, qx, qy, qz, out):  # type: ignore[no-untyped-def]
-    """Geometric attitude error 2 sign(w) vec(q_error), a metric on SO(3) without the sine's fading beyond 90°."""
+    """Geometric attitude error, split so that a large yaw error never disturbs the tilt that holds the vehicle up.
+
+    The tilt part is the shortest turn of the thrust axis, the yaw part what remains; each enters as 2 sin(angle/2),
+    which does not fade beyond 90 degrees.
+    """
     ew, ex, ey, ez = multiply(m[6], -m[7], -m[8], -m[9], qw, qx, qy, qz)
-    sign = 2.0 if ew >= 0.0 else -2.0
-    out[0] = p.attitude_p[0] * sign * ex
-    out[1] = p.attitude_p[1] * sign * ey
-    out[2] = p.attitude_p[2] * sign * ez
+    # swing and twist of the error about the thrust axis
+    twist = np.sqrt(ew * ew + ez * ez)
+    if twist > 1e-9:
+        tilt_x = 2.0 * (ew * ex - ey * ez) / twist
+        tilt_y = 2.0 * (ew * ey + ex * ez) / twist
+        yaw = 2.0 * ez / twist if ew >= 0.0 else -2.0 * ez / twist
+    else:
+        tilt_x, tilt_y, yaw = 2.0 * ex, 2.0 * ey, 0.0
+    out[0] = p.attitude_p[0] * tilt_x
+    out[1] = p.attitude_p[1] * tilt_y
+    out[2] = p.attitude_p[2] * yaw
 
 
 @inlined
@@ -192,7 +209,7 @@ def torque_from_rates(s, p, m, rates, acceleration, dt, out):  # type: ignore[no
             slope = (m[10 + k] - s.rate_before[k]) / dt
             s.rate_derivative[k] += smooth * (slope - s.rate_derivative[k])
         s.rate_before[k] = m[10 + k]
-        if not s.saturated:
+        if not (s.saturated or (k == 2 and s.yaw_saturated)):
             s.rate_integral[k] += p.rate_i[k] * error * dt
         s.rate_integral[k] = min(max(s.rate_integral[k], -20.0), 20.0)
         wanted = p.rate_p[k] * error + s.rate_integral[k] - p.rate_d[k] * s.rate_derivative[k]
@@ -208,7 +225,7 @@ def torque_from_rates(s, p, m, rates, acceleration, dt, out):  # type: ignore[no
 @inlined
 def cascade(s, u, p, t, dt, m, v, rates, turn, torque, lift):  # type: ignore[no-untyped-def]
     """One controller step; m is the measured motion, the rest is scratch."""
-    yaw_rate = follow_yaw(s, u, m, t, dt)
+    yaw_rate = follow_yaw(s, u, p, m, t, dt)
     for k in range(3):
         turn[k] = 0.0
 

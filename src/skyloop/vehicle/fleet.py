@@ -40,14 +40,9 @@ class Fleet:
         state["motion"][0:3] = position + rotate(quat, self.params[i]["centre_of_mass"])
         state["motion"][6:10] = quat
         state["motion_before"] = state["motion"]
-        for field in (
-            "acceleration",
-            "acceleration_before",
-            "angular_acceleration",
-            "rotor_speed",
-            "command",
-        ):
-            state[field] = 0.0
+        for field in ("acceleration", "angular_acceleration", "rotor_speed"):
+            state[field] = state[f"{field}_before"] = 0.0
+        state["command"] = 0.0
         state["anchored"] = 0
         state["yaw_target"] = yaw
 

@@ -5,7 +5,7 @@ import numpy as np
 from numba import float64, int64, void
 
 from skyloop.compiled import inlined, kernel
-from skyloop.rotations import cross, to_world
+from skyloop.rotations import cross, multiply, to_world
 from skyloop.vehicle.controller import cascade, measured_motion
 from skyloop.vehicle.layout import (
     CONTROL_CASCADE,
@@ -107,7 +107,7 @@ def advance(states, inputs, params, dt, until_step, heights, origin_x, origin_y,
     )
 )
 def read_state(states, params, index, dt, fraction, out, speeds, thrusts):  # type: ignore[no-untyped-def]
-    """Dense output between the last two steps: cubic Hermite for motion, slerp for attitude; of the body origin."""
+    """Dense output between the last two steps: cubic Hermite; of the body origin."""
     s = states[index]
     p = params[index]
     f = fraction
@@ -129,21 +129,16 @@ def read_state(states, params, index, dt, fraction, out, speeds, thrusts):  # ty
         out[16 + k] = (1.0 - f) * s.angular_acceleration_before[k] + f * s.angular_acceleration[k]
         out[19 + k] = s.wind[k]
 
-    # attitude: over one step the turn is small, so the normalised blend is slerp to rounding
-    dot = a[6] * b[6] + a[7] * b[7] + a[8] * b[8] + a[9] * b[9]
-    sign = 1.0 if dot >= 0.0 else -1.0
-    angle = np.arccos(min(1.0, abs(dot)))
-    if angle > 1e-6:
-        wa = np.sin((1.0 - f) * angle) / np.sin(angle)
-        wb = np.sin(f * angle) / np.sin(angle) * sign
-    else:
-        wa, wb = 1.0 - f, f * sign
-    norm = 0.0
+    # attitude: cubic Hermite too, with the slopes ½ q ⊗ (0, ω); slerp would miss the angular acceleration
+    a0, a1, a2, a3 = multiply(a[6], a[7], a[8], a[9], 0.0, a[10], a[11], a[12])
+    b0, b1, b2, b3 = multiply(b[6], b[7], b[8], b[9], 0.0, b[10], b[11], b[12])
+    out[6] = h00 * a[6] + h01 * b[6] + 0.5 * (h10 * a0 + h11 * b0)
+    out[7] = h00 * a[7] + h01 * b[7] + 0.5 * (h10 * a1 + h11 * b1)
+    out[8] = h00 * a[8] + h01 * b[8] + 0.5 * (h10 * a2 + h11 * b2)
+    out[9] = h00 * a[9] + h01 * b[9] + 0.5 * (h10 * a3 + h11 * b3)
+    norm = np.sqrt(out[6] * out[6] + out[7] * out[7] + out[8] * out[8] + out[9] * out[9])
     for k in range(6, 10):
-        out[k] = wa * a[k] + wb * b[k]
-        norm += out[k] * out[k]
-    for k in range(6, 10):
-        out[k] /= np.sqrt(norm)
+        out[k] /= norm
 
     # from the centre of mass to the body origin
     cx, cy, cz = -p.centre_of_mass[0], -p.centre_of_mass[1], -p.centre_of_mass[2]

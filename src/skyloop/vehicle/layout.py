@@ -169,6 +169,7 @@ STATE = np.dtype(
         _vec("rate_derivative", 3),
         ("yaw_target", _f8),
         ("saturated", _i8),
+        ("yaw_saturated", _i8),
         ("thrust_wanted", _f8),
         ("controller_ran", _i8),
     ],

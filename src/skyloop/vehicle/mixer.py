@@ -18,6 +18,7 @@ def mix(s, p, collective, tx, ty, tz, lift):  # type: ignore[no-untyped-def]
     top = p.max_rotor_thrust * voltage_ratio(s, p) ** 2
     floor = p.thrust_per_speed_squared * p.idle_speed * p.idle_speed
     s.saturated = 0
+    s.yaw_saturated = 0
 
     # roll and pitch alone must fit between idle and full thrust
     lowest = 1e30
@@ -36,8 +37,9 @@ def mix(s, p, collective, tx, ty, tz, lift):  # type: ignore[no-untyped-def]
     shift_high = 1e30
     for i in range(n):
         lift[i] = lift[i] * scale + p.mixer[i, 0] * collective
-        shift_low = max(shift_low, floor - lift[i])
-        shift_high = min(shift_high, top - lift[i])
+        share = max(n * p.mixer[i, 0], 0.1)  # of the mean collective; 1 with the centre of mass in the middle
+        shift_low = max(shift_low, (floor - lift[i]) / share)
+        shift_high = min(shift_high, (top - lift[i]) / share)
     shift = (
         min(max(0.0, shift_low), shift_high) if shift_low <= shift_high else 0.5 * (shift_low + shift_high)
     )
@@ -47,12 +49,14 @@ def mix(s, p, collective, tx, ty, tz, lift):  # type: ignore[no-untyped-def]
     # yaw gets what is left
     yaw_scale = 1.0
     for i in range(n):
-        lift[i] += shift
+        lift[i] += shift * max(n * p.mixer[i, 0], 0.1)
         part = p.mixer[i, 3] * tz
         if part > 0.0:
             yaw_scale = min(yaw_scale, max(0.0, (top - lift[i]) / part))
         elif part < 0.0:
             yaw_scale = min(yaw_scale, max(0.0, (lift[i] - floor) / -part))
+    if yaw_scale < 1.0:
+        s.yaw_saturated = 1
     for i in range(n):
         lift[i] = min(max(lift[i] + yaw_scale * p.mixer[i, 3] * tz, floor), top)
         s.command[i] = min(p.max_speed, np.sqrt(lift[i] / p.thrust_per_speed_squared))

@@ -94,7 +94,8 @@ def step_vehicle(s, u, p, dt, ground, work):  # type: ignore[no-untyped-def]
     y = s.motion
     t = s.step * dt
     ground_height, _, _, _ = ground_at(ground[0], ground[1], ground[2], ground[3], y[0], y[1])
-    density_ratio = air_density(p.home_altitude + y[2]) / REFERENCE_DENSITY
+    # held over the step; at its middle, because at its start it would cost the integrator its order
+    density_ratio = air_density(p.home_altitude + y[2] + 0.5 * dt * y[5]) / REFERENCE_DENSITY
     update_wind(s, u, p, dt, ground_height)
     rotor_targets(s, p, t, target, slowness, efficiency)
     rotor_response(s, p, dt, target, slowness, speed, spin_up)
@@ -131,7 +132,9 @@ def step_vehicle(s, u, p, dt, ground, work):  # type: ignore[no-untyped-def]
         s.angular_acceleration_before[j] = k[0, 10 + j]
 
     if y[2] - ground_height < p.bounding_radius:
-        settle_anchors(s, p, ground)
+        for j in range(13):
+            trial[j] = y[j]
+        settle_anchors(s, p, ground, trial)
     elif s.legs_down or s.body_down:
         for i in range(p.n_contacts):
             s.anchored[i] = 0
@@ -144,8 +147,9 @@ def step_vehicle(s, u, p, dt, ground, work):  # type: ignore[no-untyped-def]
 @inlined
 def close_step(s, p, dt, ground, work):  # type: ignore[no-untyped-def]
     """Accelerations at the end of the last step, for the dense output and the accelerometers."""
-    speed, spin_up, k, _, scratch, _, _, efficiency = work
-    y = s.motion
+    speed, spin_up, k, y, scratch, _, _, efficiency = work
+    for j in range(13):
+        y[j] = s.motion[j]
     ground_height, _, _, _ = ground_at(ground[0], ground[1], ground[2], ground[3], y[0], y[1])
     density_ratio = air_density(p.home_altitude + y[2]) / REFERENCE_DENSITY
     derivative(

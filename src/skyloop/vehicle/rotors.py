@@ -70,14 +70,14 @@ def rotor_wrench(  # type: ignore[no-untyped-def]
 ):
     """Force and torque of all rotors in body axes, added to wrench[0:6]; thrusts go to `thrust`.
 
-    air: velocity of the vehicle through the air, body axes. height: of the rotor plane above ground.
+    air: velocity of the vehicle through the air, body axes. height: of the centre of mass above ground.
     """
     wx, wy, wz = rates[0], rates[1], rates[2]
+    place = p.rotor_position
     angular_momentum = 0.0
     total = 0.0
-    lift_factor = ground_effect_factor(p, height) if p.ground_effect > 0.0 else 1.0
     for i in range(p.n_rotors):
-        dx, dy, dz = p.rotor_position[i, 0], p.rotor_position[i, 1], p.rotor_position[i, 2]
+        dx, dy, dz = place[i, 0], place[i, 1], place[i, 2]
         ux, uy, uz = cross(wx, wy, wz, dx, dy, dz)
         ux += air[0]
         uy += air[1]
@@ -86,7 +86,9 @@ def rotor_wrench(  # type: ignore[no-untyped-def]
         # thrust and its corrections
         omega = speed[i]
         static_thrust = p.thrust_coefficient * density_ratio * omega * omega * efficiency[i]
-        lift = static_thrust * lift_factor
+        lift = static_thrust
+        if p.ground_effect > 0.0:
+            lift *= ground_effect_factor(p, height + dz)
         if omega > 1.0:
             lift += efficiency[i] * (p.translational_lift * (ux * ux + uy * uy) - p.axial_inflow * omega * uz)
         lift = max(0.0, lift)

@@ -39,7 +39,7 @@ def simpleflight(s, u, p, t, dt, m, v, rates, lift):  # type: ignore[no-untyped-
     roll = np.arctan2(2.0 * (w * x + y * z), 1.0 - 2.0 * (x * x + y * y))
     pitch = np.arcsin(unit(2.0 * (w * y - z * x)))
     yaw = yaw_of(m)
-    yaw_rate = follow_yaw(s, u, m, t, dt)
+    yaw_rate = follow_yaw(s, u, p, m, t, dt)
     top = p.max_rotor_thrust * p.n_rotors
 
     if u.kind == SET_RATES:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Protocol, TypeAlias
 
 import numpy as np
+from numba import uint64
 from pydantic import BaseModel, ConfigDict, Field
 
 from skyloop.compiled import inlined
@@ -158,9 +159,9 @@ def _advance_two_poles(gust, first, a, n1, n2):
 def initial_gust(gust, key):
     """Fill gust[0:5] with a draw from its stationary distribution."""
     # Blocks 0 to 2 belong to the steps.
-    u, _ = normal_pair(key, 0, 3)
-    v1, v2 = normal_pair(key, 0, 4)
-    w1, w2 = normal_pair(key, 0, 5)
+    u, _ = normal_pair(key, uint64(0), uint64(3))
+    v1, v2 = normal_pair(key, uint64(0), uint64(4))
+    w1, w2 = normal_pair(key, uint64(0), uint64(5))
     gust[0] = u
     gust[1] = v1
     gust[2] = 0.5 * (v1 + v2)
@@ -172,9 +173,9 @@ def initial_gust(gust, key):
 def advance_gust(gust, key, step, dt, airspeed, height, w20):
     """Move gust[0:5] on by `dt` at `airspeed` (m/s, floored by the caller) through the turbulence."""
     lu, lv, lw, _, _, _ = dryden_scales(height, w20)
-    u, _ = normal_pair(key, step, 0)
-    v1, v2 = normal_pair(key, step, 1)
-    w1, w2 = normal_pair(key, step, 2)
+    u, _ = normal_pair(key, uint64(step), uint64(0))
+    v1, v2 = normal_pair(key, uint64(step), uint64(1))
+    w1, w2 = normal_pair(key, uint64(step), uint64(2))
     way = airspeed * dt
     gust[0] = np.exp(-way / lu) * gust[0] + np.sqrt(-np.expm1(-2.0 * way / lu)) * u
     _advance_two_poles(gust, 1, way / lv, v1, v2)

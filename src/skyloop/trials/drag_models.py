@@ -1,0 +1,93 @@
+"""The two drag models of the paper's section 3: identified by least squares, judged by predicted acceleration.
+
+All is done in body axes, where an accelerometer measures: a = R f + g, so |Δa| = |Δf| of the specific force f.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from skyloop.frames import rotate_inverse
+from skyloop.messages import Array
+from skyloop.trials.drag_flights import Record
+from skyloop.trials.drag_kernel import lumped_rotor_drag
+
+
+class DragModel(Protocol):
+    def force_body(self, record: Record) -> Array:
+        """(n, 3) N."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinearDrag:
+    """Eq. (5) in body axes: F = -D v with D diagonal."""
+
+    d: tuple[float, float, float]
+    """N/(m/s) along x, y, z."""
+
+    def force_body(self, record: Record) -> Array:
+        return -np.array(self.d) * rotate_inverse(record.quat_wxyz, record.velocity_world)
+
+
+@dataclass(frozen=True, slots=True)
+class RotorDrag:
+    """Eq. (13): F = -(alpha T + beta) Π v with T the thrust of all rotors."""
+
+    alpha: float
+    """k c_d1, 1/(m/s)."""
+    beta: float
+    """b c_d1 of all rotors together, N/(m/s)."""
+
+    def force_body(self, record: Record) -> Array:
+        force = np.empty_like(record.velocity_world)
+        lumped_rotor_drag(
+            record.thrust, record.quat_wxyz, record.velocity_world, self.alpha, self.beta, force
+        )
+        return force
+
+
+def identify(record: Record, specific_force: Array) -> tuple[LinearDrag, RotorDrag]:
+    """Both models from one flight; `specific_force` (n, 3) is what was measured on it."""
+    force = record.mass * specific_force - record.thrust_body
+    velocity = rotate_inverse(record.quat_wxyz, record.velocity_world)
+    d = -np.sum(force * velocity, axis=0) / np.sum(velocity**2, axis=0)
+    in_plane = -velocity[:, :2]
+    columns = np.column_stack([(record.thrust[:, None] * in_plane).ravel(), in_plane.ravel()])
+    alpha, beta = np.linalg.lstsq(columns, force[:, :2].ravel(), rcond=None)[0]
+    return LinearDrag((float(d[0]), float(d[1]), float(d[2]))), RotorDrag(float(alpha), float(beta))
+
+
+def acceleration_rmse(model: DragModel, record: Record, specific_force: Array) -> float:
+    """√mean|Δa|² in m/s²: eq. (14) to (16) with gravity, sign, mean and root put right."""
+    predicted = (record.thrust_body + model.force_body(record)) / record.mass
+    return float(np.sqrt(np.mean(np.sum((specific_force - predicted) ** 2, axis=1))))
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """µs per evaluation of eq. (13): mean and standard deviation over the repeats."""
+
+    mean: float
+    sd: float
+    repeats: int
+
+
+def time_evaluation(model: RotorDrag, record: Record, *, rows: int, calls: int, repeats: int = 20) -> Timing:
+    """The kernel on `rows` samples at once, called `calls` times in a row from Python."""
+    thrust = np.resize(record.thrust, rows)
+    quat = np.resize(record.quat_wxyz, (rows, 4))
+    velocity = np.resize(record.velocity_world, (rows, 3))
+    force = np.empty((rows, 3))
+    alpha, beta = model.alpha, model.beta
+    taken = []
+    for _ in range(repeats + 1):
+        began = time.perf_counter()
+        for _ in range(calls):
+            lumped_rotor_drag(thrust, quat, velocity, alpha, beta, force)
+        taken.append((time.perf_counter() - began) / (rows * calls) * 1e6)
+    # the first one warms the caches
+    return Timing(float(np.mean(taken[1:])), float(np.std(taken[1:], ddof=1)), repeats)
