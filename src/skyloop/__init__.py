@@ -19,7 +19,7 @@ _HOMES = {
     "make_scenario": "skyloop.scenario",
 }
 
-__all__ = ["Scenario", "Simulation", "build", "load_scenario", "make_scenario"]  # noqa: F822
+__all__ = ["Scenario", "Simulation", "build", "load_scenario", "make_scenario"]
 
 
 def __getattr__(name: str) -> Any:

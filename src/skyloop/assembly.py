@@ -10,8 +10,8 @@ import numpy as np
 
 from skyloop.bus import Bus
 from skyloop.clock import Clock, FreeRunning, Gate, RealTime
-from skyloop.errors import ScenarioError, unknown_name
-from skyloop.messages import Estimate, Message
+from skyloop.compiled import prepare
+from skyloop.errors import ScenarioError, SkyloopError, nearest_name, unknown_name
 from skyloop.navigation.localisation import EkfLocaliser
 from skyloop.parts import (
     AutopilotPart,
@@ -54,18 +54,18 @@ AUTOPILOT_RATE = Rate(50)
 
 def build(scenario: Scenario, *, gates: tuple[Gate, ...] = ()) -> Simulation:
     """Everything connected and at t = 0; nothing has happened yet."""
+    prepare()
     folder = None if scenario.folder is None else Path(scenario.folder)
     earth = Earth(scenario.earth)
-    world = build_world(scenario.world, scenario.seed, folder)
+    world = _made("world", build_world, scenario.world, scenario.seed, folder)
     airframes = [load_airframe(vehicle.airframe, folder) for vehicle in scenario.vehicles]
     fleet = _build_fleet(scenario, airframes, earth, world)
     bus, schedule = Bus(), Schedule()
     context = Context(bus, schedule, fleet, Scene(world, earth))
-    parts: list[Part] = []
+    parts: list[Part] = [context]
     if scenario.wind.kind == "field":
-        parts.append(
-            WindFieldPart(wind_field(scenario.wind, folder), Rate.from_hz(scenario.wind.rate_hz), context)
-        )
+        field = _made("wind", wind_field, scenario.wind, folder)
+        parts.append(WindFieldPart(field, _rate(scenario.wind.rate_hz, "wind.rate_hz"), context))
     autopilots = {
         vehicle.name: Autopilot(
             fleet,
@@ -93,7 +93,7 @@ def load_airframe(airframe: str | Airframe, folder: Path | None = None) -> Airfr
         return airframe
     if is_plugin(airframe):
         made = load_plugin(airframe, folder)
-        made = made() if callable(made) else made
+        made = _made(airframe, made) if callable(made) else made
         return made if isinstance(made, Airframe) else validated(Airframe, made, airframe)  # type: ignore[no-any-return]
     if airframe.endswith((".yaml", ".yml")):
         path = Path(airframe) if folder is None else folder / airframe
@@ -147,9 +147,11 @@ def standing_position(vehicle: Vehicle, airframe: Airframe, world: World) -> Any
 def _sensor_parts(vehicle: Vehicle, i: int, seed: int, folder: Path | None, context: Context) -> list[Part]:
     parts: list[Part] = []
     for name, config in vehicle.sensors.items():
-        rate = Rate.from_hz(config.rate_hz)
+        place = f"{vehicle.name}.sensors.{name}"
+        rate = _rate(config.rate_hz, f"{place}.rate_hz")
         if isinstance(config, OwnSensor):
-            sensor = _make(load_plugin(config.kind, folder), f"{vehicle.name}.sensors.{name}", config.options)
+            sensor = _made(place, load_plugin(config.kind, folder), **config.options)
+            _require(sensor, ("message", "initial_state", "measure"), place)
         else:
             sensor = SENSORS[config.kind][1](config, rate.period_s)
         stream = f"{vehicle.name}/{name}"
@@ -204,19 +206,14 @@ def _estimator_parts(vehicle: Vehicle, autopilot: Autopilot, earth: Earth, conte
         info = StreamInfo(stream, "Estimate", None, vehicle.name)
         parts.append(EstimatorPart(localiser, list(infos), info, context))
     elif stream not in context.bus.infos:
+        known = ["truth", "ekf", *context.bus.infos]
         raise ScenarioError(
-            f"{vehicle.name}: state '{stream}' is neither truth nor ekf nor a stream; "
-            f"streams are {', '.join(sorted(context.bus.infos))}"
+            f"{vehicle.name}: state '{stream}' is neither truth nor ekf nor a stream; {nearest_name(stream, known)}"
         )
-
-    def feed(message: Message) -> None:
-        if not isinstance(message.data, Estimate):
-            raise ScenarioError(
-                f"{vehicle.name}: stream '{stream}' carries {type(message.data).__name__}, not Estimate"
-            )
-        autopilot.feed_estimate(message.data)
-
-    context.bus.on(stream, feed)
+    elif context.bus.infos[stream].message != "Estimate":
+        carried = context.bus.infos[stream].message
+        raise ScenarioError(f"{vehicle.name}: state '{stream}' is a stream of {carried}, not of Estimate")
+    context.bus.on(stream, lambda message: autopilot.feed_estimate(message.data))
     return parts
 
 
@@ -229,33 +226,54 @@ def _flying_parts(
     parts: list[Part] = [AutopilotPart(autopilot, status, events, context)]
     if vehicle.controller is not None and is_plugin(vehicle.controller):
         rate = Rate.from_hz(vehicle.controller_rate_hz)
+        place = f"{vehicle.name}.controller"
         make = load_plugin(vehicle.controller, folder)
-        controller = _make(
-            make, f"{vehicle.name}.controller", vehicle.controller_options, airframe, rate.period_s
-        )
+        controller = _made(place, make, airframe, rate.period_s, **vehicle.controller_options)
+        _require(controller, ("throttle",), place)
         parts.append(ControllerPart(controller, rate, autopilot, context))
     if vehicle.pilot is not None:
         if isinstance(vehicle.pilot, OwnPilot):
             pilot = load_plugin(vehicle.pilot.kind, folder)
             if inspect.isclass(pilot):
-                pilot = _make(pilot, f"{vehicle.name}.pilot", vehicle.pilot.options)
+                pilot = _made(f"{vehicle.name}.pilot", pilot, **vehicle.pilot.options)
             elif vehicle.pilot.options:
                 raise ScenarioError(
                     f"{vehicle.name}.pilot: '{vehicle.pilot.kind}' is a function, it takes no options"
                 )
+            _require(pilot, ("__call__",), f"{vehicle.name}.pilot")
         else:
             pilot = build_pilot(vehicle.pilot)
-        info = StreamInfo(
-            f"{vehicle.name}/pilot", "Setpoint", Rate.from_hz(vehicle.pilot.rate_hz), vehicle.name
-        )
+        rate = _rate(vehicle.pilot.rate_hz, f"{vehicle.name}.pilot.rate_hz")
+        info = StreamInfo(f"{vehicle.name}/pilot", "Setpoint", rate, vehicle.name)
         parts.append(PilotPart(pilot, info, autopilot, context))
     return parts
 
 
-def _make(make: Any, place: str, options: dict[str, Any], *arguments: Any) -> Any:
+def _made(place: str, make: Any, *arguments: Any, **options: Any) -> Any:
+    """What the user's own code makes; whatever it raises is told in one line."""
     try:
         return make(*arguments, **options)
-    except TypeError as error:
-        raise ScenarioError(
-            f"{place}: {getattr(make, '__name__', make)} refuses its options {options}: {error}"
-        ) from error
+    except SkyloopError:
+        raise
+    except Exception as error:
+        name = getattr(make, "__name__", make)
+        given = f" with options {options}" if options else ""
+        raise ScenarioError(f"{place}: {name}{given} fails: {type(error).__name__}: {error}") from error
+
+
+def _require(made: Any, names: tuple[str, ...], place: str) -> None:
+    for name in names:
+        if not hasattr(made, name):
+            raise ScenarioError(
+                f"{place}: {type(made).__name__} has no '{name}'; see the examples of your own parts"
+            )
+
+
+def _rate(hz: float | str, place: str) -> Rate:
+    try:
+        rate = Rate.from_hz(hz)
+    except (ScenarioError, ValueError, ZeroDivisionError) as error:
+        raise ScenarioError(f"{place}: {error}; give a number or a fraction such as 30000/1001") from None
+    if not 1e-3 <= rate.hz <= 1e5:
+        raise ScenarioError(f"{place}: {hz} Hz is out of range; give 0.001 to 100000")
+    return rate

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.errors import unknown_name
+from skyloop.errors import ScenarioError, unknown_name
 from skyloop.messages import Message
 from skyloop.streams import StreamInfo
 
@@ -44,6 +44,10 @@ class Bus:
         self._callbacks: dict[str, list[Callback]] = {}
 
     def advertise(self, info: StreamInfo) -> None:
+        if info.name in self.infos:
+            raise ScenarioError(
+                f"two streams are named '{info.name}'; give the sensor or vehicle another name"
+            )
         self.infos[info.name] = info
         self.counts[info.name] = 0
         self._callbacks.setdefault(info.name, [])

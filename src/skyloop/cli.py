@@ -6,7 +6,7 @@ import importlib
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 import yaml
@@ -16,7 +16,7 @@ from rich.table import Table
 
 import skyloop
 from skyloop.bench.registry import BENCHES
-from skyloop.errors import RunFolderError, ScenarioError, SkyloopError, unknown_name
+from skyloop.errors import ScenarioError, SkyloopError, unknown_name
 from skyloop.trials.registry import REPRODUCTIONS
 
 app = typer.Typer(
@@ -170,7 +170,9 @@ def reproduce(
         raise unknown_name("reproduction", name, REPRODUCTIONS)
     folder = out_ or (None if json_ else _next_folder(f"reproduce-{name}"))
     if folder is not None:
-        _make_empty(folder)
+        from skyloop.recording.run_folder import make_empty_folder
+
+        make_empty_folder(folder)
     results = importlib.import_module(REPRODUCTIONS[name][0]).reproduce(quick=quick, folder=folder)
     if json_:
         print(json.dumps([result.plain() for result in results], indent=2))
@@ -193,16 +195,14 @@ def reproduce(
 
 def _load(scenario: str, sets: list[str] | None, seed: int | None) -> Any:
     from skyloop.scenario import load_scenario
+    from skyloop.validation import parse_yaml
 
     overrides: dict[str, Any] = {}
     for item in sets or []:
         path, equals, value = item.partition("=")
         if not equals or not path:
             raise ScenarioError(f"--set {item}: write PATH=VALUE, e.g. vehicles.drone.state=truth")
-        try:
-            overrides[path] = yaml.safe_load(value)
-        except yaml.YAMLError:
-            raise ScenarioError(f"--set {path}: '{value}' is not a YAML value") from None
+        overrides[path] = parse_yaml(value, f"--set {path}")
     if seed is not None:
         overrides["seed"] = seed
     return load_scenario(scenario, overrides)
@@ -214,15 +214,6 @@ def _next_folder(name: str) -> Path:
     while (root / f"{name}-{number:03d}").exists():
         number += 1
     return root / f"{name}-{number:03d}"
-
-
-def _make_empty(folder: Path) -> None:
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise RunFolderError(f"'{folder}' exists and is not empty; choose another --out or remove it")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise RunFolderError(f"cannot write folder '{folder}': {error}") from error
 
 
 def _print_summary(summary: dict[str, Any], folder: Path) -> None:
@@ -250,22 +241,25 @@ def main() -> None:
     try:
         app(standalone_mode=False)
     except SkyloopError as error:
-        err.print(f"skyloop: {error}", style="red", markup=False, highlight=False)
-        sys.exit(1)
+        _complain(error)
     except typer.Exit as stop:
         sys.exit(stop.exit_code)
     except (typer.Abort, KeyboardInterrupt):
         err.print("skyloop: stopped")
         sys.exit(130)
     except Exception as error:
-        if type(error).__module__.startswith(("click", "typer")):
-            err.print(
-                f"skyloop: {getattr(error, 'message', error)} Try skyloop --help.",
-                markup=False,
-                highlight=False,
-            )
-            sys.exit(1)
-        raise
+        if not type(error).__module__.startswith(("click", "typer")):
+            raise
+        if type(error).__name__ == "NoArgsIsHelpError":
+            sys.exit(0)
+        _complain(f"{error.format_message()} Try skyloop --help.")  # type: ignore[attr-defined]
+
+
+def _complain(error: SkyloopError | str) -> NoReturn:
+    """One line, whatever the message holds."""
+    line = " ".join(str(error).split())
+    err.print(f"skyloop: {line}", style="red", markup=False, highlight=False)
+    sys.exit(1)
 
 
 def _version(value: bool) -> None:

@@ -27,7 +27,9 @@ class FreeRunning:
 
 
 class RealTime:
-    """A fixed number of simulated seconds per second of wall time; never catches up by skipping."""
+    """A fixed number of simulated seconds per second of wall time; never catches up by skipping, starts anew
+    when time was set back.
+    """
 
     def __init__(
         self,
@@ -40,11 +42,13 @@ class RealTime:
         """s of wall time the simulation was behind at worst."""
         self._wall = wall
         self._sleep = sleep
-        self._start: float | None = None
+        self._start = 0.0
+        self._latest_ns: int | None = None
 
     def wait(self, t_ns: int) -> None:
-        if self._start is None:
+        if self._latest_ns is None or t_ns < self._latest_ns:
             self._start = self._wall() - t_ns / NS_PER_S / self.factor
+        self._latest_ns = t_ns
         ahead = self._start + t_ns / NS_PER_S / self.factor - self._wall()
         if ahead > 0:
             self._sleep(ahead)

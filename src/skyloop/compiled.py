@@ -1,13 +1,19 @@
-"""How skyloop compiles its kernels: few of them, with explicit signatures, cached in the user's cache folder."""
+"""How skyloop compiles its kernels: few of them, with explicit signatures, cached in the user's cache folder.
+
+A kernel is compiled, or loaded from the cache, the first time it is called. `prepare` does that for all of them at
+once and says so when it takes a while; with a cold cache it keeps a second core busy too.
+"""
 
 from __future__ import annotations
 
 import gc
 import hashlib
 import os
+import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,6 +22,9 @@ import numba
 F = TypeVar("F", bound=Callable[..., Any])
 
 CACHE_FOLDER = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "skyloop"
+
+FIRST, SECOND, LAST = range(3)
+"""Turns of a cold compilation: FIRST and SECOND at the same time in two processes, LAST when both are done."""
 
 
 def _sources_fingerprint() -> str:
@@ -31,15 +40,34 @@ def _sources_fingerprint() -> str:
 if not os.environ.get("NUMBA_CACHE_DIR"):
     numba.config.CACHE_DIR = str(CACHE_FOLDER / "kernels" / _sources_fingerprint())
 
-_announced = False
+
+@dataclass(slots=True)
+class _Kernel:
+    dispatcher: Any
+    signatures: Sequence[Any]
+    turn: int
+    done: bool = False
+
+    def is_cached(self) -> bool:
+        return bool(self.dispatcher._cache._cache_file._load_index())
+
+    def compile(self) -> None:
+        """Or load; afterwards arguments of other types are converted or refused, never compiled for."""
+        if self.done:
+            return
+        self.done = True
+        with _no_garbage_collection():
+            for signature in self.signatures:
+                self.dispatcher.compile(signature)
+        self.dispatcher.disable_compile()
+        del self.dispatcher._compile_for_args
+
+    def first_call(self, *arguments: Any, **keywords: Any) -> Any:
+        self.compile()
+        return self.dispatcher(*arguments, **keywords)
 
 
-def _announce_compilation() -> None:
-    """Say once per process that a silent wait is a compilation."""
-    global _announced
-    if not _announced:
-        _announced = True
-        print("skyloop: compiling the flight kernels, once per installation (10-20 s) ...", file=sys.stderr)
+_kernels: list[_Kernel] = []
 
 
 def inlined(function: F) -> F:
@@ -47,20 +75,49 @@ def inlined(function: F) -> F:
     return numba.njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)  # type: ignore[no-any-return]
 
 
-def kernel(*signatures: Any) -> Callable[[F], F]:
-    """An entry point: compiled for the given signatures on import, or loaded from the cache."""
+def kernel(*signatures: Any, turn: int = SECOND) -> Callable[[F], F]:
+    """An entry point, or a large piece with a cache of its own; compiled for the given signatures and no others."""
 
-    def compile_now(function: F) -> F:
+    def register(function: F) -> F:
         dispatcher = numba.njit(error_model="numpy", nogil=True, cache=True)(function)
-        for signature in signatures:
-            if not _is_cached(dispatcher, signature):
-                _announce_compilation()
-            with _no_garbage_collection():
-                dispatcher.compile(signature)
-        dispatcher.disable_compile()
+        entry = _Kernel(dispatcher, signatures, turn)
+        dispatcher._compile_for_args = entry.first_call
+        _kernels.append(entry)
         return dispatcher  # type: ignore[no-any-return]
 
-    return compile_now
+    return register
+
+
+def prepare() -> None:
+    """Every kernel of the modules imported so far, ready to run."""
+    missing = [entry for entry in _kernels if not entry.done and not entry.is_cached()]
+    if missing:
+        print(
+            "skyloop: compiling the flight kernels, once per installation (10-20 s) ...",
+            file=sys.stderr,
+            flush=True,
+        )
+        if len({entry.turn for entry in missing}) > 1:
+            _compile_on_two_cores()
+    for entry in _kernels:
+        entry.compile()
+
+
+def _compile_on_two_cores() -> None:
+    modules = sorted({entry.dispatcher.py_func.__module__ for entry in _kernels})
+    code = f"from skyloop.compiled import compile_turn; compile_turn({modules!r}, {SECOND})"
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.DEVNULL) as other:
+        compile_turn(modules, FIRST)
+        other.wait()
+
+
+def compile_turn(modules: Sequence[str], turn: int) -> None:
+    """The kernels of one turn; what another process leaves undone is done by whoever needs it."""
+    for module in modules:
+        __import__(module)
+    for entry in _kernels:
+        if entry.turn == turn:
+            entry.compile()
 
 
 @contextmanager
@@ -73,9 +130,3 @@ def _no_garbage_collection() -> Iterator[None]:
     finally:
         if was_enabled:
             gc.enable()
-
-
-def _is_cached(dispatcher: Any, signature: Any) -> bool:
-    """Whether loading will hit; a wrong guess only costs or saves one line of text."""
-    index = dispatcher._cache._cache_file._index_path
-    return os.path.exists(index) and bool(dispatcher._cache._cache_file._load_index())

@@ -14,7 +14,7 @@ import numpy as np
 from skyloop.bus import Bundle, Bus
 from skyloop.errors import ScenarioError, SetpointError
 from skyloop.keyed_random import KeyedRandom, stream_key
-from skyloop.messages import Array, Estimate, Event, Message, Setpoint, VehicleState
+from skyloop.messages import Array, Estimate, Event, Message, Request, Setpoint, VehicleState
 from skyloop.schedule import Schedule
 from skyloop.sensors.faults import Fault, apply_faults
 from skyloop.sensors.sensor import Scene, kinematics_at
@@ -44,7 +44,7 @@ class Forgetful:
         pass
 
 
-class Context:
+class Context(Forgetful):
     """What parts share: the bus, the schedule, the scene and the state of each vehicle at the instant."""
 
     def __init__(self, bus: Bus, schedule: Schedule, fleet: Fleet, scene: Scene) -> None:
@@ -60,6 +60,10 @@ class Context:
         if cached is None or cached.t_ns != t_ns:
             cached = self._cached[vehicle] = self.fleet.state(vehicle, t_ns)
         return cached
+
+    def remember(self, memory: Any) -> None:
+        """What was read before going back in time may never happen."""
+        self._cached.clear()
 
     def publish(self, stream: str, index: int, t_ns: int, data: Any, latency_ns: int = 0) -> None:
         message = Message(stream, index, t_ns, t_ns + latency_ns, data)
@@ -254,17 +258,23 @@ class PilotPart:
         for item in reply if isinstance(reply, list | tuple) else [reply]:
             if item is not None:
                 try:
-                    self._autopilot.send(item, t_ns)
-                except SetpointError as error:
+                    self._send(item, t_ns)
+                except (SetpointError, TypeError, ValueError) as error:
                     raise SetpointError(
                         f"pilot of '{self._info.vehicle}' at {t_ns / NS_PER_S:.3f} s: {error}"
                     ) from error
+
+    def _send(self, item: Any, t_ns: int) -> None:
+        if not isinstance(item, Setpoint | Request):
+            raise SetpointError(f"answers with {item!r}; give setpoints and requests of skyloop.messages")
+        self._autopilot.send(item, t_ns)
 
     def memory(self) -> Any:
         return getattr(self.pilot, "__dict__", None)
 
     def remember(self, memory: Any) -> None:
         if memory is not None:
+            self.pilot.__dict__.clear()
             self.pilot.__dict__.update(memory)
 
     def close(self) -> None:
@@ -304,13 +314,18 @@ class ControllerPart:
         share = np.clip(throttle, 0.0, 1.0)
         if fleet.params[i]["throttle_is_thrust"]:
             share = np.sqrt(share)
-        fleet.states[i]["command"][:n] = share * fleet.params[i]["max_speed"]
+        command = share * fleet.params[i]["max_speed"]
+        fleet.states[i]["command"][:n] = command
+        # touching down is felt as thrust the controller has taken away
+        wanted = fleet.params[i]["thrust_per_speed_squared"] * np.sum(command**2)
+        fleet.states[i]["thrust_wanted"] = wanted
 
     def memory(self) -> Any:
         return getattr(self.controller, "__dict__", None)
 
     def remember(self, memory: Any) -> None:
         if memory is not None:
+            self.controller.__dict__.clear()
             self.controller.__dict__.update(memory)
 
     def close(self) -> None:

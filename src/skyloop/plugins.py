@@ -34,6 +34,8 @@ def _import(module_name: str, source: str) -> Any:
         raise ScenarioError(
             f"cannot import '{source}': {error}; is the module on the Python path?"
         ) from error
+    except (Exception, SystemExit) as error:
+        raise ScenarioError(f"'{source}' fails when loaded: {type(error).__name__}: {error}") from error
 
 
 def _load_file(name: str, folder: Path | None) -> Any:
@@ -52,7 +54,7 @@ def _load_file(name: str, folder: Path | None) -> Any:
     sys.modules[qualified] = module
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         del sys.modules[qualified]
         raise ScenarioError(f"'{path}' fails when loaded: {type(error).__name__}: {error}") from error
     return module

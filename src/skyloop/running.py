@@ -13,6 +13,7 @@ import numpy as np
 
 import skyloop
 from skyloop.assembly import build
+from skyloop.errors import ScenarioError, SetpointError
 from skyloop.parts import PilotPart
 from skyloop.recording.plot import FlightLog, plot_flight
 from skyloop.recording.run_folder import RunFolder
@@ -39,6 +40,10 @@ def run_scenario(scenario: Scenario, folder: Path, progress: Progress = lambda t
             wall = time.perf_counter() - began
             summary = summarise(simulation, scenario, log, wall)
             record.finish(summary)
+        except (ScenarioError, SetpointError):
+            # a run that cannot be flown leaves nothing behind; one that is interrupted leaves its rows
+            record.discard()
+            raise
         finally:
             record.close()
         plot_flight(log, f"{scenario.name} (seed {scenario.seed})", folder / "flight.png")
@@ -91,14 +96,15 @@ def summarise(simulation: Simulation, scenario: Scenario, log: FlightLog, wall: 
     }
 
 
-def _estimate_error(log: FlightLog, name: str) -> float:
+def _estimate_error(log: FlightLog, name: str) -> float | None:
+    """m; None when no estimate was valid."""
     truth = {state.t_ns: state.position for state in log.truth[name]}
     errors = [
         estimate.position - truth[estimate.t_ns]
         for estimate in log.estimates[name]
         if estimate.valid and estimate.t_ns in truth
     ]
-    return float(np.sqrt(np.mean(np.sum(np.square(errors), axis=1)))) if errors else float("nan")
+    return float(np.sqrt(np.mean(np.sum(np.square(errors), axis=1)))) if errors else None
 
 
 def versions() -> dict[str, str]:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import copy
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import yaml
-from pydantic import BaseModel, Discriminator, Field, Tag, ValidationError, field_validator, model_validator
+import numpy as np
+from pydantic import BaseModel, Discriminator, Field, Tag, field_validator, model_validator
 
 from skyloop.errors import ScenarioError, nearest_name, unknown_name
 from skyloop.navigation.ekf import EkfConfig
 from skyloop.plugins import is_plugin
-from skyloop.sensors.registry import SENSORS, AnySensor
+from skyloop.sensors.registry import AnySensor
 from skyloop.sensors.sensor import SensorConfig
-from skyloop.streams import Rate
-from skyloop.tasks.pilots import PILOTS, PilotConfig
+from skyloop.tasks.pilots import PilotConfig
+from skyloop.validation import kind_of, read_yaml, validated
 from skyloop.vehicle.airframe import (
     STRICT,
     Airframe,
@@ -32,6 +33,8 @@ from skyloop.world.world import WorldConfig
 
 SCENARIOS = Path(__file__).parent / "scenarios"
 AIRFRAMES = Path(__file__).parent / "vehicle" / "airframes"
+
+RateHz = Annotated[float, Field(ge=0.001, le=100_000)]
 
 
 class OwnSensor(SensorConfig):
@@ -94,7 +97,7 @@ class Vehicle(BaseModel):
     """Heading, counter-clockwise from east."""
     controller: str | None = None
     """cascade, simpleflight, or module:Class; the airframe's own when left out."""
-    controller_rate_hz: Positive = 500.0
+    controller_rate_hz: RateHz = 500.0
     controller_options: dict[str, Any] = {}
     state: str = "truth"
     """What the controller flies on: truth, ekf, or the name of a stream of estimates."""
@@ -140,25 +143,34 @@ class Scenario(BaseModel):
 
     model_config = STRICT
 
-    name: str = "scenario"
+    name: Annotated[str, Field(pattern=r"^[^/\\\x00-\x1f]+$")] = "scenario"
+    """Names the run folder too."""
     description: str = ""
     seed: int = 1
-    duration: Positive = 30.0
+    duration: Annotated[float, Field(ge=0.001)] = 30.0
     """s; a run ends earlier when every pilot is done."""
     physics_rate_hz: Annotated[float, Field(ge=50, le=20000)] = 1000.0
-    truth_rate_hz: Positive = 50.0
+    truth_rate_hz: RateHz = 50.0
     pacing: Pacing = Pacing()
     earth: EarthConfig = EarthConfig()
     world: WorldConfig = WorldConfig()
     wind: Wind = Calm(kind="calm")
     vehicles: Annotated[list[Vehicle], Field(min_length=1, max_length=64)] = [Vehicle()]
-    folder: Annotated[str | None, Field(exclude=True)] = None
-    """Where module files and airframes are looked for; set by the loader."""
+    folder: str | None = None
+    """Where files named here are looked for: the scenario file's own folder when left out, null is the current one."""
 
     @field_validator("world", mode="before")
     @classmethod
     def _world_by_name(cls, value: Any) -> Any:
         return {"name": value} if isinstance(value, str) else value
+
+    @field_validator("earth", "wind")
+    @classmethod
+    def _numbers_are_finite(cls, value: BaseModel) -> BaseModel:
+        for name, number in value:
+            if not np.isfinite([x for x in np.ravel(number) if isinstance(x, float)]).all():
+                raise ValueError(f"{name} is {number}; every number must be finite")
+        return value
 
     @model_validator(mode="after")
     def _names_differ(self) -> Scenario:
@@ -183,133 +195,51 @@ def load_scenario(name: str | Path, overrides: dict[str, Any] | None = None) -> 
     if path.suffix not in (".yaml", ".yml"):
         if str(name) not in shipped_scenarios():
             raise unknown_name("scenario", str(name), shipped_scenarios())
-        path = SCENARIOS / f"{name}.yaml"
-    return make_scenario(read_yaml(path), overrides, place=str(name), folder=path.parent)
+        return make_scenario(read_yaml(SCENARIOS / f"{name}.yaml"), overrides, place=str(name))
+    return make_scenario(read_yaml(path), overrides, place=str(name), folder=path.parent.resolve())
 
 
 def make_scenario(
     data: Any, overrides: dict[str, Any] | None = None, *, place: str = "scenario", folder: Path | None = None
 ) -> Scenario:
-    """A scenario from plain data, with every fault told in one line."""
+    """A scenario from plain data, with every fault told in one line; `folder` is where its files are."""
     if not isinstance(data, dict):
-        raise ScenarioError(f"{place}: a scenario is a mapping of keys to values, this is {_kind_of(data)}")
-    data = {**data, "folder": None if folder is None else str(folder)}
+        raise ScenarioError(f"{place}: a scenario is a mapping of keys to values, this is {kind_of(data)}")
+    data = copy.deepcopy(data)
+    if folder is not None and isinstance(data.get("folder", ""), str):
+        data["folder"] = str(folder / data.get("folder", ""))
     for key, value in (overrides or {}).items():
         set_path(data, key, value, place)
     return validated(Scenario, data, place)
-
-
-def read_yaml(path: Path) -> Any:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise ScenarioError(f"no file '{path}'; check the path") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ScenarioError(f"cannot read '{path}': {error}") from None
-    try:
-        return yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else str(path)
-        raise ScenarioError(f"{where}: not YAML: {getattr(error, 'problem', error)}") from None
-    except (ValueError, RecursionError) as error:
-        raise ScenarioError(f"{path}: not YAML: {error}") from None
 
 
 def set_path(data: dict[str, Any], path: str, value: Any, place: str) -> None:
     """Put a value at a dotted path; lists are entered by number, vehicles also by name."""
     keys = path.split(".")
     here: Any = data
-    for depth, key in enumerate(keys[:-1]):
+    for depth, key in enumerate(keys):
         so_far = ".".join(keys[: depth + 1])
         if isinstance(here, list):
-            here = _list_item(here, key, f"{place}: --set {so_far}")
-        elif isinstance(here, dict):
+            key = _list_index(here, key, f"{place}: --set {so_far}")
+        elif not isinstance(here, dict):
+            raise ScenarioError(
+                f"{place}: --set {path}: '{'.'.join(keys[:depth])}' is {kind_of(here)}, it has no keys"
+            )
+        if depth == len(keys) - 1:
+            here[key] = value
+            return
+        if isinstance(here, dict):
             if isinstance(here.get(key), str) and key in ("world", "pilot"):
                 here[key] = {"name" if key == "world" else "kind": here[key]}
-            here = here.setdefault(key, {"vehicles": [{}]}.get(key, {}))
-        else:
-            raise ScenarioError(f"{place}: --set {path}: '{so_far}' is {_kind_of(here)}, it has no keys")
-    if isinstance(here, list):
-        index = here.index(_list_item(here, keys[-1], f"{place}: --set {path}"))
-        here[index] = value
-    elif isinstance(here, dict):
-        here[keys[-1]] = value
-    else:
-        raise ScenarioError(f"{place}: --set {path}: cannot set a key of {_kind_of(here)}")
+            here.setdefault(key, [{}] if key == "vehicles" else {})
+        here = here[key]
 
 
-def _list_item(items: list[Any], key: str, place: str) -> Any:
-    names = [item.get("name", "drone") for item in items if isinstance(item, dict)]
+def _list_index(items: list[Any], key: str, place: str) -> int:
+    names = [str(item.get("name", "drone")) if isinstance(item, dict) else "" for item in items]
     if key in names:
-        return items[names.index(key)]
-    if key.isdigit() and int(key) < len(items):
-        return items[int(key)]
-    raise ScenarioError(
-        f"{place}: no item '{key}'; {nearest_name(key, [*names, *map(str, range(len(items)))])}"
-    )
-
-
-def validated(model: type[Any], data: Any, place: str) -> Any:
-    """The model made from data, or one line that says what is wrong first."""
-    try:
-        return model.model_validate(data)
-    except ValidationError as error:
-        raise ScenarioError(f"{place}: {_first_fault(error, model)}") from None
-
-
-def _first_fault(error: ValidationError, model: type[BaseModel]) -> str:
-    # unknown keys first: a misspelt key is the cause of the "missing" that pydantic also reports
-    faults = sorted(error.errors(include_url=False), key=lambda fault: fault["type"] != "extra_forbidden")
-    fault = faults[0]
-    steps = [str(step) for step in fault["loc"] if str(step) not in ("own", "shipped", "Airframe", "str")]
-    where = ".".join(steps) or "top level"
-    if fault["type"] == "extra_forbidden":
-        return f"{where}: unknown key '{steps[-1]}'; {nearest_name(steps[-1], _siblings(model, fault['loc'][:-1]))}"
-    message = fault["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, ")
-    value = fault.get("input")
-    shown = f" (got {value!r})" if isinstance(value, int | float | str | bool | type(None)) else ""
-    if fault["type"] == "union_tag_invalid":
-        given = str(fault.get("ctx", {}).get("tag", ""))
-        known = [*SENSORS, *PILOTS, "calm", "constant", "dryden", "field", "module:Class"]
-        return f"{where}: no kind '{given}'; {nearest_name(given, known)}"
-    return f"{where}: {message[0].lower()}{message[1:]}{shown}"
-
-
-def _siblings(model: Any, steps: tuple[int | str, ...]) -> list[str]:
-    """Names of the fields at a place of the model, as far as its annotations tell."""
-    candidates: list[Any] = [model]
-    for step in steps:
-        found: list[Any] = []
-        for candidate in candidates:
-            fields = getattr(candidate, "model_fields", None)
-            if fields is None:
-                found.append(candidate)
-            elif step in fields:
-                found.extend(_models_in(fields[step].annotation))
-            else:
-                # a tag of a union: keep the members that answer to it
-                tagged = [candidate] if _has_kind(candidate, step) else []
-                found.extend(tagged or ([candidate] if step in ("own", "shipped") else []))
-        candidates = found or candidates
-    return sorted({name for c in candidates for name in getattr(c, "model_fields", {}) if name != "folder"})
-
-
-def _has_kind(model: Any, kind: object) -> bool:
-    field = getattr(model, "model_fields", {}).get("kind")
-    return field is not None and kind in getattr(field.annotation, "__args__", ())
-
-
-def _models_in(annotation: Any) -> list[Any]:
-    """All pydantic models an annotation may hold."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return [annotation]
-    return [model for part in getattr(annotation, "__args__", ()) for model in _models_in(part)]
-
-
-def _kind_of(value: Any) -> str:
-    return "empty" if value is None else f"a {type(value).__name__}"
-
-
-def rate_of(value: float | str) -> Rate:
-    return Rate.from_hz(value)
+        return names.index(key)
+    if key.isdecimal() and int(key) < len(items):
+        return int(key)
+    known = [*filter(None, names), *map(str, range(len(items)))]
+    raise ScenarioError(f"{place}: no item '{key}'; {nearest_name(key, known)}")

@@ -53,7 +53,7 @@ class Simulation:
 
     def run_until(self, t_s: float) -> None:
         """Every event before `t_s` seconds of simulated time, then the fleet to that instant."""
-        until_ns = round(t_s * NS_PER_S)
+        until_ns = max(round(t_s * NS_PER_S), self.clock.now_ns)
         while self.schedule.next_ns() < until_ns:
             self.step()
         self.clock.advance(until_ns)

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import median
 from typing import Any
 
@@ -82,40 +83,40 @@ def measure(sizes: Sizes | None = None) -> list[Figure]:
 
 
 def interleaved(timings: dict[str, Callable[[], float]], rounds: int) -> dict[str, np.ndarray[Any, Any]]:
-    """Each timing once per round, so that a slow minute of the machine meets all of them; one round warms up."""
+    """Each timing once per round, so that a slow minute of the machine meets all; one more warms up."""
     taken = [{name: take() for name, take in timings.items()} for _ in range(rounds + 1)][1:]
     return {name: np.array([values[name] for values in taken]) for name in timings}
 
 
 def figures(taken: dict[str, np.ndarray[Any, Any]]) -> list[Figure]:
     """Medians over rounds; a ratio is the median of the ratios within each round."""
-
-    def mid(values: np.ndarray[Any, Any]) -> float:
-        return float(np.median(values))
-
-    cores = usable_cores()
+    mid = {name: float(np.median(values)) for name, values in taken.items()}
+    kernel_ratio = float(np.median(taken["peer_step"] / taken["kernel_step"]))
+    loop_ratio = float(np.median(taken["loop"] / taken["peer_loop"]))
+    fast_ratio = float(np.median(taken["fast_loop"] / taken["peer_loop"]))
     step = "RK4 of 1 ms, iris with rotor drag and battery"
-    batch = f"vehicles on {cores} cores, {STEPS_PER_CALL} steps per call, {step}"
-    loop = (
-        "iris on a circle, RK4 1 kHz, controller 500 Hz, setpoints and truth stream 100 Hz, every stream read"
-    )
-    peer_loop = "rotorpy.simulate, 10 ms steps, SE3 controller, IMU, its motion capture, same circle"
+    batch = f"{usable_cores()} cores, {STEPS_PER_CALL} steps per call, {step}"
+    peer_step = "Multirotor.step of 1 ms, hummingbird, its default RK45"
+    loop = "iris on a circle, RK4 1 kHz, controller 500 Hz, setpoints and truth 100 Hz, all streams read"
+    peer_loop = "rotorpy.simulate in steps of 10 ms, SE3 controller, IMU and motion capture, same circle"
     return [
-        Figure("batch_steps_per_s", mid(taken["batch"]), "1/s", 4e6, f"motors commanded; {batch}; aim for 2 cores"),
-        Figure("batch_with_controller_steps_per_s", mid(taken["controlled"]), "1/s", note=f"controller 500 Hz; {batch}"),
-        Figure("kernel_vs_rotorpy", mid(taken["peer_step"] / taken["kernel_step"]), "1", 500.0, "one step of 1 ms, motors commanded"),
-        Figure("kernel_step_ns", 1e9 * mid(taken["kernel_step"]), "ns", note=f"one vehicle, inside the kernel; {step}"),
-        Figure("rotorpy_step_us", 1e6 * mid(taken["peer_step"]), "us", note="Multirotor.step of 1 ms, hummingbird, its default RK45"),
-        Figure("loop_vs_rotorpy", mid(taken["loop"] / taken["peer_loop"]), "1", 10.0, "whole scenarios, IMU 100 Hz on both sides"),
-        Figure("loop_imu_250hz_vs_rotorpy", mid(taken["fast_loop"] / taken["peer_loop"]), "1", note="our IMU at 250 Hz, RotorPy's still at 100 Hz"),
-        Figure("loop_realtime_factor", mid(taken["loop"]), "s/s", note=f"{loop}, IMU 100 Hz"),
-        Figure("loop_imu_250hz_realtime_factor", mid(taken["fast_loop"]), "s/s", note=f"{loop}, IMU 250 Hz"),
-        Figure("rotorpy_realtime_factor", mid(taken["peer_loop"]), "s/s", note=peer_loop),
-    ]  # fmt: skip
+        Figure(
+            "batch_steps_per_s", mid["batch"], "1/s", 4e6, f"aim is for 2 cores; motors commanded; {batch}"
+        ),
+        Figure("batch_with_controller_steps_per_s", mid["controlled"], "1/s", None, f"500 Hz; {batch}"),
+        Figure("kernel_vs_rotorpy", kernel_ratio, "1", 500.0, "one step of 1 ms, motors commanded"),
+        Figure("kernel_step_ns", 1e9 * mid["kernel_step"], "ns", None, f"one vehicle in the kernel; {step}"),
+        Figure("rotorpy_step_us", 1e6 * mid["peer_step"], "us", None, peer_step),
+        Figure("loop_vs_rotorpy", loop_ratio, "1", 10.0, "whole scenarios, IMU 100 Hz on both sides"),
+        Figure("loop_imu_250hz_vs_rotorpy", fast_ratio, "1", None, "our IMU 250 Hz, RotorPy's 100 Hz"),
+        Figure("loop_realtime_factor", mid["loop"], "s/s", None, f"{loop}, IMU 100 Hz"),
+        Figure("loop_imu_250hz_realtime_factor", mid["fast_loop"], "s/s", None, f"{loop}, IMU 250 Hz"),
+        Figure("rotorpy_realtime_factor", mid["peer_loop"], "s/s", None, peer_loop),
+    ]
 
 
 class Batch:
-    """Irises in the air, each with its own speed: rotors held at hover, or flying back to where they began."""
+    """Irises in the air, each with its own speed: rotors held at hover, or flying back to the start."""
 
     def __init__(self, count: int, *, commanded: bool) -> None:
         vehicle = {"airframe": "iris", "position": [0, 0, 100]}
@@ -151,7 +152,7 @@ class Batch:
         """Vehicle-steps of all vehicles, one slice per usable core."""
         count, cores = len(self._states), usable_cores()
         cuts = [count * k // cores for k in range(cores + 1)]
-        slices = [slice(a, b) for a, b in zip(cuts, cuts[1:], strict=False)]
+        slices = [slice(a, b) for a, b in pairwise(cuts)]
         self._states[:] = self._begin
         began = time.perf_counter()
         for call in range(1, calls + 1):
@@ -165,7 +166,7 @@ class Batch:
 
 
 class Loop:
-    """A whole scenario in full flight: kernel, controller, IMU, bus, autopilot, pilot, and readers of every stream."""
+    """A whole scenario in flight: kernel, controller, IMU, bus, autopilot, pilot, readers of every stream."""
 
     def __init__(self, imu_hz: float, sizes: Sizes) -> None:
         speed = 2.0 * np.pi * LAPS_PER_S * RADIUS
@@ -190,7 +191,7 @@ class Loop:
 
 
 class RotorPy:
-    """The peer as it comes: its hummingbird with drag, its default solver, its SE3 controller and its loop."""
+    """The peer as it comes: its hummingbird with drag, its default solver, its SE3 controller, its loop."""
 
     def __init__(self) -> None:
         try:
@@ -234,7 +235,7 @@ class RotorPy:
             LOOP_HZ, {**noise, **artifacts, "rate_artifact_prob": 0.0}, with_artifacts=False
         )
         arguments = (
-            World.empty((-50, 50, -50, 50, -50, 50)), state, vehicle, SE3Control(self._params), circle, NoWind(),
+            World.empty((-50, 50) * 3), state, vehicle, SE3Control(self._params), circle, NoWind(),
             Imu(sampling_rate=LOOP_HZ), mocap, NullEstimator(), duration, 1.0 / LOOP_HZ, 0.25, False,
         )  # fmt: skip
         began = time.perf_counter()

@@ -1,6 +1,7 @@
 """The benchmarks `skyloop bench` knows, by name; imported only when asked for."""
 
 BENCHES = {
+    "flight": ("skyloop.bench.flight", "how closely the built-in controller flies, on twenty seeds"),
     "physics": (
         "skyloop.bench.physics",
         "flight kernels and a whole scenario, beside RotorPy in the same run",

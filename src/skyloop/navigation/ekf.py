@@ -55,7 +55,7 @@ class EkfConfig(BaseModel):
     """m, one sigma."""
     gnss_vertical_floor: float = Field(default=0.5, gt=0.0)
     """m, one sigma."""
-    gnss_speed_floor: float = Field(default=0.1, gt=0.0)
+    gnss_speed_floor: float = Field(default=0.2, gt=0.0)
     """m/s, one sigma."""
     gnss_correlated_share: float = Field(default=0.8, ge=0.0, le=1.0)
     """Share of a fix's variance that changes too slowly to average away; part of the reported position sd."""

@@ -27,6 +27,8 @@ from skyloop.streams import Mount, StreamInfo
 _DEFAULT_IMU_HZ = 250.0
 _RING_MARGIN = 0.3
 """s of past kept beyond the GNSS's stated latency."""
+_SCALE_HEIGHT = 8434.0
+"""m: height per relative change of pressure near sea level."""
 _AHEAD_LIMIT_NS = 30_000_000
 _UNALIGNED_SD = 1e3
 _IMU_DETAILS = {
@@ -64,8 +66,17 @@ class LocaliserState:
     heading_due_ns: int = 0
 
 
-def imu_noise(config: EkfConfig, info: StreamInfo, gravity: float) -> Array:
-    """The `noise` array of `ekf_kernels`, from the IMU's own figures."""
+def barometer_walk(config: EkfConfig, info: StreamInfo | None) -> float:
+    """m/√s: how fast the barometer's error wanders, from its own figures but at least the config's."""
+    details = {} if info is None else info.details
+    factor_sd, factor_tau = details.get("factor_sd") or 0.0, details.get("factor_tau") or math.inf
+    return math.hypot(config.barometer_random_walk, _SCALE_HEIGHT * factor_sd * math.sqrt(2.0 / factor_tau))
+
+
+def process_noise(
+    config: EkfConfig, info: StreamInfo, gravity: float, barometer: StreamInfo | None = None
+) -> Array:
+    """The `noise` array of `ekf_kernels`, from the sensors' own figures."""
 
     def density(key: str, floor: float) -> float:
         value = float(info.details.get(key, _IMU_DETAILS[key]))
@@ -77,7 +88,7 @@ def imu_noise(config: EkfConfig, info: StreamInfo, gravity: float) -> Array:
             density("accel_noise_density", config.accel_noise_floor),
             density("gyro_random_walk", config.gyro_random_walk_floor),
             density("accel_random_walk", config.accel_random_walk_floor),
-            config.barometer_random_walk**2,
+            barometer_walk(config, barometer) ** 2,
             gravity,
             config.imu_gap,
             config.imu_gap_rate_sd,
@@ -123,17 +134,19 @@ class EkfLocaliser:
         magnetometer = by_record.get("MagnetometerSample")
         self._has_magnetometer = magnetometer is not None
         self._body_from_magnetometer = matrix_from_quat((magnetometer or self._imu).mount.quat_wxyz)
-        self._filter = self._make_filter(by_record.get("GnssFix"), gravity)
+        self._filter = self._make_filter(by_record.get("GnssFix"), by_record.get("BarometerSample"), gravity)
         self._state = LocaliserState(self._filter.state)
 
-    def _make_filter(self, gnss: StreamInfo | None, gravity: float) -> ErrorStateFilter:
+    def _make_filter(
+        self, gnss: StreamInfo | None, barometer: StreamInfo | None, gravity: float
+    ) -> ErrorStateFilter:
         imu = self._imu.mount
         antenna = gnss.mount if gnss else Mount()
         latency = gnss.latency_ns * 1e-9 if gnss else 0.0
         imu_hz = self._imu.rate.hz if self._imu.rate else _DEFAULT_IMU_HZ
         return ErrorStateFilter(
             self.config,
-            imu_noise(self.config, self._imu, gravity),
+            process_noise(self.config, self._imu, gravity, barometer),
             np.ascontiguousarray(matrix_from_quat(imu.quat_wxyz)),
             np.array([-imu.position, antenna.position - imu.position]),
             ring_size=math.ceil((latency + _RING_MARGIN) * imu_hz) + 2,

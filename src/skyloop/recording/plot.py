@@ -104,5 +104,7 @@ def _mark_events(events: list[Event], axis: Any) -> None:
         axis.axvline(t, color=INK, lw=0.6, alpha=0.5)
         if t - last > 1.5:
             place = (t, 1.02)
-            axis.annotate(event.kind, place, xycoords=("data", "axes fraction"), rotation=30, fontsize=7, color=INK)
+            axis.annotate(
+                event.kind, place, xycoords=("data", "axes fraction"), rotation=30, fontsize=7, color=INK
+            )
             last = t

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import shutil
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -21,17 +23,16 @@ class RunFolder:
     """Created before the flight; what was flown survives a kill up to the last simulated second."""
 
     def __init__(self, path: Path, scenario: dict[str, Any], versions: dict[str, Any]) -> None:
-        if path.exists() and (not path.is_dir() or any(path.iterdir())):
-            raise RunFolderError(f"'{path}' exists and is not empty; choose another --out or remove it")
-        try:
-            path.mkdir(parents=True, exist_ok=True)
-            (path / "scenario.yaml").write_text(yaml.safe_dump(scenario, sort_keys=False), encoding="utf-8")
-            (path / "versions.json").write_text(json.dumps(versions, indent=2) + "\n", encoding="utf-8")
-        except OSError as error:
-            raise RunFolderError(f"cannot write run folder '{path}': {error}") from error
         self.path = path
         self._files: dict[str, TextIO] = {}
         self._flushed_ns = 0
+        self._made = make_empty_folder(path)
+        try:
+            (path / "scenario.yaml").write_text(yaml.safe_dump(scenario, sort_keys=False), encoding="utf-8")
+            (path / "versions.json").write_text(json.dumps(versions, indent=2) + "\n", encoding="utf-8")
+        except OSError as error:
+            self.discard()
+            raise RunFolderError(f"cannot write run folder '{path}': {error}") from error
 
     def record(self, bus: Bus) -> None:
         """From now on every message of every stream becomes a row of `<stream>.csv`."""
@@ -39,6 +40,12 @@ class RunFolder:
             bus.on(name, self._write)
 
     def _write(self, message: Message) -> None:
+        try:
+            self._write_row(message)
+        except OSError as error:
+            raise RunFolderError(f"cannot write run folder '{self.path}': {error}") from error
+
+    def _write_row(self, message: Message) -> None:
         file = self._files.get(message.stream)
         if file is None:
             path = self.path / "streams" / f"{message.stream.replace('/', '-')}.csv"
@@ -56,9 +63,33 @@ class RunFolder:
         (self.path / "summary.json").write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
 
     def close(self) -> None:
-        for file in self._files.values():
-            file.close()
-        self._files.clear()
+        files, self._files = self._files, {}
+        try:
+            for file in files.values():
+                file.close()
+        except OSError as error:
+            raise RunFolderError(f"cannot write run folder '{self.path}': {error}") from error
+
+    def discard(self) -> None:
+        """Leave things as they were before."""
+        with suppress(RunFolderError):
+            self.close()
+        for entry in [*self.path.iterdir()]:
+            shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+        for folder in self._made:
+            folder.rmdir()
+
+
+def make_empty_folder(path: Path) -> list[Path]:
+    """Make a folder, or accept an empty one; returns the folders made, innermost first."""
+    try:
+        made = [folder for folder in (path, *path.parents) if not folder.exists()]
+        if not made and (not path.is_dir() or any(path.iterdir())):
+            raise RunFolderError(f"'{path}' exists and is not empty; choose another --out or remove it")
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RunFolderError(f"cannot make folder '{path}': {error}") from error
+    return made
 
 
 def _columns(record: Any) -> list[str]:
@@ -79,9 +110,8 @@ def _row(record: Any) -> str:
         if isinstance(value, np.ndarray):
             cells += [repr(float(x)) for x in value.ravel()]
         elif isinstance(value, str | dict):
-            cells.append(
-                json.dumps(value) if isinstance(value, dict) else '"' + value.replace('"', '""') + '"'
-            )
+            text = value if isinstance(value, str) else json.dumps(value)
+            cells.append('"' + text.replace('"', '""') + '"')
         else:
             cells.append(repr(value))
     return ",".join(cells)

@@ -51,14 +51,14 @@ _PX4_VELOCITY_SD = 0.4 * 0.05 / math.sqrt(1.0 - 0.54**2)
 
 PRESETS = {
     # A single-frequency receiver under open sky, hot started. What matters within a flight is how its error
-    # wanders, not the offset of the day: some decimetres over minutes (estimated from static logs), 0.1 m/s.
+    # wanders, not the offset of the day: some decimetres over minutes (estimated from static logs), 0.05 m/s as its data sheet says.
     "m8n": GnssNumbers(
-        position_sd=(0.35, 0.6),
+        position_sd=(0.35, 0.5),
         position_tau=120.0,
         position_white_sd=(0.05, 0.1),
-        velocity_sd=(0.07, 0.1),
-        velocity_tau=2.0,
-        velocity_white_sd=(0.07, 0.1),
+        velocity_sd=(0.04, 0.06),
+        velocity_tau=1.0,
+        velocity_white_sd=(0.03, 0.05),
         startup_delay=1.0,
         acquisition_tau=0.3,
     ),

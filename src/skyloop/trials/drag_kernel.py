@@ -8,7 +8,7 @@ from skyloop.rotations import to_body
 
 @kernel(void(float64[::1], float64[:, ::1], float64[:, ::1], float64, float64, float64[:, ::1]))
 def lumped_rotor_drag(thrust, quat_wxyz, velocity_world, slope, offset, force_body):  # type: ignore[no-untyped-def]
-    """force = -(slope T + offset) Π v for every row; slope is k c_d1, offset is b c_d1 of all rotors together."""
+    """force = -(slope T + offset) Π v, row by row; slope is k c_d1, offset b c_d1 of all rotors together."""
     for i in range(thrust.shape[0]):
         q = quat_wxyz[i]
         v = velocity_world[i]

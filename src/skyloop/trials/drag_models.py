@@ -1,6 +1,6 @@
-"""The two drag models of the paper's section 3: identified by least squares, judged by predicted acceleration.
+"""The two drag models of the paper's section 3: least-squares identification and error of the acceleration.
 
-All is done in body axes, where an accelerometer measures: a = R f + g, so |Δa| = |Δf| of the specific force f.
+All is done in body axes, where an accelerometer measures: a = R f + g, so |Δa| = |Δf| for specific force f.
 """
 
 from __future__ import annotations
@@ -61,10 +61,16 @@ def identify(record: Record, specific_force: Array) -> tuple[LinearDrag, RotorDr
     return LinearDrag((float(d[0]), float(d[1]), float(d[2]))), RotorDrag(float(alpha), float(beta))
 
 
+def axis_errors(model: DragModel, record: Record, specific_force: Array) -> Array:
+    """(3,) m/s², root mean square error of the predicted acceleration along each body axis."""
+    predicted = (record.thrust_body + model.force_body(record)) / record.mass
+    errors: Array = np.sqrt(np.mean((specific_force - predicted) ** 2, axis=0))
+    return errors
+
+
 def acceleration_rmse(model: DragModel, record: Record, specific_force: Array) -> float:
     """√mean|Δa|² in m/s²: eq. (14) to (16) with gravity, sign, mean and root put right."""
-    predicted = (record.thrust_body + model.force_body(record)) / record.mass
-    return float(np.sqrt(np.mean(np.sum((specific_force - predicted) ** 2, axis=1))))
+    return float(np.linalg.norm(axis_errors(model, record, specific_force)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,18 +82,17 @@ class Timing:
     repeats: int
 
 
-def time_evaluation(model: RotorDrag, record: Record, *, rows: int, calls: int, repeats: int = 20) -> Timing:
+def time_evaluation(model: RotorDrag, *, rows: int, calls: int, repeats: int = 20) -> Timing:
     """The kernel on `rows` samples at once, called `calls` times in a row from Python."""
-    thrust = np.resize(record.thrust, rows)
-    quat = np.resize(record.quat_wxyz, (rows, 4))
-    velocity = np.resize(record.velocity_world, (rows, 3))
+    thrust = np.linspace(10.0, 20.0, rows)
+    quat = np.tile([0.8, 0.0, 0.6, 0.0], (rows, 1))
+    velocity = np.linspace([1.0, 2.0, 3.0], [9.0, 8.0, 7.0], rows)
     force = np.empty((rows, 3))
-    alpha, beta = model.alpha, model.beta
     taken = []
     for _ in range(repeats + 1):
         began = time.perf_counter()
         for _ in range(calls):
-            lumped_rotor_drag(thrust, quat, velocity, alpha, beta, force)
+            lumped_rotor_drag(thrust, quat, velocity, model.alpha, model.beta, force)
         taken.append((time.perf_counter() - began) / (rows * calls) * 1e6)
     # the first one warms the caches
     return Timing(float(np.mean(taken[1:])), float(np.std(taken[1:], ddof=1)), repeats)

@@ -100,8 +100,6 @@ class Battery(BaseModel):
     """Ideal induced power per electrical power: figure of merit of the propeller times efficiency of the drive."""
     hotel_power: NonNegative = 5.0
     """W for everything but the motors."""
-    charge: Annotated[float, Field(gt=0, le=1)] = 1.0
-    """State of charge at the start."""
 
 
 class Contact(BaseModel):
@@ -139,14 +137,21 @@ class Gains(BaseModel):
     """Dimensionless: angular acceleration taken back per angular acceleration seen."""
 
 
-SIMPLEFLIGHT_GAINS = Gains(
-    position_p=(0.25, 0.25, 0.25),
-    velocity_p=(0.2, 0.2, 2.0),
-    velocity_i=(0.0, 0.0, 2.0),
-    attitude_p=(2.5, 2.5, 2.5),
-    rate_p=(0.25, 0.25, 0.25),
-)
-"""AirSim's; they are shares of the next stage's limit, not 1/s."""
+class SimpleFlightGains(BaseModel):
+    """AirSim's; shares of the next stage's limit per unit of error. Order as in Gains, velocity in body axes."""
+
+    model_config = STRICT
+
+    position_p: NonNegativeVector = (0.25, 0.25, 0.25)
+    """1/m."""
+    velocity_p: NonNegativeVector = (0.2, 0.2, 2.0)
+    """s/m."""
+    velocity_i: NonNegativeVector = (0.0, 0.0, 2.0)
+    """1/m."""
+    attitude_p: NonNegativeVector = (2.5, 2.5, 2.5)
+    """1/rad."""
+    rate_p: NonNegativeVector = (0.25, 0.25, 0.25)
+    """s/rad."""
 
 
 class Limits(BaseModel):
@@ -189,7 +194,7 @@ class Airframe(BaseModel):
     controller: Literal["cascade", "simpleflight"] = "cascade"
     """The controller it flies with unless the scenario says otherwise."""
     gains: Gains = Gains()
-    simpleflight_gains: Gains = SIMPLEFLIGHT_GAINS
+    simpleflight_gains: SimpleFlightGains = SimpleFlightGains()
     limits: Limits = Limits()
 
     @property

@@ -252,13 +252,13 @@ def cascade(s, u, p, t, dt, m, v, rates, turn, torque, lift):  # type: ignore[no
         specific = np.sqrt(ax * ax + ay * ay + az * az)
         xx, xy, xz = to_world(qw, qx, qy, qz, 1.0, 0.0, 0.0)
         yx, yy, yz = to_world(qw, qx, qy, qz, 0.0, 1.0, 0.0)
-        zx, zy, zz = to_world(qw, qx, qy, qz, 0.0, 0.0, 1.0)
+        up = 1.0 - 2.0 * (qx * qx + qy * qy)
         jx = v[6] + p.drag_feedforward[0] * v[3]
         jy = v[7] + p.drag_feedforward[1] * v[4]
         jz = v[8]
         rates[0] -= (jx * yx + jy * yy + jz * yz) / specific
         rates[1] += (jx * xx + jy * xy + jz * xz) / specific
-        rates[2] += yaw_rate * zz
+        rates[2] += yaw_rate * up
         if u.kind == SET_POSITION:
             turn[0] = -(u.snap[0] * yx + u.snap[1] * yy + u.snap[2] * yz) / specific
             turn[1] = (u.snap[0] * xx + u.snap[1] * xy + u.snap[2] * xz) / specific

@@ -1,10 +1,9 @@
 """The two entry points of flight: advance every vehicle to a step, and read a state between two steps."""
 
-import numba
 import numpy as np
-from numba import float64, int64, void
+from numba import float64, int64, types, void
 
-from skyloop.compiled import inlined, kernel
+from skyloop.compiled import FIRST, LAST, SECOND, kernel
 from skyloop.rotations import cross, multiply, to_world
 from skyloop.vehicle.controller import cascade, measured_motion
 from skyloop.vehicle.layout import (
@@ -25,7 +24,13 @@ STATE_SIZE = 22
 """position 3, velocity 3, quaternion 4, rates 3, acceleration 3, angular acceleration 3, wind 3."""
 
 
-@inlined
+_ROW = float64[::1]
+_TABLE = float64[:, ::1]
+_GROUND = types.Tuple((_TABLE, float64, float64, float64))
+_WORK = types.Tuple((_TABLE, _TABLE, _TABLE, _ROW, _ROW, _ROW, _ROW, _ROW))
+
+
+@kernel(void(state_type, input_type, params_type, float64, _ROW, _ROW, _ROW, _ROW, _ROW, _ROW), turn=SECOND)
 def control_vehicle(s, u, p, dt, m, v, rates, turn, torque, lift):  # type: ignore[no-untyped-def]
     """Sets the rotor speed commands for the coming step."""
     if not u.armed:
@@ -54,18 +59,30 @@ def control_vehicle(s, u, p, dt, m, v, rates, turn, torque, lift):  # type: igno
             simpleflight(s, u, p, t, dt * p.control_divider, m, v, rates, lift)
 
 
+@kernel(void(state_type, input_type, params_type, float64, _GROUND, _WORK), turn=FIRST)
+def move_vehicle(s, u, p, dt, ground, work):  # type: ignore[no-untyped-def]
+    """One physics step; compiled by itself, beside the controllers."""
+    step_vehicle(s, u, p, dt, ground, work)
+
+
+@kernel(void(state_type, params_type, float64, _GROUND, _WORK), turn=FIRST)
+def measure_accelerations(s, p, dt, ground, work):  # type: ignore[no-untyped-def]
+    close_step(s, p, dt, ground, work)
+
+
 @kernel(
     void(
-        numba.types.Array(state_type, 1, "C"),
-        numba.types.Array(input_type, 1, "C"),
-        numba.types.Array(params_type, 1, "C"),
+        types.Array(state_type, 1, "C"),
+        types.Array(input_type, 1, "C"),
+        types.Array(params_type, 1, "C"),
         float64,
         int64,
         float64[:, ::1],
         float64,
         float64,
         float64,
-    )
+    ),
+    turn=LAST,
 )
 def advance(states, inputs, params, dt, until_step, heights, origin_x, origin_y, cell):  # type: ignore[no-untyped-def]
     """Every vehicle to physics step `until_step`."""
@@ -90,14 +107,14 @@ def advance(states, inputs, params, dt, until_step, heights, origin_x, origin_y,
             continue
         while s.step < until_step:
             control_vehicle(s, u, p, dt, m, v, rates, turn, torque, lift)
-            step_vehicle(s, u, p, dt, ground, work)
-        close_step(s, p, dt, ground, work)
+            move_vehicle(s, u, p, dt, ground, work)
+        measure_accelerations(s, p, dt, ground, work)
 
 
 @kernel(
     void(
-        numba.types.Array(state_type, 1, "C"),
-        numba.types.Array(params_type, 1, "C"),
+        types.Array(state_type, 1, "C"),
+        types.Array(params_type, 1, "C"),
         int64,
         float64,
         float64,

@@ -206,7 +206,7 @@ def _pack_schedules(p: Any, airframe: Airframe, flying: Flying) -> None:
 
 def _pack_controller(p: Any, airframe: Airframe, flying: Flying) -> None:
     simple = flying.controller == "simpleflight"
-    gains = complete_gains(airframe.simpleflight_gains if simple else airframe.gains, airframe.motor)
+    gains = airframe.simpleflight_gains if simple else complete_gains(airframe.gains, airframe.motor)
     limits = airframe.limits
     at_home = airframe.motor.thrust_coefficient * float(density(flying.home_altitude)) / 1.225
     p["control"] = CONTROL_CODES.get(flying.controller, CONTROL_EXTERNAL)

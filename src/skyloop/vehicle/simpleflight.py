@@ -34,6 +34,13 @@ def angle_to_rate(p, k, error):  # type: ignore[no-untyped-def]
 
 
 @inlined
+def follow_velocity(s, p, k, error, dt):  # type: ignore[no-untyped-def]
+    """Share -1..1 of what the next stage can do, by a PI whose integral leaks."""
+    s.velocity_integral[k] = unit(s.velocity_integral[k] * INTEGRAL_DISCOUNT + p.velocity_i[k] * error * dt)
+    return unit(p.velocity_p[k] * error + s.velocity_integral[k])
+
+
+@inlined
 def simpleflight(s, u, p, t, dt, m, v, rates, lift):  # type: ignore[no-untyped-def]
     w, x, y, z = m[6], m[7], m[8], m[9]
     roll = np.arctan2(2.0 * (w * x + y * z), 1.0 - 2.0 * (x * x + y * y))
@@ -70,11 +77,12 @@ def simpleflight(s, u, p, t, dt, m, v, rates, lift):  # type: ignore[no-untyped-
         elif u.kind == SET_DESCEND:
             v[0], v[1], v[2] = m[3], m[4], -0.7
         ex, ey, ez = to_body(w, x, y, z, v[0] - m[3], v[1] - m[4], v[2] - m[5])
-        rates[0] = angle_to_rate(p, 0, -unit(p.velocity_p[1] * ey) * LEVEL_LIMIT - roll)
-        rates[1] = angle_to_rate(p, 1, unit(p.velocity_p[0] * ex) * LEVEL_LIMIT - pitch)
+        forward = follow_velocity(s, p, 0, ex, dt)
+        left = follow_velocity(s, p, 1, ey, dt)
+        rates[0] = angle_to_rate(p, 0, -left * LEVEL_LIMIT - roll)
+        rates[1] = angle_to_rate(p, 1, forward * LEVEL_LIMIT - pitch)
         rates[2] = angle_to_rate(p, 2, s.yaw_target - yaw) + yaw_rate
-        s.velocity_integral[2] = unit(s.velocity_integral[2] * INTEGRAL_DISCOUNT + p.velocity_i[2] * ez * dt)
-        throttle = 0.5 * (1.0 + unit(p.velocity_p[2] * ez + s.velocity_integral[2]))
+        throttle = 0.5 * (1.0 + follow_velocity(s, p, 2, ez, dt))
         throttle = max(throttle, MIN_THROTTLE)
 
     # rates to the mixer of signs

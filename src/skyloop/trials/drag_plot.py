@@ -1,0 +1,115 @@
+"""The picture of `skyloop reproduce drag`: error over speed in each truth, the ratios, and Table 2."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from skyloop.trials.drag import TruthTrial
+
+INK = "#23303b"
+LINEAR, ROTOR, PAPER_COLOUR = "#d1495b", "#1f77b4", "#8a929a"
+TRUTH_COLOURS = ("#2a9d5c", "#e08e1b", "#8a63b8", "#4b7f8c")
+MODELS = {"linear": ("linear drag, eq. 5", LINEAR), "rotor": ("rotor drag, eq. 13", ROTOR)}
+MARKERS = {"circle": "o", "lemniscate": "s", "80 m legs": "^"}
+TABLE_2 = {"linear": {5.0: 0.57, 10.0: 1.48}, "rotor": {5.0: 0.64, 10.0: 0.98}}
+
+
+def plot_trials(trials: list[TruthTrial], path: Path) -> None:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    style: dict[Any, Any] = {
+        "axes.edgecolor": INK, "axes.grid": True, "grid.color": "#dfe4e8", "font.size": 9,
+        "axes.axisbelow": True, "axes.titlesize": 9.5,
+    }  # fmt: skip
+    with plt.rc_context(style):
+        figure = plt.figure(figsize=(12, 7.4), layout="constrained")
+        figure.suptitle(
+            "F450: error of the predicted acceleration; both models identified on one flight per truth",
+            fontweight="bold", color=INK,
+        )  # fmt: skip
+        rows: Any = figure.subfigures(2, 1)
+        _errors(rows[0], trials)
+        ratios, table = rows[1].subplots(1, 2, width_ratios=(1, 1.25))
+        _ratios(ratios, trials)
+        _table_2(table, trials)
+        figure.savefig(path, dpi=100)
+        plt.close(figure)
+
+
+def _errors(figure: Any, trials: list[TruthTrial]) -> None:
+    from matplotlib.lines import Line2D
+
+    axes = figure.subplots(1, len(trials), sharey=True)
+    for axis, trial in zip(axes, trials, strict=True):
+        for name, (_, colour) in MODELS.items():
+            curve = sorted(trial.of("Fig. 16"), key=lambda score: score.flight.speed)
+            axis.plot(
+                [s.flight.speed for s in curve], [s.rmse("true", name) for s in curve], color=colour, lw=1.4
+            )
+            for score in trial.scores:
+                kind = score.flight.label.rsplit(" ", 2)[0]
+                axis.plot(
+                    score.flight.speed, score.rmse("true", name), MARKERS[kind], color=colour, ms=6,
+                    mfc=colour if kind != "80 m legs" else "white",
+                )  # fmt: skip
+        axis.set(yscale="log", xlabel="speed [m/s]", xlim=(0, 28), title=f"truth {_title(trial)}")
+    axes[0].set_ylabel("RMSE [m/s²], true acceleration")
+    handles = [Line2D([], [], color=colour, lw=2, label=label) for label, colour in MODELS.values()]
+    handles += [
+        Line2D([], [], color=INK, marker=m, ls="", mfc=INK if k != "80 m legs" else "white", label=k)
+        for k, m in MARKERS.items()
+    ]
+    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), frameon=False)
+
+
+def _title(trial: TruthTrial) -> str:
+    return f"{trial.truth.key}: {trial.truth.label}".replace(" + axial", "\n+ axial").replace("truth ", "")
+
+
+def _ratios(axis: Any, trials: list[TruthTrial]) -> None:
+    for trial, colour in zip(trials, TRUTH_COLOURS, strict=False):
+        curve = sorted(trial.of("Fig. 16"), key=lambda score: score.flight.speed)
+        axis.plot(
+            [s.flight.speed for s in curve], [s.ratio("true") for s in curve], "o-", color=colour, lw=1.4,
+            ms=4, label=f"{trial.truth.key}, mean {trial.mean_ratio('true'):.2f}",
+        )  # fmt: skip
+    axis.axhline(1.0, color=INK, lw=0.8)
+    axis.axhline(4.58, color=PAPER_COLOUR, ls="--", lw=1.4, label="paper, mean 4.58")
+    axis.plot(26.0, 7.3, "*", color=PAPER_COLOUR, ms=12, label="paper, 26 m/s: 7.3")
+    axis.set(
+        yscale="log", xlim=(0, 28), xlabel="speed [m/s]", ylabel="RMSE linear / RMSE rotor",
+        title="Fig. 16: above 1 the rotor model is better",
+    )  # fmt: skip
+    axis.set_yticks([0.25, 0.5, 1, 2, 5, 10, 20], ["0.25", "0.5", "1", "2", "5", "10", "20"])
+    axis.minorticks_off()
+    axis.legend(ncols=2, fontsize=8, framealpha=0.9)
+
+
+def _table_2(axis: Any, trials: list[TruthTrial]) -> None:
+    """Groups of bars: the paper and each truth, at each speed; both models side by side."""
+    places, names = [], []
+    speeds = sorted({score.flight.speed for score in trials[0].of("Table 2")})
+    for i, speed in enumerate(speeds):
+        groups = [("paper", {name: TABLE_2[name][speed] for name in MODELS})]
+        for trial in trials:
+            score = next(s for s in trial.of("Table 2") if s.flight.speed == speed)
+            groups.append((trial.truth.key, {name: score.rmse("imu", name) for name in MODELS}))
+        for j, (name, rmse) in enumerate(groups):
+            x = i * (len(groups) + 0.8) + j
+            places.append(x)
+            names.append(name if j != len(groups) // 2 else f"{name}\n\n{speed:g} m/s")
+            for shift, model in ((-0.19, "linear"), (0.19, "rotor")):
+                bar = axis.bar(
+                    x + shift, rmse[model], 0.36, color=MODELS[model][1], alpha=0.45 if j == 0 else 1.0,
+                    hatch="//" if j == 0 else None, edgecolor="white",
+                )  # fmt: skip
+                axis.bar_label(bar, fmt="%.2f", fontsize=7, padding=1)
+    axis.set_xticks(places, names)
+    axis.grid(visible=False, axis="x")
+    axis.set(ylabel="RMSE [m/s²], MPU6000", title="Table 2: 80 m legs; hatched: the paper's real F450")
+    axis.margins(y=0.12)

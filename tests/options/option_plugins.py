@@ -1,0 +1,81 @@
+"""What a user might bring: named in scenarios as option_plugins.py:Name."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from skyloop.messages import Arm, Array, Estimate, Hover, Kinematics, TakeOff
+from skyloop.vehicle.airframe import Airframe
+from skyloop.world.ground import Ground
+
+
+class SwirlingWind:
+    """Turns once in two seconds."""
+
+    def __init__(self, speed: float = 4.0) -> None:
+        self._speed = speed
+
+    def velocity(self, position: Array, t_s: float) -> Array:
+        return self._speed * np.array([np.cos(np.pi * t_s), np.sin(np.pi * t_s), 0.0])
+
+
+class SteadyWind:
+    def velocity(self, position: Array, t_s: float) -> Array:
+        return np.array([2.0, 0.0, 0.0])
+
+
+class MotionCapture:
+    """A sensor that publishes estimates: the truth moved by `offset`, valid until `lost_at`."""
+
+    message: ClassVar[str] = "Estimate"
+
+    def __init__(self, offset: float = 0.0, lost_at: float = np.inf) -> None:
+        self._offset = np.array([offset, 0.0, 0.0])
+        self._lost_at = lost_at
+
+    def initial_state(self, rng: Any) -> None:
+        return None
+
+    def measure(self, kinematics: Kinematics, scene: Any, state: None, rng: Any) -> tuple[Estimate, None]:
+        k, sd = kinematics, np.full(3, 0.01)
+        position = k.position + self._offset
+        valid = k.t_ns * 1e-9 < self._lost_at
+        return Estimate(
+            k.t_ns, position, k.velocity_world, k.quat_wxyz, k.angular_velocity, sd, sd, sd, valid
+        ), None
+
+
+class HoverThrottle:
+    """A controller that knows one number."""
+
+    def __init__(self, airframe: Airframe, period_s: float, *, share: float = 0.5) -> None:
+        self._throttle = np.full(len(airframe.rotors), share)
+
+    def throttle(self, state: Any, setpoint: Any, t_ns: int) -> Array:
+        return self._throttle
+
+
+class Climber:
+    """A pilot that goes up."""
+
+    def __init__(self, altitude: float = 1.0) -> None:
+        self._altitude = altitude
+        self._asked = False
+
+    def __call__(self, bundle: Any) -> Any:
+        if self._asked:
+            return None
+        self._asked = True
+        return [Arm(), TakeOff(self._altitude)]
+
+
+def stay(bundle: Any) -> Any:
+    """A pilot that is a function."""
+    return [Arm(), Hover()] if bundle.t_ns == 0 else None
+
+
+class Plateau:
+    def __init__(self, seed: int, *, height: float = 3.0) -> None:
+        self.ground = Ground.flat(height)

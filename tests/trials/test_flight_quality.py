@@ -1,0 +1,21 @@
+"""The built-in controller keeps to its aims: three seeds always, twenty in the slow suite."""
+
+import pytest
+
+from skyloop.trials.flight_quality import FLIGHTS
+
+
+def _errors(name, seeds):
+    flight, scale, _, _ = FLIGHTS[name]
+    return [flight(seed) * scale for seed in seeds]
+
+
+@pytest.mark.parametrize("name", FLIGHTS)
+def test_aim_holds(name):
+    assert max(_errors(name, [1, 2])) <= FLIGHTS[name][3]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FLIGHTS)
+def test_aim_holds_on_twenty_seeds(name):
+    assert max(_errors(name, range(1, 21))) <= FLIGHTS[name][3]
