@@ -16,8 +16,7 @@ def hexacopter() -> dict[str, Any]:
         "mass": 2.4,
         "inertia": [0.045, 0.045, 0.080],
         "rotors": [
-            {"position": [ARM * x, ARM * y, 0.02], "spin": "ccw" if k % 2 else "cw"}
-            for k, (x, y) in enumerate(around)
+            {"position": [ARM * x, ARM * y, 0.02], "spin": "ccw" if k % 2 else "cw"} for k, (x, y) in enumerate(around)
         ],
         "motor": {
             "thrust_coefficient": 5.84e-6,

@@ -39,9 +39,7 @@ class Geometric:
         error = target.position - state.position
         error *= min(1.0, 1.0 / max(float(np.linalg.norm(error)), 1e-9))
         acceleration = (
-            target.acceleration
-            + self.position_p * error
-            + self.velocity_p * (target.velocity - state.velocity_world)
+            target.acceleration + self.position_p * error + self.velocity_p * (target.velocity - state.velocity_world)
         )
         return self.mass * (acceleration + np.array([0.0, 0.0, GRAVITY]))
 

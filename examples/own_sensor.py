@@ -30,9 +30,7 @@ class Pitot:
     def initial_state(self, rng: KeyedRandom) -> None:
         """It remembers nothing between samples."""
 
-    def measure(
-        self, kinematics: Kinematics, scene: Any, state: None, rng: KeyedRandom
-    ) -> tuple[PitotSample, None]:
+    def measure(self, kinematics: Kinematics, scene: Any, state: None, rng: KeyedRandom) -> tuple[PitotSample, None]:
         through_air = kinematics.velocity_world - kinematics.wind_world
         forward = float(rotate_inverse(kinematics.quat_wxyz, through_air)[0])
         pressure = 0.5 * AIR_DENSITY * forward * abs(forward) + self.noise_sd * rng.normal(1)[0]

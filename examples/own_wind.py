@@ -6,9 +6,7 @@ from skyloop.messages import Array
 
 
 class Vortex:
-    def __init__(
-        self, centre: tuple[float, float] = (0.0, 0.0), core: float = 4.0, top_speed: float = 6.0
-    ) -> None:
+    def __init__(self, centre: tuple[float, float] = (0.0, 0.0), core: float = 4.0, top_speed: float = 6.0) -> None:
         """centre, core: m; top_speed: m/s, counter-clockwise at the edge of the core."""
         self.centre = np.array(centre)
         self.core = core

@@ -31,9 +31,7 @@ from skyloop.scenario import (
     OwnSensor,
     Scenario,
     Vehicle,
-    read_yaml,
     shipped_airframes,
-    validated,
 )
 from skyloop.schedule import Schedule
 from skyloop.sensors.faults import check_faults
@@ -41,6 +39,7 @@ from skyloop.sensors.registry import SENSORS
 from skyloop.simulation import Simulation
 from skyloop.streams import NS_PER_S, Rate, StreamInfo
 from skyloop.tasks.pilots import build_pilot
+from skyloop.validation import read_yaml, validated
 from skyloop.vehicle.airframe import Airframe, Drag
 from skyloop.vehicle.autopilot import Autopilot
 from skyloop.vehicle.fleet import Fleet
@@ -88,13 +87,13 @@ def build(scenario: Scenario, *, gates: tuple[Gate, ...] = ()) -> Simulation:
 
 
 def load_airframe(airframe: str | Airframe, folder: Path | None = None) -> Airframe:
-    """By name, by YAML file, or from the user's own module: an Airframe, a dict, or a function that gives one."""
+    """By name, by YAML file, or from the user's own module: an Airframe, a dict, or a function giving one."""
     if isinstance(airframe, Airframe):
         return airframe
     if is_plugin(airframe):
         made = load_plugin(airframe, folder)
         made = _made(airframe, made) if callable(made) else made
-        return made if isinstance(made, Airframe) else validated(Airframe, made, airframe)  # type: ignore[no-any-return]
+        return made if isinstance(made, Airframe) else validated(Airframe, made, airframe)
     if airframe.endswith((".yaml", ".yml")):
         path = Path(airframe) if folder is None else folder / airframe
         return validated(Airframe, read_yaml(path), airframe)  # type: ignore[no-any-return]
@@ -237,9 +236,7 @@ def _flying_parts(
             if inspect.isclass(pilot):
                 pilot = _made(f"{vehicle.name}.pilot", pilot, **vehicle.pilot.options)
             elif vehicle.pilot.options:
-                raise ScenarioError(
-                    f"{vehicle.name}.pilot: '{vehicle.pilot.kind}' is a function, it takes no options"
-                )
+                raise ScenarioError(f"{vehicle.name}.pilot: '{vehicle.pilot.kind}' is a function, it takes no options")
             _require(pilot, ("__call__",), f"{vehicle.name}.pilot")
         else:
             pilot = build_pilot(vehicle.pilot)
@@ -264,9 +261,7 @@ def _made(place: str, make: Any, *arguments: Any, **options: Any) -> Any:
 def _require(made: Any, names: tuple[str, ...], place: str) -> None:
     for name in names:
         if not hasattr(made, name):
-            raise ScenarioError(
-                f"{place}: {type(made).__name__} has no '{name}'; see the examples of your own parts"
-            )
+            raise ScenarioError(f"{place}: {type(made).__name__} has no '{name}'; see the examples of your own parts")
 
 
 def _rate(hz: float | str, place: str) -> Rate:

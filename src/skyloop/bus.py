@@ -35,7 +35,7 @@ class Subscription:
 
 
 class Bus:
-    """Streams are advertised once, before the first message; callbacks run in the order they were subscribed."""
+    """Streams are advertised once, before the first message; callbacks run in the order they subscribed."""
 
     def __init__(self) -> None:
         self.infos: dict[str, StreamInfo] = {}
@@ -45,9 +45,7 @@ class Bus:
 
     def advertise(self, info: StreamInfo) -> None:
         if info.name in self.infos:
-            raise ScenarioError(
-                f"two streams are named '{info.name}'; give the sensor or vehicle another name"
-            )
+            raise ScenarioError(f"two streams are named '{info.name}'; rename the sensor or vehicle")
         self.infos[info.name] = info
         self.counts[info.name] = 0
         self._callbacks.setdefault(info.name, [])
@@ -101,7 +99,7 @@ class Bundle:
     """What the controller flies on: VehicleState or Estimate."""
 
     def get(self, suffix: str) -> Any:
-        """ "imu", "gnss", "status"... of this vehicle, or any stream by its full name; None before the first message."""
+        """ "imu", "status"... of this vehicle, or a stream by its full name; None before the first message."""
         if suffix == "state":
             return self.state
         found = self.bus.peek(f"{self.vehicle}/{suffix}")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from skyloop.bench.registry import BENCHES
-from skyloop.scenario import AIRFRAMES, SCENARIOS, read_yaml, shipped_airframes, shipped_scenarios
+from skyloop.scenario import AIRFRAMES, SCENARIOS, shipped_airframes, shipped_scenarios
 from skyloop.sensors.registry import SENSORS
 from skyloop.tasks.pilots import PILOTS
 from skyloop.trials.registry import REPRODUCTIONS
+from skyloop.validation import read_yaml
 from skyloop.world.world import WORLDS
 
 

@@ -34,9 +34,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs inst
 Seed = Annotated[int | None, typer.Option("--seed", help="Seed instead of the scenario's own.")]
 Sets = Annotated[
     list[str] | None,
-    typer.Option(
-        "--set", metavar="PATH=VALUE", help="Change one value, e.g. vehicles.drone.state=truth; repeatable."
-    ),
+    typer.Option("--set", metavar="PATH=VALUE", help="Change one value, e.g. vehicles.drone.state=truth; repeatable."),
 ]
 
 
@@ -89,7 +87,8 @@ def run(
     folder = out_ or _next_folder(loaded.name)
     bar = Progress(
         TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:.0f}/{task.total:.0f} s simulated"),
-        TimeRemainingColumn(), console=err, transient=True, disable=json_,
+        TimeRemainingColumn(), console=err, transient=True,
+        disable=json_ or not err.is_terminal,
     )  # fmt: skip
     with bar:
         task = bar.add_task(f"flying {loaded.name}", total=loaded.duration)
@@ -111,9 +110,7 @@ def doctor(json_: Json = False) -> None:
     findings = examine()
     if json_:
         print(
-            json.dumps(
-                [{k: getattr(f, k) for k in ("name", "state", "found", "advice")} for f in findings], indent=2
-            )
+            json.dumps([{k: getattr(f, k) for k in ("name", "state", "found", "advice")} for f in findings], indent=2)
         )
         return
     table = Table(box=None, show_header=False)
@@ -155,9 +152,7 @@ def bench(name: str, json_: Json = False) -> None:
 def reproduce(
     name: str,
     json_: Json = False,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="A short form with fewer or shorter flights.")
-    ] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="A short form with fewer or shorter flights.")] = False,
     out_: Annotated[
         Path | None, typer.Option("--out", help="Folder for tables and plots; must be new or empty.")
     ] = None,
@@ -270,8 +265,6 @@ def _version(value: bool) -> None:
 
 @app.callback()
 def _options(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print it.")
-    ] = False,
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print it.")] = False,
 ) -> None:
     pass

@@ -1,4 +1,4 @@
-"""Simulated time. Only the clock moves it; how fast, and whether at all, is the business of its pacing and gates."""
+"""Simulated time. Only the clock moves it; how fast, and whether at all, is up to its pacing and gates."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The parts of a running simulation that act at their own rates: sensors, estimators, autopilots, pilots, winds.
+"""The parts of a running simulation that act at their own rates: sensors, estimators, autopilots, pilots.
 
-A part is made by `assembly.py`, enters itself into the schedule or onto the bus, and from then on only answers. All
-that changes in it is in `memory()`, so that a snapshot of the simulation holds it.
+A part is made by `assembly.py`, enters itself into the schedule or onto the bus, and from then on only answers.
+All that changes in it is in `memory()`, so that a snapshot of the simulation holds it.
 """
 
 from __future__ import annotations
@@ -98,9 +98,7 @@ class SensorPart:
         if self._hidden is not None:
             self._hidden_name = f"truth/{info.name}"
             context.bus.advertise(
-                StreamInfo(
-                    self._hidden_name, sensor.hidden_message, info.rate, info.vehicle, mount=info.mount
-                )
+                StreamInfo(self._hidden_name, sensor.hidden_message, info.rate, info.vehicle, mount=info.mount)
             )
         assert info.rate is not None
         context.schedule.every(info.rate, self._act)
@@ -162,9 +160,7 @@ class Localiser(Protocol):
 class EstimatorPart:
     """Runs a localiser on the vehicle's streams and publishes what it believes."""
 
-    def __init__(
-        self, localiser: Localiser, inputs: Sequence[str], info: StreamInfo, context: Context
-    ) -> None:
+    def __init__(self, localiser: Localiser, inputs: Sequence[str], info: StreamInfo, context: Context) -> None:
         self._localiser = localiser
         self._info = info
         self._context = context
@@ -196,9 +192,7 @@ class EstimatorPart:
 class AutopilotPart:
     """Ticks the flight modes, publishes status and events, and reports touches."""
 
-    def __init__(
-        self, autopilot: Autopilot, status: StreamInfo, events: StreamInfo, context: Context
-    ) -> None:
+    def __init__(self, autopilot: Autopilot, status: StreamInfo, events: StreamInfo, context: Context) -> None:
         self._autopilot = autopilot
         self._status = status
         self._events = events
@@ -303,13 +297,11 @@ class ControllerPart:
             return
         fleet, i = self._context.fleet, self._autopilot.index
         n = int(fleet.params[i]["n_rotors"])
-        throttle = np.asarray(
-            self.controller.throttle(self._autopilot.state(t_ns), setpoint, t_ns), dtype=np.float64
-        )
+        throttle = np.asarray(self.controller.throttle(self._autopilot.state(t_ns), setpoint, t_ns), dtype=np.float64)
         if throttle.shape != (n,) or not np.isfinite(throttle).all():
             raise SetpointError(
-                f"controller {type(self.controller).__name__} at {t_ns / NS_PER_S:.3f} s: throttle must be {n} "
-                f"finite numbers, got {throttle}"
+                f"controller {type(self.controller).__name__} at {t_ns / NS_PER_S:.3f} s: throttle must "
+                f"be {n} finite numbers, got {throttle}"
             )
         share = np.clip(throttle, 0.0, 1.0)
         if fleet.params[i]["throttle_is_thrust"]:
@@ -346,7 +338,5 @@ class WindFieldPart(Forgetful):
             position = self._context.state(i, t_ns).position
             wind = np.asarray(self._field.velocity(position, t_ns / NS_PER_S), dtype=np.float64)
             if wind.shape != (3,) or not np.isfinite(wind).all():
-                raise ScenarioError(
-                    f"wind field at {position} gives {wind}; it must give three finite numbers"
-                )
+                raise ScenarioError(f"wind field at {position} gives {wind}; it must give three finite numbers")
             fleet.inputs[i]["wind_mean"] = wind

@@ -1,4 +1,4 @@
-"""Bring your own: anything a scenario names may come from outside the package as `module:Name` or `file.py:Name`."""
+"""Bring your own: anything a scenario names may come from outside as `module:Name` or `file.py:Name`."""
 
 from __future__ import annotations
 
@@ -31,9 +31,7 @@ def _import(module_name: str, source: str) -> Any:
     try:
         return importlib.import_module(module_name)
     except ImportError as error:
-        raise ScenarioError(
-            f"cannot import '{source}': {error}; is the module on the Python path?"
-        ) from error
+        raise ScenarioError(f"cannot import '{source}': {error}; is the module on the Python path?") from error
     except (Exception, SystemExit) as error:
         raise ScenarioError(f"'{source}' fails when loaded: {type(error).__name__}: {error}") from error
 
@@ -41,9 +39,7 @@ def _import(module_name: str, source: str) -> Any:
 def _load_file(name: str, folder: Path | None) -> Any:
     path = Path(name) if folder is None else folder / name
     if not path.is_file():
-        raise ScenarioError(
-            f"no file '{path}' to load '{name}' from; paths are relative to the scenario file"
-        )
+        raise ScenarioError(f"no file '{path}' to load '{name}' from; paths are relative to the scenario file")
     qualified = f"skyloop_plugin_{path.resolve().as_posix().replace('/', '_')[:-3]}"
     if qualified in sys.modules:
         return sys.modules[qualified]

@@ -1,4 +1,4 @@
-"""A scenario: plain data that says what flies where, with what on board, and for how long. Strict: unknown keys are errors."""
+"""A scenario: plain data that says what flies where, with what on board, and for how long; strictly checked."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class OwnSensor(SensorConfig):
     """A sensor of the user's: `kind` is module:Class, `options` go to its constructor."""
 
     kind: str
-    options: dict[str, Any] = {}
+    options: dict[str, Any] = Field(default_factory=dict)
 
 
 class OwnPilot(BaseModel):
@@ -52,7 +52,7 @@ class OwnPilot(BaseModel):
     kind: str
     """module:name."""
     rate_hz: float | str = 50.0
-    options: dict[str, Any] = {}
+    options: dict[str, Any] = Field(default_factory=dict)
 
 
 def _own_or(value: Any) -> str:
@@ -119,9 +119,7 @@ class Vehicle(BaseModel):
     def _controller_is_known(cls, value: str | None) -> str | None:
         known = ("cascade", "simpleflight")
         if value is not None and value not in known and not is_plugin(value):
-            raise ValueError(
-                f"no controller named '{value}'; {nearest_name(value, known)} Or your own as module:Class"
-            )
+            raise ValueError(f"no controller named '{value}'; {nearest_name(value, known)} Or your own as module:Class")
         return value
 
     @field_validator("pilot", mode="before")
@@ -157,7 +155,7 @@ class Scenario(BaseModel):
     wind: Wind = Calm(kind="calm")
     vehicles: Annotated[list[Vehicle], Field(min_length=1, max_length=64)] = [Vehicle()]
     folder: str | None = None
-    """Where files named here are looked for: the scenario file's own folder when left out, null is the current one."""
+    """Where files named here are looked for: left out, the scenario file's own folder; null, the current one."""
 
     @field_validator("world", mode="before")
     @classmethod
@@ -210,7 +208,8 @@ def make_scenario(
         data["folder"] = str(folder / data.get("folder", ""))
     for key, value in (overrides or {}).items():
         set_path(data, key, value, place)
-    return validated(Scenario, data, place)
+    made: Scenario = validated(Scenario, data, place)
+    return made
 
 
 def set_path(data: dict[str, Any], path: str, value: Any, place: str) -> None:
@@ -220,19 +219,19 @@ def set_path(data: dict[str, Any], path: str, value: Any, place: str) -> None:
     for depth, key in enumerate(keys):
         so_far = ".".join(keys[: depth + 1])
         if isinstance(here, list):
-            key = _list_index(here, key, f"{place}: --set {so_far}")
-        elif not isinstance(here, dict):
-            raise ScenarioError(
-                f"{place}: --set {path}: '{'.'.join(keys[:depth])}' is {kind_of(here)}, it has no keys"
-            )
+            step: Any = _list_index(here, key, f"{place}: --set {so_far}")
+        elif isinstance(here, dict):
+            step = key
+        else:
+            raise ScenarioError(f"{place}: --set {path}: '{'.'.join(keys[:depth])}' is {kind_of(here)}, it has no keys")
         if depth == len(keys) - 1:
-            here[key] = value
+            here[step] = value
             return
         if isinstance(here, dict):
             if isinstance(here.get(key), str) and key in ("world", "pilot"):
                 here[key] = {"name" if key == "world" else "kind": here[key]}
             here.setdefault(key, [{}] if key == "vehicles" else {})
-        here = here[key]
+        here = here[step]
 
 
 def _list_index(items: list[Any], key: str, place: str) -> int:

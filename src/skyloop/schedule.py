@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from skyloop.streams import Rate
 
@@ -59,11 +60,11 @@ class Schedule:
             heapq.heappush(self._heap, (ticker.rate.due_ns(ticker.index), rank, -1))
             yield lambda ticker=ticker, due_ns=due_ns, index=index: ticker.act(due_ns, index)  # type: ignore[misc]
 
-    def snapshot(self) -> object:
+    def snapshot(self) -> Any:
         return list(self._heap), dict(self._once), self._entered, [ticker.index for ticker in self._tickers]
 
-    def restore(self, saved: object) -> None:
-        heap, once, self._entered, indices = saved  # type: ignore[misc]
+    def restore(self, saved: Any) -> None:
+        heap, once, self._entered, indices = saved
         self._heap, self._once = list(heap), dict(once)
         for ticker, index in zip(self._tickers, indices, strict=True):
             ticker.index = index

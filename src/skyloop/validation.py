@@ -66,7 +66,8 @@ def _first_fault(error: ValidationError, model: type[BaseModel], data: Any) -> s
     steps = _steps_in(data, fault["loc"], keep_last=kind in ("extra_forbidden", "missing"))
     where = ".".join(steps) or "top level"
     if kind == "extra_forbidden":
-        return f"{where}: unknown key '{steps[-1]}'; {nearest_name(steps[-1], _siblings(model, fault['loc'][:-1]))}"
+        hint = nearest_name(steps[-1], _siblings(model, fault["loc"][:-1]))
+        return f"{where}: unknown key '{steps[-1]}'; {hint}"
     if kind == "missing":
         return f"{where} is missing; add it"
     if kind == "union_tag_not_found":
@@ -82,7 +83,7 @@ def _first_fault(error: ValidationError, model: type[BaseModel], data: Any) -> s
 
 
 def _priority(fault: Any) -> tuple[bool, bool]:
-    """A misspelt key causes the "missing" also reported; a mapping is never meant to be the name a union also takes."""
+    """A misspelt key causes the "missing" also reported; a mapping is not meant as the name a union takes."""
     is_other_branch = fault["type"] == "string_type" and isinstance(fault.get("input"), dict)
     return fault["type"] != "extra_forbidden", is_other_branch
 

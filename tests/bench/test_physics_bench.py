@@ -133,9 +133,7 @@ def test_a_start_that_fails_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch)
         physics.start_figures(1)
 
 
-def test_starts_use_an_empty_cache_and_then_the_same_again(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_starts_use_an_empty_cache_and_then_the_same_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     seen = tmp_path / "seen"
     stand_in_for_start(
         monkeypatch,

@@ -42,9 +42,7 @@ class MotionCapture:
         k, sd = kinematics, np.full(3, 0.01)
         position = k.position + self._offset
         valid = k.t_ns * 1e-9 < self._lost_at
-        return Estimate(
-            k.t_ns, position, k.velocity_world, k.quat_wxyz, k.angular_velocity, sd, sd, sd, valid
-        ), None
+        return Estimate(k.t_ns, position, k.velocity_world, k.quat_wxyz, k.angular_velocity, sd, sd, sd, valid), None
 
 
 class HoverThrottle:

@@ -85,9 +85,7 @@ def test_every_drag_option_has_a_case() -> None:
 
 
 @pytest.mark.parametrize("place", [DRONE, AIRFRAME], ids=["scenario", "airframe"])
-@pytest.mark.parametrize(
-    ("name", "number"), [(name, k) for name, cases in DRAG.items() for k in range(len(cases))]
-)
+@pytest.mark.parametrize(("name", "number"), [(name, k) for name, cases in DRAG.items() for k in range(len(cases))])
 def test_drag(place: str, name: str, number: int) -> None:
     check(DRAG[name][number], f"{place}drag.{name}")
 

@@ -206,9 +206,7 @@ def test_every_airframe_option_has_a_case(model: type) -> None:
     assert set(OPTIONS[model]) == fields_of(model, *ELSEWHERE.get(model, ()))
 
 
-@pytest.mark.parametrize(
-    ("model", "name"), [(model, name) for model, cases in OPTIONS.items() for name in cases]
-)
+@pytest.mark.parametrize(("model", "name"), [(model, name) for model, cases in OPTIONS.items() for name in cases])
 def test_airframe(model: type, name: str) -> None:
     path = AIRFRAME + PLACES[model] + ("" if model is Rotor else name)
     check(OPTIONS[model][name], path)

@@ -100,9 +100,7 @@ def figures(taken: dict[str, np.ndarray[Any, Any]]) -> list[Figure]:
     loop = "iris on a circle, RK4 1 kHz, controller 500 Hz, setpoints and truth 100 Hz, all streams read"
     peer_loop = "rotorpy.simulate in steps of 10 ms, SE3 controller, IMU and motion capture, same circle"
     return [
-        Figure(
-            "batch_steps_per_s", mid["batch"], "1/s", 4e6, f"aim is for 2 cores; motors commanded; {batch}"
-        ),
+        Figure("batch_steps_per_s", mid["batch"], "1/s", 4e6, f"aim is for 2 cores; motors commanded; {batch}"),
         Figure("batch_with_controller_steps_per_s", mid["controlled"], "1/s", None, f"500 Hz; {batch}"),
         Figure("kernel_vs_rotorpy", kernel_ratio, "1", 500.0, "one step of 1 ms, motors commanded"),
         Figure("kernel_step_ns", 1e9 * mid["kernel_step"], "ns", None, f"one vehicle in the kernel; {step}"),
@@ -231,9 +229,7 @@ class RotorPy:
         vehicle = self._make(self._params, initial_state=state)
         noise = {f"{what}_noise_density": np.full(3, 0.001) for what in ("pos", "vel", "att", "rate")}
         artifacts = {"vel_artifact_max": 5, "vel_artifact_prob": 0.0, "rate_artifact_max": 1}
-        mocap = MotionCapture(
-            LOOP_HZ, {**noise, **artifacts, "rate_artifact_prob": 0.0}, with_artifacts=False
-        )
+        mocap = MotionCapture(LOOP_HZ, {**noise, **artifacts, "rate_artifact_prob": 0.0}, with_artifacts=False)
         arguments = (
             World.empty((-50, 50) * 3), state, vehicle, SE3Control(self._params), circle, NoWind(),
             Imu(sampling_rate=LOOP_HZ), mocap, NullEstimator(), duration, 1.0 / LOOP_HZ, 0.25, False,

@@ -29,9 +29,9 @@ from skyloop.trials.drag_flights import (
 from skyloop.trials.drag_models import LinearDrag, RotorDrag, axis_errors, identify, time_evaluation
 
 PAPER = "depth-noise-and-rotor-drag"
-FORCES = {"true": "true acceleration", "imu": "MPU6000"}
-"""What counts as the measured acceleration, in the identification and in the judgement."""
-MODELS = {"linear": "linear, eq. 5", "rotor": "rotor, eq. 13"}
+FORCES = {"true": "truth", "imu": "MPU6000"}
+"""Whose acceleration counts as measured, in the identification and in the judgement."""
+MODELS = {"linear": "eq. 5", "rotor": "eq. 13"}
 PUBLISHED_RMSE = {(5.0, "linear"): 0.57, (5.0, "rotor"): 0.64, (10.0, "linear"): 1.48, (10.0, "rotor"): 0.98}
 """Table 2, m/s²."""
 PUBLISHED_RATIO_AT_26 = 7.3
@@ -114,8 +114,7 @@ def trial_results(trial: TruthTrial) -> list[Result]:
     """RMSE and ratio of every flight, then the ratio averaged over Fig. 16's flights."""
     results = []
     for score in trial.scores:
-        # the paper simulated Fig. 16's flights and flew Table 2's with an IMU
-        for force in ("true",) if score.flight.table == "Fig. 16" else ("true", "imu"):
+        for force in FORCES:
             results += [_rmse_result(trial, score, force, model) for model in MODELS]
             results.append(_ratio_result(trial, score, force))
     return results + [_mean_ratio_result(trial, force) for force in FORCES]
@@ -150,18 +149,16 @@ def _ratio_result(trial: TruthTrial, score: Score, force: str) -> Result:
     if flight.table == "Table 2":
         published = PUBLISHED_RMSE[flight.speed, "linear"] / PUBLISHED_RMSE[flight.speed, "rotor"]
     return Result(
-        PAPER, flight.table, f"{trial.truth.key}: {flight.label}, ratio linear / rotor, {FORCES[force]}",
+        PAPER, flight.table, f"{trial.truth.key}: {flight.label}, eq. 5 / eq. 13, {FORCES[force]}",
         published, score.ratio(force), "1", score.samples, None, _conditions(trial, force, score),
     )  # fmt: skip
 
 
 def _mean_ratio_result(trial: TruthTrial, force: str) -> Result:
     conditions = {**_conditions(trial, force), "mean": "of the ratios of the flights"}
-    cell = f"{trial.truth.key}: mean ratio linear / rotor, {FORCES[force]}"
+    cell = f"{trial.truth.key}: mean of eq. 5 / eq. 13, {FORCES[force]}"
     n = len(trial.of("Fig. 16"))
-    return Result(
-        PAPER, "Fig. 16", cell, PUBLISHED_MEAN_RATIO, trial.mean_ratio(force), "1", n, None, conditions
-    )
+    return Result(PAPER, "Fig. 16", cell, PUBLISHED_MEAN_RATIO, trial.mean_ratio(force), "1", n, None, conditions)
 
 
 def _conditions(trial: TruthTrial, force: str, score: Score | None = None) -> dict[str, Any]:
@@ -200,8 +197,6 @@ def timing_results(trial: TruthTrial) -> list[Result]:
             "paper": "their hardware, not stated beside the figure",
         }
         results.append(
-            Result(
-                PAPER, "text", cell, PUBLISHED_TIME, timing.mean, "µs", timing.repeats, timing.sd, conditions
-            )
+            Result(PAPER, "text", cell, PUBLISHED_TIME, timing.mean, "µs", timing.repeats, timing.sd, conditions)
         )
     return results

@@ -204,10 +204,7 @@ def record_flight(drag: dict[str, Any], flight: Flight) -> Record:
     gravity = np.array([0.0, 0.0, -float(simulation.fleet.params[0]["gravity"])])
     return Record(
         mass=airframe.mass,
-        thrust=airframe.motor.thrust_coefficient
-        * density(scenario.earth.altitude + height)
-        / 1.225
-        * squares,
+        thrust=airframe.motor.thrust_coefficient * density(scenario.earth.altitude + height) / 1.225 * squares,
         quat_wxyz=quat,
         velocity_world=np.array([state.velocity_world for state in truth]),
         true_specific_force=rotate_inverse(quat, acceleration - gravity),

@@ -44,9 +44,7 @@ class RotorDrag:
 
     def force_body(self, record: Record) -> Array:
         force = np.empty_like(record.velocity_world)
-        lumped_rotor_drag(
-            record.thrust, record.quat_wxyz, record.velocity_world, self.alpha, self.beta, force
-        )
+        lumped_rotor_drag(record.thrust, record.quat_wxyz, record.velocity_world, self.alpha, self.beta, force)
         return force
 
 

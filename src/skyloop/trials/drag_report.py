@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 
 def write_report(folder: Path, trials: list[TruthTrial], results: list[Result]) -> None:
     plain = [result.plain() for result in results]
-    (folder / "results.json").write_text(
-        json.dumps(plain, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
-    )
+    (folder / "results.json").write_text(json.dumps(plain, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     with (folder / "results.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, list(plain[0]))
         writer.writeheader()
@@ -32,7 +30,7 @@ def markdown(trials: list[TruthTrial], results: list[Result]) -> str:
     lines = [
         "# Linear and rotor drag: RMSE of predicted acceleration",
         "",
-        "m/s² against the true acceleration, in brackets against an MPU6000. Above 1 the rotor model is better.",
+        "m/s² against the true acceleration, in brackets against an MPU6000. Ratio > 1: rotor model better.",
         "",
         "| truth | flight | linear, eq. 5 | rotor, eq. 13 | ratio | published |",
         "|---|---|---|---|---|---|",
@@ -62,7 +60,7 @@ def _row(key: str, score: Any, results: list[Result]) -> str:
         f"{result.published:.3g}"
         for result in results
         if result.cell.startswith(f"{key}: {score.flight.label},")
-        and "true" in result.cell
+        and result.cell.endswith("truth")
         and result.published is not None
     ]
     shown = " / ".join(published[:2]) if len(published) > 1 else "".join(f"ratio {p}" for p in published)

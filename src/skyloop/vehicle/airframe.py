@@ -122,7 +122,7 @@ class Gains(BaseModel):
     model_config = STRICT
 
     position_p: NonNegativeVector | None = None
-    """1/s."""
+    """1/s; x and y alike, because the target is approached along a straight line."""
     velocity_p: NonNegativeVector | None = None
     """1/s."""
     velocity_i: NonNegativeVector | None = None
@@ -136,9 +136,15 @@ class Gains(BaseModel):
     rate_d: NonNegativeVector | None = None
     """Dimensionless: angular acceleration taken back per angular acceleration seen."""
 
+    @model_validator(mode="after")
+    def _approach_is_straight(self) -> Gains:
+        if self.position_p is not None and self.position_p[0] != self.position_p[1]:
+            raise ValueError(f"position_p {self.position_p} must have the same x and y")
+        return self
+
 
 class SimpleFlightGains(BaseModel):
-    """AirSim's; shares of the next stage's limit per unit of error. Order as in Gains, velocity in body axes."""
+    """AirSim's: shares of the next stage's limit per unit of error, velocities in body axes."""
 
     model_config = STRICT
 
@@ -155,6 +161,8 @@ class SimpleFlightGains(BaseModel):
 
 
 class Limits(BaseModel):
+    """Of the cascade; SimpleFlight has AirSim's own for tilt, acceleration, roll and pitch rate."""
+
     model_config = STRICT
 
     speed: Positive = 12.0

@@ -18,7 +18,6 @@ from skyloop.frames import rotate, yaw_from_quat
 from skyloop.messages import (
     Arm,
     Array,
-    Attitude,
     Disarm,
     Estimate,
     Event,
@@ -26,31 +25,18 @@ from skyloop.messages import (
     GoHome,
     Hover,
     Land,
-    Motors,
     Position,
-    Rates,
     Request,
     Setpoint,
     TakeOff,
     VehicleState,
     VehicleStatus,
-    Velocity,
 )
 from skyloop.streams import NS_PER_S
 from skyloop.vehicle.airframe import STRICT, Limits, Positive
 from skyloop.vehicle.fleet import Fleet
-from skyloop.vehicle.layout import (
-    SET_ATTITUDE,
-    SET_DESCEND,
-    SET_IDLE,
-    SET_MOTORS,
-    SET_POSITION,
-    SET_RATES,
-    SET_VELOCITY_BODY,
-    SET_VELOCITY_WORLD,
-)
-
-UNLIMITED = 1e9
+from skyloop.vehicle.layout import SET_DESCEND, SET_IDLE, SET_POSITION
+from skyloop.vehicle.setpoints import check_setpoint, needs_refreshing, write_setpoint
 
 
 class Failsafes(BaseModel):
@@ -98,9 +84,7 @@ class _Memory:
 class Autopilot:
     """The modes of one vehicle."""
 
-    def __init__(
-        self, fleet: Fleet, index: int, *, limits: Limits, failsafes: Failsafes, on_estimate: bool
-    ) -> None:
+    def __init__(self, fleet: Fleet, index: int, *, limits: Limits, failsafes: Failsafes, on_estimate: bool) -> None:
         self.fleet = fleet
         self.index = index
         self.limits = limits
@@ -112,7 +96,9 @@ class Autopilot:
         self._row = fleet.inputs[index]
         self._row["on_estimate"] = on_estimate
         params = fleet.params[index]
-        self._weight = float(params["mass"] * params["gravity"])
+        # a vehicle that may brake gently only cannot unload its legs by a quarter of the weight
+        mass, gravity = float(params["mass"]), float(params["gravity"])
+        self._unloaded_thrust = mass * (gravity - min(0.25 * gravity, 0.5 * limits.acceleration))
         self._n_rotors = int(params["n_rotors"])
 
     # ---- what flows in
@@ -254,62 +240,27 @@ class Autopilot:
         assert memory.home is not None
         state = self.state(t_ns)
         height = max(float(state.position[2]), float(memory.home[2]) + self.failsafes.home_altitude)
-        self._hold(
-            np.array([memory.home[0], memory.home[1], height]), float(yaw_from_quat(state.quat_wxyz)), t_ns
-        )
+        self._hold(np.array([memory.home[0], memory.home[1], height]), float(yaw_from_quat(state.quat_wxyz)), t_ns)
         self._row["speed_limit"] = self.limits.cruise_speed
         memory.mode = "home"
 
     def _hold(self, position: Array, yaw: float, t_ns: int) -> None:
-        self._write_position(Position(position, yaw), t_ns)
+        write_setpoint(self._row, Position(position, yaw), t_ns)
         self.memory.hold, self.memory.hold_yaw, self.memory.setpoint = position, yaw, None
 
     # ---- setpoints
 
     def _follow(self, setpoint: Setpoint, t_ns: int) -> None:
         check_setpoint(setpoint, self._n_rotors)
-        memory, row = self.memory, self._row
+        memory = self.memory
         memory.mode, memory.landed, memory.failsafe = "setpoint", False, ""
         memory.setpoint, memory.setpoint_ns = setpoint, t_ns
-        row["speed_limit"] = UNLIMITED
-        row["t"] = t_ns / NS_PER_S
-        match setpoint:
-            case Position():
-                self._write_position(setpoint, t_ns)
-                memory.hold = np.array(setpoint.position)
-            case Velocity():
-                row["kind"] = SET_VELOCITY_BODY if setpoint.frame == "body" else SET_VELOCITY_WORLD
-                row["velocity"] = setpoint.velocity
-                self._write_yaw(setpoint.yaw, setpoint.yaw_rate)
-            case Attitude():
-                row["kind"] = SET_ATTITUDE
-                row["quat"] = setpoint.quat_wxyz / np.linalg.norm(setpoint.quat_wxyz)
-                row["thrust"], row["yaw_rate"] = setpoint.thrust, setpoint.yaw_rate
-            case Rates():
-                row["kind"] = SET_RATES
-                row["rates"], row["thrust"] = setpoint.angular_velocity_body, setpoint.thrust
-            case Motors():
-                row["kind"] = SET_MOTORS
-                row["throttle"][: self._n_rotors] = setpoint.throttle
-            case Goal():
-                self._write_position(Position(setpoint.position, setpoint.yaw), t_ns)
-                row["speed_limit"] = self.limits.cruise_speed
-                memory.mode, memory.hold = "goal", np.array(setpoint.position)
-
-    def _write_position(self, setpoint: Position, t_ns: int) -> None:
-        row = self._row
-        row["kind"] = SET_POSITION
-        row["t"] = t_ns / NS_PER_S
-        row["speed_limit"] = UNLIMITED
-        for name in ("position", "velocity", "acceleration", "jerk", "snap"):
-            row[name] = getattr(setpoint, name)
-        self._write_yaw(setpoint.yaw, setpoint.yaw_rate)
-
-    def _write_yaw(self, yaw: float | None, yaw_rate: float) -> None:
-        row = self._row
-        row["absolute_yaw"] = yaw is not None
-        row["yaw"] = 0.0 if yaw is None else yaw
-        row["yaw_rate"] = yaw_rate
+        write_setpoint(self._row, setpoint, t_ns)
+        if isinstance(setpoint, Position | Goal):
+            memory.hold = np.array(setpoint.position)
+        if isinstance(setpoint, Goal):
+            memory.mode = "goal"
+            self._row["speed_limit"] = self.limits.cruise_speed
 
     # ---- watching
 
@@ -359,14 +310,14 @@ class Autopilot:
 
     def _watch_setpoint(self, t_ns: int) -> None:
         memory = self.memory
-        if memory.mode == "setpoint" and memory.setpoint is not None and _moves(memory.setpoint):
-            if t_ns - memory.setpoint_ns > self.failsafes.setpoint_timeout * NS_PER_S:
-                self._enter_failsafe(t_ns, "setpoint lost", "hovering")
-                self._hover(t_ns)
-        elif memory.failsafe == "setpoint lost" and memory.mode == "hover":
-            if t_ns - memory.failsafe_ns > self.failsafes.setpoint_land_after * NS_PER_S:
-                self._event(t_ns, "failsafe", "setpoint lost: landing")
-                self._land(t_ns)
+        moving = memory.mode == "setpoint" and memory.setpoint is not None and needs_refreshing(memory.setpoint)
+        hovering = memory.mode == "hover" and memory.failsafe == "setpoint lost"
+        if moving and t_ns - memory.setpoint_ns > self.failsafes.setpoint_timeout * NS_PER_S:
+            self._enter_failsafe(t_ns, "setpoint lost", "hovering")
+            self._hover(t_ns)
+        elif hovering and t_ns - memory.failsafe_ns > self.failsafes.setpoint_land_after * NS_PER_S:
+            self._event(t_ns, "failsafe", "setpoint lost: landing")
+            self._land(t_ns)
 
     def _watch_arrival(self, state: VehicleState | Estimate, t_ns: int) -> None:
         memory = self.memory
@@ -388,7 +339,7 @@ class Autopilot:
             row["position"][2] = memory.land_from - self.failsafes.descent_speed * since
             row["t"] = t_ns / NS_PER_S
         still = abs(state.velocity_world[2]) < 0.3
-        unloaded = float(self.fleet.states[self.index]["thrust_wanted"]) < 0.75 * self._weight
+        unloaded = float(self.fleet.states[self.index]["thrust_wanted"]) < self._unloaded_thrust
         if not (still and unloaded) or since < 0.5:
             memory.quiet_since_ns = -1
         elif memory.quiet_since_ns < 0:
@@ -415,29 +366,3 @@ class Autopilot:
     def _event(self, t_ns: int, kind: str, text: str) -> None:
         self.memory.refused = ()
         self._events.append(Event(t_ns, kind, text))
-
-
-def _moves(setpoint: Setpoint) -> bool:
-    """A resting position or a goal needs no refreshing; everything else would run away."""
-    if isinstance(setpoint, Position):
-        return bool(np.any(setpoint.velocity) or np.any(setpoint.acceleration) or setpoint.yaw_rate)
-    return not isinstance(setpoint, Goal)
-
-
-def check_setpoint(setpoint: Setpoint, n_rotors: int) -> None:
-    """Every number finite and every vector of its length, or a SetpointError naming the field."""
-    lengths = {"quat_wxyz": 4, "throttle": n_rotors}
-    for field in dataclasses.fields(setpoint):
-        value = getattr(setpoint, field.name)
-        if value is None or isinstance(value, str):
-            continue
-        place = f"{type(setpoint).__name__}.{field.name}"
-        array = np.asarray(value, dtype=np.float64)
-        if array.ndim and array.shape != (lengths.get(field.name, 3),):
-            raise SetpointError(f"{place} has shape {array.shape}, expected ({lengths.get(field.name, 3)},)")
-        if not np.isfinite(array).all():
-            raise SetpointError(f"{place} is {value}; every number must be finite")
-    if isinstance(setpoint, Velocity) and setpoint.frame not in ("world", "body"):
-        raise SetpointError(f"Velocity.frame is '{setpoint.frame}'; write 'world' or 'body'")
-    if isinstance(setpoint, Attitude) and np.linalg.norm(setpoint.quat_wxyz) < 1e-6:
-        raise SetpointError("Attitude.quat_wxyz is zero; give a unit quaternion")

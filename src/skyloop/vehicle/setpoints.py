@@ -1,0 +1,87 @@
+"""Setpoints on their way into the kernels: checked, and written into a vehicle's row of inputs."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from skyloop.errors import SetpointError
+from skyloop.messages import Attitude, Goal, Motors, Position, Rates, Setpoint, Velocity
+from skyloop.streams import NS_PER_S
+from skyloop.vehicle.layout import (
+    SET_ATTITUDE,
+    SET_MOTORS,
+    SET_POSITION,
+    SET_RATES,
+    SET_VELOCITY_BODY,
+    SET_VELOCITY_WORLD,
+)
+
+UNLIMITED = 1e9
+SCALARS = ("yaw", "yaw_rate", "thrust")
+
+
+def write_setpoint(row: Any, setpoint: Setpoint, t_ns: int) -> None:
+    """From the next controller step on, this is what the vehicle follows."""
+    row["t"] = t_ns / NS_PER_S
+    row["speed_limit"] = UNLIMITED
+    match setpoint:
+        case Position():
+            row["kind"] = SET_POSITION
+            for name in ("position", "velocity", "acceleration", "jerk", "snap"):
+                row[name] = getattr(setpoint, name)
+            _write_yaw(row, setpoint.yaw, setpoint.yaw_rate)
+        case Goal():
+            write_setpoint(row, Position(setpoint.position, setpoint.yaw), t_ns)
+        case Velocity():
+            row["kind"] = SET_VELOCITY_BODY if setpoint.frame == "body" else SET_VELOCITY_WORLD
+            row["velocity"] = setpoint.velocity
+            _write_yaw(row, setpoint.yaw, setpoint.yaw_rate)
+        case Attitude():
+            row["kind"] = SET_ATTITUDE
+            row["quat"] = np.asarray(setpoint.quat_wxyz) / np.linalg.norm(setpoint.quat_wxyz)
+            row["thrust"], row["yaw_rate"] = setpoint.thrust, setpoint.yaw_rate
+        case Rates():
+            row["kind"] = SET_RATES
+            row["rates"], row["thrust"] = setpoint.angular_velocity_body, setpoint.thrust
+        case Motors():
+            row["kind"] = SET_MOTORS
+            row["throttle"][: len(setpoint.throttle)] = setpoint.throttle
+
+
+def _write_yaw(row: Any, yaw: float | None, yaw_rate: float) -> None:
+    row["absolute_yaw"] = yaw is not None
+    row["yaw"] = 0.0 if yaw is None else yaw
+    row["yaw_rate"] = yaw_rate
+
+
+def needs_refreshing(setpoint: Setpoint) -> bool:
+    """A resting position or a goal needs no refreshing; everything else would run away."""
+    if isinstance(setpoint, Position):
+        return bool(np.any(setpoint.velocity) or np.any(setpoint.acceleration) or setpoint.yaw_rate)
+    return not isinstance(setpoint, Goal)
+
+
+def check_setpoint(setpoint: Setpoint, n_rotors: int) -> None:
+    """Every number finite and every vector of its length, or a SetpointError naming the field."""
+    lengths = {"quat_wxyz": 4, "throttle": n_rotors}
+    for field in dataclasses.fields(setpoint):
+        value = getattr(setpoint, field.name)
+        if field.name == "frame" or (value is None and field.name == "yaw"):
+            continue
+        place = f"{type(setpoint).__name__}.{field.name}"
+        shape = () if field.name in SCALARS else (lengths.get(field.name, 3),)
+        try:
+            array = np.asarray(value, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise SetpointError(f"{place} is {value!r}; give numbers") from None
+        if array.shape != shape:
+            raise SetpointError(f"{place} has shape {array.shape}, expected {shape}")
+        if not np.isfinite(array).all():
+            raise SetpointError(f"{place} is {value}; every number must be finite")
+    if isinstance(setpoint, Velocity) and setpoint.frame not in ("world", "body"):
+        raise SetpointError(f"Velocity.frame is '{setpoint.frame}'; write 'world' or 'body'")
+    if isinstance(setpoint, Attitude) and np.linalg.norm(setpoint.quat_wxyz) < 1e-6:
+        raise SetpointError("Attitude.quat_wxyz is zero; give a unit quaternion")

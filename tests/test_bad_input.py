@@ -1,0 +1,284 @@
+"""Whatever is wrong with what a user gives: exit code 1, one line that says what and where, nothing left behind."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from skyloop import cli
+from skyloop.assembly import build, load_airframe
+from skyloop.scenario import make_scenario
+
+IRIS = load_airframe("iris").model_dump(mode="json")
+SKYLOOP = Path(sys.executable).parent / "skyloop"
+
+MY_PARTS = """
+import numpy as np
+from skyloop.messages import Arm, Position, TakeOff
+
+class Stubborn:
+    message = "ImuSample"
+    def __init__(self):
+        raise ValueError("I want\\nmore")
+
+class Empty:
+    pass
+
+def no_number(bundle):
+    if bundle.t_ns == 0:
+        return Arm()
+    if bundle.t_ns >= 1_000_000_000:
+        return Position(np.array([0.0, np.nan, 2.0]))
+
+def wrong_shape(bundle):
+    return [Arm(), Position([1.0, 2.0])]
+
+def words(bundle):
+    return [Arm(), "fly, please"]
+
+class BadController:
+    def __init__(self, airframe, period_s):
+        pass
+    def throttle(self, state, setpoint, t_ns):
+        return [np.nan] * 4
+
+def fly(bundle):
+    return [Arm(), TakeOff(1.0)] if bundle.t_ns == 0 else None
+
+class Storm:
+    def velocity(self, position, t_s):
+        return [np.inf, 0, 0]
+
+not_an_airframe = 17
+"""
+
+FILES: dict[str, str] = {
+    "my.py": MY_PARTS,
+    "broken.py": "import nothing_of_that_name",
+    "raises.py": "raise RuntimeError('two\\nlines')",
+    "garbled.py": "def (",
+    "syntax.yaml": "seed: 1\nduration: 5\nvehicles: [\n  - name: x\n",
+    "twice.yaml": "seed: 1\nseed: 2\n",
+    "empty.yaml": "",
+    "list.yaml": "- a\n- b\n",
+    "number.yaml": "5\n",
+    "misspelt.yaml": "sead: 3\n",
+    "deep.yaml": "vehicles: [{name: drone, sensors: {imu: {kind: imu, mount: {positon: [0, 0, 1]}}}}]\n",
+    "twins.yaml": "vehicles: [{name: a}, {name: b}, {name: a}]\n",
+    "no_airframe.yaml": "vehicles: [{airframe: absent.yaml}]\n",
+    "heavy.yaml": yaml.safe_dump({"vehicles": [{"airframe": {**IRIS, "mass": 1000.0}}]}),
+    "light.yaml": yaml.safe_dump({"vehicles": [{"airframe": {**IRIS, "mass": -1.5}}]}),
+    "typo_inside.yaml": yaml.safe_dump({"vehicles": [{"airframe": {**IRIS, "rotros": []}}]}),
+    "iris_typo.yaml": yaml.safe_dump({**IRIS, "motor": {**IRIS["motor"], "max_sped": 9}}),
+    "spin.yaml": yaml.safe_dump(
+        {"vehicles": [{"airframe": {**IRIS, "rotors": [{**r, "spin": "ccw"} for r in IRIS["rotors"]]}}]}
+    ),
+    "own.yaml": "duration: 3\nvehicles: [{name: drone}]\n",
+}
+
+DRONE = "vehicles.drone"
+
+
+def own(**settings: str) -> list[str]:
+    """A run of own.yaml with settings of its vehicle."""
+    return ["own.yaml", *(part for key, value in settings.items() for part in ("--set", f"{DRONE}.{key}={value}"))]
+
+
+# what is given to `skyloop run ... --out out`, and what the line must hold
+RUNS: dict[str, tuple[list[str], list[str]]] = {
+    "misspelt key": (["misspelt.yaml"], ["misspelt.yaml", "'sead'", "did you mean 'seed'"]),
+    "misspelt key deep inside": (["deep.yaml"], ["sensors.imu.mount.positon", "did you mean 'position'"]),
+    "misspelt key by --set": (["first-flight", "--set", f"{DRONE}.stat=ekf"], ["stat", "did you mean 'state'"]),
+    "misspelt key of a drag": (own(drag="{modl: box}"), ["drag.modl", "did you mean 'model'"]),
+    "misspelt key of a wind": (["first-flight", "--set", "wind.men=[1,0,0]"], ["wind.men", "did you mean 'mean'"]),
+    "misspelt key of a trajectory": (
+        ["first-flight", "--set", f"{DRONE}.pilot.trajectory.sped=3"],
+        ["pilot.trajectory.sped", "did you mean 'speed'"],
+    ),
+    "misspelt key of an airframe": (["typo_inside.yaml"], ["airframe.rotros", "did you mean 'rotors'"]),
+    "misspelt key in an airframe's file": (
+        own(airframe="iris_typo.yaml"),
+        ["iris_typo.yaml", "motor.max_sped", "did you mean 'max_speed'"],
+    ),
+    "wrong type": (["first-flight", "--set", "duration=long"], ["duration", "'long'"]),
+    "wrong type in a list": (own(position="[1, two]"), ["vehicles.0.position.1", "'two'"]),
+    "wrong type of a mapping": (own(sensors="5"), ["vehicles.0.sensors", "got 5"]),
+    "vehicles is no list": (["first-flight", "--set", "vehicles=drone"], ["vehicles", "list"]),
+    "no vehicle": (["first-flight", "--set", "vehicles=[]"], ["vehicles"]),
+    "negative duration": (["first-flight", "--set", "duration=-1"], ["duration", "-1"]),
+    "infinite wind": (["first-flight", "--set", "wind.mean=[.inf, 0, 0]"], ["wind", "mean", "finite"]),
+    "no number for gravity": (["first-flight", "--set", "earth.gravity=.nan"], ["earth.gravity"]),
+    "missing file": (["absent.yaml"], ["absent.yaml", "no file"]),
+    "missing airframe file": (["no_airframe.yaml"], ["absent.yaml", "no file"]),
+    "a folder for a file": (["folder.yaml"], ["folder.yaml", "cannot read"]),
+    "YAML syntax": (["syntax.yaml"], ["syntax.yaml:5:1", "not YAML"]),
+    "a key twice": (["twice.yaml"], ["twice.yaml:2:1", "'seed' is written twice"]),
+    "empty file": (["empty.yaml"], ["empty.yaml", "this is empty"]),
+    "list for a mapping": (["list.yaml"], ["list.yaml", "a list"]),
+    "number for a mapping": (["number.yaml"], ["number.yaml", "a int"]),
+    "unknown scenario": (["frist-flight"], ["no scenario named 'frist-flight'", "did you mean 'first-flight'"]),
+    "unknown airframe": (own(airframe="irsi"), ["no airframe named 'irsi'", "did you mean 'iris"]),
+    "unknown world": (["own.yaml", "--set", "world=hils"], ["no world named 'hils'", "did you mean 'hills'"]),
+    "unknown world option": (["own.yaml", "--set", "world={name: flat, options: {hight: 1}}"], ["flat", "hight"]),
+    "wrong world option": (["own.yaml", "--set", "world={name: hills, options: {extent: wide}}"], ["world"]),
+    "unknown sensor kind": (own(sensors="{a: {kind: imi}}"), ["sensors.a.kind", "'imi'", "did you mean 'imu'"]),
+    "no sensor kind": (own(sensors="{a: {rate_hz: 10}}"), ["sensors.a", "'kind' is missing"]),
+    "unknown preset": (own(sensors="{a: {kind: imu, preset: mpu600}}"), ["sensors.a.preset", "did you mean 'mpu6000'"]),
+    "unknown controller": (own(controller="cascde"), ["controller", "did you mean 'cascade'"]),
+    "unknown pilot": (own(pilot="hovr"), ["pilot.kind", "'hovr'", "did you mean 'hover'"]),
+    "unknown wind": (["own.yaml", "--set", "wind.kind=dridden"], ["wind.kind", "did you mean 'dryden'"]),
+    "unknown drag model": (own(drag="{model: boxy}"), ["drag.model", "did you mean 'box'"]),
+    "unknown state": (own(state="ekv"), ["state 'ekv'", "did you mean 'ekf'"]),
+    "unknown state stream": (own(state="truth/dron"), ["truth/dron", "did you mean 'truth/drone'"]),
+    "state that is no estimate": (own(state="truth/drone"), ["truth/drone", "VehicleState", "Estimate"]),
+    "an EKF without sensors": (own(state="ekf"), ["ekf", "ImuSample", "sensors"]),
+    "negative mass": (["light.yaml"], ["airframe.mass", "-1.5"]),
+    "rotors that cannot lift": (["heavy.yaml"], ["rotors that cannot lift it", "lower mass"]),
+    "rotors that cannot yaw": (["spin.yaml"], ["spins"]),
+    "two vehicles of one name": (["twins.yaml"], ["two vehicles are named 'a'"]),
+    "a sensor under a taken name": (own(sensors="{status: {kind: imu}}"), ["two streams", "drone/status"]),
+    "a name no folder can have": (["own.yaml", "--set", "name=../up"], ["name", "../up"]),
+    "a rotor that is not there": (own(rotor_faults="[{rotor: 9, kind: lost, start: 1}]"), ["rotor", "9"]),
+    "a fault the sensor cannot have": (
+        own(sensors="{a: {kind: imu, faults: [{kind: bias, value: 1, field: presure}]}}"),
+        ["drone/a", "presure"],
+    ),
+    "a rate of nonsense": (own(sensors="{a: {kind: imu, rate_hz: often}}"), ["rate_hz", "often"]),
+    "a rate divided by zero": (own(pilot="{kind: 'my.py:fly', rate_hz: 1/0}"), ["pilot.rate_hz", "1/0"]),
+    "a rate beyond reason": (own(sensors="{a: {kind: imu, rate_hz: 1e30}}"), ["rate_hz", "1e+30"]),
+    "plugin: no module": (own(pilot="nothing_here:Pilot"), ["nothing_here:Pilot", "cannot import"]),
+    "plugin: no file": (own(pilot="absent.py:Pilot"), ["absent.py", "no file"]),
+    "plugin: import in it fails": (own(pilot="broken.py:Pilot"), ["broken.py", "ModuleNotFoundError"]),
+    "plugin: raises": (own(pilot="raises.py:Pilot"), ["raises.py", "RuntimeError: two lines"]),
+    "plugin: syntax": (own(pilot="garbled.py:Pilot"), ["garbled.py", "SyntaxError"]),
+    "plugin: no attribute": (own(pilot="my.py:fligh"), ["'fligh'", "did you mean 'fly'"]),
+    "plugin: no name": (own(pilot="'my.py:'"), ["my.py:", "names no object"]),
+    "plugin: wrong options": (own(pilot="{kind: 'my.py:Empty', options: {speed: 3}}"), ["drone.pilot", "Empty", "speed"]),
+    "plugin: options for a function": (own(pilot="{kind: 'my.py:fly', options: {speed: 3}}"), ["drone.pilot", "function"]),
+    "plugin: constructor fails": (
+        own(sensors="{a: {kind: 'my.py:Stubborn', rate_hz: 10}}"),
+        ["drone.sensors.a", "Stubborn", "ValueError: I want more"],
+    ),
+    "plugin: no sensor": (own(sensors="{a: {kind: 'my.py:Empty', rate_hz: 10}}"), ["drone.sensors.a", "'message'"]),
+    "plugin: no pilot": (own(pilot="my.py:Empty"), ["drone.pilot", "Empty"]),
+    "plugin: no controller": (own(controller="my.py:Empty"), ["drone.controller", "Empty"]),
+    "plugin: no world": (["own.yaml", "--set", "world=my.py:Empty"], ["world", "Empty"]),
+    "plugin: no airframe": (own(airframe="my.py:not_an_airframe"), ["not_an_airframe"]),
+    "plugin: no wind": (["own.yaml", "--set", "wind={kind: field, source: 'my.py:Empty'}"], ["my.py:Empty", "velocity"]),
+    "NaN setpoint": (own(pilot="my.py:no_number"), ["pilot of 'drone' at 1.000 s", "Position.position", "nan", "finite"]),
+    "setpoint of a wrong shape": (own(pilot="my.py:wrong_shape"), ["pilot of 'drone' at 0.000 s", "Position.position"]),
+    "words for a setpoint": (own(pilot="my.py:words"), ["pilot of 'drone' at 0.000 s", "fly, please"]),
+    "NaN throttle": (own(pilot="my.py:fly", controller="my.py:BadController"), ["BadController", "throttle", "nan"]),
+    "infinite wind field": (["own.yaml", "--set", "wind={kind: field, source: 'my.py:Storm'}"], ["wind field", "inf"]),
+    "--set without =": (["own.yaml", "--set", "seed"], ["--set seed", "PATH=VALUE"]),
+    "--set of no YAML": (["own.yaml", "--set", "seed={"], ["--set seed", "not YAML"]),
+    "--set of no date": (["own.yaml", "--set", "seed=2026-13-45"], ["--set seed", "month"]),
+    "--set below a number": (["own.yaml", "--set", "seed.x=1"], ["--set seed.x", "has no keys"]),
+    "--set of no vehicle": (["own.yaml", "--set", "vehicles.drome.state=ekf"], ["drome", "did you mean 'drone'"]),
+    "--seed of letters": (["own.yaml", "--seed", "abc"], ["--seed", "integer"]),
+    "unknown option": (["own.yaml", "--sed", "3"], ["--sed", "--seed"]),
+}  # fmt: skip
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the files above, to work in."""
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "folder.yaml").mkdir()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def complaint(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *arguments: str) -> str:
+    """The one line a failing command leaves on stderr."""
+    monkeypatch.setattr(sys, "argv", ["skyloop", *arguments])
+    with pytest.raises(SystemExit) as stop:
+        cli.main()
+    output = capsys.readouterr()
+    assert stop.value.code == 1, output
+    assert output.out == ""
+    lines = output.err.splitlines()
+    assert len(lines) == 1, output.err
+    assert lines[0].startswith("skyloop: ")
+    return lines[0]
+
+
+@pytest.mark.parametrize("case", RUNS)
+def test_a_run_that_cannot_be(
+    case: str, desk: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments, fragments = RUNS[case]
+    before = sorted(desk.rglob("*"))
+    line = complaint(capsys, monkeypatch, "run", *arguments, "--out", "out/deep")
+    for fragment in fragments:
+        assert fragment in line, line
+    assert [path for path in sorted(desk.rglob("*")) if path.suffix != ".pyc" and path.name != "__pycache__"] == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fragment"),
+    [
+        (["bench", "phisics"], "did you mean 'physics'"),
+        (["reproduce", "drga"], "did you mean 'drag'"),
+        (["reproduce", "drag", "--out", "own.yaml"], "own.yaml"),
+        (["rnu", "first-flight"], "'rnu'"),
+        (["run"], "scenario"),
+        (["show", "nothing"], "no scenario named 'nothing'"),
+        (["show", "first-flight", "more"], "more"),
+        (["list", "--jsn"], "--jsn"),
+    ],
+)
+def test_other_verbs(
+    arguments: list[str],
+    fragment: str,
+    desk: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert fragment in complaint(capsys, monkeypatch, *arguments)
+
+
+def test_a_folder_with_something_in_it_is_left_alone(
+    desk: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (desk / "full").mkdir()
+    (desk / "full" / "precious.txt").write_text("mine")
+    assert "full" in complaint(capsys, monkeypatch, "run", "own.yaml", "--out", "full")
+    assert [path.name for path in (desk / "full").iterdir()] == ["precious.txt"]
+    assert (desk / "full" / "precious.txt").read_text() == "mine"
+
+
+@pytest.mark.parametrize("place", ["own.yaml", "own.yaml/below", "x" * 300, "/proc/nowhere"])
+def test_a_folder_that_cannot_be_made(
+    place: str, desk: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert place in complaint(capsys, monkeypatch, "run", "own.yaml", "--out", place)
+    assert (desk / "own.yaml").read_text() == FILES["own.yaml"]
+
+
+def test_an_empty_folder_of_the_users_stays_when_the_flight_fails(
+    desk: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (desk / "given").mkdir()
+    complaint(capsys, monkeypatch, "run", *own(pilot="my.py:no_number"), "--out", "given")
+    assert list((desk / "given").iterdir()) == []
+
+
+@pytest.mark.parametrize("case", ["misspelt key", "NaN setpoint"])
+def test_the_real_command_does_the_same(case: str, desk: Path) -> None:
+    build(make_scenario({}))  # kernels are then cached, so that no line about compiling comes first
+    arguments, fragments = RUNS[case]
+    done: Any = subprocess.run(
+        [SKYLOOP, "run", *arguments, "--out", "out"], cwd=desk, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1, done.stderr
+    assert all(fragment in done.stderr for fragment in fragments)
+    assert not (desk / "out").exists()

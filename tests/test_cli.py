@@ -1,0 +1,188 @@
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import skyloop
+from skyloop import cli
+from skyloop.scenario import load_scenario, shipped_airframes, shipped_scenarios
+
+SKYLOOP = Path(sys.executable).parent / "skyloop"
+VERBS = ["list", "show", "run", "doctor", "bench", "reproduce"]
+
+
+def skyloop_prints(capsys: Any, monkeypatch: Any, *arguments: str) -> str:
+    """What a successful command prints on stdout."""
+    monkeypatch.setattr(sys, "argv", ["skyloop", *arguments])
+    monkeypatch.setenv("COLUMNS", "200")
+    try:
+        cli.main()
+    except SystemExit as stop:
+        assert stop.code in (0, None)
+    return str(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_the_help_of_each_verb_has_two_examples(verb: str, capsys: Any, monkeypatch: Any) -> None:
+    text = " ".join(skyloop_prints(capsys, monkeypatch, verb, "--help").split())
+    examples = text.split("Examples:")[1]
+    assert len(re.findall(rf"skyloop {verb}\b", examples)) == 2
+
+
+def test_help_names_every_verb_and_needs_no_kernels() -> None:
+    code = "import sys; sys.argv = ['skyloop', '--help']\nfrom skyloop import cli\ncli.app(standalone_mode=False)\n"
+    code += "print('numba' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert all(verb in done.stdout for verb in VERBS)
+    assert done.stdout.split()[-1] == "False"
+
+
+def test_version_and_bare_command(capsys: Any, monkeypatch: Any) -> None:
+    assert skyloop_prints(capsys, monkeypatch, "--version").strip() == skyloop.__version__
+    assert "Usage" in skyloop_prints(capsys, monkeypatch)
+
+
+def test_list_names_everything(capsys: Any, monkeypatch: Any) -> None:
+    listed = json.loads(skyloop_prints(capsys, monkeypatch, "list", "--json"))
+    assert list(listed["scenarios"]) == shipped_scenarios()
+    assert list(listed["airframes"]) == shipped_airframes()
+    assert {"imu", "gnss", "barometer", "magnetometer", "rangefinder"} <= set(listed["sensors"])
+    assert {"hover", "trajectory", "waypoints"} <= set(listed["pilots"])
+    assert "physics" in listed["benches"]
+    assert "drag" in listed["reproductions"]
+    assert all(text for items in listed.values() for text in items.values())
+    table = skyloop_prints(capsys, monkeypatch, "list")
+    assert all(name in table for items in listed.values() for name in items)
+
+
+def test_show_prints_a_scenario_that_resolves_to_the_same(capsys: Any, monkeypatch: Any, tmp_path: Path) -> None:
+    arguments = ["--set", "vehicles.drone.charge=0.5", "--seed", "12"]
+    shown = skyloop_prints(capsys, monkeypatch, "show", "first-flight", *arguments)
+    file = tmp_path / "shown.yaml"
+    file.write_text(shown)
+    assert skyloop_prints(capsys, monkeypatch, "show", str(file)) == shown
+    assert load_scenario(file).vehicles[0].charge == 0.5
+    assert load_scenario(file).seed == 12
+
+
+def test_doctor_tells_of_this_machine(capsys: Any, monkeypatch: Any) -> None:
+    findings = json.loads(skyloop_prints(capsys, monkeypatch, "doctor", "--json"))
+    assert {"numpy", "numba"} <= {finding["name"] for finding in findings}
+    assert "numpy" in skyloop_prints(capsys, monkeypatch, "doctor")
+
+
+@pytest.fixture(scope="module")
+def flown(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
+    """A short flight by the real command, and what it printed."""
+    folder = tmp_path_factory.mktemp("cli") / "flown"
+    command = [SKYLOOP, "run", "first-flight", "--set", "duration=6", "--seed", "3", "--json", "--out", folder]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    return folder, json.loads(done.stdout, parse_constant=pytest.fail)
+
+
+def test_a_run_leaves_scenario_summary_plot_and_streams(flown: tuple[Path, dict[str, Any]]) -> None:
+    folder, printed = flown
+    summary = json.loads((folder / "summary.json").read_text())
+    assert printed == {**summary, "folder": str(folder)}
+    assert summary["simulated_s"] == pytest.approx(6.0, abs=0.01)
+    assert summary["real_time_factor"] > 0
+    assert summary["vehicles"]["drone"]["highest_m"] > 0.1
+    assert (folder / "flight.png").read_bytes().startswith(b"\x89PNG")
+    assert yaml.safe_load((folder / "scenario.yaml").read_text())["seed"] == 3
+    assert json.loads((folder / "versions.json").read_text())["skyloop"] == skyloop.__version__
+    for stream, count in summary["messages"].items():
+        file = folder / "streams" / f"{stream.replace('/', '-')}.csv"
+        rows = list(csv.DictReader(file.open())) if count else []
+        assert len(rows) == count
+        assert all(None not in row and None not in row.values() for row in rows)
+        assert [int(row["t_ns"]) for row in rows] == sorted(int(row["t_ns"]) for row in rows)
+
+
+def test_event_values_survive_as_json(flown: tuple[Path, dict[str, Any]]) -> None:
+    events = list(csv.DictReader((flown[0] / "streams" / "drone-events.csv").open()))
+    assert "armed" in [event["kind"] for event in events]
+    assert all(isinstance(json.loads(event["values"]), dict) for event in events)
+
+
+def test_the_folder_can_be_flown_again(
+    flown: tuple[Path, dict[str, Any]], tmp_path: Path, capsys: Any, monkeypatch: Any
+) -> None:
+    folder, _ = flown
+    again = tmp_path / "again"
+    text = skyloop_prints(capsys, monkeypatch, "run", str(folder / "scenario.yaml"), "--out", str(again))
+    assert "times real time" in text
+    assert str(again) in text
+    files = sorted(path.name for path in (folder / "streams").iterdir())
+    assert sorted(path.name for path in (again / "streams").iterdir()) == files
+    for name in files:
+        assert (again / "streams" / name).read_bytes() == (folder / "streams" / name).read_bytes(), name
+    assert (again / "scenario.yaml").read_text() == (folder / "scenario.yaml").read_text()
+
+
+def test_a_run_without_out_gets_a_numbered_folder(tmp_path: Path, capsys: Any, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tiny.yaml").write_text("name: tiny\nduration: 0.01\n")
+    for number in ("001", "002"):
+        skyloop_prints(capsys, monkeypatch, "run", "tiny.yaml")
+        assert (tmp_path / "runs" / f"tiny-{number}" / "flight.png").is_file()
+
+
+def start_paced(folder: Path) -> subprocess.Popen[str]:
+    """A flight of five minutes at ten times real time, of which two simulated seconds are on disk."""
+    command = [SKYLOOP, "run", "first-flight", "--set", "duration=3000", "--set", "pacing.mode=realtime"]
+    command += ["--set", "pacing.factor=10", "--set", "vehicles.drone.pilot=null", "--out", folder]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    file = folder / "streams" / "drone-battery.csv"
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline and process.poll() is None:
+        if file.exists() and len(file.read_text().splitlines()) > 101:
+            return process
+        time.sleep(0.05)
+    process.kill()
+    raise AssertionError(process.communicate())
+
+
+def last_stamps(folder: Path, *, whole: bool) -> list[int]:
+    """The last stamp of every periodic stream; unless `whole`, the last line may be cut."""
+    stamps = []
+    for file in (folder / "streams").iterdir():
+        text = file.read_text()
+        assert text.endswith("\n") or not whole
+        rows = list(csv.reader(text[: text.rfind("\n")].splitlines()))
+        assert {len(row) for row in rows} == {len(rows[0])}, file
+        if "events" not in file.name:
+            stamps.append(int(rows[-1][0]))
+    return stamps
+
+
+def test_interrupting_a_run_leaves_its_rows(tmp_path: Path) -> None:
+    process = start_paced(tmp_path / "run")
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=10)
+    assert process.returncode == 130
+    assert err.splitlines()[-1] == "skyloop: stopped"
+    assert "Traceback" not in err
+    stamps = last_stamps(tmp_path / "run", whole=True)
+    assert min(stamps) > max(stamps) - 250_000_000
+    assert not (tmp_path / "run" / "summary.json").exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs SIGKILL")
+def test_killing_a_run_leaves_its_rows_up_to_the_last_second(tmp_path: Path) -> None:
+    process = start_paced(tmp_path / "run")
+    process.kill()
+    process.communicate(timeout=10)
+    stamps = last_stamps(tmp_path / "run", whole=False)
+    assert min(stamps) >= 2_000_000_000
+    assert min(stamps) > max(stamps) - 1_250_000_000

@@ -1,0 +1,127 @@
+"""Every command, snippet, scenario and link of the README works."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import skyloop
+from skyloop.bus import Bundle
+from skyloop.running import fly
+from skyloop.scenario import shipped_airframes
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", README, flags=re.MULTILINE | re.DOTALL)
+
+
+def commands() -> list[str]:
+    lines = [line.split("  #")[0].strip() for block in blocks("bash") for line in block.splitlines()]
+    return [line for line in lines if line]
+
+
+def test_make_targets_exist() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    targets = {command.split()[1] for command in commands() if command.startswith("make ")}
+    targets |= set(re.findall(r"`make ([a-z-]+)`", README))
+    assert {"fly", "test", "setup"} <= targets
+    for target in targets:
+        assert re.search(rf"^{target}:", makefile, flags=re.MULTILINE), f"no target {target}"
+
+
+def test_the_first_screen_shows_the_two_commands() -> None:
+    first_screen = "\n".join(README.splitlines()[:30])
+    assert "make fly" in first_screen and "make test" in first_screen and "```python" in first_screen
+    image = re.search(r"!\[.*?\]\((.*?)\)", first_screen)
+    assert image is not None
+    assert (ROOT / image[1]).stat().st_size <= 150_000
+
+
+def test_commands_run_in_order(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    folder = Path(sys.executable).parent
+    environment = {**os.environ, "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
+    ran = 0
+    for command in commands():
+        if command.startswith("make "):
+            continue
+        if command == "source .venv/bin/activate":
+            continue
+        assert command.split()[0] in ("skyloop", "python"), f"not a command of ours: {command}"
+        done = subprocess.run(
+            command.split(), cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120
+        )
+        assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+        assert done.stdout.strip(), f"{command} says nothing"
+        ran += 1
+    assert ran >= 8
+    assert (tmp_path / "runs" / "windy" / "flight.png").is_file()
+
+
+def test_the_verbs_of_the_table_exist() -> None:
+    from typer.main import get_command
+
+    from skyloop.cli import app
+
+    named = set(re.findall(r"^\| `skyloop (\w+)` \|", README, flags=re.MULTILINE))
+    assert named == set(get_command(app).commands)  # type: ignore[attr-defined]
+
+
+def test_ten_lines_do_what_they_say(capsys: pytest.CaptureFixture[str]) -> None:
+    snippet = blocks("python")[0]
+    assert snippet.strip() in (ROOT / "examples" / "ten_lines.py").read_text(encoding="utf-8")
+    assert len([line for line in snippet.splitlines() if line and "import" not in line]) <= 10
+    exec(snippet, {})
+    assert "1800 IMU samples" in capsys.readouterr().out
+
+
+def test_the_pilot_flies() -> None:
+    names: dict[str, Any] = {}
+    exec(blocks("python")[1], names)
+    simulation = skyloop.build(skyloop.make_scenario({}))
+    for _ in range(100):
+        simulation.run_for(0.1)
+        t_ns = simulation.clock.now_ns
+        reply = names["pilot"](Bundle(t_ns, "drone", simulation.bus, simulation.truth()))
+        for item in reply if isinstance(reply, list) else [reply]:
+            if item is not None:
+                simulation.send(item)
+    assert simulation.truth().velocity_world == pytest.approx([2.0, 0.0, 0.0], abs=0.05)
+    assert simulation.truth().position[2] == pytest.approx(3.1, abs=0.2)
+
+
+def test_every_snippet_is_run_by_a_test() -> None:
+    assert len(blocks("python")) == 2
+    assert len(blocks("yaml")) == 1
+
+
+def test_the_scenario_flies() -> None:
+    scenario = skyloop.make_scenario(yaml.safe_load(blocks("yaml")[0]))
+    with skyloop.build(scenario) as simulation:
+        events = simulation.subscribe("drone/events")
+        fly(simulation, scenario.duration)
+        kinds = [message.data.kind for message in events]
+    assert "took off" in kinds and "landed" in kinds and "failsafe" not in kinds
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/scenarios.md", "docs/own-parts.md"])
+def test_links_lead_somewhere(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text):
+        assert (ROOT / page).parent.joinpath(target).exists(), f"{page} links to {target}"
+
+
+def test_airframes_named_are_those_shipped() -> None:
+    line = README[README.index("**Airframes.**") : README.index("- **Control.**")]
+    assert set(re.findall(r"`([a-z0-9-]+)`", line)) == set(shipped_airframes())
