@@ -63,7 +63,7 @@ def places(data: Any) -> list[tuple[Any, Any]]:
     return found
 
 
-@quick(150)
+@quick(200)
 @given(JUNK)
 def test_random_data(data: Any) -> None:
     check(data)
@@ -89,7 +89,7 @@ def test_random_damage_to_a_valid_scenario(draw: st.DataObject) -> None:
     check(scenario)
 
 
-@quick(150)
+@quick(200)
 @given(
     st.lists(
         st.sampled_from(["vehicles", "drone", "0", "sensors", "imu", "wind", "mean", "1", "", "world"]), max_size=5
@@ -102,7 +102,7 @@ def test_random_settings(path: list[str], value: Any) -> None:
 
 @quick(300)
 @given(st.binary(max_size=60) | st.text(alphabet="ab:-[]{}&*!|>'\"%@`#?,\n 01.\t", max_size=40).map(str.encode))
-@example(b"[" * 3000)
+@example(b"[" * 1200)
 @example(b"&a [*a]")
 def test_random_bytes(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "fuzz.yaml"

@@ -61,7 +61,7 @@ def build(scenario: Scenario, *, gates: tuple[Gate, ...] = ()) -> Simulation:
     fleet = _build_fleet(scenario, airframes, earth, world)
     bus, schedule = Bus(), Schedule()
     context = Context(bus, schedule, fleet, Scene(world, earth))
-    parts: list[Part] = [context]
+    parts: list[Part] = []
     if scenario.wind.kind == "field":
         field = _made("wind", wind_field, scenario.wind, folder)
         parts.append(WindFieldPart(field, _rate(scenario.wind.rate_hz, "wind.rate_hz"), context))
@@ -191,9 +191,8 @@ def _estimator_parts(vehicle: Vehicle, autopilot: Autopilot, earth: Earth, conte
         stream = f"{vehicle.name}/estimate"
         infos = {name: info for name, info in context.bus.infos.items() if info.vehicle == vehicle.name}
         infos = {name: info for name, info in infos.items() if not name.startswith("truth/")}
-        missing = {"ImuSample", "GnssFix", "BarometerSample", "MagnetometerSample"} - {
-            i.message for i in infos.values()
-        }
+        # without a barometer heights come from GNSS, without a magnetometer the heading is `unknown_heading_sd`
+        missing = {"ImuSample", "GnssFix"} - {i.message for i in infos.values()}
         if missing:
             raise ScenarioError(
                 f"{vehicle.name}: state 'ekf' needs sensors that give {', '.join(sorted(missing))}; "
@@ -267,8 +266,8 @@ def _require(made: Any, names: tuple[str, ...], place: str) -> None:
 def _rate(hz: float | str, place: str) -> Rate:
     try:
         rate = Rate.from_hz(hz)
-    except (ScenarioError, ValueError, ZeroDivisionError) as error:
-        raise ScenarioError(f"{place}: {error}; give a number or a fraction such as 30000/1001") from None
+    except (ScenarioError, ValueError, ZeroDivisionError):
+        raise ScenarioError(f"{place}: {hz} is no rate; give a positive number or a fraction like 30000/1001") from None
     if not 1e-3 <= rate.hz <= 1e5:
         raise ScenarioError(f"{place}: {hz} Hz is out of range; give 0.001 to 100000")
     return rate

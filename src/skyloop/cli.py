@@ -30,6 +30,8 @@ app = typer.Typer(
 out = Console(soft_wrap=True)
 err = Console(stderr=True, soft_wrap=True)
 
+INTERRUPTED = 130
+
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs instead of a table.")]
 Seed = Annotated[int | None, typer.Option("--seed", help="Seed instead of the scenario's own.")]
 Sets = Annotated[
@@ -234,20 +236,20 @@ def _print_summary(summary: dict[str, Any], folder: Path) -> None:
 def main() -> None:
     """The one door for errors: known ones become one line and exit code 1."""
     try:
-        app(standalone_mode=False)
+        code = app(standalone_mode=False)
     except SkyloopError as error:
         _complain(error)
-    except typer.Exit as stop:
-        sys.exit(stop.exit_code)
     except (typer.Abort, KeyboardInterrupt):
-        err.print("skyloop: stopped")
-        sys.exit(130)
+        code = INTERRUPTED
     except Exception as error:
         if not type(error).__module__.startswith(("click", "typer")):
             raise
         if type(error).__name__ == "NoArgsIsHelpError":
             sys.exit(0)
         _complain(f"{error.format_message()} Try skyloop --help.")  # type: ignore[attr-defined]
+    if code == INTERRUPTED:
+        err.print("skyloop: stopped")
+    sys.exit(code if isinstance(code, int) else 0)
 
 
 def _complain(error: SkyloopError | str) -> NoReturn:

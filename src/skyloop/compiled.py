@@ -63,8 +63,9 @@ class _Kernel:
         del self.dispatcher._compile_for_args
 
     def first_call(self, *arguments: Any, **keywords: Any) -> Any:
+        """What Numba calls when it has no machine code yet; it then calls what this returns."""
         self.compile()
-        return self.dispatcher(*arguments, **keywords)
+        return self.dispatcher
 
 
 _kernels: list[_Kernel] = []

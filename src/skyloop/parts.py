@@ -44,26 +44,14 @@ class Forgetful:
         pass
 
 
-class Context(Forgetful):
-    """What parts share: the bus, the schedule, the scene and the state of each vehicle at the instant."""
+class Context:
+    """What parts share: the bus, the schedule, the fleet and the scene."""
 
     def __init__(self, bus: Bus, schedule: Schedule, fleet: Fleet, scene: Scene) -> None:
         self.bus = bus
         self.schedule = schedule
         self.fleet = fleet
         self.scene = scene
-        self._cached: dict[int, VehicleState] = {}
-
-    def state(self, vehicle: int, t_ns: int) -> VehicleState:
-        """Read once per instant, whoever asks."""
-        cached = self._cached.get(vehicle)
-        if cached is None or cached.t_ns != t_ns:
-            cached = self._cached[vehicle] = self.fleet.state(vehicle, t_ns)
-        return cached
-
-    def remember(self, memory: Any) -> None:
-        """What was read before going back in time may never happen."""
-        self._cached.clear()
 
     def publish(self, stream: str, index: int, t_ns: int, data: Any, latency_ns: int = 0) -> None:
         message = Message(stream, index, t_ns, t_ns + latency_ns, data)
@@ -91,7 +79,7 @@ class SensorPart:
         self._faults = tuple(faults)
         self._key = stream_key(seed, info.name)
         self._context = context
-        self._state = sensor.initial_state(KeyedRandom(self._key, 0))
+        self._state = sensor.initial_state(KeyedRandom(stream_key(seed, f"{info.name}/turn-on"), 0))
         self._held: Any = None
         self._hidden = getattr(sensor, "hidden", None)
         context.bus.advertise(info)
@@ -105,7 +93,7 @@ class SensorPart:
 
     def _act(self, t_ns: int, index: int) -> None:
         context = self._context
-        kinematics = kinematics_at(context.state(self._vehicle, t_ns), self.info.mount)
+        kinematics = kinematics_at(context.fleet.state(self._vehicle, t_ns), self.info.mount)
         rng = KeyedRandom(self._key, index)
         sample, self._state = self.sensor.measure(kinematics, context.scene, self._state, rng)
         extra = 0.0
@@ -142,7 +130,7 @@ class TruthPart(Forgetful):
 
     def _act(self, t_ns: int, index: int) -> None:
         context, i = self._context, self._vehicle
-        context.publish(self._infos["state"].name, index, t_ns, context.state(i, t_ns))
+        context.publish(self._infos["state"].name, index, t_ns, context.fleet.state(i, t_ns))
         context.publish(self._infos["battery"].name, index, t_ns, context.fleet.battery(i, t_ns))
         context.publish(self._infos["actuators"].name, index, t_ns, context.fleet.actuators(i, t_ns))
 
@@ -335,7 +323,7 @@ class WindFieldPart(Forgetful):
     def _act(self, t_ns: int, index: int) -> None:
         fleet = self._context.fleet
         for i in range(len(fleet.params)):
-            position = self._context.state(i, t_ns).position
+            position = self._context.fleet.state(i, t_ns).position
             wind = np.asarray(self._field.velocity(position, t_ns / NS_PER_S), dtype=np.float64)
             if wind.shape != (3,) or not np.isfinite(wind).all():
                 raise ScenarioError(f"wind field at {position} gives {wind}; it must give three finite numbers")

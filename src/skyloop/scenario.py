@@ -99,6 +99,7 @@ class Vehicle(BaseModel):
     """cascade, simpleflight, or module:Class; the airframe's own when left out."""
     controller_rate_hz: RateHz = 500.0
     controller_options: dict[str, Any] = {}
+    """For a controller of your own; the shipped ones have their gains in the airframe."""
     state: str = "truth"
     """What the controller flies on: truth, ekf, or the name of a stream of estimates."""
     drag: DragChoice = DragChoice()
@@ -121,6 +122,12 @@ class Vehicle(BaseModel):
         if value is not None and value not in known and not is_plugin(value):
             raise ValueError(f"no controller named '{value}'; {nearest_name(value, known)} Or your own as module:Class")
         return value
+
+    @model_validator(mode="after")
+    def _options_have_a_taker(self) -> Vehicle:
+        if self.controller_options and not is_plugin(self.controller):
+            raise ValueError("controller_options are for a controller of your own; set gains in the airframe")
+        return self
 
     @field_validator("pilot", mode="before")
     @classmethod

@@ -32,10 +32,10 @@ def parse_yaml(text: str, place: str) -> Any:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f"{place}:{mark.line + 1}:{mark.column + 1}" if mark else place
-        raise ScenarioError(f"{where}: not YAML: {getattr(error, 'problem', None) or error}") from None
+        raise ScenarioError(_one_line(f"{where}: not YAML: {getattr(error, 'problem', None) or error}")) from None
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
         # dates such as 2026-13-45, keys that are lists, integers like "0x", thousands of brackets
-        raise ScenarioError(f"{place}: not YAML: {error}") from None
+        raise ScenarioError(_one_line(f"{place}: not YAML: {error}")) from None
 
 
 def read_yaml(path: Path) -> Any:
@@ -53,7 +53,11 @@ def validated(model: type[Any], data: Any, place: str) -> Any:
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        raise ScenarioError(f"{place}: {_first_fault(error, model, data)}") from None
+        raise ScenarioError(_one_line(f"{place}: {_first_fault(error, model, data)}")) from None
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def kind_of(value: Any) -> str:

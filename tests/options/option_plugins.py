@@ -56,17 +56,15 @@ class HoverThrottle:
 
 
 class Climber:
-    """A pilot that goes up."""
+    """A pilot that goes up when asked for the second time."""
 
     def __init__(self, altitude: float = 1.0) -> None:
         self._altitude = altitude
-        self._asked = False
+        self._calls = 0
 
     def __call__(self, bundle: Any) -> Any:
-        if self._asked:
-            return None
-        self._asked = True
-        return [Arm(), TakeOff(self._altitude)]
+        self._calls += 1
+        return [Arm(), TakeOff(self._altitude)] if self._calls == 2 else None
 
 
 def stay(bundle: Any) -> Any:

@@ -22,6 +22,7 @@ from option_flights import (
     joined,
 )
 
+from skyloop.errors import ScenarioError
 from skyloop.messages import Arm
 from skyloop.scenario import DragChoice
 from skyloop.vehicle.airframe import Drag, DragModel
@@ -260,3 +261,10 @@ def test_every_kind_of_rotor_fault_disturbs_a_step(kind: str) -> None:
     fault = {"rotor": 2, "kind": kind, "start": 0.9, "end": 2.0, "value": VALUES[kind]}
     moved = fly(step, {DRONE + "rotor_faults": [fault]}).position - fly(step).position
     assert np.abs(moved).max() > 0.02
+
+
+@pytest.mark.parametrize(("kind", "value"), [("slow", 0.5), ("stuck", 1.5), ("lost", 1.5)])
+def test_a_rotor_fault_that_would_be_none_is_refused(kind: str, value: float) -> None:
+    fault = {"rotor": 0, "kind": kind, "start": 0.0, "value": value}
+    with pytest.raises(ScenarioError, match="value"):
+        fly(HOVER, {DRONE + "rotor_faults": [fault]})

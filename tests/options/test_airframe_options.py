@@ -24,6 +24,7 @@ from option_flights import (
     repeated,
 )
 
+from skyloop.errors import ScenarioError
 from skyloop.messages import Arm, Motors
 from skyloop.scenario import Vehicle
 from skyloop.vehicle.airframe import Airframe, Battery, Contact, Motor, Rotor
@@ -247,6 +248,11 @@ def test_a_controller_of_ones_own_is_obeyed(share: float) -> None:
     }
     speed = fly(HOVER, changes).rotor_speeds[-1]
     np.testing.assert_allclose(speed, share * IRIS["motor"]["max_speed"], rtol=1e-3)
+
+
+def test_options_without_a_taker_are_refused() -> None:
+    with pytest.raises(ScenarioError, match="controller_options are for a controller of your own"):
+        fly(HOVER, {DRONE + "controller_options": {"share": 0.5}})
 
 
 CONTROLLERS = get_args(Airframe.model_fields["controller"].annotation)

@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 import numpy as np
 import pytest
-from option_flights import DRONE, STEP, Flight, fields_of, fly
+from option_flights import STEP, Flight, fields_of, fly
 from test_sensor_options import sensor
 
 from skyloop.messages import Array
@@ -29,9 +29,9 @@ CHANGED = {"gnss": "altitude"}
 """Where the default field of a fault shows."""
 
 
-def with_fault(kind: str, **fault: Any) -> Flight:
+def with_fault(sensor_kind: str, **fault: Any) -> Flight:
     fault = {"start": START, "end": END, **fault}
-    return fly(STEP, sensor(kind, preset="perfect", rate_hz=RATE, latency=0.0, faults=[fault]))
+    return fly(STEP, sensor(sensor_kind, preset="perfect", rate_hz=RATE, latency=0.0, faults=[fault]))
 
 
 def fault_of(kind: str, name: str) -> dict[str, Any]:
@@ -120,4 +120,3 @@ def test_outage(end: float | None) -> None:
     lost = np.array([fix.fix_type == 0 for fix in fixes])
     np.testing.assert_array_equal(lost, (t >= 1.0) & (t < (end or np.inf)))
     assert len({fix.altitude for fix in np.array(fixes)[lost]}) == 1
-    assert DRONE

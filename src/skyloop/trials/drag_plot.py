@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from skyloop.trials.drag import TruthTrial
+from skyloop.trials.drag import PUBLISHED_MEAN_RATIO, PUBLISHED_RATIO_AT_26, PUBLISHED_RMSE, TruthTrial
 
 INK = "#23303b"
 LINEAR, ROTOR, PAPER_COLOUR = "#d1495b", "#1f77b4", "#8a929a"
 TRUTH_COLOURS = ("#2a9d5c", "#e08e1b", "#8a63b8", "#4b7f8c")
 MODELS = {"linear": ("linear drag, eq. 5", LINEAR), "rotor": ("rotor drag, eq. 13", ROTOR)}
 MARKERS = {"circle": "o", "lemniscate": "s", "80 m legs": "^"}
-TABLE_2 = {"linear": {5.0: 0.57, 10.0: 1.48}, "rotor": {5.0: 0.64, 10.0: 0.98}}
 
 
 def plot_trials(trials: list[TruthTrial], path: Path) -> None:
@@ -80,8 +78,9 @@ def _ratios(axis: Any, trials: list[TruthTrial]) -> None:
                 color=colour, lw=1.3, ms=3.5, label=label + (", MPU6000" if force == "imu" else ""),
             )  # fmt: skip
     axis.axhline(1.0, color=INK, lw=0.8)
-    axis.axhline(4.58, color=PAPER_COLOUR, ls="--", lw=1.4, label="paper, mean 4.58")
-    axis.plot(26.0, 7.3, "*", color=PAPER_COLOUR, ms=12, label="paper, 26 m/s: 7.3")
+    mean, fast = PUBLISHED_MEAN_RATIO, PUBLISHED_RATIO_AT_26
+    axis.axhline(mean, color=PAPER_COLOUR, ls="--", lw=1.4, label=f"paper, mean {mean}")
+    axis.plot(26.0, fast, "*", color=PAPER_COLOUR, ms=12, label=f"paper, 26 m/s: {fast}")
     axis.set(
         yscale="log", xlim=(0, 28), xlabel="speed [m/s]", ylabel="RMSE eq. 5 / RMSE eq. 13",
         title="Fig. 16: above 1 the rotor model is better",
@@ -97,7 +96,7 @@ def _table_2(axis: Any, trials: list[TruthTrial]) -> None:
     places, names = [], []
     speeds = sorted({score.flight.speed for score in trials[0].of("Table 2")})
     for i, speed in enumerate(speeds):
-        groups = [("paper", {name: TABLE_2[name][speed] for name in MODELS})]
+        groups = [("paper", {name: PUBLISHED_RMSE[speed, name] for name in MODELS})]
         for trial in trials:
             score = next(s for s in trial.of("Table 2") if s.flight.speed == speed)
             groups.append((trial.truth.key, {name: score.rmse("imu", name) for name in MODELS}))

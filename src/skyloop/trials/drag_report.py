@@ -5,13 +5,10 @@ from __future__ import annotations
 import csv
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from skyloop.results import Result
+from skyloop.trials.drag import PUBLISHED_MEAN_RATIO, Score, TruthTrial
 from skyloop.trials.drag_plot import plot_trials
-
-if TYPE_CHECKING:
-    from skyloop.trials.drag import TruthTrial
 
 
 def write_report(folder: Path, trials: list[TruthTrial], results: list[Result]) -> None:
@@ -38,7 +35,8 @@ def markdown(trials: list[TruthTrial], results: list[Result]) -> str:
     for trial in trials:
         lines += [_row(trial.truth.key, score, results) for score in trial.scores]
         mean = f"{trial.mean_ratio('true'):.2f} ({trial.mean_ratio('imu'):.2f})"
-        lines.append(f"| {trial.truth.key} | mean ratio of Fig. 16's flights | | | {mean} | ratio 4.58 |")
+        cells = ("mean ratio of Fig. 16's flights", "", "", mean, f"ratio {PUBLISHED_MEAN_RATIO}")
+        lines.append(f"| {trial.truth.key} | " + " | ".join(cells) + " |")
     lines += ["", "| truth | drag flown | D of eq. 5, N/(m/s) | α, β of eq. 13 |", "|---|---|---|---|"]
     for trial in trials:
         linear, rotor = trial.models["true"]["linear"], trial.models["true"]["rotor"]
@@ -52,7 +50,7 @@ def markdown(trials: list[TruthTrial], results: list[Result]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _row(key: str, score: Any, results: list[Result]) -> str:
+def _row(key: str, score: Score, results: list[Result]) -> str:
     def both(name: str) -> str:
         return f"{score.rmse('true', name):.3f} ({score.rmse('imu', name):.3f})"
 

@@ -1,4 +1,4 @@
-"""Touching the ground: spring and damper at each contact point, dry friction held by an anchor that sticks or slides."""
+"""Touching the ground: spring and damper at each contact point, dry friction by an anchor that sticks or slides."""
 
 import numpy as np
 
@@ -19,10 +19,9 @@ def _point_motion(p, y, i):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _point_force(s, p, i, ground, x, y, z, vx, vy, vz):  # type: ignore[no-untyped-def]
+def _point_force(s, p, w, heights, i, x, y, z, vx, vy, vz):  # type: ignore[no-untyped-def]
     """World force on contact point i, the normal force, and how far friction is over its limit (ratio, ≥ 1 slides)."""
-    heights, origin_x, origin_y, cell = ground
-    height, nx, ny, nz = ground_at(heights, origin_x, origin_y, cell, x, y)
+    height, nx, ny, nz = ground_at(heights, w.origin_x, w.origin_y, w.cell, x, y)
     depth = (height - z) * nz
     if depth <= 0.0:
         return 0.0, 0.0, 0.0, 0.0, 0.0
@@ -49,12 +48,12 @@ def _point_force(s, p, i, ground, x, y, z, vx, vy, vz):  # type: ignore[no-untyp
 
 
 @inlined
-def contact_wrench(s, p, ground, y, wrench):  # type: ignore[no-untyped-def]
-    """Force and torque of all contacts in body axes, added to wrench[0:6]."""
-    place = p.contact_position
+def contact_wrench(s, p, w, heights, y):  # type: ignore[no-untyped-def]
+    """Force and torque of all contacts in body axes, added to w.wrench."""
+    place, wrench = p.contact_position, w.wrench
     for i in range(p.n_contacts):
         px, py, pz, vx, vy, vz = _point_motion(p, y, i)
-        fx, fy, fz, normal, _ = _point_force(s, p, i, ground, px, py, pz, vx, vy, vz)
+        fx, fy, fz, normal, _ = _point_force(s, p, w, heights, i, px, py, pz, vx, vy, vz)
         if normal > 0.0:
             bx, by, bz = to_body(y[6], y[7], y[8], y[9], fx, fy, fz)
             tx, ty, tz = cross(place[i, 0], place[i, 1], place[i, 2], bx, by, bz)
@@ -67,13 +66,14 @@ def contact_wrench(s, p, ground, y, wrench):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def settle_anchors(s, p, ground, y):  # type: ignore[no-untyped-def]
+def settle_anchors(s, p, w, heights):  # type: ignore[no-untyped-def]
     """After a step: plant anchors where points touched, drag them where they slid, drop them where they left."""
+    y = s.motion
     s.legs_down = 0
     s.body_down = 0
     for i in range(p.n_contacts):
         px, py, pz, vx, vy, vz = _point_motion(p, y, i)
-        _, _, _, normal, excess = _point_force(s, p, i, ground, px, py, pz, vx, vy, vz)
+        _, _, _, normal, excess = _point_force(s, p, w, heights, i, px, py, pz, vx, vy, vz)
         if normal <= 0.0:
             s.anchored[i] = 0
             continue

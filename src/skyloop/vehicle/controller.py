@@ -122,10 +122,9 @@ def wanted_velocity(u, p, m, t, yaw, out):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def wanted_acceleration(s, u, p, m, dt, v):  # type: ignore[no-untyped-def]
-    """PI on velocity with the feed-forwards in `v`; returns the acceleration the thrust must give, gravity included."""
+def wanted_acceleration(s, u, p, m, dt, v, a):  # type: ignore[no-untyped-def]
+    """PI on velocity with the feed-forwards in `v`; returns the acceleration the thrust must give, gravity included; a is scratch."""
     level = u.kind == SET_DESCEND
-    a = np.empty(3)
     for k in range(3):
         goal = v[k]
         if level:
@@ -223,8 +222,9 @@ def torque_from_rates(s, p, m, rates, acceleration, dt, out):  # type: ignore[no
 
 
 @inlined
-def cascade(s, u, p, t, dt, m, v, rates, turn, torque, lift):  # type: ignore[no-untyped-def]
-    """One controller step; m is the measured motion, the rest is scratch."""
+def cascade(s, u, p, w, t, dt):  # type: ignore[no-untyped-def]
+    """One controller step on the motion in w.measured."""
+    m, v, rates, turn, torque = w.measured, w.goal, w.rates, w.turn, w.torque
     yaw_rate = follow_yaw(s, u, p, m, t, dt)
     for k in range(3):
         turn[k] = 0.0
@@ -240,7 +240,7 @@ def cascade(s, u, p, t, dt, m, v, rates, turn, torque, lift):  # type: ignore[no
         collective = u.thrust
     else:
         wanted_velocity(u, p, m, t, yaw_of(m), v)
-        ax, ay, az = wanted_acceleration(s, u, p, m, dt, v)
+        ax, ay, az = wanted_acceleration(s, u, p, m, dt, v, torque)
         qw, qx, qy, qz = attitude_from_acceleration(ax, ay, az, s.yaw_target)
         rates_from_attitude(p, m, qw, qx, qy, qz, rates)
 
@@ -265,4 +265,4 @@ def cascade(s, u, p, t, dt, m, v, rates, turn, torque, lift):  # type: ignore[no
 
     torque_from_rates(s, p, m, rates, turn, dt, torque)
     s.thrust_wanted = collective
-    mix(s, p, collective, torque[0], torque[1], torque[2], lift)
+    mix(s, p, collective, torque[0], torque[1], torque[2], w.lift)

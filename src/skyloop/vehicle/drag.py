@@ -10,8 +10,9 @@ BOX_THRESHOLD = 0.1
 
 
 @inlined
-def frame_drag(p, density_ratio, air, wrench):  # type: ignore[no-untyped-def]
-    """Added to wrench[0:3]. air: velocity of the vehicle through the air, body axes."""
+def frame_drag(p, w, density_ratio):  # type: ignore[no-untyped-def]
+    """Added to w.wrench. w.air: velocity of the vehicle through the air, body axes."""
+    air, wrench = w.air, w.wrench
     if p.drag_model == DRAG_LINEAR:
         # eq. (5), in body axes
         for k in range(3):

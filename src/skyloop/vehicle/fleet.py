@@ -22,8 +22,11 @@ class Fleet:
         self.params = np.concatenate(params) if params else np.zeros(0, PARAMS)
         self.states = np.zeros(len(self.params), STATE)
         self.inputs = np.zeros(len(self.params), INPUT)
+        self.n_rotors: list[int] = self.params["n_rotors"].tolist()
         self.rate = rate
         self.ground = ground
+        self._steps = 0
+        self._read: dict[int, VehicleState] = {}
         self.states["motion"][:, 6] = 1.0
         self.inputs["kind"] = SET_IDLE
         self.inputs["speed_limit"] = 1e9
@@ -34,6 +37,7 @@ class Fleet:
 
     def place(self, i: int, position: Array, yaw: float) -> None:
         """Put vehicle i at rest at a point and heading, its step count untouched."""
+        self._read.clear()
         quat = quat_from_yaw(yaw)
         state = self.states[i]
         state["motion"][:] = 0.0
@@ -55,38 +59,30 @@ class Fleet:
 
     def advance_to(self, t_ns: int) -> None:
         """Physics on its own grid, up to the first step at or after `t_ns`."""
-        advance(
-            self.states,
-            self.inputs,
-            self.params,
-            self.rate.period_s,
-            self.rate.count_until(t_ns),
-            *self.ground.kernel_arguments,
-        )
+        until = self.rate.count_until(t_ns)
+        if until > self._steps:
+            self._steps = until
+            advance(
+                self.states, self.inputs, self.params, self.rate.period_s, until, *self.ground.kernel_arguments
+            )
 
     def state(self, i: int, t_ns: int) -> VehicleState:
-        """The exact state at an instant within the last physics step."""
-        out = np.empty(STATE_SIZE)
-        n = int(self.params[i]["n_rotors"])
-        speeds, thrusts = np.empty(n), np.empty(n)
-        step = int(self.states[i]["step"])
+        """The exact state at an instant within the last physics step; read once per instant, whoever asks."""
+        cached = self._read.get(i)
+        if cached is not None and cached.t_ns == t_ns:
+            return cached
         fraction = 1.0
-        if step > 0:
-            before, after = self.rate.due_ns(step - 1), self.rate.due_ns(step)
+        if self._steps > 0:
+            before, after = self.rate.due_ns(self._steps - 1), self.rate.due_ns(self._steps)
             fraction = (t_ns - before) / (after - before)
+        n = self.n_rotors[i]
+        out = np.empty(STATE_SIZE + 2 * n)
+        speeds, thrusts = out[STATE_SIZE : STATE_SIZE + n], out[STATE_SIZE + n :]
         read_state(self.states, self.params, i, self.rate.period_s, fraction, out, speeds, thrusts)
-        return VehicleState(
-            t_ns,
-            out[0:3],
-            out[3:6],
-            out[6:10],
-            out[10:13],
-            out[13:16],
-            out[16:19],
-            speeds,
-            thrusts,
-            out[19:22],
+        state = self._read[i] = VehicleState(
+            t_ns, out[0:3], out[3:6], out[6:10], out[10:13], out[13:16], out[16:19], speeds, thrusts, out[19:22]
         )
+        return state
 
     def battery(self, i: int, t_ns: int) -> BatteryState:
         state, params = self.states[i], self.params[i]
@@ -100,7 +96,7 @@ class Fleet:
         )
 
     def actuators(self, i: int, t_ns: int) -> ActuatorState:
-        n = int(self.params[i]["n_rotors"])
+        n = self.n_rotors[i]
         state = self.states[i]
         return ActuatorState(t_ns, state["command"][:n].copy(), state["rotor_speed"][:n].copy())
 
@@ -119,3 +115,5 @@ class Fleet:
 
     def restore(self, saved: tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]) -> None:
         self.states[:], self.inputs[:] = saved
+        self._steps = int(self.states["step"].max(initial=0))
+        self._read.clear()

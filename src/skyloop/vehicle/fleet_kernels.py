@@ -5,15 +5,16 @@ from numba import float64, int64, types, void
 
 from skyloop.compiled import FIRST, LAST, SECOND, kernel
 from skyloop.rotations import cross, multiply, to_world
-from skyloop.vehicle.controller import cascade, measured_motion
+from skyloop.vehicle.controller import cascade, measured_motion, yaw_of
 from skyloop.vehicle.layout import (
     CONTROL_CASCADE,
     CONTROL_SIMPLEFLIGHT,
-    MAX_ROTORS,
+    SCRATCH,
     SET_IDLE,
     SET_MOTORS,
     input_type,
     params_type,
+    scratch_type,
     state_type,
 )
 from skyloop.vehicle.mixer import throttle_to_speed
@@ -24,14 +25,11 @@ STATE_SIZE = 22
 """position 3, velocity 3, quaternion 4, rates 3, acceleration 3, angular acceleration 3, wind 3."""
 
 
-_ROW = float64[::1]
-_TABLE = float64[:, ::1]
-_GROUND = types.Tuple((_TABLE, float64, float64, float64))
-_WORK = types.Tuple((_TABLE, _TABLE, _TABLE, _ROW, _ROW, _ROW, _ROW, _ROW))
+_HEIGHTS = float64[:, ::1]
 
 
-@kernel(void(state_type, input_type, params_type, float64, _ROW, _ROW, _ROW, _ROW, _ROW, _ROW), turn=SECOND)
-def control_vehicle(s, u, p, dt, m, v, rates, turn, torque, lift):  # type: ignore[no-untyped-def]
+@kernel(void(state_type, input_type, params_type, scratch_type, float64), turn=SECOND)
+def control_vehicle(s, u, p, w, dt):  # type: ignore[no-untyped-def]
     """Sets the rotor speed commands for the coming step."""
     if not u.armed:
         for i in range(p.n_rotors):
@@ -41,8 +39,8 @@ def control_vehicle(s, u, p, dt, m, v, rates, turn, torque, lift):  # type: igno
             s.rate_integral[k] = 0.0
         s.controller_ran = 0
         s.thrust_wanted = 0.0
-        measured_motion(s, u, p, s.step * dt, m)
-        s.yaw_target = np.arctan2(2.0 * (m[6] * m[9] + m[7] * m[8]), 1.0 - 2.0 * (m[8] ** 2 + m[9] ** 2))
+        measured_motion(s, u, p, s.step * dt, w.measured)
+        s.yaw_target = yaw_of(w.measured)
     elif u.kind == SET_IDLE:
         for i in range(p.n_rotors):
             s.command[i] = p.idle_speed
@@ -52,22 +50,19 @@ def control_vehicle(s, u, p, dt, m, v, rates, turn, torque, lift):  # type: igno
             s.command[i] = throttle_to_speed(p, u.throttle[i])
     elif s.step % p.control_divider == 0:
         t = s.step * dt
-        measured_motion(s, u, p, t, m)
+        measured_motion(s, u, p, t, w.measured)
         if p.control == CONTROL_CASCADE:
-            cascade(s, u, p, t, dt * p.control_divider, m, v, rates, turn, torque, lift)
+            cascade(s, u, p, w, t, dt * p.control_divider)
         elif p.control == CONTROL_SIMPLEFLIGHT:
-            simpleflight(s, u, p, t, dt * p.control_divider, m, v, rates, lift)
+            simpleflight(s, u, p, w, t, dt * p.control_divider)
 
 
-@kernel(void(state_type, input_type, params_type, float64, _GROUND, _WORK), turn=FIRST)
-def move_vehicle(s, u, p, dt, ground, work):  # type: ignore[no-untyped-def]
-    """One physics step; compiled by itself, beside the controllers."""
-    step_vehicle(s, u, p, dt, ground, work)
-
-
-@kernel(void(state_type, params_type, float64, _GROUND, _WORK), turn=FIRST)
-def measure_accelerations(s, p, dt, ground, work):  # type: ignore[no-untyped-def]
-    close_step(s, p, dt, ground, work)
+@kernel(void(state_type, input_type, params_type, scratch_type, _HEIGHTS, float64, int64), turn=FIRST)
+def move_vehicle(s, u, p, w, heights, dt, last):  # type: ignore[no-untyped-def]
+    """One physics step, compiled by itself beside the controllers; after the last one come the accelerations."""
+    step_vehicle(s, u, p, w, heights, dt)
+    if last:
+        close_step(s, p, w, heights, dt)
 
 
 @kernel(
@@ -77,7 +72,7 @@ def measure_accelerations(s, p, dt, ground, work):  # type: ignore[no-untyped-de
         types.Array(params_type, 1, "C"),
         float64,
         int64,
-        float64[:, ::1],
+        _HEIGHTS,
         float64,
         float64,
         float64,
@@ -86,29 +81,17 @@ def measure_accelerations(s, p, dt, ground, work):  # type: ignore[no-untyped-de
 )
 def advance(states, inputs, params, dt, until_step, heights, origin_x, origin_y, cell):  # type: ignore[no-untyped-def]
     """Every vehicle to physics step `until_step`."""
-    ground = (heights, origin_x, origin_y, cell)
-    work = (
-        np.zeros((3, MAX_ROTORS)),
-        np.zeros((3, MAX_ROTORS)),
-        np.zeros((4, 13)),
-        np.zeros(13),
-        np.zeros(9),
-        np.zeros(MAX_ROTORS),
-        np.zeros(MAX_ROTORS),
-        np.ones(MAX_ROTORS),
-    )
-    m, v = np.zeros(13), np.zeros(9)
-    rates, turn, torque, lift = np.zeros(3), np.zeros(3), np.zeros(3), np.zeros(MAX_ROTORS)
+    w = np.zeros(1, SCRATCH)[0]
+    w.origin_x = origin_x
+    w.origin_y = origin_y
+    w.cell = cell
     for i in range(states.shape[0]):
         s = states[i]
         u = inputs[i]
         p = params[i]
-        if s.step >= until_step:
-            continue
         while s.step < until_step:
-            control_vehicle(s, u, p, dt, m, v, rates, turn, torque, lift)
-            move_vehicle(s, u, p, dt, ground, work)
-        measure_accelerations(s, p, dt, ground, work)
+            control_vehicle(s, u, p, w, dt)
+            move_vehicle(s, u, p, w, heights, dt, s.step + 1 == until_step)
 
 
 @kernel(

@@ -205,6 +205,35 @@ INPUT = np.dtype(
 )
 """What is asked of the vehicle."""
 
+SCRATCH = np.dtype(
+    [
+        # ground under all vehicles
+        ("origin_x", _f8),
+        ("origin_y", _f8),
+        ("cell", _f8),
+        # physics
+        _vec("speed", 3, MAX_ROTORS),  # rotor speeds at the start, middle and end of a step
+        _vec("spin_up", 3, MAX_ROTORS),
+        _vec("target", MAX_ROTORS),
+        _vec("slowness", MAX_ROTORS),
+        _vec("efficiency", MAX_ROTORS),
+        _vec("trial", 13),
+        _vec("slope", 4, 13),  # of the Runge-Kutta stages
+        _vec("air", 3),
+        _vec("wrench", 6),
+        # controller
+        _vec("measured", 13),
+        _vec("goal", 9),  # velocity, acceleration and jerk
+        _vec("rates", 3),
+        _vec("turn", 3),
+        _vec("torque", 3),
+        _vec("lift", MAX_ROTORS),
+    ],
+    align=True,
+)
+"""Room to calculate in. A record, because its arrays cost no reference counting, unlike slices of ordinary ones."""
+
 params_type = numba.from_dtype(PARAMS)
 state_type = numba.from_dtype(STATE)
 input_type = numba.from_dtype(INPUT)
+scratch_type = numba.from_dtype(SCRATCH)

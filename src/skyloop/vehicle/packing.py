@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, model_validator
 
 from skyloop.errors import ScenarioError
 from skyloop.keyed_random import stream_key
@@ -83,6 +83,14 @@ class RotorFault(BaseModel):
     """s; never when left out."""
     value: NonNegative = 0.0
     """lost: share of thrust left; stuck: share of full speed; slow: factor on the time constants."""
+
+    @model_validator(mode="after")
+    def _value_fits_kind(self) -> RotorFault:
+        if self.kind == "slow" and self.value <= 1.0:
+            raise ValueError(f"a slow motor needs a value above 1, the factor on its time constants, not {self.value}")
+        if self.kind != "slow" and self.value > 1.0:
+            raise ValueError(f"the value of a rotor fault '{self.kind}' is a share of 0 to 1, not {self.value}")
+        return self
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +209,7 @@ def _pack_schedules(p: Any, airframe: Airframe, flying: Flying) -> None:
         p["fault_rotor"][0, k], p["fault_kind"][0, k] = fault.rotor, FAULT_CODES[fault.kind]
         p["fault_start"][0, k] = fault.start
         p["fault_end"][0, k] = FOREVER if fault.end is None else fault.end
-        p["fault_value"][0, k] = max(fault.value, 0.05) if fault.kind == "slow" else fault.value
+        p["fault_value"][0, k] = fault.value
 
 
 def _pack_controller(p: Any, airframe: Airframe, flying: Flying) -> None:

@@ -16,11 +16,12 @@ REFERENCE_DENSITY = 1.225
 
 
 @inlined
-def scheduled_wrench(p, t, y, wrench):  # type: ignore[no-untyped-def]
+def scheduled_wrench(p, w, t, y):  # type: ignore[no-untyped-def]
+    wrench, force, torque = w.wrench, p.wrench_force, p.wrench_torque
     for k in range(p.n_wrenches):
         if p.wrench_start[k] <= t < p.wrench_end[k]:
-            fx, fy, fz = p.wrench_force[k, 0], p.wrench_force[k, 1], p.wrench_force[k, 2]
-            tx, ty, tz = p.wrench_torque[k, 0], p.wrench_torque[k, 1], p.wrench_torque[k, 2]
+            fx, fy, fz = force[k, 0], force[k, 1], force[k, 2]
+            tx, ty, tz = torque[k, 0], torque[k, 1], torque[k, 2]
             if not p.wrench_in_body[k]:
                 fx, fy, fz = to_body(y[6], y[7], y[8], y[9], fx, fy, fz)
                 tx, ty, tz = to_body(y[6], y[7], y[8], y[9], tx, ty, tz)
@@ -33,11 +34,9 @@ def scheduled_wrench(p, t, y, wrench):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def derivative(  # type: ignore[no-untyped-def]
-    s, p, t, y, speed, spin_up, efficiency, density_ratio, ground_height, ground, scratch, out
-):
-    """Time derivative of the 13 motion states at `y`, with the rotors at `speed`."""
-    air, wrench = scratch[0:3], scratch[3:9]
+def derivative(s, p, w, heights, t, row, stage, density_ratio, ground_height):  # type: ignore[no-untyped-def]
+    """Time derivative of the 13 motion states in w.trial into w.slope[stage], with the rotors at w.speed[row]."""
+    y, air, wrench, out = w.trial, w.air, w.wrench, w.slope
     qw, qx, qy, qz = y[6], y[7], y[8], y[9]
     wx, wy, wz = y[10], y[11], y[12]
 
@@ -46,25 +45,28 @@ def derivative(  # type: ignore[no-untyped-def]
     for k in range(6):
         wrench[k] = 0.0
     height = y[2] - ground_height
-    rotor_wrench(p, speed, spin_up, efficiency, density_ratio, height, air, y[10:13], s.thrust, wrench)
-    frame_drag(p, density_ratio, air, wrench)
+    rotor_wrench(s, p, w, row, density_ratio, height, wx, wy, wz)
+    frame_drag(p, w, density_ratio)
     if height < p.bounding_radius:
-        contact_wrench(s, p, ground, y, wrench)
+        contact_wrench(s, p, w, heights, y)
     if p.n_wrenches:
-        scheduled_wrench(p, t, y, wrench)
+        scheduled_wrench(p, w, t, y)
 
     # Newton and Euler
     ax, ay, az = to_world(qw, qx, qy, qz, wrench[0], wrench[1], wrench[2])
-    out[0], out[1], out[2] = y[3], y[4], y[5]
-    out[3], out[4], out[5] = ax / p.mass, ay / p.mass, az / p.mass - p.gravity
-    out[6] = 0.5 * (-qx * wx - qy * wy - qz * wz)
-    out[7] = 0.5 * (qw * wx + qy * wz - qz * wy)
-    out[8] = 0.5 * (qw * wy + qz * wx - qx * wz)
-    out[9] = 0.5 * (qw * wz + qx * wy - qy * wx)
+    for k in range(3):
+        out[stage, k] = y[3 + k]
+    out[stage, 3] = ax / p.mass
+    out[stage, 4] = ay / p.mass
+    out[stage, 5] = az / p.mass - p.gravity
+    out[stage, 6] = 0.5 * (-qx * wx - qy * wy - qz * wz)
+    out[stage, 7] = 0.5 * (qw * wx + qy * wz - qz * wy)
+    out[stage, 8] = 0.5 * (qw * wy + qz * wx - qx * wz)
+    out[stage, 9] = 0.5 * (qw * wz + qx * wy - qy * wx)
     jx, jy, jz = p.inertia[0], p.inertia[1], p.inertia[2]
-    out[10] = (wrench[3] - (jz - jy) * wy * wz) / jx
-    out[11] = (wrench[4] - (jx - jz) * wx * wz) / jy
-    out[12] = (wrench[5] - (jy - jx) * wx * wy) / jz
+    out[stage, 10] = (wrench[3] - (jz - jy) * wy * wz) / jx
+    out[stage, 11] = (wrench[4] - (jx - jz) * wx * wz) / jy
+    out[stage, 12] = (wrench[5] - (jy - jx) * wx * wy) / jz
 
 
 @inlined
@@ -88,74 +90,61 @@ def update_wind(s, u, p, dt, ground_height):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def step_vehicle(s, u, p, dt, ground, work):  # type: ignore[no-untyped-def]
-    """One physics step of one vehicle. `work` holds the scratch rows; nothing is allocated."""
-    speed, spin_up, k, trial, scratch, target, slowness, efficiency = work
-    y = s.motion
+def step_vehicle(s, u, p, w, heights, dt):  # type: ignore[no-untyped-def]
+    """One physics step of one vehicle."""
+    y, trial, k = s.motion, w.trial, w.slope
     t = s.step * dt
-    ground_height, _, _, _ = ground_at(ground[0], ground[1], ground[2], ground[3], y[0], y[1])
+    ground_height, _, _, _ = ground_at(heights, w.origin_x, w.origin_y, w.cell, y[0], y[1])
     # held over the step; at its middle, because at its start it would cost the integrator its order
     density_ratio = air_density(p.home_altitude + y[2] + 0.5 * dt * y[5]) / REFERENCE_DENSITY
     update_wind(s, u, p, dt, ground_height)
-    rotor_targets(s, p, t, target, slowness, efficiency)
-    rotor_response(s, p, dt, target, slowness, speed, spin_up)
+    rotor_targets(s, p, w, t)
+    rotor_response(s, p, w, dt)
 
     # keep the old end for the dense output
     for j in range(13):
         s.motion_before[j] = y[j]
+        trial[j] = y[j]
     for i in range(p.n_rotors):
         s.rotor_speed_before[i] = s.rotor_speed[i]
 
     # Runge-Kutta, fourth order; the rotors are known exactly at both ends and in the middle
     for stage in range(4):
-        row = (stage + 1) // 2
         if stage > 0:
             fraction = dt if stage == 3 else 0.5 * dt
             for j in range(13):
                 trial[j] = y[j] + fraction * k[stage - 1, j]
-        else:
-            for j in range(13):
-                trial[j] = y[j]
-        derivative(
-            s, p, t, trial, speed[row], spin_up[row], efficiency, density_ratio, ground_height, ground,
-            scratch, k[stage],
-        )  # fmt: skip
+        derivative(s, p, w, heights, t, (stage + 1) // 2, stage, density_ratio, ground_height)
     for j in range(13):
         y[j] += dt / 6.0 * (k[0, j] + 2.0 * k[1, j] + 2.0 * k[2, j] + k[3, j])
     norm = 1.0 / np.sqrt(y[6] * y[6] + y[7] * y[7] + y[8] * y[8] + y[9] * y[9])
     for j in range(6, 10):
         y[j] *= norm
     for i in range(p.n_rotors):
-        s.rotor_speed[i] = speed[2, i]
+        s.rotor_speed[i] = w.speed[2, i]
     for j in range(3):
         s.acceleration_before[j] = k[0, 3 + j]
         s.angular_acceleration_before[j] = k[0, 10 + j]
 
     if y[2] - ground_height < p.bounding_radius:
-        for j in range(13):
-            trial[j] = y[j]
-        settle_anchors(s, p, ground, trial)
+        settle_anchors(s, p, w, heights)
     elif s.legs_down or s.body_down:
         for i in range(p.n_contacts):
             s.anchored[i] = 0
         s.legs_down = 0
         s.body_down = 0
-    drain_battery(s, p, dt, speed[2], density_ratio)
+    drain_battery(s, p, dt, density_ratio)
     s.step += 1
 
 
 @inlined
-def close_step(s, p, dt, ground, work):  # type: ignore[no-untyped-def]
+def close_step(s, p, w, heights, dt):  # type: ignore[no-untyped-def]
     """Accelerations at the end of the last step, for the dense output and the accelerometers."""
-    speed, spin_up, k, y, scratch, _, _, efficiency = work
     for j in range(13):
-        y[j] = s.motion[j]
-    ground_height, _, _, _ = ground_at(ground[0], ground[1], ground[2], ground[3], y[0], y[1])
-    density_ratio = air_density(p.home_altitude + y[2]) / REFERENCE_DENSITY
-    derivative(
-        s, p, s.step * dt, y, speed[2], spin_up[2], efficiency, density_ratio, ground_height, ground,
-        scratch, k[3],
-    )  # fmt: skip
+        w.trial[j] = s.motion[j]
+    ground_height, _, _, _ = ground_at(heights, w.origin_x, w.origin_y, w.cell, s.motion[0], s.motion[1])
+    density_ratio = air_density(p.home_altitude + s.motion[2]) / REFERENCE_DENSITY
+    derivative(s, p, w, heights, s.step * dt, 2, 3, density_ratio, ground_height)
     for j in range(3):
-        s.acceleration[j] = k[3, 3 + j]
-        s.angular_acceleration[j] = k[3, 10 + j]
+        s.acceleration[j] = w.slope[3, 3 + j]
+        s.angular_acceleration[j] = w.slope[3, 10 + j]

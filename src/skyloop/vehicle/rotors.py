@@ -15,8 +15,9 @@ from skyloop.vehicle.layout import (
 
 
 @inlined
-def rotor_targets(s, p, t, target, slowness, efficiency):  # type: ignore[no-untyped-def]
+def rotor_targets(s, p, w, t):  # type: ignore[no-untyped-def]
     """What each motor really runs after: the command, limited by the battery and spoilt by faults."""
+    target, slowness, efficiency = w.target, w.slowness, w.efficiency
     limit = p.max_speed
     if p.has_battery:
         limit *= min(1.0, s.voltage / p.voltage_full)
@@ -36,8 +37,9 @@ def rotor_targets(s, p, t, target, slowness, efficiency):  # type: ignore[no-unt
 
 
 @inlined
-def rotor_response(s, p, dt, target, slowness, speed, spin_up):  # type: ignore[no-untyped-def]
+def rotor_response(s, p, w, dt):  # type: ignore[no-untyped-def]
     """Exact first-order response over the step: speeds and accelerations at its start, middle and end."""
+    target, slowness, speed, spin_up = w.target, w.slowness, w.speed, w.spin_up
     for i in range(p.n_rotors):
         before = s.rotor_speed[i]
         wanted = target[i]
@@ -65,15 +67,12 @@ def ground_effect_factor(p, height):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def rotor_wrench(  # type: ignore[no-untyped-def]
-    p, speed, spin_up, efficiency, density_ratio, height, air, rates, thrust, wrench
-):
-    """Force and torque of all rotors in body axes, added to wrench[0:6]; thrusts go to `thrust`.
+def rotor_wrench(s, p, w, row, density_ratio, height, wx, wy, wz):  # type: ignore[no-untyped-def]
+    """Force and torque of all rotors in body axes, added to w.wrench; their thrusts go to s.thrust.
 
-    air: velocity of the vehicle through the air, body axes. height: of the centre of mass above ground.
+    row: of the rotor speeds. height: of the centre of mass above ground. wx, wy, wz: body rates.
     """
-    wx, wy, wz = rates[0], rates[1], rates[2]
-    place = p.rotor_position
+    place, air, wrench = p.rotor_position, w.air, w.wrench
     angular_momentum = 0.0
     total = 0.0
     for i in range(p.n_rotors):
@@ -84,15 +83,15 @@ def rotor_wrench(  # type: ignore[no-untyped-def]
         uz += air[2]
 
         # thrust and its corrections
-        omega = speed[i]
-        static_thrust = p.thrust_coefficient * density_ratio * omega * omega * efficiency[i]
+        omega = w.speed[row, i]
+        static_thrust = p.thrust_coefficient * density_ratio * omega * omega * w.efficiency[i]
         lift = static_thrust
         if p.ground_effect > 0.0:
             lift *= ground_effect_factor(p, height + dz)
         if omega > 1.0:
-            lift += efficiency[i] * (p.translational_lift * (ux * ux + uy * uy) - p.axial_inflow * omega * uz)
+            lift += w.efficiency[i] * (p.translational_lift * (ux * ux + uy * uy) - p.axial_inflow * omega * uz)
         lift = max(0.0, lift)
-        thrust[i] = lift
+        s.thrust[i] = lift
         total += lift
 
         # drag in the rotor plane, eq. (6) and its linear form (9)
@@ -114,7 +113,7 @@ def rotor_wrench(  # type: ignore[no-untyped-def]
         wrench[2] += lift
         wrench[3] += tx
         wrench[4] += ty
-        wrench[5] += tz - spin * (p.torque_ratio * static_thrust + p.rotor_inertia * spin_up[i])
+        wrench[5] += tz - spin * (p.torque_ratio * static_thrust + p.rotor_inertia * w.spin_up[row, i])
         angular_momentum += spin * p.rotor_inertia * omega
 
     # gyroscopic torque of the spinning rotors

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import Any
 
 import numpy as np
@@ -60,7 +61,7 @@ def _write_yaw(row: Any, yaw: float | None, yaw_rate: float) -> None:
 def needs_refreshing(setpoint: Setpoint) -> bool:
     """A resting position or a goal needs no refreshing; everything else would run away."""
     if isinstance(setpoint, Position):
-        return bool(np.any(setpoint.velocity) or np.any(setpoint.acceleration) or setpoint.yaw_rate)
+        return any((*setpoint.velocity, *setpoint.acceleration, setpoint.yaw_rate))
     return not isinstance(setpoint, Goal)
 
 
@@ -79,7 +80,7 @@ def check_setpoint(setpoint: Setpoint, n_rotors: int) -> None:
             raise SetpointError(f"{place} is {value!r}; give numbers") from None
         if array.shape != shape:
             raise SetpointError(f"{place} has shape {array.shape}, expected {shape}")
-        if not np.isfinite(array).all():
+        if not math.isfinite(sum(array.ravel().tolist())):
             raise SetpointError(f"{place} is {value}; every number must be finite")
     if isinstance(setpoint, Velocity) and setpoint.frame not in ("world", "body"):
         raise SetpointError(f"Velocity.frame is '{setpoint.frame}'; write 'world' or 'body'")

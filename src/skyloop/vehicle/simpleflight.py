@@ -41,10 +41,12 @@ def follow_velocity(s, p, k, error, dt):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def simpleflight(s, u, p, t, dt, m, v, rates, lift):  # type: ignore[no-untyped-def]
-    w, x, y, z = m[6], m[7], m[8], m[9]
-    roll = np.arctan2(2.0 * (w * x + y * z), 1.0 - 2.0 * (x * x + y * y))
-    pitch = np.arcsin(unit(2.0 * (w * y - z * x)))
+def simpleflight(s, u, p, w, t, dt):  # type: ignore[no-untyped-def]
+    """One controller step on the motion in w.measured."""
+    m, v, rates, lift = w.measured, w.goal, w.rates, w.lift
+    qw, qx, qy, qz = m[6], m[7], m[8], m[9]
+    roll = np.arctan2(2.0 * (qw * qx + qy * qz), 1.0 - 2.0 * (qx * qx + qy * qy))
+    pitch = np.arcsin(unit(2.0 * (qw * qy - qz * qx)))
     yaw = yaw_of(m)
     yaw_rate = follow_yaw(s, u, p, m, t, dt)
     top = p.max_rotor_thrust * p.n_rotors
@@ -54,10 +56,10 @@ def simpleflight(s, u, p, t, dt, m, v, rates, lift):  # type: ignore[no-untyped-
             rates[k] = u.rates[k]
         throttle = u.thrust / top
     elif u.kind == SET_ATTITUDE:
-        qw, qx, qy, qz = u.quat[0], u.quat[1], u.quat[2], u.quat[3]
-        goal_roll = np.arctan2(2.0 * (qw * qx + qy * qz), 1.0 - 2.0 * (qx * qx + qy * qy))
-        goal_pitch = np.arcsin(unit(2.0 * (qw * qy - qz * qx)))
-        goal_yaw = np.arctan2(2.0 * (qw * qz + qx * qy), 1.0 - 2.0 * (qy * qy + qz * qz))
+        gw, gx, gy, gz = u.quat[0], u.quat[1], u.quat[2], u.quat[3]
+        goal_roll = np.arctan2(2.0 * (gw * gx + gy * gz), 1.0 - 2.0 * (gx * gx + gy * gy))
+        goal_pitch = np.arcsin(unit(2.0 * (gw * gy - gz * gx)))
+        goal_yaw = np.arctan2(2.0 * (gw * gz + gx * gy), 1.0 - 2.0 * (gy * gy + gz * gz))
         rates[0] = angle_to_rate(p, 0, goal_roll - roll)
         rates[1] = angle_to_rate(p, 1, goal_pitch - pitch)
         rates[2] = angle_to_rate(p, 2, goal_yaw - yaw) + u.yaw_rate
@@ -76,7 +78,7 @@ def simpleflight(s, u, p, t, dt, m, v, rates, lift):  # type: ignore[no-untyped-
             v[2] = min(max(v[2], -p.max_speed_down), p.max_speed_up)
         elif u.kind == SET_DESCEND:
             v[0], v[1], v[2] = m[3], m[4], -0.7
-        ex, ey, ez = to_body(w, x, y, z, v[0] - m[3], v[1] - m[4], v[2] - m[5])
+        ex, ey, ez = to_body(qw, qx, qy, qz, v[0] - m[3], v[1] - m[4], v[2] - m[5])
         forward = follow_velocity(s, p, 0, ex, dt)
         left = follow_velocity(s, p, 1, ey, dt)
         rates[0] = angle_to_rate(p, 0, -left * LEVEL_LIMIT - roll)
