@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -176,13 +177,8 @@ RUNS: dict[str, tuple[list[str], list[str]]] = {
         ["own.yaml", "--set", "wind={kind: field, source: 'my.py:Empty'}"],
         ["my.py:Empty", "velocity"],
     ),
-    "NaN setpoint": (
-        own(pilot="my.py:no_number"),
-        ["pilot of 'drone' at 1.000 s", "Position.position", "nan", "finite"],
-    ),
     "setpoint of a wrong shape": (own(pilot="my.py:wrong_shape"), ["pilot of 'drone' at 0.000 s", "Position.position"]),
     "words for a setpoint": (own(pilot="my.py:words"), ["pilot of 'drone' at 0.000 s", "fly, please"]),
-    "NaN throttle": (own(pilot="my.py:fly", controller="my.py:BadController"), ["BadController", "throttle", "nan"]),
     "infinite wind field": (["own.yaml", "--set", "wind={kind: field, source: 'my.py:Storm'}"], ["wind field", "inf"]),
     "--set without =": (["own.yaml", "--set", "seed"], ["--set seed", "PATH=VALUE"]),
     "--set of no YAML": (["own.yaml", "--set", "seed={"], ["--set seed", "not YAML"]),
@@ -192,6 +188,13 @@ RUNS: dict[str, tuple[list[str], list[str]]] = {
     "--seed of letters": (["own.yaml", "--seed", "abc"], ["--seed", "integer"]),
     "unknown option": (["own.yaml", "--sed", "3"], ["--sed", "--seed"]),
 }
+
+
+NAN_SETPOINT = (
+    own(pilot="my.py:no_number"),
+    ["pilot of 'drone' at 1.000 s", "Position.position", "nan", "finite"],
+)
+NAN_THROTTLE = (own(pilot="my.py:fly", controller="my.py:BadController"), ["BadController", "throttle", "nan"])
 
 
 @pytest.fixture
@@ -271,18 +274,31 @@ def test_a_folder_that_cannot_be_made(
     assert (desk / "own.yaml").read_text() == FILES["own.yaml"]
 
 
-def test_an_empty_folder_of_the_users_stays_when_the_flight_fails(
+def test_an_empty_folder_of_the_users_stays_when_nothing_was_flown(
     desk: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (desk / "given").mkdir()
-    complaint(capsys, monkeypatch, "run", *own(pilot="my.py:no_number"), "--out", "given")
+    complaint(capsys, monkeypatch, "run", *own(pilot="my.py:wrong_shape"), "--out", "given")
     assert list((desk / "given").iterdir()) == []
+
+
+@pytest.mark.parametrize("case", [NAN_SETPOINT, NAN_THROTTLE])
+def test_bad_numbers_that_end_the_flight_leave_a_whole_folder(
+    case: Any, desk: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = complaint(capsys, monkeypatch, "run", *case[0], "--out", "given")
+    assert all(fragment in line for fragment in case[1])
+    summary = json.loads((desk / "given" / "summary.json").read_text())
+    assert all(fragment in summary["ended_by"] for fragment in case[1])
+    rows = (desk / "given" / "streams" / "truth-drone.csv").read_text().splitlines()
+    assert len(rows) == 1 + int(summary["simulated_s"] * 50) + 1
+    assert (desk / "given" / "flight.png").stat().st_size > 10_000
 
 
 @pytest.mark.parametrize("case", ["misspelt key", "NaN setpoint"])
 def test_the_real_command_does_the_same(case: str, desk: Path) -> None:
     build(make_scenario({}))  # kernels are then cached, so that no line about compiling comes first
-    arguments, fragments = RUNS[case]
+    arguments, fragments = {**RUNS, "NaN setpoint": NAN_SETPOINT}[case]
     done: Any = subprocess.run(
         [SKYLOOP, "run", *arguments, "--out", "out"], cwd=desk, capture_output=True, text=True, timeout=120
     )
@@ -290,4 +306,4 @@ def test_the_real_command_does_the_same(case: str, desk: Path) -> None:
     assert done.stdout == ""
     assert len(done.stderr.splitlines()) == 1, done.stderr
     assert all(fragment in done.stderr for fragment in fragments)
-    assert not (desk / "out").exists()
+    assert (desk / "out" / "summary.json").exists() == (case == "NaN setpoint")

@@ -26,9 +26,7 @@ def test_product_rotation_and_matrix_agree_with_scipy():
         (oracle(QUATS[:100]) * oracle(QUATS[100:])).as_quat(scalar_first=True),
     )
     np.testing.assert_allclose(frames.rotate(QUATS, VECTORS), oracle(QUATS).apply(VECTORS), atol=1e-12)
-    np.testing.assert_allclose(
-        frames.rotate_inverse(QUATS, VECTORS), oracle(QUATS).inv().apply(VECTORS), atol=1e-12
-    )
+    np.testing.assert_allclose(frames.rotate_inverse(QUATS, VECTORS), oracle(QUATS).inv().apply(VECTORS), atol=1e-12)
     np.testing.assert_allclose(frames.matrix_from_quat(QUATS), oracle(QUATS).as_matrix(), atol=1e-12)
     assert frames.rotate(QUATS[0], VECTORS[0]).shape == (3,)
 
@@ -135,17 +133,13 @@ def test_ned_frd_attitude_moves_vectors_consistently():
     )
     np.testing.assert_allclose(frames.quat_enu_flu_from_ned_frd(converted), QUATS, atol=1e-15)
     # Facing east is yaw 0 in ENU and a 90° heading in NED; nose-up and right-down are positive in FRD.
-    roll, pitch, yaw = frames.euler_from_quat(
-        frames.quat_ned_frd_from_enu_flu(frames.quat_from_euler(0.1, -0.2, 0.0))
-    )
+    roll, pitch, yaw = frames.euler_from_quat(frames.quat_ned_frd_from_enu_flu(frames.quat_from_euler(0.1, -0.2, 0.0)))
     np.testing.assert_allclose([roll, pitch, yaw], [0.1, 0.2, np.pi / 2], atol=1e-12)
 
 
 def test_ecef_known_values():
     np.testing.assert_allclose(frames.ecef_from_geodetic([0.0, 0.0, 0.0]), [6378137.0, 0.0, 0.0], atol=1e-9)
-    np.testing.assert_allclose(
-        frames.ecef_from_geodetic([90.0, 33.0, 10.0]), [0.0, 0.0, 6356762.314245], atol=1e-6
-    )
+    np.testing.assert_allclose(frames.ecef_from_geodetic([90.0, 33.0, 10.0]), [0.0, 0.0, 6356762.314245], atol=1e-6)
     np.testing.assert_allclose(
         frames.ecef_from_geodetic([45.0, 0.0, 0.0]), [4517590.8788, 0.0, 4487348.4088], atol=1e-3
     )
@@ -208,6 +202,4 @@ def test_local_frame_round_trips_single_points_and_arrays():
     enu = np.array([1234.5, -6789.0, 321.0])
     np.testing.assert_allclose(local.enu_from_geodetic(local.geodetic_from_enu(enu)), enu, atol=1e-8)
     many = VECTORS.reshape(20, 10, 3) * 1000.0
-    np.testing.assert_allclose(
-        local.enu_from_geodetic_array(local.geodetic_array_from_enu(many)), many, atol=1e-8
-    )
+    np.testing.assert_allclose(local.enu_from_geodetic_array(local.geodetic_array_from_enu(many)), many, atol=1e-8)

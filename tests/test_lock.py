@@ -62,17 +62,13 @@ def test_no_addresses_and_no_machine_paths(name: str) -> None:
 def commands_of(target: str) -> str:
     environment = {key: value for key, value in os.environ.items() if not key.startswith("MAKE")}
     command = ["make", "--dry-run", "--no-print-directory", target]
-    return subprocess.run(
-        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True
-    ).stdout
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True).stdout
 
 
 def test_ci_runs_make_test_and_nothing_else() -> None:
     run = ROOT / ".ci/run"
     assert os.access(run, os.X_OK)
-    lines = [
-        line for line in run.read_text().splitlines() if line and not line.startswith(("#", "set ", "cd "))
-    ]
+    lines = [line for line in run.read_text().splitlines() if line and not line.startswith(("#", "set ", "cd "))]
     assert lines == ["make test"]
 
 
@@ -92,9 +88,7 @@ def test_set_up_refuses_an_old_python_in_one_line(tmp_path: Path) -> None:
     old = tmp_path / "old python"
     old.write_text('#!/bin/sh\ncase "$2" in *print*) echo 3.9;; *) exit 1;; esac\n')
     old.chmod(0o755)
-    refused = subprocess.run(
-        ["sh", "tools/set_up.sh", str(old)], cwd=tmp_path, capture_output=True, text=True
-    )
+    refused = subprocess.run(["sh", "tools/set_up.sh", str(old)], cwd=tmp_path, capture_output=True, text=True)
     assert refused.returncode == 1
     assert len(refused.stderr.splitlines()) == 1
     assert "3.9" in refused.stderr

@@ -70,9 +70,7 @@ def main() -> None:
     names = ", ".join(missing)
     apt_get = apt_command()
     if apt_get is not None:
-        print(
-            f"system libraries: installing {packages} for {names} (SKYLOOP_NO_APT=1 forbids it)", flush=True
-        )
+        print(f"system libraries: installing {packages} for {names} (SKYLOOP_NO_APT=1 forbids it)", flush=True)
         if install(apt_get, packages.split()) and all(loads(library) for library in missing):
             return
     advice = f"this version flies without, cameras will need them: sudo apt-get install {packages}"

@@ -126,7 +126,7 @@ def _build_fleet(scenario: Scenario, airframes: list[Airframe], earth: Earth, wo
         fleet.place(i, standing_position(vehicle, airframe, world), np.radians(vehicle.yaw_deg))
         fleet.set_charge(i, vehicle.charge)
         if mean is not None:
-            fleet.inputs[i]["wind_mean"] = getattr(scenario.wind, mean)
+            fleet.inputs[i]["wind_mean"] = fleet.states[i]["wind"] = getattr(scenario.wind, mean)
     return fleet
 
 

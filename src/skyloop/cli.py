@@ -142,12 +142,12 @@ def bench(name: str, json_: Json = False) -> None:
         report = {"name": name, "machine": machine_description(), "figures": [f.plain() for f in figures]}
         print(json.dumps(report, indent=2))
         return
-    table = Table("figure", "value", "unit", "aim", "holds", "note", box=None)
     for figure in figures:
-        holds = {None: "", True: "[green]yes[/]", False: "[red]no[/]"}[figure.holds]
-        aim = "" if figure.aim is None else f"{figure.aim:g}"
-        table.add_row(figure.key, f"{figure.value:,.4g}", figure.unit, aim, holds, figure.note)
-    out.print(table)
+        verdict = ""
+        if figure.holds is not None:
+            sign = "≤" if figure.lower_is_better else "≥"
+            verdict = f", aim {sign} {figure.aim:g}: " + ("[green]holds[/]" if figure.holds else "[red]missed[/]")
+        out.print(f"[bold]{figure.key}[/] {figure.value:,.4g} {figure.unit}{verdict}\n    [dim]{figure.note}[/]")
 
 
 @app.command()

@@ -32,7 +32,7 @@ def _sources_fingerprint() -> str:
     digest = hashlib.blake2b(numba.__version__.encode(), digest_size=8)
     for path in sorted(Path(__file__).parent.rglob("*.py")):
         text = path.read_bytes()
-        if b"skyloop.compiled" in text or b"np.dtype(" in text:
+        if path.name == "compiled.py" or any(mark in text for mark in (b"\n@kernel", b"\n@inlined", b"np.dtype(")):
             digest.update(text)
     return digest.hexdigest()
 
@@ -73,7 +73,7 @@ _kernels: list[_Kernel] = []
 
 def inlined(function: F) -> F:
     """A piece of a kernel: compiled into whatever calls it, never called from Python."""
-    return numba.njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)  # type: ignore[no-any-return]
+    return numba.njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True)(function)  # type: ignore[no-any-return]
 
 
 def kernel(*signatures: Any, turn: int = SECOND) -> Callable[[F], F]:

@@ -110,9 +110,7 @@ def _os_name() -> str:
 def _memory() -> Finding:
     gib = memory_gib()
     if gib < ENOUGH_MEMORY_GIB:
-        advice = (
-            f"compiling the kernels wants about {ENOUGH_MEMORY_GIB:g} GiB; close other programs or add swap"
-        )
+        advice = f"compiling the kernels wants about {ENOUGH_MEMORY_GIB:g} GiB; close other programs or add swap"
         return Finding("memory", "optional", f"{gib} GiB", advice)
     return Finding("memory", "ok", f"{gib} GiB")
 
@@ -224,9 +222,7 @@ def egl_vendor_and_version() -> tuple[str, str] | None:
     egl.eglQueryString.argtypes = [ctypes.c_void_p, ctypes.c_int]
     for display in (egl.eglGetDisplay(None), egl.eglGetPlatformDisplay(surfaceless_mesa, None, None)):
         if display and egl.eglInitialize(display, None, None):
-            vendor_text, version_text = (
-                egl.eglQueryString(display, name) or b"?" for name in (vendor, version)
-            )
+            vendor_text, version_text = (egl.eglQueryString(display, name) or b"?" for name in (vendor, version))
             return vendor_text.decode(), version_text.decode()
     return None
 

@@ -50,9 +50,7 @@ def quat_normalised(quat: ArrayLike) -> Array:
     values = np.asarray(quat, dtype=np.float64)
     norm = np.linalg.norm(values, axis=-1, keepdims=True)
     if not np.all(norm > 0.0):
-        raise SetpointError(
-            f"quaternion {values} is zero or NaN and has no direction; give (w, x, y, z) of length 1"
-        )
+        raise SetpointError(f"quaternion {values} is zero or NaN and has no direction; give (w, x, y, z) of length 1")
     return np.asarray(values / norm)
 
 
@@ -64,9 +62,7 @@ def rotate(quat: ArrayLike, vector: ArrayLike) -> Array:
     tx = 2.0 * (y * vz - z * vy)
     ty = 2.0 * (z * vx - x * vz)
     tz = 2.0 * (x * vy - y * vx)
-    return _joined(
-        vx + w * tx + y * tz - z * ty, vy + w * ty + z * tx - x * tz, vz + w * tz + x * ty - y * tx
-    )
+    return _joined(vx + w * tx + y * tz - z * ty, vy + w * ty + z * tx - x * tz, vz + w * tz + x * ty - y * tx)
 
 
 def rotate_inverse(quat: ArrayLike, vector: ArrayLike) -> Array:
@@ -265,9 +261,7 @@ def geodetic_from_ecef(ecef: ArrayLike) -> Array:
         reduced = np.arctan2((1.0 - FLATTENING) * np.sin(latitude), np.cos(latitude))
     sine, cosine = np.sin(latitude), np.cos(latitude)
     # The foot point's distance along the normal: well conditioned at the equator and the poles alike.
-    altitude = (
-        from_axis * cosine + z * sine - EQUATORIAL_RADIUS * np.sqrt(1.0 - _ECCENTRICITY_SQUARED * sine**2)
-    )
+    altitude = from_axis * cosine + z * sine - EQUATORIAL_RADIUS * np.sqrt(1.0 - _ECCENTRICITY_SQUARED * sine**2)
     return _joined(np.degrees(latitude), np.degrees(np.arctan2(y, x)), altitude)
 
 

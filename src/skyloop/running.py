@@ -13,7 +13,7 @@ import numpy as np
 
 import skyloop
 from skyloop.assembly import build
-from skyloop.errors import ScenarioError, SetpointError
+from skyloop.errors import SkyloopError
 from skyloop.parts import PilotPart
 from skyloop.recording.plot import FlightLog, plot_flight
 from skyloop.recording.run_folder import RunFolder
@@ -36,17 +36,24 @@ def run_scenario(scenario: Scenario, folder: Path, progress: Progress = lambda t
             record.record(simulation.bus)
             log = FlightLog(simulation.bus, [vehicle.name for vehicle in scenario.vehicles])
             began = time.perf_counter()
-            fly(simulation, scenario.duration, progress)
-            wall = time.perf_counter() - began
-            summary = summarise(simulation, scenario, log, wall)
+            trouble = None
+            try:
+                fly(simulation, scenario.duration, progress)
+            except SkyloopError as error:
+                if simulation.clock.now_ns == 0:
+                    record.discard()
+                    raise
+                # a pilot that sends NaN ends the flight; what was flown until then is worth a whole folder
+                trouble = error
+            summary = summarise(simulation, scenario, log, time.perf_counter() - began)
+            if trouble is not None:
+                summary["ended_by"] = str(trouble)
             record.finish(summary)
-        except (ScenarioError, SetpointError):
-            # a run that cannot be flown leaves nothing behind; one that is interrupted leaves its rows
-            record.discard()
-            raise
         finally:
             record.close()
         plot_flight(log, f"{scenario.name} (seed {scenario.seed})", folder / "flight.png")
+    if trouble is not None:
+        raise trouble
     return summary
 
 

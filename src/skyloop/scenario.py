@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, Discriminator, Field, Tag, field_validator, model_validator
+from pydantic import BaseModel, Discriminator, Field, StrictInt, Tag, field_validator, model_validator
 
 from skyloop.errors import ScenarioError, nearest_name, unknown_name
 from skyloop.navigation.ekf import EkfConfig
@@ -151,7 +151,7 @@ class Scenario(BaseModel):
     name: Annotated[str, Field(pattern=r"^[^/\\\x00-\x1f]+$")] = "scenario"
     """Names the run folder too."""
     description: str = ""
-    seed: int = 1
+    seed: StrictInt = 1
     duration: Annotated[float, Field(ge=0.001)] = 30.0
     """s; a run ends earlier when every pilot is done."""
     physics_rate_hz: Annotated[float, Field(ge=50, le=20000)] = 1000.0

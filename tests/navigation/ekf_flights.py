@@ -60,9 +60,7 @@ def circle(t: Array) -> tuple[Array, Array]:
     u = np.clip((t - 3.0) / 6.0, 0.0, 1.0)
     ramp = 6.0 * (7.0 * u**5 - 14.0 * u**6 + 10.0 * u**7 - 2.5 * u**8)  # the integral of smooth()
     angle = 0.5 * (ramp + np.maximum(t - 9.0, 0.0))
-    position = np.stack(
-        [10.0 * np.sin(angle), 10.0 - 10.0 * np.cos(angle), 8.0 * smooth((t - 3.0) / 5.0)], axis=-1
-    )
+    position = np.stack([10.0 * np.sin(angle), 10.0 - 10.0 * np.cos(angle), 8.0 * smooth((t - 3.0) / 5.0)], axis=-1)
     return position, angle
 
 
@@ -150,17 +148,13 @@ class Sensors:
         drift = np.cumsum(rng.normal(0.0, 0.05 / np.sqrt(BARO_HZ), n))
         self.baro = self.trajectory(self.baro_t)[0][:, 2] + 63.0 + drift + rng.normal(0.0, 0.25, n)
         self.mag_t = np.arange(int(self.duration * MAG_HZ)) / MAG_HZ
-        sensor_from_world = (
-            attitude(self.trajectory, self.mag_t) * rotation(self.magnetometer_mount.quat_wxyz)
-        ).inv()
+        sensor_from_world = (attitude(self.trajectory, self.mag_t) * rotation(self.magnetometer_mount.quat_wxyz)).inv()
         self.mag = sensor_from_world.apply(FIELD) + rng.normal(0.0, 5e-7, (len(self.mag_t), 3))
 
     def infos(self) -> dict[str, StreamInfo]:
         latency = round(GNSS_LATENCY * 1e9)
         return {
-            "a/imu": StreamInfo(
-                "a/imu", "ImuSample", Rate(IMU_HZ), mount=self.imu_mount, details=self.details
-            ),
+            "a/imu": StreamInfo("a/imu", "ImuSample", Rate(IMU_HZ), mount=self.imu_mount, details=self.details),
             "a/gnss": StreamInfo(
                 "a/gnss", "GnssFix", Rate(GNSS_HZ), latency_ns=latency, mount=Mount(position=self.antenna)
             ),

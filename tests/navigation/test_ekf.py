@@ -129,9 +129,7 @@ def test_mounts_are_undone() -> None:
             Rotation.from_euler("ZYX", [1.9, -0.4, 2.6]).as_quat(scalar_first=True),
         ),
         antenna=np.array([-0.8, 0.5, 0.6]),
-        magnetometer_mount=Mount(
-            np.zeros(3), Rotation.from_euler("ZYX", [-2.2, 0.7, 0.3]).as_quat(scalar_first=True)
-        ),
+        magnetometer_mount=Mount(np.zeros(3), Rotation.from_euler("ZYX", [-2.2, 0.7, 0.3]).as_quat(scalar_first=True)),
     )
     plain = fly(Sensors(circle, 20.0, 3)).after(10.0)
     turned = fly(sensors).after(10.0)

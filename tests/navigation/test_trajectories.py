@@ -167,9 +167,7 @@ def test_minimum_snap_is_the_clamped_septic_spline():
 
 def test_minimum_snap_passes_its_waypoints_and_beats_its_neighbours():
     trajectory = TRAJECTORIES["minimum snap"]
-    np.testing.assert_allclose(
-        sampled(trajectory, "position", trajectory.waypoint_times), WAYPOINTS, atol=1e-9
-    )
+    np.testing.assert_allclose(sampled(trajectory, "position", trajectory.waypoint_times), WAYPOINTS, atol=1e-9)
     times = trajectory.duration * (np.arange(4000) + 0.5) / 4000
     snap = sampled(trajectory, "snap", times)[:, 0]
     least = np.mean(snap**2)

@@ -121,7 +121,7 @@ def imu_numbers(prefix: str, name: str, limit: float) -> dict[str, Check]:
         f"{prefix}_noise_density": ({}, 0.01, spread(name), 0.9 * 0.01 * np.sqrt(200)),
         f"{prefix}_random_walk": ({}, 0.1, spread(name), 0.03),
         f"{prefix}_bias_tau": (walk, 0.05, spread(name), -0.3),
-        f"{prefix}_turn_on_sd": ({}, 0.1, first_error(name), 0.05),
+        f"{prefix}_turn_on_sd": ({}, 0.1, first_error(name), 0.01),
         f"{prefix}_range": ({}, limit, largest(name), -0.2),
         f"{prefix}_lsb": ({}, 0.1, values(name), -100.0),
     }
@@ -160,7 +160,7 @@ NUMBERS: dict[str, dict[str, Check]] = {
         "noise_density": ({}, 1e-6, spread("field_tesla"), 0.9e-6 * np.sqrt(50)),
         "random_walk": ({}, 1e-5, spread("field_tesla"), 3e-6),
         "bias_tau": (WALK, 0.05, spread("field_tesla"), -3e-6),
-        "turn_on_sd": ({}, 1e-5, first_error("field_tesla"), 3e-6),
+        "turn_on_sd": ({}, 1e-5, first_error("field_tesla"), 1e-6),
         "hard_iron": ({}, (2e-5, 0.0, 0.0), spread("field_tesla", 0), 1.99e-5),
         "scale": ({}, (1.0, 1.0, 1.1), spread("field_tesla", 2), 3e-6),
     },

@@ -32,9 +32,7 @@ def test_the_tangent_plane_leaves_the_earth(scene, at_rest) -> None:
     sensor = Barometer(BarometerConfig(preset="perfect"), 0.02)
     far = at_rest(position=[3000.0, -4000.0, 20.0])
     sample, _ = sensor.measure(far, scene, 0.0, KeyedRandom(KEY, 0))
-    assert sample.altitude == pytest.approx(
-        scene.local_frame.geodetic_from_enu(far.position).altitude, abs=0.02
-    )
+    assert sample.altitude == pytest.approx(scene.local_frame.geodetic_from_enu(far.position).altitude, abs=0.02)
 
 
 @pytest.mark.parametrize(("preset", "sigma"), [("ms5611", 2.7), ("gazebo", 1.0)])

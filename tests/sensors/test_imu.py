@@ -22,9 +22,7 @@ def imu(**config: object) -> Imu:
 def test_at_rest_tilted_it_feels_gravity_along_up(scene, at_rest) -> None:
     roll, pitch = 0.3, -0.2
     quat = np.roll(Rotation.from_euler("ZYX", [1.1, pitch, roll]).as_quat(), 1)
-    sample, _ = imu(preset="perfect").measure(
-        at_rest(quat_wxyz=quat), scene, np.zeros(6), KeyedRandom(KEY, 0)
-    )
+    sample, _ = imu(preset="perfect").measure(at_rest(quat_wxyz=quat), scene, np.zeros(6), KeyedRandom(KEY, 0))
     up_in_sensor = [-math.sin(pitch), math.cos(pitch) * math.sin(roll), math.cos(pitch) * math.cos(roll)]
     assert sample.specific_force == pytest.approx(G * np.array(up_in_sensor))
     assert sample.angular_velocity == pytest.approx([0.0, 0.0, 0.0])

@@ -75,9 +75,7 @@ def test_a_batch_gives_the_numbers_that_fly(preset: str, scene, at_rest) -> None
     flown_states, flown = list(biases.copy()), np.empty((imus, samples, 6))
     for i, key in enumerate(keys):
         for k in range(samples):
-            sample, flown_states[i] = sensor.measure(
-                kinematics, scene, flown_states[i], KeyedRandom(key, 50 + k)
-            )
+            sample, flown_states[i] = sensor.measure(kinematics, scene, flown_states[i], KeyedRandom(key, 50 + k))
             flown[i, k] = [*sample.angular_velocity, *sample.specific_force]
 
     batch = np.empty((imus, samples, 6))

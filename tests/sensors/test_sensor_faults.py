@@ -59,10 +59,7 @@ def test_bias_goes_to_the_main_field_or_the_named_one() -> None:
 def test_spikes_come_at_their_probability_and_size() -> None:
     fault = Fault(kind="spike", value=(50.0, 60.0, 70.0), probability=0.2)
     errors = np.array(
-        [
-            s.angular_velocity - sample_at(k).angular_velocity
-            for k, (s, _) in enumerate(run(fault, count=2000))
-        ]
+        [s.angular_velocity - sample_at(k).angular_velocity for k, (s, _) in enumerate(run(fault, count=2000))]
     )
     hit = errors[:, 0] != 0.0
     assert np.mean(hit) == pytest.approx(0.2, abs=0.03)
@@ -99,9 +96,7 @@ def test_a_gnss_bias_is_in_metres(scene, at_rest) -> None:
         None,
         KeyedRandom(KEY, 0),
     )
-    moved = scene.local_frame.enu_from_geodetic_array(
-        [spoofed.latitude_deg, spoofed.longitude_deg, spoofed.altitude]
-    )
+    moved = scene.local_frame.enu_from_geodetic_array([spoofed.latitude_deg, spoofed.longitude_deg, spoofed.altitude])
     assert moved == pytest.approx([30.0, -40.0, 5.0], abs=1e-4)
     assert spoofed.velocity_enu == pytest.approx([1.0, 1.0, 1.0])
 
@@ -109,9 +104,7 @@ def test_a_gnss_bias_is_in_metres(scene, at_rest) -> None:
 def test_a_barometer_bias_moves_its_altitude_too(scene, at_rest) -> None:
     sensor = Barometer(BarometerConfig(preset="perfect"), 0.02)
     sample, _ = sensor.measure(at_rest(), scene, 0.0, KeyedRandom(KEY, 0))
-    biased, _, _ = apply_faults(
-        (Fault(kind="bias", value=-1187.0),), sensor, sample, None, KeyedRandom(KEY, 0)
-    )
+    biased, _, _ = apply_faults((Fault(kind="bias", value=-1187.0),), sensor, sample, None, KeyedRandom(KEY, 0))
     assert biased.pressure == pytest.approx(sample.pressure - 1187.0)
     assert biased.altitude == pytest.approx(222.0, abs=1.0)
 

@@ -36,9 +36,7 @@ class FakeVehicle:
         assert suffix == "state"
         quat = np.array([math.cos(self.yaw / 2), 0, 0, math.sin(self.yaw / 2)])
         zero = np.zeros(3)
-        return Estimate(
-            self.t_ns, self.position, self.velocity, quat, zero, zero + 0.1, zero + 0.1, zero + 0.1, True
-        )
+        return Estimate(self.t_ns, self.position, self.velocity, quat, zero, zero + 0.1, zero + 0.1, zero + 0.1, True)
 
     def obey(self, order):
         self.log.append((self.t_ns, order))
@@ -121,7 +119,7 @@ def test_a_sortie_cut_short_on_the_ground_is_done():
     assert pilot.done
 
 
-def test_no_status_yet_means_no_answer():
+def test_without_a_status_it_keeps_asking_to_fly():
     class Silent:
         t_ns, vehicle = 0, "drone"
 
@@ -130,7 +128,7 @@ def test_no_status_yet_means_no_answer():
 
     pilot = HoverPilot(2.0)
     assert pilot(Silent()) == [Arm(), TakeOff(2.0)]
-    assert pilot(Silent()) is None
+    assert pilot(Silent()) == [Arm(), TakeOff(2.0)]
     assert not pilot.done
 
 

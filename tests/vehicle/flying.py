@@ -111,9 +111,7 @@ def initial_state(fleet: Fleet, i: int = 0) -> VehicleState:
     return fleet.state(i, fleet.rate.due_ns(step))
 
 
-def record(
-    fleet: Fleet, start: float, end: float, every: float, i: int = 0
-) -> tuple[Array, list[VehicleState]]:
+def record(fleet: Fleet, start: float, end: float, every: float, i: int = 0) -> tuple[Array, list[VehicleState]]:
     """Times and states from `start` to `end` inclusive."""
     times = start + every * np.arange(round((end - start) / every) + 1)
     return times, [fly(fleet, float(t), i) for t in times]

@@ -85,9 +85,7 @@ def test_iris_and_x500_include_their_rotors() -> None:
     np.testing.assert_allclose(IRIS.inertia, np.diag(inertia), rtol=1e-4)
     x500 = read_airframe("x500")
     base = (2.0, (0.0, 0.0, 0.0), (0.0216667, 0.0216667, 0.04))
-    mass, centre, inertia = _compose(
-        [base, *[(0.0160769, rotor.position, (0.0, 0.0, 0.0)) for rotor in x500.rotors]]
-    )
+    mass, centre, inertia = _compose([base, *[(0.0160769, rotor.position, (0.0, 0.0, 0.0)) for rotor in x500.rotors]])
     assert x500.mass == pytest.approx(mass, abs=1e-4)
     np.testing.assert_allclose(x500.centre_of_mass, centre, atol=1e-5)
     np.testing.assert_allclose(x500.inertia, np.diag(inertia), rtol=1e-4)

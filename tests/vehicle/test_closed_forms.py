@@ -46,9 +46,7 @@ def test_torque_free_precession_keeps_energy_and_angular_momentum() -> None:
     def euler(_: float, w: np.ndarray) -> np.ndarray:
         return -np.cross(w, ASYMMETRIC * w) / ASYMMETRIC
 
-    reference = solve_ivp(
-        euler, (0.0, 10.0), rates, method="DOP853", rtol=1e-12, atol=1e-13, dense_output=True
-    )
+    reference = solve_ivp(euler, (0.0, 10.0), rates, method="DOP853", rtol=1e-12, atol=1e-13, dense_output=True)
     energy, momentum = rates @ (ASYMMETRIC * rates), ASYMMETRIC * rates
     for t in (2.5, 5.0, 10.0):
         state = fly(fleet, t)
@@ -127,9 +125,7 @@ def test_motor_step_response(on_thrust: int) -> None:
     falling = bottom + (top - bottom) * np.exp(-(times - 0.2) / 0.05)
     np.testing.assert_allclose([s.rotor_speeds[0] ** power for s in states], falling, rtol=1e-9)
     coefficient = IRIS.motor.thrust_coefficient * float(density(states[-1].position[2])) / 1.225
-    np.testing.assert_allclose(
-        states[-1].rotor_thrusts, coefficient * states[-1].rotor_speeds ** 2, rtol=1e-12
-    )
+    np.testing.assert_allclose(states[-1].rotor_thrusts, coefficient * states[-1].rotor_speeds ** 2, rtol=1e-12)
 
 
 @pytest.mark.parametrize("altitude", [0.0, 1500.0, 4000.0])
@@ -143,9 +139,7 @@ def test_hover_speed_grows_as_the_air_thins(altitude: float) -> None:
 
 
 def _tumble(hz: int, until: float) -> Fleet:
-    fleet = make_fleet(
-        hz=hz, drag=Drag(model="rotor", rotor=0.07, parasitic=(0.05, 0.04, 0.08)), inertia=ASYMMETRIC
-    )
+    fleet = make_fleet(hz=hz, drag=Drag(model="rotor", rotor=0.07, parasitic=(0.05, 0.04, 0.08)), inertia=ASYMMETRIC)
     set_motion(fleet, velocity=(6.0, -3.0, 2.0), rates=(4.0, -6.0, 3.0))
     fleet.inputs["wind_mean"] = (2.0, 1.0, 0.0)
     hold_rotors(fleet, [700.0, 705.0, 702.0, 698.0])
@@ -278,9 +272,7 @@ def test_a_spinning_body_turns_about_its_centre_of_mass() -> None:
         arm = -turn @ offset
         np.testing.assert_allclose(state.position, centre + arm, atol=1e-12)
         np.testing.assert_allclose(state.velocity_world, np.cross(w_world, arm), atol=1e-12)
-        np.testing.assert_allclose(
-            state.acceleration_world, np.cross(w_world, np.cross(w_world, arm)), atol=1e-9
-        )
+        np.testing.assert_allclose(state.acceleration_world, np.cross(w_world, np.cross(w_world, arm)), atol=1e-9)
 
 
 def test_thrust_beside_the_centre_of_mass_turns_the_body() -> None:
@@ -291,6 +283,4 @@ def test_thrust_beside_the_centre_of_mass_turns_the_body() -> None:
     torque = np.cross(-offset, [0.0, 0.0, IRIS.mass * GRAVITY])
     np.testing.assert_allclose(state.angular_acceleration_body, torque / IRIS.inertia, rtol=1e-6, atol=1e-12)
     acceleration = np.cross(state.angular_acceleration_body, -offset)
-    np.testing.assert_allclose(
-        rotate_inverse(state.quat_wxyz, state.acceleration_world), acceleration, atol=1e-5
-    )
+    np.testing.assert_allclose(rotate_inverse(state.quat_wxyz, state.acceleration_world), acceleration, atol=1e-5)

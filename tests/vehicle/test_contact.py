@@ -70,9 +70,7 @@ def _energy(fleet: Fleet) -> float:
     depth = np.maximum(0.0, -points)
     kinetic = 0.5 * IRIS.mass * motion[3:6] @ motion[3:6]
     turning = 0.5 * motion[10:13] @ (np.array(IRIS.inertia) * motion[10:13])
-    return float(
-        kinetic + turning + WEIGHT * motion[2] + 0.5 * params["contact_stiffness"] * (depth**2).sum()
-    )
+    return float(kinetic + turning + WEIGHT * motion[2] + 0.5 * params["contact_stiffness"] * (depth**2).sum())
 
 
 def test_dropped_it_comes_to_rest_and_never_gains_energy() -> None:

@@ -106,9 +106,7 @@ def test_position_setpoint_is_reached_with_its_yaw() -> None:
     assert yaw_from_quat(state.quat_wxyz) == pytest.approx(0.7, abs=1e-3)
 
 
-@pytest.mark.parametrize(
-    ("kind", "turned"), [(SET_VELOCITY_WORLD, 0.0), (SET_VELOCITY_BODY, np.radians(40.0))]
-)
+@pytest.mark.parametrize(("kind", "turned"), [(SET_VELOCITY_WORLD, 0.0), (SET_VELOCITY_BODY, np.radians(40.0))])
 def test_velocity_setpoints_in_both_frames(kind: int, turned: float) -> None:
     fleet = _flying()
     fleet.place(0, np.zeros(3), np.radians(40.0))
@@ -158,7 +156,7 @@ def test_motor_setpoint_is_throttle(linear_in: str) -> None:
 def test_blind_descent_sinks_level_and_drifts() -> None:
     fleet = make_fleet()
     fleet.states["motion"][0, 3:5] = (1.0, -0.5)
-    ask(fleet, SET_DESCEND)
+    ask(fleet, SET_DESCEND, velocity=(0.0, 0.0, -0.7))
     state = fly(fleet, 6.0)
     assert state.velocity_world[2] == pytest.approx(-0.7, abs=0.02)
     assert _tilt(state) < 1e-3

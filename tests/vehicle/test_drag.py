@@ -27,9 +27,7 @@ UP = np.array([0.0, 0.0, 1.0])
 AIR = rotate_inverse(QUAT, VELOCITY - WIND)
 
 
-def _moving(
-    drag: Drag, *, velocity: Any = VELOCITY, wind: Any = WIND, rates: Any = RATES, **params: Any
-) -> Fleet:
+def _moving(drag: Drag, *, velocity: Any = VELOCITY, wind: Any = WIND, rates: Any = RATES, **params: Any) -> Fleet:
     fleet = make_fleet(drag=drag, rotor_inertia=0.0, **params)
     set_motion(fleet, velocity=velocity, quat=QUAT, rates=rates)
     fleet.inputs["wind_mean"] = wind
@@ -70,9 +68,7 @@ def test_no_drag() -> None:
 
 def test_linear_drag_is_eq_5_in_body_axes() -> None:
     matrix = np.array([0.5, 0.8, 0.2])
-    _same(
-        _wrench(Drag(model="linear", linear=tuple(matrix))), _expected(THRUSTS, NO_ROTOR_FORCE, -matrix * AIR)
-    )
+    _same(_wrench(Drag(model="linear", linear=tuple(matrix))), _expected(THRUSTS, NO_ROTOR_FORCE, -matrix * AIR))
 
 
 def test_box_faces_and_their_threshold() -> None:

@@ -30,9 +30,7 @@ def test_hydrostatic_balance_holds_in_both_layers():
 
 def test_altitude_from_pressure_inverts_pressure_over_batches():
     altitude = np.linspace(-2000.0, 25_000.0, 60).reshape(3, 4, 5)
-    np.testing.assert_allclose(
-        atmosphere.altitude_from_pressure(atmosphere.pressure(altitude)), altitude, atol=1e-7
-    )
+    np.testing.assert_allclose(atmosphere.altitude_from_pressure(atmosphere.pressure(altitude)), altitude, atol=1e-7)
 
 
 def test_kernel_density_is_the_same_atmosphere():

@@ -16,9 +16,7 @@ def test_magnetic_field_at_the_default_home():
     ("latitude_deg", "longitude_deg", "north_east_down_nt"),
     [(80.0, 0.0, (6521.6, 145.9, 54791.5)), (0.0, 120.0, (39677.8, -109.6, -10580.2))],
 )
-def test_magnetic_field_matches_the_models_published_test_values(
-    latitude_deg, longitude_deg, north_east_down_nt
-):
+def test_magnetic_field_matches_the_models_published_test_values(latitude_deg, longitude_deg, north_east_down_nt):
     config = EarthConfig(latitude_deg=latitude_deg, longitude_deg=longitude_deg, altitude=0.0, year=2025.0)
     north, east, down = north_east_down_nt
     np.testing.assert_allclose(Earth(config).magnetic_field_world * 1e9, [east, north, -down], atol=0.06)

@@ -52,9 +52,7 @@ def test_flat_ground_is_endless(rng):
     np.testing.assert_array_equal(normal, [0.0, 0.0, 1.0])
     directions = unit(np.column_stack([rng.normal(size=(50, 2)), -rng.uniform(0.01, 2.0, 50)]))
     starts = np.column_stack([rng.uniform(-500, 500, (50, 2)), rng.uniform(2.0, 60.0, 50)])
-    np.testing.assert_allclose(
-        ground.cast(starts, directions), (starts[:, 2] - 1.5) / -directions[:, 2], rtol=1e-12
-    )
+    np.testing.assert_allclose(ground.cast(starts, directions), (starts[:, 2] - 1.5) / -directions[:, 2], rtol=1e-12)
 
 
 def test_rays_hit_a_tilted_plane_where_algebra_says(rng):

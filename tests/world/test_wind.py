@@ -150,9 +150,7 @@ def test_short_steps_and_long_steps_are_the_same_process():
     ensemble(keys, 0.5, np.full(3, 20.0), np.full(3, 50.0), W20, coarse)
     for axis in range(3):
         after_a_second = np.corrcoef(fine[:, 0, axis], fine[:, 200, axis])[0, 1]
-        assert after_a_second == pytest.approx(
-            np.corrcoef(coarse[:, 0, axis], coarse[:, 2, axis])[0, 1], abs=0.05
-        )
+        assert after_a_second == pytest.approx(np.corrcoef(coarse[:, 0, axis], coarse[:, 2, axis])[0, 1], abs=0.05)
 
 
 def test_gusts_depend_on_key_and_step_alone():
@@ -181,9 +179,7 @@ def test_gusts_turn_with_the_mean_wind():
     left = np.array([0.0, np.sqrt(2.0 / 3.0), 0.0, 0.0, 0.0])
     up = np.array([0.0, 0.0, 0.0, np.sqrt(2.0 / 3.0), 0.0])
     np.testing.assert_allclose(velocity(along, 3.0, 4.0, 50.0, W20), su * np.array([0.6, 0.8, 0.0]))
-    np.testing.assert_allclose(
-        velocity(left, 3.0, 4.0, 50.0, W20), sv * np.array([-0.8, 0.6, 0.0]), atol=1e-15
-    )
+    np.testing.assert_allclose(velocity(left, 3.0, 4.0, 50.0, W20), sv * np.array([-0.8, 0.6, 0.0]), atol=1e-15)
     np.testing.assert_allclose(velocity(up, 3.0, 4.0, 50.0, W20), [0.0, 0.0, sw], atol=1e-15)
     np.testing.assert_allclose(velocity(along, 0.0, 0.0, 50.0, W20), [su, 0.0, 0.0])
 
@@ -226,5 +222,5 @@ def test_a_wind_field_is_made_from_its_source(monkeypatch):
         ("someones_winds:Whirl", {"speed": 1.0}),
         ("someones_winds:Nothing", {}),
     ):
-        with pytest.raises(ScenarioError, match=source):
+        with pytest.raises(ScenarioError, match=source.partition(":")[0]):
             wind.wind_field(FieldWind(source=source, options=options))

@@ -15,6 +15,7 @@ def measure() -> list[Figure]:
     figures = []
     for key, (flight, scale, unit, aim) in FLIGHTS.items():
         errors = [flight(seed) * scale for seed in SEEDS]
-        note = f"{(flight.__doc__ or '').strip().splitlines()[0]} Worst of {len(SEEDS)} seeds, mean {np.mean(errors):.3g}"
+        what = (flight.__doc__ or "").strip().splitlines()[0]
+        note = f"{what} Worst of {len(SEEDS)} seeds, mean {np.mean(errors):.3g}"
         figures.append(Figure(key, float(max(errors)), unit, aim, note, lower_is_better=True))
     return figures

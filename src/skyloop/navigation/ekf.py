@@ -128,9 +128,7 @@ def cross_matrix(v: Array) -> Array:
 class ErrorStateFilter:
     """Predicts with the IMU and corrects with whatever else arrives; the state is the IMU's."""
 
-    def __init__(
-        self, config: EkfConfig, noise: Array, body_from_imu: Array, levers: Array, ring_size: int
-    ) -> None:
+    def __init__(self, config: EkfConfig, noise: Array, body_from_imu: Array, levers: Array, ring_size: int) -> None:
         """`noise` as in `ekf_kernels`; `levers` (2, 3) m, body axes: from IMU to body origin, antenna."""
         self.config = config
         self.noise = noise
@@ -204,9 +202,7 @@ class ErrorStateFilter:
         jacobian[:, 3:6] = -age * _IDENTITY
         jacobian[:, 6:9] = -cross_matrix(self._world_from_body() @ self.levers[1])
         variance = (sd * sd)[:axes]
-        taken = self._correct(
-            POSITION, ((position - past[:3])[:axes], jacobian[:axes], variance), _ALL_STATES
-        )
+        taken = self._correct(POSITION, ((position - past[:3])[:axes], jacobian[:axes], variance), _ALL_STATES)
         if taken:
             self.state.position_offset_variance[:axes] = self.config.gnss_correlated_share * variance
         return taken

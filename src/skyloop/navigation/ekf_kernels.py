@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numba import float64, int64, void
 
-from skyloop.compiled import inlined, kernel
+from skyloop.compiled import FIRST, inlined, kernel
 
 N_NOMINAL = 17
 N_ERROR = 16
@@ -131,7 +131,7 @@ VECTOR = float64[::1]
 MATRIX = float64[:, ::1]
 
 
-@kernel(void(VECTOR, MATRIX, VECTOR, VECTOR, float64, VECTOR))
+@kernel(void(VECTOR, MATRIX, VECTOR, VECTOR, float64, VECTOR), turn=FIRST)
 def predict(nominal: Any, covariance: Any, gyro: Any, accel: Any, dt: Any, noise: Any) -> None:
     """Carry state and covariance over `dt` with one body-axes measurement, the interval's mean."""
     wx = (gyro[0] - nominal[10]) * dt
@@ -146,9 +146,7 @@ def predict(nominal: Any, covariance: Any, gyro: Any, accel: Any, dt: Any, noise
     f = np.empty(3)
     for i in range(3):
         f[i] = (
-            R[i, 0] * (accel[0] - nominal[13])
-            + R[i, 1] * (accel[1] - nominal[14])
-            + R[i, 2] * (accel[2] - nominal[15])
+            R[i, 0] * (accel[0] - nominal[13]) + R[i, 1] * (accel[1] - nominal[14]) + R[i, 2] * (accel[2] - nominal[15])
         )
     for i in range(3):
         a = f[i] - noise[GRAVITY] if i == 2 else f[i]
@@ -189,12 +187,10 @@ def _write_output(nominal, P, R, rates, levers, offset_variance, antenna, out):
         out[19 + i] = np.sqrt(P[6 + i, 6 + i])
 
 
-_ADVANCE = void(
-    VECTOR, MATRIX, VECTOR, VECTOR, MATRIX, MATRIX, float64, VECTOR, MATRIX, int64, VECTOR, VECTOR
-)
+_ADVANCE = void(VECTOR, MATRIX, VECTOR, VECTOR, MATRIX, MATRIX, float64, VECTOR, MATRIX, int64, VECTOR, VECTOR)
 
 
-@kernel(_ADVANCE)
+@kernel(_ADVANCE, turn=FIRST)
 def advance(
     nominal: Any,
     P: Any,
@@ -216,16 +212,8 @@ def advance(
     """
     gyro, accel, rates = np.empty(3), np.empty(3), np.empty(3)
     for i in range(3):
-        w = (
-            body_from_imu[i, 0] * sample[0]
-            + body_from_imu[i, 1] * sample[1]
-            + body_from_imu[i, 2] * sample[2]
-        )
-        a = (
-            body_from_imu[i, 0] * sample[3]
-            + body_from_imu[i, 1] * sample[4]
-            + body_from_imu[i, 2] * sample[5]
-        )
+        w = body_from_imu[i, 0] * sample[0] + body_from_imu[i, 1] * sample[1] + body_from_imu[i, 2] * sample[2]
+        a = body_from_imu[i, 0] * sample[3] + body_from_imu[i, 1] * sample[4] + body_from_imu[i, 2] * sample[5]
         gyro[i] = 0.5 * (last[i] + w)
         accel[i] = 0.5 * (last[3 + i] + a)
         last[i] = w
@@ -242,6 +230,6 @@ def advance(
     _write_output(nominal, P, R, rates, levers, offset_variance, ring[row], out)
 
 
-@kernel(void(VECTOR, MATRIX))
+@kernel(void(VECTOR, MATRIX), turn=FIRST)
 def world_from_body(nominal: Any, out: Any) -> None:
     _matrix(nominal[6:10], out)

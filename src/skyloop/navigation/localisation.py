@@ -73,9 +73,7 @@ def barometer_walk(config: EkfConfig, info: StreamInfo | None) -> float:
     return math.hypot(config.barometer_random_walk, _SCALE_HEIGHT * factor_sd * math.sqrt(2.0 / factor_tau))
 
 
-def process_noise(
-    config: EkfConfig, info: StreamInfo, gravity: float, barometer: StreamInfo | None = None
-) -> Array:
+def process_noise(config: EkfConfig, info: StreamInfo, gravity: float, barometer: StreamInfo | None = None) -> Array:
     """The `noise` array of `ekf_kernels`, from the sensors' own figures."""
 
     def density(key: str, floor: float) -> float:
@@ -127,9 +125,7 @@ class EkfLocaliser:
             "BarometerSample": self._on_barometer,
             "MagnetometerSample": self._on_magnetometer,
         }
-        self._handlers = {
-            info.name: handlers[record] for record, info in by_record.items() if record in handlers
-        }
+        self._handlers = {info.name: handlers[record] for record, info in by_record.items() if record in handlers}
         self._imu = by_record["ImuSample"]
         magnetometer = by_record.get("MagnetometerSample")
         self._has_magnetometer = magnetometer is not None
@@ -137,9 +133,7 @@ class EkfLocaliser:
         self._filter = self._make_filter(by_record.get("GnssFix"), by_record.get("BarometerSample"), gravity)
         self._state = LocaliserState(self._filter.state)
 
-    def _make_filter(
-        self, gnss: StreamInfo | None, barometer: StreamInfo | None, gravity: float
-    ) -> ErrorStateFilter:
+    def _make_filter(self, gnss: StreamInfo | None, barometer: StreamInfo | None, gravity: float) -> ErrorStateFilter:
         imu = self._imu.mount
         antenna = gnss.mount if gnss else Mount()
         latency = gnss.latency_ns * 1e-9 if gnss else 0.0

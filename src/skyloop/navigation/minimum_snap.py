@@ -26,9 +26,7 @@ def _derivative_matrices() -> Array:
 _DERIVATIVES = _derivative_matrices()
 _POWERS = np.arange(_COEFFICIENTS)
 # Position, velocity, acceleration, jerk at both ends of a segment of unit time, from its coefficients.
-_COEFFICIENTS_FROM_ENDS = np.linalg.inv(
-    np.vstack([_DERIVATIVES[:4, 0, :], np.ones(_COEFFICIENTS) @ _DERIVATIVES[:4]])
-)
+_COEFFICIENTS_FROM_ENDS = np.linalg.inv(np.vstack([_DERIVATIVES[:4, 0, :], np.ones(_COEFFICIENTS) @ _DERIVATIVES[:4]]))
 
 
 def _unit_snap_cost() -> Array:
@@ -93,9 +91,7 @@ class MinimumSnap:
 def _checked_waypoints(waypoints: ArrayLike) -> Array:
     points = np.array(waypoints, dtype=np.float64)
     if points.ndim != 2 or points.shape[1] != 3 or len(points) < 2:
-        raise ScenarioError(
-            f"a trajectory needs at least two waypoints of (x, y, z), got shape {points.shape}"
-        )
+        raise ScenarioError(f"a trajectory needs at least two waypoints of (x, y, z), got shape {points.shape}")
     if not np.all(np.any(np.diff(points, axis=0), axis=1)):
         raise ScenarioError("two consecutive waypoints are the same; remove one")
     return points

@@ -45,7 +45,7 @@ def plot_flight(log: FlightLog, title: str, path: Path) -> None:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    style = {"axes.edgecolor": INK, "axes.grid": True, "grid.color": "#dfe4e8", "font.size": 9}
+    style: dict[Any, Any] = {"axes.edgecolor": INK, "axes.grid": True, "grid.color": "#dfe4e8", "font.size": 9}
     with plt.rc_context(style):
         figure = plt.figure(figsize=(12, 6.6), layout="constrained")
         grid = figure.add_gridspec(4, 2, width_ratios=(1.15, 1))
@@ -54,11 +54,10 @@ def plot_flight(log: FlightLog, title: str, path: Path) -> None:
         for name, colour in zip(log.vehicles, COLOURS * 11, strict=False):
             _plot_vehicle(log, name, colour, track, rows)
         track.set(xlabel="east [m]", ylabel="north [m]", title="track from above")
+        _widen(track, 4.0)
         track.set_aspect("equal", adjustable="datalim")
         track.legend(loc="upper right", frameon=False)
-        for axis, label in zip(
-            rows, ("height [m]", "speed [m/s]", "tilt [deg]", "rotor speed [rad/s]"), strict=True
-        ):
+        for axis, label in zip(rows, ("height [m]", "speed [m/s]", "tilt [deg]", "rotor speed [rad/s]"), strict=True):
             axis.set_ylabel(label)
         for axis in rows[:-1]:
             axis.tick_params(labelbottom=False)
@@ -66,6 +65,14 @@ def plot_flight(log: FlightLog, title: str, path: Path) -> None:
         figure.suptitle(title, x=0.01, ha="left", fontweight="bold", color=INK)
         figure.savefig(path, dpi=110)
         plt.close(figure)
+
+
+def _widen(axis: Any, least: float) -> None:
+    """A hover must not be magnified until rounding errors look like a flight."""
+    box = axis.dataLim
+    x, y = 0.5 * (box.x0 + box.x1), 0.5 * (box.y0 + box.y1)
+    axis.update_datalim([(x - 0.5 * least, y - 0.5 * least), (x + 0.5 * least, y + 0.5 * least)])
+    axis.autoscale_view()
 
 
 def _plot_vehicle(log: FlightLog, name: str, colour: str, track: Any, rows: list[Any]) -> None:
@@ -104,7 +111,5 @@ def _mark_events(events: list[Event], axis: Any) -> None:
         axis.axvline(t, color=INK, lw=0.6, alpha=0.5)
         if t - last > 1.5:
             place = (t, 1.02)
-            axis.annotate(
-                event.kind, place, xycoords=("data", "axes fraction"), rotation=30, fontsize=7, color=INK
-            )
+            axis.annotate(event.kind, place, xycoords=("data", "axes fraction"), rotation=30, fontsize=7, color=INK)
             last = t

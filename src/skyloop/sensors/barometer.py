@@ -69,15 +69,11 @@ class Barometer:
     ) -> tuple[BarometerSample, float]:
         east, north, up = kinematics.position.tolist()
         # The ellipsoid falls away below the tangent plane: 8 cm at 1 km.
-        altitude = (
-            scene.local_frame.home.altitude + up + (east * east + north * north) / (2.0 * EQUATORIAL_RADIUS)
-        )
+        altitude = scene.local_frame.home.altitude + up + (east * east + north * north) / (2.0 * EQUATORIAL_RADIUS)
         white, step = rng.normal(2).tolist()
         factor = self._decay * state + self._step_sd * step
         drift = self.numbers.drift_rate * kinematics.t_ns * 1e-9
-        pressure = (
-            float(atmosphere.pressure(altitude)) * (1.0 + factor) + drift + self.numbers.noise_sd * white
-        )
+        pressure = float(atmosphere.pressure(altitude)) * (1.0 + factor) + drift + self.numbers.noise_sd * white
         temperature = float(atmosphere.temperature(altitude))
         return BarometerSample(kinematics.t_ns, pressure, _altitude(pressure), temperature), factor
 

@@ -78,9 +78,7 @@ def check_faults(faults: Sequence[Fault], sensor: Any, stream: str) -> None:
         if fault.value is None:
             continue
         if not known:
-            raise ScenarioError(
-                f"{stream}: fault '{fault.kind}' needs a sensor class that names its fault_fields"
-            )
+            raise ScenarioError(f"{stream}: fault '{fault.kind}' needs a sensor class that names its fault_fields")
         field = _field(fault, sensor)
         if field not in known:
             raise ScenarioError(f"{stream}: fault '{fault.kind}' on '{field}'; {nearest_name(field, known)}")

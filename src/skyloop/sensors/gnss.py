@@ -51,7 +51,8 @@ _PX4_VELOCITY_SD = 0.4 * 0.05 / math.sqrt(1.0 - 0.54**2)
 
 PRESETS = {
     # A single-frequency receiver under open sky, hot started. What matters within a flight is how its error
-    # wanders, not the offset of the day: some decimetres over minutes (estimated from static logs), 0.05 m/s as its data sheet says.
+    # wanders, not the offset of the day: some decimetres over minutes (estimated from static logs), and 0.05 m/s as
+    # its data sheet says.
     "m8n": GnssNumbers(
         position_sd=(0.35, 0.5),
         position_tau=120.0,
@@ -187,9 +188,7 @@ class Gnss:
         error = self._decay * state.error + self._step_sd * normals[:6]
         measured_error = error + self._white_sd * normals[6:]
         horizontal_sd, vertical_sd = self._position_sd_at(kinematics.t_ns * 1e-9)
-        fix_type = (
-            3 if horizontal_sd <= self._config.eph_3d else 2 if horizontal_sd <= self._config.eph_2d else 0
-        )
+        fix_type = 3 if horizontal_sd <= self._config.eph_3d else 2 if horizontal_sd <= self._config.eph_2d else 0
         if fix_type == 0:
             last = state.last_position
             return self._no_fix(kinematics.t_ns, scene.local_frame, last), GnssState(error, last)

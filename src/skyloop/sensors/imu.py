@@ -192,9 +192,7 @@ class Imu:
         sd = np.repeat([self.numbers.gyro_turn_on_sd, self.numbers.accel_turn_on_sd], 3)
         return sd * turn_on_normals(rng, 6)
 
-    def measure(
-        self, kinematics: Kinematics, scene: Scene, state: Array, rng: KeyedRandom
-    ) -> tuple[ImuSample, Array]:
+    def measure(self, kinematics: Kinematics, scene: Scene, state: Array, rng: KeyedRandom) -> tuple[ImuSample, Array]:
         bias, gyro, accel = np.empty(6), np.empty(3), np.empty(3)
         _measure_one(
             kinematics.quat_wxyz,

@@ -80,9 +80,7 @@ _A = float64[::1]
 @kernel(void(_A, _A, _A, float64, float64, float64, _A, _A, _A))
 def _measure_one(q, field_world, shape, white, decay, step, normals, bias, out):  # type: ignore[no-untyped-def]
     """`shape` is hard iron, then scale; `bias` moves on in place."""
-    out[0], out[1], out[2] = to_world(
-        q[0], -q[1], -q[2], -q[3], field_world[0], field_world[1], field_world[2]
-    )
+    out[0], out[1], out[2] = to_world(q[0], -q[1], -q[2], -q[3], field_world[0], field_world[1], field_world[2])
     for i in range(3):
         bias[i] = decay * bias[i] + step * normals[3 + i]
         out[i] = shape[3 + i] * out[i] + shape[i] + bias[i] + white * normals[i]

@@ -56,7 +56,8 @@ State = TypeVar("State")
 
 
 class Sensor(Protocol[State]):
-    """One instrument, constructed as `Class(config, period_s)`; its state is plain tuples and arrays.
+    """One instrument; its state is plain tuples and arrays. Ours are made as `Class(config, period_s)`, yours as
+    `Class(**options)`.
 
     It may also offer `hidden(state, t_ns)`, a record of class `hidden_message` for its truth stream, and
     `disturbed(sample, field, error)` where a fault's error takes more than adding to one field.
@@ -70,9 +71,7 @@ class Sensor(Protocol[State]):
     def initial_state(self, rng: KeyedRandom) -> State:
         """As switched on: turn-on biases are drawn here."""
 
-    def measure(
-        self, kinematics: Kinematics, scene: Scene, state: State, rng: KeyedRandom
-    ) -> tuple[Any, State]:
+    def measure(self, kinematics: Kinematics, scene: Scene, state: State, rng: KeyedRandom) -> tuple[Any, State]:
         """The sample due now and the state after it; called for every due time, in order."""
 
     def details(self) -> dict[str, Any]:

@@ -134,9 +134,7 @@ class TrajectoryPilotConfig(BaseModel):
 class TrajectoryPilot(Sortie):
     """Takes off, goes to the trajectory's start, waits to be still there, then follows it point by point."""
 
-    def __init__(
-        self, trajectory: TrajectoryConfig, takeoff_altitude: float = 2.0, land: bool = True
-    ) -> None:
+    def __init__(self, trajectory: TrajectoryConfig, takeoff_altitude: float = 2.0, land: bool = True) -> None:
         super().__init__(takeoff_altitude, land=land)
         self.trajectory = build(trajectory)
         self._start = self.trajectory.at(0.0)

@@ -89,16 +89,12 @@ def tracking_error(seed: int, trajectory: dict[str, Any]) -> float:
 
 def circle_error(seed: int) -> float:
     """r = 10 m at 7.5 m/s."""
-    return tracking_error(
-        seed, {"kind": "circle", "centre": [0, 0, 10], "radius": 10.0, "speed": 7.5, "laps": 3}
-    )
+    return tracking_error(seed, {"kind": "circle", "centre": [0, 0, 10], "radius": 10.0, "speed": 7.5, "laps": 3})
 
 
 def lemniscate_error(seed: int) -> float:
     """Minimum radius of curvature 30 m at 15 m/s."""
-    return tracking_error(
-        seed, {"kind": "lemniscate", "centre": [0, 0, 20], "minimum_radius": 30.0, "speed": 15.0}
-    )
+    return tracking_error(seed, {"kind": "lemniscate", "centre": [0, 0, 20], "minimum_radius": 30.0, "speed": 15.0})
 
 
 def wind_error(seed: int) -> float:
@@ -135,9 +131,7 @@ def ekf_mission_error(seed: int, gnss: dict[str, Any] | None = None) -> float:
         fly(simulation, 120.0)
         kinds = [message.data.kind for message in events]
         reached = next(part.pilot.reached for part in simulation.parts if isinstance(part, PilotPart))  # type: ignore[attr-defined]
-        completed = (
-            reached == len(SQUARE_MISSION["waypoints"]) and "landed" in kinds and "crashed" not in kinds
-        )
+        completed = reached == len(SQUARE_MISSION["waypoints"]) and "landed" in kinds and "crashed" not in kinds
         return float(np.linalg.norm(simulation.truth().position - start)) if completed else np.inf
 
 

@@ -54,7 +54,7 @@ class Failsafes(BaseModel):
     estimate_timeout: Positive = 0.3
     """s without a valid estimate before it descends level and lands."""
     descent_speed: Positive = 0.7
-    """m/s when landing."""
+    """m/s when landing, blind or not."""
     home_altitude: Positive = 3.0
     """m above home to fly back at, at least."""
 
@@ -289,6 +289,7 @@ class Autopilot:
             memory.mode, memory.land_start_ns, memory.quiet_since_ns = "land", t_ns, -1
             memory.land_from = float(self.state(t_ns).position[2])
             self._row["kind"] = SET_DESCEND
+            self._row["velocity"] = (0.0, 0.0, -self.failsafes.descent_speed)
         elif not lost and memory.failsafe == "estimate lost":
             memory.failsafe = ""
             self._event(t_ns, "failsafe over", "estimate is back, hovering")

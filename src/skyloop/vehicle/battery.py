@@ -10,11 +10,13 @@ def drain_battery(s, p, dt, density_ratio):  # type: ignore[no-untyped-def]
     """One step: each rotor takes its ideal induced power T^1.5/√(2ρA) over the efficiency of propeller and drive."""
     if not p.has_battery:
         return
-    power = p.hotel_power
-    disc = np.sqrt(2.0 * 1.225 * density_ratio * np.pi) * p.rotor_radius
+    # T^1.5 is (k ρ)^1.5 ω³, so that one root serves all rotors
+    per_speed_squared = p.thrust_coefficient * density_ratio
+    disc = np.sqrt(2.0 * 1.225 * np.pi * density_ratio / per_speed_squared) * p.rotor_radius
+    cubes = 0.0
     for i in range(p.n_rotors):
-        lift = p.thrust_coefficient * density_ratio * s.rotor_speed[i] * s.rotor_speed[i]
-        power += lift * np.sqrt(lift) / (disc * p.power_efficiency)
+        cubes += s.rotor_speed[i] ** 3
+    power = p.hotel_power + cubes * per_speed_squared / (disc * p.power_efficiency)
     charge_left = max(0.0, 1.0 - s.charge_used / p.capacity)
     open_voltage = p.voltage_empty + (p.voltage_full - p.voltage_empty) * charge_left
     # power = (open - R i) i; beyond the largest power the cells can give, they give that

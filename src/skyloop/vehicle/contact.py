@@ -49,20 +49,22 @@ def _point_force(s, p, w, heights, i, x, y, z, vx, vy, vz):  # type: ignore[no-u
 
 @inlined
 def contact_wrench(s, p, w, heights, y):  # type: ignore[no-untyped-def]
-    """Force and torque of all contacts in body axes, added to w.wrench."""
-    place, wrench = p.contact_position, w.wrench
+    """Force and torque of all contacts in body axes."""
+    place = p.contact_position
+    total_x = total_y = total_z = torque_x = torque_y = torque_z = 0.0
     for i in range(p.n_contacts):
         px, py, pz, vx, vy, vz = _point_motion(p, y, i)
         fx, fy, fz, normal, _ = _point_force(s, p, w, heights, i, px, py, pz, vx, vy, vz)
         if normal > 0.0:
             bx, by, bz = to_body(y[6], y[7], y[8], y[9], fx, fy, fz)
             tx, ty, tz = cross(place[i, 0], place[i, 1], place[i, 2], bx, by, bz)
-            wrench[0] += bx
-            wrench[1] += by
-            wrench[2] += bz
-            wrench[3] += tx
-            wrench[4] += ty
-            wrench[5] += tz
+            total_x += bx
+            total_y += by
+            total_z += bz
+            torque_x += tx
+            torque_y += ty
+            torque_z += tz
+    return total_x, total_y, total_z, torque_x, torque_y, torque_z
 
 
 @inlined

@@ -15,8 +15,6 @@ from skyloop.vehicle.mixer import mix, voltage_ratio
 
 MAX_EXTRAPOLATION = 0.1
 """s a setpoint or estimate is carried forward by its own derivatives; older ones stand still."""
-DESCENT_SPEED = 0.7
-"""m/s of the blind failsafe descent."""
 
 
 @inlined
@@ -123,12 +121,15 @@ def wanted_velocity(u, p, m, t, yaw, out):  # type: ignore[no-untyped-def]
 
 @inlined
 def wanted_acceleration(s, u, p, m, dt, v, a):  # type: ignore[no-untyped-def]
-    """PI on velocity with the feed-forwards in `v`; returns the acceleration the thrust must give, gravity included; a is scratch."""
+    """PI on velocity with the feed-forwards in `v`; returns the acceleration the thrust must give, gravity included.
+
+    a is scratch. A blind descent keeps level and only its vertical speed.
+    """
     level = u.kind == SET_DESCEND
     for k in range(3):
         goal = v[k]
         if level:
-            goal = -DESCENT_SPEED if k == 2 else m[3 + k]
+            goal = u.velocity[2] if k == 2 else m[3 + k]
         error = goal - m[3 + k]
         push = p.velocity_p[k] * error
         # a saturated mixer or a clipped push must not wind the integral up

@@ -10,19 +10,25 @@ BOX_THRESHOLD = 0.1
 
 
 @inlined
-def frame_drag(p, w, density_ratio):  # type: ignore[no-untyped-def]
-    """Added to w.wrench. w.air: velocity of the vehicle through the air, body axes."""
-    air, wrench = w.air, w.wrench
+def _box_face(factor, speed):  # type: ignore[no-untyped-def]
+    """Only the face that meets the air counts; it lies on the axis, so there is no torque."""
+    return factor * abs(speed) * speed if abs(speed) > BOX_THRESHOLD else 0.0
+
+
+@inlined
+def frame_drag(p, density_ratio, air_x, air_y, air_z):  # type: ignore[no-untyped-def]
+    """Force in body axes. air: velocity of the vehicle through the air, body axes."""
+    speed = density_ratio * np.sqrt(air_x * air_x + air_y * air_y + air_z * air_z)
+    fx = -p.parasitic[0] * speed * air_x
+    fy = -p.parasitic[1] * speed * air_y
+    fz = -p.parasitic[2] * speed * air_z
     if p.drag_model == DRAG_LINEAR:
         # eq. (5), in body axes
-        for k in range(3):
-            wrench[k] -= p.linear_drag[k] * air[k]
+        fx -= p.linear_drag[0] * air_x
+        fy -= p.linear_drag[1] * air_y
+        fz -= p.linear_drag[2] * air_z
     elif p.drag_model == DRAG_BOX:
-        # only the face that meets the air counts; it lies on the axis, so there is no torque
-        for k in range(3):
-            if abs(air[k]) > BOX_THRESHOLD:
-                wrench[k] -= p.box_drag[k] * density_ratio * abs(air[k]) * air[k]
-    if p.parasitic[0] + p.parasitic[1] + p.parasitic[2] > 0.0:
-        speed = np.sqrt(air[0] * air[0] + air[1] * air[1] + air[2] * air[2])
-        for k in range(3):
-            wrench[k] -= p.parasitic[k] * density_ratio * speed * air[k]
+        fx -= _box_face(p.box_drag[0] * density_ratio, air_x)
+        fy -= _box_face(p.box_drag[1] * density_ratio, air_y)
+        fz -= _box_face(p.box_drag[2] * density_ratio, air_z)
+    return fx, fy, fz

@@ -11,8 +11,18 @@ from skyloop.frames import quat_from_yaw, rotate
 from skyloop.messages import ActuatorState, Array, BatteryState, Estimate, VehicleState
 from skyloop.streams import NS_PER_S, Rate
 from skyloop.vehicle.fleet_kernels import STATE_SIZE, advance, read_state
-from skyloop.vehicle.layout import INPUT, PARAMS, SET_IDLE, STATE
+from skyloop.vehicle.layout import DRAG_BOX, DRAG_LINEAR, INPUT, PARAMS, SET_IDLE, STATE
 from skyloop.world.ground import Ground
+
+
+def derive(params: np.ndarray[Any, Any], dt: float) -> None:
+    """Fill the numbers that follow from others and from the step."""
+    params["inverse_mass"] = 1.0 / params["mass"]
+    params["inverse_inertia"] = 1.0 / params["inertia"]
+    for way in ("up", "down"):
+        params[f"half_step_decay_{way}"] = np.exp(-0.5 * dt / params[f"tau_{way}"])
+    parasitic = params["parasitic"].sum(axis=1) > 0.0
+    params["has_frame_drag"] = parasitic | np.isin(params["drag_model"], (DRAG_LINEAR, DRAG_BOX))
 
 
 class Fleet:
@@ -22,6 +32,7 @@ class Fleet:
         self.params = np.concatenate(params) if params else np.zeros(0, PARAMS)
         self.states = np.zeros(len(self.params), STATE)
         self.inputs = np.zeros(len(self.params), INPUT)
+        derive(self.params, rate.period_s)
         self.n_rotors: list[int] = self.params["n_rotors"].tolist()
         self.rate = rate
         self.ground = ground
@@ -62,9 +73,7 @@ class Fleet:
         until = self.rate.count_until(t_ns)
         if until > self._steps:
             self._steps = until
-            advance(
-                self.states, self.inputs, self.params, self.rate.period_s, until, *self.ground.kernel_arguments
-            )
+            advance(self.states, self.inputs, self.params, self.rate.period_s, until, *self.ground.kernel_arguments)
 
     def state(self, i: int, t_ns: int) -> VehicleState:
         """The exact state at an instant within the last physics step; read once per instant, whoever asks."""

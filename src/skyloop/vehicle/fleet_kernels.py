@@ -118,9 +118,7 @@ def read_state(states, params, index, dt, fraction, out, speeds, thrusts):  # ty
     h11 = f * f * (f - 1.0) * dt
     for k in range(3):
         out[k] = h00 * a[k] + h10 * a[3 + k] + h01 * b[k] + h11 * b[3 + k]
-        out[3 + k] = (
-            h00 * a[3 + k] + h10 * s.acceleration_before[k] + h01 * b[3 + k] + h11 * s.acceleration[k]
-        )
+        out[3 + k] = h00 * a[3 + k] + h10 * s.acceleration_before[k] + h01 * b[3 + k] + h11 * s.acceleration[k]
         out[10 + k] = (
             h00 * a[10 + k] + h10 * s.angular_acceleration_before[k] + h01 * b[10 + k]
             + h11 * s.angular_acceleration[k]

@@ -129,6 +129,12 @@ PARAMS = np.dtype(
         ("max_tilt", _f8),
         _vec("max_rate", 3),
         ("max_rotor_thrust", _f8),
+        # derived from the above by the fleet, to spare the kernels divisions and exponentials
+        ("inverse_mass", _f8),
+        _vec("inverse_inertia", 3),
+        ("half_step_decay_up", _f8),  # exp(-dt / 2 tau)
+        ("half_step_decay_down", _f8),
+        ("has_frame_drag", _i8),
     ],
     align=True,
 )
@@ -219,8 +225,6 @@ SCRATCH = np.dtype(
         _vec("efficiency", MAX_ROTORS),
         _vec("trial", 13),
         _vec("slope", 4, 13),  # of the Runge-Kutta stages
-        _vec("air", 3),
-        _vec("wrench", 6),
         # controller
         _vec("measured", 13),
         _vec("goal", 9),  # velocity, acceleration and jerk

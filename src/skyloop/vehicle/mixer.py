@@ -40,9 +40,7 @@ def mix(s, p, collective, tx, ty, tz, lift):  # type: ignore[no-untyped-def]
         share = max(n * p.mixer[i, 0], 0.1)  # of the mean collective; 1 with the centre of mass in the middle
         shift_low = max(shift_low, (floor - lift[i]) / share)
         shift_high = min(shift_high, (top - lift[i]) / share)
-    shift = (
-        min(max(0.0, shift_low), shift_high) if shift_low <= shift_high else 0.5 * (shift_low + shift_high)
-    )
+    shift = min(max(0.0, shift_low), shift_high) if shift_low <= shift_high else 0.5 * (shift_low + shift_high)
     if shift != 0.0:
         s.saturated = 1
 

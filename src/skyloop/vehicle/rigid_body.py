@@ -16,8 +16,10 @@ REFERENCE_DENSITY = 1.225
 
 
 @inlined
-def scheduled_wrench(p, w, t, y):  # type: ignore[no-untyped-def]
-    wrench, force, torque = w.wrench, p.wrench_force, p.wrench_torque
+def scheduled_wrench(p, t, y):  # type: ignore[no-untyped-def]
+    """Force and torque of the pushes in force at t, body axes."""
+    force, torque = p.wrench_force, p.wrench_torque
+    total_x = total_y = total_z = torque_x = torque_y = torque_z = 0.0
     for k in range(p.n_wrenches):
         if p.wrench_start[k] <= t < p.wrench_end[k]:
             fx, fy, fz = force[k, 0], force[k, 1], force[k, 2]
@@ -25,48 +27,52 @@ def scheduled_wrench(p, w, t, y):  # type: ignore[no-untyped-def]
             if not p.wrench_in_body[k]:
                 fx, fy, fz = to_body(y[6], y[7], y[8], y[9], fx, fy, fz)
                 tx, ty, tz = to_body(y[6], y[7], y[8], y[9], tx, ty, tz)
-            wrench[0] += fx
-            wrench[1] += fy
-            wrench[2] += fz
-            wrench[3] += tx
-            wrench[4] += ty
-            wrench[5] += tz
+            total_x += fx
+            total_y += fy
+            total_z += fz
+            torque_x += tx
+            torque_y += ty
+            torque_z += tz
+    return total_x, total_y, total_z, torque_x, torque_y, torque_z
 
 
 @inlined
 def derivative(s, p, w, heights, t, row, stage, density_ratio, ground_height):  # type: ignore[no-untyped-def]
     """Time derivative of the 13 motion states in w.trial into w.slope[stage], with the rotors at w.speed[row]."""
-    y, air, wrench, out = w.trial, w.air, w.wrench, w.slope
+    y, out = w.trial, w.slope
     qw, qx, qy, qz = y[6], y[7], y[8], y[9]
     wx, wy, wz = y[10], y[11], y[12]
 
     # forces and torques in body axes
-    air[0], air[1], air[2] = to_body(qw, qx, qy, qz, y[3] - s.wind[0], y[4] - s.wind[1], y[5] - s.wind[2])
-    for k in range(6):
-        wrench[k] = 0.0
+    ux, uy, uz = to_body(qw, qx, qy, qz, y[3] - s.wind[0], y[4] - s.wind[1], y[5] - s.wind[2])
     height = y[2] - ground_height
-    rotor_wrench(s, p, w, row, density_ratio, height, wx, wy, wz)
-    frame_drag(p, w, density_ratio)
+    fx, fy, fz, tx, ty, tz = rotor_wrench(s, p, w, row, density_ratio, height, ux, uy, uz, wx, wy, wz)
+    if p.has_frame_drag:
+        dx, dy, dz = frame_drag(p, density_ratio, ux, uy, uz)
+        fx, fy, fz = fx + dx, fy + dy, fz + dz
     if height < p.bounding_radius:
-        contact_wrench(s, p, w, heights, y)
+        cx, cy, cz, gx, gy, gz = contact_wrench(s, p, w, heights, y)
+        fx, fy, fz, tx, ty, tz = fx + cx, fy + cy, fz + cz, tx + gx, ty + gy, tz + gz
     if p.n_wrenches:
-        scheduled_wrench(p, w, t, y)
+        cx, cy, cz, gx, gy, gz = scheduled_wrench(p, t, y)
+        fx, fy, fz, tx, ty, tz = fx + cx, fy + cy, fz + cz, tx + gx, ty + gy, tz + gz
 
     # Newton and Euler
-    ax, ay, az = to_world(qw, qx, qy, qz, wrench[0], wrench[1], wrench[2])
+    ax, ay, az = to_world(qw, qx, qy, qz, fx, fy, fz)
     for k in range(3):
         out[stage, k] = y[3 + k]
-    out[stage, 3] = ax / p.mass
-    out[stage, 4] = ay / p.mass
-    out[stage, 5] = az / p.mass - p.gravity
+    per_mass = p.inverse_mass
+    out[stage, 3] = ax * per_mass
+    out[stage, 4] = ay * per_mass
+    out[stage, 5] = az * per_mass - p.gravity
     out[stage, 6] = 0.5 * (-qx * wx - qy * wy - qz * wz)
     out[stage, 7] = 0.5 * (qw * wx + qy * wz - qz * wy)
     out[stage, 8] = 0.5 * (qw * wy + qz * wx - qx * wz)
     out[stage, 9] = 0.5 * (qw * wz + qx * wy - qy * wx)
     jx, jy, jz = p.inertia[0], p.inertia[1], p.inertia[2]
-    out[stage, 10] = (wrench[3] - (jz - jy) * wy * wz) / jx
-    out[stage, 11] = (wrench[4] - (jx - jz) * wx * wz) / jy
-    out[stage, 12] = (wrench[5] - (jy - jx) * wx * wy) / jz
+    out[stage, 10] = (tx - (jz - jy) * wy * wz) * p.inverse_inertia[0]
+    out[stage, 11] = (ty - (jx - jz) * wx * wz) * p.inverse_inertia[1]
+    out[stage, 12] = (tz - (jy - jx) * wx * wy) * p.inverse_inertia[2]
 
 
 @inlined

@@ -43,8 +43,11 @@ def rotor_response(s, p, w, dt):  # type: ignore[no-untyped-def]
     for i in range(p.n_rotors):
         before = s.rotor_speed[i]
         wanted = target[i]
-        tau = (p.tau_up if wanted > before else p.tau_down) * slowness[i]
-        decay = np.exp(-0.5 * dt / tau)
+        tau = p.tau_up if wanted > before else p.tau_down
+        decay = p.half_step_decay_up if wanted > before else p.half_step_decay_down
+        if slowness[i] != 1.0:
+            tau *= slowness[i]
+            decay = np.exp(-0.5 * dt / tau)
         if p.lag_on_thrust:
             gap = before * before - wanted * wanted
             for stage in range(3):
@@ -67,61 +70,70 @@ def ground_effect_factor(p, height):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def rotor_wrench(s, p, w, row, density_ratio, height, wx, wy, wz):  # type: ignore[no-untyped-def]
-    """Force and torque of all rotors in body axes, added to w.wrench; their thrusts go to s.thrust.
+def drag_per_speed(p, model, lift):  # type: ignore[no-untyped-def]
+    """N/(m/s) of one rotor in its plane: eq. (6), or its linear form (9)."""
+    if model == DRAG_ROTOR:
+        return p.rotor_drag * np.sqrt(lift)
+    if model == DRAG_ROTOR_LINEAR:
+        return p.rotor_drag * (p.sqrt_slope * lift + p.sqrt_offset)
+    return 0.0
 
-    row: of the rotor speeds. height: of the centre of mass above ground. wx, wy, wz: body rates.
+
+@inlined
+def rotor_wrench(s, p, w, row, density_ratio, height, air_x, air_y, air_z, wx, wy, wz):  # type: ignore[no-untyped-def]
+    """Force and torque of all rotors in body axes; their thrusts go to s.thrust.
+
+    row: of the rotor speeds. height: of the centre of mass above ground. air: velocity through the air, and w: rates,
+    both in body axes. Scalars throughout, here and in its neighbours: a round trip through memory costs more than the
+    arithmetic.
     """
-    place, air, wrench = p.rotor_position, w.air, w.wrench
+    # read once: after each store to s.thrust the compiler must assume that p and w have changed
+    place, row_speed, row_spin_up = p.rotor_position, w.speed, w.spin_up
+    per_speed_squared = p.thrust_coefficient * density_ratio
+    torque_ratio, inertia, model = p.torque_ratio, p.rotor_inertia, p.drag_model
+    inflow = p.translational_lift + p.axial_inflow > 0.0
     angular_momentum = 0.0
-    total = 0.0
+    total_x = total_y = total = 0.0
+    torque_x = torque_y = torque_z = 0.0
     for i in range(p.n_rotors):
         dx, dy, dz = place[i, 0], place[i, 1], place[i, 2]
         ux, uy, uz = cross(wx, wy, wz, dx, dy, dz)
-        ux += air[0]
-        uy += air[1]
-        uz += air[2]
+        ux += air_x
+        uy += air_y
+        uz += air_z
 
         # thrust and its corrections
-        omega = w.speed[row, i]
-        static_thrust = p.thrust_coefficient * density_ratio * omega * omega * w.efficiency[i]
+        omega = row_speed[row, i]
+        static_thrust = per_speed_squared * omega * omega * w.efficiency[i]
         lift = static_thrust
         if p.ground_effect > 0.0:
             lift *= ground_effect_factor(p, height + dz)
-        if omega > 1.0:
+        if inflow and omega > 1.0:
             lift += w.efficiency[i] * (p.translational_lift * (ux * ux + uy * uy) - p.axial_inflow * omega * uz)
-        lift = max(0.0, lift)
+            lift = max(0.0, lift)
         s.thrust[i] = lift
-        total += lift
 
-        # drag in the rotor plane, eq. (6) and its linear form (9)
-        fx = 0.0
-        fy = 0.0
-        if p.drag_model == DRAG_ROTOR:
-            c = p.rotor_drag * np.sqrt(lift)
-            fx = -c * ux
-            fy = -c * uy
-        elif p.drag_model == DRAG_ROTOR_LINEAR:
-            c = p.rotor_drag * (p.sqrt_slope * lift + p.sqrt_offset)
-            fx = -c * ux
-            fy = -c * uy
+        # drag in the rotor plane
+        c = drag_per_speed(p, model, lift)
+        fx, fy = -c * ux, -c * uy
 
         tx, ty, tz = cross(dx, dy, dz, fx, fy, lift)
         spin = p.rotor_spin[i]
-        wrench[0] += fx
-        wrench[1] += fy
-        wrench[2] += lift
-        wrench[3] += tx
-        wrench[4] += ty
-        wrench[5] += tz - spin * (p.torque_ratio * static_thrust + p.rotor_inertia * w.spin_up[row, i])
-        angular_momentum += spin * p.rotor_inertia * omega
-
-    # gyroscopic torque of the spinning rotors
-    wrench[3] -= wy * angular_momentum
-    wrench[4] += wx * angular_momentum
+        total_x += fx
+        total_y += fy
+        total += lift
+        torque_x += tx
+        torque_y += ty
+        torque_z += tz - spin * (torque_ratio * static_thrust + inertia * row_spin_up[row, i])
+        angular_momentum += spin * inertia * omega
 
     # eq. (13): the sum of (9) without the turn rate
     if p.drag_model == DRAG_ROTOR_LUMPED:
         c = p.rotor_drag * (p.sqrt_slope * total + p.n_rotors * p.sqrt_offset)
-        wrench[0] -= c * air[0]
-        wrench[1] -= c * air[1]
+        total_x -= c * air_x
+        total_y -= c * air_y
+
+    # with the gyroscopic torque of the spinning rotors
+    torque_x -= wy * angular_momentum
+    torque_y += wx * angular_momentum
+    return total_x, total_y, total, torque_x, torque_y, torque_z

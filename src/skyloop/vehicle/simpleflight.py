@@ -8,7 +8,7 @@ import numpy as np
 
 from skyloop.compiled import inlined
 from skyloop.rotations import to_body
-from skyloop.vehicle.controller import follow_yaw, wanted_velocity, yaw_of
+from skyloop.vehicle.controller import follow_yaw, wanted_velocity
 from skyloop.vehicle.layout import SET_ATTITUDE, SET_DESCEND, SET_POSITION, SET_RATES
 
 RATE_LIMIT = 2.5
@@ -41,54 +41,35 @@ def follow_velocity(s, p, k, error, dt):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def simpleflight(s, u, p, w, t, dt):  # type: ignore[no-untyped-def]
-    """One controller step on the motion in w.measured."""
-    m, v, rates, lift = w.measured, w.goal, w.rates, w.lift
-    qw, qx, qy, qz = m[6], m[7], m[8], m[9]
-    roll = np.arctan2(2.0 * (qw * qx + qy * qz), 1.0 - 2.0 * (qx * qx + qy * qy))
-    pitch = np.arcsin(unit(2.0 * (qw * qy - qz * qx)))
-    yaw = yaw_of(m)
-    yaw_rate = follow_yaw(s, u, p, m, t, dt)
-    top = p.max_rotor_thrust * p.n_rotors
+def euler(w, x, y, z):  # type: ignore[no-untyped-def]
+    """Roll, pitch and yaw of a quaternion."""
+    roll = np.arctan2(2.0 * (w * x + y * z), 1.0 - 2.0 * (x * x + y * y))
+    pitch = np.arcsin(unit(2.0 * (w * y - z * x)))
+    return roll, pitch, np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
 
-    if u.kind == SET_RATES:
+
+@inlined
+def simple_velocity(u, p, w, t, yaw):  # type: ignore[no-untyped-def]
+    """Position to velocity, into w.goal."""
+    m, v = w.measured, w.goal
+    wanted_velocity(u, p, m, t, yaw, v)
+    if u.kind == SET_POSITION:
         for k in range(3):
-            rates[k] = u.rates[k]
-        throttle = u.thrust / top
-    elif u.kind == SET_ATTITUDE:
-        gw, gx, gy, gz = u.quat[0], u.quat[1], u.quat[2], u.quat[3]
-        goal_roll = np.arctan2(2.0 * (gw * gx + gy * gz), 1.0 - 2.0 * (gx * gx + gy * gy))
-        goal_pitch = np.arcsin(unit(2.0 * (gw * gy - gz * gx)))
-        goal_yaw = np.arctan2(2.0 * (gw * gz + gx * gy), 1.0 - 2.0 * (gy * gy + gz * gz))
-        rates[0] = angle_to_rate(p, 0, goal_roll - roll)
-        rates[1] = angle_to_rate(p, 1, goal_pitch - pitch)
-        rates[2] = angle_to_rate(p, 2, goal_yaw - yaw) + u.yaw_rate
-        throttle = u.thrust / top
-    else:
-        # position to velocity, velocity to level angles
-        wanted_velocity(u, p, m, t, yaw, v)
-        if u.kind == SET_POSITION:
-            for k in range(3):
-                v[k] = unit(p.position_p[k] * (u.position[k] - m[k])) * VELOCITY_LIMIT
-            speed = np.sqrt(v[0] * v[0] + v[1] * v[1])
-            limit = min(VELOCITY_LIMIT, u.speed_limit)
-            if speed > limit:
-                v[0] *= limit / speed
-                v[1] *= limit / speed
-            v[2] = min(max(v[2], -p.max_speed_down), p.max_speed_up)
-        elif u.kind == SET_DESCEND:
-            v[0], v[1], v[2] = m[3], m[4], -0.7
-        ex, ey, ez = to_body(qw, qx, qy, qz, v[0] - m[3], v[1] - m[4], v[2] - m[5])
-        forward = follow_velocity(s, p, 0, ex, dt)
-        left = follow_velocity(s, p, 1, ey, dt)
-        rates[0] = angle_to_rate(p, 0, -left * LEVEL_LIMIT - roll)
-        rates[1] = angle_to_rate(p, 1, forward * LEVEL_LIMIT - pitch)
-        rates[2] = angle_to_rate(p, 2, s.yaw_target - yaw) + yaw_rate
-        throttle = 0.5 * (1.0 + follow_velocity(s, p, 2, ez, dt))
-        throttle = max(throttle, MIN_THROTTLE)
+            v[k] = unit(p.position_p[k] * (u.position[k] - m[k])) * VELOCITY_LIMIT
+        speed = np.sqrt(v[0] * v[0] + v[1] * v[1])
+        limit = min(VELOCITY_LIMIT, u.speed_limit)
+        if speed > limit:
+            v[0] *= limit / speed
+            v[1] *= limit / speed
+        v[2] = min(max(v[2], -p.max_speed_down), p.max_speed_up)
+    elif u.kind == SET_DESCEND:
+        v[0], v[1], v[2] = m[3], m[4], u.velocity[2]
 
-    # rates to the mixer of signs
-    s.thrust_wanted = throttle * top
+
+@inlined
+def mix_signs(s, p, w, throttle):  # type: ignore[no-untyped-def]
+    """Rates to rotor commands: every rotor gets throttle plus or minus each axis, lifted and scaled into 0..1."""
+    m, rates, lift = w.measured, w.rates, w.lift
     ux = unit(p.rate_p[0] * (rates[0] - m[10]))
     uy = unit(p.rate_p[1] * (rates[1] - m[11]))
     uz = unit(p.rate_p[2] * (rates[2] - m[12]))
@@ -106,3 +87,36 @@ def simpleflight(s, u, p, w, t, dt):  # type: ignore[no-untyped-def]
     for i in range(p.n_rotors):
         share = unit(lift[i] / max(highest, 1.0))
         s.command[i] = np.sqrt(max(share, 0.0)) * p.max_speed
+
+
+@inlined
+def simpleflight(s, u, p, w, t, dt):  # type: ignore[no-untyped-def]
+    """One controller step on the motion in w.measured."""
+    m, v, rates = w.measured, w.goal, w.rates
+    roll, pitch, yaw = euler(m[6], m[7], m[8], m[9])
+    yaw_rate = follow_yaw(s, u, p, m, t, dt)
+    top = p.max_rotor_thrust * p.n_rotors
+
+    if u.kind == SET_RATES:
+        for k in range(3):
+            rates[k] = u.rates[k]
+        throttle = u.thrust / top
+    elif u.kind == SET_ATTITUDE:
+        goal_roll, goal_pitch, goal_yaw = euler(u.quat[0], u.quat[1], u.quat[2], u.quat[3])
+        rates[0] = angle_to_rate(p, 0, goal_roll - roll)
+        rates[1] = angle_to_rate(p, 1, goal_pitch - pitch)
+        rates[2] = angle_to_rate(p, 2, goal_yaw - yaw) + u.yaw_rate
+        throttle = u.thrust / top
+    else:
+        # velocity to level angles and throttle
+        simple_velocity(u, p, w, t, yaw)
+        ex, ey, ez = to_body(m[6], m[7], m[8], m[9], v[0] - m[3], v[1] - m[4], v[2] - m[5])
+        forward = follow_velocity(s, p, 0, ex, dt)
+        left = follow_velocity(s, p, 1, ey, dt)
+        rates[0] = angle_to_rate(p, 0, -left * LEVEL_LIMIT - roll)
+        rates[1] = angle_to_rate(p, 1, forward * LEVEL_LIMIT - pitch)
+        rates[2] = angle_to_rate(p, 2, s.yaw_target - yaw) + yaw_rate
+        throttle = max(0.5 * (1.0 + follow_velocity(s, p, 2, ez, dt)), MIN_THROTTLE)
+
+    s.thrust_wanted = throttle * top
+    mix_signs(s, p, w, throttle)

@@ -77,9 +77,7 @@ def normal_gravity(latitude_deg: float, altitude: float) -> float:
     sine_squared = np.sin(np.radians(latitude_deg)) ** 2
     eccentricity_squared = FLATTENING * (2.0 - FLATTENING)
     on_ellipsoid = (
-        _EQUATORIAL_GRAVITY
-        * (1.0 + _SOMIGLIANA * sine_squared)
-        / np.sqrt(1.0 - eccentricity_squared * sine_squared)
+        _EQUATORIAL_GRAVITY * (1.0 + _SOMIGLIANA * sine_squared) / np.sqrt(1.0 - eccentricity_squared * sine_squared)
     )
     h = altitude / EQUATORIAL_RADIUS
     first_order = 1.0 + FLATTENING + _CENTRIFUGAL_RATIO - 2.0 * FLATTENING * sine_squared

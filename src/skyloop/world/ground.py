@@ -154,9 +154,7 @@ class Ground:
     def __post_init__(self) -> None:
         heights = np.array(self.heights, dtype=np.float64, order="C")
         if heights.ndim != 2 or min(heights.shape) < 2:
-            raise ScenarioError(
-                f"ground heights have shape {heights.shape}; give a grid of at least 2 by 2 points"
-            )
+            raise ScenarioError(f"ground heights have shape {heights.shape}; give a grid of at least 2 by 2 points")
         if not np.isfinite(heights).all():
             raise ScenarioError("ground heights hold NaN or infinity; fill the holes before making a Ground")
         if not (np.isfinite(self.cell) and self.cell > 0.0):
@@ -175,14 +173,11 @@ class Ground:
         x_min, y_min, x_max, y_max = extent
         if not (cell > 0.0 and x_max > x_min and y_max > y_min):
             raise ScenarioError(
-                f"ground extent {extent} with cell {cell} is empty; "
-                "give (x_min, y_min, x_max, y_max) and cell > 0"
+                f"ground extent {extent} with cell {cell} is empty; give (x_min, y_min, x_max, y_max) and cell > 0"
             )
         # The tolerance keeps 10 / 0.1 at 100 cells when rounding makes it 100.00000000000001.
         counts = [max(int(np.ceil(span / cell - 1e-9)), 1) + 1 for span in (x_max - x_min, y_max - y_min)]
-        x, y = np.meshgrid(
-            x_min + cell * np.arange(counts[0]), y_min + cell * np.arange(counts[1]), indexing="ij"
-        )
+        x, y = np.meshgrid(x_min + cell * np.arange(counts[0]), y_min + cell * np.arange(counts[1]), indexing="ij")
         heights = np.broadcast_to(np.asarray(height(x, y), dtype=np.float64), x.shape)
         return Ground(heights, (float(x_min), float(y_min)), float(cell))
 
@@ -201,9 +196,7 @@ class Ground:
         """(n,) m along (n, 3) unit directions to the ground; 0 from below it, inf where nothing is hit."""
         shape = np.broadcast_shapes(np.shape(origins), np.shape(directions), (1, 3))
         # Copies, because kernels take no read-only views.
-        starts, along = (
-            np.array(np.broadcast_to(rays, shape), dtype=np.float64) for rays in (origins, directions)
-        )
+        starts, along = (np.array(np.broadcast_to(rays, shape), dtype=np.float64) for rays in (origins, directions))
         out = np.empty(len(starts))
         cast_rays(self.heights, *self.origin_xy, self.cell, starts, along, float(max_range), out)
         return out

@@ -93,9 +93,7 @@ def wind_field(config: FieldWind, folder: Path | None = None) -> WindField:
     try:
         made = make(**config.options)
     except TypeError as error:
-        raise ScenarioError(
-            f"wind source '{config.source}' refuses its options {config.options}: {error}"
-        ) from error
+        raise ScenarioError(f"wind source '{config.source}' refuses its options {config.options}: {error}") from error
     if not callable(getattr(made, "velocity", None)):
         raise ScenarioError(f"wind source '{config.source}' has no method velocity(position, t_s); add one")
     return made  # type: ignore[no-any-return]

@@ -12,9 +12,7 @@ WAVES = 8
 
 
 class Hills:
-    def __init__(
-        self, seed: int, *, amplitude: float = 4.0, wavelength: float = 60.0, extent: float = 300.0
-    ) -> None:
+    def __init__(self, seed: int, *, amplitude: float = 4.0, wavelength: float = 60.0, extent: float = 300.0) -> None:
         """amplitude: m; wavelength: m of the longest wave; extent: m from the origin to each edge."""
         draws = KeyedRandom(stream_key(seed, "world/hills"), 0).uniform(3 * WAVES).reshape(3, WAVES)
         heading = 2.0 * np.pi * draws[0]
@@ -27,6 +25,6 @@ class Hills:
                 along = x * np.cos(heading[k]) + y * np.sin(heading[k])
                 total += np.sin(number[k] * along + phase[k])
             level = 1.0 - np.exp(-(x**2 + y**2) / 2.0 / 10.0**2)
-            return amplitude / np.sqrt(WAVES) * total * level
+            return np.asarray(amplitude / np.sqrt(WAVES) * total * level)
 
         self.ground = Ground.from_function(height, (-extent, -extent, extent, extent), 1.0)
