@@ -56,7 +56,7 @@ def test_px4_errors_step_as_in_px4(scene, at_rest) -> None:
 
 
 @pytest.mark.parametrize(
-    ("preset", "horizontal", "vertical", "speed"), [("m8n", 0.354, 0.51, 0.05), ("rtk", 0.016, 0.032, 0.03)]
+    ("preset", "horizontal", "vertical", "speed"), [("m8n", 0.304, 0.412, 0.05), ("rtk", 0.016, 0.032, 0.03)]
 )
 def test_errors_are_as_large_as_reported(preset, horizontal, vertical, speed, scene, at_rest) -> None:
     sensor = Gnss(GnssConfig(preset=preset), 0.1)

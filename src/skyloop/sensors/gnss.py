@@ -54,7 +54,7 @@ PRESETS = {
     # wanders, not the offset of the day: some decimetres over minutes (estimated from static logs), and 0.05 m/s as
     # its data sheet says.
     "m8n": GnssNumbers(
-        position_sd=(0.35, 0.5),
+        position_sd=(0.3, 0.4),
         position_tau=120.0,
         position_white_sd=(0.05, 0.1),
         velocity_sd=(0.04, 0.06),

@@ -65,7 +65,8 @@ def follow_yaw(s, u, p, m, t, dt):  # type: ignore[no-untyped-def]
         reach = 0.7 * p.max_rate[2] * dt
         if abs(gap) > reach:
             s.yaw_target += reach if gap > 0.0 else -reach
-            return 0.7 * p.max_rate[2] if gap > 0.0 else -0.7 * p.max_rate[2]
+            # no feed-forward: a turn that starts at full rate would saturate the rotors
+            return 0.0
         s.yaw_target += gap
     else:
         s.yaw_target += u.yaw_rate * dt
