@@ -28,7 +28,7 @@ fly: setup
 	@.venv/bin/skyloop run first-flight
 
 test: lint
-	@.venv/bin/python -m pytest -q -n 2
+	@.venv/bin/python -m pytest -q -n 2 --dist worksteal
 
 test-slow: setup
 	@.venv/bin/python -m pytest -q -n 2 -m slow

@@ -116,7 +116,7 @@ NUMBERS: dict[str, tuple[dict[str, Any], Any, Callable[[Flight], float], float]]
     "accel_bias_sd_floor": ({}, 0.5, just_aligned("attitude_sd", 0), 5.0),
     "gnss_horizontal_floor": ({}, 3.0, late("position_sd", 0), 2.0),
     "gnss_vertical_floor": ({}, 4.0, late("position_sd", 2), 2.0),
-    "gnss_speed_floor": ({}, 1.0, late("velocity_sd", 0), 1.5),
+    "gnss_speed_floor": ({}, 1.0, late("velocity_sd", 0), 1.3),
     "gnss_correlated_share": ({}, 0.0, late("position_sd", 0), 0.8),
     "barometer_sd": (DRIFTING, 10.0, late("position_sd", 2), 1.1),
     "barometer_random_walk": (DRIFTING, 10.0, late("position_sd", 2), 1.1),
