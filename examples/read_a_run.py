@@ -8,8 +8,7 @@ import numpy as np
 
 def read_stream(folder: Path, stream: str) -> np.ndarray:
     """One row per message, columns by name: read_stream(run, "truth/drone")["position_2"]."""
-    path = folder / "streams" / f"{stream.replace('/', '-')}.csv"
-    return np.genfromtxt(path, delimiter=",", names=True)
+    return np.genfromtxt(folder / "streams" / f"{stream}.csv", delimiter=",", names=True)
 
 
 def vectors(rows: np.ndarray, name: str) -> np.ndarray:
@@ -28,7 +27,7 @@ def report(folder: Path, vehicle: str = "drone") -> dict[str, float]:
         "highest": float(position[:, 2].max()),
         "joules used": float(battery["energy_used"][-1]),
     }
-    if (folder / "streams" / f"{vehicle}-estimate.csv").exists():
+    if (folder / "streams" / f"{vehicle}/estimate.csv").exists():
         estimate = read_stream(folder, f"{vehicle}/estimate")
         believed = vectors(estimate, "position")
         # the state at the estimates' instants, between two rows of truth

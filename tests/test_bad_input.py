@@ -19,6 +19,7 @@ IRIS = load_airframe("iris").model_dump(mode="json")
 SKYLOOP = Path(sys.executable).parent / "skyloop"
 
 MY_PARTS = """
+from dataclasses import dataclass
 import numpy as np
 from skyloop.messages import Arm, Position, TakeOff
 
@@ -54,6 +55,65 @@ def fly(bundle):
 class Storm:
     def velocity(self, position, t_s):
         return [np.inf, 0, 0]
+
+class Thermometer:
+    message = "Temperature"
+    fault_fields = {"value": 1}
+    def initial_state(self, rng):
+        return 0
+    def measure(self, kinematics, scene, state, rng):
+        if kinematics.t_ns >= 250_000_000:
+            return 1 / 0
+        return Reading(kinematics.t_ns, 20.0), state
+
+@dataclass
+class Reading:
+    t_ns: int
+    value: float
+
+class Unready(Thermometer):
+    def initial_state(self):
+        return 0
+
+class Single(Thermometer):
+    def measure(self, kinematics, scene, state, rng):
+        return Reading(kinematics.t_ns, 20.0)
+
+class Bare(Thermometer):
+    def measure(self, kinematics, scene, state, rng):
+        return 20.0, state
+
+class Silent(Thermometer):
+    def measure(self, kinematics, scene, state, rng):
+        return None, state
+
+class Stampless(Thermometer):
+    def measure(self, kinematics, scene, state, rng):
+        return Reading("now", 20.0), state
+
+def deaf():
+    return Arm()
+
+def dizzy(bundle):
+    if bundle.t_ns >= 500_000_000:
+        np.linalg.inv(np.zeros((2, 2)))
+
+def lost(bundle):
+    return bundle.get("camera")
+
+class FallingController(BadController):
+    def throttle(self, state, setpoint, t_ns):
+        return {}["gain"]
+
+class WordyController(BadController):
+    def throttle(self, state, setpoint, t_ns):
+        return "full"
+
+class Lull:
+    def velocity(self, position, t_s):
+        if t_s >= 0.6:
+            raise RuntimeError
+        return [0, 0, 0]
 
 not_an_airframe = 17
 """
@@ -180,6 +240,24 @@ RUNS: dict[str, tuple[list[str], list[str]]] = {
     "setpoint of a wrong shape": (own(pilot="my.py:wrong_shape"), ["pilot of 'drone' at 0.000 s", "Position.position"]),
     "words for a setpoint": (own(pilot="my.py:words"), ["pilot of 'drone' at 0.000 s", "fly, please"]),
     "infinite wind field": (["own.yaml", "--set", "wind={kind: field, source: 'my.py:Storm'}"], ["wind field", "inf"]),
+    "a sensor that wants other arguments": (
+        own(sensors="{a: {kind: 'my.py:Unready', rate_hz: 10}}"),
+        ["drone/a at 0.000 s: TypeError", "initial_state"],
+    ),
+    "a sensor that gives no pair": (
+        own(sensors="{a: {kind: 'my.py:Single', rate_hz: 10}}"),
+        ["drone/a at 0.000 s", "measure gives Reading(t_ns=0", "(sample, state)"],
+    ),
+    "a sensor that gives no record": (
+        own(sensors="{a: {kind: 'my.py:Bare', rate_hz: 10}}"),
+        ["drone/a at 0.000 s", "measure gives (20.0, 0)", "dataclass"],
+    ),
+    "a sensor without stamps": (
+        own(sensors="{a: {kind: 'my.py:Stampless', rate_hz: 10}}"),
+        ["drone/a at 0.000 s", "t_ns='now'", "integer t_ns"],
+    ),
+    "a pilot that takes no argument": (own(pilot="my.py:deaf"), ["pilot of 'drone' at 0.000 s: TypeError", "deaf"]),
+    "a pilot that asks for no stream": (own(pilot="my.py:lost"), ["no stream named 'camera'"]),
     "--set without =": (["own.yaml", "--set", "seed"], ["--set seed", "PATH=VALUE"]),
     "--set of no YAML": (["own.yaml", "--set", "seed={"], ["--set seed", "not YAML"]),
     "--set of no date": (["own.yaml", "--set", "seed=2026-13-45"], ["--set seed", "month"]),
@@ -194,6 +272,39 @@ NAN_SETPOINT = (
     own(pilot="my.py:no_number"),
     ["pilot of 'drone' at 1.000 s", "Position.position", "nan", "finite"],
 )
+# where in my.py something happens
+LINE = {text: number for number, text in enumerate(map(str.strip, MY_PARTS.splitlines()), start=1)}
+SENSOR_RAISES = (
+    own(sensors="{a: {kind: 'my.py:Thermometer', rate_hz: 20}}"),
+    ["drone/a at 0.250 s: ZeroDivisionError: division by zero", f"(my.py, line {LINE['return 1 / 0']})"],
+)
+PILOT_RAISES = (
+    own(pilot="my.py:dizzy"),
+    [
+        "pilot of 'drone' at 0.500 s: LinAlgError: Singular matrix",
+        f"(my.py, line {LINE['np.linalg.inv(np.zeros((2, 2)))']})",
+    ],
+)
+CONTROLLER_RAISES = (
+    own(pilot="my.py:fly", controller="my.py:FallingController"),
+    ["controller FallingController at", "KeyError: 'gain'", "(my.py, line"],
+)
+WORDS_FOR_THROTTLE = (
+    own(pilot="my.py:fly", controller="my.py:WordyController"),
+    ["controller WordyController at", "ValueError", "'full'"],
+)
+WIND_RAISES = (
+    ["own.yaml", "--set", "wind={kind: field, source: 'my.py:Lull', rate_hz: 8}"],
+    ["wind field Lull at 0.625 s: RuntimeError (my.py, line"],
+)
+IN_FLIGHT = {
+    "sensor raises": SENSOR_RAISES,
+    "pilot raises": PILOT_RAISES,
+    "controller raises": CONTROLLER_RAISES,
+    "words for a throttle": WORDS_FOR_THROTTLE,
+    "wind raises": WIND_RAISES,
+    "NaN setpoint": NAN_SETPOINT,
+}
 NAN_THROTTLE = (own(pilot="my.py:fly", controller="my.py:BadController"), ["BadController", "throttle", "nan"])
 
 
@@ -282,17 +393,32 @@ def test_an_empty_folder_of_the_users_stays_when_nothing_was_flown(
     assert list((desk / "given").iterdir()) == []
 
 
-@pytest.mark.parametrize("case", [NAN_SETPOINT, NAN_THROTTLE])
-def test_bad_numbers_that_end_the_flight_leave_a_whole_folder(
+@pytest.mark.parametrize("case", [*IN_FLIGHT.values(), NAN_THROTTLE], ids=[*IN_FLIGHT, "NaN throttle"])
+def test_trouble_that_ends_the_flight_leaves_a_whole_folder(
     case: Any, desk: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     line = complaint(capsys, monkeypatch, "run", *case[0], "--out", "given")
     assert all(fragment in line for fragment in case[1])
     summary = json.loads((desk / "given" / "summary.json").read_text())
     assert all(fragment in summary["ended_by"] for fragment in case[1])
-    rows = (desk / "given" / "streams" / "truth-drone.csv").read_text().splitlines()
+    rows = (desk / "given" / "streams" / "truth" / "drone.csv").read_text().splitlines()
     assert len(rows) == 1 + int(summary["simulated_s"] * 50) + 1
     assert (desk / "given" / "flight.png").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize("fault", ["{kind: bias, value: 1}", "{kind: stuck}", "{kind: delay, delay: 0.1}"])
+def test_a_sensor_that_says_nothing_may_have_faults(fault: str, desk: Path) -> None:
+    sensors = {"a": {"kind": "my.py:Silent", "rate_hz": 10, "faults": [yaml.safe_load(fault)]}}
+    simulation = build(make_scenario({"vehicles": [{"name": "drone", "sensors": sensors}]}, folder=desk))
+    simulation.run_until(0.5)
+    assert simulation.latest("drone/a") is None
+
+
+def test_an_interruption_goes_through(desk: Path) -> None:
+    (desk / "stop.py").write_text("def pilot(bundle):\n    raise KeyboardInterrupt\n")
+    simulation = build(make_scenario({"vehicles": [{"pilot": "stop.py:pilot"}]}, folder=desk))
+    with pytest.raises(KeyboardInterrupt):
+        simulation.step()
 
 
 @pytest.mark.parametrize("case", ["misspelt key", "NaN setpoint"])

@@ -16,7 +16,8 @@ import yaml
 
 import skyloop
 from skyloop import cli
-from skyloop.scenario import load_scenario, shipped_airframes, shipped_scenarios
+from skyloop.running import run_scenario
+from skyloop.scenario import load_scenario, make_scenario, shipped_airframes, shipped_scenarios
 
 SKYLOOP = Path(sys.executable).parent / "skyloop"
 VERBS = ["list", "show", "run", "doctor", "bench", "reproduce"]
@@ -95,11 +96,15 @@ def check_run_folder(folder: Path, printed: dict[str, Any]) -> None:
 
 def check_rows(folder: Path, counts: dict[str, int]) -> None:
     for stream, count in counts.items():
-        file = folder / "streams" / f"{stream.replace('/', '-')}.csv"
+        file = folder / "streams" / f"{stream}.csv"
         rows = list(csv.DictReader(file.read_text().splitlines())) if count else []
         assert len(rows) == count
         assert all(None not in row and None not in row.values() for row in rows)
         assert [int(row["t_ns"]) for row in rows] == sorted(int(row["t_ns"]) for row in rows)
+        assert [int(row["index"]) for row in rows] == [*range(count)]
+        told = json.loads((folder / "streams.json").read_text())[stream]
+        late = {int(row["arrival_ns"]) - int(row["t_ns"]) for row in rows}
+        assert late <= {told["latency_ns"]} or (told["rate"] is None and min(late) >= 0)
         if stream.endswith("/events"):
             assert "armed" in [row["kind"] for row in rows]
             assert all(isinstance(json.loads(row["values"]), dict) for row in rows)
@@ -114,8 +119,9 @@ def test_a_run_leaves_a_folder_that_can_be_flown_again(tmp_path: Path, capsys: A
     text = skyloop_prints(capsys, monkeypatch, "run", str(folder / "scenario.yaml"), "--out", str(again))
     assert "times real time" in text
     assert str(again) in text
-    files = sorted(path.name for path in (folder / "streams").iterdir())
-    assert sorted(path.name for path in (again / "streams").iterdir()) == files
+    files = csv_files(folder)
+    assert csv_files(again) == files
+    assert (again / "streams.json").read_bytes() == (folder / "streams.json").read_bytes()
     for name in files:
         assert (again / "streams" / name).read_bytes() == (folder / "streams" / name).read_bytes(), name
     resolved = yaml.safe_load((folder / "scenario.yaml").read_text())
@@ -130,12 +136,42 @@ def test_a_run_without_out_gets_a_numbered_folder(tmp_path: Path, capsys: Any, m
         assert (tmp_path / "runs" / f"tiny-{number}" / "flight.png").is_file()
 
 
+def csv_files(folder: Path) -> list[Path]:
+    root = folder / "streams"
+    return sorted(path.relative_to(root) for path in root.rglob("*.csv"))
+
+
+def test_each_stream_has_its_file_and_its_description(tmp_path: Path) -> None:
+    imu = {"kind": "imu", "rate_hz": "1000/3", "latency": 0.002}
+    imu["mount"] = {"position": [0.1, 0.0, -0.05], "rotation_deg": [0.0, 0.0, 90.0]}
+    names = ["a", "a-truth", "a-imu"]
+    vehicles = [{"name": name, "position": [3 * k, 0]} for k, name in enumerate(names)]
+    vehicles[0]["sensors"] = {"imu": imu, "range_finder": {"kind": "rangefinder"}}
+    summary = run_scenario(make_scenario({"duration": 0.1, "vehicles": vehicles}), tmp_path / "run")
+    told = json.loads((tmp_path / "run" / "streams.json").read_text(), parse_constant=pytest.fail)
+    published = {Path(f"{name}.csv") for name, count in summary["messages"].items() if count}
+    assert set(csv_files(tmp_path / "run")) == published
+    assert {Path("truth/a.csv"), Path("truth/a/imu.csv"), Path("a/imu.csv"), Path("a-imu/status.csv")} <= published
+    assert set(told) >= set(summary["messages"])
+    described = told["a/imu"]
+    assert described["message"] == "ImuSample"
+    assert described["rate"] == [1000, 3]
+    assert described["vehicle"] == "a"
+    assert described["latency_ns"] == 2_000_000
+    assert described["mount"]["position"] == [0.1, 0.0, -0.05]
+    assert described["mount"]["quat_wxyz"] == pytest.approx([0.5**0.5, 0, 0, 0.5**0.5])
+    assert described["details"]
+    assert told["a/events"]["rate"] is None
+    header = (tmp_path / "run" / "streams" / "a" / "imu.csv").read_text().splitlines()[0]
+    assert header.startswith("index,arrival_ns,t_ns,angular_velocity_0,")
+
+
 def start_paced(folder: Path) -> subprocess.Popen[str]:
     """A flight of five minutes at ten times real time, of which two simulated seconds are on disk."""
     command = [SKYLOOP, "run", "first-flight", "--set", "duration=3000", "--set", "pacing.mode=realtime"]
     command += ["--set", "pacing.factor=10", "--set", "vehicles.drone.pilot=null", "--out", folder]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    file = folder / "streams" / "drone-battery.csv"
+    file = folder / "streams" / "drone" / "battery.csv"
     deadline = time.monotonic() + 120
     while time.monotonic() < deadline and process.poll() is None:
         if file.exists() and len(file.read_text().splitlines()) > 101:
@@ -148,13 +184,13 @@ def start_paced(folder: Path) -> subprocess.Popen[str]:
 def last_stamps(folder: Path, *, whole: bool) -> list[int]:
     """The last stamp of every periodic stream; unless `whole`, the last line may be cut."""
     stamps = []
-    for file in (folder / "streams").iterdir():
+    for file in (folder / "streams").rglob("*.csv"):
         text = file.read_text()
         assert text.endswith("\n") or not whole
         rows = list(csv.reader(text[: text.rfind("\n")].splitlines()))
         assert {len(row) for row in rows} == {len(rows[0])}, file
         if "events" not in file.name:
-            stamps.append(int(rows[-1][0]))
+            stamps.append(int(rows[-1][rows[0].index("t_ns")]))
     return stamps
 
 

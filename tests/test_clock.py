@@ -52,13 +52,31 @@ def test_real_time_remembers_its_worst_lateness_and_skips_nothing() -> None:
     assert wall.slept == [0.25]
 
 
-def test_real_time_starts_anew_when_time_was_set_back() -> None:
+def test_real_time_starts_anew_when_time_was_set() -> None:
     wall = Wall()
     pacing = RealTime(wall=wall, sleep=wall.sleep)
-    for t_ns in seconds(0.0, 10.0, 3.0, 4.0):
-        pacing.wait(t_ns)
-    assert wall.slept == [10.0, 1.0]
+    clock = Clock(pacing)
+    for there in (3.0, 50.0):
+        for t_ns in seconds(0.0, 10.0):
+            clock.advance(t_ns)
+        clock.set(*seconds(there))
+        for t_ns in seconds(there, there + 1.0):
+            clock.advance(t_ns)
+        clock.set(0)
+    assert wall.slept == [10.0, 1.0] * 2
     assert pacing.worst_lateness == 0.0
+
+
+def test_real_time_does_not_race_after_a_pause() -> None:
+    wall = Wall()
+    pacing = RealTime(wall=wall, sleep=wall.sleep)
+    for t_ns in seconds(0.0, 1.0):
+        pacing.wait(t_ns)
+    wall.now += 60.0
+    for t_ns in seconds(1.25, 1.5, 2.0):
+        pacing.wait(t_ns)
+    assert wall.slept == [1.0, 0.5]
+    assert pacing.worst_lateness == 59.75
 
 
 def test_gates_open_in_order_before_pacing_and_before_time_moves() -> None:

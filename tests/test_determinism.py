@@ -105,6 +105,17 @@ def test_going_back_and_on_gives_the_same_messages(expected: dict[str, str]) -> 
     assert len(first) > 1000
 
 
+def test_a_snapshot_fits_another_build_of_its_scenario() -> None:
+    here, there = noisy_flight(), noisy_flight()
+    here.run_until(4.3217)
+    assert "drone/gnss" in {m.stream for m in here.schedule.snapshot()[1].values()}, "a fix is under way"
+    saved = here.snapshot()
+    there.restore(saved)
+    assert there.now == 4.3217
+    assert hashes(here) == hashes(there)
+    assert here.bus.counts == there.bus.counts
+
+
 def test_a_second_vehicle_changes_nothing_for_the_first(expected: dict[str, str]) -> None:
     first = NOISY_FLIGHT["vehicles"][0]
     second = {**first, "name": "other", "airframe": "x500", "position": [20.0, 0.0]}

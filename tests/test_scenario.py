@@ -145,3 +145,61 @@ def test_bytes_that_are_no_text_are_told(tmp_path: Path) -> None:
     (tmp_path / "bytes.yaml").write_bytes(b"\xff\xfe\x00\xd8")
     with pytest.raises(ScenarioError, match="cannot read"):
         read_yaml(tmp_path / "bytes.yaml")
+
+
+REFUSED = {
+    "under the ground": ({"vehicles.0.position": [0, 0, -10]}, ["drone: position", "below the ground", "at least 0."]),
+    "legs in the ground": ({"vehicles.0.position": [0, 0, 0.0]}, ["below the ground", "or [x, y]"]),
+    "no gravity": ({"earth.gravity": 0}, ["earth.gravity", "greater than 0"]),
+    "too heavy": ({"earth.gravity": 30}, ["drone", "'iris' cannot lift it", "earth.gravity"]),
+    "thin air": ({"earth.altitude": 9000}, ["cannot lift it", "9000 m", "earth.altitude"]),
+    "a push that ends first": ({"vehicles.0.wrenches": [{"start": 2, "end": 2}]}, ["wrenches.0", "start before"]),
+    "a fault that ends first": (
+        {"vehicles.0.rotor_faults": [{"rotor": 0, "kind": "lost", "start": 2, "end": 1}]},
+        ["rotor_faults.0", "ends at 1.0 s", "2.0 s"],
+    ),
+    "charge of no battery": ({"vehicles.0": {"battery": False, "charge": 0.5}}, ["charge 0.5", "battery false"]),
+    "charge of an airframe without": (
+        {"vehicles.0": {"airframe": "airsim-quad", "charge": 0.5}},
+        ["drone: charge 0.5", "'airsim-quad' has no battery"],
+    ),
+    "an uneven rate": ({"vehicles.0.controller_rate_hz": 300}, ["physics_rate_hz 1000", "give 333.333 or 250"]),
+    "nearly a third": ({"vehicles.0.controller_rate_hz": 333}, ["give 333.333 or 250"]),
+    "too fast a rate": ({"vehicles.0.controller_rate_hz": 2000}, ["physics_rate_hz 1000; give 1000"]),
+    "the name of truth": ({"vehicles.0.name": "truth"}, ["vehicles.0.name", "another name"]),
+    "a key of an own sensor": (
+        {"vehicles.0.sensors.mine": {"kind": "my.py:Mine", "rate_hz": 10, "gain": 3}},
+        ["unknown key 'gain'", "under options"],
+    ),
+    "a pilot by a bare name": ({"vehicles.0.pilot": "p_raise"}, ["no 'p_raise'", "module:Class", "known: "]),
+    "a sensor misspelt": ({"vehicles.0.sensors.imu": {"kind": "imv"}}, ["did you mean 'imu'? All:", "module:Class"]),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_cannot_be_meant_is_refused_in_one_line(case: str) -> None:
+    changes, fragments = REFUSED[case]
+    with pytest.raises(ScenarioError) as raised:
+        build(make_scenario({"vehicles": [{}]}, changes))
+    line = str(raised.value)
+    assert "\n" not in line
+    for fragment in fragments:
+        assert fragment in line
+    assert line.count("waypoints") <= 1, "the list of what there is stands there once"
+
+
+@pytest.mark.parametrize("rate", [1000, 500, 333.333, 62.5, 1])
+def test_rates_that_divide_the_physics_are_kept(rate: float) -> None:
+    simulation = build(make_scenario({"vehicles": [{"controller_rate_hz": rate}]}))
+    assert 1000 / simulation.fleet.params["control_divider"][0] == pytest.approx(rate, rel=1e-5)
+
+
+def test_the_height_of_a_standing_vehicle_may_be_given() -> None:
+    for name in shipped_airframes():
+        standing = build(make_scenario({"vehicles": [{"airframe": name}]})).truth().position[2]
+        placed = make_scenario({"vehicles": [{"airframe": name, "position": [0, 0, float(standing)]}]})
+        assert build(placed).truth().position[2] == pytest.approx(standing, abs=1e-12)
+
+
+def test_thin_air_and_weak_gravity_are_weighed_together() -> None:
+    build(make_scenario({"earth": {"altitude": 9000, "gravity": 3.71}}))

@@ -2,8 +2,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from skyloop.messages import Message
 from skyloop.schedule import Schedule
 from skyloop.streams import NS_PER_S, Rate
+
+
+def late(what: str, arrival_ns: int) -> Message:
+    return Message("stream", 0, 0, arrival_ns, what)
 
 
 def happen_until(schedule: Schedule, t_ns: int) -> None:
@@ -24,11 +29,12 @@ def test_events_come_in_order_of_time_then_of_entry() -> None:
 
 
 def test_a_delivery_comes_before_the_tickers_of_its_instant_whenever_it_was_entered() -> None:
-    schedule, seen = Schedule(), []
+    seen: list[str] = []
+    schedule = Schedule(lambda message: seen.append(message.data))
 
     def tick(t_ns: int, index: int) -> None:
         seen.append(f"tick {index}")
-        schedule.once(t_ns + NS_PER_S, lambda t: seen.append(f"delivery of {index}"))
+        schedule.once(late(f"delivery of {index}", t_ns + NS_PER_S))
 
     schedule.every(Rate(1), tick)
     happen_until(schedule, 3 * NS_PER_S)
@@ -36,9 +42,16 @@ def test_a_delivery_comes_before_the_tickers_of_its_instant_whenever_it_was_ente
 
 
 def test_deliveries_of_one_instant_keep_their_order_and_may_add_others() -> None:
-    schedule, seen = Schedule(), []
-    schedule.once(5, lambda t: (seen.append("first"), schedule.once(t, lambda t: seen.append("added"))))
-    schedule.once(5, lambda t: seen.append("second"))
+    seen: list[str] = []
+
+    def deliver(message: Message) -> None:
+        seen.append(message.data)
+        if message.data == "first":
+            schedule.once(late("added", message.arrival_ns))
+
+    schedule = Schedule(deliver)
+    schedule.once(late("first", 5))
+    schedule.once(late("second", 5))
     for happen in schedule.due(5):
         happen()
     assert seen == ["first", "second", "added"]
@@ -53,9 +66,10 @@ def test_an_odd_rate_does_not_drift() -> None:
 
 
 def test_going_back_repeats_tickers_and_deliveries() -> None:
-    schedule, seen = Schedule(), []
+    seen: list[tuple[int, object]] = []
+    schedule = Schedule(lambda message: seen.append((message.arrival_ns, message.data)))
     schedule.every(Rate(3), lambda t, k: seen.append((t, k)))
-    schedule.once(NS_PER_S + 1, lambda t: seen.append((t, "once")))
+    schedule.once(late("once", NS_PER_S + 1))
     happen_until(schedule, NS_PER_S)
     saved = schedule.snapshot()
     seen.clear()

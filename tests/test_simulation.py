@@ -7,7 +7,7 @@ import pytest
 
 from core_flights import resting
 from skyloop.assembly import build
-from skyloop.errors import SetpointError, UnknownNameError
+from skyloop.errors import PartError, SetpointError, UnknownNameError
 from skyloop.messages import (
     Arm,
     Disarm,
@@ -253,3 +253,112 @@ def test_a_pilot_starts_again_from_where_it_was(tmp_path: Any) -> None:
     assert not hasattr(pilot, "seen")
     simulation.run_until(0.5)
     assert len(pilot.seen) == 5
+
+
+OWN_PARTS = """
+import threading
+
+class Slotted:
+    __slots__ = ("_count", "__late")
+    def __init__(self):
+        self._count = 0
+    def __call__(self, bundle):
+        self._count += 1
+        self.__late = [bundle.t_ns]
+    def seen(self):
+        return self._count, getattr(self, "_Slotted__late", None)
+
+class Gusts:
+    def __init__(self):
+        self.asked = 0
+    def velocity(self, position, t_s):
+        self.asked += 1
+        return [0.01 * self.asked, 0.0, 0.0]
+
+class Locked:
+    def __init__(self):
+        self.lock = threading.Lock()
+    def __call__(self, bundle):
+        pass
+
+class Full:
+    def __init__(self, airframe, period_s):
+        self.asked = 0
+    def throttle(self, state, setpoint, t_ns):
+        self.asked += 1
+        return [0.0] * 4
+"""
+
+
+def with_own(tmp_path: Any, wind: Any = None, **vehicle: Any) -> Simulation:
+    (tmp_path / "own.py").write_text(OWN_PARTS)
+    data = {"vehicles": [{"name": "drone", **vehicle}], **({"wind": wind} if wind else {})}
+    return build(make_scenario(data, folder=tmp_path))
+
+
+def test_a_pilot_with_slots_and_a_wind_field_start_again_from_where_they_were(tmp_path: Any) -> None:
+    wind = {"kind": "field", "source": "own.py:Gusts", "rate_hz": 10}
+    simulation = with_own(tmp_path, wind, pilot={"kind": "own.py:Slotted", "rate_hz": 10})
+    pilot = simulation.parts[-1].pilot
+    start = simulation.snapshot()
+    simulation.run_until(0.45)
+    saved = simulation.snapshot()
+    assert pilot.seen() == (5, [400_000_000])
+    simulation.run_until(1.0)
+    blown = simulation.truth().wind_world
+    simulation.restore(saved)
+    assert pilot.seen() == (5, [400_000_000])
+    simulation.run_until(1.0)
+    np.testing.assert_array_equal(simulation.truth().wind_world, blown)
+    simulation.restore(start)
+    assert pilot.seen() == (0, None)
+
+
+def test_a_part_that_cannot_be_copied_is_named(tmp_path: Any) -> None:
+    simulation = with_own(tmp_path, pilot="own.py:Locked")
+    with pytest.raises(PartError, match=r"pilot of 'drone' cannot be copied into a snapshot: TypeError.*lock"):
+        simulation.snapshot()
+
+
+def test_a_controller_is_not_asked_while_the_motors_are_set_directly(tmp_path: Any) -> None:
+    simulation = with_own(tmp_path, controller="own.py:Full")
+    controller = simulation.parts[-1].controller
+    simulation.send(Arm(), Motors(np.full(4, 0.3)))
+    simulation.run_until(0.4)
+    assert controller.asked == 0
+    assert simulation.truth().rotor_speeds.min() > 100.0
+    simulation.send(Position(np.array([0.0, 0.0, 1.0])))
+    simulation.run_until(0.5)
+    assert controller.asked > 0
+
+
+def test_truth_cannot_be_written_to() -> None:
+    simulation = resting()
+    simulation.run_until(0.1)
+    truth = simulation.truth()
+    for field in ("position", "quat_wxyz", "rotor_speeds", "rotor_thrusts", "wind_world"):
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(truth, field)[0] += 100.0
+        with pytest.raises(ValueError, match="WRITEABLE"):
+            getattr(truth, field).flags.writeable = True
+
+
+def test_an_event_arrives_at_the_tick_that_tells_it() -> None:
+    simulation = resting()
+    events = simulation.subscribe("drone/events")
+    simulation.run_until(0.51)
+    simulation.send(Arm())
+    simulation.run_until(0.6)
+    (armed,) = (m for m in events if m.data.kind == "armed")
+    assert (armed.t_ns, armed.data.t_ns, armed.arrival_ns) == (510_000_000, 510_000_000, 520_000_000)
+
+
+@pytest.mark.parametrize("duration", [float("nan"), float("inf"), -0.1])
+def test_a_duration_must_be_a_number_of_seconds(duration: float) -> None:
+    simulation = resting()
+    with pytest.raises(SetpointError, match=f"cannot run for {duration} s"):
+        simulation.run_for(duration)
+    if not np.isfinite(duration):
+        with pytest.raises(SetpointError, match="cannot run until"):
+            simulation.run_until(duration)
+    assert simulation.now == 0.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from pathlib import Path
 from typing import Any
 
@@ -40,15 +41,17 @@ from skyloop.simulation import Simulation
 from skyloop.streams import NS_PER_S, Rate, StreamInfo
 from skyloop.tasks.pilots import build_pilot
 from skyloop.validation import read_yaml, validated
-from skyloop.vehicle.airframe import Airframe, Drag
+from skyloop.vehicle.airframe import LEAST_THRUST_TO_WEIGHT, Airframe, Drag
 from skyloop.vehicle.autopilot import Autopilot
 from skyloop.vehicle.fleet import Fleet
 from skyloop.vehicle.packing import Flying, pack
+from skyloop.world.atmosphere import SEA_LEVEL_DENSITY, density
 from skyloop.world.earth import Earth
 from skyloop.world.wind import wind_field
 from skyloop.world.world import Scene, World, build_world
 
 AUTOPILOT_RATE = Rate(50)
+FASTEST_CONTROLLER_HZ = 500.0
 
 
 def build(scenario: Scenario, *, gates: tuple[Gate, ...] = ()) -> Simulation:
@@ -106,12 +109,17 @@ def _build_fleet(scenario: Scenario, airframes: list[Airframe], earth: Earth, wo
     rate = Rate.from_hz(scenario.physics_rate_hz)
     records = []
     for vehicle, airframe in zip(scenario.vehicles, airframes, strict=True):
+        _check_lift(vehicle.name, airframe, earth)
+        if vehicle.charge != 1.0 and airframe.battery is None:
+            raise ScenarioError(
+                f"{vehicle.name}: charge {vehicle.charge}, but '{airframe.name}' has no battery; remove it"
+            )
         flying = Flying(
             gravity=earth.gravity,
             home_altitude=scenario.earth.altitude,
             drag=chosen_drag(vehicle, airframe),
             controller=vehicle.controller or airframe.controller,
-            control_divider=max(1, round(rate.hz / vehicle.controller_rate_hz)),
+            control_divider=control_divider(vehicle, rate),
             seed=scenario.seed,
             name=vehicle.name,
             wind=scenario.wind,
@@ -130,17 +138,52 @@ def _build_fleet(scenario: Scenario, airframes: list[Airframe], earth: Earth, wo
     return fleet
 
 
+def _check_lift(name: str, airframe: Airframe, earth: Earth) -> None:
+    altitude = earth.config.altitude
+    thrust = airframe.max_thrust * float(density(altitude)) / SEA_LEVEL_DENSITY
+    weight = airframe.mass * earth.gravity
+    if thrust < LEAST_THRUST_TO_WEIGHT * weight:
+        raise ScenarioError(
+            f"{name}: the rotors of '{airframe.name}' cannot lift it here: {thrust:.2f} N at most in the air at "
+            f"{altitude:g} m, and it weighs {weight:.2f} N; lower earth.altitude or earth.gravity, or change airframe"
+        )
+
+
+def control_divider(vehicle: Vehicle, physics: Rate) -> int:
+    """Physics steps per call of the controller."""
+    if vehicle.controller_rate_hz is None:
+        return math.ceil(physics.hz / FASTEST_CONTROLLER_HZ)
+    ratio = physics.hz / vehicle.controller_rate_hz
+    divider = max(1, round(ratio))
+    # 333.333 stands for a third of 1000
+    if abs(ratio / divider - 1.0) < 1e-5:
+        return divider
+    nearest = sorted({max(1, int(ratio)), int(ratio) + 1} if ratio > 1.0 else {1})
+    possible = " or ".join(f"{physics.hz / steps:.6g}" for steps in nearest)
+    raise ScenarioError(
+        f"{vehicle.name}: controller_rate_hz {vehicle.controller_rate_hz:g} is no whole fraction of physics_rate_hz "
+        f"{physics.hz:g}; give {possible}"
+    )
+
+
 def chosen_drag(vehicle: Vehicle, airframe: Airframe) -> Drag:
     return airframe.drag.model_copy(update=vehicle.drag.model_dump(exclude_none=True))
 
 
 def standing_position(vehicle: Vehicle, airframe: Airframe, world: World) -> Any:
     """On its legs on the ground, unless a height is given."""
-    if len(vehicle.position) == 3:
-        return np.array(vehicle.position)
-    x, y = vehicle.position
-    lowest = min(leg[2] for leg in airframe.contact.legs)
-    return np.array([x, y, world.ground.at(x, y)[0] - lowest - airframe.contact.sink])
+    x, y = vehicle.position[:2]
+    sink = airframe.contact.sink
+    standing = world.ground.at(x, y)[0] - min(leg[2] for leg in airframe.contact.legs) - sink
+    if len(vehicle.position) == 2:
+        return np.array([x, y, standing])
+    # a height read off a standing vehicle may be a little lower
+    if vehicle.position[2] < standing - sink:
+        raise ScenarioError(
+            f"{vehicle.name}: position {list(vehicle.position)} puts its legs below the ground; "
+            f"give a height of at least {math.ceil(1000.0 * standing) / 1000.0:.3f} m, or [x, y] to stand there"
+        )
+    return np.array(vehicle.position)
 
 
 def _sensor_parts(vehicle: Vehicle, i: int, seed: int, folder: Path | None, context: Context) -> list[Part]:
@@ -223,7 +266,8 @@ def _flying_parts(
     events = StreamInfo(f"{vehicle.name}/events", "Event", None, vehicle.name)
     parts: list[Part] = [AutopilotPart(autopilot, status, events, context)]
     if vehicle.controller is not None and is_plugin(vehicle.controller):
-        rate = Rate.from_hz(vehicle.controller_rate_hz)
+        physics = context.fleet.rate
+        rate = Rate(physics.num, physics.den * control_divider(vehicle, physics))
         place = f"{vehicle.name}.controller"
         make = load_plugin(vehicle.controller, folder)
         controller = _made(place, make, airframe, rate.period_s, **vehicle.controller_options)

@@ -72,11 +72,6 @@ class Bus:
         message = self._latest.get(stream)
         return None if message is None else message.data
 
-    def peek(self, stream: str) -> Any:
-        """Like `latest`, but a stream that does not exist has no message either."""
-        message = self._latest.get(stream)
-        return None if message is None else message.data
-
     def snapshot(self) -> tuple[dict[str, Message], dict[str, int]]:
         return dict(self._latest), dict(self.counts)
 
@@ -102,8 +97,11 @@ class Bundle:
         """ "imu", "status"... of this vehicle, or a stream by its full name; None before the first message."""
         if suffix == "state":
             return self.state
-        found = self.bus.peek(f"{self.vehicle}/{suffix}")
-        return self.bus.peek(suffix) if found is None else found
+        own = f"{self.vehicle}/"
+        for name in (own + suffix, suffix):
+            if name in self.bus.infos:
+                return self.bus.latest(name)
+        raise unknown_name("stream", suffix, ["state", *(name.removeprefix(own) for name in self.bus.infos)])
 
 
 class Fingerprint:

@@ -27,7 +27,7 @@ app = typer.Typer(
     help="A UAV simulator for putting other people's algorithms in the loop.\n\n"
     "Examples: `skyloop run first-flight` · `skyloop show hover`",
 )
-out = Console(soft_wrap=True)
+out = Console(soft_wrap=True, width=None if sys.stdout.isatty() else 140)
 err = Console(stderr=True, soft_wrap=True)
 
 INTERRUPTED = 130
@@ -230,7 +230,7 @@ def _print_summary(summary: dict[str, Any], folder: Path) -> None:
                 out.print(f"    {event}", highlight=False)
     messages = sum(summary["messages"].values())
     out.print(f"  {messages} messages on {len(summary['messages'])} streams")
-    out.print(f"run folder: {folder} (flight.png, summary.json, scenario.yaml, streams/)")
+    out.print(f"run folder: {folder} (flight.png, summary.json, scenario.yaml, streams.json, streams/)")
 
 
 def main() -> None:
@@ -267,6 +267,8 @@ def _version(value: bool) -> None:
 
 @app.callback()
 def _options(
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print it.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
 ) -> None:
     pass

@@ -13,6 +13,9 @@ class Pacing(Protocol):
     def wait(self, t_ns: int) -> None:
         """Return when simulated time may reach `t_ns`."""
 
+    def restart(self) -> None:
+        """Time was set to another instant: pace from there."""
+
 
 class Gate(Protocol):
     def pass_to(self, t_ns: int) -> None:
@@ -25,10 +28,17 @@ class FreeRunning:
     def wait(self, t_ns: int) -> None:
         pass
 
+    def restart(self) -> None:
+        pass
+
+
+GIVE_UP_S = 1.0
+"""s of wall time behind from which on nothing is caught up: a pause between two runs, or a slow machine."""
+
 
 class RealTime:
-    """A fixed number of simulated seconds per second of wall time; never catches up by skipping, starts anew
-    when time was set back.
+    """A fixed number of simulated seconds per second of wall time; never catches up by skipping, starts anew when
+    time was set or is too far behind.
     """
 
     def __init__(
@@ -43,17 +53,22 @@ class RealTime:
         self._wall = wall
         self._sleep = sleep
         self._start = 0.0
-        self._latest_ns: int | None = None
+        self._started = False
+
+    def restart(self) -> None:
+        self._started = False
 
     def wait(self, t_ns: int) -> None:
-        if self._latest_ns is None or t_ns < self._latest_ns:
-            self._start = self._wall() - t_ns / NS_PER_S / self.factor
-        self._latest_ns = t_ns
-        ahead = self._start + t_ns / NS_PER_S / self.factor - self._wall()
+        due = t_ns / NS_PER_S / self.factor
+        if not self._started:
+            self._start = self._wall() - due
+            self._started = True
+        ahead = self._start + due - self._wall()
         if ahead > 0:
             self._sleep(ahead)
-        else:
-            self.worst_lateness = max(self.worst_lateness, -ahead)
+            return
+        self.worst_lateness = max(self.worst_lateness, -ahead)
+        self._started = -ahead <= GIVE_UP_S
 
 
 class Clock:
@@ -69,3 +84,8 @@ class Clock:
             gate.pass_to(t_ns)
         self.pacing.wait(t_ns)
         self.now_ns = t_ns
+
+    def set(self, t_ns: int) -> None:
+        """Go to an instant without passing through the time between."""
+        self.now_ns = t_ns
+        self.pacing.restart()

@@ -4,6 +4,7 @@ SkyloopError
 ├── ScenarioError      a scenario, airframe or option cannot be used as written
 ├── UnknownNameError   a stream, vehicle, scenario, bench... of that name does not exist
 ├── SetpointError      a setpoint or request cannot be obeyed (NaN, wrong shape, wrong rotor count)
+├── PartError          code of your own (sensor, pilot, controller, wind) raised or gave something unusable
 ├── RunFolderError     a run folder cannot be created or would be overwritten
 └── SetupError         this machine lacks something; the message says how to get it
 """
@@ -28,6 +29,10 @@ class UnknownNameError(SkyloopError):
 
 class SetpointError(SkyloopError):
     """A setpoint or request cannot be obeyed."""
+
+
+class PartError(SkyloopError):
+    """Code of your own raised or gave something unusable; the message says which part, when and where."""
 
 
 class RunFolderError(SkyloopError):

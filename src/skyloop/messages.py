@@ -43,15 +43,15 @@ class VehicleState:
 
     t_ns: int
     position: Array
-    """(3,) m, world."""
+    """(3,) m, world, of the body origin."""
     velocity_world: Array
-    """(3,) m/s."""
+    """(3,) m/s, of the body origin."""
     quat_wxyz: Array
     """(4,) world_from_body."""
     angular_velocity_body: Array
     """(3,) rad/s."""
     acceleration_world: Array
-    """(3,) m/s²; zero at rest, -g in free fall."""
+    """(3,) m/s², of the body origin; zero at rest, -g in free fall."""
     angular_acceleration_body: Array
     """(3,) rad/s²."""
     rotor_speeds: Array
@@ -99,16 +99,18 @@ class ImuBias:
 
     t_ns: int
     gyro_bias: Array
-    """(3,) rad/s."""
+    """(3,) rad/s, sensor axes."""
     accel_bias: Array
-    """(3,) m/s²."""
+    """(3,) m/s², sensor axes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GnssFix:
     t_ns: int
     latitude_deg: float
+    """Degrees north, WGS84."""
     longitude_deg: float
+    """Degrees east, WGS84."""
     altitude: float
     """m above the WGS84 ellipsoid."""
     velocity_enu: Array
@@ -116,13 +118,17 @@ class GnssFix:
     fix_type: int
     """0 none, 2 two-dimensional, 3 three-dimensional."""
     hdop: float
+    """Horizontal dilution of precision, dimensionless."""
     vdop: float
+    """Vertical dilution of precision, dimensionless."""
     satellites: int
+    """Number used in the fix."""
     horizontal_sd: float
     """m, one sigma as the receiver reports it."""
     vertical_sd: float
+    """m, one sigma."""
     speed_sd: float
-    """m/s."""
+    """m/s, one sigma."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -149,14 +155,18 @@ class RangeSample:
     distance: float
     """m along the sensor's +x axis; NaN when nothing is in range."""
     min_range: float
+    """m."""
     max_range: float
+    """m."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BatteryState:
     t_ns: int
     voltage: float
+    """V at the terminals, sag included; 0 on an airframe without a battery."""
     current: float
+    """A, positive while draining."""
     state_of_charge: float
     """1 full, 0 empty."""
     energy_used: float
@@ -178,26 +188,39 @@ class Estimate:
 
     t_ns: int
     position: Array
+    """(3,) m, world, of the body origin."""
     velocity_world: Array
+    """(3,) m/s, of the body origin."""
     quat_wxyz: Array
+    """(4,) world_from_body."""
     angular_velocity_body: Array
+    """(3,) rad/s."""
     position_sd: Array
-    """(3,) m, one sigma."""
+    """(3,) m, one sigma, world axes."""
     velocity_sd: Array
+    """(3,) m/s, one sigma, world axes."""
     attitude_sd: Array
-    """(3,) rad."""
+    """(3,) rad, one sigma, of a rotation vector in world axes."""
     valid: bool
     """False while the estimator has not converged or has lost its footing."""
+
+    @staticmethod
+    def unknown(t_ns: int) -> Estimate:
+        """What is believed before an estimator has said anything: nothing."""
+        far, level = np.full(3, 1e3), np.array([1.0, 0.0, 0.0, 0.0])
+        return Estimate(t_ns, np.zeros(3), np.zeros(3), level, np.zeros(3), far, far, far, valid=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VehicleStatus:
     t_ns: int
     mode: str
+    """disarmed, idle (armed, rotors idling), takeoff, hover, setpoint (following what is sent), goal, home, land."""
     armed: bool
     landed: bool
+    """True while standing on the ground: before take-off and from touch-down on."""
     failsafe: str
-    """Empty, or the failsafe in force."""
+    """Empty, or the one in force: "battery low", "setpoint lost", "estimate lost"."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -206,8 +229,11 @@ class Event:
 
     t_ns: int
     kind: str
+    """One or two words to sort by, such as contact, refused, arrived."""
     text: str
+    """A line for people."""
     values: dict[str, float] = field(default_factory=dict)
+    """SI numbers by name."""
 
 
 # ---- setpoints: what to reach
@@ -218,12 +244,19 @@ class Position:
     """Hold a point. With derivatives it is a point of a trajectory and is followed with feed-forward."""
 
     position: Array
+    """(3,) m, world, of the body origin."""
     yaw: float | None = None
+    """rad, counter-clockwise from east; None keeps the heading."""
     yaw_rate: float = 0.0
+    """rad/s about world up."""
     velocity: Array = field(default_factory=_zeros3)
+    """(3,) m/s, world."""
     acceleration: Array = field(default_factory=_zeros3)
+    """(3,) m/s², world."""
     jerk: Array = field(default_factory=_zeros3)
+    """(3,) m/s³, world."""
     snap: Array = field(default_factory=_zeros3)
+    """(3,) m/s⁴, world."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -231,24 +264,30 @@ class Velocity:
     """Fly at a velocity; `frame` is "world" or "body" (heading-fixed: forward, left, up)."""
 
     velocity: Array
+    """(3,) m/s, axes of `frame`."""
     frame: str = "world"
     yaw: float | None = None
+    """rad, counter-clockwise from east; None turns by `yaw_rate`."""
     yaw_rate: float = 0.0
+    """rad/s about world up."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Attitude:
     quat_wxyz: Array
+    """(4,) world_from_body."""
     thrust: float
-    """N, collective."""
+    """N, collective, along body up."""
     yaw_rate: float = 0.0
+    """rad/s about world up."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rates:
     angular_velocity_body: Array
+    """(3,) rad/s."""
     thrust: float
-    """N, collective."""
+    """N, collective, along body up."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -262,7 +301,9 @@ class Goal:
     """Go there at cruise speed and stay; needs no refreshing, reports `arrived`."""
 
     position: Array
+    """(3,) m, world, of the body origin."""
     yaw: float | None = None
+    """rad, counter-clockwise from east; None keeps the heading."""
 
 
 Setpoint: TypeAlias = Position | Velocity | Attitude | Rates | Motors | Goal

@@ -25,7 +25,7 @@ from skyloop.vehicle.airframe import (
     Positive,
     Vector,
 )
-from skyloop.vehicle.autopilot import Failsafes
+from skyloop.vehicle.failsafes import Failsafes
 from skyloop.vehicle.packing import RotorFault, Wrench
 from skyloop.world.earth import EarthConfig
 from skyloop.world.wind import Calm, Wind
@@ -92,19 +92,20 @@ class Vehicle(BaseModel):
     airframe: str | Airframe = "iris"
     """One of `skyloop list`, a YAML file, module:Name, or the airframe itself."""
     position: tuple[float, float] | Vector = (0.0, 0.0)
-    """m, east and north; it stands on its legs there. With a third number, the body's height in the air."""
+    """m, east and north; it stands on its legs there. With a third number, the height of the body origin in the air."""
     yaw_deg: float = 0.0
     """Heading, counter-clockwise from east."""
     controller: str | None = None
     """cascade, simpleflight, or module:Class; the airframe's own when left out."""
-    controller_rate_hz: RateHz = 500.0
+    controller_rate_hz: RateHz | None = None
+    """Calls of the controller per second: physics_rate_hz over a whole number; when left out, at most 500."""
     controller_options: dict[str, Any] = {}
     """For a controller of your own; the shipped ones have their gains in the airframe."""
     state: str = "truth"
     """What the controller flies on: truth, ekf, or the name of a stream of estimates."""
     drag: DragChoice = DragChoice()
     battery: bool = True
-    """False: the voltage never falls."""
+    """False: it stays full, and the voltage never falls."""
     charge: Annotated[float, Field(gt=0, le=1)] = 1.0
     """State of charge at the start."""
     wrenches: list[Wrench] = []
@@ -114,6 +115,13 @@ class Vehicle(BaseModel):
     pilot: PilotChoice | None = None
     failsafes: Failsafes = Failsafes()
     ekf: EkfConfig = EkfConfig()
+
+    @field_validator("name")
+    @classmethod
+    def _name_is_free(cls, value: str) -> str:
+        if value == "truth":
+            raise ValueError("streams of the truth begin with 'truth/'; give the vehicle another name")
+        return value
 
     @field_validator("controller")
     @classmethod
@@ -127,6 +135,14 @@ class Vehicle(BaseModel):
     def _options_have_a_taker(self) -> Vehicle:
         if self.controller_options and not is_plugin(self.controller):
             raise ValueError("controller_options are for a controller of your own; set gains in the airframe")
+        return self
+
+    @model_validator(mode="after")
+    def _charge_has_a_battery(self) -> Vehicle:
+        if self.charge != 1.0 and not self.battery:
+            raise ValueError(
+                f"charge {self.charge} with battery false: a battery that never drains is full; remove one"
+            )
         return self
 
     @field_validator("pilot", mode="before")

@@ -5,8 +5,10 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+from skyloop.messages import Message
 from skyloop.streams import Rate
 
 Action = Callable[[int, int], None]
@@ -23,12 +25,16 @@ class Ticker:
 
 
 class Schedule:
-    """Events in order of time, then of rank, then of entry; nothing else decides."""
+    """Events in order of time, then of rank, then of entry; nothing else decides.
 
-    def __init__(self) -> None:
+    Delayed messages are kept as plain data and go to `deliver`, so that a snapshot fits any build of its scenario.
+    """
+
+    def __init__(self, deliver: Callable[[Message], None] | None = None) -> None:
+        self.deliver = deliver
         self._tickers: list[Ticker] = []
         self._heap: list[tuple[int, int, int]] = []
-        self._once: dict[int, Callable[[int], None]] = {}
+        self._once: dict[int, Message] = {}
         self._entered = 0
 
     def every(self, rate: Rate, act: Action) -> None:
@@ -37,11 +43,11 @@ class Schedule:
         self._tickers.append(Ticker(rate, act))
         heapq.heappush(self._heap, (0, 1 + number, -1))
 
-    def once(self, t_ns: int, act: Callable[[int], None]) -> None:
-        """Before all tickers of that instant."""
+    def once(self, message: Message) -> None:
+        """Delivered when it arrives, before all tickers of that instant."""
         self._entered += 1
-        self._once[self._entered] = act
-        heapq.heappush(self._heap, (t_ns, 0, self._entered))
+        self._once[self._entered] = message
+        heapq.heappush(self._heap, (message.arrival_ns, 0, self._entered))
 
     def next_ns(self) -> int:
         return self._heap[0][0]
@@ -51,8 +57,8 @@ class Schedule:
         while self._heap and self._heap[0][0] <= t_ns:
             due_ns, rank, entry = heapq.heappop(self._heap)
             if rank == 0:
-                act = self._once.pop(entry)
-                yield lambda act=act, due_ns=due_ns: act(due_ns)  # type: ignore[misc]
+                assert self.deliver is not None
+                yield partial(self.deliver, self._once.pop(entry))
                 continue
             ticker = self._tickers[rank - 1]
             index = ticker.index

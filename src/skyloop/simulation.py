@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import copy
+import math
 from types import TracebackType
 from typing import Any
 
 from skyloop.bus import Bus, Subscription
 from skyloop.clock import Clock
-from skyloop.errors import unknown_name
+from skyloop.errors import PartError, SetpointError, unknown_name
 from skyloop.messages import Request, Setpoint, VehicleState
 from skyloop.parts import Part
 from skyloop.schedule import Schedule
@@ -53,6 +54,8 @@ class Simulation:
 
     def run_until(self, t_s: float) -> None:
         """Every event before `t_s` seconds of simulated time, then the fleet to that instant."""
+        if not math.isfinite(t_s):
+            raise SetpointError(f"cannot run until {t_s} s; give a finite number of seconds")
         until_ns = max(round(t_s * NS_PER_S), self.clock.now_ns)
         while self.schedule.next_ns() < until_ns:
             self.step()
@@ -60,6 +63,8 @@ class Simulation:
         self.fleet.advance_to(until_ns)
 
     def run_for(self, duration_s: float) -> None:
+        if not 0.0 <= duration_s < math.inf:
+            raise SetpointError(f"cannot run for {duration_s} s; give a finite number of seconds, 0 or more")
         self.run_until(self.now + duration_s)
 
     # ---- reading
@@ -90,18 +95,20 @@ class Simulation:
     # ---- going back
 
     def snapshot(self) -> Any:
-        """Everything that changes, to come back to with `restore`."""
+        """Everything that changes, to come back to with `restore`, here or in another build of the same scenario."""
         return (
             self.clock.now_ns,
             self.fleet.snapshot(),
             self.bus.snapshot(),
             self.schedule.snapshot(),
             {name: autopilot.snapshot() for name, autopilot in self.autopilots.items()},
-            [copy.deepcopy(part.memory()) for part in self.parts],
+            [_kept(part) for part in self.parts],
         )
 
     def restore(self, saved: Any) -> None:
-        self.clock.now_ns, fleet, bus, schedule, autopilots, parts = saved
+        """Back to a snapshot. Subscriptions are the reader's: what they hold or have given away stays as it is."""
+        t_ns, fleet, bus, schedule, autopilots, parts = saved
+        self.clock.set(t_ns)
         self.fleet.restore(fleet)
         self.bus.restore(bus)
         self.schedule.restore(schedule)
@@ -128,3 +135,13 @@ class Simulation:
         if vehicle not in self.autopilots:
             raise unknown_name("vehicle", vehicle, self.autopilots)
         return self.autopilots[vehicle]
+
+
+def _kept(part: Part) -> Any:
+    try:
+        return copy.deepcopy(part.memory())
+    except Exception as error:
+        raise PartError(
+            f"{part.name} cannot be copied into a snapshot: {type(error).__name__}: {error}; "
+            "keep locks, files and generators out of its attributes"
+        ) from error

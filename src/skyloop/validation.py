@@ -10,6 +10,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from skyloop.errors import ScenarioError, nearest_name
+from skyloop.plugins import is_plugin
 
 
 class _StrictLoader(yaml.SafeLoader):
@@ -71,7 +72,8 @@ def _first_fault(error: ValidationError, model: type[BaseModel], data: Any) -> s
     where = ".".join(steps) or "top level"
     if kind == "extra_forbidden":
         hint = nearest_name(steps[-1], _siblings(model, fault["loc"][:-1]))
-        return f"{where}: unknown key '{steps[-1]}'; {hint}"
+        own = " What your own class takes goes under options" if _is_own_part(data, steps[:-1]) else ""
+        return f"{where}: unknown key '{steps[-1]}'; {hint}{own}"
     if kind == "missing":
         return f"{where} is missing; add it"
     if kind == "union_tag_not_found":
@@ -81,7 +83,11 @@ def _first_fault(error: ValidationError, model: type[BaseModel], data: Any) -> s
         given = str(context.get("tag", value))
         known = re.findall(r"'([^']*)'", str(context.get("expected_tags", context.get("expected", ""))))
         place = where if kind == "literal_error" else f"{where}.kind"
-        return f"{place}: there is no '{given}'; {nearest_name(given, known)} All: {', '.join(known)}"
+        hint = nearest_name(given, known)
+        hint += f" All: {', '.join(known)}" if hint.startswith("did you mean") else ""
+        # pydantic's name of the union member that holds all but the user's own
+        own = "; or your own as module:Class" if "shipped" in fault["loc"] else ""
+        return f"{place}: there is no '{given}'; {hint}{own}"
     message = fault["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, ")
     return f"{where}: {message[0].lower()}{message[1:]}{shown}"
 
@@ -103,6 +109,12 @@ def _steps_in(data: Any, location: tuple[int | str, ...], *, keep_last: bool) ->
         if inside or (keep_last and depth == len(location) - 1):
             steps.append(str(step))
     return steps
+
+
+def _is_own_part(data: Any, steps: list[str]) -> bool:
+    for step in steps:
+        data = data[int(step) if isinstance(data, list | tuple) else step]
+    return isinstance(data, dict) and any(is_plugin(data.get(key)) for key in ("kind", "name", "source"))
 
 
 def _siblings(model: Any, steps: tuple[int | str, ...]) -> list[str]:

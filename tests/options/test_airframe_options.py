@@ -221,6 +221,8 @@ def test_a_battery_that_is_switched_off_never_sags() -> None:
     assert sag(with_battery) > 0.1
     assert sag(without) == 0.0
     assert charge(without) == 1.0 > charge(with_battery)
+    full = IRIS["battery"]["cells"] * IRIS["battery"].get("cell_full", 4.2)
+    assert [record.voltage for record in without.battery] == pytest.approx([full] * len(without.battery))
 
 
 def test_an_airframe_may_have_no_battery() -> None:
@@ -236,7 +238,7 @@ def test_a_half_charged_battery_gives_less_thrust() -> None:
 
 def test_a_slow_controller_follows_worse() -> None:
     assert "controller_rate_hz" in Vehicle.model_fields
-    fast, slow = fly(STEP), fly(STEP, {DRONE + "controller_rate_hz": 60.0})
+    fast, slow = fly(STEP), fly(STEP, {DRONE + "controller_rate_hz": 62.5})
     assert np.abs(fast.position - slow.position).max() > 0.005
 
 

@@ -9,7 +9,7 @@ import pytest
 from option_flights import ALOFT, DRONE, Case, Flight, Script, check, fields_of, fly, joined, repeated
 
 from skyloop.messages import Arm, Goal, Hover, Land, TakeOff, Velocity
-from skyloop.vehicle.autopilot import Failsafes
+from skyloop.vehicle.failsafes import Failsafes
 
 EAST = Velocity(np.array([2.0, 0.0, 0.0]))
 LOW_BATTERY = Script(

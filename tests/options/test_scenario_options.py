@@ -142,7 +142,8 @@ def test_another_seed_draws_other_noise_and_gusts() -> None:
 
 
 def test_a_coarser_physics_step_lands_elsewhere_but_near() -> None:
-    fine, coarse = fly(STEP), fly(STEP, {"physics_rate_hz": 250.0})
+    fine = fly(STEP, {DRONE + "controller_rate_hz": 250.0})
+    coarse = fly(STEP, {"physics_rate_hz": 250.0, DRONE + "controller_rate_hz": 250.0})
     difference = np.abs(fine.position - coarse.position).max()
     assert 1e-6 < difference < 0.1
 

@@ -69,7 +69,9 @@ class FakeVehicle:
         distance = np.linalg.norm(away)
         self.velocity = away / max(distance, 1e-9) * 2.0 if distance > reach else np.zeros(3)
         self.position = self.position + (away * reach / distance if distance > reach else away)
-        if distance <= reach and self.mode in ("takeoff", "home"):
+        if distance <= reach and self.mode == "home":
+            self.obey(Land())
+        if distance <= reach and self.mode == "takeoff":
             self.mode = "hover"
         if self.mode == "land" and self.position[2] < 0.01:
             self.mode, self.armed = "disarmed", False
@@ -185,7 +187,6 @@ WAYPOINTS = [[5, 0, 3], [5, 5, 3], [0, 5, 2]]
         ({}, [Land()]),
         ({"land": False}, []),
         ({"home": True}, [GoHome(), Land()]),
-        ({"home": True, "land": False}, [GoHome()]),
     ],
 )
 def test_waypoint_pilot_sends_goal_after_goal(options, ending):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import shutil
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TextIO
@@ -15,6 +17,7 @@ import yaml
 from skyloop.bus import Bus
 from skyloop.errors import RunFolderError
 from skyloop.messages import Message
+from skyloop.streams import StreamInfo
 
 FLUSH_EVERY_NS = 1_000_000_000
 
@@ -35,7 +38,12 @@ class RunFolder:
             raise RunFolderError(f"cannot write run folder '{path}': {error}") from error
 
     def record(self, bus: Bus) -> None:
-        """From now on every message of every stream becomes a row of `<stream>.csv`."""
+        """Tell what each stream is; from now on every message becomes a row of `streams/<stream>.csv`."""
+        infos = {name: _plain_info(info) for name, info in bus.infos.items()}
+        try:
+            (self.path / "streams.json").write_text(json.dumps(infos, indent=2) + "\n", encoding="utf-8")
+        except OSError as error:
+            raise RunFolderError(f"cannot write run folder '{self.path}': {error}") from error
         for name in bus.infos:
             bus.on(name, self._write)
 
@@ -48,11 +56,11 @@ class RunFolder:
     def _write_row(self, message: Message) -> None:
         file = self._files.get(message.stream)
         if file is None:
-            path = self.path / "streams" / f"{message.stream.replace('/', '-')}.csv"
-            path.parent.mkdir(exist_ok=True)
+            path = self.path / "streams" / f"{message.stream}.csv"
+            path.parent.mkdir(parents=True, exist_ok=True)
             file = self._files[message.stream] = path.open("w", encoding="utf-8")
-            file.write(",".join(_columns(message.data)) + "\n")
-        file.write(_row(message.data) + "\n")
+            file.write(",".join(["index", "arrival_ns", *_columns(message.data)]) + "\n")
+        file.write(f"{message.index},{message.arrival_ns},{_row(message.data)}\n")
         if message.arrival_ns - self._flushed_ns >= FLUSH_EVERY_NS:
             self._flushed_ns = message.arrival_ns
             for opened in self._files.values():
@@ -90,6 +98,30 @@ def make_empty_folder(path: Path) -> list[Path]:
     except OSError as error:
         raise RunFolderError(f"cannot make folder '{path}': {error}") from error
     return made
+
+
+def _plain_info(info: StreamInfo) -> dict[str, Any]:
+    return {
+        "message": info.message,
+        "rate": None if info.rate is None else [info.rate.num, info.rate.den],
+        "vehicle": info.vehicle,
+        "latency_ns": info.latency_ns,
+        "mount": {"position": _plain(info.mount.position), "quat_wxyz": _plain(info.mount.quat_wxyz)},
+        "details": _plain(info.details),
+    }
+
+
+def _plain(value: Any) -> Any:
+    """What JSON can hold; infinity and NaN, which it cannot, as text that `float` reads."""
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value if isinstance(value, int | float | str | bool | None) else str(value)
 
 
 def _columns(record: Any) -> list[str]:

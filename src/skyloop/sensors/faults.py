@@ -94,9 +94,11 @@ Sample = TypeVar("Sample")
 
 
 def apply_faults(
-    faults: Sequence[Fault], sensor: Any, sample: Sample, held: Sample | None, rng: KeyedRandom
+    faults: Sequence[Fault], sensor: Any, sample: Sample | None, held: Sample | None, rng: KeyedRandom
 ) -> tuple[Sample | None, float, Sample | None]:
     """What is published instead of `sample` (None: nothing), its additional latency in s, the new `held`."""
+    if sample is None:
+        return None, 0.0, held
     t_ns: int = sample.t_ns  # type: ignore[attr-defined]
     extra_latency, silent, stuck = 0.0, False, False
     for number, fault in enumerate(faults):

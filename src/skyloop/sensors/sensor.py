@@ -11,7 +11,7 @@ from math import isinf
 from typing import Annotated, Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
-from numba import float64, void
+from numba import float64, types, void
 from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, field_validator
 
 from skyloop.compiled import kernel
@@ -82,7 +82,7 @@ class MountConfig(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     position: Vector3 = (0.0, 0.0, 0.0)
-    """m, body axes (forward, left, up) from the centre of mass."""
+    """m, body axes (forward, left, up) from the body origin."""
     rotation_deg: Vector3 = (0.0, 0.0, 0.0)
     """Roll, pitch, yaw of the sensor's axes in the body: yaw about up, then pitch about left, then roll."""
 
@@ -138,9 +138,11 @@ def _plain_value(value: Any) -> Any:
 
 
 _A = float64[::1]
+# truth is read-only; arrays that are not are taken as well
+_IN = types.Array(float64, 1, "C", readonly=True)
 
 
-@kernel(void(_A, _A, _A, _A, _A, _A, _A, _A, _A, _A, _A, _A, _A))
+@kernel(void(_IN, _IN, _IN, _IN, _IN, _IN, _A, _A, _A, _A, _A, _A, _A))
 def _move_to_mount(p, v, q, w, a, alpha, arm, q_BS, p_out, v_out, q_out, w_out, a_out):  # type: ignore[no-untyped-def]
     """p + R r, v + R (w × r), a + R (alpha × r + w × (w × r)); rates turned into sensor axes."""
     px, py, pz = to_world(q[0], q[1], q[2], q[3], arm[0], arm[1], arm[2])

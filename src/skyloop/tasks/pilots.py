@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, TypeAlias
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, PositiveFloat
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, PositiveFloat, model_validator
 
 from skyloop.messages import Arm, Array, Goal, GoHome, Land, Request, Setpoint, TakeOff, VehicleStatus
 from skyloop.navigation.trajectories import Point, TrajectoryConfig, build
@@ -48,9 +48,10 @@ class Sortie(ABC):
     def __call__(self, bundle: Bundle) -> Reply:
         status: VehicleStatus | None = bundle.get("status")
         if self._phase == "ground":
-            # Arming is refused until the estimate has converged, so it is asked for until it is granted.
             if status is None or not status.armed:
-                return [Arm(), TakeOff(self._altitude)]
+                # arming would be refused until the estimate has converged
+                ready = getattr(bundle.get("state"), "valid", True)
+                return [Arm(), TakeOff(self._altitude)] if ready else None
             self._phase = "climb"
         if status is None or self.done:
             return None
@@ -63,7 +64,7 @@ class Sortie(ABC):
             self._phase = "fly"
         if self._phase == "fly":
             return self._fly(bundle)
-        return self._return(status)
+        return None
 
     @abstractmethod
     def _fly(self, bundle: Bundle) -> Reply:
@@ -71,21 +72,9 @@ class Sortie(ABC):
 
     def _finish(self) -> Reply:
         """What a subclass answers with when it has flown its part."""
-        if self._home:
-            self._phase = "call home"
-            return GoHome()
-        return self._come_down()
-
-    def _return(self, status: VehicleStatus) -> Reply:
-        # "hover" means home only once "home" has been seen: the status may be older than the request.
-        if self._phase == "call home" and status.mode == "home":
-            self._phase = "home"
-        elif self._phase == "home" and status.mode == "hover":
-            return self._come_down()
-        return None
-
-    def _come_down(self) -> Reply:
         self._phase = "down"
+        if self._home:
+            return GoHome()
         self.done = not self._land
         return Land() if self._land else None
 
@@ -185,7 +174,13 @@ class WaypointPilotConfig(BaseModel):
     land: bool = True
     """Land at the end."""
     home: bool = False
-    """Go home after the last waypoint, before landing."""
+    """Go home after the last waypoint and land there."""
+
+    @model_validator(mode="after")
+    def _home_is_landed_at(self) -> WaypointPilotConfig:
+        if self.home and not self.land:
+            raise ValueError("going home ends in landing there; with land: false leave out home")
+        return self
 
 
 class WaypointPilot(Sortie):

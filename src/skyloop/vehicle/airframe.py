@@ -18,6 +18,8 @@ NonNegativeVector = tuple[NonNegative, NonNegative, NonNegative]
 
 STRICT = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
+LEAST_THRUST_TO_WEIGHT = 1.1
+
 DragModel = Literal["none", "linear", "box", "rotor", "rotor-linear", "rotor-lumped"]
 
 
@@ -226,7 +228,7 @@ class Airframe(BaseModel):
     @model_validator(mode="after")
     def _can_fly(self) -> Airframe:
         weight = self.mass * 9.80665
-        if self.max_thrust < 1.1 * weight:
+        if self.max_thrust < LEAST_THRUST_TO_WEIGHT * weight:
             raise ValueError(
                 f"rotors that cannot lift it: {len(self.rotors)} rotors give {self.max_thrust:.2f} N at most, "
                 f"the weight is {weight:.2f} N; raise motor.max_speed or motor.thrust_coefficient, or lower mass"

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from typing import Annotated, Any, Literal
+from typing import Any
 
 import numpy as np
-from pydantic import BaseModel, Field
 
 from skyloop.errors import SetpointError
 from skyloop.frames import rotate, yaw_from_quat
@@ -31,32 +30,14 @@ from skyloop.messages import (
     TakeOff,
     VehicleState,
     VehicleStatus,
+    Velocity,
 )
 from skyloop.streams import NS_PER_S
-from skyloop.vehicle.airframe import STRICT, Limits, Positive
+from skyloop.vehicle.airframe import Limits
+from skyloop.vehicle.failsafes import Failsafes
 from skyloop.vehicle.fleet import Fleet
 from skyloop.vehicle.layout import SET_DESCEND, SET_IDLE, SET_POSITION
 from skyloop.vehicle.setpoints import check_setpoint, needs_refreshing, write_setpoint
-
-
-class Failsafes(BaseModel):
-    """What to do when something runs out."""
-
-    model_config = STRICT
-
-    battery_low: Annotated[float, Field(ge=0, lt=1)] = 0.15
-    """State of charge below which `battery_action` starts."""
-    battery_action: Literal["land", "home", "none"] = "land"
-    setpoint_timeout: Positive = 0.5
-    """s without a new setpoint, while one that moves the vehicle is in force, before it hovers."""
-    setpoint_land_after: Positive = 5.0
-    """s of that hover before it lands."""
-    estimate_timeout: Positive = 0.3
-    """s without a valid estimate before it descends level and lands."""
-    descent_speed: Positive = 0.7
-    """m/s when landing, blind or not."""
-    home_altitude: Positive = 3.0
-    """m above home to fly back at, at least."""
 
 
 @dataclasses.dataclass
@@ -72,11 +53,14 @@ class _Memory:
     failsafe_ns: int = 0
     home: Array | None = None
     hold: Array | None = None
-    hold_yaw: float = 0.0
+    hold_yaw: float | None = None
+    interrupted: str = ""
+    """The mode an estimate failsafe broke into."""
     land_start_ns: int = 0
     land_from: float = 0.0
     quiet_since_ns: int = -1
     tipped_since_ns: int = -1
+    stuck_since_ns: int = -1
     estimate_ns: int = 0
     refused: tuple[str, ...] = ()
 
@@ -104,6 +88,8 @@ class Autopilot:
     # ---- what flows in
 
     def feed_estimate(self, estimate: Estimate) -> None:
+        if self.estimate is not None and estimate.t_ns < self.estimate.t_ns:
+            return  # late ones may overtake each other on the way
         self.estimate = estimate
         if estimate.valid:
             self.memory.estimate_ns = estimate.t_ns
@@ -112,6 +98,9 @@ class Autopilot:
     def send(self, item: Setpoint | Request, t_ns: int) -> None:
         """Obey a setpoint or request, or publish why not."""
         memory = self.memory
+        if not isinstance(item, Setpoint | Request):
+            hint = f"; write {item.__name__}(...)" if isinstance(item, type) else ""
+            raise SetpointError(f"{item!r} is neither a setpoint nor a request of skyloop.messages{hint}")
         match item:
             case Arm():
                 self._arm(t_ns)
@@ -134,15 +123,17 @@ class Autopilot:
 
     def state(self, t_ns: int) -> VehicleState | Estimate:
         """What the vehicle believes of itself."""
-        if self.on_estimate and self.estimate is not None:
-            return self.estimate
-        return self.fleet.state(self.index, t_ns)
+        if not self.on_estimate:
+            return self.fleet.state(self.index, t_ns)
+        return Estimate.unknown(t_ns) if self.estimate is None else self.estimate
 
     # ---- what is done at each tick
 
     def tick(self, t_ns: int) -> list[Event]:
         memory = self.memory
         state = self.state(t_ns)
+        if not memory.armed and self.fleet.states[self.index]["step"] > 0:
+            memory.landed = self._touches()
         if memory.armed:
             self._watch_crash(t_ns)
             self._watch_estimate(t_ns)
@@ -151,7 +142,7 @@ class Autopilot:
             if memory.mode == "takeoff" and memory.hold is not None:
                 if abs(state.position[2] - memory.hold[2]) < 0.2 and abs(state.velocity_world[2]) < 0.4:
                     memory.mode = "hover"
-                    self._event(t_ns, "took off", f"at {memory.hold[2]:.1f} m")
+                    self._event(t_ns, "took off", f"{self._above_home(memory.hold):.1f} m above home")
             elif memory.mode in ("goal", "home"):
                 self._watch_arrival(state, t_ns)
             elif memory.mode == "land":
@@ -167,6 +158,8 @@ class Autopilot:
         if memory.setpoint is not None:
             return memory.setpoint
         row = self._row
+        if row["kind"] == SET_DESCEND:
+            return Velocity(row["velocity"].copy())
         return Position(row["position"].copy(), float(row["yaw"]), velocity=row["velocity"].copy())
 
     def status(self, t_ns: int) -> VehicleStatus:
@@ -185,14 +178,13 @@ class Autopilot:
         memory = self.memory
         if memory.armed:
             return
-        if self.on_estimate and (self.estimate is None or not self.estimate.valid):
+        if self.on_estimate and (not self.state(t_ns).valid or self._estimate_is_stale(t_ns)):  # type: ignore[union-attr]
             self._refuse(t_ns, "Arm before the estimate is valid; wait for GNSS and alignment")
             return
         if self._charge() < self.failsafes.battery_low and self.failsafes.battery_action != "none":
             self._refuse(t_ns, f"Arm with the battery at {self._charge():.0%}")
             return
         memory.armed, memory.mode, memory.failsafe = True, "idle", ""
-        memory.estimate_ns = t_ns
         memory.home = np.array(self.state(t_ns).position)
         self._row["armed"] = 1
         self._row["kind"] = SET_IDLE
@@ -208,8 +200,8 @@ class Autopilot:
         self._event(t_ns, "disarmed", why)
 
     def _take_off(self, request: TakeOff, t_ns: int) -> None:
-        if not np.isfinite(request.altitude) or request.altitude <= 0:
-            raise SetpointError(f"TakeOff altitude is {request.altitude}; give a positive height in metres")
+        if not isinstance(request.altitude, int | float) or not 0 < request.altitude < np.inf:
+            raise SetpointError(f"TakeOff.altitude is {request.altitude!r}; give a positive height in metres")
         memory = self.memory
         state = self.state(t_ns)
         self._hold(
@@ -217,7 +209,7 @@ class Autopilot:
             float(yaw_from_quat(state.quat_wxyz)),
             t_ns,
         )
-        memory.mode, memory.landed = "takeoff", False
+        memory.mode = "takeoff"
 
     def _hover(self, t_ns: int) -> None:
         """Stop where the present speed can be braked to."""
@@ -245,8 +237,9 @@ class Autopilot:
         memory.mode = "home"
 
     def _hold(self, position: Array, yaw: float, t_ns: int) -> None:
+        memory = self.memory
         write_setpoint(self._row, Position(position, yaw), t_ns)
-        self.memory.hold, self.memory.hold_yaw, self.memory.setpoint = position, yaw, None
+        memory.hold, memory.hold_yaw, memory.setpoint, memory.landed = position, yaw, None, False
 
     # ---- setpoints
 
@@ -257,7 +250,7 @@ class Autopilot:
         memory.setpoint, memory.setpoint_ns = setpoint, t_ns
         write_setpoint(self._row, setpoint, t_ns)
         if isinstance(setpoint, Position | Goal):
-            memory.hold = np.array(setpoint.position)
+            memory.hold, memory.hold_yaw = np.array(setpoint.position), setpoint.yaw
         if isinstance(setpoint, Goal):
             memory.mode = "goal"
             self._row["speed_limit"] = self.limits.cruise_speed
@@ -283,17 +276,31 @@ class Autopilot:
         memory = self.memory
         if not self.on_estimate or not memory.armed:
             return
-        lost = t_ns - memory.estimate_ns > self.failsafes.estimate_timeout * NS_PER_S
+        lost = self._estimate_is_stale(t_ns)
         if lost and memory.failsafe != "estimate lost":
             self._enter_failsafe(t_ns, "estimate lost", "descending level")
+            memory.interrupted, memory.setpoint = memory.mode, None
             memory.mode, memory.land_start_ns, memory.quiet_since_ns = "land", t_ns, -1
-            memory.land_from = float(self.state(t_ns).position[2])
+            # level, and turning no more: whatever yaw was asked for cannot be followed blind
+            write_setpoint(self._row, Velocity(np.array([0.0, 0.0, -self.failsafes.descent_speed])), t_ns)
             self._row["kind"] = SET_DESCEND
-            self._row["velocity"] = (0.0, 0.0, -self.failsafes.descent_speed)
         elif not lost and memory.failsafe == "estimate lost":
             memory.failsafe = ""
-            self._event(t_ns, "failsafe over", "estimate is back, hovering")
-            self._hover(t_ns)
+            self._event(t_ns, "failsafe over", "the estimate is back")
+            self._resume(memory.interrupted, t_ns)
+
+    def _resume(self, mode: str, t_ns: int) -> None:
+        """Go on with what has an end of its own; setpoints must come anew, so hover until they do."""
+        memory = self.memory
+        if mode in ("takeoff", "goal", "home") and memory.hold is not None:
+            write_setpoint(self._row, Position(memory.hold, memory.hold_yaw), t_ns)
+            if mode != "takeoff":
+                self._row["speed_limit"] = self.limits.cruise_speed
+            memory.mode = mode
+            return
+        self._hover(t_ns)
+        if mode == "land":
+            self._land(t_ns)
 
     def _watch_battery(self, t_ns: int) -> None:
         memory = self.memory
@@ -323,6 +330,14 @@ class Autopilot:
     def _watch_arrival(self, state: VehicleState | Estimate, t_ns: int) -> None:
         memory = self.memory
         assert memory.hold is not None
+        if not self._touches():
+            memory.stuck_since_ns = -1
+        elif memory.stuck_since_ns < 0:
+            memory.stuck_since_ns = t_ns
+        elif t_ns - memory.stuck_since_ns > 3 * NS_PER_S:
+            self._event(t_ns, "blocked", "stands on something short of the goal, landing there")
+            self._land(t_ns)
+            return
         near = float(np.linalg.norm(state.position - memory.hold)) < 0.5
         if near and float(np.linalg.norm(state.velocity_world)) < 0.5:
             if memory.mode == "home":
@@ -341,6 +356,9 @@ class Autopilot:
             row["t"] = t_ns / NS_PER_S
         still = abs(state.velocity_world[2]) < 0.3
         unloaded = float(self.fleet.states[self.index]["thrust_wanted"]) < self._unloaded_thrust
+        if self.on_estimate and self._estimate_is_stale(t_ns):
+            # only its legs still tell it anything
+            still = unloaded = self._touches()
         if not (still and unloaded) or since < 0.5:
             memory.quiet_since_ns = -1
         elif memory.quiet_since_ns < 0:
@@ -349,6 +367,16 @@ class Autopilot:
             memory.landed = True
             self._event(t_ns, "landed", "touched down")
             self._disarm(t_ns, "landed")
+
+    def _touches(self) -> bool:
+        row = self.fleet.states[self.index]
+        return bool(row["legs_down"] or row["body_down"])
+
+    def _above_home(self, position: Array) -> float:
+        return float(position[2] - (0.0 if self.memory.home is None else self.memory.home[2]))
+
+    def _estimate_is_stale(self, t_ns: int) -> bool:
+        return t_ns - self.memory.estimate_ns > self.failsafes.estimate_timeout * NS_PER_S
 
     def _enter_failsafe(self, t_ns: int, name: str, text: str) -> None:
         self.memory.failsafe, self.memory.failsafe_ns = name, t_ns

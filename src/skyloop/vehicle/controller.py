@@ -13,6 +13,8 @@ from skyloop.vehicle.layout import (
 )
 from skyloop.vehicle.mixer import mix, voltage_ratio
 
+BLIND_THRUST = 0.97
+"""Share of the weight carried when nothing at all is known."""
 MAX_EXTRAPOLATION = 0.1
 """s a setpoint or estimate is carried forward by its own derivatives; older ones stand still."""
 
@@ -55,7 +57,7 @@ def yaw_of(m):  # type: ignore[no-untyped-def]
 @inlined
 def follow_yaw(s, u, p, m, t, dt):  # type: ignore[no-untyped-def]
     """Moves s.yaw_target, never faster than the vehicle may turn; returns the yaw rate to feed forward."""
-    if u.kind == SET_ATTITUDE or u.kind == SET_RATES:
+    if u.kind == SET_ATTITUDE or u.kind == SET_RATES or u.kind == SET_DESCEND:
         s.yaw_target = yaw_of(m)
         return 0.0
     if u.absolute_yaw:
@@ -133,10 +135,10 @@ def wanted_acceleration(s, u, p, m, dt, v, a):  # type: ignore[no-untyped-def]
             goal = u.velocity[2] if k == 2 else m[3 + k]
         error = goal - m[3 + k]
         push = p.velocity_p[k] * error
-        # a saturated mixer or a clipped push must not wind the integral up
+        # a saturated mixer, a clipped push or the friction of the ground must not wind the integral up
         if abs(push) > p.max_acceleration:
             push = p.max_acceleration if push > 0.0 else -p.max_acceleration
-        elif not (s.saturated and error * s.velocity_integral[k] > 0.0):
+        elif not (s.saturated and error * s.velocity_integral[k] > 0.0) and not (k < 2 and s.legs_down):
             s.velocity_integral[k] += p.velocity_i[k] * error * dt
         reach = 0.5 * p.gravity if k < 2 else 0.8 * p.gravity
         s.velocity_integral[k] = min(max(s.velocity_integral[k], -reach), reach)
@@ -210,7 +212,7 @@ def torque_from_rates(s, p, m, rates, acceleration, dt, out):  # type: ignore[no
             slope = (m[10 + k] - s.rate_before[k]) / dt
             s.rate_derivative[k] += smooth * (slope - s.rate_derivative[k])
         s.rate_before[k] = m[10 + k]
-        if not (s.saturated or (k == 2 and s.yaw_saturated)):
+        if not (s.saturated or s.legs_down or (k == 2 and s.yaw_saturated)):
             s.rate_integral[k] += p.rate_i[k] * error * dt
         s.rate_integral[k] = min(max(s.rate_integral[k], -20.0), 20.0)
         wanted = p.rate_p[k] * error + s.rate_integral[k] - p.rate_d[k] * s.rate_derivative[k]
@@ -268,3 +270,11 @@ def cascade(s, u, p, w, t, dt):  # type: ignore[no-untyped-def]
     torque_from_rates(s, p, m, rates, turn, dt, torque)
     s.thrust_wanted = collective
     mix(s, p, collective, torque[0], torque[1], torque[2], w.lift)
+
+
+@inlined
+def coast(s, p, w):  # type: ignore[no-untyped-def]
+    """Without news of its state: all rotors alike, a little below the weight; feedback on old news would spin it."""
+    s.controller_ran = 0
+    s.thrust_wanted = BLIND_THRUST * p.mass * p.gravity
+    mix(s, p, s.thrust_wanted, 0.0, 0.0, 0.0, w.lift)

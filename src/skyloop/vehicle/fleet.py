@@ -86,8 +86,19 @@ class Fleet:
             fraction = (t_ns - before) / (after - before)
         n = self.n_rotors[i]
         out = np.empty(STATE_SIZE + 2 * n)
-        speeds, thrusts = out[STATE_SIZE : STATE_SIZE + n], out[STATE_SIZE + n :]
-        read_state(self.states, self.params, i, self.rate.period_s, fraction, out, speeds, thrusts)
+        first_thrust = STATE_SIZE + n
+        read_state(
+            self.states,
+            self.params,
+            i,
+            self.rate.period_s,
+            fraction,
+            out,
+            out[STATE_SIZE:first_thrust],
+            out[first_thrust:],
+        )
+        out.flags.writeable = False  # everybody who asks at this instant gets the same record
+        speeds, thrusts = out[STATE_SIZE:first_thrust], out[first_thrust:]
         state = self._read[i] = VehicleState(
             t_ns, out[0:3], out[3:6], out[6:10], out[10:13], out[13:16], out[16:19], speeds, thrusts, out[19:22]
         )

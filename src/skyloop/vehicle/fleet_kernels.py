@@ -3,9 +3,9 @@
 import numpy as np
 from numba import float64, int64, types, void
 
-from skyloop.compiled import FIRST, LAST, SECOND, kernel
+from skyloop.compiled import FIRST, LAST, SECOND, inlined, kernel
 from skyloop.rotations import cross, multiply, to_world
-from skyloop.vehicle.controller import cascade, measured_motion, yaw_of
+from skyloop.vehicle.controller import MAX_EXTRAPOLATION, cascade, coast, measured_motion, yaw_of
 from skyloop.vehicle.layout import (
     CONTROL_CASCADE,
     CONTROL_SIMPLEFLIGHT,
@@ -28,19 +28,25 @@ STATE_SIZE = 22
 _HEIGHTS = float64[:, ::1]
 
 
+@inlined
+def rest_controller(s, u, p, w, dt):  # type: ignore[no-untyped-def]
+    """While nobody asks it anything it forgets its integrals and faces where the vehicle faces."""
+    for k in range(3):
+        s.velocity_integral[k] = 0.0
+        s.rate_integral[k] = 0.0
+    s.controller_ran = 0
+    measured_motion(s, u, p, s.step * dt, w.measured)
+    s.yaw_target = yaw_of(w.measured)
+
+
 @kernel(void(state_type, input_type, params_type, scratch_type, float64), turn=SECOND)
 def control_vehicle(s, u, p, w, dt):  # type: ignore[no-untyped-def]
     """Sets the rotor speed commands for the coming step."""
     if not u.armed:
         for i in range(p.n_rotors):
             s.command[i] = 0.0
-        for k in range(3):
-            s.velocity_integral[k] = 0.0
-            s.rate_integral[k] = 0.0
-        s.controller_ran = 0
         s.thrust_wanted = 0.0
-        measured_motion(s, u, p, s.step * dt, w.measured)
-        s.yaw_target = yaw_of(w.measured)
+        rest_controller(s, u, p, w, dt)
     elif u.kind == SET_IDLE:
         for i in range(p.n_rotors):
             s.command[i] = p.idle_speed
@@ -48,10 +54,14 @@ def control_vehicle(s, u, p, w, dt):  # type: ignore[no-untyped-def]
     elif u.kind == SET_MOTORS:
         for i in range(p.n_rotors):
             s.command[i] = throttle_to_speed(p, u.throttle[i])
+        if s.step % p.control_divider == 0:
+            rest_controller(s, u, p, w, dt)
     elif s.step % p.control_divider == 0:
         t = s.step * dt
         measured_motion(s, u, p, t, w.measured)
-        if p.control == CONTROL_CASCADE:
+        if u.on_estimate and t - u.estimate_t > MAX_EXTRAPOLATION:
+            coast(s, p, w)
+        elif p.control == CONTROL_CASCADE:
             cascade(s, u, p, w, t, dt * p.control_divider)
         elif p.control == CONTROL_SIMPLEFLIGHT:
             simpleflight(s, u, p, w, t, dt * p.control_divider)

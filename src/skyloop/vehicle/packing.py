@@ -68,6 +68,12 @@ class Wrench(BaseModel):
     """N m."""
     frame: Literal["world", "body"] = "world"
 
+    @model_validator(mode="after")
+    def _ends_after_it_starts(self) -> Wrench:
+        if self.end <= self.start:
+            raise ValueError(f"a wrench that ends at {self.end} s must start before, not at {self.start} s")
+        return self
+
 
 class RotorFault(BaseModel):
     """A propeller that lost thrust, a speed controller that is stuck, a motor that is slow."""
@@ -85,7 +91,11 @@ class RotorFault(BaseModel):
     """lost: share of thrust left; stuck: share of full speed; slow: factor on the time constants."""
 
     @model_validator(mode="after")
-    def _value_fits_kind(self) -> RotorFault:
+    def _fits_together(self) -> RotorFault:
+        if self.end is not None and self.end <= self.start:
+            raise ValueError(
+                f"a rotor fault '{self.kind}' that ends at {self.end} s must start before, not at {self.start} s"
+            )
         if self.kind == "slow" and self.value <= 1.0:
             raise ValueError(f"a slow motor needs a value above 1, the factor on its time constants, not {self.value}")
         if self.kind != "slow" and self.value > 1.0:
@@ -179,9 +189,9 @@ def _pack_contact(p: Any, airframe: Airframe, gravity: float) -> None:
 
 def _pack_battery(p: Any, airframe: Airframe, flying: Flying) -> None:
     battery = airframe.battery
-    if battery is None or not flying.has_battery:
+    if battery is None:
         return
-    p["has_battery"] = 1
+    p["has_battery"] = flying.has_battery
     p["capacity"] = battery.capacity_ah * 3600.0
     p["voltage_full"] = battery.cells * battery.cell_full
     p["voltage_empty"] = battery.cells * battery.cell_empty

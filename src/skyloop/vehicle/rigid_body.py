@@ -37,8 +37,11 @@ def scheduled_wrench(p, t, y):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def derivative(s, p, w, heights, t, row, stage, density_ratio, ground_height):  # type: ignore[no-untyped-def]
-    """Time derivative of the 13 motion states in w.trial into w.slope[stage], with the rotors at w.speed[row]."""
+def derivative(s, p, w, heights, t, row, stage, density_ratio, ground_height, upright):  # type: ignore[no-untyped-def]
+    """Time derivative of the 13 motion states in w.trial into w.slope[stage], with the rotors at w.speed[row].
+
+    upright: vertical part of the ground's normal; times the height it is the distance to the slope.
+    """
     y, out = w.trial, w.slope
     qw, qx, qy, qz = y[6], y[7], y[8], y[9]
     wx, wy, wz = y[10], y[11], y[12]
@@ -50,7 +53,7 @@ def derivative(s, p, w, heights, t, row, stage, density_ratio, ground_height):  
     if p.has_frame_drag:
         dx, dy, dz = frame_drag(p, density_ratio, ux, uy, uz)
         fx, fy, fz = fx + dx, fy + dy, fz + dz
-    if height < p.bounding_radius:
+    if height * upright < p.bounding_radius:
         cx, cy, cz, gx, gy, gz = contact_wrench(s, p, w, heights, y)
         fx, fy, fz, tx, ty, tz = fx + cx, fy + cy, fz + cz, tx + gx, ty + gy, tz + gz
     if p.n_wrenches:
@@ -100,7 +103,7 @@ def step_vehicle(s, u, p, w, heights, dt):  # type: ignore[no-untyped-def]
     """One physics step of one vehicle."""
     y, trial, k = s.motion, w.trial, w.slope
     t = s.step * dt
-    ground_height, _, _, _ = ground_at(heights, w.origin_x, w.origin_y, w.cell, y[0], y[1])
+    ground_height, _, _, upright = ground_at(heights, w.origin_x, w.origin_y, w.cell, y[0], y[1])
     # held over the step; at its middle, because at its start it would cost the integrator its order
     density_ratio = air_density(p.home_altitude + y[2] + 0.5 * dt * y[5]) / REFERENCE_DENSITY
     update_wind(s, u, p, dt, ground_height)
@@ -120,7 +123,7 @@ def step_vehicle(s, u, p, w, heights, dt):  # type: ignore[no-untyped-def]
             fraction = dt if stage == 3 else 0.5 * dt
             for j in range(13):
                 trial[j] = y[j] + fraction * k[stage - 1, j]
-        derivative(s, p, w, heights, t, (stage + 1) // 2, stage, density_ratio, ground_height)
+        derivative(s, p, w, heights, t, (stage + 1) // 2, stage, density_ratio, ground_height, upright)
     for j in range(13):
         y[j] += dt / 6.0 * (k[0, j] + 2.0 * k[1, j] + 2.0 * k[2, j] + k[3, j])
     norm = 1.0 / np.sqrt(y[6] * y[6] + y[7] * y[7] + y[8] * y[8] + y[9] * y[9])
@@ -132,7 +135,7 @@ def step_vehicle(s, u, p, w, heights, dt):  # type: ignore[no-untyped-def]
         s.acceleration_before[j] = k[0, 3 + j]
         s.angular_acceleration_before[j] = k[0, 10 + j]
 
-    if y[2] - ground_height < p.bounding_radius:
+    if (y[2] - ground_height) * upright < p.bounding_radius:
         settle_anchors(s, p, w, heights)
     elif s.legs_down or s.body_down:
         for i in range(p.n_contacts):
@@ -148,9 +151,9 @@ def close_step(s, p, w, heights, dt):  # type: ignore[no-untyped-def]
     """Accelerations at the end of the last step, for the dense output and the accelerometers."""
     for j in range(13):
         w.trial[j] = s.motion[j]
-    ground_height, _, _, _ = ground_at(heights, w.origin_x, w.origin_y, w.cell, s.motion[0], s.motion[1])
+    ground_height, _, _, upright = ground_at(heights, w.origin_x, w.origin_y, w.cell, s.motion[0], s.motion[1])
     density_ratio = air_density(p.home_altitude + s.motion[2]) / REFERENCE_DENSITY
-    derivative(s, p, w, heights, s.step * dt, 2, 3, density_ratio, ground_height)
+    derivative(s, p, w, heights, s.step * dt, 2, 3, density_ratio, ground_height, upright)
     for j in range(3):
         s.acceleration[j] = w.slope[3, 3 + j]
         s.angular_acceleration[j] = w.slope[3, 10 + j]

@@ -16,6 +16,7 @@ from skyloop.messages import Array
 
 SEA_LEVEL_TEMPERATURE = 288.15
 SEA_LEVEL_PRESSURE = 101325.0
+SEA_LEVEL_DENSITY = 1.225
 GAS_CONSTANT = 8.31432 / 0.0289644
 """J/(kg·K), of dry air, with the standard's own gas constant."""
 

@@ -31,7 +31,7 @@ class EarthConfig(BaseModel):
     """Longitude of the world's origin, WGS84."""
     altitude: float = Field(default=122.0, ge=-1000.0, le=100_000.0)
     """m above the WGS84 ellipsoid, of the world's origin."""
-    gravity: Annotated[float, Field(ge=0.0)] | Literal["normal"] | None = None
+    gravity: Annotated[float, Field(gt=0.0)] | Literal["normal"] | None = None
     """m/s²; null for the standard 9.80665, "normal" for WGS84 normal gravity at the origin."""
     year: float = Field(default=2026.0, ge=2025.0, le=2030.0)
     """Decimal year of the magnetic field; the World Magnetic Model 2025 covers 2025 to 2030."""

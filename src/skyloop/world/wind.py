@@ -24,9 +24,6 @@ from skyloop.plugins import load_plugin
 FOOT = 0.3048
 KNOT = 1852.0 / 3600.0
 
-GUST_STATES = 5
-"""u; v's two poles; w's two poles."""
-
 Vector3: TypeAlias = tuple[float, float, float]
 
 
