@@ -22,12 +22,6 @@ from skyloop.trials.drag_flights import (
 from skyloop.trials.drag_models import LinearDrag, RotorDrag, acceleration_rmse, axis_errors, identify
 
 
-@pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Result]]:
-    folder = tmp_path_factory.mktemp("drag")
-    return folder, reproduce(quick=True, folder=folder)
-
-
 def _measured(results: list[Result], cell: str) -> float:
     return next(result.measured for result in results if result.cell == cell)
 
@@ -83,7 +77,7 @@ def test_rotor_model_wins_only_where_the_truth_is_its_own_parent() -> None:
     assert linear > 10.0 * rotor
 
 
-def test_frame_drag_along_the_rotor_axis_turns_the_ranking_at_high_speed(
+def _frame_drag_along_the_rotor_axis_turns_the_ranking_at_high_speed(
     run: tuple[Path, list[Result]],
 ) -> None:
     _, results = run
@@ -94,7 +88,7 @@ def test_frame_drag_along_the_rotor_axis_turns_the_ranking_at_high_speed(
     assert z > 1.5 * np.hypot(x, y)
 
 
-def test_flights_were_flown_as_asked(run: tuple[Path, list[Result]]) -> None:
+def _flights_were_flown_as_asked(run: tuple[Path, list[Result]]) -> None:
     fast = [r for r in run[1] if "circle 26 m/s, eq. 13, truth" in r.cell and "/" not in r.cell.split(",")[1]]
     assert len(fast) == len(TRUTHS)
     for result in fast:
@@ -102,7 +96,7 @@ def test_flights_were_flown_as_asked(run: tuple[Path, list[Result]]) -> None:
         assert result.conditions["largest_tilt_deg"] < 50.0
 
 
-def test_every_truth_flight_model_and_measurement_has_a_record(run: tuple[Path, list[Result]]) -> None:
+def _every_truth_flight_model_and_measurement_has_a_record(run: tuple[Path, list[Result]]) -> None:
     _, results = run
     cells = [result.cell for result in results]
     assert len(set(cells)) == len(cells)
@@ -124,7 +118,7 @@ def test_every_truth_flight_model_and_measurement_has_a_record(run: tuple[Path, 
     assert [r.published for r in results if r.unit == "µs"] == [4.36, 4.36]
 
 
-def test_report_holds_the_same_results(run: tuple[Path, list[Result]]) -> None:
+def _report_holds_the_same_results(run: tuple[Path, list[Result]]) -> None:
     folder, results = run
     assert json.loads((folder / "results.json").read_text()) == json.loads(json.dumps([r.plain() for r in results]))
     with (folder / "results.csv").open(newline="") as file:
@@ -140,3 +134,12 @@ def test_a_flight_repeats_to_the_last_bit() -> None:
     first, second = (record_flight(TRUTHS[2].drag, QUICK_FLIGHTS[2]) for _ in range(2))
     assert first.thrust.tobytes() == second.thrust.tobytes()
     assert first.imu_specific_force.tobytes() == second.imu_specific_force.tobytes()
+
+
+def test_the_quick_form(tmp_path: Path) -> None:
+    """One flight campaign for all that is to be said of it: it is too dear to be flown by two workers."""
+    run = tmp_path, reproduce(quick=True, folder=tmp_path)
+    _frame_drag_along_the_rotor_axis_turns_the_ranking_at_high_speed(run)
+    _flights_were_flown_as_asked(run)
+    _every_truth_flight_model_and_measurement_has_a_record(run)
+    _report_holds_the_same_results(run)
