@@ -19,3 +19,11 @@ def test_aim_holds(name):
 @pytest.mark.parametrize("name", FLIGHTS)
 def test_aim_holds_on_twenty_seeds(name):
     assert max(_errors(name, range(1, 21))) <= FLIGHTS[name][3]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("imu", ["e2es", "adis16448"])
+@pytest.mark.parametrize("name", [name for name in FLIGHTS if name.startswith("ekf")])
+def test_the_ekf_flies_on_the_other_noisy_imus_too(name, imu):
+    flight, scale, _, most = FLIGHTS[name]
+    assert max(flight(seed, imu) * scale for seed in range(1, 21)) <= most

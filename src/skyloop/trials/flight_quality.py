@@ -105,9 +105,18 @@ def wind_error(seed: int) -> float:
         return float(np.percentile(np.linalg.norm(_track(simulation, 60.0) - hold, axis=1), 95))
 
 
-def ekf_hover_error(seed: int) -> float:
+def noisy_sensors(imu: str, gnss: dict[str, Any] | None = None) -> dict[str, Any]:
+    """The noisy presets with another IMU, and more said of the GNSS."""
+    return {
+        **NOISY_SENSORS,
+        "imu": {**NOISY_SENSORS["imu"], "preset": imu},
+        "gnss": {**NOISY_SENSORS["gnss"], **(gnss or {})},
+    }
+
+
+def ekf_hover_error(seed: int, imu: str = "mpu6000") -> float:
     """m, largest distance from where it reached hover over 30 s, on the EKF with the noisy presets."""
-    with _simulation(seed, {"state": "ekf", "sensors": NOISY_SENSORS}) as simulation:
+    with _simulation(seed, {"state": "ekf", "sensors": noisy_sensors(imu)}) as simulation:
         _take_off(simulation, 5.0)
         simulation.run_for(3.0)
         start = simulation.truth().position
@@ -121,10 +130,9 @@ SQUARE_MISSION: dict[str, Any] = {
 }
 
 
-def ekf_mission_error(seed: int, gnss: dict[str, Any] | None = None) -> float:
+def ekf_mission_error(seed: int, imu: str = "mpu6000", gnss: dict[str, Any] | None = None) -> float:
     """m between take-off and landing place of a square mission on the EKF; infinite if it was not completed."""
-    sensors = {**NOISY_SENSORS, "gnss": {**NOISY_SENSORS["gnss"], **(gnss or {})}}
-    vehicle = {"state": "ekf", "sensors": sensors, "pilot": SQUARE_MISSION}
+    vehicle = {"state": "ekf", "sensors": noisy_sensors(imu, gnss), "pilot": SQUARE_MISSION}
     with _simulation(seed, vehicle, duration=120.0) as simulation:
         start = simulation.truth().position
         events = simulation.subscribe("drone/events")
@@ -135,9 +143,9 @@ def ekf_mission_error(seed: int, gnss: dict[str, Any] | None = None) -> float:
         return float(np.linalg.norm(simulation.truth().position - start)) if completed else np.inf
 
 
-def ekf_outage_error(seed: int) -> float:
+def ekf_outage_error(seed: int, imu: str = "mpu6000") -> float:
     """The same mission with GNSS gone for 10 s on the way."""
-    return ekf_mission_error(seed, {"outages": [{"start": 15.0, "end": 25.0}]})
+    return ekf_mission_error(seed, imu, {"outages": [{"start": 15.0, "end": 25.0}]})
 
 
 FLIGHTS: dict[str, tuple[Callable[[int], float], float, str, float]] = {
