@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import re
 import signal
 import subprocess
@@ -206,7 +205,6 @@ def test_interrupting_a_run_leaves_its_rows(tmp_path: Path) -> None:
     assert not (tmp_path / "run" / "summary.json").exists()
 
 
-@pytest.mark.skipif(os.name != "posix", reason="needs SIGKILL")
 def test_killing_a_run_leaves_its_rows_up_to_the_last_second(tmp_path: Path) -> None:
     process = start_paced(tmp_path / "run")
     process.kill()

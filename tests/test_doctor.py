@@ -50,7 +50,6 @@ def test_cpu_model_from_cpuinfo(tmp_path: Path) -> None:
     assert doctor.cpu_model(tmp_path / "none")
 
 
-@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="the system cannot pin a process")
 def test_cores_are_those_this_process_may_use() -> None:
     before = os.sched_getaffinity(0)
     try:

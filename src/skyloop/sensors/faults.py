@@ -21,10 +21,10 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from skyloop.errors import ScenarioError, nearest_name
 from skyloop.keyed_random import KeyedRandom, fill_uniform
 from skyloop.messages import Array
+from skyloop.streams import NS_PER_S
 
 _FIRST_BLOCK = 1 << 33
 _BLOCKS_PER_FAULT = 1 << 8
-_NS_PER_S = 1e9
 
 _NEEDED = {
     "off": set[str](),
@@ -68,7 +68,7 @@ class Fault(BaseModel):
         return self
 
     def is_active(self, t_ns: int) -> bool:
-        return t_ns >= self.start * _NS_PER_S and (self.end is None or t_ns < self.end * _NS_PER_S)
+        return t_ns >= self.start * NS_PER_S and (self.end is None or t_ns < self.end * NS_PER_S)
 
 
 def check_faults(faults: Sequence[Fault], sensor: Any, stream: str) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, TypeAlias
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, PositiveFloat, model_validator
 
+from skyloop.frames import yaw_from_quat
 from skyloop.messages import Arm, Array, Goal, GoHome, Land, Request, Setpoint, TakeOff, VehicleStatus
 from skyloop.navigation.trajectories import Point, TrajectoryConfig, build
 
@@ -149,7 +150,7 @@ class TrajectoryPilot(Sortie):
         """Near the start, slow, and facing the right way; `state` is a VehicleState or an Estimate."""
         if state is None:
             return False
-        yaw_error = math.remainder(_yaw_of(state.quat_wxyz) - (self._start.yaw or 0.0), 2 * math.pi)
+        yaw_error = math.remainder(float(yaw_from_quat(state.quat_wxyz)) - (self._start.yaw or 0.0), 2 * math.pi)
         return (
             _distance(state.position, self._start.position) < _NEAR
             and float(np.linalg.norm(state.velocity_world)) < _SLOW
@@ -220,11 +221,6 @@ class WaypointPilot(Sortie):
 
 def _distance(a: Array, b: Array) -> float:
     return float(np.linalg.norm(a - b))
-
-
-def _yaw_of(quat_wxyz: Array) -> float:
-    w, x, y, z = quat_wxyz.tolist()
-    return math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
 
 
 PilotConfig: TypeAlias = Annotated[

@@ -6,6 +6,12 @@ from skyloop.compiled import inlined
 
 
 @inlined
+def voltage_ratio(s, p):  # type: ignore[no-untyped-def]
+    """Share of the full rotor speed the battery still allows."""
+    return min(1.0, s.voltage / p.voltage_full) if p.has_battery else 1.0
+
+
+@inlined
 def drain_battery(s, p, dt, density_ratio):  # type: ignore[no-untyped-def]
     """One step: each rotor takes its ideal induced power T^1.5/√(2ρA) over the efficiency of propeller and drive."""
     if not p.has_battery:

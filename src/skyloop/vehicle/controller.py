@@ -4,6 +4,7 @@ import numpy as np
 
 from skyloop.compiled import inlined
 from skyloop.rotations import cross, multiply, to_world
+from skyloop.vehicle.battery import voltage_ratio
 from skyloop.vehicle.layout import (
     SET_ATTITUDE,
     SET_DESCEND,
@@ -11,7 +12,7 @@ from skyloop.vehicle.layout import (
     SET_RATES,
     SET_VELOCITY_BODY,
 )
-from skyloop.vehicle.mixer import mix, voltage_ratio
+from skyloop.vehicle.mixer import mix
 
 BLIND_THRUST = 0.97
 """Share of the weight carried when nothing at all is known."""

@@ -3,19 +3,15 @@
 import numpy as np
 
 from skyloop.compiled import inlined
-
-
-@inlined
-def voltage_ratio(s, p):  # type: ignore[no-untyped-def]
-    """Share of the full speed the battery still allows."""
-    return min(1.0, max(0.1, s.voltage / p.voltage_full)) if p.has_battery else 1.0
+from skyloop.vehicle.battery import voltage_ratio
 
 
 @inlined
 def mix(s, p, collective, tx, ty, tz, lift):  # type: ignore[no-untyped-def]
     """Sets s.command. Priorities: roll and pitch first, then collective, then yaw. `lift` is scratch, one per rotor."""
     n = p.n_rotors
-    top = p.max_rotor_thrust * voltage_ratio(s, p) ** 2
+    # never below idle, or an empty battery would leave no range to mix in
+    top = p.max_rotor_thrust * max(0.1, voltage_ratio(s, p)) ** 2
     floor = p.thrust_per_speed_squared * p.idle_speed * p.idle_speed
     s.saturated = 0
     s.yaw_saturated = 0

@@ -4,6 +4,7 @@ import numpy as np
 
 from skyloop.compiled import inlined
 from skyloop.rotations import cross
+from skyloop.vehicle.battery import voltage_ratio
 from skyloop.vehicle.layout import (
     DRAG_ROTOR,
     DRAG_ROTOR_LINEAR,
@@ -18,9 +19,7 @@ from skyloop.vehicle.layout import (
 def rotor_targets(s, p, w, t):  # type: ignore[no-untyped-def]
     """What each motor really runs after: the command, limited by the battery and spoilt by faults."""
     target, slowness, efficiency = w.target, w.slowness, w.efficiency
-    limit = p.max_speed
-    if p.has_battery:
-        limit *= min(1.0, s.voltage / p.voltage_full)
+    limit = p.max_speed * voltage_ratio(s, p)
     for i in range(p.n_rotors):
         target[i] = min(s.command[i], limit)
         slowness[i] = 1.0
