@@ -1,0 +1,193 @@
+"""The visible and solid world: shapes, where they stand, what they are, and what moves.
+
+Everything placed has a row. Rows of standing things come first and never change; rows of movers follow, and their
+poses are functions of simulated time. A thing (an instance) has one number and one class, and one row or several: each
+limb of a person is a row of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from skyloop.errors import ScenarioError
+from skyloop.messages import Array
+from skyloop.world.mesh import Colour, Mesh
+from skyloop.world.semantics import CLASS_ID, CLASSES
+
+BY_MATERIAL = 255
+"""Class of things whose surface decides: terrain with grass, paths and ponds."""
+PALETTE_SLOTS = 8
+DIFFERENCE_S = 5e-4
+"""Half step of the central difference that turns poses into velocities."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shape:
+    """A mesh at one or several levels of detail."""
+
+    name: str
+    lods: tuple[Mesh, ...]
+    """Full detail first."""
+    ranges: tuple[float, ...] = ()
+    """m; the camera takes lods[k + 1] beyond ranges[k], at quality medium. Rays and collisions always take lods[0]."""
+    casts_shadow: bool = True
+
+    def __post_init__(self) -> None:
+        if len(self.ranges) != len(self.lods) - 1 or list(self.ranges) != sorted(self.ranges):
+            raise ScenarioError(f"shape '{self.name}': {len(self.lods)} lods need one rising range fewer")
+
+
+class Mover(Protocol):
+    """Rigid parts that move together: a person, a car, a drone."""
+
+    n_rows: int
+
+    def poses(self, t: float) -> Array:
+        """(n_rows, 3, 4) world_from_part at `t` simulated seconds; a pure function."""
+
+
+@dataclass(slots=True)
+class Thing:
+    name: str
+    class_id: int
+    rows: list[int] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Motion:
+    """Where the movers' parts are at one instant, and how they move."""
+
+    t_ns: int
+    poses: Array
+    """(m, 3, 4) world_from_part, rows in order from `Model.n_standing` on."""
+    velocities: Array
+    """(m, 3) m/s of the parts' origins, world."""
+    angular_velocities: Array
+    """(m, 3) rad/s, world axes."""
+
+
+class Model:
+    """Filled by a world with `place` and `add_mover`, complete once `freeze` was called."""
+
+    def __init__(self) -> None:
+        self.shapes: list[Shape] = []
+        self.things: list[Thing] = [Thing("sky", 0)]
+        """By instance number; 0 is where nothing is."""
+        self.palettes: list[NDArray[np.uint8]] = [np.full((PALETTE_SLOTS, 3), 255, np.uint8)]
+        self.movers: list[Mover] = []
+        self._shape_number: dict[int, int] = {}
+        self._standing: list[tuple[int, int, int, int, int, Array]] = []
+        self._moving: list[tuple[int, int, int, int, int]] = []
+        self._moving_things: list[tuple[Thing, int]] = []
+
+    def place(
+        self,
+        shape: Shape,
+        position: ArrayLike = (0.0, 0.0, 0.0),
+        *,
+        yaw: float = 0.0,
+        scale: ArrayLike = 1.0,
+        rotation: Any = None,
+        is_a: str,
+        name: str = "",
+        palette: Sequence[Colour] = (),
+        variant: int = 0,
+        solid: bool = True,
+    ) -> int:
+        """Stand a shape somewhere; returns its instance number.
+
+        is_a: its class, or "by material"; palette: colours of the paint slots 1, 2...; variant: which of a texture's
+        variants its materials show; solid: False where the height field already stops vehicles, as on terrain.
+        """
+        if rotation is None:
+            c, s = np.cos(yaw), np.sin(yaw)
+            rotation = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+        pose = np.empty((3, 4))
+        pose[:, :3] = np.asarray(rotation) * np.broadcast_to(np.asarray(scale, float), (3,))
+        pose[:, 3] = position
+        thing = self._thing(is_a, name)
+        self.things[thing].rows.append(len(self._standing))
+        self._standing.append((self._number(shape), thing, self._palette(palette), variant, int(solid), pose))
+        return thing
+
+    def add_mover(
+        self,
+        mover: Mover,
+        shapes: Sequence[Shape],
+        *,
+        is_a: str,
+        name: str = "",
+        palette: Sequence[Colour] = (),
+        variant: int = 0,
+    ) -> int:
+        """Something that moves, with one shape per rigid part; returns its instance number."""
+        if len(shapes) != mover.n_rows:
+            raise ScenarioError(f"mover '{name or is_a}' has {mover.n_rows} parts and {len(shapes)} shapes")
+        thing, colours = self._thing(is_a, name), self._palette(palette)
+        for shape in shapes:
+            self._moving_things.append((self.things[thing], len(self._moving)))
+            self._moving.append((self._number(shape), thing, colours, variant, 1))
+        self.movers.append(mover)
+        return thing
+
+    def freeze(self) -> None:
+        """Number the rows and gather the tables; nothing is added afterwards."""
+        n = self.n_standing = len(self._standing)
+        for thing, k in self._moving_things:
+            thing.rows.append(n + k)
+        table = np.array([row[:5] for row in self._standing] + self._moving, np.int32).reshape(-1, 5)
+        self.row_shape, self.row_thing, self.row_palette, self.row_variant, self.row_solid = np.ascontiguousarray(
+            table.T
+        )
+        self.standing_poses: Array = np.array([row[5] for row in self._standing]).reshape(-1, 3, 4)
+        self.thing_class = np.array([thing.class_id for thing in self.things], np.uint8)
+        self._motion: Motion | None = None
+
+    def motion(self, t_ns: int) -> Motion:
+        """All movers at one instant."""
+        if self._motion is None or self._motion.t_ns != t_ns:
+            t = t_ns / 1e9
+            before, now, after = (self._poses(t + dt) for dt in (-DIFFERENCE_S, 0.0, DIFFERENCE_S))
+            rate = (after - before) / (2.0 * DIFFERENCE_S)
+            # Ω = Ṙ Rᵀ, its three numbers off the diagonal; parts are rigid, so scale drops out of R
+            turn = np.einsum("nij,nkj->nik", rate[:, :, :3], now[:, :, :3])
+            size = np.einsum("nij,nij->n", now[:, :, :3], now[:, :, :3])[:, None] / 3.0
+            w = np.stack(
+                [turn[:, 2, 1] - turn[:, 1, 2], turn[:, 0, 2] - turn[:, 2, 0], turn[:, 1, 0] - turn[:, 0, 1]], 1
+            )
+            self._motion = Motion(t_ns, now, rate[:, :, 3], 0.5 * w / np.maximum(size, 1e-12))
+        return self._motion
+
+    def _poses(self, t: float) -> Array:
+        if not self.movers:
+            return np.empty((0, 3, 4))
+        return np.concatenate([mover.poses(t) for mover in self.movers])
+
+    def _thing(self, is_a: str, name: str) -> int:
+        if is_a != "by material" and is_a not in CLASS_ID:
+            raise ScenarioError(f"'{is_a}' is no class; the classes are {', '.join(CLASSES)}")
+        number = len(self.things)
+        self.things.append(Thing(name or f"{is_a} {number}", CLASS_ID.get(is_a, BY_MATERIAL)))
+        return number
+
+    def _number(self, shape: Shape) -> int:
+        if id(shape) not in self._shape_number:
+            self._shape_number[id(shape)] = len(self.shapes)
+            self.shapes.append(shape)
+        return self._shape_number[id(shape)]
+
+    def _palette(self, colours: Sequence[Colour]) -> int:
+        if not colours:
+            return 0
+        palette = np.full((PALETTE_SLOTS, 3), 255, np.uint8)
+        palette[1 : 1 + len(colours)] = colours
+        for number, known in enumerate(self.palettes):
+            if np.array_equal(known, palette):
+                return number
+        self.palettes.append(palette)
+        return len(self.palettes) - 1

@@ -1,0 +1,46 @@
+"""What a surface is: the semantic classes of every world, by number and name."""
+
+from __future__ import annotations
+
+from typing import Final
+
+CLASSES: Final = (
+    "sky",  # 0: nothing was hit
+    "ground",
+    "grass",
+    "path",
+    "road",
+    "pavement",
+    "water",
+    "building",
+    "wall",
+    "floor",
+    "ceiling",
+    "roof",
+    "window",
+    "door",
+    "tree",
+    "bush",
+    "hedge",
+    "undergrowth",
+    "rock",
+    "bench",
+    "lamp",
+    "sign",
+    "bin",
+    "fence",
+    "furniture",
+    "block",
+    "person",
+    "car",
+    "vehicle",  # another drone
+    "shelf",
+    "pallet",
+    "box",
+    "forklift",
+    "marker",
+    "target",
+    "object",  # of an imported file, when no name says more
+)
+
+CLASS_ID: Final = {name: number for number, name in enumerate(CLASSES)}

@@ -1,0 +1,225 @@
+"""A view: what one pinhole camera at one pose and instant sees, in every quantity at once.
+
+The renderer fills a surface buffer of four 32-bit words per pixel: planar depth (as a float), the row of the model that
+was hit plus one (0: sky), the world normal in octahedral form (2 by 12 bits) with the material (8 bits), and a spare.
+Everything else (classes, instances, velocities, flow) follows from these and the model.
+"""
+
+# mypy: allow-untyped-defs, allow-untyped-calls
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numba import float32, float64, int32, types, uint8, uint32, void
+from numpy.typing import NDArray
+
+from skyloop.compiled import kernel
+from skyloop.frames import matrix_from_quat
+from skyloop.messages import Array
+from skyloop.world.materials import MATERIALS
+from skyloop.world.model import BY_MATERIAL, Model, Motion
+from skyloop.world.semantics import CLASS_ID
+
+MATERIAL_CLASS = np.array([CLASS_ID[material.semantic] for material in MATERIALS], np.uint8)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pinhole:
+    """Of an image without distortion; pixel (0, 0) has its centre at image coordinates (0, 0)."""
+
+    width: int
+    height: int
+    fx: float
+    fy: float
+    cx: float
+    cy: float
+
+    @staticmethod
+    def from_fov(width: int, height: int, horizontal_fov: float) -> Pinhole:
+        """Square pixels, the axis through the middle of the image; the angle in radians."""
+        f = 0.5 * width / np.tan(0.5 * horizontal_fov)
+        return Pinhole(width, height, float(f), float(f), 0.5 * (width - 1), 0.5 * (height - 1))
+
+    def rays(self) -> Array:
+        """(height, width, 3) directions with z = 1, camera axes (right, down, forward)."""
+        x = (np.arange(self.width) - self.cx) / self.fx
+        y = (np.arange(self.height) - self.cy) / self.fy
+        out = np.ones((self.height, self.width, 3))
+        out[..., 0], out[..., 1] = x, y[:, None]
+        return out
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ViewPose:
+    """Where a view is taken from, and when."""
+
+    t_ns: int
+    position: Array
+    """(3,) m, world."""
+    quat_wxyz: Array
+    """(4,) world_from_camera; camera axes are right, down, forward."""
+
+
+_SURFACE = types.Array(uint32, 3, "C", readonly=True)
+
+
+@kernel(void(_SURFACE, float32[:, :, ::1]))
+def _decode_normals(surface: Any, out: Any) -> None:
+    for i in range(surface.shape[0]):
+        for j in range(surface.shape[1]):
+            if surface[i, j, 1] == 0:
+                out[i, j, 0] = out[i, j, 1] = out[i, j, 2] = 0.0
+                continue
+            packed = surface[i, j, 2]
+            x = ((packed >> 8) & 0xFFF) / 2047.5 - 1.0
+            y = ((packed >> 20) & 0xFFF) / 2047.5 - 1.0
+            z = 1.0 - abs(x) - abs(y)
+            if z < 0.0:
+                ox = (1.0 - abs(y)) * (1.0 if x >= 0.0 else -1.0)
+                y = (1.0 - abs(x)) * (1.0 if y >= 0.0 else -1.0)
+                x = ox
+            size = 1.0 / np.sqrt(x * x + y * y + z * z)
+            out[i, j, 0], out[i, j, 1], out[i, j, 2] = x * size, y * size, z * size
+
+
+@kernel(
+    void(
+        _SURFACE,
+        types.Array(int32, 1, "C", readonly=True),
+        types.Array(uint8, 1, "C", readonly=True),
+        types.Array(uint8, 1, "C", readonly=True),
+        int32[:, ::1],
+        uint8[:, ::1],
+        uint8[:, ::1],
+    )
+)
+def _decode_ids(
+    surface: Any, row_thing: Any, thing_class: Any, material_class: Any, things: Any, classes: Any, materials: Any
+) -> None:
+    for i in range(surface.shape[0]):
+        for j in range(surface.shape[1]):
+            row = surface[i, j, 1]
+            if row == 0:
+                things[i, j] = 0
+                classes[i, j] = materials[i, j] = 0
+                continue
+            thing = row_thing[row - 1]
+            material = surface[i, j, 2] & 0xFF
+            materials[i, j] = material
+            things[i, j] = thing
+            classes[i, j] = material_class[material] if thing_class[thing] == BY_MATERIAL else thing_class[thing]
+
+
+_A2, _A3 = types.Array(float64, 2, "C", readonly=True), types.Array(float64, 3, "C", readonly=True)
+
+
+@kernel(
+    void(
+        _SURFACE,
+        int32,
+        _A3,
+        _A2,
+        _A2,
+        float64[:, ::1],
+        float64[::1],
+        float64,
+        float64,
+        float64,
+        float64,
+        float32[:, :, ::1],
+    )
+)
+def _surface_velocities(surface, n_standing, poses, velocities, turns, rotation, position, fx, fy, cx, cy, out):
+    """v + ω × (p - origin) of the part each pixel shows."""
+    for i in range(surface.shape[0]):
+        for j in range(surface.shape[1]):
+            k = np.int64(surface[i, j, 1]) - 1 - n_standing
+            if k < 0:
+                out[i, j, 0] = out[i, j, 1] = out[i, j, 2] = 0.0
+                continue
+            z = np.float64(np.uint32(surface[i, j, 0]).view(np.float32))
+            x, y = (j - cx) / fx * z, (i - cy) / fy * z
+            rx = rotation[0, 0] * x + rotation[0, 1] * y + rotation[0, 2] * z + position[0] - poses[k, 0, 3]
+            ry = rotation[1, 0] * x + rotation[1, 1] * y + rotation[1, 2] * z + position[1] - poses[k, 1, 3]
+            rz = rotation[2, 0] * x + rotation[2, 1] * y + rotation[2, 2] * z + position[2] - poses[k, 2, 3]
+            out[i, j, 0] = velocities[k, 0] + turns[k, 1] * rz - turns[k, 2] * ry
+            out[i, j, 1] = velocities[k, 1] + turns[k, 2] * rx - turns[k, 0] * rz
+            out[i, j, 2] = velocities[k, 2] + turns[k, 0] * ry - turns[k, 1] * rx
+
+
+class View:
+    """All that is known of one image; each quantity is worked out when first asked for."""
+
+    def __init__(
+        self,
+        lens: Pinhole,
+        pose: ViewPose,
+        model: Model,
+        motion: Motion,
+        colour: NDArray[np.uint8],
+        surface: NDArray[np.uint32],
+    ) -> None:
+        self.lens = lens
+        self.pose = pose
+        self.model = model
+        self.motion = motion
+        self.colour = colour
+        """(height, width, 3) red, green, blue."""
+        self.surface = surface
+        """(height, width, 4) as described above."""
+
+    @cached_property
+    def depth(self) -> NDArray[np.float32]:
+        """(height, width) m along the optical axis; inf where the sky is."""
+        return np.ascontiguousarray(self.surface[..., 0]).view(np.float32)
+
+    @cached_property
+    def distance(self) -> NDArray[np.float32]:
+        """(height, width) m from the camera's centre."""
+        return (self.depth * np.linalg.norm(self.lens.rays(), axis=2)).astype(np.float32)
+
+    @cached_property
+    def normals(self) -> NDArray[np.float32]:
+        """(height, width, 3) unit, world axes, towards the camera; zero where the sky is."""
+        out = np.empty((*self.surface.shape[:2], 3), np.float32)
+        _decode_normals(self.surface, out)
+        return out
+
+    @cached_property
+    def _ids(self) -> tuple[NDArray[np.int32], NDArray[np.uint8], NDArray[np.uint8]]:
+        shape = self.surface.shape[:2]
+        things, classes, materials = np.empty(shape, np.int32), np.empty(shape, np.uint8), np.empty(shape, np.uint8)
+        model = self.model
+        _decode_ids(self.surface, model.row_thing, model.thing_class, MATERIAL_CLASS, things, classes, materials)
+        return things, classes, materials
+
+    @property
+    def instances(self) -> NDArray[np.int32]:
+        """(height, width) number of the thing; 0 is the sky."""
+        return self._ids[0]
+
+    @property
+    def classes(self) -> NDArray[np.uint8]:
+        """(height, width) index into CLASSES."""
+        return self._ids[1]
+
+    @property
+    def materials(self) -> NDArray[np.uint8]:
+        """(height, width) index into MATERIALS."""
+        return self._ids[2]
+
+    @cached_property
+    def velocities(self) -> NDArray[np.float32]:
+        """(height, width, 3) m/s of the surface point each pixel shows, world axes."""
+        lens, out = self.lens, np.empty((*self.surface.shape[:2], 3), np.float32)
+        m = self.motion
+        rotation = np.ascontiguousarray(matrix_from_quat(self.pose.quat_wxyz))
+        _surface_velocities(
+            self.surface, self.model.n_standing, m.poses, m.velocities, m.angular_velocities,
+            rotation, np.array(self.pose.position), lens.fx, lens.fy, lens.cx, lens.cy, out,
+        )  # fmt: skip
+        return out

@@ -1,0 +1,59 @@
+"""Sun and weather: what lights the world and what stands between it and a sensor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
+
+from skyloop.messages import Array
+
+
+class WeatherConfig(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    time_of_day: Annotated[float, Field(ge=0.0, le=24.0)] = 10.5
+    """Hours of local solar time; the sun is highest at 12."""
+    day_of_year: Annotated[int, Field(ge=1, le=366)] = 172
+    clouds: Annotated[float, Field(ge=0.0, le=1.0)] = 0.15
+    """Share of the sky; it takes that share of the sun away."""
+    visibility: Annotated[float, Field(ge=5.0, le=100_000.0)] = 30_000.0
+    """m at which contrast falls to 2 %; below 1000 it is fog."""
+    rain: Annotated[float, Field(ge=0.0, le=200.0)] = 0.0
+    """mm/h."""
+    snow: Annotated[float, Field(ge=0.0, le=50.0)] = 0.0
+    """mm/h of water; it also lies on what faces up."""
+    dust: Annotated[float, Field(ge=0.0, le=1000.0)] = 0.0
+    """mg/m³ in the air."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Weather:
+    config: WeatherConfig
+    sun_direction: Array
+    """(3,) unit, world, towards the sun; below the horizon at night."""
+
+    @property
+    def sunlight(self) -> float:
+        """0 at night or under cloud, 1 for a high sun in a clear sky."""
+        height = float(np.clip(self.sun_direction[2] / 0.25, 0.0, 1.0))
+        return height * (1.0 - 0.9 * self.config.clouds)
+
+    @property
+    def extinction(self) -> float:
+        """1/m for light: fog (Koschmieder), rain (0.365·R^0.63 dB/km), snow (about 5 times that), dust (0.6 m²/g)."""
+        c = self.config
+        decibel_per_km = 0.365 * c.rain**0.63 + 1.8 * c.snow**0.75
+        return 3.912 / c.visibility + decibel_per_km / 4343.0 + 0.6e-3 * c.dust
+
+
+def weather_at(config: WeatherConfig, latitude_deg: float) -> Weather:
+    declination = np.radians(23.44) * np.sin(2.0 * np.pi * (config.day_of_year - 81) / 365.25)
+    latitude = np.radians(latitude_deg)
+    hour = np.radians(15.0 * (config.time_of_day - 12.0))
+    east = -np.cos(declination) * np.sin(hour)
+    north = np.sin(declination) * np.cos(latitude) - np.cos(declination) * np.sin(latitude) * np.cos(hour)
+    up = np.sin(declination) * np.sin(latitude) + np.cos(declination) * np.cos(latitude) * np.cos(hour)
+    return Weather(config, np.array([east, north, up]))
