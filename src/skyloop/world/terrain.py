@@ -83,7 +83,7 @@ def _grid(grid: Any, origin: Any, material: Cover, colour: Any) -> Mesh:
         used, local = np.unique(mine, return_inverse=True)
         look = np.tile(np.array([*colour, 0], np.uint8), (len(used), 1))
         number = np.full(len(used), kind, np.uint8)
-        parts.append(Mesh(points[used], normals[used], uv[used], look, number, local.reshape(-1, 3)))
+        parts.append(Mesh(points[used], normals[used], uv[used], look, number, local.reshape(-1, 3).astype(np.int32)))
     return merged(parts)
 
 
@@ -96,9 +96,11 @@ def _apron(ground: Ground, material: Cover, colour: Any) -> Mesh:
     h, zero = ground.heights, np.zeros(3)
     parts = []
     for low, high, line in ((far_x[0], xs[0], h[0]), (xs[-1], far_x[1], h[-1])):
-        parts.append(_grid(_flat(*np.meshgrid([low, high], ys, indexing="ij"), line[None]), zero, material, colour))
+        x, y = np.meshgrid([low, high], ys, indexing="ij")
+        parts.append(_grid(_flat(x, y, line[None]), zero, material, colour))
     for low, high, line in ((far_y[0], ys[0], h[:, 0]), (ys[-1], far_y[1], h[:, -1])):
-        parts.append(_grid(_flat(*np.meshgrid(xs, [low, high], indexing="ij"), line[:, None]), zero, material, colour))
+        x, y = np.meshgrid(xs, [low, high], indexing="ij")
+        parts.append(_grid(_flat(x, y, line[:, None]), zero, material, colour))
     corners = [(far_x[0], xs[0], far_y[0], ys[0], h[0, 0]), (xs[-1], far_x[1], far_y[0], ys[0], h[-1, 0])]
     corners += [(far_x[0], xs[0], ys[-1], far_y[1], h[0, -1]), (xs[-1], far_x[1], ys[-1], far_y[1], h[-1, -1])]
     for ax, bx, ay, by, height in corners:

@@ -75,8 +75,8 @@ def _decode_normals(surface: Any, out: Any) -> None:
                 out[i, j, 0] = out[i, j, 1] = out[i, j, 2] = 0.0
                 continue
             packed = surface[i, j, 2]
-            x = ((packed >> 8) & 0xFFF) / 2047.5 - 1.0
-            y = ((packed >> 20) & 0xFFF) / 2047.5 - 1.0
+            x = ((packed >> 8) & 0xFFF) / 2047.0 - 1.0
+            y = ((packed >> 20) & 0xFFF) / 2047.0 - 1.0
             z = 1.0 - abs(x) - abs(y)
             if z < 0.0:
                 ox = (1.0 - abs(y)) * (1.0 if x >= 0.0 else -1.0)
@@ -180,7 +180,7 @@ class View:
     @cached_property
     def distance(self) -> NDArray[np.float32]:
         """(height, width) m from the camera's centre."""
-        return (self.depth * np.linalg.norm(self.lens.rays(), axis=2)).astype(np.float32)
+        return np.asarray(self.depth * np.linalg.norm(self.lens.rays(), axis=2), np.float32)
 
     @cached_property
     def normals(self) -> NDArray[np.float32]:
