@@ -9,7 +9,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -21,7 +20,7 @@ from skyloop.rendering.packing import pack_model, used_textures
 from skyloop.rendering.quality import QUALITIES
 from skyloop.rendering.wire import decode, encode
 from skyloop.world.model import Model
-from skyloop.world.views import Pinhole, View, ViewPose
+from skyloop.world.views import View, ViewRequest
 from skyloop.world.weather import Weather
 
 PATIENCE_S = 120.0
@@ -30,17 +29,6 @@ HOW_TO_INSTALL = (
     "install Mesa's EGL (Debian, Ubuntu: apt install libegl1 libgl1-mesa-dri; Fedora: dnf install mesa-libEGL "
     "mesa-dri-drivers) and run `skyloop doctor`"
 )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ViewRequest:
-    lens: Pinhole
-    pose: ViewPose
-    quality: str = "low"
-    exposure: float = 1.0
-    """Multiplies the light."""
-    hidden_rows: tuple[int, int] | None = None
-    """First row and the one after the last of what this camera does not see: the vehicle it sits on."""
 
 
 class Renderer:

@@ -20,7 +20,7 @@ def encode(header: dict[str, Any], arrays: Arrays | None = None) -> list[bytes |
     shapes = {name: [array.dtype.str, list(array.shape)] for name, array in laid_out.items()}
     text = json.dumps({**header, "arrays": shapes}).encode()
     size = sum(array.nbytes for array in laid_out.values())
-    bodies = [memoryview(array.reshape(-1).view(np.uint8)) for array in laid_out.values() if array.nbytes]
+    bodies = [array.reshape(-1).view(np.uint8).data for array in laid_out.values() if array.nbytes]
     return [LENGTHS.pack(len(text), size) + text, *bodies]
 
 

@@ -64,6 +64,19 @@ class ViewPose:
     """(4,) world_from_camera; camera axes are right, down, forward."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class ViewRequest:
+    """One picture to be taken; equal requests at one instant are answered with one picture."""
+
+    lens: Pinhole
+    pose: ViewPose
+    quality: str = "low"
+    exposure: float = 1.0
+    """Multiplies the light."""
+    hidden_rows: tuple[int, int] | None = None
+    """First row and the one after the last of what this camera does not see: the vehicle it sits on."""
+
+
 _SURFACE = types.Array(uint32, 3, "C", readonly=True)
 
 
