@@ -1,0 +1,1 @@
+"""What cameras see: textures, lights and the pictures made of them."""
