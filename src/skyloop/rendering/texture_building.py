@@ -241,9 +241,9 @@ def cloth(rng: np.random.Generator, variant: int, size: int) -> Painting:
         bars = [steps(np.abs((x * 6) % 1 - 0.5), 0.26, 0.24) + 0.6 * steps(np.abs((x * 6) % 1 - 0.06), 0.03, 0.02) for x in (u, v)]
         pattern = -0.2 * (bars[0] + bars[1])
     if variant == 3:
-        pattern = 0.05 * noise(rng, size, 4, 60, slope=1.0)
+        pattern = 0.02 * noise(rng, size, 4, 60, slope=1.0)
     level = (0.91, 0.98, 1.06, 0.87)[variant]
-    ripple = (0.05, 0.05, 0.05, 0.09)[variant]
+    ripple = (0.05, 0.05, 0.05, 0.16)[variant]
     colour = _grey(level, pattern, ripple * (weave - 0.6), 0.03 * slub_u, 0.03 * slub_v, 0.01 * folds)
     return colour, np.clip(0.4 + 0.3 * weave + 0.05 * (slub_u + slub_v), 0, 1).astype(np.float32)
 

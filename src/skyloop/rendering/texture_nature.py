@@ -64,7 +64,7 @@ def soil(rng: np.random.Generator, variant: int, size: int) -> Painting:
         dome = np.sqrt(np.clip(1 - (stones.nearest / 0.36) ** 2, 0, 1))
         colour = mix(colour * lit(height, 1.2)[..., None], tint * lit(dome, 0.8)[..., None], mask)
         return colour, np.maximum(0.6 * height, mask * (0.5 + 0.5 * dome)).astype(np.float32)
-    canvas = Canvas(colour * lit(height, 1.2)[..., None], 0.4 * height)
+    canvas = Canvas.of(size, colour * lit(height, 1.2)[..., None], 0.4 * height)
     _litter(canvas, rng, size)
     return canvas.colour, canvas.height
 
@@ -147,16 +147,15 @@ def asphalt(rng: np.random.Generator, variant: int, size: int) -> Painting:
 
 def water(rng: np.random.Generator, variant: int, size: int) -> Painting:
     """Wind ripples. 0: pond; 1: clear pool."""
-    swell = noise(rng, size, 6, 40, slope=1.2, stretch=(0.6, 1.0))
-    ripples = noise(rng, size, 18, 110, slope=0.9, stretch=(0.6, 1.0))
-    # sharp crests, round troughs
-    crests = 1 - np.abs(swell + 0.55 * ripples)
-    height = normed(crests + 0.3 * swell)
-    deep, middle, bright = (((34, 56, 60), (58, 86, 92), (126, 154, 160)), ((34, 82, 102), (64, 126, 148), (156, 200, 212)))[
+    swell = noise(rng, size, 9, 34, slope=1.5, stretch=(1.7, 1.0))
+    ripples = noise(rng, size, 30, 90, slope=1.0, stretch=(1.8, 1.0))
+    height = normed(swell + 0.3 * ripples)
+    # what slopes away mirrors the bright sky, what slopes towards the eye shows the depth
+    slope = np.roll(height, 1, 0) - np.roll(height, -1, 0)
+    deep, middle, bright = (((36, 58, 62), (58, 86, 92), (128, 156, 162)), ((36, 86, 106), (64, 126, 148), (150, 196, 208)))[
         variant
     ]
-    tone = normed(crests + 0.5 * swell + 0.3 * ripples)
-    return ramp(tone, deep, middle, middle, bright), height
+    return ramp(normed(slope + 0.05 * height), deep, middle, middle, bright), height
 
 
 def bark(rng: np.random.Generator, variant: int, size: int) -> Painting:
@@ -164,24 +163,30 @@ def bark(rng: np.random.Generator, variant: int, size: int) -> Painting:
     fibre = noise(rng, size, 10, size / 2.2, slope=0.6, stretch=(1.0, 5.0))
     if variant == 2:
         return _birch(rng, size, fibre)
-    bend = (0.3 * noise(rng, size, 3, 24, slope=1.0, stretch=(1.0, 2.0)), 0.1 * noise(rng, size, 3, 24, slope=1.0))
-    columns, rows = ((14, 3), (8, 5))[variant]
-    plates = cells(rng, size, columns, rows, jitter=0.9, bend=bend)
-    ridge = steps(plates.edge + 0.03 * fibre, 0.0, (0.6, 0.25)[variant])
+    if variant == 0:
+        # furrows where either of two fields crosses zero: they part and join again up the trunk
+        first = noise(rng, size, 7, 60, slope=1.0, stretch=(1.0, 5.0))
+        second = noise(rng, size, 11, 90, slope=1.0, stretch=(1.0, 4.0))
+        ridge = steps(np.abs(first), 0.0, 0.8) * (0.4 + 0.6 * steps(np.abs(second), 0.0, 0.6))
+        own = np.float32(1)
+    else:
+        bend = (0.16 * noise(rng, size, 3, 16, slope=1.0), 0.16 * noise(rng, size, 3, 16, slope=1.0))
+        plates = cells(rng, size, 13, 6, jitter=0.9, bend=bend)
+        ridge = steps(plates.edge + 0.03 * fibre, 0.0, 0.25)
+        own = (1 + 0.06 * rng.standard_normal(plates.count).astype(np.float32))[plates.number]
     rough = noise(rng, size, 12, size / 2.5, slope=0.9, stretch=(1.0, 2.0))
     height = normed(ridge + 0.09 * fibre + 0.05 * rough)
     low, middle, high = (
         ((40, 32, 26), (98, 84, 70), (152, 138, 120)),
-        ((44, 30, 24), (124, 84, 62), (178, 132, 104)),
+        ((48, 36, 30), (118, 86, 68), (164, 128, 106)),
     )[variant]
-    own = (1 + 0.09 * rng.standard_normal(plates.count).astype(np.float32))[plates.number]
     return ramp(height, low, middle, high) * (own * lit(height, 0.9))[..., None], height
 
 
 def _birch(rng: np.random.Generator, size: int, fibre: Floats) -> Painting:
     peel = noise(rng, size, 6, 120, slope=1.0, stretch=(6.0, 1.0))
     white = ramp(normed(peel + 0.2 * fibre), (176, 168, 156), (214, 208, 198), (232, 228, 222))
-    canvas = Canvas(white, 0.6 + 0.08 * normed(peel))
+    canvas = Canvas.of(size, white, 0.6 + 0.08 * normed(peel))
     for _ in range(90):
         x, y, texel = patch(rng.uniform(0.01, 0.05) ** 1.0 * size)
         thin = rng.uniform(0.06, 0.14)

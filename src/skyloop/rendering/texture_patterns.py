@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from math import floor
 from typing import Any
 
 import numpy as np
@@ -140,8 +141,11 @@ def ramp(value: Floats, *colours: Sequence[float]) -> Floats:
 
 def mix(a: Any, b: Any, share: Floats) -> Floats:
     """`share` of b, the rest of a."""
-    weight = share[..., None]
-    return (a * (1 - weight) + b * weight).astype(np.float32)  # type: ignore[no-any-return]
+    mixed = np.empty((*share.shape, 3), np.float32)
+    below, above = np.broadcast_to(a, mixed.shape), np.broadcast_to(b, mixed.shape)
+    for channel in range(3):  # a channel at a time runs twice as fast
+        mixed[..., channel] = below[..., channel] + share * (above[..., channel] - below[..., channel])
+    return mixed
 
 
 def rgb(*colour: float) -> Floats:
@@ -170,25 +174,42 @@ def normed(height: Floats) -> Floats:
 class Canvas:
     """A painting in the making: what is stamped later lies on top, and what leaves at one edge enters opposite."""
 
-    colour: Floats
-    height: Floats
+    paint: Floats
+    """(4, n, n): red, green, blue and height, each in one piece, which makes stamping quick."""
 
     @classmethod
-    def of(cls, size: int, colour: Any, height: float = 0.3) -> Canvas:
-        ground = np.empty((size, size, 3), np.float32)
-        ground[:] = colour
-        return cls(ground, np.full((size, size), height, np.float32))
+    def of(cls, size: int, colour: Any, height: Any) -> Canvas:
+        """colour: (3,) or (n, n, 3); height: one for all, or (n, n)."""
+        paint = np.empty((4, size, size), np.float32)
+        paint[:3] = np.moveaxis(np.broadcast_to(colour, (size, size, 3)), -1, 0)
+        paint[3] = height
+        return cls(paint)
 
-    def stamp(self, u: float, v: float, mask: Floats, colour: Any, height: float | Floats) -> None:
+    @property
+    def colour(self) -> Floats:
+        return np.moveaxis(self.paint[:3], 0, -1)
+
+    @property
+    def height(self) -> Floats:
+        return self.paint[3]
+
+    def stamp(self, u: float, v: float, mask: Floats, colour: Any, height: float) -> None:
         """mask: (h, w) cover 0 to 1; colour: (3,) or (h, w, 3), 0 to 1; centred on (u, v) in textures."""
-        size = len(self.height)
+        size = self.paint.shape[-1]
         h, w = mask.shape
-        rows = (np.arange(h) + round(v * size - h / 2)) % size
-        columns = (np.arange(w) + round(u * size - w / 2)) % size
-        where = np.ix_(rows, columns)
-        weight = mask[..., None]
-        self.colour[where] += weight * (colour - self.colour[where])
-        self.height[where] += mask * (height - self.height[where])
+        paint = np.empty((4, *np.shape(colour)[:-1]) if np.ndim(colour) > 1 else (4, 1, 1), np.float32)
+        paint[:3] = np.moveaxis(colour, -1, 0) if np.ndim(colour) > 1 else np.reshape(colour, (3, 1, 1))
+        paint[3] = height
+        low, left = floor(v * size - h / 2 + 0.5) % size, floor(u * size - w / 2 + 0.5) % size
+        if low + h <= size and left + w <= size:
+            ground = self.paint[:, low : low + h, left : left + w]
+            ground += mask * (paint - ground)
+            return
+        # over the edge it comes back in up to four pieces
+        for rows, part_v in _pieces(low, h, size):
+            for columns, part_u in _pieces(left, w, size):
+                ground = self.paint[:, rows, columns]
+                ground += mask[part_v, part_u] * ((paint if np.ndim(colour) == 1 else paint[:, part_v, part_u]) - ground)
 
     def strokes(
         self, starts: Floats, headings: Floats, lengths: Floats, bends: Floats, colours: Floats, heights: Floats
@@ -197,7 +218,7 @@ class Canvas:
 
         colours: (n, 2, 3) at root and tip.
         """
-        size = len(self.height)
+        size = self.paint.shape[-1]
         points = int(np.ceil(lengths.max() * size)) + 1
         along = np.linspace(0, 1, points, dtype=np.float32)
         angle = headings[:, None] + bends[:, None] * along
@@ -207,8 +228,17 @@ class Canvas:
         place = (np.floor(v).astype(np.intp) % size) * size + np.floor(u).astype(np.intp) % size
         paint = colours[:, :1] * (1 - along[:, None]) + colours[:, 1:] * along[:, None]
         # numpy keeps the last of several values given to one place: the later stroke lies on top
-        self.colour.reshape(-1, 3)[place.ravel()] = paint.reshape(-1, 3)
-        self.height.reshape(-1)[place.ravel()] = np.repeat(heights, points)
+        flat = self.paint.reshape(4, -1)
+        for channel in range(3):
+            flat[channel, place.ravel()] = paint[..., channel].ravel()
+        flat[3, place.ravel()] = np.repeat(heights, points)
+
+
+def _pieces(first: int, length: int, size: int) -> list[tuple[slice, slice]]:
+    """(where in the texture, which part of the stamp); a stamp is at most as long as the texture."""
+    before = min(length, size - first)
+    pieces = [(slice(first, first + before), slice(0, before))]
+    return pieces if before == length else [*pieces, (slice(0, length - before), slice(before, length))]
 
 
 def patch(half: float) -> tuple[Floats, Floats, float]:
