@@ -20,6 +20,10 @@ Rectangle = tuple[float, float, float, float]
 """m: x_min, y_min, x_max, y_max."""
 
 
+DOOR_LIP = 0.015
+"""m by which a door frame narrows its opening on each side."""
+
+
 @dataclass(frozen=True, slots=True)
 class Opening:
     """A hole through a wall: m along it, and m above the floor."""
@@ -105,6 +109,12 @@ def _reveals(sides: _Sides, solid: Any, ends: Any, i: Any, k: Any, x0: Any, x1: 
         sides.add([(x0, y, z0), (x1, y, z0), (x1, -y, z0), (x0, -y, z0)], flat)
 
 
+def on_wall(start: Sequence[float], yaw: float, along: float, across: float = 0.0, z: float = 0.0) -> NDArray[Any]:
+    """World position of a point of the wall that stands at `start` with this yaw."""
+    c, s = np.cos(yaw), np.sin(yaw)
+    return np.array([start[0] + c * along - s * across, start[1] + s * along + c * across, z])
+
+
 def place_floor(model: Model, area: Rectangle, *, name: str = "floor", variant: int = 0, **look: Any) -> None:
     """A flat floor at height 0; the height field, level there, is what stops vehicles."""
     x0, y0, x1, y1 = area
@@ -141,16 +151,28 @@ def door_leaf(width: float, height: float = 2.05, *, material: str = "wood", slo
 
 
 def door_frame(width: float, height: float, thickness: float, *, slot: int = 1) -> Mesh:
-    """Around an opening that starts at the origin and runs along +x; stands out from the wall by 2 cm."""
-    rim, deep = 0.08, thickness + 0.04
+    """Around an opening that starts at the origin and runs along +x; stands out from every face of the wall."""
+    rim, deep, lip = 0.09, thickness + 0.04, DOOR_LIP
     look: dict[str, Any] = {"material": "wood", "slot": slot}
-    return merged(
-        [
-            box((rim, deep, height), centre=(-rim / 2, 0, height / 2), bottom=False, **look),
-            box((rim, deep, height), centre=(width + rim / 2, 0, height / 2), bottom=False, **look),
-            box((width + 2 * rim, deep, rim), centre=(width / 2, 0, height + rim / 2), **look),
-        ]
-    )
+    top = box((width + 2 * (rim - lip), deep + 0.01, rim), centre=(width / 2, 0, height - lip + rim / 2), **look)
+    posts = [
+        box((rim, deep, height), centre=(x, 0, height / 2), bottom=False, **look)
+        for x in (lip - rim / 2, width - lip + rim / 2)
+    ]
+    return merged([top, *posts])
+
+
+def closed_door(width: float, height: float, thickness: float, *, leaves: int = 1) -> Mesh:
+    """Frame and leaf for an opening at the origin along +x; seen from the wall's front the leaf lies deep in it."""
+    clear = width - 2 * DOOR_LIP
+    across = 0.5 * thickness - 0.03
+    parts = [door_frame(width, height, thickness, slot=2)]
+    leaf = door_leaf(clear / leaves, height - DOOR_LIP)
+    for k in range(leaves):
+        hinge = (DOOR_LIP + k * clear, across, 0.0)
+        # the second of two leaves is hinged at the other side
+        parts.append(leaf.moved(hinge, yaw=np.pi if k else 0.0))
+    return merged(parts)
 
 
 def window_pane(width: float, height: float, *, slot: int = 1) -> Mesh:
