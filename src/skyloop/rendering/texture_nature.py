@@ -121,7 +121,9 @@ def gravel(rng: np.random.Generator, variant: int, size: int) -> Painting:
         there = np.ones(stones.count) if level == 0 else rng.random(stones.count) < 0.6
         mask = there[stones.number] * steps(stones.edge, 0.04, 0.14)
         tilt_u, tilt_v = rng.normal(0, 0.35, (2, stones.count)).astype(np.float32)
-        dome = np.clip(1.6 * stones.edge, 0, 0.6) + tilt_u[stones.number] * stones.du + tilt_v[stones.number] * stones.dv
+        dome = (
+            np.clip(1.6 * stones.edge, 0, 0.6) + tilt_u[stones.number] * stones.du + tilt_v[stones.number] * stones.dv
+        )
         tint = picked(rng, palette, stones.count, 0.10)[stones.number]
         shade = lit(dome, 0.9) * (0.72 + 0.35 * steps(stones.edge, 0.05, 0.3)) * (1 + 0.045 * grain)
         colour = mix(colour, tint * shade[..., None], mask)
@@ -133,7 +135,9 @@ def asphalt(rng: np.random.Generator, variant: int, size: int) -> Painting:
     """0: worn grey; 1: fresh and dark."""
     stones = cells(rng, size, 150, jitter=0.9)
     level = (98, 70)[variant]
-    tint = picked(rng, [(level, level, level + 2), (level + 14, level + 12, level + 9), (level - 14,) * 3], stones.count, 0.09)
+    tint = picked(
+        rng, [(level, level, level + 2), (level + 14, level + 12, level + 9), (level - 14,) * 3], stones.count, 0.09
+    )
     pale = rng.random(stones.count) < (0.07, 0.035)[variant]
     tint[pale] = picked(rng, [(168, 164, 156), (150, 146, 142)], int(pale.sum()), 0.1)
     tar = rgb(level - 32, level - 32, level - 30)
@@ -152,9 +156,10 @@ def water(rng: np.random.Generator, variant: int, size: int) -> Painting:
     height = normed(swell + 0.3 * ripples)
     # what slopes away mirrors the bright sky, what slopes towards the eye shows the depth
     slope = np.roll(height, 1, 0) - np.roll(height, -1, 0)
-    deep, middle, bright = (((36, 58, 62), (58, 86, 92), (128, 156, 162)), ((36, 86, 106), (64, 126, 148), (150, 196, 208)))[
-        variant
-    ]
+    deep, middle, bright = (
+        ((36, 58, 62), (58, 86, 92), (128, 156, 162)),
+        ((36, 86, 106), (64, 126, 148), (150, 196, 208)),
+    )[variant]
     return ramp(normed(slope + 0.05 * height), deep, middle, middle, bright), height
 
 
@@ -241,9 +246,14 @@ def rock(rng: np.random.Generator, variant: int, size: int) -> Painting:
     rough = noise(rng, size, 5, size / 2.2, slope=1.1)
     cracks = steps(slabs.edge + 0.015 * rough, 0.0, 0.06)
     height = normed(0.8 * facets + 0.25 * rough + 0.7 * cracks)
-    tones = (((92, 90, 86), (132, 130, 125), (166, 163, 157)), ((118, 98, 76), (164, 142, 112), (196, 176, 146)))[variant]
+    tones = (((92, 90, 86), (132, 130, 125), (166, 163, 157)), ((118, 98, 76), (164, 142, 112), (196, 176, 146)))[
+        variant
+    ]
     specks = noise(rng, size, size / 6, size / 2, slope=0.0)
-    colour = ramp(normed(rough + 0.5 * specks), *tones) * (lit(height, 1.2) * (0.62 + 0.38 * cracks) * (1 + 0.05 * own[slabs.number]))[..., None]
+    colour = (
+        ramp(normed(rough + 0.5 * specks), *tones)
+        * (lit(height, 1.2) * (0.62 + 0.38 * cracks) * (1 + 0.05 * own[slabs.number]))[..., None]
+    )
     return colour, height
 
 

@@ -76,9 +76,9 @@ def cells(
     line, column = np.arange(-3, rows + 3), np.arange(-3, columns + 3)
     numbers = (line[:, None] % rows * columns + column % columns).ravel()
     points = shaken[..., 0] + np.arange(columns) + 1j * (shaken[..., 1] + np.arange(rows)[:, None])
-    points = (points.ravel()[numbers] + np.add.outer(1j * (line // rows * rows), column // columns * columns).ravel()).astype(
-        np.complex64
-    )
+    points = (
+        points.ravel()[numbers] + np.add.outer(1j * (line // rows * rows), column // columns * columns).ravel()
+    ).astype(np.complex64)
     u, v = places(size)
     place = np.empty((size, size), np.complex64)
     place.real, place.imag = u * columns, v * rows
@@ -209,7 +209,9 @@ class Canvas:
         for rows, part_v in _pieces(low, h, size):
             for columns, part_u in _pieces(left, w, size):
                 ground = self.paint[:, rows, columns]
-                ground += mask[part_v, part_u] * ((paint if np.ndim(colour) == 1 else paint[:, part_v, part_u]) - ground)
+                ground += mask[part_v, part_u] * (
+                    (paint if np.ndim(colour) == 1 else paint[:, part_v, part_u]) - ground
+                )
 
     def strokes(
         self, starts: Floats, headings: Floats, lengths: Floats, bends: Floats, colours: Floats, heights: Floats

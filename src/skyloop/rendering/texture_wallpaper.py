@@ -239,7 +239,9 @@ def _photograph(rng: np.random.Generator, h: int, w: int, skies: Floats, palette
     else:
         picture[:] = _ink(palette, int(rng.integers(1, 5))) * 0.8
         middle = 0.5 + rng.uniform(-0.1, 0.1)
-        picture[((x - middle) / 0.34) ** 2 + ((y - 0.05) / 0.42) ** 2 < 1] = _ink(palette, int(rng.integers(1, 5))) * 0.6
+        picture[((x - middle) / 0.34) ** 2 + ((y - 0.05) / 0.42) ** 2 < 1] = (
+            _ink(palette, int(rng.integers(1, 5))) * 0.6
+        )
         picture[((x - middle) / 0.2) ** 2 + ((y - 0.66) / 0.24) ** 2 < 1] = (0.24, 0.18, 0.15)
         picture[((x - middle) / 0.16) ** 2 + ((y - 0.6) / 0.22) ** 2 < 1] = (0.82, 0.66, 0.56)
     return picture * (1 + 0.05 * rng.standard_normal((h, w, 1), dtype=np.float32))
@@ -321,7 +323,9 @@ def patchwork(rng: np.random.Generator, size: int, palette: Palette, colouring: 
         for _ in range(3):
             a, b = rng.integers(1, 5, 2)
             p, q = rng.uniform(0, 2 * np.pi, 2)
-            field += np.cos(np.pi * a * x + p) * np.cos(np.pi * b * y + q) + np.cos(np.pi * a * y + p) * np.cos(np.pi * b * x + q)
+            field += np.cos(np.pi * a * x + p) * np.cos(np.pi * b * y + q) + np.cos(np.pi * a * y + p) * np.cos(
+                np.pi * b * x + q
+            )
         levels = np.digitize(field, (-1.0, 0.1, 0.9))
         tint = np.array(palette, np.float32)[rng.permutation(5)[:4]] / 255
         corner = tint[levels]
