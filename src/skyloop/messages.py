@@ -183,6 +183,13 @@ class LidarScan:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class DepthImage:
+    t_ns: int
+    depth: NDArray[np.float32]
+    """(height, width) m along the optical axis; 0 where there is no value."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class BatteryState:
     t_ns: int
     voltage: float
