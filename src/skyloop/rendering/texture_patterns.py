@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import fft
 
-Floats = NDArray[np.float32]
+Floats = NDArray[np.floating[Any]]
 Painting = tuple[Floats, Floats]
 """(n, n, 3) sRGB and (n, n) height, both 0 to 1; rows run along v, up a wall, columns along u."""
 
@@ -45,7 +45,8 @@ def noise(
     shape = (*gain.shape, 2)
     spectrum = rng.standard_normal(shape, dtype=np.float32).view(np.complex64)[..., 0] * gain
     field: Floats = fft.irfft2(spectrum, s=(size, size))
-    return field / field.std()
+    field /= field.std()
+    return field
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +77,9 @@ def cells(
     line, column = np.arange(-3, rows + 3), np.arange(-3, columns + 3)
     numbers = (line[:, None] % rows * columns + column % columns).ravel()
     points = shaken[..., 0] + np.arange(columns) + 1j * (shaken[..., 1] + np.arange(rows)[:, None])
-    points = (points.ravel()[numbers] + np.add.outer(1j * (line // rows * rows), column // columns * columns).ravel()).astype(
-        np.complex64
-    )
+    points = (
+        points.ravel()[numbers] + np.add.outer(1j * (line // rows * rows), column // columns * columns).ravel()
+    ).astype(np.complex64)
     u, v = places(size)
     place = np.empty((size, size), np.complex64)
     place.real, place.imag = u * columns, v * rows
@@ -109,9 +110,9 @@ def places(size: int) -> tuple[Floats, Floats]:
 def blocks(
     size: int, columns: int, rows: int, joint: float, *, shift: Sequence[float] = (0.0, 0.5)
 ) -> tuple[NDArray[np.intp], Floats, Floats, Floats]:
-    """Masonry: number of the block, (s, t) inside it from 0 to 1, and m: 1 on it, 0 in the joint (joint: texture widths).
+    """Masonry: number of the block, (s, t) inside it from 0 to 1, and 1 on it, 0 in the joint.
 
-    shift: of the rows, in blocks, over and over.
+    joint: its width, textures; shift: of the rows, in blocks, over and over.
     """
     u, v = places(size)
     row = np.floor(v * rows)
@@ -135,8 +136,8 @@ def ramp(value: Floats, *colours: Sequence[float]) -> Floats:
     fine = np.linspace(0, len(table) - 1, 512)
     low = np.minimum(fine.astype(int), len(table) - 2)
     share = (fine - low)[:, None]
-    smooth = (table[low] * (1 - share) + table[low + 1] * share).astype(np.float32)
-    return smooth[np.clip(value * 511, 0, 511).astype(np.intp)]
+    smooth: Floats = (table[low] * (1 - share) + table[low + 1] * share).astype(np.float32)
+    return smooth.take(np.clip(value * 511, 0, 511).astype(np.intp), axis=0)
 
 
 def mix(a: Any, b: Any, share: Floats) -> Floats:
@@ -161,7 +162,7 @@ def picked(rng: np.random.Generator, palette: Sequence[Sequence[float]], count: 
 def lit(height: Floats, strength: float) -> Floats:
     """1 ± shading by a lamp up and to the left; strength per height difference of neighbours."""
     slope = np.roll(height, 1, 1) - np.roll(height, -1, 1) + np.roll(height, -1, 0) - np.roll(height, 1, 0)
-    return np.clip(1 - strength * slope, 0.4, 1.6)  # type: ignore[no-any-return]
+    return np.clip(1 - strength * slope, 0.4, 1.6)
 
 
 def normed(height: Floats) -> Floats:
@@ -191,7 +192,8 @@ class Canvas:
 
     @property
     def height(self) -> Floats:
-        return self.paint[3]
+        relief: Floats = self.paint[3]
+        return relief
 
     def stamp(self, u: float, v: float, mask: Floats, colour: Any, height: float) -> None:
         """mask: (h, w) cover 0 to 1; colour: (3,) or (h, w, 3), 0 to 1; centred on (u, v) in textures."""
@@ -209,7 +211,9 @@ class Canvas:
         for rows, part_v in _pieces(low, h, size):
             for columns, part_u in _pieces(left, w, size):
                 ground = self.paint[:, rows, columns]
-                ground += mask[part_v, part_u] * ((paint if np.ndim(colour) == 1 else paint[:, part_v, part_u]) - ground)
+                ground += mask[part_v, part_u] * (
+                    (paint if np.ndim(colour) == 1 else paint[:, part_v, part_u]) - ground
+                )
 
     def strokes(
         self, starts: Floats, headings: Floats, lengths: Floats, bends: Floats, colours: Floats, heights: Floats
@@ -242,7 +246,8 @@ def _pieces(first: int, length: int, size: int) -> list[tuple[slice, slice]]:
 
 
 def patch(half: float) -> tuple[Floats, Floats, float]:
-    """Local (x, y) of a square stamp reaching `half` texels from its middle, and a texel's width there (all in halves)."""
+    """Local (x, y) of a square stamp, ±1 being `half` texels from its middle, and a texel's width there."""
     n = max(int(np.ceil(half)), 1)
     line = (np.arange(-n, n + 1) / half).astype(np.float32)
-    return *np.broadcast_arrays(line[None, :], line[:, None]), 1.0 / half
+    x, y = np.meshgrid(line, line)
+    return x, y, 1.0 / half
