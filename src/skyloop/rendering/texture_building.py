@@ -19,7 +19,6 @@ from skyloop.rendering.texture_patterns import (
     mix,
     noise,
     normed,
-    patch,
     picked,
     places,
     ramp,
@@ -295,13 +294,4 @@ def cardboard(rng: np.random.Generator, variant: int, size: int) -> Painting:
         np.full(count, 0.52, np.float32),
     )
     colour = canvas.colour * (1 + 0.02 * flutes + 0.03 * fibre + 0.02 * cloud)[..., None]
-    for _ in range(6):
-        x, y, texel = patch(rng.uniform(0.02, 0.05) * size)
-        canvas.stamp(
-            rng.random(),
-            rng.random(),
-            0.5 * steps(np.abs(x - 0.3 * y), 2.5 * texel, 0.5 * texel),
-            rgb(150, 112, 76),
-            0.4,
-        )
     return colour, (canvas.height + 0.06 * flutes + 0.03 * fibre).astype(np.float32)
