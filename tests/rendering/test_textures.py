@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy import ndimage
+from scipy.spatial import cKDTree
 
 from skyloop.errors import ScenarioError
+from skyloop.rendering.texture_patterns import Canvas, cells, noise, places
 from skyloop.rendering.texture_wallpaper import wallpaper as painted_wallpaper
 from skyloop.rendering.textures import VARIANTS, texture_layers
 from skyloop.world.generation import generator
@@ -69,6 +71,38 @@ def test_the_corner_counter_counts_a_chessboard() -> None:
     board = np.kron(np.indices((12, 20)).sum(axis=0) % 2, np.ones((30, 32))) * 200.0
     assert corners(board) == 11 * 19
     assert corners(np.tile(np.linspace(0, 255, 640), (360, 1))) == 0
+
+
+def test_cells_know_the_nearest_points_around_the_edges_too() -> None:
+    found = cells(np.random.default_rng(3), 96, 8, 6)
+    u, v = places(96)
+    at = np.stack([u * 8, v * 6], axis=-1).reshape(-1, 2).astype(float)
+    away = np.stack([found.du, found.dv], axis=-1).reshape(-1, 2)
+    numbers, first = np.unique(found.number, return_index=True)
+    assert len(numbers) == found.count == 48
+    tree = cKDTree((at - away)[first] % (8, 6), boxsize=(8, 6))
+    distances, nearest = tree.query(at, k=2)
+    # the second one may lie beyond the eight neighbours that are looked at
+    np.testing.assert_allclose(found.nearest.ravel(), distances[:, 0], atol=1e-4)
+    assert np.mean(numbers[nearest[:, 0]] == found.number.ravel()) > 0.999
+    assert np.mean(np.abs(found.second.ravel() - distances[:, 1]) < 1e-3) > 0.99
+
+
+def test_noise_keeps_to_its_band() -> None:
+    field = noise(np.random.default_rng(1), 128, 8, 16, slope=0.0)
+    assert field.mean() == pytest.approx(0, abs=1e-5)
+    assert field.std() == pytest.approx(1, abs=1e-4)
+    power = np.abs(np.fft.fft2(field)) ** 2
+    cycles = np.hypot(*np.meshgrid(np.fft.fftfreq(128, 1 / 128), np.fft.fftfreq(128, 1 / 128)))
+    assert power[(cycles > 5) & (cycles < 25)].sum() > 0.95 * power.sum()
+
+
+def test_a_stamp_over_the_corner_comes_back_on_all_sides() -> None:
+    canvas = Canvas.of(16, (0.0, 0.0, 0.0), 0.0)
+    canvas.stamp(0.0, 0.0, np.ones((4, 6), np.float32), np.arange(72).reshape(4, 6, 3) / 72, 0.5)
+    shifted = np.roll(canvas.paint, (2, 3), axis=(1, 2))
+    np.testing.assert_allclose(shifted[:3, :4, :6], np.moveaxis(np.arange(72).reshape(4, 6, 3) / 72, -1, 0), atol=1e-6)
+    assert canvas.height.sum() == pytest.approx(0.5 * 24)
 
 
 @pytest.fixture(scope="module")

@@ -218,7 +218,7 @@ def leaves(rng: np.random.Generator, variant: int, size: int) -> Painting:
 def _needles(rng: np.random.Generator, size: int) -> Painting:
     canvas = Canvas.of(size, rgb(24, 34, 22), 0.0)
     for layer in range(4):
-        twigs, needles = 60, 70
+        twigs, needles = (110, 90, 60, 50)[layer], 70
         count = twigs * needles
         heading = np.repeat(rng.uniform(0, 2 * np.pi, twigs), needles)
         along = np.tile(np.linspace(0, 0.24, needles), twigs)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import floor
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from scipy import fft
 Floats = NDArray[np.floating[Any]]
 Painting = tuple[Floats, Floats]
 """(n, n, 3) sRGB and (n, n) height, both 0 to 1; rows run along v, up a wall, columns along u."""
+
+BAND: Final = 32
+"""Rows worked on at once where whole arrays would cost page faults, which are most of the time then."""
 
 
 @lru_cache(maxsize=8)
@@ -87,18 +90,24 @@ def cells(
         place.real += np.clip(bend[0], -1.9, 1.9)
         place.imag += np.clip(bend[1], -1.9, 1.9)
     width = columns + 6
+    parts = [_nearest(place[first : first + BAND], points, width) for first in range(0, size, BAND)]
+    number, away, second = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return Cells(np.abs(away), second, numbers.take(number), away.real, away.imag, rows * columns)
+
+
+def _nearest(place: NDArray[Any], points: NDArray[Any], width: int) -> tuple[NDArray[Any], NDArray[Any], Floats]:
+    """Number of the nearest point in the raster of `width`, the way from it, and the distance of the second."""
     cell = np.floor(place.imag).astype(np.intp) * width + np.floor(place.real).astype(np.intp) + 3 * width + 3
-    nearest, second = np.full((size, size), 9.0, np.float32), np.full((size, size), 9.0, np.float32)
-    number = np.zeros((size, size), np.intp)
-    for step in (width * j + i for j in (-1, 0, 1) for i in (-1, 0, 1)):
-        index = cell + step
-        away = place - points.take(index)
-        square = away.real**2 + away.imag**2
-        np.copyto(number, index, where=square < nearest)
+    around = np.array([width * j + i for j in (-1, 0, 1) for i in (-1, 0, 1)])
+    # squared distances as the integers of their bits, which sort alike; the last four tell which neighbour it is
+    nearest, second = np.full((2, *place.shape), np.iinfo(np.int32).max, np.int32)
+    for k, step in enumerate(around):
+        away = place - points.take(cell + step, mode="clip")
+        square = ((away.real**2 + away.imag**2).view(np.int32) & ~15) | k
         np.minimum(second, np.maximum(nearest, square), out=second)
         np.minimum(nearest, square, out=nearest)
-    away = place - points.take(number)
-    return Cells(np.sqrt(nearest), np.sqrt(second), numbers.take(number), away.real, away.imag, rows * columns)
+    number = cell + around.take(nearest & 15)
+    return number, place - points.take(number), np.sqrt(second.view(np.float32))
 
 
 def places(size: int) -> tuple[Floats, Floats]:
@@ -137,7 +146,11 @@ def ramp(value: Floats, *colours: Sequence[float]) -> Floats:
     low = np.minimum(fine.astype(int), len(table) - 2)
     share = (fine - low)[:, None]
     smooth: Floats = (table[low] * (1 - share) + table[low + 1] * share).astype(np.float32)
-    return smooth.take(np.clip(value * 511, 0, 511).astype(np.intp), axis=0)
+    colour = np.empty((*value.shape, 3), np.float32)
+    for first in range(0, len(value), BAND):
+        band = slice(first, first + BAND)
+        colour[band] = smooth.take(np.clip(value[band] * 511, 0, 511).astype(np.intp), axis=0)
+    return colour
 
 
 def mix(a: Any, b: Any, share: Floats) -> Floats:
