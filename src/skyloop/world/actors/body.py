@@ -91,11 +91,12 @@ def pelvis(build: Build, bottom: str, lod: int) -> Mesh:
     h = build.stature
     hip = build.height("hip")
     cloth = Look("cloth", BOTTOM)
-    rows = eased(_between(_torso(build), 0.470 * h, 0.625 * h), 0.006)
+    # coarse tops would let a waistband show through
+    rows = eased(_between(_torso(build), 0.470 * h, (0.625, 0.545, 0.545)[lod] * h), 0.006)
     if bottom != "skirt":
         seat = _lobes(-1.0, -0.022 * h, 0.014, 0.075, 0.05, 0.055)
-        return tube(_lifted(rows, -hip), cloth, lod=lod, n=14, bottom=0.02, bulge=seat)
-    waist = [row for row in rows if row[0] > 0.51 * h]
+        return tube(_lifted(rows, -hip), cloth, lod=lod, n=12, bottom=0.02, bulge=seat)
+    waist = [row for row in rows if row[0] > 0.51 * h and (lod == 0 or row[0] < 0.53 * h)]
     wide = waist[0]
     flare = [
         section(0.455 * h, wide[3] + 0.030, wide[4] + 0.012, wide[5] + 0.016, p=2.1),
@@ -131,7 +132,7 @@ def chest(build: Build, top: str, lod: int) -> Mesh:
     tucked = [*cloth[0]]
     tucked[0] += 0.004
     tucked[3:6] = [0.94 * size for size in tucked[3:6]]
-    body = _lifted([tucked, *cloth], drop, -origin[0])
+    body = _lifted(cloth if lod else [tucked, *cloth], drop, -origin[0])
     bust = None
     if build.sex == "female":
         bust = _lobes(1.0, 0.722 * h + drop, 0.030, 0.075, 0.050, 0.055)
@@ -146,7 +147,7 @@ def chest(build: Build, top: str, lod: int) -> Mesh:
 
 def _top(rows: list[list[float]], top: str, lod: int, bust: Any) -> Mesh:
     cloth = Look("cloth", TOP)
-    if top != "jacket" or lod == 2:
+    if top != "jacket" or lod:
         return tube(rows, cloth, lod=lod, n=14, bulge=bust)
     low, high = rows[0][0], rows[-1][0]
 
@@ -161,11 +162,10 @@ def _top(rows: list[list[float]], top: str, lod: int, bust: Any) -> Mesh:
         points[:, 0, 0] -= 0.012
         return points
 
-    n = (14, 6)[lod]
-    front = np.zeros(n, bool)
+    front = np.zeros(14, bool)
     front[[0, -1]] = True
     shown = (Look("cloth", ACCENT), lambda centres: np.broadcast_to(front, centres.shape[:2]))
-    return tube(rows, cloth, lod=lod, n=14, bulge=opened, paint=shown)
+    return tube(rows, cloth, n=14, bulge=opened, paint=shown)
 
 
 def _collar(build: Build, top: str, drop: float, dx: float) -> Mesh:
@@ -204,7 +204,8 @@ def upper_arm(build: Build, top: str, side: int, lod: int) -> Mesh:
     if top == "t-shirt":
         sleeve = eased(rows[:3], 0.008)
         sleeve.append(section(-0.58 * length, 1.02 * r + 0.016, 1.02 * r + 0.014, 0.94 * r + 0.013))
-        sleeve.append(section(-0.575 * length, r - 0.004, r - 0.004, 0.9 * r - 0.004))
+        if lod == 0:
+            sleeve.append(section(-0.575 * length, r - 0.004, r - 0.004, 0.9 * r - 0.004))
         return merged(
             [
                 tube(sleeve, cloth, lod=lod, n=8, top=0.022),
@@ -227,7 +228,8 @@ def forearm(build: Build, top: str, lod: int) -> Mesh:
     ease = 0.75 * EASE[top]
     sleeve = eased(rows, ease)
     sleeve[-1] = section(-0.985 * length, 1.15 * wrist + ease, 1.15 * wrist + ease, wrist + ease)
-    sleeve.append(section(-0.975 * length, wrist, wrist, 0.85 * wrist))
+    if lod == 0:
+        sleeve.append(section(-0.975 * length, wrist, wrist, 0.85 * wrist))
     return tube(sleeve, Look("cloth", TOP), lod=lod, n=(8, 8, 6)[lod])
 
 
@@ -244,7 +246,7 @@ def hand(build: Build, side: int, lod: int) -> Mesh:
     ]
     if lod:
         fingers = section(-0.93 * length, 0.6 * half, 0.7 * half, 0.007, y=0.020 * inward)
-        return tube([*palm[1:], fingers], BARE, lod=lod, n=6)
+        return tube([palm[0], palm[2], fingers], BARE, lod=lod, n=6)
     parts = [tube(palm, BARE, n=8)]
     for x, reach, r in ((0.72, 0.43, 0.0086), (0.24, 0.48, 0.0090), (-0.24, 0.45, 0.0086), (-0.70, 0.36, 0.0076)):
         centre = x * half
@@ -253,7 +255,7 @@ def hand(build: Build, side: int, lod: int) -> Mesh:
             section(-palm_length + reach * length * t, s * r, s * r, s * r, x=centre * (1.0 - 0.06 * i), y=inward * y)
             for i, ((t, y), s) in enumerate(zip(bend, (1.1, 1.05, 0.45), strict=True))
         ]
-        parts.append(tube(rows, BARE, n=4))
+        parts.append(tube(rows, BARE, n=3))
     thumb = [
         section(-0.18 * length, 0.011, 0.011, 0.011, x=0.55 * half, y=0.006 * inward),
         section(-0.34 * length, 0.0105, 0.0105, 0.0105, x=1.08 * half, y=0.014 * inward),
@@ -280,7 +282,8 @@ def thigh(build: Build, bottom: str, side: int, lod: int) -> Mesh:
     if bottom == "shorts":
         leg = eased(rows[:3], 0.010)
         leg.append(section(-0.80 * length, 0.90 * r + 0.012, 0.88 * r + 0.012, 0.82 * r + 0.012, x=0.005))
-        leg.append(section(-0.79 * length, 0.75 * r, 0.75 * r, 0.70 * r))
+        if lod == 0:
+            leg.append(section(-0.79 * length, 0.75 * r, 0.75 * r, 0.70 * r))
         return merged(
             [
                 tube(leg, cloth, lod=lod, n=10),
@@ -314,8 +317,9 @@ def shank(build: Build, bottom: str, lod: int) -> Mesh:
         section(-0.60 * length, middle, middle + 0.004, 0.95 * middle, x=-0.006),
         section(-0.90 * length, hem, hem + 0.004, 0.96 * hem, x=-0.002),
         section(end, hem + 0.008, hem + 0.006, hem, x=0.006),
-        section(end + 0.008, 0.75 * hem, 0.75 * hem, 0.7 * hem, x=0.002),
     ]
+    if lod == 0:
+        leg.append(section(end + 0.008, 0.75 * hem, 0.75 * hem, 0.7 * hem, x=0.002))
     return tube(leg, cloth, lod=lod, n=10)
 
 
@@ -339,17 +343,17 @@ def foot(build: Build, side: int, lod: int) -> Mesh:
     lift = np.interp(share * length + back, outline[:, 0], outline[:, 1])
     inward = -side * 0.05 * length * np.array([0, 0, 0, 0.15, 0.45, 0.55, 0.5])
     if lod:
-        keep = ([0, 2, 4, 6], [0, 6])[lod - 1]
+        keep = ([0, 2, 4, 6], [1, 5])[lod - 1]
         share, half, height, lift, inward = (a[keep] for a in (share, half, height, lift, inward))
     sole_top = SOLE + 0.004
     rings, x = [], back + share * length
     # y and z of a half section, from the sole's middle outwards and over the top
-    arcs = ([0.0, 0.95, 1.0, 1.0, 0.86, 0.45, 0.0], [0, 1.0, 0.95, 0], [0, 1.0, 0.0])[lod]
+    arcs = ([0.0, 0.96, 1.0, 0.86, 0.45, 0.0], [0, 1.0, 0.95, 0], [0, 1.0, 0.0])[lod]
     for i in range(len(x)):
         top = lift[i] + max(height[i], sole_top + 0.012)
         rim = lift[i] + sole_top
         rise = {
-            0: [lift[i], lift[i], lift[i] + 0.006, rim, rim + 0.55 * (top - rim), rim + 0.93 * (top - rim), top],
+            0: [lift[i], lift[i], rim, rim + 0.55 * (top - rim), rim + 0.93 * (top - rim), top],
             1: [lift[i], lift[i], rim + 0.5 * (top - rim), top],
             2: [lift[i], lift[i], top],
         }[lod]
@@ -361,6 +365,6 @@ def foot(build: Build, side: int, lod: int) -> Mesh:
     points = np.concatenate([ends[:1], points, ends[1:]])
     looks = np.zeros((len(points) - 1, points.shape[1]), int)
     if lod == 0:
-        looks[:, [0, 1, 2, -1, -2, -3]] = 1
+        looks[:, [0, 1, -1, -2]] = 1
     upper = Look("cloth", SHOES)
     return skin(points, [upper, Look("rubber", 0, (225, 222, 215))], looks)

@@ -60,7 +60,7 @@ def _surface(build: Build, level: NDArray[Any], angle: NDArray[Any], out: Any = 
 
 def _skull(build: Build, lod: int) -> Mesh:
     height, size = build.length("head"), build.length("head") / 0.228
-    levels = (_LEVELS[:, 0], np.array([0.0, 0.25, 0.60, 0.90]), np.array([0.05, 0.75]))[lod]
+    levels = (_LEVELS[:, 0], np.array([0.0, 0.25, 0.60, 0.90]), np.array([0.10, 0.82]))[lod]
     columns = (_COLUMNS, np.radians([0, 60, 120, 180, 240, 300]), np.radians([45, 135, 225, 315]))[lod]
     points = _surface(build, levels[:, None], columns[None])
     if lod == 0:

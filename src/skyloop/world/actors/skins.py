@@ -8,12 +8,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.interpolate import PchipInterpolator
 
 from skyloop.world.materials import MATERIAL_ID
 from skyloop.world.mesh import Colour, Mesh, merged, mesh_of
-
-N_LODS = 3
 
 
 @dataclass(frozen=True)
@@ -64,7 +61,6 @@ def tube(
     *,
     lod: int = 0,
     n: int = 10,
-    k: int = 0,
     top: float = 0.0,
     bottom: float = 0.0,
     bulge: Any = None,
@@ -72,7 +68,7 @@ def tube(
 ) -> Mesh:
     """A skin through sections from top to bottom or back; `top` and `bottom` are m of rounding beyond open ends.
 
-    n around and k along (0: the sections as given) hold at full detail, lower levels take fewer. bulge(points) moves
+    n around holds at full detail, lower levels take fewer, and only the sections that matter most. bulge(points) moves
     the (k, n, 3) points of the rings. paint: a second look, and a function of the (k - 1, n, 3) patch centres that says
     which have it.
     """
@@ -80,12 +76,9 @@ def tube(
     if sections[0, 0] > sections[-1, 0]:
         sections = sections[::-1].copy()
     n = (n, 6, 4)[lod] if n > 6 else (n, 4, 3)[lod]
-    count = (k or len(rows), max(3, ((k or len(rows)) + 1) // 2 - 1), 2 if len(rows) < 8 else 3)[lod]
-    if count != len(sections):
-        knots = np.arange(len(sections))
-        sections = PchipInterpolator(knots, sections, axis=0)(np.linspace(0, len(sections) - 1, count))
-    if lod == 2:
-        sections[:, 3:6] *= 1.12  # an inscribed four-sided ring looks thinner than the ellipse it stands for
+    if lod:
+        sections = _fewer(sections, ((4 if len(rows) > 7 else 3), (3 if len(rows) > 7 else 2))[lod - 1])
+        sections[:, 3:6] *= (1.05, 1.12)[lod - 1]  # an inscribed polygon is thinner than the ellipse it stands for
     rings = _rings(sections, _angles(n))
     if bulge is not None and lod < 2:
         rings = bulge(rings)
@@ -96,6 +89,18 @@ def tube(
     beside = np.roll(rings, -1, axis=1)
     centres = 0.25 * (rings[:-1] + rings[1:] + beside[:-1] + beside[1:])
     return skin(rings, [look, second], np.asarray(has_it(centres), int))
+
+
+def _fewer(sections: NDArray[Any], count: int) -> NDArray[Any]:
+    """The ends and the sections farthest from the straight lines between those already kept."""
+    keep = [0, len(sections) - 1]
+    while len(keep) < min(count, len(sections)):
+        kept = sorted(keep)
+        line = np.stack([np.interp(sections[:, 0], sections[kept, 0], sections[kept, i]) for i in range(1, 6)], 1)
+        error = np.abs(sections[:, 1:6] - line).sum(axis=1)
+        error[keep] = -1.0
+        keep.append(int(error.argmax()))
+    return sections[sorted(keep)]
 
 
 def _rounded(rings: NDArray[Any], rows: NDArray[Any], top: float, bottom: float, lod: int) -> NDArray[Any]:
