@@ -170,17 +170,16 @@ def _top(rows: list[list[float]], top: str, lod: int, bust: Any) -> Mesh:
 
 def _collar(build: Build, top: str, drop: float, dx: float) -> Mesh:
     h, neck = build.stature, build.radius("neck")
-    low, high, wide = {
-        "t-shirt": (0.834, 0.845, 0.026),
-        "shirt": (0.842, 0.868, 0.012),
-        "jumper": (0.842, 0.860, 0.014),
-        "jacket": (0.838, 0.870, 0.022),
+    low, high, ahead, beside = {
+        "t-shirt": (0.835, 0.846, 0.012, 0.026),
+        "shirt": (0.842, 0.868, 0.010, 0.014),
+        "jumper": (0.842, 0.860, 0.012, 0.016),
+        "jacket": (0.838, 0.870, 0.018, 0.024),
     }[top]
-    r = neck + wide
     rows = [
-        section(low * h, r + 0.010, r + 0.008, r + 0.014, x=-0.018),
-        section(high * h, r - 0.004, r + 0.002, r, x=-0.012),
-        section(high * h - 0.002, r - 0.012, r - 0.006, r - 0.010, x=-0.012),
+        section(low * h, neck + ahead + 0.008, neck + ahead + 0.010, neck + beside + 0.012, x=-0.019),
+        section(high * h, neck + ahead, neck + ahead, neck + beside, x=-0.013),
+        section(high * h - 0.002, neck, neck, neck, x=-0.012),
     ]
     return tube(_lifted(rows, drop, dx), Look("cloth", TOP, (235, 235, 235)), n=10)
 
@@ -278,7 +277,13 @@ def thigh(build: Build, bottom: str, side: int, lod: int) -> Mesh:
     ]
     cloth = Look("cloth", BOTTOM)
     if bottom == "skirt":
-        return tube(rows, BARE, lod=lod, n=10, bottom=knee)
+        # cloth that the leg takes along where it would come through the skirt, which hangs stiff from the pelvis
+        panel = [
+            section(0.0, 0.96 * r, 1.00 * r, in_reach),
+            section(-0.35 * length, 1.02 * r + 0.018, 1.04 * r + 0.018, r + 0.010, x=0.004),
+            section(-0.66 * length, r + 0.034, r + 0.034, r + 0.022, x=0.006),
+        ]
+        return merged([tube(rows[2:], BARE, lod=lod, n=10, bottom=knee), tube(panel, cloth, lod=lod, n=12)])
     if bottom == "shorts":
         leg = eased(rows[:3], 0.010)
         leg.append(section(-0.80 * length, 0.90 * r + 0.012, 0.88 * r + 0.012, 0.82 * r + 0.012, x=0.005))

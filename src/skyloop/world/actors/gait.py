@@ -33,7 +33,7 @@ PARTS = ("pelvis", "chest", "head") + tuple(
     for part in ("upper arm", "forearm", "hand", "thigh", "shank", "foot")
 )
 """Rows of a person's poses."""
-UNDER_HIP = 0.265
+UNDER_HIP = 0.226
 """Share of the stride, after the heel strikes, at which the ankle is below the hip."""
 SAMPLES = 96
 _STRAIGHTEST = np.radians(6.0)
@@ -84,7 +84,7 @@ def foot_cycle(speed: float, stride: float, duty: float, outline: NDArray[Any]) 
     """(SAMPLES + 1, 3) over one stride from heel strike: the ankle's advance and height (m), the foot's pitch (rad)."""
     rolling = _Rolling(outline)
     strike = np.radians(np.interp(speed, [0.5, 1.4, 2.0], [12.0, 20.0, 25.0]))
-    off = -np.radians(np.interp(speed, [0.5, 1.4, 2.0], [48.0, 60.0, 66.0]))
+    off = -np.radians(np.interp(speed, [0.5, 1.4, 2.0], [52.0, 65.0, 70.0]))
     phase = np.linspace(0.0, 1.0, SAMPLES + 1)
     u = phase / duty
     pitch = _foot_pitch(u, strike, off)
@@ -94,7 +94,7 @@ def foot_cycle(speed: float, stride: float, duty: float, outline: NDArray[Any]) 
     w = np.clip((phase - duty) / (1.0 - duty), 0.0, 1.0)
     swing = CubicSpline(
         [0.0, 0.16, 0.50, 0.80, 1.0],
-        [off, 1.13 * off, 0.20 * off, 0.95 * strike, strike],
+        [off, 1.08 * off, 0.20 * off, 0.95 * strike, strike],
         bc_type=((1, 0.8 * float(slope_off)), (1, 0.25 * float(slope_strike))),
     )
     pitch = np.where(u < 1.0, pitch, swing(w))
@@ -130,7 +130,7 @@ def _ride(cycle: NDArray[Any], walk: Any) -> tuple[float, float, float]:
     highest = cycle[:-1, 1] + np.sqrt(np.maximum(room, 0.01)) - raised
     highest = np.minimum(highest, np.roll(highest, SAMPLES // 2))
     best = (-np.inf, 0.0, 0.0)
-    for bob in np.linspace(0.0, 0.020 * walk["stride"], 9):
+    for bob in np.linspace(0.0, 0.0135 * walk["stride"], 7):
         for lag in np.linspace(0.22, 0.40, 10):
             mean = float((highest - bob * np.cos(4.0 * np.pi * (phase - lag))).min())
             best = max(best, (mean, float(bob), float(lag)))
@@ -155,7 +155,7 @@ class Gait:
         one = walk[0]
         joints = build.joints()
         hip, lumbar, shoulder, neck = (scale * joints[name] for name in ("hip", "lumbar", "shoulder", "neck"))
-        stride, duty = stride_of(speed, float(hip[2]))
+        stride, duty = stride_of(speed, scale * build.height("hip"))
         one["speed"], one["start"], one["stride"], one["duty"], one["scale"] = speed, start, stride, duty, scale
         one["step_half"], one["toe_out"], one["hip_half"] = 0.55 * hip[1], np.radians(6.0), hip[1]
         for name in ("thigh", "shank", "upper arm", "forearm"):

@@ -85,11 +85,11 @@ def _face(build: Build) -> list[Mesh]:
     parts = []
     for side in (1.0, -1.0):
         eye = on_face(0.525, side * 0.375, -0.0085)
-        parts.append(blob(np.array([0.009, 0.0135, 0.0065]) * size, eye, Look("skin", 0, (235, 230, 225)), rings=3, n=6))
+        parts.append(blob(np.array([0.0095, 0.0150, 0.0085]) * size, eye, Look("skin", 0, (235, 230, 225)), rings=3, n=6))
         iris = on_face(0.525, side * 0.355, 0.0005)
-        parts.append(blob(np.array([0.003, 0.0052, 0.0052]) * size, iris, Look("skin", 0, (50, 36, 28)), rings=2, n=6))
+        parts.append(blob(np.array([0.003, 0.0068, 0.0068]) * size, iris, Look("skin", 0, (50, 36, 28)), rings=2, n=6))
         brow = on_face(0.605, side * 0.37, -0.001)
-        parts.append(blob(np.array([0.006, 0.0170, 0.0032]) * size, brow, Look("hair", HAIR), rings=2, n=6))
+        parts.append(blob(np.array([0.007, 0.0185, 0.0045]) * size, brow, Look("hair", HAIR), rings=2, n=6))
         ear = [-0.006 * size, side * (_extents(build, np.array(0.47))[2] + 0.004), 0.46 * build.length("head")]
         parts.append(blob(np.array([0.017, 0.009, 0.029]) * size, ear, Look("skin", SKIN, (245, 225, 220)), rings=3, n=6))
     lips = on_face(0.185, 0.0, -0.003)
@@ -117,7 +117,7 @@ def _locks(build: Build, lod: int, low: NDArray[Any], thick: float, curtain: flo
     crown = 1.0
     level = low + (crown - low) * (1.0 - (1.0 - shares[:, None]) ** 1.7)
     out = np.full(level.shape, thick * size)
-    out[0] *= 0.15  # the fringe lies against the head
+    out[0] = np.minimum(out[0], 0.005 * size)  # the fringe lies against the head
     hang = np.maximum(level, curtain)
     points = _surface(build, np.minimum(hang, 0.93), columns[None], out)
     points[..., 2] = level * height

@@ -11,11 +11,11 @@ from skyloop.world.actors.body_tables import Build
 from skyloop.world.actors.gait import PARTS
 
 # degrees about the limb's own axes: (forwards, outwards, inwards about itself)
-_HANGING = {"upper arm": (-2, 8, 0), "forearm": (14, 0, 12), "hand": (4, 0, 0)}
-_POCKET = {"upper arm": (-20, 15, 0), "forearm": (42, 0, 38), "hand": (6, 0, 0)}
-_PHONE = {"upper arm": (24, 10, 0), "forearm": (98, 0, 42), "hand": (10, 0, 0)}
-_TALKING = {"upper arm": (16, 14, 0), "forearm": (72, 0, 20), "hand": (-8, 0, 0)}
-_ON_HIP = {"upper arm": (-22, 38, 0), "forearm": (60, 0, 70), "hand": (-12, 0, 0)}
+_HANGING = {"upper arm": (-3, 7, 15), "forearm": (14, 0, 0), "hand": (4, 0, 0)}
+_POCKET = {"upper arm": (-22, 13, 30), "forearm": (44, 0, 0), "hand": (4, 0, 0)}
+_PHONE = {"upper arm": (22, 8, 38), "forearm": (100, 0, 0), "hand": (8, 0, 60)}
+_TALKING = {"upper arm": (14, 12, 18), "forearm": (74, 0, 0), "hand": (-8, 0, -40)}
+_ON_HIP = {"upper arm": (-18, 42, 62), "forearm": (88, 0, 0), "hand": (-20, 0, 0)}
 _STRAIGHT = {"thigh": (0, 2, 0), "shank": (0, 0, 0), "foot": (0, 0, -9)}
 _EASY = {"thigh": (11, 5, -8), "shank": (-18, 0, 0), "foot": (0, 0, -18)}
 
