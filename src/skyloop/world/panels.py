@@ -1,0 +1,69 @@
+"""Many flat four-sided faces gathered into one mesh at once: walls, windows, furniture, shelves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from skyloop.world.materials import MATERIAL_ID
+from skyloop.world.mesh import WHITE, Colour, Mesh
+
+SIDES = ("-y", "+x", "+y", "-x", "+z", "-z")
+# corners of each side, counter-clockwise from outside, as (x, y, z) choices between low and high
+_CORNERS = np.array(
+    [
+        [[0, 0, 0], [1, 0, 0], [1, 0, 1], [0, 0, 1]],
+        [[1, 0, 0], [1, 1, 0], [1, 1, 1], [1, 0, 1]],
+        [[1, 1, 0], [0, 1, 0], [0, 1, 1], [1, 1, 1]],
+        [[0, 1, 0], [0, 0, 0], [0, 0, 1], [0, 1, 1]],
+        [[0, 0, 1], [1, 0, 1], [1, 1, 1], [0, 1, 1]],
+        [[0, 1, 0], [1, 1, 0], [1, 0, 0], [0, 0, 0]],
+    ]
+)
+
+
+class Paint(NamedTuple):
+    material: str
+    colour: Colour = WHITE
+    slot: int = 0
+
+
+class Panels:
+    """Collects faces; texture coordinates are the places themselves, so a texture runs on across neighbours."""
+
+    def __init__(self) -> None:
+        self._corners: list[NDArray[Any]] = []
+        self._paints: list[tuple[int, ...]] = []
+
+    def quad(self, a: ArrayLike, b: ArrayLike, c: ArrayLike, d: ArrayLike, paint: Paint) -> None:
+        """Counter-clockwise from the front; u runs from a to b. c may equal d: a triangle."""
+        self._add(np.array([[a, b, c, d]], float), paint)
+
+    def box(self, low: Sequence[float], high: Sequence[float], paint: Paint, *, without: Sequence[str] = ()) -> None:
+        """Along the axes between two corners, less the sides named in `without` ("-z" is the bottom)."""
+        bounds = np.array([low, high], float)
+        sides = [k for k, side in enumerate(SIDES) if side not in without]
+        self._add(bounds[_CORNERS[sides], np.arange(3)], paint)
+
+    def _add(self, corners: NDArray[Any], paint: Paint) -> None:
+        self._corners.append(corners)
+        self._paints += [(*paint.colour, paint.slot, MATERIAL_ID[paint.material])] * len(corners)
+
+    def mesh(self) -> Mesh:
+        p = np.concatenate(self._corners)
+        along = p[:, 1] - p[:, 0]
+        along /= np.linalg.norm(along, axis=1, keepdims=True)
+        normals = np.cross(along, p[:, 2] - p[:, 0])
+        normals /= np.linalg.norm(normals, axis=1, keepdims=True)
+        up = np.cross(normals, along)
+        uv = np.stack([np.einsum("nki,ni->nk", p, along), np.einsum("nki,ni->nk", p, up)], -1)
+        paints = np.repeat(np.array(self._paints, np.uint8), 4, axis=0)
+        start = 4 * np.arange(len(p))[:, None]
+        whole = np.linalg.norm(p[:, 2] - p[:, 3], axis=1) > 1e-9
+        faces = np.concatenate([start + [0, 1, 2], (start + [0, 2, 3])[whole]])
+        return Mesh(
+            p.reshape(-1, 3), np.repeat(normals, 4, axis=0), uv.reshape(-1, 2), paints[:, :4], paints[:, 4], faces
+        )
