@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -25,6 +27,7 @@ from skyloop.world.model import Shape
 from skyloop.world.panels import Paint, Panels
 from skyloop.world.roofs import PARAPET, TILES, Roof, chimney, flat_roof, gable_roof, hip_roof, skylight
 
+SIDES: Final = ("front", "right", "back", "left")
 STYLES: Final = ("town", "villa", "block", "plain")
 GROUND_FLOOR: Final = {"town": 3.7, "villa": 3.0, "block": 3.2, "plain": 3.4}
 """m, height of the ground floor; the upper ones follow."""
@@ -73,9 +76,9 @@ class _Side:
 
 
 def house_shape(
-    generator: np.random.Generator, width: float, depth: float, floors: int, style: str, *, party_walls: bool = False
+    generator: np.random.Generator, width: float, depth: float, floors: int, style: str, *, blind: Sequence[str] = ()
 ) -> Shape:
-    """Centred on the origin; style is one of STYLES, party_walls leaves out the windows towards neighbours."""
+    """Centred on the origin; style is one of STYLES; blind: "left" (-y) and "right" (+y) sides against neighbours."""
     if style not in STYLES:
         raise ScenarioError(f"'{style}' is no style of house; the styles are {', '.join(STYLES)}")
     levels = [0.0] + [GROUND_FLOOR[style] + UPPER_FLOOR[style] * k for k in range(floors)]
@@ -84,7 +87,7 @@ def house_shape(
     wall = _wall_paint(generator, style)
     sides = _sides(width, depth)
     for k, side in enumerate(sides):
-        if k in (1, 3) and party_walls:
+        if SIDES[k] in blind:
             continue
         side.rows = _rows(generator, style, side.facade.width, levels, front=k == 0)
         n = sum(len(row) for row in side.rows)
@@ -95,7 +98,8 @@ def house_shape(
     elif style == "villa" and generator.random() < 0.6:
         roof = hip_roof(width, depth, top, pitch)
     else:
-        roof = gable_roof(width, depth, top, pitch, wall)
+        left, right = (0.0 if side in blind else 0.1 for side in ("left", "right"))
+        roof = gable_roof(width, depth, top, pitch, wall, verges=(left, right))
     near, middle = Panels(), Panels()
     _front_details(near, middle, generator, sides[0], style, levels, flat)
     if not flat:
@@ -236,7 +240,7 @@ def _awning(panels: Panels, facade: Facade, s: tuple[float, float]) -> None:
     """A striped cloth with a hanging edge."""
     n = max(2, int((s[1] - s[0]) / 0.5))
     edges = np.linspace(s[0], s[1], n + 1)
-    for k, (a, b) in enumerate(zip(edges[:-1], edges[1:], strict=True)):
+    for k, (a, b) in enumerate(pairwise(edges)):
         paint = Paint("cloth", (250, 246, 236)) if k % 2 else Paint("cloth", (255, 255, 255), 4)
         panels.quad(
             facade.at(a, 1.3, 2.45), facade.at(b, 1.3, 2.45), facade.at(b, 0.0, 2.83), facade.at(a, 0.0, 2.83), paint

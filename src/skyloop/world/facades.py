@@ -52,8 +52,7 @@ class Facade:
     def rectangle(self, panels: Panels, s: Any, z: Any, out: float, paint: Paint) -> None:
         """Facing out."""
         (s0, s1), (z0, z1) = s, z
-        corners = ((s0, z0), (s1, z0), (s1, z1), (s0, z1))
-        panels.quad(*(self.at(a, out, b) for a, b in corners), paint)
+        panels.quad(self.at(s0, out, z0), self.at(s1, out, z0), self.at(s1, out, z1), self.at(s0, out, z1), paint)
 
     def block(self, panels: Panels, s: Any, z: Any, out: Any, paint: Paint, *, without: str = "back") -> None:
         """A box on the wall; `without` leaves out the side towards it."""

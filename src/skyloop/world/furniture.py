@@ -27,12 +27,12 @@ def _pick(generator: np.random.Generator, colours: tuple[Colour, ...]) -> Colour
 
 def _disc(radius: float, n: int, thickness: float, paint: Paint, *, turn: float = 0.0) -> Mesh:
     """An n-sided plate facing +x, its back on x = 0; `turn` rotates it in its plane."""
-    plate = cylinder(radius, thickness, n, material=paint.material, colour=paint.colour, slot=paint.slot).flat()
+    plate = cylinder(radius, thickness, n, **paint.look).flat()
     return plate.moved(yaw=turn).moved(rotation=TOWARDS_X)
 
 
 def _post(radius: float, height: float, paint: Paint, *, n: int = 8, top: float | None = None) -> Mesh:
-    return cylinder(radius, height, n, top=top, material=paint.material, colour=paint.colour, slot=paint.slot)
+    return cylinder(radius, height, n, top=top, **paint.look)
 
 
 def bench_shape(generator: np.random.Generator) -> Shape:
@@ -81,8 +81,8 @@ def lamp_shape(generator: np.random.Generator, style: str = "lantern") -> Shape:
 
 def _lantern(generator: np.random.Generator, paint: Paint) -> Shape:
     height = float(generator.uniform(3.4, 4.0))
-    glow = {"material": "plastic", "colour": (250, 244, 220)}
-    iron = {"material": paint.material, "colour": paint.colour}
+    glow = Paint("plastic", (250, 244, 220)).look
+    iron = paint.look
     rings = [
         circle(r, 10, centre=(0, 0, z))
         for r, z in ((0.16, 0), (0.16, 0.25), (0.09, 0.45), (0.055, 0.6), (0.045, height))
@@ -102,7 +102,7 @@ def _lantern(generator: np.random.Generator, paint: Paint) -> Shape:
 
 def _street_lamp(generator: np.random.Generator, paint: Paint) -> Shape:
     height, reach = float(generator.uniform(6.0, 7.0)), 1.8
-    iron = {"material": paint.material, "colour": paint.colour}
+    iron = paint.look
     angle = np.linspace(0.0, 0.5 * np.pi, 5)
     bend = [circle(0.045, 8, centre=(0, 0, z)) for z in (height - 0.6,)]
     for a in angle[1:]:
@@ -126,7 +126,7 @@ def bin_shape(generator: np.random.Generator) -> Shape:
     """A litter bin of slats or of sheet metal."""
     paint = Paint("metal", _pick(generator, GREENS))
     dark = Paint("rubber", (25, 25, 25))
-    look = {"material": paint.material, "colour": paint.colour}
+    look = paint.look
     if generator.random() < 0.5:
         body = loft([circle(r, 14, centre=(0, 0, z)) for r, z in ((0.2, 0.05), (0.24, 0.8))], **look)
         foot = _post(0.1, 0.06, dark)
@@ -138,8 +138,8 @@ def bin_shape(generator: np.random.Generator) -> Shape:
     for side in (-1, 1):
         for k in range(5):
             y = -0.19 + 0.08 * k
-            x = sorted((side * 0.18, side * 0.205))
-            panels.box((x[0], y, 0.1), (x[1], y + 0.06, 0.76), Paint("wood"))
+            near, far = sorted((side * 0.18, side * 0.205))
+            panels.box((near, y, 0.1), (far, y + 0.06, 0.76), Paint("wood"))
     panels.box((-0.2, -0.22, 0.95), (0.2, 0.22, 0.99), paint)
     for y in (-0.2, 0.17):
         for x in (-0.18, 0.15):
@@ -185,10 +185,7 @@ def sign_shape(generator: np.random.Generator, kind: str = "") -> Shape:
         mark(0.03, -0.12, 0.15, 0.12, black, 2)
     else:
         _board(marks, kind, (white, blue, black), z)
-    meshes = [_post(0.035, z + 0.35, STEEL, n=8), *plates]
-    if kind in ("stop", "no entry", "warning", "limit", "parking", "crossing", "way"):
-        meshes.append(marks.mesh())
-    return Shape(f"{kind} sign", (merged(meshes),))
+    return Shape(f"{kind} sign", (merged([_post(0.035, z + 0.35, STEEL, n=8), *plates, marks.mesh()]),))
 
 
 def _board(marks: Panels, kind: str, paints: tuple[Paint, Paint, Paint], z: float) -> None:
@@ -222,3 +219,102 @@ def _board(marks: Panels, kind: str, paints: tuple[Paint, Paint, Paint], z: floa
             (x + 0.01, y, z - 0.06),
             black,
         )
+
+
+def traffic_light_shape(generator: np.random.Generator) -> Shape:
+    """A post with three hooded lights facing +x; one of them is lit."""
+    lit = int(generator.integers(3))
+    body = Panels()
+    body.box((-0.12, -0.17, 2.4), (0.1, 0.17, 3.35), Paint("plastic", (34, 36, 38)))
+    body.box((-0.14, -0.24, 2.33), (-0.12, 0.24, 3.42), Paint("plastic", (60, 62, 64)))
+    meshes = [_post(0.06, 2.5, IRON, n=8), body.mesh()]
+    lights: tuple[Colour, ...] = ((40, 225, 90), (250, 190, 40), (240, 40, 36))
+    for k, colour in enumerate(lights):
+        shown = colour if k == lit else tuple(v // 3 for v in colour)
+        z = 2.56 + 0.31 * k
+        meshes.append(_disc(0.11, 12, 0.02, Paint("plastic", (shown[0], shown[1], shown[2]))).moved((0.1, 0, z)))
+        hood = Panels()
+        hood.box((0.1, -0.13, z + 0.115), (0.28, 0.13, z + 0.13), Paint("plastic", (34, 36, 38)))
+        meshes.append(hood.mesh())
+    return Shape("traffic light", (merged(meshes),))
+
+
+def bollard_shape() -> Shape:
+    """A waist-high post with a bright band."""
+    band = cylinder(0.085, 0.1, 10, material="plastic", colour=(235, 235, 235)).moved((0, 0, 0.75))
+    head = loft([circle(r, 10, centre=(0, 0, z)) for r, z in ((0.075, 0.0), (0.075, 0.95), (0.03, 1.0))], **IRON.look)
+    return Shape("bollard", (merged([head, band]),))
+
+
+def fence_shape(length: float, *, colour: Colour = (235, 235, 230)) -> Shape:
+    """Pickets between two posts along y, 1 m high."""
+    paint = Paint("wood", colour)
+    half = 0.5 * length
+    panels, far = Panels(), Panels()
+    for z in (0.25, 0.75):
+        panels.box((-0.05, -half, z), (-0.02, half, z + 0.08), paint)
+    n = max(2, round(length / 0.22))
+    for y in length / n * (np.arange(n) + 0.5) - half:
+        panels.box((-0.02, y - 0.06, 0.08), (0.0, y + 0.06, 0.95), paint, without=("-z",))
+    for y in (-half, half - 0.09):
+        panels.box((-0.11, y, 0.0), (-0.02, y + 0.09, 1.05), paint, without=("-z",))
+    far.box((-0.05, -half, 0.1), (0.0, half, 0.95), paint)
+    return Shape("fence", (panels.mesh(), far.mesh()), (30.0,))
+
+
+def shelter_shape() -> Shape:
+    """A bus stop's shelter, open towards +x, with its bench and board."""
+    glass, poster = Paint("glass", (150, 175, 185)), Paint("plastic", (230, 120, 60))
+    panels = Panels()
+    panels.box((-0.85, -2.0, 2.35), (0.75, 2.0, 2.47), IRON)
+    for y in (-1.95, 1.87):
+        panels.box((-0.8, y, 0.0), (-0.72, y + 0.08, 2.35), IRON, without=("-z", "+z"))
+    panels.box((-0.78, -1.87, 0.25), (-0.74, 1.87, 2.1), glass)
+    panels.box((-0.72, 1.89, 0.25), (0.3, 1.93, 2.1), poster)
+    panels.box((-0.72, -1.93, 0.25), (0.3, -1.89, 2.1), glass)
+    for y in (-1.95, 1.87):
+        panels.box((0.3, y, 0.0), (0.38, y + 0.08, 2.35), IRON, without=("-z", "+z"))
+    panels.box((-0.6, -1.3, 0.42), (-0.2, 1.0, 0.47), Paint("wood"))
+    for y in (-1.1, 0.75):
+        panels.box((-0.45, y, 0.0), (-0.35, y + 0.06, 0.42), IRON, without=("+z",))
+    return Shape("bus shelter", (panels.mesh(),))
+
+
+def planter_shape(generator: np.random.Generator) -> Shape:
+    """A concrete tub of soil with a clipped shrub and flowers."""
+    tub, far = Panels(), Panels()
+    stone, soil = Paint("cement", (215, 210, 200)), Paint("soil")
+    for low, high in (((-0.6, -0.6), (-0.5, 0.6)), ((0.5, -0.6), (0.6, 0.6))):
+        tub.box((*low, 0.0), (*high, 0.55), stone)
+    for low, high in (((-0.5, -0.6), (0.5, -0.5)), ((-0.5, 0.5), (0.5, 0.6))):
+        tub.box((*low, 0.0), (*high, 0.55), stone, without=("-x", "+x"))
+    tub.floor((-0.5, -0.5), (0.5, 0.5), 0.47, soil)
+    far.box((-0.6, -0.6, 0.0), (0.6, 0.6, 0.55), stone, without=("-z",))
+    shrub = ellipsoid((0.4, 0.4, 0.38), rings=5, n=8, material="leaves", colour=(190, 220, 170)).moved((0, 0, 0.8))
+    flowers = [
+        ellipsoid(0.07, rings=2, n=4, material="plain", colour=_pick(generator, ((220, 60, 70), (245, 200, 60)))).moved(
+            (0.44 * np.cos(angle), 0.44 * np.sin(angle), 0.53)
+        )
+        for angle in np.linspace(0.0, 2.0 * np.pi, 9)[:-1]
+    ]
+    return Shape("planter", (merged([tub.mesh(), shrub, *flowers]), merged([far.mesh(), shrub])), (30.0,))
+
+
+def fountain_shape() -> Shape:
+    """A round stone basin with water and a bowl on a column in its middle."""
+    stone, water = Paint("cement", (225, 220, 210)).look, Paint("water").look
+
+    def turned(profile: tuple[tuple[float, float], ...], n: int) -> Mesh:
+        return loft([circle(r, n, centre=(0, 0, z)) for r, z in profile], closed_ends=False, **stone)
+
+    def built(n: int) -> Mesh:
+        basin = turned(((3.0, 0.0), (3.0, 0.5), (3.05, 0.5), (3.05, 0.58), (2.65, 0.58), (2.65, 0.1)), n)
+        column = turned(
+            ((0.5, 0.1), (0.3, 0.6), (0.22, 1.3), (0.9, 1.6), (0.95, 1.72), (0.85, 1.72), (0.8, 1.55)), n // 2
+        )
+        pool = cylinder(2.65, 0.3, n, **water).moved((0, 0, 0.1))
+        upper = cylinder(0.82, 0.05, n // 2, **water).moved((0, 0, 1.6))
+        jet = cylinder(0.06, 0.9, 6, top=0.02, material="water", colour=(235, 245, 250)).moved((0, 0, 1.64))
+        return merged([basin.flat(), column, pool, upper, jet])
+
+    return Shape("fountain", (built(24), built(12)), (40.0,))

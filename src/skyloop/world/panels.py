@@ -30,6 +30,11 @@ class Paint(NamedTuple):
     colour: Colour = WHITE
     slot: int = 0
 
+    @property
+    def look(self) -> dict[str, Any]:
+        """As the functions of `mesh` take it."""
+        return {"material": self.material, "colour": self.colour, "slot": self.slot}
+
 
 class Panels:
     """Collects faces; texture coordinates are the places themselves, so a texture runs on across neighbours."""
@@ -41,6 +46,11 @@ class Panels:
     def quad(self, a: ArrayLike, b: ArrayLike, c: ArrayLike, d: ArrayLike, paint: Paint) -> None:
         """Counter-clockwise from the front; u runs from a to b. c may equal d: a triangle."""
         self._add(np.array([[a, b, c, d]], float), paint)
+
+    def floor(self, low: Sequence[float], high: Sequence[float], z: float, paint: Paint) -> None:
+        """A level rectangle between two (x, y), seen from above."""
+        (x0, y0), (x1, y1) = low, high
+        self.quad((x0, y0, z), (x1, y0, z), (x1, y1, z), (x0, y1, z), paint)
 
     def box(self, low: Sequence[float], high: Sequence[float], paint: Paint, *, without: Sequence[str] = ()) -> None:
         """Along the axes between two corners, less the sides named in `without` ("-z" is the bottom)."""
@@ -63,7 +73,7 @@ class Panels:
         paints = np.repeat(np.array(self._paints, np.uint8), 4, axis=0)
         start = 4 * np.arange(len(p))[:, None]
         whole = np.linalg.norm(p[:, 2] - p[:, 3], axis=1) > 1e-9
-        faces = np.concatenate([start + [0, 1, 2], (start + [0, 2, 3])[whole]])
+        faces = np.concatenate([start + np.array([0, 1, 2]), (start + np.array([0, 2, 3]))[whole]])
         return Mesh(
             p.reshape(-1, 3), np.repeat(normals, 4, axis=0), uv.reshape(-1, 2), paints[:, :4], paints[:, 4], faces
         )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skyloop.world.mesh import Mesh, cylinder
 from skyloop.world.panels import Paint, Panels
@@ -18,6 +19,7 @@ SLAB: Final = 0.1
 TILES: Final = Paint("roof tiles", (255, 255, 255), 3)
 BOARD: Final = Paint("wood", (255, 255, 255), 2)
 DECK: Final = Paint("gravel", (190, 190, 188))
+COPING: Final = Paint("cement", (225, 225, 220))
 PARAPET: Final = 0.7
 """m that the walls stand above a flat roof."""
 
@@ -34,10 +36,12 @@ class Roof:
     """Rise over run of two slopes that reach from gable to gable; 0 for other roofs."""
 
 
-def gable_roof(width: float, depth: float, z: float, pitch: float, wall: Paint, *, overhang: float = 0.45) -> Roof:
-    """Two slopes, the ridge along the width; the gables are wall."""
+def gable_roof(
+    width: float, depth: float, z: float, pitch: float, wall: Paint, *, verges: tuple[float, float] = (0.1, 0.1)
+) -> Roof:
+    """Two slopes, the ridge along the width; the gables are wall. verges: m that the tiles reach beyond -y and +y."""
     half_w, half_d = 0.5 * width, 0.5 * depth
-    out = half_d + overhang
+    out = half_d + 0.45
     eave, ridge = z + EAVE, z + EAVE + pitch * out
 
     def build(panels: Panels, near: bool) -> None:
@@ -48,22 +52,19 @@ def gable_roof(width: float, depth: float, z: float, pitch: float, wall: Paint, 
 
             panels.quad(at(out, -half_w, z), at(out, half_w, z), at(out, half_w, eave), at(out, -half_w, eave), BOARD)
             panels.quad(at(out, half_w, z), at(out, -half_w, z), at(half_d, -half_w, z), at(half_d, half_w, z), BOARD)
-            gable = [(out, eave), (0.0, ridge), (-out, eave)]
-            corner = [at(x, half_w, height) for x, height in gable]
-            panels.quad(corner[0], corner[2], corner[1], corner[1], wall)
             panels.quad(at(out, half_w, z), at(-out, half_w, z), at(-out, half_w, eave), at(out, half_w, eave), wall)
-            verge = half_w + (0.1 if near else 0.0)
-            rise = SLAB if near else 0.0
+            top = at(0.0, half_w, ridge)
+            panels.quad(at(out, half_w, eave), at(-out, half_w, eave), top, top, wall)
+            beyond = verges[::side] if near else (0.0, 0.0)
             drip = out + 0.08 if near else out
-            low = eave - pitch * (drip - out)
-            lower, upper = [at(drip, -verge, low), at(drip, verge, low)], [at(0, verge, ridge), at(0, -verge, ridge)]
-            tops = [(*p[:2], p[2] + rise) for p in (*lower, *upper)]
-            panels.quad(tops[0], tops[1], tops[2], tops[3], TILES)
+            low, ends = eave - pitch * (drip - out), (-half_w - beyond[0], half_w + beyond[1])
+            under = [at(drip, ends[0], low), at(drip, ends[1], low), at(0, ends[1], ridge), at(0, ends[0], ridge)]
+            tiles = [(x, y, height + (SLAB if near else 0.0)) for x, y, height in under]
+            panels.quad(tiles[0], tiles[1], tiles[2], tiles[3], TILES)
             if near:
-                panels.quad(lower[1], lower[0], upper[1], upper[0], BOARD)
-                panels.quad(lower[0], lower[1], tops[1], tops[0], TILES)
-                panels.quad(lower[1], upper[0], tops[2], tops[1], TILES)
-                panels.quad(upper[1], lower[0], tops[0], tops[3], TILES)
+                panels.quad(under[1], under[0], under[3], under[2], BOARD)
+                for k, m in ((0, 1), (1, 2), (3, 0)):
+                    panels.quad(under[k], under[m], tiles[m], tiles[k], TILES)
 
     return Roof(build, top=ridge + SLAB, pitch=pitch)
 
@@ -80,10 +81,7 @@ def hip_roof(width: float, depth: float, z: float, pitch: float, *, overhang: fl
     def build(panels: Panels, near: bool) -> None:
         panels.box((-a, -b, z), (a, b, eave), BOARD, without=("+z",))
         corners = [(a, -b, eave), (a, b, eave), (-a, b, eave), (-a, -b, eave)]
-        front, right, back, left = (e0, e1) if b >= a else (e1, e1), (e1, e1), (e1, e0), (e0, e0)
-        if b < a:
-            right, back, left = (e1, e0), (e0, e0), (e0, e1)
-        ends = (front, right, back, left)
+        ends = ((e0, e1), (e1, e1), (e1, e0), (e0, e0)) if b >= a else ((e1, e1), (e1, e0), (e0, e0), (e0, e1))
         for k, (first, last) in enumerate(ends):
             low0, low1 = corners[k], corners[(k + 1) % 4]
             panels.quad(low0, low1, last, first, TILES)
@@ -92,60 +90,62 @@ def hip_roof(width: float, depth: float, z: float, pitch: float, *, overhang: fl
 
 
 def flat_roof(generator: np.random.Generator, width: float, depth: float, z: float, wall: Paint) -> Roof:
-    """A deck behind a parapet with a stair head, boxes and vents; walls reach `z`, the deck lies PARAPET lower."""
+    """A deck behind a parapet with what stands on it; walls reach `z`, the deck lies PARAPET lower."""
     a, b, t, deck = 0.5 * depth, 0.5 * width, 0.25, z - PARAPET
-    coping = Paint("cement", (225, 225, 220))
-    boxes: list[tuple[tuple[float, ...], tuple[float, ...], Paint]] = []
-    fans: list[Mesh] = []
-    sheet = Paint("metal", (205, 208, 210))
-    if min(width, depth) > 7.0:
-        x, y = (float(v) for v in generator.uniform(-0.2, 0.2, 2) * (depth, width))
-        boxes.append(((x - 1.3, y - 1.6, deck), (x + 1.3, y + 1.6, deck + 2.4), wall))
-        boxes.append(((x - 1.45, y - 1.75, deck + 2.4), (x + 1.45, y + 1.75, deck + 2.55), coping))
-        boxes.append(
-            ((x + 1.3, y - 0.45, deck + 0.05), (x + 1.35, y + 0.45, deck + 2.05), Paint("metal", (95, 100, 105)))
-        )
-        for side in (-1, 1):
-            for _ in range(int(generator.integers(1, 4))):
-                ux = float(generator.uniform(-0.5, 0.5)) * (depth - 3.0)
-                uy = y + side * float(generator.uniform(2.6, max(2.7, 0.5 * width - abs(y) - 1.3)))
-                if abs(uy) > b - 1.2 or any(abs(ux - f.positions[:, 0].mean()) < 1.6 for f in fans):
-                    continue
-                boxes.append(((ux - 0.5, uy - 0.6, deck + 0.12), (ux + 0.5, uy + 0.6, deck + 0.95), sheet))
-                boxes.append(((ux - 0.45, uy - 0.55, deck), (ux + 0.45, uy - 0.45, deck + 0.12), coping))
-                boxes.append(((ux - 0.45, uy + 0.45, deck), (ux + 0.45, uy + 0.55, deck + 0.12), coping))
-                fan = cylinder(0.36, 0.05, 10, material="rubber", colour=(50, 52, 54)).moved((ux, uy, deck + 0.95))
-                fans.append(fan)
+    boxes, fans = _roof_boxes(generator, width, depth, deck, wall)
 
     def build(panels: Panels, near: bool) -> None:
-        panels.quad((-a, -b, deck), (a, -b, deck), (a, b, deck), (-a, b, deck), DECK)
-        ring = [
-            ((-a, -b), (a, -b + t)),
-            ((-a, b - t), (a, b)),
-            ((-a, -b + t), (-a + t, b - t)),
-            ((a - t, -b + t), (a, b - t)),
-        ]
-        inner = (("-y",), ("+y",), ("-x", "-y", "+y"), ("+x", "-y", "+y"))
-        for (low, high), hidden in zip(ring, inner, strict=True):
-            # the outer sides are the facade's
-            panels.box(
-                (*low, deck),
-                (*high, z),
-                wall,
-                without=("-z", "-x", "+x", *hidden) if len(hidden) == 1 else ("-z", *hidden),
-            )
+        panels.floor((-a, -b), (a, b), deck, DECK)
+        # the parapet's outer sides are the facades'
+        for y0, y1, outer in ((-b, -b + t, "-y"), (b - t, b, "+y")):
+            panels.box((-a, y0, deck), (a, y1, z), wall, without=("-z", "-x", "+x", outer))
+        for x0, x1, outer in ((-a, -a + t, "-x"), (a - t, a, "+x")):
+            panels.box((x0, -b + t, deck), (x1, b - t, z), wall, without=("-z", "-y", "+y", outer))
         if near:
-            for low, high in (
-                ((-a - 0.06, -b - 0.06), (a + 0.06, -b + t + 0.04)),
-                ((-a - 0.06, b - t - 0.04), (a + 0.06, b + 0.06)),
-            ):
-                panels.box((*low, z), (*high, z + 0.08), coping)
-            for x0, x1 in ((-a - 0.06, -a + t + 0.04), (a - t - 0.04, a + 0.06)):
-                panels.box((x0, -b + t + 0.04, z), (x1, b - t - 0.04, z + 0.08), coping, without=("-y", "+y"))
+            lip, inner = 0.06, t + 0.04
+            for y0, y1 in ((-b, -b + inner), (b - inner, b)):
+                panels.box((-a - lip, y0, z), (a + lip, y1, z + 0.08), COPING)
+            for x0, x1 in ((-a - lip, -a + inner), (a - inner, a + lip)):
+                panels.box((x0, -b + inner, z), (x1, b - inner, z + 0.08), COPING, without=("-y", "+y"))
         for low, high, paint in boxes if near else boxes[:1]:
             panels.box(low, high, paint, without=("-z",))
 
-    return Roof(build, tuple(fans), top=z + 0.08)
+    return Roof(build, fans, top=z + 0.08)
+
+
+Boxes = list[tuple[tuple[float, float, float], tuple[float, float, float], Paint]]
+
+
+def _roof_boxes(
+    generator: np.random.Generator, width: float, depth: float, deck: float, wall: Paint
+) -> tuple[Boxes, tuple[Mesh, ...]]:
+    """A stair head with its door, and cooling units with fans in free places of a 3 m grid."""
+    boxes: Boxes = []
+    fans: list[Mesh] = []
+    if min(width, depth) < 7.0:
+        return boxes, ()
+    grid = [(x, y) for x in np.arange(2.0 - 0.5 * depth, 0.5 * depth - 1.9, 3.0) for y in _middles(width, 3.0)]
+    x, y = (float(v) for v in generator.uniform(-0.2, 0.2, 2) * (depth, width))
+    boxes.append(((x - 1.3, y - 1.6, deck), (x + 1.3, y + 1.6, deck + 2.4), wall))
+    boxes.append(((x - 1.45, y - 1.75, deck + 2.4), (x + 1.45, y + 1.75, deck + 2.55), COPING))
+    leaf = Paint("metal", (95, 100, 105))
+    boxes.append(((x + 1.3, y - 0.45, deck + 0.05), (x + 1.35, y + 0.45, deck + 2.05), leaf))
+    free = [place for place in grid if abs(place[0] - x) > 2.4 or abs(place[1] - y) > 2.8]
+    count = min(len(free), int(generator.integers(2, 6)))
+    for k in generator.permutation(len(free))[:count]:
+        u, v = (float(c) for c in free[k])
+        boxes.append(
+            ((u - 0.5, v - 0.6, deck + 0.12), (u + 0.5, v + 0.6, deck + 0.95), Paint("metal", (205, 208, 210)))
+        )
+        for side in (-0.5, 0.5):
+            boxes.append(((u - 0.45, v + side - 0.05, deck), (u + 0.45, v + side + 0.05, deck + 0.12), COPING))
+        fans.append(cylinder(0.36, 0.05, 10, material="rubber", colour=(50, 52, 54)).moved((u, v, deck + 0.95)))
+    return boxes, tuple(fans)
+
+
+def _middles(length: float, step: float) -> NDArray[Any]:
+    n = max(1, int(length / step))
+    return length / n * (np.arange(n) + 0.5) - 0.5 * length
 
 
 def chimney(panels: Panels, x: float, y: float, z: tuple[float, float]) -> None:
@@ -168,8 +168,10 @@ def skylight(panels: Panels, place: Any, pitch: float, *, side: int) -> None:
 
     frame, glass = Paint("metal", (80, 82, 86)), Paint("glass", (110, 126, 138))
     outer = [(run, -half), (run, half), (-run, half), (-run, -half)]
-    panels.quad(*(at(u, v, lift) for u, v in outer), frame)
+    a, b, c, d = (at(u, v, lift) for u, v in outer)
+    panels.quad(a, b, c, d, frame)
     for k in range(4):
         (u0, v0), (u1, v1) = outer[k], outer[(k + 1) % 4]
         panels.quad(at(u0, v0, -0.05), at(u1, v1, -0.05), at(u1, v1, lift), at(u0, v0, lift), frame)
-    panels.quad(*(at(0.85 * u, 0.85 * v, lift + 0.03) for u, v in outer), glass)
+    a, b, c, d = (at(0.85 * u, 0.85 * v, lift + 0.03) for u, v in outer)
+    panels.quad(a, b, c, d, glass)
