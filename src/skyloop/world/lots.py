@@ -10,13 +10,21 @@ from typing import Any, Final
 import numpy as np
 
 from skyloop.world.buildings import house_colours, house_shape
-from skyloop.world.furniture import bench_shape, bin_shape, fence_shape, fountain_shape, lamp_shape, planter_shape
+from skyloop.world.street_furniture import (
+    bench_shape,
+    bin_shape,
+    fence_shape,
+    fountain_shape,
+    lamp_shape,
+    planter_shape,
+)
 from skyloop.world.generation import generator
+from skyloop.world.ground import Ground
 from skyloop.world.mesh import Colour
 from skyloop.world.model import Model, Shape
 from skyloop.world.panels import Paint, Panels
-from skyloop.world.plants.tree_species import CHERRY, OAK
-from skyloop.world.plants.trees import foliage_colours, tree_shape
+from skyloop.world.plants.tree_species import OAK
+from skyloop.world.plants.trees import Stock
 from skyloop.world.streets import HALF_LOT, OUTER_FRONT
 
 DEPTH: Final = 11.0
@@ -28,6 +36,7 @@ SHORT_WIDTHS: Final = ((8.0, 12.0), (10.0, 10.0))
 STREET_TREE: Final = replace(
     OAK, name="street tree", height=6.6, crown_radius=1.75, crown_base=0.36, trunk_radius=0.13, spray=(0.5, 0.32)
 )
+GARDEN_TREE: Final = replace(OAK, name="garden tree", height=8.0, crown_radius=2.6, trunk_radius=0.2, spray=(0.7, 0.44))
 
 Place = tuple[float, float]
 
@@ -35,31 +44,34 @@ Place = tuple[float, float]
 class Town:
     """Names, colours and shapes shared by everything that is placed."""
 
-    def __init__(self, model: Model, seed: int, randomise: frozenset[str]) -> None:
-        self.model, self.randomise = model, randomise
+    def __init__(self, model: Model, ground: Ground, seed: int, randomise: frozenset[str]) -> None:
+        self.model, self.ground, self.randomise = model, ground, randomise
         self.chance = generator(seed, "urban/houses")
         self._shapes: dict[tuple[Any, ...], Shape] = {}
         self._count: Counter[str] = Counter()
         trees = generator(seed, "urban/trees")
-        small = [tree_shape(STREET_TREE, trees, detail=0.5, number=k) for k in range(3)]
-        large = [tree_shape(species, trees, detail=0.6, number=k) for k, species in enumerate((OAK, CHERRY))]
-        self._trees = {"street": small, "garden": large}
-        self._leaves = {
-            "street": [foliage_colours(STREET_TREE, trees)] * 3,
-            "garden": [foliage_colours(species, trees) for species in (OAK, CHERRY)],
+        tint = trees.uniform(0.8, 1.1, 3) if "colours" in randomise else np.ones(3)
+        hue = (float(tint[0]), float(tint[1]), float(tint[2]))
+        self._stocks = {
+            "street": Stock(STREET_TREE, trees, detail=0.5, tint=hue),
+            "garden": Stock(GARDEN_TREE, trees, detail=0.6, tint=hue),
         }
 
     def name(self, kind: str) -> str:
         self._count[kind] += 1
         return f"{kind} {self._count[kind]}"
 
-    def put(self, shape: Shape, xy: Place, yaw: float, is_a: str, *, palette: Sequence[Colour] = (), kind: str = "") -> None:
+    def put(
+        self, shape: Shape, xy: Place, yaw: float, is_a: str, *, palette: Sequence[Colour] = (), kind: str = ""
+    ) -> None:
         variant = int(self.chance.integers(3)) if "textures" in self.randomise else 0
         self.model.place(
             shape, (*xy, 0.0), yaw=yaw, is_a=is_a, name=self.name(kind or is_a), palette=palette, variant=variant
         )
 
-    def house(self, xy: Place, yaw: float, width: float, floors: int, style: str, *, depth: float = DEPTH, blind: Any = ()) -> None:
+    def house(
+        self, xy: Place, yaw: float, width: float, floors: int, style: str, *, depth: float = DEPTH, blind: Any = ()
+    ) -> None:
         """Its front faces `yaw`."""
         key = (style, width, depth, floors, tuple(blind), int(self.chance.integers(2)))
         if key not in self._shapes:
@@ -70,11 +82,8 @@ class Town:
         self.put(self._shapes[key], xy, yaw, "building", palette=palette, kind="house")
 
     def tree(self, xy: Place, where: str) -> None:
-        """where: "street" for slender ones, "garden" for others."""
-        k = int(self.chance.integers(len(self._trees[where])))
-        palettes = self._leaves[where][k]
-        palette = palettes[int(self.chance.integers(len(palettes)))]
-        self.put(self._trees[where][k], xy, float(self.chance.uniform(0.0, 2.0 * np.pi)), "tree", palette=palette)
+        """where: "street" for slender ones, "garden" for wide ones."""
+        self._stocks[where].plant(self.model, self.ground, *xy, self.chance, self.name("tree"))
 
     def surface(self, panels: Panels, kind: str, is_a: str, *, z: float = 0.0) -> None:
         shape = Shape(kind, (panels.mesh(),), casts_shadow=False)
@@ -103,7 +112,9 @@ def town_block(town: Town, centre: Place) -> None:
             along += width
     court = HALF_LOT - DEPTH
     panels = Panels()
-    panels.floor((centre[0] - HALF_LOT, centre[1] - HALF_LOT), (centre[0] + HALF_LOT, centre[1] + HALF_LOT), 0.0, Paint("gravel"))
+    panels.floor(
+        (centre[0] - HALF_LOT, centre[1] - HALF_LOT), (centre[0] + HALF_LOT, centre[1] + HALF_LOT), 0.0, Paint("gravel")
+    )
     town.surface(panels, "court", "path")
     for _ in range(2):
         x, y = town.chance.uniform(-0.4, 0.4, 2) * court
@@ -131,7 +142,10 @@ def villa_block(town: Town, centre: Place) -> None:
             a, b = beside(centre, side, 14.4, door - 0.7), beside(centre, side, half, door + 0.7)
             paths.floor((min(a[0], b[0]), min(a[1], b[1])), (max(a[0], b[0]), max(a[1], b[1])), 0.0, Paint("paving"))
             for out, off in ((17.0, 5.2), (2.2, -3.0)):
-                town.tree(beside(centre, side, out, along + off * float(town.chance.choice([-1.0, 1.0]))), "street" if out > 9 else "garden")
+                town.tree(
+                    beside(centre, side, out, along + off * float(town.chance.choice([-1.0, 1.0]))),
+                    "street" if out > 9 else "garden",
+                )
     town.surface(lawn, "lawn", "grass")
     town.surface(paths, "garden paths", "path", z=0.03)
 
@@ -158,7 +172,7 @@ def outer_rows(town: Town) -> None:
     """Houses around the town, their fronts towards it."""
     for side in range(4):
         reach = OUTER_FRONT + (DEPTH if side in (1, 3) else 0.0)
-        along, index = -reach, 0
+        along = -reach
         while reach - along > 1.0:
             left = reach - along
             width = float(town.chance.choice([12.0, 14.0, 16.0]))
@@ -168,7 +182,7 @@ def outer_rows(town: Town) -> None:
             xy = beside((0.0, 0.0), side, OUTER_FRONT + 0.5 * DEPTH, along + 0.5 * width)
             blind = ("left", "right", "back")
             town.house(xy, (side + 2) * 0.5 * np.pi, width, int(town.chance.integers(3, 6)), style, blind=blind)
-            along, index = along + width, index + 1
+            along += width
 
 
 def plaza(town: Town) -> None:

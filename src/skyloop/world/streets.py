@@ -6,6 +6,7 @@ the streets, and everything outside, lie at height 0; carriageways lie DROP lowe
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -53,7 +54,7 @@ def street_ground() -> Ground:
 
 def block_centres() -> list[tuple[float, float]]:
     """The middles of the nine blocks."""
-    middles = [0.5 * (a + b) for a, b in zip(STREETS, STREETS[1:], strict=False)]
+    middles = [0.5 * (a + b) for a, b in pairwise(STREETS)]
     return [(x, y) for x in middles for y in middles]
 
 
@@ -111,7 +112,7 @@ def _markings() -> Shape:
     """Dashes in the middle, edges of the parking strips, zebra crossings and stop lines."""
     panels = Panels()
     for street in STREETS:
-        for start, end in zip(STREETS, STREETS[1:], strict=False):
+        for start, end in pairwise(STREETS):
             for across in (False, True):
                 _street_marks(panels, street, 0.5 * (start + end), across)
                 for crossing, side in ((start, 1.0), (end, -1.0)):

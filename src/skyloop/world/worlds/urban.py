@@ -10,7 +10,7 @@ from skyloop.errors import ScenarioError
 from skyloop.world.actors.cars import add_car, park_car
 from skyloop.world.actors.paths import Path
 from skyloop.world.actors.people import add_stander, add_walker
-from skyloop.world.furniture import (
+from skyloop.world.street_furniture import (
     bench_shape,
     bin_shape,
     bollard_shape,
@@ -27,7 +27,6 @@ from skyloop.world.streets import (
     HALF_BLOCK,
     HALF_LOT,
     LANE,
-    OUTER_KERB,
     PARKING,
     PITCH,
     STREETS,
@@ -49,13 +48,13 @@ CAR_SPEED: Final = 7.0
 
 class Urban:
     def __init__(self, seed: int, *, people: int = 16, cars: int = 8, randomise: frozenset[str] = frozenset()) -> None:
-        """people: standing and walking; cars: that drive, others are parked; randomise: "textures", "colours", "people"."""
+        """people: that stand or walk; cars: that drive; randomise: "textures", "colours" and "people"."""
         if people < 0 or cars < 0:
             raise ScenarioError(f"urban has {people} people and {cars} cars; give numbers that are not negative")
         self.ground = street_ground()
         self.model = Model()
         self._seed, self._randomise = seed, randomise
-        self._town = Town(self.model, seed, randomise)
+        self._town = Town(self.model, self.ground, seed, randomise)
         place_streets(self.model)
         centres = [centre for centre in block_centres() if centre != (0.0, 0.0)]
         order = generator(seed, "urban/blocks").permutation(len(BLOCKS))
@@ -99,7 +98,9 @@ class Urban:
                 self._place_corner(centre, side, chance, lights, signs)
                 if centre == (0.0, 0.0):
                     for along in np.arange(-4.0, 4.1, 2.0)[[0, 1, 3, 4]]:
-                        self._town.put(bollard, beside(centre, side, HALF_LOT + 0.2, along), yaw, "furniture", kind="bollard")
+                        self._town.put(
+                            bollard, beside(centre, side, HALF_LOT + 0.2, along), yaw, "furniture", kind="bollard"
+                        )
 
     def _place_corner(
         self, centre: Place, side: int, chance: np.random.Generator, lights: list[Shape], signs: list[Shape]
@@ -140,9 +141,7 @@ class Urban:
 
     def _add_people(self, people: int, chance: np.random.Generator) -> None:
         """Three of four walk round a block, one line for each way round; the others stand."""
-        lines = [
-            _square(centre, half, clockwise=half == WALKS[0]) for centre in block_centres() for half in WALKS
-        ]
+        lines = [_square(centre, half, clockwise=half == WALKS[0]) for centre in block_centres() for half in WALKS]
         order = chance.permutation(len(lines))
         places = _standing_places()
         standing = chance.permutation(len(places))
@@ -173,4 +172,4 @@ def _standing_places() -> list[Place]:
         for along in (-9.0, -3.0, 3.0, 9.0)
     ]
     around = [(6.0, 3.0), (-6.5, -4.0), (4.5, -6.5), (-5.0, 6.5), (12.0, 4.0), (-9.5, 2.5), (3.0, 14.0), (-2.5, -13.0)]
-    return around * 1 + kerbside
+    return around + kerbside

@@ -6,6 +6,7 @@ more; other streets are shut somewhere, and courts open on one side only.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -27,7 +28,13 @@ STREET: Final = (7.0, 9.0)
 HEIGHT: Final = (12.5, 25.0)
 OUTER: Final = 16.0
 """m from the outermost streets' edges to the boundary wall."""
-SHADES: Final[tuple[Colour, ...]] = ((250, 248, 242), (236, 232, 224), (226, 230, 232), (244, 236, 222), (220, 218, 212))
+SHADES: Final[tuple[Colour, ...]] = (
+    (250, 248, 242),
+    (236, 232, 224),
+    (226, 230, 232),
+    (244, 236, 222),
+    (220, 218, 212),
+)
 
 Box = tuple[float, float, float, float]
 """x0, y0, x1, y1."""
@@ -185,7 +192,7 @@ def _two_routes(chance: np.random.Generator) -> set[frozenset[Node]]:
     streets = set()
     for way in ways:
         whole = [(0, 0), *way, (last, last)]
-        streets |= {frozenset(pair) for pair in zip(whole, whole[1:], strict=False)}
+        streets |= {frozenset(pair) for pair in pairwise(whole)}
     return streets
 
 
