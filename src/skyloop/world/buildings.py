@@ -307,5 +307,5 @@ def _far(sides: list[_Side], wall: Paint, roof: Roof, top: float, levels: list[f
 
 
 def _bottom(panels: Panels, sides: list[_Side], wall: Paint) -> None:
-    corners = [side.facade.start for side in sides]
-    panels.quad(corners[3], corners[2], corners[1], corners[0], wall)
+    a, b, c, d = (side.facade.at(0.0, 0.0, 0.0) for side in sides)
+    panels.quad(d, c, b, a, wall)

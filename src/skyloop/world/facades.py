@@ -5,11 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-import numpy as np
-from numpy.typing import NDArray
-
 from skyloop.world.mesh import Colour
-from skyloop.world.panels import Paint, Panels
+from skyloop.world.panels import Paint, Panels, Point
 
 RECESS: Final = 0.14
 """m from the wall's face back to the glass."""
@@ -39,15 +36,13 @@ class Opening:
 class Facade:
     """One side of a house: its foot runs from `start` along `along`, seen from outside left to right."""
 
-    def __init__(self, start: Any, along: Any, width: float) -> None:
-        self.start, self.along = np.array([*start, 0.0]), np.array([*along, 0.0])
-        self.out = np.array([along[1], -along[0], 0.0])
-        self.width = width
+    def __init__(self, start: tuple[float, float], along: tuple[float, float], width: float) -> None:
+        self.start, self.along, self.width = start, along, width
 
-    def at(self, s: float, out: float, z: float) -> NDArray[Any]:
-        point: NDArray[Any] = self.start + s * self.along + out * self.out
-        point[2] = z
-        return point
+    def at(self, s: float, out: float, z: float) -> Point:
+        """s m along the foot, out m before the wall, z m up."""
+        (x, y), (u, v) = self.start, self.along
+        return (x + s * u + out * v, y + s * v - out * u, z)
 
     def rectangle(self, panels: Panels, s: Any, z: Any, out: float, paint: Paint) -> None:
         """Facing out."""

@@ -10,6 +10,13 @@ from typing import Any, Final
 import numpy as np
 
 from skyloop.world.buildings import house_colours, house_shape
+from skyloop.world.generation import generator
+from skyloop.world.ground import Ground
+from skyloop.world.mesh import Colour
+from skyloop.world.model import Model, Shape
+from skyloop.world.panels import Paint, Panels
+from skyloop.world.plants.tree_species import OAK
+from skyloop.world.plants.trees import Stock
 from skyloop.world.street_furniture import (
     bench_shape,
     bin_shape,
@@ -18,13 +25,6 @@ from skyloop.world.street_furniture import (
     lamp_shape,
     planter_shape,
 )
-from skyloop.world.generation import generator
-from skyloop.world.ground import Ground
-from skyloop.world.mesh import Colour
-from skyloop.world.model import Model, Shape
-from skyloop.world.panels import Paint, Panels
-from skyloop.world.plants.tree_species import OAK
-from skyloop.world.plants.trees import Stock
 from skyloop.world.streets import HALF_LOT, OUTER_FRONT
 
 DEPTH: Final = 11.0

@@ -6,23 +6,21 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from skyloop.world.materials import MATERIAL_ID
 from skyloop.world.mesh import WHITE, Colour, Mesh
 
 SIDES = ("-y", "+x", "+y", "-x", "+z", "-z")
 # corners of each side, counter-clockwise from outside, as (x, y, z) choices between low and high
-_CORNERS = np.array(
-    [
-        [[0, 0, 0], [1, 0, 0], [1, 0, 1], [0, 0, 1]],
-        [[1, 0, 0], [1, 1, 0], [1, 1, 1], [1, 0, 1]],
-        [[1, 1, 0], [0, 1, 0], [0, 1, 1], [1, 1, 1]],
-        [[0, 1, 0], [0, 0, 0], [0, 0, 1], [0, 1, 1]],
-        [[0, 0, 1], [1, 0, 1], [1, 1, 1], [0, 1, 1]],
-        [[0, 1, 0], [1, 1, 0], [1, 0, 0], [0, 0, 0]],
-    ]
+_CORNERS = (
+    ((0, 0, 0), (1, 0, 0), (1, 0, 1), (0, 0, 1)),
+    ((1, 0, 0), (1, 1, 0), (1, 1, 1), (1, 0, 1)),
+    ((1, 1, 0), (0, 1, 0), (0, 1, 1), (1, 1, 1)),
+    ((0, 1, 0), (0, 0, 0), (0, 0, 1), (0, 1, 1)),
+    ((0, 0, 1), (1, 0, 1), (1, 1, 1), (0, 1, 1)),
+    ((0, 1, 0), (1, 1, 0), (1, 0, 0), (0, 0, 0)),
 )
+Point = tuple[float, float, float]
 
 
 class Paint(NamedTuple):
@@ -40,30 +38,29 @@ class Panels:
     """Collects faces; texture coordinates are the places themselves, so a texture runs on across neighbours."""
 
     def __init__(self) -> None:
-        self._corners: list[NDArray[Any]] = []
+        self._corners: list[Point] = []
         self._paints: list[tuple[int, ...]] = []
 
-    def quad(self, a: ArrayLike, b: ArrayLike, c: ArrayLike, d: ArrayLike, paint: Paint) -> None:
+    def quad(self, a: Point, b: Point, c: Point, d: Point, paint: Paint) -> None:
         """Counter-clockwise from the front; u runs from a to b. c may equal d: a triangle."""
-        self._add(np.array([[a, b, c, d]], float), paint)
+        self._corners += (a, b, c, d)
+        self._paints.append((*paint.colour, paint.slot, MATERIAL_ID[paint.material]))
 
-    def floor(self, low: Sequence[float], high: Sequence[float], z: float, paint: Paint) -> None:
+    def floor(self, low: tuple[float, float], high: tuple[float, float], z: float, paint: Paint) -> None:
         """A level rectangle between two (x, y), seen from above."""
         (x0, y0), (x1, y1) = low, high
         self.quad((x0, y0, z), (x1, y0, z), (x1, y1, z), (x0, y1, z), paint)
 
-    def box(self, low: Sequence[float], high: Sequence[float], paint: Paint, *, without: Sequence[str] = ()) -> None:
+    def box(self, low: Point, high: Point, paint: Paint, *, without: Sequence[str] = ()) -> None:
         """Along the axes between two corners, less the sides named in `without` ("-z" is the bottom)."""
-        bounds = np.array([low, high], float)
-        sides = [k for k, side in enumerate(SIDES) if side not in without]
-        self._add(bounds[_CORNERS[sides], np.arange(3)], paint)
-
-    def _add(self, corners: NDArray[Any], paint: Paint) -> None:
-        self._corners.append(corners)
-        self._paints += [(*paint.colour, paint.slot, MATERIAL_ID[paint.material])] * len(corners)
+        x, y, z = zip(low, high, strict=True)
+        for side, corners in zip(SIDES, _CORNERS, strict=True):
+            if side not in without:
+                a, b, c, d = ((x[i], y[j], z[k]) for i, j, k in corners)
+                self.quad(a, b, c, d, paint)
 
     def mesh(self) -> Mesh:
-        p = np.concatenate(self._corners)
+        p = np.array(self._corners, float).reshape(-1, 4, 3)
         along = p[:, 1] - p[:, 0]
         along /= np.linalg.norm(along, axis=1, keepdims=True)
         normals = np.cross(along, p[:, 2] - p[:, 0])

@@ -10,6 +10,9 @@ from skyloop.errors import ScenarioError
 from skyloop.world.actors.cars import add_car, park_car
 from skyloop.world.actors.paths import Path
 from skyloop.world.actors.people import add_stander, add_walker
+from skyloop.world.generation import generator
+from skyloop.world.lots import Place, Town, beside, outer_rows, plaza, slab_block, town_block, villa_block
+from skyloop.world.model import Model, Shape
 from skyloop.world.street_furniture import (
     bench_shape,
     bin_shape,
@@ -20,9 +23,6 @@ from skyloop.world.street_furniture import (
     sign_shape,
     traffic_light_shape,
 )
-from skyloop.world.generation import generator
-from skyloop.world.lots import Place, Town, beside, outer_rows, plaza, slab_block, town_block, villa_block
-from skyloop.world.model import Model, Shape
 from skyloop.world.streets import (
     HALF_BLOCK,
     HALF_LOT,
