@@ -46,7 +46,7 @@ class Weather:
         """1/m for light: fog (Koschmieder), rain (0.365·R^0.63 dB/km), snow (about 5 times that), dust (0.6 m²/g)."""
         c = self.config
         decibel_per_km = 0.365 * c.rain**0.63 + 1.8 * c.snow**0.75
-        return 3.912 / c.visibility + decibel_per_km / 4343.0 + 0.6e-3 * c.dust
+        return float(3.912 / c.visibility + decibel_per_km / 4343.0 + 0.6e-3 * c.dust)
 
 
 def weather_at(config: WeatherConfig, latitude_deg: float) -> Weather:
