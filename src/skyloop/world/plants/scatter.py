@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skyloop.world.plants.branches import Points
-
-MAX_TRIES = 60
-"""Spots tried for every one wanted before the ground counts as full."""
 
 
 class Spots:
@@ -37,20 +33,13 @@ class Spots:
         return True
 
 
-def spread_out(
-    generator: np.random.Generator,
-    n: int,
-    extent: float,
-    fits: Callable[[float, float], bool],
-    spots: Spots,
-    radius: float,
-) -> Points:
-    """(≤ n, 2) points of the square ±extent, at least 2·radius apart, that `fits` accepts; they are added to `spots`."""
+def spread_out(candidates: ArrayLike, n: int, spots: Spots, radius: float) -> Points:
+    """The first (≤ n, 2) candidates that are 2·radius apart and off all `spots`, to which they are added."""
     found: list[tuple[float, float]] = []
-    for x, y in generator.uniform(-extent, extent, (MAX_TRIES * n, 2)).tolist():
+    for x, y in np.asarray(candidates, float).tolist():
         if len(found) == n:
             break
-        if fits(x, y) and spots.free(x, y, radius):
+        if spots.free(x, y, radius):
             spots.add(x, y, radius)
             found.append((x, y))
     return np.array(found).reshape(-1, 2)

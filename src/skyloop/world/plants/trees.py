@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from skyloop.world.ground import Ground
 from skyloop.world.mesh import Colour, Mesh, merged
-from skyloop.world.model import Shape
+from skyloop.world.model import Model, Shape
 from skyloop.world.plants.branches import Points, bent, limb, unit
 from skyloop.world.plants.foliage import (
     Light,
@@ -21,10 +22,16 @@ from skyloop.world.plants.foliage import (
     spray_mesh,
     together,
 )
-from skyloop.world.plants.tree_species import Species
+from skyloop.world.plants.tree_species import Species, in_autumn
+
+Tint = tuple[float, float, float]
 
 RANGES = (18.0, 45.0)
 """m where the middle and the far level of detail begin."""
+SMALLEST, LARGEST = 0.8, 1.25
+"""Times a middling tree."""
+VARIANTS, HUES = 3, 6
+"""Shapes and colours of a species in one world."""
 BURIED = 0.3
 """m of trunk below the ground, for slopes."""
 
@@ -61,15 +68,46 @@ def tree_shape(species: Species, generator: np.random.Generator, *, detail: floa
     return Shape(f"{species.name} {number}", tuple(lods), RANGES)
 
 
-def foliage_colours(species: Species, generator: np.random.Generator) -> list[list[Colour]]:
-    """Palettes to choose among for single trees of the species."""
-    hues = species.summer
-    palettes = []
-    for _ in range(6):
-        hue = np.array(hues[int(generator.integers(len(hues)))]) * generator.uniform(0.86, 1.0)
-        r, g, b = (int(v) for v in np.clip(hue, 0, 255))
-        palettes.append([(r, g, b)])
-    return palettes
+class Stock:
+    """A few shapes and colours of one species, to be planted many times."""
+
+    def __init__(
+        self,
+        species: Species,
+        generator: np.random.Generator,
+        *,
+        detail: float = 1.0,
+        autumn: bool = False,
+        tint: Tint = (1.0, 1.0, 1.0),
+    ) -> None:
+        self.species = in_autumn(species) if autumn else species
+        self.shapes = [tree_shape(self.species, generator, detail=detail, number=k) for k in range(VARIANTS)]
+        self.palettes = []
+        for _ in range(HUES):
+            hue = self.species.summer[int(generator.integers(len(self.species.summer)))]
+            own = generator.uniform(0.86, 1.0)
+            self.palettes.append([tinted(hue, (own * tint[0], own * tint[1], own * tint[2]))])
+
+    def plant(
+        self, model: Model, ground: Ground, x: float, y: float, generator: np.random.Generator, name: str
+    ) -> None:
+        scale = generator.uniform(SMALLEST, LARGEST)
+        model.place(
+            self.shapes[int(generator.integers(VARIANTS))],
+            (x, y, ground.at(x, y)[0]),
+            yaw=float(generator.uniform(0.0, 2.0 * np.pi)),
+            scale=(scale, scale, scale * generator.uniform(0.92, 1.08)),
+            is_a="tree",
+            name=name,
+            palette=self.palettes[int(generator.integers(HUES))],
+            variant=self.species.variant,
+        )
+
+
+def tinted(colour: Colour, tint: Tint) -> Colour:
+    """Multiplied, and kept a colour."""
+    r, g, b = (int(np.clip(c * t, 0, 255)) for c, t in zip(colour, tint, strict=True))
+    return r, g, b
 
 
 def _trunk(species: Species, generator: np.random.Generator) -> tuple[Points, Points]:
