@@ -9,6 +9,7 @@ from pydantic import Field
 from skyloop.sensors.barometer import Barometer, BarometerConfig
 from skyloop.sensors.gnss import Gnss, GnssConfig
 from skyloop.sensors.imu import Imu, ImuConfig
+from skyloop.sensors.lidar import Lidar, LidarConfig
 from skyloop.sensors.magnetometer import Magnetometer, MagnetometerConfig
 from skyloop.sensors.rangefinder import Rangefinder, RangefinderConfig
 from skyloop.sensors.sensor import SensorConfig
@@ -19,9 +20,10 @@ SENSORS: dict[str, tuple[type[SensorConfig], type[Any]]] = {
     "barometer": (BarometerConfig, Barometer),
     "magnetometer": (MagnetometerConfig, Magnetometer),
     "rangefinder": (RangefinderConfig, Rangefinder),
+    "lidar": (LidarConfig, Lidar),
 }
 
 AnySensor = Annotated[
-    ImuConfig | GnssConfig | BarometerConfig | MagnetometerConfig | RangefinderConfig,
+    ImuConfig | GnssConfig | BarometerConfig | MagnetometerConfig | RangefinderConfig | LidarConfig,
     Field(discriminator="kind"),
 ]
