@@ -281,7 +281,11 @@ def wheel(style: Style, side: int, lod: int) -> Mesh:
     spokes = np.arange(n) % 2 if lod == 0 else np.zeros(n, int)
     parts = [_creased(rim, faces, [BLACK] if lod == 2 else [CHROME, TRIM], spokes)]
     if lod < 2:
-        tread = [(-0.10, 1.0), (0.075, 1.0), (0.10, 0.90), (0.10, 0.68)] if lod == 0 else [(-0.1, 1.0), (0.09, 1.0), (0.1, 0.68)]
+        tread = (
+            [(-0.10, 1.0), (0.075, 1.0), (0.10, 0.90), (0.10, 0.68)]
+            if lod == 0
+            else [(-0.1, 1.0), (0.09, 1.0), (0.1, 0.68)]
+        )
         # rings run from inside to outside, and around so that their skin faces out
         parts.append(skin(np.array([ring(y, share * r) for y, share in tread])[:, ::-1], BLACK))
     whole = merged(parts)

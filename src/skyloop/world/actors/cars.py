@@ -83,7 +83,9 @@ def drive_poses(
     c, sn = np.cos(yaw), np.sin(yaw)
     level = np.empty(4)
     for k in range(4):
-        level[k] = ground_at(heights, ox, oy, cell, x + c * hubs[k, 0] - sn * hubs[k, 1], y + sn * hubs[k, 0] + c * hubs[k, 1])[0]
+        level[k] = ground_at(
+            heights, ox, oy, cell, x + c * hubs[k, 0] - sn * hubs[k, 1], y + sn * hubs[k, 0] + c * hubs[k, 1]
+        )[0]
     rise = 0.5 * (level[2] + level[3] - level[0] - level[1]) / wheelbase
     bank = 0.5 * (level[0] + level[2] - level[1] - level[3]) / (hubs[0, 1] - hubs[1, 1])
     size = 1.0 / np.sqrt(1.0 + rise * rise)

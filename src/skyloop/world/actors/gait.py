@@ -121,7 +121,9 @@ def _ride(cycle: NDArray[Any], walk: Any) -> tuple[float, float, float]:
     longest = np.sqrt(
         walk["thigh"] ** 2 + walk["shank"] ** 2 + 2.0 * walk["thigh"] * walk["shank"] * np.cos(_STRAIGHTEST)
     )
-    hip_x = walk["stride"] * (phase - UNDER_HIP) + walk["hip_half"] * np.sin(walk["pelvis_turn"]) * np.cos(2 * np.pi * phase)
+    hip_x = walk["stride"] * (phase - UNDER_HIP) + walk["hip_half"] * np.sin(walk["pelvis_turn"]) * np.cos(
+        2 * np.pi * phase
+    )
     hip_x += walk["surge"] * np.sin(4.0 * np.pi * (phase - 0.06))
     hip_y = walk["hip_half"] - walk["step_half"] + walk["sway"] * np.sin(2.0 * np.pi * phase)
     ahead = cycle[:-1, 0] - hip_x

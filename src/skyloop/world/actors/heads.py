@@ -85,13 +85,17 @@ def _face(build: Build) -> list[Mesh]:
     parts = []
     for side in (1.0, -1.0):
         eye = on_face(0.525, side * 0.375, -0.0085)
-        parts.append(blob(np.array([0.0095, 0.0150, 0.0085]) * size, eye, Look("skin", 0, (235, 230, 225)), rings=3, n=6))
+        parts.append(
+            blob(np.array([0.0095, 0.0150, 0.0085]) * size, eye, Look("skin", 0, (235, 230, 225)), rings=3, n=6)
+        )
         iris = on_face(0.525, side * 0.355, 0.0005)
         parts.append(blob(np.array([0.003, 0.0068, 0.0068]) * size, iris, Look("skin", 0, (50, 36, 28)), rings=2, n=6))
         brow = on_face(0.605, side * 0.37, -0.001)
         parts.append(blob(np.array([0.007, 0.0185, 0.0045]) * size, brow, Look("hair", HAIR), rings=2, n=6))
         ear = [-0.006 * size, side * (_extents(build, np.array(0.47))[2] + 0.004), 0.46 * build.length("head")]
-        parts.append(blob(np.array([0.017, 0.009, 0.029]) * size, ear, Look("skin", SKIN, (245, 225, 220)), rings=3, n=6))
+        parts.append(
+            blob(np.array([0.017, 0.009, 0.029]) * size, ear, Look("skin", SKIN, (245, 225, 220)), rings=3, n=6)
+        )
     lips = on_face(0.185, 0.0, -0.003)
     red = (215, 150, 145) if build.sex == "male" else (215, 115, 115)
     parts.append(blob(np.array([0.007, 0.0235, 0.0085]) * size, lips, Look("skin", SKIN, red), rings=3, n=6))

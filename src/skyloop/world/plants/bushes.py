@@ -47,7 +47,9 @@ def bush_shape(generator: np.random.Generator) -> Shape:
         rough = generator.uniform(0.85, 1.1, 12)
         inner.append(light.on(lumpy(around, 0.84 * rough, centre, radius, material="leaves"), 0.62))
         outer.append(light.on(lumpy(around[::2], 1.12 * rough[::2], centre, radius, material="leaves"), 0.88))
-    whole = lumpy(directions(9), generator.uniform(0.9, 1.1, 9), (0.0, 0.0, 0.55), (0.88, 0.88, 0.62), material="leaves")
+    whole = lumpy(
+        directions(9), generator.uniform(0.9, 1.1, 9), (0.0, 0.0, 0.55), (0.88, 0.88, 0.62), material="leaves"
+    )
     few = sprays.some(24, 1.6)
     return Shape(
         "bush",
@@ -134,7 +136,9 @@ def _plain_sprays(sprays: Sprays, light: Any, material: str = "leaves") -> Mesh:
     return coloured(mesh, (0.55 + 0.45 * height) * mesh.colours[:, :3] / 255.0)
 
 
-def grass_shape(generator: np.random.Generator, *, height: float = 0.32, blades: int = 16, spread: float = 0.22) -> Shape:
+def grass_shape(
+    generator: np.random.Generator, *, height: float = 0.32, blades: int = 16, spread: float = 0.22
+) -> Shape:
     """A tuft of long blades, or with more `height` reeds."""
     root = np.column_stack([generator.normal(0.0, spread, (blades, 2)), np.full(blades, -0.06)])
     lean = generator.normal(0.0, 0.28, (blades, 2))

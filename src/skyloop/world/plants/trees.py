@@ -144,7 +144,7 @@ def _lobes(species: Species, generator: np.random.Generator) -> tuple[Points, Po
         radii[:, 2] *= 0.55
     aim = unit(directions(species.lobes) + generator.normal(0.0, 0.22, (species.lobes, 3)))
     if species.name == "poplar":
-        radii *= (1.0 - 0.45 * aim[:, 2:] ** 2)
+        radii *= 1.0 - 0.45 * aim[:, 2:] ** 2
     else:
         # fewer at the bottom: there a crown is open
         aim[:, 2] = np.where(aim[:, 2] < -0.55, -0.55 * generator.random(species.lobes), aim[:, 2])
@@ -211,9 +211,7 @@ def _tilted(species: Species, generator: np.random.Generator, place: Points, aim
     return Sprays(place - 0.5 * reach, reach, across * growth * 0.5 * species.spray[1], aim)
 
 
-def _strands(
-    species: Species, generator: np.random.Generator, lobes: tuple[Points, Points], detail: float
-) -> Sprays:
+def _strands(species: Species, generator: np.random.Generator, lobes: tuple[Points, Points], detail: float) -> Sprays:
     """Hanging twigs around the crown, three kites one under the other."""
     n = max(20, int(0.22 * species.sprays * detail))
     centres, radii = lobes
@@ -294,7 +292,9 @@ def _whorls(species: Species, generator: np.random.Generator, detail: float) -> 
     lit = unit(up + flat)
     side = np.cross(aim, up)
     width = species.spray[1] * detail**-0.4
-    groups = [Sprays(root, aim * length[:, None], side * width * (0.3 + 0.5 * length[:, None] / species.crown_radius), lit)]
+    groups = [
+        Sprays(root, aim * length[:, None], side * width * (0.3 + 0.5 * length[:, None] / species.crown_radius), lit)
+    ]
     for share, sign in ((0.38, 1.0), (0.38, -1.0), (0.68, 1.0)):
         twig = unit(aim + 0.85 * sign * side - [0.0, 0.0, 0.45])
         reach = twig * (0.46 * length * generator.uniform(0.8, 1.2, n) + 0.15)[:, None]

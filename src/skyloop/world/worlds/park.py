@@ -30,7 +30,9 @@ MOST_PEOPLE, MOST_TREES = 60, 200
 class Park:
     """A city park: trees of six species, paths, a pond, benches, lamps, hedges, houses around, people."""
 
-    def __init__(self, seed: int, *, people: int = 14, trees: int = 90, randomise: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self, seed: int, *, people: int = 14, trees: int = 90, randomise: frozenset[str] = frozenset()
+    ) -> None:
         """people: how many, four of seven walking (with "people" randomised, up to twice as many); trees: how many."""
         for name, value, most in (("people", people, MOST_PEOPLE), ("trees", trees, MOST_TREES)):
             if not 0 <= value <= most:
@@ -72,7 +74,12 @@ def _place_houses(site: Site) -> None:
             place = (x * np.cos(turn) - y * np.sin(turn), x * np.sin(turn) + y * np.cos(turn))
             number += 1
             site.stand(
-                shapes[k], place, yaw=turn + np.pi, is_a="building", name=f"house {number}", palette=house_colours(chance)
+                shapes[k],
+                place,
+                yaw=turn + np.pi,
+                is_a="building",
+                name=f"house {number}",
+                palette=house_colours(chance),
             )
             along += width + chance.uniform(1.5, 7.0)
 

@@ -42,7 +42,9 @@ def place_trees(site: Site, n: int) -> None:
     wanted["oak"] = n - sum(wanted.values())
     for species in (POPLAR, CHERRY, WILLOW, SPRUCE, OAK, BIRCH):
         stock = Stock(species, chance, autumn=site.autumn, tint=site.tint)
-        candidates = np.vstack([_first_choice(site, species, chance), _groves(chance, 60 * (10 + wanted[species.name]))])
+        candidates = np.vstack(
+            [_first_choice(site, species, chance), _groves(chance, 60 * (10 + wanted[species.name]))]
+        )
         candidates = candidates[_room(site, species, candidates)]
         radius = max(1.5, 0.6 * species.crown_radius)
         for k, (x, y) in enumerate(spread_out(candidates, wanted[species.name], site.spots, radius)):
@@ -107,7 +109,9 @@ def place_hedges(site: Site) -> None:
             continue
         number += 1
         shape = shapes[int(chance.integers(len(shapes)))]
-        site.stand(shape, (x, y), yaw=yaw, is_a="hedge", name=f"hedge {number}", palette=palettes[0], variant=SMALL_LEAVES)
+        site.stand(
+            shape, (x, y), yaw=yaw, is_a="hedge", name=f"hedge {number}", palette=palettes[0], variant=SMALL_LEAVES
+        )
     for x, y, _ in pieces:
         site.spots.add(x, y, 0.6)
 
@@ -126,7 +130,9 @@ def place_small_plants(site: Site) -> None:
         blossoms = [BLOSSOMS[int(i)] for i in chance.choice(len(BLOSSOMS), 2, replace=False)]
         palette = [*greens[k % len(greens)], *blossoms]
         site.stand(beds[k % 2], place, is_a="undergrowth", name=f"flower bed {k + 1}", palette=palette)
-    _sprinkle(site, chance, [bush_shape(chance) for _ in range(3)], spread_out(outside, 55, site.spots, 0.9), "bush", greens)
+    _sprinkle(
+        site, chance, [bush_shape(chance) for _ in range(3)], spread_out(outside, 55, site.spots, 0.9), "bush", greens
+    )
     tufts = [grass_shape(chance) for _ in range(3)]
     _sprinkle(site, chance, tufts, spread_out(dry[::-1], 260, site.spots, 0.3), "grass tuft", [], "undergrowth")
     _place_shore(site, chance)
