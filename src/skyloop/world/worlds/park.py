@@ -9,9 +9,9 @@ from skyloop.messages import Array
 from skyloop.world.actors.paths import Path
 from skyloop.world.actors.people import add_stander, add_walker
 from skyloop.world.buildings import house_colours, house_shape
-from skyloop.world.furniture import bench_shape, bin_shape, lamp_shape
 from skyloop.world.generation import generator
 from skyloop.world.model import Model
+from skyloop.world.street_furniture import bench_shape, bin_shape, lamp_shape
 from skyloop.world.terrain import place_terrain
 from skyloop.world.worlds.park_layout import Plan, Site, Way
 from skyloop.world.worlds.park_paths import STREET, lane, place_paths, place_street, place_water
@@ -30,7 +30,9 @@ MOST_PEOPLE, MOST_TREES = 60, 200
 class Park:
     """A city park: trees of six species, paths, a pond, benches, lamps, hedges, houses around, people."""
 
-    def __init__(self, seed: int, *, people: int = 14, trees: int = 90, randomise: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self, seed: int, *, people: int = 14, trees: int = 90, randomise: frozenset[str] = frozenset()
+    ) -> None:
         """people: how many, four of seven walking (with "people" randomised, up to twice as many); trees: how many."""
         for name, value, most in (("people", people, MOST_PEOPLE), ("trees", trees, MOST_TREES)):
             if not 0 <= value <= most:
@@ -72,7 +74,12 @@ def _place_houses(site: Site) -> None:
             place = (x * np.cos(turn) - y * np.sin(turn), x * np.sin(turn) + y * np.cos(turn))
             number += 1
             site.stand(
-                shapes[k], place, yaw=turn + np.pi, is_a="building", name=f"house {number}", palette=house_colours(chance)
+                shapes[k],
+                place,
+                yaw=turn + np.pi,
+                is_a="building",
+                name=f"house {number}",
+                palette=house_colours(chance),
             )
             along += width + chance.uniform(1.5, 7.0)
 

@@ -85,10 +85,17 @@ def _band(name: str, low: float, high: float, height: float, material: str) -> S
     for k in range(4):
         c, s = np.cos(0.5 * np.pi * k), np.sin(0.5 * np.pi * k)
         turn = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
-        a, b, e, f = (turn @ np.array(p) for p in ((low, -low, height), (high, -high, height), (high, high, height), (low, low, height)))
+        a, b, e, f = (
+            turn @ np.array(p)
+            for p in ((low, -low, height), (high, -high, height), (high, high, height), (low, low, height))
+        )
         top = mesh_of([a, b, e, f], [[0, 1, 2], [0, 2, 3]], material=material)
         down = np.array([0.0, 0.0, height + 0.2])
-        sides += [top, quad(f - down, a - down, a, f, material=material), quad(b - down, e - down, e, b, material=material)]
+        sides += [
+            top,
+            quad(f - down, a - down, a, f, material=material),
+            quad(b - down, e - down, e, b, material=material),
+        ]
     return Shape(name, (merged(sides),), casts_shadow=False)
 
 
