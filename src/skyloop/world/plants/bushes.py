@@ -1,4 +1,4 @@
-"""What grows below the trees and what lies there: bushes, hedges, ferns, grass, flowers, reeds, rocks, fallen trunks."""
+"""What grows and lies below the trees: bushes, hedges, ferns, grass, flowers, reeds, rocks, fallen trunks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from skyloop.world.plants.foliage import (
     box_mapped,
     coloured,
     directions,
-    lumpy,
+    lumps,
     speckle,
     spray_mesh,
     together,
@@ -29,6 +29,7 @@ FERN_GREENS: Final[tuple[Colour, ...]] = ((245, 255, 190), (225, 255, 175))
 BLOSSOMS: Final[tuple[Colour, ...]] = (
     (214, 48, 52), (246, 196, 40), (244, 240, 236), (170, 84, 190), (240, 120, 40), (236, 110, 160), (72, 84, 190),
 )  # fmt: skip
+UP: Final = np.array([0.0, 0.0, 1.0])
 HEDGE_LENGTH = 2.0
 """m of one piece of hedge."""
 
@@ -37,10 +38,11 @@ def bush_shape(generator: np.random.Generator) -> Shape:
     """A round bush of about 1.3 m height and 1.7 m width."""
     n = 5
     flat = directions(n) * [0.42, 0.42, 0.22]
-    centres = flat + [0.0, 0.0, 0.55] + generator.normal(0.0, 0.06, (n, 3))
+    centres = flat + np.array([0.0, 0.0, 0.55]) + generator.normal(0.0, 0.06, (n, 3))
     radii = generator.uniform(0.42, 0.6, (n, 1)) * [1.0, 1.0, 0.95]
     sprays = _on_lobes(generator, centres, radii, 130, (0.26, 0.17))
     light = Light(sprays)
+<<<<<<< HEAD
     around = directions(12)
     inner, outer = [], []
     for centre, radius in zip(centres, radii, strict=True):
@@ -51,12 +53,24 @@ def bush_shape(generator: np.random.Generator) -> Shape:
         directions(9), generator.uniform(0.9, 1.1, 9), (0.0, 0.0, 0.55), (0.88, 0.88, 0.62), material="leaves"
     )
     few = sprays.some(24, 1.6)
+=======
+    rough = generator.uniform(0.85, 1.1, (n, 12))
+    inner = lumps(0.84 * rough, centres, radii, material="leaves")
+    outer = lumps(1.12 * rough[:, ::2], centres, radii, material="leaves")
+    whole = lumps(generator.uniform(0.9, 1.1, 12), (0.0, 0.0, 0.55), (0.88, 0.88, 0.62), material="leaves")
+    few, own = sprays.some(24, 1.6), speckle(len(sprays), generator)
+>>>>>>> w-trees
     return Shape(
         "bush",
         (
-            merged([spray_mesh(sprays, light.of_sprays(sprays) * speckle(len(sprays), generator)), *inner]),
-            merged([spray_mesh(few, light.of_sprays(few)), *outer]),
-            light.on(whole, 0.86),
+            merged(
+                [
+                    spray_mesh(sprays, light.of_sprays(sprays) * speckle(len(sprays), generator)),
+                    light.on(inner, 0.62, generator),
+                ]
+            ),
+            merged([spray_mesh(few, light.of_sprays(few)), light.on(outer, 0.88, generator)]),
+            light.on(whole, 0.86, generator),
         ),
         (12.0, 35.0),
     )
@@ -66,7 +80,7 @@ def _on_lobes(
     generator: np.random.Generator, centres: Points, radii: Points, count: int, size: tuple[float, float]
 ) -> Sprays:
     owner = generator.integers(0, len(centres), 3 * count)
-    aim = unit(generator.normal(0.0, 1.0, (len(owner), 3)) + [0.0, 0.0, 0.3])
+    aim = unit(generator.normal(0.0, 1.0, (len(owner), 3)) + 0.3 * UP)
     place = centres[owner] + aim * radii[owner] * generator.uniform(0.85, 1.05, (len(owner), 1))
     outside = np.linalg.norm((place[:, None] - centres) / radii, axis=2).min(axis=1) > 0.8
     picked = np.flatnonzero(outside & (place[:, 2] > 0.06))[:count]
@@ -115,7 +129,7 @@ def fern_shape(generator: np.random.Generator) -> Shape:
     angle = np.arange(n) * 2.4 + generator.normal(0.0, 0.2, n)
     flat = np.stack([np.cos(angle), np.sin(angle), np.zeros(n)], axis=1)
     length = generator.uniform(0.45, 0.7, (n, 1))
-    up = np.array([0.0, 0.0, 1.0])
+    up = UP
     rise, fall = flat * 0.5 * length + up * 0.75 * length, flat * 0.75 * length - up * 0.12 * length
     side = np.cross(flat, up) * generator.uniform(0.09, 0.13, (n, 1))
     lower = Sprays(np.zeros((n, 3)) - 0.05 * up, rise, side, unit(up - 0.2 * flat))
@@ -130,10 +144,11 @@ def fern_shape(generator: np.random.Generator) -> Shape:
 
 
 def _plain_sprays(sprays: Sprays, light: Any, material: str = "leaves") -> Mesh:
-    """Darker at the root, where no light comes."""
+    """Darker at the root, where no light comes; lit as the ground around, from above."""
     mesh = spray_mesh(sprays, light, material=material)
     height = np.clip(mesh.positions[:, 2:] / max(float(mesh.positions[:, 2].max()), 0.05), 0.0, 1.0)
-    return coloured(mesh, (0.55 + 0.45 * height) * mesh.colours[:, :3] / 255.0)
+    normals = np.repeat(unit(sprays.outward + 1.5 * UP), 4, axis=0).astype(np.float32)
+    return coloured(replace(mesh, normals=normals), (0.70 + 0.30 * height) * mesh.colours[:, :3] / 255.0)
 
 
 def grass_shape(
@@ -165,9 +180,9 @@ def reeds_shape(generator: np.random.Generator) -> Shape:
     heads = []
     for _ in range(4):
         foot = np.append(generator.normal(0.0, 0.22, 2), -0.05)
-        top = foot + [*generator.normal(0.0, 0.08, 2), generator.uniform(1.2, 1.6)]
+        top = foot + np.append(generator.normal(0.0, 0.08, 2), generator.uniform(1.2, 1.6))
         heads.append(limb(bent(foot, top, (0, 0, 0), 2), [0.008, 0.008], 3, material="plain", colour=(120, 130, 70)))
-        stalk = [top - [0, 0, 0.06], top, top + [0, 0, 0.16], top + [0, 0, 0.19]]
+        stalk = [top - 0.06 * UP, top, top + 0.16 * UP, top + 0.19 * UP]
         heads.append(limb(stalk, [0.004, 0.025, 0.025, 0.004], 5, material="plain", colour=(92, 60, 36)))
     return Shape("reeds", (merged([grown.lods[0], *heads]), grown.lods[1]), (16.0,))
 
@@ -178,9 +193,9 @@ def flowers_shape(generator: np.random.Generator, *, radius: float = 1.1) -> Sha
     rings = [circle(radius, 14, centre=(0, 0, -0.15)), circle(0.8 * radius, 14, centre=(0, 0, 0.12))]
     mound = loft(rings, material="soil", colour=(200, 185, 170))
     spot = _sunflower(n, 0.92 * radius)
-    aim = unit([0.0, 0.0, 1.0] + generator.normal(0.0, 0.7, (n, 3)))
-    leaves = scattered_sprays(generator, spot + [0.0, 0.0, 0.22], aim, (0.34, 0.2))
-    green = lumpy(directions(12), np.ones(12), (0, 0, 0.1), (0.95 * radius, 0.95 * radius, 0.26), material="leaves")
+    aim = unit(UP + generator.normal(0.0, 0.7, (n, 3)))
+    leaves = scattered_sprays(generator, spot + 0.22 * UP, aim, (0.34, 0.2))
+    green = lumps(np.ones(12), (0, 0, 0.1), (0.95 * radius, 0.95 * radius, 0.26), material="leaves")
     return Shape(
         "flower bed",
         (
@@ -195,13 +210,13 @@ def _blossoms(generator: np.random.Generator, spot: Points, size: float) -> Mesh
     """Open cups of four petals, two colours by turns, none of them level."""
     n = len(spot)
     heart = spot + np.stack([0 * spot[:, 0], 0 * spot[:, 0], generator.uniform(0.34, 0.5, n)], 1)
-    axis = unit([0.0, 0.0, 1.0] + generator.normal(0.0, 0.35, (n, 3)))
+    axis = unit(UP + generator.normal(0.0, 0.35, (n, 3)))
     first = unit(np.cross(axis, generator.normal(0.0, 1.0, (n, 3))))
     second = np.cross(axis, first)
     rim = [heart + size * (c * first + s * second + 0.35 * axis) for c, s in ((1, 0), (0, 1), (-1, 0), (0, -1))]
     points = np.stack([heart, *rim], axis=1).reshape(-1, 3)
     start = 5 * np.arange(n)[:, None]
-    faces = np.concatenate([start + [0, k, k % 4 + 1] for k in range(1, 5)])
+    faces = np.concatenate([start + np.array([0, k, k % 4 + 1]) for k in range(1, 5)])
     mesh = mesh_of(points, faces, normals=np.repeat(axis, 5, axis=0), material="plain")
     colours = np.full((5 * n, 4), 240, np.uint8)
     colours[::5, :3] = 170
@@ -219,11 +234,9 @@ def _sunflower(n: int, radius: float) -> Points:
 def rock_shape(generator: np.random.Generator) -> Shape:
     """A boulder of about 1 m, a third of it in the ground."""
     size = generator.uniform(0.75, 1.2, 3) * [0.55, 0.5, 0.42]
-    aim = unit(directions(34) + generator.normal(0.0, 0.12, (34, 3)))
-    rough = generator.uniform(0.86, 1.1, 34)
     shade: Colour = (215, 212, 205)
-    near = lumpy(aim, rough, (0, 0, 0.1), size, material="rock", colour=shade)
-    far = lumpy(aim[::3], rough[::3], (0, 0, 0.1), size, material="rock", colour=shade)
+    near = lumps(generator.uniform(0.84, 1.1, 34), (0, 0, 0.1), size, material="rock", colour=shade)
+    far = lumps(generator.uniform(0.9, 1.06, 12), (0, 0, 0.1), size, material="rock", colour=shade)
     return Shape("rock", (near.flat(), far), (20.0,))
 
 
@@ -248,7 +261,7 @@ def _broken_end(centre: Points, radius: float, way: float) -> Mesh:
     """Pale splintered wood closing a trunk that ends towards way·x."""
     angle = np.arange(8) * 0.25 * np.pi * way
     rim = centre + radius * np.stack([0 * angle, np.cos(angle), np.sin(angle)], 1)
-    tip = centre + [0.12 * way, 0.0, 0.0]
+    tip = centre + np.array([0.12 * way, 0.0, 0.0])
     faces = [[8, k, (k + 1) % 8] for k in range(8)]
     return box_mapped(mesh_of(np.vstack([rim, tip]), faces, material="wood", colour=(205, 180, 140)))
 

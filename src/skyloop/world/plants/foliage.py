@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import ConvexHull
 
 from skyloop.world.mesh import Mesh, mesh_of
@@ -78,7 +79,7 @@ def spray_mesh(sprays: Sprays, light: Any, *, fold: float = 0.25, material: str 
         axis=1,
     )
     first = 4 * np.arange(n)[:, None]
-    faces = np.concatenate([first + [0, 1, 2], first + [0, 2, 3]], axis=1)
+    faces = first + np.array([0, 1, 2, 0, 2, 3])
     shades = np.asarray(light, float)[:, None, :] * np.array([0.86, 1.0, 1.12, 1.0])[None, :, None]
     uv = (uv + (shift % 1.0)[:, None]).reshape(-1, 2)
     mesh = mesh_of(corners.reshape(-1, 3), faces, uv=uv, normals=normals, material=material)
@@ -102,19 +103,25 @@ def directions(n: int) -> Points:
     return np.stack([r * np.cos(angle), r * np.sin(angle), z], axis=1)
 
 
-def lumpy(towards: Points, distance: Any, centre: Any, stretch: Any, **look: Any) -> Mesh:
-    """A closed skin with a vertex along each unit direction, stretched; smooth, its texture laid on from six sides."""
-    faces = _facing_out(towards, ConvexHull(towards).simplices)
-    points = np.asarray(centre) + towards * np.asarray(distance)[:, None] * np.asarray(stretch)
-    return box_mapped(mesh_of(points, faces, **look))
+def lumps(distance: Any, centres: ArrayLike, stretches: ArrayLike, **look: Any) -> Mesh:
+    """Closed smooth skins, (m, n) of `distance` m along n even directions, stretched, around (m, 3) centres."""
+    reach = np.atleast_2d(distance)
+    m, n = reach.shape
+    points = np.reshape(centres, (m, 1, 3)) + directions(n) * reach[..., None] * np.reshape(stretches, (m, 1, 3))
+    faces = n * np.arange(m)[:, None, None] + _faces_around(n)
+    return box_mapped(mesh_of(points.reshape(-1, 3), faces.reshape(-1, 3), **look))
 
 
-def _facing_out(points: Points, faces: NDArray[Any]) -> NDArray[Any]:
+@cache
+def _faces_around(n: int) -> NDArray[Any]:
+    """The 2n - 4 triangles between n even directions, facing out."""
+    points = directions(n)
+    faces = ConvexHull(points).simplices
     p = points[faces]
     inward = np.sum(np.cross(p[:, 1] - p[:, 0], p[:, 2] - p[:, 0]) * p.mean(axis=1), axis=1) < 0.0
     # ConvexHull's order of faces is its own affair; ours is by vertex numbers
     turned = np.where(inward[:, None], faces[:, ::-1], faces)
-    return turned[np.lexsort(np.sort(turned, axis=1).T)]
+    return np.asarray(turned[np.lexsort(np.sort(turned, axis=1).T)])
 
 
 def box_mapped(mesh: Mesh) -> Mesh:
@@ -142,7 +149,7 @@ def hull(points: Points, n: int, roughness: Any, **look: Any) -> Mesh:
     distance = np.linalg.norm(local, axis=1)
     aim = directions(n)
     near = np.argsort(-(unit(local) @ aim.T), axis=0, kind="stable")[: max(6, len(points) // n)]
-    return lumpy(aim, np.quantile(distance[near], 0.85, axis=0) * roughness, centre, stretch, **look)
+    return lumps(np.quantile(distance[near], 0.85, axis=0) * roughness, centre, stretch, **look)
 
 
 def skirt(apex: Any, radius: float, drop: float, points: int, turn: float, **look: Any) -> Mesh:
@@ -168,14 +175,18 @@ class Light:
     def at(self, points: Any, outward: Any) -> Points:
         local = (points - self._centre) / self._half
         outside = np.clip(np.linalg.norm(local * [1.0, 1.0, 0.7], axis=1), 0.0, 1.1)
-        light = 0.50 + 0.27 * outside + 0.08 * (local[:, 2] + 1.0) + 0.12 * outward[:, 2]
+        light = 0.62 + 0.27 * outside + 0.08 * (local[:, 2] + 1.0) + 0.12 * outward[:, 2]
         return np.asarray(np.clip(light, 0.2, 1.0))[:, None] * np.ones(3)
 
     def of_sprays(self, sprays: Sprays) -> Points:
         return self.at(sprays.middle, sprays.outward)
 
-    def on(self, mesh: Mesh, shade: float) -> Mesh:
-        return coloured(mesh, shade * self.at(mesh.positions, mesh.normals))
+    def on(self, mesh: Mesh, shade: float, generator: np.random.Generator | None = None) -> Mesh:
+        """A mesh so lit; given a generator, its faces (with corners of their own) differ as clumps of leaves do."""
+        light = shade * self.at(mesh.positions, mesh.normals)
+        if generator is not None:
+            light *= np.repeat(generator.uniform(0.84, 1.16, (len(light) // 3, 1)), 3, axis=0)
+        return coloured(mesh, light)
 
 
 def speckle(n: int, generator: np.random.Generator) -> Points:

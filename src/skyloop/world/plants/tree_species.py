@@ -20,7 +20,7 @@ class Species:
     trunk_radius: float
     """m at chest height."""
     form: str
-    """"lobed": round masses at the ends of boughs; "conical": whorls of hanging boughs; "weeping": lobed, with strands."""
+    """lobed: round masses at the ends of boughs; conical: whorls of boughs; weeping: lobed, with strands."""
     lobes: int
     lobe_size: float
     """Radius of a lobe as a share of the crown's."""
@@ -59,7 +59,7 @@ POPLAR: Final = Species(
     ((225, 250, 200), (240, 255, 210)), ((230, 188, 60), (214, 166, 54)), variant=1, droop=-0.5,
 )  # fmt: skip
 CHERRY: Final = Species(
-    "cherry", 5.2, 2.5, 0.30, 0.15, "lobed", 10, 0.47, 560, (0.46, 0.34),
+    "cherry", 5.2, 2.5, 0.30, 0.15, "lobed", 10, 0.47, 780, (0.38, 0.27),
     ((255, 196, 212), (255, 214, 226), (250, 178, 200)), ((196, 72, 44), (214, 106, 48)),
     (190, 165, 160), leaf_material="plain",
 )  # fmt: skip

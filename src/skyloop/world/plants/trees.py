@@ -16,7 +16,7 @@ from skyloop.world.plants.foliage import (
     coloured,
     directions,
     hull,
-    lumpy,
+    lumps,
     skirt,
     speckle,
     spray_mesh,
@@ -26,7 +26,7 @@ from skyloop.world.plants.tree_species import Species, in_autumn
 
 Tint = tuple[float, float, float]
 
-RANGES = (18.0, 45.0)
+RANGES = (22.0, 55.0)
 """m where the middle and the far level of detail begin."""
 SMALLEST, LARGEST = 0.8, 1.25
 """Times a middling tree."""
@@ -53,18 +53,19 @@ def tree_shape(species: Species, generator: np.random.Generator, *, detail: floa
     light = Light(sprays)
     own = speckle(len(sprays), generator)
     hanging = species.form == "weeping"
-    groups = (sprays, sprays.some(110 if hanging else 50, 1.7), sprays.some(16 if hanging else 4, 2.2))
+    groups = (sprays, sprays.some(120 if hanging else 90, 1.6), sprays.some(24, 2.0))
     wood = (
         [_bark(species, line, radii, 8 if detail > 0.5 else 6, generator), *boughs],
         [_bark(species, line[::2], radii[::2], 5, generator)],
-        [_bark(species, line[[0, 4]], radii[[0, 4]], 3, generator)],
+        # three sides look as wide as a round trunk when they are a little narrower
+        [_bark(species, line[[0, 4]], np.array([0.95, 0.8]) * species.trunk_radius, 3, generator)],
     )
     lods = []
-    for k, shade in enumerate((0.55, 0.86, 0.86)):
+    for k, shade in enumerate((0.62, 0.80, 0.80)):
         kites = spray_mesh(
             groups[k], light.of_sprays(groups[k]) * own[: len(groups[k])], material=species.leaf_material
         )
-        lods.append(merged([*wood[k], kites, *(light.on(mass, shade) for mass in masses[k])]))
+        lods.append(merged([*wood[k], kites, light.on(masses[k], shade, generator)]))
     return Shape(f"{species.name} {number}", tuple(lods), RANGES)
 
 
@@ -232,34 +233,31 @@ def _strands(species: Species, generator: np.random.Generator, lobes: tuple[Poin
 
 def _masses(
     species: Species, generator: np.random.Generator, lobes: tuple[Points, Points], detail: float
-) -> tuple[list[Mesh], list[Mesh], list[Mesh]]:
+) -> tuple[Mesh, Mesh, Mesh]:
     """The dark hearts of the lobes; whole lobes for the middle distance; four groups of them for afar."""
-    n = 12 if detail > 0.5 else 8
-    aim = directions(n)
     centres, radii = lobes
     look: Any = {"material": species.leaf_material}
-    inner, outer, far = [], [], []
-    for centre, radius in zip(centres, radii, strict=True):
-        rough = generator.uniform(0.82, 1.12, n)
-        inner.append(lumpy(aim, 0.80 * rough, centre, radius, **look))
-        outer.append(lumpy(aim, 1.06 * rough, centre, radius, **look))
-    corners = np.array([[1, 1, 1], [-1, -1, 1], [-1, 1, -1], [1, -1, -1]]) / 3.0**0.5
-    group = np.argmax(unit((centres - centres.mean(axis=0)) / np.ptp(centres, axis=0)) @ corners.T, axis=1)
+    rough = generator.uniform(0.80, 1.14, (len(centres), 14 if detail > 0.5 else 8))
+    inner = lumps(0.80 * rough, centres, radii, **look)
+    outer = lumps(1.06 * rough, centres, radii, **look)
     around = centres[:, None] + directions(20) * radii[:, None]
     if species.form == "weeping":
-        return inner, outer, [hull(np.concatenate([around.reshape(-1, 3), centres * [1.2, 1.2, 0.3]]), 22, 1.0, **look)]
-    for k in np.unique(group):
-        cloud = around[group == k].reshape(-1, 3)
-        far.append(hull(cloud, 9, generator.uniform(0.94, 1.12, 9), **look))
-    return inner, outer, far
+        whole = np.concatenate([around.reshape(-1, 3), centres * [1.2, 1.2, 0.3]])
+        return inner, outer, hull(whole, 30, generator.uniform(0.92, 1.05, 30), **look)
+    corners = np.array([[1, 1, 1], [-1, -1, 1], [-1, 1, -1], [1, -1, -1]]) / 3.0**0.5
+    group = np.argmax(unit((centres - centres.mean(axis=0)) / np.ptp(centres, axis=0)) @ corners.T, axis=1)
+    far = [
+        hull(around[group == k].reshape(-1, 3), 13, generator.uniform(0.92, 1.10, 13), **look) for k in np.unique(group)
+    ]
+    return inner, outer, merged(far)
 
 
-def _skirts(species: Species, generator: np.random.Generator) -> tuple[list[Mesh], list[Mesh], list[Mesh]]:
+def _skirts(species: Species, generator: np.random.Generator) -> tuple[Mesh, Mesh, Mesh]:
     """A dark cone within; jagged tiers for the middle distance; fewer for afar."""
     low = species.crown_base * species.height
     span = species.height - low
     look: Any = {"material": species.leaf_material}
-    inner = [skirt((0.0, 0.0, low + 0.9 * span), 0.62 * species.crown_radius, 0.86 * span, 6, 0.0, **look)]
+    inner = skirt((0.0, 0.0, low + 0.9 * span), 0.62 * species.crown_radius, 0.86 * span, 6, 0.0, **look)
     levels = []
     for tiers, points in ((7, 7), (5, 5)):
         drop = span * (1.55 / tiers)
@@ -268,7 +266,7 @@ def _skirts(species: Species, generator: np.random.Generator) -> tuple[list[Mesh
             apex = (0.0, 0.0, min(low + t * span + drop, species.height))
             radius = species.crown_radius * (1.04 * (1.0 - t) ** 0.85 + 0.04)
             skirts.append(skirt(apex, radius, drop, points, generator.uniform(0.0, np.pi), **look))
-        levels.append(skirts)
+        levels.append(merged(skirts))
     return inner, levels[0], levels[1]
 
 

@@ -9,9 +9,9 @@ from skyloop.messages import Array
 from skyloop.world.actors.paths import Path
 from skyloop.world.actors.people import add_stander, add_walker
 from skyloop.world.buildings import house_colours, house_shape
-from skyloop.world.furniture import bench_shape, bin_shape, lamp_shape
 from skyloop.world.generation import generator
 from skyloop.world.model import Model
+from skyloop.world.street_furniture import bench_shape, bin_shape, lamp_shape
 from skyloop.world.terrain import place_terrain
 from skyloop.world.worlds.park_layout import Plan, Site, Way
 from skyloop.world.worlds.park_paths import STREET, lane, place_paths, place_street, place_water

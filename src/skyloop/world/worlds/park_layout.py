@@ -48,9 +48,11 @@ class Way:
         return np.asarray(np.stack([-self.along[:, 1], self.along[:, 0]], axis=1))
 
     @property
-    def length(self) -> float:
+    def finely(self) -> Array:
+        """(m, 2) m, a point each decimetre or so."""
         whole = np.vstack([self.line, self.line[:1]]) if self.closed else self.line
-        return float(np.linalg.norm(np.diff(whole, axis=0), axis=1).sum())
+        at, wanted = np.arange(len(whole)), np.arange(0.0, len(whole) - 1, 0.1)
+        return np.stack([np.interp(wanted, at, whole[:, k]) for k in range(2)], axis=1)
 
 
 class Plan:
@@ -63,9 +65,10 @@ class Plan:
         if any_material:
             stuff = generator(seed, "park/stuff").choice(["gravel", "paving", "asphalt", "soil"], len(self.ways))
             self.ways = [replace(way, material=str(name)) for way, name in zip(self.ways, stuff, strict=True)]
-        self._points = np.concatenate([way.line for way in self.ways])
-        self._half_widths = np.concatenate([np.full(len(way.line), way.half_width) for way in self.ways])
-        self._owner = np.repeat(np.arange(len(self.ways)), [len(way.line) for way in self.ways])
+        fine = [way.finely for way in self.ways]
+        self._points = np.concatenate(fine)
+        self._half_widths = np.repeat([way.half_width for way in self.ways], [len(line) for line in fine])
+        self._owner = np.repeat(np.arange(len(self.ways)), [len(line) for line in fine])
         self._tree = cKDTree(self._points)
         angle = np.pi / 4.0 + 0.5 * np.pi * chance.integers(4) + chance.uniform(-0.1, 0.1)
         self.pond_centre = chance.uniform(32.0, 33.5) * np.array([np.cos(angle), np.sin(angle)])

@@ -97,22 +97,30 @@ def place_hedges(site: Site) -> None:
         turn = 0.5 * np.pi * side
         for along in np.arange(-PARK + 0.5 * HEDGE_LENGTH, PARK, HEDGE_LENGTH):
             x, y = PARK * np.cos(turn) - along * np.sin(turn), PARK * np.sin(turn) + along * np.cos(turn)
-            pieces.append((x, y, turn + 0.5 * np.pi))
+            pieces.append((x, y, turn + 0.5 * np.pi, 1.0))
     ring = site.plan.ways[-1]
     for start in chance.choice(len(ring.line) // 12, 5, replace=False) * 12:
         for i in start + np.arange(4) * 2:
             x, y = ring.line[i] - (ring.half_width + 2.0) * ring.left[i]
-            pieces.append((x, y, float(np.arctan2(ring.along[i, 1], ring.along[i, 0]))))
+            # stretched, because the run is wider than the path it follows
+            pieces.append((x, y, float(np.arctan2(ring.along[i, 1], ring.along[i, 0])), 1.2))
     number = 0
-    for x, y, yaw in pieces:
+    for x, y, yaw, stretch in pieces:
         if site.plan.off_path(x, y, but=len(site.plan.ways) - 1)[0] < 1.6 or not site.spots.free(x, y, 0.6):
             continue
         number += 1
         shape = shapes[int(chance.integers(len(shapes)))]
         site.stand(
-            shape, (x, y), yaw=yaw, is_a="hedge", name=f"hedge {number}", palette=palettes[0], variant=SMALL_LEAVES
+            shape,
+            (x, y),
+            yaw=yaw,
+            scale=(stretch, 1.0, 1.0),
+            is_a="hedge",
+            name=f"hedge {number}",
+            palette=palettes[0],
+            variant=SMALL_LEAVES,
         )
-    for x, y, _ in pieces:
+    for x, y, *_ in pieces:
         site.spots.add(x, y, 0.6)
 
 
@@ -134,7 +142,7 @@ def place_small_plants(site: Site) -> None:
         site, chance, [bush_shape(chance) for _ in range(3)], spread_out(outside, 55, site.spots, 0.9), "bush", greens
     )
     tufts = [grass_shape(chance) for _ in range(3)]
-    _sprinkle(site, chance, tufts, spread_out(dry[::-1], 260, site.spots, 0.3), "grass tuft", [], "undergrowth")
+    _sprinkle(site, chance, tufts, spread_out(dry[::-1], 400, site.spots, 0.3), "grass tuft", [], "undergrowth")
     _place_shore(site, chance)
 
 
