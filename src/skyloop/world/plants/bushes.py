@@ -42,24 +42,11 @@ def bush_shape(generator: np.random.Generator) -> Shape:
     radii = generator.uniform(0.42, 0.6, (n, 1)) * [1.0, 1.0, 0.95]
     sprays = _on_lobes(generator, centres, radii, 130, (0.26, 0.17))
     light = Light(sprays)
-<<<<<<< HEAD
-    around = directions(12)
-    inner, outer = [], []
-    for centre, radius in zip(centres, radii, strict=True):
-        rough = generator.uniform(0.85, 1.1, 12)
-        inner.append(light.on(lumpy(around, 0.84 * rough, centre, radius, material="leaves"), 0.62))
-        outer.append(light.on(lumpy(around[::2], 1.12 * rough[::2], centre, radius, material="leaves"), 0.88))
-    whole = lumpy(
-        directions(9), generator.uniform(0.9, 1.1, 9), (0.0, 0.0, 0.55), (0.88, 0.88, 0.62), material="leaves"
-    )
-    few = sprays.some(24, 1.6)
-=======
     rough = generator.uniform(0.85, 1.1, (n, 12))
     inner = lumps(0.84 * rough, centres, radii, material="leaves")
     outer = lumps(1.12 * rough[:, ::2], centres, radii, material="leaves")
     whole = lumps(generator.uniform(0.9, 1.1, 12), (0.0, 0.0, 0.55), (0.88, 0.88, 0.62), material="leaves")
     few, own = sprays.some(24, 1.6), speckle(len(sprays), generator)
->>>>>>> w-trees
     return Shape(
         "bush",
         (
