@@ -42,6 +42,10 @@ RUNS: Final = ((-24.4, 7), (4.6, 6))
 """m along x where racks begin, and their number of bays."""
 AISLES: Final = (9.6, 15.7)
 """m, the middles of the aisles between them."""
+GOODS: Final = ((25.5, 10.0), (25.5, 12.0), (27.6, 10.0), (27.6, 12.0), (25.5, -10.0), (27.6, -12.0), (27.6, -10.0))
+"""Where pallets stand on the floor."""
+STANDING: Final = ((-26.9, 6.5), (26.5, -6.5), (-26.9, -12.0), (23.0, 7.0), (-26.9, 12.0), (0.4, 17.0), (-0.5, -17.0))
+"""Where people stand."""
 YELLOW: Final = Paint("paint", (240, 195, 30))
 LINE_LIFT: Final = 0.02
 
@@ -52,7 +56,10 @@ class Warehouse:
     def __init__(
         self, seed: int, *, people: int = 3, fill: float = 0.7, randomise: frozenset[str] = frozenset()
     ) -> None:
-        """people: standing and walking; fill: share of the racks' places taken; randomise: textures, colours, people."""
+        """people: that stand or walk; fill: share of the racks' places taken.
+
+        randomise: "textures", "colours" and "people".
+        """
         if people < 0 or not 0.0 <= fill <= 1.0:
             raise ScenarioError(f"warehouse has {people} people, fill {fill}; give people >= 0 and fill from 0 to 1")
         self.ground = Ground(np.zeros((2, 2)), (-50.0, -50.0), 100.0)
@@ -123,18 +130,9 @@ class Warehouse:
     def _place_goods(self) -> None:
         """On the floor near the gates: pallets, a stack of empty ones, barrels, packing tables."""
         chance = generator(self._seed, "warehouse/goods")
-        for x, y in (
-            (25.5, 10.0),
-            (25.5, 12.0),
-            (27.6, 10.0),
-            (27.6, 12.0),
-            (25.5, -10.0),
-            (27.6, -12.0),
-            (27.6, -10.0),
-        ):
-            self._load(
-                chance, (x, y), 0.0, yaw=float(chance.choice([0.0, 0.5 * np.pi])) + float(chance.normal(0, 0.04))
-            )
+        for xy in GOODS:
+            turn = float(chance.choice([0.0, 0.5 * np.pi])) + float(chance.normal(0.0, 0.04))
+            self._load(chance, xy, 0.0, yaw=turn)
         for k in range(int(chance.integers(4, 9))):
             turn = float(chance.normal(0.0, 0.02))
             self._put(self._pallet, (27.5, 15.5), "pallet", z=k * PALLET[2], yaw=turn)
@@ -144,54 +142,35 @@ class Warehouse:
             self._put(barrel, xy, "barrel", colour=self._colour(DRUM_COLOURS))
         table = packing_table_shape()
         for y in (-12.0, -6.5, 6.5, 12.0):
-            self._put(
-                table, (-28.2, y), "furniture", yaw=np.pi, kind="packing table", colour=self._colour(CARTON_COLOURS)
-            )
+            colour = self._colour(CARTON_COLOURS)
+            self._put(table, (-28.2, y), "furniture", yaw=np.pi, kind="packing table", colour=colour)
 
     def _place_forklifts(self) -> None:
         chance = generator(self._seed, "warehouse/forklifts")
-        for xy, yaw in (((24.3, 3.4), 2.6), ((-26.3, -15.6), 0.4)):
-            self._put(
-                forklift_shape(lift=float(chance.choice([0.12, 0.6]))),
-                xy,
-                "forklift",
-                yaw=yaw,
-                colour=self._colour(COLOURS),
-            )
-        side = float(chance.choice([-1.0, 1.0]))
+        for xy, yaw in (((26.8, 3.0), 2.9), ((-26.3, -15.6), 0.4)):
+            shape = forklift_shape(lift=float(chance.choice([0.12, 0.6])))
+            self._put(shape, xy, "forklift", yaw=yaw, colour=self._colour(COLOURS))
         # round the second pair of rows behind the crossing
-        loop = Path(
-            [(2.2, side * AISLES[0]), (23.4, side * AISLES[0]), (23.4, side * AISLES[1]), (2.2, side * AISLES[1])],
-            corner_radius=2.0,
-        )
-        driving = DrivingForklift(loop, self.ground, speed=1.8, start=float(chance.uniform(0.0, loop.length)))
-        self.model.add_mover(
-            driving, [forklift_shape()], is_a="forklift", name="forklift 3", palette=[self._colour(COLOURS)]
-        )
+        side = float(chance.choice([-1.0, 1.0]))
+        corners = [(x, side * y) for x, y in ((2.2, AISLES[0]), (23.4, AISLES[0]), (23.4, AISLES[1]), (2.2, AISLES[1]))]
+        loop = Path(corners, corner_radius=2.0)
+        mover = DrivingForklift(loop, self.ground, speed=1.8, start=float(chance.uniform(0.0, loop.length)))
+        palette = [self._colour(COLOURS)]
+        self.model.add_mover(mover, [forklift_shape()], is_a="forklift", name="forklift 3", palette=palette)
 
     def _add_people(self, people: int, chance: np.random.Generator) -> None:
         """One walks round the middle aisle, the others stand at tables and by the goods."""
-        places = [
-            (-26.9, 6.5),
-            (22.8, -6.8),
-            (-26.9, -12.0),
-            (23.0, 7.5),
-            (-26.9, 12.0),
-            (0.5, 16.0),
-            (-0.5, -16.5),
-            (22.9, -13.0),
-        ]
+        places = list(STANDING)
         for k in range(people):
             if k == 1:
                 path = Path([(-25.8, 4.2), (22.6, 4.2), (22.6, -4.2), (-25.8, -4.2)], corner_radius=1.0)
                 start = float(chance.uniform(0.0, path.length))
                 add_walker(self.model, chance, self.ground, path, start=start, randomise=self._randomise)
-                continue
-            if k - 1 >= len(places):
-                break
-            x, y = places[max(k - 1, 0)]
-            yaw = np.pi if x < -20 else float(chance.uniform(-np.pi, np.pi))
-            add_stander(self.model, chance, self.ground, (x, y), yaw, randomise=self._randomise)
+            elif places:
+                x, y = places.pop(0)
+                # who stands at a table looks at it
+                yaw = np.pi if x < -20.0 else float(chance.uniform(-np.pi, np.pi))
+                add_stander(self.model, chance, self.ground, (x, y), yaw, randomise=self._randomise)
 
     def _mark_floor(self) -> None:
         """Yellow lines beside the aisles and around the places for goods."""
