@@ -19,7 +19,6 @@ from skyloop.rendering.texture_patterns import (
     mix,
     noise,
     normed,
-    patch,
     picked,
     places,
     ramp,
@@ -29,8 +28,8 @@ from skyloop.rendering.texture_patterns import (
 
 
 def _grey(level: float, *parts: Floats) -> Floats:
-    total = np.float32(level) * (1 + sum(parts))
-    return np.repeat(np.clip(total, 0, 1)[..., None], 3, axis=2).astype(np.float32)
+    total = np.clip(level * (1 + np.sum(parts, axis=0)), 0, 1).astype(np.float32)
+    return np.repeat(total[..., None], 3, axis=2)
 
 
 def plain(rng: np.random.Generator, variant: int, size: int) -> Painting:
@@ -248,7 +247,7 @@ def cloth(rng: np.random.Generator, variant: int, size: int) -> Painting:
     over = np.floor(u * threads) + np.floor(v * threads)
     weave = np.where(over % 2 == 0, np.sin(np.pi * ((v * threads) % 1)), np.sin(np.pi * ((u * threads) % 1)))
     if variant == 3:
-        weave = 0.5 + 0.5 * np.sin(2 * np.pi * (u + v) * threads * 0.75)
+        weave = 0.5 + 0.5 * np.sin(2 * np.pi * (u + v) * (threads // 2))
     folds = noise(rng, size, 2, 9, slope=1.5)
     pattern: Floats = np.zeros((size, size), np.float32)
     if variant == 1:
@@ -262,8 +261,8 @@ def cloth(rng: np.random.Generator, variant: int, size: int) -> Painting:
     if variant == 3:
         pattern = 0.02 * noise(rng, size, 4, 60, slope=1.0)
     level = (0.91, 0.98, 1.06, 0.87)[variant]
-    ripple = (0.05, 0.05, 0.05, 0.16)[variant]
-    colour = _grey(level, pattern, ripple * (weave - 0.6), 0.03 * slub_u, 0.03 * slub_v, 0.01 * folds)
+    ripple, slub = ((0.05, 0.03), (0.05, 0.03), (0.05, 0.03), (0.16, 0.02))[variant]
+    colour = _grey(level, pattern, ripple * (weave - 0.6), slub * slub_u, slub * slub_v, 0.01 * folds)
     return colour, np.clip(0.4 + 0.3 * weave + 0.05 * (slub_u + slub_v), 0, 1).astype(np.float32)
 
 
@@ -295,13 +294,4 @@ def cardboard(rng: np.random.Generator, variant: int, size: int) -> Painting:
         np.full(count, 0.52, np.float32),
     )
     colour = canvas.colour * (1 + 0.02 * flutes + 0.03 * fibre + 0.02 * cloud)[..., None]
-    for _ in range(6):
-        x, y, texel = patch(rng.uniform(0.02, 0.05) * size)
-        canvas.stamp(
-            rng.random(),
-            rng.random(),
-            0.5 * steps(np.abs(x - 0.3 * y), 2.5 * texel, 0.5 * texel),
-            rgb(150, 112, 76),
-            0.4,
-        )
     return colour, (canvas.height + 0.06 * flutes + 0.03 * fibre).astype(np.float32)

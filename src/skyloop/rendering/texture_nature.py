@@ -29,7 +29,7 @@ def grass(rng: np.random.Generator, variant: int, size: int) -> Painting:
     reach, dry = ((0.030, 0.10), (0.055, 0.22))[variant]
     living = np.array([[86, 116, 44], [104, 132, 52], [72, 106, 44], [122, 142, 62], [94, 120, 58]], np.float32) / 255
     withered = np.array([[164, 152, 92], [140, 132, 76]], np.float32) / 255
-    count = size * size // (12 if variant == 0 else 18)
+    count = size * size // (14, 20)[variant]
     for layer in range(3):
         starts = rng.random((count, 2), dtype=np.float32)
         there = patches[(starts[:, 1] * size).astype(int), (starts[:, 0] * size).astype(int)]
@@ -51,11 +51,11 @@ def grass(rng: np.random.Generator, variant: int, size: int) -> Painting:
 
 def soil(rng: np.random.Generator, variant: int, size: int) -> Painting:
     """0: dry earth with crumbs and pebbles; 1: forest floor with fallen leaves and needles."""
-    crumbs = noise(rng, size, 8, size / 2.5, slope=0.7)
+    crumbs = noise(rng, size, 8, size / 2.5, slope=0.9)
     broad = noise(rng, size, 2, 14, slope=1.5)
     height = normed(crumbs + 0.15 * broad)
     dark, pale = (((84, 66, 48), (158, 132, 102)), ((50, 40, 29), (104, 82, 58)))[variant]
-    colour = ramp(height, dark, np.add(dark, pale) / 2, pale) * (1 + 0.03 * broad[..., None])
+    colour = ramp(height, dark, pale) * (1 + 0.03 * broad[..., None])
     if variant == 0:
         stones = cells(rng, size, 56, jitter=0.95)
         chosen = rng.random(stones.count) < 0.16
@@ -173,7 +173,7 @@ def bark(rng: np.random.Generator, variant: int, size: int) -> Painting:
         first = noise(rng, size, 7, 60, slope=1.0, stretch=(1.0, 5.0))
         second = noise(rng, size, 11, 90, slope=1.0, stretch=(1.0, 4.0))
         ridge = steps(np.abs(first), 0.0, 0.8) * (0.4 + 0.6 * steps(np.abs(second), 0.0, 0.6))
-        own = np.float32(1)
+        own: Floats = np.ones((size, size), np.float32)
     else:
         bend = (0.16 * noise(rng, size, 3, 16, slope=1.0), 0.16 * noise(rng, size, 3, 16, slope=1.0))
         plates = cells(rng, size, 13, 6, jitter=0.9, bend=bend)
@@ -193,7 +193,7 @@ def _birch(rng: np.random.Generator, size: int, fibre: Floats) -> Painting:
     white = ramp(normed(peel + 0.2 * fibre), (176, 168, 156), (214, 208, 198), (232, 228, 222))
     canvas = Canvas.of(size, white, 0.6 + 0.08 * normed(peel))
     for _ in range(90):
-        x, y, texel = patch(rng.uniform(0.01, 0.05) ** 1.0 * size)
+        x, y, _ = patch(rng.uniform(0.01, 0.05) * size)
         thin = rng.uniform(0.06, 0.14)
         mask = steps(np.hypot(x, y / thin) + 0.15 * rng.standard_normal(x.shape, dtype=np.float32), 1.0, 0.75)
         canvas.stamp(rng.random(), rng.random(), mask * 0.85, rgb(66, 56, 50) * rng.uniform(0.7, 1.3), 0.3)
@@ -218,7 +218,7 @@ def leaves(rng: np.random.Generator, variant: int, size: int) -> Painting:
 def _needles(rng: np.random.Generator, size: int) -> Painting:
     canvas = Canvas.of(size, rgb(24, 34, 22), 0.0)
     for layer in range(4):
-        twigs, needles = 60, 70
+        twigs, needles = (110, 90, 60, 50)[layer], 70
         count = twigs * needles
         heading = np.repeat(rng.uniform(0, 2 * np.pi, twigs), needles)
         along = np.tile(np.linspace(0, 0.24, needles), twigs)

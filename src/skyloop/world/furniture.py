@@ -19,6 +19,8 @@ from skyloop.world.model import Shape
 WOOD: dict[str, Any] = {"material": "wood", "slot": 1}
 CLOTH: dict[str, Any] = {"material": "cloth", "slot": 1}
 WOODS: tuple[Colour, ...] = ((255, 240, 215), (225, 190, 150), (170, 125, 90), (120, 80, 55), (245, 245, 240))
+VENEER = 1
+"""The variant of the wood texture without wide joints between its boards."""
 CLOTHS: tuple[Colour, ...] = (
     (150, 50, 50), (60, 90, 140), (80, 110, 75), (190, 170, 140), (90, 90, 95), (200, 130, 60), (120, 80, 130),
 )  # fmt: skip
@@ -113,7 +115,7 @@ def bookshelf(wide: float = 1.2, tall: float = 2.0, seed: int = 0) -> Shape:
 def cupboard(wide: float = 1.0, deep: float = 0.55, tall: float = 1.9) -> Shape:
     parts = [
         _box(0, 0.01, 0.06, wide, deep - 0.02, tall - 0.06, **WOOD),
-        _box(0, 0.02, 0, wide - 0.06, deep - 0.1, 0.07),
+        _box(0, 0.02, 0, wide - 0.06, deep - 0.1, 0.07, colour=(50, 44, 40)),
     ]
     for side in (-1, 1):
         door = (side * wide / 4, -deep / 2 + 0.0, 0.1, wide / 2 - 0.02, 0.03, tall - 0.16)

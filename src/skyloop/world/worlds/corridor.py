@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.world.furniture import WOODS, bench, carton, notice_board, picture, potted_plant
+from skyloop.world.furniture import VENEER, WOODS, bench, carton, notice_board, picture, potted_plant
 from skyloop.world.generation import generator
 from skyloop.world.ground import Ground
 from skyloop.world.interiors import Opening, closed_door, on_wall, place_floor, place_plain, wall
@@ -96,7 +96,13 @@ class Corridor:
         mesh = closed_door(DOOR_WIDTH * leaves, DOOR_HEIGHT, THICKNESS, leaves=leaves)
         position = on_wall(start, yaw, along)
         self.model.place(
-            Shape("door", (mesh,)), position, yaw=yaw, is_a="door", name=name, palette=[colour, (200, 195, 185)]
+            Shape("door", (mesh,)),
+            position,
+            yaw=yaw,
+            is_a="door",
+            name=name,
+            variant=VENEER,
+            palette=[colour, (200, 195, 185)],
         )
 
     def _hang(self, start: tuple[float, float], yaw: float, front: float, along: float) -> None:
@@ -104,11 +110,13 @@ class Corridor:
         kind = self._random.random()
         seed = int(self._random.integers(8))
         if kind < 0.5:
-            self.model.place(notice_board(seed=seed), position, yaw=yaw, is_a="sign", name="notice board")
+            self.model.place(
+                notice_board(seed=seed), position, yaw=yaw, is_a="sign", name="notice board", variant=VENEER
+            )
         elif kind < 0.9:
             frame = WOODS[int(self._looks.integers(len(WOODS)))]
             shape = picture(1.2, 0.8, seed)
-            self.model.place(shape, position, yaw=yaw, is_a="object", name="picture", palette=[frame])
+            self.model.place(shape, position, yaw=yaw, is_a="object", name="picture", variant=VENEER, palette=[frame])
 
     def _stand(self, start: tuple[float, float], yaw: float, front: float) -> None:
         """A bench, cartons, a plant at the wall, clear of the door."""
@@ -130,7 +138,7 @@ class Corridor:
     ) -> None:
         """Unless it would stand in the way of the take-off."""
         if math.hypot(place[0], place[1]) > 4.0:
-            self.model.place(shape, place, yaw=yaw, is_a=is_a, name=name, palette=[colour])
+            self.model.place(shape, place, yaw=yaw, is_a=is_a, name=name, palette=[colour], variant=VENEER)
 
     def _end_wall(self, start: tuple[float, float], yaw: float, name: str) -> None:
         wide = 2.0 * DOOR_WIDTH

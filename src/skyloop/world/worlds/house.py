@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from skyloop.world.floor_plan import DOOR_WIDTH, Segment, make_floor_plan, yaw_of
-from skyloop.world.furniture import CLOTHS, PIECES, WOODS, chair, picture, rug
+from skyloop.world.furniture import CLOTHS, PIECES, VENEER, WOODS, chair, picture, rug
 from skyloop.world.generation import generator
 from skyloop.world.ground import Ground
 from skyloop.world.interiors import (
@@ -73,7 +73,11 @@ class House:
         place_plain(self.model, (-HALF, -HALF, HALF, HALF), material="grass")
         for room, kind in zip(self.plan.rooms, self.kinds, strict=True):
             floors = KINDS[kind][1] if "textures" not in randomise else ("wood", "tiles", "cement", "paving")
-            look = {"material": floors[int(self._looks.integers(len(floors)))], "colour": self._tint((255, 255, 255))}
+            material = floors[int(self._looks.integers(len(floors)))]
+            look = {
+                "material": material,
+                "colour": self._tint((255, 255, 255) if material == "wood" else (205, 200, 190)),
+            }
             place_floor(self.model, room, name=f"{kind} floor", variant=int(self._looks.integers(8)), **look)
         # body and body with the space in front, of everything that furniture must leave alone
         self._taken: list[tuple[Rectangle, Rectangle]] = [((-FREE, -FREE, FREE, FREE),) * 2]
@@ -163,17 +167,29 @@ class House:
         if segment.line.outer:
             shape = Shape("front door", (closed_door(wide, hole.top, THICKNESS),))
             self.model.place(
-                shape, at, yaw=yaw, is_a="door", name="front door", palette=[(120, 50, 45), (235, 235, 230)]
+                shape,
+                at,
+                yaw=yaw,
+                is_a="door",
+                name="front door",
+                variant=VENEER,
+                palette=[(120, 50, 45), (235, 235, 230)],
             )
             return
         shape = Shape("door frame", (door_frame(wide, hole.top, THICKNESS),))
-        self.model.place(shape, at, yaw=yaw, is_a="door", name="door frame", palette=[wood])
+        self.model.place(shape, at, yaw=yaw, is_a="door", name="door frame", variant=VENEER, palette=[wood])
         if wide == DOOR_WIDTH:
             # stands open, beside the opening and square to the wall
             side = 1.0 if self._random.random() < 0.5 else -1.0
             hinge = on_wall(start, yaw, hole.start - 0.06, side * (0.5 * THICKNESS + 0.05))
             self.model.place(
-                _leaf(wide - 0.06), hinge, yaw=yaw + side * 0.5 * math.pi, is_a="door", name="door", palette=[wood]
+                _leaf(wide - 0.06),
+                hinge,
+                yaw=yaw + side * 0.5 * math.pi,
+                is_a="door",
+                name="door",
+                variant=VENEER,
+                palette=[wood],
             )
 
     def _keep_door_free(self, at: Any, wide: float) -> None:
@@ -190,7 +206,13 @@ class House:
                 wood = WOODS[int(self._looks.integers(len(WOODS)))]
                 turned = yaw if side < 0.0 else yaw + math.pi
                 self.model.place(
-                    picture(wide, 0.7, seed), at, yaw=turned, is_a="object", name="picture", palette=[wood]
+                    picture(wide, 0.7, seed),
+                    at,
+                    yaw=turned,
+                    is_a="object",
+                    name="picture",
+                    variant=VENEER,
+                    palette=[wood],
                 )
 
     def _furnish(self, room: Rectangle, kind: str) -> None:
@@ -234,12 +256,16 @@ class House:
         wood, cloth = WOODS[int(self._looks.integers(len(WOODS)))], CLOTHS[int(self._looks.integers(len(CLOTHS)))]
         soft = name in ("sofa", "small sofa", "armchair", "lamp", "plant")
         palette = [cloth, wood] if soft else [wood, cloth]
-        self.model.place(piece.make(), (x, y, 0.0), yaw=yaw, is_a=piece.is_a, name=name, palette=palette)
+        self.model.place(
+            piece.make(), (x, y, 0.0), yaw=yaw, is_a=piece.is_a, name=name, variant=VENEER, palette=palette
+        )
         if name in ("table", "desk"):
             seats = [(-0.4, -0.62, math.pi), (0.4, -0.62, math.pi), (-0.4, 0.62, 0.0), (0.4, 0.62, 0.0)]
             for along, across, turn in seats if name == "table" else [(0.0, -0.45, math.pi)]:
                 at = on_wall((x, y), yaw, along, across)
-                self.model.place(chair(), at, yaw=yaw + turn, is_a="furniture", name="chair", palette=[wood, cloth])
+                self.model.place(
+                    chair(), at, yaw=yaw + turn, is_a="furniture", name="chair", variant=VENEER, palette=[wood, cloth]
+                )
 
 
 @cache
