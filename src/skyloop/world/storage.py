@@ -202,7 +202,8 @@ def guard_shape() -> Shape:
     """A yellow post with black bands that keeps forklifts off a rack's end."""
     post = cylinder(0.08, 0.9, 10, material="metal", colour=(240, 190, 30))
     bands = [cylinder(0.086, 0.12, 10, material="metal", colour=(30, 30, 30)).moved((0, 0, z)) for z in (0.3, 0.6)]
-    return Shape("guard post", (merged([post, *bands]),))
+    far = cylinder(0.08, 0.9, 5, material="metal", colour=(190, 150, 30))
+    return Shape("guard post", (merged([post, *bands]), far), (NEAR,))
 
 
 def packing_table_shape() -> Shape:
