@@ -69,6 +69,10 @@ class Renderer:
         self._send({"textures": used_textures(model), "texture_seed": texture_seed}, pack_model(model))
         self.description = ""
 
+    @property
+    def process_id(self) -> int:
+        return self._process.pid
+
     def wait_ready(self) -> str:
         """Until it has its context, textures and model; says what it renders with."""
         if not self.description:

@@ -19,7 +19,6 @@ from skyloop.rendering.texture_patterns import (
     mix,
     noise,
     normed,
-    patch,
     picked,
     places,
     ramp,
@@ -29,8 +28,8 @@ from skyloop.rendering.texture_patterns import (
 
 
 def _grey(level: float, *parts: Floats) -> Floats:
-    total = np.float32(level) * (1 + sum(parts))
-    return np.repeat(np.clip(total, 0, 1)[..., None], 3, axis=2).astype(np.float32)
+    total = np.clip(level * (1 + np.sum(parts, axis=0)), 0, 1).astype(np.float32)
+    return np.repeat(total[..., None], 3, axis=2)
 
 
 def plain(rng: np.random.Generator, variant: int, size: int) -> Painting:
@@ -49,7 +48,9 @@ def plaster(rng: np.random.Generator, variant: int, size: int) -> Painting:
         bumps = cells(rng, size, 90, jitter=0.95)
         height = normed(0.5 - bumps.nearest + 0.12 * fine)
         return _grey(0.87, 0.75 * (lit(height, 0.35) - 1), 0.02 * fine, 0.012 * broad), height
-    sweeps = noise(rng, size, 6, 90, slope=1.0, stretch=(3.0, 1.0)) + noise(rng, size, 6, 90, slope=1.0, stretch=(1.0, 2.5))
+    sweeps = noise(rng, size, 6, 90, slope=1.0, stretch=(3.0, 1.0)) + noise(
+        rng, size, 6, 90, slope=1.0, stretch=(1.0, 2.5)
+    )
     height = normed(sweeps + 0.25 * fine)
     return _grey(0.895, lit(sweeps, 0.05) - 1, 0.018 * fine, 0.012 * broad), height
 
@@ -59,7 +60,9 @@ def concrete(rng: np.random.Generator, variant: int, size: int) -> Painting:
     stains = noise(rng, size, 2, 60, slope=1.3)
     fine = noise(rng, size, size / 12, size / 2, slope=0.3)
     pores = cells(rng, size, 64, jitter=0.95)
-    wide = np.where(rng.random(pores.count) < 0.3, rng.uniform(0.06, 0.2, pores.count), 0.0).astype(np.float32)[pores.number]
+    wide = np.where(rng.random(pores.count) < 0.3, rng.uniform(0.06, 0.2, pores.count), 0.0).astype(np.float32)[
+        pores.number
+    ]
     hole = steps(pores.nearest - wide, 0.03, -0.04) * (wide > 0)
     level: Floats = np.zeros((size, size), np.float32)
     if variant == 1:
@@ -98,7 +101,11 @@ def brick(rng: np.random.Generator, variant: int, size: int) -> Painting:
     fine = noise(rng, size, size / 8, size / 2, slope=0.2)
     fired = noise(rng, size, 6, 40, slope=1.2)
     face = tint * (1 + 0.07 * rough + 0.05 * fine)[..., None] * (1 + 0.05 * fired[..., None] * rgb(255, 180, 120))
-    mortar = rgb(186, 180, 170) * (1 + 0.05 * fine + 0.03 * rough)[..., None] * (0.84 + 0.16 * steps(gap, 0.004, 0.0))[..., None]
+    mortar = (
+        rgb(186, 180, 170)
+        * (1 + 0.05 * fine + 0.03 * rough)[..., None]
+        * (0.84 + 0.16 * steps(gap, 0.004, 0.0))[..., None]
+    )
     height = (0.25 + 0.45 * mask + 0.05 * rough + 0.03 * fine).astype(np.float32)
     return mix(mortar, face, mask) * lit(height, 0.35)[..., None], height
 
@@ -107,9 +114,10 @@ def paving(rng: np.random.Generator, variant: int, size: int) -> Painting:
     """0: concrete slabs of 40 cm; 1: clinker blocks of 20 by 10 cm."""
     columns, rows, joint = ((3, 3, 0.008), (6, 12, 0.006))[variant]
     number, _, _, mask = blocks(size, columns, rows, joint, shift=(0.0, 0.5 * variant))
-    palette = ([(178, 174, 166), (168, 165, 158), (184, 178, 168)], [(150, 112, 94), (136, 100, 86), (164, 126, 104), (128, 106, 96)])[
-        variant
-    ]
+    palette = (
+        [(178, 174, 166), (168, 165, 158), (184, 178, 168)],
+        [(150, 112, 94), (136, 100, 86), (164, 126, 104), (128, 106, 96)],
+    )[variant]
     tint = picked(rng, palette, columns * rows, 0.035)[number]
     specks = cells(rng, size, 128, jitter=0.95)
     spot = rng.normal(0, 0.07, specks.count).astype(np.float32)[specks.number] * steps(specks.nearest, 0.6, 0.3)
@@ -162,7 +170,9 @@ def roof_tiles(rng: np.random.Generator, variant: int, size: int) -> Painting:
     shadow = 1 - 0.62 * steps(t, 1 - 0.16, 1 - 0.01)
     rim = steps(t, 0.0, 2.5 / size * rows)
     lichen = steps(noise(rng, size, 8, 120, slope=1.0), 1.5, 2.4)
-    height = np.clip(0.35 * (1 - t) + 0.45 * profile * (1.0 if variant == 0 else 0.4) + 0.02 * rough, 0, 1) * (0.7 + 0.3 * joint)
+    height = np.clip(0.35 * (1 - t) + 0.45 * profile * (1.0 if variant == 0 else 0.4) + 0.02 * rough, 0, 1) * (
+        0.7 + 0.3 * joint
+    )
     shade = shadow * (0.82 + 0.18 * rim) * (0.45 + 0.55 * joint) * (0.62 + 0.5 * profile if variant == 0 else 1.0)
     face = tint * (1 + 0.05 * rough + 0.045 * fine)[..., None]
     return mix(face, rgb(150, 148, 120), 0.35 * lichen) * shade[..., None], height.astype(np.float32)
@@ -191,7 +201,9 @@ def wood(rng: np.random.Generator, variant: int, size: int) -> Painting:
     late = steps(year, 0.25, 0.95) * steps(year, 1.0, 0.95)
     fibre = noise(rng, size, 40, size / 2, slope=0.4, stretch=(22.0, 1.0))
     pores = steps(noise(rng, size, 60, size / 2, slope=0.0, stretch=(14.0, 1.0)), 1.3, 2.2)
-    low, high = (((112, 76, 44), (178, 132, 84)), ((188, 146, 98), (222, 190, 146)), ((104, 98, 90), (164, 158, 148)))[variant]
+    low, high = (((112, 76, 44), (178, 132, 84)), ((188, 146, 98), (222, 190, 146)), ((104, 98, 90), (164, 158, 148)))[
+        variant
+    ]
     tone = np.clip(0.72 - 0.42 * late + 0.13 * fibre - (0.25, 0.06, 0.3)[variant] * pores, 0, 1)
     own = (1 + np.array((0.07, 0.03, 0.06))[variant] * rng.standard_normal(boards)).astype(np.float32)[number]
     colour = ramp(tone.astype(np.float32), low, high) * own[..., None]
@@ -205,7 +217,10 @@ def glass(rng: np.random.Generator, variant: int, size: int) -> Painting:
     waves = noise(rng, size, 2, 14, slope=1.8)
     grain = noise(rng, size, size / 8, size / 2, slope=0.2)
     tone = np.clip(0.5 + (0.10, 0.13)[variant] * waves + 0.01 * grain, 0, 1)
-    colours = (((112, 132, 146), (146, 166, 178), (176, 192, 200)), ((120, 146, 168), (156, 178, 196), (204, 214, 222)))[variant]
+    colours = (
+        ((112, 132, 146), (146, 166, 178), (176, 192, 200)),
+        ((120, 146, 168), (156, 178, 196), (204, 214, 222)),
+    )[variant]
     return ramp(tone.astype(np.float32), *colours), (0.5 + 0.02 * waves).astype(np.float32)
 
 
@@ -232,19 +247,22 @@ def cloth(rng: np.random.Generator, variant: int, size: int) -> Painting:
     over = np.floor(u * threads) + np.floor(v * threads)
     weave = np.where(over % 2 == 0, np.sin(np.pi * ((v * threads) % 1)), np.sin(np.pi * ((u * threads) % 1)))
     if variant == 3:
-        weave = 0.5 + 0.5 * np.sin(2 * np.pi * (u + v) * threads * 0.75)
+        weave = 0.5 + 0.5 * np.sin(2 * np.pi * (u + v) * (threads // 2))
     folds = noise(rng, size, 2, 9, slope=1.5)
     pattern: Floats = np.zeros((size, size), np.float32)
     if variant == 1:
         pattern = -0.42 * steps(np.abs((u * 8) % 1 - 0.5), 0.2, 0.17)
     if variant == 2:
-        bars = [steps(np.abs((x * 6) % 1 - 0.5), 0.26, 0.24) + 0.6 * steps(np.abs((x * 6) % 1 - 0.06), 0.03, 0.02) for x in (u, v)]
+        bars = [
+            steps(np.abs((x * 6) % 1 - 0.5), 0.26, 0.24) + 0.6 * steps(np.abs((x * 6) % 1 - 0.06), 0.03, 0.02)
+            for x in (u, v)
+        ]
         pattern = -0.2 * (bars[0] + bars[1])
     if variant == 3:
         pattern = 0.02 * noise(rng, size, 4, 60, slope=1.0)
     level = (0.91, 0.98, 1.06, 0.87)[variant]
-    ripple = (0.05, 0.05, 0.05, 0.16)[variant]
-    colour = _grey(level, pattern, ripple * (weave - 0.6), 0.03 * slub_u, 0.03 * slub_v, 0.01 * folds)
+    ripple, slub = ((0.05, 0.03), (0.05, 0.03), (0.05, 0.03), (0.16, 0.02))[variant]
+    colour = _grey(level, pattern, ripple * (weave - 0.6), slub * slub_u, slub * slub_v, 0.01 * folds)
     return colour, np.clip(0.4 + 0.3 * weave + 0.05 * (slub_u + slub_v), 0, 1).astype(np.float32)
 
 
@@ -276,7 +294,4 @@ def cardboard(rng: np.random.Generator, variant: int, size: int) -> Painting:
         np.full(count, 0.52, np.float32),
     )
     colour = canvas.colour * (1 + 0.02 * flutes + 0.03 * fibre + 0.02 * cloud)[..., None]
-    for _ in range(6):
-        x, y, texel = patch(rng.uniform(0.02, 0.05) * size)
-        canvas.stamp(rng.random(), rng.random(), 0.5 * steps(np.abs(x - 0.3 * y), 2.5 * texel, 0.5 * texel), rgb(150, 112, 76), 0.4)
     return colour, (canvas.height + 0.06 * flutes + 0.03 * fibre).astype(np.float32)

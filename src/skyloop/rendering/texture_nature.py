@@ -29,7 +29,7 @@ def grass(rng: np.random.Generator, variant: int, size: int) -> Painting:
     reach, dry = ((0.030, 0.10), (0.055, 0.22))[variant]
     living = np.array([[86, 116, 44], [104, 132, 52], [72, 106, 44], [122, 142, 62], [94, 120, 58]], np.float32) / 255
     withered = np.array([[164, 152, 92], [140, 132, 76]], np.float32) / 255
-    count = size * size // (12 if variant == 0 else 18)
+    count = size * size // (14, 20)[variant]
     for layer in range(3):
         starts = rng.random((count, 2), dtype=np.float32)
         there = patches[(starts[:, 1] * size).astype(int), (starts[:, 0] * size).astype(int)]
@@ -51,11 +51,11 @@ def grass(rng: np.random.Generator, variant: int, size: int) -> Painting:
 
 def soil(rng: np.random.Generator, variant: int, size: int) -> Painting:
     """0: dry earth with crumbs and pebbles; 1: forest floor with fallen leaves and needles."""
-    crumbs = noise(rng, size, 8, size / 2.5, slope=0.7)
+    crumbs = noise(rng, size, 8, size / 2.5, slope=0.9)
     broad = noise(rng, size, 2, 14, slope=1.5)
     height = normed(crumbs + 0.15 * broad)
     dark, pale = (((84, 66, 48), (158, 132, 102)), ((50, 40, 29), (104, 82, 58)))[variant]
-    colour = ramp(height, dark, np.add(dark, pale) / 2, pale) * (1 + 0.03 * broad[..., None])
+    colour = ramp(height, dark, pale) * (1 + 0.03 * broad[..., None])
     if variant == 0:
         stones = cells(rng, size, 56, jitter=0.95)
         chosen = rng.random(stones.count) < 0.16
@@ -121,7 +121,9 @@ def gravel(rng: np.random.Generator, variant: int, size: int) -> Painting:
         there = np.ones(stones.count) if level == 0 else rng.random(stones.count) < 0.6
         mask = there[stones.number] * steps(stones.edge, 0.04, 0.14)
         tilt_u, tilt_v = rng.normal(0, 0.35, (2, stones.count)).astype(np.float32)
-        dome = np.clip(1.6 * stones.edge, 0, 0.6) + tilt_u[stones.number] * stones.du + tilt_v[stones.number] * stones.dv
+        dome = (
+            np.clip(1.6 * stones.edge, 0, 0.6) + tilt_u[stones.number] * stones.du + tilt_v[stones.number] * stones.dv
+        )
         tint = picked(rng, palette, stones.count, 0.10)[stones.number]
         shade = lit(dome, 0.9) * (0.72 + 0.35 * steps(stones.edge, 0.05, 0.3)) * (1 + 0.045 * grain)
         colour = mix(colour, tint * shade[..., None], mask)
@@ -133,7 +135,9 @@ def asphalt(rng: np.random.Generator, variant: int, size: int) -> Painting:
     """0: worn grey; 1: fresh and dark."""
     stones = cells(rng, size, 150, jitter=0.9)
     level = (98, 70)[variant]
-    tint = picked(rng, [(level, level, level + 2), (level + 14, level + 12, level + 9), (level - 14,) * 3], stones.count, 0.09)
+    tint = picked(
+        rng, [(level, level, level + 2), (level + 14, level + 12, level + 9), (level - 14,) * 3], stones.count, 0.09
+    )
     pale = rng.random(stones.count) < (0.07, 0.035)[variant]
     tint[pale] = picked(rng, [(168, 164, 156), (150, 146, 142)], int(pale.sum()), 0.1)
     tar = rgb(level - 32, level - 32, level - 30)
@@ -152,9 +156,10 @@ def water(rng: np.random.Generator, variant: int, size: int) -> Painting:
     height = normed(swell + 0.3 * ripples)
     # what slopes away mirrors the bright sky, what slopes towards the eye shows the depth
     slope = np.roll(height, 1, 0) - np.roll(height, -1, 0)
-    deep, middle, bright = (((36, 58, 62), (58, 86, 92), (128, 156, 162)), ((36, 86, 106), (64, 126, 148), (150, 196, 208)))[
-        variant
-    ]
+    deep, middle, bright = (
+        ((36, 58, 62), (58, 86, 92), (128, 156, 162)),
+        ((36, 86, 106), (64, 126, 148), (150, 196, 208)),
+    )[variant]
     return ramp(normed(slope + 0.05 * height), deep, middle, middle, bright), height
 
 
@@ -168,7 +173,7 @@ def bark(rng: np.random.Generator, variant: int, size: int) -> Painting:
         first = noise(rng, size, 7, 60, slope=1.0, stretch=(1.0, 5.0))
         second = noise(rng, size, 11, 90, slope=1.0, stretch=(1.0, 4.0))
         ridge = steps(np.abs(first), 0.0, 0.8) * (0.4 + 0.6 * steps(np.abs(second), 0.0, 0.6))
-        own = np.float32(1)
+        own: Floats = np.ones((size, size), np.float32)
     else:
         bend = (0.16 * noise(rng, size, 3, 16, slope=1.0), 0.16 * noise(rng, size, 3, 16, slope=1.0))
         plates = cells(rng, size, 13, 6, jitter=0.9, bend=bend)
@@ -188,7 +193,7 @@ def _birch(rng: np.random.Generator, size: int, fibre: Floats) -> Painting:
     white = ramp(normed(peel + 0.2 * fibre), (176, 168, 156), (214, 208, 198), (232, 228, 222))
     canvas = Canvas.of(size, white, 0.6 + 0.08 * normed(peel))
     for _ in range(90):
-        x, y, texel = patch(rng.uniform(0.01, 0.05) ** 1.0 * size)
+        x, y, _ = patch(rng.uniform(0.01, 0.05) * size)
         thin = rng.uniform(0.06, 0.14)
         mask = steps(np.hypot(x, y / thin) + 0.15 * rng.standard_normal(x.shape, dtype=np.float32), 1.0, 0.75)
         canvas.stamp(rng.random(), rng.random(), mask * 0.85, rgb(66, 56, 50) * rng.uniform(0.7, 1.3), 0.3)
@@ -213,7 +218,7 @@ def leaves(rng: np.random.Generator, variant: int, size: int) -> Painting:
 def _needles(rng: np.random.Generator, size: int) -> Painting:
     canvas = Canvas.of(size, rgb(24, 34, 22), 0.0)
     for layer in range(4):
-        twigs, needles = 60, 70
+        twigs, needles = (110, 90, 60, 50)[layer], 70
         count = twigs * needles
         heading = np.repeat(rng.uniform(0, 2 * np.pi, twigs), needles)
         along = np.tile(np.linspace(0, 0.24, needles), twigs)
@@ -241,9 +246,14 @@ def rock(rng: np.random.Generator, variant: int, size: int) -> Painting:
     rough = noise(rng, size, 5, size / 2.2, slope=1.1)
     cracks = steps(slabs.edge + 0.015 * rough, 0.0, 0.06)
     height = normed(0.8 * facets + 0.25 * rough + 0.7 * cracks)
-    tones = (((92, 90, 86), (132, 130, 125), (166, 163, 157)), ((118, 98, 76), (164, 142, 112), (196, 176, 146)))[variant]
+    tones = (((92, 90, 86), (132, 130, 125), (166, 163, 157)), ((118, 98, 76), (164, 142, 112), (196, 176, 146)))[
+        variant
+    ]
     specks = noise(rng, size, size / 6, size / 2, slope=0.0)
-    colour = ramp(normed(rough + 0.5 * specks), *tones) * (lit(height, 1.2) * (0.62 + 0.38 * cracks) * (1 + 0.05 * own[slabs.number]))[..., None]
+    colour = (
+        ramp(normed(rough + 0.5 * specks), *tones)
+        * (lit(height, 1.2) * (0.62 + 0.38 * cracks) * (1 + 0.05 * own[slabs.number]))[..., None]
+    )
     return colour, height
 
 

@@ -6,15 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import floor
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import fft
 
-Floats = NDArray[np.float32]
+Floats = NDArray[np.floating[Any]]
 Painting = tuple[Floats, Floats]
 """(n, n, 3) sRGB and (n, n) height, both 0 to 1; rows run along v, up a wall, columns along u."""
+
+BAND: Final = 32
+"""Rows worked on at once where whole arrays would cost page faults, which are most of the time then."""
 
 
 @lru_cache(maxsize=8)
@@ -45,7 +48,8 @@ def noise(
     shape = (*gain.shape, 2)
     spectrum = rng.standard_normal(shape, dtype=np.float32).view(np.complex64)[..., 0] * gain
     field: Floats = fft.irfft2(spectrum, s=(size, size))
-    return field / field.std()
+    field /= field.std()
+    return field
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +80,9 @@ def cells(
     line, column = np.arange(-3, rows + 3), np.arange(-3, columns + 3)
     numbers = (line[:, None] % rows * columns + column % columns).ravel()
     points = shaken[..., 0] + np.arange(columns) + 1j * (shaken[..., 1] + np.arange(rows)[:, None])
-    points = (points.ravel()[numbers] + np.add.outer(1j * (line // rows * rows), column // columns * columns).ravel()).astype(
-        np.complex64
-    )
+    points = (
+        points.ravel()[numbers] + np.add.outer(1j * (line // rows * rows), column // columns * columns).ravel()
+    ).astype(np.complex64)
     u, v = places(size)
     place = np.empty((size, size), np.complex64)
     place.real, place.imag = u * columns, v * rows
@@ -86,18 +90,24 @@ def cells(
         place.real += np.clip(bend[0], -1.9, 1.9)
         place.imag += np.clip(bend[1], -1.9, 1.9)
     width = columns + 6
+    parts = [_nearest(place[first : first + BAND], points, width) for first in range(0, size, BAND)]
+    number, away, second = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return Cells(np.abs(away), second, numbers.take(number), away.real, away.imag, rows * columns)
+
+
+def _nearest(place: NDArray[Any], points: NDArray[Any], width: int) -> tuple[NDArray[Any], NDArray[Any], Floats]:
+    """Number of the nearest point in the raster of `width`, the way from it, and the distance of the second."""
     cell = np.floor(place.imag).astype(np.intp) * width + np.floor(place.real).astype(np.intp) + 3 * width + 3
-    nearest, second = np.full((size, size), 9.0, np.float32), np.full((size, size), 9.0, np.float32)
-    number = np.zeros((size, size), np.intp)
-    for step in (width * j + i for j in (-1, 0, 1) for i in (-1, 0, 1)):
-        index = cell + step
-        away = place - points.take(index)
-        square = away.real**2 + away.imag**2
-        np.copyto(number, index, where=square < nearest)
+    around = np.array([width * j + i for j in (-1, 0, 1) for i in (-1, 0, 1)])
+    # squared distances as the integers of their bits, which sort alike; the last four tell which neighbour it is
+    nearest, second = np.full((2, *place.shape), np.iinfo(np.int32).max, np.int32)
+    for k, step in enumerate(around):
+        away = place - points.take(cell + step, mode="clip")
+        square = ((away.real**2 + away.imag**2).view(np.int32) & ~15) | k
         np.minimum(second, np.maximum(nearest, square), out=second)
         np.minimum(nearest, square, out=nearest)
-    away = place - points.take(number)
-    return Cells(np.sqrt(nearest), np.sqrt(second), numbers.take(number), away.real, away.imag, rows * columns)
+    number = cell + around.take(nearest & 15)
+    return number, place - points.take(number), np.sqrt(second.view(np.float32))
 
 
 def places(size: int) -> tuple[Floats, Floats]:
@@ -109,9 +119,9 @@ def places(size: int) -> tuple[Floats, Floats]:
 def blocks(
     size: int, columns: int, rows: int, joint: float, *, shift: Sequence[float] = (0.0, 0.5)
 ) -> tuple[NDArray[np.intp], Floats, Floats, Floats]:
-    """Masonry: number of the block, (s, t) inside it from 0 to 1, and m: 1 on it, 0 in the joint (joint: texture widths).
+    """Masonry: number of the block, (s, t) inside it from 0 to 1, and 1 on it, 0 in the joint.
 
-    shift: of the rows, in blocks, over and over.
+    joint: its width, textures; shift: of the rows, in blocks, over and over.
     """
     u, v = places(size)
     row = np.floor(v * rows)
@@ -135,8 +145,12 @@ def ramp(value: Floats, *colours: Sequence[float]) -> Floats:
     fine = np.linspace(0, len(table) - 1, 512)
     low = np.minimum(fine.astype(int), len(table) - 2)
     share = (fine - low)[:, None]
-    smooth = (table[low] * (1 - share) + table[low + 1] * share).astype(np.float32)
-    return smooth[np.clip(value * 511, 0, 511).astype(np.intp)]
+    smooth: Floats = (table[low] * (1 - share) + table[low + 1] * share).astype(np.float32)
+    colour = np.empty((*value.shape, 3), np.float32)
+    for first in range(0, len(value), BAND):
+        band = slice(first, first + BAND)
+        colour[band] = smooth.take(np.clip(value[band] * 511, 0, 511).astype(np.intp), axis=0)
+    return colour
 
 
 def mix(a: Any, b: Any, share: Floats) -> Floats:
@@ -161,7 +175,7 @@ def picked(rng: np.random.Generator, palette: Sequence[Sequence[float]], count: 
 def lit(height: Floats, strength: float) -> Floats:
     """1 ± shading by a lamp up and to the left; strength per height difference of neighbours."""
     slope = np.roll(height, 1, 1) - np.roll(height, -1, 1) + np.roll(height, -1, 0) - np.roll(height, 1, 0)
-    return np.clip(1 - strength * slope, 0.4, 1.6)  # type: ignore[no-any-return]
+    return np.clip(1 - strength * slope, 0.4, 1.6)
 
 
 def normed(height: Floats) -> Floats:
@@ -191,7 +205,8 @@ class Canvas:
 
     @property
     def height(self) -> Floats:
-        return self.paint[3]
+        relief: Floats = self.paint[3]
+        return relief
 
     def stamp(self, u: float, v: float, mask: Floats, colour: Any, height: float) -> None:
         """mask: (h, w) cover 0 to 1; colour: (3,) or (h, w, 3), 0 to 1; centred on (u, v) in textures."""
@@ -209,7 +224,9 @@ class Canvas:
         for rows, part_v in _pieces(low, h, size):
             for columns, part_u in _pieces(left, w, size):
                 ground = self.paint[:, rows, columns]
-                ground += mask[part_v, part_u] * ((paint if np.ndim(colour) == 1 else paint[:, part_v, part_u]) - ground)
+                ground += mask[part_v, part_u] * (
+                    (paint if np.ndim(colour) == 1 else paint[:, part_v, part_u]) - ground
+                )
 
     def strokes(
         self, starts: Floats, headings: Floats, lengths: Floats, bends: Floats, colours: Floats, heights: Floats
@@ -242,7 +259,8 @@ def _pieces(first: int, length: int, size: int) -> list[tuple[slice, slice]]:
 
 
 def patch(half: float) -> tuple[Floats, Floats, float]:
-    """Local (x, y) of a square stamp reaching `half` texels from its middle, and a texel's width there (all in halves)."""
+    """Local (x, y) of a square stamp, ±1 being `half` texels from its middle, and a texel's width there."""
     n = max(int(np.ceil(half)), 1)
     line = (np.arange(-n, n + 1) / half).astype(np.float32)
-    return *np.broadcast_arrays(line[None, :], line[:, None]), 1.0 / half
+    x, y = np.meshgrid(line, line)
+    return x, y, 1.0 / half

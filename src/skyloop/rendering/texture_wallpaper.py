@@ -24,7 +24,7 @@ from skyloop.rendering.texture_patterns import (
     steps,
 )
 
-Palette = Sequence[Sequence[float]]
+Palette = list[tuple[float, float, float]]
 Stamp = Callable[[Floats, Floats, float], Floats]
 
 # ground first, then inks; old house paints rather than primary colours
@@ -88,7 +88,17 @@ def _flower(x: Floats, y: Floats, texel: float) -> Floats:
     return petals * (1 - 0.8 * steps(np.abs(np.sin(2.5 * angle)) * r, 1.6 * texel, 0.3 * texel) * steps(r, 0.7, 0.5))
 
 
-SHAPES: Final[tuple[Stamp, ...]] = (_disc, _ring, _square, _cross, _triangle, _leaf, _star, _flower)
+def _turned(
+    rng: np.random.Generator, shapes: Sequence[Stamp], count: int, reach: tuple[float, float], size: int
+) -> list[Floats]:
+    """Masks of the shapes in turn, of any size within reach (radius, textures) and any heading."""
+    masks = []
+    for k in range(count):
+        x, y, texel = patch(max(rng.uniform(*reach) * size, 1.5))
+        turn = rng.uniform(0, 2 * np.pi)
+        local = x * np.cos(turn) + y * np.sin(turn), y * np.cos(turn) - x * np.sin(turn)
+        masks.append(shapes[k % len(shapes)](*local, texel))
+    return masks
 
 
 def _scatter(
@@ -100,17 +110,11 @@ def _scatter(
     inks: Floats,
     *,
     share: float = 1.0,
-    turned: bool = True,
     height: float = 0.6,
 ) -> None:
     """A stamp in each square of a shaken raster (or in a share of them); reach: its radius, textures."""
     size = len(canvas.height)
-    masks = []
-    for k in range(6 * len(shapes)):
-        x, y, texel = patch(max(rng.uniform(*reach) * size, 1.5))
-        turn = rng.uniform(0, 2 * np.pi) if turned else 0.0
-        local = x * np.cos(turn) + y * np.sin(turn), y * np.cos(turn) - x * np.sin(turn)
-        masks.append(shapes[k % len(shapes)](*local, texel))
+    masks = _turned(rng, shapes, 6 * len(shapes), reach, size)
     squares = rng.permutation(raster * raster)[: int(share * raster * raster)]
     shaken = rng.uniform(0.1, 0.9, (len(squares), 2))
     which, colour = rng.integers(len(masks), size=len(squares)), rng.integers(len(inks), size=len(squares))
@@ -132,15 +136,11 @@ def stripes(rng: np.random.Generator, size: int, palette: Palette, colouring: in
     tints[1::2] = picked(rng, palette[:1], len(tints[1::2]), 0.05)
     canvas = Canvas.of(size, tints[stripe][None], 0.4)
     for middle, wide in zip((edges[:-1] + edges[1:]) / 2, np.diff(edges), strict=True):
-        count = int(1.2 / wide)
-        sway = rng.uniform(0, 2 * np.pi)
+        masks = _turned(rng, (_leaf, _flower, _star), 6, (0.25 * wide, 0.45 * wide), size)
+        count, sway = int(1.2 / wide), rng.uniform(0, 2 * np.pi)
         for k in range(count):
-            x, y, texel = patch(rng.uniform(0.25, 0.45) * wide * size)
-            turn = rng.uniform(-0.9, 0.9) + np.pi / 2
-            shape = SHAPES[(5, 7, 6)[int(rng.integers(3))]]
-            mask = shape(x * np.cos(turn) + y * np.sin(turn), y * np.cos(turn) - x * np.sin(turn), texel)
-            at = middle + 0.2 * wide * np.sin(sway + 2 * np.pi * 3 * k / count)
-            canvas.stamp(at, (k + rng.uniform(0, 0.5)) / count, mask, _ink(palette, int(rng.integers(1, 5))), 0.6)
+            at = middle + 0.2 * wide * np.sin(sway + 2 * np.pi * 3 * k / count), (k + rng.uniform(0, 0.5)) / count
+            canvas.stamp(*at, masks[int(rng.integers(6))], _ink(palette, int(rng.integers(1, 5))), 0.6)
     _scatter(canvas, rng, (_disc, _star), 24, (0.005, 0.009), _inks(rng, palette), share=0.7)
     return canvas
 
@@ -154,7 +154,7 @@ def damask(rng: np.random.Generator, size: int, palette: Palette, colouring: int
             n = int(0.46 * size / columns)
             field = noise(rng, 2 * n + 2, 3, 14, slope=0.9)[: 2 * n + 1, : n + 1]
             half = np.concatenate([field[:, :0:-1], field], axis=1)
-            y, x = np.mgrid[-1 : 1 : (2 * n + 1) * 1j, -1 : 1 : (2 * n + 1) * 1j].astype(np.float32)  # type: ignore[misc]
+            y, x = np.mgrid[-1 : 1 : (2 * n + 1) * 1j, -1 : 1 : (2 * n + 1) * 1j].astype(np.float32)
             lens = np.abs(x) + 0.75 * y * y
             body = steps(half - 1.6 * lens + 1.0, 0.0, 0.12)
             lines = steps(np.abs(half - 1.6 * lens + 0.45), 0.1, 0.03)
@@ -206,13 +206,14 @@ def collage(rng: np.random.Generator, size: int, palette: Palette, colouring: in
     raster = (8, 9, 7)[colouring]
     skies = ramp(np.linspace(0, 1, 64, dtype=np.float32), (236, 226, 206), (150, 178, 204), (92, 120, 160))
     for square in np.concatenate([rng.permutation(raster * raster), rng.permutation(raster * raster)[: raster * 3]]):
-        n = int(rng.uniform(0.42, 0.68) * size / raster)
+        n = int(rng.uniform(0.55, 0.9) * size / raster)
         h, w = (n, int(n * rng.uniform(1.1, 1.5))) if rng.random() < 0.5 else (int(n * rng.uniform(1.1, 1.5)), n)
         picture = _photograph(rng, h, w, skies, palette)
         rim = max(2, n // 14)
         framed = np.full((h + 2 * rim, w + 2 * rim, 3), 0.92, np.float32)
         framed[rim:-rim, rim:-rim] = picture
-        u, v = (square % raster + rng.random()) / raster, (square // raster + rng.random()) / raster
+        du, dv = rng.uniform(0.25, 0.75, 2)
+        u, v = (square % raster + du) / raster, (square // raster + dv) / raster
         shadow = np.full((h + 2 * rim, w + 2 * rim), 0.45, np.float32)
         canvas.stamp(u + 1.5 / size, v - 1.5 / size, shadow, np.zeros(3, np.float32), 0.3)
         canvas.stamp(u, v, np.ones_like(shadow), framed, 0.7)
@@ -239,19 +240,19 @@ def _photograph(rng: np.random.Generator, h: int, w: int, skies: Floats, palette
     else:
         picture[:] = _ink(palette, int(rng.integers(1, 5))) * 0.8
         middle = 0.5 + rng.uniform(-0.1, 0.1)
-        picture[((x - middle) / 0.34) ** 2 + ((y - 0.05) / 0.42) ** 2 < 1] = _ink(palette, int(rng.integers(1, 5))) * 0.6
+        picture[((x - middle) / 0.34) ** 2 + ((y - 0.05) / 0.42) ** 2 < 1] = (
+            _ink(palette, int(rng.integers(1, 5))) * 0.6
+        )
         picture[((x - middle) / 0.2) ** 2 + ((y - 0.66) / 0.24) ** 2 < 1] = (0.24, 0.18, 0.15)
         picture[((x - middle) / 0.16) ** 2 + ((y - 0.6) / 0.22) ** 2 < 1] = (0.82, 0.66, 0.56)
-    return picture * (1 + 0.05 * rng.standard_normal((h, w, 1), dtype=np.float32))
+    picture *= 1 + 0.05 * rng.standard_normal((h, w, 1), dtype=np.float32)
+    return picture
 
 
 def lettering(rng: np.random.Generator, size: int, palette: Palette, colouring: int) -> Canvas:
     """Pasted newsprint: columns of made-up letters in several sizes."""
     canvas = Canvas.of(size, _ink(palette, 0), 0.4)
-    glyphs = rng.random((60, 7, 5)) < 0.5
-    # strokes rather than snow: a stem, some bars
-    glyphs[:, :, rng.integers(0, 5, 60)[0]] |= rng.random((60, 1)) < 0.5
-    glyphs[np.arange(60), rng.integers(0, 7, 60)] = True
+    glyphs = _alphabet(rng)
     for top, tall in _lines(rng, size, ((10, 14, 22, 40), (12, 18, 30, 54), (9, 12, 20, 64))[colouring]):
         scale = tall / 9
         n = max(4, round(7 * scale)), max(3, round(5 * scale))
@@ -261,9 +262,20 @@ def lettering(rng: np.random.Generator, size: int, palette: Palette, colouring: 
         ink = _ink(palette, int(rng.integers(1, 5)) if tall > 20 else 1)
         for k in range(letters):
             if rng.random() < 0.86:
-                glyph = glyphs[int(rng.integers(60))][pick].astype(np.float32)
+                glyph = glyphs[int(rng.integers(len(glyphs)))][pick]
                 canvas.stamp((k + 0.5) / letters, (top + tall / 2) / size, glyph, ink, 0.5)
     return canvas
+
+
+def _alphabet(rng: np.random.Generator, letters: int = 40) -> Floats:
+    """(letters, 7, 5) of stems, bars and slants, three to five each; row 0 is the foot."""
+    strokes = np.zeros((9, 7, 5), np.float32)
+    strokes[0, :, 0] = strokes[1, :, 4] = strokes[2, :, 2] = strokes[3, :4, 4] = strokes[4, 3:, 0] = 1
+    strokes[5, 0] = strokes[6, 3] = strokes[7, 6] = 1
+    strokes[8, np.arange(7), np.arange(7) * 4 // 6] = 1
+    weights = np.array([5, 2, 1, 2, 1, 2, 3, 3, 1]) / 20
+    chosen = [rng.choice(9, rng.integers(3, 5), replace=False, p=weights) for _ in range(letters)]
+    return np.stack([strokes[strokes_of].max(axis=0) for strokes_of in chosen])
 
 
 def _lines(rng: np.random.Generator, size: int, sizes: Sequence[int]) -> list[tuple[int, int]]:
@@ -321,7 +333,9 @@ def patchwork(rng: np.random.Generator, size: int, palette: Palette, colouring: 
         for _ in range(3):
             a, b = rng.integers(1, 5, 2)
             p, q = rng.uniform(0, 2 * np.pi, 2)
-            field += np.cos(np.pi * a * x + p) * np.cos(np.pi * b * y + q) + np.cos(np.pi * a * y + p) * np.cos(np.pi * b * x + q)
+            field += np.cos(np.pi * a * x + p) * np.cos(np.pi * b * y + q) + np.cos(np.pi * a * y + p) * np.cos(
+                np.pi * b * x + q
+            )
         levels = np.digitize(field, (-1.0, 0.1, 0.9))
         tint = np.array(palette, np.float32)[rng.permutation(5)[:4]] / 255
         corner = tint[levels]
@@ -347,9 +361,10 @@ def bookshelf(rng: np.random.Generator, size: int, palette: Palette, colouring: 
     shelves = (8, 6, 7)[colouring]
     pitch = size / shelves
     for shelf in range(shelves):
-        left = 0.0
-        while left < size - 2:
-            wide = min(rng.uniform(0.09, 0.22) * pitch, size - left)
+        left = rng.uniform(0, size)
+        end = left + size
+        while left < end - 2:
+            wide = min(rng.uniform(0.09, 0.22) * pitch, end - left)
             tall = rng.uniform(0.62, 0.86) * pitch
             _book(canvas, rng, left, shelf * pitch + 0.1 * pitch, wide, tall, palette)
             left += wide + (rng.uniform(0.1, 0.4) * pitch if rng.random() < 0.05 else 0.0)

@@ -50,7 +50,7 @@ PAINTERS: Final[dict[str, tuple[Painter, int]]] = {
 
 VARIANTS: Final = {name: count for name, (_, count) in PAINTERS.items()}
 
-# only these keep their tone under other seeds, because vertex colours tint them
+# these keep their tone under all seeds, because vertex colours tint them
 TINTED: Final = frozenset({"plain", "plaster", "concrete", "formboard", "metal", "cloth", "hair", "snow"})
 
 
@@ -94,17 +94,18 @@ def _painted(name: str, seed: int, size: int) -> NDArray[np.uint8]:
         rng = generator(seed, f"texture/{name}/{variant}")
         colour, height = painter(rng, variant, size)
         if seed != 0:
-            colour = _varied(colour, rng, name in TINTED)
+            colour = _varied(colour, rng, name)
         for channel, value in enumerate((*np.moveaxis(colour, -1, 0), height)):
             layers[variant, ..., channel] = np.clip(value * 255 + 0.5, 0, 255)
     return layers
 
 
-def _varied(colour: NDArray[np.float32], rng: np.random.Generator, tinted: bool) -> NDArray[np.float32]:
+def _varied(colour: NDArray[np.float32], rng: np.random.Generator, name: str) -> NDArray[np.float32]:
     """Hue turned, saturation and brightness changed, as much as a thing of its kind may differ from the next."""
-    turn = rng.normal(0, 0.02 if tinted else 0.12)
+    # paper may be printed in any ink, grass not
+    turn = rng.uniform(-1, 1) * (0.02 if name in TINTED else 0.8 if name == "wallpaper" else 0.13)
     saturation = rng.uniform(0.75, 1.2)
-    brightness = rng.uniform(0.96, 1.02) if tinted else rng.uniform(0.85, 1.12)
+    brightness = rng.uniform(0.96, 1.02) if name in TINTED else rng.uniform(0.85, 1.12)
     third = (1 - np.cos(turn)) / 3
     cross = np.sin(turn) / np.sqrt(3)
     # turn about the grey axis

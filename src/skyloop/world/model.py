@@ -160,7 +160,7 @@ class Model:
             w = np.stack(
                 [turn[:, 2, 1] - turn[:, 1, 2], turn[:, 0, 2] - turn[:, 2, 0], turn[:, 1, 0] - turn[:, 0, 1]], 1
             )
-            self._motion = Motion(t_ns, now, rate[:, :, 3], 0.5 * w / np.maximum(size, 1e-12))
+            self._motion = Motion(t_ns, now, np.ascontiguousarray(rate[:, :, 3]), 0.5 * w / np.maximum(size, 1e-12))
         return self._motion
 
     def forget(self) -> None:
