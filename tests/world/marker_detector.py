@@ -27,7 +27,7 @@ def picture(
     """Grey picture from `altitude` straight above the board, its top the camera's heading.
 
     The marker is turned left by `yaw` in it, and its middle shifted by `at_px` (right, down) from the picture's.
-    Every pixel is the mean of 4 by 4 points.
+    Every pixel is the mean of several points.
     """
     width, height = size
     random = np.random.default_rng(seed)
@@ -38,14 +38,16 @@ def picture(
     reach = int(marker.board_radius / scale) + 2
     columns = np.arange(max(int(middle_x) - reach, 0), min(int(middle_x) + reach + 2, width))
     rows = np.arange(max(int(middle_y) - reach, 0), min(int(middle_y) + reach + 2, height))
-    steps = (np.arange(4) - 1.5) / 4
+    # a marker of many pixels needs fewer points in each
+    n = 4 if altitude > 8.0 else 2
+    steps = (np.arange(n) + 0.5) / n - 0.5
     right = ((columns[:, None] + steps).ravel() - middle_x)[None, :] * scale
     forward = -((rows[:, None] + steps).ravel() - middle_y)[:, None] * scale
     c, s = np.cos(yaw), np.sin(yaw)
     x, y = c * forward - s * right, -s * forward - c * right
     on = np.hypot(x, y) <= marker.board_radius
     light = on * np.where(marker.is_dark(x, y), 22.0, 238.0)
-    cells = (len(rows), 4, len(columns), 4)
+    cells = (len(rows), n, len(columns), n)
     share, light = on.reshape(cells).mean(axis=(1, 3)), light.reshape(cells).mean(axis=(1, 3))
     window = np.ix_(rows, columns)
     image[window] = image[window] * (1.0 - share) + light
