@@ -272,7 +272,7 @@ def test_people_look_different_from_each_other():
 
 
 def test_motion_reports_the_speeds_of_limbs():
-    model, walkers, _ = crowd(1)
+    model, _, _ = crowd(1)
     speed = model.movers[0].gait.walk["speed"][0]
     swing = []
     for t_ns in range(0, 1_200_000_000, 10_000_000):
