@@ -6,6 +6,7 @@ SkyloopError
 ├── SetpointError      a setpoint or request cannot be obeyed (NaN, wrong shape, wrong rotor count)
 ├── PartError          code of your own (sensor, pilot, controller, wind) raised or gave something unusable
 ├── RunFolderError     a run folder cannot be created or would be overwritten
+├── RendererError      the renderer process cannot start, cannot paint, or has died
 └── SetupError         this machine lacks something; the message says how to get it
 """
 
@@ -37,6 +38,10 @@ class PartError(SkyloopError):
 
 class RunFolderError(SkyloopError):
     """A run folder cannot be created or would be overwritten."""
+
+
+class RendererError(SkyloopError):
+    """The renderer process cannot start, cannot paint, or has died."""
 
 
 class SetupError(SkyloopError):

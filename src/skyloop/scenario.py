@@ -28,6 +28,7 @@ from skyloop.vehicle.airframe import (
 from skyloop.vehicle.failsafes import Failsafes
 from skyloop.vehicle.packing import RotorFault, Wrench
 from skyloop.world.earth import EarthConfig
+from skyloop.world.weather import WeatherConfig
 from skyloop.world.wind import Calm, Wind
 from skyloop.world.world import WorldConfig
 
@@ -175,6 +176,7 @@ class Scenario(BaseModel):
     pacing: Pacing = Pacing()
     earth: EarthConfig = EarthConfig()
     world: WorldConfig = WorldConfig()
+    weather: WeatherConfig = WeatherConfig()
     wind: Wind = Calm(kind="calm")
     vehicles: Annotated[list[Vehicle], Field(min_length=1, max_length=64)] = [Vehicle()]
     folder: str | None = None

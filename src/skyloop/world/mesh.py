@@ -84,7 +84,7 @@ class Mesh:
             self.uv[corners],
             self.colours[corners],
             self.materials[corners],
-            np.arange(len(corners)).reshape(-1, 3),
+            np.arange(len(corners), dtype=np.int32).reshape(-1, 3),
         )
 
 
@@ -212,7 +212,8 @@ def circle(radius: ArrayLike, n: int, *, centre: Sequence[float] = (0, 0, 0)) ->
     """(n, 3) counter-clockwise seen from above; `radius` is one number or (across x, across y)."""
     rx, ry = np.broadcast_to(np.asarray(radius, float), (2,))
     angle = 2.0 * np.pi * np.arange(n) / n
-    return np.stack([rx * np.cos(angle), ry * np.sin(angle), np.zeros(n)], axis=1) + np.asarray(centre, float)
+    ring = np.stack([rx * np.cos(angle), ry * np.sin(angle), np.zeros(n)], axis=1)
+    return np.asarray(ring + np.asarray(centre, float))
 
 
 def cylinder(radius: float, height: float, n: int = 12, *, top: float | None = None, **look: Any) -> Mesh:

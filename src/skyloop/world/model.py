@@ -160,8 +160,12 @@ class Model:
             w = np.stack(
                 [turn[:, 2, 1] - turn[:, 1, 2], turn[:, 0, 2] - turn[:, 2, 0], turn[:, 1, 0] - turn[:, 0, 1]], 1
             )
-            self._motion = Motion(t_ns, now, rate[:, :, 3], 0.5 * w / np.maximum(size, 1e-12))
+            self._motion = Motion(t_ns, now, np.ascontiguousarray(rate[:, :, 3]), 0.5 * w / np.maximum(size, 1e-12))
         return self._motion
+
+    def forget(self) -> None:
+        """The next motion is worked out anew."""
+        self._motion = None
 
     def _poses(self, t: float) -> Array:
         if not self.movers:

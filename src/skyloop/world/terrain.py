@@ -24,7 +24,7 @@ Cover = Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]
 
 def place_terrain(model: Model, ground: Ground, cover: str | Cover = "grass", *, colour: Any = (255, 255, 255)) -> None:
     """Stand the ground in the model as tiles of one material, or of `cover(x, y)`, and carry its edges on."""
-    material = cover if callable(cover) else lambda x, y: np.full(x.shape, MATERIAL_ID[cover])
+    material = cover if callable(cover) else MATERIAL_ID[cover]
     nx, ny = ground.heights.shape
     slopes = np.gradient(ground.heights, ground.cell)
     normals = np.stack([-slopes[0], -slopes[1], np.ones((nx, ny))], -1)
@@ -44,7 +44,7 @@ def place_terrain(model: Model, ground: Ground, cover: str | Cover = "grass", *,
     model.place(shape, is_a="by material", name="far terrain", solid=False)
 
 
-def _tile(heights: Any, normals: Any, cell: float, origin: Any, step: int, material: Cover, colour: Any) -> Mesh:
+def _tile(heights: Any, normals: Any, cell: float, origin: Any, step: int, material: Cover | int, colour: Any) -> Mesh:
     rows, columns = _thinned(heights.shape[0], step), _thinned(heights.shape[1], step)
     x, y = np.meshgrid(rows * cell, columns * cell, indexing="ij")
     picked = np.ix_(rows, columns)
@@ -66,15 +66,20 @@ def _thinned(n: int, step: int) -> NDArray[np.int64]:
     return np.unique(np.append(np.arange(0, n, step), n - 1))
 
 
-def _grid(grid: Any, origin: Any, material: Cover, colour: Any) -> Mesh:
+def _grid(grid: Any, origin: Any, material: Cover | int, colour: Any) -> Mesh:
     """Triangles over (nx, ny, 6) positions and normals; a triangle has one material, so corners are shared only
     within a material."""
     nx, ny = grid.shape[:2]
     index = np.arange(nx * ny).reshape(nx, ny)
     a, b, c, d = index[:-1, :-1], index[1:, :-1], index[1:, 1:], index[:-1, 1:]
-    faces = np.concatenate([np.stack([a, b, c], -1).reshape(-1, 3), np.stack([a, c, d], -1).reshape(-1, 3)])
+    faces = np.concatenate(
+        [np.stack([a, b, c], -1).reshape(-1, 3), np.stack([a, c, d], -1).reshape(-1, 3)], dtype=np.int32
+    )
     points, normals = grid[..., :3].reshape(-1, 3), grid[..., 3:].reshape(-1, 3)
     uv = points[:, :2] + origin[:2] % 1000.0
+    if isinstance(material, int):
+        look = np.tile(np.array([*colour, 0], np.uint8), (len(points), 1))
+        return Mesh(points, normals, uv, look, np.full(len(points), material, np.uint8), faces)
     middle = points[faces].mean(axis=1) + origin
     kinds = np.asarray(material(middle[:, 0], middle[:, 1]))
     parts = []
@@ -83,11 +88,11 @@ def _grid(grid: Any, origin: Any, material: Cover, colour: Any) -> Mesh:
         used, local = np.unique(mine, return_inverse=True)
         look = np.tile(np.array([*colour, 0], np.uint8), (len(used), 1))
         number = np.full(len(used), kind, np.uint8)
-        parts.append(Mesh(points[used], normals[used], uv[used], look, number, local.reshape(-1, 3)))
+        parts.append(Mesh(points[used], normals[used], uv[used], look, number, local.reshape(-1, 3).astype(np.int32)))
     return merged(parts)
 
 
-def _apron(ground: Ground, material: Cover, colour: Any) -> Mesh:
+def _apron(ground: Ground, material: Cover | int, colour: Any) -> Mesh:
     """The edges' heights carried on, out to the horizon."""
     x0, y0 = ground.origin_xy
     nx, ny = ground.heights.shape
@@ -96,9 +101,11 @@ def _apron(ground: Ground, material: Cover, colour: Any) -> Mesh:
     h, zero = ground.heights, np.zeros(3)
     parts = []
     for low, high, line in ((far_x[0], xs[0], h[0]), (xs[-1], far_x[1], h[-1])):
-        parts.append(_grid(_flat(*np.meshgrid([low, high], ys, indexing="ij"), line[None]), zero, material, colour))
+        x, y = np.meshgrid([low, high], ys, indexing="ij")
+        parts.append(_grid(_flat(x, y, line[None]), zero, material, colour))
     for low, high, line in ((far_y[0], ys[0], h[:, 0]), (ys[-1], far_y[1], h[:, -1])):
-        parts.append(_grid(_flat(*np.meshgrid(xs, [low, high], indexing="ij"), line[:, None]), zero, material, colour))
+        x, y = np.meshgrid(xs, [low, high], indexing="ij")
+        parts.append(_grid(_flat(x, y, line[:, None]), zero, material, colour))
     corners = [(far_x[0], xs[0], far_y[0], ys[0], h[0, 0]), (xs[-1], far_x[1], far_y[0], ys[0], h[-1, 0])]
     corners += [(far_x[0], xs[0], ys[-1], far_y[1], h[0, -1]), (xs[-1], far_x[1], ys[-1], far_y[1], h[-1, -1])]
     for ax, bx, ay, by, height in corners:

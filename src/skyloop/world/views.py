@@ -64,6 +64,19 @@ class ViewPose:
     """(4,) world_from_camera; camera axes are right, down, forward."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class ViewRequest:
+    """One picture to be taken; equal requests at one instant are answered with one picture."""
+
+    lens: Pinhole
+    pose: ViewPose
+    quality: str = "low"
+    exposure: float = 1.0
+    """Multiplies the light."""
+    hidden_rows: tuple[int, int] | None = None
+    """First row and the one after the last of what this camera does not see: the vehicle it sits on."""
+
+
 _SURFACE = types.Array(uint32, 3, "C", readonly=True)
 
 
@@ -75,8 +88,8 @@ def _decode_normals(surface: Any, out: Any) -> None:
                 out[i, j, 0] = out[i, j, 1] = out[i, j, 2] = 0.0
                 continue
             packed = surface[i, j, 2]
-            x = ((packed >> 8) & 0xFFF) / 2047.5 - 1.0
-            y = ((packed >> 20) & 0xFFF) / 2047.5 - 1.0
+            x = ((packed >> 8) & 0xFFF) / 2047.0 - 1.0
+            y = ((packed >> 20) & 0xFFF) / 2047.0 - 1.0
             z = 1.0 - abs(x) - abs(y)
             if z < 0.0:
                 ox = (1.0 - abs(y)) * (1.0 if x >= 0.0 else -1.0)
@@ -180,7 +193,7 @@ class View:
     @cached_property
     def distance(self) -> NDArray[np.float32]:
         """(height, width) m from the camera's centre."""
-        return (self.depth * np.linalg.norm(self.lens.rays(), axis=2)).astype(np.float32)
+        return np.asarray(self.depth * np.linalg.norm(self.lens.rays(), axis=2), np.float32)
 
     @cached_property
     def normals(self) -> NDArray[np.float32]:

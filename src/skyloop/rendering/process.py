@@ -1,0 +1,92 @@
+"""The renderer process: started by the client, it takes a model once, then answers requests until its pipe closes."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import socket
+import sys
+from typing import Any
+
+import numpy as np
+
+from skyloop.rendering.wire import Arrays, decode, encode
+
+NICENESS = 5
+"""Below the simulation, which must answer its peers while pictures are made."""
+
+
+def main() -> None:
+    """Arguments: the numbers of the inherited socket and of the shared memory."""
+    peer = socket.socket(fileno=int(sys.argv[1]))
+    memory = int(sys.argv[2])
+    os.nice(NICENESS)
+
+    def read(n: int) -> bytearray:
+        buffer = bytearray(n)
+        view = memoryview(buffer)
+        while len(view):
+            got = peer.recv_into(view)
+            if not got:
+                raise EOFError
+            view = view[got:]
+        return buffer
+
+    def answer(header: dict[str, Any]) -> None:
+        peer.sendall(b"".join(encode(header)))
+
+    try:
+        header, packed = decode(read)
+        try:
+            painter = _painter(header, packed)
+        except Exception as error:
+            answer({"error": f"{type(error).__name__}: {error}"})
+            return
+        answer({"renderer": painter.ctx.info["GL_RENDERER"], "version": painter.ctx.info["GL_VERSION"]})
+        shared: Any = None
+        while True:
+            header, arrays = decode(read)
+            if shared is None or len(shared) < header["bytes"]:
+                shared = mmap.mmap(memory, header["bytes"])
+            try:
+                _paint_all(painter, header, arrays, shared)
+                answer({"done": len(header["shots"])})
+            except Exception as error:
+                answer({"error": f"{type(error).__name__}: {error}"})
+    except (EOFError, ConnectionError, KeyboardInterrupt):
+        return
+
+
+def _painter(header: dict[str, Any], packed: Arrays) -> Any:
+    from skyloop.rendering.painter import Painter
+    from skyloop.rendering.textures import texture_layers
+
+    textures, layers = texture_layers(header["textures"], header["texture_seed"])
+    return Painter(packed, textures, layers)
+
+
+def _paint_all(painter: Any, header: dict[str, Any], arrays: Arrays, shared: Any) -> None:
+    from skyloop.rendering.painter import Shot
+
+    # all are painted before the first is read, so that reading one overlaps with painting the next
+    painted = []
+    for number, shot in enumerate(header["shots"]):
+        view = Shot(
+            **{name: shot[name] for name in ("width", "height", "fx", "fy", "cx", "cy", "quality", "exposure", "t")},
+            eye=arrays["eyes"][number],
+            world_from_camera=arrays["rotations"][number],
+            moving=arrays["moving"][shot["motion"]],
+            hidden=shot["hidden"],
+            sky=header["sky"],
+        )
+        painted.append((painter.paint(view, number), shot))
+    for fbo, shot in painted:
+        n = shot["width"] * shot["height"]
+        window = memoryview(shared)[shot["offset"] : shot["offset"] + 20 * n]
+        fbo.read_into(window[: 4 * n], components=4, attachment=0)
+        fbo.read_into(window[4 * n :], components=4, attachment=1, dtype="u4")
+
+
+if __name__ == "__main__":
+    np.seterr(all="ignore")
+    main()

@@ -1,0 +1,50 @@
+"""Shader programs, and how the model's buffers meet them."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import moderngl
+import numpy as np
+
+SHADERS = Path(__file__).parent / "shaders"
+SIZES = {"3f4": 12, "2f4": 8, "4f1": 4, "4u1": 4, "4f4": 16, "4u4": 16}
+
+
+def build_program(ctx: moderngl.Context, vertex: str, fragment: str, **defines: Any) -> moderngl.Program:
+    head = "#version 430\n" + "".join(f"#define {name} {value}\n" for name, value in defines.items())
+    return ctx.program(
+        vertex_shader=head + _source(f"{vertex}.vert"), fragment_shader=head + _source(f"{fragment}.frag")
+    )
+
+
+@lru_cache
+def _source(name: str) -> str:
+    return (SHADERS / name).read_text(encoding="utf-8")
+
+
+def model_vertex_array(ctx: Any, program: Any, vertices: Any, indices: Any, instances: Any) -> moderngl.VertexArray:
+    """The model's vertices and the visible instances, with whatever of them the program reads."""
+
+    def used(layout: str, *names: str) -> tuple[str, ...]:
+        parts, kept_layout, kept = layout.split(" "), [], []
+        for part, name in zip(parts, names, strict=True):
+            if name in program:
+                kept_layout.append(part)
+                kept.append(name)
+            else:
+                kept_layout.append(f"{SIZES[part]}x")
+        return (" ".join(kept_layout), *kept)
+
+    per_vertex = used("3f4 4f1 2f4 4f1 4u1", "position", "normal", "uv", "colour", "material")
+    per_instance = used("4f4 4f4 4f4 4u4", "pose_x", "pose_y", "pose_z", "ids")
+    content = [(vertices, *per_vertex), (instances, per_instance[0] + "/i", *per_instance[1:])]
+    return ctx.vertex_array(program, content, indices)  # type: ignore[no-any-return]
+
+
+def write(program: Any, name: str, value: Any) -> None:
+    """A uniform, unless the compiler found no use for it."""
+    if name in program:
+        program[name].write(np.asarray(value, np.float32).tobytes())

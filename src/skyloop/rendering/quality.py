@@ -1,0 +1,35 @@
+"""The five quality levels: what each of them draws."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    detail: float
+    """Multiplies the ranges at which shapes give up detail."""
+    smallest_px: float
+    """Things smaller than this on the image are left out."""
+    shadow_size: int
+    """Texels along the side of the shadow map; 0: no shadows."""
+    shadow_taps: int
+    """1, 2 or 3: looks into the shadow map along each axis; more make softer edges."""
+    bumps: float
+    """Strength of the relief that textures have."""
+    occlusion_samples: int
+    """Of the ambient occlusion around each pixel; 0: none."""
+    oversampling: int
+    """Colour samples along each axis of a pixel; odd, so that one of them is the pixel's centre."""
+    bloom: float
+    """Strength of the glow around bright places."""
+
+
+QUALITIES: Final = {
+    "low": Quality(0.6, 1.5, 0, 1, 0.0, 0, 1, 0.0),
+    "medium": Quality(1.0, 1.0, 2048, 1, 0.0, 0, 1, 0.0),
+    "high": Quality(1.6, 0.7, 2048, 2, 0.6, 10, 1, 0.0),
+    "epic": Quality(2.5, 0.5, 4096, 3, 0.8, 16, 3, 0.0),
+    "cinematic": Quality(1e9, 0.0, 4096, 3, 1.0, 24, 3, 0.25),
+}

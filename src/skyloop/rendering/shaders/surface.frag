@@ -1,0 +1,96 @@
+// One pass: the lit colour, and all that is known of the surface.
+in vec3 relative;
+in vec3 world_normal;
+in vec3 texture_place;
+in vec3 tint;
+flat in uvec2 surface_ids;
+flat in float gloss;
+
+uniform sampler2DArray layers;
+uniform vec3 sun_direction;
+uniform vec3 sun_colour;
+uniform vec3 sky_colour;
+uniform vec3 horizon_colour;
+uniform vec3 ground_colour;
+uniform float extinction;
+uniform float wetness;
+uniform float snow;
+uniform float exposure;
+#ifdef SHADOWS
+uniform sampler2DShadow standing_shadows;
+uniform sampler2DShadow moving_shadows;
+uniform mat4 shadow_from_relative;
+uniform mat4 moving_shadow_from_relative;
+uniform float shadow_texel;
+#endif
+
+layout(location = 0) out vec4 out_colour;
+layout(location = 1) out uvec4 out_surface;
+
+uint packed_normal(vec3 n) {
+    n /= abs(n.x) + abs(n.y) + abs(n.z);
+    vec2 folded = n.z >= 0.0 ? n.xy : (1.0 - abs(n.yx)) * vec2(n.x >= 0.0 ? 1.0 : -1.0, n.y >= 0.0 ? 1.0 : -1.0);
+    uvec2 whole = uvec2(round(folded * 2047.0) + 2047.0);
+    return (whole.x << 8) | (whole.y << 20);
+}
+
+#ifdef SHADOWS
+float lit_in(sampler2DShadow map, mat4 to_map, vec3 place) {
+    vec3 q = (to_map * vec4(place, 1.0)).xyz;
+    vec2 edge = abs(q.xy - 0.5);
+    if (max(edge.x, edge.y) > 0.495 || q.z >= 1.0) return 1.0;
+#if TAPS == 1
+    return texture(map, q);
+#else
+    float sum = 0.0;
+    for (int i = 0; i < TAPS; ++i)
+        for (int j = 0; j < TAPS; ++j)
+            sum += texture(map, vec3(q.xy + (vec2(i, j) - 0.5 * float(TAPS - 1)) * shadow_texel * 1.4, q.z));
+    return sum / float(TAPS * TAPS);
+#endif
+}
+#endif
+
+void main() {
+    float distance = length(relative);
+    vec3 towards = -relative / distance;
+    vec3 n = normalize(world_normal);
+    if (!gl_FrontFacing) n = -n;
+    out_surface = uvec4(floatBitsToUint(1.0 / gl_FragCoord.w), surface_ids.x, packed_normal(n) | surface_ids.y, 0u);
+
+    vec4 texel = texture(layers, texture_place);
+    vec3 shown = texel.rgb * tint;
+    vec3 albedo = shown * shown;  // from display to linear, near enough
+#ifdef BUMPS
+    vec3 along_x = dFdx(relative), along_y = dFdy(relative);
+    vec3 r1 = cross(along_y, n), r2 = cross(n, along_x);
+    float area = dot(along_x, r1);
+    float fade = clamp(1.0 - distance / 40.0, 0.0, 1.0) * BUMPS;
+    vec3 slope = sign(area) * (dFdx(texel.a) * r1 + dFdy(texel.a) * r2) * 0.03 * fade;
+    n = normalize(abs(area) * n - slope);
+#endif
+    if (snow > 0.0) albedo = mix(albedo, vec3(0.85, 0.88, 0.92), snow * smoothstep(0.45, 0.8, n.z));
+    albedo *= 1.0 - 0.45 * wetness * clamp(n.z, 0.0, 1.0);
+
+    float facing = max(dot(n, sun_direction), 0.0);
+    float lit = 1.0;
+#ifdef SHADOWS
+    if (facing > 0.0) {
+        vec3 place = relative + n * (0.04 + 0.10 * (1.0 - facing));
+        lit = min(lit_in(standing_shadows, shadow_from_relative, place),
+                  lit_in(moving_shadows, moving_shadow_from_relative, place));
+    }
+#endif
+    vec3 ambient = mix(ground_colour, sky_colour, 0.5 + 0.5 * n.z);
+    vec3 light = albedo * (ambient + sun_colour * facing * lit);
+    float shine = gloss + 0.5 * wetness * clamp(n.z, 0.0, 1.0);
+    if (shine > 0.0) {
+        vec3 mirrored = reflect(-towards, n);
+        float fresnel = 0.04 + 0.96 * pow(1.0 - max(dot(n, towards), 0.0), 5.0);
+        vec3 above = mix(horizon_colour, sky_colour, clamp(mirrored.z * 2.0, 0.0, 1.0));
+        light = mix(light, above, shine * fresnel * step(0.0, mirrored.z));
+        light += sun_colour * lit * shine * pow(max(dot(mirrored, sun_direction), 0.0), 60.0);
+    }
+    light = mix(horizon_colour, light, exp(-extinction * distance));
+    out_colour = vec4(sqrt(1.0 - exp(-exposure * light)), 1.0);
+}

@@ -1,0 +1,39 @@
+"""What the renderer process and its client say: a JSON header and raw arrays, lengths first; no sockets here."""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+LENGTHS = struct.Struct("<II")
+Arrays = dict[str, NDArray[Any]]
+
+
+def encode(header: dict[str, Any], arrays: Arrays | None = None) -> list[bytes | memoryview]:
+    """Pieces to send one after the other."""
+    laid_out = {name: np.ascontiguousarray(array) for name, array in (arrays or {}).items()}
+    shapes = {name: [array.dtype.str, list(array.shape)] for name, array in laid_out.items()}
+    text = json.dumps({**header, "arrays": shapes}).encode()
+    size = sum(array.nbytes for array in laid_out.values())
+    bodies = [array.reshape(-1).view(np.uint8).data for array in laid_out.values() if array.nbytes]
+    return [LENGTHS.pack(len(text), size) + text, *bodies]
+
+
+def decode(read: Callable[[int], bytes | bytearray]) -> tuple[dict[str, Any], Arrays]:
+    """The next message; `read(n)` gives exactly n bytes."""
+    n_text, n_body = LENGTHS.unpack(read(LENGTHS.size))
+    header = json.loads(bytes(read(n_text)))
+    body = read(n_body)
+    arrays: Arrays = {}
+    offset = 0
+    for name, (kind, shape) in header.pop("arrays").items():
+        dtype = np.dtype(kind)
+        count = int(np.prod(shape))
+        arrays[name] = np.frombuffer(body, dtype, count, offset).reshape(shape)
+        offset += count * dtype.itemsize
+    return header, arrays

@@ -1,0 +1,331 @@
+"""Camera: an image at an instant, and the truth about every pixel of it.
+
+The sensor looks along its own +x; image right is its -y, image down its -z. Effects are off unless asked for. Truth is
+that of the exact stamp, sharp, whatever blur and shutter do to the colours.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, field_validator, model_validator
+
+from skyloop.errors import nearest_name
+from skyloop.frames import matrix_from_quat, quat_from_euler, quat_multiply
+from skyloop.keyed_random import KeyedRandom
+from skyloop.messages import Array, CameraImage, ImageTruth, Kinematics
+from skyloop.sensors.camera_effects import (
+    Gimbal,
+    add_light,
+    develop,
+    extrapolated,
+    next_gain,
+    shutter_bands,
+    sub_instants,
+    vignette,
+)
+from skyloop.sensors.camera_lens import COEFFICIENTS, Lens, Mosaic, image_motion
+from skyloop.sensors.labels import Labeller
+from skyloop.sensors.sensor import NonNegative, Positive, SensorConfig, Vector3, numbers_of
+from skyloop.world.semantics import CLASSES
+from skyloop.world.views import View, ViewPose, ViewRequest
+
+SENSOR_FROM_CAMERA = np.array([0.5, -0.5, 0.5, -0.5])
+"""Quaternion: camera right, down, forward are sensor -y, -z, +x."""
+
+Share = Annotated[float, Field(ge=0.0, le=1.0)]
+Quality = Literal["low", "medium", "high", "epic", "cinematic"]
+Truth = Literal["depth", "distance", "normals", "instances", "classes", "materials", "velocities", "flow", "labels"]
+
+
+class CameraScene(Protocol):
+    """What cameras see of the world."""
+
+    def views(self, requests: Sequence[ViewRequest]) -> list[View]:
+        """Painted together, without the vehicle that asks."""
+
+
+@dataclass(frozen=True, slots=True)
+class CameraNumbers:
+    """As the fields of CameraConfig."""
+
+    width: int
+    height: int
+    horizontal_fov_deg: float
+
+
+_D435 = CameraNumbers(640, 360, math.degrees(1.5))
+PRESETS = {
+    # AirLoop's learning camera.
+    "airloop": CameraNumbers(320, 240, 90.0),
+    # E2ES's rig, 12 cm ahead of the body origin, as its Gazebo model has it: 1.500 rad, 5 cm between the two eyes.
+    "d435-colour": _D435,
+    "d435-left": _D435,
+    "d435-right": _D435,
+    # The landing paper's AirSim camera.
+    "down-1280": CameraNumbers(1280, 720, 90.0),
+    "perfect": CameraNumbers(640, 480, 90.0),
+}
+USUAL_MOUNTS: dict[str, dict[str, list[float]]] = {
+    "d435-colour": {"position": [0.12, 0.0, 0.0], "rotation_deg": [0.0, 0.0, 0.0]},
+    "d435-left": {"position": [0.12, 0.0, 0.0], "rotation_deg": [0.0, 0.0, 0.0]},
+    "d435-right": {"position": [0.12, -0.05, 0.0], "rotation_deg": [0.0, 0.0, 0.0]},
+    # AirSim's (0.50, 0, 0.10) with pitch -90°: its z points down and its pitch up
+    "down-1280": {"position": [0.5, 0.0, -0.1], "rotation_deg": [0.0, 90.0, 0.0]},
+}
+"""Where the presets sat on their vehicles; `mount` is yours to set."""
+
+
+class CameraConfig(SensorConfig):
+    kind: Literal["camera"] = "camera"
+    """Which sensor this is."""
+    rate_hz: float | str = 20.0
+    """Images per second; the d435 presets have 30."""
+    preset: Literal["airloop", "d435-colour", "d435-left", "d435-right", "down-1280", "perfect"] = "airloop"
+    """Where size and angle left at None come from."""
+    width: Annotated[int, Field(ge=8, le=8192)] | None = None
+    """px."""
+    height: Annotated[int, Field(ge=8, le=8192)] | None = None
+    """px."""
+    horizontal_fov_deg: Annotated[float, Field(ge=1.0, le=200.0)] | None = None
+    """Degrees across the middle row; of brown-conrady without its distortion; below 170 unless a fisheye."""
+    quality: Quality = "low"
+    """How much the renderer draws."""
+    model: Literal["pinhole", "brown-conrady", "fisheye"] = "pinhole"
+    """How the lens projects; a fisheye (Kannala-Brandt) sees up to 100° off its axis."""
+    distortion: tuple[float, ...] = ()
+    """k1, k2, p1, p2[, k3] of brown-conrady, k1, k2, k3, k4 of a fisheye; empty: none."""
+    truth: tuple[Truth, ...] = ()
+    """What the truth stream has of each pixel; empty: no truth stream."""
+    label_classes: tuple[str, ...] = ("person", "car", "vehicle", "forklift")
+    """Classes of the things that `truth: [labels]` marks."""
+    label_min_px: Annotated[int, Field(ge=1)] = 20
+    """Things with fewer visible pixels get no label."""
+    exposure: Positive = 1.0
+    """Multiplies the light; where automatic exposure begins."""
+    exposure_time: NonNegative = 0.0
+    """s over which motion blurs; 0: none."""
+    blur_samples: Annotated[int, Field(ge=2, le=64)] = 8
+    """Instants whose light is averaged over the exposure time."""
+    readout_time: NonNegative = 0.0
+    """s from the first row's exposure to the last's: a rolling shutter; 0: all rows at once."""
+    readout_bands: Annotated[int, Field(ge=2, le=256)] = 16
+    """Groups of rows that are read at once."""
+    vignetting: Share = 0.0
+    """Of the natural cos⁴ loss of light off the axis."""
+    full_well: NonNegative = 0.0
+    """Electrons of a white pixel, from which shot noise follows; 0: no noise."""
+    read_noise: NonNegative = 0.0
+    """Electrons, sigma, of each pixel and colour."""
+    auto_exposure: bool = False
+    """Follow the brightness of the images."""
+    target_brightness: Annotated[float, Field(gt=0.0, lt=1.0)] = 0.45
+    """Mean shown value, of 1, that automatic exposure aims at."""
+    auto_exposure_tau: Positive = 0.3
+    """s in which automatic exposure makes up for 63 % of a change."""
+    gimbal: Literal["none", "roll-pitch", "fixed"] = "none"
+    """Turns with the body; keeps level and turns with its heading; or keeps `gimbal_attitude_deg`."""
+    gimbal_attitude_deg: Vector3 = (0.0, 0.0, 0.0)
+    """Roll, pitch, yaw of the sensor's axes in the world, kept by gimbal: fixed."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _rate_of_the_preset(cls, data: Any) -> Any:
+        if isinstance(data, dict) and str(data.get("preset", "")).startswith("d435") and "rate_hz" not in data:
+            return {**data, "rate_hz": 30.0}
+        return data
+
+    @field_validator("label_classes")
+    @classmethod
+    def _classes_exist(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        for name in names:
+            if name not in CLASSES[1:]:
+                raise ValueError(f"'{name}' is no class; {nearest_name(name, CLASSES[1:])}")
+        return names
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> CameraConfig:
+        allowed = COEFFICIENTS[self.model]
+        if self.distortion and len(self.distortion) not in allowed:
+            counts = " or ".join(map(str, allowed))
+            raise ValueError(f"model {self.model} takes {counts} distortion coefficients, not {len(self.distortion)}")
+        fov = numbers_of(self, PRESETS).horizontal_fov_deg
+        if self.model != "fisheye" and fov > 170.0:
+            raise ValueError(f"horizontal_fov_deg {fov} is too wide for model {self.model}; take model: fisheye")
+        if self.read_noise > 0.0 and self.full_well == 0.0:
+            raise ValueError("read_noise is in electrons and needs full_well; 10000 is usual")
+        return self
+
+
+class CameraState(NamedTuple):
+    exposure: float
+    """Of the next image."""
+    truth: ImageTruth | None
+    """Of the latest image."""
+
+
+class _Part(NamedTuple):
+    """Some rows at some instant."""
+
+    dt: float
+    """s after the stamp."""
+    weight: float
+    first: int
+    last: int
+    mosaic: Mosaic
+
+
+class Camera:
+    message: ClassVar[str] = "CameraImage"
+    hidden_message: ClassVar[str] = "ImageTruth"
+    fault_fields: ClassVar[dict[str, int]] = {"colour": 3}
+    """In shown values of 255."""
+
+    def __init__(self, config: CameraConfig, period_s: float) -> None:
+        n = self.numbers = numbers_of(config, PRESETS)
+        c = self._config = config
+        self._period_s = period_s
+        fov = math.radians(n.horizontal_fov_deg)
+        self.lens = Lens.from_fov(c.model, n.width, n.height, fov, c.distortion)
+        instants = sub_instants(c.exposure_time, c.blur_samples)
+        self._parts = [
+            _Part(late + dt, 1.0 / len(instants), first, last, mosaic)
+            for first, last, late in shutter_bands(n.height, c.readout_time, c.readout_bands)
+            for mosaic in [Mosaic(self.lens, first, last)]
+            for dt in instants
+        ]
+        self._plain = len(self._parts) == 1
+        """All of the image is of the stamp."""
+        self._whole = self._parts[0].mosaic if self._plain else Mosaic(self.lens, 0, n.height)
+        self._is_developed = c.exposure_time > 0.0 or c.vignetting > 0.0 or c.full_well > 0.0
+        if self._is_developed:
+            self._falloff = vignette(self.lens.directions[..., 2], c.vignetting)
+        attitude = quat_from_euler(*np.radians(c.gimbal_attitude_deg))
+        self._gimbal = Gimbal(c.gimbal, c.mount.mount().quat_wxyz, attitude)
+        self._labeller = None
+        if "labels" in c.truth:
+            self._labeller = Labeller(self.lens, self._whole, c.label_classes, c.label_min_px)
+        if c.truth:
+            self.hidden = self._hidden
+
+    def initial_state(self, rng: KeyedRandom) -> CameraState:
+        return CameraState(self._config.exposure, None)
+
+    def requests(self, kinematics: Kinematics, state: CameraState) -> list[ViewRequest]:
+        """The views that `measure` will ask for."""
+        out = [request for part in self._parts for request in self._asked(part.mosaic, kinematics, part.dt, state)]
+        if self._config.truth and not self._plain:
+            out += self._asked(self._whole, kinematics, 0.0, state)
+        return out
+
+    def _asked(self, mosaic: Mosaic, kinematics: Kinematics, dt: float, state: CameraState) -> list[ViewRequest]:
+        pose = self._pose(self._gimbal.steadied(extrapolated(kinematics, dt)))
+        asked = []
+        for face in mosaic.faces:
+            turned = ViewPose(pose.t_ns, pose.position, quat_multiply(pose.quat_wxyz, face.quat_wxyz))
+            asked.append(ViewRequest(face.lens, turned, self._config.quality, state.exposure))
+        return asked
+
+    @staticmethod
+    def _pose(moving: Kinematics) -> ViewPose:
+        return ViewPose(moving.t_ns, moving.position, quat_multiply(moving.quat_wxyz, SENSOR_FROM_CAMERA))
+
+    def measure(
+        self, kinematics: Kinematics, scene: CameraScene, state: CameraState, rng: KeyedRandom
+    ) -> tuple[CameraImage, CameraState]:
+        views = scene.views(self.requests(kinematics, state))
+        colour = self._colour(views, rng)
+        truth = None
+        if self._config.truth:
+            truth = self._truth(views[len(views) - len(self._whole.faces) :], self._gimbal.steadied(kinematics))
+        exposure = state.exposure
+        if self._config.auto_exposure:
+            c = self._config
+            exposure = next_gain(exposure, colour, c.target_brightness, c.auto_exposure_tau, self._period_s)
+        return CameraImage(kinematics.t_ns, colour), CameraState(exposure, truth)
+
+    def _colour(self, views: Sequence[View], rng: KeyedRandom) -> NDArray[np.uint8]:
+        if self._plain and not self._is_developed:
+            return self._whole.colour(views)
+        shape, c = (self.numbers.height, self.numbers.width, 3), self._config
+        shown = np.zeros(shape, np.uint8)
+        light = np.zeros(shape if self._is_developed else (0, 0, 3), np.float32)
+        start = 0
+        for part in self._parts:
+            mine = views[start : start + len(part.mosaic.faces)]
+            start += len(mine)
+            rows = part.mosaic.colour(mine)
+            if self._is_developed:
+                add_light(rows, part.weight, light[part.first : part.last])
+            else:
+                shown[part.first : part.last] = rows
+        if self._is_developed:
+            return develop(light, self._falloff, c.full_well, c.read_noise, rng.key, rng.index)
+        return shown
+
+    def _truth(self, views: Sequence[View], moving: Kinematics) -> ImageTruth:
+        asked, model, motion = self._config.truth, views[0].model, views[0].motion
+        pose = self._pose(moving)
+        surface, distance = self._whole.surface(views)
+        seen = View(self.lens.pinhole, pose, model, motion, views[0].colour, surface)
+        velocities = self._whole.velocities(views) if {"velocities", "flow"} & set(asked) else None
+        flow = None
+        if "flow" in asked and velocities is not None:
+            rotation = matrix_from_quat(pose.quat_wxyz)
+            rates = _camera_axes(moving.angular_velocity)
+            flow = image_motion(self.lens, distance, velocities, rotation, moving.velocity_world, rates)
+        return ImageTruth(
+            pose.t_ns,
+            pose.position,
+            pose.quat_wxyz,
+            depth=seen.depth if "depth" in asked else None,
+            distance=distance if "distance" in asked else None,
+            normals=seen.normals if "normals" in asked else None,
+            instances=seen.instances if "instances" in asked else None,
+            classes=seen.classes if "classes" in asked else None,
+            materials=seen.materials if "materials" in asked else None,
+            velocities=velocities if "velocities" in asked else None,
+            flow=flow,
+            labels=self._labeller.labels(seen.instances, model, motion, pose) if self._labeller else (),
+        )
+
+    def _hidden(self, state: CameraState, t_ns: int) -> ImageTruth | None:
+        return state.truth
+
+    def disturbed(self, sample: CameraImage, field: str, error: Array) -> CameraImage:
+        colour = np.clip(np.rint(sample.colour + error), 0.0, 255.0).astype(np.uint8)
+        return CameraImage(sample.t_ns, colour)
+
+    def details(self) -> dict[str, Any]:
+        """Intrinsics in OpenCV's terms; distortion in its order, of a fisheye in that of cv2.fisheye."""
+        lens, c = self.lens.pinhole, self._config
+        return {
+            "preset": c.preset,
+            "width": lens.width,
+            "height": lens.height,
+            "fx": lens.fx,
+            "fy": lens.fy,
+            "cx": lens.cx,
+            "cy": lens.cy,
+            "model": c.model,
+            "distortion": list(self.lens.distortion),
+            "quality": c.quality,
+            "exposure_time": c.exposure_time,
+            "readout_time": c.readout_time,
+            "vignetting": c.vignetting,
+            "full_well": c.full_well,
+            "read_noise": c.read_noise,
+            "auto_exposure": c.auto_exposure,
+            "gimbal": c.gimbal,
+            "usual_mount": USUAL_MOUNTS.get(c.preset),
+        }
+
+
+def _camera_axes(sensor: Array) -> Array:
+    """(3,) right, down, forward from forward, left, up."""
+    return np.array([-sensor[1], -sensor[2], sensor[0]])

@@ -1,0 +1,149 @@
+"""What a real camera adds: exposure times, a shutter that rolls, a gimbal, dark corners, noise, automatic exposure.
+
+The renderer shows light E (times the exposure) as √(1 - exp(-E)): 1 - exp(-E) is the share of the sensor's full well,
+the root its display curve. Averages over time are taken of E, noise is added to the share.
+"""
+
+# mypy: allow-untyped-defs, allow-untyped-calls
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+from numba import float32, float64, types, uint8, uint64, void
+from numpy.typing import NDArray
+
+from skyloop.compiled import kernel
+from skyloop.frames import quat_conjugate, quat_from_rotvec, quat_from_yaw, quat_multiply, rotate, yaw_from_quat
+from skyloop.messages import Array, Kinematics
+from skyloop.sensors.noise import draw_normals
+from skyloop.streams import NS_PER_S
+
+GAIN_LIMITS = (1.0 / 64.0, 64.0)
+"""Of automatic exposure."""
+
+
+def _light_table() -> NDArray[np.float32]:
+    """(256,) E of a shown value; the light of clipped pixels is lost, they count as just clipped."""
+    share = np.square(np.minimum(np.arange(256), 254.9) / 255.0)
+    return np.asarray(-np.log1p(-share), np.float32)
+
+
+_LIGHT = _light_table()
+_IMAGE = types.Array(uint8, 3, "C", readonly=True)
+_TABLE = types.Array(float32, 1, "C", readonly=True)
+_FALLOFF = types.Array(float32, 2, "C", readonly=True)
+
+
+def sub_instants(exposure_time: float, samples: int) -> list[float]:
+    """s from the middle of the exposure, evenly over it."""
+    n = samples if exposure_time > 0.0 else 1
+    return [((k + 0.5) / n - 0.5) * exposure_time for k in range(n)]
+
+
+def shutter_bands(height: int, readout_time: float, bands: int) -> list[tuple[int, int, float]]:
+    """First row, last row (exclusive) and s after the stamp of rows that are read together, top first."""
+    n = min(bands, height) if readout_time > 0.0 else 1
+    edges = [round(k * height / n) for k in range(n + 1)]
+    return [(a, b, (0.5 * (a + b) / height - 0.5) * readout_time) for a, b in pairwise(edges)]
+
+
+def extrapolated(kinematics: Kinematics, dt: float) -> Kinematics:
+    """`dt` s later at constant acceleration and constant rates about the sensor's axes."""
+    if dt == 0.0:
+        return kinematics
+    k = kinematics
+    return replace(
+        k,
+        t_ns=k.t_ns + round(dt * NS_PER_S),
+        position=k.position + dt * k.velocity_world + 0.5 * dt * dt * k.acceleration_world,
+        velocity_world=k.velocity_world + dt * k.acceleration_world,
+        quat_wxyz=quat_multiply(k.quat_wxyz, quat_from_rotvec(dt * k.angular_velocity)),
+    )
+
+
+class Gimbal:
+    """Turns the mount against the body's motion, without error or delay; the place moves with the body."""
+
+    def __init__(self, mode: str, mount_quat: Array, attitude: Array) -> None:
+        """`attitude`: (4,) world_from_sensor that mode "fixed" keeps."""
+        self._mode = mode
+        self._mount = mount_quat
+        self._attitude = attitude
+
+    def steadied(self, k: Kinematics) -> Kinematics:
+        """How the camera itself moves."""
+        if self._mode == "none":
+            return k
+        if self._mode == "fixed":
+            return replace(k, quat_wxyz=self._attitude, angular_velocity=np.zeros(3))
+        body = quat_multiply(k.quat_wxyz, quat_conjugate(self._mount))
+        level = quat_multiply(quat_from_yaw(yaw_from_quat(body)), self._mount)
+        forward = rotate(body, [1.0, 0.0, 0.0])
+        turning = np.cross(rotate(k.quat_wxyz, k.angular_velocity), forward)
+        flat = forward[0] ** 2 + forward[1] ** 2
+        yaw_rate = (forward[0] * turning[1] - forward[1] * turning[0]) / max(flat, 1e-12)
+        about = rotate(quat_conjugate(level), [0.0, 0.0, yaw_rate])
+        return replace(k, quat_wxyz=level, angular_velocity=about)
+
+
+@kernel(void(_IMAGE, _TABLE, float32, float32[:, :, ::1]))
+def _add_light(colour, light, weight, out):
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            for k in range(3):
+                out[i, j, k] += weight * light[colour[i, j, k]]
+
+
+@kernel(void(types.Array(float32, 3, "C", readonly=True), _FALLOFF, float64, float64, uint64, uint64, uint8[:, :, ::1]))
+def _develop(light, falloff, full_well, read_noise, key, index, out):
+    """From light to what is shown; shot noise is Gaussian with the variance of the electrons' number."""
+    height, width = out.shape[0], out.shape[1]
+    n = 3 * height * width
+    normals = np.empty(((n + 3) // 4 * 4) if full_well > 0.0 else 0)
+    if full_well > 0.0:
+        draw_normals(key, index, normals)
+    for i in range(height):
+        for j in range(width):
+            for k in range(3):
+                share = 1.0 - math.exp(-float64(light[i, j, k] * falloff[i, j]))
+                if full_well > 0.0:
+                    electrons = share * full_well
+                    sd = math.sqrt(electrons + read_noise * read_noise)
+                    share = min(max(share + sd / full_well * normals[3 * (i * width + j) + k], 0.0), 1.0)
+                out[i, j, k] = uint8(255.0 * math.sqrt(share) + 0.5)
+
+
+def add_light(colour: NDArray[np.uint8], weight: float, out: NDArray[np.float32]) -> None:
+    """Adds `weight` times the light that `colour` shows to `out`, of the same height and width."""
+    _add_light(colour, _LIGHT, weight, out)
+
+
+def develop(
+    light: NDArray[np.float32],
+    falloff: NDArray[np.float32],
+    full_well: float,
+    read_noise: float,
+    key: np.uint64,
+    index: int,
+) -> NDArray[np.uint8]:
+    """The image of (height, width, 3) light; falloff (height, width) is the share the lens lets through."""
+    out = np.empty(light.shape, np.uint8)
+    _develop(light, falloff, full_well, read_noise, key, np.uint64(index), out)
+    return out
+
+
+def vignette(cosine: Array, strength: float) -> NDArray[np.float32]:
+    """Share of the light that arrives at an angle off the axis: cos⁴ at strength 1, all of it at 0."""
+    natural = np.clip(np.nan_to_num(cosine), 0.0, 1.0) ** 4
+    return np.ascontiguousarray(1.0 - strength * (1.0 - natural), np.float32)
+
+
+def next_gain(gain: float, colour: NDArray[np.uint8], target: float, tau: float, period_s: float) -> float:
+    """After an image of this brightness; shown values go as the root of light, hence the square."""
+    mean = max(float(colour.mean()) / 255.0, 1e-3)
+    step = 2.0 * -math.expm1(-period_s / tau) * math.log(target / mean)
+    return min(max(gain * math.exp(step), GAIN_LIMITS[0]), GAIN_LIMITS[1])

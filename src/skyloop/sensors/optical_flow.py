@@ -1,0 +1,197 @@
+"""Optical-flow sensor: how the ground below moves over a small view, as PX4FLOW and HIL_OPTICAL_FLOW give it.
+
+The mean of the true image motion over the textured pixels is taken at each sample and integrated (trapezium) since the
+one before. Each pixel's rotational motion, which grows off the axis, counts as on the axis, as a calibrated sensor has
+it; so flow = turn + motion/distance holds for the whole view over a plane. Mount it with rotation_deg (0, 90, 0).
+"""
+
+# mypy: allow-untyped-defs, allow-untyped-calls
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+from numba import float32, float64, types, uint8, void
+from pydantic import Field
+
+from skyloop.compiled import kernel
+from skyloop.frames import matrix_from_quat, quat_multiply
+from skyloop.keyed_random import KeyedRandom
+from skyloop.messages import Array, Kinematics, OpticalFlowSample
+from skyloop.sensors.camera import SENSOR_FROM_CAMERA, CameraScene, Quality
+from skyloop.sensors.sensor import NonNegative, Positive, SensorConfig, numbers_of, plain
+from skyloop.world.views import Pinhole, View, ViewPose, ViewRequest
+
+ENOUGH_TEXTURE = 0.3
+"""Share of textured pixels that gives full quality."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpticalFlowNumbers:
+    """As the fields of OpticalFlowConfig; the defaults are an instrument without errors."""
+
+    size_px: int = 64
+    fov_deg: float = 42.0
+    noise_sd: float = 0.0
+    gyro_noise_sd: float = 0.0
+    texture_threshold: float = 1.0
+    max_flow_rate: float = 1000.0
+    max_range: float = 1000.0
+
+
+PRESETS = {
+    # Size, angle and fastest flow of the PX4FLOW board; its noise is of our choosing.
+    "px4flow": OpticalFlowNumbers(
+        noise_sd=0.02, gyro_noise_sd=0.002, texture_threshold=3.0, max_flow_rate=2.5, max_range=30.0
+    ),
+    "perfect": OpticalFlowNumbers(),
+}
+
+
+class OpticalFlowConfig(SensorConfig):
+    kind: Literal["optical_flow"] = "optical_flow"
+    """Which sensor this is."""
+    rate_hz: float | str = 20.0
+    """Samples per second."""
+    preset: Literal["px4flow", "perfect"] = "px4flow"
+    """Where numbers left at None come from."""
+    quality: Quality = "low"
+    """How much the renderer draws."""
+    size_px: Annotated[int, Field(ge=8, le=512)] | None = None
+    """Width and height of the view."""
+    fov_deg: Annotated[float, Field(ge=1.0, le=120.0)] | None = None
+    """Degrees across the view."""
+    noise_sd: NonNegative | None = None
+    """rad/s, white, of the mean flow at full quality; grows with the root of 255/quality."""
+    gyro_noise_sd: NonNegative | None = None
+    """rad/s, white, per sample and axis, of its own gyroscope."""
+    texture_threshold: NonNegative | None = None
+    """Grey levels per pixel; a pixel with a smaller gradient tells nothing."""
+    max_flow_rate: Positive | None = None
+    """rad/s; faster motion gives quality 0."""
+    max_range: Positive | None = None
+    """m; a farther surface has unknown distance."""
+
+
+class OpticalFlowState(NamedTuple):
+    t_ns: int | None
+    """Of the latest sample; None before the first."""
+    flow: Array
+    """(2,) rad/s about x and y at the latest sample."""
+    turn: Array
+    """(3,) rad/s at the latest sample."""
+
+
+def _readonly(kind: Any, dimensions: int) -> Any:
+    return types.Array(kind, dimensions, "C", readonly=True)
+
+
+@kernel(
+    void(
+        _readonly(uint8, 3), _readonly(float32, 2), _readonly(float32, 3), _readonly(float64, 2),
+        _readonly(float64, 1), float64, float64, float64, float64[::1],
+    )
+)  # fmt: skip
+def _moved(colour, depth, velocities, rotation, velocity, f, centre, threshold, out):
+    """Sums over the textured pixels of (ẋ - x·ż)/z and (ẏ - y·ż)/z, translation only; and their number."""
+    n = colour.shape[0]
+    for i in range(1, n - 1):
+        for j in range(1, n - 1):
+            across, down = 0.0, 0.0
+            for k in range(3):
+                across += float64(colour[i, j + 1, k]) - float64(colour[i, j - 1, k])
+                down += float64(colour[i + 1, j, k]) - float64(colour[i - 1, j, k])
+            # of the mean of three colours over two pixels
+            if math.sqrt(across * across + down * down) / 6.0 < threshold:
+                continue
+            vx = velocities[i, j, 0] - velocity[0]
+            vy = velocities[i, j, 1] - velocity[1]
+            vz = velocities[i, j, 2] - velocity[2]
+            tx = rotation[0, 0] * vx + rotation[1, 0] * vy + rotation[2, 0] * vz
+            ty = rotation[0, 1] * vx + rotation[1, 1] * vy + rotation[2, 1] * vz
+            tz = rotation[0, 2] * vx + rotation[1, 2] * vy + rotation[2, 2] * vz
+            z = float64(depth[i, j])
+            out[0] += (tx - (j - centre) / f * tz) / z
+            out[1] += (ty - (i - centre) / f * tz) / z
+            out[2] += 1.0
+
+
+class OpticalFlow:
+    """Its own axes x forward, y right, z down are the mount's +z, -y and +x when it looks down."""
+
+    message: ClassVar[str] = "OpticalFlowSample"
+    fault_fields: ClassVar[dict[str, int]] = {
+        "integrated_x": 1,
+        "integrated_y": 1,
+        "integrated_gyro": 3,
+        "distance": 1,
+    }
+
+    def __init__(self, config: OpticalFlowConfig, period_s: float) -> None:
+        n = self.numbers = numbers_of(config, PRESETS)
+        self._config = config
+        self.lens = Pinhole.from_fov(n.size_px, n.size_px, math.radians(n.fov_deg))
+
+    def initial_state(self, rng: KeyedRandom) -> OpticalFlowState:
+        return OpticalFlowState(None, np.zeros(2), np.zeros(3))
+
+    def requests(self, kinematics: Kinematics, state: OpticalFlowState) -> list[ViewRequest]:
+        """The view that `measure` will ask for."""
+        turned = quat_multiply(kinematics.quat_wxyz, SENSOR_FROM_CAMERA)
+        pose = ViewPose(kinematics.t_ns, kinematics.position, turned)
+        return [ViewRequest(self.lens, pose, self._config.quality)]
+
+    def measure(
+        self, kinematics: Kinematics, scene: CameraScene, state: OpticalFlowState, rng: KeyedRandom
+    ) -> tuple[OpticalFlowSample, OpticalFlowState]:
+        n = self.numbers
+        view = scene.views(self.requests(kinematics, state))[0]
+        forward, left, up = kinematics.angular_velocity
+        turn = np.array([up, -left, forward])
+        motion, share = self._translation(view, kinematics)
+        flow = turn[:2] + motion
+        distance = self._distance(view)
+        lapse_ns = 0 if state.t_ns is None else kinematics.t_ns - state.t_ns
+        lapse = lapse_ns * 1e-9
+        normals = rng.normal(5)
+        quality = round(255 * min(1.0, share / ENOUGH_TEXTURE))
+        if lapse_ns == 0 or max(abs(flow[0]), abs(flow[1])) > n.max_flow_rate:
+            quality = 0
+        integrated = np.zeros(2)
+        if quality > 0:
+            noise = n.noise_sd * math.sqrt(255.0 / quality) * normals[:2]
+            integrated = lapse * (0.5 * (state.flow + flow) + noise)
+        gyro = lapse * (0.5 * (state.turn + turn) + n.gyro_noise_sd * normals[2:])
+        sample = OpticalFlowSample(
+            kinematics.t_ns,
+            lapse_ns // 1000,
+            float(integrated[0]),
+            float(integrated[1]),
+            gyro,
+            quality,
+            distance,
+        )
+        return sample, OpticalFlowState(kinematics.t_ns, flow, turn)
+
+    def _translation(self, view: View, kinematics: Kinematics) -> tuple[Array, float]:
+        """(2,) rad/s about x and y, image right and down, and the share of textured pixels."""
+        n, out = self.numbers, np.zeros(3)
+        rotation = np.ascontiguousarray(matrix_from_quat(view.pose.quat_wxyz))
+        _moved(
+            view.colour, view.depth, view.velocities, rotation, kinematics.velocity_world, self.lens.fx, self.lens.cx,
+            n.texture_threshold, out,
+        )  # fmt: skip
+        return out[:2] / max(out[2], 1.0), float(out[2]) / (n.size_px - 2) ** 2
+
+    def _distance(self, view: View) -> float:
+        """Mean of the middle four pixels' 1/depth."""
+        k = (self.numbers.size_px - 1) // 2
+        middle = view.depth[k : k + 2, k : k + 2].astype(np.float64)
+        nearness = float(np.mean(1.0 / middle))
+        return 1.0 / nearness if nearness * self.numbers.max_range >= 1.0 else -1.0
+
+    def details(self) -> dict[str, Any]:
+        return {"preset": self._config.preset, **plain(self.numbers)}
