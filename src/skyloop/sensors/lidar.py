@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from itertools import pairwise
+from math import ceil
 from typing import Annotated, Any, ClassVar, Literal, Protocol
 
 import numpy as np
@@ -19,7 +20,7 @@ from skyloop.errors import ScenarioError
 from skyloop.keyed_random import KeyedRandom
 from skyloop.messages import Array, Kinematics, LidarScan
 from skyloop.sensors.faults import add_error
-from skyloop.sensors.lidar_kernels import aim, keep_returns
+from skyloop.sensors.lidar_kernels import aim, draw_range_noise, keep_returns
 from skyloop.sensors.lidar_patterns import Pattern, elevations, rosette, spinning
 from skyloop.sensors.sensor import NonNegative, Positive, Scene, SensorConfig, numbers_of, plain
 from skyloop.world.model import Model
@@ -197,6 +198,10 @@ class Lidar:
         self._sweep = period_s
         self.pattern = _pattern(self.numbers, period_s)
         self._offsets_ns = self.pattern.offsets_ns * int(self.numbers.motion_distortion)
+        # written anew for each sweep; fresh memory would cost a tenth of its time
+        n = len(self._offsets_ns)
+        self._origins, self._along = np.empty((n, 3), np.float32), np.empty((n, 3), np.float32)
+        self._normals = np.zeros(4 * ceil(n / 4))
 
     def initial_state(self, rng: KeyedRandom) -> tuple[()]:
         return ()
@@ -206,12 +211,14 @@ class Lidar:
     ) -> tuple[LidarScan, tuple[()]]:
         pattern = self.pattern
         directions = pattern.directions_at(kinematics.t_ns)
-        origins, along = np.empty_like(directions), np.empty_like(directions)
+        origins, along = self._origins, self._along
         aim(directions, self._offsets_ns, _motion(kinematics), origins, along)
         scan = _blank(kinematics.t_ns, len(directions))
         settings, model = self._settings(scene.weather), scene.model
         tables = (pattern.rings, self._offsets_ns, model.row_thing, model.thing_class, settings)
-        chance = (rng.key, np.uint64(rng.index))
+        chance = (self._normals, rng.key, np.uint64(rng.index))
+        if self.numbers.range_noise_sd > 0.0:
+            draw_range_noise(rng.key, np.uint64(rng.index), self._normals)
         count = 0
         for first, end, t_ns in self._slices(kinematics.t_ns, bool(model.movers)):
             rays = along[first:end]
