@@ -93,7 +93,7 @@ def test_a_wall_is_15_cm_thick_and_its_door_goes_through() -> None:
 
 
 def test_furniture_of_many_kinds_stands_in_it() -> None:
-    for seed in SEEDS:
+    for seed in range(4):
         names = {thing.name for thing in House(seed).model.things}
         assert {"bed", "chair", "table", "cupboard", "bookshelf", "door", "window", "picture"} <= names
 
