@@ -27,7 +27,9 @@ SPINE = {
     "world": FOUNDATION,
     "vehicle": FOUNDATION | {"world"},
     "sensors": FOUNDATION | {"world"},
+    "rendering": FOUNDATION | {"world"},
     "parts": FOUNDATION | {"world", "vehicle", "sensors"},
+    "sensing": FOUNDATION | {"world", "vehicle", "sensors", "parts"},
     "simulation": FOUNDATION | {"world", "vehicle", "sensors", "parts"},
 }
 CONSUMERS = {

@@ -21,11 +21,12 @@ from skyloop.parts import (
     EstimatorPart,
     Part,
     PilotPart,
-    SensorPart,
+    ScenePart,
     TruthPart,
     WindFieldPart,
 )
 from skyloop.plugins import is_plugin, load_plugin
+from skyloop.rendering.client import Renderer
 from skyloop.scenario import (
     AIRFRAMES,
     OwnPilot,
@@ -35,20 +36,26 @@ from skyloop.scenario import (
     shipped_airframes,
 )
 from skyloop.schedule import Schedule
+from skyloop.sensing import ObserverPart, SensorPart
 from skyloop.sensors.faults import check_faults
+from skyloop.sensors.observer import Observer
 from skyloop.sensors.registry import SENSORS
 from skyloop.simulation import Simulation
 from skyloop.streams import NS_PER_S, Rate, StreamInfo
 from skyloop.tasks.pilots import build_pilot
 from skyloop.validation import read_yaml, validated
 from skyloop.vehicle.airframe import LEAST_THRUST_TO_WEIGHT, Airframe, Drag
+from skyloop.vehicle.appearance import vehicle_shape
 from skyloop.vehicle.autopilot import Autopilot
 from skyloop.vehicle.fleet import Fleet
 from skyloop.vehicle.packing import Flying, pack
+from skyloop.vehicle.presence import Presence
 from skyloop.world.atmosphere import SEA_LEVEL_DENSITY, density
 from skyloop.world.earth import Earth
+from skyloop.world.scene import Scene
+from skyloop.world.weather import randomised, weather_at
 from skyloop.world.wind import wind_field
-from skyloop.world.world import Scene, World, build_world
+from skyloop.world.world import World, build_world
 
 AUTOPILOT_RATE = Rate(50)
 FASTEST_CONTROLLER_HZ = 500.0
@@ -62,9 +69,12 @@ def build(scenario: Scenario, *, gates: tuple[Gate, ...] = ()) -> Simulation:
     world = _made("world", build_world, scenario.world, scenario.seed, folder)
     airframes = [load_airframe(vehicle.airframe, folder) for vehicle in scenario.vehicles]
     fleet = _build_fleet(scenario, airframes, earth, world)
+    pacing = RealTime(scenario.pacing.factor) if scenario.pacing.mode == "realtime" else FreeRunning()
+    clock = Clock(pacing, gates)
+    scene = _build_scene(scenario, world, earth, airframes, fleet, clock)
     bus, schedule = Bus(), Schedule()
-    context = Context(bus, schedule, fleet, Scene(world, earth))
-    parts: list[Part] = []
+    context = Context(bus, schedule, fleet, scene)
+    parts: list[Part] = [ScenePart(context)]
     if scenario.wind.kind == "field":
         field = _made("wind", wind_field, scenario.wind, folder)
         parts.append(WindFieldPart(field, _rate(scenario.wind.rate_hz, "wind.rate_hz"), context))
@@ -85,8 +95,27 @@ def build(scenario: Scenario, *, gates: tuple[Gate, ...] = ()) -> Simulation:
         parts.append(_truth_part(vehicle.name, i, scenario.truth_rate_hz, context))
         parts += _estimator_parts(vehicle, autopilot, earth, context)
         parts += _flying_parts(vehicle, airframes[i], autopilot, folder, context)
-    pacing = RealTime(scenario.pacing.factor) if scenario.pacing.mode == "realtime" else FreeRunning()
-    return Simulation(Clock(pacing, gates), fleet, bus, schedule, autopilots, parts)
+    parts += _observer_parts(scenario, context)
+    if context.lookers:
+        scene.expect_views()
+    return Simulation(clock, fleet, bus, schedule, autopilots, parts)
+
+
+def _build_scene(
+    scenario: Scenario, world: World, earth: Earth, airframes: list[Airframe], fleet: Fleet, clock: Clock
+) -> Scene:
+    """The world with the vehicles in it, under its sky."""
+    rows = []
+    for i, (vehicle, airframe) in enumerate(zip(scenario.vehicles, airframes, strict=True)):
+        presence = Presence(fleet, i, lambda: clock.now_ns)
+        rows.append(world.model.add_mover(presence, [vehicle_shape(airframe)], is_a="vehicle", name=vehicle.name))
+    world.model.freeze()
+    topics = scenario.world.randomise
+    weather = weather_at(randomised(scenario.weather, scenario.seed, topics), scenario.earth.latitude_deg)
+    texture_seed = scenario.seed if "textures" in topics else 0
+    scene = Scene(world.model, earth, weather, lambda model: Renderer(model, texture_seed=texture_seed))
+    scene.vehicle_rows = [(world.model.things[n].rows[0], world.model.things[n].rows[-1] + 1) for n in rows]
+    return scene
 
 
 def load_airframe(airframe: str | Airframe, folder: Path | None = None) -> Airframe:
@@ -208,6 +237,17 @@ def _sensor_parts(vehicle: Vehicle, i: int, seed: int, folder: Path | None, cont
             sensor.details() if hasattr(sensor, "details") else {},
         )
         parts.append(SensorPart(sensor, info, i, config.faults, seed, context))
+    return parts
+
+
+def _observer_parts(scenario: Scenario, context: Context) -> list[Part]:
+    names = [vehicle.name for vehicle in scenario.vehicles]
+    parts: list[Part] = []
+    for name, config in scenario.observers.items():
+        rate = _rate(config.rate_hz, f"observers.{name}.rate_hz")
+        info = StreamInfo(f"observer/{name}", "CameraImage", rate)
+        watched = None if config.vehicle is None else names.index(config.vehicle)
+        parts.append(ObserverPart(Observer(config), info, watched, context))
     return parts
 
 

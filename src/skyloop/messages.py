@@ -246,6 +246,35 @@ class RangeSample:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class LidarScan:
+    """The returns of one sweep, in firing order; beams that came back with nothing have no row."""
+
+    t_ns: int
+    """The end of the sweep."""
+    points: NDArray[np.float32]
+    """(n, 3) m, each in the sensor's axes at the instant of its firing."""
+    ranges: NDArray[np.float32]
+    """(n,) m, the length of each point."""
+    intensities: NDArray[np.float32]
+    """(n,) 0..1, share of the light sent back: reflectance times cosine of incidence, dimmed by the weather only."""
+    rings: NDArray[np.uint16]
+    """(n,) channel, 0 the lowest."""
+    offsets_ns: NDArray[np.int64]
+    """(n,) firing minus `t_ns`, zero or negative; all zero where the sweep is taken at one instant."""
+    classes: NDArray[np.uint8]
+    """(n,) semantic class of what was hit; 0 for drops, flakes, fog and dust."""
+    instances: NDArray[np.int32]
+    """(n,) number of the thing that was hit; 0 for drops, flakes, fog and dust."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DepthImage:
+    t_ns: int
+    depth: NDArray[np.float32]
+    """(height, width) m along the optical axis; 0 where there is no value."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class BatteryState:
     t_ns: int
     voltage: float

@@ -1,4 +1,4 @@
-"""The parts of a running simulation that act at their own rates: sensors, estimators, autopilots, pilots.
+"""The parts of a running simulation that act at their own rates: truth, estimators, autopilots, pilots.
 
 A part is made by `assembly.py`, enters itself into the schedule or onto the bus, and from then on only answers.
 All that changes in it is in `memory()`, so that a snapshot of the simulation holds it.
@@ -15,14 +15,13 @@ import numpy as np
 
 from skyloop.bus import Bundle, Bus
 from skyloop.errors import PartError, ScenarioError, SetpointError, SkyloopError
-from skyloop.keyed_random import KeyedRandom, stream_key
 from skyloop.messages import Array, Estimate, Event, Message, Motors, Request, Setpoint, VehicleState
 from skyloop.schedule import Schedule
-from skyloop.sensors.faults import Fault, apply_faults
-from skyloop.sensors.sensor import Scene, kinematics_at
 from skyloop.streams import NS_PER_S, StreamInfo
 from skyloop.vehicle.autopilot import Autopilot
 from skyloop.vehicle.fleet import Fleet
+from skyloop.world.scene import Scene
+from skyloop.world.views import ViewRequest
 
 _OUR_FOLDER = Path(__file__).parent
 
@@ -98,7 +97,16 @@ class Context:
         self.schedule = schedule
         self.fleet = fleet
         self.scene = scene
+        self.lookers: list[Callable[[int], list[ViewRequest]]] = []
+        """Of each sensor that needs pictures: those it needs at an instant."""
+        self._looked_ns = -1
         schedule.deliver = bus.publish
+
+    def look(self, t_ns: int) -> None:
+        """Have all pictures of this instant painted together, once."""
+        if t_ns != self._looked_ns:
+            self._looked_ns = t_ns
+            self.scene.views([request for expected in self.lookers for request in expected(t_ns)])
 
     def publish(self, stream: str, index: int, t_ns: int, data: Any, latency_ns: int = 0) -> None:
         message = Message(stream, index, t_ns, t_ns + latency_ns, data)
@@ -108,76 +116,17 @@ class Context:
             self.bus.publish(message)
 
 
-class SensorPart:
-    """Mount, due times, latency, faults and random numbers around one sensor's `measure`."""
+class ScenePart(Forgetful):
+    """Ends the painter with the simulation, and lets the scene forget what it saw when time is set back."""
 
-    def __init__(
-        self,
-        sensor: Any,
-        info: StreamInfo,
-        vehicle_index: int,
-        faults: Sequence[Fault],
-        seed: int,
-        context: Context,
-    ) -> None:
-        self.sensor = sensor
-        self.info = info
-        self._vehicle = vehicle_index
-        self._faults = tuple(faults)
-        self._key = stream_key(seed, info.name)
-        self._context = context
-        self.name = info.name
-        self._state = ask(self.name, 0, sensor.initial_state, KeyedRandom(stream_key(seed, f"{info.name}/turn-on"), 0))
-        self._held: Any = None
-        self._hidden = getattr(sensor, "hidden", None)
-        context.bus.advertise(info)
-        if self._hidden is not None:
-            self._hidden_name = f"truth/{info.name}"
-            context.bus.advertise(
-                StreamInfo(self._hidden_name, sensor.hidden_message, info.rate, info.vehicle, mount=info.mount)
-            )
-        assert info.rate is not None
-        context.schedule.every(info.rate, self._act)
-
-    def _act(self, t_ns: int, index: int) -> None:
-        context = self._context
-        kinematics = kinematics_at(context.fleet.state(self._vehicle, t_ns), self.info.mount)
-        rng = KeyedRandom(self._key, index)
-        answer = ask(self.name, t_ns, self.sensor.measure, kinematics, context.scene, self._state, rng)
-        sample, self._state = self._checked(answer, t_ns)
-        extra = 0.0
-        if self._faults:
-            sample, extra, self._held = ask(
-                self.name, t_ns, apply_faults, self._faults, self.sensor, sample, self._held, rng
-            )
-        if self._hidden is not None:
-            hidden = ask(self.name, t_ns, self._hidden, self._state, t_ns)
-            context.publish(self._hidden_name, index, t_ns, hidden)
-        if sample is not None:
-            latency = self.info.latency_ns + round(extra * NS_PER_S)
-            context.publish(self.info.name, index, t_ns, sample, latency)
-
-    def _checked(self, answer: Any, t_ns: int) -> tuple[Any, Any]:
-        fits = isinstance(answer, tuple) and len(answer) == 2
-        if fits and answer[0] is not None:
-            is_record = hasattr(type(answer[0]), "__dataclass_fields__")
-            fits = is_record and isinstance(getattr(answer[0], "t_ns", None), int | np.integer)
-        if not fits:
-            shown = repr(answer) if len(repr(answer)) <= 60 else f"a {type(answer).__name__}"
-            raise PartError(
-                f"{self.name} at {t_ns / NS_PER_S:.3f} s: measure gives {shown}; return (sample, state), "
-                "the sample a dataclass with an integer t_ns, or None"
-            )
-        return answer  # type: ignore[no-any-return]
-
-    def memory(self) -> Any:
-        return self._state, self._held
+    def __init__(self, context: Context) -> None:
+        self._scene = context.scene
 
     def remember(self, memory: Any) -> None:
-        self._state, self._held = memory
+        self._scene.forget()
 
     def close(self) -> None:
-        pass
+        self._scene.close()
 
 
 class TruthPart(Forgetful):

@@ -15,6 +15,7 @@ import skyloop
 from skyloop.assembly import build
 from skyloop.errors import SkyloopError
 from skyloop.parts import PilotPart
+from skyloop.recording.pictures import Pictures
 from skyloop.recording.plot import FlightLog, plot_flight
 from skyloop.recording.run_folder import RunFolder
 from skyloop.scenario import Scenario
@@ -34,6 +35,7 @@ def run_scenario(scenario: Scenario, folder: Path, progress: Progress = lambda t
         record = RunFolder(folder, scenario.model_dump(mode="json"), versions())
         try:
             record.record(simulation.bus)
+            pictures = Pictures(simulation.bus, folder)
             log = FlightLog(simulation.bus, [vehicle.name for vehicle in scenario.vehicles])
             began = time.perf_counter()
             trouble = None
@@ -48,6 +50,7 @@ def run_scenario(scenario: Scenario, folder: Path, progress: Progress = lambda t
             summary = summarise(simulation, scenario, log, time.perf_counter() - began)
             if trouble is not None:
                 summary["ended_by"] = str(trouble)
+            pictures.finish()
             record.finish(summary)
         finally:
             record.close()

@@ -124,11 +124,18 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, int | float | str | bool | None) else str(value)
 
 
+def is_bulk(value: Any) -> bool:
+    """Images, clouds and lists: a row tells only their shape."""
+    return value is None or isinstance(value, tuple) or (isinstance(value, np.ndarray) and value.dtype != np.float64)
+
+
 def _columns(record: Any) -> list[str]:
     names = []
     for field in dataclasses.fields(record):
         value = getattr(record, field.name)
-        if isinstance(value, np.ndarray):
+        if is_bulk(value):
+            names.append(f"{field.name}_shape")
+        elif isinstance(value, np.ndarray):
             names += [f"{field.name}_{k}" for k in range(value.size)]
         else:
             names.append(field.name)
@@ -139,7 +146,9 @@ def _row(record: Any) -> str:
     cells = []
     for field in dataclasses.fields(record):
         value = getattr(record, field.name)
-        if isinstance(value, np.ndarray):
+        if is_bulk(value):
+            cells.append("" if value is None else "x".join(map(str, np.shape(value))))
+        elif isinstance(value, np.ndarray):
             cells += [repr(float(x)) for x in value.ravel()]
         elif isinstance(value, str | dict):
             text = value if isinstance(value, str) else json.dumps(value)

@@ -8,7 +8,9 @@ import socket
 import subprocess
 import sys
 import tempfile
+from collections import deque
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -19,10 +21,12 @@ from skyloop.frames import matrix_from_quat
 from skyloop.rendering.packing import pack_model, used_textures
 from skyloop.rendering.quality import QUALITIES
 from skyloop.rendering.wire import decode, encode
-from skyloop.world.model import Model
+from skyloop.world.model import Model, Motion
 from skyloop.world.views import View, ViewRequest
 from skyloop.world.weather import Weather
 
+BYTES_PER_PIXEL = 20
+"""Colour 4, surface 16."""
 PATIENCE_S = 120.0
 """Wall seconds without an answer after which the renderer counts as stuck."""
 HOW_TO_INSTALL = (
@@ -31,12 +35,22 @@ HOW_TO_INSTALL = (
 )
 
 
+@dataclass(slots=True)
+class _Asked:
+    requests: list[ViewRequest]
+    shots: list[dict[str, Any]]
+    motions: list[Motion]
+    second_half: bool
+
+
 class Renderer:
     """Owns the process; `render` answers with views of exactly the instants asked for."""
 
     def __init__(self, model: Model, *, texture_seed: int = 0) -> None:
         self._model = model
-        self._shared: Any = None
+        self._shared: Any = b""
+        self._half = 0
+        self._asked: deque[_Asked] = deque()
         self._memory = _anonymous_memory()
         self._log: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115
         ours, theirs = socket.socketpair()
@@ -55,6 +69,10 @@ class Renderer:
         self._send({"textures": used_textures(model), "texture_seed": texture_seed}, pack_model(model))
         self.description = ""
 
+    @property
+    def process_id(self) -> int:
+        return self._process.pid
+
     def wait_ready(self) -> str:
         """Until it has its context, textures and model; says what it renders with."""
         if not self.description:
@@ -67,25 +85,23 @@ class Renderer:
 
     def render(self, requests: Sequence[ViewRequest], weather: Weather) -> list[View]:
         """All views of one request are painted together."""
+        self.submit(requests, weather)
+        return self.collect()
+
+    def submit(self, requests: Sequence[ViewRequest], weather: Weather) -> None:
+        """Ask without waiting; at most one more request may be under way. `collect` answers in the order asked."""
+        if len(self._asked) == 2:
+            raise RendererError("two requests are under way already; collect one first")
         self.wait_ready()
         times = sorted({request.pose.t_ns for request in requests})
         motions = [self._model.motion(t_ns) for t_ns in times]
+        # two regions of shared memory, so that one is painted while the other is read
+        offset = start = self._half if self._asked and not self._asked[-1].second_half else 0
         shots: list[dict[str, Any]] = []
-        offset = 0
         for request in requests:
-            lens = request.lens
-            if request.quality not in QUALITIES:
-                raise RendererError(f"no quality '{request.quality}'; choose of {', '.join(QUALITIES)}")
-            shots.append(
-                {
-                    "width": lens.width, "height": lens.height, "fx": lens.fx, "fy": lens.fy, "cx": lens.cx,
-                    "cy": lens.cy, "quality": request.quality, "exposure": request.exposure, "offset": offset,
-                    "hidden": request.hidden_rows, "motion": times.index(request.pose.t_ns),
-                    "t": request.pose.t_ns / 1e9,
-                }
-            )  # fmt: skip
-            offset += 20 * lens.width * lens.height
-        self._reserve(offset)
+            shots.append(_shot(request, times.index(request.pose.t_ns), offset))
+            offset += BYTES_PER_PIXEL * request.lens.width * request.lens.height
+        self._reserve(offset - start)
         sky = {
             **weather.config.model_dump(),
             "sun_direction": weather.sun_direction.tolist(),
@@ -97,16 +113,20 @@ class Renderer:
             "moving": np.array([motion.poses for motion in motions]),
         }
         self._send({"shots": shots, "sky": sky, "bytes": len(self._shared)}, arrays)
+        self._asked.append(_Asked(list(requests), shots, motions, start > 0))
+
+    def collect(self) -> list[View]:
+        """The views of the oldest request under way."""
+        asked = self._asked.popleft()
         answer = self._receive()
         if "error" in answer:
             raise RendererError(f"the renderer could not paint: {answer['error']}")
         views = []
-        for request, shot in zip(requests, shots, strict=True):
+        for request, shot in zip(asked.requests, asked.shots, strict=True):
             h, w, start = request.lens.height, request.lens.width, shot["offset"]
             colour = np.frombuffer(self._shared, np.uint8, 4 * w * h, start).reshape(h, w, 4)[..., :3].copy()
             surface = np.frombuffer(self._shared, np.uint32, 4 * w * h, start + 4 * w * h).reshape(h, w, 4).copy()
-            motion = motions[shot["motion"]]
-            views.append(View(request.lens, request.pose, self._model, motion, colour, surface))
+            views.append(View(request.lens, request.pose, self._model, asked.motions[shot["motion"]], colour, surface))
         return views
 
     def close(self) -> None:
@@ -122,10 +142,14 @@ class Renderer:
             self._memory = -1
 
     def _reserve(self, size: int) -> None:
-        if self._shared is None or len(self._shared) < size:
-            size = -(-size // mmap.PAGESIZE) * mmap.PAGESIZE
-            os.ftruncate(self._memory, size)
-            self._shared = mmap.mmap(self._memory, size)
+        """Room for two requests of this size."""
+        if size <= self._half:
+            return
+        if self._asked:
+            raise RendererError("a larger request cannot follow one that is under way; collect that one first")
+        self._half = -(-size // mmap.PAGESIZE) * mmap.PAGESIZE
+        os.ftruncate(self._memory, 2 * self._half)
+        self._shared = mmap.mmap(self._memory, 2 * self._half)
 
     def _send(self, header: dict[str, Any], arrays: Any) -> None:
         try:
@@ -163,6 +187,22 @@ class Renderer:
         said = f": {last[0]}" if last else ""
         how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
         return RendererError(f"the renderer process ended {how}{said}; run `skyloop doctor`")
+
+
+def _shot(request: ViewRequest, motion: int, offset: int) -> dict[str, Any]:
+    """A request as the process takes it; its pixels go to `offset` of the shared memory."""
+    if request.quality not in QUALITIES:
+        raise RendererError(f"no quality '{request.quality}'; choose of {', '.join(QUALITIES)}")
+    lens = request.lens
+    return {
+        **{name: getattr(lens, name) for name in ("width", "height", "fx", "fy", "cx", "cy")},
+        "quality": request.quality,
+        "exposure": request.exposure,
+        "hidden": request.hidden_rows,
+        "motion": motion,
+        "t": request.pose.t_ns / 1e9,
+        "offset": offset,
+    }
 
 
 def _anonymous_memory() -> int:

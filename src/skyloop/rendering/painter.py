@@ -84,7 +84,7 @@ class Painter:
         """The `number`-th picture of a request; the framebuffer holds colour and surface, top row first."""
         ctx, quality = self.ctx, QUALITIES[shot.quality]
         light = daylight(shot.sky)
-        image_from_relative, planes = _projection(shot)
+        image_from_relative, planes = projection(shot)
         shadow = None
         if quality.shadow_size and shot.sky["sun_direction"][2] > 0.02:
             shadow = self._shadows.maps(shot, light, quality)
@@ -193,7 +193,7 @@ class Painter:
         return self._programs[key]
 
 
-def _projection(shot: Shot) -> tuple[NDArray[Any], NDArray[Any]]:
+def projection(shot: Shot) -> tuple[NDArray[Any], NDArray[Any]]:
     """From world axes at the eye to the image, upside down; and its side and near planes, inside positive."""
     w, h = shot.width, shot.height
     # pixel centres lie at whole numbers, so the image begins half a pixel before 0

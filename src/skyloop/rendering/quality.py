@@ -29,7 +29,7 @@ class Quality:
 QUALITIES: Final = {
     "low": Quality(0.6, 1.5, 0, 1, 0.0, 0, 1, 0.0),
     "medium": Quality(1.0, 1.0, 2048, 1, 0.0, 0, 1, 0.0),
-    "high": Quality(1.6, 0.7, 2048, 2, 0.6, 8, 1, 0.0),
-    "epic": Quality(2.5, 0.5, 4096, 3, 0.8, 12, 3, 0.0),
-    "cinematic": Quality(1e9, 0.0, 4096, 3, 1.0, 16, 3, 0.25),
+    "high": Quality(1.6, 0.7, 2048, 2, 0.6, 10, 1, 0.0),
+    "epic": Quality(2.5, 0.5, 4096, 3, 0.8, 16, 3, 0.0),
+    "cinematic": Quality(1e9, 0.0, 4096, 3, 1.0, 24, 3, 0.25),
 }

@@ -110,7 +110,8 @@ def _drawn_again(word, key, index, draw):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _normal_from_word(word, key, index, draw):  # type: ignore[no-untyped-def]
+def normal_from_word(word, key, index, draw):  # type: ignore[no-untyped-def]
+    """A standard normal from 32 random bits; the few that need more take them from counter `draw`."""
     layer, x = _place(word)
     if abs(x) < _EDGES[layer + 1]:
         return x
@@ -125,4 +126,4 @@ def draw_normals(key, index, out):  # type: ignore[no-untyped-def]
         words = (uint32(a), uint32(b), uint32(c), uint32(d))
         for lane in range(4):
             draw = 4 * block + lane
-            out[draw] = _normal_from_word(words[lane], key, index, uint64(draw))
+            out[draw] = normal_from_word(words[lane], key, index, uint64(draw))

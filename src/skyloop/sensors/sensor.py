@@ -6,6 +6,7 @@ the faults from blocks of their own (see `noise` and `faults`), so one KeyedRand
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from math import isinf
 from typing import Annotated, Any, ClassVar, Protocol, TypeVar
@@ -22,6 +23,10 @@ from skyloop.messages import Array, Kinematics, VehicleState
 from skyloop.rotations import cross, to_world
 from skyloop.sensors.faults import Fault
 from skyloop.streams import Mount, Rate
+from skyloop.world.model import Model
+from skyloop.world.rays import RayHits
+from skyloop.world.views import View, ViewRequest
+from skyloop.world.weather import Weather
 
 Positive = Annotated[float, Field(gt=0.0)]
 NonNegative = Annotated[float, Field(ge=0.0)]
@@ -48,8 +53,21 @@ class Scene(Protocol):
     def magnetic_field_world(self) -> Array:
         """(3,) T."""
 
+    @property
+    def weather(self) -> Weather: ...
+
+    @property
+    def model(self) -> Model:
+        """Everything that stands and moves."""
+
     def rays(self, origins: Array, directions: Array, max_range: float) -> Array:
         """(n,) m from (n, 3) origins along (n, 3) unit directions, world axes; inf where nothing is hit."""
+
+    def cast(self, origins: Array, directions: Array, max_range: float, t_ns: int | None = None) -> RayHits:
+        """What such rays hit, now or at another instant."""
+
+    def views(self, requests: Sequence[ViewRequest]) -> list[View]:
+        """Pictures, painted together."""
 
 
 State = TypeVar("State")
@@ -59,7 +77,8 @@ class Sensor(Protocol[State]):
     """One instrument; its state is plain tuples and arrays. Ours are made as `Class(config, period_s)`, yours as
     `Class(**options)`.
 
-    It may also offer `hidden(state, t_ns)`, a record of class `hidden_message` for its truth stream, and
+    It may also offer `requests(kinematics, state)`, the views its `measure` will ask for, so that all cameras due at an
+    instant are painted together; `hidden(state, t_ns)`, a record of class `hidden_message` for its truth stream, and
     `disturbed(sample, field, error)` where a fault's error takes more than adding to one field.
     """
 

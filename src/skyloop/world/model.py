@@ -163,6 +163,10 @@ class Model:
             self._motion = Motion(t_ns, now, np.ascontiguousarray(rate[:, :, 3]), 0.5 * w / np.maximum(size, 1e-12))
         return self._motion
 
+    def forget(self) -> None:
+        """The next motion is worked out anew."""
+        self._motion = None
+
     def _poses(self, t: float) -> Array:
         if not self.movers:
             return np.empty((0, 3, 4))

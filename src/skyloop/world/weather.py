@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -9,6 +10,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from skyloop.messages import Array
+from skyloop.world.generation import generator
 
 
 class WeatherConfig(BaseModel):
@@ -17,7 +19,7 @@ class WeatherConfig(BaseModel):
     time_of_day: Annotated[float, Field(ge=0.0, le=24.0)] = 10.5
     """Hours of local solar time; the sun is highest at 12."""
     day_of_year: Annotated[int, Field(ge=1, le=366)] = 172
-    clouds: Annotated[float, Field(ge=0.0, le=1.0)] = 0.15
+    clouds: Annotated[float, Field(ge=0.0, le=1.0)] = 0.3
     """Share of the sky; it takes that share of the sun away."""
     visibility: Annotated[float, Field(ge=5.0, le=100_000.0)] = 30_000.0
     """m at which contrast falls to 2 %; below 1000 it is fog."""
@@ -27,6 +29,21 @@ class WeatherConfig(BaseModel):
     """mm/h of water; it also lies on what faces up."""
     dust: Annotated[float, Field(ge=0.0, le=1000.0)] = 0.0
     """mg/m³ in the air."""
+
+
+def randomised(config: WeatherConfig, seed: int, topics: Collection[str]) -> WeatherConfig:
+    """With the sun, the weather or both drawn by the seed; what it usually is comes up most often."""
+    draw = generator(seed, "weather")
+    changes: dict[str, float | int] = {}
+    if "sun" in topics:
+        changes |= {"time_of_day": draw.uniform(7.0, 18.0), "day_of_year": int(draw.integers(60, 300))}
+    if "weather" in topics:
+        changes |= {"clouds": draw.uniform(0.0, 1.0), "visibility": 10.0 ** draw.uniform(2.3, 4.5)}
+        kind = draw.choice(["dry", "dry", "dry", "rain", "snow", "dust"])
+        if kind != "dry":
+            most = {"rain": 30.0, "snow": 4.0, "dust": 80.0}[kind]
+            changes[kind] = draw.uniform(0.1, 1.0) * most
+    return config.model_copy(update=changes)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,28 +1,64 @@
-"""What a world is, and what sensors see of it."""
+"""What a world is, and which there are."""
 
 from __future__ import annotations
 
+import importlib
+import inspect
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, model_validator
 
 from skyloop.errors import ScenarioError, unknown_name
-from skyloop.frames import LocalFrame
-from skyloop.messages import Array
 from skyloop.plugins import is_plugin, load_plugin
-from skyloop.world.earth import Earth
 from skyloop.world.ground import Ground
-from skyloop.world.worlds.flat import Flat
-from skyloop.world.worlds.hills import Hills
+from skyloop.world.model import Model
+from skyloop.world.terrain import place_terrain
 
-WORLDS: dict[str, type[Any]] = {"flat": Flat, "hills": Hills}
+
+class _Worlds(Mapping[str, type[Any]]):
+    """World classes by name; a world's file is read when somebody asks for it."""
+
+    _places: ClassVar[dict[str, str]] = {
+        "flat": "flat:Flat",
+        "hills": "hills:Hills",
+        "blocks": "blocks:Blocks",
+        "room": "room:Room",
+        "corridor": "corridor:Corridor",
+        "house": "house:House",
+        "landing": "landing:Landing",
+        "radar-lab": "radar_lab:RadarLab",
+        "park": "park:Park",
+        "forest": "forest:Forest",
+        "urban": "urban:Urban",
+        "urban-walls": "urban_walls:UrbanWalls",
+        "warehouse": "warehouse:Warehouse",
+    }
+
+    def __getitem__(self, name: str) -> type[Any]:
+        file, kind = self._places[name].split(":")
+        found: type[Any] = getattr(importlib.import_module(f"skyloop.world.worlds.{file}"), kind)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+
+WORLDS = _Worlds()
+Randomised = Literal["sun", "weather", "textures", "colours", "people"]
 
 
 class World(Protocol):
     """Made as `Class(seed, **options)`."""
 
     ground: Ground
+    """What vehicles stand on."""
+    model: Model
+    """What is seen and solid. A world without one shows its ground as grass."""
 
 
 class WorldConfig(BaseModel):
@@ -30,35 +66,46 @@ class WorldConfig(BaseModel):
 
     name: str = "flat"
     """A world of `skyloop list`, or your own as module:Class."""
+    file: str | None = None
+    """A glTF, GLB or OBJ file to be the world, instead of a name."""
     options: dict[str, Any] = {}
     """Arguments of the world's class."""
+    randomise: tuple[Randomised, ...] = ()
+    """What the seed varies widely, for training detectors: sun, weather, textures, colours, people."""
+
+    @model_validator(mode="after")
+    def _named_or_read(self) -> WorldConfig:
+        if self.file is not None and "name" in self.model_fields_set and self.name != "flat":
+            raise ValueError(f"name '{self.name}' and file '{self.file}' are two worlds; keep one")
+        return self
 
 
 def build_world(config: WorldConfig, seed: int, folder: Path | None) -> World:
-    if is_plugin(config.name):
+    label = config.name if config.file is None else config.file
+    if config.file is not None:
+        from skyloop.world.imported import Imported
+
+        path = Path(config.file) if folder is None else folder / config.file
+
+        def make(seed: int, **options: Any) -> Any:
+            return Imported(path, **options)
+    elif is_plugin(config.name):
         make = load_plugin(config.name, folder)
     elif config.name in WORLDS:
         make = WORLDS[config.name]
     else:
         raise unknown_name("world", config.name, WORLDS)
+    options = dict(config.options)
+    topics = frozenset(config.randomise) - {"sun", "weather", "textures"}
+    if topics and "randomise" in inspect.signature(make).parameters:
+        options["randomise"] = topics
     try:
-        world: World = make(seed, **config.options)
+        world: World = make(seed, **options)
     except TypeError as error:
-        raise ScenarioError(f"world '{config.name}' refuses its options {config.options}: {error}") from error
+        raise ScenarioError(f"world '{label}' refuses its options {config.options}: {error}") from error
     if not isinstance(getattr(world, "ground", None), Ground):
-        raise ScenarioError(f"world '{config.name}' has no 'ground' of class skyloop.world.ground.Ground")
+        raise ScenarioError(f"world '{label}' has no 'ground' of class skyloop.world.ground.Ground")
+    if not isinstance(getattr(world, "model", None), Model):
+        world.model = Model()
+        place_terrain(world.model, world.ground)
     return world
-
-
-class Scene:
-    """The world as sensors see it: rays, gravity, the magnetic field and the place on Earth."""
-
-    def __init__(self, world: World, earth: Earth) -> None:
-        self.world = world
-        self.gravity: float = earth.gravity
-        self.local_frame: LocalFrame = earth.local_frame
-        self.magnetic_field_world: Array = earth.magnetic_field_world
-
-    def rays(self, origins: Array, directions: Array, max_range: float) -> Array:
-        """(n,) m from (n, 3) origins along (n, 3) unit directions; inf where nothing is hit."""
-        return self.world.ground.cast(origins, directions, max_range=max_range)

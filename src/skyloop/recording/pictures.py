@@ -1,0 +1,134 @@
+"""Streams one can look at: images, depth and LiDAR as PNG, one a second, and a sheet of them all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skyloop.bus import Bus
+from skyloop.errors import RunFolderError
+from skyloop.messages import Message
+from skyloop.streams import NS_PER_S
+
+EVERY_NS = NS_PER_S
+"""Simulated time between two pictures of a stream."""
+COLUMNS = 5
+"""Of the sheet."""
+SHEET_WIDTH = 320
+LIDAR_PX, LIDAR_REACH = 480, 40.0
+
+Picture = NDArray[np.uint8]
+
+
+class Pictures:
+    """Writes `pictures/<stream>/<seconds>.png` while the simulation runs, and `pictures.png` at its end."""
+
+    def __init__(self, bus: Bus, folder: Path) -> None:
+        self._folder = folder
+        self._next_ns: dict[str, int] = {}
+        self._shown: dict[str, list[Path]] = {}
+        self.streams = [name for name, info in bus.infos.items() if info.message in PAINTERS]
+        for name in self.streams:
+            bus.on(name, self._on_message)
+
+    def _on_message(self, message: Message) -> None:
+        if message.t_ns < self._next_ns.get(message.stream, 0):
+            return
+        self._next_ns[message.stream] = (message.t_ns // EVERY_NS + 1) * EVERY_NS
+        for suffix, picture in PAINTERS[type(message.data).__name__](message.data).items():
+            stream = message.stream + suffix
+            path = self._folder / "pictures" / stream / f"{message.t_ns / NS_PER_S:08.3f}.png"
+            save(picture, path)
+            self._shown.setdefault(stream, []).append(path)
+
+    def finish(self) -> None:
+        """The sheet: a row per stream, its pictures spread over the flight."""
+        from PIL import Image, ImageDraw
+
+        rows = []
+        for stream, paths in self._shown.items():
+            chosen = [paths[round(k)] for k in np.linspace(0, len(paths) - 1, min(COLUMNS, len(paths)))]
+            tiles = []
+            for path in chosen:
+                with Image.open(path) as image:
+                    height = round(image.height * SHEET_WIDTH / image.width)
+                    tile = image.convert("RGB").resize((SHEET_WIDTH, height))
+                ImageDraw.Draw(tile).text((6, 4), f"{stream}  {float(path.stem):.1f} s", fill="white", stroke_width=2,
+                                          stroke_fill="black")  # fmt: skip
+                tiles.append(np.asarray(tile))
+            tiles += [np.full_like(tiles[0], 255)] * (COLUMNS - len(tiles))
+            rows.append(np.concatenate(tiles, axis=1))
+        if rows:
+            save(np.concatenate(rows), self._folder / "pictures.png")
+
+
+def save(picture: Picture, path: Path) -> None:
+    from PIL import Image
+
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(picture).save(path)
+    except OSError as error:
+        raise RunFolderError(f"cannot write '{path}': {error}") from error
+
+
+def depth_picture(depth: NDArray[Any], nearest: float = 0.3, farthest: float = 60.0) -> Picture:
+    """Near is red, far is blue, on a logarithmic scale; black where there is no value."""
+    import matplotlib
+
+    known = np.isfinite(depth) & (depth > 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.log(farthest / depth) / np.log(farthest / nearest)
+    colours = matplotlib.colormaps["turbo"](np.clip(np.where(known, share, 0.0), 0.0, 1.0), bytes=True)[..., :3]
+    return np.where(known[..., None], colours, 0).astype(np.uint8)
+
+
+def id_picture(numbers: NDArray[Any]) -> Picture:
+    """A colour for each number, black for 0."""
+    n = numbers.astype(np.uint64)
+    mixed = (n * 2654435761) & 0xFFFFFF
+    colours = np.stack([64 + (mixed >> shift & 0xFF) * 3 // 4 for shift in (0, 8, 16)], axis=-1)
+    return np.where((numbers > 0)[..., None], colours, 0).astype(np.uint8)
+
+
+def scan_picture(points: NDArray[Any]) -> Picture:
+    """From above, forward up; colour is height, rings are 10 m apart."""
+    import matplotlib
+
+    picture = np.full((LIDAR_PX, LIDAR_PX, 3), 18, np.uint8)
+    scale = 0.5 * LIDAR_PX / LIDAR_REACH
+    y, x = np.mgrid[:LIDAR_PX, :LIDAR_PX] - 0.5 * LIDAR_PX
+    away = np.hypot(x, y) / scale
+    picture[(np.abs(away % 10.0 - 5.0) > 5.0 - 0.6 / scale) & (away > 5.0)] = 70
+    column = np.floor(0.5 * LIDAR_PX - scale * points[:, 1]).astype(int)
+    row = np.floor(0.5 * LIDAR_PX - scale * points[:, 0]).astype(int)
+    inside = (row >= 0) & (row < LIDAR_PX) & (column >= 0) & (column < LIDAR_PX)
+    height = np.clip((points[:, 2] + 8.0) / 16.0, 0.0, 1.0)
+    order = np.argsort(height[inside], kind="stable")
+    colours = matplotlib.colormaps["viridis"](height[inside][order], bytes=True)[:, :3]
+    picture[row[inside][order], column[inside][order]] = colours
+    return picture
+
+
+def _truth_pictures(truth: Any) -> dict[str, Picture]:
+    out = {}
+    if truth.depth is not None:
+        out["/depth"] = depth_picture(truth.depth)
+    if truth.normals is not None:
+        out["/normals"] = np.asarray(127.5 * truth.normals + 127.5, np.uint8)
+    for name in ("instances", "classes", "materials"):
+        if getattr(truth, name) is not None:
+            out[f"/{name}"] = id_picture(getattr(truth, name))
+    return out
+
+
+PAINTERS: dict[str, Any] = {
+    "CameraImage": lambda image: {"": image.colour},
+    "ImageTruth": _truth_pictures,
+    "DepthImage": lambda image: {"": depth_picture(image.depth)},
+    "LidarScan": lambda scan: {"": scan_picture(scan.points)},
+}
+"""By the name of the record: what there is to see, with what its stream's name gets appended."""

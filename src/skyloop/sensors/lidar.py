@@ -1,0 +1,297 @@
+"""LiDAR: one sweep of rays per sample, as a spinning head, a rosette or a plane.
+
+A sample is due at the END of its sweep: nothing can look ahead, so the sensor's motion during the sweep is followed
+backwards from the due instant, with constant acceleration and constant angular velocity, and `offsets_ns` are negative.
+What moves in the world is taken at the middle of each of `slices` pieces of the sweep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from itertools import pairwise
+from typing import Annotated, Any, ClassVar, Literal, Protocol
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from skyloop.errors import ScenarioError
+from skyloop.keyed_random import KeyedRandom
+from skyloop.messages import Array, Kinematics, LidarScan
+from skyloop.sensors.faults import add_error
+from skyloop.sensors.lidar_kernels import aim, keep_returns
+from skyloop.sensors.lidar_patterns import Pattern, elevations, rosette, spinning
+from skyloop.sensors.sensor import NonNegative, Positive, Scene, SensorConfig, numbers_of, plain
+from skyloop.world.model import Model
+from skyloop.world.rays import RayHits
+from skyloop.world.semantics import CLASSES
+from skyloop.world.weather import Weather
+
+FOG_ECHOES = 0.1
+"""Echoes of fog beside those of rain, snow or dust of the same extinction: it has no single bright drops."""
+FOG_VISIBILITY = 1000.0
+"""m; clearer air is haze and sends nothing back."""
+MOST_POINTS = 5_000_000
+"""In one sweep."""
+
+
+class SeenWorld(Scene, Protocol):
+    """What a LiDAR asks of the world beyond what every sensor does."""
+
+    model: Model
+    weather: Weather
+
+    def cast(self, origins: Any, directions: Any, max_range: float, t_ns: int | None = None) -> RayHits:
+        """Rays against the world at `t_ns`; None: at the present instant."""
+
+
+@dataclass(frozen=True, slots=True)
+class LidarNumbers:
+    """As the fields of LidarConfig; the defaults are an instrument without errors."""
+
+    pattern: str = "spinning"
+    channels: int = 16
+    vertical_fov_deg: tuple[float, float] = (-15.0, 15.0)
+    horizontal_fov_deg: tuple[float, float] = (-180.0, 180.0)
+    points_per_second: float = 300_000.0
+    staggered: bool = False
+    min_range: float = 0.0
+    max_range: float = 200.0
+    range_noise_sd: float = 0.0
+    dropout: float = 0.0
+    intensity: bool = True
+    min_reflectance: float = 0.0
+    weather: bool = False
+    motion_distortion: bool = False
+    slices: int = 8
+
+
+_REAL = LidarNumbers(weather=True, motion_distortion=True)
+
+# Data sheets say how far a surface of 10 % or 80 % is seen; min_reflectance follows with the square of the range.
+PRESETS = {
+    # AirSim's defaults on a multirotor: no noise, no intensity, every ray from one instant.
+    "airsim": LidarNumbers(
+        vertical_fov_deg=(-45.0, -15.0),
+        horizontal_fov_deg=(0.0, 359.0),
+        points_per_second=100_000.0,
+        max_range=100.0,
+        intensity=False,
+    ),
+    # Velodyne VLP-16: 2 degrees between channels, ±3 cm.
+    "vlp16": replace(_REAL, staggered=True, min_range=0.5, max_range=100.0, range_noise_sd=0.03, min_reflectance=0.4),
+    # Velodyne HDL-32E: 1.33 degrees between channels, ±2 cm.
+    "hdl32": replace(
+        _REAL,
+        channels=32,
+        vertical_fov_deg=(-30.67, 10.67),
+        points_per_second=695_000.0,
+        staggered=True,
+        min_range=1.0,
+        max_range=100.0,
+        range_noise_sd=0.02,
+        min_reflectance=0.4,
+    ),
+    # Ouster OS1-64 of the first generation, 1024 columns at 10 Hz: 120 m at 80 %, columns at once.
+    "os1-64": replace(
+        _REAL,
+        channels=64,
+        vertical_fov_deg=(-16.6, 16.6),
+        points_per_second=655_360.0,
+        min_range=0.8,
+        max_range=120.0,
+        range_noise_sd=0.015,
+        min_reflectance=0.8,
+    ),
+    # Livox Mid-40: a cone of 38.4 degrees, 260 m at 80 %, 2 cm.
+    "livox-mid40": replace(
+        _REAL,
+        pattern="rosette",
+        channels=1,
+        horizontal_fov_deg=(-19.2, 19.2),
+        points_per_second=100_000.0,
+        min_range=1.0,
+        max_range=260.0,
+        range_noise_sd=0.02,
+        min_reflectance=0.8,
+    ),
+    # Slamtec RPLIDAR A2: 800 points in a plane per turn, 12 m.
+    "rplidar": replace(
+        _REAL,
+        channels=1,
+        vertical_fov_deg=(0.0, 0.0),
+        points_per_second=8_000.0,
+        min_range=0.2,
+        max_range=12.0,
+        range_noise_sd=0.02,
+        min_reflectance=0.3,
+    ),
+    "perfect": LidarNumbers(),
+}
+
+
+class LidarConfig(SensorConfig):
+    kind: Literal["lidar"] = "lidar"
+    """Which sensor this is."""
+    rate_hz: float | str = 10.0
+    """Sweeps per second; a spinning head turns once per sweep."""
+    preset: Literal["airsim", "vlp16", "hdl32", "os1-64", "livox-mid40", "rplidar", "perfect"] = "vlp16"
+    """Where numbers left at None come from."""
+    pattern: Literal["spinning", "rosette"] | None = None
+    """A turning head with a column of channels, or one beam drawing petals in a cone around forward."""
+    channels: Annotated[int, Field(ge=1, le=1024)] | None = None
+    """Beams above each other; 1 scans a plane. A rosette has 1."""
+    vertical_fov_deg: tuple[float, float] | None = None
+    """Elevation of the lowest and the highest channel, evenly filled; a rosette has none."""
+    horizontal_fov_deg: tuple[float, float] | None = None
+    """Azimuth from and to, counter-clockwise from forward; the full width of a rosette's cone is their difference."""
+    points_per_second: Positive | None = None
+    """Firings all around; a narrower horizontal field has fewer."""
+    staggered: bool | None = None
+    """True: the channels of a column fire one after another while the head turns on; False: all at once."""
+    min_range: NonNegative | None = None
+    """m; anything nearer is not seen."""
+    max_range: Positive | None = None
+    """m; anything farther is not seen."""
+    range_noise_sd: NonNegative | None = None
+    """m, white, per return."""
+    dropout: Annotated[float, Field(ge=0.0, le=1.0)] | None = None
+    """Share of returns lost at random."""
+    intensity: bool | None = None
+    """False: intensities are 0."""
+    min_reflectance: Annotated[float, Field(ge=0.0, le=1.0)] | None = None
+    """Reflectance times cosine of incidence that is just seen at max_range; nearer, less is enough, by the square of
+    the range. 0: everything is seen."""
+    weather: bool | None = None
+    """True: fog, rain, snow and dust dim returns, and send back some of their own."""
+    motion_distortion: bool | None = None
+    """True: every firing from where the sensor then was; False: the whole sweep from where it is at its end."""
+    slices: Annotated[int, Field(ge=1, le=1000)] | None = None
+    """Pieces of a sweep with motion distortion, each seeing what moves at its own instant."""
+
+    @model_validator(mode="after")
+    def _can_be_built(self) -> LidarConfig:
+        n = numbers_of(self, PRESETS)
+        if n.min_range >= n.max_range:
+            raise ValueError(f"min_range {n.min_range} m must be below max_range {n.max_range} m")
+        lower, upper = n.vertical_fov_deg
+        if not -90.0 <= lower <= upper <= 90.0:
+            raise ValueError(f"vertical_fov_deg {n.vertical_fov_deg} must rise within -90 and 90")
+        widest = 180.0 if n.pattern == "rosette" else 360.0
+        if not 0.0 < n.horizontal_fov_deg[1] - n.horizontal_fov_deg[0] <= widest:
+            raise ValueError(f"horizontal_fov_deg {n.horizontal_fov_deg} must rise by at most {widest:g}")
+        if n.pattern == "rosette" and (n.channels != 1 or self.vertical_fov_deg is not None):
+            raise ValueError("a rosette has one channel and no vertical_fov_deg; set channels to 1")
+        return self
+
+
+class Lidar:
+    """Has no state."""
+
+    message: ClassVar[str] = "LidarScan"
+    fault_fields: ClassVar[dict[str, int]] = {"ranges": 1, "intensities": 1}
+
+    def __init__(self, config: LidarConfig, period_s: float) -> None:
+        self.numbers = numbers_of(config, PRESETS)
+        self._preset = config.preset
+        self._sweep = period_s
+        self.pattern = _pattern(self.numbers, period_s)
+        self._offsets_ns = self.pattern.offsets_ns * int(self.numbers.motion_distortion)
+
+    def initial_state(self, rng: KeyedRandom) -> tuple[()]:
+        return ()
+
+    def measure(
+        self, kinematics: Kinematics, scene: SeenWorld, state: tuple[()], rng: KeyedRandom
+    ) -> tuple[LidarScan, tuple[()]]:
+        pattern = self.pattern
+        directions = pattern.directions_at(kinematics.t_ns)
+        origins, along = np.empty_like(directions), np.empty_like(directions)
+        aim(directions, self._offsets_ns, _motion(kinematics), origins, along)
+        scan = _blank(kinematics.t_ns, len(directions))
+        settings, model = self._settings(scene.weather), scene.model
+        tables = (pattern.rings, self._offsets_ns, model.row_thing, model.thing_class, settings)
+        chance = (rng.key, np.uint64(rng.index))
+        count = 0
+        for first, end, t_ns in self._slices(kinematics.t_ns, bool(model.movers)):
+            rays = along[first:end]
+            hits = scene.cast(origins[first:end], rays, self.numbers.max_range, t_ns)
+            met = (hits.distance, hits.row, hits.material, hits.normal)
+            count = keep_returns(first, count, *met, rays, directions, *tables, *chance, *_arrays(scan))
+        return LidarScan(kinematics.t_ns, *(array[:count] for array in _arrays(scan))), state
+
+    def _slices(self, t_ns: int, anything_moves: bool) -> Iterator[tuple[int, int, int | None]]:
+        """First firing, last + 1 and instant of the pieces to cast one after another."""
+        n = len(self._offsets_ns)
+        if not (anything_moves and self.numbers.motion_distortion):
+            yield 0, n, None
+            return
+        cuts = np.linspace(0, n, min(self.numbers.slices, n) + 1).astype(int).tolist()
+        for first, end in pairwise(cuts):
+            middle = int(self._offsets_ns[first] + self._offsets_ns[end - 1]) // 2
+            # simulated time begins at 0
+            yield first, end, max(t_ns + middle, 0)
+
+    def _settings(self, weather: Weather) -> Array:
+        """As `keep_returns` takes them."""
+        n = self.numbers
+        extinction, echo_rate = (weather.extinction, _echo_rate(weather)) if n.weather else (0.0, 0.0)
+        limits = [n.min_range, n.max_range, n.range_noise_sd, n.dropout, n.min_reflectance]
+        return np.array([*limits, extinction, echo_rate, float(n.intensity)])
+
+    def disturbed(self, sample: LidarScan, field: str, error: Array) -> LidarScan:
+        """A fault in the ranges moves the points along their beams."""
+        if field != "ranges":
+            return add_error(sample, field, error.astype(np.float32))
+        ranges = (sample.ranges + error[0]).astype(np.float32)
+        beams = sample.points / np.maximum(sample.ranges, np.float32(1e-6))[:, None]
+        return replace(sample, ranges=ranges, points=beams * ranges[:, None])
+
+    def details(self) -> dict[str, Any]:
+        n = self.numbers
+        facts: dict[str, Any] = {"preset": self._preset, **plain(n)}
+        if n.pattern == "spinning":
+            facts["elevations_deg"] = np.degrees(elevations(n.channels, n.vertical_fov_deg)).tolist()
+        return {**facts, "sweep": self._sweep, "points_per_sweep": len(self._offsets_ns), "classes": list(CLASSES)}
+
+
+def _pattern(n: LidarNumbers, sweep: float) -> Pattern:
+    if n.points_per_second * sweep > MOST_POINTS:
+        raise ScenarioError(
+            f"a LiDAR of {n.points_per_second:g} points/s in sweeps of {sweep:g} s has more than {MOST_POINTS} points "
+            "in one; lower points_per_second or raise rate_hz"
+        )
+    if n.pattern == "rosette":
+        return rosette(n.horizontal_fov_deg[1] - n.horizontal_fov_deg[0], n.points_per_second, sweep)
+    return spinning(n.channels, n.vertical_fov_deg, n.horizontal_fov_deg, n.points_per_second, sweep, n.staggered)
+
+
+def _blank(t_ns: int, n: int) -> LidarScan:
+    return LidarScan(
+        t_ns,
+        np.empty((n, 3), np.float32),
+        np.empty(n, np.float32),
+        np.empty(n, np.float32),
+        np.empty(n, np.uint16),
+        np.empty(n, np.int64),
+        np.empty(n, np.uint8),
+        np.empty(n, np.int32),
+    )
+
+
+def _arrays(scan: LidarScan) -> tuple[Any, ...]:
+    """All but the stamp, in order."""
+    return tuple(getattr(scan, field.name) for field in fields(scan)[1:])
+
+
+def _motion(k: Kinematics) -> Array:
+    """(16,) as `aim` takes it."""
+    return np.concatenate([k.position, k.velocity_world, k.acceleration_world, k.quat_wxyz, k.angular_velocity])
+
+
+def _echo_rate(weather: Weather) -> float:
+    """1/m at the sensor: the extinction by rain, snow and dust, and a little of it by fog; clear air has none."""
+    still = weather.config.model_copy(update={"rain": 0.0, "snow": 0.0, "dust": 0.0})
+    haze = replace(weather, config=still).extinction
+    fog = haze if weather.config.visibility < FOG_VISIBILITY else 0.0
+    return weather.extinction - haze + FOG_ECHOES * fog

@@ -1,0 +1,1 @@
+"""People and cars: shapes, and motions that are pure functions of simulated time."""

@@ -1,0 +1,188 @@
+"""Rooms without ceilings: walls with openings, floors, doors, windows and the plain around the house.
+
+The renderer knows sun and sky only, so a closed room would be dark: interiors are open above.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skyloop.world.mesh import Colour, Mesh, box, merged, mesh_of, quad
+from skyloop.world.model import Model, Shape
+from skyloop.world.terrain import FAR
+
+Rectangle = tuple[float, float, float, float]
+"""m: x_min, y_min, x_max, y_max."""
+
+
+DOOR_LIP = 0.015
+"""m by which a door frame narrows its opening on each side."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """A hole through a wall: m along it, and m above the floor."""
+
+    start: float
+    end: float
+    bottom: float = 0.0
+    top: float = 2.1
+
+
+class _Sides:
+    """Flat faces of one look, gathered."""
+
+    def __init__(self, **look: Any) -> None:
+        self.look = look
+        self.corners: list[NDArray[Any]] = []
+        self.uv: list[NDArray[Any]] = []
+
+    def add(self, corners: Any, uv: Any) -> None:
+        self.corners.append(np.asarray(corners, float))
+        self.uv.append(np.asarray(uv, float))
+
+    def mesh(self) -> Mesh:
+        p = np.array(self.corners).reshape(-1, 4, 3)
+        normals = np.cross(p[:, 1] - p[:, 0], p[:, 3] - p[:, 0])
+        normals /= np.linalg.norm(normals, axis=1, keepdims=True)
+        first = 4 * np.arange(len(p))[:, None]
+        faces = first + np.array([0, 1, 2, 0, 2, 3])
+        uv = np.array(self.uv).reshape(-1, 2)
+        return mesh_of(p.reshape(-1, 3), faces, uv=uv, normals=np.repeat(normals, 4, axis=0), **self.look)
+
+
+def wall(
+    length: float,
+    height: float,
+    thickness: float,
+    openings: Sequence[Opening] = (),
+    *,
+    ends: tuple[bool, bool] = (True, True),
+    shift: float = 0.0,
+    back: dict[str, Any] | None = None,
+    **look: Any,
+) -> Mesh:
+    """From the origin along +x, around y = 0, standing on z = 0; its front looks to -y.
+
+    ends: whether the faces at its start and end are needed; shift: m by which the texture starts later, so that equal
+    walls differ; back: look of the +y side where it is another.
+    """
+    xs = np.unique([0.0, length, *(x for o in openings for x in (o.start, o.end))])
+    zs = np.unique([0.0, height, *(min(z, height) for o in openings for z in (o.bottom, o.top))])
+    x, z = 0.5 * (xs[1:] + xs[:-1]), 0.5 * (zs[1:] + zs[:-1])
+    solid = np.ones((len(x), len(z)), bool)
+    for o in openings:
+        solid &= ~np.outer((x > o.start) & (x < o.end), (z > o.bottom) & (z < o.top))
+    front, rear, y = _Sides(**look), _Sides(**(back or look)), 0.5 * thickness
+    for i, k in np.argwhere(solid):
+        x0, x1, z0, z1 = xs[i], xs[i + 1], zs[k], zs[k + 1]
+        s0, s1 = x0 + shift, x1 + shift
+        along = [(s0, z0), (s1, z0), (s1, z1), (s0, z1)]
+        front.add([(x0, -y, z0), (x1, -y, z0), (x1, -y, z1), (x0, -y, z1)], along)
+        # seen from behind, the wall runs the other way
+        rear.add([(x1, y, z0), (x0, y, z0), (x0, y, z1), (x1, y, z1)], [(-u, v) for u, v in _swapped(along)])
+        _reveals(front, solid, ends, i, k, x0, x1, z0, z1, y)
+    return merged([front.mesh(), rear.mesh()])
+
+
+def _swapped(along: Any) -> Any:
+    return along[1], along[0], along[3], along[2]
+
+
+def _reveals(sides: _Sides, solid: Any, ends: Any, i: Any, k: Any, x0: Any, x1: Any, z0: Any, z1: Any, y: Any) -> None:
+    """The faces of one solid piece towards openings, ends and the top."""
+    columns, rows = solid.shape
+    across = [(-y, z0), (y, z0), (y, z1), (-y, z1)]
+    flat = [(x0, -y), (x1, -y), (x1, y), (x0, y)]
+    if ends[1] if i == columns - 1 else not solid[i + 1, k]:
+        sides.add([(x1, -y, z0), (x1, y, z0), (x1, y, z1), (x1, -y, z1)], across)
+    if ends[0] if i == 0 else not solid[i - 1, k]:
+        sides.add([(x0, y, z0), (x0, -y, z0), (x0, -y, z1), (x0, y, z1)], across)
+    if k == rows - 1 or not solid[i, k + 1]:
+        sides.add([(x0, -y, z1), (x1, -y, z1), (x1, y, z1), (x0, y, z1)], flat)
+    if k > 0 and not solid[i, k - 1]:
+        sides.add([(x0, y, z0), (x1, y, z0), (x1, -y, z0), (x0, -y, z0)], flat)
+
+
+def on_wall(start: Sequence[float], yaw: float, along: float, across: float = 0.0, z: float = 0.0) -> NDArray[Any]:
+    """World position of a point of the wall that stands at `start` with this yaw."""
+    c, s = np.cos(yaw), np.sin(yaw)
+    return np.array([start[0] + c * along - s * across, start[1] + s * along + c * across, z])
+
+
+def place_floor(model: Model, area: Rectangle, *, name: str = "floor", variant: int = 0, **look: Any) -> None:
+    """A flat floor at height 0; the height field, level there, is what stops vehicles."""
+    x0, y0, x1, y1 = area
+    mesh = quad((x0, y0, 0), (x1, y0, 0), (x1, y1, 0), (x0, y1, 0), **look)
+    model.place(Shape(name, (mesh,), casts_shadow=False), is_a="floor", name=name, variant=variant, solid=False)
+
+
+def place_plain(model: Model, hole: Rectangle, *, material: str, colour: Colour = (255, 255, 255)) -> None:
+    """Level ground at height 0 out to the horizon, except in the hole, where floors lie."""
+    xs = (hole[0] - FAR, hole[0], hole[2], hole[2] + FAR)
+    ys = (hole[1] - FAR, hole[1], hole[3], hole[3] + FAR)
+    sides = _Sides(material=material, colour=colour)
+    for i in range(3):
+        for j in range(3):
+            if (i, j) != (1, 1):
+                corners = [(xs[i], ys[j]), (xs[i + 1], ys[j]), (xs[i + 1], ys[j + 1]), (xs[i], ys[j + 1])]
+                sides.add([(*corner, 0.0) for corner in corners], corners)
+    shape = Shape("plain", (sides.mesh(),), casts_shadow=False)
+    model.place(shape, is_a="by material", name="plain", solid=False)
+
+
+def door_leaf(width: float, height: float = 2.05, *, material: str = "wood", slot: int = 1) -> Mesh:
+    """Hinged at the origin, along +x around y = 0: two panels on each side and a handle."""
+    thick = 0.04
+    parts = [box((width, thick, height), centre=(width / 2, 0, height / 2), material=material, slot=slot)]
+    for side in (-1, 1):
+        for low, high in ((0.18, 0.46), (0.54, 0.92)):
+            size = (0.64 * width, 0.012, (high - low) * height)
+            centre = (width / 2, side * (thick / 2 + 0.006), 0.5 * (low + high) * height)
+            parts.append(box(size, centre=centre, material=material, slot=slot, colour=(215, 215, 215)))
+        grip = (0.12, 0.02, 0.025)
+        parts.append(box(grip, centre=(width - 0.12, side * 0.06, 1.02), material="metal", colour=(190, 190, 195)))
+    return merged(parts)
+
+
+def door_frame(width: float, height: float, thickness: float, *, slot: int = 1) -> Mesh:
+    """Around an opening that starts at the origin and runs along +x; stands out from every face of the wall."""
+    rim, deep, lip = 0.09, thickness + 0.04, DOOR_LIP
+    look: dict[str, Any] = {"material": "wood", "slot": slot}
+    top = box((width + 2 * (rim - lip), deep + 0.01, rim), centre=(width / 2, 0, height - lip + rim / 2), **look)
+    posts = [
+        box((rim, deep, height), centre=(x, 0, height / 2), bottom=False, **look)
+        for x in (lip - rim / 2, width - lip + rim / 2)
+    ]
+    return merged([top, *posts])
+
+
+def closed_door(width: float, height: float, thickness: float, *, leaves: int = 1) -> Mesh:
+    """Frame and leaf for an opening at the origin along +x; seen from the wall's front the leaf lies deep in it."""
+    clear = width - 2 * DOOR_LIP
+    across = 0.5 * thickness - 0.03
+    parts = [door_frame(width, height, thickness, slot=2)]
+    leaf = door_leaf(clear / leaves, height - DOOR_LIP)
+    for k in range(leaves):
+        hinge = (DOOR_LIP + k * clear, across, 0.0)
+        # the second of two leaves is hinged at the other side
+        parts.append(leaf.moved(hinge, yaw=np.pi if k else 0.0))
+    return merged(parts)
+
+
+def window_pane(width: float, height: float, *, slot: int = 1) -> Mesh:
+    """Glass with a cross of bars, from the origin along +x and up, around y = 0; it fills its opening."""
+    bar = 0.06
+    look: dict[str, Any] = {"material": "wood", "slot": slot}
+    parts = [box((width, 0.02, height), centre=(width / 2, 0, height / 2), material="glass")]
+    for x in (bar / 2, width / 2, width - bar / 2):
+        parts.append(box((bar, 0.06, height), centre=(x, 0, height / 2), **look))
+    for z in (bar / 2, 0.65 * height, height - bar / 2):
+        # a little thinner than the uprights it crosses, so that no two faces share a plane
+        parts.append(box((width, 0.05, bar), centre=(width / 2, 0, z), **look))
+    return merged(parts)

@@ -1,0 +1,76 @@
+"""Many flat four-sided faces gathered into one mesh at once: walls, windows, furniture, shelves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from skyloop.world.materials import MATERIAL_ID
+from skyloop.world.mesh import WHITE, Colour, Mesh
+
+SIDES = ("-y", "+x", "+y", "-x", "+z", "-z")
+# corners of each side, counter-clockwise from outside, as (x, y, z) choices between low and high
+_CORNERS = (
+    ((0, 0, 0), (1, 0, 0), (1, 0, 1), (0, 0, 1)),
+    ((1, 0, 0), (1, 1, 0), (1, 1, 1), (1, 0, 1)),
+    ((1, 1, 0), (0, 1, 0), (0, 1, 1), (1, 1, 1)),
+    ((0, 1, 0), (0, 0, 0), (0, 0, 1), (0, 1, 1)),
+    ((0, 0, 1), (1, 0, 1), (1, 1, 1), (0, 1, 1)),
+    ((0, 1, 0), (1, 1, 0), (1, 0, 0), (0, 0, 0)),
+)
+Point = tuple[float, float, float]
+
+
+class Paint(NamedTuple):
+    material: str
+    colour: Colour = WHITE
+    slot: int = 0
+
+    @property
+    def look(self) -> dict[str, Any]:
+        """As the functions of `mesh` take it."""
+        return {"material": self.material, "colour": self.colour, "slot": self.slot}
+
+
+class Panels:
+    """Collects faces; texture coordinates are the places themselves, so a texture runs on across neighbours."""
+
+    def __init__(self) -> None:
+        self._corners: list[Point] = []
+        self._paints: list[tuple[int, ...]] = []
+
+    def quad(self, a: Point, b: Point, c: Point, d: Point, paint: Paint) -> None:
+        """Counter-clockwise from the front; u runs from a to b. c may equal d: a triangle."""
+        self._corners += (a, b, c, d)
+        self._paints.append((*paint.colour, paint.slot, MATERIAL_ID[paint.material]))
+
+    def floor(self, low: tuple[float, float], high: tuple[float, float], z: float, paint: Paint) -> None:
+        """A level rectangle between two (x, y), seen from above."""
+        (x0, y0), (x1, y1) = low, high
+        self.quad((x0, y0, z), (x1, y0, z), (x1, y1, z), (x0, y1, z), paint)
+
+    def box(self, low: Point, high: Point, paint: Paint, *, without: Sequence[str] = ()) -> None:
+        """Along the axes between two corners, less the sides named in `without` ("-z" is the bottom)."""
+        x, y, z = zip(low, high, strict=True)
+        for side, corners in zip(SIDES, _CORNERS, strict=True):
+            if side not in without:
+                a, b, c, d = ((x[i], y[j], z[k]) for i, j, k in corners)
+                self.quad(a, b, c, d, paint)
+
+    def mesh(self) -> Mesh:
+        p = np.array(self._corners, float).reshape(-1, 4, 3)
+        along = p[:, 1] - p[:, 0]
+        along /= np.linalg.norm(along, axis=1, keepdims=True)
+        normals = np.cross(along, p[:, 2] - p[:, 0])
+        normals /= np.linalg.norm(normals, axis=1, keepdims=True)
+        up = np.cross(normals, along)
+        uv = np.stack([np.einsum("nki,ni->nk", p, along), np.einsum("nki,ni->nk", p, up)], -1)
+        paints = np.repeat(np.array(self._paints, np.uint8), 4, axis=0)
+        start = 4 * np.arange(len(p))[:, None]
+        whole = np.linalg.norm(p[:, 2] - p[:, 3], axis=1) > 1e-9
+        faces = np.concatenate([start + np.array([0, 1, 2]), (start + np.array([0, 2, 3]))[whole]])
+        return Mesh(
+            p.reshape(-1, 3), np.repeat(normals, 4, axis=0), uv.reshape(-1, 2), paints[:, :4], paints[:, 4], faces
+        )

@@ -1,0 +1,152 @@
+"""A forest on hilly ground: spruces, pines, beeches and birches over ferns, bushes, rocks and fallen trunks."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from skyloop.errors import ScenarioError
+from skyloop.messages import Array
+from skyloop.world.generation import generator
+from skyloop.world.ground import Ground
+from skyloop.world.model import Model, Shape
+from skyloop.world.plants.bushes import (
+    BUSH_GREENS,
+    FERN_GREENS,
+    SMALL_LEAVES,
+    bush_shape,
+    fallen_trunk_shape,
+    fern_shape,
+    grass_shape,
+    rock_shape,
+)
+from skyloop.world.plants.scatter import Spots, spread_out
+from skyloop.world.plants.tree_species import BEECH, BIRCH, PINE, SPRUCE
+from skyloop.world.plants.trees import LARGEST, Stock, Tint, tinted
+from skyloop.world.terrain import place_terrain
+
+FREE = 3.0
+"""m around the middle, up to the sky, where nothing is."""
+THINNEST, DENSEST = 50.0, 2000.0
+"""Trees per hectare."""
+SMALLEST_SIZE, LARGEST_SIZE = 40.0, 300.0
+"""m along the forest's side."""
+MOST_TREES = 6000
+TRIANGLES: Final = 330_000
+"""For all trees at full detail; many trees are simpler ones."""
+KINDS: Final = (SPRUCE, PINE, BEECH, BIRCH)
+SHARES: Final = (0.36, 0.22, 0.27, 0.15)
+
+
+class Forest:
+    """A forest on hilly ground with undergrowth, rocks and fallen trunks."""
+
+    def __init__(
+        self, seed: int, *, density: float = 500.0, size: float = 120.0, randomise: frozenset[str] = frozenset()
+    ) -> None:
+        """density: trees per hectare; size: m along its side."""
+        if not THINNEST <= density <= DENSEST:
+            raise ScenarioError(
+                f"world 'forest': density is {density}; give {THINNEST:.0f} to {DENSEST:.0f} trees per hectare"
+            )
+        if not SMALLEST_SIZE <= size <= LARGEST_SIZE:
+            raise ScenarioError(f"world 'forest': size is {size}; give {SMALLEST_SIZE:.0f} to {LARGEST_SIZE:.0f} m")
+        n = round(density * size * size / 1e4)
+        if n > MOST_TREES:
+            raise ScenarioError(
+                f"world 'forest': {n} trees (density {density}, size {size}); keep it to {MOST_TREES} by less of either"
+            )
+        self.ground = _hills(seed, 0.5 * size)
+        self.model = Model()
+        place_terrain(self.model, self.ground, "soil", colour=(205, 200, 160))
+        chance = generator(seed, "forest/season")
+        any_colours = "colours" in randomise
+        autumn = any_colours and bool(chance.random() < 0.4)
+        r, g, b = chance.uniform(0.7, 1.0, 3) if any_colours else np.ones(3)
+        self._tint: Tint = (float(r), float(g), float(b))
+        self._spots = Spots()
+        self._spots.add(0.0, 0.0, FREE)
+        self._extent = 0.5 * size - 1.0
+        self._place_trees(seed, n, density, autumn)
+        self._place_undergrowth(generator(seed, "forest/undergrowth"), size * size)
+
+    def _place_trees(self, seed: int, n: int, density: float, autumn: bool) -> None:
+        chance = generator(seed, "forest/trees")
+        detail = float(np.clip((TRIANGLES / max(n, 1) - 90.0) / 1750.0, 0.1, 1.0))
+        stocks = [Stock(kind, chance, detail=detail, autumn=autumn, tint=self._tint) for kind in KINDS]
+        # discs of this radius fill 0.3 of the ground, where chance alone could fill 0.55
+        radius = np.sqrt(0.3 * 1e4 / density / np.pi)
+        places = self._spread(chance, n, radius, LARGEST * max(kind.crown_radius for kind in KINDS))
+        kinds = _kinds(chance, places)
+        for k, ((x, y), kind) in enumerate(zip(places, kinds, strict=True)):
+            stocks[kind].plant(self.model, self.ground, x, y, chance, f"{KINDS[kind].name} {k + 1}")
+
+    def _spread(self, chance: np.random.Generator, n: int, radius: float, clear: float = 0.0) -> Array:
+        """(≤ n, 2) m at random, 2·radius apart and `clear` m off the free middle."""
+        candidates = chance.uniform(-self._extent, self._extent, (40 * n + 100, 2))
+        candidates = candidates[np.linalg.norm(candidates, axis=1) > FREE + clear]
+        return spread_out(candidates, n, self._spots, radius)
+
+    def _place_undergrowth(self, chance: np.random.Generator, area: float) -> None:
+        share = area / 120.0**2
+        trunks = [fallen_trunk_shape(chance, length=length) for length in (5.0, 7.5, 9.0)]
+        for k, (x, y) in enumerate(self._spread(chance, round(22 * share), 0.6, 5.0)):
+            self._lay(trunks[k % 3], x, y, float(chance.uniform(0.0, np.pi)), f"fallen trunk {k + 1}")
+        greens = [[tinted(green, self._tint)] for green in BUSH_GREENS]
+        ferns = [[tinted(green, self._tint)] for green in FERN_GREENS]
+        for name, is_a, make, count, radius, palettes in (
+            ("rock", "rock", rock_shape, 60, 0.6, [[]]),
+            ("bush", "bush", bush_shape, 90, 0.9, greens),
+            ("fern", "undergrowth", fern_shape, 900, 0.35, ferns),
+            ("grass tuft", "undergrowth", grass_shape, 500, 0.3, [[]]),
+        ):
+            shapes: list[Shape] = [make(chance) for _ in range(3)]
+            for k, (x, y) in enumerate(self._spread(chance, round(count * share), radius)):
+                self.model.place(
+                    shapes[k % 3],
+                    (x, y, self.ground.at(x, y)[0]),
+                    yaw=float(chance.uniform(0.0, 2.0 * np.pi)),
+                    scale=float(chance.uniform(0.6, 1.5)),
+                    is_a=is_a,
+                    name=f"{name} {k + 1}",
+                    palette=palettes[k % len(palettes)],
+                    variant=SMALL_LEAVES,
+                )
+
+    def _lay(self, shape: Shape, x: float, y: float, yaw: float, name: str) -> None:
+        """Along the slope: its ends as high over the ground as its middle."""
+        along = np.array([np.cos(yaw), np.sin(yaw)])
+        rise = self.ground.at(x + 2.5 * along[0], y + 2.5 * along[1])[0]
+        fall = self.ground.at(x - 2.5 * along[0], y - 2.5 * along[1])[0]
+        forward = np.array([*(5.0 * along), rise - fall])
+        forward /= np.linalg.norm(forward)
+        left = np.array([-along[1], along[0], 0.0])
+        turn = np.column_stack([forward, left, np.cross(forward, left)])
+        height = (rise + fall + self.ground.at(x, y)[0]) / 3.0
+        self.model.place(shape, (x, y, height), rotation=turn, is_a="undergrowth", name=name)
+
+
+def _kinds(chance: np.random.Generator, places: Array) -> Array:
+    """(n,) numbers of KINDS, alike where trees stand close: each kind has its own slow wave over the ground."""
+    heading, phase = chance.uniform(0.0, 2.0 * np.pi, (2, len(KINDS), 1))
+    wave = np.sin((places[:, 0] * np.cos(heading) + places[:, 1] * np.sin(heading)) / 9.0 + phase)
+    liking = np.log(np.array(SHARES))[:, None] + 0.9 * wave + chance.gumbel(0.0, 0.8, (len(KINDS), len(places)))
+    return np.asarray(np.argmax(liking, axis=0))
+
+
+def _hills(seed: int, half: float) -> Ground:
+    chance = generator(seed, "forest/hills")
+    heading, phase = chance.uniform(0.0, 2.0 * np.pi, (2, 9))
+    length = chance.uniform(14.0, 70.0, 9)
+
+    def height(x: Array, y: Array) -> Array:
+        total = np.zeros_like(x)
+        for k in range(9):
+            along = x * np.cos(heading[k]) + y * np.sin(heading[k])
+            # longer waves are higher, so that slopes stay alike
+            total += 0.028 * length[k] * np.sin(2.0 * np.pi * along / length[k] + phase[k])
+        near = np.clip((np.hypot(x, y) - FREE) / 12.0, 0.0, 1.0)
+        return np.asarray(total * near * near * (3.0 - 2.0 * near))
+
+    return Ground.from_function(height, (-half, -half, half, half), 1.0)

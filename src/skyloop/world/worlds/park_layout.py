@@ -1,0 +1,207 @@
+"""The plan of the park: hills, pond and paths, each a function of the seed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.spatial import cKDTree
+
+from skyloop.messages import Array
+from skyloop.world.generation import generator
+from skyloop.world.ground import Ground
+from skyloop.world.model import Model, Shape
+from skyloop.world.plants.scatter import Spots
+
+HALF = 80.0
+"""m from the middle to the ground's edges; beyond, all is level."""
+PARK = 61.0
+"""m from the middle to the hedge around the park."""
+BED = 0.05
+"""m that the lawn lies lower under a path, so that the path's top is the ground one walks on."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Way:
+    """A path for walking."""
+
+    name: str
+    line: Array
+    """(n, 2) m, its middle, a point each metre or so."""
+    half_width: float
+    closed: bool
+    material: str
+
+    @property
+    def along(self) -> Array:
+        """(n, 2) unit."""
+        if self.closed:
+            steps = np.roll(self.line, -1, axis=0) - np.roll(self.line, 1, axis=0)
+        else:
+            steps = np.gradient(self.line, axis=0)
+        return np.asarray(steps / np.linalg.norm(steps, axis=1, keepdims=True))
+
+    @property
+    def left(self) -> Array:
+        return np.asarray(np.stack([-self.along[:, 1], self.along[:, 0]], axis=1))
+
+    @property
+    def finely(self) -> Array:
+        """(m, 2) m, a point each decimetre or so."""
+        whole = np.vstack([self.line, self.line[:1]]) if self.closed else self.line
+        at, wanted = np.arange(len(whole)), np.arange(0.0, len(whole) - 1, 0.1)
+        return np.stack([np.interp(wanted, at, whole[:, k]) for k in range(2)], axis=1)
+
+
+class Plan:
+    """Where paths and water are, and how high the ground is."""
+
+    def __init__(self, seed: int, *, any_material: bool = False) -> None:
+        """any_material: whether paths may be of other stuff than gravel and paving."""
+        chance = generator(seed, "park/plan")
+        self.ways = _ways(chance)
+        if any_material:
+            stuff = generator(seed, "park/stuff").choice(["gravel", "paving", "asphalt", "soil"], len(self.ways))
+            self.ways = [replace(way, material=str(name)) for way, name in zip(self.ways, stuff, strict=True)]
+        fine = [way.finely for way in self.ways]
+        self._points = np.concatenate(fine)
+        self._half_widths = np.repeat([way.half_width for way in self.ways], [len(line) for line in fine])
+        self._owner = np.repeat(np.arange(len(self.ways)), [len(line) for line in fine])
+        self._tree = cKDTree(self._points)
+        angle = np.pi / 4.0 + 0.5 * np.pi * chance.integers(4) + chance.uniform(-0.1, 0.1)
+        self.pond_centre = chance.uniform(32.0, 33.5) * np.array([np.cos(angle), np.sin(angle)])
+        self._pond_turn = angle + 0.5 * np.pi
+        self._pond_size = np.array([chance.uniform(9.5, 11.0), chance.uniform(6.2, 7.2)])
+        self._pond_phase = chance.uniform(0.0, 2.0 * np.pi, 2)
+        heading, phase = chance.uniform(0.0, 2.0 * np.pi, (2, 7))
+        self._waves = (heading, 2.0 * np.pi / chance.uniform(28.0, 60.0, 7), phase)
+        shore = self.shore(40, 1.25)
+        self.water_level = float(np.min(self._hills(shore[:, 0], shore[:, 1]))) - 0.35
+        self.ground = Ground.from_function(self._height, (-HALF, -HALF, HALF, HALF), 1.0)
+
+    def seen_ground(self) -> Ground:
+        """The ground with room for the paths."""
+        x, y = _grid_of(self.ground)
+        under = self.off_path(x.ravel(), y.ravel()).reshape(x.shape) < 0.75
+        return Ground(self.ground.heights - BED * under, self.ground.origin_xy, self.ground.cell)
+
+    def off_path(self, x: Any, y: Any, but: int = -1) -> Array:
+        """m from the nearest path's edge, < 0 on it; `but` is a path that does not count."""
+        points = np.stack(np.broadcast_arrays(x, y), axis=-1).reshape(-1, 2)
+        if but < 0:
+            distance, nearest = self._tree.query(points)
+            return np.asarray(distance - self._half_widths[nearest])
+        others = self._owner != but
+        distance, nearest = cKDTree(self._points[others]).query(points)
+        return np.asarray(distance - self._half_widths[others][nearest])
+
+    def shore(self, n: int, share: float = 1.0) -> Array:
+        """(n, 2) m around the pond where `pond` is `share`."""
+        angle = 2.0 * np.pi * np.arange(n) / n
+        r = share * self._pond_outline(angle)
+        flat = np.stack([r * np.cos(angle) * self._pond_size[0], r * np.sin(angle) * self._pond_size[1]], axis=1)
+        c, s = np.cos(self._pond_turn), np.sin(self._pond_turn)
+        return np.asarray(self.pond_centre + flat @ np.array([[c, s], [-s, c]]))
+
+    def pond(self, x: Any, y: Any) -> Array:
+        """0 in the pond's middle, 1 at the water's edge, more outside."""
+        c, s = np.cos(self._pond_turn), np.sin(self._pond_turn)
+        dx, dy = np.asarray(x) - self.pond_centre[0], np.asarray(y) - self.pond_centre[1]
+        u, v = (c * dx + s * dy) / self._pond_size[0], (c * dy - s * dx) / self._pond_size[1]
+        return np.asarray(np.hypot(u, v) / self._pond_outline(np.arctan2(v, u)))
+
+    def _pond_outline(self, angle: Any) -> Any:
+        a, b = self._pond_phase
+        return 1.0 + 0.10 * np.sin(2.0 * angle + a) + 0.06 * np.sin(3.0 * angle + b)
+
+    def _hills(self, x: Any, y: Any) -> Any:
+        """Level in the middle, where one starts, and around the park, where the streets are."""
+        total = np.zeros_like(x)
+        for heading, number, phase in zip(*self._waves, strict=True):
+            total = total + np.sin(number * (x * np.cos(heading) + y * np.sin(heading)) + phase)
+        outside = np.maximum(np.abs(x), np.abs(y))
+        return 0.55 * total * _ramp(np.hypot(x, y), 11.0, 26.0) * (1.0 - _ramp(outside, 46.0, 60.0))
+
+    def _height(self, x: Array, y: Array) -> Array:
+        distance, nearest = self._tree.query(np.stack([x.ravel(), y.ravel()], axis=1))
+        on_path = self._points[nearest]
+        level = self._hills(on_path[:, 0], on_path[:, 1]).reshape(x.shape)
+        beside = _ramp((distance - self._half_widths[nearest]).reshape(x.shape), 1.5, 6.0)
+        height = level + (self._hills(x, y) - level) * beside
+        share = self.pond(x, y)
+        bank = self.water_level + np.interp(share, [0.0, 0.6, 1.0, 1.25], [-1.4, -1.1, 0.0, 0.35])
+        return np.asarray(bank + (height - bank) * _ramp(share, 1.2, 1.7))
+
+
+class Site:
+    """The park while it is being made."""
+
+    def __init__(self, seed: int, plan: Plan, model: Model, any_colours: bool) -> None:
+        """any_colours: whether it may be autumn, and greens of any hue."""
+        self.seed = seed
+        self.plan = plan
+        self.ground = plan.ground
+        self.model = model
+        self.spots = Spots()
+        """Taken ground."""
+        chance = generator(seed, "park/season")
+        self.autumn = any_colours and bool(chance.random() < 0.4)
+        r, g, b = chance.uniform(0.7, 1.0, 3) if any_colours else np.ones(3)
+        self.tint = (float(r), float(g), float(b))
+
+    def stand(self, shape: Shape, place: ArrayLike, **how: Any) -> None:
+        """Place on the ground at (x, y)."""
+        x, y = np.asarray(place, float)
+        self.model.place(shape, (x, y, self.ground.at(x, y)[0]), **how)
+
+
+def _grid_of(ground: Ground) -> tuple[Array, Array]:
+    nx, ny = ground.heights.shape
+    x, y = np.meshgrid(np.arange(nx) * ground.cell, np.arange(ny) * ground.cell, indexing="ij")
+    return x + ground.origin_xy[0], y + ground.origin_xy[1]
+
+
+def _ramp(x: Any, low: float, high: float) -> Any:
+    """0 below low, 1 above high, smooth between."""
+    t = np.clip((x - low) / (high - low), 0.0, 1.0)
+    return t * t * (3.0 - 2.0 * t)
+
+
+def _ways(chance: np.random.Generator) -> list[Way]:
+    """A ring around the middle lawn, a wide loop, and four paths from the gates to the ring."""
+    ring = _wavy_ring(chance, 19.0, 1.1, 120)
+    loop = _wavy_ring(chance, 47.0, 2.4, 280)
+    ways = [Way("loop path", loop, 1.25, True, "gravel")]
+    for k in range(4):
+        turn = 0.5 * np.pi * k
+        c, s = np.cos(turn), np.sin(turn)
+        gate, aside = chance.uniform(-13.0, 13.0), chance.uniform(-6.0, 6.0)
+        nodes = np.array([[PARK + 1.6, gate], [PARK - 6.0, gate], [40.0, 0.4 * gate + aside], [17.0, 0.0]])
+        line = _through(nodes) @ np.array([[c, s], [-s, c]])
+        # it ends at the middle of the ring path
+        first = int(np.argmin(np.min(np.linalg.norm(line[:, None] - ring[None], axis=2), axis=1)))
+        ways.append(Way(f"path {k + 1}", line[: first + 1], 1.0, False, "gravel"))
+    return [*ways, Way("ring path", ring, 1.3, True, "paving")]
+
+
+def _wavy_ring(chance: np.random.Generator, radius: float, swing: float, n: int) -> Array:
+    angle = 2.0 * np.pi * np.arange(n) / n
+    a, b = chance.uniform(0.0, 2.0 * np.pi, 2)
+    r = radius + swing * (0.7 * np.sin(3.0 * angle + a) + 0.5 * np.sin(5.0 * angle + b))
+    return np.stack([r * np.cos(angle), r * np.sin(angle)], axis=1)
+
+
+def _through(nodes: Array) -> Array:
+    """A smooth line through the nodes, a point each metre."""
+    padded = np.vstack([2.0 * nodes[0] - nodes[1], nodes, 2.0 * nodes[-1] - nodes[-2]])
+    pieces = []
+    for k in range(len(nodes) - 1):
+        p0, p1, p2, p3 = padded[k : k + 4]
+        t = np.linspace(0.0, 1.0, max(3, int(np.linalg.norm(p2 - p1))), endpoint=False)[:, None]
+        # Catmull and Rom's cubic
+        pieces.append(
+            0.5 * (2 * p1 + (p2 - p0) * t + (2 * p0 - 5 * p1 + 4 * p2 - p3) * t**2 + (3 * p1 - p0 - 3 * p2 + p3) * t**3)
+        )
+    return np.vstack([*pieces, nodes[-1:]])

@@ -1,0 +1,85 @@
+"""The blocks world: how many, where not, how they stand on each other."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from skyloop.errors import ScenarioError
+from skyloop.world.semantics import CLASS_ID
+from skyloop.world.worlds.blocks import Blocks
+
+
+def blocks_of(world: Blocks) -> list[np.ndarray]:
+    """World corners (n, 3) of every block."""
+    model = world.model
+    model.freeze()
+    found = []
+    for thing in model.things:
+        if thing.class_id == CLASS_ID["block"]:
+            (row,) = thing.rows
+            pose = model.standing_poses[row]
+            found.append(model.shapes[model.row_shape[row]].lods[0].positions @ pose[:, :3].T + pose[:, 3])
+    return found
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_as_many_as_asked_for_none_in_the_ground_or_over_the_take_off_place(seed: int) -> None:
+    blocks = blocks_of(Blocks(seed))
+    assert len(blocks) == 40
+    for corners in blocks:
+        assert corners[:, 2].min() >= -1e-6
+        # the free circle is tested against the circle around the block, which holds it
+        middle = corners[:, :2].mean(axis=0)
+        reach = np.linalg.norm(corners[:, :2] - middle, axis=1).max()
+        assert np.linalg.norm(middle) - reach > 3.0
+        assert np.abs(corners[:, :2]).max() <= 40.0
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_block_stands_on_the_ground_or_inside_the_top_of_another(seed: int) -> None:
+    blocks = blocks_of(Blocks(seed, count=60))
+    raised = [b for b in blocks if b[:, 2].min() > 1e-6]
+    assert raised
+    for upper in raised:
+        under = [b for b in blocks if abs(b[:, 2].max() - upper[:, 2].min()) < 1e-5 and supports(b, upper)]
+        assert len(under) == 1
+
+
+def supports(lower: np.ndarray, upper: np.ndarray) -> bool:
+    """All of the upper block's footprint lies within the lower one's."""
+    corners = np.unique(np.round(lower[:, :2], 4), axis=0)
+    middle = corners.mean(axis=0)
+    ring = corners[np.argsort(np.arctan2(*(corners - middle).T[::-1]))]
+    edges = np.roll(ring, -1, axis=0) - ring
+    inward = np.stack([-edges[:, 1], edges[:, 0]], axis=1)
+    return bool((np.einsum("ed,ped->pe", inward, upper[:, None, :2] - ring[None]) >= -1e-6).all())
+
+
+def test_same_seed_same_bytes_other_seed_other_blocks() -> None:
+    first, again, other = (np.concatenate(blocks_of(Blocks(seed))) for seed in (5, 5, 6))
+    assert first.tobytes() == again.tobytes()
+    assert first.tobytes() != other.tobytes()
+
+
+def test_randomised_looks_move_nothing() -> None:
+    plain, painted = Blocks(3), Blocks(3, randomise=frozenset({"colours", "textures"}))
+    assert np.concatenate(blocks_of(plain)).tobytes() == np.concatenate(blocks_of(painted)).tobytes()
+    looks = [
+        b"".join(s.lods[0].colours.tobytes() + s.lods[0].materials.tobytes() for s in w.model.shapes[1:])
+        for w in (plain, painted)
+    ]
+    assert looks[0] != looks[1]
+
+
+@pytest.mark.parametrize(("size", "count"), [(20.0, 26), (30.0, 60), (80.0, 426), (20.0, 1), (20.0, 0)])
+def test_the_most_there_may_be_do_fit(size: float, count: int) -> None:
+    assert len(blocks_of(Blocks(1, size=size, count=count))) == count
+
+
+@pytest.mark.parametrize(
+    "options", [{"count": -1}, {"count": 100_000}, {"count": 2.5}, {"size": 0.0}, {"size": float("nan")}]
+)
+def test_impossible_options_are_refused(options: dict[str, float]) -> None:
+    with pytest.raises(ScenarioError, match="blocks"):
+        Blocks(1, **options)  # type: ignore[arg-type]

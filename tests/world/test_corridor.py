@@ -1,0 +1,58 @@
+"""The corridor: 8 by 40 m, closed all round, free along its axis, open above."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from model_rays import cast, triangles
+
+from skyloop.world.semantics import CLASS_ID
+from skyloop.world.worlds.corridor import Corridor
+
+
+def test_it_is_8_by_40_m_between_its_walls() -> None:
+    corners, _ = triangles(Corridor(1).model)
+    ways = np.array([[1.0, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0]])
+    # over everything that hangs or stands at the walls; pillars leave the axis free
+    distances, _ = cast(corners, np.tile([0.0, 0.0, 2.5], (4, 1)), ways)
+    np.testing.assert_allclose(distances, [36.8, 3.2, 4.0, 4.0], atol=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_it_is_closed_all_round_and_open_above(seed: int) -> None:
+    world = Corridor(seed)
+    corners, _ = triangles(world.model)
+    random = np.random.default_rng(seed)
+    heading = random.uniform(0.0, 2.0 * np.pi, 150)
+    level = np.stack([np.cos(heading), np.sin(heading), 0.0 * heading], axis=1)
+    origins = np.column_stack(
+        [random.uniform(-2.5, 2.5, 150), random.uniform(-2.5, 2.5, 150), random.uniform(0.02, 2.75, 150)]
+    )
+    distances, _ = cast(corners, origins, level)
+    ends = origins + distances[:, None] * level
+    assert np.isfinite(distances).all()
+    assert (np.abs(ends[:, 1]) <= 4.3).all()
+    assert (ends[:, 0] <= 37.1).all()
+    assert np.isinf(cast(corners, [[0.0, 0.0, 1.0], [30.0, 3.0, 1.6]], [[0.0, 0.0, 1.0], [0.0, 0.0, 1.0]])[0]).all()
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_take_off_place_is_free_and_doors_are_there(seed: int) -> None:
+    world = Corridor(seed)
+    corners, _ = triangles(world.model)
+    risen = corners[corners[..., 2].max(axis=1) > 1e-3]
+    assert np.linalg.norm(risen[..., :2].reshape(-1, 2), axis=1).min() > 3.0
+    classes = [thing.class_id for thing in world.model.things]
+    assert classes.count(CLASS_ID["door"]) >= 6
+    assert classes.count(CLASS_ID["wall"]) >= 12
+
+
+def test_same_seed_same_bytes_and_looks_move_nothing() -> None:
+    looks = frozenset({"colours", "textures"})
+    first, again, painted, other = (
+        triangles(Corridor(seed, randomise=r).model)[0].tobytes()
+        for seed, r in ((3, frozenset()), (3, frozenset()), (3, looks), (4, frozenset()))
+    )
+    assert first == again
+    assert first != other
+    assert painted == first
