@@ -107,12 +107,13 @@ class Imported:
             )
 
     def _place_ground(self, height: float, floor_area: float) -> None:
-        low, high = self._low - 1.0, self._high + 1.0
-        x0, y0, x1, y1 = float(low[0]), float(low[1]), float(high[0]), float(high[1])
-        inside = (self._high - self._low)[:2].prod()
-        own_floor = abs(height - self._low[2]) < 0.02 and floor_area > FLOOR_SHARE * inside
-        # below a floor of the file's own the plain is 3 cm lower, so that the two do not flicker
-        place_plain(self.model, (x0, y0, x1, y1), material="grass", height=height, sunk=0.03 if own_floor else 0.0)
+        (x0, y0), (x1, y1) = self._low[:2].tolist(), self._high[:2].tolist()
+        own_floor = abs(height - self._low[2]) < 0.02 and floor_area > FLOOR_SHARE * (x1 - x0) * (y1 - y0)
+        # below a floor of the file's own the plain is 3 cm lower, so that the two do not flicker; below a file without,
+        # which may be a mere upright sheet, the hole only needs some width
+        sunk, wider = (0.03, 0.0) if own_floor else (0.0, 1.0)
+        hole = (x0 - wider, y0 - wider, x1 + wider, y1 + wider)
+        place_plain(self.model, hole, material="grass", height=height, sunk=sunk)
 
 
 def _level_area(corners: NDArray[Any], faces: NDArray[Any], height: float) -> float:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -143,6 +144,11 @@ def place_plain(
             z = height - (sunk or 0.0) * within
             corners = [(xs[i], ys[j]), (xs[i + 1], ys[j]), (xs[i + 1], ys[j + 1]), (xs[i], ys[j + 1])]
             sides.add([(*corner, z) for corner in corners], corners)
+    if sunk:
+        (x0, y0, x1, y1), low = hole, height - sunk
+        ring = [(x0, y0), (x0, y1), (x1, y1), (x1, y0), (x0, y0)]
+        for a, b in pairwise(ring):
+            sides.add([(*a, low), (*b, low), (*b, height), (*a, height)], [a, b, b, a])
     shape = Shape("plain", (sides.mesh(),), casts_shadow=False)
     model.place(shape, is_a="by material", name="plain", solid=False)
 
