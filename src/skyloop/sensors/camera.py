@@ -29,7 +29,7 @@ from skyloop.sensors.camera_effects import (
     sub_instants,
     vignette,
 )
-from skyloop.sensors.camera_lens import COEFFICIENTS, Lens, Mosaic, image_motion
+from skyloop.sensors.camera_lens import COEFFICIENTS, Lens, Mosaic, image_motion, surface_velocities
 from skyloop.sensors.labels import Labeller
 from skyloop.sensors.sensor import NonNegative, Positive, SensorConfig, Vector3, numbers_of
 from skyloop.world.semantics import CLASSES
@@ -273,7 +273,7 @@ class Camera:
         pose = self._pose(moving)
         surface, distance = self._whole.surface(views)
         seen = View(self.lens.pinhole, pose, model, motion, views[0].colour, surface)
-        velocities = self._whole.velocities(views) if {"velocities", "flow"} & set(asked) else None
+        velocities = surface_velocities(self.lens, seen, distance) if {"velocities", "flow"} & set(asked) else None
         flow = None
         if "flow" in asked and velocities is not None:
             rotation = matrix_from_quat(pose.quat_wxyz)

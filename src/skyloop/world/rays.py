@@ -137,13 +137,13 @@ class _Tree:
 
     def __init__(self, vertices: Floats, faces: NDArray[np.int32], materials: NDArray[np.uint8]) -> None:
         self.materials = materials
-        self._scene = EmbreeScene()
+        self.scene = EmbreeScene()
         # the scene does not hold on to its geometry
-        self._geometry = TriangleMesh(self._scene, vertices, faces)
+        self._geometry = TriangleMesh(self.scene, vertices, faces)
 
     def run(self, origins: Floats, directions: Floats, far: Floats) -> tuple[Any, Any, Any]:
         """Triangle (-1: none), distance and unscaled normal; `far` (n,) limits each ray and is overwritten."""
-        answer = self._scene.run(origins, directions, dists=far, output=True)
+        answer = self.scene.run(origins, directions, dists=far, output=True)
         return answer["primID"], answer["tfar"], answer["Ng"]
 
 
@@ -181,17 +181,25 @@ class RayTracer:
         """
         starts = np.ascontiguousarray(origins, np.float32)
         along = np.ascontiguousarray(directions, np.float32)
-        if self._standing is None:
-            self._standing = self._build()
+        standing = self._stood()
         n = len(starts)
         hits = RayHits(
             np.empty(n, np.float32), np.empty(n, np.int32), np.empty(n, np.uint8), np.empty((n, 3), np.float32)
         )
-        answer = self._standing.run(starts, along, np.full(n, max_range, np.float32))
-        _take_all(*answer, along, self._row_of_triangle, self._standing.materials, *_arrays(hits))
+        answer = standing.run(starts, along, np.full(n, max_range, np.float32))
+        _take_all(*answer, along, self._row_of_triangle, standing.materials, *_arrays(hits))
         if motion is not None and len(motion.poses) and n:
             self._cast_at_movers(starts, along, float(max_range), motion.poses, hidden_rows or (0, 0), hits)
         return hits
+
+    def embree_scene(self) -> EmbreeScene:
+        """Of all that stands, for those who want Embree alone."""
+        return self._stood().scene
+
+    def _stood(self) -> _Tree:
+        if self._standing is None:
+            self._standing = self._build()
+        return self._standing
 
     def _cast_at_movers(
         self, starts: Floats, along: Floats, max_range: float, poses: Array, hidden: tuple[int, int], hits: RayHits

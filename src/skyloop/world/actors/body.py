@@ -110,9 +110,9 @@ def pelvis(build: Build, bottom: str, lod: int) -> Mesh:
             return points
         low = np.clip((0.47 * h - hip - points[..., 2]) / (0.12 * h), 0.0, 1.0)
         turn = (-1.0) ** np.arange(points.shape[1])
-        return points * np.stack([1.0 + 0.035 * low * turn] * 2 + [np.ones_like(low)], -1)  # type: ignore[no-any-return]
+        return points * np.stack([1.0 + 0.035 * low * turn] * 2 + [np.ones_like(low)], -1)
 
-    return tube(_lifted([*flare, *waist], -hip), cloth, lod=lod, n=18, bulge=pleats)
+    return tube(_lifted([*flare[::-1], *waist], -hip), cloth, lod=lod, n=18, bulge=pleats)
 
 
 def chest(build: Build, top: str, lod: int) -> Mesh:

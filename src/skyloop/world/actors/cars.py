@@ -75,8 +75,8 @@ def _rolled(path: Path, hubs: NDArray[np.float64]) -> NDArray[np.float64]:
     )
 )  # fmt: skip
 def drive_poses(
-    s: Any, wheelbase: Any, radius: Any, pieces: Any, length: Any, lap_turn: Any, rolled: Any, lap_rolled: Any, hubs: Any,
-    heights: Any, ox: Any, oy: Any, cell: Any, out: Any,
+    s: Any, wheelbase: Any, radius: Any, pieces: Any, length: Any, lap_turn: Any, rolled: Any, lap_rolled: Any,
+    hubs: Any, heights: Any, ox: Any, oy: Any, cell: Any, out: Any,
 ) -> None:  # fmt: skip
     """Body and four wheels at s metres along the path into out (5, 3, 4); hubs (4, 3) as `wheel_places` gives them."""
     x, y, yaw = path_at(pieces, length, lap_turn, s)

@@ -1,8 +1,9 @@
 """How people walk: feet that stand still on the ground, a pelvis that rides over them, legs that join the two.
 
-Stride length and support time follow the speed as Boulic, Thalmann and Thalmann (1990) give them; a shoe rolls over its
-heel and toe without slipping; between supports it swings through. The pelvis rides as high as knees that stay a little
-bent allow. Everything is a function of the phase, which is the arc length walked divided by the stride.
+The stride grows with the root of the speed, since the walk ratio (step length over cadence) of a person is constant
+(Sekiya and Nagasaki 1998); the support time follows Boulic, Thalmann and Thalmann (1990). A shoe rolls over its heel
+and toe without slipping, and swings through between supports. The pelvis rides as high as knees that stay a little bent
+allow. Everything is a function of the phase, which is the arc length walked divided by the stride.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls
@@ -22,18 +23,17 @@ from skyloop.errors import ScenarioError
 from skyloop.messages import Array
 from skyloop.world.actors.body import sole_outline
 from skyloop.world.actors.body_tables import Build
-from skyloop.world.actors.paths import path_at
-from skyloop.world.ground import ground_at
+from skyloop.world.actors.paths import Path, path_at
+from skyloop.world.ground import Ground, ground_at
 
 SLOWEST, FASTEST = 0.5, 2.0
 """m/s."""
-PARTS = ("pelvis", "chest", "head") + tuple(
-    f"{side} {part}"
-    for side in ("left", "right")
-    for part in ("upper arm", "forearm", "hand", "thigh", "shank", "foot")
-)
+_LIMBS = ("upper arm", "forearm", "hand", "thigh", "shank", "foot")
+PARTS = ("pelvis", "chest", "head", *(f"{side} {part}" for side in ("left", "right") for part in _LIMBS))
 """Rows of a person's poses."""
-UNDER_HIP = 0.226
+WALK_RATIO = 0.0064 / 0.93
+"""m of step per step/min of cadence, and per m of hip height."""
+UNDER_HIP = 0.217
 """Share of the stride, after the heel strikes, at which the ankle is below the hip."""
 SAMPLES = 96
 _STRAIGHTEST = np.radians(6.0)
@@ -54,8 +54,8 @@ WALK = np.dtype(
 
 
 def stride_of(speed: float, hip_height: float) -> tuple[float, float]:
-    """(m, share): length of a stride (two steps), and how much of it a foot stands (Boulic 1990)."""
-    stride = 1.346 * np.sqrt(speed * hip_height)
+    """(m, share): length of a stride (two steps), and how much of it a foot stands."""
+    stride = 2.0 * np.sqrt(WALK_RATIO * hip_height * 60.0 * speed)
     period = stride / speed
     return float(stride), float(0.752 - 0.143 / period)
 
@@ -71,13 +71,18 @@ class _Rolling:
     """Height and advance (m) of an ankle whose shoe is pitched and rolls over `outline` without slip."""
 
     def __init__(self, outline: NDArray[Any]) -> None:
-        pitch = np.linspace(-1.6, 0.8, 481)
+        self._pitch = pitch = np.linspace(-1.6, 0.8, 481)
         c, s = np.cos(pitch)[:, None], np.sin(pitch)[:, None]
-        height = -(outline[:, 0] * s + outline[:, 1] * c).min(axis=1)
-        advance = -np.concatenate([[0.0], np.cumsum(0.5 * (height[1:] + height[:-1]) * np.diff(pitch))])
-        self.height = lambda psi: np.interp(psi, pitch, height)
-        flat = float(np.interp(0.0, pitch, advance))
-        self.advance = lambda psi: np.interp(psi, pitch, advance) - flat
+        self._height = height = -(outline[:, 0] * s + outline[:, 1] * c).min(axis=1)
+        # rolling turns the ankle about the point of contact, which is `height` below it
+        walked = np.concatenate([[0.0], np.cumsum(0.5 * (height[1:] + height[:-1]) * np.diff(pitch))])
+        self._advance = np.interp(0.0, pitch, walked) - walked
+
+    def height(self, pitch: Any) -> Any:
+        return np.interp(pitch, self._pitch, self._height)
+
+    def advance(self, pitch: Any) -> Any:
+        return np.interp(pitch, self._pitch, self._advance)
 
 
 def foot_cycle(speed: float, stride: float, duty: float, outline: NDArray[Any]) -> NDArray[Any]:
@@ -98,7 +103,7 @@ def foot_cycle(speed: float, stride: float, duty: float, outline: NDArray[Any]) 
         bc_type=((1, 0.8 * float(slope_off)), (1, 0.25 * float(slope_strike))),
     )
     pitch = np.where(u < 1.0, pitch, swing(w))
-    clearance = np.interp(speed, [0.5, 2.0], [0.018, 0.030]) * np.sin(np.pi * w) ** 2
+    clearance = np.interp(speed, [0.5, 2.0], [0.018, 0.030]) * np.sin(np.pi * w) ** 1.3
     height = rolling.height(pitch) + clearance
     x0, x1 = float(rolling.advance(off)), stride + float(rolling.advance(strike))
     pace = 0.9 * float(rolling.height(off)) * abs(float(slope_off))
@@ -175,7 +180,7 @@ class Gait:
         one["hip_height"], one["bob"], one["bob_phase"] = _ride(cycle, one)
         return Gait(walk, _spline(cycle, stride))
 
-    def poses(self, t: float, path: Any, ground: Any) -> Array:
+    def poses(self, t: float, path: Path, ground: Ground) -> Array:
         """(15, 3, 4) world_from_part of PARTS, scaled by the person's size."""
         out = np.empty((len(PARTS), 3, 4))
         walk_poses(t, self.walk, self.foot, path.pieces, path.length, path.lap_turn, *ground.kernel_arguments, out)

@@ -23,7 +23,7 @@ class Look:
 def section(
     z: float, front: float, back: float, half: float, *, x: float = 0.0, y: float = 0.0, p: float = 2.0
 ) -> list[float]:
-    """One level of a skin: m ahead of, behind and beside the axis at (x, y); `p` is 2 for an ellipse, more is boxier."""
+    """One level of a skin: m ahead of, behind and beside the axis at (x, y); `p` 2 is an ellipse, more is boxier."""
     return [z, x, y, front, back, half, p]
 
 
@@ -156,7 +156,7 @@ def skin(rings: ArrayLike, look: Look | Sequence[Look], looks: ArrayLike | None 
                 uv[used],
                 np.tile(np.array([*chosen.colour, chosen.slot], np.uint8), (len(used), 1)),
                 np.full(len(used), MATERIAL_ID[chosen.material], np.uint8),
-                local.reshape(-1, 3),
+                local.reshape(-1, 3).astype(np.int32),
             )
         )
     return merged(parts)
