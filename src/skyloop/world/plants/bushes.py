@@ -52,7 +52,7 @@ def bush_shape(generator: np.random.Generator) -> Shape:
         (
             merged(
                 [
-                    spray_mesh(sprays, light.of_sprays(sprays) * speckle(len(sprays), generator)),
+                    spray_mesh(sprays, light.of_sprays(sprays) * own),
                     light.on(inner, 0.62, generator),
                 ]
             ),

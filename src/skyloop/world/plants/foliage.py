@@ -137,7 +137,7 @@ def box_mapped(mesh: Mesh) -> Mesh:
         uv,
         mesh.colours[corners],
         mesh.materials[corners],
-        np.arange(len(corners)).reshape(-1, 3),
+        np.arange(len(corners), dtype=np.int32).reshape(-1, 3),
     )
 
 

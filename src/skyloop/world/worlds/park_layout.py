@@ -151,6 +151,10 @@ class Site:
         r, g, b = chance.uniform(0.7, 1.0, 3) if any_colours else np.ones(3)
         self.tint = (float(r), float(g), float(b))
 
+    def take(self, place: Array, radius: float) -> None:
+        """Let nothing else stand within `radius` of (x, y)."""
+        self.spots.add(float(place[0]), float(place[1]), radius)
+
     def stand(self, shape: Shape, place: ArrayLike, **how: Any) -> None:
         """Place on the ground at (x, y)."""
         x, y = np.asarray(place, float)

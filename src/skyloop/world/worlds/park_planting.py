@@ -54,7 +54,7 @@ def place_trees(site: Site, n: int) -> None:
 def _first_choice(site: Site, species: Species, chance: np.random.Generator) -> Array:
     """(n, 2) m where a species is planted first."""
     if species is WILLOW:
-        return chance.permutation(site.plan.shore(60, 1.5))
+        return np.asarray(chance.permutation(site.plan.shore(60, 1.5)))
     if species is POPLAR:
         line = np.arange(-52.0, 53.0, 6.5)
         side = 0.5 * np.pi * chance.integers(4)
