@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
+from scipy.special import ndtr
 
 from skyloop.messages import Array
 from skyloop.sensors.depth_camera import KIM_SCALE
@@ -25,9 +25,17 @@ def core_sd(depth: NDArray[Any]) -> float:
     return float(1.4826 * np.median(np.abs(values - np.median(values)))) if values.size > 1 else float("nan")
 
 
-def kim_sigma(growth: float, distance: Array) -> Array:
+def kim_sigma(growth: float | Array, distance: Array) -> Array:
     """m, eq. (4)."""
     return KIM_SCALE * np.exp(growth * distance)
+
+
+def cut_sigma(sigma: Array, distance: Array, low: float, high: float) -> Array:
+    """m, what remains of a normal error when values outside `low` to `high` m are thrown away."""
+    a, b = (low - distance) / sigma, (high - distance) / sigma
+    at_a, at_b = (np.exp(-0.5 * x * x) / np.sqrt(2.0 * np.pi) for x in (a, b))
+    kept = ndtr(b) - ndtr(a)
+    return np.asarray(sigma * np.sqrt(1.0 + (a * at_a - b * at_b) / kept - ((at_a - at_b) / kept) ** 2))
 
 
 def r_squared(observed: Array, predicted: Array) -> float:
@@ -54,13 +62,11 @@ class Laws:
 
 
 def fit_laws(distance: Array, sigma: Array) -> Laws:
-    def loss(m: float) -> float:
-        return float(np.sum((kim_sigma(m, distance) - sigma) ** 2))
-
-    # the loss has one valley only near its floor, so it is first looked for on a grid
-    grid = np.linspace(-1.0, 2.0, 301)
-    best = grid[np.argmin([loss(m) for m in grid])]
-    growth = float(minimize_scalar(loss, bounds=(best - 0.01, best + 0.01), method="bounded").x)
+    grid, step = np.linspace(-1.0, 3.0, 401), 0.01
+    for _ in range(4):
+        loss = np.sum((kim_sigma(grid[:, None], distance) - sigma) ** 2, axis=1)
+        growth = float(grid[np.argmin(loss)])
+        grid, step = growth + step * np.linspace(-1.0, 1.0, 41), step / 20.0
     square = float(np.sum(sigma * distance**2) / np.sum(distance**4))
     positive = sigma > 0.0
     power = float(np.polyfit(np.log(distance[positive]), np.log(sigma[positive]), 1)[0])

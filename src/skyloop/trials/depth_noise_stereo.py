@@ -2,15 +2,16 @@
 
 The renderer has no projector, so the dots are painted afterwards: each pixel's surface point, known from its depth,
 receives what the projector sends in that direction. The numbers are estimates from a D435's data, none is fitted:
-30 µW per dot at 850 nm (150 mW on 5000 dots), an f/2 lens of 1.93 mm, 8.5 ms, half of the light lost in filter and lens
-and 0.2 electrons per photon give some 5000 e⁻ at the middle of a dot 1 m away on a white wall; 200 lx in the room 2000.
+30 µW per dot at 850 nm (150 mW on 5000 dots), an f/2 lens of 1.93 mm, half of the light lost in filter and lens and
+0.2 electrons per photon give, in the 33 ms between two images, some 20 000 e⁻ at the middle of a dot 1 m away on a
+white wall; 200 lx in the room give 8000. The exposure is shortened until no dot saturates.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numba import float32, float64, int32, types, void
@@ -28,14 +29,14 @@ BASELINE = 0.05
 LENS = Pinhole.from_fov(640, 360, 1.5)
 ACROSS = BASELINE * LENS.fx
 """m·px, disparity times depth."""
-MIDDLE = (slice(20, 340), slice(90, 550))
-"""Rows and columns of the paper's 460 × 320 in the middle of the left image."""
+STRIP = replace(LENS, height=96, cy=47.5)
+"""Fewer rows, for a quick look."""
 DOT_SPACING = 7.0 / LENS.fx
 """Between neighbouring dots, as a tangent: about 5000 dots over the image."""
 DOT_SD = 0.9 / LENS.fx
 """Of a dot as the camera sees it, lens and pixel included."""
-DOT_ELECTRONS = 5000.0
-AMBIENT_ELECTRONS = 2000.0
+DOT_ELECTRONS = 20_000.0
+AMBIENT_ELECTRONS = 8000.0
 FULL_WELL = 10_000.0
 READ_NOISE = 8.0
 """e⁻."""
@@ -43,8 +44,8 @@ ELECTRONS_PER_COUNT = FULL_WELL / 1023.0
 MAX_DISPARITY = 48
 """px; sees 0.36 m and beyond."""
 HALF_BLOCK = 4
-UNIQUENESS = 1.1
-"""How many times the best cost any other must be, one px beside it apart, for a match to count."""
+UNIQUENESS = 1.5
+"""How many times the best cost any other must be, its two neighbours apart; of pure noise 2 % then still match."""
 NEAREST, FARTHEST = 0.1, 20.0
 """m."""
 _MATT = np.array([m.reflectance * (1.0 - m.gloss) for m in MATERIALS], np.float32)
@@ -153,7 +154,7 @@ def shoot_pair(walls: Walls, material: str, distance: float, seed: int, lens: Pi
     dots, rng = dot_table(), np.random.default_rng([seed, MATERIAL_ID[material], round(1000 * distance)])
     # the projector sits half-way between the eyes
     light = _electrons(left, 0.5 * BASELINE, dots), _electrons(right_view, -0.5 * BASELINE, dots)
-    # both eyes expose alike, shorter where a dot would saturate
+    # both eyes expose alike
     exposure = min(1.0, 0.9 * FULL_WELL / max(float(eye.max()) for eye in light))
     return Pair(*(_counts(exposure * eye, rng) for eye in light))
 
@@ -174,10 +175,12 @@ def _counts(electrons: NDArray[np.float32], rng: np.random.Generator) -> NDArray
 
 
 def matched_depth(pair: Pair) -> NDArray[np.float32]:
-    """m; 0 where there is no match or it lies outside 0.1 to 20 m."""
+    """m, of the 460 × 320 in the middle of the left eye; 0 where there is no match within 0.1 to 20 m."""
     disparity = np.empty(pair.left.shape, np.float32)
     match_blocks(_smoothed(pair.left), _smoothed(pair.right), disparity)
     depth = np.where(disparity > 0.0, ACROSS / np.maximum(disparity, 1e-3), 0.0)
+    rows = (len(depth) - min(320, len(depth) - 16)) // 2
+    depth = depth[rows:-rows, 90:-90]
     return np.where((depth >= NEAREST) & (depth <= FARTHEST), depth, 0.0).astype(np.float32)
 
 
