@@ -96,7 +96,7 @@ def build_world(config: WorldConfig, seed: int, folder: Path | None) -> World:
     else:
         raise unknown_name("world", config.name, WORLDS)
     options = dict(config.options)
-    topics = frozenset(config.randomise) - {"sun", "weather", "textures"}
+    topics = frozenset(config.randomise) - {"sun", "weather"}
     if topics and "randomise" in inspect.signature(make).parameters:
         options["randomise"] = topics
     try:
