@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
 from option_flights import ALOFT, DRONE, Flight, Script, fields_of, fly
 
 from skyloop.messages import LidarScan
+from skyloop.rendering.client import Renderer
+from skyloop.world.model import Model
 from skyloop.world.weather import WeatherConfig
 
 LIDAR = {"kind": "lidar", "points_per_second": 100_000, "min_reflectance": 0.0, "range_noise_sd": 0.0}
@@ -64,9 +65,27 @@ WEATHER: dict[str, list[Check]] = {
 }
 
 
-@functools.cache
-def looked(option: str = "", value: float = 0.0) -> Flight:
-    return fly(LOOK, {f"weather.{option}": value} if option else {})
+class KeptRenderer(Renderer):
+    """Outlives the simulations that ask it: their worlds are alike, and starting one takes longer than the pictures."""
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def looked() -> Iterator[Callable[..., Flight]]:
+    """A flight under the weather given."""
+    kept: list[KeptRenderer] = []
+
+    def renderer(model: Model, *, texture_seed: int) -> KeptRenderer:
+        if not kept:
+            kept.append(KeptRenderer(model, texture_seed=texture_seed))
+        return kept[0]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("skyloop.assembly.Renderer", renderer)
+        yield lambda **changes: fly(LOOK, {name.replace("__", "."): value for name, value in changes.items()})
+    Renderer.close(kept[0])
 
 
 def test_every_option_of_the_weather_has_a_case() -> None:
@@ -76,11 +95,11 @@ def test_every_option_of_the_weather_has_a_case() -> None:
 @pytest.mark.parametrize(
     ("option", "number"), [(name, k) for name, checks in WEATHER.items() for k in range(len(checks))]
 )
-def test_weather(option: str, number: int) -> None:
+def test_weather(looked: Callable[..., Flight], option: str, number: int) -> None:
     value, measure, least = WEATHER[option][number]
-    found = measure(looked(), looked(option, value))
+    found = measure(looked(), looked(**{f"weather__{option}": value}))
     assert found * np.sign(least) >= abs(least), f"{option} = {value}: {measure.__name__} {found:.4g}"
 
 
-def test_the_sun_of_another_latitude_is_another() -> None:
-    assert apart(looked(), fly(LOOK, {"earth.latitude_deg": -40.0})) > 3.0
+def test_the_sun_of_another_latitude_is_another(looked: Callable[..., Flight]) -> None:
+    assert apart(looked(), looked(earth__latitude_deg=-40.0)) > 3.0
