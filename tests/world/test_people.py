@@ -251,7 +251,7 @@ def test_people_are_things_of_their_own_with_shared_shapes():
     assert len(model.shapes) < 6 * len(PARTS)
     again, _, _ = crowd(2)
     shared = {id(shape) for shape in model.shapes} & {id(shape) for shape in again.shapes}
-    assert len(shared) > 5
+    assert len(shared) >= 3
 
 
 def test_the_same_seed_gives_the_same_crowd_and_another_seed_another():

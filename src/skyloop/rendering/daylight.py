@@ -46,7 +46,7 @@ def daylight(sky: dict[str, Any]) -> Daylight:
         zenith = zenith * (1.0 - brown) + up * brown * np.array([0.45, 0.36, 0.24])
     ambient = 0.75 * zenith + 0.30 * horizon
     # shade is less blue than the sky: light has come by way of the ground, and cameras balance it away
-    ambient = 1.45 * (0.5 * ambient + 0.5 * ambient @ [0.30, 0.55, 0.15])
+    ambient = 1.45 * (0.35 * ambient + 0.65 * ambient @ [0.30, 0.55, 0.15])
     ground = 0.42 * horizon + 0.12 * sun_colour * warm * max(height, 0.0)
     return Daylight(
         tuple(sun),

@@ -16,10 +16,10 @@ from skyloop.world.actors.skins import Look, skin
 from skyloop.world.mesh import Mesh, box, merged, mesh_of
 from skyloop.world.model import Shape
 
-PAINT, GLASS, BLACK = Look("car paint", 1), Look("glass", 0, (70, 80, 88)), Look("rubber", 0, (120, 120, 120))
-TRIM, CHROME = Look("plastic", 0, (38, 38, 40)), Look("metal", 0, (205, 208, 212))
-WHITE_LAMP, RED_LAMP = Look("plastic", 0, (244, 244, 236)), Look("plastic", 0, (176, 20, 22))
-PLATE = Look("plastic", 0, (240, 236, 214))
+PAINT, GLASS, BLACK = Look("car paint", 1), Look("glass", 0, (70, 80, 88)), Look("rubber", 0, (24, 24, 26))
+TRIM, CHROME = Look("plastic", 0, (38, 38, 40)), Look("metal", 0, (156, 158, 162))
+WHITE_LAMP, RED_LAMP = Look("plastic", 0, (222, 224, 220)), Look("plastic", 0, (176, 20, 22))
+PLATE = Look("plastic", 0, (216, 210, 180))
 RANGES = (18.0, 60.0)
 """m beyond which the camera takes the coarser bodies."""
 _CREASE = np.cos(np.radians(38.0))
@@ -238,7 +238,7 @@ def _pillars(style: Style) -> list[Mesh]:
             faces = np.array([[0, 1, 2], [0, 2, 3]])[:, :: int(-side)]
             parts.append(_creased(np.array(four), faces, [PAINT], np.zeros(2, int)))
         for x in style.seams:
-            line = _half(style, np.array([x - 0.006, x + 0.006]), 0)[:, :3] * mirror + [0.0, 0.004 * side, 0.0]
+            line = _half(style, np.array([x - 0.006, x + 0.006]), 0)[:, :3] * mirror + [0.0, 0.010 * side, 0.0]
             index = np.array([[0, 3, 4], [0, 4, 1], [1, 4, 5], [1, 5, 2]])[:, :: int(-side)]
             parts.append(_creased(line.reshape(-1, 3), index, [TRIM], np.zeros(4, int)))
     return parts
@@ -256,7 +256,7 @@ def _fittings(style: Style, lod: int) -> list[Mesh]:
         if lod == 0:
             mirror = style.windscreen[1] - 0.18
             z = float(np.interp(mirror, *np.array(style.belt).T)) + 0.09
-            parts.append(_block((0.10, 0.20, 0.13), (mirror, (w + 0.07) * side, z), PAINT))
+            parts.append(_block((0.10, 0.17, 0.12), (mirror, (w + 0.055) * side, z), PAINT))
             parts.append(_block((0.14, 0.020, 0.025), (style.seams[0] + 0.14, 0.983 * w * side, rear_z - 0.10), TRIM))
     if lod == 0:
         parts.append(_block((0.03, 0.75 * w, 0.10), (nose - 0.004, 0.0, front_z - 0.06), TRIM))

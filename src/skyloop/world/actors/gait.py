@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from numba import float64, from_dtype, void
 from numpy.typing import NDArray
-from scipy.interpolate import CubicSpline, PchipInterpolator
 
 from skyloop.compiled import inlined, kernel
 from skyloop.errors import ScenarioError
@@ -97,27 +96,42 @@ def foot_cycle(speed: float, stride: float, duty: float, outline: NDArray[Any]) 
     slope_off = (off - _foot_pitch(np.array(1.0 - du), strike, off)) / du * (1.0 - duty) / duty
     slope_strike = (_foot_pitch(np.array(du), strike, off) - strike) / du * (1.0 - duty) / duty
     w = np.clip((phase - duty) / (1.0 - duty), 0.0, 1.0)
-    swing = CubicSpline(
-        [0.0, 0.16, 0.50, 0.80, 1.0],
-        [off, 1.08 * off, 0.20 * off, 0.95 * strike, strike],
-        bc_type=((1, 0.8 * float(slope_off)), (1, 0.25 * float(slope_strike))),
-    )
-    pitch = np.where(u < 1.0, pitch, swing(w))
+    knots = np.array([0.0, 0.16, 0.50, 0.80, 1.0])
+    swing = np.array([off, 1.08 * off, 0.20 * off, 0.95 * strike, strike])
+    slopes = np.gradient(swing, knots)
+    slopes[[0, -1]] = 0.8 * slope_off, 0.25 * slope_strike
+    pitch = np.where(u < 1.0, pitch, _hermite(knots, swing, slopes, w))
     clearance = np.interp(speed, [0.5, 2.0], [0.018, 0.030]) * np.sin(np.pi * w) ** 1.3
     height = rolling.height(pitch) + clearance
     x0, x1 = float(rolling.advance(off)), stride + float(rolling.advance(strike))
     pace = 0.9 * float(rolling.height(off)) * abs(float(slope_off))
-    reach = CubicSpline([0.0, 1.0], [x0, x1], bc_type=((1, pace), (1, 0.10 * (x1 - x0))))
-    advance = np.where(u < 1.0, rolling.advance(pitch), reach(w))
+    reach = _hermite(np.array([0.0, 1.0]), np.array([x0, x1]), np.array([pace, 0.10 * (x1 - x0)]), w)
+    advance = np.where(u < 1.0, rolling.advance(pitch), reach)
     return np.stack([advance, height, pitch], axis=1)
+
+
+def _hermite(knots: NDArray[Any], values: NDArray[Any], slopes: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
+    """Cubic pieces through (knots, values) with the given slopes there."""
+    i = np.clip(np.searchsorted(knots, x, side="right") - 1, 0, len(knots) - 2)
+    width = knots[i + 1] - knots[i]
+    f = (x - knots[i]) / width
+    rise = f * f * (3.0 - 2.0 * f)
+    bends = f * (1.0 - f) * ((1.0 - f) * slopes[i] - f * slopes[i + 1]) * width
+    return values[i] + rise * (values[i + 1] - values[i]) + bends  # type: ignore[no-any-return]
 
 
 def _spline(cycle: NDArray[Any], stride: float) -> NDArray[Any]:
     """(SAMPLES, 3, 4) cubic coefficients, highest power first; level where the samples are, so that feet stand."""
     turn = np.array([stride, 0.0, 0.0])
-    around = np.concatenate([cycle[-4:-1] - turn, cycle, cycle[1:4] + turn])
-    pieces = PchipInterpolator(np.arange(-3, SAMPLES + 4), around, axis=0).c
-    return np.ascontiguousarray(pieces[:, 3 : 3 + SAMPLES].transpose(1, 2, 0))
+    around = np.concatenate([cycle[-2:-1] - turn, cycle, cycle[1:2] + turn])
+    step = np.diff(around, axis=0)
+    # harmonic means of the steps to both sides never overshoot (Fritsch and Carlson 1980)
+    product = step[:-1] * step[1:]
+    slope = np.where(product > 0.0, 2.0 * product / np.where(product > 0.0, step[:-1] + step[1:], 1.0), 0.0)
+    y, rise, before, after = cycle[:-1], step[1:-1], slope[:-1], slope[1:]
+    return np.ascontiguousarray(
+        np.stack([before + after - 2.0 * rise, 3.0 * rise - 2.0 * before - after, before, y], -1)
+    )
 
 
 def _ride(cycle: NDArray[Any], walk: Any) -> tuple[float, float, float]:

@@ -54,12 +54,13 @@ def place_trees(site: Site, n: int) -> None:
 def _first_choice(site: Site, species: Species, chance: np.random.Generator) -> Array:
     """(n, 2) m where a species is planted first."""
     if species is WILLOW:
-        return chance.permutation(site.plan.shore(60, 1.5))
+        return np.asarray(chance.permutation(site.plan.shore(60, 1.5)))
     if species is POPLAR:
         line = np.arange(-52.0, 53.0, 6.5)
         side = 0.5 * np.pi * chance.integers(4)
         c, s = np.cos(side), np.sin(side)
-        return np.stack([np.full(len(line), PARK - 3.2), line], axis=1) @ np.array([[c, s], [-s, c]])
+        row = np.stack([np.full(len(line), PARK - 3.2), line], axis=1)
+        return np.asarray(row @ np.array([[c, s], [-s, c]]))
     if species is CHERRY:
         ring = site.plan.ways[-1]
         return ring.line[::8] - (ring.half_width + LARGEST * species.crown_radius + 0.6) * ring.left[::8]
