@@ -25,7 +25,7 @@ $(SET_UP): requirements.lock pyproject.toml
 setup: $(SET_UP)
 
 fly: setup
-	@.venv/bin/skyloop run first-flight
+	@.venv/bin/skyloop run park-square
 
 test: lint
 	@.venv/bin/python -m pytest -q -n 2 --dist worksteal

@@ -36,8 +36,9 @@ from skyloop.scenario import (
     shipped_airframes,
 )
 from skyloop.schedule import Schedule
-from skyloop.sensing import SensorPart
+from skyloop.sensing import ObserverPart, SensorPart
 from skyloop.sensors.faults import check_faults
+from skyloop.sensors.observer import Observer
 from skyloop.sensors.registry import SENSORS
 from skyloop.simulation import Simulation
 from skyloop.streams import NS_PER_S, Rate, StreamInfo
@@ -94,6 +95,7 @@ def build(scenario: Scenario, *, gates: tuple[Gate, ...] = ()) -> Simulation:
         parts.append(_truth_part(vehicle.name, i, scenario.truth_rate_hz, context))
         parts += _estimator_parts(vehicle, autopilot, earth, context)
         parts += _flying_parts(vehicle, airframes[i], autopilot, folder, context)
+    parts += _observer_parts(scenario, context)
     if context.lookers:
         scene.expect_views()
     return Simulation(clock, fleet, bus, schedule, autopilots, parts)
@@ -235,6 +237,17 @@ def _sensor_parts(vehicle: Vehicle, i: int, seed: int, folder: Path | None, cont
             sensor.details() if hasattr(sensor, "details") else {},
         )
         parts.append(SensorPart(sensor, info, i, config.faults, seed, context))
+    return parts
+
+
+def _observer_parts(scenario: Scenario, context: Context) -> list[Part]:
+    names = [vehicle.name for vehicle in scenario.vehicles]
+    parts: list[Part] = []
+    for name, config in scenario.observers.items():
+        rate = _rate(config.rate_hz, f"observers.{name}.rate_hz")
+        info = StreamInfo(f"observer/{name}", "CameraImage", rate)
+        watched = None if config.vehicle is None else names.index(config.vehicle)
+        parts.append(ObserverPart(Observer(config), info, watched, context))
     return parts
 
 

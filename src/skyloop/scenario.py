@@ -12,6 +12,7 @@ from pydantic import BaseModel, Discriminator, Field, StrictInt, Tag, field_vali
 from skyloop.errors import ScenarioError, nearest_name, unknown_name
 from skyloop.navigation.ekf import EkfConfig
 from skyloop.plugins import is_plugin
+from skyloop.sensors.observer import ObserverConfig
 from skyloop.sensors.registry import AnySensor
 from skyloop.sensors.sensor import SensorConfig
 from skyloop.tasks.pilots import PilotConfig
@@ -120,8 +121,8 @@ class Vehicle(BaseModel):
     @field_validator("name")
     @classmethod
     def _name_is_free(cls, value: str) -> str:
-        if value == "truth":
-            raise ValueError("streams of the truth begin with 'truth/'; give the vehicle another name")
+        if value in ("truth", "observer"):
+            raise ValueError(f"other streams begin with '{value}/'; give the vehicle another name")
         return value
 
     @field_validator("controller")
@@ -178,6 +179,8 @@ class Scenario(BaseModel):
     world: WorldConfig = WorldConfig()
     weather: WeatherConfig = WeatherConfig()
     wind: Wind = Calm(kind="calm")
+    observers: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")], ObserverConfig] = {}
+    """Cameras that belong to no vehicle, by name: `chase` publishes on `observer/chase`."""
     vehicles: Annotated[list[Vehicle], Field(min_length=1, max_length=64)] = [Vehicle()]
     folder: str | None = None
     """Where files named here are looked for: left out, the scenario file's own folder; null, the current one."""
@@ -194,6 +197,15 @@ class Scenario(BaseModel):
             if not np.isfinite([x for x in np.ravel(number) if isinstance(x, float)]).all():
                 raise ValueError(f"{name} is {number}; every number must be finite")
         return value
+
+    @model_validator(mode="after")
+    def _observed_vehicles_exist(self) -> Scenario:
+        names = [vehicle.name for vehicle in self.vehicles]
+        for name, observer in self.observers.items():
+            if observer.vehicle is not None and observer.vehicle not in names:
+                hint = nearest_name(observer.vehicle, names)
+                raise ValueError(f"observers.{name}: no vehicle named '{observer.vehicle}'; {hint}")
+        return self
 
     @model_validator(mode="after")
     def _names_differ(self) -> Scenario:

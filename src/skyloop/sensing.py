@@ -9,10 +9,41 @@ import numpy as np
 
 from skyloop.errors import PartError
 from skyloop.keyed_random import KeyedRandom, stream_key
-from skyloop.parts import Context, ask
+from skyloop.messages import CameraImage
+from skyloop.parts import Context, Forgetful, ask
 from skyloop.sensors.faults import Fault, apply_faults
+from skyloop.sensors.observer import Observer
 from skyloop.sensors.sensor import kinematics_at
-from skyloop.streams import NS_PER_S, StreamInfo
+from skyloop.streams import NS_PER_S, Rate, StreamInfo
+from skyloop.world.views import ViewRequest
+
+
+class ObserverPart(Forgetful):
+    """A camera that belongs to no vehicle."""
+
+    def __init__(self, observer: Observer, info: StreamInfo, watched: int | None, context: Context) -> None:
+        self.name = info.name
+        self._observer, self._info, self._watched, self._context = observer, info, watched, context
+        context.bus.advertise(info)
+        context.lookers.append(self.expected)
+        assert info.rate is not None
+        context.schedule.every(info.rate, self._act)
+
+    def expected(self, t_ns: int) -> list[ViewRequest]:
+        return [self._request(t_ns)] if is_due(self._info.rate, t_ns) else []
+
+    def _request(self, t_ns: int) -> ViewRequest:
+        state = None if self._watched is None else self._context.fleet.state(self._watched, t_ns)
+        return self._observer.request(state, t_ns)
+
+    def _act(self, t_ns: int, index: int) -> None:
+        self._context.look(t_ns)
+        view = self._context.scene.at(t_ns).view(self._request(t_ns))
+        self._context.publish(self._info.name, index, t_ns, CameraImage(t_ns, view.colour))
+
+
+def is_due(rate: Rate | None, t_ns: int) -> bool:
+    return rate is not None and rate.due_ns(rate.count_until(t_ns)) == t_ns
 
 
 class SensorPart:
@@ -51,11 +82,9 @@ class SensorPart:
         assert info.rate is not None
         context.schedule.every(info.rate, self._act)
 
-    def expected(self, t_ns: int) -> list[Any]:
+    def expected(self, t_ns: int) -> list[ViewRequest]:
         """The views this sensor will ask for at `t_ns`; none when it is not due then."""
-        rate = self.info.rate
-        assert rate is not None
-        if rate.due_ns(rate.count_until(t_ns)) != t_ns:
+        if not is_due(self.info.rate, t_ns):
             return []
         requests = ask(self.name, t_ns, self.sensor.requests, self._kinematics(t_ns), self._state)
         return self._context.scene.at(t_ns, self._vehicle).seen(requests)

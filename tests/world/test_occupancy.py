@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 
 from skyloop.errors import ScenarioError
 from skyloop.world.ground import Ground
-from skyloop.world.mesh import Mesh, box, cylinder, ellipsoid, mesh_of, quad
+from skyloop.world.mesh import Mesh, box, cylinder, ellipsoid, merged, mesh_of, quad
 from skyloop.world.model import Model, Shape
 from skyloop.world.occupancy import BOTTOMLESS, CLOSED, OPEN, closure, occupancy
 from skyloop.world.terrain import place_terrain
@@ -104,6 +104,21 @@ def test_below_the_terrain_is_taken_and_above_is_free() -> None:
     assert grid[np.abs(above) < 0.5 * voxel - 0.01].all()
     deep = occupancy(model, None, (-5, -5, -50), (5, 5, -40), 1.0)
     assert deep.all()
+
+
+def test_a_step_in_the_ground_fills_to_its_top_only() -> None:
+    """Column centres fall into the very plane of an upright ground face."""
+    low, high = (
+        quad((-5, -5, 0), (0.25, -5, 0), (0.25, 5, 0), (-5, 5, 0)),
+        quad((0.25, -5, 1), (5, -5, 1), (5, 5, 1), (0.25, 5, 1)),
+    )
+    riser = quad((0.25, 5, 0), (0.25, -5, 0), (0.25, -5, 1), (0.25, 5, 1))
+    model = model_with(merged([low, high, riser]), solid=False)
+    grid = occupancy(model, None, (-2, -2, -1.9), (2, 2, 3.6), 0.5)
+    z = -1.9 + 0.5 * (np.arange(11) + 0.5)
+    assert np.array_equal(grid[0, 3], z < 0.25)
+    assert np.array_equal(grid[7, 3], z < 1.25)
+    assert np.array_equal(grid[4], np.tile(z < 1.25, (8, 1)))
 
 
 def test_inside_and_not_inside() -> None:

@@ -3,6 +3,7 @@
 BENCHES = {
     "camera": ("skyloop.bench.camera", "pictures of park and room, beside PyBullet and MuJoCo in the same run"),
     "flight": ("skyloop.bench.flight", "how closely the built-in controller flies, on twenty seeds"),
+    "lidar": ("skyloop.bench.lidar", "LiDAR points per second, beside bare Embree on the same rays"),
     "physics": (
         "skyloop.bench.physics",
         "flight kernels and a whole scenario, beside RotorPy in the same run",

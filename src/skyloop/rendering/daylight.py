@@ -34,18 +34,20 @@ def daylight(sky: dict[str, Any]) -> Daylight:
     murk = _step(2e-4, 8e-3, sky["extinction"])
     sun_colour = 2.0 * _step(-0.02, 0.08, height) * clear * (1.0 - 0.9 * murk)
     warm = np.array([1.0, 0.96 - 0.36 * low, 0.88 - 0.58 * low])
-    blue = np.array([0.14, 0.31, 0.74]) * (1.0 - 0.4 * low)
+    blue = np.array([0.11, 0.33, 0.95]) * (1.0 - 0.4 * low)
     grey = np.array([0.46, 0.49, 0.53])
     overcast = max(sky["clouds"] ** 2, murk)
     zenith = up * (blue * (1.0 - overcast) + grey * overcast) + np.array([0.012, 0.016, 0.03])
-    pale = np.array([0.58, 0.72, 0.92]) * (1.0 - low) + np.array([0.85, 0.55, 0.35]) * low
+    pale = np.array([0.50, 0.74, 1.10]) * (1.0 - low) + np.array([0.85, 0.55, 0.35]) * low
     horizon = up * (pale * (1.0 - overcast) + 1.1 * grey * overcast) + np.array([0.015, 0.018, 0.03])
     if sky["dust"] > 0.0:
         brown = min(1.0, sky["dust"] / 60.0)
         horizon = horizon * (1.0 - brown) + up * brown * np.array([0.62, 0.48, 0.30])
         zenith = zenith * (1.0 - brown) + up * brown * np.array([0.45, 0.36, 0.24])
     ambient = 0.75 * zenith + 0.30 * horizon
-    ground = 0.28 * horizon + 0.08 * sun_colour * warm * max(height, 0.0)
+    # shade is less blue than the sky: light has come by way of the ground, and cameras balance it away
+    ambient = 1.45 * (0.35 * ambient + 0.65 * ambient @ [0.30, 0.55, 0.15])
+    ground = 0.42 * horizon + 0.12 * sun_colour * warm * max(height, 0.0)
     return Daylight(
         tuple(sun),
         tuple(sun_colour * warm),

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from skyloop.compiled import inlined, kernel
 from skyloop.errors import ScenarioError
-from skyloop.frames import quat_from_matrix
+from skyloop.frames import matrix_from_quat, quat_from_matrix
 from skyloop.messages import Array
 from skyloop.world.views import Pinhole, View
 
@@ -179,6 +179,8 @@ class Lens:
                 jxy = slope * x * y + 2.0 * p1 * x + 2.0 * p2 * y
                 area = jxx * jyy - jxy * jxy
                 x, y = x - (jyy * ex - jxy * ey) / area, y - (jxx * ey - jxy * ex) / area
+                if np.abs(ex).max() + np.abs(ey).max() < 1e-13:
+                    break
             sound = (np.hypot(ex, ey) < 1e-9) & (x * x + y * y < self.numbers[9])
         if not sound.all():
             raise ScenarioError(
@@ -236,21 +238,6 @@ def _pick_surface(surface, number, face, x, y, f_cx_cy, distance, out):
             distance[i, j] = z * math.sqrt(1.0 + a * a + b * b)
 
 
-@kernel(
-    void(
-        _readonly(float32, 3), int64, _readonly(int8, 2), _readonly(float32, 2), _readonly(float32, 2),
-        float32[:, :, ::1],
-    )
-)  # fmt: skip
-def _pick_vector(values, number, face, x, y, out):
-    for i in range(out.shape[0]):
-        for j in range(out.shape[1]):
-            if face[i, j] == number:
-                r, c = int64(y[i, j] + 0.5), int64(x[i, j] + 0.5)
-                for k in range(3):
-                    out[i, j, k] = values[r, c, k]
-
-
 @dataclass(frozen=True, eq=False)
 class Face:
     lens: Pinhole
@@ -269,6 +256,7 @@ class Mosaic:
         if self.direct:
             rows = Pinhole(p.width, last - first, p.fx, p.fy, p.cx, p.cy - first)
             self.faces = [Face(rows, quat_from_matrix(_FRONT))]
+            self._distance_over_depth = np.linalg.norm(rows.rays(), axis=2).astype(np.float32)
             return
         directions = lens.directions[first:last]
         self._cosine = directions[..., 2]
@@ -287,11 +275,12 @@ class Mosaic:
                 continue
             local = directions[mine] @ side
             x, y = f * local[:, 0] / local[:, 2], f * local[:, 1] / local[:, 2]
-            left, top = math.floor(x.min()), math.floor(y.min())
-            width, height = math.floor(x.max()) - left + 2, math.floor(y.max()) - top + 2
+            # near the axis the views' pixels coincide with the image's
+            left, top = math.floor(x.min() + p.cx) - p.cx, math.floor(y.min() + p.cy) - p.cy
+            width, height = math.floor(x.max() - left) + 2, math.floor(y.max() - top) + 2
             self._face[mine] = len(self.faces)
             self._x[mine], self._y[mine] = x - left, y - top
-            self.faces.append(Face(Pinhole(width, height, f, f, float(-left), float(-top)), quat_from_matrix(side)))
+            self.faces.append(Face(Pinhole(width, height, f, f, -left, -top), quat_from_matrix(side)))
 
     def colour(self, views: Sequence[View]) -> NDArray[np.uint8]:
         if self.direct:
@@ -304,7 +293,7 @@ class Mosaic:
     def surface(self, views: Sequence[View]) -> tuple[NDArray[np.uint32], NDArray[np.float32]]:
         """(rows, width, 4) as in a View, and (rows, width) m of distance; what the lens cannot see is sky."""
         if self.direct:
-            return views[0].surface, views[0].distance
+            return views[0].surface, views[0].depth * self._distance_over_depth
         out, distance = np.zeros((*self._shape, 4), np.uint32), np.full(self._shape, np.inf, np.float32)
         for number, view in enumerate(views):
             lens = view.lens
@@ -324,13 +313,40 @@ class Mosaic:
             out[mine] = mask[(self._y[mine] + 0.5).astype(np.intp), (self._x[mine] + 0.5).astype(np.intp)]
         return out
 
-    def velocities(self, views: Sequence[View]) -> NDArray[np.float32]:
-        if self.direct:
-            return views[0].velocities
-        out = np.zeros((*self._shape, 3), np.float32)
-        for number, view in enumerate(views):
-            _pick_vector(view.velocities, number, self._face, self._x, self._y, out)
-        return out
+
+@kernel(
+    void(
+        _readonly(uint32, 3), _readonly(float32, 2), _readonly(float64, 3), int64, _readonly(float64, 3),
+        _readonly(float64, 2), _readonly(float64, 2), _readonly(float64, 2), _readonly(float64, 1), float32[:, :, ::1],
+    )
+)  # fmt: skip
+def _surface_velocities(surface, distance, directions, n_standing, poses, velocities, turns, rotation, position, out):
+    """v + ω × (p - origin) of the part each pixel shows."""
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            k = int64(surface[i, j, 1]) - 1 - n_standing
+            if k < 0:
+                out[i, j, 0] = out[i, j, 1] = out[i, j, 2] = 0.0
+                continue
+            d = float64(distance[i, j])
+            x, y, z = d * directions[i, j, 0], d * directions[i, j, 1], d * directions[i, j, 2]
+            rx = rotation[0, 0] * x + rotation[0, 1] * y + rotation[0, 2] * z + position[0] - poses[k, 0, 3]
+            ry = rotation[1, 0] * x + rotation[1, 1] * y + rotation[1, 2] * z + position[1] - poses[k, 1, 3]
+            rz = rotation[2, 0] * x + rotation[2, 1] * y + rotation[2, 2] * z + position[2] - poses[k, 2, 3]
+            out[i, j, 0] = velocities[k, 0] + turns[k, 1] * rz - turns[k, 2] * ry
+            out[i, j, 1] = velocities[k, 1] + turns[k, 2] * rx - turns[k, 0] * rz
+            out[i, j, 2] = velocities[k, 2] + turns[k, 0] * ry - turns[k, 1] * rx
+
+
+def surface_velocities(lens: Lens, seen: View, distance: NDArray[np.float32]) -> NDArray[np.float32]:
+    """(height, width, 3) m/s, world, as View.velocities but through any lens."""
+    out, m = np.empty((*distance.shape, 3), np.float32), seen.motion
+    rotation, position = np.ascontiguousarray(matrix_from_quat(seen.pose.quat_wxyz)), np.asarray(seen.pose.position)
+    _surface_velocities(
+        seen.surface, distance, lens.directions, seen.model.n_standing, m.poses, m.velocities, m.angular_velocities,
+        rotation, position, out,
+    )  # fmt: skip
+    return out
 
 
 @kernel(
@@ -340,7 +356,7 @@ class Mosaic:
     )
 )  # fmt: skip
 def _image_motion(model, p, directions, distance, velocities, rotation, velocity, turn, out):
-    """ẋ = Rᵀ(v - v_camera)/distance - ω × d of each direction d; its image by a central difference of `project`."""
+    """ḋ = Rᵀ(v - v_camera)/distance - ω × d of each direction d; for bending lenses a difference of `project`."""
     for i in range(out.shape[0]):
         for j in range(out.shape[1]):
             x, y, z = directions[i, j, 0], directions[i, j, 1], directions[i, j, 2]
@@ -351,6 +367,10 @@ def _image_motion(model, p, directions, distance, velocities, rotation, velocity
             dx = rotation[0, 0] * vx + rotation[1, 0] * vy + rotation[2, 0] * vz - turn[1] * z + turn[2] * y
             dy = rotation[0, 1] * vx + rotation[1, 1] * vy + rotation[2, 1] * vz - turn[2] * x + turn[0] * z
             dz = rotation[0, 2] * vx + rotation[1, 2] * vy + rotation[2, 2] * vz - turn[0] * y + turn[1] * x
+            if model == PINHOLE:
+                out[i, j, 0] = p[0] * (dx - x / z * dz) / z
+                out[i, j, 1] = p[1] * (dy - y / z * dz) / z
+                continue
             h = 1e-4 / (1.0 + math.sqrt(dx * dx + dy * dy + dz * dz))
             u1, v1 = project(model, p, x + h * dx, y + h * dy, z + h * dz)
             u0, v0 = project(model, p, x - h * dx, y - h * dy, z - h * dz)

@@ -63,9 +63,9 @@ def _cover(triangles, mask):
     """Mark the pixels whose centres lie in any of the (n, 3, 2) triangles; those with a NaN are left out."""
     height, width = mask.shape
     for n in range(triangles.shape[0]):
-        ax, ay = triangles[n, 0]
-        bx, by = triangles[n, 1]
-        cx, cy = triangles[n, 2]
+        ax, ay = triangles[n, 0, 0], triangles[n, 0, 1]
+        bx, by = triangles[n, 1, 0], triangles[n, 1, 1]
+        cx, cy = triangles[n, 2, 0], triangles[n, 2, 1]
         low_y, high_y = min(ay, by, cy), max(ay, by, cy)
         if not (high_y - low_y < 1e7 and abs(ax + bx + cx) < 1e7) or high_y < 0.0 or low_y > height - 1.0:
             continue
@@ -86,15 +86,21 @@ def _clip(triangles, near, out):
     for n in range(triangles.shape[0]):
         corners = 0
         for k in range(3):
-            a, b = triangles[n, k], triangles[n, (k + 1) % 3]
-            if a[2] >= near:
-                polygon[corners] = a
+            this, next_ = triangles[n, k], triangles[n, (k + 1) % 3]
+            if this[2] >= near:
+                for axis in range(3):
+                    polygon[corners, axis] = this[axis]
                 corners += 1
-            if (a[2] >= near) != (b[2] >= near):
-                polygon[corners] = a + (near - a[2]) / (b[2] - a[2]) * (b - a)
+            if (this[2] >= near) != (next_[2] >= near):
+                share = (near - this[2]) / (next_[2] - this[2])
+                for axis in range(3):
+                    polygon[corners, axis] = this[axis] + share * (next_[axis] - this[axis])
                 corners += 1
         for k in range(1, corners - 1):
-            out[count, 0], out[count, 1], out[count, 2] = polygon[0], polygon[k], polygon[k + 1]
+            for axis in range(3):
+                out[count, 0, axis] = polygon[0, axis]
+                out[count, 1, axis] = polygon[k, axis]
+                out[count, 2, axis] = polygon[k + 1, axis]
             count += 1
     return count
 

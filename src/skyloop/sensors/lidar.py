@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from itertools import pairwise
-from typing import Annotated, Any, ClassVar, Literal, Protocol
+from math import ceil
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -19,11 +20,9 @@ from skyloop.errors import ScenarioError
 from skyloop.keyed_random import KeyedRandom
 from skyloop.messages import Array, Kinematics, LidarScan
 from skyloop.sensors.faults import add_error
-from skyloop.sensors.lidar_kernels import aim, keep_returns
+from skyloop.sensors.lidar_kernels import aim, draw_range_noise, keep_returns
 from skyloop.sensors.lidar_patterns import Pattern, elevations, rosette, spinning
 from skyloop.sensors.sensor import NonNegative, Positive, Scene, SensorConfig, numbers_of, plain
-from skyloop.world.model import Model
-from skyloop.world.rays import RayHits
 from skyloop.world.semantics import CLASSES
 from skyloop.world.weather import Weather
 
@@ -33,16 +32,6 @@ FOG_VISIBILITY = 1000.0
 """m; clearer air is haze and sends nothing back."""
 MOST_POINTS = 5_000_000
 """In one sweep."""
-
-
-class SeenWorld(Scene, Protocol):
-    """What a LiDAR asks of the world beyond what every sensor does."""
-
-    model: Model
-    weather: Weather
-
-    def cast(self, origins: Any, directions: Any, max_range: float, t_ns: int | None = None) -> RayHits:
-        """Rays against the world at `t_ns`; None: at the present instant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,21 +186,27 @@ class Lidar:
         self._sweep = period_s
         self.pattern = _pattern(self.numbers, period_s)
         self._offsets_ns = self.pattern.offsets_ns * int(self.numbers.motion_distortion)
+        # written anew for each sweep; fresh memory would cost a tenth of its time
+        n = len(self._offsets_ns)
+        self._origins, self._along = np.empty((n, 3), np.float32), np.empty((n, 3), np.float32)
+        self._normals = np.zeros(4 * ceil(n / 4))
 
     def initial_state(self, rng: KeyedRandom) -> tuple[()]:
         return ()
 
     def measure(
-        self, kinematics: Kinematics, scene: SeenWorld, state: tuple[()], rng: KeyedRandom
+        self, kinematics: Kinematics, scene: Scene, state: tuple[()], rng: KeyedRandom
     ) -> tuple[LidarScan, tuple[()]]:
         pattern = self.pattern
         directions = pattern.directions_at(kinematics.t_ns)
-        origins, along = np.empty_like(directions), np.empty_like(directions)
+        origins, along = self._origins, self._along
         aim(directions, self._offsets_ns, _motion(kinematics), origins, along)
         scan = _blank(kinematics.t_ns, len(directions))
         settings, model = self._settings(scene.weather), scene.model
         tables = (pattern.rings, self._offsets_ns, model.row_thing, model.thing_class, settings)
-        chance = (rng.key, np.uint64(rng.index))
+        chance = (self._normals, rng.key, np.uint64(rng.index))
+        if self.numbers.range_noise_sd > 0.0:
+            draw_range_noise(rng.key, np.uint64(rng.index), self._normals)
         count = 0
         for first, end, t_ns in self._slices(kinematics.t_ns, bool(model.movers)):
             rays = along[first:end]

@@ -34,9 +34,11 @@ class Pattern:
         if self.turn_hz == 0.0:
             return self.directions
         angle = 2.0 * np.pi * (self.turn_hz * (t_ns / NS_PER_S) % 1.0)
-        c, s = np.cos(angle), np.sin(angle)
-        turn = np.array([[1.0, 0.0, 0.0], [0.0, c, -s], [0.0, s, c]], np.float32)
-        return np.ascontiguousarray(self.directions @ turn.T)
+        c, s = np.float32(np.cos(angle)), np.float32(np.sin(angle))
+        turned = self.directions.copy()
+        left, up = self.directions[:, 1], self.directions[:, 2]
+        turned[:, 1], turned[:, 2] = c * left - s * up, s * left + c * up
+        return turned
 
 
 def elevations(channels: int, vertical_fov_deg: tuple[float, float]) -> Array:

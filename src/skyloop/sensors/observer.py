@@ -12,8 +12,8 @@ from skyloop.errors import ScenarioError
 from skyloop.frames import quat_from_matrix, yaw_from_quat
 from skyloop.messages import Array, VehicleState
 from skyloop.sensors.camera import Quality
-from skyloop.sensors.sensor import NonNegative, Positive, SensorConfig, Vector3
-from skyloop.streams import NS_PER_S
+from skyloop.sensors.sensor import NonNegative, Positive, Vector3
+from skyloop.streams import NS_PER_S, Rate
 from skyloop.world.views import Pinhole, ViewPose, ViewRequest
 
 
@@ -48,7 +48,11 @@ class ObserverConfig(BaseModel):
     @field_validator("rate_hz")
     @classmethod
     def _rate_is_usable(cls, value: float | str) -> float | str:
-        return SensorConfig(rate_hz=value).rate_hz
+        try:
+            Rate.from_hz(value)
+        except (ScenarioError, ZeroDivisionError) as error:
+            raise ValueError(f"{error}; give a positive number or a fraction such as 30000/1001") from None
+        return value
 
     @model_validator(mode="after")
     def _chases_someone(self) -> ObserverConfig:

@@ -22,6 +22,7 @@ from skyloop.world.facades import (
     flat_opening,
     wall_with_openings,
 )
+from skyloop.world.lettering import strokes
 from skyloop.world.mesh import Colour, Mesh, merged
 from skyloop.world.model import Shape
 from skyloop.world.panels import Paint, Panels
@@ -32,7 +33,8 @@ STYLES: Final = ("town", "villa", "block", "plain")
 GROUND_FLOOR: Final = {"town": 3.7, "villa": 3.0, "block": 3.2, "plain": 3.4}
 """m, height of the ground floor; the upper ones follow."""
 UPPER_FLOOR: Final = {"town": 3.1, "villa": 2.8, "block": 2.9, "plain": 3.2}
-MIDDLE_RANGE, FAR_RANGE = 40.0, 110.0
+SHOPS: Final = ("BAKERY", "CAFE", "BOOKS", "FLOWERS", "BANK", "PHARMACY", "HOTEL", "MARKET", "SHOES", "TOYS", "BIKES")
+MIDDLE_RANGE, FAR_RANGE = 40.0, 130.0
 """m from which on the middle and the far detail are shown."""
 
 WALL_COLOURS: Final[tuple[Colour, ...]] = (
@@ -226,11 +228,11 @@ def _shop_front(
     """The name board with its letters, and often an awning."""
     for panels in (near, middle):
         facade.block(panels, s, (2.85, 3.35), (0.0, 0.12), SHOP_FRAME)
-    letters = min(int(generator.integers(5, 10)), int((s[1] - s[0] - 1.0) / 0.42))
-    first = 0.5 * (s[0] + s[1]) - 0.21 * letters
-    for k in range(letters):
-        x, high = first + 0.42 * k, float(generator.uniform(0.15, 0.3))
-        facade.block(near, (x, x + 0.26), (2.97, 2.97 + high), (0.12, 0.15), Paint("plastic", (245, 238, 215)))
+    name = SHOPS[int(generator.integers(len(SHOPS)))]
+    middle_s, height = 0.5 * (s[0] + s[1]), min(0.3, (s[1] - s[0]) / len(name))
+    for left, low, right, high in strokes(name, height):
+        letters = Paint("plastic", (245, 238, 215))
+        facade.rectangle(near, (middle_s + left, middle_s + right), (3.1 + low, 3.1 + high), 0.14, letters)
     if generator.random() < 0.6:
         for panels in (near, middle):
             _awning(panels, facade, s)

@@ -57,11 +57,11 @@ def occupancy(
         # ground above the box fills it
         if (end < 0.0).any() or (first[:2] > size[:2]).any() or (solid and first[2] > size[2]):
             continue
-        if number not in kinds:
-            kinds[number] = closure(mesh) if solid else GROUND
+        if solid and number not in kinds:
+            kinds[number] = closure(mesh)
         i, j = (slice(max(int(first[axis]) - 1, 0), int(end[axis]) + 1) for axis in (0, 1))
         corner = np.array([i.start, j.start, 0])
-        _add(points[mesh.faces] - corner, kinds[number], pose, grid[i, j])
+        _add(points[mesh.faces] - corner, kinds[number] if solid else GROUND, pose, grid[i, j])
     return grid
 
 
@@ -109,17 +109,17 @@ def _set_axes(axes, t):
     """The ten that separate a triangle from a cube, beside the cube's own three: its normal, and its edges × those;
     each with the span of a cube's centre along it within which they may touch."""
     for number in range(10):
-        i = number // 3 % 3
-        e, f = t[(i + 1) % 3] - t[i], t[2] - t[0]
+        i, j = number // 3 % 3, (number // 3 + 1) % 3
+        x, y, z = t[j, 0] - t[i, 0], t[j, 1] - t[i, 1], t[j, 2] - t[i, 2]
         kind, axis = number % 3 if number < 9 else 3, axes[number]
         if kind == 0:
-            axis[0], axis[1], axis[2] = 0.0, e[2], -e[1]
+            axis[0], axis[1], axis[2] = 0.0, z, -y
         elif kind == 1:
-            axis[0], axis[1], axis[2] = -e[2], 0.0, e[0]
+            axis[0], axis[1], axis[2] = -z, 0.0, x
         elif kind == 2:
-            axis[0], axis[1], axis[2] = e[1], -e[0], 0.0
+            axis[0], axis[1], axis[2] = y, -x, 0.0
         else:
-            axis[0], axis[1], axis[2] = cross(e[0], e[1], e[2], f[0], f[1], f[2])
+            axis[0], axis[1], axis[2] = cross(x, y, z, t[2, 0] - t[0, 0], t[2, 1] - t[0, 1], t[2, 2] - t[0, 2])
         slack = (0.5 + TOUCH) * (abs(axis[0]) + abs(axis[1]) + abs(axis[2]))
         axis[3], axis[4] = np.inf, -np.inf
         for corner in range(3):
@@ -182,7 +182,9 @@ def _crossing(t, x, y, slack):
         return 0, 0.0
     dx, dy = x - t[0, 0], y - t[0, 1]
     along_u, along_v = (dx * vy - dy * vx) / area, (ux * dy - uy * dx) / area
-    return facing, t[0, 2] + along_u * (t[1, 2] - t[0, 2]) + along_v * (t[2, 2] - t[0, 2])
+    z = t[0, 2] + along_u * (t[1, 2] - t[0, 2]) + along_v * (t[2, 2] - t[0, 2])
+    # beside a steep triangle, within the slack, its plane is far above or below
+    return facing, min(max(z, min(t[0, 2], t[1, 2], t[2, 2])), max(t[0, 2], t[1, 2], t[2, 2]))
 
 
 @inlined
@@ -212,7 +214,9 @@ def _fill(triangles, kind, sign, grid):
     bottom = _centres_below(lowest, nz)
     for i in range(nx):
         for j in range(ny):
-            total = int64(np.sum(steps[i, j]))
+            total = 0
+            for k in range(nz + 1):
+                total += steps[i, j, k]
             if kind == BOTTOMLESS:
                 steps[i, j, bottom] -= total
             elif kind == CLOSED and total != 0:

@@ -41,6 +41,8 @@ CLASSES: Final = (
     "marker",
     "target",
     "object",  # of an imported file, when no name says more
+    "traffic light",
+    "barrel",
 )
 
 CLASS_ID: Final = {name: number for number, name in enumerate(CLASSES)}

@@ -6,13 +6,15 @@ from typing import Final
 
 import numpy as np
 
+from skyloop.world.lettering import strokes
 from skyloop.world.mesh import Colour, Mesh, circle, cylinder, ellipsoid, loft, merged
 from skyloop.world.model import Shape
 from skyloop.world.panels import Paint, Panels
 
 TOWARDS_X: Final = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
 """Turns what stands up (+z) to face +x, its x axis to the left (+y)."""
-IRON: Final = Paint("metal", (62, 66, 70))
+IRON: Final = Paint("car paint", (62, 66, 70))
+"""Painted, as are the posts below; bare metal is brushed."""
 STEEL: Final = Paint("metal", (165, 168, 172))
 RED: Final[Colour] = (190, 30, 32)
 BLUE: Final[Colour] = (28, 72, 160)
@@ -38,7 +40,7 @@ def _post(radius: float, height: float, paint: Paint, *, n: int = 8, top: float 
 def bench_shape(generator: np.random.Generator) -> Shape:
     """A slatted bench with a back; who sits on it looks along +x."""
     length = float(generator.uniform(1.6, 2.0))
-    slat, frame = Paint("wood", _pick(generator, BROWNS)), Paint("metal", _pick(generator, GREENS))
+    slat, frame = Paint("wood", _pick(generator, BROWNS)), Paint("car paint", _pick(generator, GREENS))
     half = 0.5 * length
     panels = Panels()
     for k in range(4):
@@ -75,7 +77,7 @@ def _prism(panels: Panels, outline: list[tuple[float, float]], y0: float, y1: fl
 
 def lamp_shape(generator: np.random.Generator, style: str = "lantern") -> Shape:
     """A "lantern" on a post as in parks, or a "street" lamp whose arm reaches over the road at +x."""
-    paint = Paint("metal", _pick(generator, GREENS))
+    paint = Paint("car paint", _pick(generator, GREENS))
     return _lantern(generator, paint) if style == "lantern" else _street_lamp(generator, paint)
 
 
@@ -124,7 +126,7 @@ def _street_lamp(generator: np.random.Generator, paint: Paint) -> Shape:
 
 def bin_shape(generator: np.random.Generator) -> Shape:
     """A litter bin of slats or of sheet metal."""
-    paint = Paint("metal", _pick(generator, GREENS))
+    paint = Paint("car paint", _pick(generator, GREENS))
     dark = Paint("rubber", (25, 25, 25))
     look = paint.look
     if generator.random() < 0.5:
@@ -132,21 +134,26 @@ def bin_shape(generator: np.random.Generator) -> Shape:
         foot = _post(0.1, 0.06, dark)
         rim = loft([circle(r, 14, centre=(0, 0, z)) for r, z in ((0.255, 0.78), (0.255, 0.85), (0.2, 0.85))], **look)
         hollow = _post(0.19, 0.015, dark, n=12).moved((0, 0, 0.845))
-        return Shape("round bin", (merged([body, foot, rim, hollow]),))
+        plain = _post(0.23, 0.85, paint, n=6)
+        return Shape("round bin", (merged([body, foot, rim, hollow]), plain), (25.0,))
     panels = Panels()
     panels.box((-0.18, -0.2, 0.06), (0.18, 0.2, 0.78), Paint("metal", (120, 124, 128)))
     for side in (-1, 1):
         for k in range(5):
             y = -0.19 + 0.08 * k
-            near, far = sorted((side * 0.18, side * 0.205))
-            panels.box((near, y, 0.1), (far, y + 0.06, 0.76), Paint("wood"))
+            low, high = sorted((side * 0.18, side * 0.205))
+            panels.box((low, y, 0.1), (high, y + 0.06, 0.76), Paint("wood"))
     panels.box((-0.2, -0.22, 0.95), (0.2, 0.22, 0.99), paint)
     for y in (-0.2, 0.17):
         for x in (-0.18, 0.15):
             panels.box((x, y, 0.78), (x + 0.03, y + 0.03, 0.95), paint, without=("+z", "-z"))
             panels.box((x, y, 0.0), (x + 0.03, y + 0.03, 0.06), dark)
     panels.box((-0.14, -0.16, 0.78), (0.14, 0.16, 0.795), dark, without=("-z",))
-    return Shape("slatted bin", (panels.mesh(),))
+    far = Panels()
+    far.box((-0.2, -0.2, 0.0), (0.2, 0.2, 0.78), Paint("wood"), without=("-z",))
+    far.box((-0.2, -0.22, 0.95), (0.2, 0.22, 0.99), paint)
+    far.box((-0.02, -0.2, 0.78), (0.02, 0.2, 0.95), paint, without=("-z", "+z"))
+    return Shape("slatted bin", (panels.mesh(), far.mesh()), (25.0,))
 
 
 SIGNS: Final = ("stop", "no entry", "warning", "limit", "parking", "crossing", "way")
@@ -171,7 +178,8 @@ def sign_shape(generator: np.random.Generator, kind: str = "") -> Shape:
 
     if kind == "stop":
         layers((0.42, 8, white, np.pi / 8), (0.385, 8, red, np.pi / 8))
-        mark(-0.25, -0.07, 0.25, 0.07, white, 2)
+        for y0, z0, y1, z1 in strokes("STOP", 0.19):
+            mark(y0, z0, y1, z1, white, 2)
     elif kind == "no entry":
         layers((0.36, 16, red, 0.0))
         mark(-0.25, -0.06, 0.25, 0.06, white)
@@ -181,8 +189,8 @@ def sign_shape(generator: np.random.Generator, kind: str = "") -> Shape:
         mark(-0.03, -0.11, 0.03, -0.06, black, 2)
     elif kind == "limit":
         layers((0.36, 16, red, 0.0), (0.27, 16, white, 0.0))
-        mark(-0.15, -0.12, -0.03, 0.12, black, 2)
-        mark(0.03, -0.12, 0.15, 0.12, black, 2)
+        for y0, z0, y1, z1 in strokes("30", 0.26):
+            mark(y0, z0, y1, z1, black, 2)
     else:
         _board(marks, kind, (white, blue, black), z)
     return Shape(f"{kind} sign", (merged([_post(0.035, z + 0.35, STEEL, n=8), *plates, marks.mesh()]),))
@@ -194,8 +202,9 @@ def _board(marks: Panels, kind: str, paints: tuple[Paint, Paint, Paint], z: floa
     if kind == "way":
         marks.box((0.04, -0.65, z - 0.15), (0.06, 0.65, z + 0.15), white)
         marks.box((0.06, -0.58, z - 0.1), (0.072, 0.58, z + 0.1), blue, without=("-x",))
-        for k, y in enumerate((-0.45, -0.25, -0.02, 0.2, 0.36)):
-            marks.box((0.072, y, z - 0.05), (0.082, y + (0.12 if k % 2 else 0.17), z + 0.05), white, without=("-x",))
+        for y0, z0, y1, z1 in strokes("CENTRE", 0.13):
+            x = 0.084
+            marks.quad((x, y0, z + z0), (x, y1, z + z0), (x, y1, z + z1), (x, y0, z + z1), white)
         return
     marks.box((0.04, -0.32, z - 0.32), (0.06, 0.32, z + 0.32), white)
     marks.box((0.06, -0.29, z - 0.29), (0.072, 0.29, z + 0.29), blue, without=("-x",))
@@ -227,16 +236,17 @@ def traffic_light_shape(generator: np.random.Generator) -> Shape:
     body = Panels()
     body.box((-0.12, -0.17, 2.4), (0.1, 0.17, 3.35), Paint("plastic", (34, 36, 38)))
     body.box((-0.14, -0.24, 2.33), (-0.12, 0.24, 3.42), Paint("plastic", (60, 62, 64)))
-    meshes = [_post(0.06, 2.5, IRON, n=8), body.mesh()]
+    meshes, lamps = [_post(0.06, 2.5, IRON, n=8), body.mesh()], []
     lights: tuple[Colour, ...] = ((40, 225, 90), (250, 190, 40), (240, 40, 36))
     for k, colour in enumerate(lights):
         shown = colour if k == lit else tuple(v // 3 for v in colour)
         z = 2.56 + 0.31 * k
-        meshes.append(_disc(0.11, 12, 0.02, Paint("plastic", (shown[0], shown[1], shown[2]))).moved((0.1, 0, z)))
+        lamps.append(_disc(0.11, 8, 0.02, Paint("plastic", (shown[0], shown[1], shown[2]))).moved((0.1, 0, z)))
         hood = Panels()
         hood.box((0.1, -0.13, z + 0.115), (0.28, 0.13, z + 0.13), Paint("plastic", (34, 36, 38)))
         meshes.append(hood.mesh())
-    return Shape("traffic light", (merged(meshes),))
+    far = merged([_post(0.06, 2.5, IRON, n=4), body.mesh(), *lamps])
+    return Shape("traffic light", (merged([*meshes, *lamps]), far), (30.0,))
 
 
 def bollard_shape() -> Shape:

@@ -15,7 +15,7 @@ layout(location = 1) out uvec4 out_surface;
 
 void main() {
     vec3 d = normalize(direction);
-    vec3 light = mix(horizon_colour, sky_colour, pow(clamp(d.z, 0.0, 1.0), 0.5));
+    vec3 light = mix(horizon_colour, sky_colour, pow(clamp(d.z, 0.0, 1.0), 0.4));
     float towards_sun = max(dot(d, sun_direction), 0.0);
     light += sun_colour * (0.08 * pow(towards_sun, 12.0) + 6.0 * smoothstep(0.99985, 0.99995, towards_sun));
     if (d.z > 0.01) {

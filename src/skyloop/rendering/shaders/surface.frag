@@ -76,7 +76,7 @@ void main() {
     float lit = 1.0;
 #ifdef SHADOWS
     if (facing > 0.0) {
-        vec3 place = relative + n * (0.04 + 0.10 * (1.0 - facing));
+        vec3 place = relative + n * (0.015 + 0.06 * (1.0 - facing));
         lit = min(lit_in(standing_shadows, shadow_from_relative, place),
                   lit_in(moving_shadows, moving_shadow_from_relative, place));
     }

@@ -7,14 +7,15 @@ the body's middle. Neighbours overlap with rounded ends around the shared joint,
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skyloop.world.actors.body_tables import SOLE, Build
-from skyloop.world.actors.skins import Look, eased, of_girth, section, skin, tube
-from skyloop.world.mesh import Mesh, merged
+from skyloop.world.actors.skins import Look, eased, fewer, of_girth, section, skin, tube
+from skyloop.world.mesh import Mesh, merged, mesh_of
 
 SKIN, HAIR, TOP, BOTTOM, SHOES, ACCENT = range(1, 7)
 """Paint slots of a person's palette."""
@@ -34,6 +35,7 @@ class Outfit:
     hair: str
 
 
+@cache
 def _torso(build: Build) -> list[list[float]]:
     """Sections from the crotch to the neck, heights above the bare sole."""
     h, male = build.stature, build.sex == "male"
@@ -110,9 +112,9 @@ def pelvis(build: Build, bottom: str, lod: int) -> Mesh:
             return points
         low = np.clip((0.47 * h - hip - points[..., 2]) / (0.12 * h), 0.0, 1.0)
         turn = (-1.0) ** np.arange(points.shape[1])
-        return points * np.stack([1.0 + 0.035 * low * turn] * 2 + [np.ones_like(low)], -1)  # type: ignore[no-any-return]
+        return points * np.stack([1.0 + 0.035 * low * turn] * 2 + [np.ones_like(low)], -1)
 
-    return tube(_lifted([*flare, *waist], -hip), cloth, lod=lod, n=18, bulge=pleats)
+    return tube(_lifted([*flare[::-1], *waist], -hip), cloth, lod=lod, n=18, bulge=pleats)
 
 
 def chest(build: Build, top: str, lod: int) -> Mesh:
@@ -147,6 +149,8 @@ def chest(build: Build, top: str, lod: int) -> Mesh:
 
 def _top(rows: list[list[float]], top: str, lod: int, bust: Any) -> Mesh:
     cloth = Look("cloth", TOP)
+    if top == "jacket" and lod == 1:
+        return merged([tube(rows, cloth, lod=lod, n=14, bulge=bust), _front_strip(rows, bust)])
     if top != "jacket" or lod:
         return tube(rows, cloth, lod=lod, n=14, bulge=bust)
     low, high = rows[0][0], rows[-1][0]
@@ -166,6 +170,19 @@ def _top(rows: list[list[float]], top: str, lod: int, bust: Any) -> Mesh:
     front[[0, -1]] = True
     shown = (Look("cloth", ACCENT), lambda centres: np.broadcast_to(front, centres.shape[:2]))
     return tube(rows, cloth, n=14, bulge=opened, paint=shown)
+
+
+def _front_strip(rows: list[list[float]], bust: Any) -> Mesh:
+    """What shows between a jacket's edges, for the middle level of detail: it lies 1 cm before the jacket."""
+    kept = fewer(np.array(rows), 1)
+    front = np.stack([kept[:, 1] + kept[:, 3], 0.0 * kept[:, 0], kept[:, 0]], -1)
+    front = (front if bust is None else bust(front[:, None])[:, 0]) + [0.010, 0.0, 0.0]
+    aside = np.array([0.0, 0.03, 0.0])
+    points = np.stack([front - aside, front + aside], 1)
+    index = np.arange(2 * len(kept)).reshape(-1, 2)
+    a, b, c, d = index[:-1, 0], index[:-1, 1], index[1:, 1], index[1:, 0]
+    faces = np.concatenate([np.stack([a, b, c], -1), np.stack([a, c, d], -1)])
+    return mesh_of(points, faces, material="cloth", slot=ACCENT, uv=points[..., 1:].reshape(-1, 2))
 
 
 def _collar(build: Build, top: str, drop: float, dx: float) -> Mesh:

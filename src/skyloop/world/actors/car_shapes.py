@@ -16,10 +16,10 @@ from skyloop.world.actors.skins import Look, skin
 from skyloop.world.mesh import Mesh, box, merged, mesh_of
 from skyloop.world.model import Shape
 
-PAINT, GLASS, BLACK = Look("car paint", 1), Look("glass", 0, (70, 80, 88)), Look("rubber", 0, (120, 120, 120))
-TRIM, CHROME = Look("plastic", 0, (38, 38, 40)), Look("metal", 0, (205, 208, 212))
-WHITE_LAMP, RED_LAMP = Look("plastic", 0, (244, 244, 236)), Look("plastic", 0, (176, 20, 22))
-PLATE = Look("plastic", 0, (240, 236, 214))
+PAINT, GLASS, BLACK = Look("car paint", 1), Look("glass", 0, (70, 80, 88)), Look("rubber", 0, (24, 24, 26))
+TRIM, CHROME = Look("plastic", 0, (38, 38, 40)), Look("metal", 0, (156, 158, 162))
+WHITE_LAMP, RED_LAMP = Look("plastic", 0, (222, 224, 220)), Look("plastic", 0, (176, 20, 22))
+PLATE = Look("plastic", 0, (216, 210, 180))
 RANGES = (18.0, 60.0)
 """m beyond which the camera takes the coarser bodies."""
 _CREASE = np.cos(np.radians(38.0))
@@ -67,31 +67,36 @@ class Style:
 STYLES: Final = (
     Style(
         "hatchback", 2.55, 1.76, 0.31,
-        ((-0.70, 0.92), (-0.66, 1.02), (-0.34, 1.40), (0.55, 1.48), (1.40, 1.45), (2.18, 1.03), (2.95, 0.88), (3.33, 0.72)),
+        ((-0.70, 0.92), (-0.66, 1.02), (-0.34, 1.40), (0.55, 1.48), (1.40, 1.45),
+         (2.18, 1.03), (2.95, 0.88), (3.33, 0.72)),
         ((-0.70, 0.88), (2.2, 0.92), (2.95, 0.80), (3.33, 0.64)),
         (-0.64, -0.36), (1.42, 2.16), ((-0.12, 0.55), (0.63, 2.08)), (0.59, 1.78),
     ),
     Style(
         "saloon", 2.72, 1.80, 0.32,
-        ((-1.02, 0.90), (-0.98, 1.02), (-0.52, 1.07), (0.22, 1.38), (0.85, 1.45), (1.52, 1.41), (2.30, 1.01), (3.15, 0.86), (3.60, 0.70)),
+        ((-1.02, 0.90), (-0.98, 1.02), (-0.52, 1.07), (0.22, 1.38), (0.85, 1.45),
+         (1.52, 1.41), (2.30, 1.01), (3.15, 0.86), (3.60, 0.70)),
         ((-1.02, 0.86), (2.3, 0.92), (3.15, 0.79), (3.60, 0.62)),
         (-0.48, 0.18), (1.54, 2.28), ((0.10, 0.72), (0.80, 2.20)), (0.76, 1.90),
     ),
     Style(
         "estate", 2.70, 1.82, 0.33,
-        ((-0.98, 0.92), (-0.94, 1.04), (-0.66, 1.44), (0.40, 1.50), (1.48, 1.46), (2.26, 1.04), (3.10, 0.90), (3.58, 0.74)),
+        ((-0.98, 0.92), (-0.94, 1.04), (-0.66, 1.44), (0.40, 1.50), (1.48, 1.46),
+         (2.26, 1.04), (3.10, 0.90), (3.58, 0.74)),
         ((-0.98, 0.90), (2.3, 0.95), (3.10, 0.83), (3.58, 0.66)),
         (-0.92, -0.68), (1.50, 2.24), ((-0.60, -0.02), (0.06, 0.70), (0.78, 2.16)), (0.74, 1.88),
     ),
     Style(
         "suv", 2.66, 1.88, 0.36,
-        ((-0.84, 0.98), (-0.80, 1.14), (-0.56, 1.60), (0.50, 1.69), (1.45, 1.64), (2.14, 1.18), (3.02, 1.06), (3.46, 0.86)),
+        ((-0.84, 0.98), (-0.80, 1.14), (-0.56, 1.60), (0.50, 1.69), (1.45, 1.64),
+         (2.14, 1.18), (3.02, 1.06), (3.46, 0.86)),
         ((-0.84, 1.00), (2.2, 1.08), (3.02, 0.98), (3.46, 0.78)),
         (-0.78, -0.58), (1.47, 2.12), ((-0.48, 0.02), (0.10, 0.66), (0.74, 2.04)), (0.70, 1.82),
     ),
     Style(
         "van", 3.00, 1.92, 0.34,
-        ((-0.92, 1.20), (-0.90, 1.30), (-0.84, 1.94), (0.80, 1.99), (2.20, 1.95), (3.02, 1.22), (3.55, 1.02), (3.86, 0.78)),
+        ((-0.92, 1.20), (-0.90, 1.30), (-0.84, 1.94), (0.80, 1.99), (2.20, 1.95),
+         (3.02, 1.22), (3.55, 1.02), (3.86, 0.78)),
         ((-0.92, 1.12), (3.05, 1.12), (3.55, 0.94), (3.86, 0.70)),
         (-0.90, -0.86), (2.22, 3.00), ((1.90, 2.92),), (1.78, 2.88, -0.2),
     ),
@@ -102,14 +107,15 @@ def _stations(style: Style, lod: int) -> NDArray[np.float64]:
     """x of the cross sections, from the rear."""
     keys = [x for x, _ in style.top]
     keys += [style.rear + 0.10, style.nose - 0.12]
-    keys += [x for window in (*style.side_glass, style.windscreen) for x in window]
+    keys += style.windscreen
+    keys += [x for window in style.side_glass for x in window] if lod == 0 else [style.side_glass[0][0]]
     if lod == 2:
         keys = [style.rear, *style.windscreen, style.rear_glass[1], style.top[-2][0], style.nose]
     arch = style.wheel + 0.055
     around = ([-1.001, -1.0, -0.75, 0.0, 0.75, 1.0, 1.001], [-1.0, -0.6, 0.6, 1.0], [])[lod]
     keys += [axle + arch * a for axle in (0.0, style.wheelbase) for a in around]
     ordered = np.unique(np.round(keys, 4))
-    apart = np.diff(ordered, prepend=-9.0) > (1e-4, 0.14, 0.01)[lod]
+    apart = np.diff(ordered, prepend=-9.0) > (1e-4, 0.09, 0.01)[lod]
     return ordered[apart]
 
 
@@ -146,7 +152,7 @@ def _half(style: Style, x: NDArray[Any], lod: int) -> NDArray[Any]:
 
 
 def _inside(x: NDArray[Any], span: tuple[float, float]) -> NDArray[np.bool_]:
-    return (x > span[0] + 1e-4) & (x < span[1] - 1e-4)  # type: ignore[no-any-return]
+    return (x > span[0] + 1e-4) & (x < span[1] - 1e-4)
 
 
 def _shell(style: Style, lod: int) -> Mesh:
@@ -232,7 +238,7 @@ def _pillars(style: Style) -> list[Mesh]:
             faces = np.array([[0, 1, 2], [0, 2, 3]])[:, :: int(-side)]
             parts.append(_creased(np.array(four), faces, [PAINT], np.zeros(2, int)))
         for x in style.seams:
-            line = _half(style, np.array([x - 0.006, x + 0.006]), 0)[:, :3] * mirror + [0.0, 0.004 * side, 0.0]
+            line = _half(style, np.array([x - 0.006, x + 0.006]), 0)[:, :3] * mirror + [0.0, 0.010 * side, 0.0]
             index = np.array([[0, 3, 4], [0, 4, 1], [1, 4, 5], [1, 5, 2]])[:, :: int(-side)]
             parts.append(_creased(line.reshape(-1, 3), index, [TRIM], np.zeros(4, int)))
     return parts
@@ -250,7 +256,7 @@ def _fittings(style: Style, lod: int) -> list[Mesh]:
         if lod == 0:
             mirror = style.windscreen[1] - 0.18
             z = float(np.interp(mirror, *np.array(style.belt).T)) + 0.09
-            parts.append(_block((0.10, 0.20, 0.13), (mirror, (w + 0.07) * side, z), PAINT))
+            parts.append(_block((0.10, 0.17, 0.12), (mirror, (w + 0.055) * side, z), PAINT))
             parts.append(_block((0.14, 0.020, 0.025), (style.seams[0] + 0.14, 0.983 * w * side, rear_z - 0.10), TRIM))
     if lod == 0:
         parts.append(_block((0.03, 0.75 * w, 0.10), (nose - 0.004, 0.0, front_z - 0.06), TRIM))
@@ -281,7 +287,7 @@ def wheel(style: Style, side: int, lod: int) -> Mesh:
     spokes = np.arange(n) % 2 if lod == 0 else np.zeros(n, int)
     parts = [_creased(rim, faces, [BLACK] if lod == 2 else [CHROME, TRIM], spokes)]
     if lod < 2:
-        tread = [(-0.10, 1.0), (0.075, 1.0), (0.10, 0.90), (0.10, 0.68)] if lod == 0 else [(-0.1, 1.0), (0.09, 1.0), (0.1, 0.68)]
+        tread = ([(-0.10, 1.0), (0.075, 1.0), (0.10, 0.90), (0.10, 0.68)], [(0.0, 1.0), (0.1, 0.68)])[lod]
         # rings run from inside to outside, and around so that their skin faces out
         parts.append(skin(np.array([ring(y, share * r) for y, share in tread])[:, ::-1], BLACK))
     whole = merged(parts)

@@ -75,15 +75,17 @@ def _rolled(path: Path, hubs: NDArray[np.float64]) -> NDArray[np.float64]:
     )
 )  # fmt: skip
 def drive_poses(
-    s: Any, wheelbase: Any, radius: Any, pieces: Any, length: Any, lap_turn: Any, rolled: Any, lap_rolled: Any, hubs: Any,
-    heights: Any, ox: Any, oy: Any, cell: Any, out: Any,
+    s: Any, wheelbase: Any, radius: Any, pieces: Any, length: Any, lap_turn: Any, rolled: Any, lap_rolled: Any,
+    hubs: Any, heights: Any, ox: Any, oy: Any, cell: Any, out: Any,
 ) -> None:  # fmt: skip
     """Body and four wheels at s metres along the path into out (5, 3, 4); hubs (4, 3) as `wheel_places` gives them."""
     x, y, yaw = path_at(pieces, length, lap_turn, s)
     c, sn = np.cos(yaw), np.sin(yaw)
     level = np.empty(4)
     for k in range(4):
-        level[k] = ground_at(heights, ox, oy, cell, x + c * hubs[k, 0] - sn * hubs[k, 1], y + sn * hubs[k, 0] + c * hubs[k, 1])[0]
+        level[k] = ground_at(
+            heights, ox, oy, cell, x + c * hubs[k, 0] - sn * hubs[k, 1], y + sn * hubs[k, 0] + c * hubs[k, 1]
+        )[0]
     rise = 0.5 * (level[2] + level[3] - level[0] - level[1]) / wheelbase
     bank = 0.5 * (level[0] + level[2] - level[1] - level[3]) / (hubs[0, 1] - hubs[1, 1])
     size = 1.0 / np.sqrt(1.0 + rise * rise)

@@ -13,7 +13,7 @@ from skyloop.world.actors.body_tables import BMI, STATURE, Build
 from skyloop.world.mesh import Colour
 
 _SKIN: Final[tuple[Colour, ...]] = (
-    (236, 200, 178), (228, 184, 156), (214, 166, 134), (196, 146, 112), (164, 116, 84), (126, 86, 62), (92, 62, 46),
+    (202, 156, 132), (196, 148, 120), (186, 136, 106), (170, 120, 90), (142, 98, 70), (110, 74, 54), (82, 55, 41),
 )  # fmt: skip
 _HAIR: Final[tuple[Colour, ...]] = (
     (38, 28, 24), (58, 40, 30), (84, 58, 40), (122, 86, 54), (176, 138, 88), (140, 74, 44), (150, 148, 146),
@@ -26,7 +26,8 @@ _BOTTOMS: Final[tuple[Colour, ...]] = (
     (40, 52, 84), (58, 78, 118), (96, 118, 152), (36, 36, 40), (74, 76, 82), (148, 132, 104), (92, 78, 60),
     (70, 78, 56), (196, 184, 160),
 )  # fmt: skip
-_SHOES: Final[tuple[Colour, ...]] = ((30, 30, 32), (226, 224, 220), (84, 56, 38), (110, 112, 116), (50, 58, 90))
+_DARK: Final[tuple[Colour, ...]] = ((30, 30, 33), (30, 36, 54), (44, 40, 38))
+_SHOES: Final[tuple[Colour, ...]] = ((30, 30, 32), (204, 202, 198), (84, 56, 38), (110, 112, 116), (50, 58, 90))
 _HAIR_STYLES: Final = {
     "male": {"short": 0.45, "crop": 0.25, "bald": 0.12, "cap": 0.14, "tail": 0.04},
     "female": {"long": 0.34, "bob": 0.22, "bun": 0.18, "tail": 0.16, "short": 0.05, "cap": 0.05},
@@ -36,6 +37,8 @@ _BOTTOM_KINDS: Final = {
     "male": {"jeans": 0.45, "trousers": 0.37, "shorts": 0.18},
     "female": {"jeans": 0.44, "trousers": 0.22, "shorts": 0.10, "skirt": 0.24},
 }
+_PLAIN, _STRIPES, _CHECKS, _DENIM = range(4)
+"""Variants of the texture "cloth"."""
 
 
 @dataclass(frozen=True)
@@ -81,12 +84,17 @@ def draw_person(generator: np.random.Generator, randomise: frozenset[str] = froz
     tone = int(generator.integers(len(_SKIN)))
     # dark skin goes with dark hair
     hair = _HAIR[: 3 if tone > 3 else len(_HAIR)]
+    weave = _PLAIN if generator.uniform() < 0.6 else _DENIM
+    if outfit.top in ("t-shirt", "shirt") and outfit.bottom != "skirt" and generator.uniform() < 0.35:
+        weave = _STRIPES if generator.uniform() < 0.5 else _CHECKS
+    # one weave for all that a person wears: on dark trousers a pattern does not show
+    bottoms = _DARK if weave in (_STRIPES, _CHECKS) else _BOTTOMS
     palette = (
         _SKIN[tone],
         _colour(generator, hair, False),
         _colour(generator, _TOPS, any_colour),
-        _colour(generator, _BOTTOMS, any_colour),
+        _colour(generator, bottoms, any_colour and bottoms is not _DARK),
         _colour(generator, _SHOES, any_colour),
         _colour(generator, _TOPS, any_colour),
     )
-    return Person(build, stature / build.stature, outfit, palette, int(generator.integers(4)))
+    return Person(build, stature / build.stature, outfit, palette, weave)

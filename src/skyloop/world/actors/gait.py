@@ -1,8 +1,9 @@
 """How people walk: feet that stand still on the ground, a pelvis that rides over them, legs that join the two.
 
-Stride length and support time follow the speed as Boulic, Thalmann and Thalmann (1990) give them; a shoe rolls over its
-heel and toe without slipping; between supports it swings through. The pelvis rides as high as knees that stay a little
-bent allow. Everything is a function of the phase, which is the arc length walked divided by the stride.
+The stride grows with the root of the speed, since the walk ratio (step length over cadence) of a person is constant
+(Sekiya and Nagasaki 1998); the support time follows Boulic, Thalmann and Thalmann (1990). A shoe rolls over its heel
+and toe without slipping, and swings through between supports. The pelvis rides as high as knees that stay a little bent
+allow. Everything is a function of the phase, which is the arc length walked divided by the stride.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls
@@ -15,25 +16,23 @@ from typing import Any
 import numpy as np
 from numba import float64, from_dtype, void
 from numpy.typing import NDArray
-from scipy.interpolate import CubicSpline, PchipInterpolator
 
 from skyloop.compiled import inlined, kernel
 from skyloop.errors import ScenarioError
 from skyloop.messages import Array
 from skyloop.world.actors.body import sole_outline
 from skyloop.world.actors.body_tables import Build
-from skyloop.world.actors.paths import path_at
-from skyloop.world.ground import ground_at
+from skyloop.world.actors.paths import Path, path_at
+from skyloop.world.ground import Ground, ground_at
 
 SLOWEST, FASTEST = 0.5, 2.0
 """m/s."""
-PARTS = ("pelvis", "chest", "head") + tuple(
-    f"{side} {part}"
-    for side in ("left", "right")
-    for part in ("upper arm", "forearm", "hand", "thigh", "shank", "foot")
-)
+_LIMBS = ("upper arm", "forearm", "hand", "thigh", "shank", "foot")
+PARTS = ("pelvis", "chest", "head", *(f"{side} {part}" for side in ("left", "right") for part in _LIMBS))
 """Rows of a person's poses."""
-UNDER_HIP = 0.226
+WALK_RATIO = 0.0064 / 0.93
+"""m of step per step/min of cadence, and per m of hip height."""
+UNDER_HIP = 0.217
 """Share of the stride, after the heel strikes, at which the ankle is below the hip."""
 SAMPLES = 96
 _STRAIGHTEST = np.radians(6.0)
@@ -54,8 +53,8 @@ WALK = np.dtype(
 
 
 def stride_of(speed: float, hip_height: float) -> tuple[float, float]:
-    """(m, share): length of a stride (two steps), and how much of it a foot stands (Boulic 1990)."""
-    stride = 1.346 * np.sqrt(speed * hip_height)
+    """(m, share): length of a stride (two steps), and how much of it a foot stands."""
+    stride = 2.0 * np.sqrt(WALK_RATIO * hip_height * 60.0 * speed)
     period = stride / speed
     return float(stride), float(0.752 - 0.143 / period)
 
@@ -71,13 +70,18 @@ class _Rolling:
     """Height and advance (m) of an ankle whose shoe is pitched and rolls over `outline` without slip."""
 
     def __init__(self, outline: NDArray[Any]) -> None:
-        pitch = np.linspace(-1.6, 0.8, 481)
+        self._pitch = pitch = np.linspace(-1.6, 0.8, 481)
         c, s = np.cos(pitch)[:, None], np.sin(pitch)[:, None]
-        height = -(outline[:, 0] * s + outline[:, 1] * c).min(axis=1)
-        advance = -np.concatenate([[0.0], np.cumsum(0.5 * (height[1:] + height[:-1]) * np.diff(pitch))])
-        self.height = lambda psi: np.interp(psi, pitch, height)
-        flat = float(np.interp(0.0, pitch, advance))
-        self.advance = lambda psi: np.interp(psi, pitch, advance) - flat
+        self._height = height = -(outline[:, 0] * s + outline[:, 1] * c).min(axis=1)
+        # rolling turns the ankle about the point of contact, which is `height` below it
+        walked = np.concatenate([[0.0], np.cumsum(0.5 * (height[1:] + height[:-1]) * np.diff(pitch))])
+        self._advance = np.interp(0.0, pitch, walked) - walked
+
+    def height(self, pitch: Any) -> Any:
+        return np.interp(pitch, self._pitch, self._height)
+
+    def advance(self, pitch: Any) -> Any:
+        return np.interp(pitch, self._pitch, self._advance)
 
 
 def foot_cycle(speed: float, stride: float, duty: float, outline: NDArray[Any]) -> NDArray[Any]:
@@ -92,27 +96,42 @@ def foot_cycle(speed: float, stride: float, duty: float, outline: NDArray[Any]) 
     slope_off = (off - _foot_pitch(np.array(1.0 - du), strike, off)) / du * (1.0 - duty) / duty
     slope_strike = (_foot_pitch(np.array(du), strike, off) - strike) / du * (1.0 - duty) / duty
     w = np.clip((phase - duty) / (1.0 - duty), 0.0, 1.0)
-    swing = CubicSpline(
-        [0.0, 0.16, 0.50, 0.80, 1.0],
-        [off, 1.08 * off, 0.20 * off, 0.95 * strike, strike],
-        bc_type=((1, 0.8 * float(slope_off)), (1, 0.25 * float(slope_strike))),
-    )
-    pitch = np.where(u < 1.0, pitch, swing(w))
-    clearance = np.interp(speed, [0.5, 2.0], [0.018, 0.030]) * np.sin(np.pi * w) ** 2
+    knots = np.array([0.0, 0.16, 0.50, 0.80, 1.0])
+    swing = np.array([off, 1.08 * off, 0.20 * off, 0.95 * strike, strike])
+    slopes = np.gradient(swing, knots)
+    slopes[[0, -1]] = 0.8 * slope_off, 0.25 * slope_strike
+    pitch = np.where(u < 1.0, pitch, _hermite(knots, swing, slopes, w))
+    clearance = np.interp(speed, [0.5, 2.0], [0.018, 0.030]) * np.sin(np.pi * w) ** 1.3
     height = rolling.height(pitch) + clearance
     x0, x1 = float(rolling.advance(off)), stride + float(rolling.advance(strike))
     pace = 0.9 * float(rolling.height(off)) * abs(float(slope_off))
-    reach = CubicSpline([0.0, 1.0], [x0, x1], bc_type=((1, pace), (1, 0.10 * (x1 - x0))))
-    advance = np.where(u < 1.0, rolling.advance(pitch), reach(w))
+    reach = _hermite(np.array([0.0, 1.0]), np.array([x0, x1]), np.array([pace, 0.10 * (x1 - x0)]), w)
+    advance = np.where(u < 1.0, rolling.advance(pitch), reach)
     return np.stack([advance, height, pitch], axis=1)
+
+
+def _hermite(knots: NDArray[Any], values: NDArray[Any], slopes: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
+    """Cubic pieces through (knots, values) with the given slopes there."""
+    i = np.clip(np.searchsorted(knots, x, side="right") - 1, 0, len(knots) - 2)
+    width = knots[i + 1] - knots[i]
+    f = (x - knots[i]) / width
+    rise = f * f * (3.0 - 2.0 * f)
+    bends = f * (1.0 - f) * ((1.0 - f) * slopes[i] - f * slopes[i + 1]) * width
+    return values[i] + rise * (values[i + 1] - values[i]) + bends  # type: ignore[no-any-return]
 
 
 def _spline(cycle: NDArray[Any], stride: float) -> NDArray[Any]:
     """(SAMPLES, 3, 4) cubic coefficients, highest power first; level where the samples are, so that feet stand."""
     turn = np.array([stride, 0.0, 0.0])
-    around = np.concatenate([cycle[-4:-1] - turn, cycle, cycle[1:4] + turn])
-    pieces = PchipInterpolator(np.arange(-3, SAMPLES + 4), around, axis=0).c
-    return np.ascontiguousarray(pieces[:, 3 : 3 + SAMPLES].transpose(1, 2, 0))
+    around = np.concatenate([cycle[-2:-1] - turn, cycle, cycle[1:2] + turn])
+    step = np.diff(around, axis=0)
+    # harmonic means of the steps to both sides never overshoot (Fritsch and Carlson 1980)
+    product = step[:-1] * step[1:]
+    slope = np.where(product > 0.0, 2.0 * product / np.where(product > 0.0, step[:-1] + step[1:], 1.0), 0.0)
+    y, rise, before, after = cycle[:-1], step[1:-1], slope[:-1], slope[1:]
+    return np.ascontiguousarray(
+        np.stack([before + after - 2.0 * rise, 3.0 * rise - 2.0 * before - after, before, y], -1)
+    )
 
 
 def _ride(cycle: NDArray[Any], walk: Any) -> tuple[float, float, float]:
@@ -121,7 +140,9 @@ def _ride(cycle: NDArray[Any], walk: Any) -> tuple[float, float, float]:
     longest = np.sqrt(
         walk["thigh"] ** 2 + walk["shank"] ** 2 + 2.0 * walk["thigh"] * walk["shank"] * np.cos(_STRAIGHTEST)
     )
-    hip_x = walk["stride"] * (phase - UNDER_HIP) + walk["hip_half"] * np.sin(walk["pelvis_turn"]) * np.cos(2 * np.pi * phase)
+    hip_x = walk["stride"] * (phase - UNDER_HIP) + walk["hip_half"] * np.sin(walk["pelvis_turn"]) * np.cos(
+        2 * np.pi * phase
+    )
     hip_x += walk["surge"] * np.sin(4.0 * np.pi * (phase - 0.06))
     hip_y = walk["hip_half"] - walk["step_half"] + walk["sway"] * np.sin(2.0 * np.pi * phase)
     ahead = cycle[:-1, 0] - hip_x
@@ -173,7 +194,7 @@ class Gait:
         one["hip_height"], one["bob"], one["bob_phase"] = _ride(cycle, one)
         return Gait(walk, _spline(cycle, stride))
 
-    def poses(self, t: float, path: Any, ground: Any) -> Array:
+    def poses(self, t: float, path: Path, ground: Ground) -> Array:
         """(15, 3, 4) world_from_part of PARTS, scaled by the person's size."""
         out = np.empty((len(PARTS), 3, 4))
         walk_poses(t, self.walk, self.foot, path.pieces, path.length, path.lap_turn, *ground.kernel_arguments, out)

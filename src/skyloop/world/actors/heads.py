@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skyloop.world.actors.body import ACCENT, BARE, HAIR, SKIN
-from skyloop.world.actors.body_tables import HEIGHT, SOLE, Build
+from skyloop.world.actors.body_tables import Build
 from skyloop.world.actors.skins import Look, blob, section, skin, tube
 from skyloop.world.mesh import Mesh, merged
 
@@ -80,18 +80,24 @@ def _face(build: Build) -> list[Mesh]:
     size = build.length("head") / 0.228
 
     def on_face(level: float, angle: float, out: float) -> list[float]:
-        return list(_surface(build, np.array(level), np.array(angle), out * size))
+        return [float(v) for v in _surface(build, np.array(level), np.array(angle), out * size)]
 
     parts = []
     for side in (1.0, -1.0):
         eye = on_face(0.525, side * 0.375, -0.0085)
-        parts.append(blob(np.array([0.0095, 0.0150, 0.0085]) * size, eye, Look("skin", 0, (235, 230, 225)), rings=3, n=6))
+        parts.append(
+            blob(np.array([0.0095, 0.0150, 0.0085]) * size, eye, Look("skin", 0, (235, 230, 225)), rings=3, n=6)
+        )
         iris = on_face(0.525, side * 0.355, 0.0005)
         parts.append(blob(np.array([0.003, 0.0068, 0.0068]) * size, iris, Look("skin", 0, (50, 36, 28)), rings=2, n=6))
         brow = on_face(0.605, side * 0.37, -0.001)
-        parts.append(blob(np.array([0.007, 0.0185, 0.0045]) * size, brow, Look("hair", HAIR), rings=2, n=6))
-        ear = [-0.006 * size, side * (_extents(build, np.array(0.47))[2] + 0.004), 0.46 * build.length("head")]
-        parts.append(blob(np.array([0.017, 0.009, 0.029]) * size, ear, Look("skin", SKIN, (245, 225, 220)), rings=3, n=6))
+        arch = blob(np.array([0.006, 0.0185, 0.0045]) * size, (0.0, 0.0, 0.0), Look("hair", HAIR), rings=2, n=6)
+        parts.append(arch.moved(brow, yaw=side * 0.42))
+        beside = float(_extents(build, np.array(0.47))[2]) + 0.004
+        ear = [-0.006 * size, side * beside, 0.46 * build.length("head")]
+        parts.append(
+            blob(np.array([0.017, 0.009, 0.029]) * size, ear, Look("skin", SKIN, (245, 225, 220)), rings=3, n=6)
+        )
     lips = on_face(0.185, 0.0, -0.003)
     red = (215, 150, 145) if build.sex == "male" else (215, 115, 115)
     parts.append(blob(np.array([0.007, 0.0235, 0.0085]) * size, lips, Look("skin", SKIN, red), rings=3, n=6))
@@ -116,7 +122,8 @@ def _locks(build: Build, lod: int, low: NDArray[Any], thick: float, curtain: flo
     shares = (np.array([0.0, 0.13, 0.42, 0.72, 1.0]), np.array([0.0, 0.4, 1.0]), np.array([0.0, 0.4, 1.0]))[lod]
     crown = 1.0
     level = low + (crown - low) * (1.0 - (1.0 - shares[:, None]) ** 1.7)
-    out = np.full(level.shape, thick * size)
+    # coarse patches of hair must not let the crown through
+    out = size * (thick + 0.007 * np.clip((level - 0.6) / 0.3, 0.0, 1.0))
     out[0] = np.minimum(out[0], 0.005 * size)  # the fringe lies against the head
     hang = np.maximum(level, curtain)
     points = _surface(build, np.minimum(hang, 0.93), columns[None], out)
@@ -124,8 +131,8 @@ def _locks(build: Build, lod: int, low: NDArray[Any], thick: float, curtain: flo
     points[..., :2] *= 1.0 + volume * np.clip((0.6 - level) / 0.6, 0.0, 1.5)[..., None]
     # the crown of the hair is the crown of the head, a little higher
     high = level > 0.93
-    points[..., :2] = np.where(high[..., None], points[..., :2] * ((1.0 - level) / 0.07).clip(0.3, 1.0)[..., None] ** 0.5,
-                               points[..., :2])  # fmt: skip
+    towards_crown = np.sqrt(((1.0 - level) / 0.07).clip(0.3, 1.0))[..., None]
+    points[..., :2] *= np.where(high[..., None], towards_crown, 1.0)
     points[..., 2] += thick * size * np.clip((level - 0.6) / 0.4, 0.0, 1.0)
     tip = np.broadcast_to([-0.006 * size, 0.0, height + 1.05 * thick * size], points[0].shape)
     return skin(np.concatenate([points[:-1], [tip]]), Look("hair", HAIR))
@@ -195,8 +202,3 @@ def head(build: Build, style: str, lod: int) -> Mesh:
         parts += _face(build)
     above = merged(parts).moved((EAR_X, 0.0, chin))
     return merged([_neck(build, lod, chin), above])
-
-
-def crown_height(build: Build) -> float:
-    """m of the skull's top over the ground, in shoes."""
-    return build.stature * (HEIGHT["chin"] + build.length("head") / build.stature) + SOLE

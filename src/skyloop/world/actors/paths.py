@@ -80,9 +80,9 @@ class Path:
 
     def at(self, s: ArrayLike) -> tuple[Array, Array]:
         """((..., 2) m, (...) heading in rad) at arc length s; it runs on from lap to lap, both ways."""
-        where = np.ascontiguousarray(s, np.float64)
+        where = np.asarray(s, np.float64)
         out = np.empty((where.size, 3))
-        _path_at_many(self.pieces, self.length, self.lap_turn, where.reshape(-1), out)
+        _path_at_many(self.pieces, self.length, self.lap_turn, where.flatten(), out)
         return out[:, :2].reshape(*where.shape, 2), out[:, 2].reshape(where.shape)
 
 

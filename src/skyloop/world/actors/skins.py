@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skyloop.world.materials import MATERIAL_ID
-from skyloop.world.mesh import Colour, Mesh, merged, mesh_of
+from skyloop.world.mesh import Colour, Mesh, merged
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class Look:
 def section(
     z: float, front: float, back: float, half: float, *, x: float = 0.0, y: float = 0.0, p: float = 2.0
 ) -> list[float]:
-    """One level of a skin: m ahead of, behind and beside the axis at (x, y); `p` is 2 for an ellipse, more is boxier."""
+    """One level of a skin: m ahead of, behind and beside the axis at (x, y); `p` 2 is an ellipse, more is boxier."""
     return [z, x, y, front, back, half, p]
 
 
@@ -77,8 +78,7 @@ def tube(
         sections = sections[::-1].copy()
     n = (n, 6, 4)[lod] if n > 6 else (n, 4, 3)[lod]
     if lod:
-        sections = _fewer(sections, ((4 if len(rows) > 7 else 3), (3 if len(rows) > 7 else 2))[lod - 1])
-        sections[:, 3:6] *= (1.05, 1.12)[lod - 1]  # an inscribed polygon is thinner than the ellipse it stands for
+        sections = fewer(sections, lod)
     rings = _rings(sections, _angles(n))
     if bulge is not None and lod < 2:
         rings = bulge(rings)
@@ -91,8 +91,9 @@ def tube(
     return skin(rings, [look, second], np.asarray(has_it(centres), int))
 
 
-def _fewer(sections: NDArray[Any], count: int) -> NDArray[Any]:
-    """The ends and the sections farthest from the straight lines between those already kept."""
+def fewer(sections: NDArray[Any], lod: int) -> NDArray[Any]:
+    """The ends and the sections farthest from the straight lines between those already kept, made a little wider."""
+    count = 5 - lod if len(sections) > 7 else 4 - lod
     keep = [0, len(sections) - 1]
     while len(keep) < min(count, len(sections)):
         kept = sorted(keep)
@@ -100,7 +101,10 @@ def _fewer(sections: NDArray[Any], count: int) -> NDArray[Any]:
         error = np.abs(sections[:, 1:6] - line).sum(axis=1)
         error[keep] = -1.0
         keep.append(int(error.argmax()))
-    return sections[sorted(keep)]
+    kept_sections = sections[sorted(keep)]
+    # an inscribed polygon is thinner than the ellipse it stands for
+    kept_sections[:, 3:6] *= (1.05, 1.12)[lod - 1]
+    return kept_sections
 
 
 def _rounded(rings: NDArray[Any], rows: NDArray[Any], top: float, bottom: float, lod: int) -> NDArray[Any]:
@@ -118,6 +122,22 @@ def _rounded(rings: NDArray[Any], rows: NDArray[Any], top: float, bottom: float,
     return rings
 
 
+@cache
+def _topology(k: int, n: int, single: tuple[int, ...]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Of k rings of n points, those in `single` all the same point.
+
+    Faces with and without a seam, the patch each belongs to, and for each point with a seam the one without.
+    """
+    welded = np.arange(k)[:, None] * n + np.arange(n + 1) % n
+    welded[list(single)] = welded[list(single), :1]
+    index = np.arange(k * (n + 1)).reshape(k, n + 1)
+    corners = [index[:-1, :-1], index[:-1, 1:], index[1:, 1:], index[1:, :-1]]
+    faces = np.stack([np.stack([corners[i] for i in order], -1) for order in ((0, 1, 2), (0, 2, 3))], 2).reshape(-1, 3)
+    joined = welded.ravel()[faces]
+    real = (joined[:, 0] != joined[:, 1]) & (joined[:, 1] != joined[:, 2]) & (joined[:, 0] != joined[:, 2])
+    return faces[real], joined[real], np.repeat(np.arange((k - 1) * n), 2)[real], welded.ravel()
+
+
 def skin(rings: ArrayLike, look: Look | Sequence[Look], looks: ArrayLike | None = None) -> Mesh:
     """Over (k, n, 3) rings as `mesh.loft` takes them, with smooth normals across the seam and the single points.
 
@@ -125,41 +145,37 @@ def skin(rings: ArrayLike, look: Look | Sequence[Look], looks: ArrayLike | None 
     """
     points = np.asarray(rings, float)
     k, n = points.shape[:2]
-    column = np.arange(n + 1) % n
-    welded = np.arange(k)[:, None] * n + column
-    single = np.ptp(points, axis=1).max(axis=1) < 1e-9
-    welded[single] = welded[single, :1]
-    index = np.arange(k * (n + 1)).reshape(k, n + 1)
-    corners = [index[:-1, :-1], index[:-1, 1:], index[1:, 1:], index[1:, :-1]]
-    faces = np.stack([np.stack([corners[i] for i in order], -1) for order in ((0, 1, 2), (0, 2, 3))], 2)
-    flat = faces.reshape(-1, 3)
-    joined = welded.ravel()[flat]
-    real = (joined[:, 0] != joined[:, 1]) & (joined[:, 1] != joined[:, 2]) & (joined[:, 0] != joined[:, 2])
-    normals = mesh_of(points.reshape(-1, 3), joined[real]).normals[welded.ravel()]
-    seamed = points[:, column]
-    u = np.pad(np.cumsum(np.linalg.norm(np.diff(seamed, axis=1), axis=2), axis=1), ((0, 0), (1, 0)))
-    v = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(points.mean(axis=1), axis=0), axis=1))])
-    uv = np.stack([u, np.broadcast_to(v[:, None], u.shape)], -1).reshape(-1, 2)
+    single = tuple(np.flatnonzero(np.ptp(points, axis=1).max(axis=1) < 1e-9).tolist())
+    faces, joined, patch, welded = _topology(k, n, single)
+    flat = points.reshape(-1, 3)
+    a, b, c = flat[joined].transpose(1, 0, 2)
+    across = np.repeat(np.cross(b - a, c - a), 3, axis=0)
+    summed = np.zeros_like(flat)
+    np.add.at(summed, joined.ravel(), across)
+    normals = (summed / np.maximum(np.linalg.norm(summed, axis=1, keepdims=True), 1e-12))[welded]
+    seamed = np.concatenate([points, points[:, :1]], axis=1)
+    uv = np.zeros((k, n + 1, 2))
+    np.cumsum(np.linalg.norm(np.diff(seamed, axis=1), axis=2), axis=1, out=uv[:, 1:, 0])
+    uv[1:, :, 1] = np.cumsum(np.linalg.norm(np.diff(points.mean(axis=1), axis=0), axis=1))[:, None]
     choices = [look] if isinstance(look, Look) else list(look)
-    which = np.zeros((k - 1, n), int) if looks is None else np.asarray(looks)
-    which = np.broadcast_to(which[..., None], (k - 1, n, 2)).ravel()
+    which = None if looks is None else np.asarray(looks).ravel()[patch]
     parts = []
     for number, chosen in enumerate(choices):
-        mine = flat[real & (which == number)]
+        mine = faces if which is None else faces[which == number]
         if not len(mine):
             continue
         used, local = np.unique(mine, return_inverse=True)
         parts.append(
             Mesh(
-                seamed.reshape(-1, 3)[used],
-                normals[used],
-                uv[used],
+                seamed.reshape(-1, 3)[used].astype(np.float32),
+                normals[used].astype(np.float32),
+                uv.reshape(-1, 2)[used].astype(np.float32),
                 np.tile(np.array([*chosen.colour, chosen.slot], np.uint8), (len(used), 1)),
                 np.full(len(used), MATERIAL_ID[chosen.material], np.uint8),
-                local.reshape(-1, 3),
+                local.reshape(-1, 3).astype(np.int32),
             )
         )
-    return merged(parts)
+    return parts[0] if len(parts) == 1 else merged(parts)
 
 
 def blob(radii: ArrayLike, centre: Sequence[float], look: Look, *, rings: int = 4, n: int = 6) -> Mesh:

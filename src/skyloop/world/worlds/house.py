@@ -70,6 +70,7 @@ class House:
         self.plan = make_floor_plan(self._random, HALF, FREE_OF_WALLS)
         self.kinds = self._room_kinds()
         self._finishes = [self._finish(kind) for kind in self.kinds]
+        self._papers = [int(k) for k in self._looks.permutation(36)[: len(self.kinds)]]
         place_plain(self.model, (-HALF, -HALF, HALF, HALF), material="grass")
         for room, kind in zip(self.plan.rooms, self.kinds, strict=True):
             floors = KINDS[kind][1] if "textures" not in randomise else ("wood", "tiles", "cement", "paving")
@@ -130,13 +131,18 @@ class House:
             segment.length + before + after, HEIGHT, THICKNESS, shifted,
             ends=ends, shift=segment.start, back=looks[1], **looks[0],
         )  # fmt: skip
-        name, variant = f"wall {number + 1}", int(self._looks.integers(36))
+        name, variant = f"wall {number + 1}", self._paper(front, back)
         shape = Shape(name, (mesh.moved((-before, 0.0, 0.0)),))
         self.model.place(shape, (*start, 0.0), yaw=yaw, is_a="wall", name=name, variant=variant)
         for hole in holes:
             self._fill(segment, start, yaw, hole)
         if not holes and segment.length > 3.0:
             self._hang_picture(segment, start, yaw, front, back)
+
+    def _paper(self, front: int, back: int) -> int:
+        """Texture variant of a wall: its front room's, so that a room has one wallpaper, if that has a pattern."""
+        patterned = [k for k in (front, back) if k >= 0 and self._finishes[k]["material"] in ("wallpaper", "tiles")]
+        return self._papers[patterned[0]] if patterned else 0
 
     def _outer_openings(self, segment: Segment) -> list[Opening]:
         """The front door once, else windows."""

@@ -109,7 +109,7 @@ class Urban:
         xy, yaw = beside(centre, side, POSTS + 0.2, -HALF_BLOCK + 2.0), side * 0.5 * np.pi + 0.5 * np.pi
         crossing = beside(centre, side, 0.5 * PITCH, -0.5 * PITCH)
         if max(abs(c) for c in crossing) < STREETS[-1]:
-            self._town.put(lights[int(chance.integers(3))], xy, yaw, "sign", kind="traffic light")
+            self._town.put(lights[int(chance.integers(3))], xy, yaw, "traffic light")
         elif chance.random() < 0.7:
             shape = signs[int(chance.integers(len(signs)))]
             self._town.put(shape, xy, yaw, "sign")

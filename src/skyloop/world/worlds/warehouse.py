@@ -1,0 +1,193 @@
+"""A warehouse of 60 by 40 by 9 m: racks of pallets, forklifts, goods on the floor, a few people; (0, 0) is a crossing.
+
+The hall's shell casts no shadow: the renderer knows sun and sky only, and they stand in for the lamps.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Final
+
+import numpy as np
+
+from skyloop.errors import ScenarioError
+from skyloop.world.actors.paths import Path
+from skyloop.world.actors.people import add_stander, add_walker
+from skyloop.world.forklifts import COLOURS, DrivingForklift, forklift_shape
+from skyloop.world.generation import generator
+from skyloop.world.ground import Ground
+from skyloop.world.hall import place_hall
+from skyloop.world.mesh import Colour
+from skyloop.world.model import Model, Shape
+from skyloop.world.panels import Paint, Panels
+from skyloop.world.storage import (
+    BAY,
+    CARTON_COLOURS,
+    DRUM_COLOURS,
+    LEVELS,
+    PALLET,
+    SLOTS,
+    Load,
+    barrel_shape,
+    guard_shape,
+    packing_table_shape,
+    pallet_loads,
+    pallet_shape,
+    rack_bay_shape,
+)
+
+ROWS: Final = (5.95, 7.25, 11.95, 13.25, 18.15)
+"""m from the middle aisle to the racks' middles; the first four stand back to back in pairs."""
+RUNS: Final = ((-24.4, 7), (4.6, 6))
+"""m along x where racks begin, and their number of bays."""
+AISLES: Final = (9.6, 15.7)
+"""m, the middles of the aisles between them."""
+GOODS: Final = ((25.5, 10.0), (25.5, 12.0), (27.6, 10.0), (27.6, 12.0), (25.5, -10.0), (27.6, -12.0), (27.6, -10.0))
+"""Where pallets stand on the floor."""
+STANDING: Final = ((-26.9, 6.5), (26.5, -6.5), (-26.9, -12.0), (23.0, 7.0), (-26.9, 12.0), (0.4, 17.0), (-0.5, -17.0))
+"""Where people stand."""
+YELLOW: Final = Paint("paint", (240, 195, 30))
+LINE_LIFT: Final = 0.02
+
+Place = tuple[float, float]
+
+
+class Warehouse:
+    def __init__(
+        self, seed: int, *, people: int = 3, fill: float = 0.7, randomise: frozenset[str] = frozenset()
+    ) -> None:
+        """people: that stand or walk; fill: share of the racks' places taken.
+
+        randomise: "textures", "colours" and "people".
+        """
+        if people < 0 or not 0.0 <= fill <= 1.0:
+            raise ScenarioError(f"warehouse has {people} people, fill {fill}; give people >= 0 and fill from 0 to 1")
+        self.ground = Ground(np.zeros((2, 2)), (-50.0, -50.0), 100.0)
+        self.model = Model()
+        self._seed, self._randomise = seed, randomise
+        self._count: Counter[str] = Counter()
+        self._looks = generator(seed, "warehouse/looks")
+        place_hall(self.model, self._variant())
+        self._mark_floor()
+        self._pallet, self._loads = pallet_shape(), pallet_loads(self._looks)
+        self._place_racks(fill)
+        self._place_goods()
+        self._place_forklifts()
+        chance = generator(seed, "warehouse/people")
+        if "people" in randomise:
+            people = int(chance.integers(people // 2, 2 * people + 1))
+        self._add_people(people, chance)
+
+    def _variant(self) -> int:
+        return int(self._looks.integers(3)) if "textures" in self._randomise else 0
+
+    def _colour(self, colours: tuple[Colour, ...]) -> Colour:
+        if "colours" in self._randomise:
+            r, g, b = (int(v) for v in self._looks.integers(60, 256, 3))
+            return (r, g, b)
+        return colours[int(self._looks.integers(len(colours)))]
+
+    def _put(
+        self,
+        shape: Shape,
+        xy: Place,
+        is_a: str,
+        *,
+        z: float = 0.0,
+        yaw: float = 0.0,
+        colour: Colour | None = None,
+        kind: str = "",
+    ) -> None:
+        self._count[kind or is_a] += 1
+        name = f"{kind or is_a} {self._count[kind or is_a]}"
+        palette = [colour] if colour else []
+        self.model.place(shape, (*xy, z), yaw=yaw, is_a=is_a, name=name, palette=palette, variant=self._variant())
+
+    def _load(self, chance: np.random.Generator, xy: Place, z: float, *, yaw: float = 0.0, empty: float = 0.08) -> None:
+        """A pallet, mostly with something on it."""
+        self._put(self._pallet, xy, "pallet", z=z, yaw=yaw)
+        if chance.random() > empty:
+            load: Load = self._loads[int(chance.integers(len(self._loads)))]
+            self._put(load.shape, xy, load.is_a, z=z + PALLET[2], yaw=yaw, colour=self._colour(load.colours))
+
+    def _place_racks(self, fill: float) -> None:
+        chance = generator(self._seed, "warehouse/racks")
+        bay, end, guard = rack_bay_shape(), rack_bay_shape(ends=True), guard_shape()
+        for side in (-1.0, 1.0):
+            for row in ROWS:
+                for start, bays in RUNS:
+                    for k in range(bays):
+                        self._put(bay, (start + BAY * k, side * row), "shelf")
+                        for level in LEVELS:
+                            for slot in SLOTS:
+                                if chance.random() < fill:
+                                    x, y = chance.uniform((-0.03, -0.04), (0.03, 0.04))
+                                    self._load(chance, (start + BAY * k + slot + x, side * row + y), level)
+                    self._put(end, (start + BAY * bays, side * row), "shelf", kind="shelf end")
+                    for x in (start - 0.4, start + BAY * bays + 0.4):
+                        self._put(guard, (x, side * row), "object", kind="guard post")
+
+    def _place_goods(self) -> None:
+        """On the floor near the gates: pallets, a stack of empty ones, barrels, packing tables."""
+        chance = generator(self._seed, "warehouse/goods")
+        for xy in GOODS:
+            turn = float(chance.choice([0.0, 0.5 * np.pi])) + float(chance.normal(0.0, 0.04))
+            self._load(chance, xy, 0.0, yaw=turn)
+        for k in range(int(chance.integers(4, 9))):
+            turn = float(chance.normal(0.0, 0.02))
+            self._put(self._pallet, (27.5, 15.5), "pallet", z=k * PALLET[2], yaw=turn)
+        barrel = barrel_shape()
+        for k in range(int(chance.integers(5, 10))):
+            xy = (24.6 + 0.66 * (k % 3), -15.0 - 0.66 * (k // 3))
+            self._put(barrel, xy, "barrel", colour=self._colour(DRUM_COLOURS))
+        table = packing_table_shape()
+        for y in (-12.0, -6.5, 6.5, 12.0):
+            colour = self._colour(CARTON_COLOURS)
+            self._put(table, (-28.2, y), "furniture", yaw=np.pi, kind="packing table", colour=colour)
+
+    def _place_forklifts(self) -> None:
+        chance = generator(self._seed, "warehouse/forklifts")
+        for xy, yaw in (((26.8, 3.0), 2.9), ((-26.3, -15.6), 0.4)):
+            shape = forklift_shape(lift=float(chance.choice([0.12, 0.6])))
+            self._put(shape, xy, "forklift", yaw=yaw, colour=self._colour(COLOURS))
+        # round the second pair of rows behind the crossing
+        side = float(chance.choice([-1.0, 1.0]))
+        corners = [(x, side * y) for x, y in ((2.2, AISLES[0]), (23.4, AISLES[0]), (23.4, AISLES[1]), (2.2, AISLES[1]))]
+        loop = Path(corners, corner_radius=2.0)
+        mover = DrivingForklift(loop, self.ground, speed=1.8, start=float(chance.uniform(0.0, loop.length)))
+        palette = [self._colour(COLOURS)]
+        self.model.add_mover(mover, [forklift_shape()], is_a="forklift", name="forklift 3", palette=palette)
+
+    def _add_people(self, people: int, chance: np.random.Generator) -> None:
+        """One walks round the middle aisle, the others stand at tables and by the goods."""
+        places = list(STANDING)
+        for k in range(people):
+            if k == 1:
+                path = Path([(-25.8, 4.2), (22.6, 4.2), (22.6, -4.2), (-25.8, -4.2)], corner_radius=1.0)
+                start = float(chance.uniform(0.0, path.length))
+                add_walker(self.model, chance, self.ground, path, start=start, randomise=self._randomise)
+            elif places:
+                x, y = places.pop(0)
+                # who stands at a table looks at it
+                yaw = np.pi if x < -20.0 else float(chance.uniform(-np.pi, np.pi))
+                add_stander(self.model, chance, self.ground, (x, y), yaw, randomise=self._randomise)
+
+    def _mark_floor(self) -> None:
+        """Yellow lines beside the aisles and around the places for goods."""
+        panels = Panels()
+
+        def line(x0: float, y0: float, x1: float, y1: float) -> None:
+            panels.floor((x0, y0), (x1, y1), 0.0, YELLOW)
+
+        for side in (-1.0, 1.0):
+            for y in (5.1, 8.15, 11.05, 14.15, 17.2):
+                low, high = sorted((side * y - 0.05, side * y + 0.05))
+                for start, bays in RUNS:
+                    line(start - 0.8, low, start + BAY * bays + 0.8, high)
+            low, high = sorted((side * 8.6, side * 13.4))
+            for x in (24.4, 29.0):
+                line(x, low, x + 0.1, high)
+            for y in (low, high - 0.1):
+                line(24.5, y, 29.0, y + 0.1)
+        shape = Shape("floor markings", (panels.mesh(),), casts_shadow=False)
+        self.model.place(shape, (0.0, 0.0, LINE_LIFT), is_a="floor", name="floor markings", solid=False)

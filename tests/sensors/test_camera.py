@@ -1,0 +1,328 @@
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from pydantic import ValidationError
+from scipy.spatial.transform import Rotation
+
+from painted_world import (
+    KEY,
+    PERIOD_S,
+    PaintedScene,
+    Tumbling,
+    camera_axes,
+    intrinsics,
+    moving,
+    shape,
+    shoot,
+)
+from skyloop.keyed_random import KeyedRandom
+from skyloop.sensors.camera import PRESETS, USUAL_MOUNTS, Camera, CameraConfig
+from skyloop.sensors.camera_effects import extrapolated
+from skyloop.sensors.faults import Fault, apply_faults, check_faults
+from skyloop.sensors.sensor import MountConfig
+from skyloop.world.mesh import box, quad
+from skyloop.world.model import Model
+
+ALL_TRUTH = ("depth", "distance", "normals", "instances", "classes", "materials", "velocities", "flow", "labels")
+PILLAR, WALKER = 2, 4
+DOWN = (0.0, 90.0, 0.0)
+
+
+@pytest.fixture(scope="module")
+def scene() -> Iterator[PaintedScene]:
+    """Grey ground, a thin black pillar ahead, a white wall behind, a box that moves sideways to the left."""
+    model = Model()
+    model.place(
+        shape(quad((-90, -90, 0), (90, -90, 0), (90, 90, 0), (-90, 90, 0), colour=(150, 150, 150))), is_a="ground"
+    )
+    model.place(shape(box((0.4, 0.4, 60.0), colour=(0, 0, 0))), (10.0, 0.0, 0.0), is_a="lamp")
+    model.place(shape(box((0.1, 400.0, 400.0), colour=(200, 200, 200))), (-40.0, 0.0, 0.0), is_a="wall")
+    side = Tumbling((10.0, 8.0, 2.0), (0.0, 4.0, 0.0), (0.0, 0.0, 0.0))
+    model.add_mover(side, [shape(box((0.5, 0.5, 4.0), colour=(255, 0, 0)))], is_a="person")
+    painted = PaintedScene(model, clouds=0.0, visibility=100_000.0)
+    yield painted
+    painted.close()
+
+
+def light(colour: np.ndarray) -> np.ndarray:
+    return -np.log1p(-np.square(np.minimum(colour, 254.9) / 255.0))
+
+
+def pillar_columns(colour: np.ndarray, row: int) -> np.ndarray:
+    """Share of darkness of each pixel of a row against the lit background around it."""
+    values = light(colour[row].astype(float)).mean(axis=1)
+    return 1.0 - values / np.median(values)
+
+
+def edges_of(truth, number: int) -> tuple[int, int]:
+    columns = np.flatnonzero((truth.instances == number).any(axis=0))
+    return int(columns[0]), int(columns[-1])
+
+
+def test_an_image_is_upright_and_left_is_left(scene) -> None:
+    image, truth, _ = shoot(scene, moving(7, position=(0.0, 1.0, 2.0)), truth=("instances",))
+    assert (image.t_ns, image.colour.shape, image.colour.dtype) == (7, (240, 320, 3), np.uint8)
+    assert (truth.instances[0] != 1).all() and (truth.instances[-1] == 1).all()
+    assert edges_of(truth, PILLAR)[0] > 160, "the pillar is to the right"
+    assert edges_of(truth, WALKER)[1] < 160
+
+
+@pytest.mark.parametrize(
+    ("preset", "size", "f", "rate_hz"),
+    [
+        ("airloop", (320, 240), 160.0, 20.0),
+        ("d435-colour", (640, 360), 343.4963684, 30.0),
+        ("d435-left", (640, 360), 343.4963684, 30.0),
+        ("d435-right", (640, 360), 343.4963684, 30.0),
+        ("down-1280", (1280, 720), 640.0, 20.0),
+        ("perfect", (640, 480), 320.0, 20.0),
+    ],
+)
+def test_presets(preset: str, size: tuple[int, int], f: float, rate_hz: float) -> None:
+    details = intrinsics(preset=preset)
+    assert (details["width"], details["height"]) == size
+    assert details["fx"] == details["fy"] == pytest.approx(f, abs=1e-4)
+    assert (details["cx"], details["cy"]) == (0.5 * (size[0] - 1), 0.5 * (size[1] - 1))
+    assert CameraConfig(preset=preset).rate_hz == rate_hz
+    assert CameraConfig(preset=preset, rate_hz=5.0).rate_hz == 5.0
+    assert details["usual_mount"] == USUAL_MOUNTS.get(preset)
+
+
+def test_the_usual_mounts_are_a_5_cm_stereo_pair_and_a_camera_that_looks_down(scene) -> None:
+    left, right = (MountConfig(**USUAL_MOUNTS[f"d435-{side}"]).mount() for side in ("left", "right"))
+    assert left.position - right.position == pytest.approx([0.0, 0.05, 0.0])
+    mount = MountConfig(**USUAL_MOUNTS["down-1280"]).mount()
+    _, truth, _ = shoot(scene, replace(moving(position=(3.0, 0.0, 5.0)), quat_wxyz=mount.quat_wxyz), truth=("depth",))
+    assert truth.depth == pytest.approx(5.0, abs=1e-3)
+    assert set(USUAL_MOUNTS) < set(PRESETS)
+
+
+def test_size_and_angle_can_be_stated(scene) -> None:
+    image, _, _ = shoot(scene, moving(), width=64, height=48, horizontal_fov_deg=60.0)
+    assert image.colour.shape == (48, 64, 3)
+    details = intrinsics(width=64, height=48, horizontal_fov_deg=60.0)
+    assert details["fx"] == pytest.approx(32.0 / math.tan(math.radians(30.0)))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"model": "fisheye", "distortion": (0.1, 0.2)}, "takes 4 distortion coefficients, not 2"),
+        ({"distortion": (0.1,)}, "model pinhole takes 0"),
+        ({"horizontal_fov_deg": 180.0}, "take model: fisheye"),
+        ({"label_classes": ("persn",)}, "did you mean 'person'"),
+        ({"read_noise": 3.0}, "needs full_well"),
+        ({"truth": ("colour",)}, "truth"),
+    ],
+)
+def test_what_does_not_fit_is_refused(options, message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
+        CameraConfig(**options)
+
+
+def test_requests_are_those_that_measure_asks_for(scene) -> None:
+    options = {"exposure_time": 0.01, "blur_samples": 3, "readout_time": 0.02, "readout_bands": 4, "quality": "medium"}
+    for more in ({}, {"model": "fisheye", "horizontal_fov_deg": 170.0, "truth": ("depth",)}):
+        config = CameraConfig(**options, **more, width=64, height=48)
+        camera, kinematics = Camera(config, PERIOD_S), moving(10**9, rates=(0.1, 0.2, 0.3), velocity=(1.0, 2.0, 3.0))
+        state = camera.initial_state(KeyedRandom(KEY, 0))
+        asked = camera.requests(kinematics, state)
+        camera.measure(kinematics, scene, state, KeyedRandom(KEY, 0))
+        assert len(asked) == len(scene.asked) >= 12
+        for one, other in zip(asked, scene.asked, strict=True):
+            assert (one.lens.width, one.lens.height, one.quality) == (other.lens.width, other.lens.height, "medium")
+            assert one.pose.t_ns == other.pose.t_ns
+            assert (one.pose.position == other.pose.position).all()
+            assert (one.pose.quat_wxyz == other.pose.quat_wxyz).all()
+    assert {request.pose.t_ns - 10**9 for request in asked} >= {0, -7_500_000 - 3_333_333, 7_500_000 + 3_333_333}
+
+
+def test_truth_is_what_was_asked_for_and_its_stream_exists_only_then(scene) -> None:
+    assert not hasattr(Camera(CameraConfig(), PERIOD_S), "hidden")
+    camera = Camera(CameraConfig(truth=("normals",), width=32, height=24), PERIOD_S)
+    _, state = camera.measure(moving(5), scene, camera.initial_state(KeyedRandom(KEY, 0)), KeyedRandom(KEY, 0))
+    truth = camera.hidden(state, 5)
+    assert truth.t_ns == 5 and truth.normals.shape == (24, 32, 3)
+    assert all(getattr(truth, name) is None for name in ALL_TRUTH if name not in ("normals", "labels"))
+    _, everything, _ = shoot(scene, moving(position=(0, 0, 2)), truth=ALL_TRUTH, label_min_px=1)
+    assert all(getattr(everything, name) is not None for name in ALL_TRUTH) and everything.labels
+
+
+def test_truth_has_the_cameras_pose(scene) -> None:
+    kinematics = moving(position=(1.0, 2.0, 3.0), rotation_deg=(10.0, 20.0, 30.0))
+    _, truth, _ = shoot(scene, kinematics, truth=("depth",))
+    assert truth.position == pytest.approx([1.0, 2.0, 3.0])
+    assert Rotation.from_quat(np.roll(truth.quat_wxyz, -1)).as_matrix() == pytest.approx(camera_axes(kinematics))
+
+
+def test_quality_and_exposure_change_the_picture(scene) -> None:
+    kinematics = moving(position=(0.0, 0.0, 2.0))
+    plain, _, _ = shoot(scene, kinematics)
+    fine, _, _ = shoot(scene, kinematics, quality="epic")
+    bright, _, _ = shoot(scene, kinematics, exposure=2.0)
+    assert (fine.colour != plain.colour).any()
+    ground = (slice(200, 240), slice(0, 320))
+    assert light(bright.colour[ground]).mean() == pytest.approx(2.0 * light(plain.colour[ground]).mean(), rel=0.03)
+
+
+def test_motion_blur_smears_by_rate_times_time(scene) -> None:
+    """A 6.4 px pillar turned past by 1 rad/s · 160 px · 0.25 s = 40 px becomes a trapezium of that width."""
+    kinematics = moving(position=(0.0, 0.0, 2.0), rates=(0.0, 0.0, 1.0))
+    sharp, _, _ = shoot(scene, kinematics)
+    dark = {}
+    for samples in (4, 64):
+        image, truth, _ = shoot(scene, kinematics, exposure_time=0.25, blur_samples=samples, truth=("instances",))
+        dark[samples] = pillar_columns(image.colour, 20)
+    width = pillar_columns(sharp.colour, 20)
+    wide = 160.0 * 0.4 / 9.8
+    assert width.sum() == pytest.approx(wide, abs=1.0)
+    assert dark[64].sum() == pytest.approx(wide, rel=0.05)
+    smeared = np.flatnonzero(dark[64] > 0.05)
+    # its slopes, `wide` px long, reach 0.05 of their height wide/40 two pixels in from either end
+    assert smeared[-1] - smeared[0] + 1 == pytest.approx(40.0 + wide - 4.0, abs=1.5)
+    assert dark[64].max() == pytest.approx(wide / 40.0, rel=0.15)
+    assert np.flatnonzero(dark[64] > 0.05).mean() == pytest.approx(159.5, abs=1.0), "the stamp is mid-exposure"
+    # four instants leave four separate ghosts
+    assert (np.diff((dark[4] > 0.1).astype(int)) == 1).sum() == 4
+    assert edges_of(truth, PILLAR)[1] - edges_of(truth, PILLAR)[0] <= 6, "truth is sharp"
+
+
+def test_actors_move_during_the_exposure_too(scene) -> None:
+    kinematics = moving(10**9, position=(0.0, 12.0, 2.0))
+    gone, _, _ = shoot(scene, replace(kinematics, t_ns=15 * 10**9))
+    sharp, _, _ = shoot(scene, kinematics)
+    blurred, _, _ = shoot(scene, kinematics, exposure_time=0.2, blur_samples=16)
+    sharp_px, blurred_px = (
+        int((np.abs(image.colour[119].astype(int) - gone.colour[119]).max(axis=1) > 3).sum())
+        for image in (sharp, blurred)
+    )
+    assert sharp_px == pytest.approx(160.0 * 0.5 / 9.75, abs=1.5)
+    assert blurred_px - sharp_px == pytest.approx(160.0 * 4.0 * 0.2 / 9.75, abs=2.5)
+
+
+def test_a_rolling_shutter_slants_what_turns_past(scene) -> None:
+    kinematics = moving(position=(0.0, 0.0, 20.0), rates=(0.0, 0.0, 1.0))
+    columns = {}
+    for bands in (4, 120):
+        image, truth, _ = shoot(scene, kinematics, readout_time=0.2, readout_bands=bands, truth=("instances",))
+        columns[bands] = np.array([pillar_columns(image.colour, row).argmax() for row in range(200)])
+    # turning left, the pillar wanders right: later rows have it farther right, 1 rad/s · 160 px · 0.2 s over 240 rows
+    slope = np.polyfit(np.arange(200), columns[120], 1)[0]
+    assert slope == pytest.approx(160.0 * 0.2 / 240.0, rel=0.08)
+    assert columns[120][119] == pytest.approx(truth.instances[119].tolist().index(PILLAR) + 2.5, abs=3.0)
+    assert len(np.flatnonzero(np.abs(np.diff(columns[4])) > 3)) == 3, "steps between four bands"
+    assert edges_of(truth, PILLAR)[1] - edges_of(truth, PILLAR)[0] <= 7
+
+
+def test_vignetting_is_the_fourth_power_of_the_cosine(scene) -> None:
+    facing = moving(position=(-30.0, 0.0, 30.0), rotation_deg=(0.0, 0.0, 180.0))
+    plain, _, _ = shoot(scene, facing)
+    for strength in (1.0, 0.5):
+        dark, _, _ = shoot(scene, facing, vignetting=strength)
+        ratio = light(dark.colour.astype(float)).mean(axis=2) / light(plain.colour.astype(float)).mean(axis=2)
+        for row, column in ((120, 160), (120, 5), (10, 10), (230, 310)):
+            r2 = ((column - 159.5) ** 2 + (row - 119.5) ** 2) / 160.0**2
+            natural = (1.0 + r2) ** -2
+            assert ratio[row, column] == pytest.approx(1.0 - strength * (1.0 - natural), abs=0.02)
+
+
+@pytest.mark.parametrize(("full_well", "read_noise"), [(1000.0, 0.0), (4000.0, 0.0), (1000.0, 30.0)])
+def test_noise_has_the_variance_of_counted_electrons(scene, full_well: float, read_noise: float) -> None:
+    facing = moving(position=(-30.0, 0.0, 30.0), rotation_deg=(0.0, 0.0, 180.0))
+    plain, _, _ = shoot(scene, facing)
+    assert np.ptp(plain.colour[..., 0]) <= 3
+    noisy, _, _ = shoot(scene, facing, full_well=full_well, read_noise=read_noise)
+    share = np.square(noisy.colour[..., 0] / 255.0)
+    true = np.square(plain.colour[..., 0] / 255.0).mean()
+    assert share.mean() == pytest.approx(true, rel=0.01)
+    assert share.std() == pytest.approx(math.sqrt(true * full_well + read_noise**2) / full_well, rel=0.05)
+    assert abs(np.corrcoef(share[:, :-1].ravel(), share[:, 1:].ravel())[0, 1]) < 0.02
+    again, _, _ = shoot(scene, facing, full_well=full_well, read_noise=read_noise)
+    other, _, _ = shoot(scene, facing, index=1, full_well=full_well, read_noise=read_noise)
+    assert (again.colour == noisy.colour).all() and (other.colour != noisy.colour).any()
+
+
+@pytest.mark.parametrize("exposure", [0.1, 8.0])
+def test_automatic_exposure_comes_to_its_target(scene, exposure: float) -> None:
+    kinematics, state, tau = moving(position=(0.0, 0.0, 2.0)), None, 0.2
+    means = []
+    for _ in range(30):
+        options = {"auto_exposure": True, "target_brightness": 0.4, "auto_exposure_tau": tau, "width": 64, "height": 48}
+        image, _, state = shoot(scene, kinematics, state, exposure=exposure, **options)
+        means.append(image.colour.mean() / 255.0)
+    assert means[-1] == pytest.approx(0.4, abs=0.01)
+    assert abs(means[0] - 0.4) > 0.15
+    # not at once: after one tau (four images) some 37 % are left, more where the image was clipped
+    left = np.log(means[4] / 0.4) / np.log(means[0] / 0.4)
+    assert 0.1 < left < 0.8
+    _, _, fixed = shoot(scene, kinematics, exposure=exposure)
+    assert fixed.exposure == exposure
+
+
+def test_slower_automatic_exposure_is_slower(scene) -> None:
+    options = {"auto_exposure": True, "exposure": 0.1, "width": 64, "height": 48}
+    gains = [shoot(scene, moving(), auto_exposure_tau=tau, **options)[2].exposure for tau in (0.1, 1.0)]
+    assert gains[0] > gains[1] > 0.1
+
+
+def horizon_rows(truth) -> np.ndarray:
+    return (truth.instances == 1).argmax(axis=0)[[60, 100, 220, 300]]
+
+
+def test_gimbals(scene) -> None:
+    tilted = moving(position=(0.0, 0.0, 3.0), rotation_deg=(20.0, 5.0, 0.0), rates=(2.0, 1.0, 0.5))
+    want = {"truth": ("instances", "flow")}
+    _, free, _ = shoot(scene, tilted, **want)
+    assert np.ptp(horizon_rows(free)) > 50
+    _, level, _ = shoot(scene, tilted, gimbal="roll-pitch", **want)
+    assert horizon_rows(level) == pytest.approx(119.5 + 160.0 * 3.0 / 90.0, abs=0.51)
+    # only the turn of the heading is left; off the axis it moves pixels by 1 + x² times as much
+    roll, pitch = np.radians([20.0, 5.0])
+    yaw_rate = (np.sin(roll) * 1.0 + np.cos(roll) * 0.5) / np.cos(pitch)
+    assert level.flow[119, 180] == pytest.approx([160.0 * (1.0 + (20.5 / 160.0) ** 2) * yaw_rate, 0.0], abs=0.5)
+    _, fixed, _ = shoot(scene, tilted, gimbal="fixed", gimbal_attitude_deg=(0.0, 90.0, 0.0), **want)
+    assert (fixed.instances == 1).all()
+    assert np.abs(fixed.flow).max() < 1e-6
+    mount = MountConfig(rotation_deg=(0.0, 90.0, 0.0))
+    looking_down = moving(position=(0.0, 0.0, 3.0), rotation_deg=(0.0, 115.0, 0.0))
+    _, steady, _ = shoot(scene, looking_down, gimbal="roll-pitch", mount=mount, truth=("depth",))
+    assert steady.depth == pytest.approx(3.0, abs=1e-3)
+
+
+def test_between_instants_the_motion_goes_on() -> None:
+    start = moving(10**9, (1.0, 2.0, 3.0), (10.0, 20.0, 30.0), (1.0, -1.0, 2.0), (0.5, 1.0, -2.0), (3.0, 0.0, -1.0))
+    later = extrapolated(start, 0.1)
+    assert later.t_ns == 1_100_000_000
+    assert later.position == pytest.approx([1.0 + 0.1 + 0.015, 2.0 - 0.1, 3.0 + 0.2 - 0.005])
+    turned = Rotation.from_quat(np.roll(start.quat_wxyz, -1)) * Rotation.from_rotvec([0.05, 0.1, -0.2])
+    assert Rotation.from_quat(np.roll(later.quat_wxyz, -1)).as_matrix() == pytest.approx(turned.as_matrix())
+
+
+def test_effects_work_through_a_bending_lens_too(scene) -> None:
+    options = {"model": "fisheye", "horizontal_fov_deg": 180.0, "width": 96, "height": 96}
+    kinematics = moving(position=(0.0, 0.0, 2.0), rates=(0.0, 0.0, 2.0))
+    plain, _, _ = shoot(scene, kinematics, **options)
+    for effect in (
+        {"exposure_time": 0.1, "blur_samples": 3},
+        {"readout_time": 0.2, "readout_bands": 6},
+        {"vignetting": 1.0},
+    ):
+        image, truth, _ = shoot(scene, kinematics, truth=("instances",), **options, **effect)
+        changed = (image.colour != plain.colour).any(axis=2)
+        assert 0.01 < changed.mean() < 0.95
+        assert truth.instances[-10, 48] == 1
+
+
+def test_colour_faults(scene) -> None:
+    camera = Camera(CameraConfig(), PERIOD_S)
+    fault = Fault(kind="bias", value=30.0)
+    check_faults([fault], camera, "drone/camera")
+    image, _, _ = shoot(scene, moving(position=(0.0, 0.0, 2.0)))
+    brighter, _, _ = apply_faults([fault], camera, image, None, KeyedRandom(KEY, 0))
+    assert brighter.colour.dtype == np.uint8
+    assert (brighter.colour == np.minimum(image.colour.astype(int) + 30, 255)).all()
