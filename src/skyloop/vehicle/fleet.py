@@ -10,9 +10,15 @@ import numpy as np
 from skyloop.frames import quat_from_yaw, rotate
 from skyloop.messages import ActuatorState, Array, BatteryState, Estimate, VehicleState
 from skyloop.streams import NS_PER_S, Rate
-from skyloop.vehicle.fleet_kernels import STATE_SIZE, advance, read_state
+from skyloop.vehicle.collision import Collisions
+from skyloop.vehicle.fleet_kernels import STATE_SIZE, advance, advance_among, read_state
 from skyloop.vehicle.layout import DRAG_BOX, DRAG_LINEAR, INPUT, PARAMS, SET_IDLE, STATE
 from skyloop.world.ground import Ground
+from skyloop.world.solids import MOVING, Solids
+
+INTERVAL_S = 0.01
+"""Movers are looked up on this grid of simulated time and blended between; never at events, lest a sensor matter."""
+NOTHING_MOVES = np.zeros(0, MOVING)
 
 
 def derive(params: np.ndarray[Any, Any], dt: float) -> None:
@@ -28,7 +34,10 @@ def derive(params: np.ndarray[Any, Any], dt: float) -> None:
 class Fleet:
     """The vehicles' memory and the clockwork that moves it. Index i is the i-th vehicle of the scenario."""
 
-    def __init__(self, params: Sequence[np.ndarray[Any, Any]], rate: Rate, ground: Ground) -> None:
+    def __init__(
+        self, params: Sequence[np.ndarray[Any, Any]], rate: Rate, ground: Ground, solids: Solids | None = None
+    ) -> None:
+        """Without `solids` vehicles meet the ground only, and fly through each other."""
         self.params = np.concatenate(params) if params else np.zeros(0, PARAMS)
         self.states = np.zeros(len(self.params), STATE)
         self.inputs = np.zeros(len(self.params), INPUT)
@@ -36,6 +45,7 @@ class Fleet:
         self.n_rotors: list[int] = self.params["n_rotors"].tolist()
         self.rate = rate
         self.ground = ground
+        self._per_interval = max(1, round(INTERVAL_S / rate.period_s))
         self._steps = 0
         self._read: dict[int, VehicleState] = {}
         self.states["motion"][:, 6] = 1.0
@@ -45,6 +55,19 @@ class Fleet:
         for i in range(len(self.params)):
             self.states[i]["voltage"] = self.params[i]["voltage_full"]
             self.place(i, np.zeros(3), 0.0)
+        self.solids: Solids | None = None
+        self._collisions: Collisions | None = None
+        if solids is not None and len(self.params):
+            self.attach(solids)
+
+    def attach(self, solids: Solids) -> None:
+        """Make the vehicles meet solid things; its vehicles are this fleet's, in the same order, or none."""
+        self.solids = solids
+        period = self.rate.period_s
+        self._collisions = Collisions(self.states, self.params, solids.arrays, period, self._per_interval * period)
+        for i, radius in enumerate(solids.hull_radii):
+            params = self.params[i]
+            params["hull_radius"] = max(params["hull_radius"], radius + np.linalg.norm(params["centre_of_mass"]))
 
     def place(self, i: int, position: Array, yaw: float) -> None:
         """Put vehicle i at rest at a point and heading, its step count untouched."""
@@ -58,7 +81,7 @@ class Fleet:
         for field in ("acceleration", "angular_acceleration", "rotor_speed"):
             state[field] = state[f"{field}_before"] = 0.0
         state["command"] = 0.0
-        state["anchored"] = 0
+        state["anchored"] = state["n_touches"] = 0
         state["yaw_target"] = yaw
 
     def set_charge(self, i: int, state_of_charge: float) -> None:
@@ -71,9 +94,37 @@ class Fleet:
     def advance_to(self, t_ns: int) -> None:
         """Physics on its own grid, up to the first step at or after `t_ns`."""
         until = self.rate.count_until(t_ns)
-        if until > self._steps:
-            self._steps = until
+        if until <= self._steps:
+            return
+        if self._collisions is None:
             advance(self.states, self.inputs, self.params, self.rate.period_s, until, *self.ground.kernel_arguments)
+        else:
+            self._advance_among(self._collisions, until)
+        self._steps = until
+
+    def _advance_among(self, collisions: Collisions, until: int) -> None:
+        """Among solid things; where there are movers, from interval to interval."""
+        memory = self.states, self.inputs, self.params, self.rate.period_s
+        assert self.solids is not None
+        steps, parts = self._steps, NOTHING_MOVES
+        while steps < until:
+            interval, end = steps // self._per_interval, until
+            first = interval * self._per_interval
+            if self.solids.movers:
+                end = min(until, first + self._per_interval)
+                parts = self._parts_near(self.solids, interval)
+            arguments = (*self.ground.kernel_arguments, self.solids.arrays, parts, *collisions.arrays)
+            while advance_among(*memory, end, *arguments):
+                taken = int(self.states[0]["step"]) - 1
+                collisions.meet(parts, (taken - first) / self._per_interval)
+            steps = end
+
+    def _parts_near(self, solids: Solids, interval: int) -> np.ndarray[Any, Any]:
+        """What a vehicle may meet in an interval, even if something throws it at 30 m/s."""
+        period = self._per_interval * self.rate.period_s
+        motion = self.states["motion"]
+        reach = self.params["hull_radius"] + period * (np.linalg.norm(motion[:, 3:6], axis=1) + 30.0)
+        return solids.moving(interval, period, motion[:, :3], reach)
 
     def state(self, i: int, t_ns: int) -> VehicleState:
         """The exact state at an instant within the last physics step; read once per instant, whoever asks."""

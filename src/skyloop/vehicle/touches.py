@@ -1,0 +1,128 @@
+"""Pressing on solid things: planes that points of the hull stand on or slide along, by the law of the ground."""
+
+# mypy: allow-untyped-defs
+
+import numpy as np
+from numba import int64, void
+
+from skyloop.compiled import FIRST, SECOND, inlined, kernel
+from skyloop.rotations import cross, to_body
+from skyloop.vehicle.contact import note_hit, plane_force, point_motion
+from skyloop.vehicle.layout import PART_LEG, finding_type, params_type, scratch_type, state_type
+from skyloop.vehicle.meeting import LIFT, frame_of_part, front, part_velocity, parts_type, to_part
+from skyloop.world.solids import cast_segment, solids_type
+
+
+@inlined
+def touch_force(s, p, y, k):
+    """Of touch k on the hull, world axes: force, normal force, friction over its limit; then depth and place."""
+    x, y_, z, vx, vy, vz = point_motion(p.point_position, y, s.touch_point[k])
+    n, v, a = s.touch_normal, s.touch_velocity, s.touch_anchor
+    depth = s.touch_level[k] - (n[k, 0] * x + n[k, 1] * y_ + n[k, 2] * z)
+    vx, vy, vz = vx - v[k, 0], vy - v[k, 1], vz - v[k, 2]
+    gx, gy, gz = x - a[k, 0], y_ - a[k, 1], z - a[k, 2]
+    fx, fy, fz, normal, excess = plane_force(p, depth, n[k, 0], n[k, 1], n[k, 2], vx, vy, vz, True, gx, gy, gz)
+    return fx, fy, fz, normal, excess, depth, x, y_, z
+
+
+@kernel(void(state_type, params_type, scratch_type), turn=FIRST)
+def touch_wrench(s, p, w):
+    """Force and torque of the touches at the motion w.trial into w.push, body axes."""
+    y, place, out = w.trial, p.point_position, w.push
+    for j in range(6):
+        out[j] = 0.0
+    for k in range(s.n_touches):
+        fx, fy, fz, normal, _, _, _, _, _ = touch_force(s, p, y, k)
+        if normal > 0.0:
+            i = s.touch_point[k]
+            bx, by, bz = to_body(y[6], y[7], y[8], y[9], fx, fy, fz)
+            tx, ty, tz = cross(place[i, 0], place[i, 1], place[i, 2], bx, by, bz)
+            out[0] += bx
+            out[1] += by
+            out[2] += bz
+            out[3] += tx
+            out[4] += ty
+            out[5] += tz
+
+
+@inlined
+def _find_part(parts, row):
+    for k in range(parts.shape[0]):
+        if parts[k].row == row:
+            return k
+    return -1
+
+
+@inlined
+def _refresh(s, k, solids, parts, find, x, y, z, depth):
+    """Look for the surface of touch k anew, below its plane's free side; False when it has ended there."""
+    n, row = s.touch_normal, s.touch_row[k]
+    ax = x + (depth + LIFT) * n[k, 0]
+    ay = y + (depth + LIFT) * n[k, 1]
+    az = z + (depth + LIFT) * n[k, 2]
+    bx, by, bz, grid, moving = x, y, z, 0, -1
+    if row >= solids.n_standing:
+        moving = _find_part(parts, row)
+        if moving < 0:
+            return False
+        grid = parts[moving].grid
+        frame_of_part(parts[moving], find.interval_start + find.interval_per_step, find, 1)
+        ax, ay, az = to_part(find, 1, ax, ay, az)
+        bx, by, bz = to_part(find, 1, bx, by, bz)
+    f, triangle = cast_segment(solids, grid, ax, ay, az, bx, by, bz)
+    if f > 1.0:
+        return False
+    if moving < 0:
+        s.touch_row[k] = solids.rows[int64(triangle)]
+    else:
+        hx, hy, hz = ax + f * (bx - ax), ay + f * (by - ay), az + f * (bz - az)
+        v = s.touch_velocity
+        v[k, 0], v[k, 1], v[k, 2] = part_velocity(parts[moving], find.interval, hx, hy, hz)
+    # f runs from the lifted point down to the point itself
+    down = (1.0 - f) * (depth + LIFT)
+    hx, hy, hz = x + down * n[k, 0], y + down * n[k, 1], z + down * n[k, 2]
+    n[k, 0], n[k, 1], n[k, 2] = front(solids, int64(triangle), find, moving >= 0, ax, ay, az)
+    s.touch_level[k] = n[k, 0] * hx + n[k, 1] * hy + n[k, 2] * hz
+    return True
+
+
+@inlined
+def _keep(s, k, m):
+    """Touch k becomes number m ≤ k."""
+    s.touch_point[m] = s.touch_point[k]
+    s.touch_row[m] = s.touch_row[k]
+    s.touch_level[m] = s.touch_level[k]
+    for a in range(3):
+        s.touch_normal[m, a] = s.touch_normal[k, a]
+        s.touch_velocity[m, a] = s.touch_velocity[k, a]
+        s.touch_anchor[m, a] = s.touch_anchor[k, a]
+
+
+@kernel(void(state_type, params_type, solids_type, parts_type, finding_type), turn=SECOND)
+def settle_touches(s, p, solids, parts, find):
+    """After a step: planes follow their surfaces, anchors slide, and what was left is let go."""
+    kept = 0
+    t_ns = int64(np.rint(s.step * find.dt * 1e9))
+    for k in range(s.n_touches):
+        n, v, anchor = s.touch_normal, s.touch_velocity, s.touch_anchor
+        for a in range(3):
+            s.touch_level[k] += find.dt * n[k, a] * v[k, a]
+            anchor[k, a] += find.dt * v[k, a]
+        _, _, _, _, _, depth, x, y, z = touch_force(s, p, s.motion, k)
+        if depth <= 0.0 or not _refresh(s, k, solids, parts, find, x, y, z, depth):
+            continue
+        _, _, _, normal, excess, _, x, y, z = touch_force(s, p, s.motion, k)
+        if excess > 1.0:
+            anchor[k, 0] = x + (anchor[k, 0] - x) / excess
+            anchor[k, 1] = y + (anchor[k, 1] - y) / excess
+            anchor[k, 2] = z + (anchor[k, 2] - z) / excess
+        part = p.point_part[s.touch_point[k]]
+        if normal > 0.0:
+            if part == PART_LEG:
+                s.legs_down += 1
+            else:
+                s.body_down += 1
+        note_hit(s, p, t_ns, s.touch_row[k], part, x, y, z, n[k, 0], n[k, 1], n[k, 2], 0.0, 0.0)
+        _keep(s, k, kept)
+        kept += 1
+    s.n_touches = kept
