@@ -9,7 +9,7 @@ stands on a roof as it stands on grass. Faster ones bounce. Between vehicles bot
 from typing import Any
 
 import numpy as np
-from numba import float64, int64, void
+from numba import int64, void
 
 from skyloop.compiled import SECOND, inlined, kernel
 from skyloop.frames import quat_multiply, rotate
@@ -20,7 +20,7 @@ from skyloop.vehicle.contact import note_hit
 from skyloop.vehicle.layout import FINDING, MAX_TOUCHES, PART_BODY, finding_type
 from skyloop.vehicle.meeting import POSES, fleet_params_type, search, states_type
 from skyloop.vehicle.touches import settle_touches
-from skyloop.world.solids import SolidArrays, anything_near, solids_type
+from skyloop.world.solid_grids import SolidArrays, anything_near, solids_type
 
 SLOW = 0.5
 """m/s of closing speed below which a point presses instead of bouncing."""
@@ -215,7 +215,8 @@ class Collisions:
         met = float(find["start"] + find["fraction"] * (find["end"] - find["start"]))
         t_ns = round((int(s["step"]) - 1 + met) * self.dt * NS_PER_S)
         part = p["point_part"][find["point"]]
-        note_hit(s, p, t_ns, find["row"], part, *find["place"], *n, float(np.linalg.norm(relative)), closing)
+        numbers = (*find["place"], *n, float(np.linalg.norm(relative)), closing)
+        note_hit(s, p, t_ns, find["row"], part, *numbers)
         s["n_touches"] = max(count, k + 1)
         s["touch_point"][k], s["touch_row"][k] = find["point"], find["row"]
         s["touch_normal"][k], s["touch_velocity"][k], s["touch_anchor"][k] = n, find["velocity"], find["place"]

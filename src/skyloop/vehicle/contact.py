@@ -12,6 +12,8 @@ from skyloop.world.ground import ground_at
 
 APART_NS = 200_000_000
 """After so long without touching it, the same thing is touched anew."""
+AT_REST = 0.01
+"""m/s below which nothing is told of a touch."""
 GROUND = -1
 
 
@@ -83,7 +85,7 @@ def contact_wrench(s, p, w, heights, y):
 
 @kernel(void(state_type, params_type, int64, int64, int64, *(float64,) * 8), turn=FIRST)
 def note_hit(s, p, t_ns, row, part, x, y, z, nx, ny, nz, speed, closing):
-    """Remember a touch when it is a new one; one that breaks the vehicle is always new."""
+    """Remember a touch when it is a new one and not just standing there; one that breaks the vehicle is always new."""
     crash = part != PART_LEG and closing > p.crash_speed and not s.crashed
     if crash:
         s.crashed = 1
@@ -93,6 +95,8 @@ def note_hit(s, p, t_ns, row, part, x, y, z, nx, ny, nz, speed, closing):
             s.hit_last_ns[known] = t_ns
             if not crash:
                 return
+    if speed < AT_REST:
+        return
     new = s.n_hits % MAX_HITS
     s.n_hits += 1
     s.hit_ns[new] = s.hit_last_ns[new] = t_ns

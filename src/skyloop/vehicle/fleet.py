@@ -8,17 +8,19 @@ from typing import Any
 import numpy as np
 
 from skyloop.frames import quat_from_yaw, rotate
-from skyloop.messages import ActuatorState, Array, BatteryState, Estimate, VehicleState
+from skyloop.messages import ActuatorState, Array, BatteryState, Estimate, Event, VehicleState
 from skyloop.streams import NS_PER_S, Rate
 from skyloop.vehicle.collision import Collisions
 from skyloop.vehicle.fleet_kernels import STATE_SIZE, advance, advance_among, read_state
-from skyloop.vehicle.layout import DRAG_BOX, DRAG_LINEAR, INPUT, PARAMS, SET_IDLE, STATE
+from skyloop.vehicle.layout import DRAG_BOX, DRAG_LINEAR, INPUT, MAX_HITS, PARAMS, SET_IDLE, STATE
 from skyloop.world.ground import Ground
-from skyloop.world.solids import MOVING, Solids
+from skyloop.world.solid_grids import MOVING
+from skyloop.world.solids import Solids
 
 INTERVAL_S = 0.01
 """Movers are looked up on this grid of simulated time and blended between; never at events, lest a sensor matter."""
 NOTHING_MOVES = np.zeros(0, MOVING)
+PARTS = ("legs hit", "body hits", "rotor hits")
 
 
 def derive(params: np.ndarray[Any, Any], dt: float) -> None:
@@ -170,6 +172,23 @@ class Fleet:
         n = self.n_rotors[i]
         state = self.states[i]
         return ActuatorState(t_ns, state["command"][:n].copy(), state["rotor_speed"][:n].copy())
+
+    def touches(self, i: int, told: int) -> tuple[int, list[Event]]:
+        """What vehicle i has touched beyond the first `told` touches, and how many there are now; the last few only."""
+        row, events = self.states[i], []
+        count = int(row["n_hits"])
+        for k in range(max(told, count - MAX_HITS), count):
+            at = k % MAX_HITS
+            number, name = (0, "ground") if self.solids is None else self.solids.thing(int(row["hit_row"][at]))
+            speed, closing = float(row["hit_speed"][at]), float(row["hit_closing"][at])
+            vectors = [*row["hit_place"][at].tolist(), *row["hit_normal"][at].tolist()]
+            values = dict(zip(("x", "y", "z", "nx", "ny", "nz"), vectors, strict=True))
+            values |= {"speed": speed, "closing": closing, "instance": float(number)}
+            t_ns, what = int(row["hit_ns"][at]), f"{PARTS[row['hit_part'][at]]} {name}"
+            events.append(Event(t_ns, "contact", f"{what} at {speed:.2f} m/s", values))
+            if row["hit_crash"][at]:
+                events.append(Event(t_ns, "crash", f"{what} at {closing:.2f} m/s, rotors stopped", values))
+        return count, events
 
     def feed_estimate(self, i: int, estimate: Estimate) -> None:
         """What the controller flies on from now, when its state source is not truth."""

@@ -22,7 +22,7 @@ from skyloop.vehicle.meeting import POSES, fleet_params_type, parts_type, states
 from skyloop.vehicle.mixer import throttle_to_speed
 from skyloop.vehicle.rigid_body import close_step, step_vehicle
 from skyloop.vehicle.simpleflight import simpleflight
-from skyloop.world.solids import solids_type
+from skyloop.world.solid_grids import solids_type
 
 STATE_SIZE = 22
 """position 3, velocity 3, quaternion 4, rates 3, acceleration 3, angular acceleration 3, wind 3."""

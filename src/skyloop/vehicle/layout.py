@@ -180,7 +180,7 @@ STATE = np.dtype(
         ("anchored", _i8, (MAX_CONTACTS,)),
         ("legs_down", _i8),
         ("body_down", _i8),
-        ("impact_speed", _f8),  # hardest touch of the ground since somebody last looked
+        ("impact_speed", _f8),  # hardest touch of the ground so far
         # solid things that points of the hull press on: a plane each, with its speed and the anchor of dry friction
         ("n_touches", _i8),
         ("touch_point", _i8, (MAX_TOUCHES,)),

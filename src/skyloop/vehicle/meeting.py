@@ -3,12 +3,12 @@
 # mypy: allow-untyped-defs
 
 import numpy as np
-from numba import float64, int64, types, void
+from numba import float64, int64, types
 
 from skyloop.compiled import FIRST, inlined, kernel
 from skyloop.rotations import cross, to_world
 from skyloop.vehicle.layout import finding_type, params_type, state_type
-from skyloop.world.solids import cast_segment, moving_type, solids_type
+from skyloop.world.solid_grids import cast_segment, moving_type, solids_type
 
 LIFT = 1e-3
 """m above a touched plane at which a pressed point is led along it, so that it meets what stands on the plane."""
@@ -180,15 +180,15 @@ def row_of(solids, parts, candidate, triangle):
 
 @inlined
 def _pressed(s, a, b):
+    found = False
     for k in range(s.n_touches):
-        if s.touch_point[k] == a or s.touch_point[k] == b:
-            return True
-    return False
+        found |= s.touch_point[k] == a or s.touch_point[k] == b
+    return found
 
 
 @inlined
 def _edge_normal(s, q, find, a, b):
-    """What stops an edge is the edge of a thin thing: square to the hull's edge and against the motion. False: at rest."""
+    """Of what stops an edge, the edge of a thin thing: square to the hull's edge, against the motion. False if none."""
     at, place, v = find.points, find.place, find.velocity
     ex, ey, ez = at[1, b, 0] - at[1, a, 0], at[1, b, 1] - at[1, a, 1], at[1, b, 2] - at[1, a, 2]
     vx, vy, vz = velocity_at(s.motion, q[0], q[1], q[2], place[0], place[1], place[2])

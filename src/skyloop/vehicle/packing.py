@@ -208,7 +208,8 @@ def _pack_hull(p: Any, airframe: Airframe, contacts: Any) -> None:
     hubs = [n + k * (around + 1) for k in range(rotors)]
     apart = np.linalg.norm(np.array(points)[:, None] - np.array(points)[hubs], axis=2)
     # arms from hub to hub through the body, and each leg to the nearest hub
-    edges += sorted({tuple(sorted((hub, hubs[int(np.argmax(apart[hub]))]))) for hub in hubs})
+    across = [(hub, hubs[int(np.argmax(apart[hub]))]) for hub in hubs]
+    edges += sorted({(min(pair), max(pair)) for pair in across})
     edges += [(k, hubs[int(np.argmin(apart[k]))]) for k in range(legs)]
     edges = edges[:MAX_EDGES]
     p["n_points"] = len(points)

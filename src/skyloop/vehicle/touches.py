@@ -10,7 +10,7 @@ from skyloop.rotations import cross, to_body
 from skyloop.vehicle.contact import note_hit, plane_force, point_motion
 from skyloop.vehicle.layout import PART_LEG, finding_type, params_type, scratch_type, state_type
 from skyloop.vehicle.meeting import LIFT, frame_of_part, front, part_velocity, parts_type, to_part
-from skyloop.world.solids import cast_segment, solids_type
+from skyloop.world.solid_grids import cast_segment, solids_type
 
 
 @inlined
@@ -122,7 +122,10 @@ def settle_touches(s, p, solids, parts, find):
                 s.legs_down += 1
             else:
                 s.body_down += 1
-        note_hit(s, p, t_ns, s.touch_row[k], part, x, y, z, n[k, 0], n[k, 1], n[k, 2], 0.0, 0.0)
+        _, _, _, vx, vy, vz = point_motion(p.point_position, s.motion, s.touch_point[k])
+        vx, vy, vz = vx - v[k, 0], vy - v[k, 1], vz - v[k, 2]
+        speed, closing = np.sqrt(vx * vx + vy * vy + vz * vz), -(vx * n[k, 0] + vy * n[k, 1] + vz * n[k, 2])
+        note_hit(s, p, t_ns, s.touch_row[k], part, x, y, z, n[k, 0], n[k, 1], n[k, 2], speed, closing)
         _keep(s, k, kept)
         kept += 1
     s.n_touches = kept
