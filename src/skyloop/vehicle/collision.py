@@ -17,8 +17,8 @@ from skyloop.messages import Array
 from skyloop.rotations import cross, to_body, to_world
 from skyloop.streams import NS_PER_S
 from skyloop.vehicle.contact import note_hit
-from skyloop.vehicle.layout import FINDING, MAX_TOUCHES, PART_BODY, finding_type
-from skyloop.vehicle.meeting import POSES, fleet_params_type, search, states_type
+from skyloop.vehicle.layout import FINDING, MAX_TOUCHES, PART_BODY
+from skyloop.vehicle.meeting import POSES, finds_type, fleet_params_type, search, states_type
 from skyloop.vehicle.touches import settle_touches
 from skyloop.world.solid_grids import SolidArrays, anything_near, solids_type
 
@@ -79,7 +79,7 @@ def _find_impulse(find, ux, uy, uz, restitution, friction):
     nx, ny, nz = find.normal[0], find.normal[1], find.normal[2]
     closing = -(ux * nx + uy * ny + uz * nz)
     bounce = restitution * closing
-    # stick: K j = bounce n - u, by Cramer's rule on the columns of the symmetric K
+    # stick: K j = bounce n - u, by Cramer's rule on the rows of the symmetric K
     wx, wy, wz = bounce * nx - ux, bounce * ny - uy, bounce * nz - uz
     ax, ay, az = cross(k[1, 0], k[1, 1], k[1, 2], k[2, 0], k[2, 1], k[2, 2])
     bx, by, bz = cross(k[2, 0], k[2, 1], k[2, 2], k[0, 0], k[0, 1], k[0, 2])
@@ -90,11 +90,13 @@ def _find_impulse(find, ux, uy, uz, restitution, friction):
     jz = per * (az * wx + bz * wy + cz * wz)
     normal = jx * nx + jy * ny + jz * nz
     tx, ty, tz = jx - normal * nx, jy - normal * ny, jz - normal * nz
-    if normal <= 0.0 or tx * tx + ty * ty + tz * tz > (friction * normal) ** 2:
+    fits = normal > 0.0 and tx * tx + ty * ty + tz * tz <= (friction * normal) ** 2
+    added = jx * (bounce * nx + ux) + jy * (bounce * ny + uy) + jz * (bounce * nz + uz)
+    if not fits or added > 0.0:
         sx, sy, sz = ux + closing * nx, uy + closing * ny, uz + closing * nz
         size = np.sqrt(sx * sx + sy * sy + sz * sz)
         share = friction / size if size > 1e-12 else 0.0
-        for attempt in range(2):
+        for _ in range(2):
             dx, dy, dz = nx - share * sx, ny - share * sy, nz - share * sz
             gx = k[0, 0] * dx + k[0, 1] * dy + k[0, 2] * dz
             gy = k[1, 0] * dx + k[1, 1] * dy + k[1, 2] * dz
@@ -103,15 +105,16 @@ def _find_impulse(find, ux, uy, uz, restitution, friction):
             push = (1.0 + restitution) * closing / gain if gain > 0.0 else 0.0
             jx, jy, jz = push * dx, push * dy, push * dz
             added = jx * (2.0 * ux + push * gx) + jy * (2.0 * uy + push * gy) + jz * (2.0 * uz + push * gz)
-            if attempt == 1 or (gain > 0.0 and added <= 0.0):
+            if gain > 0.0 and added <= 0.0:
                 break
             share = 0.0
     out[0], out[1], out[2] = jx, jy, jz
 
 
-@kernel(void(states_type, fleet_params_type, solids_type, POSES, finding_type), turn=SECOND)
-def collide(states, params, solids, poses, find):
-    """The impulse of the meeting `find`, at the poses the paths now start from; and word of it."""
+@kernel(void(states_type, fleet_params_type, solids_type, POSES, finds_type), turn=SECOND)
+def collide(states, params, solids, poses, finds):
+    """The impulse of the meeting finds[0], at the poses the paths now start from; and word of it."""
+    find = finds[0]
     i, j = find.vehicle, find.other
     s, p, q = states[i], params[i], poses[i, 0]
     x, y, z = find.place[0], find.place[1], find.place[2]
@@ -157,7 +160,8 @@ class Collisions:
         n = len(states)
         self.states, self.params, self.solids, self.dt = states, params, solids, dt
         self.labels, self.near, self.poses = np.empty(n, np.int64), np.empty(n, np.int64), np.empty((n, 2, 7))
-        self._find, self._check = np.zeros(2, FINDING)
+        self._finds, self._checks = np.zeros(1, FINDING), np.zeros(1, FINDING)
+        self._find, self._check = self._finds[0], self._checks[0]
         for find in (self._find, self._check):
             find["dt"], find["interval"], find["interval_per_step"] = dt, interval, dt / interval
 
@@ -169,30 +173,30 @@ class Collisions:
     def meet(self, parts: Any, interval_start: float) -> None:
         """Whatever the vehicles marked near met on the step just taken, `interval_start` into the movers' interval."""
         self._find["interval_start"] = self._check["interval_start"] = interval_start
-        for group in np.flatnonzero(self.near):
+        for group in self.near.nonzero()[0]:
             self._resolve(parts, int(group))
-            for i in np.flatnonzero(self.labels == group):
-                if self.states[i]["n_touches"]:
-                    settle_touches(self.states[i], self.params[i], self.solids, parts, self._find)
+            for i in (self.labels == group).nonzero()[0]:
+                if self.states["n_touches"][i]:
+                    settle_touches(self.states, self.params, self.solids, parts, self._finds, i)
 
-    def _search(self, parts: Any, group: int, find: Any) -> float:
-        found = search(self.states, self.params, self.solids, parts, self.labels, self.poses, group, find)
+    def _search(self, parts: Any, group: int, finds: Any) -> float:
+        found = search(self.states, self.params, self.solids, parts, self.labels, self.poses, group, finds)
         return float(found)
 
     def _resolve(self, parts: Any, group: int) -> None:
         """Back to each meeting, then on with what is left of the step."""
         find, poses = self._find, self.poses
         find["start"], find["end"] = 0.0, 1.0
-        share = self._search(parts, group, find)
+        share = self._search(parts, group, self._finds)
         if share > 1.0:
             return
         members = np.flatnonzero(self.labels == group)
         for _ in range(MAX_MEETINGS):
             if not self._press(find):
                 self._take_back(parts, group, members, share)
-                collide(self.states, self.params, self.solids, poses, find)
+                collide(self.states, self.params, self.solids, poses, self._finds)
                 self._move_on(members)
-            share = self._search(parts, group, find)
+            share = self._search(parts, group, self._finds)
             if share > 1.0:
                 break
         else:
@@ -236,7 +240,7 @@ class Collisions:
         for _ in range(8):
             poses[members, 1] = _unit(begin + share * (end - begin))
             check["start"], check["end"] = start, start + share * length
-            if self._search(parts, group, check) > 1.0:
+            if self._search(parts, group, self._checks) > 1.0:
                 break
             share *= 0.5
         else:
@@ -261,7 +265,7 @@ class Collisions:
         for i in members:
             self.states[i]["motion"][3:6], self.states[i]["motion"][10:13] = find["velocity"], 0.0
         self._move_on(members)
-        if self._search(parts, group, self._check) <= 1.0:
+        if self._search(parts, group, self._checks) <= 1.0:
             self.poses[members, 1] = self.poses[members, 0]
 
 

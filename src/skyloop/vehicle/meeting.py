@@ -16,6 +16,8 @@ LIFT = 1e-3
 states_type = types.Array(state_type, 1, "C")
 fleet_params_type = types.Array(params_type, 1, "C")
 parts_type = types.Array(moving_type, 1, "C")
+finds_type = types.Array(finding_type, 1, "C")
+"""An array of one, because Python hands records to kernels slowly."""
 POSES = float64[:, :, ::1]
 LABELS = int64[::1]
 
@@ -233,13 +235,14 @@ def _feel(s, p, solids, grid, moves, find, k):
 
 
 @kernel(
-    float64(states_type, fleet_params_type, solids_type, parts_type, LABELS, POSES, int64, finding_type), turn=FIRST
+    float64(states_type, fleet_params_type, solids_type, parts_type, LABELS, POSES, int64, finds_type), turn=FIRST
 )
-def search(states, params, solids, parts, labels, poses, group, find):
-    """First meeting on the paths of the vehicles of a group into `find`; edges count only when no point meets anything.
+def search(states, params, solids, parts, labels, poses, group, finds):
+    """First meeting on the paths of the vehicles of a group into finds[0]; edges count only when no point meets anything.
 
     Returns its share of the path; 1 for an edge, 2 when nothing is met.
     """
+    find = finds[0]
     find.fraction = 2.0
     n = parts.shape[0]
     for i in range(states.shape[0]):

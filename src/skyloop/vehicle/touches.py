@@ -8,8 +8,18 @@ from numba import int64, void
 from skyloop.compiled import FIRST, SECOND, inlined, kernel
 from skyloop.rotations import cross, to_body
 from skyloop.vehicle.contact import note_hit, plane_force, point_motion
-from skyloop.vehicle.layout import PART_LEG, finding_type, params_type, scratch_type, state_type
-from skyloop.vehicle.meeting import LIFT, frame_of_part, front, part_velocity, parts_type, to_part
+from skyloop.vehicle.layout import PART_LEG, params_type, scratch_type, state_type
+from skyloop.vehicle.meeting import (
+    LIFT,
+    finds_type,
+    fleet_params_type,
+    frame_of_part,
+    front,
+    part_velocity,
+    parts_type,
+    states_type,
+    to_part,
+)
 from skyloop.world.solid_grids import cast_segment, solids_type
 
 
@@ -98,9 +108,10 @@ def _keep(s, k, m):
         s.touch_anchor[m, a] = s.touch_anchor[k, a]
 
 
-@kernel(void(state_type, params_type, solids_type, parts_type, finding_type), turn=SECOND)
-def settle_touches(s, p, solids, parts, find):
-    """After a step: planes follow their surfaces, anchors slide, and what was left is let go."""
+@kernel(void(states_type, fleet_params_type, solids_type, parts_type, finds_type, int64), turn=SECOND)
+def settle_touches(states, params, solids, parts, finds, i):
+    """After a step of vehicle i: planes follow their surfaces, anchors slide, and what was left is let go."""
+    s, p, find = states[i], params[i], finds[0]
     kept = 0
     t_ns = int64(np.rint(s.step * find.dt * 1e9))
     for k in range(s.n_touches):
