@@ -234,13 +234,11 @@ def _feel(s, p, solids, grid, moves, find, k):
     return best, triangle, ox, oy, oz
 
 
-@kernel(
-    float64(states_type, fleet_params_type, solids_type, parts_type, LABELS, POSES, int64, finds_type), turn=FIRST
-)
+@kernel(float64(states_type, fleet_params_type, solids_type, parts_type, LABELS, POSES, int64, finds_type), turn=FIRST)
 def search(states, params, solids, parts, labels, poses, group, finds):
-    """First meeting on the paths of the vehicles of a group into finds[0]; edges count only when no point meets anything.
+    """First meeting on the paths of the vehicles of a group into finds[0].
 
-    Returns its share of the path; 1 for an edge, 2 when nothing is met.
+    Edges count only when no point meets anything. Returns its share of the path; 1 for an edge, 2 when nothing is met.
     """
     find = finds[0]
     find.fraction = 2.0
