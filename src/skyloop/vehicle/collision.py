@@ -6,21 +6,20 @@ stands on a roof as it stands on grass. Faster ones bounce. Between vehicles bot
 
 # mypy: allow-untyped-defs
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import int64, void
 
-from skyloop.compiled import SECOND, inlined, kernel
-from skyloop.frames import quat_multiply, rotate
+from skyloop.compiled import inlined
+from skyloop.frames import matrix_from_quat, quat_multiply, rotate
 from skyloop.messages import Array
-from skyloop.rotations import cross, to_body, to_world
 from skyloop.streams import NS_PER_S
 from skyloop.vehicle.contact import note_hit
 from skyloop.vehicle.layout import FINDING, MAX_TOUCHES, PART_BODY
-from skyloop.vehicle.meeting import POSES, finds_type, fleet_params_type, search, states_type
+from skyloop.vehicle.meeting import search
 from skyloop.vehicle.touches import settle_touches
-from skyloop.world.solid_grids import SolidArrays, anything_near, solids_type
+from skyloop.world.solid_grids import SolidArrays, anything_near
 
 SLOW = 0.5
 """m/s of closing speed below which a point presses instead of bouncing."""
@@ -32,125 +31,45 @@ SAME_SURFACE = 0.7
 """Cosine between two normals below which a point presses on two planes, as in a corner."""
 
 
-@inlined
-def _response(p, q, rx, ry, rz, jx, jy, jz):
-    """Velocity a place r (from the centre of mass) of a vehicle with pose q gains by an impulse j there; world axes."""
-    bx, by, bz = to_body(q[3], q[4], q[5], q[6], rx, ry, rz)
-    ix, iy, iz = to_body(q[3], q[4], q[5], q[6], jx, jy, jz)
-    tx, ty, tz = cross(bx, by, bz, ix, iy, iz)
-    turn = p.inverse_inertia
-    wx, wy, wz = to_world(q[3], q[4], q[5], q[6], tx * turn[0], ty * turn[1], tz * turn[2])
-    cx, cy, cz = cross(wx, wy, wz, rx, ry, rz)
-    return jx * p.inverse_mass + cx, jy * p.inverse_mass + cy, jz * p.inverse_mass + cz
+@dataclass(slots=True)
+class Meeting:
+    """A vehicle and what it met."""
+
+    vehicle: int
+    point: int
+    is_edge: bool
+    other: int
+    """Vehicle that was met, or -1."""
+    row: int
+    place: Array
+    normal: Array
+    """Towards where the vehicle came from."""
+    velocity: Array
+    """Of the surface."""
 
 
-@inlined
-def _velocity(s, q, rx, ry, rz):
-    """Of a place r of a vehicle with pose q, world axes."""
-    y = s.motion
-    wx, wy, wz = to_world(q[3], q[4], q[5], q[6], y[10], y[11], y[12])
-    cx, cy, cz = cross(wx, wy, wz, rx, ry, rz)
-    return y[3] + cx, y[4] + cy, y[5] + cz
-
-
-@inlined
-def _kick(s, p, q, rx, ry, rz, jx, jy, jz):
-    """Give a vehicle an impulse at r."""
-    bx, by, bz = to_body(q[3], q[4], q[5], q[6], rx, ry, rz)
-    ix, iy, iz = to_body(q[3], q[4], q[5], q[6], jx, jy, jz)
-    tx, ty, tz = cross(bx, by, bz, ix, iy, iz)
-    y, turn = s.motion, p.inverse_inertia
-    y[3] += jx * p.inverse_mass
-    y[4] += jy * p.inverse_mass
-    y[5] += jz * p.inverse_mass
-    y[10] += tx * turn[0]
-    y[11] += ty * turn[1]
-    y[12] += tz * turn[2]
-
-
-@inlined
-def _find_impulse(find, ux, uy, uz, restitution, friction):
-    """Impulse of Newton's restitution and Coulomb's friction for relative velocity u and mobility find.k.
+def find_impulse(mobility: Array, normal: Array, u: Array, restitution: float, friction: float) -> Array:
+    """N s by Newton's restitution and Coulomb's friction, for relative velocity u and velocity gained per impulse.
 
     It sticks when friction allows, else it slides; should that add energy, as the pair of laws can for some shapes,
     there is no friction. The energy it adds is impulse · (velocity before + after) / 2.
     """
-    k, out = find.k, find.impulse
-    nx, ny, nz = find.normal[0], find.normal[1], find.normal[2]
-    closing = -(ux * nx + uy * ny + uz * nz)
-    bounce = restitution * closing
-    # stick: K j = bounce n - u, by Cramer's rule on the rows of the symmetric K
-    wx, wy, wz = bounce * nx - ux, bounce * ny - uy, bounce * nz - uz
-    ax, ay, az = cross(k[1, 0], k[1, 1], k[1, 2], k[2, 0], k[2, 1], k[2, 2])
-    bx, by, bz = cross(k[2, 0], k[2, 1], k[2, 2], k[0, 0], k[0, 1], k[0, 2])
-    cx, cy, cz = cross(k[0, 0], k[0, 1], k[0, 2], k[1, 0], k[1, 1], k[1, 2])
-    per = 1.0 / (k[0, 0] * ax + k[0, 1] * ay + k[0, 2] * az)
-    jx = per * (ax * wx + bx * wy + cx * wz)
-    jy = per * (ay * wx + by * wy + cy * wz)
-    jz = per * (az * wx + bz * wy + cz * wz)
-    normal = jx * nx + jy * ny + jz * nz
-    tx, ty, tz = jx - normal * nx, jy - normal * ny, jz - normal * nz
-    fits = normal > 0.0 and tx * tx + ty * ty + tz * tz <= (friction * normal) ** 2
-    added = jx * (bounce * nx + ux) + jy * (bounce * ny + uy) + jz * (bounce * nz + uz)
-    if not fits or added > 0.0:
-        sx, sy, sz = ux + closing * nx, uy + closing * ny, uz + closing * nz
-        size = np.sqrt(sx * sx + sy * sy + sz * sz)
-        share = friction / size if size > 1e-12 else 0.0
-        for _ in range(2):
-            dx, dy, dz = nx - share * sx, ny - share * sy, nz - share * sz
-            gx = k[0, 0] * dx + k[0, 1] * dy + k[0, 2] * dz
-            gy = k[1, 0] * dx + k[1, 1] * dy + k[1, 2] * dz
-            gz = k[2, 0] * dx + k[2, 1] * dy + k[2, 2] * dz
-            gain = gx * nx + gy * ny + gz * nz
-            push = (1.0 + restitution) * closing / gain if gain > 0.0 else 0.0
-            jx, jy, jz = push * dx, push * dy, push * dz
-            added = jx * (2.0 * ux + push * gx) + jy * (2.0 * uy + push * gy) + jz * (2.0 * uz + push * gz)
-            if gain > 0.0 and added <= 0.0:
+    closing = -float(u @ normal)
+    after = restitution * closing * normal
+    impulse = np.asarray(np.linalg.solve(mobility, after - u))
+    push = float(impulse @ normal)
+    if np.linalg.norm(impulse - push * normal) <= friction * push and impulse @ (u + after) <= 0.0:
+        return impulse
+    sliding = u + closing * normal
+    speed = float(np.linalg.norm(sliding))
+    direction = normal - friction / speed * sliding if speed > 1e-12 else normal
+    for attempt in (direction, normal):
+        gained = mobility @ attempt
+        if gained @ normal > 0.0:
+            impulse = (1.0 + restitution) * closing / (gained @ normal) * attempt
+            if impulse @ (2.0 * u + mobility @ impulse) <= 0.0:
                 break
-            share = 0.0
-    out[0], out[1], out[2] = jx, jy, jz
-
-
-@kernel(void(states_type, fleet_params_type, solids_type, POSES, finds_type), turn=SECOND)
-def collide(states, params, solids, poses, finds):
-    """The impulse of the meeting finds[0], at the poses the paths now start from; and word of it."""
-    find = finds[0]
-    i, j = find.vehicle, find.other
-    s, p, q = states[i], params[i], poses[i, 0]
-    x, y, z = find.place[0], find.place[1], find.place[2]
-    rx, ry, rz = x - q[0], y - q[1], z - q[2]
-    ux, uy, uz = _velocity(s, q, rx, ry, rz)
-    restitution, friction, k = p.restitution, p.friction, find.k
-    for a in range(3):
-        k[a, 0], k[a, 1], k[a, 2] = _response(p, q, rx, ry, rz, 1.0 * (a == 0), 1.0 * (a == 1), 1.0 * (a == 2))
-    ox = oy = oz = 0.0
-    if j >= 0:
-        o = poses[j, 0]
-        ox, oy, oz = x - o[0], y - o[1], z - o[2]
-        restitution = 0.5 * (restitution + params[j].restitution)
-        friction = 0.5 * (friction + params[j].friction)
-        vx, vy, vz = _velocity(states[j], o, ox, oy, oz)
-        for a in range(3):
-            gx, gy, gz = _response(params[j], o, ox, oy, oz, 1.0 * (a == 0), 1.0 * (a == 1), 1.0 * (a == 2))
-            k[a, 0] += gx
-            k[a, 1] += gy
-            k[a, 2] += gz
-    else:
-        vx, vy, vz = find.velocity[0], find.velocity[1], find.velocity[2]
-    ux, uy, uz = ux - vx, uy - vy, uz - vz
-    nx, ny, nz = find.normal[0], find.normal[1], find.normal[2]
-    closing = -(ux * nx + uy * ny + uz * nz)
-    if closing <= 0.0:
-        return
-    _find_impulse(find, ux, uy, uz, restitution if closing > SLOW else 0.0, friction)
-    jx, jy, jz = find.impulse[0], find.impulse[1], find.impulse[2]
-    _kick(s, p, q, rx, ry, rz, jx, jy, jz)
-    speed = np.sqrt(ux * ux + uy * uy + uz * uz)
-    t_ns = int64(np.rint((s.step - 1 + find.start) * find.dt * 1e9))
-    note_hit(s, p, t_ns, find.row, p.point_part[find.point], x, y, z, nx, ny, nz, speed, closing)
-    if j >= 0:
-        _kick(states[j], params[j], poses[j, 0], ox, oy, oz, -jx, -jy, -jz)
-        note_hit(states[j], params[j], t_ns, solids.vehicle_rows[i], PART_BODY, x, y, z, -nx, -ny, -nz, speed, closing)
+    return impulse
 
 
 class Collisions:
@@ -164,6 +83,7 @@ class Collisions:
         self._find, self._check = self._finds[0], self._checks[0]
         for find in (self._find, self._check):
             find["dt"], find["interval"], find["interval_per_step"] = dt, interval, dt / interval
+        self._noted: set[tuple[int, int]] = set()
 
     @property
     def arrays(self) -> tuple[Any, Any, Any]:
@@ -190,11 +110,13 @@ class Collisions:
         share = self._search(parts, group, self._finds)
         if share > 1.0:
             return
+        self._noted.clear()
         members = np.flatnonzero(self.labels == group)
         for _ in range(MAX_MEETINGS):
-            if not self._press(find):
-                self._take_back(parts, group, members, share)
-                collide(self.states, self.params, self.solids, poses, self._finds)
+            met = self._describe(parts)
+            if not self._press(met):
+                self._take_back(parts, group, members, met, share)
+                self._collide(met)
                 self._move_on(members)
             share = self._search(parts, group, self._finds)
             if share > 1.0:
@@ -204,37 +126,70 @@ class Collisions:
         motion = self.states["motion"]
         motion[members, :3], motion[members, 6:10] = poses[members, 1, :3], poses[members, 1, 3:]
 
-    def _press(self, find: Any) -> bool:
+    def _describe(self, parts: Any) -> Meeting:
+        """What the search found."""
+        find = self._find
+        i, k, candidate = int(find["vehicle"]), int(find["feeler"]), int(find["candidate"])
+        p, points, along = self.params[i], find["points"], float(find["along"])
+        is_edge = k >= p["n_points"]
+        a, b = p["edge"][k - p["n_points"]] if is_edge else (k, k)
+        start = points[int(is_edge), a]
+        place = start + along * (points[1, b] - start)
+        corners = self.solids.triangles[find["triangle"]].astype(float).reshape(3, 3)
+        normal = np.cross(corners[1] - corners[0], corners[2] - corners[0])
+        if normal @ (find["local"][0] - corners[0]) < 0.0:
+            normal = -normal
+        other, row, velocity = -1, int(self.solids.rows[find["triangle"]]) if candidate < 0 else -1, np.zeros(3)
+        if candidate >= len(parts):
+            other = candidate - len(parts)
+            row = int(self.solids.vehicle_rows[other])
+            normal = rotate(self.poses[other, 1, 3:], normal)
+            velocity = _point_velocity(self.states[other], self.poses[other, 1], place)
+        elif candidate >= 0:
+            part = parts[candidate]
+            row, local = int(part["row"]), find["local"][0] + along * (find["local"][1] - find["local"][0])
+            velocity = (part["after"] - part["before"]) @ np.append(local, 1.0) / float(find["interval"])
+            normal = part["inverse_after"][:, :3].T @ normal
+        if is_edge:
+            # stopped by the edge of a thin thing: square to the hull's edge and against the motion
+            edge = points[1, b] - points[1, a]
+            relative = _point_velocity(self.states[i], self.poses[i, 1], place) - velocity
+            across = relative - (relative @ edge) / (edge @ edge) * edge
+            normal = -across if np.linalg.norm(across) > 1e-6 else normal
+        return Meeting(i, int(a), is_edge, other, row, place, normal / np.linalg.norm(normal), velocity)
+
+    def _relative(self, met: Meeting, end: int) -> Array:
+        """m/s of the vehicle against the surface, with its pose at an end of the path."""
+        i, j = met.vehicle, met.other
+        surface = met.velocity if j < 0 else _point_velocity(self.states[j], self.poses[j, end], met.place)
+        return _point_velocity(self.states[i], self.poses[i, end], met.place) - surface
+
+    def _press(self, met: Meeting) -> bool:
         """A point that meets a surface slowly presses on it from now on; False when this meeting is none of that."""
-        s, p, n = self.states[find["vehicle"]], self.params[find["vehicle"]], find["normal"]
-        relative = _point_velocity(s, self.poses[find["vehicle"], 1], find["place"]) - find["velocity"]
-        closing = float(-relative @ n)
-        if closing >= SLOW or find["fraction"] >= 1.0 or find["other"] >= 0:
+        s, find, n = self.states[met.vehicle], self._find, met.normal
+        relative = self._relative(met, 1)
+        if -relative @ n >= SLOW or met.is_edge or met.other >= 0:
             return False
         count = int(s["n_touches"])
-        same = (s["touch_point"][:count] == find["point"]) & (s["touch_normal"][:count] @ n > SAME_SURFACE)
+        same = (s["touch_point"][:count] == met.point) & (s["touch_normal"][:count] @ n > SAME_SURFACE)
         k = int(np.argmax(same)) if same.any() else count
         if k == MAX_TOUCHES:
             return False
-        met = float(find["start"] + find["fraction"] * (find["end"] - find["start"]))
-        t_ns = round((int(s["step"]) - 1 + met) * self.dt * NS_PER_S)
-        part = p["point_part"][find["point"]]
-        numbers = (*find["place"], *n, float(np.linalg.norm(relative)), closing)
-        note_hit(s, p, t_ns, find["row"], part, *numbers)
+        when = float(find["start"] + find["fraction"] * (find["end"] - find["start"]))
+        self._note(met, met.vehicle, when, relative)
         s["n_touches"] = max(count, k + 1)
-        s["touch_point"][k], s["touch_row"][k] = find["point"], find["row"]
-        s["touch_normal"][k], s["touch_velocity"][k], s["touch_anchor"][k] = n, find["velocity"], find["place"]
+        s["touch_point"][k], s["touch_row"][k] = met.point, met.row
+        s["touch_normal"][k], s["touch_velocity"][k], s["touch_anchor"][k] = n, met.velocity, met.place
         # as of the step's start
-        s["touch_level"][k] = n @ (find["place"] - met * self.dt * find["velocity"])
+        s["touch_level"][k] = n @ (met.place - when * self.dt * met.velocity)
         return True
 
-    def _take_back(self, parts: Any, group: int, members: Any, share: float) -> None:
+    def _take_back(self, parts: Any, group: int, members: Any, met: Meeting, share: float) -> None:
         """Paths now start where they are free: just before the meeting or, where turning bends them, earlier."""
         find, check, poses = self._find, self._check, self.poses
         start, length = float(find["start"]), float(find["end"] - find["start"])
-        i = find["vehicle"]
-        if share < 1.0:
-            closing = (_point_velocity(self.states[i], poses[i, 1], find["place"]) - find["velocity"]) @ -find["normal"]
+        if not met.is_edge:
+            closing = -self._relative(met, 1) @ met.normal
             share = max(0.0, share - MARGIN / max(1e-9, closing * length * self.dt))
         begin, end = poses[members, 0], poses[members, 1]
         for _ in range(8):
@@ -248,6 +203,42 @@ class Collisions:
         poses[members, 0] = poses[members, 1]
         find["start"] = start + share * length
 
+    def _collide(self, met: Meeting) -> None:
+        """An impulse at the poses the paths now start from."""
+        i, j = met.vehicle, met.other
+        relative = self._relative(met, 0)
+        closing = -float(relative @ met.normal)
+        if closing <= 0.0:
+            return
+        bodies = [k for k in (i, j) if k >= 0]
+        arms = [met.place - self.poses[k, 0, :3] for k in bodies]
+        turns = [matrix_from_quat(self.poses[k, 0, 3:]) for k in bodies]
+        mobility = np.zeros((3, 3))
+        for k, arm, turn in zip(bodies, arms, turns, strict=True):
+            p, lever = self.params[k], turn.T @ _skew(arm)
+            mobility += np.eye(3) * p["inverse_mass"] + lever.T @ (p["inverse_inertia"][:, None] * lever)
+        restitution = float(np.mean([self.params[k]["restitution"] for k in bodies])) if closing > SLOW else 0.0
+        friction = float(np.mean([self.params[k]["friction"] for k in bodies]))
+        impulse = find_impulse(mobility, met.normal, relative, restitution, friction)
+        for k, arm, turn, sign in zip(bodies, arms, turns, (1.0, -1.0), strict=False):
+            motion, p = self.states[k]["motion"], self.params[k]
+            motion[3:6] += sign * p["inverse_mass"] * impulse
+            motion[10:13] += sign * p["inverse_inertia"] * (turn.T @ (_skew(arm) @ impulse))
+            self._note(met, k, float(self._find["start"]), relative)
+
+    def _note(self, met: Meeting, k: int, when: float, relative: Array) -> None:
+        """Tell of a meeting in the record of vehicle k, one of the two; once per step and thing unless it breaks."""
+        s, p, closing = self.states[k], self.params[k], -float(relative @ met.normal)
+        struck = k != met.vehicle
+        row = int(self.solids.vehicle_rows[met.vehicle]) if struck else met.row
+        if (k, row) in self._noted and not (closing > p["crash_speed"] and not s["crashed"]):
+            return
+        self._noted.add((k, row))
+        t_ns = round((int(s["step"]) - 1 + when) * self.dt * NS_PER_S)
+        part = PART_BODY if struck else int(p["point_part"][met.point])
+        normal = -met.normal if struck else met.normal
+        note_hit(s, p, t_ns, row, part, *met.place, *normal, float(np.linalg.norm(relative)), closing)
+
     def _move_on(self, members: Any) -> None:
         """The rest of the step with the present velocities."""
         rest = (1.0 - float(self._find["start"])) * self.dt
@@ -260,11 +251,11 @@ class Collisions:
 
     def _jam(self, parts: Any, group: int, members: Any) -> None:
         """Between surfaces that leave it no way: along with the last one met if that is free, else it stays."""
-        find = self._find
-        self._take_back(parts, group, members, 0.0)
+        find, check, met = self._find, self._check, self._describe(parts)
         for i in members:
-            self.states[i]["motion"][3:6], self.states[i]["motion"][10:13] = find["velocity"], 0.0
+            self.states[i]["motion"][3:6], self.states[i]["motion"][10:13] = met.velocity, 0.0
         self._move_on(members)
+        check["start"], check["end"] = find["start"], find["end"]
         if self._search(parts, group, self._checks) <= 1.0:
             self.poses[members, 1] = self.poses[members, 0]
 
@@ -278,7 +269,12 @@ def _point_velocity(state: Any, pose: Array, place: Array) -> Array:
     """m/s of a place fixed to a vehicle, world."""
     motion = state["motion"]
     spin = rotate(pose[3:], motion[10:13])
-    return np.asarray(motion[3:6] + np.cross(spin, place - pose[:3]))
+    return np.asarray(motion[3:6] + _skew(spin) @ (place - pose[:3]))
+
+
+def _skew(v: Array) -> Array:
+    """The matrix of v ×."""
+    return np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
 
 
 @inlined

@@ -288,18 +288,15 @@ FINDING = np.dtype(
         ("interval", _f8),  # s
         # the first meeting on it
         ("fraction", _f8),  # of the path; 2 when there is none
+        ("along", _f8),  # of the point's path or of the edge
         ("vehicle", _i8),
-        ("point", _i8),
-        ("other", _i8),  # vehicle that was hit, or -1
-        ("row", _i8),
-        _vec("place", 3),
-        _vec("normal", 3),  # towards where the point came from
-        _vec("velocity", 3),  # of the surface
+        ("feeler", _i8),  # point, or edge counted on from the points
+        ("candidate", _i8),  # -1 what stands, then parts of movers, then vehicles
+        ("triangle", _i8),
+        _vec("local", 2, 3),  # the feeler's ends in the candidate's axes
         # room to calculate in
         _vec("points", 2, MAX_POINTS, 3),  # at both ends of the path
         _vec("inverse", 2, 3, 4),  # part_from_world at both ends of the path
-        _vec("k", 3, 3),  # velocity of the meeting point per impulse
-        _vec("impulse", 3),
     ],
     align=True,
 )

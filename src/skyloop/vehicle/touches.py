@@ -3,7 +3,7 @@
 # mypy: allow-untyped-defs
 
 import numpy as np
-from numba import int64, void
+from numba import float64, int64, void
 
 from skyloop.compiled import FIRST, SECOND, inlined, kernel
 from skyloop.rotations import cross, to_body
@@ -14,8 +14,6 @@ from skyloop.vehicle.meeting import (
     finds_type,
     fleet_params_type,
     frame_of_part,
-    front,
-    part_velocity,
     parts_type,
     states_type,
     to_part,
@@ -56,6 +54,37 @@ def touch_wrench(s, p, w):
 
 
 @inlined
+def _front(solids, triangle, find, moves, ax, ay, az):
+    """Unit normal of a triangle in world axes, on the side of a point a in the part's axes."""
+    t = solids.triangles[triangle]
+    x0, y0, z0 = float64(t[0]), float64(t[1]), float64(t[2])
+    nx, ny, nz = cross(t[3] - x0, t[4] - y0, t[5] - z0, t[6] - x0, t[7] - y0, t[8] - z0)
+    if nx * (ax - x0) + ny * (ay - y0) + nz * (az - z0) < 0.0:
+        nx, ny, nz = -nx, -ny, -nz
+    if moves:
+        m = find.inverse
+        nx, ny, nz = (
+            m[1, 0, 0] * nx + m[1, 1, 0] * ny + m[1, 2, 0] * nz,
+            m[1, 0, 1] * nx + m[1, 1, 1] * ny + m[1, 2, 1] * nz,
+            m[1, 0, 2] * nx + m[1, 1, 2] * ny + m[1, 2, 2] * nz,
+        )
+    size = 1.0 / np.sqrt(nx * nx + ny * ny + nz * nz)
+    return nx * size, ny * size, nz * size
+
+
+@inlined
+def _part_velocity(part, interval, x, y, z):
+    """m/s of a point of a mover's part, given in its own axes."""
+    a, b = part.before, part.after
+    per = 1.0 / interval
+    return (
+        per * ((b[0, 0] - a[0, 0]) * x + (b[0, 1] - a[0, 1]) * y + (b[0, 2] - a[0, 2]) * z + b[0, 3] - a[0, 3]),
+        per * ((b[1, 0] - a[1, 0]) * x + (b[1, 1] - a[1, 1]) * y + (b[1, 2] - a[1, 2]) * z + b[1, 3] - a[1, 3]),
+        per * ((b[2, 0] - a[2, 0]) * x + (b[2, 1] - a[2, 1]) * y + (b[2, 2] - a[2, 2]) * z + b[2, 3] - a[2, 3]),
+    )
+
+
+@inlined
 def _find_part(parts, row):
     for k in range(parts.shape[0]):
         if parts[k].row == row:
@@ -87,11 +116,11 @@ def _refresh(s, k, solids, parts, find, x, y, z, depth):
     else:
         hx, hy, hz = ax + f * (bx - ax), ay + f * (by - ay), az + f * (bz - az)
         v = s.touch_velocity
-        v[k, 0], v[k, 1], v[k, 2] = part_velocity(parts[moving], find.interval, hx, hy, hz)
+        v[k, 0], v[k, 1], v[k, 2] = _part_velocity(parts[moving], find.interval, hx, hy, hz)
     # f runs from the lifted point down to the point itself
     down = (1.0 - f) * (depth + LIFT)
     hx, hy, hz = x + down * n[k, 0], y + down * n[k, 1], z + down * n[k, 2]
-    n[k, 0], n[k, 1], n[k, 2] = front(solids, int64(triangle), find, moving >= 0, ax, ay, az)
+    n[k, 0], n[k, 1], n[k, 2] = _front(solids, int64(triangle), find, moving >= 0, ax, ay, az)
     s.touch_level[k] = n[k, 0] * hx + n[k, 1] * hy + n[k, 2] * hz
     return True
 

@@ -43,6 +43,8 @@ MOVING = np.dtype(
         ("radius", np.float64),  # m, around the part's origin
         ("before", np.float64, (3, 4)),  # world_from_part at both ends of the interval
         ("after", np.float64, (3, 4)),
+        ("inverse_before", np.float64, (3, 4)),  # part_from_world
+        ("inverse_after", np.float64, (3, 4)),
     ],
     align=True,
 )

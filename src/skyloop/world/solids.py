@@ -82,9 +82,11 @@ class Solids:
         mover, table = self.movers[k]
         for edge in (interval, interval + 1):
             if (k, edge) not in self._places:
-                self._places[k, edge] = mover.poses(edge * period)
+                poses = mover.poses(edge * period)
+                self._places[k, edge] = poses, _inverse(poses)
         parts = table.copy()
-        parts["before"], parts["after"] = self._places[k, interval], self._places[k, interval + 1]
+        parts["before"], parts["inverse_before"] = self._places[k, interval]
+        parts["after"], parts["inverse_after"] = self._places[k, interval + 1]
         parts["radius"] *= np.linalg.norm(parts["before"][:, :, :3], axis=1).max(axis=1)
         return parts
 
@@ -94,6 +96,11 @@ class Solids:
             return 0, "ground"
         number = int(self.model.row_thing[row])
         return number, self.model.things[number].name
+
+
+def _inverse(poses: Array) -> Array:
+    turn = np.linalg.inv(poses[:, :, :3])
+    return np.concatenate([turn, -turn @ poses[:, :, 3:]], axis=2)
 
 
 def _corners(shape: Shape) -> Array:
