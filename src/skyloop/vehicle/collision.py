@@ -11,15 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.compiled import inlined
 from skyloop.frames import matrix_from_quat, quat_multiply, rotate
 from skyloop.messages import Array
 from skyloop.streams import NS_PER_S
 from skyloop.vehicle.contact import note_hit
 from skyloop.vehicle.layout import FINDING, MAX_TOUCHES, PART_BODY
-from skyloop.vehicle.meeting import search
+from skyloop.vehicle.meeting import free_steps, search
 from skyloop.vehicle.touches import settle_touches
-from skyloop.world.solid_grids import SolidArrays, anything_near
+from skyloop.world.solid_grids import SolidArrays
 
 SLOW = 0.5
 """m/s of closing speed below which a point presses instead of bouncing."""
@@ -78,29 +77,31 @@ class Collisions:
     def __init__(self, states: Any, params: Any, solids: SolidArrays, dt: float, interval: float) -> None:
         n = len(states)
         self.states, self.params, self.solids, self.dt = states, params, solids, dt
-        self.labels, self.near, self.poses = np.empty(n, np.int64), np.empty(n, np.int64), np.empty((n, 2, 7))
+        self._labels, self._near, self.poses = np.empty(n, np.int64), np.empty(n, np.int64), np.empty((n, 2, 7))
         self._finds, self._checks = np.zeros(1, FINDING), np.zeros(1, FINDING)
         self._find, self._check = self._finds[0], self._checks[0]
         for find in (self._find, self._check):
             find["dt"], find["interval"], find["interval_per_step"] = dt, interval, dt / interval
         self._noted: set[tuple[int, int]] = set()
 
-    @property
-    def arrays(self) -> tuple[Any, Any, Any]:
-        """Which the kernels mark what is near in."""
-        return self.labels, self.near, self.poses
+    def free_steps(self, parts: Any, most: int) -> int:
+        """How many steps may be taken before there is anything to meet; 0: the next has to be looked into."""
+        arguments = (self.states, self.params, self.solids, parts, self._labels, self._near, self.dt, most)
+        return int(free_steps(*arguments))
 
     def meet(self, parts: Any, interval_start: float) -> None:
-        """Whatever the vehicles marked near met on the step just taken, `interval_start` into the movers' interval."""
+        """Whatever was met on the step just taken, `interval_start` (a share) into the movers' interval."""
         self._find["interval_start"] = self._check["interval_start"] = interval_start
-        for group in self.near.nonzero()[0]:
+        for end, motion in enumerate((self.states["motion_before"], self.states["motion"])):
+            self.poses[:, end, :3], self.poses[:, end, 3:] = motion[:, :3], motion[:, 6:10]
+        for group in self._near.nonzero()[0]:
             self._resolve(parts, int(group))
-            for i in (self.labels == group).nonzero()[0]:
+            for i in (self._labels == group).nonzero()[0]:
                 if self.states["n_touches"][i]:
                     settle_touches(self.states, self.params, self.solids, parts, self._finds, i)
 
     def _search(self, parts: Any, group: int, finds: Any) -> float:
-        found = search(self.states, self.params, self.solids, parts, self.labels, self.poses, group, finds)
+        found = search(self.states, self.params, self.solids, parts, self._labels, self.poses, group, finds)
         return float(found)
 
     def _resolve(self, parts: Any, group: int) -> None:
@@ -111,7 +112,7 @@ class Collisions:
         if share > 1.0:
             return
         self._noted.clear()
-        members = np.flatnonzero(self.labels == group)
+        members = np.flatnonzero(self._labels == group)
         for _ in range(MAX_MEETINGS):
             met = self._describe(parts)
             if not self._press(met):
@@ -130,11 +131,10 @@ class Collisions:
         """What the search found."""
         find = self._find
         i, k, candidate = int(find["vehicle"]), int(find["feeler"]), int(find["candidate"])
-        p, points, along = self.params[i], find["points"], float(find["along"])
+        p, along, (start, end) = self.params[i], float(find["along"]), find["ends"]
         is_edge = k >= p["n_points"]
-        a, b = p["edge"][k - p["n_points"]] if is_edge else (k, k)
-        start = points[int(is_edge), a]
-        place = start + along * (points[1, b] - start)
+        point = int(p["edge"][k - p["n_points"], 0]) if is_edge else k
+        place = start + along * (end - start)
         corners = self.solids.triangles[find["triangle"]].astype(float).reshape(3, 3)
         normal = np.cross(corners[1] - corners[0], corners[2] - corners[0])
         if normal @ (find["local"][0] - corners[0]) < 0.0:
@@ -152,11 +152,11 @@ class Collisions:
             normal = part["inverse_after"][:, :3].T @ normal
         if is_edge:
             # stopped by the edge of a thin thing: square to the hull's edge and against the motion
-            edge = points[1, b] - points[1, a]
+            edge = end - start
             relative = _point_velocity(self.states[i], self.poses[i, 1], place) - velocity
             across = relative - (relative @ edge) / (edge @ edge) * edge
             normal = -across if np.linalg.norm(across) > 1e-6 else normal
-        return Meeting(i, int(a), is_edge, other, row, place, normal / np.linalg.norm(normal), velocity)
+        return Meeting(i, point, is_edge, other, row, place, normal / np.linalg.norm(normal), velocity)
 
     def _relative(self, met: Meeting, end: int) -> Array:
         """m/s of the vehicle against the surface, with its pose at an end of the path."""
@@ -252,8 +252,9 @@ class Collisions:
     def _jam(self, parts: Any, group: int, members: Any) -> None:
         """Between surfaces that leave it no way: along with the last one met if that is free, else it stays."""
         find, check, met = self._find, self._check, self._describe(parts)
-        for i in members:
-            self.states[i]["motion"][3:6], self.states[i]["motion"][10:13] = met.velocity, 0.0
+        mass, motion = self.params["mass"][members], self.states["motion"]
+        velocity = met.velocity if len(members) == 1 else mass @ motion[members, 3:6] / mass.sum()
+        motion[members, 3:6], motion[members, 10:13] = velocity, 0.0
         self._move_on(members)
         check["start"], check["end"] = find["start"], find["end"]
         if self._search(parts, group, self._checks) <= 1.0:
@@ -275,68 +276,3 @@ def _point_velocity(state: Any, pose: Array, place: Array) -> Array:
 def _skew(v: Array) -> Array:
     """The matrix of v ×."""
     return np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
-
-
-@inlined
-def _is_near(s, p, solids, parts, dt):
-    """Whether a vehicle alone can meet anything in the step just taken."""
-    y = s.motion
-    path = 2.0 * dt * np.sqrt(y[3] * y[3] + y[4] * y[4] + y[5] * y[5])
-    reach = p.hull_radius + path + 0.01
-    if s.n_touches or anything_near(solids, y[0], y[1], y[2], reach):
-        return True
-    for k in range(parts.shape[0]):
-        part = parts[k]
-        for end in (part.before, part.after):
-            dx, dy, dz = y[0] - end[0, 3], y[1] - end[1, 3], y[2] - end[2, 3]
-            # the part may be half its interval away from both ends
-            if dx * dx + dy * dy + dz * dz < (reach + part.radius + 0.5) ** 2:
-                return True
-    return False
-
-
-@inlined
-def _group(states, params, labels, dt):
-    """Vehicles that may meet each other in the step just taken get the same label, the lowest index among them."""
-    n = states.shape[0]
-    for i in range(n):
-        labels[i] = i
-    for i in range(n):
-        a = states[i].motion
-        va = np.sqrt(a[3] * a[3] + a[4] * a[4] + a[5] * a[5])
-        for j in range(i + 1, n):
-            b = states[j].motion
-            dx, dy, dz = a[0] - b[0], a[1] - b[1], a[2] - b[2]
-            apart = dx * dx + dy * dy + dz * dz
-            touch = params[i].hull_radius + params[j].hull_radius + 0.02
-            if apart > (touch + 200.0 * dt) ** 2 or labels[i] == labels[j]:
-                continue  # no two close at more than 100 m/s
-            vb = np.sqrt(b[3] * b[3] + b[4] * b[4] + b[5] * b[5])
-            if apart < (touch + 2.0 * dt * (va + vb)) ** 2:
-                low, high = min(labels[i], labels[j]), max(labels[i], labels[j])
-                for k in range(n):
-                    if labels[k] == high:
-                        labels[k] = low
-
-
-@inlined
-def mark_near(states, params, solids, parts, labels, near, poses, dt):
-    """near[i]: 1 where the group with label i may have met something on the step just taken; True when any has."""
-    n = states.shape[0]
-    _group(states, params, labels, dt)
-    any_near = False
-    for i in range(n):
-        near[i] = 0
-    for i in range(n):
-        group = labels[i]
-        if group != i or _is_near(states[i], params[i], solids, parts, dt):
-            near[group] = 1
-            any_near = True
-    if any_near:
-        for i in range(n):
-            a, b = states[i].motion_before, states[i].motion
-            for k in range(3):
-                poses[i, 0, k], poses[i, 1, k] = a[k], b[k]
-            for k in range(4):
-                poses[i, 0, 3 + k], poses[i, 1, 3 + k] = a[6 + k], b[6 + k]
-    return any_near

@@ -1,11 +1,10 @@
 """The two entry points of flight: advance every vehicle to a step, and read a state between two steps."""
 
 import numpy as np
-from numba import boolean, float64, int64, types, void
+from numba import float64, int64, types, void
 
 from skyloop.compiled import FIRST, LAST, SECOND, inlined, kernel
 from skyloop.rotations import cross, multiply, to_world
-from skyloop.vehicle.collision import mark_near
 from skyloop.vehicle.controller import MAX_EXTRAPOLATION, cascade, coast, measured_motion, yaw_of
 from skyloop.vehicle.layout import (
     CONTROL_CASCADE,
@@ -18,11 +17,10 @@ from skyloop.vehicle.layout import (
     scratch_type,
     state_type,
 )
-from skyloop.vehicle.meeting import POSES, fleet_params_type, parts_type, states_type
+from skyloop.vehicle.meeting import fleet_params_type, states_type
 from skyloop.vehicle.mixer import throttle_to_speed
 from skyloop.vehicle.rigid_body import close_step, step_vehicle
 from skyloop.vehicle.simpleflight import simpleflight
-from skyloop.world.solid_grids import solids_type
 
 STATE_SIZE = 22
 """position 3, velocity 3, quaternion 4, rates 3, acceleration 3, angular acceleration 3, wind 3."""
@@ -30,7 +28,6 @@ STATE_SIZE = 22
 
 _HEIGHTS = float64[:, ::1]
 _INPUTS = types.Array(input_type, 1, "C")
-STEP, STEP_AND_CLOSE, CLOSE = range(3)
 
 
 @inlined
@@ -73,11 +70,10 @@ def control_vehicle(s, u, p, w, dt):  # type: ignore[no-untyped-def]
 
 
 @kernel(void(state_type, input_type, params_type, scratch_type, _HEIGHTS, float64, int64), turn=FIRST)
-def move_vehicle(s, u, p, w, heights, dt, task):  # type: ignore[no-untyped-def]
-    """One physics step, the accelerations after the last one, or both; compiled by itself beside the controllers."""
-    if task != CLOSE:
-        step_vehicle(s, u, p, w, heights, dt)
-    if task != STEP:
+def move_vehicle(s, u, p, w, heights, dt, last):  # type: ignore[no-untyped-def]
+    """One physics step, compiled by itself beside the controllers; after the last one come the accelerations."""
+    step_vehicle(s, u, p, w, heights, dt)
+    if last:
         close_step(s, p, w, heights, dt)
 
 
@@ -108,48 +104,6 @@ def advance(states, inputs, params, dt, until_step, heights, origin_x, origin_y,
         while s.step < until_step:
             control_vehicle(s, u, p, w, dt)
             move_vehicle(s, u, p, w, heights, dt, s.step + 1 == until_step)
-
-
-@kernel(
-    boolean(
-        states_type,
-        _INPUTS,
-        fleet_params_type,
-        float64,
-        int64,
-        _HEIGHTS,
-        float64,
-        float64,
-        float64,
-        solids_type,
-        parts_type,
-        int64[::1],
-        int64[::1],
-        POSES,
-    ),
-    turn=LAST,
-)
-def advance_among(  # type: ignore[no-untyped-def]
-    states, inputs, params, dt, until_step, heights, origin_x, origin_y, cell, solids, parts, labels, near, poses
-):
-    """`advance` among solid things, all vehicles together, up to the first step on which one may have met something.
-
-    True: that has to be looked into, see `mark_near`, and then it is called again.
-    """
-    w = np.zeros(1, SCRATCH)[0]
-    w.origin_x = origin_x
-    w.origin_y = origin_y
-    w.cell = cell
-    n = states.shape[0]
-    for _ in range(states[0].step, until_step):
-        for i in range(n):
-            control_vehicle(states[i], inputs[i], params[i], w, dt)
-            move_vehicle(states[i], inputs[i], params[i], w, heights, dt, STEP)
-        if mark_near(states, params, solids, parts, labels, near, poses, dt):
-            return True
-    for i in range(n):
-        move_vehicle(states[i], inputs[i], params[i], w, heights, dt, CLOSE)
-    return False
 
 
 @kernel(

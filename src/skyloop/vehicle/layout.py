@@ -293,7 +293,8 @@ FINDING = np.dtype(
         ("feeler", _i8),  # point, or edge counted on from the points
         ("candidate", _i8),  # -1 what stands, then parts of movers, then vehicles
         ("triangle", _i8),
-        _vec("local", 2, 3),  # the feeler's ends in the candidate's axes
+        _vec("ends", 2, 3),  # of the feeler, world
+        _vec("local", 2, 3),  # the same in the candidate's axes
         # room to calculate in
         _vec("points", 2, MAX_POINTS, 3),  # at both ends of the path
         _vec("inverse", 2, 3, 4),  # part_from_world at both ends of the path

@@ -2,12 +2,13 @@
 
 # mypy: allow-untyped-defs
 
+import numpy as np
 from numba import float64, int64, types
 
-from skyloop.compiled import FIRST, inlined, kernel
+from skyloop.compiled import SECOND, inlined, kernel
 from skyloop.rotations import to_world
 from skyloop.vehicle.layout import finding_type, params_type, state_type
-from skyloop.world.solid_grids import cast_segment, moving_type, solids_type
+from skyloop.world.solid_grids import anything_near, cast_segment, moving_type, solids_type
 
 LIFT = 1e-3
 """m above a touched plane at which a pressed point is led along it, so that it meets what stands on the plane."""
@@ -18,7 +19,78 @@ parts_type = types.Array(moving_type, 1, "C")
 finds_type = types.Array(finding_type, 1, "C")
 """An array of one, because Python hands records to kernels slowly."""
 POSES = float64[:, :, ::1]
+MOST_ACCELERATION = 100.0
+"""m/s² that free flight is trusted to stay below."""
 LABELS = int64[::1]
+
+
+@inlined
+def _group(states, params, labels, t):
+    """Vehicles that may meet each other within t seconds get the same label, the lowest index; True when some may."""
+    n, some = states.shape[0], False
+    for i in range(n):
+        labels[i] = i
+    for i in range(n):
+        a = states[i].motion
+        for j in range(i + 1, n):
+            b = states[j].motion
+            dx, dy, dz = a[0] - b[0], a[1] - b[1], a[2] - b[2]
+            reach = params[i].hull_radius + params[j].hull_radius + _path(a, t) + _path(b, t)
+            if dx * dx + dy * dy + dz * dz < reach * reach and labels[i] != labels[j]:
+                some = True
+                low, high = min(labels[i], labels[j]), max(labels[i], labels[j])
+                for k in range(n):
+                    if labels[k] == high:
+                        labels[k] = low
+    return some
+
+
+@inlined
+def _path(y, t):
+    """m that a vehicle may move within t seconds."""
+    return t * (np.sqrt(y[3] * y[3] + y[4] * y[4] + y[5] * y[5]) + 0.5 * MOST_ACCELERATION * t) + 0.01
+
+
+@inlined
+def _is_near(s, p, solids, parts, t):
+    """Whether a vehicle can meet anything but another vehicle within t seconds."""
+    y = s.motion
+    reach = p.hull_radius + _path(y, t)
+    if s.n_touches or anything_near(solids, y[0], y[1], y[2], reach):
+        return True
+    for k in range(parts.shape[0]):
+        part = parts[k]
+        for end in (part.before, part.after):
+            dx, dy, dz = y[0] - end[0, 3], y[1] - end[1, 3], y[2] - end[2, 3]
+            # between its two ends the part may be half a metre off
+            if dx * dx + dy * dy + dz * dz < (reach + part.radius + 0.5) ** 2:
+                return True
+    return False
+
+
+@kernel(int64(states_type, fleet_params_type, solids_type, parts_type, LABELS, LABELS, float64, int64), turn=SECOND)
+def free_steps(states, params, solids, parts, labels, near, dt, most):
+    """Steps, `most` or fewer, on which no vehicle can meet anything; 0 when one may on the next.
+
+    Then near[g] is 1 for every group g of `labels` that may.
+    """
+    n, steps = states.shape[0], most
+    while True:
+        t = max(1, steps) * dt
+        any_near = _group(states, params, labels, t)
+        for i in range(n):
+            near[i] = 0
+        for i in range(n):
+            if labels[i] != i or _is_near(states[i], params[i], solids, parts, t):
+                near[labels[i]] = 1
+                any_near = True
+                if steps > 0:
+                    break
+        if not any_near:
+            return max(1, steps)
+        if steps == 0:
+            return 0
+        steps = steps // 8
 
 
 @inlined
@@ -110,7 +182,7 @@ def _pressed(s, a, b):
     return found
 
 
-@kernel(float64(states_type, fleet_params_type, solids_type, parts_type, LABELS, POSES, int64, finds_type), turn=FIRST)
+@kernel(float64(states_type, fleet_params_type, solids_type, parts_type, LABELS, POSES, int64, finds_type), turn=SECOND)
 def search(states, params, solids, parts, labels, poses, group, finds):
     """First meeting on the paths of the vehicles of a group into finds[0]: of a point on its path or, where no point
     meets anything, of an edge that is crossed at the path's end and was free at its start.
@@ -156,6 +228,8 @@ def search(states, params, solids, parts, labels, poses, group, finds):
                         find.feeler = k
                         find.candidate = candidate
                         find.triangle = int64(triangle)
+                        for axis in range(3):
+                            find.ends[0, axis], find.ends[1, axis] = at[begin, a, axis], at[end, b, axis]
                         find.local[0, 0], find.local[0, 1], find.local[0, 2] = ax, ay, az
                         find.local[1, 0], find.local[1, 1], find.local[1, 2] = bx, by, bz
     return find.fraction
