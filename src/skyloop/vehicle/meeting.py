@@ -5,7 +5,7 @@
 import numpy as np
 from numba import float64, int64, types
 
-from skyloop.compiled import SECOND, inlined, kernel
+from skyloop.compiled import FIRST, SECOND, inlined, kernel
 from skyloop.rotations import to_world
 from skyloop.vehicle.layout import finding_type, params_type, state_type
 from skyloop.world.solid_grids import anything_near, cast_segment, moving_type, solids_type
@@ -68,7 +68,7 @@ def _is_near(s, p, solids, parts, t):
     return False
 
 
-@kernel(int64(states_type, fleet_params_type, solids_type, parts_type, LABELS, LABELS, float64, int64), turn=SECOND)
+@kernel(int64(states_type, fleet_params_type, solids_type, parts_type, LABELS, LABELS, float64, int64), turn=FIRST)
 def free_steps(states, params, solids, parts, labels, near, dt, most):
     """Steps, `most` or fewer, on which no vehicle can meet anything; 0 when one may on the next.
 
