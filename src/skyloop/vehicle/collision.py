@@ -189,7 +189,7 @@ class Collisions:
         find, check, poses = self._find, self._check, self.poses
         start, length = float(find["start"]), float(find["end"] - find["start"])
         if not met.is_edge:
-            closing = -self._relative(met, 1) @ met.normal
+            closing = -float(self._relative(met, 1) @ met.normal)
             share = max(0.0, share - MARGIN / max(1e-9, closing * length * self.dt))
         begin, end = poses[members, 0], poses[members, 1]
         for _ in range(8):
@@ -237,7 +237,8 @@ class Collisions:
         t_ns = round((int(s["step"]) - 1 + when) * self.dt * NS_PER_S)
         part = PART_BODY if struck else int(p["point_part"][met.point])
         normal = -met.normal if struck else met.normal
-        note_hit(s, p, t_ns, row, part, *met.place, *normal, float(np.linalg.norm(relative)), closing)
+        (x, y, z), (nx, ny, nz) = met.place, normal
+        note_hit(s, p, t_ns, row, part, x, y, z, nx, ny, nz, float(np.linalg.norm(relative)), closing)
 
     def _move_on(self, members: Any) -> None:
         """The rest of the step with the present velocities."""

@@ -98,14 +98,6 @@ PARAMS = np.dtype(
         ("contact_stiffness", _f8),
         ("contact_damping", _f8),
         ("friction", _f8),
-        # the hull as solid things feel it: the contact points first, then rotors; from the centre of mass
-        ("n_points", _i8),
-        _vec("point_position", MAX_POINTS, 3),
-        ("point_part", _i8, (MAX_POINTS,)),
-        ("n_edges", _i8),
-        ("edge", _i8, (MAX_EDGES, 2)),  # pairs of points, against things too thin for points to meet
-        ("hull_radius", _f8),
-        ("restitution", _f8),
         ("crash_speed", _f8),
         # battery
         ("has_battery", _i8),
@@ -154,6 +146,14 @@ PARAMS = np.dtype(
         ("half_step_decay_up", _f8),  # exp(-dt / 2 tau)
         ("half_step_decay_down", _f8),
         ("has_frame_drag", _i8),
+        # the hull as solid things feel it: the contact points first, then rotors; from the centre of mass
+        ("n_points", _i8),
+        _vec("point_position", MAX_POINTS, 3),
+        ("point_part", _i8, (MAX_POINTS,)),
+        ("n_edges", _i8),
+        ("edge", _i8, (MAX_EDGES, 2)),  # pairs of points, against things too thin for points to meet
+        ("hull_radius", _f8),
+        ("restitution", _f8),
     ],
     align=True,
 )
@@ -181,25 +181,7 @@ STATE = np.dtype(
         ("legs_down", _i8),
         ("body_down", _i8),
         ("impact_speed", _f8),  # hardest touch of the ground so far
-        # solid things that points of the hull press on: a plane each, with its speed and the anchor of dry friction
-        ("n_touches", _i8),
-        ("touch_point", _i8, (MAX_TOUCHES,)),
-        ("touch_row", _i8, (MAX_TOUCHES,)),
-        _vec("touch_normal", MAX_TOUCHES, 3),
-        _vec("touch_level", MAX_TOUCHES),  # m, normal · x of the plane
-        _vec("touch_velocity", MAX_TOUCHES, 3),
-        _vec("touch_anchor", MAX_TOUCHES, 3),
-        # the latest distinct touches, a ring: number k is at k % MAX_HITS
-        ("n_hits", _i8),
-        ("hit_ns", _i8, (MAX_HITS,)),
-        ("hit_last_ns", _i8, (MAX_HITS,)),  # when that touch was last felt
-        ("hit_row", _i8, (MAX_HITS,)),  # of the model; -1 is the ground
-        ("hit_part", _i8, (MAX_HITS,)),
-        ("hit_crash", _i8, (MAX_HITS,)),
-        _vec("hit_place", MAX_HITS, 3),
-        _vec("hit_normal", MAX_HITS, 3),
-        _vec("hit_speed", MAX_HITS),
-        _vec("hit_closing", MAX_HITS),
+        ("n_touches", _i8),  # solid things pressed on, see below
         ("crashed", _i8),  # its rotors stand for good
         # battery
         ("charge_used", _f8),
@@ -217,6 +199,24 @@ STATE = np.dtype(
         ("yaw_saturated", _i8),
         ("thrust_wanted", _f8),
         ("controller_ran", _i8),
+        # last, because seldom looked at: planes that points of the hull press on, their speed, the anchor of friction
+        ("touch_point", _i8, (MAX_TOUCHES,)),
+        ("touch_row", _i8, (MAX_TOUCHES,)),
+        _vec("touch_normal", MAX_TOUCHES, 3),
+        _vec("touch_level", MAX_TOUCHES),  # m, normal · x of the plane
+        _vec("touch_velocity", MAX_TOUCHES, 3),
+        _vec("touch_anchor", MAX_TOUCHES, 3),
+        # the latest distinct touches, a ring: number k is at k % MAX_HITS
+        ("n_hits", _i8),
+        ("hit_ns", _i8, (MAX_HITS,)),
+        ("hit_last_ns", _i8, (MAX_HITS,)),  # when that touch was last felt
+        ("hit_row", _i8, (MAX_HITS,)),  # of the model; -1 is the ground
+        ("hit_part", _i8, (MAX_HITS,)),
+        ("hit_crash", _i8, (MAX_HITS,)),
+        _vec("hit_place", MAX_HITS, 3),
+        _vec("hit_normal", MAX_HITS, 3),
+        _vec("hit_speed", MAX_HITS),
+        _vec("hit_closing", MAX_HITS),
     ],
     align=True,
 )
