@@ -53,6 +53,7 @@ from skyloop.vehicle.presence import Presence
 from skyloop.world.atmosphere import SEA_LEVEL_DENSITY, density
 from skyloop.world.earth import Earth
 from skyloop.world.scene import Scene
+from skyloop.world.solids import Solids
 from skyloop.world.weather import randomised, weather_at
 from skyloop.world.wind import wind_field
 from skyloop.world.world import World, build_world
@@ -105,16 +106,17 @@ def _build_scene(
     scenario: Scenario, world: World, earth: Earth, airframes: list[Airframe], fleet: Fleet, clock: Clock
 ) -> Scene:
     """The world with the vehicles in it, under its sky."""
-    rows = []
+    numbers = []
     for i, (vehicle, airframe) in enumerate(zip(scenario.vehicles, airframes, strict=True)):
         presence = Presence(fleet, i, lambda: clock.now_ns)
-        rows.append(world.model.add_mover(presence, [vehicle_shape(airframe)], is_a="vehicle", name=vehicle.name))
+        numbers.append(world.model.add_mover(presence, [vehicle_shape(airframe)], is_a="vehicle", name=vehicle.name))
     world.model.freeze()
+    fleet.attach(Solids(world.model, numbers))
     topics = scenario.world.randomise
     weather = weather_at(randomised(scenario.weather, scenario.seed, topics), scenario.earth.latitude_deg)
     texture_seed = scenario.seed if "textures" in topics else 0
     scene = Scene(world.model, earth, weather, lambda model: Renderer(model, texture_seed=texture_seed))
-    scene.vehicle_rows = [(world.model.things[n].rows[0], world.model.things[n].rows[-1] + 1) for n in rows]
+    scene.vehicle_rows = [(world.model.things[n].rows[0], world.model.things[n].rows[-1] + 1) for n in numbers]
     return scene
 
 

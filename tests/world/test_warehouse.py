@@ -135,14 +135,17 @@ def test_budgets_classes_and_names(store: Warehouse) -> None:
     assert len(set(names)) == len(names)
 
 
-@pytest.mark.parametrize("seed", range(10))
-def test_ten_seeds_build_and_differ_only_by_seed(seed: int) -> None:
-    first, again = Warehouse(seed, fill=0.1, people=0), Warehouse(seed, fill=0.1, people=0)
-    first.model.freeze()
+def test_ten_seeds_build_and_the_same_seed_builds_the_same() -> None:
+    counts = set()
+    for seed in range(10):
+        world = Warehouse(seed, fill=0.1, people=0)
+        world.model.freeze()
+        counts.add((_count(world, "box"), _count(world, "pallet"), _count(world, "barrel")))
+    again = Warehouse(9, fill=0.1, people=0)
     again.model.freeze()
-    assert np.array_equal(first.model.standing_poses, again.model.standing_poses)
-    other = Warehouse(seed + 100, fill=0.1, people=0)
-    assert _count(first, "box") != _count(other, "box") or _count(first, "pallet") != _count(other, "pallet")
+    assert np.array_equal(world.model.standing_poses, again.model.standing_poses)
+    assert np.array_equal(world.model.row_palette, again.model.row_palette)
+    assert len(counts) == 10
 
 
 def test_nonsense_is_refused() -> None:

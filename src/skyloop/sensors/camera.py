@@ -272,8 +272,12 @@ class Camera:
         asked, model, motion = self._config.truth, views[0].model, views[0].motion
         pose = self._pose(moving)
         surface, distance = self._whole.surface(views)
-        seen = View(self.lens.pinhole, pose, model, motion, views[0].colour, surface)
-        velocities = surface_velocities(self.lens, seen, distance) if {"velocities", "flow"} & set(asked) else None
+        seen = views[0]
+        if not self._whole.direct:
+            seen = View(self.lens.pinhole, pose, model, motion, views[0].colour, surface)
+        velocities = None
+        if "velocities" in asked or "flow" in asked:
+            velocities = seen.velocities if self._whole.direct else surface_velocities(self.lens, seen, distance)
         flow = None
         if "flow" in asked and velocities is not None:
             rotation = matrix_from_quat(pose.quat_wxyz)

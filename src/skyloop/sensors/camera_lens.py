@@ -256,6 +256,7 @@ class Mosaic:
         if self.direct:
             rows = Pinhole(p.width, last - first, p.fx, p.fy, p.cx, p.cy - first)
             self.faces = [Face(rows, quat_from_matrix(_FRONT))]
+            self._distance_over_depth = np.linalg.norm(rows.rays(), axis=2).astype(np.float32)
             return
         directions = lens.directions[first:last]
         self._cosine = directions[..., 2]
@@ -292,7 +293,7 @@ class Mosaic:
     def surface(self, views: Sequence[View]) -> tuple[NDArray[np.uint32], NDArray[np.float32]]:
         """(rows, width, 4) as in a View, and (rows, width) m of distance; what the lens cannot see is sky."""
         if self.direct:
-            return views[0].surface, views[0].distance
+            return views[0].surface, views[0].depth * self._distance_over_depth
         out, distance = np.zeros((*self._shape, 4), np.uint32), np.full(self._shape, np.inf, np.float32)
         for number, view in enumerate(views):
             lens = view.lens
@@ -355,7 +356,7 @@ def surface_velocities(lens: Lens, seen: View, distance: NDArray[np.float32]) ->
     )
 )  # fmt: skip
 def _image_motion(model, p, directions, distance, velocities, rotation, velocity, turn, out):
-    """ẋ = Rᵀ(v - v_camera)/distance - ω × d of each direction d; its image by a central difference of `project`."""
+    """ḋ = Rᵀ(v - v_camera)/distance - ω × d of each direction d; for bending lenses a difference of `project`."""
     for i in range(out.shape[0]):
         for j in range(out.shape[1]):
             x, y, z = directions[i, j, 0], directions[i, j, 1], directions[i, j, 2]
@@ -366,6 +367,10 @@ def _image_motion(model, p, directions, distance, velocities, rotation, velocity
             dx = rotation[0, 0] * vx + rotation[1, 0] * vy + rotation[2, 0] * vz - turn[1] * z + turn[2] * y
             dy = rotation[0, 1] * vx + rotation[1, 1] * vy + rotation[2, 1] * vz - turn[2] * x + turn[0] * z
             dz = rotation[0, 2] * vx + rotation[1, 2] * vy + rotation[2, 2] * vz - turn[0] * y + turn[1] * x
+            if model == PINHOLE:
+                out[i, j, 0] = p[0] * (dx - x / z * dz) / z
+                out[i, j, 1] = p[1] * (dy - y / z * dz) / z
+                continue
             h = 1e-4 / (1.0 + math.sqrt(dx * dx + dy * dy + dz * dz))
             u1, v1 = project(model, p, x + h * dx, y + h * dy, z + h * dz)
             u0, v0 = project(model, p, x - h * dx, y - h * dy, z - h * dz)

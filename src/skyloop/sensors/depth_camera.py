@@ -2,6 +2,7 @@
 
 Kim's model ("depth-noise-and-rotor-drag", section 2): sigma = 0.005·exp(m·d), m by material. It was fitted from 0.5 to
 8 m and explodes beyond, so sigma stays there what it is at 8 m. Everything beyond Kim's model is off by default.
+What is published lies within the range limits or is 0.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls
@@ -9,29 +10,38 @@ Kim's model ("depth-noise-and-rotor-drag", section 2): sigma = 0.005·exp(m·d),
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
-from numba import float32, float64, types, uint8, uint32, uint64, void
+from numba import float32, float64, int64, types, uint8, uint32, uint64, void
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from skyloop.compiled import kernel
+from skyloop.compiled import inlined, kernel
 from skyloop.frames import matrix_from_quat, quat_multiply
 from skyloop.keyed_random import KeyedRandom, philox
-from skyloop.messages import DepthImage, Kinematics
+from skyloop.messages import Array, DepthImage, Kinematics
 from skyloop.sensors.camera import SENSOR_FROM_CAMERA
 from skyloop.sensors.noise import normal_from_word
 from skyloop.sensors.sensor import NonNegative, Positive, Scene, SensorConfig, numbers_of, plain
 from skyloop.world.materials import MATERIALS
-from skyloop.world.views import Pinhole, ViewPose, ViewRequest
+from skyloop.world.views import Pinhole, View, ViewPose, ViewRequest
 
 KIM_SCALE = 0.005
 """m, eq. (4)."""
 FROZEN_BEYOND = 8.0
 """m; the fit ends there."""
-FLYING_BLOCK = 1 << 24
+SIGMA_STEPS = 64
+"""Entries of the sigma table per m; linear between them, which is 3e-5 off at worst."""
+SHADOW_BLOCK = 4
+"""px; whether the sun reaches a surface is asked once for a square of so many."""
+SHADOW_RANGE = 500.0
+"""m towards the sun within which something may stand in its way."""
+LOST_IN_SUN = 0.1
+"""Share of pixels lost, times `sunlight`, in full sun."""
+_FLYING_BLOCK = 1 << 36
 GROWTH = np.array([material.depth_noise for material in MATERIALS])
 
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
@@ -77,9 +87,9 @@ class DepthCameraConfig(SensorConfig):
     quality: Literal["low", "medium", "high", "epic", "cinematic"] = "low"
     """How much detail the surfaces have."""
     min_range: NonNegative | None = None
-    """m; nearer pixels are 0."""
+    """m; what is or seems nearer is 0."""
     max_range: Positive | None = None
-    """m; farther pixels are 0."""
+    """m; what is or seems farther is 0."""
     noise_scale: NonNegative | None = None
     """m, sigma at no distance: 0.005 in Kim's model; 0: no noise."""
     zero_share: Share | None = None
@@ -93,7 +103,7 @@ class DepthCameraConfig(SensorConfig):
     disparity_step: NonNegative = 0.0
     """px, to which disparity is rounded; 0: not at all. A D435 has 1/32."""
     sunlight: NonNegative = 0.0
-    """How much full sun on a surface raises sigma (1: doubles it); a tenth as many pixels are lost there."""
+    """How much full sun on a surface raises sigma (1: doubles it, and a tenth of the pixels are lost)."""
 
     @model_validator(mode="after")
     def _has_a_range(self) -> DepthCameraConfig:
@@ -104,45 +114,63 @@ class DepthCameraConfig(SensorConfig):
 
 
 _F2, _U2 = types.Array(float32, 2, "C", readonly=True), types.Array(uint8, 2, "C", readonly=True)
-_F3 = types.Array(float32, 3, "C", readonly=True)
 
 
-@kernel(
-    void(
-        _F2, _U2, _F2, types.Array(float64, 1, "C", readonly=True), float64, float64, float64, float64, float64,
-        uint64, uint64, float32[:, ::1],
-    )
-)  # fmt: skip
-def add_noise(
-    depth: Any, materials: Any, gain: Any, growth: Any, scale: Any, zero_share: Any, low: Any, high: Any,
-    lost_in_sun: Any, key: Any, index: Any, out: Any,
-) -> None:  # fmt: skip
-    """Noise, chance zeros and range limits; `gain` multiplies sigma and is 1 by 1 where it does so by one number."""
+def sigma_table(scale: float) -> NDArray[np.float32]:
+    """(materials, steps) m, eq. (4) from 0 to 8 m."""
+    at = np.arange(int(FROZEN_BEYOND * SIGMA_STEPS) + 1) / SIGMA_STEPS
+    return (scale * np.exp(GROWTH[:, None] * at)).astype(np.float32)
+
+
+@inlined
+def _draw_row(row, key, index, words, normals):
+    """Words for one row, four numbers per philox call, and a normal of the first `normals.size` of them."""
+    n = words.shape[1]
+    for b in range(n):
+        words[0, b], words[1, b], words[2, b], words[3, b] = philox(key, index, uint64(row * n + b))
+    flat = words.reshape(words.size)
+    for j in range(normals.size):
+        normals[j] = normal_from_word(flat[j], key, index, uint64(row * normals.size + j))
+
+
+@inlined
+def _sigma(table, material, depth):
+    x = min(depth, float32(FROZEN_BEYOND)) * float32(SIGMA_STEPS)
+    k = min(int64(x), table.shape[1] - 2)
+    return table[material, k] + (table[material, k + 1] - table[material, k]) * (x - float32(k))
+
+
+@kernel(void(_F2, _U2, _F2, _F2, _F2, float32, float32, float32, float32, uint64, uint64, float32[:, ::1]))
+def add_noise(depth, materials, gain, lost, table, low, high, across, step, key, index, out):
+    """Noise, disparity steps, chance zeros and range limits.
+
+    gain multiplies sigma and lost is the share of zeros, each per pixel or, 1 by 1, for all of them; across is baseline
+    times focal length, m·px; step rounds the disparity, px.
+    """
     h, w = depth.shape
-    uniform_gain = gain.shape[0] != h
+    gain_by_pixel, lost_by_pixel = int64(gain.shape[0] == h), int64(lost.shape[0] == h)
+    # a word is one pixel's normal; another one, by halves, is the chance of two pixels to be lost
+    chances = 4 * ((w + 3) // 4)
+    words = np.zeros((4, (w + 3) // 4 + (w + 7) // 8), np.uint32)
+    flat, normals = words.reshape(words.size), np.zeros(w, np.float32)
+    random = table[0, 0] > 0.0 or lost.max() > 0.0
     for i in range(h):
-        for j0 in range(0, w, 2):
-            # four words of chance serve two pixels
-            a, b, c, d = philox(key, index, uint64((i * w + j0) // 2))
-            for j in range(j0, min(j0 + 2, w)):
-                shown, chance = (a, b) if j == j0 else (c, d)
-                true = float64(depth[i, j])
-                if not low <= true <= high:
-                    out[i, j] = 0.0
-                    continue
-                times = float64(gain[0, 0]) if uniform_gain else float64(gain[i, j])
-                value = true
-                if scale > 0.0:
-                    sigma = scale * np.exp(growth[materials[i, j]] * min(true, FROZEN_BEYOND)) * times
-                    value += sigma * normal_from_word(uint32(shown), key, index, uint64(i * w + j))
-                lost = zero_share + lost_in_sun * (times - 1.0)
-                if value <= 0.0 or value > high or float64(chance) < lost * 4294967296.0:
-                    value = 0.0
-                out[i, j] = value
+        if random:
+            _draw_row(i, key, index, words, normals)
+        for j in range(w):
+            true = depth[i, j]
+            times = gain[i * gain_by_pixel, j * gain_by_pixel]
+            value = true + _sigma(table, materials[i, j], true) * times * normals[j]
+            if step > 0.0:
+                value = across / (step * np.rint(across / (value * step)))
+            chance = float32((flat[chances + (j >> 1)] >> uint32(16 * (j & 1))) & uint32(0xFFFF))
+            seen = chance >= lost[i * lost_by_pixel, j * lost_by_pixel] * float32(65536.0)
+            seen &= (true >= low) & (true <= high) & (value >= low) & (value <= high) & (value > 0.0)
+            out[i, j] = value if seen else float32(0.0)
 
 
 @kernel(void(_F2, float64, uint64, uint64, float32[:, ::1]))
-def fly_pixels(depth: Any, share: Any, key: Any, index: Any, out: Any) -> None:
+def fly_pixels(depth, share, key, index, out):
     """Beside an edge (neighbours that differ by more than a tenth) some pixels hang between the two depths."""
     h, w = depth.shape
     for i in range(h):
@@ -154,7 +182,7 @@ def fly_pixels(depth: Any, share: Any, key: Any, index: Any, out: Any) -> None:
                     near = min(near, depth[i + di, j + dj])
                     far = max(far, depth[i + di, j + dj])
             if near > 0.0 and np.isfinite(far) and far > 1.1 * near:
-                a, b, _, _ = philox(key, index, uint64(FLYING_BLOCK + i * w + j))
+                a, b, _, _ = philox(key, index, uint64(_FLYING_BLOCK + i * w + j))
                 if float64(a) < share * 4294967296.0:
                     out[i, j] = near + (far - near) * float64(b) / 4294967296.0
 
@@ -166,10 +194,10 @@ class DepthCamera:
     fault_fields: ClassVar[dict[str, int]] = {"depth": 1}
 
     def __init__(self, config: DepthCameraConfig, period_s: float) -> None:
-        self.numbers = numbers_of(config, PRESETS)
+        self.numbers = n = numbers_of(config, PRESETS)
         self._config = config
-        n = self.numbers
         self.lens = Pinhole.from_fov(n.width, n.height, math.radians(n.horizontal_fov_deg))
+        self._table = sigma_table(n.noise_scale)
 
     def initial_state(self, rng: KeyedRandom) -> tuple[()]:
         return ()
@@ -188,37 +216,36 @@ class DepthCamera:
             edged = np.empty_like(depth)
             fly_pixels(depth, c.flying_pixels, rng.key, index, edged)
             depth = edged
-        gain, lost_in_sun = self._gain(view, scene)
+        gain, lost = np.ones((1, 1), np.float32), np.full((1, 1), n.zero_share, np.float32)
+        if c.incidence:
+            gain = self._incidence_gain(view)
+        if c.sunlight:
+            sun = c.sunlight * sun_on(view, scene)
+            gain, lost = gain * (1.0 + sun), np.minimum(lost + LOST_IN_SUN * sun, 1.0)
         out = np.empty_like(depth)
-        low, high = n.min_range, n.max_range
-        add_noise(depth, view.materials, gain, GROWTH, n.noise_scale, n.zero_share, low, high, lost_in_sun, rng.key,
-                  index, out)  # fmt: skip
-        if c.disparity_step > 0.0:
-            out = self._rounded(out)
+        add_noise(
+            depth, view.materials, gain, lost, self._table, n.min_range, n.max_range, c.baseline * self.lens.fx,
+            c.disparity_step, rng.key, index, out,
+        )  # fmt: skip
         return DepthImage(kinematics.t_ns, out), state
 
-    def _gain(self, view: Any, scene: Scene) -> tuple[NDArray[np.float32], float]:
-        """What sigma is multiplied by, per pixel, and the share of pixels lost per unit of it above 1."""
-        c = self._config
-        sunlight = c.sunlight * scene.weather.sunlight if c.sunlight else 0.0
-        if not c.incidence and not sunlight:
-            return np.ones((1, 1), np.float32), 0.0
-        gain = np.ones(view.depth.shape)
-        if c.incidence:
-            towards = self.lens.rays() @ matrix_from_quat(view.pose.quat_wxyz).T
-            across = np.abs(np.einsum("ijk,ijk->ij", view.normals, towards)) / np.linalg.norm(towards, axis=2)
-            gain *= np.maximum(across, 0.05) ** -c.incidence
-        if sunlight:
-            gain *= 1.0 + sunlight * np.maximum(view.normals @ scene.weather.sun_direction, 0.0)
-        return gain.astype(np.float32), 0.1 if sunlight else 0.0
+    def _incidence_gain(self, view: View) -> NDArray[np.float32]:
+        normals = view.normals @ matrix_from_quat(view.pose.quat_wxyz).astype(np.float32)
+        cosine = np.abs(np.einsum("ijk,ijk->ij", normals, self._sight))
+        return np.asarray(np.maximum(cosine, 0.05) ** np.float32(-self._config.incidence), np.float32)
 
-    def _rounded(self, depth: NDArray[np.float32]) -> NDArray[np.float32]:
-        across = self._config.baseline * self.lens.fx
-        step = self._config.disparity_step
-        with np.errstate(divide="ignore"):
-            disparity = step * np.round(across / depth / step)
-            back = across / disparity
-        return np.where((depth > 0.0) & np.isfinite(back), back, 0.0).astype(np.float32)
+    @cached_property
+    def _sight(self) -> NDArray[np.float32]:
+        """(height, width, 3) unit, camera axes."""
+        rays = self.lens.rays()
+        return np.asarray(rays / np.linalg.norm(rays, axis=2, keepdims=True), np.float32)
+
+    def disturbed(self, sample: DepthImage, field: str, error: Array) -> DepthImage:
+        """A fault moves what has a value; what leaves the range loses it."""
+        n = self.numbers
+        moved = sample.depth + np.float32(error[0])
+        seen = (sample.depth > 0.0) & (moved > 0.0) & (moved >= n.min_range) & (moved <= n.max_range)
+        return replace(sample, depth=np.where(seen, moved, np.float32(0.0)))
 
     def details(self) -> dict[str, Any]:
         c, lens = self._config, self.lens
@@ -231,3 +258,20 @@ class DepthCamera:
             "noise_growth_per_m": {material.name: material.depth_noise for material in MATERIALS},
             "noise_frozen_beyond": FROZEN_BEYOND,
         }
+
+
+def sun_on(view: View, scene: Scene) -> NDArray[np.float32]:
+    """(height, width) 0 in shadow or at night, 1 where a high sun in a clear sky stands straight above the surface."""
+    weather = scene.weather
+    facing = np.maximum(view.normals @ weather.sun_direction, 0.0) * weather.sunlight
+    h, w = view.depth.shape
+    # of each block the pixel in its middle
+    rows, columns = (np.minimum(np.arange(0, n, SHADOW_BLOCK) + SHADOW_BLOCK // 2, n - 1) for n in (h, w))
+    at = np.ix_(rows, columns)
+    depth = np.where(np.isfinite(view.depth[at]), view.depth[at], 0.0)
+    ahead = (view.lens.rays()[at] * depth[..., None]) @ matrix_from_quat(view.pose.quat_wxyz).T
+    points = view.pose.position + ahead + 0.02 * view.normals[at]
+    towards = np.tile(weather.sun_direction, (depth.size, 1))
+    lit = np.isinf(scene.cast(points.reshape(-1, 3), towards, SHADOW_RANGE).distance).reshape(depth.shape)
+    shown = lit[np.ix_(np.arange(h) // SHADOW_BLOCK, np.arange(w) // SHADOW_BLOCK)]
+    return np.asarray(facing * shown, np.float32)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from itertools import pairwise
 from math import ceil
-from typing import Annotated, Any, ClassVar, Literal, Protocol
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -23,8 +23,6 @@ from skyloop.sensors.faults import add_error
 from skyloop.sensors.lidar_kernels import aim, draw_range_noise, keep_returns
 from skyloop.sensors.lidar_patterns import Pattern, elevations, rosette, spinning
 from skyloop.sensors.sensor import NonNegative, Positive, Scene, SensorConfig, numbers_of, plain
-from skyloop.world.model import Model
-from skyloop.world.rays import RayHits
 from skyloop.world.semantics import CLASSES
 from skyloop.world.weather import Weather
 
@@ -34,16 +32,6 @@ FOG_VISIBILITY = 1000.0
 """m; clearer air is haze and sends nothing back."""
 MOST_POINTS = 5_000_000
 """In one sweep."""
-
-
-class SeenWorld(Scene, Protocol):
-    """What a LiDAR asks of the world beyond what every sensor does."""
-
-    model: Model
-    weather: Weather
-
-    def cast(self, origins: Any, directions: Any, max_range: float, t_ns: int | None = None) -> RayHits:
-        """Rays against the world at `t_ns`; None: at the present instant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +195,7 @@ class Lidar:
         return ()
 
     def measure(
-        self, kinematics: Kinematics, scene: SeenWorld, state: tuple[()], rng: KeyedRandom
+        self, kinematics: Kinematics, scene: Scene, state: tuple[()], rng: KeyedRandom
     ) -> tuple[LidarScan, tuple[()]]:
         pattern = self.pattern
         directions = pattern.directions_at(kinematics.t_ns)

@@ -63,7 +63,7 @@ class Scene(Protocol):
     def rays(self, origins: Array, directions: Array, max_range: float) -> Array:
         """(n,) m from (n, 3) origins along (n, 3) unit directions, world axes; inf where nothing is hit."""
 
-    def cast(self, origins: Array, directions: Array, max_range: float, t_ns: int | None = None) -> RayHits:
+    def cast(self, origins: Any, directions: Any, max_range: float, t_ns: int | None = None) -> RayHits:
         """What such rays hit, now or at another instant."""
 
     def views(self, requests: Sequence[ViewRequest]) -> list[View]:

@@ -5,5 +5,9 @@ REPRODUCTIONS = {
         "skyloop.trials.drag",
         "rotor drag against linear drag, section 3 of the depth-noise-and-rotor-drag paper",
     ),
+    "depth-noise": (
+        "skyloop.trials.depth_noise",
+        "depth camera noise by distance and material, section 2 of the depth-noise-and-rotor-drag paper",
+    ),
 }
 """name: (module with reproduce(quick, folder) -> list[Result], one line)."""

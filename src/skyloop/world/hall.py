@@ -69,7 +69,7 @@ def _walls() -> list[Panels]:
         low, high = (x0, x1) if along_x else (y0, y1)
         for s in np.arange(low + 0.5, high - 0.3, 1.0):
             for face, way in ((y0 if along_x else x0, -1.0), (y1 if along_x else x1, 1.0)):
-                a, b = sorted((face, face + 0.04 * way))
+                a, b = sorted((face, face + 0.08 * way))
                 hidden = ("-z", "+y" if way < 0 else "-y") if along_x else ("-z", "+x" if way < 0 else "-x")
                 corners = ((s, a), (s + 0.25, b)) if along_x else ((a, s), (b, s + 0.25))
                 panels.box((*corners[0], PLINTH + 0.1), (*corners[1], HEIGHT), RIB, without=(*hidden, "+z"))

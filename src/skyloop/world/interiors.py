@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -122,16 +123,32 @@ def place_floor(model: Model, area: Rectangle, *, name: str = "floor", variant: 
     model.place(Shape(name, (mesh,), casts_shadow=False), is_a="floor", name=name, variant=variant, solid=False)
 
 
-def place_plain(model: Model, hole: Rectangle, *, material: str, colour: Colour = (255, 255, 255)) -> None:
-    """Level ground at height 0 out to the horizon, except in the hole, where floors lie."""
+def place_plain(
+    model: Model,
+    hole: Rectangle,
+    *,
+    material: str,
+    colour: Colour = (255, 255, 255),
+    height: float = 0.0,
+    sunk: float | None = None,
+) -> None:
+    """Level ground out to the horizon, except in the hole, where floors lie; or, with `sunk`, that much lower there."""
     xs = (hole[0] - FAR, hole[0], hole[2], hole[2] + FAR)
     ys = (hole[1] - FAR, hole[1], hole[3], hole[3] + FAR)
     sides = _Sides(material=material, colour=colour)
     for i in range(3):
         for j in range(3):
-            if (i, j) != (1, 1):
-                corners = [(xs[i], ys[j]), (xs[i + 1], ys[j]), (xs[i + 1], ys[j + 1]), (xs[i], ys[j + 1])]
-                sides.add([(*corner, 0.0) for corner in corners], corners)
+            within = (i, j) == (1, 1)
+            if within and sunk is None:
+                continue
+            z = height - (sunk or 0.0) * within
+            corners = [(xs[i], ys[j]), (xs[i + 1], ys[j]), (xs[i + 1], ys[j + 1]), (xs[i], ys[j + 1])]
+            sides.add([(*corner, z) for corner in corners], corners)
+    if sunk:
+        (x0, y0, x1, y1), low = hole, height - sunk
+        ring = [(x0, y0), (x0, y1), (x1, y1), (x1, y0), (x0, y0)]
+        for a, b in pairwise(ring):
+            sides.add([(*a, low), (*b, low), (*b, height), (*a, height)], [a, b, b, a])
     shape = Shape("plain", (sides.mesh(),), casts_shadow=False)
     model.place(shape, is_a="by material", name="plain", solid=False)
 

@@ -57,7 +57,7 @@ class Scene:
         """(n,) m from (n, 3) origins along (n, 3) unit directions; inf where nothing is hit."""
         return np.asarray(self.cast(origins, directions, max_range).distance, np.float64)
 
-    def cast(self, origins: Array, directions: Array, max_range: float, t_ns: int | None = None) -> RayHits:
+    def cast(self, origins: Any, directions: Any, max_range: float, t_ns: int | None = None) -> RayHits:
         """What rays hit at `t_ns`, now when left out."""
         if self._tracer is None:
             self._tracer = RayTracer(self.model)

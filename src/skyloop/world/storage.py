@@ -24,7 +24,7 @@ PALLET: Final = (0.8, 1.2, 0.144)
 NEAR: Final = 20.0
 """m beyond which loads and pallets are plain boxes."""
 
-UPRIGHT, BEAM = Paint("metal", (50, 92, 160)), Paint("metal", (232, 110, 36))
+UPRIGHT, BEAM = Paint("car paint", (50, 92, 160)), Paint("car paint", (232, 110, 36))
 BOARD: Final = Paint("wood", (240, 220, 185))
 CARTON: Final = Paint("cardboard", (255, 255, 255), 1)
 TAPE, LABEL = Paint("plastic", (214, 190, 150)), Paint("plastic", (245, 245, 240))
@@ -177,13 +177,13 @@ def crate_shape() -> Shape:
 
 def _drum(n: int) -> Mesh:
     """A steel drum of 200 l with two ribs."""
-    paint = Paint("metal", (255, 255, 255), 1)
+    paint = Paint("car paint", (255, 255, 255), 1)
     profile = [(0.28, 0.0), (0.28, 0.29), (0.292, 0.31), (0.28, 0.33), (0.28, 0.57), (0.292, 0.59), (0.28, 0.61)]
     profile += [(0.28, 0.86), (0.292, 0.88)]
     if n < 10:
         profile = [(0.285, 0.0), (0.285, 0.88)]
     body = loft([circle(r, n, centre=(0, 0, z)) for r, z in profile], closed_ends=False, **paint.look)
-    lid = cylinder(0.275, 0.86, n, material="metal", colour=(225, 225, 225), slot=1)
+    lid = cylinder(0.275, 0.86, n, material="car paint", colour=(225, 225, 225), slot=1)
     return merged([body, lid])
 
 
@@ -200,9 +200,9 @@ def _drums() -> Shape:
 
 def guard_shape() -> Shape:
     """A yellow post with black bands that keeps forklifts off a rack's end."""
-    post = cylinder(0.08, 0.9, 10, material="metal", colour=(240, 190, 30))
-    bands = [cylinder(0.086, 0.12, 10, material="metal", colour=(30, 30, 30)).moved((0, 0, z)) for z in (0.3, 0.6)]
-    far = cylinder(0.08, 0.9, 5, material="metal", colour=(190, 150, 30))
+    post = cylinder(0.08, 0.9, 10, material="car paint", colour=(240, 190, 30))
+    bands = [cylinder(0.086, 0.12, 10, material="car paint", colour=(30, 30, 30)).moved((0, 0, z)) for z in (0.3, 0.6)]
+    far = cylinder(0.08, 0.9, 5, material="car paint", colour=(190, 150, 30))
     return Shape("guard post", (merged([post, *bands]), far), (NEAR,))
 
 

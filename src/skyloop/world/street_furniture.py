@@ -13,7 +13,8 @@ from skyloop.world.panels import Paint, Panels
 
 TOWARDS_X: Final = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
 """Turns what stands up (+z) to face +x, its x axis to the left (+y)."""
-IRON: Final = Paint("metal", (62, 66, 70))
+IRON: Final = Paint("car paint", (62, 66, 70))
+"""Painted, as are the posts below; bare metal is brushed."""
 STEEL: Final = Paint("metal", (165, 168, 172))
 RED: Final[Colour] = (190, 30, 32)
 BLUE: Final[Colour] = (28, 72, 160)
@@ -39,7 +40,7 @@ def _post(radius: float, height: float, paint: Paint, *, n: int = 8, top: float 
 def bench_shape(generator: np.random.Generator) -> Shape:
     """A slatted bench with a back; who sits on it looks along +x."""
     length = float(generator.uniform(1.6, 2.0))
-    slat, frame = Paint("wood", _pick(generator, BROWNS)), Paint("metal", _pick(generator, GREENS))
+    slat, frame = Paint("wood", _pick(generator, BROWNS)), Paint("car paint", _pick(generator, GREENS))
     half = 0.5 * length
     panels = Panels()
     for k in range(4):
@@ -76,7 +77,7 @@ def _prism(panels: Panels, outline: list[tuple[float, float]], y0: float, y1: fl
 
 def lamp_shape(generator: np.random.Generator, style: str = "lantern") -> Shape:
     """A "lantern" on a post as in parks, or a "street" lamp whose arm reaches over the road at +x."""
-    paint = Paint("metal", _pick(generator, GREENS))
+    paint = Paint("car paint", _pick(generator, GREENS))
     return _lantern(generator, paint) if style == "lantern" else _street_lamp(generator, paint)
 
 
@@ -125,7 +126,7 @@ def _street_lamp(generator: np.random.Generator, paint: Paint) -> Shape:
 
 def bin_shape(generator: np.random.Generator) -> Shape:
     """A litter bin of slats or of sheet metal."""
-    paint = Paint("metal", _pick(generator, GREENS))
+    paint = Paint("car paint", _pick(generator, GREENS))
     dark = Paint("rubber", (25, 25, 25))
     look = paint.look
     if generator.random() < 0.5:

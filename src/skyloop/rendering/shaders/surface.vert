@@ -10,7 +10,7 @@ in vec4 pose_z;
 in uvec4 ids;
 
 uniform mat4 image_from_relative;
-uniform vec4 materials[64];  // 1 / tile, first layer, number of variants, gloss
+uniform vec4 materials[64];  // 1 / tile, first layer, number of variants, gloss (translucency if negative)
 uniform sampler2D palettes;
 
 out vec3 relative;  // world axes, from the camera's place

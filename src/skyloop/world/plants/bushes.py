@@ -30,6 +30,8 @@ BLOSSOMS: Final[tuple[Colour, ...]] = (
     (214, 48, 52), (246, 196, 40), (244, 240, 236), (170, 84, 190), (240, 120, 40), (236, 110, 160), (72, 84, 190),
 )  # fmt: skip
 UP: Final = np.array([0.0, 0.0, 1.0])
+BLADE: Final = np.array([0.46, 0.56, 0.25])
+"""Colour of long grass; painted, because a texture is coarse for a blade."""
 HEDGE_LENGTH = 2.0
 """m of one piece of hedge."""
 
@@ -52,7 +54,7 @@ def bush_shape(generator: np.random.Generator) -> Shape:
         (
             merged(
                 [
-                    spray_mesh(sprays, light.of_sprays(sprays) * speckle(len(sprays), generator)),
+                    spray_mesh(sprays, light.of_sprays(sprays) * own),
                     light.on(inner, 0.62, generator),
                 ]
             ),
@@ -130,12 +132,11 @@ def fern_shape(generator: np.random.Generator) -> Shape:
     )
 
 
-def _plain_sprays(sprays: Sprays, light: Any, material: str = "leaves") -> Mesh:
-    """Darker at the root, where no light comes; lit as the ground around, from above."""
-    mesh = spray_mesh(sprays, light, material=material)
+def _plain_sprays(sprays: Sprays, light: Any, *, roundness: float = 3.0, material: str = "leaves") -> Mesh:
+    """Darker at the root, where less light comes."""
+    mesh = spray_mesh(sprays, light, roundness=roundness, material=material)
     height = np.clip(mesh.positions[:, 2:] / max(float(mesh.positions[:, 2].max()), 0.05), 0.0, 1.0)
-    normals = np.repeat(unit(sprays.outward + 1.5 * UP), 4, axis=0).astype(np.float32)
-    return coloured(replace(mesh, normals=normals), (0.70 + 0.30 * height) * mesh.colours[:, :3] / 255.0)
+    return coloured(mesh, (0.70 + 0.30 * height) * mesh.colours[:, :3] / 255.0)
 
 
 def grass_shape(
@@ -153,8 +154,9 @@ def grass_shape(
     return Shape(
         "grass tuft",
         (
-            _plain_sprays(sprays, speckle(blades, generator), "grass"),
-            _plain_sprays(wide, np.ones((len(wide), 3)), "grass"),
+            # upright, they are seen from both sides alike
+            _plain_sprays(sprays, BLADE * speckle(blades, generator), roundness=0.0, material="plain"),
+            _plain_sprays(wide, np.tile(BLADE, (len(wide), 1)), roundness=0.0, material="plain"),
         ),
         (16.0,),
         casts_shadow=height > 0.6,
@@ -232,7 +234,8 @@ def fallen_trunk_shape(generator: np.random.Generator, *, length: float = 7.0, r
     line = bent((-0.5 * length, 0, 0.7 * radius), (0.5 * length, 0, 0.6 * radius), (0, generator.normal(0, 0.15), 0), 5)
     radii = radius * np.linspace(1.1, 0.6, 5)
     bark: Any = {"material": "bark", "colour": (165, 150, 130)}
-    parts = [limb(line, radii, 8, **bark), _broken_end(line[0], radii[0], -1.0), _broken_end(line[-1], radii[-1], 1.0)]
+    ends = [_broken_end(line[0], radii[0], -1.0), _broken_end(line[-1], radii[-1], 1.0)]
+    parts = [limb(line, radii, 8, **bark), *ends]
     for _ in range(4):
         x = generator.uniform(-0.3, 0.45) * length
         angle = generator.uniform(0.1, np.pi - 0.1)
@@ -240,7 +243,7 @@ def fallen_trunk_shape(generator: np.random.Generator, *, length: float = 7.0, r
         way = np.array([0.4, np.cos(angle), np.sin(angle)]) * generator.uniform(0.35, 1.1)
         parts.append(limb([foot, foot + 0.6 * way, foot + way], 0.3 * radius * np.array([1.0, 0.7, 0.3]), 4, **bark))
     full = _mossy(merged(parts))
-    far = _mossy(limb(line[[0, 2, 4]], radii[[0, 2, 4]], 5, closed_ends=True, **bark))
+    far = _mossy(merged([limb(line[[0, 2, 4]], radii[[0, 2, 4]], 6, **bark), *ends]))
     return Shape("fallen trunk", (full, far), (25.0,))
 
 

@@ -13,6 +13,8 @@ from scipy.spatial import ConvexHull
 from skyloop.world.mesh import Mesh, mesh_of
 from skyloop.world.plants.branches import Points, unit
 
+FOLD = 0.25
+"""How far a kite's sides hang, as a share of its half width."""
 LEAF_SLOT = 1
 """Paint slot of all foliage: its hue comes from the placement's palette, its light and shade from the vertices."""
 
@@ -55,18 +57,20 @@ def together(*groups: Sprays) -> Sprays:
     )
 
 
-def spray_mesh(sprays: Sprays, light: Any, *, fold: float = 0.25, material: str = "leaves") -> Mesh:
-    """Kites whose vertices carry `light`, (n, 3) of 0..1, a little brighter at the tip."""
+def spray_mesh(sprays: Sprays, light: Any, *, roundness: float = 1.0, material: str = "leaves") -> Mesh:
+    """Kites whose vertices carry `light`, (n, 3) of 0..1, a little brighter at the tip.
+
+    roundness: how much their normals lean outward, so that a crown is shaded as the round thing it is.
+    """
     n = len(sprays)
     normal = unit(np.cross(sprays.across, sprays.reach))
     across = np.where(np.sum(normal * sprays.outward, axis=1, keepdims=True) < 0.0, -sprays.across, sprays.across)
     normal = unit(np.cross(across, sprays.reach))
     length = np.linalg.norm(sprays.reach, axis=1, keepdims=True)
     width = np.linalg.norm(across, axis=1, keepdims=True)
-    waist = sprays.root + 0.45 * sprays.reach - fold * width * normal
+    waist = sprays.root + 0.45 * sprays.reach - FOLD * width * normal
     corners = np.stack([sprays.root, waist + across, sprays.root + sprays.reach, waist - across], axis=1)
-    # half way to "outward", so that a crown is shaded as the round thing it is
-    normals = np.repeat(unit(normal + sprays.outward), 4, axis=0)
+    normals = np.repeat(unit(normal + roundness * sprays.outward), 4, axis=0)
     zero = 0.0 * length
     shift = np.arange(n)[:, None] * np.array([[0.37, 0.61]])
     uv = np.stack(
@@ -137,7 +141,7 @@ def box_mapped(mesh: Mesh) -> Mesh:
         uv,
         mesh.colours[corners],
         mesh.materials[corners],
-        np.arange(len(corners)).reshape(-1, 3),
+        np.arange(len(corners), dtype=np.int32).reshape(-1, 3),
     )
 
 

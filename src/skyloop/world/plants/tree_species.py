@@ -65,7 +65,7 @@ CHERRY: Final = Species(
 )  # fmt: skip
 PINE: Final = Species(
     "pine", 17.0, 2.7, 0.62, 0.24, "lobed", 9, 0.48, 560, (0.62, 0.36),
-    ((225, 250, 225), (235, 255, 205)), (), (178, 112, 76), variant=2,
+    ((225, 250, 225), (235, 255, 205)), (), (165, 112, 82), variant=2,
 )  # fmt: skip
 SPRUCE: Final = Species(
     "spruce", 14.0, 2.7, 0.10, 0.22, "conical", 14, 0.0, 640, (1.0, 0.62),

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from skyloop.world.ground import Ground
-from skyloop.world.mesh import Colour, Mesh, merged
+from skyloop.world.mesh import Colour, Mesh, merged, mesh_of
 from skyloop.world.model import Model, Shape
-from skyloop.world.plants.branches import Points, bent, limb, unit
+from skyloop.world.plants.branches import Points, bent, limb, limbs, unit
 from skyloop.world.plants.foliage import (
     Light,
     Sprays,
@@ -28,6 +28,8 @@ Tint = tuple[float, float, float]
 
 RANGES = (22.0, 55.0)
 """m where the middle and the far level of detail begin."""
+SPARSE = 0.15
+"""Detail below which trunks and lobes are simpler, too."""
 SMALLEST, LARGEST = 0.8, 1.25
 """Times a middling tree."""
 VARIANTS, HUES = 3, 6
@@ -37,7 +39,7 @@ BURIED = 0.3
 
 
 def tree_shape(species: Species, generator: np.random.Generator, *, detail: float = 1.0, number: int = 0) -> Shape:
-    """One tree standing on its origin; `detail` is the share of the full number of sprays and boughs, 0.1 to 1."""
+    """One tree standing on its origin; `detail` is the share of the full number of sprays and boughs, 0.05 to 1."""
     line, radii = _trunk(species, generator)
     boughs: list[Mesh] = []
     if species.form == "conical":
@@ -45,7 +47,7 @@ def tree_shape(species: Species, generator: np.random.Generator, *, detail: floa
         masses = _skirts(species, generator)
     else:
         lobes = _lobes(species, generator)
-        boughs = _boughs(species, generator, line, radii, lobes, detail)
+        boughs = [_boughs(species, generator, line, radii, lobes, detail)] if detail > SPARSE else []
         sprays = _lobe_sprays(species, generator, lobes, detail)
         masses = _masses(species, generator, lobes, detail)
     if species.form == "weeping":
@@ -53,9 +55,17 @@ def tree_shape(species: Species, generator: np.random.Generator, *, detail: floa
     light = Light(sprays)
     own = speckle(len(sprays), generator)
     hanging = species.form == "weeping"
-    groups = (sprays, sprays.some(120 if hanging else 90, 1.6), sprays.some(24, 2.0))
+    groups = (
+        sprays,
+        sprays.some(120 if hanging else 90 if detail > 0.5 else 50, 1.6),
+        sprays.some(24 if detail > 0.5 else 8, 2.0),
+    )
+    step = 1 if detail > SPARSE else 2
     wood = (
-        [_bark(species, line, radii, 8 if detail > 0.5 else 6, generator), *boughs],
+        [
+            _bark(species, line[::step], radii[::step], 8 if detail > 0.5 else 6 if detail > SPARSE else 5, generator),
+            *boughs,
+        ],
         [_bark(species, line[::2], radii[::2], 5, generator)],
         # three sides look as wide as a round trunk when they are a little narrower
         [_bark(species, line[[0, 4]], np.array([0.95, 0.8]) * species.trunk_radius, 3, generator)],
@@ -128,10 +138,28 @@ def _bark(species: Species, line: Points, radii: Points, sides: int, generator: 
     mesh = limb(line, radii, sides, colour=species.bark, material=species.bark_material)
     if species.bark_material != "plain":
         return mesh
-    # birch: dark scars on white, and dark feet
-    light = np.where(generator.random(len(mesh.positions)) < 0.22, 0.35, 1.0)
-    light[mesh.positions[:, 2] < 0.2] = 0.4
-    return coloured(mesh, light[:, None] * np.array(species.bark) / 255.0, slot=0)
+    # birch: grey feet and dark scars on white
+    light = generator.uniform(0.86, 1.0, len(mesh.positions))
+    light[mesh.positions[:, 2] < 0.2] = 0.45
+    white = coloured(mesh, light[:, None] * np.array(species.bark) / 255.0, slot=0)
+    return merged([white, _scars(line, radii, 30 if sides > 6 else 14, generator)]) if len(line) > 4 else white
+
+
+def _scars(line: Points, radii: Points, n: int, generator: np.random.Generator) -> Mesh:
+    """Narrow dark arcs on a trunk, each two quads wide."""
+    z = generator.uniform(0.3, line[4, 2], n)
+    centre = np.stack([np.interp(z, line[:, 2], line[:, k]) for k in range(3)], axis=1)
+    radius = 1.03 * np.interp(z, line[:, 2], radii)
+    half, tall = generator.uniform(0.35, 1.0, n), generator.uniform(0.02, 0.08, n)
+    angle = generator.uniform(0.0, 2.0 * np.pi, n)[:, None] + half[:, None] * np.array([-1.0, 0.0, 1.0])
+    # a chord is nearer the axis than its ends: lift them by its sag
+    lifted = (radius / np.cos(0.5 * half))[:, None]
+    ring = np.stack([lifted * np.cos(angle), lifted * np.sin(angle), np.zeros((n, 3))], axis=-1) + centre[:, None]
+    up = np.array([0.0, 0.0, 1.0]) * tall[:, None, None]
+    points = np.concatenate([ring, ring + up], axis=1).reshape(-1, 3)
+    quads = np.array([[0, 1, 4], [0, 4, 3], [1, 2, 5], [1, 5, 4]])
+    faces = (6 * np.arange(n)[:, None, None] + quads).reshape(-1, 3)
+    return mesh_of(points, faces, material="plain", colour=(62, 56, 52))
 
 
 def _lobes(species: Species, generator: np.random.Generator) -> tuple[Points, Points]:
@@ -161,34 +189,26 @@ def _boughs(
     radii: Points,
     lobes: tuple[Points, Points],
     detail: float,
-) -> list[Mesh]:
-    """From the trunk to the middle of every lobe."""
-    meshes = []
+) -> Mesh:
+    """From the trunk to the middle of every lobe, or of a few."""
     centres = lobes[0] if detail > 0.5 else lobes[0][:: max(1, len(lobes[0]) // 4)]
     lowest, top = 0.75 * species.crown_base * species.height, line[-1, 2]
+    n = 4 if detail > 0.5 else 3
+    paths, widths = [], []
     for centre in centres:
         aside = float(np.linalg.norm(centre[:2]))
         z = float(np.clip(centre[2] - (0.5 + 0.4 * generator.random()) * aside, lowest, 0.92 * top))
         start = np.array([np.interp(z, line[:, 2], line[:, k]) for k in range(3)])
-        thick = 0.62 * float(np.interp(z, line[:, 2], radii))
-        path = bent(start, centre, (0.0, 0.0, 0.10 * aside * generator.uniform(-1.0, 0.6)), 4 if detail > 0.5 else 3)
-        meshes.append(
-            limb(
-                path,
-                thick * np.linspace(1.0, 0.22, len(path)),
-                4 if detail > 0.5 else 3,
-                colour=species.bark,
-                material=species.bark_material,
-            )
-        )
-    return meshes
+        paths.append(bent(start, centre, (0.0, 0.0, 0.10 * aside * generator.uniform(-1.0, 0.6)), n))
+        widths.append(0.62 * float(np.interp(z, line[:, 2], radii)) * np.linspace(1.0, 0.22, n))
+    return limbs(np.stack(paths), np.stack(widths), n, colour=species.bark, material=species.bark_material)
 
 
 def _lobe_sprays(
     species: Species, generator: np.random.Generator, lobes: tuple[Points, Points], detail: float
 ) -> Sprays:
     centres, radii = lobes
-    wanted = max(40, int(species.sprays * detail))
+    wanted = max(24, int(species.sprays * detail))
     area = np.prod(radii, axis=1) ** (2.0 / 3.0)
     owner = generator.choice(len(centres), 4 * wanted, p=area / area.sum())
     heart = centres.mean(axis=0)
@@ -204,7 +224,7 @@ def _lobe_sprays(
 def _tilted(species: Species, generator: np.random.Generator, place: Points, aim: Points, detail: float) -> Sprays:
     """Kites around `place`, facing about `aim`, each turned its own way."""
     n = len(place)
-    growth = detail**-0.4 * generator.uniform(0.75, 1.25, (n, 1))
+    growth = min(detail**-0.4, 2.0) * generator.uniform(0.75, 1.25, (n, 1))
     side = unit(np.cross(aim, generator.normal(0.0, 1.0, (n, 3))))
     along = unit(np.cross(side, aim) + aim * generator.uniform(-0.35, 0.75, (n, 1)) - [0.0, 0.0, species.droop])
     across = unit(np.cross(along, aim + 0.5 * generator.normal(0.0, 1.0, (n, 3))))
@@ -237,17 +257,20 @@ def _masses(
     """The dark hearts of the lobes; whole lobes for the middle distance; four groups of them for afar."""
     centres, radii = lobes
     look: Any = {"material": species.leaf_material}
-    rough = generator.uniform(0.80, 1.14, (len(centres), 14 if detail > 0.5 else 8))
+    corners = 14 if detail > 0.5 else 8 if detail > SPARSE else 6
+    rough = generator.uniform(0.80, 1.14, (len(centres), corners))
     inner = lumps(0.80 * rough, centres, radii, **look)
     outer = lumps(1.06 * rough, centres, radii, **look)
     around = centres[:, None] + directions(20) * radii[:, None]
     if species.form == "weeping":
         whole = np.concatenate([around.reshape(-1, 3), centres * [1.2, 1.2, 0.3]])
         return inner, outer, hull(whole, 30, generator.uniform(0.92, 1.05, 30), **look)
-    corners = np.array([[1, 1, 1], [-1, -1, 1], [-1, 1, -1], [1, -1, -1]]) / 3.0**0.5
-    group = np.argmax(unit((centres - centres.mean(axis=0)) / np.ptp(centres, axis=0)) @ corners.T, axis=1)
+    quarters = np.array([[1, 1, 1], [-1, -1, 1], [-1, 1, -1], [1, -1, -1]])
+    group = np.argmax(unit((centres - centres.mean(axis=0)) / np.ptp(centres, axis=0)) @ quarters.T, axis=1)
+    n_far = 13 if detail > 0.5 else 9
     far = [
-        hull(around[group == k].reshape(-1, 3), 13, generator.uniform(0.92, 1.10, 13), **look) for k in np.unique(group)
+        hull(around[group == k].reshape(-1, 3), n_far, generator.uniform(0.92, 1.10, n_far), **look)
+        for k in np.unique(group)
     ]
     return inner, outer, merged(far)
 
@@ -257,7 +280,7 @@ def _skirts(species: Species, generator: np.random.Generator) -> tuple[Mesh, Mes
     low = species.crown_base * species.height
     span = species.height - low
     look: Any = {"material": species.leaf_material}
-    inner = skirt((0.0, 0.0, low + 0.9 * span), 0.62 * species.crown_radius, 0.86 * span, 6, 0.0, **look)
+    inner = skirt((0.0, 0.0, low + 0.9 * span), 0.5 * species.crown_radius, 0.86 * span, 6, 0.0, **look)
     levels = []
     for tiers, points in ((7, 7), (5, 5)):
         drop = span * (1.55 / tiers)
@@ -273,7 +296,8 @@ def _skirts(species: Species, generator: np.random.Generator) -> tuple[Mesh, Mes
 def _whorls(species: Species, generator: np.random.Generator, detail: float) -> Sprays:
     """Rings of boughs, longest at the foot, each a long kite with shorter ones at its sides."""
     per_bough = 4
-    n = max(24, int(species.sprays * detail) // per_bough)
+    # boughs hide less of each other than leaves do: thinned out, a crown of them needs more
+    n = max(24, int(species.sprays * detail**0.75) // per_bough)
     # more boughs where they are long
     t = np.sort(1.3 - np.sqrt(1.69 - 1.6 * generator.uniform(0.0, 0.995, n)))
     ring = (np.floor(t * species.lobes) + 0.5 * generator.random(n)) / species.lobes
@@ -289,7 +313,7 @@ def _whorls(species: Species, generator: np.random.Generator, detail: float) -> 
     up = unit(np.cross(np.cross(flat, [0.0, 0.0, 1.0]), aim))
     lit = unit(up + flat)
     side = np.cross(aim, up)
-    width = species.spray[1] * detail**-0.4
+    width = species.spray[1] * detail**-0.25
     groups = [
         Sprays(root, aim * length[:, None], side * width * (0.3 + 0.5 * length[:, None] / species.crown_radius), lit)
     ]

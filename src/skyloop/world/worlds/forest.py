@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -10,6 +11,7 @@ from skyloop.errors import ScenarioError
 from skyloop.messages import Array
 from skyloop.world.generation import generator
 from skyloop.world.ground import Ground
+from skyloop.world.materials import MATERIAL_ID
 from skyloop.world.model import Model, Shape
 from skyloop.world.plants.bushes import (
     BUSH_GREENS,
@@ -24,7 +26,7 @@ from skyloop.world.plants.bushes import (
 from skyloop.world.plants.scatter import Spots, spread_out
 from skyloop.world.plants.tree_species import BEECH, BIRCH, PINE, SPRUCE
 from skyloop.world.plants.trees import LARGEST, Stock, Tint, tinted
-from skyloop.world.terrain import place_terrain
+from skyloop.world.terrain import Cover, place_terrain
 
 FREE = 3.0
 """m around the middle, up to the sky, where nothing is."""
@@ -33,9 +35,10 @@ THINNEST, DENSEST = 50.0, 2000.0
 SMALLEST_SIZE, LARGEST_SIZE = 40.0, 300.0
 """m along the forest's side."""
 MOST_TREES = 6000
-TRIANGLES: Final = 330_000
+TRIANGLES: Final = 360_000
 """For all trees at full detail; many trees are simpler ones."""
-KINDS: Final = (SPRUCE, PINE, BEECH, BIRCH)
+# in a forest spruces lose their lower boughs, for want of light
+KINDS: Final = (replace(SPRUCE, height=17.0, crown_base=0.36, crown_radius=2.4), PINE, BEECH, BIRCH)
 SHARES: Final = (0.36, 0.22, 0.27, 0.15)
 
 
@@ -59,40 +62,39 @@ class Forest:
             )
         self.ground = _hills(seed, 0.5 * size)
         self.model = Model()
-        place_terrain(self.model, self.ground, "soil", colour=(205, 200, 160))
+        place_terrain(self.model, self.ground, _cover(0.5 * size), colour=(168, 164, 128))
         chance = generator(seed, "forest/season")
         any_colours = "colours" in randomise
         autumn = any_colours and bool(chance.random() < 0.4)
         r, g, b = chance.uniform(0.7, 1.0, 3) if any_colours else np.ones(3)
         self._tint: Tint = (float(r), float(g), float(b))
-        self._spots = Spots()
-        self._spots.add(0.0, 0.0, FREE)
+        self._spots = Spots(2.0)
+        self._spots.add(0.0, 0.0, FREE + 0.5)
         self._extent = 0.5 * size - 1.0
         self._place_trees(seed, n, density, autumn)
         self._place_undergrowth(generator(seed, "forest/undergrowth"), size * size)
 
     def _place_trees(self, seed: int, n: int, density: float, autumn: bool) -> None:
         chance = generator(seed, "forest/trees")
-        detail = float(np.clip((TRIANGLES / max(n, 1) - 90.0) / 1750.0, 0.1, 1.0))
+        detail = float(np.clip((TRIANGLES / max(n, 1) - 90.0) / 1750.0, 0.05, 1.0))
         stocks = [Stock(kind, chance, detail=detail, autumn=autumn, tint=self._tint) for kind in KINDS]
         # discs of this radius fill 0.3 of the ground, where chance alone could fill 0.55
         radius = np.sqrt(0.3 * 1e4 / density / np.pi)
-        places = self._spread(chance, n, radius, LARGEST * max(kind.crown_radius for kind in KINDS))
+        places = self._spread(chance, n, Spots(2.0), radius, LARGEST * max(kind.crown_radius for kind in KINDS))
         kinds = _kinds(chance, places)
         for k, ((x, y), kind) in enumerate(zip(places, kinds, strict=True)):
+            self._spots.add(x, y, 0.45)
             stocks[kind].plant(self.model, self.ground, x, y, chance, f"{KINDS[kind].name} {k + 1}")
 
-    def _spread(self, chance: np.random.Generator, n: int, radius: float, clear: float = 0.0) -> Array:
+    def _spread(self, chance: np.random.Generator, n: int, spots: Spots, radius: float, clear: float = 0.0) -> Array:
         """(≤ n, 2) m at random, 2·radius apart and `clear` m off the free middle."""
         candidates = chance.uniform(-self._extent, self._extent, (40 * n + 100, 2))
         candidates = candidates[np.linalg.norm(candidates, axis=1) > FREE + clear]
-        return spread_out(candidates, n, self._spots, radius)
+        return spread_out(candidates, n, spots, radius)
 
     def _place_undergrowth(self, chance: np.random.Generator, area: float) -> None:
         share = area / 120.0**2
-        trunks = [fallen_trunk_shape(chance, length=length) for length in (5.0, 7.5, 9.0)]
-        for k, (x, y) in enumerate(self._spread(chance, round(22 * share), 0.6, 5.0)):
-            self._lay(trunks[k % 3], x, y, float(chance.uniform(0.0, np.pi)), f"fallen trunk {k + 1}")
+        self._place_fallen(chance, round(22 * share))
         greens = [[tinted(green, self._tint)] for green in BUSH_GREENS]
         ferns = [[tinted(green, self._tint)] for green in FERN_GREENS]
         for name, is_a, make, count, radius, palettes in (
@@ -102,7 +104,7 @@ class Forest:
             ("grass tuft", "undergrowth", grass_shape, 500, 0.3, [[]]),
         ):
             shapes: list[Shape] = [make(chance) for _ in range(3)]
-            for k, (x, y) in enumerate(self._spread(chance, round(count * share), radius)):
+            for k, (x, y) in enumerate(self._spread(chance, round(count * share), self._spots, radius)):
                 self.model.place(
                     shapes[k % 3],
                     (x, y, self.ground.at(x, y)[0]),
@@ -114,17 +116,43 @@ class Forest:
                     variant=SMALL_LEAVES,
                 )
 
-    def _lay(self, shape: Shape, x: float, y: float, yaw: float, name: str) -> None:
-        """Along the slope: its ends as high over the ground as its middle."""
+    def _place_fallen(self, chance: np.random.Generator, n: int) -> None:
+        """Trunks between the trees, where there is room for them."""
+        lengths = (4.5, 6.0, 8.0)
+        shapes = [fallen_trunk_shape(chance, length=length) for length in lengths]
+        laid = 0
+        for x, y, yaw in chance.uniform((-1.0, -1.0, 0.0), (1.0, 1.0, np.pi), (80 * n, 3)).tolist():
+            x, y = 0.92 * self._extent * x, 0.92 * self._extent * y
+            half = 0.5 * lengths[laid % 3]
+            along = np.linspace(-half, half, 9)
+            places = np.stack([x + along * np.cos(yaw), y + along * np.sin(yaw)], axis=1).tolist()
+            if laid == n or not all(self._spots.free(u, v, 0.35) for u, v in places):
+                continue
+            for u, v in places:
+                self._spots.add(u, v, 0.35)
+            self._lay(shapes[laid % 3], x, y, yaw, 0.6 * half, f"fallen trunk {laid + 1}")
+            laid += 1
+
+    def _lay(self, shape: Shape, x: float, y: float, yaw: float, reach: float, name: str) -> None:
+        """Along the slope between two points `reach` m to both sides."""
         along = np.array([np.cos(yaw), np.sin(yaw)])
-        rise = self.ground.at(x + 2.5 * along[0], y + 2.5 * along[1])[0]
-        fall = self.ground.at(x - 2.5 * along[0], y - 2.5 * along[1])[0]
-        forward = np.array([*(5.0 * along), rise - fall])
+        rise = self.ground.at(x + reach * along[0], y + reach * along[1])[0]
+        fall = self.ground.at(x - reach * along[0], y - reach * along[1])[0]
+        forward = np.array([*(2.0 * reach * along), rise - fall])
         forward /= np.linalg.norm(forward)
         left = np.array([-along[1], along[0], 0.0])
         turn = np.column_stack([forward, left, np.cross(forward, left)])
-        height = (rise + fall + self.ground.at(x, y)[0]) / 3.0
-        self.model.place(shape, (x, y, height), rotation=turn, is_a="undergrowth", name=name)
+        self.model.place(shape, (x, y, 0.5 * (rise + fall)), rotation=turn, is_a="undergrowth", name=name)
+
+
+def _cover(half: float) -> Cover:
+    """Bare earth under the trees, grass beyond."""
+
+    def material(x: Array, y: Array) -> Array:
+        inside = np.maximum(np.abs(x), np.abs(y)) < half
+        return np.where(inside, MATERIAL_ID["soil"], MATERIAL_ID["grass"])
+
+    return material
 
 
 def _kinds(chance: np.random.Generator, places: Array) -> Array:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,9 @@ from skyloop.world.generation import generator
 from skyloop.world.ground import Ground
 from skyloop.world.marker import LandingMarker
 from skyloop.world.materials import MATERIAL_ID
-from skyloop.world.mesh import Colour, box, cylinder, ellipsoid, merged
+from skyloop.world.mesh import Colour, box, cylinder, merged
 from skyloop.world.model import Model, Shape
+from skyloop.world.plants.bushes import BUSH_GREENS, SMALL_LEAVES, bush_shape, rock_shape
 from skyloop.world.terrain import place_terrain
 
 COVERS = ("grass", "soil", "gravel", "asphalt", "paving", "snow")
@@ -51,7 +51,7 @@ class Landing:
         self.model.place(
             self.marker.shape(), (*position, 0.0), yaw=self.marker_yaw, is_a="marker", name="landing marker"
         )
-        self._scatter_rocks()
+        self._scatter()
         self._fence()
         self._windsock()
 
@@ -66,22 +66,28 @@ class Landing:
         around = "snow" if self.cover == "snow" else "grass"
         return np.where(field, MATERIAL_ID[self.cover], MATERIAL_ID[around])
 
-    def _at(self, x: float, y: float, *, sunk: float = 0.0) -> tuple[float, float, float]:
-        return x, y, self.ground.at(x, y)[0] - sunk
+    def _at(self, x: float, y: float) -> tuple[float, float, float]:
+        return x, y, self.ground.at(x, y)[0]
 
-    def _scatter_rocks(self) -> None:
-        shapes = [_rock(self._random) for _ in range(4)]
-        for number in range(26):
+    def _scatter(self) -> None:
+        """Rocks all over the field, bushes towards its edges."""
+        rocks, bushes = ([make(self._random) for _ in range(3)] for make in (rock_shape, bush_shape))
+        for number in range(40):
+            bush = number % 2 == 1
             while True:
-                x, y = self._random.uniform(-34.0, 34.0, 2).tolist()
-                size = float(self._random.uniform(0.15, 0.7))
+                x, y = self._random.uniform(-36.0, 36.0, 2).tolist()
                 beside = math.hypot(x - self.marker_xy[0], y - self.marker_xy[1])
-                if math.hypot(x, y) > 5.0 and beside > 4.0:
+                if math.hypot(x, y) > (18.0 if bush else 5.0) and beside > 5.0:
                     break
-            shape = shapes[int(self._random.integers(len(shapes)))]
-            yaw = float(self._random.uniform(0.0, 2.0 * np.pi))
-            at = self._at(x, y, sunk=0.25 * size)
-            self.model.place(shape, at, yaw=yaw, scale=size, is_a="rock", name=f"rock {number + 1}")
+            yaw, size = float(self._random.uniform(0.0, 2.0 * np.pi)), float(self._random.uniform(0.3, 1.0))
+            which = int(self._random.integers(3))
+            if bush:
+                look: dict[str, Any] = {"variant": SMALL_LEAVES, "palette": [BUSH_GREENS[which]]}
+                self.model.place(
+                    bushes[which], self._at(x, y), yaw=yaw, scale=0.6 + size, is_a="bush", name="bush", **look
+                )
+            else:
+                self.model.place(rocks[which], self._at(x, y), yaw=yaw, scale=size, is_a="rock", name="rock")
 
     def _fence(self) -> None:
         """Posts and two rails around the field, with a gap for a gate."""
@@ -127,12 +133,3 @@ def _tint(looks: np.random.Generator, wild: bool) -> Colour:
     darkest = 150 if wild else 225
     red, green, blue = looks.integers(darkest, 256, 3).tolist()
     return red, green, blue
-
-
-def _rock(random: np.random.Generator) -> Shape:
-    """About 1 m to each side of the origin, bumpy."""
-    ball = ellipsoid((1.0, 0.8, 0.7), rings=7, n=10, material="rock")
-    aims = random.normal(size=(7, 3))
-    bumps = np.sum(np.cos(2.2 * ball.positions @ aims.T) * random.uniform(0.02, 0.1, 7), axis=1)
-    rough = replace(ball, positions=ball.positions * (1.0 + bumps[:, None]))
-    return Shape("rock", (rough.flat(),))

@@ -37,6 +37,7 @@ class Park:
         for name, value, most in (("people", people, MOST_PEOPLE), ("trees", trees, MOST_TREES)):
             if not 0 <= value <= most:
                 raise ScenarioError(f"world 'park': {name} is {value}; give 0 to {most}")
+        randomise = frozenset(randomise)
         plan = Plan(seed, any_material="textures" in randomise)
         self.ground = plan.ground
         self.model = Model()
@@ -100,15 +101,17 @@ def _place_furniture(site: Site) -> None:
             place = way.line[i] + side * (way.half_width + 0.85)
             if not _beside_path(site, number, place, 0.9):
                 continue
+            if what == "lamp":
+                site.lamps.append(place)
             yaw = float(np.arctan2(-side[1], -side[0]))
             shape = lamps[0] if what == "lamp" else benches[int(chance.integers(len(benches)))]
             count[what] += 1
-            site.spots.add(*place, 0.4 if what == "lamp" else 1.1)
+            site.take(place, 0.4 if what == "lamp" else 1.1)
             site.stand(shape, place, yaw=yaw, is_a=what, name=f"{what} {count[what]}")
             by = place + 1.7 * way.along[i]
             if what == "bench" and count[what] % 2 and _beside_path(site, number, by, 0.3):
                 count["bin"] += 1
-                site.spots.add(*by, 0.35)
+                site.take(by, 0.35)
                 site.stand(bins[0], by, yaw=yaw, is_a="bin", name=f"bin {count['bin']}")
 
 
@@ -142,22 +145,17 @@ def _lane(way: Way, sign: float) -> Path:
 def _place_standers(site: Site, chance: np.random.Generator, n: int, randomise: frozenset[str]) -> None:
     """In twos that talk and alone, on the grass by the paths."""
     placed = 0
-    while placed < n:
-        number = int(chance.integers(len(site.plan.ways)))
+    for number in chance.integers(len(site.plan.ways), size=200 * n).tolist():
         way = site.plan.ways[number]
         i = int(chance.integers(4, len(way.line) - 4))
         side = (1.0 if chance.random() < 0.5 else -1.0) * way.left[i]
         place = way.line[i] + side * (way.half_width + 0.8)
-        if not _beside_path(site, number, place, 0.9):
+        if placed == n or not _beside_path(site, number, place, 0.9):
             continue
-        site.spots.add(*place, 0.9)
-        if n - placed >= 2 and chance.random() < 0.6:
-            heading = float(chance.uniform(0.0, 2.0 * np.pi))
-            apart = 0.55 * np.array([np.cos(heading), np.sin(heading)])
-            for sign, yaw in ((1.0, heading + np.pi), (-1.0, heading)):
-                add_stander(site.model, chance, site.ground, place + sign * apart, yaw, randomise=randomise)
-            placed += 2
-        else:
-            yaw = float(chance.uniform(0.0, 2.0 * np.pi))
-            add_stander(site.model, chance, site.ground, place, yaw, randomise=randomise)
+        site.take(place, 0.9)
+        heading = float(chance.uniform(0.0, 2.0 * np.pi))
+        apart = 0.55 * np.array([np.cos(heading), np.sin(heading)])
+        two = n - placed >= 2 and chance.random() < 0.6
+        for offset, yaw in ((apart, heading + np.pi), (-apart, heading)) if two else ((0.0 * apart, heading),):
+            add_stander(site.model, chance, site.ground, place + offset, yaw, randomise=randomise)
             placed += 1

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.ndimage import gaussian_filter
 from scipy.spatial import cKDTree
 
 from skyloop.messages import Array
@@ -69,16 +70,18 @@ class Plan:
         self._points = np.concatenate(fine)
         self._half_widths = np.repeat([way.half_width for way in self.ways], [len(line) for line in fine])
         self._owner = np.repeat(np.arange(len(self.ways)), [len(line) for line in fine])
-        self._tree = cKDTree(self._points)
+        self._trees: dict[int, tuple[Any, Array]] = {}
         angle = np.pi / 4.0 + 0.5 * np.pi * chance.integers(4) + chance.uniform(-0.1, 0.1)
-        self.pond_centre = chance.uniform(32.0, 33.5) * np.array([np.cos(angle), np.sin(angle)])
+        self.pond_centre = chance.uniform(32.2, 33.2) * np.array([np.cos(angle), np.sin(angle)])
         self._pond_turn = angle + 0.5 * np.pi
-        self._pond_size = np.array([chance.uniform(9.5, 11.0), chance.uniform(6.2, 7.2)])
+        self._pond_size = np.array([chance.uniform(9.5, 11.0), chance.uniform(5.4, 6.2)])
         self._pond_phase = chance.uniform(0.0, 2.0 * np.pi, 2)
         heading, phase = chance.uniform(0.0, 2.0 * np.pi, (2, 7))
-        self._waves = (heading, 2.0 * np.pi / chance.uniform(28.0, 60.0, 7), phase)
+        self._waves = (heading, 2.0 * np.pi / chance.uniform(36.0, 75.0, 7), phase)
         shore = self.shore(40, 1.25)
-        self.water_level = float(np.min(self._hills(shore[:, 0], shore[:, 1]))) - 0.35
+        by_pond = self._points[self.pond(*self._points.T) < 3.0]
+        around = np.concatenate([self._hills(*shore.T), self._path_level(by_pond)])
+        self.water_level = float(around.min()) - 0.35
         self.ground = Ground.from_function(self._height, (-HALF, -HALF, HALF, HALF), 1.0)
 
     def seen_ground(self) -> Ground:
@@ -89,13 +92,12 @@ class Plan:
 
     def off_path(self, x: Any, y: Any, but: int = -1) -> Array:
         """m from the nearest path's edge, < 0 on it; `but` is a path that does not count."""
-        points = np.stack(np.broadcast_arrays(x, y), axis=-1).reshape(-1, 2)
-        if but < 0:
-            distance, nearest = self._tree.query(points)
-            return np.asarray(distance - self._half_widths[nearest])
-        others = self._owner != but
-        distance, nearest = cKDTree(self._points[others]).query(points)
-        return np.asarray(distance - self._half_widths[others][nearest])
+        if but not in self._trees:
+            counts = self._owner != but
+            self._trees[but] = cKDTree(self._points[counts]), self._half_widths[counts]
+        tree, half_widths = self._trees[but]
+        distance, nearest = tree.query(np.stack(np.broadcast_arrays(x, y), axis=-1).reshape(-1, 2))
+        return np.asarray(distance - half_widths[nearest])
 
     def shore(self, n: int, share: float = 1.0) -> Array:
         """(n, 2) m around the pond where `pond` is `share`."""
@@ -122,17 +124,24 @@ class Plan:
         for heading, number, phase in zip(*self._waves, strict=True):
             total = total + np.sin(number * (x * np.cos(heading) + y * np.sin(heading)) + phase)
         outside = np.maximum(np.abs(x), np.abs(y))
-        return 0.55 * total * _ramp(np.hypot(x, y), 11.0, 26.0) * (1.0 - _ramp(outside, 46.0, 60.0))
+        return 0.5 * total * _ramp(np.hypot(x, y), 11.0, 32.0) * (1.0 - _ramp(outside, 36.0, 60.0))
 
     def _height(self, x: Array, y: Array) -> Array:
-        distance, nearest = self._tree.query(np.stack([x.ravel(), y.ravel()], axis=1))
-        on_path = self._points[nearest]
-        level = self._hills(on_path[:, 0], on_path[:, 1]).reshape(x.shape)
-        beside = _ramp((distance - self._half_widths[nearest]).reshape(x.shape), 1.5, 6.0)
-        height = level + (self._hills(x, y) - level) * beside
+        """At all points of a grid with 1 m between them."""
+        distance, nearest = cKDTree(self._points).query(np.stack([x.ravel(), y.ravel()], axis=1))
+        off_path = (distance - self._half_widths[nearest]).reshape(x.shape)
+        level = self._path_level(self._points[nearest]).reshape(x.shape)
+        height = level + (self._hills(x, y) - level) * _ramp(off_path, 1.5, 6.0)
+        # where two paths meet their levels differ a little
+        height = gaussian_filter(height, 1.3, mode="nearest")
         share = self.pond(x, y)
         bank = self.water_level + np.interp(share, [0.0, 0.6, 1.0, 1.25], [-1.4, -1.1, 0.0, 0.35])
-        return np.asarray(bank + (height - bank) * _ramp(share, 1.2, 1.7))
+        by_water = (1.0 - _ramp(share, 1.2, 1.7)) * _ramp(off_path, 1.5, 3.0)
+        return np.asarray(height + (bank - height) * by_water)
+
+    def _path_level(self, points: Array) -> Array:
+        """Paths cut through hills and are banked up in hollows."""
+        return np.asarray(0.7 * self._hills(*points.T))
 
 
 class Site:
@@ -146,10 +155,16 @@ class Site:
         self.model = model
         self.spots = Spots()
         """Taken ground."""
+        self.lamps: list[Array] = []
+        """(x, y) of each."""
         chance = generator(seed, "park/season")
         self.autumn = any_colours and bool(chance.random() < 0.4)
         r, g, b = chance.uniform(0.7, 1.0, 3) if any_colours else np.ones(3)
         self.tint = (float(r), float(g), float(b))
+
+    def take(self, place: Array, radius: float) -> None:
+        """Let nothing else stand within `radius` of (x, y)."""
+        self.spots.add(float(place[0]), float(place[1]), radius)
 
     def stand(self, shape: Shape, place: ArrayLike, **how: Any) -> None:
         """Place on the ground at (x, y)."""

@@ -47,8 +47,8 @@ def _ribbon(way: Way, picked: Any, ground: Ground, lift: float, edge: float) -> 
     offsets = [way.half_width, -way.half_width]
     drops = [lift, lift]
     if edge > 0.0:
-        offsets = [way.half_width + edge, *offsets, -way.half_width - edge]
-        drops = [-0.09, *drops, -0.09]
+        offsets = [way.half_width + edge, way.half_width, 0.0, -way.half_width, -way.half_width - edge]
+        drops = [-0.09, lift, lift, lift, -0.09]
     columns = []
     for offset, drop in zip(offsets, drops, strict=True):
         xy = middle + offset * left

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from skyloop.messages import Array
 from skyloop.world.generation import generator
@@ -54,12 +55,13 @@ def place_trees(site: Site, n: int) -> None:
 def _first_choice(site: Site, species: Species, chance: np.random.Generator) -> Array:
     """(n, 2) m where a species is planted first."""
     if species is WILLOW:
-        return chance.permutation(site.plan.shore(60, 1.5))
+        return np.asarray(chance.permutation(site.plan.shore(60, 1.5)))
     if species is POPLAR:
         line = np.arange(-52.0, 53.0, 6.5)
         side = 0.5 * np.pi * chance.integers(4)
         c, s = np.cos(side), np.sin(side)
-        return np.stack([np.full(len(line), PARK - 3.2), line], axis=1) @ np.array([[c, s], [-s, c]])
+        row = np.stack([np.full(len(line), PARK - 3.2), line], axis=1)
+        return np.asarray(row @ np.array([[c, s], [-s, c]]))
     if species is CHERRY:
         ring = site.plan.ways[-1]
         return ring.line[::8] - (ring.half_width + LARGEST * species.crown_radius + 0.6) * ring.left[::8]
@@ -74,7 +76,7 @@ def _groves(chance: np.random.Generator, n: int) -> Array:
 
 
 def _room(site: Site, species: Species, places: Array) -> Array:
-    """Whether a large tree of the species fits, paths, pond, lawn and hedge considered."""
+    """Whether a large tree of the species fits, paths, lamps, pond, lawn and hedge considered."""
     x, y = places.T
     crown = LARGEST * species.crown_radius
     aside = np.maximum(np.abs(x), np.abs(y))
@@ -84,6 +86,7 @@ def _room(site: Site, species: Species, places: Array) -> Array:
         & (aside < PARK - 2.5)
         & (site.plan.off_path(x, y) > off_path)
         & (site.plan.pond(x, y) > 1.35)
+        & (cKDTree(np.array(site.lamps)).query(places)[0] > crown + 0.2)
     )
 
 

@@ -28,12 +28,14 @@ STREET: Final = (7.0, 9.0)
 HEIGHT: Final = (12.5, 25.0)
 OUTER: Final = 16.0
 """m from the outermost streets' edges to the boundary wall."""
+FLOOR: Final = 3.4
+"""m between the courses along the walls."""
 SHADES: Final[tuple[Colour, ...]] = (
-    (250, 248, 242),
-    (236, 232, 224),
-    (226, 230, 232),
-    (244, 236, 222),
-    (220, 218, 212),
+    (248, 240, 222),
+    (236, 214, 176),
+    (232, 206, 192),
+    (206, 218, 226),
+    (226, 226, 220),
 )
 
 Box = tuple[float, float, float, float]
@@ -172,13 +174,20 @@ def _parts(form: str, lot: Box, opening: str) -> list[Box]:
 
 
 def _building(parts: list[Box], heights: list[float], wall: Paint) -> Mesh:
-    """Walls, a darker foot, and a lip around each flat top."""
+    """Plain walls on a darker foot with a thin course at every floor, and a flat roof within a lip."""
     panels = Panels()
-    lip, foot = Paint("cement", (205, 205, 202)), Paint(wall.material, (190, 188, 186), 1)
+    stone, foot = Paint("cement", (205, 205, 202)), Paint(wall.material, (185, 182, 180), 1)
     for (x0, y0, x1, y1), height in zip(parts, heights, strict=True):
         panels.box((x0, y0, 0.6), (x1, y1, height), wall, without=("-z", "+z"))
         panels.box((x0, y0, 0.0), (x1, y1, 0.6), foot, without=("+z",))
-        panels.box((x0 - 0.12, y0 - 0.12, height), (x1 + 0.12, y1 + 0.12, height + 0.3), lip)
+        for z in np.arange(FLOOR, height - 1.5, FLOOR):
+            panels.box((x0 - 0.05, y0 - 0.05, z), (x1 + 0.05, y1 + 0.05, z + 0.15), stone, without=("-z",))
+        panels.floor((x0, y0), (x1, y1), height, Paint("gravel", (200, 200, 198)))
+        a, b, c, d, top = x0 - 0.12, y0 - 0.12, x1 + 0.12, y1 + 0.12, height + 0.35
+        for low, high in (((a, b), (c, y0 + 0.2)), ((a, y1 - 0.2), (c, d))):
+            panels.box((*low, height), (*high, top), stone)
+        for low, high in (((a, y0 + 0.2), (x0 + 0.2, y1 - 0.2)), ((x1 - 0.2, y0 + 0.2), (c, y1 - 0.2))):
+            panels.box((*low, height), (*high, top), stone, without=("-y", "+y"))
     return panels.mesh()
 
 

@@ -1,0 +1,146 @@
+"""What a message is, and the records of a vehicle: truth, estimate, battery, status, events."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array: TypeAlias = NDArray[np.float64]
+"""A float64 array; the field's docstring gives its shape."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Message:
+    """What the bus carries: a record with its stream, number and times."""
+
+    stream: str
+    index: int
+    """Number of this sample on its stream, from 0; dropped samples leave a gap."""
+    t_ns: int
+    """The instant the data describes."""
+    arrival_ns: int
+    """The instant a consumer may see it: `t_ns` plus the stream's latency."""
+    data: Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VehicleState:
+    """The exact state of a vehicle at one instant."""
+
+    t_ns: int
+    position: Array
+    """(3,) m, world, of the body origin."""
+    velocity_world: Array
+    """(3,) m/s, of the body origin."""
+    quat_wxyz: Array
+    """(4,) world_from_body."""
+    angular_velocity_body: Array
+    """(3,) rad/s."""
+    acceleration_world: Array
+    """(3,) m/s², of the body origin; zero at rest, -g in free fall."""
+    angular_acceleration_body: Array
+    """(3,) rad/s²."""
+    rotor_speeds: Array
+    """(n_rotors,) rad/s."""
+    rotor_thrusts: Array
+    """(n_rotors,) N."""
+    wind_world: Array
+    """(3,) m/s, air relative to ground at the vehicle."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kinematics:
+    """The exact motion of one frame (a sensor's) at one instant; what `Sensor.measure` sees."""
+
+    t_ns: int
+    position: Array
+    """(3,) m, world."""
+    velocity_world: Array
+    """(3,) m/s."""
+    quat_wxyz: Array
+    """(4,) world_from_sensor."""
+    angular_velocity: Array
+    """(3,) rad/s, sensor axes."""
+    acceleration_world: Array
+    """(3,) m/s², lever arm included."""
+    wind_world: Array
+    """(3,) m/s."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BatteryState:
+    t_ns: int
+    voltage: float
+    """V at the terminals, sag included; 0 on an airframe without a battery."""
+    current: float
+    """A, positive while draining."""
+    state_of_charge: float
+    """1 full, 0 empty."""
+    energy_used: float
+    """J since the start."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ActuatorState:
+    t_ns: int
+    commands: Array
+    """(n_rotors,) rad/s asked by the controller."""
+    speeds: Array
+    """(n_rotors,) rad/s."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Estimate:
+    """A vehicle's state as an estimator believes it; the controller may fly on it."""
+
+    t_ns: int
+    position: Array
+    """(3,) m, world, of the body origin."""
+    velocity_world: Array
+    """(3,) m/s, of the body origin."""
+    quat_wxyz: Array
+    """(4,) world_from_body."""
+    angular_velocity_body: Array
+    """(3,) rad/s."""
+    position_sd: Array
+    """(3,) m, one sigma, world axes."""
+    velocity_sd: Array
+    """(3,) m/s, one sigma, world axes."""
+    attitude_sd: Array
+    """(3,) rad, one sigma, of a rotation vector in world axes."""
+    valid: bool
+    """False while the estimator has not converged or has lost its footing."""
+
+    @staticmethod
+    def unknown(t_ns: int) -> Estimate:
+        """What is believed before an estimator has said anything: nothing."""
+        far, level = np.full(3, 1e3), np.array([1.0, 0.0, 0.0, 0.0])
+        return Estimate(t_ns, np.zeros(3), np.zeros(3), level, np.zeros(3), far, far, far, valid=False)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VehicleStatus:
+    t_ns: int
+    mode: str
+    """disarmed, idle (armed, rotors idling), takeoff, hover, setpoint (following what is sent), goal, home, land."""
+    armed: bool
+    landed: bool
+    """True while standing on the ground: before take-off and from touch-down on."""
+    failsafe: str
+    """Empty, or the one in force: "battery low", "setpoint lost", "estimate lost"."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Event:
+    """Something that happened: a contact, a failsafe, a refusal, an arrival."""
+
+    t_ns: int
+    kind: str
+    """One or two words to sort by, such as contact, refused, arrived."""
+    text: str
+    """A line for people."""
+    values: dict[str, float] = field(default_factory=dict)
+    """SI numbers by name."""

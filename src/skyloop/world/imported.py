@@ -1,0 +1,208 @@
+"""A user's own world: the meshes of a glTF, GLB or OBJ file, each a thing with the class and material its name tells.
+
+What is taken from the file: triangles, where nodes put them, normals (faces without are flat), base colours (a picture
+counts with its mean colour). Pictures themselves are not shown; a material that the name tells brings our texture.
+Both formats count as y up, as glTF's standard has it and most OBJ exporters do; `up: z` says otherwise.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skyloop.errors import ScenarioError
+from skyloop.world.ground import Ground
+from skyloop.world.interiors import place_plain
+from skyloop.world.materials import MATERIAL_ID, MATERIALS
+from skyloop.world.mesh import Mesh
+from skyloop.world.mesh_files import FARTHEST, Part, colours_of, own_normals, read_parts
+from skyloop.world.model import Model, Shape
+from skyloop.world.naming import CLASS_WORDS, MATERIAL_WORDS, check_meanings, told_by
+from skyloop.world.semantics import CLASS_ID
+
+Y_UP = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
+LOD_TRIANGLES = 600
+FLOOR_SHARE = 0.05
+"""A file with level faces at its lowest height over this share of its area has a floor of its own."""
+
+
+class Imported:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        scale: float = 1.0,
+        up: Literal["y", "z"] | None = None,
+        ground: float | bool = True,
+        classes: Mapping[str, str] | None = None,
+        materials: Mapping[str, str] | None = None,
+    ) -> None:
+        """scale: m per unit of the file; up: its upward axis, y unless told; ground: m, height of the level ground, or
+        true for the lowest point of the file, or false to show none (vehicles then fall to that height unseen);
+        classes, materials: name patterns with * and ?, matched with names of nodes, meshes and materials, and what
+        they mean; names without one tell by their words ("Tree_03"), else a thing is a plain object."""
+        self._check(scale, up, ground)
+        self._classes, self._materials = classes or {}, materials or {}
+        check_meanings("classes", self._classes, CLASS_ID)
+        check_meanings("materials", self._materials, MATERIAL_ID)
+        self._path, self._scale, self._turn = path, scale, np.eye(3) if up == "z" else Y_UP
+        self._shapes: dict[tuple[int, str], _Centred] = {}
+        self.model = Model()
+        spots = [spot for part in read_parts(Path(path)) if (spot := self._place(part)) is not None]
+        if not spots:
+            raise ScenarioError(f"world file '{path}' holds no triangles with an area; export meshes, not lines")
+        self._low, self._high = np.min([s[0] for s in spots], axis=0), np.max([s[1] for s in spots], axis=0)
+        height = float(self._low[2]) if isinstance(ground, bool) else float(ground)
+        self.ground = Ground.flat(height)
+        if ground is not False:
+            self._place_ground(height, sum(spot[2] for spot in spots))
+
+    @staticmethod
+    def _check(scale: Any, up: Any, ground: Any) -> None:
+        if isinstance(scale, bool) or not isinstance(scale, int | float) or not 0.0 < scale <= 1e6:
+            raise ScenarioError(f"imported world: scale is {scale!r}; give m per unit of the file, from above 0 to 1e6")
+        if up not in ("y", "z", None):
+            raise ScenarioError(f"imported world: up is {up!r}; give y or z")
+        if not isinstance(ground, int | float) or not math.isfinite(ground):
+            raise ScenarioError(f"imported world: ground is {ground!r}; give a height in m, true or false")
+
+    def _place(self, part: Part) -> tuple[NDArray[Any], NDArray[Any], float] | None:
+        """Its lowest and highest corner, and m² of floor in it; None where nothing of it has an area."""
+        names = (part.node, part.mesh, part.material)
+        is_a = told_by(names, self._classes, CLASS_WORDS, "object")
+        material = told_by(names[::-1], self._materials, MATERIAL_WORDS, "plain")
+        key = id(part.geometry), material
+        linear = self._scale * self._turn @ part.placed[:3, :3] @ self._turn.T
+        offset = self._scale * self._turn @ part.placed[:3, 3]
+        self._check_reach(part, linear, offset)
+        size = math.sqrt(float(np.sum(linear * linear)) / 3.0)
+        square = size * size
+        if np.linalg.det(linear) > 0.0 and np.allclose(linear @ linear.T, square * np.eye(3), atol=1e-5 * square):
+            # turned and equally scaled only: nodes that show the same mesh share its shape
+            if key not in self._shapes:
+                self._shapes[key] = _Centred.of(part, material, self._turn, size)
+            centred, rotation, scale = self._shapes[key], linear / size, size
+        else:
+            centred, rotation, scale = _Centred.of(part, material, linear @ self._turn, 1.0), np.eye(3), 1.0
+        if centred.shape is None:
+            return None
+        position = scale * rotation @ centred.middle + offset
+        self.model.place(centred.shape, position, rotation=rotation, scale=scale, is_a=is_a, name=part.node)
+        full = centred.shape.lods[0]
+        corners = scale * full.positions @ rotation.T + position
+        low, high = corners.min(axis=0), corners.max(axis=0)
+        return low, high, _level_area(corners, full.faces, float(low[2]))
+
+    def _check_reach(self, part: Part, linear: NDArray[Any], offset: NDArray[Any]) -> None:
+        farthest = float(np.abs(part.geometry.vertices).max())
+        if np.abs(offset).max() + 2.0 * np.abs(linear).max() * farthest > FARTHEST:
+            raise ScenarioError(
+                f"world file '{self._path}': '{part.node}' reaches beyond {FARTHEST:g} m; move it, or give a scale"
+            )
+
+    def _place_ground(self, height: float, floor_area: float) -> None:
+        (x0, y0), (x1, y1) = self._low[:2].tolist(), self._high[:2].tolist()
+        own_floor = abs(height - self._low[2]) < 0.02 and floor_area > FLOOR_SHARE * (x1 - x0) * (y1 - y0)
+        # below a floor of the file's own the plain is 3 cm lower, so that the two do not flicker; below a file without,
+        # which may be a mere upright sheet, the hole only needs some width
+        sunk, wider = (0.03, 0.0) if own_floor else (0.0, 1.0)
+        hole = (x0 - wider, y0 - wider, x1 + wider, y1 + wider)
+        place_plain(self.model, hole, material="grass", height=height, sunk=sunk)
+
+
+def _level_area(corners: NDArray[Any], faces: NDArray[Any], height: float) -> float:
+    """m² of faces that lie within 1 cm of the height."""
+    p = corners[faces]
+    lying = p[np.abs(p[..., 2] - height).max(axis=1) < 0.01]
+    return float(0.5 * np.linalg.norm(np.cross(lying[:, 1] - lying[:, 0], lying[:, 2] - lying[:, 0]), axis=1).sum())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Centred:
+    """A shape around the middle of its box, as culling likes it, and where that middle was."""
+
+    shape: Shape | None
+    """None where no face has an area."""
+    middle: NDArray[Any]
+
+    @staticmethod
+    def of(part: Part, material: str, linear: NDArray[Any], unit: float) -> _Centred:
+        """linear: (3, 3) applied to the file's vertices; unit: m per unit of the result, for the texture."""
+        points = np.asarray(part.geometry.vertices, float) @ linear.T
+        middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
+        mesh = _mesh(part, points - middle, material, linear, unit)
+        if mesh is None:
+            return _Centred(None, middle)
+        if len(mesh.faces) <= LOD_TRIANGLES:
+            return _Centred(Shape(part.mesh, (mesh,)), middle)
+        # a cell is less than two pixels wide where the coarser mesh takes over (640 px over 80°)
+        coarse = _thinned(mesh, mesh.radius / 8.0)
+        return _Centred(Shape(part.mesh, (mesh, coarse), (28.0 * mesh.radius * unit,)), middle)
+
+
+def _mesh(part: Part, points: NDArray[Any], material: str, linear: NDArray[Any], unit: float) -> Mesh | None:
+    mirrored = np.linalg.det(linear) < 0.0
+    faces = np.asarray(part.geometry.faces)[:, :: -1 if mirrored else 1]
+    p = points[faces]
+    across = np.cross(p[:, 1] - p[:, 0], p[:, 2] - p[:, 0])
+    area = np.linalg.norm(across, axis=1)
+    extent = float(np.ptp(points, axis=0).max(initial=0.0))
+    kept = area > 1e-12 * extent * extent
+    if not kept.any():
+        return None
+    faces, facing = faces[kept], across[kept] / area[kept, None]
+    colours, given = colours_of(part.geometry), own_normals(part.geometry)
+    if MATERIALS[MATERIAL_ID[material]].texture != "plain":
+        colours = np.full((1, 3), 255, np.uint8)  # our texture has its own colours
+    corners = faces.ravel()
+    if given is None or abs(np.linalg.det(linear)) < 1e-12:
+        normals = np.repeat(facing, 3, axis=0)
+    else:
+        normals = given[corners] @ np.linalg.inv(linear)
+        normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-12)
+    rgb = colours[corners] if len(colours) > 1 else np.tile(colours, (len(corners), 1))
+    return Mesh(
+        points[corners].astype(np.float32),
+        normals.astype(np.float32),
+        (unit * _flat_uv(points[corners], np.repeat(facing, 3, axis=0))).astype(np.float32),
+        np.column_stack([rgb, np.zeros(len(rgb), np.uint8)]),
+        np.full(len(corners), MATERIAL_ID[material], np.uint8),
+        np.arange(len(corners), dtype=np.int32).reshape(-1, 3),
+    )
+
+
+def _flat_uv(points: NDArray[Any], facing: NDArray[Any]) -> NDArray[Any]:
+    """Metres along the two axes that a face lies along most."""
+    axis = np.abs(facing).argmax(axis=1)
+    across = np.array([[1, 2], [0, 2], [0, 1]])[axis]
+    return np.take_along_axis(points, across, axis=1)
+
+
+def _thinned(mesh: Mesh, cell: float) -> Mesh:
+    """Corners drawn together cell by cell; faces that vanish are left out."""
+    index = np.floor(mesh.positions / cell).astype(np.int64)
+    _, group = np.unique(index, axis=0, return_inverse=True)
+    group = group.ravel()
+    count = np.bincount(group)[:, None]
+    means = np.stack([np.bincount(group, mesh.positions[:, k]) for k in range(3)], axis=1) / count
+    faces = group[mesh.faces]
+    whole = (faces[:, 0] != faces[:, 1]) & (faces[:, 1] != faces[:, 2]) & (faces[:, 2] != faces[:, 0])
+    if not whole.any():
+        return mesh
+    # two faces over the same three cells are one
+    _, first = np.unique(np.sort(faces[whole], axis=1), axis=0, return_index=True)
+    kept = mesh.faces[whole][first].ravel()
+    return Mesh(
+        means[group[kept]].astype(np.float32),
+        mesh.normals[kept],
+        mesh.uv[kept],
+        mesh.colours[kept],
+        mesh.materials[kept],
+        np.arange(len(kept), dtype=np.int32).reshape(-1, 3),
+    )

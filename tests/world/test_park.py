@@ -1,0 +1,273 @@
+"""The park holds what it should, where it should, within its budgets."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cache
+
+import numpy as np
+import pytest
+
+from skyloop.errors import ScenarioError
+from skyloop.world.generation import generator
+from skyloop.world.model import Model, Shape
+from skyloop.world.semantics import CLASSES
+from skyloop.world.worlds.park import Park
+from skyloop.world.worlds.park_layout import PARK, Plan
+from skyloop.world.worlds.park_paths import STREET
+
+SPECIES = ("oak", "birch", "spruce", "poplar", "willow", "cherry")
+STANDS = ("tree", "bush", "hedge", "bench", "lamp", "bin", "rock", "undergrowth", "building")
+LOW_DETAIL = 0.6
+"""What quality low multiplies ranges by."""
+
+
+@pytest.fixture(scope="module")
+def park() -> Park:
+    world = Park(1)
+    world.model.freeze()
+    return world
+
+
+@pytest.fixture(scope="module")
+def plan() -> Plan:
+    return Plan(1)
+
+
+def class_of(model: Model, row: int) -> str:
+    number = model.thing_class[model.row_thing[row]]
+    return CLASSES[number] if number < len(CLASSES) else "terrain"
+
+
+def rows_of(model: Model, *classes: str) -> list[int]:
+    return [row for row in range(model.n_standing) if class_of(model, row) in classes]
+
+
+def places(model: Model, *classes: str) -> np.ndarray:
+    return model.standing_poses[rows_of(model, *classes)][:, :, 3]
+
+
+def vertices(model: Model, row: int) -> np.ndarray:
+    pose = model.standing_poses[row]
+    return model.shapes[model.row_shape[row]].lods[0].positions @ pose[:, :3].T + pose[:, 3]
+
+
+def name_of(model: Model, row: int) -> str:
+    return model.things[model.row_thing[row]].name
+
+
+def triangles_seen(model: Model, eye: np.ndarray, yaw: float, detail: float) -> int:
+    """In a level view 90° wide and 74° high (320 by 240), levels chosen by the near side of each thing's ball."""
+    poses = np.concatenate([model.standing_poses, model.motion(0).poses])
+    ahead, left = np.array([np.cos(yaw), np.sin(yaw), 0.0]), np.array([-np.sin(yaw), np.cos(yaw), 0.0])
+    up = np.array([0.0, 0.0, 1.0])
+    planes = np.array([ahead, ahead + left, ahead - left, 0.75 * ahead + up, 0.75 * ahead - up])
+    planes /= np.linalg.norm(planes, axis=1, keepdims=True)
+    total = 0
+    for row, number in enumerate(model.row_shape):
+        shape = model.shapes[number]
+        middle, radius = ball(shape)
+        radius *= np.linalg.norm(poses[row][:, :3], axis=0).max()
+        centre = poses[row][:, :3] @ middle + poses[row][:, 3] - eye
+        if (planes @ centre < -radius).any():
+            continue
+        near = np.linalg.norm(centre) - radius
+        total += len(shape.lods[sum(near > detail * r for r in shape.ranges)].faces)
+    return total
+
+
+@cache
+def ball(shape: Shape) -> tuple[np.ndarray, float]:
+    p = shape.lods[0].positions
+    middle = 0.5 * (p.min(axis=0) + p.max(axis=0))
+    return middle, float(np.linalg.norm(p - middle, axis=1).max())
+
+
+def test_counts(park: Park) -> None:
+    model = park.model
+    kinds = Counter(name_of(model, row).split()[0] for row in rows_of(model, "tree"))
+    assert sum(kinds.values()) == 90
+    assert set(kinds) == set(SPECIES)
+    assert min(kinds.values()) >= 4
+    standing, walking = len(rows_of(model, "person")), len(model.movers)
+    assert standing >= 6
+    assert walking >= 8
+    found = Counter(class_of(model, row) for row in range(len(model.row_shape)))
+    assert found["bench"] >= 12
+    assert found["lamp"] >= 12
+    assert found["building"] >= 16
+    assert {"path", "road", "pavement", "water", "bin", "hedge", "bush", "rock", "undergrowth"} <= set(found)
+
+
+def test_every_thing_is_named_and_numbered(park: Park) -> None:
+    names = [thing.name for thing in park.model.things[1:] if thing.name not in ("terrain", "far terrain")]
+    assert all(names)
+    single = [name for name in names if name.split()[0] in (*SPECIES, "bench", "lamp", "house", "hedge", "bush")]
+    assert len(single) == len(set(single))
+
+
+def test_the_middle_is_free(park: Park) -> None:
+    for row in range(park.model.n_standing):
+        kind = class_of(park.model, row)
+        if kind == "terrain":
+            continue
+        p = vertices(park.model, row)
+        if kind not in ("road", "pavement"):  # their corners are far, their faces are around the park
+            assert np.hypot(p[:, 0], p[:, 1]).min() > 3.0, name_of(park.model, row)
+        in_the_way = (np.abs(p[:, :2]).max(axis=1) < 13.0) & (p[:, 2] > 3.0) & (p[:, 2] < 8.0)
+        assert not in_the_way.any(), name_of(park.model, row)
+    for t in range(0, 400, 31):
+        where = park.model.motion(t * 10**9).poses[:, :2, 3]
+        assert np.linalg.norm(where, axis=1).min() > 4.0
+
+
+def test_trees_stand_apart_and_off_paths_pond_and_houses(park: Park, plan: Plan) -> None:
+    trees = places(park.model, "tree")
+    apart = np.linalg.norm(trees[:, None, :2] - trees[:, :2], axis=2) + 100.0 * np.eye(len(trees))
+    assert apart.min() > 2.5
+    assert plan.off_path(*trees[:, :2].T).min() > 0.9
+    assert plan.pond(*trees[:, :2].T).min() > 1.3
+    assert np.abs(trees[:, :2]).max() < PARK - 2.0
+
+
+def test_nothing_stands_in_a_house_or_on_a_path(park: Park, plan: Plan) -> None:
+    boxes = []
+    for row in rows_of(park.model, "building"):
+        p = vertices(park.model, row)
+        boxes.append((p.min(axis=0)[:2], p.max(axis=0)[:2]))
+        assert np.abs(park.model.standing_poses[row][:2, 3]).max() > STREET[3]
+    for i, (low, high) in enumerate(boxes):
+        for other_low, other_high in boxes[:i]:
+            assert ((other_low > high - 0.8) | (other_high < low + 0.8)).any()
+    others = places(park.model, "tree", "bush", "hedge", "bench", "lamp", "bin", "undergrowth", "person")
+    assert np.abs(others[:, :2]).max() < STREET[0]
+    assert plan.off_path(*others[:, :2].T).min() > 0.2
+
+
+def test_furniture_and_trees_keep_off_each_other(park: Park) -> None:
+    furniture, trees = places(park.model, "bench", "lamp", "bin"), places(park.model, "tree")
+    assert np.linalg.norm(furniture[:, None, :2] - trees[:, :2], axis=2).min() > 1.5
+    lamps = places(park.model, "lamp")[:, :2]
+    for row in rows_of(park.model, "tree"):
+        p = vertices(park.model, row)
+        reach = np.linalg.norm(p[:, :2] - park.model.standing_poses[row][:2, 3], axis=1).max()
+        nearest = np.linalg.norm(lamps - park.model.standing_poses[row][:2, 3], axis=1).min()
+        assert nearest > 0.9 * reach, f"a lamp in the crown of {name_of(park.model, row)}"
+
+
+def test_everything_stands_on_the_ground(park: Park) -> None:
+    for x, y, z in places(park.model, *STANDS):
+        assert z == pytest.approx(park.ground.at(x, y)[0], abs=1e-9)
+    for t in (0.0, 13.0, 77.0):
+        poses = park.model.motion(int(t * 1e9)).poses
+        n = len(poses) // len(park.model.movers)
+        for person in poses.reshape(-1, n, 3, 4):
+            x, y = person[:, :2, 3].mean(axis=0)
+            assert 0.0 < person[:, 2, 3].min() - park.ground.at(x, y)[0] + 0.12 < 0.5
+
+
+def test_walkers_stay_on_the_paths(park: Park, plan: Plan) -> None:
+    for t in range(0, 300, 23):
+        poses = park.model.motion(t * 10**9).poses
+        n = len(poses) // len(park.model.movers)
+        middles = poses[:, :2, 3].reshape(-1, n, 2).mean(axis=1)
+        assert plan.off_path(*middles.T).max() < 0.0
+        apart = np.linalg.norm(middles[:, None] - middles, axis=2) + 9.0 * np.eye(len(middles))
+        assert apart.min() > 0.6
+
+
+def test_paths_lie_on_the_ground_and_over_the_lawn(park: Park, plan: Plan) -> None:
+    lawn = plan.seen_ground()
+    for row in rows_of(park.model, "path"):
+        mesh, pose = park.model.shapes[park.model.row_shape[row]].lods[0], park.model.standing_poses[row]
+        p = (mesh.positions @ pose[:, :3].T + pose[:, 3])[mesh.faces]
+        middles = p.mean(axis=1)
+        across = np.cross(p[:, 1] - p[:, 0], p[:, 2] - p[:, 0])
+        level = across[:, 2] > 0.95 * np.linalg.norm(across, axis=1)  # not the slanting edges
+        assert 0.45 < level.mean() < 0.55
+        for x, y, z in middles[level]:
+            assert -0.01 < z - park.ground.at(x, y)[0] < 0.05
+            assert z - lawn.at(x, y)[0] > 0.03, name_of(park.model, row)
+
+
+def test_the_pond_lies_below_its_banks(park: Park, plan: Plan) -> None:
+    for x, y in plan.shore(60, 1.15):
+        assert park.ground.at(x, y)[0] > plan.water_level + 0.05
+    for x, y in plan.shore(60, 0.85):
+        assert park.ground.at(x, y)[0] < plan.water_level - 0.05
+    [water] = rows_of(park.model, "water")
+    assert vertices(park.model, water)[:, 2] == pytest.approx(plan.water_level)
+
+
+def test_triangles(park: Park) -> None:
+    model = park.model
+    assert sum(len(model.shapes[number].lods[0].faces) for number in model.row_shape) <= 500_000
+    for yaw in np.arange(4) * np.pi / 2:
+        for eye in ((0.0, 0.0, 5.0), (10.0, 10.0, 5.0)):
+            assert triangles_seen(model, np.array(eye), yaw, LOW_DETAIL) <= 60_000
+
+
+def test_the_same_seed_gives_the_same_park(park: Park) -> None:
+    one, two = park.model, Park(1).model
+    two.freeze()
+    assert one.standing_poses.tobytes() == two.standing_poses.tobytes()
+    assert Plan(4).ground.heights.tobytes() != Plan(5).ground.heights.tobytes()
+    assert [thing.name for thing in one.things] == [thing.name for thing in two.things]
+    assert np.array_equal(one.palettes, two.palettes)
+    for a, b in zip(one.shapes, two.shapes, strict=True):
+        for mine, its in zip(a.lods, b.lods, strict=True):
+            assert mine.positions.tobytes() == its.positions.tobytes()
+            assert mine.colours.tobytes() == its.colours.tobytes()
+    assert one.motion(10**10).poses.tobytes() == two.motion(10**10).poses.tobytes()
+
+
+def test_randomised_people_colours_and_textures() -> None:
+    seed = next(s for s in range(20) if generator(s, "park/season").random() < 0.4)
+    world = Park(seed, people=4, trees=12, randomise=frozenset({"people", "colours", "textures"}))
+    model = world.model
+    model.freeze()
+    people = len(rows_of(model, "person")) + len(model.movers)
+    assert people == generator(seed, "park/how many people").integers(0, 9)
+    oak = next(row for row in rows_of(model, "tree") if name_of(model, row).startswith("oak"))
+    red, green, _ = (int(v) for v in model.palettes[model.row_palette[oak]][1])
+    assert red > green, "autumn"
+    usual, any_stuff = Plan(seed), Plan(seed, any_material=True)
+    assert [way.material for way in usual.ways] != [way.material for way in any_stuff.ways]
+
+
+@pytest.mark.parametrize(
+    "options, said",
+    [({"people": -1}, "people is -1"), ({"people": 1000}, "people is 1000"), ({"trees": 201}, "trees is 201")],
+)
+def test_wrong_options_are_refused(options: dict[str, int], said: str) -> None:
+    with pytest.raises(ScenarioError, match=said) as error:
+        Park(1, **options)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_plans_of_ten_seeds(seed: int) -> None:
+    plan = Plan(seed)
+    assert plan.off_path(*plan.shore(80, 1.12).T).min() > 1.5
+    assert min(plan.ground.at(x, y)[0] for x, y in plan.shore(80, 1.15)) > plan.water_level + 0.05
+    assert min(plan.ground.at(x, y)[0] for way in plan.ways for x, y in way.line if plan.pond(x, y) < 3.0) > (
+        plan.water_level + 0.2
+    )
+    assert plan.off_path(0.0, 0.0)[0] > 12.0
+    around = 3.0 * np.stack([np.cos(np.arange(12)), np.sin(np.arange(12))], axis=1)
+    assert max(abs(plan.ground.at(x, y)[0]) for x, y in around) < 0.01
+    edge = np.concatenate([plan.ground.heights[[0, -1]].ravel(), plan.ground.heights[:, [0, -1]].ravel()])
+    assert np.abs(edge).max() == 0.0
+    assert 1.0 < np.ptp(plan.ground.heights) < 8.0
+    for way in plan.ways:
+        heights = np.array([plan.ground.at(x, y)[0] for x, y in way.line])
+        assert np.abs(np.diff(heights) / np.linalg.norm(np.diff(way.line, axis=0), axis=1)).max() < 0.22
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(10))
+def test_ten_seeds_are_whole(seed: int) -> None:
+    world = Park(seed, trees=200, people=60)
+    world.model.freeze()
+    assert len(rows_of(world.model, "tree")) == 200
+    assert len(rows_of(world.model, "person")) + len(world.model.movers) == 60
