@@ -17,12 +17,14 @@ from skyloop.rendering.quality import Quality
 HALF_SIDE = 72.0
 """m from the middle of the map to its edge."""
 MOVING_HALF_SIDE = 36.0
-GRID = 12.0
-"""m; maps are centred on multiples of this, so that a map serves many views and depends on no history."""
+CELLS = 8
+"""Maps are centred on multiples of an eighth of their side, so that one serves many views and depends on no history;
+in texels these are whole numbers, so that shadows do not jump from one map to the next."""
 DEPTH = 250.0
 """m before and behind the middle that are seen."""
-KEPT = 6
-"""Maps remembered."""
+DEPTH_STEP = 90.0
+MOST_TEXELS = 14 * 2048**2
+"""Of all maps remembered: 230 MB."""
 
 
 @dataclass(slots=True)
@@ -57,27 +59,31 @@ class Shadows:
     def maps(self, shot: Any, light: Daylight, quality: Quality) -> ShadowMaps:
         sun = np.asarray(light.sun_direction)
         axes = _axes(sun)
-        forward = shot.world_from_camera[:, 2]
-        # the middle lies ahead of the camera, on the grid of the map's own axes
-        middle = _snapped(shot.eye + 0.6 * HALF_SIDE * np.array([forward[0], forward[1], 0.0]), axes)
-        key = (*np.round(middle, 3), *np.round(sun, 6), quality.shadow_size)
-        if key not in self._kept:
-            if len(self._kept) >= KEPT:
-                self._kept.pop(next(iter(self._kept))).release()
-            texture = self._new_map(quality.shadow_size)
-            self._paint(texture, middle, axes, HALF_SIDE, None)
-            self._kept[key] = texture
-        near = shot.eye + 0.5 * MOVING_HALF_SIDE * np.array([forward[0], forward[1], 0.0])
-        moving_middle = _snapped(near, axes)
+        # the middle lies ahead of the camera
+        ahead = 0.5 * shot.world_from_camera[:, 2] * [1.0, 1.0, 0.0]
+        middle, cell = _snapped(shot.eye + HALF_SIDE * ahead, axes, HALF_SIDE)
+        moving_middle, _ = _snapped(shot.eye + MOVING_HALF_SIDE * ahead, axes, MOVING_HALF_SIDE)
         moving = self._moving_map(quality.shadow_size // 2)
-        self._paint(moving, moving_middle, axes, MOVING_HALF_SIDE, shot.moving)
+        self._paint(moving, moving_middle, axes, MOVING_HALF_SIDE, shot.moving, quality.shadow_step)
         return ShadowMaps(
-            self._kept[key],
+            self._standing_map(cell, middle, axes, quality),
             moving,
             _to_map(axes, HALF_SIDE, shot.eye - middle),
             _to_map(axes, MOVING_HALF_SIDE, shot.eye - moving_middle),
             1.0 / quality.shadow_size,
         )
+
+    def _standing_map(self, cell: tuple[int, ...], middle: Any, axes: Any, quality: Quality) -> moderngl.Texture:
+        size, step = quality.shadow_size, quality.shadow_step
+        key = (cell, axes.tobytes(), step, size)
+        if key not in self._kept:
+            # those longest unused go first
+            while self._kept and sum(size**2 for *_, size in self._kept) + size**2 > MOST_TEXELS:
+                self._kept.pop(next(iter(self._kept)))
+            self._kept[key] = self._new_map(size)
+            self._paint(self._kept[key], middle, axes, HALF_SIDE, None, step)
+        self._kept[key] = self._kept.pop(key)
+        return self._kept[key]
 
     def _new_map(self, size: int) -> moderngl.Texture:
         texture = self._ctx.depth_texture((size, size))
@@ -91,18 +97,18 @@ class Shadows:
             self._maps[size] = self._ctx.framebuffer(depth_attachment=self._new_map(size))
         return self._maps[size].depth_attachment
 
-    def _paint(self, texture: Any, middle: Any, axes: Any, half: float, moving: Any) -> None:
+    def _paint(self, texture: Any, middle: Any, axes: Any, half: float, moving: Any, step: int) -> None:
         planes = []
         for axis, reach in ((axes[0], half), (axes[1], half)):
             planes += [(*axis, reach - axis @ middle), (*-axis, reach + axis @ middle)]
-        instances, commands = self._culler.casters(np.array(planes), middle, moving)
+        instances, commands = self._culler.casters(np.array(planes), middle, moving, step)
         fbo = self._ctx.framebuffer(depth_attachment=texture)
         fbo.use()
         fbo.clear(depth=1.0)
         if len(commands):
             if self._pass is None:
-                instance_buffer = self._ctx.buffer(reserve=64 * max(1, len(self._culler._shape)))
-                command_buffer = self._ctx.buffer(reserve=20 * max(1, len(self._culler._p["lods"])))
+                instance_buffer = self._ctx.buffer(reserve=64 * self._culler.n_rows)
+                command_buffer = self._ctx.buffer(reserve=20 * self._culler.n_lods)
                 program = build_program(self._ctx, "shadow", "shadow")
                 array = model_vertex_array(self._ctx, program, self._vertices, self._indices, instance_buffer)
                 self._pass = (program, array, instance_buffer, command_buffer)
@@ -128,8 +134,11 @@ def _axes(sun: NDArray[Any]) -> NDArray[Any]:
     return np.array([right, np.cross(sun, right), -sun])
 
 
-def _snapped(place: NDArray[Any], axes: NDArray[Any]) -> NDArray[Any]:
-    return np.asarray(axes.T @ (GRID * np.round(axes @ place / GRID)))
+def _snapped(place: NDArray[Any], axes: NDArray[Any], half: float) -> tuple[NDArray[Any], tuple[int, ...]]:
+    """The middle of the cell of the map's own axes that `place` lies in, and the cell's numbers."""
+    steps = np.array([2.0 * half / CELLS, 2.0 * half / CELLS, DEPTH_STEP])
+    cell = np.round(axes @ place / steps)
+    return axes.T @ (steps * cell), tuple(cell.astype(int).tolist())
 
 
 def _clip(axes: NDArray[Any], half: float) -> NDArray[Any]:

@@ -9,6 +9,7 @@ flat in float gloss;
 uniform sampler2DArray layers;
 uniform vec3 sun_direction;
 uniform vec3 sun_colour;
+uniform vec3 zenith_colour;
 uniform vec3 sky_colour;
 uniform vec3 horizon_colour;
 uniform vec3 ground_colour;
@@ -38,15 +39,16 @@ uint packed_normal(vec3 n) {
 float lit_in(sampler2DShadow map, mat4 to_map, vec3 place) {
     vec3 q = (to_map * vec4(place, 1.0)).xyz;
     vec2 edge = abs(q.xy - 0.5);
-    if (max(edge.x, edge.y) > 0.495 || q.z >= 1.0) return 1.0;
+    float outside = smoothstep(0.42, 0.495, max(edge.x, edge.y));
+    if (outside == 1.0 || q.z >= 1.0) return 1.0;
 #if TAPS == 1
-    return texture(map, q);
+    return mix(texture(map, q), 1.0, outside);
 #else
     float sum = 0.0;
     for (int i = 0; i < TAPS; ++i)
         for (int j = 0; j < TAPS; ++j)
             sum += texture(map, vec3(q.xy + (vec2(i, j) - 0.5 * float(TAPS - 1)) * shadow_texel * 1.4, q.z));
-    return sum / float(TAPS * TAPS);
+    return mix(sum / float(TAPS * TAPS), 1.0, outside);
 #endif
 }
 #endif
@@ -69,7 +71,7 @@ void main() {
     vec3 slope = sign(area) * (dFdx(texel.a) * r1 + dFdy(texel.a) * r2) * 0.03 * fade;
     n = normalize(abs(area) * n - slope);
 #endif
-    if (snow > 0.0) albedo = mix(albedo, vec3(0.85, 0.88, 0.92), snow * smoothstep(0.45, 0.8, n.z));
+    if (snow > 0.0) albedo = mix(albedo, vec3(0.85, 0.88, 0.92) * (0.75 + 0.25 * texel.a), snow * smoothstep(0.45, 0.8, n.z));
     albedo *= 1.0 - 0.45 * wetness * clamp(n.z, 0.0, 1.0);
 
     float facing = max(dot(n, sun_direction), 0.0);
@@ -83,11 +85,11 @@ void main() {
 #endif
     vec3 ambient = mix(ground_colour, sky_colour, 0.5 + 0.5 * n.z);
     vec3 light = albedo * (ambient + sun_colour * facing * lit);
-    float shine = gloss + 0.5 * wetness * clamp(n.z, 0.0, 1.0);
+    float shine = gloss + 0.35 * wetness * clamp(n.z, 0.0, 1.0);
     if (shine > 0.0) {
         vec3 mirrored = reflect(-towards, n);
         float fresnel = 0.04 + 0.96 * pow(1.0 - max(dot(n, towards), 0.0), 5.0);
-        vec3 above = mix(horizon_colour, sky_colour, clamp(mirrored.z * 2.0, 0.0, 1.0));
+        vec3 above = mix(horizon_colour, zenith_colour, clamp(mirrored.z * 2.0, 0.0, 1.0));
         light = mix(light, above, shine * fresnel * step(0.0, mirrored.z));
         light += sun_colour * lit * shine * pow(max(dot(mirrored, sun_direction), 0.0), 60.0);
     }

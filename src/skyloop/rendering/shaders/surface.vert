@@ -23,7 +23,9 @@ flat out float gloss;
 void main() {
     vec4 p = vec4(position, 1.0);
     relative = vec3(dot(pose_x, p), dot(pose_y, p), dot(pose_z, p));
+    // normals of what is scaled unevenly turn by the inverse transpose; columns of a pose are orthogonal
     vec3 own_normal = normal.xyz * (255.0 / 127.0) - 1.0;
+    own_normal /= pose_x.xyz * pose_x.xyz + pose_y.xyz * pose_y.xyz + pose_z.xyz * pose_z.xyz;
     world_normal = vec3(dot(pose_x.xyz, own_normal), dot(pose_y.xyz, own_normal), dot(pose_z.xyz, own_normal));
     vec4 m = materials[material.x];
     texture_place = vec3(uv * m.x, m.y + mod(float(ids.z), m.z));
