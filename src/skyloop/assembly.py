@@ -64,7 +64,7 @@ FASTEST_CONTROLLER_HZ = 500.0
 
 def build(scenario: Scenario, *, gates: tuple[Gate, ...] = ()) -> Simulation:
     """Everything connected and at t = 0; nothing has happened yet."""
-    prepare()
+    prepare(*_needed_rooms(scenario))
     folder = None if scenario.folder is None else Path(scenario.folder)
     earth = Earth(scenario.earth)
     world = _made("world", build_world, scenario.world, scenario.seed, folder)
@@ -100,6 +100,26 @@ def build(scenario: Scenario, *, gates: tuple[Gate, ...] = ()) -> Simulation:
     if context.lookers:
         scene.expect_views()
     return Simulation(clock, fleet, bus, schedule, autopilots, parts)
+
+
+def _needed_rooms(scenario: Scenario) -> list[str]:
+    """Modules whose kernels this scenario will call."""
+    rooms = ["skyloop.vehicle.fleet_kernels", "skyloop.keyed_random", "skyloop.sensors.sensor", "skyloop.world.ground"]
+    if len(scenario.vehicles) > 1 or scenario.world.name not in ("flat", "hills") or scenario.world.file:
+        rooms += ["skyloop.vehicle", "skyloop.world.solid_grids"]
+    for vehicle in scenario.vehicles:
+        rooms += ["skyloop.navigation"] if vehicle.state == "ekf" else []
+        for config in vehicle.sensors.values():
+            if not isinstance(config, OwnSensor):
+                rooms.append(SENSORS[config.kind][1].__module__)
+                rooms += {
+                    "camera": ["skyloop.sensors.labels", "skyloop.world.views"],
+                    "depth_camera": ["skyloop.world.views"],
+                    "optical_flow": ["skyloop.world.views", "skyloop.sensors.camera_lens"],
+                    "lidar": ["skyloop.world.rays"],
+                    "rangefinder": ["skyloop.world.rays"],
+                }.get(config.kind, [])
+    return rooms
 
 
 def _build_scene(
