@@ -25,7 +25,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 CACHE_FOLDER = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "skyloop"
 
 FIRST, MIDDLE, SECOND, LAST = range(4)
-"""Turns of a cold compilation by two processes: one begins with FIRST, the other with SECOND, they meet in the MIDDLE, and
+"""Turns of a cold compilation by two processes: one begins with FIRST, the other with SECOND, they meet in the MIDDLE;
 LAST is when both are done."""
 
 
@@ -122,7 +122,7 @@ def _compile_on_two_cores(modules: list[str]) -> None:
 
 
 def compile_missing(modules: Sequence[str], claims: str, *, backwards: bool = False) -> None:
-    """What is neither cached nor claimed by the other process; kernels of the last turn are built of others and wait."""
+    """What is neither cached nor claimed by the other process, but for the last turn, which is built of the others."""
     for module in modules:
         __import__(module)
     ours = [entry for entry in _kernels if entry.module in modules and entry.turn != LAST]
