@@ -69,7 +69,11 @@ class Painter:
         self._layers.filter = (moderngl.LINEAR_MIPMAP_LINEAR, moderngl.LINEAR)
         self._materials = np.zeros((MOST_MATERIALS, 4))
         for number, m in enumerate(MATERIALS):
-            self._materials[number] = (1.0 / m.tile, *layers.get(m.texture, layers["plain"]), m.gloss)
+            self._materials[number] = (
+                1.0 / m.tile,
+                *layers.get(m.texture, layers["plain"]),
+                m.gloss or -m.translucency,
+            )
         clouds = _cloud_noise(256)
         self._clouds = ctx.texture((256, 256), 1, clouds.tobytes())
         self._clouds.build_mipmaps()
@@ -129,7 +133,7 @@ class Painter:
             shadow.bind(program)
 
     def _paint_sky(self, image_from_relative: Any, light: Daylight, shot: Shot) -> None:
-        program = self._sky.program
+        program: Any = self._sky.program
         write(program, "relative_from_image", np.linalg.inv(image_from_relative).T)
         light.write_to(program)
         write(program, "exposure", shot.exposure)

@@ -5,6 +5,7 @@ in vec3 texture_place;
 in vec3 tint;
 flat in uvec2 surface_ids;
 flat in float gloss;
+flat in float translucency;
 
 uniform sampler2DArray layers;
 uniform vec3 sun_direction;
@@ -74,13 +75,17 @@ void main() {
     if (snow > 0.0) albedo = mix(albedo, vec3(0.85, 0.88, 0.92) * (0.75 + 0.25 * texel.a), snow * smoothstep(0.45, 0.8, n.z));
     albedo *= 1.0 - 0.45 * wetness * clamp(n.z, 0.0, 1.0);
 
-    float facing = max(dot(n, sun_direction), 0.0);
+    // what is lit from behind shows a share of that light
+    float towards_sun = dot(n, sun_direction);
+    float facing = max(towards_sun, -translucency * towards_sun);
     float lit = 1.0;
 #ifdef SHADOWS
     if (facing > 0.0) {
-        vec3 place = relative + n * (0.015 + 0.06 * (1.0 - facing));
+        vec3 place = relative + sign(towards_sun) * n * (0.015 + 0.06 * (1.0 - abs(towards_sun)));
         lit = min(lit_in(standing_shadows, shadow_from_relative, place),
                   lit_in(moving_shadows, moving_shadow_from_relative, place));
+        // leaves shade each other less than solid things would
+        lit = mix(lit, 1.0, 0.4 * translucency);
     }
 #endif
     vec3 ambient = mix(ground_colour, sky_colour, 0.5 + 0.5 * n.z);
