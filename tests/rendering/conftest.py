@@ -31,6 +31,8 @@ def playground() -> Model:
     levels = tuple(ellipsoid(1.0, rings=rings, n=2 * rings) for rings in (32, 12, 6))
     model.place(Shape("ball", levels, (10.0, 25.0)), (x, 14.0, 3.0), is_a="object", name="ball")
     model.place(shape(box((0.1, 8.0, 3.0), centre=(x - 20.0, 0.0, 1.7), colour=(8, 8, 8))), is_a="sign", name="black")
+    slab = Shape("roof", (box((10.0, 10.0, 0.2), centre=(-60.0, -60.0, 3.0)),), casts_shadow=False)
+    model.place(slab, is_a="roof", name="roof")
     model.add_mover(PASSING, [shape(box((2.0, 1.0, 0.7), colour=(250, 220, 40)))], is_a="car", name="passing")
     return model
 

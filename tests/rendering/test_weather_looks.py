@@ -108,6 +108,29 @@ def test_snow_lies_on_what_faces_up(renderer: Renderer, model: Model) -> None:
     assert np.median(np.abs(snowy.colour[upright].astype(float) - dry.colour[upright])) < 25.0
 
 
+def test_under_a_roof_it_stays_dry(renderer: Renderer) -> None:
+    eye, target = (-60.0, -71.0, 2.2), (-60.0, -60.0, 0.6)
+    dry, snowy = (shot(renderer, eye, target, snow=s, clouds=0.8) for s in (0.0, 4.0))
+    ground = view_points(dry)
+    sheltered = np.abs(ground - [-60.0, -60.0, 0.0]).max(axis=-1) < 4.5
+    in_the_open = (np.abs(ground - [-60.0, -60.0, 0.0]).max(axis=-1) > 5.5) & (dry.distance < 15.0)
+    grass = dry.normals[..., 2] > 0.9
+    change = np.abs(snowy.colour.astype(float) - dry.colour).mean(axis=-1)
+    assert (sheltered & grass).sum() > 100 and (in_the_open & grass).sum() > 100
+    assert np.median(change[sheltered & grass]) < 12.0
+    assert np.median(change[in_the_open & grass]) > 50.0
+    # and no flakes fall there
+    inside = (-60.0, -62.0, 1.5), (-60.0, -60.0, 1.4)
+    now, later = (shot(renderer, *inside, snow=4.0, t=t, fov=0.8) for t in (1.0, 1.1))
+    near = now.distance < 6.0
+    assert near.any()
+    assert np.array_equal(now.colour[near], later.colour[near])
+
+
+def view_points(view: View) -> np.ndarray:
+    return view.pose.position + places(view)
+
+
 def test_rain_darkens_and_dust_browns(renderer: Renderer) -> None:
     def ground(**options: Any) -> np.ndarray:
         view = shot(renderer, (-30.0, -30.0, 6.0), (-20.0, -20.0, 0.0), clouds=0.9, **options)

@@ -36,13 +36,18 @@ uint packed_normal(vec3 n) {
     return (whole.x << 8) | (whole.y << 20);
 }
 
-#ifdef SHADOWS
+#ifdef WEATHER
+uniform sampler2DShadow roofs;
+uniform mat4 roof_from_relative;
+#endif
+
+#if defined(SHADOWS) || defined(WEATHER)
 float lit_in(sampler2DShadow map, mat4 to_map, vec3 place) {
     vec3 q = (to_map * vec4(place, 1.0)).xyz;
     vec2 edge = abs(q.xy - 0.5);
     float outside = smoothstep(0.42, 0.495, max(edge.x, edge.y));
     if (outside == 1.0 || q.z >= 1.0) return 1.0;
-#if TAPS == 1
+#if !defined(TAPS) || TAPS == 1
     return mix(texture(map, q), 1.0, outside);
 #else
     float sum = 0.0;
@@ -76,8 +81,15 @@ void main() {
     vec3 slope = sign(area) * (dFdx(texel.a) * r1 + dFdy(texel.a) * r2) * 0.03 * fade;
     n = normalize(abs(area) * n - slope);
 #endif
-    if (snow > 0.0) albedo = mix(albedo, vec3(0.85, 0.88, 0.92) * (0.75 + 0.25 * texel.a), snow * smoothstep(0.45, 0.8, n.z));
-    albedo *= 1.0 - 0.45 * wetness * clamp(n.z, 0.0, 1.0);
+    float shine = gloss;
+#ifdef WEATHER
+    // only what has nothing above it gets wet or white
+    float open = lit_in(roofs, roof_from_relative, relative + vec3(0.0, 0.0, 0.3));
+    float wet = open * wetness * clamp(n.z, 0.0, 1.0);
+    albedo = mix(albedo, vec3(0.85, 0.88, 0.92) * (0.75 + 0.25 * texel.a), open * snow * smoothstep(0.45, 0.8, n.z));
+    albedo *= 1.0 - 0.45 * wet;
+    shine += 0.35 * wet;
+#endif
 
     // what is lit from behind shows a share of that light
     float towards_sun = dot(n, sun_direction);
@@ -94,7 +106,6 @@ void main() {
 #endif
     vec3 ambient = mix(ground_colour, sky_colour, 0.5 + 0.5 * n.z);
     vec3 light = albedo * (ambient + sun_colour * facing * lit);
-    float shine = gloss + 0.35 * wetness * clamp(n.z, 0.0, 1.0);
     if (shine > 0.0) {
         vec3 mirrored = reflect(-towards, n);
         float fresnel = 0.04 + 0.96 * fifth_power(1.0 - max(dot(n, towards), 0.0));
