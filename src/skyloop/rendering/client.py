@@ -93,6 +93,8 @@ class Renderer:
 
     def submit(self, requests: Sequence[ViewRequest], weather: Weather) -> None:
         """Ask without waiting; at most one more request may be under way. `collect` answers in the order asked."""
+        if self._closed:
+            raise self._gone()
         if len(self._asked) == 2:
             raise RendererError("two requests are under way already; collect one first")
         self.wait_ready()

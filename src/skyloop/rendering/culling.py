@@ -72,6 +72,11 @@ class Culler:
         rows = within.start + np.flatnonzero(self._touches(planes, within) & self._casts[within])
         return self._draws(rows, np.full(len(rows), step), eye, np.zeros(len(rows)))
 
+    def standing(self, planes: NDArray[Any], eye: NDArray[Any]) -> Draws:
+        """All that stands in a box, roofs included that throw no shadow."""
+        rows = np.flatnonzero(self._touches(planes, slice(0, self.n_standing)))
+        return self._draws(rows, np.zeros(len(rows), int), eye, np.zeros(len(rows)))
+
     def _touches(self, planes: NDArray[Any], rows: slice) -> NDArray[Any]:
         """Is any of the ball on the inside of every plane?"""
         heights = planes[:, :3] @ self._centres[rows].T + planes[:, 3:]

@@ -17,6 +17,8 @@ class Target:
     def __init__(self, ctx: moderngl.Context, width: int, height: int, quality: Quality) -> None:
         whole, fine = (width, height), (width * quality.oversampling, height * quality.oversampling)
         self.colours, self.surfaces = ctx.texture(fine, 4), ctx.texture(fine, 4, dtype="u4")
+        # the glow must not come in from the other side
+        self.colours.repeat_x = self.colours.repeat_y = False
         self.surfaces.filter = (moderngl.NEAREST, moderngl.NEAREST)
         depth = ctx.depth_renderbuffer(fine)
         self.samples = ctx.framebuffer([self.colours, self.surfaces], depth)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from skyloop.rendering.culling import Culler
 from skyloop.rendering.daylight import Daylight, daylight
 from skyloop.rendering.finishing import Finish, Target
-from skyloop.rendering.precipitation import Precipitation
+from skyloop.rendering.precipitation import KINDS, Precipitation
 from skyloop.rendering.programs import build_program, model_vertex_array, write
 from skyloop.rendering.quality import QUALITIES, Quality
 from skyloop.rendering.shadows import Shadows
@@ -69,14 +69,19 @@ class Painter:
         self._layers.filter = (moderngl.LINEAR_MIPMAP_LINEAR, moderngl.LINEAR)
         self._materials = np.zeros((MOST_MATERIALS, 4))
         for number, m in enumerate(MATERIALS):
-            self._materials[number] = (1.0 / m.tile, *layers.get(m.texture, layers["plain"]), m.gloss)
+            self._materials[number] = (
+                1.0 / m.tile,
+                *layers.get(m.texture, layers["plain"]),
+                m.gloss or -m.translucency,
+            )
         clouds = _cloud_noise(256)
         self._clouds = ctx.texture((256, 256), 1, clouds.tobytes())
         self._clouds.build_mipmaps()
         self._shadows = Shadows(ctx, self.culler, self._vertices, self._indices)
+        self._lit: tuple[dict[str, Any], Daylight] | None = None
         self._precipitation: Precipitation | None = None
         self._sky = ctx.vertex_array(build_program(ctx, "sky", "sky"), [])
-        self._surfaces: dict[tuple[str, bool], moderngl.VertexArray] = {}
+        self._surfaces: dict[tuple[str, bool, bool], moderngl.VertexArray] = {}
         self._finishes: dict[str, Finish] = {}
         self._targets: dict[Any, Target] = {}
 
@@ -85,13 +90,15 @@ class Painter:
     def paint(self, shot: Shot, number: int) -> moderngl.Framebuffer:
         """The `number`-th picture of a request; the framebuffer holds colour and surface, top row first."""
         ctx, quality = self.ctx, QUALITIES[shot.quality]
-        light = daylight(shot.sky)
+        light = self._daylight(shot.sky)
         image_from_relative, planes = projection(shot)
         shadow = None
         if quality.shadow_size and light.sun_direction[2] > LOWEST_SUN:
             shadow = self._shadows.maps(shot, light, quality)
+        falling = any(shot.sky[kind] for kind in KINDS)
+        roofs = self._shadows.roofs(shot) if falling else None
         target = self._target(shot, quality, number)
-        surfaces = self._surface_pass(shot.quality, quality, shadow is not None)
+        surfaces = self._surface_pass(shot.quality, quality, shadow is not None, falling)
         instances, commands = self.culler.visible(shot.eye, planes, shot.fx, quality, shot.moving, shot.hidden)
 
         target.samples.use()
@@ -101,6 +108,8 @@ class Painter:
         ctx.depth_func = "<="
         target.samples.clear(depth=1.0)
         self._set(surfaces.program, image_from_relative, light, shot, shadow)
+        if roofs is not None:
+            roofs.bind(surfaces.program)
         if len(commands):
             self._instances.orphan()
             self._instances.write(instances.tobytes())
@@ -108,14 +117,19 @@ class Painter:
             self._commands.write(commands.tobytes())
             surfaces.render_indirect(self._commands, count=len(commands))
         self._paint_sky(image_from_relative, light, shot)
-        if any(shot.sky[kind] for kind in ("rain", "snow", "dust")):
+        if roofs is not None:
             self._precipitation = self._precipitation or Precipitation(ctx)
-            self._precipitation.draw(target.colour_only, image_from_relative, shot, light, quality.oversampling)
+            self._precipitation.draw(target.colour_only, image_from_relative, shot, light, roofs, quality.oversampling)
         if not quality.has_finish:
             return target.samples
         if shot.quality not in self._finishes:
             self._finishes[shot.quality] = Finish(ctx, quality)
         return self._finishes[shot.quality].paint(target, shot, light)
+
+    def _daylight(self, sky: dict[str, Any]) -> Daylight:
+        if self._lit is None or self._lit[0] != sky:
+            self._lit = sky, daylight(sky)
+        return self._lit[1]
 
     def _set(self, program: Any, image_from_relative: Any, light: Daylight, shot: Shot, shadow: Any) -> None:
         write(program, "image_from_relative", image_from_relative.T)
@@ -129,7 +143,7 @@ class Painter:
             shadow.bind(program)
 
     def _paint_sky(self, image_from_relative: Any, light: Daylight, shot: Shot) -> None:
-        program = self._sky.program
+        program: Any = self._sky.program
         write(program, "relative_from_image", np.linalg.inv(image_from_relative).T)
         light.write_to(program)
         write(program, "exposure", shot.exposure)
@@ -148,10 +162,12 @@ class Painter:
             self._targets[key] = Target(self.ctx, shot.width, shot.height, quality)
         return self._targets[key]
 
-    def _surface_pass(self, name: str, quality: Quality, shadows: bool) -> moderngl.VertexArray:
-        key = (name, shadows)
+    def _surface_pass(self, name: str, quality: Quality, shadows: bool, falling: bool) -> moderngl.VertexArray:
+        key = (name, shadows, falling)
         if key not in self._surfaces:
             defines: dict[str, Any] = {"SHADOWS": 1, "TAPS": quality.shadow_taps} if shadows else {}
+            if falling:
+                defines["WEATHER"] = 1
             if quality.bumps:
                 defines["BUMPS"] = quality.bumps
             program = build_program(self.ctx, "surface", "surface", **defines)

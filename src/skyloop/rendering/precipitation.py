@@ -43,12 +43,15 @@ class Precipitation:
         self._ctx = ctx
         self._array = ctx.vertex_array(build_program(ctx, "particles", "particles"), [])
 
-    def draw(self, target: Any, image_from_relative: Any, shot: Any, light: Daylight, sample_px: int) -> None:
+    def draw(
+        self, target: Any, image_from_relative: Any, shot: Any, light: Daylight, roofs: Any, sample_px: int
+    ) -> None:
         ctx, program = self._ctx, self._array.program
         target.use()
         ctx.enable_only(moderngl.DEPTH_TEST | moderngl.BLEND)
         ctx.blend_func = moderngl.SRC_ALPHA, moderngl.ONE_MINUS_SRC_ALPHA
         write(program, "image_from_relative", image_from_relative.T)
+        roofs.bind(program)
         write(program, "focal", sample_px * shot.fx)
         for name, kind in KINDS.items():
             n = min(MOST, int(kind.per_unit * shot.sky[name]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +10,7 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from skyloop.rendering.culling import Culler
+from skyloop.rendering.culling import Culler, Draws
 from skyloop.rendering.daylight import Daylight
 from skyloop.rendering.programs import build_program, model_vertex_array, write
 from skyloop.rendering.quality import Quality
@@ -23,6 +24,7 @@ in texels these are whole numbers, so that shadows do not jump from one map to t
 DEPTH = 250.0
 """m before and behind the middle that are seen."""
 DEPTH_STEP = 90.0
+ROOF_SIZE = 1024
 MOST_TEXELS = 14 * 2048**2
 """Of all maps remembered: 230 MB."""
 
@@ -48,6 +50,19 @@ class ShadowMaps:
             program["shadow_texel"].value = self.texel
 
 
+@dataclass(slots=True)
+class Roofs:
+    """What lies highest at each place: rain and snow fall as far as this."""
+
+    highest: moderngl.Texture
+    from_relative: NDArray[Any]
+
+    def bind(self, program: Any) -> None:
+        self.highest.use(7)
+        program["roofs"].value = 7
+        write(program, "roof_from_relative", self.from_relative.T)
+
+
 class Shadows:
     def __init__(self, ctx: moderngl.Context, culler: Culler, vertices: Any, indices: Any) -> None:
         self._ctx, self._culler = ctx, culler
@@ -64,24 +79,34 @@ class Shadows:
         middle, cell = _snapped(shot.eye + HALF_SIDE * ahead, axes, HALF_SIDE)
         moving_middle, _ = _snapped(shot.eye + MOVING_HALF_SIDE * ahead, axes, MOVING_HALF_SIDE)
         moving = self._moving_map(quality.shadow_size // 2)
-        self._paint(moving, moving_middle, axes, MOVING_HALF_SIDE, shot.moving, quality.shadow_step)
+        step, casters = quality.shadow_step, self._culler.casters
+        planes = _planes(moving_middle, axes, MOVING_HALF_SIDE)
+        self._paint(moving, axes, MOVING_HALF_SIDE, casters(planes, moving_middle, shot.moving, step))
+        key = (step, *cell, *sun.tolist(), quality.shadow_size)
         return ShadowMaps(
-            self._standing_map(cell, middle, axes, quality),
+            self._kept_map(key, axes, middle, lambda planes: casters(planes, middle, None, step)),
             moving,
             _to_map(axes, HALF_SIDE, shot.eye - middle),
             _to_map(axes, MOVING_HALF_SIDE, shot.eye - moving_middle),
             1.0 / quality.shadow_size,
         )
 
-    def _standing_map(self, cell: tuple[int, ...], middle: Any, axes: Any, quality: Quality) -> moderngl.Texture:
-        size, step = quality.shadow_size, quality.shadow_step
-        key = (cell, axes.tobytes(), step, size)
+    def roofs(self, shot: Any) -> Roofs:
+        axes = _axes(np.array([0.0, 0.0, 1.0]))
+        middle, cell = _snapped(shot.eye, axes, HALF_SIDE)
+        key = ("roofs", *cell, ROOF_SIZE)
+        texture = self._kept_map(key, axes, middle, lambda planes: self._culler.standing(planes, middle))
+        return Roofs(texture, _to_map(axes, HALF_SIDE, shot.eye - middle))
+
+    def _kept_map(self, key: Any, axes: Any, middle: Any, pick: Callable[[NDArray[Any]], Draws]) -> moderngl.Texture:
+        """The map of that key, whose last part is its size; drawn with what `pick` finds within its planes."""
+        size = key[-1]
         if key not in self._kept:
             # those longest unused go first
             while self._kept and sum(size**2 for *_, size in self._kept) + size**2 > MOST_TEXELS:
                 self._kept.pop(next(iter(self._kept)))
             self._kept[key] = self._new_map(size)
-            self._paint(self._kept[key], middle, axes, HALF_SIDE, None, step)
+            self._paint(self._kept[key], axes, HALF_SIDE, pick(_planes(middle, axes, HALF_SIDE)))
         self._kept[key] = self._kept.pop(key)
         return self._kept[key]
 
@@ -97,11 +122,8 @@ class Shadows:
             self._maps[size] = self._ctx.framebuffer(depth_attachment=self._new_map(size))
         return self._maps[size].depth_attachment
 
-    def _paint(self, texture: Any, middle: Any, axes: Any, half: float, moving: Any, step: int) -> None:
-        planes = []
-        for axis, reach in ((axes[0], half), (axes[1], half)):
-            planes += [(*axis, reach - axis @ middle), (*-axis, reach + axis @ middle)]
-        instances, commands = self._culler.casters(np.array(planes), middle, moving, step)
+    def _paint(self, texture: Any, axes: Any, half: float, draws: Draws) -> None:
+        instances, commands = draws
         fbo = self._ctx.framebuffer(depth_attachment=texture)
         fbo.use()
         fbo.clear(depth=1.0)
@@ -139,6 +161,11 @@ def _snapped(place: NDArray[Any], axes: NDArray[Any], half: float) -> tuple[NDAr
     steps = np.array([2.0 * half / CELLS, 2.0 * half / CELLS, DEPTH_STEP])
     cell = np.round(axes @ place / steps)
     return axes.T @ (steps * cell), tuple(cell.astype(int).tolist())
+
+
+def _planes(middle: NDArray[Any], axes: NDArray[Any], half: float) -> NDArray[Any]:
+    """(4, 4) of a map's sides, inside positive."""
+    return np.array([(*axis, half - axis @ middle) for axis in (axes[0], -axes[0], axes[1], -axes[1])])
 
 
 def _clip(axes: NDArray[Any], half: float) -> NDArray[Any]:

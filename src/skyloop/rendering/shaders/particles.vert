@@ -8,6 +8,8 @@ uniform float thickness;  // m
 uniform float focal;  // samples per unit of slope
 uniform vec3 tint;
 uniform float opacity;
+uniform sampler2DShadow roofs;
+uniform mat4 roof_from_relative;
 out vec4 shade;
 out vec2 across_and_along;  // -1 to 1
 
@@ -31,6 +33,7 @@ void main() {
     float far = length(place) / (0.5 * side);
     float seen = thickness / wide;
     if (streak == 0.0) seen *= seen;
+    seen *= textureLod(roofs, (roof_from_relative * vec4(place, 1.0)).xyz, 0.0);
     shade = vec4(tint, opacity * seen * (1.0 - smoothstep(0.6, 1.0, far)) * smoothstep(0.03, 0.12, far));
     gl_Position = image_from_relative * vec4(p, 1.0);
 }

@@ -19,6 +19,7 @@ out vec3 texture_place;
 out vec3 tint;
 flat out uvec2 surface_ids;
 flat out float gloss;
+flat out float translucency;
 
 void main() {
     vec4 p = vec4(position, 1.0);
@@ -32,6 +33,7 @@ void main() {
     int slot = int(colour.a * 255.0 + 0.5);
     tint = colour.rgb * texelFetch(palettes, ivec2(slot, int(ids.y)), 0).rgb;
     surface_ids = uvec2(ids.x, material.x);
-    gloss = m.w;
+    gloss = max(m.w, 0.0);
+    translucency = max(-m.w, 0.0);
     gl_Position = image_from_relative * vec4(relative, 1.0);
 }
