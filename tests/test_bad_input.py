@@ -140,6 +140,9 @@ FILES: dict[str, str] = {
         {"vehicles": [{"airframe": {**IRIS, "rotors": [{**r, "spin": "ccw"} for r in IRIS["rotors"]]}}]}
     ),
     "own.yaml": "duration: 3\nvehicles: [{name: drone}]\n",
+    "junk.glb": "not a mesh",
+    "points.obj": "o a\nv 0 0 0\n",
+    "part.stl": "solid a",
 }
 
 DRONE = "vehicles.drone"
@@ -148,6 +151,16 @@ DRONE = "vehicles.drone"
 def own(**settings: str) -> list[str]:
     """A run of own.yaml with settings of its vehicle."""
     return ["own.yaml", *(part for key, value in settings.items() for part in ("--set", f"{DRONE}.{key}={value}"))]
+
+
+def world(**settings: str) -> list[str]:
+    """A run of own.yaml in another world."""
+    return ["own.yaml", *(part for key, value in settings.items() for part in ("--set", f"world.{key}={value}"))]
+
+
+def top(**settings: str) -> list[str]:
+    """A run of own.yaml with other settings."""
+    return ["own.yaml", *(part for key, value in settings.items() for part in ("--set", f"{key}={value}"))]
 
 
 # what is given to `skyloop run ... --out out`, and what the line must hold
@@ -186,6 +199,72 @@ RUNS: dict[str, tuple[list[str], list[str]]] = {
     "unknown airframe": (own(airframe="irsi"), ["no airframe named 'irsi'", "did you mean 'iris"]),
     "unknown world": (["own.yaml", "--set", "world=hils"], ["no world named 'hils'", "did you mean 'hills'"]),
     "unknown world option": (["own.yaml", "--set", "world={name: flat, options: {hight: 1}}"], ["flat", "hight"]),
+    "unknown option of a large world": (
+        world(name="park", options="{poeple: 3}"),
+        ["'park' has no option 'poeple'", "did you mean 'people'"],
+    ),
+    "a number of people below none": (world(name="park", options="{people: -3}"), ["'park'", "people is -3", "0 to"]),
+    "words for a number of people": (world(name="park", options="{people: many}"), ["'park'", "many"]),
+    "a thing that cannot be randomised": (world(randomise="[colors]"), ["world.randomise.0", "did you mean 'colours'"]),
+    "a missing world file": (world(file="absent.glb"), ["absent.glb", "does not exist"]),
+    "a world file of nonsense": (world(file="junk.glb"), ["junk.glb", "damaged or no glb file"]),
+    "a world file without triangles": (world(file="points.obj"), ["points.obj", "no triangles"]),
+    "a world file of another kind": (world(file="part.stl"), ["part.stl", ".glb, .gltf, .obj"]),
+    "a name and a file": (world(name="park", file="junk.glb"), ["'park'", "'junk.glb'", "keep one"]),
+    "unknown option of a world file": (world(file="junk.glb", options="{scal: 2}"), ["'scal'", "did you mean 'scale'"]),
+    "misspelt key of the weather": (top(weather="{rian: 1}"), ["weather.rian", "did you mean 'rain'"]),
+    "negative rain": (top(weather="{rain: -1}"), ["weather.rain", "-1"]),
+    "an hour past midnight": (top(weather="{time_of_day: 25}"), ["weather.time_of_day", "25"]),
+    "no number for visibility": (top(weather="{visibility: .nan}"), ["weather.visibility", "finite"]),
+    "an observer of no vehicle": (
+        top(observers="{eye: {vehicle: dron}}"),
+        ["observers.eye", "no vehicle named 'dron'", "did you mean 'drone'"],
+    ),
+    "an observer that chases nobody": (top(observers="{eye: {}}"), ["observers.eye", "mode chase needs a vehicle"]),
+    "unknown mode of an observer": (
+        top(observers="{eye: {mode: follow}}"),
+        ["observers.eye.mode", "'follow'", "orbit"],
+    ),
+    "a vehicle called observer": (own(name="observer"), ["vehicles.0.name", "another name"]),
+    "unknown quality": (own(sensors="{a: {kind: camera, quality: ultra}}"), ["sensors.a.quality", "'ultra'", "epic"]),
+    "unknown camera preset": (
+        own(sensors="{a: {kind: camera, preset: d434-left}}"),
+        ["sensors.a.preset", "did you mean 'd435-left'"],
+    ),
+    "unknown truth": (own(sensors="{a: {kind: camera, truth: [depht]}}"), ["truth.0", "did you mean 'depth'"]),
+    "unknown class": (own(sensors="{a: {kind: camera, label_classes: [persons]}}"), ["did you mean 'person'"]),
+    "too wide a lens": (own(sensors="{a: {kind: camera, horizontal_fov_deg: 175}}"), ["175", "take model: fisheye"]),
+    "coefficients of no lens": (
+        own(sensors="{a: {kind: camera, model: fisheye, distortion: [0.1]}}"),
+        ["sensors.a", "fisheye takes 4", "not 1"],
+    ),
+    "a lens that folds": (
+        own(sensors="{a: {kind: camera, model: brown-conrady, distortion: [-30, 0, 0, 0]}}"),
+        ["drone.sensors.a", "folds the image"],
+    ),
+    "a fisheye that folds": (
+        own(sensors="{a: {kind: camera, model: fisheye, distortion: [-30, 0, 0, 0]}}"),
+        ["drone.sensors.a", "folds the image"],
+    ),
+    "an image of a hundred thousand columns": (own(sensors="{a: {kind: camera, width: 100000}}"), ["a.width", "8192"]),
+    "read noise of no well": (own(sensors="{a: {kind: camera, read_noise: 3}}"), ["read_noise", "full_well"]),
+    "a depth camera without a range": (own(sensors="{a: {kind: depth_camera, min_range: 30}}"), ["min_range 30", "20"]),
+    "too many points": (
+        own(sensors="{a: {kind: lidar, points_per_second: 1e12}}"),
+        ["drone.sensors.a", "1e+12 points/s", "lower points_per_second"],
+    ),
+    "a LiDAR upside down": (
+        own(sensors="{a: {kind: lidar, vertical_fov_deg: [20, -20]}}"),
+        ["vertical_fov_deg", "rise"],
+    ),
+    "a rosette of many beams": (
+        own(sensors="{a: {kind: lidar, pattern: rosette, horizontal_fov_deg: [-20, 20]}}"),
+        ["rosette", "set channels to 1"],
+    ),
+    "a fault in no colour": (
+        own(sensors="{a: {kind: camera, faults: [{kind: bias, value: 1, field: color}]}}"),
+        ["drone/a", "did you mean 'colour'"],
+    ),
     "wrong world option": (["own.yaml", "--set", "world={name: hills, options: {extent: wide}}"], ["world"]),
     "unknown sensor kind": (own(sensors="{a: {kind: imi}}"), ["sensors.a.kind", "'imi'", "did you mean 'imu'"]),
     "no sensor kind": (own(sensors="{a: {rate_hz: 10}}"), ["sensors.a", "'kind' is missing"]),

@@ -17,6 +17,7 @@ import skyloop
 from skyloop import cli
 from skyloop.running import run_scenario
 from skyloop.scenario import load_scenario, make_scenario, shipped_airframes, shipped_scenarios
+from skyloop.world.world import WORLDS
 
 SKYLOOP = Path(sys.executable).parent / "skyloop"
 VERBS = ["list", "show", "run", "doctor", "bench", "reproduce"]
@@ -57,7 +58,8 @@ def test_list_names_everything(capsys: Any, monkeypatch: Any) -> None:
     listed = json.loads(skyloop_prints(capsys, monkeypatch, "list", "--json"))
     assert list(listed["scenarios"]) == shipped_scenarios()
     assert list(listed["airframes"]) == shipped_airframes()
-    assert {"imu", "gnss", "barometer", "magnetometer", "rangefinder"} <= set(listed["sensors"])
+    assert list(listed["worlds"]) == list(WORLDS)
+    assert {"imu", "gnss", "rangefinder", "lidar", "camera", "depth_camera", "optical_flow"} <= set(listed["sensors"])
     assert {"hover", "trajectory", "waypoints"} <= set(listed["pilots"])
     assert "physics" in listed["benches"]
     assert "drag" in listed["reproductions"]

@@ -75,6 +75,23 @@ def test_short_forms_can_be_entered_too() -> None:
     assert changed.vehicles[0].pilot.altitude == 7.0
 
 
+def test_seeing_parts_are_set_and_written_and_read_again() -> None:
+    data = {"world": "park", "vehicles": [{"sensors": {"eye": {"kind": "camera", "preset": "d435-right"}}}]}
+    changes = {
+        "world.randomise": ["sun", "people"],
+        "weather.rain": 4,
+        "observers.chase.vehicle": "drone",
+        "vehicles.drone.sensors.eye.truth": ["depth"],
+    }
+    scenario = make_scenario(data, changes)
+    assert scenario.world.name == "park" and scenario.world.randomise == ("sun", "people")
+    assert scenario.weather.rain == 4.0
+    assert scenario.observers["chase"].vehicle == "drone"
+    camera = scenario.vehicles[0].sensors["eye"]
+    assert (camera.rate_hz, camera.mount.position, camera.truth) == (30.0, (0.12, -0.05, 0.0), ("depth",))
+    assert make_scenario(scenario.model_dump(mode="json")) == scenario
+
+
 def test_of_equal_items_the_numbered_one_is_set() -> None:
     data = {"vehicles": [{"pilot": {"kind": "waypoints", "waypoints": [[1, 1, 2], [1, 1, 2]]}}]}
     changed = make_scenario(data, {"vehicles.0.pilot.waypoints.1": [5, 5, 5]})
@@ -172,6 +189,11 @@ REFUSED = {
         ["unknown key 'gain'", "under options"],
     ),
     "a pilot by a bare name": ({"vehicles.0.pilot": "p_raise"}, ["no 'p_raise'", "module:Class", "known: "]),
+    "the name of observers": ({"vehicles.0.name": "observer"}, ["vehicles.0.name", "another name"]),
+    "an observer of nobody": ({"observers.eye": {"vehicle": "drome"}}, ["observers.eye", "did you mean 'drone'"]),
+    "a rate of an observer": ({"observers.eye": {"mode": "fixed", "rate_hz": "1/0"}}, ["observers.eye.rate_hz"]),
+    "two worlds": ({"world": {"name": "park", "file": "a.glb"}}, ["'park'", "'a.glb'", "keep one"]),
+    "fog in the lens": ({"weather.visibility": 1.0}, ["weather.visibility", "5"]),
     "a sensor misspelt": ({"vehicles.0.sensors.imu": {"kind": "imv"}}, ["did you mean 'imu'? All:", "module:Class"]),
 }
 

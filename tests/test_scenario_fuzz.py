@@ -23,6 +23,17 @@ def quick(examples: int) -> settings:
     )
 
 
+SEEING_FLIGHT = copy.deepcopy(NOISY_FLIGHT) | {
+    "world": {"name": "blocks", "options": {"count": 9}, "randomise": ["sun", "textures"]},
+    "weather": {"rain": 3.0, "time_of_day": 9.5},
+    "observers": {"chase": {"vehicle": "drone", "back": 4.0}, "post": {"mode": "fixed", "look_at": [1, 2, 3]}},
+}
+SEEING_FLIGHT["vehicles"][0]["sensors"] |= {
+    "camera": {"kind": "camera", "preset": "d435-left", "truth": ["depth", "labels"], "distortion": []},
+    "depth": {"kind": "depth_camera", "sunlight": 0.5},
+    "lidar": {"kind": "lidar", "vertical_fov_deg": [-30, 10], "slices": 4},
+    "flow": {"kind": "optical_flow", "mount": {"rotation_deg": [0, 90, 0]}},
+}
 STEPS = ["vehicles", "drone", "0", "sensors", "imu", "wind", "mean", "1", "", "world"]
 SCALARS = (
     st.none()
@@ -72,7 +83,7 @@ def test_random_data(data: Any) -> None:
 @quick(300)
 @given(st.data())
 def test_random_damage_to_a_valid_scenario(draw: st.DataObject) -> None:
-    scenario = copy.deepcopy(NOISY_FLIGHT)
+    scenario = copy.deepcopy(draw.draw(st.sampled_from([NOISY_FLIGHT, SEEING_FLIGHT])))
     for _ in range(draw.draw(st.integers(1, 2))):
         container, key = draw.draw(st.sampled_from(places(scenario)))
         damage = draw.draw(st.sampled_from(["delete", "replace", "insert"]))

@@ -246,7 +246,10 @@ def _sensor_parts(vehicle: Vehicle, i: int, seed: int, folder: Path | None, cont
             sensor = _made(place, load_plugin(config.kind, folder), **config.options)
             _require(sensor, ("message", "initial_state", "measure"), place)
         else:
-            sensor = SENSORS[config.kind][1](config, rate.period_s)
+            try:
+                sensor = SENSORS[config.kind][1](config, rate.period_s)
+            except ScenarioError as error:
+                raise ScenarioError(f"{place}: {error}") from error
         stream = f"{vehicle.name}/{name}"
         check_faults(config.faults, sensor, stream)
         info = StreamInfo(

@@ -86,7 +86,7 @@ def _first_fault(error: ValidationError, model: type[BaseModel], data: Any) -> s
         hint = nearest_name(given, known)
         hint += f" All: {', '.join(known)}" if hint.startswith("did you mean") else ""
         # pydantic's name of the union member that holds all but the user's own
-        own = "; or your own as module:Class" if "shipped" in fault["loc"] else ""
+        own = "; or your own as module:Class" if kind == "union_tag_invalid" and "shipped" in fault["loc"] else ""
         return f"{place}: there is no '{given}'; {hint}{own}"
     message = fault["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, ")
     return f"{where}: {message[0].lower()}{message[1:]}{shown}"

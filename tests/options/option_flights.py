@@ -146,12 +146,12 @@ def fly(script: Script, changes: dict[str, Any] | None = None) -> Flight:
 
 @functools.lru_cache(maxsize=256)
 def _flown(script: Script, changes: str) -> Flight:
-    simulation = start(script, json.loads(changes))
-    inboxes: dict[str, Subscription] = {name: simulation.subscribe(name) for name in simulation.bus.infos}
-    for t, order in sorted(script.orders, key=lambda item: item[0]):
-        simulation.run_until(t)
-        simulation.send(order)
-    simulation.run_until(script.seconds)
+    with start(script, json.loads(changes)) as simulation:
+        inboxes: dict[str, Subscription] = {name: simulation.subscribe(name) for name in simulation.bus.infos}
+        for t, order in sorted(script.orders, key=lambda item: item[0]):
+            simulation.run_until(t)
+            simulation.send(order, vehicle="drone")
+        simulation.run_until(script.seconds)
     messages = {name: list(inbox) for name, inbox in inboxes.items()}
     return Flight([message.data for message in messages["truth/drone"]], messages)
 

@@ -9,6 +9,9 @@ import numpy as np
 from skyloop.messages import Arm, Array, Estimate, Hover, Kinematics, TakeOff
 from skyloop.vehicle.airframe import Airframe
 from skyloop.world.ground import Ground
+from skyloop.world.mesh import ellipsoid
+from skyloop.world.model import Shape
+from skyloop.world.worlds.blocks import Blocks
 
 
 class SwirlingWind:
@@ -75,3 +78,12 @@ def stay(bundle: Any) -> Any:
 class Plateau:
     def __init__(self, seed: int, *, height: float = 3.0) -> None:
         self.ground = Ground.flat(height)
+
+
+class Studio(Blocks):
+    """Blocks close by, and a ball that has its full detail up to 6 m only."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed, size=30.0, count=60)
+        ball = Shape("ball", (ellipsoid(1.0, rings=24, n=32), ellipsoid(1.0, rings=3, n=5)), (6.0,))
+        self.model.place(ball, (6.0, 1.0, 4.0), is_a="object", name="ball")

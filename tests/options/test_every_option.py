@@ -11,7 +11,10 @@ from pydantic import BaseModel
 from skyloop.scenario import Scenario, Vehicle
 
 FILES = {
-    "scenario": ("Scenario", "Pacing", "EarthConfig", "WorldConfig", "OwnPilot", "OwnSensor"),
+    "scenario": ("Scenario", "Pacing", "EarthConfig", "OwnPilot", "OwnSensor"),
+    "world": ("WorldConfig",),
+    "weather": ("WeatherConfig",),
+    "observer": ("ObserverConfig",),
     "airframe": ("Airframe", "Rotor", "Motor", "Battery", "Contact"),
     "controller": ("Gains", "SimpleFlightGains", "Limits"),
     "air": ("Drag", "DragChoice", "Calm", "ConstantWind", "DrydenWind", "FieldWind", "Wrench", "RotorFault"),
@@ -19,6 +22,10 @@ FILES = {
     "state": ("EkfConfig",),
     "sensor": ("SensorConfig", "MountConfig"),
     "sensor_fault": ("Fault", "Outage"),
+    "camera": ("CameraConfig",),
+    "depth": ("DepthCameraConfig",),
+    "lidar": ("LidarConfig",),
+    "optical_flow": ("OpticalFlowConfig",),
 }
 BY_KIND = {
     "sensor": "skyloop.sensors.",

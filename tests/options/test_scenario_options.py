@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -16,7 +15,6 @@ from skyloop.messages import Arm, Velocity
 from skyloop.running import run_scenario
 from skyloop.scenario import OwnPilot, OwnSensor, Pacing, Scenario, make_scenario
 from skyloop.world.earth import EarthConfig
-from skyloop.world.world import WORLDS, WorldConfig
 
 REST = Script((), 1.0)
 FALL = Script((), 0.5, ALOFT)
@@ -76,57 +74,8 @@ def test_earth(name: str, number: int) -> None:
     check(EARTH[name][number], f"earth.{name}")
 
 
-# ---- worlds
-
-
 def standing_height(flight: Flight) -> float:
     return float(flight.position[-1, 2])
-
-
-FAR = Script((), 1.0, {"world": {"name": "hills"}, DRONE + "position": [40.0, 10.0]})
-WORLD_OPTIONS: dict[str, dict[str, tuple[Any, list[float]]]] = {
-    "flat": {"height": (2.0, [0.0, 0.0])},
-    "hills": {
-        "amplitude": (8.0, [40.0, 10.0]),
-        "wavelength": (30.0, [40.0, 10.0]),
-        "extent": (60.0, [80.0, 10.0]),
-    },
-}
-
-
-def test_every_option_of_every_world_has_a_case() -> None:
-    assert fields_of(WorldConfig) == {"name", "options"}
-    for name, world in WORLDS.items():
-        known = set(inspect.signature(world.__init__).parameters) - {"self", "seed"}
-        assert set(WORLD_OPTIONS[name]) == known
-
-
-@pytest.mark.parametrize(
-    ("world", "option"), [(world, option) for world, options in WORLD_OPTIONS.items() for option in options]
-)
-def test_world_option(world: str, option: str) -> None:
-    value, place = WORLD_OPTIONS[world][option]
-    script = REST.but({DRONE + "position": place})
-    plain, changed = (
-        standing_height(fly(script, {"world": {"name": world, "options": options}}))
-        for options in ({}, {option: value})
-    )
-    assert abs(changed - plain) > 0.2
-
-
-@pytest.mark.parametrize("world", [*WORLDS, "option_plugins.py:Plateau"])
-def test_every_world_is_stood_upon(world: str) -> None:
-    flight = fly(Script((), 1.0, {DRONE + "position": [40.0, 10.0]}), {"world": world})
-    heights = {"flat": 0.119, "option_plugins.py:Plateau": 3.119}
-    assert np.abs(flight.velocity[-1]).max() < 0.3
-    if world in heights:
-        assert standing_height(flight) == pytest.approx(heights[world], abs=1e-3)
-    else:
-        assert abs(standing_height(flight) - 0.119) > 0.2
-
-
-def test_hills_follow_the_seed() -> None:
-    assert abs(standing_height(fly(FAR, {"seed": 2})) - standing_height(fly(FAR))) > 0.2
 
 
 # ---- seed, rates, pacing, duration
@@ -187,9 +136,9 @@ def test_a_run_lasts_its_duration(tmp_path: Path) -> None:
 
 
 def test_every_option_of_a_scenario_is_covered() -> None:
-    here = {"seed", "duration", "physics_rate_hz", "truth_rate_hz", "pacing", "earth", "world"}
+    here = {"seed", "duration", "physics_rate_hz", "truth_rate_hz", "pacing", "earth"}
     labels = {"name", "description", "folder"}
-    assert fields_of(Scenario) == here | labels | {"wind", "vehicles"}
+    assert fields_of(Scenario) == here | labels | {"world", "weather", "observers", "wind", "vehicles"}
 
 
 # ---- the vehicle in the scenario

@@ -7,7 +7,7 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 from option_flights import STEP, Flight, fields_of, fly
-from test_sensor_options import sensor
+from test_sensor_options import KINDS, sensor
 
 from skyloop.messages import Array
 from skyloop.sensors.faults import Fault
@@ -51,13 +51,13 @@ def reading(kind: str, flight: Flight, field: str = "") -> tuple[Array, Array]:
 
 def test_every_fault_has_a_case() -> None:
     assert set(DETAILS) == set(get_args(Fault.model_fields["kind"].annotation))
-    assert set(SIZES) == set(SENSORS)
+    assert set(SIZES) == set(KINDS)
     assert fields_of(Fault) == {"kind", "start", "end", "field", "value", "probability", "delay"}
     assert fields_of(Outage) == {"start", "end"}
 
 
 @pytest.mark.parametrize("name", DETAILS)
-@pytest.mark.parametrize("kind", SENSORS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_fault(kind: str, name: str) -> None:
     flight = with_fault(kind, **fault_of(kind, name))
     healthy = fly(STEP, sensor(kind, preset="perfect", rate_hz=RATE, latency=0.0))

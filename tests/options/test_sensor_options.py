@@ -1,4 +1,4 @@
-"""Every preset and every number of every sensor changes what it measures."""
+"""Every preset and every number of every sensor changes what it measures; those that look have their own files."""
 
 from __future__ import annotations
 
@@ -8,12 +8,20 @@ from typing import Any, get_args
 
 import numpy as np
 import pytest
-from option_flights import DRONE, STEP, Flight, fields_of, fly
+from option_flights import DRONE, HERE, STEP, Flight, fields_of, fly
 
 from skyloop.messages import Array
 from skyloop.sensors.registry import SENSORS
 from skyloop.sensors.sensor import MountConfig, SensorConfig
 
+LOOKING = {
+    "camera": "test_camera_options.py",
+    "depth_camera": "test_depth_options.py",
+    "lidar": "test_lidar_options.py",
+    "optical_flow": "test_optical_flow_options.py",
+}
+"""Kinds whose samples are pictures, and where all of their options are tried."""
+KINDS = [kind for kind in SENSORS if kind not in LOOKING]
 SENSOR = DRONE + "sensors."
 SECONDS = 3.0
 DOWN = {"rotation_deg": [0.0, 90.0, 0.0]}
@@ -41,11 +49,7 @@ def column(flight: Flight, name: str) -> Array:
 
 # ---- presets
 
-PRESETS = [
-    (kind, preset)
-    for kind, (config, _) in SENSORS.items()
-    for preset in get_args(config.model_fields["preset"].annotation)
-]
+PRESETS = [(kind, preset) for kind in KINDS for preset in get_args(SENSORS[kind][0].model_fields["preset"].annotation)]
 
 
 @pytest.mark.parametrize(("kind", "preset"), PRESETS)
@@ -71,20 +75,20 @@ def spread(name: str, axis: Any = ()) -> Callable[[Flight], float]:
 
     def error(flight: Flight) -> float:
         kind = flight.messages["drone/it"][0].data.__class__.__name__
-        exact = fly(STEP, sensor(KINDS[kind], preset="perfect"))
+        exact = fly(STEP, sensor(KIND_OF[kind], preset="perfect"))
         difference = column(flight, name) - column(exact, name)
         return float(np.sqrt(np.nanmean(difference[(slice(None), *np.atleast_1d(axis))] ** 2)))
 
     return error
 
 
-KINDS = {sensor_class.message: kind for kind, (_, sensor_class) in SENSORS.items()}
+KIND_OF = {sensor_class.message: kind for kind, (_, sensor_class) in SENSORS.items()}
 
 
 def first_error(name: str) -> Callable[[Flight], float]:
     def error(flight: Flight) -> float:
         kind = flight.messages["drone/it"][0].data.__class__.__name__
-        exact = fly(STEP, sensor(KINDS[kind], preset="perfect"))
+        exact = fly(STEP, sensor(KIND_OF[kind], preset="perfect"))
         return float(np.abs(column(flight, name)[0] - column(exact, name)[0]).max())
 
     return error
@@ -181,7 +185,7 @@ MEMORIES: dict[str, dict[str, tuple[dict[str, Any], str]]] = {
 """Correlation times, with the error they belong to."""
 
 
-@pytest.mark.parametrize("kind", SENSORS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_every_number_has_a_case(kind: str) -> None:
     assert {*NUMBERS[kind], *MEMORIES.get(kind, ())} == fields_of(SENSORS[kind][0], *COMMON)
 
@@ -210,6 +214,11 @@ def test_correlation_time(kind: str, name: str) -> None:
     assert roughness(0.05) > 5.0 * roughness(1e4)
 
 
+def test_every_kind_that_looks_has_its_own_file() -> None:
+    for kind, file in LOOKING.items():
+        assert f"fields_of({SENSORS[kind][0].__name__}, " in (HERE / file).read_text(encoding="utf-8")
+
+
 # ---- what all sensors have
 
 
@@ -218,7 +227,7 @@ def test_what_all_sensors_have_is_covered() -> None:
     assert set(MountConfig.model_fields) == {"position", "rotation_deg"}
 
 
-@pytest.mark.parametrize("kind", SENSORS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_rate(kind: str) -> None:
     for rate in (20, 33, "30000/1001"):
         hertz = 30000 / 1001 if isinstance(rate, str) else rate
@@ -226,7 +235,7 @@ def test_rate(kind: str) -> None:
         assert len(flight.records("it")) == int(np.ceil(SECONDS * hertz))
 
 
-@pytest.mark.parametrize("kind", SENSORS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_latency(kind: str) -> None:
     flight = fly(STEP, sensor(kind, latency=0.25))
     assert {m.arrival_ns - m.t_ns for m in flight.messages["drone/it"]} == {250_000_000}
@@ -238,7 +247,7 @@ ROTATION_IS_FELT = {"imu": 3.0, "magnetometer": 1e-5, "rangefinder": 1.0}
 """A barometer has no axes, and an antenna is a point."""
 
 
-@pytest.mark.parametrize("kind", SENSORS)
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("what", ["position", "rotation_deg"])
 def test_mount(kind: str, what: str) -> None:
     felt = (POSITION_IS_FELT if what == "position" else ROTATION_IS_FELT).get(kind, 0.0)

@@ -1,17 +1,34 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from skyloop import messages
 from skyloop.keyed_random import KeyedRandom, stream_key
+from skyloop.rendering.client import Renderer
 from skyloop.sensors.faults import check_faults
 from skyloop.sensors.registry import SENSORS, AnySensor
 from skyloop.streams import Rate
+from skyloop.world.earth import Earth, EarthConfig
+from skyloop.world.scene import Scene
+from skyloop.world.weather import WeatherConfig, weather_at
+from skyloop.world.world import WorldConfig, build_world
 
 ANY = TypeAdapter(AnySensor)
+T_NS = 30 * 10**9
+
+
+@pytest.fixture(scope="module")
+def scene() -> Iterator[Scene]:
+    """The real one."""
+    model = build_world(WorldConfig(name="blocks"), 1, None).model
+    model.freeze()
+    real = Scene(model, Earth(EarthConfig()), weather_at(WeatherConfig(), 47.0), Renderer)
+    yield real.at(T_NS)
+    real.close()
 
 
 @pytest.mark.parametrize("kind", SENSORS)
@@ -23,10 +40,10 @@ def test_every_preset_of_every_kind_measures_what_it_announces(kind: str, scene,
         sensor = sensor_class(config, Rate.from_hz(config.rate_hz).period_s)
         check_faults(config.faults, sensor, kind)
         rng = KeyedRandom(stream_key(1, kind), 0)
-        kinematics = at_rest(t_ns=30 * 10**9, position=[0.0, 0.0, 3.0])
+        kinematics = at_rest(t_ns=T_NS, position=[0.0, 0.0, 3.0])
         sample, _ = sensor.measure(kinematics, scene, sensor.initial_state(rng), rng)
         assert type(sample) is getattr(messages, sensor_class.message)
-        assert sample.t_ns == 30 * 10**9
+        assert sample.t_ns == T_NS
         assert json.loads(json.dumps(sensor.details(), allow_nan=False))["preset"] == preset
 
 
@@ -59,6 +76,22 @@ def test_a_config_survives_being_written_and_read() -> None:
         {"kind": "gnss", "outages": [{"start": 3.0, "end": 2.0}]},
         {"kind": "barometer", "latency": -0.1},
         {"kind": "magnetometer", "hard_iron": [1.0, 2.0]},
+        {"kind": "camera", "preset": "d436-left"},
+        {"kind": "camera", "quality": "ultra"},
+        {"kind": "camera", "width": 0},
+        {"kind": "camera", "horizontal_fov_deg": 175.0},
+        {"kind": "camera", "model": "fisheye", "distortion": [0.1]},
+        {"kind": "camera", "distortion": [0.1, 0.0, 0.0, 0.0]},
+        {"kind": "camera", "read_noise": 3.0},
+        {"kind": "camera", "truth": ["depht"]},
+        {"kind": "camera", "truth": ["labels"], "label_classes": ["persons"]},
+        {"kind": "depth_camera", "min_range": 30.0},
+        {"kind": "depth_camera", "zero_share": 1.5},
+        {"kind": "lidar", "vertical_fov_deg": [15.0, -15.0]},
+        {"kind": "lidar", "horizontal_fov_deg": [0.0, 400.0]},
+        {"kind": "lidar", "pattern": "rosette", "channels": 16},
+        {"kind": "lidar", "min_range": 300.0},
+        {"kind": "optical_flow", "size_px": 4},
     ],
 )
 def test_what_cannot_be_is_refused(given: dict) -> None:

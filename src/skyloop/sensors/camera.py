@@ -78,7 +78,7 @@ USUAL_MOUNTS: dict[str, dict[str, list[float]]] = {
     # AirSim's (0.50, 0, 0.10) with pitch -90°: its z points down and its pitch up
     "down-1280": {"position": [0.5, 0.0, -0.1], "rotation_deg": [0.0, 90.0, 0.0]},
 }
-"""Where the presets sat on their vehicles; `mount` is yours to set."""
+"""Where the presets sat on their vehicles, and sit unless `mount` is given."""
 
 
 class CameraConfig(SensorConfig):
@@ -87,7 +87,7 @@ class CameraConfig(SensorConfig):
     rate_hz: float | str = 20.0
     """Images per second; the d435 presets have 30."""
     preset: Literal["airloop", "d435-colour", "d435-left", "d435-right", "down-1280", "perfect"] = "airloop"
-    """Where size and angle left at None come from."""
+    """Where size and angle left at None come from, and the mount when none is given."""
     width: Annotated[int, Field(ge=8, le=8192)] | None = None
     """px."""
     height: Annotated[int, Field(ge=8, le=8192)] | None = None
@@ -135,10 +135,14 @@ class CameraConfig(SensorConfig):
 
     @model_validator(mode="before")
     @classmethod
-    def _rate_of_the_preset(cls, data: Any) -> Any:
-        if isinstance(data, dict) and str(data.get("preset", "")).startswith("d435") and "rate_hz" not in data:
-            return {**data, "rate_hz": 30.0}
-        return data
+    def _rate_and_place_of_the_preset(cls, data: Any) -> Any:
+        if not isinstance(data, dict):
+            return data
+        preset = str(data.get("preset", ""))
+        usual: dict[str, Any] = {"rate_hz": 30.0} if preset.startswith("d435") else {}
+        if preset in USUAL_MOUNTS:
+            usual["mount"] = USUAL_MOUNTS[preset]
+        return {**usual, **data}
 
     @field_validator("label_classes")
     @classmethod

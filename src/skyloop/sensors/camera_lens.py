@@ -99,8 +99,13 @@ class Lens:
         if model != "fisheye":
             return Lens(model, Pinhole.from_fov(width, height, horizontal_fov), tuple(k))
         half = 0.5 * horizontal_fov
-        f = 0.5 * width / (half * (1.0 + sum(c * half ** (2 * i + 2) for i, c in enumerate(k))))
-        return Lens(model, Pinhole(width, height, f, f, 0.5 * (width - 1), 0.5 * (height - 1)), tuple(k))
+        f = 0.5 * width / max(half * (1.0 + sum(c * half ** (2 * i + 2) for i, c in enumerate(k))), 1e-9)
+        lens = Lens(model, Pinhole(width, height, f, f, 0.5 * (width - 1), 0.5 * (height - 1)), tuple(k))
+        if half * half >= lens._fold_squared():
+            raise ScenarioError(
+                f"distortion {k} folds the image before its edge; weaken it or narrow horizontal_fov_deg"
+            )
+        return lens
 
     @property
     def code(self) -> int:

@@ -77,7 +77,7 @@ class DepthCameraConfig(SensorConfig):
     rate_hz: float | str = 30.0
     """Images per second."""
     preset: Literal["d435", "d435-kim", "kim", "perfect"] = "d435-kim"
-    """Where numbers left at None come from."""
+    """Where numbers left at None come from, and the mount when none is given."""
     width: Annotated[int, Field(ge=8, le=8192)] | None = None
     """px."""
     height: Annotated[int, Field(ge=8, le=8192)] | None = None
@@ -104,6 +104,14 @@ class DepthCameraConfig(SensorConfig):
     """px, to which disparity is rounded; 0: not at all. A D435 has 1/32."""
     sunlight: NonNegative = 0.0
     """How much full sun on a surface raises sigma (1: doubles it, and a tenth of the pixels are lost)."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _place_of_the_preset(cls, data: Any) -> Any:
+        # where E2ES has it, beside its colour camera
+        if isinstance(data, dict) and str(data.get("preset", "d435")).startswith("d435"):
+            return {"mount": {"position": [0.12, 0.0, 0.0]}, **data}
+        return data
 
     @model_validator(mode="after")
     def _has_a_range(self) -> DepthCameraConfig:

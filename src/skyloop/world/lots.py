@@ -47,10 +47,12 @@ class Town:
     def __init__(self, model: Model, ground: Ground, seed: int, randomise: frozenset[str]) -> None:
         self.model, self.ground, self.randomise = model, ground, randomise
         self.chance = generator(seed, "urban/houses")
+        # apart, so that randomising looks moves nothing
+        self._looks = generator(seed, "urban/looks")
         self._shapes: dict[tuple[Any, ...], Shape] = {}
         self._count: Counter[str] = Counter()
         trees = generator(seed, "urban/trees")
-        tint = trees.uniform(0.8, 1.1, 3) if "colours" in randomise else np.ones(3)
+        tint = self._looks.uniform(0.8, 1.1, 3) if "colours" in randomise else np.ones(3)
         hue = (float(tint[0]), float(tint[1]), float(tint[2]))
         self._stocks = {
             "street": Stock(STREET_TREE, trees, detail=0.5, tint=hue),
@@ -64,7 +66,7 @@ class Town:
     def put(
         self, shape: Shape, xy: Place, yaw: float, is_a: str, *, palette: Sequence[Colour] = (), kind: str = ""
     ) -> None:
-        variant = int(self.chance.integers(3)) if "textures" in self.randomise else 0
+        variant = int(self._looks.integers(3)) if "textures" in self.randomise else 0
         self.model.place(
             shape, (*xy, 0.0), yaw=yaw, is_a=is_a, name=self.name(kind or is_a), palette=palette, variant=variant
         )
@@ -78,7 +80,7 @@ class Town:
             self._shapes[key] = house_shape(self.chance, width, depth, floors, style, blind=blind)
         palette = house_colours(self.chance)
         if "colours" in self.randomise:
-            palette = [(int(r), int(g), int(b)) for r, g, b in self.chance.integers(90, 256, (5, 3))]
+            palette = [(int(r), int(g), int(b)) for r, g, b in self._looks.integers(90, 256, (5, 3))]
         self.put(self._shapes[key], xy, yaw, "building", palette=palette, kind="house")
 
     def tree(self, xy: Place, where: str) -> None:

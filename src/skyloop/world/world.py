@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
-from skyloop.errors import ScenarioError, unknown_name
+from skyloop.errors import ScenarioError, nearest_name, unknown_name
 from skyloop.plugins import is_plugin, load_plugin
 from skyloop.world.ground import Ground
 from skyloop.world.model import Model
@@ -82,25 +82,29 @@ class WorldConfig(BaseModel):
 
 def build_world(config: WorldConfig, seed: int, folder: Path | None) -> World:
     label = config.name if config.file is None else config.file
+    make: Any
+    first: Any = seed
     if config.file is not None:
         from skyloop.world.imported import Imported
 
-        path = Path(config.file) if folder is None else folder / config.file
-
-        def make(seed: int, **options: Any) -> Any:
-            return Imported(path, **options)
+        make, first = Imported, Path(config.file) if folder is None else folder / config.file
     elif is_plugin(config.name):
         make = load_plugin(config.name, folder)
     elif config.name in WORLDS:
         make = WORLDS[config.name]
     else:
         raise unknown_name("world", config.name, WORLDS)
+    known = inspect.signature(make).parameters
+    for option in config.options:
+        if option not in known and not any(p.kind is p.VAR_KEYWORD for p in known.values()):
+            hint = nearest_name(option, set(known) - {"seed", "path", "randomise"})
+            raise ScenarioError(f"world '{label}' has no option '{option}'; {hint}")
     options = dict(config.options)
-    topics = frozenset(config.randomise) - {"sun", "weather", "textures"}
-    if topics and "randomise" in inspect.signature(make).parameters:
+    topics = frozenset(config.randomise) - {"sun", "weather"}
+    if topics and "randomise" in known:
         options["randomise"] = topics
     try:
-        world: World = make(seed, **options)
+        world: World = make(first, **options)
     except TypeError as error:
         raise ScenarioError(f"world '{label}' refuses its options {config.options}: {error}") from error
     if not isinstance(getattr(world, "ground", None), Ground):

@@ -48,6 +48,8 @@ class UrbanWalls:
         """randomise: "textures" and "colours" of the walls."""
         self.model = Model()
         self._chance = generator(seed, "urban-walls")
+        # apart, so that randomising looks moves nothing
+        self._looks = generator(seed, "urban-walls/looks")
         self._randomise = randomise
         self._lines = [self._streets(goal) for goal in GOAL]
         """For x and y: (n, 2) m, low and high edge of each street."""
@@ -120,9 +122,9 @@ class UrbanWalls:
         mesh = _building(parts, heights, Paint(material, (255, 255, 255), 1)).moved(-middle)
         shade = SHADES[int(self._chance.integers(len(SHADES)))]
         if "colours" in self._randomise:
-            r, g, b = (int(v) for v in self._chance.integers(120, 256, 3))
+            r, g, b = (int(v) for v in self._looks.integers(120, 256, 3))
             shade = (r, g, b)
-        variant = int(self._chance.integers(3)) if "textures" in self._randomise else 0
+        variant = int(self._looks.integers(3)) if "textures" in self._randomise else 0
         shape = Shape(name, (mesh,))
         self.model.place(shape, middle, is_a="building", name=name, palette=[shade], variant=variant)
 

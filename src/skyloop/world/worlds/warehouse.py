@@ -67,6 +67,8 @@ class Warehouse:
         self._seed, self._randomise = seed, randomise
         self._count: Counter[str] = Counter()
         self._looks = generator(seed, "warehouse/looks")
+        # apart, so that randomising looks moves nothing
+        self._any_looks = generator(seed, "warehouse/any looks")
         place_hall(self.model, self._variant())
         self._mark_floor()
         self._pallet, self._loads = pallet_shape(), pallet_loads(self._looks)
@@ -79,13 +81,14 @@ class Warehouse:
         self._add_people(people, chance)
 
     def _variant(self) -> int:
-        return int(self._looks.integers(3)) if "textures" in self._randomise else 0
+        return int(self._any_looks.integers(3)) if "textures" in self._randomise else 0
 
     def _colour(self, colours: tuple[Colour, ...]) -> Colour:
-        if "colours" in self._randomise:
-            r, g, b = (int(v) for v in self._looks.integers(60, 256, 3))
-            return (r, g, b)
-        return colours[int(self._looks.integers(len(colours)))]
+        usual = colours[int(self._looks.integers(len(colours)))]
+        if "colours" not in self._randomise:
+            return usual
+        r, g, b = (int(v) for v in self._any_looks.integers(60, 256, 3))
+        return (r, g, b)
 
     def _put(
         self,
