@@ -2,7 +2,7 @@
 PYTHON ?= python3
 SET_UP := .venv/.set-up
 
-.PHONY: help setup fly test test-slow bench lint lock clean
+.PHONY: help setup fly test test-slow bench gallery lint lock clean
 
 help:
 	@echo "make fly        set up, then fly the first flight"
@@ -10,6 +10,7 @@ help:
 	@echo "make test       lint, types and the tests (what .ci/run calls)"
 	@echo "make test-slow  the tests marked slow"
 	@echo "make bench      the performance figures of this machine"
+	@echo "make gallery    the pictures of docs/gallery"
 	@echo "make lint       ruff and mypy only"
 	@echo "make lock       take the newest versions pyproject.toml allows into requirements.lock"
 	@echo "make clean      remove the environment and all caches; run folders stay"
@@ -32,6 +33,9 @@ test: lint
 
 test-slow: setup
 	@.venv/bin/python -m pytest -q -n 2 -m slow
+
+gallery: setup
+	@.venv/bin/python tools/gallery.py
 
 bench: setup
 	@.venv/bin/skyloop bench physics

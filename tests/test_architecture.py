@@ -21,7 +21,7 @@ FOUNDATION = {
     "bus", "plugins", "results",
 }  # fmt: skip
 ASSEMBLY = {
-    "validation", "scenario", "assembly", "running", "trials", "bench", "catalogue", "doctor", "cli",
+    "validation", "scenario", "assembly", "running", "looking", "trials", "bench", "catalogue", "doctor", "cli",
 }  # fmt: skip
 SPINE = {
     "world": FOUNDATION,

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 from skyloop import doctor
+from skyloop.rendering.client import HOW_TO_INSTALL
 
 
 def finding(name: str) -> doctor.Finding:
@@ -94,16 +96,24 @@ def test_kernel_cache_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest
     assert "XDG_CACHE_HOME" in cache.advice
 
 
-def test_gl_without_a_library_names_the_packages(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor, "_output_of", lambda command: "null")
-    gl = doctor._gl()
-    assert gl.state == "optional"
-    assert "libegl1" in gl.advice
+def test_opengl_is_really_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert re.fullmatch(r".+, OpenGL \d\.\d.*", doctor._opengl().found)
+    monkeypatch.setenv("GLCONTEXT_LINUX_LIBEGL", "libnothing.so")
+    opengl = doctor._opengl()
+    assert opengl.state == "missing"
+    assert opengl.advice == HOW_TO_INSTALL
+    assert "apt-get install libegl1 libgl1 libgl1-mesa-dri" in opengl.advice
 
 
-def test_gl_reports_vendor_and_version(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor, "_output_of", lambda command: 'driver noise\n["Mesa Project", "1.5"]')
-    assert doctor._gl() == doctor.Finding("gl", "ok", "EGL 1.5 by Mesa Project")
+@pytest.mark.parametrize("answer", [None, "", "driver noise", "[1]"])
+def test_opengl_that_answers_nonsense_is_missing(monkeypatch: pytest.MonkeyPatch, answer: str | None) -> None:
+    monkeypatch.setattr(doctor, "_output_of", lambda command: answer)
+    assert doctor._opengl().state == "missing"
+
+
+def test_opengl_is_named_after_what_the_driver_prints(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "_output_of", lambda command: 'driver noise\n["llvmpipe", "4.5"]')
+    assert doctor._opengl() == doctor.Finding("OpenGL", "ok", "llvmpipe, OpenGL 4.5")
 
 
 def test_a_hanging_or_failing_probe_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:

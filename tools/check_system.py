@@ -1,6 +1,6 @@
-"""Looks for the system libraries cameras will need; names, or installs, the Debian packages that bring them.
+"""Looks for the system libraries cameras need; names, or installs, the Debian packages that bring them.
 
-Standard library only. Never fails the set-up: nothing in this version draws.
+Standard library only. Never fails the set-up: flights without cameras need none of them.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def main() -> None:
         print(f"system libraries: installing {packages} for {names} (SKYLOOP_NO_APT=1 forbids it)", flush=True)
         if install(apt_get, packages.split()) and all(loads(library) for library in missing):
             return
-    advice = f"this version flies without, cameras will need them: sudo apt-get install {packages}"
+    advice = f"flights without cameras work, cameras need them: sudo apt-get install {packages}"
     print(f"system libraries: {names} not found; {advice}")
 
 

@@ -53,6 +53,7 @@ from skyloop.vehicle.presence import Presence
 from skyloop.world.atmosphere import SEA_LEVEL_DENSITY, density
 from skyloop.world.earth import Earth
 from skyloop.world.scene import Scene
+from skyloop.world.solids import Solids
 from skyloop.world.weather import randomised, weather_at
 from skyloop.world.wind import wind_field
 from skyloop.world.world import World, build_world
@@ -63,7 +64,7 @@ FASTEST_CONTROLLER_HZ = 500.0
 
 def build(scenario: Scenario, *, gates: tuple[Gate, ...] = ()) -> Simulation:
     """Everything connected and at t = 0; nothing has happened yet."""
-    prepare()
+    prepare(*_needed_rooms(scenario))
     folder = None if scenario.folder is None else Path(scenario.folder)
     earth = Earth(scenario.earth)
     world = _made("world", build_world, scenario.world, scenario.seed, folder)
@@ -101,20 +102,41 @@ def build(scenario: Scenario, *, gates: tuple[Gate, ...] = ()) -> Simulation:
     return Simulation(clock, fleet, bus, schedule, autopilots, parts)
 
 
+def _needed_rooms(scenario: Scenario) -> list[str]:
+    """Modules whose kernels this scenario will call."""
+    rooms = ["skyloop.vehicle.fleet_kernels", "skyloop.keyed_random", "skyloop.sensors.sensor", "skyloop.world.ground"]
+    if len(scenario.vehicles) > 1 or scenario.world.name not in ("flat", "hills") or scenario.world.file:
+        rooms += ["skyloop.vehicle", "skyloop.world.solid_grids"]
+    for vehicle in scenario.vehicles:
+        rooms += ["skyloop.navigation"] if vehicle.state == "ekf" else []
+        for config in vehicle.sensors.values():
+            if not isinstance(config, OwnSensor):
+                rooms.append(SENSORS[config.kind][1].__module__)
+                rooms += {
+                    "camera": ["skyloop.sensors.labels", "skyloop.world.views"],
+                    "depth_camera": ["skyloop.world.views"],
+                    "optical_flow": ["skyloop.world.views", "skyloop.sensors.camera_lens"],
+                    "lidar": ["skyloop.world.rays"],
+                    "rangefinder": ["skyloop.world.rays"],
+                }.get(config.kind, [])
+    return rooms
+
+
 def _build_scene(
     scenario: Scenario, world: World, earth: Earth, airframes: list[Airframe], fleet: Fleet, clock: Clock
 ) -> Scene:
     """The world with the vehicles in it, under its sky."""
-    rows = []
+    numbers = []
     for i, (vehicle, airframe) in enumerate(zip(scenario.vehicles, airframes, strict=True)):
         presence = Presence(fleet, i, lambda: clock.now_ns)
-        rows.append(world.model.add_mover(presence, [vehicle_shape(airframe)], is_a="vehicle", name=vehicle.name))
+        numbers.append(world.model.add_mover(presence, [vehicle_shape(airframe)], is_a="vehicle", name=vehicle.name))
     world.model.freeze()
+    fleet.attach(Solids(world.model, numbers))
     topics = scenario.world.randomise
     weather = weather_at(randomised(scenario.weather, scenario.seed, topics), scenario.earth.latitude_deg)
     texture_seed = scenario.seed if "textures" in topics else 0
     scene = Scene(world.model, earth, weather, lambda model: Renderer(model, texture_seed=texture_seed))
-    scene.vehicle_rows = [(world.model.things[n].rows[0], world.model.things[n].rows[-1] + 1) for n in rows]
+    scene.vehicle_rows = [(world.model.things[n].rows[0], world.model.things[n].rows[-1] + 1) for n in numbers]
     return scene
 
 

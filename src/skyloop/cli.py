@@ -102,6 +102,45 @@ def run(
 
 
 @app.command()
+def look(
+    world: str,
+    out_: Annotated[Path, typer.Option("--out", help="PNG or JPEG to write.")] = Path("look.png"),
+    eye: Annotated[str, typer.Option("--from", metavar="X,Y,Z", help="Where the camera is, m.")] = "-6,-6,4",
+    target: Annotated[str, typer.Option("--at", metavar="X,Y,Z", help="What it looks at, m.")] = "4,4,1.5",
+    quality: Annotated[str, typer.Option(help="low, medium, high, epic or cinematic.")] = "high",
+    size: Annotated[str, typer.Option(metavar="WxH", help="px.")] = "960x600",
+    t: Annotated[float, typer.Option("--time", help="Simulated seconds; people and cars move.")] = 0.0,
+    set_: Sets = None,
+    seed: Seed = None,
+) -> None:
+    """Make a picture of a world, without flying.
+
+    Examples: `skyloop look park` · `skyloop look urban --from=-20,-20,15 --set weather.rain=20 --out rain.jpg`
+    """
+    from skyloop.looking import views_of
+    from skyloop.recording.pictures import save
+    from skyloop.scenario import make_scenario
+
+    key = "file" if Path(world).suffix in (".glb", ".gltf", ".obj") else "name"
+    start = {"name": "look", "world": {key: world}, "seed": 1 if seed is None else seed}
+    scenario = make_scenario(start, _overrides(set_), place="look")
+    places = [(_numbers(eye, 3, "--from"), _numbers(target, 3, "--at"))]
+    width, height = (int(n) for n in _numbers(size.replace("x", ","), 2, "--size"))
+    save(views_of(scenario, places, quality=quality, size=(width, height), t=t)[0].colour, out_)
+    out.print(f"{out_}: {world} (seed {scenario.seed}), {quality}")
+
+
+def _numbers(text: str, n: int, option: str) -> list[float]:
+    try:
+        values = [float(part) for part in text.split(",")]
+    except ValueError:
+        values = []
+    if len(values) != n or not all(abs(value) < 1e5 for value in values):
+        raise ScenarioError(f"{option} is '{text}'; give {n} numbers, as in the help")
+    return values
+
+
+@app.command()
 def doctor(json_: Json = False) -> None:
     """What this machine has, what is missing, and how to get it.
 
@@ -192,6 +231,11 @@ def reproduce(
 
 def _load(scenario: str, sets: list[str] | None, seed: int | None) -> Any:
     from skyloop.scenario import load_scenario
+
+    return load_scenario(scenario, _overrides(sets, seed))
+
+
+def _overrides(sets: list[str] | None, seed: int | None = None) -> dict[str, Any]:
     from skyloop.validation import parse_yaml
 
     overrides: dict[str, Any] = {}
@@ -202,7 +246,7 @@ def _load(scenario: str, sets: list[str] | None, seed: int | None) -> Any:
         overrides[path] = parse_yaml(value, f"--set {path}")
     if seed is not None:
         overrides["seed"] = seed
-    return load_scenario(scenario, overrides)
+    return overrides
 
 
 def _next_folder(name: str) -> Path:

@@ -11,8 +11,9 @@ import hashlib
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -23,8 +24,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 CACHE_FOLDER = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "skyloop"
 
-FIRST, SECOND, LAST = range(3)
-"""Turns of a cold compilation: FIRST and SECOND at the same time in two processes, LAST when both are done."""
+FIRST, MIDDLE, SECOND, LAST = range(4)
+"""Turns of a cold compilation by two processes: one begins with FIRST, the other with SECOND, they meet in the MIDDLE;
+LAST is when both are done."""
 
 
 def _sources_fingerprint() -> str:
@@ -47,6 +49,10 @@ class _Kernel:
     signatures: Sequence[Any]
     turn: int
     done: bool = False
+
+    @property
+    def module(self) -> str:
+        return str(self.dispatcher.py_func.__module__)
 
     def is_cached(self) -> bool:
         return bool(self.dispatcher._cache._cache_file._load_index())
@@ -76,7 +82,7 @@ def inlined(function: F) -> F:
     return numba.njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True)(function)  # type: ignore[no-any-return]
 
 
-def kernel(*signatures: Any, turn: int = SECOND) -> Callable[[F], F]:
+def kernel(*signatures: Any, turn: int = MIDDLE) -> Callable[[F], F]:
     """An entry point, or a large piece with a cache of its own; compiled for the given signatures and no others."""
 
     def register(function: F) -> F:
@@ -89,36 +95,45 @@ def kernel(*signatures: Any, turn: int = SECOND) -> Callable[[F], F]:
     return register
 
 
-def prepare() -> None:
-    """Every kernel of the modules imported so far, ready to run."""
-    missing = [entry for entry in _kernels if not entry.done and not entry.is_cached()]
+def prepare(*modules: str) -> None:
+    """The kernels of these modules ("skyloop.vehicle" is all of that room), ready to run; all, if none is named."""
+    needed = [entry for entry in _kernels if not modules or entry.module.startswith(modules)]
+    missing = [entry for entry in needed if not entry.done and not entry.is_cached()]
     if missing:
         print(
-            "skyloop: compiling the flight kernels, once per installation (10-20 s) ...",
+            f"skyloop: compiling {len(missing)} kernels, once per installation (10-30 s) ...",
             file=sys.stderr,
             flush=True,
         )
-        if len({entry.turn for entry in missing}) > 1:
-            _compile_on_two_cores()
-    for entry in _kernels:
+        if len(missing) > 3:
+            _compile_on_two_cores(sorted({entry.module for entry in missing}))
+    for entry in needed:
         entry.compile()
 
 
-def _compile_on_two_cores() -> None:
-    modules = sorted({entry.dispatcher.py_func.__module__ for entry in _kernels})
-    code = f"from skyloop.compiled import compile_turn; compile_turn({modules!r}, {SECOND})"
-    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.DEVNULL) as other:
-        compile_turn(modules, FIRST)
-        other.wait()
+def _compile_on_two_cores(modules: list[str]) -> None:
+    """This process from the front of the list, another one from its back, until they meet."""
+    with tempfile.TemporaryDirectory() as claims:
+        arguments = f"{modules!r}, {claims!r}, backwards=True"
+        code = f"from skyloop.compiled import compile_missing; compile_missing({arguments})"
+        with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.DEVNULL) as other:
+            compile_missing(modules, claims)
+            other.wait()
 
 
-def compile_turn(modules: Sequence[str], turn: int) -> None:
-    """The kernels of one turn; what another process leaves undone is done by whoever needs it."""
+def compile_missing(modules: Sequence[str], claims: str, *, backwards: bool = False) -> None:
+    """What is neither cached nor claimed by the other process, but for the last turn, which is built of the others."""
     for module in modules:
         __import__(module)
-    for entry in _kernels:
-        if entry.turn == turn:
-            entry.compile()
+    ours = [entry for entry in _kernels if entry.module in modules and entry.turn != LAST]
+    # the heaviest stand at the two ends
+    order = sorted(ours, key=lambda entry: entry.turn)
+    for entry in order[::-1] if backwards else order:
+        claim = Path(claims) / f"{entry.module}.{entry.dispatcher.py_func.__name__}"
+        with suppress(FileExistsError):
+            claim.touch(exist_ok=False)
+            if not entry.is_cached():
+                entry.compile()
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import importlib.metadata
 import importlib.util
 import json
@@ -18,7 +17,6 @@ from typing import Any, Literal
 
 import skyloop
 
-GL_PACKAGES = "libegl1 libgl1 libgl1-mesa-dri"
 ENOUGH_MEMORY_GIB = 2.0
 PROBE_TIMEOUT_S = 20.0
 
@@ -45,7 +43,7 @@ def examine() -> list[Finding]:
         _memory(),
         *(_package(name) for name in ("numpy", "numba", "scipy")),
         _kernel_cache(),
-        _gl(),
+        _opengl(),
         _gpu(),
         _bench_extra(),
     ]
@@ -189,42 +187,25 @@ def _writable(folder: Path) -> bool:
         return False
 
 
-# ---- GL
+# ---- OpenGL
 
 
-def _gl() -> Finding:
-    """Asked in another process, because a broken driver may hang or crash the one that asks."""
-    probe = "import json, skyloop.doctor as doctor; print(json.dumps(doctor.egl_vendor_and_version()))"
+def _opengl() -> Finding:
+    """Tried in another process, because a broken driver may hang or crash the one that asks."""
+    from skyloop.rendering.client import HOW_TO_INSTALL
+
+    probe = (
+        "import json; from skyloop.rendering.process import open_context; info = open_context().info; "
+        "print(json.dumps([info['GL_RENDERER'], info['GL_VERSION']]))"
+    )
     answer = _output_of([sys.executable, "-c", probe])
     try:
-        vendor_and_version = json.loads(answer.splitlines()[-1]) if answer else None
+        renderer, version = json.loads(answer.splitlines()[-1]) if answer else (None, None)
     except ValueError:
-        vendor_and_version = None
-    if not vendor_and_version:
-        advice = f"nothing in this version draws; cameras will need it: sudo apt-get install {GL_PACKAGES}"
-        return Finding("gl", "optional", "no EGL display can be opened", advice)
-    return Finding("gl", "ok", "EGL {1} by {0}".format(*vendor_and_version))
-
-
-def egl_vendor_and_version() -> tuple[str, str] | None:
-    """Of the first display that opens without a screen; call it in a process of its own."""
-    surfaceless_mesa = 0x31DD
-    vendor, version = 0x3053, 0x3054
-    try:
-        egl = ctypes.CDLL("libEGL.so.1")
-    except OSError:
-        return None
-    egl.eglGetDisplay.restype = egl.eglGetPlatformDisplay.restype = ctypes.c_void_p
-    egl.eglGetDisplay.argtypes = [ctypes.c_void_p]
-    egl.eglGetPlatformDisplay.argtypes = [ctypes.c_uint, ctypes.c_void_p, ctypes.c_void_p]
-    egl.eglInitialize.argtypes = [ctypes.c_void_p] * 3
-    egl.eglQueryString.restype = ctypes.c_char_p
-    egl.eglQueryString.argtypes = [ctypes.c_void_p, ctypes.c_int]
-    for display in (egl.eglGetDisplay(None), egl.eglGetPlatformDisplay(surfaceless_mesa, None, None)):
-        if display and egl.eglInitialize(display, None, None):
-            vendor_text, version_text = (egl.eglQueryString(display, name) or b"?" for name in (vendor, version))
-            return vendor_text.decode(), version_text.decode()
-    return None
+        renderer = None
+    if renderer is None:
+        return Finding("OpenGL", "missing", "cameras do not work: no OpenGL 4.3 without a screen", HOW_TO_INSTALL)
+    return Finding("OpenGL", "ok", f"{renderer}, OpenGL {version}")
 
 
 def _output_of(command: list[str]) -> str | None:

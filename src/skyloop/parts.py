@@ -15,7 +15,7 @@ import numpy as np
 
 from skyloop.bus import Bundle, Bus
 from skyloop.errors import PartError, ScenarioError, SetpointError, SkyloopError
-from skyloop.messages import Array, Estimate, Event, Message, Motors, Request, Setpoint, VehicleState
+from skyloop.messages import Array, Disarm, Estimate, Event, Message, Motors, Request, Setpoint, VehicleState
 from skyloop.schedule import Schedule
 from skyloop.streams import NS_PER_S, StreamInfo
 from skyloop.vehicle.autopilot import Autopilot
@@ -200,19 +200,18 @@ class AutopilotPart:
         self._status = status
         self._events = events
         self._context = context
-        self._count = 0
+        self._count = self._told = 0
         context.bus.advertise(status)
         context.bus.advertise(events)
         assert status.rate is not None
         context.schedule.every(status.rate, self._act)
 
     def _act(self, t_ns: int, index: int) -> None:
-        row = self._context.fleet.states[self._autopilot.index]
-        if row["impact_speed"] > 0.0:
-            speed = float(row["impact_speed"])
-            row["impact_speed"] = 0.0
-            what = "body" if row["body_down"] else "legs"
-            self._publish(Event(t_ns, "contact", f"{what} at {speed:.2f} m/s", {"speed": speed}), t_ns)
+        self._told, touches = self._context.fleet.touches(self._autopilot.index, self._told)
+        for event in touches:
+            self._publish(event, t_ns)
+            if event.kind == "crash":
+                self._autopilot.send(Disarm(), t_ns)
         for event in self._autopilot.tick(t_ns):
             self._publish(event, t_ns)
         self._context.publish(self._status.name, index, t_ns, self._autopilot.status(t_ns))
@@ -223,10 +222,10 @@ class AutopilotPart:
         self._count += 1
 
     def memory(self) -> Any:
-        return self._count
+        return self._count, self._told
 
     def remember(self, memory: Any) -> None:
-        self._count = memory
+        self._count, self._told = memory
 
     def close(self) -> None:
         pass

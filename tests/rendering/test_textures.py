@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy import ndimage
 from scipy.spatial import cKDTree
 
+from photography import corners
 from skyloop.errors import ScenarioError
 from skyloop.rendering.texture_patterns import Canvas, cells, noise, places
 from skyloop.rendering.texture_wallpaper import wallpaper as painted_wallpaper
@@ -45,26 +45,6 @@ def wall_image(layer: NDArray[np.uint8], distance: float, rows: int = 360) -> ND
     step = distance / FOCAL_PX / WALLPAPER_TILE * size
     image = resampling(rows, 17.0, step, size) @ grey @ resampling(640, 31.0, step, size).T
     return np.rint(image)
-
-
-def corners(image: NDArray[np.float64], most: int = 1000, quality: float = 0.01, apart: int = 7) -> int:
-    """How many Shi-Tomasi corners, as goodFeaturesToTrack with its 3 × 3 window counts them."""
-    gx, gy = ndimage.sobel(image, 1), ndimage.sobel(image, 0)
-    xx, yy, xy = (ndimage.uniform_filter(product, 3) for product in (gx * gx, gy * gy, gx * gy))
-    least = 0.5 * (xx + yy) - np.sqrt(0.25 * (xx - yy) ** 2 + xy**2)
-    peaks = (least == ndimage.maximum_filter(least, 3)) & (least > quality * least.max())
-    rows, columns = np.nonzero(peaks)
-    near = np.hypot(*np.mgrid[-apart : apart + 1, -apart : apart + 1]) < apart
-    taken = np.zeros(np.add(image.shape, 2 * apart), bool)
-    found = 0
-    for k in np.argsort(-least[rows, columns], kind="stable"):
-        row, column = rows[k], columns[k]
-        if not taken[row + apart, column + apart]:
-            taken[row : row + 2 * apart + 1, column : column + 2 * apart + 1] |= near
-            found += 1
-            if found == most:
-                break
-    return found
 
 
 def test_the_corner_counter_counts_a_chessboard() -> None:

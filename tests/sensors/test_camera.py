@@ -29,19 +29,20 @@ from skyloop.world.mesh import box, quad
 from skyloop.world.model import Model
 
 ALL_TRUTH = ("depth", "distance", "normals", "instances", "classes", "materials", "velocities", "flow", "labels")
-PILLAR, WALKER = 2, 4
+PILLAR, WALKER = 2, 5
 DOWN = (0.0, 90.0, 0.0)
 
 
 @pytest.fixture(scope="module")
 def scene() -> Iterator[PaintedScene]:
-    """Grey ground, a thin black pillar ahead, a white wall behind, a box that moves sideways to the left."""
+    """Grey ground between white walls in the west and east, a thin black pillar, a box that moves to the north."""
     model = Model()
     model.place(
         shape(quad((-90, -90, 0), (90, -90, 0), (90, 90, 0), (-90, 90, 0), colour=(150, 150, 150))), is_a="ground"
     )
     model.place(shape(box((0.4, 0.4, 60.0), colour=(0, 0, 0))), (10.0, 0.0, 0.0), is_a="lamp")
-    model.place(shape(box((0.1, 400.0, 400.0), colour=(200, 200, 200))), (-40.0, 0.0, 0.0), is_a="wall")
+    for x in (-40.0, 40.0):
+        model.place(shape(box((0.1, 400.0, 400.0), colour=(200, 200, 200))), (x, 0.0, 0.0), is_a="wall")
     side = Tumbling((10.0, 8.0, 2.0), (0.0, 4.0, 0.0), (0.0, 0.0, 0.0))
     model.add_mover(side, [shape(box((0.5, 0.5, 4.0), colour=(255, 0, 0)))], is_a="person")
     painted = PaintedScene(model, clouds=0.0, visibility=100_000.0)
@@ -54,7 +55,7 @@ def light(colour: np.ndarray) -> np.ndarray:
 
 
 def pillar_columns(colour: np.ndarray, row: int) -> np.ndarray:
-    """Share of darkness of each pixel of a row against the lit background around it."""
+    """Share of darkness of each pixel of a row against the background around it."""
     values = light(colour[row].astype(float)).mean(axis=1)
     return 1.0 - values / np.median(values)
 
@@ -180,8 +181,8 @@ def test_motion_blur_smears_by_rate_times_time(scene) -> None:
         dark[samples] = pillar_columns(image.colour, 20)
     width = pillar_columns(sharp.colour, 20)
     wide = 160.0 * 0.4 / 9.8
-    assert width.sum() == pytest.approx(wide, abs=1.0)
-    assert dark[64].sum() == pytest.approx(wide, rel=0.05)
+    assert width[110:210].sum() == pytest.approx(wide, abs=1.0)
+    assert dark[64][110:210].sum() == pytest.approx(wide, rel=0.05)
     smeared = np.flatnonzero(dark[64] > 0.05)
     # its slopes, `wide` px long, reach 0.05 of their height wide/40 two pixels in from either end
     assert smeared[-1] - smeared[0] + 1 == pytest.approx(40.0 + wide - 4.0, abs=1.5)
@@ -247,7 +248,7 @@ def test_noise_has_the_variance_of_counted_electrons(scene, full_well: float, re
     assert (again.colour == noisy.colour).all() and (other.colour != noisy.colour).any()
 
 
-@pytest.mark.parametrize("exposure", [0.1, 8.0])
+@pytest.mark.parametrize("exposure", [0.03, 8.0])
 def test_automatic_exposure_comes_to_its_target(scene, exposure: float) -> None:
     kinematics, state, tau = moving(position=(0.0, 0.0, 2.0)), None, 0.2
     means = []
@@ -259,7 +260,7 @@ def test_automatic_exposure_comes_to_its_target(scene, exposure: float) -> None:
     assert abs(means[0] - 0.4) > 0.15
     # not at once: after one tau (four images) some 37 % are left, more where the image was clipped
     left = np.log(means[4] / 0.4) / np.log(means[0] / 0.4)
-    assert 0.1 < left < 0.8
+    assert 0.3 < left < (0.45 if exposure < 1.0 else 0.9)
     _, _, fixed = shoot(scene, kinematics, exposure=exposure)
     assert fixed.exposure == exposure
 
@@ -280,7 +281,7 @@ def test_gimbals(scene) -> None:
     _, free, _ = shoot(scene, tilted, **want)
     assert np.ptp(horizon_rows(free)) > 50
     _, level, _ = shoot(scene, tilted, gimbal="roll-pitch", **want)
-    assert horizon_rows(level) == pytest.approx(119.5 + 160.0 * 3.0 / 90.0, abs=0.51)
+    assert horizon_rows(level) == pytest.approx(119.5 + 160.0 * 3.0 / 40.0, abs=0.6)
     # only the turn of the heading is left; off the axis it moves pixels by 1 + x² times as much
     roll, pitch = np.radians([20.0, 5.0])
     yaw_rate = (np.sin(roll) * 1.0 + np.cos(roll) * 0.5) / np.cos(pitch)

@@ -147,6 +147,12 @@ def test_nothing_stands_in_a_house_or_on_a_path(park: Park, plan: Plan) -> None:
 def test_furniture_and_trees_keep_off_each_other(park: Park) -> None:
     furniture, trees = places(park.model, "bench", "lamp", "bin"), places(park.model, "tree")
     assert np.linalg.norm(furniture[:, None, :2] - trees[:, :2], axis=2).min() > 1.5
+    lamps = places(park.model, "lamp")[:, :2]
+    for row in rows_of(park.model, "tree"):
+        p = vertices(park.model, row)
+        reach = np.linalg.norm(p[:, :2] - park.model.standing_poses[row][:2, 3], axis=1).max()
+        nearest = np.linalg.norm(lamps - park.model.standing_poses[row][:2, 3], axis=1).min()
+        assert nearest > 0.9 * reach, f"a lamp in the crown of {name_of(park.model, row)}"
 
 
 def test_everything_stands_on_the_ground(park: Park) -> None:

@@ -1,4 +1,4 @@
-"""Pictures per second, beside PyBullet's and MuJoCo's off-screen renderers drawing the same triangles in the same run."""
+"""Pictures per second, beside PyBullet's and MuJoCo's off-screen renderers with the same triangles in the same run."""
 
 from __future__ import annotations
 
@@ -82,7 +82,9 @@ class Sizes:
     starts: bool = True
 
 
-def measure(sizes: Sizes = Sizes()) -> list[Figure]:
+def measure(sizes: Sizes | None = None) -> list[Figure]:
+    """Every figure of `skyloop bench camera`."""
+    sizes = sizes or Sizes()
     figures = _park(sizes) + _room(sizes) + _peers(sizes)
     if sizes.starts:
         figures += _starts()
@@ -147,7 +149,7 @@ def _park(sizes: Sizes) -> list[Figure]:
             pings = echo.ping(sizes.ping_s)
             took, _ = _pipelined(renderer, requests)
             while pings.poll() is None:
-                again, _ = _pipelined(renderer, requests[:60])
+                _pipelined(renderer, requests[:60])
             delays = np.array([float(line) for line in pings.communicate()[0].split()])
         quiet, _ = _pipelined(renderer, requests)
         triangles = [len(part.faces) for part in drawn_parts(world.model, requests[0][0])]

@@ -30,8 +30,8 @@ BYTES_PER_PIXEL = 20
 PATIENCE_S = 120.0
 """Wall seconds without an answer after which the renderer counts as stuck."""
 HOW_TO_INSTALL = (
-    "install Mesa's EGL (Debian, Ubuntu: apt install libegl1 libgl1-mesa-dri; Fedora: dnf install mesa-libEGL "
-    "mesa-dri-drivers) and run `skyloop doctor`"
+    "install Mesa's EGL (Debian, Ubuntu: sudo apt-get install libegl1 libgl1 libgl1-mesa-dri; Fedora: sudo dnf install "
+    "mesa-libEGL mesa-libGL mesa-dri-drivers), then run `skyloop doctor`"
 )
 
 
@@ -47,7 +47,9 @@ class Renderer:
     """Owns the process; `render` answers with views of exactly the instants asked for."""
 
     def __init__(self, model: Model, *, texture_seed: int = 0) -> None:
+        self.description = ""
         self._model = model
+        self._closed = False
         self._shared: Any = b""
         self._half = 0
         self._asked: deque[_Asked] = deque()
@@ -67,7 +69,6 @@ class Renderer:
         theirs.close()
         self._peer.settimeout(PATIENCE_S)
         self._send({"textures": used_textures(model), "texture_seed": texture_seed}, pack_model(model))
-        self.description = ""
 
     @property
     def process_id(self) -> int:
@@ -79,7 +80,9 @@ class Renderer:
             answer = self._receive()
             if "error" in answer:
                 self.close()
-                raise RendererError(f"the renderer cannot start OpenGL: {answer['error']}; {HOW_TO_INSTALL}")
+                if answer["in"] == "OpenGL":
+                    raise RendererError(f"the renderer cannot start OpenGL: {answer['error']}; {HOW_TO_INSTALL}")
+                raise RendererError(f"the renderer cannot take the world: {answer['error']}")
             self.description = f"{answer['renderer']}, OpenGL {answer['version']}"
         return self.description
 
@@ -90,6 +93,8 @@ class Renderer:
 
     def submit(self, requests: Sequence[ViewRequest], weather: Weather) -> None:
         """Ask without waiting; at most one more request may be under way. `collect` answers in the order asked."""
+        if self._closed:
+            raise self._gone()
         if len(self._asked) == 2:
             raise RendererError("two requests are under way already; collect one first")
         self.wait_ready()
@@ -117,6 +122,8 @@ class Renderer:
 
     def collect(self) -> list[View]:
         """The views of the oldest request under way."""
+        if not self._asked:
+            raise RendererError("no request is under way; submit one first")
         asked = self._asked.popleft()
         answer = self._receive()
         if "error" in answer:
@@ -130,16 +137,16 @@ class Renderer:
         return views
 
     def close(self) -> None:
+        """End the process and give back what it held; a second time does nothing."""
+        if self._closed:
+            return
+        self._closed = True
         self._peer.close()
-        try:
-            self._process.wait(timeout=5.0)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        self._exit_code()
         self._log.close()
-        if self._memory >= 0:
-            os.close(self._memory)
-            self._memory = -1
+        os.close(self._memory)
+        if self._shared:
+            self._shared.close()
 
     def _reserve(self, size: int) -> None:
         """Room for two requests of this size."""
@@ -149,6 +156,8 @@ class Renderer:
             raise RendererError("a larger request cannot follow one that is under way; collect that one first")
         self._half = -(-size // mmap.PAGESIZE) * mmap.PAGESIZE
         os.ftruncate(self._memory, 2 * self._half)
+        if self._shared:
+            self._shared.close()
         self._shared = mmap.mmap(self._memory, 2 * self._half)
 
     def _send(self, header: dict[str, Any], arrays: Any) -> None:
@@ -163,6 +172,7 @@ class Renderer:
             return decode(self._read)[0]
         except TimeoutError:
             self._process.kill()
+            self.close()
             raise RendererError(f"the renderer gave no answer for {PATIENCE_S:.0f} s and was ended") from None
         except (OSError, EOFError):
             raise self._gone() from None
@@ -177,16 +187,24 @@ class Renderer:
         return bytes(pieces)
 
     def _gone(self) -> RendererError:
-        try:
-            code = self._process.wait(timeout=5.0)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            code = self._process.wait()
+        if self._closed:
+            return RendererError("the renderer was closed, or died before; start another one")
+        code = self._exit_code()
         self._log.seek(0)
         last = self._log.read().decode(errors="replace").strip().splitlines()[-1:]
         said = f": {last[0]}" if last else ""
         how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
-        return RendererError(f"the renderer process ended {how}{said}; run `skyloop doctor`")
+        self.close()
+        advice = "run `skyloop doctor`" if self.description else HOW_TO_INSTALL
+        return RendererError(f"the renderer process ended {how}{said}; {advice}")
+
+    def _exit_code(self) -> int:
+        """Of the process, which ends by itself when nobody is left to talk to; it is helped after a while."""
+        try:
+            return self._process.wait(timeout=5.0)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            return self._process.wait()
 
 
 def _shot(request: ViewRequest, motion: int, offset: int) -> dict[str, Any]:

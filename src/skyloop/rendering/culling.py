@@ -15,81 +15,87 @@ INSTANCE = np.dtype([("pose", "<f4", (3, 4)), ("ids", "<u4", 4)])
 COMMAND = np.dtype(
     [("count", "<u4"), ("instances", "<u4"), ("first", "<u4"), ("base", "<i4"), ("base_instance", "<u4")]
 )
+Draws = tuple[NDArray[Any], NDArray[Any]]
+"""Instances, and the commands that draw them."""
 
 
 class Culler:
     """Holds the model's tables and picks from them."""
 
     def __init__(self, packed: Arrays) -> None:
-        self._p = packed
-        self.n_standing = len(packed["standing_poses"])
-        self._shape = packed["row_shape"]
-        self._standing = np.ascontiguousarray(packed["standing_poses"], np.float64)
-        self._standing_spheres = self._balls(self._standing, np.arange(self.n_standing))
-        self.moving_rows = np.arange(self.n_standing, len(self._shape))
+        shape = packed["row_shape"]
+        self.n_standing, self.n_rows, self.n_lods = len(packed["standing_poses"]), len(shape), len(packed["lods"])
+        self._lods = packed["lods"]
+        self._ranges = packed["ranges"][shape]
+        self._first_lod, self._last_step, casts = (packed["first_lod"][shape] - [0, 1, 0]).T
+        self._casts = casts > 0
+        self._own_balls = packed["spheres"][shape]
+        self._ids = np.zeros((self.n_rows, 4), np.uint32)
+        self._ids[:, 0] = np.arange(1, self.n_rows + 1)
+        self._ids[:, 1], self._ids[:, 2] = packed["row_palette"], packed["row_variant"]
+        # the movers' part of these is written anew for each picture
+        self._poses = np.zeros((self.n_rows, 3, 4))
+        self._centres, self._radii = np.zeros((self.n_rows, 3)), np.zeros(self.n_rows)
+        self._put(packed["standing_poses"], slice(0, self.n_standing))
 
-    def _balls(self, poses: NDArray[Any], rows: NDArray[Any]) -> NDArray[Any]:
-        """(n, 4) centre and radius of the rows' balls, world."""
-        balls = self._p["spheres"][self._shape[rows]]
-        out = np.empty((len(rows), 4))
-        out[:, :3] = np.einsum("nij,nj->ni", poses[:, :, :3], balls[:, :3]) + poses[:, :, 3]
-        out[:, 3] = balls[:, 3] * np.sqrt(np.square(poses[:, :, :3]).sum(axis=1).max(axis=1, initial=0.0))
-        return out
+    def _put(self, poses: NDArray[Any], rows: slice) -> None:
+        balls = self._own_balls[rows]
+        self._poses[rows] = poses
+        self._centres[rows] = np.einsum("nij,nj->ni", poses[:, :, :3], balls[:, :3]) + poses[:, :, 3]
+        largest_scale = np.sqrt(np.square(poses[:, :, :3]).sum(axis=1).max(axis=1, initial=0.0))
+        self._radii[rows] = balls[:, 3] * largest_scale
 
     def visible(
         self, eye: NDArray[Any], planes: NDArray[Any], focal: float, quality: Quality, moving: NDArray[Any], hidden: Any
-    ) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Instances and draw commands of what a camera at `eye` sees; planes (k, 4) have their inside positive."""
-        spheres = np.concatenate([self._standing_spheres, self._balls(moving, self.moving_rows)])
-        inside = np.ones(len(spheres), bool)
-        for plane in planes:
-            inside &= spheres[:, :3] @ plane[:3] + plane[3] > -spheres[:, 3]
+    ) -> Draws:
+        """What a camera at `eye` sees; planes (k, 4) have their inside positive."""
+        self._put(moving, slice(self.n_standing, self.n_rows))
+        away = self._centres - eye
+        distance = np.sqrt(np.einsum("ni,ni->n", away, away))
+        inside = self._touches(planes, slice(0, self.n_rows))
+        inside &= self._radii * focal > 0.5 * quality.smallest_px * distance
         if hidden is not None:
             inside[hidden[0] : hidden[1]] = False
-        centre_distance = np.linalg.norm(spheres[:, :3] - eye, axis=1)
-        inside &= spheres[:, 3] * focal > 0.5 * quality.smallest_px * centre_distance
         rows = np.flatnonzero(inside)
         # by the nearest point of the ball, so that a long wall beside the camera is not called far
-        near = np.maximum(centre_distance[rows] - spheres[rows, 3], 0.0)
-        steps = self._p["ranges"][self._shape[rows]] * quality.detail
-        lod = (near[:, None] > steps).sum(axis=1)
-        return self._draws(rows, lod, eye, moving)
+        near = np.maximum(distance[rows] - self._radii[rows], 0.0)
+        step = (near[:, None] > self._ranges[rows] * quality.detail).sum(axis=1)
+        return self._draws(rows, step, eye, near)
 
-    def casters(self, planes: NDArray[Any], eye: NDArray[Any], moving: NDArray[Any] | None) -> tuple[Any, Any]:
+    def casters(self, planes: NDArray[Any], eye: NDArray[Any], moving: NDArray[Any] | None, step: int) -> Draws:
         """What throws shadows into a box: standing things, or when poses are given the moving ones."""
         if moving is None:
-            spheres, rows = self._standing_spheres, np.arange(self.n_standing)
+            within = slice(0, self.n_standing)
         else:
-            spheres, rows = self._balls(moving, self.moving_rows), self.moving_rows
-        inside = self._p["first_lod"][self._shape[rows], 2] > 0
-        for plane in planes:
-            inside &= spheres[:, :3] @ plane[:3] + plane[3] > -spheres[:, 3]
-        rows = rows[inside]
-        # a level less than full detail is enough for a shadow
-        lod = np.minimum(1, self._p["first_lod"][self._shape[rows], 1] - 1)
-        return self._draws(rows, lod, eye, moving)
+            within = slice(self.n_standing, self.n_rows)
+            self._put(moving, within)
+        rows = within.start + np.flatnonzero(self._touches(planes, within) & self._casts[within])
+        return self._draws(rows, np.full(len(rows), step), eye, np.zeros(len(rows)))
 
-    def _draws(self, rows: NDArray[Any], lod: NDArray[Any], eye: NDArray[Any], moving: Any) -> tuple[Any, Any]:
-        p = self._p
-        shape = self._shape[rows]
-        lod = p["first_lod"][shape, 0] + np.minimum(lod, p["first_lod"][shape, 1] - 1)
+    def standing(self, planes: NDArray[Any], eye: NDArray[Any]) -> Draws:
+        """All that stands in a box, roofs included that throw no shadow."""
+        rows = np.flatnonzero(self._touches(planes, slice(0, self.n_standing)))
+        return self._draws(rows, np.zeros(len(rows), int), eye, np.zeros(len(rows)))
+
+    def _touches(self, planes: NDArray[Any], rows: slice) -> NDArray[Any]:
+        """Is any of the ball on the inside of every plane?"""
+        heights = planes[:, :3] @ self._centres[rows].T + planes[:, 3:]
+        return np.asarray((heights > -self._radii[rows]).all(axis=0))
+
+    def _draws(self, rows: NDArray[Any], step: NDArray[Any], eye: NDArray[Any], near: NDArray[Any]) -> Draws:
+        """One command per level of detail, nearest first so that what they hide need not be shaded."""
+        lod = self._first_lod[rows] + np.minimum(step, self._last_step[rows])
         order = np.argsort(lod, kind="stable")
         rows, lod = rows[order], lod[order]
-        instances = np.zeros(len(rows), INSTANCE)
-        standing = rows < self.n_standing
-        poses = np.empty((len(rows), 3, 4))
-        poses[standing] = self._standing[rows[standing]]
-        if not standing.all():
-            poses[~standing] = moving[rows[~standing] - self.n_standing]
+        instances = np.empty(len(rows), INSTANCE)
+        poses = self._poses[rows]
         poses[:, :, 3] -= eye
-        instances["pose"] = poses
-        instances["ids"][:, 0] = rows + 1
-        instances["ids"][:, 1] = p["row_palette"][rows]
-        instances["ids"][:, 2] = p["row_variant"][rows]
-        kinds, first, count = np.unique(lod, return_index=True, return_counts=True)
-        commands = np.zeros(len(kinds), COMMAND)
-        commands["count"] = p["lods"][kinds, 1]
-        commands["first"] = p["lods"][kinds, 0]
-        commands["base"] = p["lods"][kinds, 2]
-        commands["instances"], commands["base_instance"] = count, first
+        instances["pose"], instances["ids"] = poses, self._ids[rows]
+        first = np.flatnonzero(np.diff(lod, prepend=-1))
+        kinds = lod[first]
+        commands = np.empty(len(first), COMMAND)
+        commands["first"], commands["count"], commands["base"] = self._lods[kinds].T
+        commands["base_instance"], commands["instances"] = first, np.diff(first, append=len(rows))
+        if len(first):
+            commands = commands[np.argsort(np.minimum.reduceat(near[order], first), kind="stable")]
         return instances, commands

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from skyloop.rendering.programs import write
+
 
 @dataclass(frozen=True, slots=True)
 class Daylight:
@@ -14,14 +16,21 @@ class Daylight:
 
     sun_direction: tuple[float, ...]
     sun_colour: tuple[float, ...]
-    sky_colour: tuple[float, ...]
+    zenith_colour: tuple[float, ...]
     horizon_colour: tuple[float, ...]
+    sky_colour: tuple[float, ...]
+    """What falls on a surface from above, less blue than the sky itself."""
     ground_colour: tuple[float, ...]
+    """What falls on a surface from below."""
     extinction: float
     wetness: float
     snow: float
     clouds: float
     haze: float
+
+    def write_to(self, program: Any) -> None:
+        for field in self.__slots__:
+            write(program, field, getattr(self, field))
 
 
 def daylight(sky: dict[str, Any]) -> Daylight:
@@ -32,14 +41,14 @@ def daylight(sky: dict[str, Any]) -> Daylight:
     low = 1.0 - _step(0.0, 0.35, height)  # red sun near the horizon
     clear = 1.0 - 0.95 * sky["clouds"] ** 2
     murk = _step(2e-4, 8e-3, sky["extinction"])
-    sun_colour = 2.0 * _step(-0.02, 0.08, height) * clear * (1.0 - 0.9 * murk)
+    sun_colour = 2.0 * _step(0.02, 0.12, height) * clear * (1.0 - 0.9 * murk)
     warm = np.array([1.0, 0.96 - 0.36 * low, 0.88 - 0.58 * low])
     blue = np.array([0.11, 0.33, 0.95]) * (1.0 - 0.4 * low)
     grey = np.array([0.46, 0.49, 0.53])
     overcast = max(sky["clouds"] ** 2, murk)
-    zenith = up * (blue * (1.0 - overcast) + grey * overcast) + np.array([0.012, 0.016, 0.03])
+    zenith = up * (blue * (1.0 - overcast) + grey * overcast) + np.array([0.025, 0.034, 0.065])
     pale = np.array([0.50, 0.74, 1.10]) * (1.0 - low) + np.array([0.85, 0.55, 0.35]) * low
-    horizon = up * (pale * (1.0 - overcast) + 1.1 * grey * overcast) + np.array([0.015, 0.018, 0.03])
+    horizon = up * (pale * (1.0 - overcast) + 1.1 * grey * overcast) + np.array([0.036, 0.043, 0.070])
     if sky["dust"] > 0.0:
         brown = min(1.0, sky["dust"] / 60.0)
         horizon = horizon * (1.0 - brown) + up * brown * np.array([0.62, 0.48, 0.30])
@@ -51,8 +60,9 @@ def daylight(sky: dict[str, Any]) -> Daylight:
     return Daylight(
         tuple(sun),
         tuple(sun_colour * warm),
-        tuple(ambient if height < -0.2 else np.maximum(ambient, 0.02)),
+        tuple(zenith),
         tuple(horizon),
+        tuple(ambient),
         tuple(ground),
         float(sky["extinction"]),
         min(1.0, sky["rain"] / 10.0),

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from skyloop.rendering.culling import Culler
 from skyloop.rendering.daylight import Daylight, daylight
-from skyloop.rendering.precipitation import draw_precipitation
+from skyloop.rendering.finishing import Finish, Target
+from skyloop.rendering.precipitation import KINDS, Precipitation
 from skyloop.rendering.programs import build_program, model_vertex_array, write
 from skyloop.rendering.quality import QUALITIES, Quality
 from skyloop.rendering.shadows import Shadows
@@ -20,15 +21,10 @@ from skyloop.world.materials import MATERIALS
 
 NEAR, FAR = 0.05, 5000.0
 MOST_MATERIALS = 64
-
-
-@dataclass(slots=True)
-class Target:
-    """Where one view is painted: samples, and pixels where these differ."""
-
-    samples: moderngl.Framebuffer
-    colour_only: moderngl.Framebuffer
-    pixels: moderngl.Framebuffer
+MOST_TARGETS = 24
+"""Kept from one request to the next."""
+LOWEST_SUN = 0.02
+"""Sine of its height; below there is no sunlight, so no shadows either."""
 
 
 @dataclass(slots=True)
@@ -52,9 +48,12 @@ class Shot:
 
 
 class Painter:
-    def __init__(self, packed: Arrays, textures: NDArray[np.uint8], layers: dict[str, tuple[int, int]]) -> None:
-        self.ctx = moderngl.create_context(standalone=True, backend="egl")  # type: ignore[arg-type]
-        ctx = self.ctx
+    def __init__(
+        self, ctx: moderngl.Context, packed: Arrays, textures: NDArray[np.uint8], layers: dict[str, tuple[int, int]]
+    ) -> None:
+        self.ctx = ctx
+        # what is dropped is freed
+        ctx.gc_mode = "auto"
         self.culler = Culler(packed)
         self._vertices = ctx.buffer(packed["vertices"].tobytes() or b"\0" * 32)
         self._indices = ctx.buffer(packed["indices"].tobytes() or b"\0" * 4)
@@ -70,26 +69,36 @@ class Painter:
         self._layers.filter = (moderngl.LINEAR_MIPMAP_LINEAR, moderngl.LINEAR)
         self._materials = np.zeros((MOST_MATERIALS, 4))
         for number, m in enumerate(MATERIALS):
-            self._materials[number] = (1.0 / m.tile, *layers.get(m.texture, layers["plain"]), m.gloss)
+            self._materials[number] = (
+                1.0 / m.tile,
+                *layers.get(m.texture, layers["plain"]),
+                m.gloss or -m.translucency,
+            )
         clouds = _cloud_noise(256)
         self._clouds = ctx.texture((256, 256), 1, clouds.tobytes())
         self._clouds.build_mipmaps()
         self._shadows = Shadows(ctx, self.culler, self._vertices, self._indices)
-        self._programs: dict[str, tuple[moderngl.Program, moderngl.VertexArray, moderngl.VertexArray, Any]] = {}
-        self._targets: dict[tuple[int, int, int, int], Target] = {}
+        self._lit: tuple[dict[str, Any], Daylight] | None = None
+        self._precipitation: Precipitation | None = None
+        self._sky = ctx.vertex_array(build_program(ctx, "sky", "sky"), [])
+        self._surfaces: dict[tuple[str, bool, bool], moderngl.VertexArray] = {}
+        self._finishes: dict[str, Finish] = {}
+        self._targets: dict[Any, Target] = {}
 
     # ---- one picture
 
     def paint(self, shot: Shot, number: int) -> moderngl.Framebuffer:
         """The `number`-th picture of a request; the framebuffer holds colour and surface, top row first."""
         ctx, quality = self.ctx, QUALITIES[shot.quality]
-        light = daylight(shot.sky)
+        light = self._daylight(shot.sky)
         image_from_relative, planes = projection(shot)
         shadow = None
-        if quality.shadow_size and shot.sky["sun_direction"][2] > 0.02:
+        if quality.shadow_size and light.sun_direction[2] > LOWEST_SUN:
             shadow = self._shadows.maps(shot, light, quality)
-        target = self._target(shot, quality.oversampling, number)
-        program, surfaces, sky, finish = self._program(shot.quality, quality, light)
+        falling = any(shot.sky[kind] for kind in KINDS)
+        roofs = self._shadows.roofs(shot) if falling else None
+        target = self._target(shot, quality, number)
+        surfaces = self._surface_pass(shot.quality, quality, shadow is not None, falling)
         instances, commands = self.culler.visible(shot.eye, planes, shot.fx, quality, shot.moving, shot.hidden)
 
         target.samples.use()
@@ -98,25 +107,33 @@ class Painter:
         ctx.front_face = "cw"
         ctx.depth_func = "<="
         target.samples.clear(depth=1.0)
-        self._set(program, image_from_relative, light, shot, shadow)
+        self._set(surfaces.program, image_from_relative, light, shot, shadow)
+        if roofs is not None:
+            roofs.bind(surfaces.program)
         if len(commands):
             self._instances.orphan()
             self._instances.write(instances.tobytes())
             self._commands.orphan()
             self._commands.write(commands.tobytes())
             surfaces.render_indirect(self._commands, count=len(commands))
-        self._paint_sky(sky, image_from_relative, light, shot)
-        draw_precipitation(ctx, target.colour_only, image_from_relative, shot)
-        if quality.oversampling == 1 and not quality.occlusion_samples:
+        self._paint_sky(image_from_relative, light, shot)
+        if roofs is not None:
+            self._precipitation = self._precipitation or Precipitation(ctx)
+            self._precipitation.draw(target.colour_only, image_from_relative, shot, light, roofs, quality.oversampling)
+        if not quality.has_finish:
             return target.samples
-        return self._finish(target, finish, shot, quality)
+        if shot.quality not in self._finishes:
+            self._finishes[shot.quality] = Finish(ctx, quality)
+        return self._finishes[shot.quality].paint(target, shot, light)
+
+    def _daylight(self, sky: dict[str, Any]) -> Daylight:
+        if self._lit is None or self._lit[0] != sky:
+            self._lit = sky, daylight(sky)
+        return self._lit[1]
 
     def _set(self, program: Any, image_from_relative: Any, light: Daylight, shot: Shot, shadow: Any) -> None:
         write(program, "image_from_relative", image_from_relative.T)
-        for name in ("sun_direction", "sun_colour", "sky_colour", "horizon_colour", "ground_colour"):
-            write(program, name, getattr(light, name))
-        for name in ("extinction", "wetness", "snow"):
-            write(program, name, getattr(light, name))
+        light.write_to(program)
         write(program, "exposure", shot.exposure)
         self._layers.use(0)
         self._palettes.use(1)
@@ -125,72 +142,39 @@ class Painter:
         if shadow is not None:
             shadow.bind(program)
 
-    def _paint_sky(self, sky: Any, image_from_relative: Any, light: Daylight, shot: Shot) -> None:
-        program = sky.program
+    def _paint_sky(self, image_from_relative: Any, light: Daylight, shot: Shot) -> None:
+        program: Any = self._sky.program
         write(program, "relative_from_image", np.linalg.inv(image_from_relative).T)
-        for name in ("sun_direction", "sun_colour", "sky_colour", "horizon_colour", "clouds", "haze"):
-            write(program, name, getattr(light, name))
+        light.write_to(program)
         write(program, "exposure", shot.exposure)
         write(program, "cloud_shift", (0.002 * shot.t, 0.001 * shot.t))
         self._clouds.use(2)
         program["cloud_map"].value = 2
-        sky.render(moderngl.TRIANGLES, vertices=3)
-
-    def _finish(self, target: Target, finish: Any, shot: Shot, quality: Quality) -> moderngl.Framebuffer:
-        program, k = finish.program, quality.oversampling
-        colours: Any
-        surfaces: Any
-        colours, surfaces = target.samples.color_attachments
-        if quality.bloom:
-            colours.build_mipmaps()
-            colours.filter = (moderngl.LINEAR_MIPMAP_LINEAR, moderngl.LINEAR)
-        colours.use(3)
-        surfaces.use(4)
-        program["colours"].value, program["surfaces"].value = 3, 4
-        half = 0.5 * (k - 1)
-        write(program, "lens", (k * shot.fx, k * shot.fy, k * shot.cx + half, k * shot.cy + half))
-        write(program, "camera_from_world", shot.world_from_camera)  # column by column: its transpose
-        write(program, "bloom", quality.bloom)
-        target.pixels.use()
-        self.ctx.disable(moderngl.DEPTH_TEST)
-        finish.render(moderngl.TRIANGLES, vertices=3)
-        return target.pixels
+        self._sky.render(moderngl.TRIANGLES, vertices=3)
 
     # ---- what pictures need
 
-    def _target(self, shot: Shot, oversampling: int, number: int) -> Target:
-        key = (shot.width, shot.height, oversampling, number)
+    def _target(self, shot: Shot, quality: Quality, number: int) -> Target:
+        key = (shot.width, shot.height, quality.oversampling, quality.has_finish, number)
         if key not in self._targets:
-            if len(self._targets) > 24:
-                self._targets.clear()
-            size = (shot.width * oversampling, shot.height * oversampling)
-            ctx = self.ctx
-            colour, surface = ctx.texture(size, 4), ctx.texture(size, 4, dtype="u4")
-            surface.filter = (moderngl.NEAREST, moderngl.NEAREST)
-            depth = ctx.depth_renderbuffer(size)
-            samples = ctx.framebuffer([colour, surface], depth)
-            whole = (shot.width, shot.height)
-            pixels = ctx.framebuffer([ctx.texture(whole, 4), ctx.texture(whole, 4, dtype="u4")])
-            self._targets[key] = Target(samples, ctx.framebuffer([colour], depth), pixels)
+            if len(self._targets) >= MOST_TARGETS:
+                self._targets.pop(next(iter(self._targets)))
+            self._targets[key] = Target(self.ctx, shot.width, shot.height, quality)
         return self._targets[key]
 
-    def _program(self, name: str, quality: Quality, light: Daylight) -> Any:
-        shadows = quality.shadow_size > 0 and light.sun_direction[2] > 0.02
-        key = f"{name} {shadows}"
-        if key not in self._programs:
-            defines: dict[str, Any] = {"TAPS": quality.shadow_taps} if shadows else {}
-            if shadows:
-                defines["SHADOWS"] = 1
+    def _surface_pass(self, name: str, quality: Quality, shadows: bool, falling: bool) -> moderngl.VertexArray:
+        key = (name, shadows, falling)
+        if key not in self._surfaces:
+            defines: dict[str, Any] = {"SHADOWS": 1, "TAPS": quality.shadow_taps} if shadows else {}
+            if falling:
+                defines["WEATHER"] = 1
             if quality.bumps:
                 defines["BUMPS"] = quality.bumps
             program = build_program(self.ctx, "surface", "surface", **defines)
             write(program, "materials", self._materials)
-            surfaces = model_vertex_array(self.ctx, program, self._vertices, self._indices, self._instances)
-            sky = self.ctx.vertex_array(build_program(self.ctx, "sky", "sky"), [])
-            finish_defines = {"OVERSAMPLING": quality.oversampling, "OCCLUSION": quality.occlusion_samples}
-            finish = self.ctx.vertex_array(build_program(self.ctx, "finish", "finish", **finish_defines), [])
-            self._programs[key] = (program, surfaces, sky, finish)
-        return self._programs[key]
+            vertices, indices = self._vertices, self._indices
+            self._surfaces[key] = model_vertex_array(self.ctx, program, vertices, indices, self._instances)
+        return self._surfaces[key]
 
 
 def projection(shot: Shot) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -2,53 +2,71 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import moderngl
 import numpy as np
 
-from skyloop.rendering.programs import build_program
+from skyloop.rendering.daylight import Daylight
+from skyloop.rendering.programs import build_program, write
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    per_unit: float
+    """Drops in the cube per mm/h or mg/m³."""
+    fall: tuple[float, float, float]
+    """m/s."""
+    side: float
+    """m of the cube of drops around the camera."""
+    streak: float
+    """s of its fall that a drop is drawn along."""
+    thickness: float
+    """m."""
+    tint: tuple[float, float, float]
+    opacity: float
+
 
 KINDS = {
-    # drops per unit, fall (m/s), side of the cube (m), streak (s), thickness (m), tint, opacity
-    "rain": (250.0, (0.6, 0.3, -8.0), 16.0, 0.012, 0.004, (0.75, 0.78, 0.82), 0.35),
-    "snow": (900.0, (0.5, 0.2, -1.2), 14.0, 0.0, 0.022, (0.95, 0.96, 0.98), 0.85),
-    "dust": (12.0, (1.5, 0.4, -0.05), 12.0, 0.0, 0.008, (0.72, 0.60, 0.42), 0.45),
+    "rain": Kind(250.0, (0.6, 0.3, -8.0), 16.0, 0.02, 0.003, (1.05, 1.08, 1.1), 0.55),
+    "snow": Kind(1500.0, (0.5, 0.2, -1.2), 12.0, 0.0, 0.022, (1.25, 1.27, 1.3), 0.9),
+    "dust": Kind(12.0, (1.5, 0.4, -0.05), 12.0, 0.0, 0.006, (0.95, 0.80, 0.58), 0.5),
 }
 MOST = 20_000
-_passes: dict[int, Any] = {}
 
 
-def draw_precipitation(ctx: moderngl.Context, target: Any, image_from_relative: Any, shot: Any) -> None:
+class Precipitation:
     """Over the colour only: depth cameras and labels see through it."""
-    amounts = {kind: float(shot.sky[kind]) for kind in KINDS}
-    if not any(amounts.values()):
-        return
-    if id(ctx) not in _passes:
-        _passes[id(ctx)] = ctx.vertex_array(build_program(ctx, "particles", "particles"), [])
-    array = _passes[id(ctx)]
-    target.use()
-    ctx.enable_only(moderngl.DEPTH_TEST | moderngl.BLEND)
-    ctx.blend_func = moderngl.SRC_ALPHA, moderngl.ONE_MINUS_SRC_ALPHA
-    brightness = float(np.clip(0.15 + shot.sky["sun_direction"][2], 0.1, 1.0))
-    for kind, amount in amounts.items():
-        per_unit, fall, side, streak, thickness, tint, opacity = KINDS[kind]
-        n = min(MOST, int(per_unit * amount))
-        if not n:
-            continue
-        values = {
-            "image_from_relative": image_from_relative.T,
-            "eye": np.mod(shot.eye, side),
-            "fall": fall,
-            "t": shot.t % (1000.0 * side),
-            "side": side,
-            "streak": streak,
-            "thickness": thickness,
-            "tint": np.multiply(tint, brightness),
-            "opacity": opacity,
-        }
-        for name, value in values.items():
-            if name in array.program:
-                array.program[name].write(np.asarray(value, np.float32).tobytes())
-        array.render(moderngl.TRIANGLE_STRIP, vertices=4, instances=n)
-    ctx.disable(moderngl.BLEND)
+
+    def __init__(self, ctx: moderngl.Context) -> None:
+        self._ctx = ctx
+        self._array = ctx.vertex_array(build_program(ctx, "particles", "particles"), [])
+
+    def draw(
+        self, target: Any, image_from_relative: Any, shot: Any, light: Daylight, roofs: Any, sample_px: int
+    ) -> None:
+        ctx, program = self._ctx, self._array.program
+        target.use()
+        ctx.enable_only(moderngl.DEPTH_TEST | moderngl.BLEND)
+        ctx.blend_func = moderngl.SRC_ALPHA, moderngl.ONE_MINUS_SRC_ALPHA
+        write(program, "image_from_relative", image_from_relative.T)
+        roofs.bind(program)
+        write(program, "focal", sample_px * shot.fx)
+        for name, kind in KINDS.items():
+            n = min(MOST, int(kind.per_unit * shot.sky[name]))
+            if not n:
+                continue
+            # worked out here, because hours of fall are too far for single precision
+            write(program, "shift", np.mod(np.multiply(kind.fall, shot.t) - shot.eye, kind.side))
+            write(program, "tint", _shown(kind.tint, light, shot.exposure))
+            for field in ("fall", "side", "streak", "thickness", "opacity"):
+                write(program, field, getattr(kind, field))
+            self._array.render(moderngl.TRIANGLE_STRIP, vertices=4, instances=n)
+        ctx.disable(moderngl.BLEND)
+
+
+def _shown(tint: Any, light: Daylight, exposure: float) -> Any:
+    """A small thing in the air, lit from all around, as the image shows it."""
+    around = 0.8 * np.array(light.horizon_colour) + 0.2 * np.array(light.sun_colour)
+    return np.sqrt(1.0 - np.exp(-exposure * np.multiply(tint, around)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import mmap
 import os
+import signal
 import socket
 import sys
 from typing import Any
@@ -21,6 +22,8 @@ def main() -> None:
     peer = socket.socket(fileno=int(sys.argv[1]))
     memory = int(sys.argv[2])
     os.nice(NICENESS)
+    # Ctrl-C goes to the whole group; the client decides when pictures end
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def read(n: int) -> bytearray:
         buffer = bytearray(n)
@@ -37,32 +40,47 @@ def main() -> None:
 
     try:
         header, packed = decode(read)
+        stage = "OpenGL"
         try:
-            painter = _painter(header, packed)
+            ctx = open_context()
+            stage = "world"
+            painter = _painter(ctx, header, packed)
         except Exception as error:
-            answer({"error": f"{type(error).__name__}: {error}"})
+            answer({"error": _one_line(error), "in": stage})
             return
-        answer({"renderer": painter.ctx.info["GL_RENDERER"], "version": painter.ctx.info["GL_VERSION"]})
-        shared: Any = None
+        answer({"renderer": ctx.info["GL_RENDERER"], "version": ctx.info["GL_VERSION"]})
+        shared: Any = b""
         while True:
             header, arrays = decode(read)
-            if shared is None or len(shared) < header["bytes"]:
+            if len(shared) < header["bytes"]:
                 shared = mmap.mmap(memory, header["bytes"])
             try:
                 _paint_all(painter, header, arrays, shared)
                 answer({"done": len(header["shots"])})
             except Exception as error:
-                answer({"error": f"{type(error).__name__}: {error}"})
-    except (EOFError, ConnectionError, KeyboardInterrupt):
+                answer({"error": _one_line(error)})
+    except (EOFError, ConnectionError):
         return
 
 
-def _painter(header: dict[str, Any], packed: Arrays) -> Any:
+def open_context() -> Any:
+    """OpenGL 4.3 without a screen."""
+    import moderngl
+
+    return moderngl.create_context(require=430, standalone=True, backend="egl")  # type: ignore[arg-type]
+
+
+def _one_line(error: Exception) -> str:
+    kind = "" if type(error) is Exception else f"{type(error).__name__}: "
+    return kind + " ".join(str(error).split())
+
+
+def _painter(ctx: Any, header: dict[str, Any], packed: Arrays) -> Any:
     from skyloop.rendering.painter import Painter
     from skyloop.rendering.textures import texture_layers
 
     textures, layers = texture_layers(header["textures"], header["texture_seed"])
-    return Painter(packed, textures, layers)
+    return Painter(ctx, packed, textures, layers)
 
 
 def _paint_all(painter: Any, header: dict[str, Any], arrays: Arrays, shared: Any) -> None:

@@ -46,5 +46,6 @@ def model_vertex_array(ctx: Any, program: Any, vertices: Any, indices: Any, inst
 
 def write(program: Any, name: str, value: Any) -> None:
     """A uniform, unless the compiler found no use for it."""
-    if name in program:
-        program[name].write(np.asarray(value, np.float32).tobytes())
+    member = program.get(name, None)
+    if member is not None:
+        member.write(np.asarray(value, np.float32).tobytes())

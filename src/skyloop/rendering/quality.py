@@ -14,6 +14,8 @@ class Quality:
     """Things smaller than this on the image are left out."""
     shadow_size: int
     """Texels along the side of the shadow map; 0: no shadows."""
+    shadow_step: int
+    """Levels of detail that what throws a shadow has less than at its fullest."""
     shadow_taps: int
     """1, 2 or 3: looks into the shadow map along each axis; more make softer edges."""
     bumps: float
@@ -25,11 +27,16 @@ class Quality:
     bloom: float
     """Strength of the glow around bright places."""
 
+    @property
+    def has_finish(self) -> bool:
+        """Is there a second pass, from samples to pixels?"""
+        return self.occlusion_samples > 0
+
 
 QUALITIES: Final = {
-    "low": Quality(0.6, 1.5, 0, 1, 0.0, 0, 1, 0.0),
-    "medium": Quality(1.0, 1.0, 2048, 1, 0.0, 0, 1, 0.0),
-    "high": Quality(1.6, 0.7, 2048, 2, 0.6, 10, 1, 0.0),
-    "epic": Quality(2.5, 0.5, 4096, 3, 0.8, 16, 3, 0.0),
-    "cinematic": Quality(1e9, 0.0, 4096, 3, 1.0, 24, 3, 0.25),
+    "low": Quality(0.6, 1.5, 0, 0, 1, 0.0, 0, 1, 0.0),
+    "medium": Quality(1.0, 1.0, 2048, 1, 1, 0.0, 0, 1, 0.0),
+    "high": Quality(1.6, 0.7, 2048, 0, 2, 0.6, 10, 1, 0.0),
+    "epic": Quality(2.5, 0.5, 4096, 0, 3, 0.8, 16, 3, 0.0),
+    "cinematic": Quality(1e9, 0.0, 4096, 0, 3, 1.0, 24, 3, 0.1),
 }

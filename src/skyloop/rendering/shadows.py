@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +10,7 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from skyloop.rendering.culling import Culler
+from skyloop.rendering.culling import Culler, Draws
 from skyloop.rendering.daylight import Daylight
 from skyloop.rendering.programs import build_program, model_vertex_array, write
 from skyloop.rendering.quality import Quality
@@ -17,12 +18,15 @@ from skyloop.rendering.quality import Quality
 HALF_SIDE = 72.0
 """m from the middle of the map to its edge."""
 MOVING_HALF_SIDE = 36.0
-GRID = 12.0
-"""m; maps are centred on multiples of this, so that a map serves many views and depends on no history."""
+CELLS = 8
+"""Maps are centred on multiples of an eighth of their side, so that one serves many views and depends on no history;
+in texels these are whole numbers, so that shadows do not jump from one map to the next."""
 DEPTH = 250.0
 """m before and behind the middle that are seen."""
-KEPT = 6
-"""Maps remembered."""
+DEPTH_STEP = 90.0
+ROOF_SIZE = 1024
+MOST_TEXELS = 14 * 2048**2
+"""Of all maps remembered: 230 MB."""
 
 
 @dataclass(slots=True)
@@ -46,6 +50,19 @@ class ShadowMaps:
             program["shadow_texel"].value = self.texel
 
 
+@dataclass(slots=True)
+class Roofs:
+    """What lies highest at each place: rain and snow fall as far as this."""
+
+    highest: moderngl.Texture
+    from_relative: NDArray[Any]
+
+    def bind(self, program: Any) -> None:
+        self.highest.use(7)
+        program["roofs"].value = 7
+        write(program, "roof_from_relative", self.from_relative.T)
+
+
 class Shadows:
     def __init__(self, ctx: moderngl.Context, culler: Culler, vertices: Any, indices: Any) -> None:
         self._ctx, self._culler = ctx, culler
@@ -57,27 +74,41 @@ class Shadows:
     def maps(self, shot: Any, light: Daylight, quality: Quality) -> ShadowMaps:
         sun = np.asarray(light.sun_direction)
         axes = _axes(sun)
-        forward = shot.world_from_camera[:, 2]
-        # the middle lies ahead of the camera, on the grid of the map's own axes
-        middle = _snapped(shot.eye + 0.6 * HALF_SIDE * np.array([forward[0], forward[1], 0.0]), axes)
-        key = (*np.round(middle, 3), *np.round(sun, 6), quality.shadow_size)
-        if key not in self._kept:
-            if len(self._kept) >= KEPT:
-                self._kept.pop(next(iter(self._kept))).release()
-            texture = self._new_map(quality.shadow_size)
-            self._paint(texture, middle, axes, HALF_SIDE, None)
-            self._kept[key] = texture
-        near = shot.eye + 0.5 * MOVING_HALF_SIDE * np.array([forward[0], forward[1], 0.0])
-        moving_middle = _snapped(near, axes)
+        # the middle lies ahead of the camera
+        ahead = 0.5 * shot.world_from_camera[:, 2] * [1.0, 1.0, 0.0]
+        middle, cell = _snapped(shot.eye + HALF_SIDE * ahead, axes, HALF_SIDE)
+        moving_middle, _ = _snapped(shot.eye + MOVING_HALF_SIDE * ahead, axes, MOVING_HALF_SIDE)
         moving = self._moving_map(quality.shadow_size // 2)
-        self._paint(moving, moving_middle, axes, MOVING_HALF_SIDE, shot.moving)
+        step, casters = quality.shadow_step, self._culler.casters
+        planes = _planes(moving_middle, axes, MOVING_HALF_SIDE)
+        self._paint(moving, axes, MOVING_HALF_SIDE, casters(planes, moving_middle, shot.moving, step))
+        key = (step, *cell, *sun.tolist(), quality.shadow_size)
         return ShadowMaps(
-            self._kept[key],
+            self._kept_map(key, axes, middle, lambda planes: casters(planes, middle, None, step)),
             moving,
             _to_map(axes, HALF_SIDE, shot.eye - middle),
             _to_map(axes, MOVING_HALF_SIDE, shot.eye - moving_middle),
             1.0 / quality.shadow_size,
         )
+
+    def roofs(self, shot: Any) -> Roofs:
+        axes = _axes(np.array([0.0, 0.0, 1.0]))
+        middle, cell = _snapped(shot.eye, axes, HALF_SIDE)
+        key = ("roofs", *cell, ROOF_SIZE)
+        texture = self._kept_map(key, axes, middle, lambda planes: self._culler.standing(planes, middle))
+        return Roofs(texture, _to_map(axes, HALF_SIDE, shot.eye - middle))
+
+    def _kept_map(self, key: Any, axes: Any, middle: Any, pick: Callable[[NDArray[Any]], Draws]) -> moderngl.Texture:
+        """The map of that key, whose last part is its size; drawn with what `pick` finds within its planes."""
+        size = key[-1]
+        if key not in self._kept:
+            # those longest unused go first
+            while self._kept and sum(size**2 for *_, size in self._kept) + size**2 > MOST_TEXELS:
+                self._kept.pop(next(iter(self._kept)))
+            self._kept[key] = self._new_map(size)
+            self._paint(self._kept[key], axes, HALF_SIDE, pick(_planes(middle, axes, HALF_SIDE)))
+        self._kept[key] = self._kept.pop(key)
+        return self._kept[key]
 
     def _new_map(self, size: int) -> moderngl.Texture:
         texture = self._ctx.depth_texture((size, size))
@@ -91,18 +122,15 @@ class Shadows:
             self._maps[size] = self._ctx.framebuffer(depth_attachment=self._new_map(size))
         return self._maps[size].depth_attachment
 
-    def _paint(self, texture: Any, middle: Any, axes: Any, half: float, moving: Any) -> None:
-        planes = []
-        for axis, reach in ((axes[0], half), (axes[1], half)):
-            planes += [(*axis, reach - axis @ middle), (*-axis, reach + axis @ middle)]
-        instances, commands = self._culler.casters(np.array(planes), middle, moving)
+    def _paint(self, texture: Any, axes: Any, half: float, draws: Draws) -> None:
+        instances, commands = draws
         fbo = self._ctx.framebuffer(depth_attachment=texture)
         fbo.use()
         fbo.clear(depth=1.0)
         if len(commands):
             if self._pass is None:
-                instance_buffer = self._ctx.buffer(reserve=64 * max(1, len(self._culler._shape)))
-                command_buffer = self._ctx.buffer(reserve=20 * max(1, len(self._culler._p["lods"])))
+                instance_buffer = self._ctx.buffer(reserve=64 * self._culler.n_rows)
+                command_buffer = self._ctx.buffer(reserve=20 * self._culler.n_lods)
                 program = build_program(self._ctx, "shadow", "shadow")
                 array = model_vertex_array(self._ctx, program, self._vertices, self._indices, instance_buffer)
                 self._pass = (program, array, instance_buffer, command_buffer)
@@ -128,8 +156,16 @@ def _axes(sun: NDArray[Any]) -> NDArray[Any]:
     return np.array([right, np.cross(sun, right), -sun])
 
 
-def _snapped(place: NDArray[Any], axes: NDArray[Any]) -> NDArray[Any]:
-    return np.asarray(axes.T @ (GRID * np.round(axes @ place / GRID)))
+def _snapped(place: NDArray[Any], axes: NDArray[Any], half: float) -> tuple[NDArray[Any], tuple[int, ...]]:
+    """The middle of the cell of the map's own axes that `place` lies in, and the cell's numbers."""
+    steps = np.array([2.0 * half / CELLS, 2.0 * half / CELLS, DEPTH_STEP])
+    cell = np.round(axes @ place / steps)
+    return axes.T @ (steps * cell), tuple(cell.astype(int).tolist())
+
+
+def _planes(middle: NDArray[Any], axes: NDArray[Any], half: float) -> NDArray[Any]:
+    """(4, 4) of a map's sides, inside positive."""
+    return np.array([(*axis, half - axis @ middle) for axis in (axes[0], -axes[0], axes[1], -axes[1])])
 
 
 def _clip(axes: NDArray[Any], half: float) -> NDArray[Any]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -237,10 +238,15 @@ class DepthCamera:
         return DepthImage(kinematics.t_ns, out), state
 
     def _incidence_gain(self, view: View) -> NDArray[np.float32]:
+        normals = view.normals @ matrix_from_quat(view.pose.quat_wxyz).astype(np.float32)
+        cosine = np.abs(np.einsum("ijk,ijk->ij", normals, self._sight))
+        return np.asarray(np.maximum(cosine, 0.05) ** np.float32(-self._config.incidence), np.float32)
+
+    @cached_property
+    def _sight(self) -> NDArray[np.float32]:
+        """(height, width, 3) unit, camera axes."""
         rays = self.lens.rays()
-        normals = view.normals @ matrix_from_quat(view.pose.quat_wxyz)
-        cosine = np.abs(np.einsum("ijk,ijk->ij", normals, rays)) / np.linalg.norm(rays, axis=2)
-        return np.asarray(np.maximum(cosine, 0.05) ** -self._config.incidence, np.float32)
+        return np.asarray(rays / np.linalg.norm(rays, axis=2, keepdims=True), np.float32)
 
     def disturbed(self, sample: DepthImage, field: str, error: Array) -> DepthImage:
         """A fault moves what has a value; what leaves the range loses it."""

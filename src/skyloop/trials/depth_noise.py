@@ -90,8 +90,11 @@ class StereoCheck:
     @property
     def core_laws(self) -> Laws:
         """Where most pixels match; beyond there is no core."""
-        most = self.filled >= 0.5
-        return fit_laws(self.distance[most], self.core[most])
+        return fit_laws(self.distance[self.has_core], self.core[self.has_core])
+
+    @property
+    def has_core(self) -> Any:
+        return self.filled >= 0.5
 
     def r2_of_table_1(self, farthest: float) -> float:
         """How well eq. (4) with the published m foretells this σ."""
@@ -231,21 +234,22 @@ def _stereo_results(check: StereoCheck) -> list[Result]:
         "filled": check.filled.tolist(),
         "paper": "a real D435 on its own wall",
     }
-    rows: list[tuple[str, str, float | None, float, str]] = [
-        ("Table 1", f"R² of eq. 4 with m = {m}", PUBLISHED_R2[check.material], check.r2_of_table_1(8.0), "1"),
-        ("Table 1", "m fitted", m, laws.growth, "1/m"),
-        ("Table 1", "R² of eq. 4 with m fitted", None, laws.growth_r2, "1"),
-        ("text", "R² of a·d², a fitted", None, laws.square_r2, "1"),
-        ("text", "p of c·d^p", None, laws.power, "1"),
-        ("text", "core, m fitted", None, core.growth, "1/m"),
-        ("text", "core, R² of eq. 4", None, core.growth_r2, "1"),
-        ("text", "core, R² of a·d²", None, core.square_r2, "1"),
-        ("text", "core, p of c·d^p", None, core.power, "1"),
-        ("text", "core, disparity error of a·d²", None, core.disparity_sd(ACROSS), "px"),
+    cored = int(np.sum(check.has_core))
+    rows: list[tuple[str, str, float | None, float, str, int]] = [
+        ("Table 1", f"R² of eq. 4 with m = {m}", PUBLISHED_R2[check.material], check.r2_of_table_1(8.0), "1", n),
+        ("Table 1", "m fitted", m, laws.growth, "1/m", n),
+        ("Table 1", "R² of eq. 4 with m fitted", None, laws.growth_r2, "1", n),
+        ("text", "R² of a·d², a fitted", None, laws.square_r2, "1", n),
+        ("text", "p of c·d^p", None, laws.power, "1", n),
+        ("text", "core, m fitted", None, core.growth, "1/m", cored),
+        ("text", "core, R² of eq. 4", None, core.growth_r2, "1", cored),
+        ("text", "core, R² of a·d²", None, core.square_r2, "1", cored),
+        ("text", "core, p of c·d^p", None, core.power, "1", cored),
+        ("text", "core, disparity error of a·d²", None, core.disparity_sd(ACROSS), "px", cored),
     ]
     return [
-        Result(PAPER, table, name + cell, published, measured, unit, n, None, conditions)
-        for table, cell, published, measured, unit in rows
+        Result(PAPER, table, name + cell, published, measured, unit, count, None, conditions)
+        for table, cell, published, measured, unit, count in rows
     ]
 
 

@@ -31,7 +31,12 @@ def write_report(folder: Path, checks: list[SelfCheck], stereo: list[StereoCheck
 
 
 def markdown(stereo: list[StereoCheck], results: list[Result]) -> str:
-    lines = ["# Depth noise by distance and material", "", "| cell | published | measured | unit |", "|---|---|---|---|"]
+    lines = [
+        "# Depth noise by distance and material",
+        "",
+        "| cell | published | measured | unit |",
+        "|---|---|---|---|",
+    ]
     for r in results:
         published = "" if r.published is None else f"{r.published:g}"
         lines.append(f"| {r.cell} | {published} | {r.measured:.4g} | {r.unit} |")
@@ -71,7 +76,15 @@ def _sigma(axis: Any, check: SelfCheck, pair: StereoCheck) -> None:
     axis.plot(DISTANCES, kim_sigma(m, DISTANCES), color=INK, lw=1.2, label="eq. 4, m of Table 1")
     axis.plot(check.distance[some], check.sigma[some], "+", color=INK, ms=6, label="our camera (self-check)")
     axis.plot(pair.distance, pair.sigma, "o", color=colour, ms=4, label="synthetic stereo")
-    axis.plot(pair.distance, pair.core, "o", color=colour, ms=4, mfc="white", label="synthetic stereo, core")
+    axis.plot(
+        pair.distance[pair.has_core],
+        pair.core[pair.has_core],
+        "o",
+        color=colour,
+        ms=4,
+        mfc="white",
+        label="synthetic stereo, core",
+    )
     axis.plot(DISTANCES, kim_sigma(laws.growth, DISTANCES), ":", color=colour, label="eq. 4 fitted to synthetic stereo")
     axis.plot(DISTANCES, laws.square * DISTANCES**2, "--", color=colour, label="a·d² fitted to synthetic stereo")
     title = f"{check.material}: m {m} in Table 1, {laws.growth:.2f} fitted\n"
@@ -84,7 +97,7 @@ def _disparity(axis: Any, stereo: list[StereoCheck]) -> None:
         colour = COLOURS[check.material]
         curve = kim_sigma(GROWTH[check.material], DISTANCES) * ACROSS / DISTANCES**2
         axis.plot(DISTANCES, curve, color=colour, lw=1.3, label=f"eq. 4, {check.material}")
-        core = np.where(check.filled >= 0.5, check.core, np.nan)
+        core = np.where(check.has_core, check.core, np.nan)
         axis.plot(check.distance, core * ACROSS / check.distance**2, "o", color=colour, ms=4, mfc="white")
     axis.axhline(1.0, color=INK, lw=0.8)
     title = "disparity error σ·b·f/d²: level in stereo theory\ncurves: eq. 4; rings: synthetic stereo, core"

@@ -171,7 +171,7 @@ def _electrons(view: View, to_projector: float, dots: NDArray[np.float64]) -> ND
 
 def _counts(electrons: NDArray[np.float32], rng: np.random.Generator) -> NDArray[np.int32]:
     noise = rng.standard_normal(electrons.shape, np.float32) * np.sqrt(electrons + READ_NOISE**2)
-    return np.rint(np.clip(electrons + noise, 0.0, FULL_WELL) / ELECTRONS_PER_COUNT).astype(np.int32)
+    return np.asarray(np.rint(np.clip(electrons + noise, 0.0, FULL_WELL) / ELECTRONS_PER_COUNT), np.int32)
 
 
 def matched_depth(pair: Pair) -> NDArray[np.float32]:

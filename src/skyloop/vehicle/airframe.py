@@ -116,6 +116,10 @@ class Contact(BaseModel):
     sink: Positive = 0.001
     """m the legs give under the weight at rest; sets the stiffness."""
     damping_ratio: Positive = 0.5
+    restitution: Annotated[float, Field(ge=0, le=1)] = 0.3
+    """Share of the closing speed it bounces back with from solid things; not at less than 0.5 m/s."""
+    crash_speed: Positive | None = 4.0
+    """m/s of closing speed at which the body or a rotor breaks and all rotors stop; null: never."""
 
 
 class Gains(BaseModel):

@@ -1,12 +1,123 @@
-"""How a vehicle looks."""
+"""What a vehicle looks like, from the numbers of its airframe; rays, cameras and collisions all meet this shape."""
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from skyloop.messages import Array
 from skyloop.vehicle.airframe import Airframe
-from skyloop.world.mesh import box
+from skyloop.world.mesh import Colour, Mesh, box, circle, cylinder, ellipsoid, loft, merged, mesh_of, quad
 from skyloop.world.model import Shape
+
+SHELL: Colour = (70, 74, 80)
+FRAME: Colour = (40, 42, 46)
+METAL: Colour = (150, 152, 156)
+REAR: Colour = (52, 52, 56)
+FRONT: Colour = (235, 90, 25)
+"""Front rotors and the nose, so that one sees where it is heading."""
+GLASS: Colour = (15, 20, 30)
+
+DISC_THICKNESS = 0.03
+"""Of the rotor's radius."""
+LOD_RANGE = 25.0
+"""m per m of size, beyond which a camera takes the simple shape."""
 
 
 def vehicle_shape(airframe: Airframe) -> Shape:
-    reach = max(max(abs(x), abs(y)) for x, y, _ in (rotor.position for rotor in airframe.rotors))
-    return Shape(airframe.name, (box((2.0 * reach, 2.0 * reach, 0.1), colour=(40, 40, 45)),))
+    """In body axes, about the body origin."""
+    hubs = np.array([rotor.position for rotor in airframe.rotors])
+    centre, half = _body(airframe, hubs)
+    full = merged([_fuselage(centre, half), *_drives(airframe, hubs, centre), *_legs(airframe, centre, half)])
+    if "d435" in airframe.name:
+        eye = box((0.025, 0.09, 0.025), centre=(0.12, 0.0, centre[2] - half[2]), colour=METAL, material="metal")
+        full = merged([full, eye])
+    return Shape(f"vehicle {airframe.name}", (full, _simple(airframe, hubs, centre, half)), (LOD_RANGE * full.radius,))
+
+
+def _body(airframe: Airframe, hubs: Array) -> tuple[Array, Array]:
+    """Centre and half size of the fuselage: around the body's contact points that belong to no rotor."""
+    arm = float(np.linalg.norm(hubs[:, :2], axis=1).mean())
+    points = np.array(airframe.contact.body).reshape(-1, 3)
+    gap = np.linalg.norm(points[:, None, :2] - hubs[None, :, :2], axis=2).min(axis=1, initial=np.inf)
+    own = points[gap > 1.05 * airframe.motor.radius]
+    reach = max(0.35 * arm, np.abs(own[:, 0]).max(initial=0.0))
+    top = max(float(hubs[:, 2].max()), own[:, 2].max(initial=0.0), 0.12 * arm)
+    bottom = min(-0.1 * arm, 0.35 * min(leg[2] for leg in airframe.contact.legs))
+    half = np.array([reach, 0.28 * arm, 0.5 * (top - bottom)])
+    return np.array([0.0, 0.0, 0.5 * (top + bottom)]), half
+
+
+def _fuselage(centre: Array, half: Array) -> Mesh:
+    """A rounded hull along x with a bright nose."""
+    stations = np.array([-1.0, -0.8, -0.35, 0.35, 0.75, 1.0])
+    girths = np.array([0.35, 0.75, 1.0, 0.95, 0.62, 0.25])
+    rings = []
+    for x, girth in zip(stations, girths, strict=True):
+        flat = circle((half[1] * girth, half[2] * girth), 10)
+        # the circle's normal, up, becomes forward
+        rings.append(np.stack([np.full(10, half[0] * x), flat[:, 0], flat[:, 1]], axis=1) + centre)
+    return merged(
+        [
+            loft(rings[:5], material="plastic", colour=SHELL),
+            loft(rings[4:], material="plastic", colour=FRONT),
+            ellipsoid(0.45 * half * (0.5, 1.0, 1.0), rings=4, n=6, material="plastic", colour=GLASS).moved(
+                centre + half * (0.3, 0.0, 0.72)
+            ),
+        ]
+    )
+
+
+def _drives(airframe: Airframe, hubs: Array, centre: Array) -> list[Mesh]:
+    """Arms, motors and rotor discs."""
+    radius = airframe.motor.radius
+    motor = 0.13 * radius
+    parts = []
+    for hub in hubs:
+        under = hub - (0.0, 0.0, 0.28 * radius)
+        arm_end = hub - (0.0, 0.0, 0.22 * radius)
+        root = np.array([0.15 * hub[0], 0.15 * hub[1], min(centre[2], arm_end[2])])
+        parts.append(_rod(root, arm_end, 0.09 * radius, 6, FRAME, "plastic"))
+        parts.append(cylinder(motor, 0.28 * radius, 8, material="metal", colour=METAL).moved(under))
+        thick = DISC_THICKNESS * radius
+        colour = FRONT if hub[0] > 0.0 else REAR
+        disc = cylinder(radius, thick, 12, material="plastic", colour=colour)
+        parts.append(disc.moved(hub - (0.0, 0.0, 0.5 * thick)))
+    return parts
+
+
+def _legs(airframe: Airframe, centre: Array, half: Array) -> list[Mesh]:
+    thick = 0.05 * airframe.motor.radius
+    parts = []
+    for leg in np.array(airframe.contact.legs):
+        top = np.array([0.45 * leg[0], np.sign(leg[1]) * min(abs(leg[1]), 0.6 * half[1]), centre[2] - 0.5 * half[2]])
+        parts.append(_rod(leg, top, thick, 5, FRAME, "plastic"))
+    return parts
+
+
+def _rod(start: ArrayLike, end: ArrayLike, radius: float, n: int, colour: Colour, material: str) -> Mesh:
+    """A round bar between two points."""
+    a, along = np.asarray(start, float), np.subtract(end, start)
+    length = float(np.linalg.norm(along))
+    z = along / length
+    x = np.cross(z, (0.0, 0.0, 1.0) if abs(z[2]) < 0.9 else (1.0, 0.0, 0.0))
+    x /= np.linalg.norm(x)
+    rotation = np.stack([x, np.cross(z, x), z], axis=1)
+    return cylinder(radius, length, n, material=material, colour=colour).moved(a, rotation=rotation)
+
+
+def _simple(airframe: Airframe, hubs: Array, centre: Array, half: Array) -> Mesh:
+    """For far away: a box, flat bars and hexagons."""
+    parts = [box(tuple(1.6 * half), centre=tuple(centre), material="plastic", colour=SHELL)]
+    radius = airframe.motor.radius
+    for hub in hubs:
+        colour = FRONT if hub[0] > 0.0 else REAR
+        across = 0.1 * radius * np.array([-hub[1], hub[0], 0.0]) / np.linalg.norm(hub[:2])
+        parts.append(quad(centre - across, hub - across, hub + across, centre + across, colour=FRAME))
+        fan = [[0, k, k + 1] for k in range(1, 5)]
+        ring = circle(radius, 6, centre=tuple(hub))
+        parts.append(mesh_of(ring, fan, normals=np.tile((0.0, 0.0, 1.0), (6, 1)), material="plastic", colour=colour))
+    for leg in np.array(airframe.contact.legs):
+        top, wide = leg * (0.45, 0.45, 0.0), np.array([0.06 * radius, 0.0, 0.0])
+        parts.append(quad(leg - wide, leg + wide, top + wide, top - wide, colour=FRAME))
+    return merged(parts)

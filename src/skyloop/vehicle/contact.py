@@ -1,16 +1,25 @@
 """Touching the ground: spring and damper at each contact point, dry friction by an anchor that sticks or slides."""
 
-import numpy as np
+# mypy: allow-untyped-defs
 
-from skyloop.compiled import inlined
+import numpy as np
+from numba import float64, int64, void
+
+from skyloop.compiled import FIRST, inlined, kernel
 from skyloop.rotations import cross, to_body, to_world
+from skyloop.vehicle.layout import MAX_HITS, PART_BODY, PART_LEG, params_type, state_type
 from skyloop.world.ground import ground_at
+
+APART_NS = 200_000_000
+"""After so long without touching it, the same thing is touched anew."""
+AT_REST = 0.01
+"""m/s below which nothing is told of a touch."""
+GROUND = -1
 
 
 @inlined
-def _point_motion(p, y, i):  # type: ignore[no-untyped-def]
-    """Position and velocity of contact point i, world axes."""
-    place = p.contact_position
+def point_motion(place, y, i):
+    """Position and velocity of row i of `place` (m from the centre of mass, body axes), world axes."""
     rx, ry, rz = place[i, 0], place[i, 1], place[i, 2]
     ax, ay, az = to_world(y[6], y[7], y[8], y[9], rx, ry, rz)
     bx, by, bz = cross(y[10], y[11], y[12], rx, ry, rz)
@@ -19,10 +28,11 @@ def _point_motion(p, y, i):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _point_force(s, p, w, heights, i, x, y, z, vx, vy, vz):  # type: ignore[no-untyped-def]
-    """World force on contact point i, the normal force, and how far friction is over its limit (ratio, ≥ 1 slides)."""
-    height, nx, ny, nz = ground_at(heights, w.origin_x, w.origin_y, w.cell, x, y)
-    depth = (height - z) * nz
+def plane_force(p, depth, nx, ny, nz, vx, vy, vz, anchored, gx, gy, gz):
+    """World force of a plane on a point `depth` below it, the normal force, and friction over its limit (≥ 1 slides).
+
+    v: velocity relative to the plane; g: from the anchor to the point.
+    """
     if depth <= 0.0:
         return 0.0, 0.0, 0.0, 0.0, 0.0
     closing = vx * nx + vy * ny + vz * nz
@@ -31,12 +41,11 @@ def _point_force(s, p, w, heights, i, x, y, z, vx, vy, vz):  # type: ignore[no-u
     # tangential: a spring to the anchor plus damping, never more than friction allows
     tx, ty, tz = vx - closing * nx, vy - closing * ny, vz - closing * nz
     fx, fy, fz = -p.contact_damping * tx, -p.contact_damping * ty, -p.contact_damping * tz
-    if s.anchored[i]:
-        gx, gy = x - s.anchor[i, 0], y - s.anchor[i, 1]
-        along = gx * nx + gy * ny
+    if anchored:
+        along = gx * nx + gy * ny + gz * nz
         fx -= p.contact_stiffness * (gx - along * nx)
         fy -= p.contact_stiffness * (gy - along * ny)
-        fz += p.contact_stiffness * along * nz
+        fz -= p.contact_stiffness * (gz - along * nz)
     size = np.sqrt(fx * fx + fy * fy + fz * fz)
     limit = p.friction * normal
     excess = 0.0
@@ -48,13 +57,20 @@ def _point_force(s, p, w, heights, i, x, y, z, vx, vy, vz):  # type: ignore[no-u
 
 
 @inlined
-def contact_wrench(s, p, w, heights, y):  # type: ignore[no-untyped-def]
-    """Force and torque of all contacts in body axes."""
+def _ground_force(s, p, w, heights, i, x, y, z, vx, vy, vz):
+    height, nx, ny, nz = ground_at(heights, w.origin_x, w.origin_y, w.cell, x, y)
+    gx, gy = x - s.anchor[i, 0], y - s.anchor[i, 1]
+    return plane_force(p, (height - z) * nz, nx, ny, nz, vx, vy, vz, s.anchored[i], gx, gy, 0.0)
+
+
+@inlined
+def contact_wrench(s, p, w, heights, y):
+    """Force and torque of all contacts with the ground in body axes."""
     place = p.contact_position
     total_x = total_y = total_z = torque_x = torque_y = torque_z = 0.0
     for i in range(p.n_contacts):
-        px, py, pz, vx, vy, vz = _point_motion(p, y, i)
-        fx, fy, fz, normal, _ = _point_force(s, p, w, heights, i, px, py, pz, vx, vy, vz)
+        px, py, pz, vx, vy, vz = point_motion(place, y, i)
+        fx, fy, fz, normal, _ = _ground_force(s, p, w, heights, i, px, py, pz, vx, vy, vz)
         if normal > 0.0:
             bx, by, bz = to_body(y[6], y[7], y[8], y[9], fx, fy, fz)
             tx, ty, tz = cross(place[i, 0], place[i, 1], place[i, 2], bx, by, bz)
@@ -67,15 +83,69 @@ def contact_wrench(s, p, w, heights, y):  # type: ignore[no-untyped-def]
     return total_x, total_y, total_z, torque_x, torque_y, torque_z
 
 
+@kernel(void(state_type, params_type, int64, int64, int64, *(float64,) * 8), turn=FIRST)
+def note_hit(s, p, t_ns, row, part, x, y, z, nx, ny, nz, speed, closing):
+    """Remember a touch when it is a new one and not just standing there; one that breaks the vehicle is always new."""
+    crash = part != PART_LEG and closing > p.crash_speed and not s.crashed
+    if crash:
+        s.crashed = 1
+    for k in range(max(0, s.n_hits - MAX_HITS), s.n_hits):
+        known = k % MAX_HITS
+        if s.hit_row[known] == row and t_ns - s.hit_last_ns[known] < APART_NS:
+            s.hit_last_ns[known] = t_ns
+            if not crash:
+                return
+    if speed < AT_REST:
+        return
+    new = s.n_hits % MAX_HITS
+    s.n_hits += 1
+    s.hit_ns[new] = s.hit_last_ns[new] = t_ns
+    s.hit_row[new] = row
+    s.hit_part[new] = part
+    s.hit_crash[new] = crash
+    s.hit_place[new, 0], s.hit_place[new, 1], s.hit_place[new, 2] = x, y, z
+    s.hit_normal[new, 0], s.hit_normal[new, 1], s.hit_normal[new, 2] = nx, ny, nz
+    s.hit_speed[new] = speed
+    s.hit_closing[new] = closing
+
+
 @inlined
-def settle_anchors(s, p, w, heights):  # type: ignore[no-untyped-def]
+def still_touches(s, row, t_ns):
+    """What is touched all the while is not touched anew."""
+    for k in range(MAX_HITS):
+        if s.hit_row[k] == row and t_ns - s.hit_last_ns[k] < APART_NS:
+            s.hit_last_ns[k] = t_ns
+
+
+@inlined
+def _note_ground(s, p, w, heights, i, dt):
+    """A point that is below the ground and was not a step ago."""
+    place, y = p.contact_position, s.motion
+    ax, ay, az, vx, vy, vz = point_motion(place, s.motion_before, i)
+    bx, by, bz, _, _, _ = point_motion(place, y, i)
+    height_a, _, _, _ = ground_at(heights, w.origin_x, w.origin_y, w.cell, ax, ay)
+    height_b, nx, ny, nz = ground_at(heights, w.origin_x, w.origin_y, w.cell, bx, by)
+    gap = max(0.0, az - height_a)
+    f = gap / max(gap + height_b - bz, 1e-12)
+    # velocity of the step's start: by its end the contact has already braked the point
+    speed = np.sqrt(vx * vx + vy * vy + vz * vz)
+    s.impact_speed = max(s.impact_speed, speed)
+    closing = -(vx * nx + vy * ny + vz * nz)
+    part = PART_LEG if p.contact_is_leg[i] > 0.0 else PART_BODY
+    t_ns = int64(np.rint((s.step + f) * dt * 1e9))
+    x, y_, z = ax + f * (bx - ax), ay + f * (by - ay), az + f * (bz - az)
+    note_hit(s, p, t_ns, GROUND, part, x, y_, z, nx, ny, nz, speed, closing)
+
+
+@inlined
+def settle_anchors(s, p, w, heights, dt):
     """After a step: plant anchors where points touched, drag them where they slid, drop them where they left."""
     y = s.motion
     s.legs_down = 0
     s.body_down = 0
     for i in range(p.n_contacts):
-        px, py, pz, vx, vy, vz = _point_motion(p, y, i)
-        _, _, _, normal, excess = _point_force(s, p, w, heights, i, px, py, pz, vx, vy, vz)
+        px, py, pz, vx, vy, vz = point_motion(p.contact_position, y, i)
+        _, _, _, normal, excess = _ground_force(s, p, w, heights, i, px, py, pz, vx, vy, vz)
         if normal <= 0.0:
             s.anchored[i] = 0
             continue
@@ -84,12 +154,12 @@ def settle_anchors(s, p, w, heights):  # type: ignore[no-untyped-def]
         else:
             s.body_down += 1
         if not s.anchored[i]:
-            # of the step's start: by its end the contact has already braked the point
-            _, _, _, vx, vy, vz = _point_motion(p, s.motion_before, i)
-            s.impact_speed = max(s.impact_speed, np.sqrt(vx * vx + vy * vy + vz * vz))
+            _note_ground(s, p, w, heights, i, dt)
             s.anchored[i] = 1
             s.anchor[i, 0] = px
             s.anchor[i, 1] = py
         elif excess > 1.0:
             s.anchor[i, 0] = px + (s.anchor[i, 0] - px) / excess
             s.anchor[i, 1] = py + (s.anchor[i, 1] - py) / excess
+    if s.legs_down + s.body_down:
+        still_touches(s, GROUND, int64(np.rint((s.step + 1) * dt * 1e9)))

@@ -8,11 +8,20 @@ from typing import Any
 import numpy as np
 
 from skyloop.frames import quat_from_yaw, rotate
-from skyloop.messages import ActuatorState, Array, BatteryState, Estimate, VehicleState
+from skyloop.messages import ActuatorState, Array, BatteryState, Estimate, Event, VehicleState
 from skyloop.streams import NS_PER_S, Rate
+from skyloop.vehicle.collision import Collisions
 from skyloop.vehicle.fleet_kernels import STATE_SIZE, advance, read_state
-from skyloop.vehicle.layout import DRAG_BOX, DRAG_LINEAR, INPUT, PARAMS, SET_IDLE, STATE
+from skyloop.vehicle.layout import DRAG_BOX, DRAG_LINEAR, INPUT, MAX_HITS, PARAMS, SET_IDLE, STATE
 from skyloop.world.ground import Ground
+from skyloop.world.solid_grids import MOVING
+from skyloop.world.solids import Solids
+
+INTERVAL_S = 0.01
+"""Movers are looked up on this grid of simulated time and blended between; never at events, lest a sensor matter."""
+NOTHING_MOVES = np.zeros(0, MOVING)
+MOST_FREE_STEPS = 64
+PARTS = ("legs hit", "body hits", "rotor hits")
 
 
 def derive(params: np.ndarray[Any, Any], dt: float) -> None:
@@ -28,7 +37,10 @@ def derive(params: np.ndarray[Any, Any], dt: float) -> None:
 class Fleet:
     """The vehicles' memory and the clockwork that moves it. Index i is the i-th vehicle of the scenario."""
 
-    def __init__(self, params: Sequence[np.ndarray[Any, Any]], rate: Rate, ground: Ground) -> None:
+    def __init__(
+        self, params: Sequence[np.ndarray[Any, Any]], rate: Rate, ground: Ground, solids: Solids | None = None
+    ) -> None:
+        """Without `solids` vehicles meet the ground only, and fly through each other."""
         self.params = np.concatenate(params) if params else np.zeros(0, PARAMS)
         self.states = np.zeros(len(self.params), STATE)
         self.inputs = np.zeros(len(self.params), INPUT)
@@ -36,6 +48,7 @@ class Fleet:
         self.n_rotors: list[int] = self.params["n_rotors"].tolist()
         self.rate = rate
         self.ground = ground
+        self._per_interval = max(1, round(INTERVAL_S / rate.period_s))
         self._steps = 0
         self._read: dict[int, VehicleState] = {}
         self.states["motion"][:, 6] = 1.0
@@ -45,6 +58,19 @@ class Fleet:
         for i in range(len(self.params)):
             self.states[i]["voltage"] = self.params[i]["voltage_full"]
             self.place(i, np.zeros(3), 0.0)
+        self.solids: Solids | None = None
+        self._collisions: Collisions | None = None
+        if solids is not None and len(self.params):
+            self.attach(solids)
+
+    def attach(self, solids: Solids) -> None:
+        """Make the vehicles meet solid things; its vehicles are this fleet's, in the same order, or none."""
+        self.solids = solids
+        period = self.rate.period_s
+        self._collisions = Collisions(self.states, self.params, solids.arrays, period, self._per_interval * period)
+        for i, radius in enumerate(solids.hull_radii):
+            params = self.params[i]
+            params["hull_radius"] = max(params["hull_radius"], radius + np.linalg.norm(params["centre_of_mass"]))
 
     def place(self, i: int, position: Array, yaw: float) -> None:
         """Put vehicle i at rest at a point and heading, its step count untouched."""
@@ -58,7 +84,7 @@ class Fleet:
         for field in ("acceleration", "angular_acceleration", "rotor_speed"):
             state[field] = state[f"{field}_before"] = 0.0
         state["command"] = 0.0
-        state["anchored"] = 0
+        state["anchored"] = state["n_touches"] = 0
         state["yaw_target"] = yaw
 
     def set_charge(self, i: int, state_of_charge: float) -> None:
@@ -71,9 +97,37 @@ class Fleet:
     def advance_to(self, t_ns: int) -> None:
         """Physics on its own grid, up to the first step at or after `t_ns`."""
         until = self.rate.count_until(t_ns)
-        if until > self._steps:
-            self._steps = until
+        if until <= self._steps:
+            return
+        if self._collisions is None:
             advance(self.states, self.inputs, self.params, self.rate.period_s, until, *self.ground.kernel_arguments)
+        else:
+            self._advance_among(self._collisions, until)
+        self._steps = until
+
+    def _advance_among(self, collisions: Collisions, until: int) -> None:
+        """Among solid things: freely as far as nothing can be met, else one step at a time, which is looked into."""
+        memory, ground = (self.states, self.inputs, self.params, self.rate.period_s), self.ground.kernel_arguments
+        assert self.solids is not None
+        steps, parts, end = self._steps, NOTHING_MOVES, until
+        while steps < until:
+            interval = steps // self._per_interval
+            first = interval * self._per_interval
+            if self.solids.movers and (steps == self._steps or steps == first):
+                end = min(until, first + self._per_interval)
+                parts = self._parts_near(self.solids, interval)
+            free = collisions.free_steps(parts, min(end - steps, MOST_FREE_STEPS))
+            advance(*memory, steps + max(1, free), *ground)
+            if not free:
+                collisions.meet(parts, (steps - first) / self._per_interval)
+            steps += max(1, free)
+
+    def _parts_near(self, solids: Solids, interval: int) -> np.ndarray[Any, Any]:
+        """What a vehicle may meet in an interval, even if something throws it at 30 m/s."""
+        period = self._per_interval * self.rate.period_s
+        motion = self.states["motion"]
+        reach = self.params["hull_radius"] + period * (np.linalg.norm(motion[:, 3:6], axis=1) + 30.0)
+        return solids.moving(interval, period, motion[:, :3], reach)
 
     def state(self, i: int, t_ns: int) -> VehicleState:
         """The exact state at an instant within the last physics step; read once per instant, whoever asks."""
@@ -119,6 +173,23 @@ class Fleet:
         n = self.n_rotors[i]
         state = self.states[i]
         return ActuatorState(t_ns, state["command"][:n].copy(), state["rotor_speed"][:n].copy())
+
+    def touches(self, i: int, told: int) -> tuple[int, list[Event]]:
+        """What vehicle i has touched beyond the first `told` touches, and how many there are now; the last few only."""
+        row, events = self.states[i], []
+        count = int(row["n_hits"])
+        for k in range(max(told, count - MAX_HITS), count):
+            at = k % MAX_HITS
+            number, name = (0, "ground") if self.solids is None else self.solids.thing(int(row["hit_row"][at]))
+            speed, closing = float(row["hit_speed"][at]), float(row["hit_closing"][at])
+            vectors = [*row["hit_place"][at].tolist(), *row["hit_normal"][at].tolist()]
+            values = dict(zip(("x", "y", "z", "nx", "ny", "nz"), vectors, strict=True))
+            values |= {"speed": speed, "closing": closing, "instance": float(number)}
+            t_ns, what = int(row["hit_ns"][at]), f"{PARTS[row['hit_part'][at]]} {name}"
+            events.append(Event(t_ns, "contact", f"{what} at {speed:.2f} m/s", values))
+            if row["hit_crash"][at]:
+                events.append(Event(t_ns, "crash", f"{what} at {closing:.2f} m/s, rotors stopped", values))
+        return count, events
 
     def feed_estimate(self, i: int, estimate: Estimate) -> None:
         """What the controller flies on from now, when its state source is not truth."""

@@ -17,6 +17,7 @@ from skyloop.vehicle.layout import (
     scratch_type,
     state_type,
 )
+from skyloop.vehicle.meeting import fleet_params_type, states_type
 from skyloop.vehicle.mixer import throttle_to_speed
 from skyloop.vehicle.rigid_body import close_step, step_vehicle
 from skyloop.vehicle.simpleflight import simpleflight
@@ -26,6 +27,7 @@ STATE_SIZE = 22
 
 
 _HEIGHTS = float64[:, ::1]
+_INPUTS = types.Array(input_type, 1, "C")
 
 
 @inlined
@@ -42,7 +44,7 @@ def rest_controller(s, u, p, w, dt):  # type: ignore[no-untyped-def]
 @kernel(void(state_type, input_type, params_type, scratch_type, float64), turn=SECOND)
 def control_vehicle(s, u, p, w, dt):  # type: ignore[no-untyped-def]
     """Sets the rotor speed commands for the coming step."""
-    if not u.armed:
+    if not u.armed or s.crashed:
         for i in range(p.n_rotors):
             s.command[i] = 0.0
         s.thrust_wanted = 0.0
@@ -77,9 +79,9 @@ def move_vehicle(s, u, p, w, heights, dt, last):  # type: ignore[no-untyped-def]
 
 @kernel(
     void(
-        types.Array(state_type, 1, "C"),
-        types.Array(input_type, 1, "C"),
-        types.Array(params_type, 1, "C"),
+        states_type,
+        _INPUTS,
+        fleet_params_type,
         float64,
         int64,
         _HEIGHTS,
@@ -106,8 +108,8 @@ def advance(states, inputs, params, dt, until_step, heights, origin_x, origin_y,
 
 @kernel(
     void(
-        types.Array(state_type, 1, "C"),
-        types.Array(params_type, 1, "C"),
+        states_type,
+        fleet_params_type,
         int64,
         float64,
         float64,

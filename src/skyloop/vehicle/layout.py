@@ -13,6 +13,13 @@ import numpy as np
 MAX_ROTORS = 16
 MAX_CONTACTS = 24
 MAX_SCHEDULED = 16
+MAX_POINTS = 64
+"""Of the hull, all contact points among them."""
+MAX_EDGES = 64
+MAX_TOUCHES = 16
+"""Points of the hull that press on solid things at the same time."""
+MAX_HITS = 8
+"""The latest touches, for those who tell of them."""
 
 # drag models
 DRAG_NONE, DRAG_LINEAR, DRAG_BOX, DRAG_ROTOR, DRAG_ROTOR_LINEAR, DRAG_ROTOR_LUMPED = range(6)
@@ -31,6 +38,9 @@ CONTROL_EXTERNAL, CONTROL_CASCADE, CONTROL_SIMPLEFLIGHT = range(3)
     SET_MOTORS,
     SET_DESCEND,
 ) = range(8)
+
+# what of a vehicle touches
+PART_LEG, PART_BODY, PART_ROTOR = range(3)
 
 # rotor faults
 FAULT_LOST, FAULT_STUCK, FAULT_SLOW = range(3)
@@ -88,6 +98,7 @@ PARAMS = np.dtype(
         ("contact_stiffness", _f8),
         ("contact_damping", _f8),
         ("friction", _f8),
+        ("crash_speed", _f8),
         # battery
         ("has_battery", _i8),
         ("capacity", _f8),  # C
@@ -135,6 +146,14 @@ PARAMS = np.dtype(
         ("half_step_decay_up", _f8),  # exp(-dt / 2 tau)
         ("half_step_decay_down", _f8),
         ("has_frame_drag", _i8),
+        # the hull as solid things feel it: the contact points first, then rotors; from the centre of mass
+        ("n_points", _i8),
+        _vec("point_position", MAX_POINTS, 3),
+        ("point_part", _i8, (MAX_POINTS,)),
+        ("n_edges", _i8),
+        ("edge", _i8, (MAX_EDGES, 2)),  # pairs of points, against things too thin for points to meet
+        ("hull_radius", _f8),
+        ("restitution", _f8),
     ],
     align=True,
 )
@@ -161,7 +180,9 @@ STATE = np.dtype(
         ("anchored", _i8, (MAX_CONTACTS,)),
         ("legs_down", _i8),
         ("body_down", _i8),
-        ("impact_speed", _f8),  # hardest touch since somebody last looked
+        ("impact_speed", _f8),  # hardest touch of the ground so far
+        ("n_touches", _i8),  # solid things pressed on, see below
+        ("crashed", _i8),  # its rotors stand for good
         # battery
         ("charge_used", _f8),
         ("energy_used", _f8),
@@ -178,6 +199,24 @@ STATE = np.dtype(
         ("yaw_saturated", _i8),
         ("thrust_wanted", _f8),
         ("controller_ran", _i8),
+        # last, because seldom looked at: planes that points of the hull press on, their speed, the anchor of friction
+        ("touch_point", _i8, (MAX_TOUCHES,)),
+        ("touch_row", _i8, (MAX_TOUCHES,)),
+        _vec("touch_normal", MAX_TOUCHES, 3),
+        _vec("touch_level", MAX_TOUCHES),  # m, normal · x of the plane
+        _vec("touch_velocity", MAX_TOUCHES, 3),
+        _vec("touch_anchor", MAX_TOUCHES, 3),
+        # the latest distinct touches, a ring: number k is at k % MAX_HITS
+        ("n_hits", _i8),
+        ("hit_ns", _i8, (MAX_HITS,)),
+        ("hit_last_ns", _i8, (MAX_HITS,)),  # when that touch was last felt
+        ("hit_row", _i8, (MAX_HITS,)),  # of the model; -1 is the ground
+        ("hit_part", _i8, (MAX_HITS,)),
+        ("hit_crash", _i8, (MAX_HITS,)),
+        _vec("hit_place", MAX_HITS, 3),
+        _vec("hit_normal", MAX_HITS, 3),
+        _vec("hit_speed", MAX_HITS),
+        _vec("hit_closing", MAX_HITS),
     ],
     align=True,
 )
@@ -225,6 +264,7 @@ SCRATCH = np.dtype(
         _vec("efficiency", MAX_ROTORS),
         _vec("trial", 13),
         _vec("slope", 4, 13),  # of the Runge-Kutta stages
+        _vec("push", 6),  # force and torque of the touches, body axes
         # controller
         _vec("measured", 13),
         _vec("goal", 9),  # velocity, acceleration and jerk
@@ -237,7 +277,34 @@ SCRATCH = np.dtype(
 )
 """Room to calculate in. A record, because its arrays cost no reference counting, unlike slices of ordinary ones."""
 
+FINDING = np.dtype(
+    [
+        # the path that is searched: shares of the step, and the step's place in the movers' interval
+        ("start", _f8),
+        ("end", _f8),
+        ("interval_start", _f8),
+        ("interval_per_step", _f8),
+        ("dt", _f8),
+        ("interval", _f8),  # s
+        # the first meeting on it
+        ("fraction", _f8),  # of the path; 2 when there is none
+        ("along", _f8),  # of the point's path or of the edge
+        ("vehicle", _i8),
+        ("feeler", _i8),  # point, or edge counted on from the points
+        ("candidate", _i8),  # -1 what stands, then parts of movers, then vehicles
+        ("triangle", _i8),
+        _vec("ends", 2, 3),  # of the feeler, world
+        _vec("local", 2, 3),  # the same in the candidate's axes
+        # room to calculate in
+        _vec("points", 2, MAX_POINTS, 3),  # at both ends of the path
+        _vec("inverse", 2, 3, 4),  # part_from_world at both ends of the path
+    ],
+    align=True,
+)
+"""Search for the first meeting of a hull with something solid."""
+
 params_type = numba.from_dtype(PARAMS)
 state_type = numba.from_dtype(STATE)
 input_type = numba.from_dtype(INPUT)
 scratch_type = numba.from_dtype(SCRATCH)
+finding_type = numba.from_dtype(FINDING)

@@ -34,8 +34,13 @@ from skyloop.vehicle.layout import (
     FAULT_LOST,
     FAULT_SLOW,
     FAULT_STUCK,
+    MAX_EDGES,
+    MAX_POINTS,
     MAX_SCHEDULED,
     PARAMS,
+    PART_BODY,
+    PART_LEG,
+    PART_ROTOR,
 )
 from skyloop.world.atmosphere import density
 
@@ -185,6 +190,39 @@ def _pack_contact(p: Any, airframe: Airframe, gravity: float) -> None:
     p["contact_damping"] = 2.0 * airframe.contact.damping_ratio * np.sqrt(stiffness * airframe.mass / legs)
     p["friction"] = airframe.contact.friction
     p["bounding_radius"] = np.linalg.norm(places, axis=1).max() + 0.1
+    _pack_hull(p, airframe, places)
+
+
+def _pack_hull(p: Any, airframe: Airframe, contacts: Any) -> None:
+    """What solid things meet: the contact points and the rotors, with edges along rims, arms and legs."""
+    legs, n, rotors = len(airframe.contact.legs), len(contacts), len(airframe.rotors)
+    around = min(8, (MAX_POINTS - n) // rotors - 1)
+    angle = 2.0 * np.pi * np.arange(around) / around
+    rim = airframe.motor.radius * np.stack([np.cos(angle), np.sin(angle), 0.0 * angle], axis=1)
+    points, edges = list(contacts), []
+    for rotor in airframe.rotors:
+        hub, first = np.subtract(rotor.position, airframe.centre_of_mass), len(points) + 1
+        points += [hub, *(hub + rim)]
+        edges += [(first + k, first + (k + 1) % around) for k in range(around)]
+        edges.append((first - 1, first + int(np.argmax(rim @ hub))))
+    hubs = [n + k * (around + 1) for k in range(rotors)]
+    apart = np.linalg.norm(np.array(points)[:, None] - np.array(points)[hubs], axis=2)
+    # arms from hub to hub through the body, and each leg to the nearest hub
+    across = [(hub, hubs[int(np.argmax(apart[hub]))]) for hub in hubs]
+    edges += sorted({(min(pair), max(pair)) for pair in across})
+    edges += [(k, hubs[int(np.argmin(apart[k]))]) for k in range(legs)]
+    edges = edges[:MAX_EDGES]
+    p["n_points"] = len(points)
+    p["point_position"][0, : len(points)] = points
+    p["point_part"][0, : len(points)] = PART_ROTOR
+    p["point_part"][0, :n] = PART_BODY
+    p["point_part"][0, :legs] = PART_LEG
+    p["n_edges"] = len(edges)
+    p["edge"][0, : len(edges)] = edges
+    p["hull_radius"] = np.linalg.norm(points, axis=1).max()
+    p["restitution"] = airframe.contact.restitution
+    crash_speed = airframe.contact.crash_speed
+    p["crash_speed"] = np.inf if crash_speed is None else crash_speed
 
 
 def _pack_battery(p: Any, airframe: Airframe, flying: Flying) -> None:

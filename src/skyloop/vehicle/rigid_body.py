@@ -8,6 +8,7 @@ from skyloop.vehicle.battery import drain_battery
 from skyloop.vehicle.contact import contact_wrench, settle_anchors
 from skyloop.vehicle.drag import frame_drag
 from skyloop.vehicle.rotors import rotor_response, rotor_targets, rotor_wrench
+from skyloop.vehicle.touches import touch_wrench
 from skyloop.world.atmosphere import air_density
 from skyloop.world.ground import ground_at
 from skyloop.world.wind import advance_gust, gust_velocity, initial_gust
@@ -56,6 +57,11 @@ def derivative(s, p, w, heights, t, row, stage, density_ratio, ground_height, up
     if height * upright < p.bounding_radius:
         cx, cy, cz, gx, gy, gz = contact_wrench(s, p, w, heights, y)
         fx, fy, fz, tx, ty, tz = fx + cx, fy + cy, fz + cz, tx + gx, ty + gy, tz + gz
+    if s.n_touches:
+        touch_wrench(s, p, w)
+        push = w.push
+        fx, fy, fz = fx + push[0], fy + push[1], fz + push[2]
+        tx, ty, tz = tx + push[3], ty + push[4], tz + push[5]
     if p.n_wrenches:
         cx, cy, cz, gx, gy, gz = scheduled_wrench(p, t, y)
         fx, fy, fz, tx, ty, tz = fx + cx, fy + cy, fz + cz, tx + gx, ty + gy, tz + gz
@@ -136,7 +142,7 @@ def step_vehicle(s, u, p, w, heights, dt):  # type: ignore[no-untyped-def]
         s.angular_acceleration_before[j] = k[0, 10 + j]
 
     if (y[2] - ground_height) * upright < p.bounding_radius:
-        settle_anchors(s, p, w, heights)
+        settle_anchors(s, p, w, heights, dt)
     elif s.legs_down or s.body_down:
         for i in range(p.n_contacts):
             s.anchored[i] = 0

@@ -21,6 +21,8 @@ class Material:
     """m of Kim's σ = 0.005·exp(m·d), 1/m."""
     gloss: float = 0.0
     """Strength of the sun's highlight, 0 to 1."""
+    translucency: float = 0.0
+    """Share of the sun's light that shines through to the other side, 0 to 1; for surfaces without gloss."""
 
 
 # depth_noise: cement 0.50, formboard 0.55 and plastic 0.85 are Kim's Table 1 (its Fig. 4 has 0.35 and 0.5 for the first
@@ -39,7 +41,7 @@ MATERIALS: Final = (
     Material("formboard", "formboard", 1.2, "wall", 0.55, 0.55),
     Material("plastic", "plain", 1.0, "object", 0.55, 0.85, 0.5),
     Material("bark", "bark", 0.6, "tree", 0.30, 0.40),
-    Material("leaves", "leaves", 0.5, "tree", 0.55, 0.45),
+    Material("leaves", "leaves", 0.5, "tree", 0.55, 0.45, translucency=0.6),
     Material("wood", "wood", 1.0, "furniture", 0.50, 0.48),
     Material("tiles", "tiles", 1.0, "floor", 0.60, 0.60, 0.3),
     Material("roof tiles", "roof_tiles", 1.2, "roof", 0.35, 0.45),

@@ -22,7 +22,14 @@ Cover = Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]
 """Material numbers at (x, y), called with arrays."""
 
 
-def place_terrain(model: Model, ground: Ground, cover: str | Cover = "grass", *, colour: Any = (255, 255, 255)) -> None:
+def place_terrain(
+    model: Model,
+    ground: Ground,
+    cover: str | Cover = "grass",
+    *,
+    colour: Any = (255, 255, 255),
+    variant: int = 0,
+) -> None:
     """Stand the ground in the model as tiles of one material, or of `cover(x, y)`, and carry its edges on."""
     material = cover if callable(cover) else MATERIAL_ID[cover]
     nx, ny = ground.heights.shape
@@ -39,9 +46,9 @@ def place_terrain(model: Model, ground: Ground, cover: str | Cover = "grass", *,
             ]
             size = TILE * ground.cell
             shape = Shape(f"terrain {i},{j}", tuple(lods), (1.5 * size, 3.0 * size, 6.0 * size), casts_shadow=False)
-            model.place(shape, origin, is_a="by material", name="terrain", solid=False)
+            model.place(shape, origin, is_a="by material", name="terrain", solid=False, variant=variant)
     shape = Shape("far terrain", (_apron(ground, material, colour),), casts_shadow=False)
-    model.place(shape, is_a="by material", name="far terrain", solid=False)
+    model.place(shape, is_a="by material", name="far terrain", solid=False, variant=variant)
 
 
 def _tile(heights: Any, normals: Any, cell: float, origin: Any, step: int, material: Cover | int, colour: Any) -> Mesh:

@@ -234,7 +234,8 @@ def fallen_trunk_shape(generator: np.random.Generator, *, length: float = 7.0, r
     line = bent((-0.5 * length, 0, 0.7 * radius), (0.5 * length, 0, 0.6 * radius), (0, generator.normal(0, 0.15), 0), 5)
     radii = radius * np.linspace(1.1, 0.6, 5)
     bark: Any = {"material": "bark", "colour": (165, 150, 130)}
-    parts = [limb(line, radii, 8, **bark), _broken_end(line[0], radii[0], -1.0), _broken_end(line[-1], radii[-1], 1.0)]
+    ends = [_broken_end(line[0], radii[0], -1.0), _broken_end(line[-1], radii[-1], 1.0)]
+    parts = [limb(line, radii, 8, **bark), *ends]
     for _ in range(4):
         x = generator.uniform(-0.3, 0.45) * length
         angle = generator.uniform(0.1, np.pi - 0.1)
@@ -242,7 +243,7 @@ def fallen_trunk_shape(generator: np.random.Generator, *, length: float = 7.0, r
         way = np.array([0.4, np.cos(angle), np.sin(angle)]) * generator.uniform(0.35, 1.1)
         parts.append(limb([foot, foot + 0.6 * way, foot + way], 0.3 * radius * np.array([1.0, 0.7, 0.3]), 4, **bark))
     full = _mossy(merged(parts))
-    far = _mossy(limb(line[[0, 2, 4]], radii[[0, 2, 4]], 5, closed_ends=True, **bark))
+    far = _mossy(merged([limb(line[[0, 2, 4]], radii[[0, 2, 4]], 6, **bark), *ends]))
     return Shape("fallen trunk", (full, far), (25.0,))
 
 

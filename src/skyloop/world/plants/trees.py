@@ -9,7 +9,7 @@ import numpy as np
 from skyloop.world.ground import Ground
 from skyloop.world.mesh import Colour, Mesh, merged, mesh_of
 from skyloop.world.model import Model, Shape
-from skyloop.world.plants.branches import Points, bent, limb, unit
+from skyloop.world.plants.branches import Points, bent, limb, limbs, unit
 from skyloop.world.plants.foliage import (
     Light,
     Sprays,
@@ -47,7 +47,7 @@ def tree_shape(species: Species, generator: np.random.Generator, *, detail: floa
         masses = _skirts(species, generator)
     else:
         lobes = _lobes(species, generator)
-        boughs = _boughs(species, generator, line, radii, lobes, detail) if detail > SPARSE else []
+        boughs = [_boughs(species, generator, line, radii, lobes, detail)] if detail > SPARSE else []
         sprays = _lobe_sprays(species, generator, lobes, detail)
         masses = _masses(species, generator, lobes, detail)
     if species.form == "weeping":
@@ -189,27 +189,19 @@ def _boughs(
     radii: Points,
     lobes: tuple[Points, Points],
     detail: float,
-) -> list[Mesh]:
-    """From the trunk to the middle of every lobe."""
-    meshes = []
+) -> Mesh:
+    """From the trunk to the middle of every lobe, or of a few."""
     centres = lobes[0] if detail > 0.5 else lobes[0][:: max(1, len(lobes[0]) // 4)]
     lowest, top = 0.75 * species.crown_base * species.height, line[-1, 2]
+    n = 4 if detail > 0.5 else 3
+    paths, widths = [], []
     for centre in centres:
         aside = float(np.linalg.norm(centre[:2]))
         z = float(np.clip(centre[2] - (0.5 + 0.4 * generator.random()) * aside, lowest, 0.92 * top))
         start = np.array([np.interp(z, line[:, 2], line[:, k]) for k in range(3)])
-        thick = 0.62 * float(np.interp(z, line[:, 2], radii))
-        path = bent(start, centre, (0.0, 0.0, 0.10 * aside * generator.uniform(-1.0, 0.6)), 4 if detail > 0.5 else 3)
-        meshes.append(
-            limb(
-                path,
-                thick * np.linspace(1.0, 0.22, len(path)),
-                4 if detail > 0.5 else 3,
-                colour=species.bark,
-                material=species.bark_material,
-            )
-        )
-    return meshes
+        paths.append(bent(start, centre, (0.0, 0.0, 0.10 * aside * generator.uniform(-1.0, 0.6)), n))
+        widths.append(0.62 * float(np.interp(z, line[:, 2], radii)) * np.linspace(1.0, 0.22, n))
+    return limbs(np.stack(paths), np.stack(widths), n, colour=species.bark, material=species.bark_material)
 
 
 def _lobe_sprays(

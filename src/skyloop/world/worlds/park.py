@@ -37,6 +37,7 @@ class Park:
         for name, value, most in (("people", people, MOST_PEOPLE), ("trees", trees, MOST_TREES)):
             if not 0 <= value <= most:
                 raise ScenarioError(f"world 'park': {name} is {value}; give 0 to {most}")
+        randomise = frozenset(randomise)
         plan = Plan(seed, any_material="textures" in randomise)
         self.ground = plan.ground
         self.model = Model()
@@ -100,6 +101,8 @@ def _place_furniture(site: Site) -> None:
             place = way.line[i] + side * (way.half_width + 0.85)
             if not _beside_path(site, number, place, 0.9):
                 continue
+            if what == "lamp":
+                site.lamps.append(place)
             yaw = float(np.arctan2(-side[1], -side[0]))
             shape = lamps[0] if what == "lamp" else benches[int(chance.integers(len(benches)))]
             count[what] += 1

@@ -155,6 +155,8 @@ class Site:
         self.model = model
         self.spots = Spots()
         """Taken ground."""
+        self.lamps: list[Array] = []
+        """(x, y) of each."""
         chance = generator(seed, "park/season")
         self.autumn = any_colours and bool(chance.random() < 0.4)
         r, g, b = chance.uniform(0.7, 1.0, 3) if any_colours else np.ones(3)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from skyloop.messages import Array
 from skyloop.world.generation import generator
@@ -75,7 +76,7 @@ def _groves(chance: np.random.Generator, n: int) -> Array:
 
 
 def _room(site: Site, species: Species, places: Array) -> Array:
-    """Whether a large tree of the species fits, paths, pond, lawn and hedge considered."""
+    """Whether a large tree of the species fits, paths, lamps, pond, lawn and hedge considered."""
     x, y = places.T
     crown = LARGEST * species.crown_radius
     aside = np.maximum(np.abs(x), np.abs(y))
@@ -85,6 +86,7 @@ def _room(site: Site, species: Species, places: Array) -> Array:
         & (aside < PARK - 2.5)
         & (site.plan.off_path(x, y) > off_path)
         & (site.plan.pond(x, y) > 1.35)
+        & (cKDTree(np.array(site.lamps)).query(places)[0] > crown + 0.2)
     )
 
 

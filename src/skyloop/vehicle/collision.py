@@ -1,0 +1,279 @@
+"""Meeting solid things: the step is taken back to the instant of each meeting, an impulse acts, and the rest is flown.
+
+A point that meets a surface slowly presses on it from then on, by the same springs as on the ground: so a vehicle
+stands on a roof as it stands on grass. Faster ones bounce. Between vehicles both feel the impulse.
+"""
+
+# mypy: allow-untyped-defs
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from skyloop.frames import matrix_from_quat, quat_multiply, rotate
+from skyloop.messages import Array
+from skyloop.streams import NS_PER_S
+from skyloop.vehicle.contact import note_hit
+from skyloop.vehicle.layout import FINDING, MAX_TOUCHES, PART_BODY
+from skyloop.vehicle.meeting import free_steps, search
+from skyloop.vehicle.touches import settle_touches
+from skyloop.world.solid_grids import SolidArrays
+
+SLOW = 0.5
+"""m/s of closing speed below which a point presses instead of bouncing."""
+MARGIN = 1e-5
+"""m before a surface at which a vehicle is stopped."""
+MAX_MEETINGS = 16
+"""In one step; a vehicle jammed harder than that moves with the last surface it met."""
+SAME_SURFACE = 0.7
+"""Cosine between two normals below which a point presses on two planes, as in a corner."""
+
+
+@dataclass(slots=True)
+class Meeting:
+    """A vehicle and what it met."""
+
+    vehicle: int
+    point: int
+    is_edge: bool
+    other: int
+    """Vehicle that was met, or -1."""
+    row: int
+    place: Array
+    normal: Array
+    """Towards where the vehicle came from."""
+    velocity: Array
+    """Of the surface."""
+
+
+def find_impulse(mobility: Array, normal: Array, u: Array, restitution: float, friction: float) -> Array:
+    """N s by Newton's restitution and Coulomb's friction, for relative velocity u and velocity gained per impulse.
+
+    It sticks when friction allows, else it slides; should that add energy, as the pair of laws can for some shapes,
+    there is no friction. The energy it adds is impulse · (velocity before + after) / 2.
+    """
+    closing = -float(u @ normal)
+    after = restitution * closing * normal
+    impulse = np.asarray(np.linalg.solve(mobility, after - u))
+    push = float(impulse @ normal)
+    if np.linalg.norm(impulse - push * normal) <= friction * push and impulse @ (u + after) <= 0.0:
+        return impulse
+    sliding = u + closing * normal
+    speed = float(np.linalg.norm(sliding))
+    direction = normal - friction / speed * sliding if speed > 1e-12 else normal
+    for attempt in (direction, normal):
+        gained = mobility @ attempt
+        if gained @ normal > 0.0:
+            impulse = (1.0 + restitution) * closing / (gained @ normal) * attempt
+            if impulse @ (2.0 * u + mobility @ impulse) <= 0.0:
+                break
+    return impulse
+
+
+class Collisions:
+    """Leads the vehicles of a fleet around everything solid, step by step while something is near."""
+
+    def __init__(self, states: Any, params: Any, solids: SolidArrays, dt: float, interval: float) -> None:
+        n = len(states)
+        self.states, self.params, self.solids, self.dt = states, params, solids, dt
+        self._labels, self._near, self.poses = np.empty(n, np.int64), np.empty(n, np.int64), np.empty((n, 2, 7))
+        self._finds, self._checks = np.zeros(1, FINDING), np.zeros(1, FINDING)
+        self._find, self._check = self._finds[0], self._checks[0]
+        for find in (self._find, self._check):
+            find["dt"], find["interval"], find["interval_per_step"] = dt, interval, dt / interval
+        self._noted: set[tuple[int, int]] = set()
+
+    def free_steps(self, parts: Any, most: int) -> int:
+        """How many steps may be taken before there is anything to meet; 0: the next has to be looked into."""
+        arguments = (self.states, self.params, self.solids, parts, self._labels, self._near, self.dt, most)
+        return int(free_steps(*arguments))
+
+    def meet(self, parts: Any, interval_start: float) -> None:
+        """Whatever was met on the step just taken, `interval_start` (a share) into the movers' interval."""
+        self._find["interval_start"] = self._check["interval_start"] = interval_start
+        for end, motion in enumerate((self.states["motion_before"], self.states["motion"])):
+            self.poses[:, end, :3], self.poses[:, end, 3:] = motion[:, :3], motion[:, 6:10]
+        for group in self._near.nonzero()[0]:
+            self._resolve(parts, int(group))
+            for i in (self._labels == group).nonzero()[0]:
+                if self.states["n_touches"][i]:
+                    settle_touches(self.states, self.params, self.solids, parts, self._finds, i)
+
+    def _search(self, parts: Any, group: int, finds: Any) -> float:
+        found = search(self.states, self.params, self.solids, parts, self._labels, self.poses, group, finds)
+        return float(found)
+
+    def _resolve(self, parts: Any, group: int) -> None:
+        """Back to each meeting, then on with what is left of the step."""
+        find, poses = self._find, self.poses
+        find["start"], find["end"] = 0.0, 1.0
+        share = self._search(parts, group, self._finds)
+        if share > 1.0:
+            return
+        self._noted.clear()
+        members = np.flatnonzero(self._labels == group)
+        for _ in range(MAX_MEETINGS):
+            met = self._describe(parts)
+            if not self._press(met):
+                self._take_back(parts, group, members, met, share)
+                self._collide(met)
+                self._move_on(members)
+            share = self._search(parts, group, self._finds)
+            if share > 1.0:
+                break
+        else:
+            self._jam(parts, group, members)
+        motion = self.states["motion"]
+        motion[members, :3], motion[members, 6:10] = poses[members, 1, :3], poses[members, 1, 3:]
+
+    def _describe(self, parts: Any) -> Meeting:
+        """What the search found."""
+        find = self._find
+        i, k, candidate = int(find["vehicle"]), int(find["feeler"]), int(find["candidate"])
+        p, along, (start, end) = self.params[i], float(find["along"]), find["ends"]
+        is_edge = k >= p["n_points"]
+        point = int(p["edge"][k - p["n_points"], 0]) if is_edge else k
+        place = start + along * (end - start)
+        corners = self.solids.triangles[find["triangle"]].astype(float).reshape(3, 3)
+        normal = np.cross(corners[1] - corners[0], corners[2] - corners[0])
+        if normal @ (find["local"][0] - corners[0]) < 0.0:
+            normal = -normal
+        other, row, velocity = -1, int(self.solids.rows[find["triangle"]]) if candidate < 0 else -1, np.zeros(3)
+        if candidate >= len(parts):
+            other = candidate - len(parts)
+            row = int(self.solids.vehicle_rows[other])
+            normal = rotate(self.poses[other, 1, 3:], normal)
+            velocity = _point_velocity(self.states[other], self.poses[other, 1], place)
+        elif candidate >= 0:
+            part = parts[candidate]
+            row, local = int(part["row"]), find["local"][0] + along * (find["local"][1] - find["local"][0])
+            velocity = (part["after"] - part["before"]) @ np.append(local, 1.0) / float(find["interval"])
+            normal = part["inverse_after"][:, :3].T @ normal
+        if is_edge:
+            # stopped by the edge of a thin thing: square to the hull's edge and against the motion
+            edge = end - start
+            relative = _point_velocity(self.states[i], self.poses[i, 1], place) - velocity
+            across = relative - (relative @ edge) / (edge @ edge) * edge
+            normal = -across if np.linalg.norm(across) > 1e-6 else normal
+        return Meeting(i, point, is_edge, other, row, place, normal / np.linalg.norm(normal), velocity)
+
+    def _relative(self, met: Meeting, end: int) -> Array:
+        """m/s of the vehicle against the surface, with its pose at an end of the path."""
+        i, j = met.vehicle, met.other
+        surface = met.velocity if j < 0 else _point_velocity(self.states[j], self.poses[j, end], met.place)
+        return _point_velocity(self.states[i], self.poses[i, end], met.place) - surface
+
+    def _press(self, met: Meeting) -> bool:
+        """A point that meets a surface slowly presses on it from now on; False when this meeting is none of that."""
+        s, find, n = self.states[met.vehicle], self._find, met.normal
+        relative = self._relative(met, 1)
+        if -relative @ n >= SLOW or met.is_edge or met.other >= 0:
+            return False
+        count = int(s["n_touches"])
+        same = (s["touch_point"][:count] == met.point) & (s["touch_normal"][:count] @ n > SAME_SURFACE)
+        k = int(np.argmax(same)) if same.any() else count
+        if k == MAX_TOUCHES:
+            return False
+        when = float(find["start"] + find["fraction"] * (find["end"] - find["start"]))
+        self._note(met, met.vehicle, when, relative)
+        s["n_touches"] = max(count, k + 1)
+        s["touch_point"][k], s["touch_row"][k] = met.point, met.row
+        s["touch_normal"][k], s["touch_velocity"][k], s["touch_anchor"][k] = n, met.velocity, met.place
+        # as of the step's start
+        s["touch_level"][k] = n @ (met.place - when * self.dt * met.velocity)
+        return True
+
+    def _take_back(self, parts: Any, group: int, members: Any, met: Meeting, share: float) -> None:
+        """Paths now start where they are free: just before the meeting or, where turning bends them, earlier."""
+        find, check, poses = self._find, self._check, self.poses
+        start, length = float(find["start"]), float(find["end"] - find["start"])
+        if not met.is_edge:
+            closing = -float(self._relative(met, 1) @ met.normal)
+            share = max(0.0, share - MARGIN / max(1e-9, closing * length * self.dt))
+        begin, end = poses[members, 0], poses[members, 1]
+        for _ in range(8):
+            poses[members, 1] = _unit(begin + share * (end - begin))
+            check["start"], check["end"] = start, start + share * length
+            if self._search(parts, group, self._checks) > 1.0:
+                break
+            share *= 0.5
+        else:
+            share, poses[members, 1] = 0.0, begin
+        poses[members, 0] = poses[members, 1]
+        find["start"] = start + share * length
+
+    def _collide(self, met: Meeting) -> None:
+        """An impulse at the poses the paths now start from."""
+        i, j = met.vehicle, met.other
+        relative = self._relative(met, 0)
+        closing = -float(relative @ met.normal)
+        if closing <= 0.0:
+            return
+        bodies = [k for k in (i, j) if k >= 0]
+        arms = [met.place - self.poses[k, 0, :3] for k in bodies]
+        turns = [matrix_from_quat(self.poses[k, 0, 3:]) for k in bodies]
+        mobility = np.zeros((3, 3))
+        for k, arm, turn in zip(bodies, arms, turns, strict=True):
+            p, lever = self.params[k], turn.T @ _skew(arm)
+            mobility += np.eye(3) * p["inverse_mass"] + lever.T @ (p["inverse_inertia"][:, None] * lever)
+        restitution = float(np.mean([self.params[k]["restitution"] for k in bodies])) if closing > SLOW else 0.0
+        friction = float(np.mean([self.params[k]["friction"] for k in bodies]))
+        impulse = find_impulse(mobility, met.normal, relative, restitution, friction)
+        for k, arm, turn, sign in zip(bodies, arms, turns, (1.0, -1.0), strict=False):
+            motion, p = self.states[k]["motion"], self.params[k]
+            motion[3:6] += sign * p["inverse_mass"] * impulse
+            motion[10:13] += sign * p["inverse_inertia"] * (turn.T @ (_skew(arm) @ impulse))
+            self._note(met, k, float(self._find["start"]), relative)
+
+    def _note(self, met: Meeting, k: int, when: float, relative: Array) -> None:
+        """Tell of a meeting in the record of vehicle k, one of the two; once per step and thing unless it breaks."""
+        s, p, closing = self.states[k], self.params[k], -float(relative @ met.normal)
+        struck = k != met.vehicle
+        row = int(self.solids.vehicle_rows[met.vehicle]) if struck else met.row
+        if (k, row) in self._noted and not (closing > p["crash_speed"] and not s["crashed"]):
+            return
+        self._noted.add((k, row))
+        t_ns = round((int(s["step"]) - 1 + when) * self.dt * NS_PER_S)
+        part = PART_BODY if struck else int(p["point_part"][met.point])
+        normal = -met.normal if struck else met.normal
+        (x, y, z), (nx, ny, nz) = met.place, normal
+        note_hit(s, p, t_ns, row, part, x, y, z, nx, ny, nz, float(np.linalg.norm(relative)), closing)
+
+    def _move_on(self, members: Any) -> None:
+        """The rest of the step with the present velocities."""
+        rest = (1.0 - float(self._find["start"])) * self.dt
+        begin, motion = self.poses[members, 0], self.states["motion"][members]
+        end = begin.copy()
+        end[:, :3] += rest * motion[:, 3:6]
+        for row, q, w in zip(end, begin[:, 3:], motion[:, 10:13], strict=True):
+            row[3:] += 0.5 * rest * quat_multiply(q, np.append(0.0, w))
+        self.poses[members, 1] = _unit(end)
+
+    def _jam(self, parts: Any, group: int, members: Any) -> None:
+        """Between surfaces that leave it no way: along with the last one met if that is free, else it stays."""
+        find, check, met = self._find, self._check, self._describe(parts)
+        mass, motion = self.params["mass"][members], self.states["motion"]
+        velocity = met.velocity if len(members) == 1 else mass @ motion[members, 3:6] / mass.sum()
+        motion[members, 3:6], motion[members, 10:13] = velocity, 0.0
+        self._move_on(members)
+        check["start"], check["end"] = find["start"], find["end"]
+        if self._search(parts, group, self._checks) <= 1.0:
+            self.poses[members, 1] = self.poses[members, 0]
+
+
+def _unit(poses: Array) -> Array:
+    poses[:, 3:] /= np.linalg.norm(poses[:, 3:], axis=1, keepdims=True)
+    return poses
+
+
+def _point_velocity(state: Any, pose: Array, place: Array) -> Array:
+    """m/s of a place fixed to a vehicle, world."""
+    motion = state["motion"]
+    spin = rotate(pose[3:], motion[10:13])
+    return np.asarray(motion[3:6] + _skew(spin) @ (place - pose[:3]))
+
+
+def _skew(v: Array) -> Array:
+    """The matrix of v ×."""
+    return np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])

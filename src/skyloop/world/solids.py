@@ -1,0 +1,122 @@
+"""Everything of a model that stops a vehicle: what stands, what moves, and the hulls of the vehicles themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skyloop.messages import Array
+from skyloop.world.model import Model, Mover, Shape
+from skyloop.world.solid_grids import MOVING, Grids, SolidArrays
+
+OUTLOOK_S = 0.5
+"""For so long a mover's whereabouts are bounded at once."""
+SLACK = 1.0
+"""m that a mover may stray from the sphere around its places at three instants of the outlook."""
+
+
+class Solids:
+    """Everything of a frozen model that stops a vehicle."""
+
+    def __init__(self, model: Model, vehicles: Sequence[int] = ()) -> None:
+        """`vehicles` are instance numbers of the fleet's vehicles, in its order; their poses come from the fleet."""
+        self.model = model
+        grids = Grids()
+        corners, rows = _standing(model)
+        grids.add(corners)
+        self._grid_of_shape: dict[int, int] = {}
+        vehicle_rows = [model.things[thing].rows[0] for thing in vehicles]
+        own = {row for thing in vehicles for row in model.things[thing].rows}
+        self.movers: list[tuple[Mover, NDArray[Any]]] = []
+        row = model.n_standing
+        for mover in model.movers:
+            table = np.zeros(mover.n_rows, MOVING)
+            table["row"] = np.arange(row, row + mover.n_rows)
+            if row not in own:
+                for part in table:
+                    shape = int(model.row_shape[part["row"]])
+                    part["grid"] = self._grid(grids, shape)
+                    part["radius"] = model.shapes[shape].lods[0].radius
+                self.movers.append((mover, table))
+            row += mover.n_rows
+        vehicle_grids = [self._grid(grids, int(model.row_shape[row])) for row in vehicle_rows]
+        self.hull_radii = [model.shapes[model.row_shape[row]].lods[0].radius for row in vehicle_rows]
+        of_vehicles = np.array(vehicle_grids, np.int64), np.array(vehicle_rows, np.int64)
+        self.arrays = SolidArrays._make((*grids.joined(), rows, model.n_standing, *of_vehicles))
+        self._outlook: tuple[int, Any] = (-1, None)
+        self._places: dict[tuple[int, int], Any] = {}
+
+    def _grid(self, grids: Grids, shape: int) -> int:
+        if shape not in self._grid_of_shape:
+            self._grid_of_shape[shape] = grids.add(_corners(self.model.shapes[shape]))
+        return self._grid_of_shape[shape]
+
+    def moving(self, interval: int, period: float, places: Array, reach: Array) -> NDArray[Any]:
+        """Parts of the movers that (n, 3) `places` with `reach` (n,) m around them may meet during an interval."""
+        near = [self._parts(k, interval, period) for k in self._within_reach(interval, period, places, reach)]
+        return np.concatenate(near) if near else np.zeros(0, MOVING)
+
+    def _within_reach(self, interval: int, period: float, places: Array, reach: Array) -> Any:
+        per_outlook = max(1, round(OUTLOOK_S / period))
+        number = interval // per_outlook
+        if self._outlook[0] != number:
+            start, length = number * per_outlook * period, per_outlook * period
+            self._outlook = (number, [self._sphere(k, start, length) for k in range(len(self.movers))])
+            self._places.clear()
+        spheres = np.array(self._outlook[1])
+        gaps = np.linalg.norm(places[:, None] - spheres[None, :, :3], axis=2) - reach[:, None] - spheres[None, :, 3]
+        return np.flatnonzero((gaps < 0.0).any(axis=0))
+
+    def _sphere(self, k: int, start: float, length: float) -> Array:
+        """Centre and radius of where mover k is from `start` on."""
+        mover, table = self.movers[k]
+        poses = np.concatenate([mover.poses(start + share * length) for share in (0.0, 0.5, 1.0)])
+        centre = 0.5 * (poses[:, :, 3].min(axis=0) + poses[:, :, 3].max(axis=0))
+        size = np.tile(table["radius"], 3) * np.linalg.norm(poses[:, :, :3], axis=1).max(axis=1)
+        return np.append(centre, (np.linalg.norm(poses[:, :, 3] - centre, axis=1) + size).max() + SLACK)
+
+    def _parts(self, k: int, interval: int, period: float) -> NDArray[Any]:
+        mover, table = self.movers[k]
+        for edge in (interval, interval + 1):
+            if (k, edge) not in self._places:
+                poses = mover.poses(edge * period)
+                self._places[k, edge] = poses, _inverse(poses)
+        parts = table.copy()
+        parts["before"], parts["inverse_before"] = self._places[k, interval]
+        parts["after"], parts["inverse_after"] = self._places[k, interval + 1]
+        parts["radius"] *= np.linalg.norm(parts["before"][:, :, :3], axis=1).max(axis=1)
+        return parts
+
+    def thing(self, row: int) -> tuple[int, str]:
+        """Instance number and name of what a row belongs to; -1 is the ground, which has no number."""
+        if row < 0:
+            return 0, "ground"
+        number = int(self.model.row_thing[row])
+        return number, self.model.things[number].name
+
+
+def _inverse(poses: Array) -> Array:
+    turn = np.linalg.inv(poses[:, :, :3])
+    return np.concatenate([turn, -turn @ poses[:, :, 3:]], axis=2)
+
+
+def _corners(shape: Shape) -> Array:
+    mesh = shape.lods[0]
+    return mesh.positions[mesh.faces].astype(np.float64)
+
+
+def _standing(model: Model) -> tuple[Array, NDArray[np.int32]]:
+    """World corners of all standing solid triangles and the row of each."""
+    parts, rows = [np.empty((0, 3, 3))], [np.empty(0, np.int32)]
+    local: dict[int, Array] = {}
+    for row in np.flatnonzero(model.row_solid[: model.n_standing]):
+        shape = int(model.row_shape[row])
+        if shape not in local:
+            local[shape] = _corners(model.shapes[shape])
+        pose = model.standing_poses[row]
+        parts.append(local[shape] @ pose[:, :3].T + pose[:, 3])
+        rows.append(np.full(len(local[shape]), row, np.int32))
+    return np.concatenate(parts), np.concatenate(rows)

@@ -1,0 +1,130 @@
+"""What a run leaves to look at, and `skyloop look`."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import skyloop
+from skyloop.cli import main
+from skyloop.recording.pictures import depth_picture, id_picture, scan_picture
+from skyloop.running import run_scenario
+
+SEEING = {
+    "name": "seeing",
+    "duration": 1.3,
+    "world": {"name": "blocks"},
+    "observers": {"side": {"mode": "fixed", "vehicle": "drone", "rate_hz": 1, "width": 64, "height": 48}},
+    "vehicles": [
+        {
+            "name": "drone",
+            "sensors": {
+                "camera": {
+                    "kind": "camera", "width": 64, "height": 48, "rate_hz": 5,
+                    "truth": ["depth", "normals", "instances", "classes", "materials", "labels"],
+                },
+                "depth": {"kind": "depth_camera", "width": 64, "height": 48, "rate_hz": 5},
+                "lidar": {"kind": "lidar", "preset": "vlp16", "rate_hz": 5},
+            },
+        }
+    ],
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("runs") / "seeing"
+    run_scenario(skyloop.make_scenario(SEEING), path)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("stream", "size"),
+    [
+        ("drone/camera", (64, 48)),
+        ("truth/drone/camera/depth", (64, 48)),
+        ("truth/drone/camera/normals", (64, 48)),
+        ("truth/drone/camera/instances", (64, 48)),
+        ("truth/drone/camera/classes", (64, 48)),
+        ("truth/drone/camera/materials", (64, 48)),
+        ("drone/depth", (64, 48)),
+        ("drone/lidar", (480, 480)),
+        ("observer/side", (64, 48)),
+    ],
+)
+def test_a_picture_a_second(folder: Path, stream: str, size: tuple[int, int]) -> None:
+    files = sorted((folder / "pictures" / stream).glob("*.png"))
+    assert [file.stem for file in files] == ["0000.000", "0001.000"]
+    with Image.open(files[0]) as image:
+        assert image.size == size
+        assert np.asarray(image).std() > 2.0
+
+
+def test_the_sheet_has_a_row_per_stream(folder: Path) -> None:
+    with Image.open(folder / "pictures.png") as image:
+        assert image.width == 5 * 320
+        assert image.height > 9 * 200
+
+
+def test_rows_tell_the_shapes(folder: Path) -> None:
+    with (folder / "streams" / "drone" / "camera.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 7
+    assert {row["colour_shape"] for row in rows} == {"48x64x3"}
+    with (folder / "streams" / "drone" / "lidar.csv").open() as file:
+        first = next(csv.DictReader(file))
+    assert int(first["points_shape"].split("x")[0]) > 100
+
+
+def test_colours_of_depth_ids_and_scans() -> None:
+    depth = depth_picture(np.array([[0.5, 50.0, 0.0, np.inf]], np.float32))
+    assert depth[0, 0, 0] > depth[0, 0, 2] and depth[0, 1, 2] > depth[0, 1, 0]
+    assert not depth[0, 2].any() and not depth[0, 3].any()
+    ids = id_picture(np.arange(100).reshape(10, 10))
+    assert not ids[0, 0].any()
+    assert len(np.unique(ids.reshape(-1, 3), axis=0)) == 100
+    scan = scan_picture(np.array([[10.0, 0.0, 0.0]], np.float32))
+    assert scan[240 - 60, 239:241].max() > 70
+
+
+def look(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int | str | None:
+    monkeypatch.setattr(sys, "argv", ["skyloop", "look", *arguments])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    return stop.value.code
+
+
+def test_look_makes_a_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    dry, wet = tmp_path / "dry.png", tmp_path / "wet.png"
+    common = ["blocks", "--size", "96x64", "--quality", "low", "--from=-20,-20,9", "--at=0,0,1"]
+    assert not look(monkeypatch, *common, "--out", str(dry))
+    assert not look(monkeypatch, *common, "--out", str(wet), "--set", "weather.visibility=30", "--seed", "2")
+    pictures = [np.asarray(Image.open(path), float) for path in (dry, wet)]
+    assert pictures[0].shape == (64, 96, 3)
+    assert pictures[1].std() < 0.7 * pictures[0].std()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["parc"], "did you mean 'park'"),
+        (["blocks", "--quality", "hihg"], "choose of low"),
+        (["blocks", "--from", "1,2"], "--from is '1,2'; give 3 numbers"),
+        (["blocks", "--size", "4x4"], "8 to 8192"),
+        (["blocks", "--set", "weather.rian=3"], "did you mean 'rain'"),
+        (["no-such.glb"], "no-such.glb"),
+    ],
+)
+def test_look_refuses_in_one_line(
+    arguments: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "x.png"
+    assert look(monkeypatch, *arguments, "--out", str(out)) == 1
+    message = capsys.readouterr().err.strip()
+    assert said in message and "\n" not in message
+    assert not out.exists()
