@@ -9,8 +9,8 @@ import numpy as np
 from skyloop.messages import Arm, Array, Estimate, Hover, Kinematics, TakeOff
 from skyloop.vehicle.airframe import Airframe
 from skyloop.world.ground import Ground
-from skyloop.world.mesh import ellipsoid
-from skyloop.world.model import Shape
+from skyloop.world.mesh import box, ellipsoid
+from skyloop.world.model import Model, Shape
 from skyloop.world.worlds.blocks import Blocks
 
 
@@ -78,6 +78,15 @@ def stay(bundle: Any) -> Any:
 class Plateau:
     def __init__(self, seed: int, *, height: float = 3.0) -> None:
         self.ground = Ground.flat(height)
+
+
+class Barrier:
+    """A wall 2 m ahead."""
+
+    def __init__(self, seed: int) -> None:
+        self.ground = Ground.flat(0.0)
+        self.model = Model()
+        self.model.place(Shape("wall", (box((0.4, 8.0, 20.0)),)), (2.2, 0.0, 10.0), is_a="wall", name="wall")
 
 
 class Studio(Blocks):

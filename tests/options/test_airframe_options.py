@@ -25,7 +25,7 @@ from option_flights import (
 )
 
 from skyloop.errors import ScenarioError
-from skyloop.messages import Arm, Motors
+from skyloop.messages import Arm, Motors, Velocity
 from skyloop.scenario import Vehicle
 from skyloop.vehicle.airframe import Airframe, Battery, Contact, Motor, Rotor
 
@@ -51,9 +51,20 @@ CUT = Script(
 SHOVED = Script((), 2.0, {DRONE + "wrenches": [{"start": 0.5, "end": 1.0, "force": [9.0, 0.0, 0.0]}]})
 TOPPLED = Script((), 3.0, {DRONE + "wrenches": [{"start": 0.2, "end": 0.7, "torque": [4.0, 0.0, 0.0]}]})
 
+AT_A_WALL = Script(
+    ((0.0, Arm()), *repeated(Velocity(np.array([3.0, 0.0, 0.0])), 0.0, 2.0)),
+    2.0,
+    {**ALOFT, "world": "option_plugins.py:Barrier"},
+)
+
 
 def hover_rotor_speed(flight: Flight) -> float:
     return float(flight.rotor_speeds[-1].mean())
+
+
+def rebound(flight: Flight) -> float:
+    """m/s away from the wall, at most."""
+    return float(-flight.velocity[:, 0].min())
 
 
 def front_share(flight: Flight) -> float:
@@ -182,6 +193,8 @@ OPTIONS: dict[type, dict[str, Case]] = {
         "friction": Case(0.1, SHOVED, slide, 0.1),
         "sink": Case(0.01, REST, height_at_rest, -0.008),
         "damping_ratio": Case(0.1, DROP, bounce, 0.05),
+        "restitution": Case(0.9, AT_A_WALL, rebound, 0.5),
+        "crash_speed": Case(0.5, AT_A_WALL, hover_rotor_speed, -300.0),
     },
 }
 PLACES = {Airframe: "", Rotor: "rotors", Motor: "motor.", Battery: "battery.", Contact: "contact."}

@@ -86,7 +86,7 @@ CAMERA: dict[str, list[Pair]] = {
     "width": [Pair(80, wider, 16)],
     "height": [Pair(60, taller, 12)],
     "horizontal_fov_deg": [Pair(60.0, focal_length, 1.7)],
-    "quality": [Pair(level, difference, 0.2, {"quality": lower}) for lower, level in pairwise(get_args(Quality))],
+    "quality": [Pair(level, difference, 0.1, {"quality": lower}) for lower, level in pairwise(get_args(Quality))],
     "model": [
         Pair("fisheye", difference, 3.0),
         Pair("brown-conrady", difference, 2.0, {"model": "fisheye", "distortion": [0.1, 0.0, 0.0, 0.0]}),
