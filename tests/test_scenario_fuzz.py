@@ -24,7 +24,8 @@ def quick(examples: int) -> settings:
 
 
 SEEING_FLIGHT = copy.deepcopy(NOISY_FLIGHT) | {
-    "world": {"name": "blocks", "options": {"count": 9}, "randomise": ["sun", "textures"]},
+    # without options, which are the class's and of any type: a date comes back from JSON as text
+    "world": {"name": "blocks", "randomise": ["sun", "textures"]},
     "weather": {"rain": 3.0, "time_of_day": 9.5},
     "observers": {"chase": {"vehicle": "drone", "back": 4.0}, "post": {"mode": "fixed", "look_at": [1, 2, 3]}},
 }
