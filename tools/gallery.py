@@ -16,7 +16,7 @@ SIZE = (640, 400)
 PLACES: dict[str, list[tuple[Any, Any]]] = {
     "flat": [((-6, -6, 4), (4, 4, 0))],
     "hills": [((-40, -60, 14), (20, 40, 0))],
-    "blocks": [((-22, -22, 9), (0, 0, 1)), ((-6, -3, 1.5), (10, 4, 1.5))],
+    "blocks": [((-17, -14, 6), (2, 2, 1)), ((-6, -3, 1.5), (10, 4, 1.5))],
     "room": [((-8.5, -8.5, 2.3), (2, 2, 0.6)), ((0, 0, 1.5), (8, 3, 1.2))],
     "corridor": [((-2, 0, 1.7), (20, 0.5, 1.3)), ((-6, -7, 9), (18, 0, 0))],
     "house": [((-24, -24, 24), (0, 0, 0)), ((0, 0, 1.6), (6, 3, 1.2))],
@@ -24,9 +24,9 @@ PLACES: dict[str, list[tuple[Any, Any]]] = {
     "radar-lab": [((0, 0, 1.5), (6, 0, 0.9)), ((-6, -6, 5), (4, 0, 0.5))],
     "park": [((-10, -10, 5), (14, 10, 2)), ((-55, -55, 38), (0, 0, 0))],
     "forest": [((0, 0, 1.7), (10, 6, 2)), ((-60, -60, 40), (0, 0, 4))],
-    "urban": [((-9, -9, 5), (20, 18, 3)), ((-65, -65, 48), (0, 0, 0))],
+    "urban": [((25, -12, 2), (25, 20, 2)), ((-65, -65, 48), (0, 0, 0))],
     "urban-walls": [((0, 0, 10), (30, 10, 8)), ((-40, -40, 60), (35, 30, 0))],
-    "warehouse": [((0, 0, 1.8), (20, 2, 2)), ((-24, -12, 6.5), (10, 6, 1))],
+    "warehouse": [((0, 0, 1.8), (20, 2, 2)), ((-20, 0.5, 5.5), (10, -3, 1))],
 }
 QUALITIES = ("low", "medium", "high", "epic", "cinematic")
 WEATHERS: dict[str, dict[str, float]] = {
@@ -61,7 +61,7 @@ def main() -> None:
         save(view.colour, f"quality-{quality}", quality)
     for name, weather in WEATHERS.items():
         scenario = make_scenario({"world": "urban", "weather": weather})
-        view = views_of(scenario, [((-9, -9, 3), (20, 18, 3))], quality="high", size=SIZE, t=3.0)[0]
+        view = views_of(scenario, [((-3, -6, 2.5), (20, 16, 3))], quality="high", size=SIZE, t=3.0)[0]
         save(view.colour, f"weather-{name}", name)
 
 
