@@ -104,8 +104,8 @@ def test_rows_scales_and_things_that_are_not_solid() -> None:
     f, triangle = cast(solids, (5.0, 3.0, 0.0), (5.0, 1.0, 0.0))
     assert f == pytest.approx(0.5)
     assert solids.arrays.rows[triangle] == 1
-    assert solids.thing(1) == (number, "the rock")
-    assert solids.thing(-1) == (0, "ground")
+    assert solids.thing(1, (5.0, 2.0, 0.0)) == (number, "the rock")
+    assert solids.thing(-1, (9.0, 9.0, 0.0)) == (0, "ground")
 
 
 def test_nothing_solid_at_all() -> None:
