@@ -18,7 +18,7 @@ from skyloop.frames import matrix_from_quat, quat_from_euler
 from skyloop.messages import Event, ImageTruth, LidarScan
 from skyloop.scenario import make_scenario
 from skyloop.streams import NS_PER_S
-from skyloop.world.rays import RayTracer
+from skyloop.world.semantics import CLASS_ID
 from skyloop.world.views import Pinhole
 
 PERIOD = 2.0
@@ -41,9 +41,9 @@ SENSORS: dict[str, Any] = {
         "quality": "cinematic", "truth": ["depth", "instances"],
     },
     "lidar": {
-        "kind": "lidar", "preset": "perfect", "rate_hz": 1.0 / PERIOD, "channels": 109, "max_range": 100.0,
-        "vertical_fov_deg": [-27.0, 27.0], "horizontal_fov_deg": [-36.0, 36.0],
-        "points_per_second": 109 * 720 / PERIOD,
+        "kind": "lidar", "preset": "perfect", "rate_hz": 1.0 / PERIOD, "channels": 127, "max_range": 100.0,
+        "vertical_fov_deg": [-31.5, 31.5], "horizontal_fov_deg": [-39.0, 39.0],
+        "points_per_second": 127 * 720 / PERIOD,
     },
 }  # fmt: skip
 
@@ -71,7 +71,7 @@ class Flight:
     scan: tuple[int, float]
     """Instance of the LiDAR return nearest to that place, and m of its range against a ray along its beam."""
     agreeing: tuple[int, int]
-    """Returns of the whole sweep that lie within CLOSE of the picture's depth, of those away from edges."""
+    """Pixels of the whole picture that show what a ray through them meets, within CLOSE, and all pixels."""
 
     def faults(self) -> list[str]:
         """Everything that is not as it should be."""
@@ -85,7 +85,7 @@ class Flight:
             f"depth {1e3 * self.camera[1]:.1f} mm off": not self.camera[1] <= CLOSE,
             f"LiDAR returns {self.scan[0]}": self.scan[0] != self.instance,
             f"LiDAR return {1e3 * self.scan[1]:.1f} mm off": not self.scan[1] <= CLOSE,
-            f"{self.agreeing[0]} of {self.agreeing[1]} returns agree": self.agreeing[0] < 0.999 * self.agreeing[1],
+            f"{self.agreeing[0]} of {self.agreeing[1]} pixels agree": self.agreeing[0] < 0.999 * self.agreeing[1],
         }
         return [text for text, wrong in tests.items() if wrong]
 
@@ -117,7 +117,6 @@ class Flights:
         self.solids = self.fleet.solids
         self.model = self.solids.model
         self.scene = self.simulation.parts[0]._scene
-        self.standing = RayTracer(self.model)
         self.chance = np.random.default_rng([seed, 77])
         self.streams = {
             name: self.simulation.subscribe(name) for name in ("drone/events", "truth/drone/camera", "drone/lidar")
@@ -186,15 +185,17 @@ class Flights:
                 return Aim(thing.name, actor, place, along, distance, speed, float(t))
 
     def _is_free(self, start: Any, along: Any, distance: float, row: int, t_ns: int) -> bool:
-        """The line meets the row first, and there is room for the vehicle where it starts."""
+        """The line meets the row first, and it starts where there is room, and not inside a house."""
         self.scene.at(t_ns, 0)
         hit = self.scene.cast([start], [along], distance + 1.0, t_ns)
         if hit.row[0] != row or abs(hit.distance[0] - distance) > CLOSE:
             return False
-        around = np.array([(x, y, z) for x in (-1, 0, 1) for y in (-1, 0, 1) for z in (-1, 0, 1) if x or y or z], float)
-        around /= np.linalg.norm(around, axis=1, keepdims=True)
-        starts = np.tile(start, (len(around), 1))
-        return not np.isfinite(self.scene.cast(starts, around, 0.7, t_ns).distance).any()
+        around = unit(np.array([(x, y, z) for x in (-1, 0, 1) for y in (-1, 0, 1) for z in (-1, 0, 1) if x or y or z]))
+        hits = self._cast(start, around, t_ns)
+        if hits.distance.min() < 0.7:
+            return False
+        over = hits.row[np.argmax(around[:, 2])]
+        return over < 0 or self.model.thing_class[self.model.row_thing[over]] != CLASS_ID["building"]
 
     # ---- flying
 
@@ -232,7 +233,7 @@ class Flights:
         """
         p, model = self.fleet.params[0], self.model
         points = centre + p["point_position"][: p["n_points"]] @ matrix_from_quat(quat).T
-        hits = self.standing.cast(points, np.tile(aim.along, (len(points), 1)), 20.0, None)
+        hits = self.scene._tracer.cast(points, np.tile(aim.along, (len(points), 1)), 20.0, None)
         solid = np.where(hits.row >= 0, model.row_solid[hits.row], 0) > 0
         meets = solid | (np.arange(len(points)) < p["n_contacts"])
         return float(min(hits.distance[meets].min(), (aim.t - self.simulation.now) * aim.speed))
@@ -262,7 +263,7 @@ class Flights:
             aim.name, event.text, instance, row >= self.model.n_standing, aim.speed, off_surface,
             self._off_hull(place, event.t_ns, aim), event.t_ns / NS_PER_S - foretold, ranged,
             (int(truth.instances[v, u]), depth_error), self._nearest_return(scan, seen, eye, turn, instance),
-            agreement(scan, truth),
+            self._agreement(truth),
         )  # fmt: skip
 
     def _nearest_row(self, instance: int, place: Any, t_ns: int) -> tuple[int, float]:
@@ -277,7 +278,7 @@ class Flights:
 
     def _cast(self, eye: Any, directions: Any, t_ns: int) -> Any:
         self.scene.at(t_ns, 0)
-        return self.scene.cast(np.tile(eye, (len(directions), 1)), directions, 60.0, t_ns)
+        return self.scene.cast(np.tile(eye, (len(directions), 1)), directions, 100.0, t_ns)
 
     def _ranged(self, eye: Any, seen: Any, instance: int, t_ns: int) -> float | None:
         """m by which rays to a place miss it; None when something hides it.
@@ -313,6 +314,19 @@ class Flights:
             if row >= 0 and self.model.row_thing[row] == instance:
                 return at, float(distance)
         return None
+
+    def _agreement(self, truth: ImageTruth) -> tuple[int, int]:
+        """How many pixels show the thing and the depth that a ray through their centre meets, of how many."""
+        rays = LENS.rays().reshape(-1, 3)
+        hits = self._cast(truth.position, unit(rays) @ matrix_from_quat(truth.quat_wxyz).T, truth.t_ns)
+        things = np.where(hits.row >= 0, self.model.row_thing[hits.row], 0)
+        depths = np.where(hits.row >= 0, hits.distance / np.linalg.norm(rays, axis=1), np.inf)
+        seen = truth.depth.ravel()
+        # rays end at 100 m
+        met = (hits.row >= 0) | (seen < 90.0)
+        with np.errstate(invalid="ignore"):
+            agree = (things == truth.instances.ravel()) & (np.abs(depths - seen) <= CLOSE)
+        return int(agree[met].sum()), int(met.sum())
 
     def _nearest_return(self, scan: LidarScan, seen: Any, eye: Any, turn: Any, instance: int) -> tuple[int, float]:
         """Of the beams next to a place, the one that ends nearest to it: its thing, and its range against a ray."""
@@ -368,31 +382,3 @@ def distance_to_triangles(p: Any, corners: Any) -> float:
     sides = [np.einsum("ij,ij->i", np.cross(y - x, foot - x), normal) for x, y in ((a, b), (b, c), (c, a))]
     inside = (np.array(sides) >= 0.0).all(axis=0)
     return float(np.where(inside, np.abs(height), edges).min())
-
-
-def agreement(scan: LidarScan, truth: ImageTruth) -> tuple[int, int]:
-    """How many LiDAR returns lie on the surface the picture shows, and how many were compared.
-
-    On a plane the inverse of the depth is linear over the image, so it is blended between the four pixels around a
-    return. Compared are returns whose sixteen surrounding pixels show one thing and one plane: edges are left out.
-    """
-    points = np.stack([-scan.points[:, 1], -scan.points[:, 2], scan.points[:, 0]], axis=1).astype(float)
-    u, v = (LENS.fx * points[:, k] / points[:, 2] + (LENS.cx, LENS.cy)[k] for k in (0, 1))
-    i, j = np.floor(v).astype(int), np.floor(u).astype(int)
-    inside = (i >= 1) & (j >= 1) & (i < HEIGHT - 2) & (j < WIDTH - 2)
-    points, u, v, i, j, things = points[inside], u[inside], v[inside], i[inside], j[inside], scan.instances[inside]
-    steps = np.arange(-1, 3)
-    at = i[:, None, None] + steps[:, None], j[:, None, None] + steps[None, :]
-    with np.errstate(divide="ignore"):
-        near = 1.0 / truth.depth[at].astype(float)
-    one_thing = (truth.instances[at] == truth.instances[i, j][:, None, None]).all(axis=(1, 2))
-    bend = np.abs(np.diff(near, 2, axis=1)).max(axis=(1, 2)) + np.abs(np.diff(near, 2, axis=2)).max(axis=(1, 2))
-    # a bend of b in the inverse moves the depth z by b z²
-    flat = one_thing & (bend < 2e-3 * np.square(near).min(axis=(1, 2))) & (near > 0.0).all(axis=(1, 2))
-    a, b = (v - i)[flat], (u - j)[flat]
-    block = near[flat][:, 1:3, 1:3]
-    blended = (1 - a) * ((1 - b) * block[:, 0, 0] + b * block[:, 0, 1]) + a * (
-        (1 - b) * block[:, 1, 0] + b * block[:, 1, 1]
-    )
-    agree = (np.abs(1.0 / blended - points[flat, 2]) < CLOSE) & (things[flat] == truth.instances[i, j][flat])
-    return int(agree.sum()), int(flat.sum())

@@ -25,7 +25,7 @@ def hills():
 
 
 def test_stands_on_the_triangles_that_are_seen(hills, rng):
-    """`place_terrain` draws it and rays hit it: straight down they find the height and the normal, beyond the edges too."""
+    """Rays straight down at what `place_terrain` draws find the height and the normal, beyond the edges too."""
     model = Model()
     place_terrain(model, hills)
     model.freeze()
