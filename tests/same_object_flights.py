@@ -1,6 +1,6 @@
 """Flights at random surfaces of a world, each compared in camera, LiDAR and collision event.
 
-A weightless iris without drag is set going 4 to 12 m before a random surface point, nose first, at 3 to 8 m/s, so that
+A weightless iris without drag is set going 4 to 10 m before a random surface point, nose first, at 3 to 8 m/s, so that
 the tip of its nose reaches that point at a known instant unless another part of the hull meets something earlier.
 Whatever it meets first is what is compared. One camera image and one LiDAR sweep are taken on the way, 1 to 2.5 m
 before the end.
@@ -34,6 +34,8 @@ NOSE = np.array([0.25, 0.0, 0.05])
 PARKED = np.array([0.0, 0.0, 500.0])
 REACH = 120.0
 """m from the origin within which targets lie."""
+FARTHEST = 100.0
+"""m that rays go."""
 LIDAR_STEP = np.radians(0.5)
 SENSORS: dict[str, Any] = {
     "camera": {
@@ -85,7 +87,7 @@ class Flight:
             f"depth {1e3 * self.camera[1]:.1f} mm off": not self.camera[1] <= CLOSE,
             f"LiDAR returns {self.scan[0]}": self.scan[0] != self.instance,
             f"LiDAR return {1e3 * self.scan[1]:.1f} mm off": not self.scan[1] <= CLOSE,
-            f"{self.agreeing[0]} of {self.agreeing[1]} pixels agree": self.agreeing[0] < 0.999 * self.agreeing[1],
+            f"{self.agreeing[0]} of {self.agreeing[1]} pixels agree": self.agreeing[0] < 0.998 * self.agreeing[1],
         }
         return [text for text, wrong in tests.items() if wrong]
 
@@ -161,14 +163,14 @@ class Flights:
         return self.model.standing_poses[row] if row < n else self.model.motion(t_ns).poses[row - n]
 
     def _aim(self, actor: bool) -> Aim:
-        """A surface point that a free line of 4 to 12 m leads to, and when to be there."""
+        """A surface point that a free line of 4 to 10 m leads to, and when to be there."""
         now = self.simulation.now
         chance, ground = self.chance, self.fleet.ground
         while True:
             speed, left = chance.uniform(3.0, 8.0), chance.uniform(1.0, 2.5)
-            distance = chance.uniform(4.0, min(12.0, left + (PERIOD - 0.5) * speed))
-            # the stamp after next leaves time to get going
-            t = PERIOD * (np.floor(now / PERIOD) + 2.0) + left / speed
+            distance = chance.uniform(4.0, left + speed)
+            # the last flight ended within 1 s of a stamp, and this one starts within 1 s of the next
+            t = PERIOD * (np.floor(now / PERIOD) + 1.0) + left / speed
             row = int(chance.choice(self.actors) if actor else chance.choice(len(self.weights), p=self.weights))
             corners = self._corners(row, self._pose(row, round(t * NS_PER_S)))
             normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
@@ -278,7 +280,7 @@ class Flights:
 
     def _cast(self, eye: Any, directions: Any, t_ns: int) -> Any:
         self.scene.at(t_ns, 0)
-        return self.scene.cast(np.tile(eye, (len(directions), 1)), directions, 100.0, t_ns)
+        return self.scene.cast(np.tile(eye, (len(directions), 1)), directions, FARTHEST, t_ns)
 
     def _ranged(self, eye: Any, seen: Any, instance: int, t_ns: int) -> float | None:
         """m by which rays to a place miss it; None when something hides it.
@@ -322,8 +324,7 @@ class Flights:
         things = np.where(hits.row >= 0, self.model.row_thing[hits.row], 0)
         depths = np.where(hits.row >= 0, hits.distance / np.linalg.norm(rays, axis=1), np.inf)
         seen = truth.depth.ravel()
-        # rays end at 100 m
-        met = (hits.row >= 0) | (seen < 90.0)
+        met = (hits.row >= 0) | (seen < 0.5 * FARTHEST)
         with np.errstate(invalid="ignore"):
             agree = (things == truth.instances.ravel()) & (np.abs(depths - seen) <= CLOSE)
         return int(agree[met].sum()), int(met.sum())
