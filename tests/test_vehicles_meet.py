@@ -40,7 +40,9 @@ class Meeting:
             for name, x, y, yaw in (("west", -2.0, 0.0, 0.0), ("east", 2.0, 0.12, 180.0))
         ]  # fmt: skip
         self.poses: dict[tuple[str, int], Any] = {}
-        with build(make_scenario({"truth_rate_hz": 100.0, "world": {"name": "blocks"}, "vehicles": vehicles})) as simulation:
+        with build(
+            make_scenario({"truth_rate_hz": 100.0, "world": {"name": "blocks"}, "vehicles": vehicles})
+        ) as simulation:
             self.model = simulation.fleet.solids.model
             names = ("camera", "lidar", "events")
             streams = {(v, n): simulation.subscribe(f"{v}/{n}") for v in OTHER for n in names}

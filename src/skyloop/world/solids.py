@@ -125,7 +125,7 @@ def _corners(shape: Shape) -> Array:
 
 def _world_corners(model: Model, row: int) -> Array:
     mesh, pose = model.shapes[model.row_shape[row]].lods[0], model.standing_poses[row]
-    return (mesh.positions @ pose[:, :3].T + pose[:, 3])[mesh.faces]
+    return np.asarray((mesh.positions @ pose[:, :3].T + pose[:, 3])[mesh.faces])
 
 
 def _gap_below(corners: Array, x: float, y: float, z: float) -> float:
