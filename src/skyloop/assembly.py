@@ -132,6 +132,9 @@ def _build_scene(
         numbers.append(world.model.add_mover(presence, [vehicle_shape(airframe)], is_a="vehicle", name=vehicle.name))
     world.model.freeze()
     fleet.attach(Solids(world.model, numbers))
+    for i, vehicle in enumerate(scenario.vehicles):
+        if len(vehicle.position) == 2:
+            fleet.step_up(i)
     topics = scenario.world.randomise
     weather = weather_at(randomised(scenario.weather, scenario.seed, topics), scenario.earth.latitude_deg)
     texture_seed = scenario.seed if "textures" in topics else 0

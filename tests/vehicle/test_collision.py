@@ -17,6 +17,7 @@ from skyloop.vehicle.appearance import vehicle_shape
 from skyloop.vehicle.fleet import Fleet
 from skyloop.vehicle.layout import PART_ROTOR, SET_POSITION, SET_VELOCITY_WORLD
 from skyloop.vehicle.packing import Wrench
+from skyloop.world.ground import Ground
 from skyloop.world.mesh import box, cylinder, ellipsoid, merged, mesh_of
 from skyloop.world.model import Model, Shape
 from skyloop.world.solids import Solids
@@ -223,6 +224,18 @@ def test_lands_on_a_roof_and_takes_off_again() -> None:
     state = fly(fleet, 9.0)
     np.testing.assert_allclose(state.position, [0.0, 0.0, ROOF + 1.5], atol=0.05)
     assert fleet.states["legs_down"][0] == fleet.states["n_touches"][0] == 0
+
+
+def test_is_stood_upon_what_lies_on_the_ground() -> None:
+    """A slab of 2 cm: legs on the ground would be in it."""
+    fleet = make_fleet(airframe=TOUGH, ground=Ground.flat())
+    fleet.attach(solids_of((box((3.0, 3.0, 0.02)), (0.0, 0.0, 0.01))))
+    fleet.place(0, np.array([0.2, 0.1, 0.12]), 0.5)
+    fleet.step_up(0)
+    state = fly(fleet, 1.0)
+    assert state.position[2] == pytest.approx(0.02 + 0.12 - IRIS.contact.sink, abs=1e-5)
+    assert np.linalg.norm(state.velocity_world) < 1e-6
+    assert fleet.states["n_touches"][0] == 4
 
 
 def test_slid_over_the_edge_it_falls() -> None:

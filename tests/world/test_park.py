@@ -155,15 +155,15 @@ def test_furniture_and_trees_keep_off_each_other(park: Park) -> None:
         assert nearest > 0.9 * reach, f"a lamp in the crown of {name_of(park.model, row)}"
 
 
-def test_everything_stands_on_the_ground(park: Park) -> None:
+def test_everything_stands_on_the_ground(park: Park, plan: Plan) -> None:
     for x, y, z in places(park.model, *STANDS):
-        assert z == pytest.approx(park.ground.at(x, y)[0], abs=1e-9)
+        assert z == pytest.approx(plan.ground.at(x, y)[0], abs=1e-9)
     for t in (0.0, 13.0, 77.0):
         poses = park.model.motion(int(t * 1e9)).poses
         n = len(poses) // len(park.model.movers)
         for person in poses.reshape(-1, n, 3, 4):
             x, y = person[:, :2, 3].mean(axis=0)
-            assert 0.0 < person[:, 2, 3].min() - park.ground.at(x, y)[0] + 0.12 < 0.5
+            assert 0.0 < person[:, 2, 3].min() - plan.ground.at(x, y)[0] + 0.12 < 0.5
 
 
 def test_walkers_stay_on_the_paths(park: Park, plan: Plan) -> None:
@@ -177,7 +177,6 @@ def test_walkers_stay_on_the_paths(park: Park, plan: Plan) -> None:
 
 
 def test_paths_lie_on_the_ground_and_over_the_lawn(park: Park, plan: Plan) -> None:
-    lawn = plan.seen_ground()
     for row in rows_of(park.model, "path"):
         mesh, pose = park.model.shapes[park.model.row_shape[row]].lods[0], park.model.standing_poses[row]
         p = (mesh.positions @ pose[:, :3].T + pose[:, 3])[mesh.faces]
@@ -186,8 +185,8 @@ def test_paths_lie_on_the_ground_and_over_the_lawn(park: Park, plan: Plan) -> No
         level = across[:, 2] > 0.95 * np.linalg.norm(across, axis=1)  # not the slanting edges
         assert 0.45 < level.mean() < 0.55
         for x, y, z in middles[level]:
-            assert -0.01 < z - park.ground.at(x, y)[0] < 0.05
-            assert z - lawn.at(x, y)[0] > 0.03, name_of(park.model, row)
+            assert -0.01 < z - plan.ground.at(x, y)[0] < 0.05
+            assert z - park.ground.at(x, y)[0] > 0.03, name_of(park.model, row)
 
 
 def test_the_pond_lies_below_its_banks(park: Park, plan: Plan) -> None:

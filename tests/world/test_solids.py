@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skyloop.messages import Array
-from skyloop.world.mesh import box, ellipsoid, merged, mesh_of
+from skyloop.world.mesh import box, ellipsoid, merged, mesh_of, quad
 from skyloop.world.model import Model, Shape
 from skyloop.world.solid_grids import anything_near, cast_segment
 from skyloop.world.solids import Solids
@@ -104,8 +104,22 @@ def test_rows_scales_and_things_that_are_not_solid() -> None:
     f, triangle = cast(solids, (5.0, 3.0, 0.0), (5.0, 1.0, 0.0))
     assert f == pytest.approx(0.5)
     assert solids.arrays.rows[triangle] == 1
-    assert solids.thing(1) == (number, "the rock")
-    assert solids.thing(-1) == (0, "ground")
+    assert solids.thing(1, (5.0, 2.0, 0.0)) == (number, "the rock")
+    assert solids.thing(-1, (9.0, 9.0, 0.0)) == (0, "ground")
+
+
+def test_the_ground_is_what_shows_it_there() -> None:
+    """Of two levels the nearer; 0 where nothing shows it."""
+    model = Model()
+    tile = Shape("tile", (quad((0, 0, 0), (4, 0, 0), (4, 4, 0), (0, 4, 0)),))
+    low, high = (model.place(tile, (0.0, 0.0, z), is_a="ground", name=f"at {z}", solid=False) for z in (0.0, 1.0))
+    beside = model.place(tile, (4.0, 0.0, 0.5), is_a="ground", name="beside", solid=False)
+    model.place(tile, (0.0, 0.0, 0.2), is_a="rock")
+    model.freeze()
+    solids = Solids(model)
+    assert [solids.thing(-1, (1.0, 3.0, z))[0] for z in (-0.1, 0.4, 0.6)] == [low, low, high]
+    assert solids.thing(-1, (5.0, 1.0, 0.0)) == (beside, "beside")
+    assert solids.thing(-1, (5.0, -1.0, 0.0)) == (0, "ground")
 
 
 def test_nothing_solid_at_all() -> None:

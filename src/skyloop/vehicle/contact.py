@@ -119,14 +119,17 @@ def still_touches(s, row, t_ns):
 
 @inlined
 def _note_ground(s, p, w, heights, i, dt):
-    """A point that is below the ground and was not a step ago."""
-    place, y = p.contact_position, s.motion
-    ax, ay, az, vx, vy, vz = point_motion(place, s.motion_before, i)
-    bx, by, bz, _, _, _ = point_motion(place, y, i)
-    height_a, _, _, _ = ground_at(heights, w.origin_x, w.origin_y, w.cell, ax, ay)
+    """Tell of a point that is below the ground and was not a step ago, though by now it may be on its way out."""
+    place = p.contact_position
+    bx, by, bz, _, _, _ = point_motion(place, s.motion, i)
     height_b, nx, ny, nz = ground_at(heights, w.origin_x, w.origin_y, w.cell, bx, by)
-    gap = max(0.0, az - height_a)
-    f = gap / max(gap + height_b - bz, 1e-12)
+    if bz >= height_b:
+        return
+    ax, ay, az, vx, vy, vz = point_motion(place, s.motion_before, i)
+    height_a, _, _, _ = ground_at(heights, w.origin_x, w.origin_y, w.cell, ax, ay)
+    if az < height_a:
+        return
+    f = (az - height_a) / (az - height_a + height_b - bz)
     # velocity of the step's start: by its end the contact has already braked the point
     speed = np.sqrt(vx * vx + vy * vy + vz * vz)
     s.impact_speed = max(s.impact_speed, speed)
@@ -146,6 +149,8 @@ def settle_anchors(s, p, w, heights, dt):
     for i in range(p.n_contacts):
         px, py, pz, vx, vy, vz = point_motion(p.contact_position, y, i)
         _, _, _, normal, excess = _ground_force(s, p, w, heights, i, px, py, pz, vx, vy, vz)
+        if not s.anchored[i]:
+            _note_ground(s, p, w, heights, i, dt)
         if normal <= 0.0:
             s.anchored[i] = 0
             continue
@@ -154,7 +159,6 @@ def settle_anchors(s, p, w, heights, dt):
         else:
             s.body_down += 1
         if not s.anchored[i]:
-            _note_ground(s, p, w, heights, i, dt)
             s.anchored[i] = 1
             s.anchor[i, 0] = px
             s.anchor[i, 1] = py

@@ -14,13 +14,17 @@ from skyloop.vehicle.collision import Collisions
 from skyloop.vehicle.fleet_kernels import STATE_SIZE, advance, read_state
 from skyloop.vehicle.layout import DRAG_BOX, DRAG_LINEAR, INPUT, MAX_HITS, PARAMS, SET_IDLE, STATE
 from skyloop.world.ground import Ground
-from skyloop.world.solid_grids import MOVING
+from skyloop.world.solid_grids import MOVING, cast_segment
 from skyloop.world.solids import Solids
 
 INTERVAL_S = 0.01
 """Movers are looked up on this grid of simulated time and blended between; never at events, lest a sensor matter."""
 NOTHING_MOVES = np.zeros(0, MOVING)
 MOST_FREE_STEPS = 64
+MOST_STEP_UP = 0.3
+"""m above the ground of what a vehicle is stood upon."""
+ABOVE = 5e-6
+"""m over a solid thing at which a vehicle is set down: triangles are float32."""
 PARTS = ("legs hit", "body hits", "rotor hits")
 
 
@@ -86,6 +90,17 @@ class Fleet:
         state["command"] = 0.0
         state["anchored"] = state["n_touches"] = 0
         state["yaw_target"] = yaw
+
+    def step_up(self, i: int) -> None:
+        """From where the legs stand on the ground onto what lies on it there: a path, a kerb, a pavement."""
+        assert self.solids is not None
+        params, motion = self.params[i], self.states[i]["motion"]
+        legs = motion[:3] + rotate(motion[6:10], params["contact_position"][params["contact_is_leg"] > 0.0])
+        shares = [cast_segment(self.solids.arrays, 0, x, y, z + MOST_STEP_UP, x, y, z)[0] for x, y, z in legs]
+        if min(shares) <= 1.0:
+            motion[2] += (1.0 - min(shares)) * MOST_STEP_UP + ABOVE
+            self.states[i]["motion_before"] = motion
+            self._read.clear()
 
     def set_charge(self, i: int, state_of_charge: float) -> None:
         params, state = self.params[i], self.states[i]
@@ -180,9 +195,10 @@ class Fleet:
         count = int(row["n_hits"])
         for k in range(max(told, count - MAX_HITS), count):
             at = k % MAX_HITS
-            number, name = (0, "ground") if self.solids is None else self.solids.thing(int(row["hit_row"][at]))
+            hit_row, place = int(row["hit_row"][at]), row["hit_place"][at]
+            number, name = (0, "ground") if self.solids is None else self.solids.thing(hit_row, place)
             speed, closing = float(row["hit_speed"][at]), float(row["hit_closing"][at])
-            vectors = [*row["hit_place"][at].tolist(), *row["hit_normal"][at].tolist()]
+            vectors = [*place.tolist(), *row["hit_normal"][at].tolist()]
             values = dict(zip(("x", "y", "z", "nx", "ny", "nz"), vectors, strict=True))
             values |= {"speed": speed, "closing": closing, "instance": float(number)}
             t_ns, what = int(row["hit_ns"][at]), f"{PARTS[row['hit_part'][at]]} {name}"

@@ -1,4 +1,7 @@
-"""The ground as a height field: bilinear between its points, carried on flat beyond its edges."""
+"""The ground as a height field: two flat triangles per cell, carried on beyond its edges.
+
+The triangles are those of `terrain.place_terrain`, so that vehicles stand on what cameras and rays see.
+"""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 
@@ -48,91 +51,16 @@ def ground_at(heights, origin_x, origin_y, cell, x, y):
         u = gx - i
     if varies_y:
         v = gy - j
-    h00 = heights[i, j]
-    along_x, along_y = heights[i + 1, j] - h00, heights[i, j + 1] - h00
-    twist = heights[i + 1, j + 1] - h00 - along_x - along_y
-    slope_x = (along_x + twist * v) / cell if varies_x else 0.0
-    slope_y = (along_y + twist * u) / cell if varies_y else 0.0
+    h00, h11 = heights[i, j], heights[i + 1, j + 1]
+    # the cell is cut from its low corner to its high one
+    if u >= v:
+        along_x, along_y = heights[i + 1, j] - h00, h11 - heights[i + 1, j]
+    else:
+        along_x, along_y = h11 - heights[i, j + 1], heights[i, j + 1] - h00
+    slope_x = along_x / cell if varies_x else 0.0
+    slope_y = along_y / cell if varies_y else 0.0
     up = 1.0 / np.sqrt(1.0 + slope_x * slope_x + slope_y * slope_y)
-    return h00 + along_x * u + along_y * v + twist * u * v, -slope_x * up, -slope_y * up, up
-
-
-@inlined
-def _clearance(heights, i, j, gx, gy, z, dgx, dgy, dz):
-    """(f0, f1, f2): height of the ray over cell (i, j), f0 + f1·s + f2·s², s metres on from (gx, gy, z)."""
-    a, u = _corner(i, heights.shape[0])
-    b, v = _corner(j, heights.shape[1])
-    du = dv = 0.0
-    if u < 0.0:
-        u, du = gx - a, dgx
-    if v < 0.0:
-        v, dv = gy - b, dgy
-    h00 = heights[a, b]
-    along_x, along_y = heights[a + 1, b] - h00, heights[a, b + 1] - h00
-    twist = heights[a + 1, b + 1] - h00 - along_x - along_y
-    f0 = z - (h00 + along_x * u + along_y * v + twist * u * v)
-    f1 = dz - (along_x * du + along_y * dv + twist * (u * dv + v * du))
-    return f0, f1, -twist * du * dv
-
-
-@inlined
-def _first_root(f0, f1, f2):
-    """Smallest s ≥ 0 where f0 + f1·s + f2·s² reaches 0 from f0 > 0; inf when it never does."""
-    discriminant = f1 * f1 - 4.0 * f0 * f2
-    if discriminant < 0.0:
-        return np.inf
-    root = np.sqrt(discriminant)
-    if f1 < 0.0:
-        return 2.0 * f0 / (root - f1)
-    return (f1 + root) / (-2.0 * f2) if f2 < 0.0 else np.inf
-
-
-@inlined
-def _boundary(g, dg, index, n):
-    """How far along the ray it leaves cell `index` of this axis, and the index it enters."""
-    if dg > 0.0 and index < n - 1:
-        return (index + 1 - g) / dg, index + 1
-    if dg < 0.0 and index >= 0:
-        return (index - g) / dg, index - 1
-    return np.inf, index
-
-
-@inlined
-def cast_ray(heights, origin_x, origin_y, cell, start, direction, max_range):
-    """Distance along the unit `direction` to the ground, 0 from below it, inf beyond `max_range`."""
-    nx, ny = heights.shape
-    gx, gy = (start[0] - origin_x) / cell, (start[1] - origin_y) / cell
-    dgx, dgy = direction[0] / cell, direction[1] / cell
-    i, j = _cell_index(gx, nx), _cell_index(gy, ny)
-    t = 0.0
-    while True:
-        f0, f1, f2 = _clearance(
-            heights, i, j, gx + t * dgx, gy + t * dgy, start[2] + t * direction[2], dgx, dgy, direction[2]
-        )
-        if f0 <= 0.0:
-            return t
-        leave_x, next_i = _boundary(gx, dgx, i, nx)
-        leave_y, next_j = _boundary(gy, dgy, j, ny)
-        leave = min(leave_x, leave_y, max_range)
-        hit = t + _first_root(f0, f1, f2)
-        if hit <= leave:
-            return hit
-        if not leave < max_range:
-            return np.inf
-        if leave_x <= leave_y:
-            i = next_i
-        else:
-            j = next_j
-        t = max(t, leave)
-
-
-@kernel(void(float64[:, ::1], float64, float64, float64, float64[:, :], float64[:, :], float64, float64[::1]))
-def cast_rays(
-    heights: Any, ox: Any, oy: Any, cell: Any, origins: Any, directions: Any, max_range: Any, out: Any
-) -> None:
-    """`cast_ray` for (n, 3) origins and unit directions into out (n,)."""
-    for k in range(out.shape[0]):
-        out[k] = cast_ray(heights, ox, oy, cell, origins[k], directions[k], max_range)
+    return h00 + along_x * u + along_y * v, -slope_x * up, -slope_y * up, up
 
 
 @kernel(void(float64[:, ::1], float64, float64, float64, float64, float64, float64[::1]))
@@ -191,12 +119,3 @@ class Ground:
         out = np.empty(4)
         _ground_at_point(self.heights, *self.origin_xy, self.cell, float(x), float(y), out)
         return float(out[0]), out[1:]
-
-    def cast(self, origins: ArrayLike, directions: ArrayLike, *, max_range: float = np.inf) -> Array:
-        """(n,) m along (n, 3) unit directions to the ground; 0 from below it, inf where nothing is hit."""
-        shape = np.broadcast_shapes(np.shape(origins), np.shape(directions), (1, 3))
-        # Copies, because kernels take no read-only views.
-        starts, along = (np.array(np.broadcast_to(rays, shape), dtype=np.float64) for rays in (origins, directions))
-        out = np.empty(len(starts))
-        cast_rays(self.heights, *self.origin_xy, self.cell, starts, along, float(max_range), out)
-        return out

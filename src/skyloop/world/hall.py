@@ -110,7 +110,8 @@ def _gate(y: float) -> Panels:
     """A roller gate before the wall: slats between yellow and black posts."""
     panels = Panels()
     wide, high = 0.5 * GATE[0], GATE[1]
-    front = HALF_X - 0.08
+    # ahead of the wall's ribs
+    front = HALF_X - 0.12
     for k in range(15):
         z = 0.3 * k
         panels.box((front, y - wide, z + 0.02), (HALF_X - 0.05, y + wide, z + 0.28), Paint("metal", (150, 175, 200)))
@@ -124,7 +125,7 @@ def _gate(y: float) -> Panels:
     for k in range(1 + round((y - GATES[0]) / 8.0)):
         # as many dots as the gate's number
         panels.box(
-            (HALF_X - 0.06, y - 0.6 + 0.5 * k, 5.3),
+            (HALF_X - 0.1, y - 0.6 + 0.5 * k, 5.3),
             (HALF_X - 0.05, y - 0.3 + 0.5 * k, 5.6),
             Paint("plastic", (30, 70, 150)),
         )

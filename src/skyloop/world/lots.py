@@ -89,7 +89,7 @@ class Town:
 
     def surface(self, panels: Panels, kind: str, is_a: str, *, z: float = 0.0) -> None:
         shape = Shape(kind, (panels.mesh(),), casts_shadow=False)
-        self.model.place(shape, (0.0, 0.0, z), is_a=is_a, name=self.name(kind), solid=False)
+        self.model.place(shape, (0.0, 0.0, z), is_a=is_a, name=self.name(kind), solid=z > 0.0)
 
 
 def beside(centre: Place, side: int, out: float, along: float) -> Place:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from skyloop.messages import Array
 from skyloop.world.model import Model, Mover, Shape
@@ -90,12 +90,27 @@ class Solids:
         parts["radius"] *= np.linalg.norm(parts["before"][:, :, :3], axis=1).max(axis=1)
         return parts
 
-    def thing(self, row: int) -> tuple[int, str]:
-        """Instance number and name of what a row belongs to; -1 is the ground, which has no number."""
-        if row < 0:
-            return 0, "ground"
-        number = int(self.model.row_thing[row])
-        return number, self.model.things[number].name
+    def thing(self, row: int, place: ArrayLike) -> tuple[int, str]:
+        """Instance number and name of what was touched at a place; row -1 is the ground."""
+        number = self._ground_at(*np.asarray(place, float).tolist()) if row < 0 else int(self.model.row_thing[row])
+        return number, self.model.things[number].name if number else "ground"
+
+    def _ground_at(self, x: float, y: float, z: float) -> int:
+        """Instance of what shows the ground there, 0 when nothing does: the level surface nearest to a point."""
+        best, found = np.inf, 0
+        for row in np.flatnonzero(self.model.row_solid[: self.model.n_standing] == 0).tolist():
+            low, high = self._box(row)
+            if low[0] <= x <= high[0] and low[1] <= y <= high[1]:
+                gap = _gap_below(_world_corners(self.model, row), x, y, z)
+                if gap < best:
+                    best, found = gap, int(self.model.row_thing[row])
+        return found
+
+    def _box(self, row: int) -> tuple[Array, Array]:
+        """Horizontal bounds of a standing row, by the ball around it."""
+        mesh, pose = self.model.shapes[self.model.row_shape[row]].lods[0], self.model.standing_poses[row]
+        reach = mesh.radius * np.linalg.norm(pose[:, :3], axis=0).max() + 1e-3
+        return pose[:2, 3] - reach, pose[:2, 3] + reach
 
 
 def _inverse(poses: Array) -> Array:
@@ -108,15 +123,28 @@ def _corners(shape: Shape) -> Array:
     return mesh.positions[mesh.faces].astype(np.float64)
 
 
+def _world_corners(model: Model, row: int) -> Array:
+    mesh, pose = model.shapes[model.row_shape[row]].lods[0], model.standing_poses[row]
+    return np.asarray((mesh.positions @ pose[:, :3].T + pose[:, 3])[mesh.faces])
+
+
+def _gap_below(corners: Array, x: float, y: float, z: float) -> float:
+    """m from a point straight up or down to the nearest triangle of (n, 3, 3) there; inf: none is above or below it."""
+    a, b, c = corners[:, 0], corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
+    area = b[:, 0] * c[:, 1] - b[:, 1] * c[:, 0]
+    px, py = x - a[:, 0], y - a[:, 1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        u = (px * c[:, 1] - py * c[:, 0]) / area
+        v = (py * b[:, 0] - px * b[:, 1]) / area
+    within = (u >= -1e-6) & (v >= -1e-6) & (u + v <= 1.0 + 1e-6)
+    gaps = np.abs(a[:, 2] + u * b[:, 2] + v * c[:, 2] - z)[within]
+    return float(gaps.min(initial=np.inf))
+
+
 def _standing(model: Model) -> tuple[Array, NDArray[np.int32]]:
     """World corners of all standing solid triangles and the row of each."""
     parts, rows = [np.empty((0, 3, 3))], [np.empty(0, np.int32)]
-    local: dict[int, Array] = {}
-    for row in np.flatnonzero(model.row_solid[: model.n_standing]):
-        shape = int(model.row_shape[row])
-        if shape not in local:
-            local[shape] = _corners(model.shapes[shape])
-        pose = model.standing_poses[row]
-        parts.append(local[shape] @ pose[:, :3].T + pose[:, 3])
-        rows.append(np.full(len(local[shape]), row, np.int32))
+    for row in np.flatnonzero(model.row_solid[: model.n_standing]).tolist():
+        parts.append(_world_corners(model, row))
+        rows.append(np.full(len(parts[-1]), row, np.int32))
     return np.concatenate(parts), np.concatenate(rows)

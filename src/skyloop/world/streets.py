@@ -82,7 +82,7 @@ def place_streets(model: Model) -> None:
         shape = Shape(name, (panels.mesh(),), casts_shadow=False)
         # the height field stops vehicles here
         model.place(shape, is_a=is_a, name=name, solid=False)
-    model.place(_markings(), (0.0, 0.0, MARK_LIFT - DROP), is_a="road", name="lane markings", solid=False)
+    model.place(_markings(), (0.0, 0.0, MARK_LIFT - DROP), is_a="road", name="lane markings")
 
 
 def _ring(

@@ -39,11 +39,12 @@ class Park:
                 raise ScenarioError(f"world 'park': {name} is {value}; give 0 to {most}")
         randomise = frozenset(randomise)
         plan = Plan(seed, any_material="textures" in randomise)
-        self.ground = plan.ground
+        # the lawn as it is seen, lower under the paths, which are solid themselves
+        self.ground = plan.seen_ground()
         self.model = Model()
         site = Site(seed, plan, self.model, "colours" in randomise)
         site.spots.add(0.0, 0.0, FREE + 0.5)
-        place_terrain(self.model, plan.seen_ground(), "grass")
+        place_terrain(self.model, self.ground, "grass")
         place_paths(self.model, plan)
         place_water(self.model, plan)
         place_street(self.model)

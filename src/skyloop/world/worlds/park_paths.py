@@ -38,7 +38,7 @@ def place_paths(model: Model, plan: Plan) -> None:
             near = _ribbon(way, picked, plan.ground, lift, EDGE).moved(-origin)
             far = _ribbon(way, picked[coarse], plan.ground, lift + FAR_LIFT, 0.0).moved(-origin)
             shape = Shape(f"{way.name} {start}", (near, far), (FAR,), casts_shadow=False)
-            model.place(shape, origin, is_a="path", name=way.name, variant=1, solid=False)
+            model.place(shape, origin, is_a="path", name=way.name, variant=1)
 
 
 def _ribbon(way: Way, picked: Any, ground: Ground, lift: float, edge: float) -> Mesh:
@@ -74,7 +74,7 @@ def place_water(model: Model, plan: Plan) -> None:
 def place_street(model: Model) -> None:
     """A road between two pavements, a square around the park."""
     inner, road, outer, end = STREET
-    model.place(_band("road", road, outer, 0.03, "asphalt"), is_a="road", name="road", solid=False)
+    model.place(_band("road", road, outer, 0.03, "asphalt"), is_a="road", name="road")
     for name, low, high in (("inner pavement", inner, road), ("outer pavement", outer, end)):
         model.place(_band(name, low, high, 0.12, "paving"), is_a="pavement", name=name)
 

@@ -193,4 +193,4 @@ class Warehouse:
             for y in (low, high - 0.1):
                 line(24.5, y, 29.0, y + 0.1)
         shape = Shape("floor markings", (panels.mesh(),), casts_shadow=False)
-        self.model.place(shape, (0.0, 0.0, LINE_LIFT), is_a="floor", name="floor markings", solid=False)
+        self.model.place(shape, (0.0, 0.0, LINE_LIFT), is_a="floor", name="floor markings")
