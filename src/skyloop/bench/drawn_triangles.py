@@ -1,10 +1,11 @@
-"""What the renderer draws for a view, as plain meshes in world axes."""
+"""What the renderer draws for a view, or has of a world, as plain meshes in world axes."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from skyloop.frames import matrix_from_quat
+from skyloop.messages import Array
 from skyloop.rendering.culling import Culler
 from skyloop.rendering.packing import pack_model
 from skyloop.rendering.painter import Shot, projection
@@ -31,7 +32,16 @@ def drawn_parts(model: Model, request: ViewRequest) -> list[Mesh]:
     for command in commands:
         mesh = lods[first_index[int(command["first"])]]
         for k in range(command["base_instance"], command["base_instance"] + command["instances"]):
-            placed = instances["pose"][k].astype(np.float64)
-            scale = np.cbrt(np.linalg.det(placed[:, :3]))
-            parts.append(mesh.moved(placed[:, 3] + pose.position, rotation=placed[:, :3] / scale, scale=scale))
+            parts.append(_placed(mesh, instances["pose"][k].astype(np.float64), pose.position))
     return parts
+
+
+def whole_parts(model: Model) -> list[Mesh]:
+    """One mesh per row of the whole model, at full detail, at the start."""
+    poses = np.concatenate([model.standing_poses, model.motion(0).poses])
+    return [_placed(model.shapes[s].lods[0], pose, np.zeros(3)) for s, pose in zip(model.row_shape, poses, strict=True)]
+
+
+def _placed(mesh: Mesh, pose: Array, origin: Array) -> Mesh:
+    scales = np.linalg.norm(pose[:, :3], axis=0)
+    return mesh.moved(pose[:, 3] + origin, rotation=pose[:, :3] / scales, scale=scales)

@@ -108,6 +108,8 @@ class Painter:
         ctx.depth_func = "<="
         target.samples.clear(depth=1.0)
         self._set(surfaces.program, image_from_relative, light, shot, shadow)
+        between = moderngl.LINEAR_MIPMAP_LINEAR if quality.smooth_textures else moderngl.LINEAR_MIPMAP_NEAREST
+        self._layers.filter = (between, moderngl.LINEAR)
         if roofs is not None:
             roofs.bind(surfaces.program)
         if len(commands):

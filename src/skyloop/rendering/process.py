@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import mmap
-import os
 import signal
 import socket
 import sys
@@ -11,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from skyloop.rendering.priority import take_short_turns
 from skyloop.rendering.wire import Arrays, decode, encode
 
-NICENESS = 5
+NICENESS = 10
 """Below the simulation, which must answer its peers while pictures are made."""
 
 
@@ -21,7 +21,7 @@ def main() -> None:
     """Arguments: the numbers of the inherited socket and of the shared memory."""
     peer = socket.socket(fileno=int(sys.argv[1]))
     memory = int(sys.argv[2])
-    os.nice(NICENESS)
+    take_short_turns(NICENESS)
     # Ctrl-C goes to the whole group; the client decides when pictures end
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 

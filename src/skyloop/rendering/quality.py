@@ -26,6 +26,8 @@ class Quality:
     """Colour samples along each axis of a pixel; odd, so that one of them is the pixel's centre."""
     bloom: float
     """Strength of the glow around bright places."""
+    smooth_textures: bool = True
+    """Blend between a texture's two nearest sizes; else the one nearest is taken, in steps."""
 
     @property
     def has_finish(self) -> bool:
@@ -34,7 +36,7 @@ class Quality:
 
 
 QUALITIES: Final = {
-    "low": Quality(0.6, 1.5, 0, 0, 1, 0.0, 0, 1, 0.0),
+    "low": Quality(0.5, 1.5, 0, 0, 1, 0.0, 0, 1, 0.0, smooth_textures=False),
     "medium": Quality(1.0, 1.0, 2048, 1, 1, 0.0, 0, 1, 0.0),
     "high": Quality(1.6, 0.7, 2048, 0, 2, 0.6, 10, 1, 0.0),
     "epic": Quality(2.5, 0.5, 4096, 0, 3, 0.8, 16, 3, 0.0),
