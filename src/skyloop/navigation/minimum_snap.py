@@ -7,7 +7,6 @@ from bisect import bisect_right
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import minimize
 
 from skyloop.errors import ScenarioError
 from skyloop.messages import Array, Position
@@ -170,6 +169,8 @@ def _with_least_snap(points: Array, times: Array) -> Array:
         by_log = np.sum(terms * exponents, axis=(1, 2))
         cost = float(terms.sum())
         return math.log(cost), (by_log - shares * by_log.sum() / count) / cost
+
+    from scipy.optimize import minimize  # here, because it takes a third of a second
 
     best = minimize(log_cost, np.log(times), jac=True, method="L-BFGS-B", options={"maxiter": 30})
     return np.asarray(shared_out(best.x) * times.mean())
