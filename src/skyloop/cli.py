@@ -260,7 +260,7 @@ def _next_folder(name: str) -> Path:
 def _print_summary(summary: dict[str, Any], folder: Path) -> None:
     out.print(
         f"[bold]{summary['scenario']}[/] seed {summary['seed']}: {summary['simulated_s']:.1f} s simulated in "
-        f"{summary['wall_s']:.2f} s, {summary['real_time_factor']:.0f} times real time"
+        f"{summary['wall_s']:.2f} s, {summary['real_time_factor']:.2g} times real time"
     )
     for name, vehicle in summary["vehicles"].items():
         error = vehicle.get("estimate_error_rms_m")
@@ -274,7 +274,8 @@ def _print_summary(summary: dict[str, Any], folder: Path) -> None:
                 out.print(f"    {event}", highlight=False)
     messages = sum(summary["messages"].values())
     out.print(f"  {messages} messages on {len(summary['messages'])} streams")
-    out.print(f"run folder: {folder} (flight.png, summary.json, scenario.yaml, streams.json, streams/)")
+    held = [name for name in ("flight.png", "pictures.png", "summary.json", "streams") if (folder / name).exists()]
+    out.print(f"run folder: {folder} ({', '.join(held)})")
 
 
 def main() -> None:
