@@ -17,8 +17,6 @@ from skyloop.world.views import Pinhole, View, ViewPose, ViewRequest
 from skyloop.world.weather import randomised, weather_at
 from skyloop.world.world import build_world
 
-EYE, TARGET = (-6.0, -6.0, 4.0), (4.0, 4.0, 1.5)
-
 
 def views_of(
     scenario: Scenario,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Protocol
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,7 @@ from skyloop.sensors.camera_effects import (
 )
 from skyloop.sensors.camera_lens import COEFFICIENTS, Lens, Mosaic, image_motion, surface_velocities
 from skyloop.sensors.labels import Labeller
-from skyloop.sensors.sensor import NonNegative, Positive, SensorConfig, Vector3, numbers_of
+from skyloop.sensors.sensor import NonNegative, Positive, Scene, SensorConfig, Vector3, numbers_of
 from skyloop.world.semantics import CLASSES
 from skyloop.world.views import View, ViewPose, ViewRequest
 
@@ -41,13 +41,6 @@ SENSOR_FROM_CAMERA = np.array([0.5, -0.5, 0.5, -0.5])
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 Quality = Literal["low", "medium", "high", "epic", "cinematic"]
 Truth = Literal["depth", "distance", "normals", "instances", "classes", "materials", "velocities", "flow", "labels"]
-
-
-class CameraScene(Protocol):
-    """What cameras see of the world."""
-
-    def views(self, requests: Sequence[ViewRequest]) -> list[View]:
-        """Painted together, without the vehicle that asks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +233,7 @@ class Camera:
         return ViewPose(moving.t_ns, moving.position, quat_multiply(moving.quat_wxyz, SENSOR_FROM_CAMERA))
 
     def measure(
-        self, kinematics: Kinematics, scene: CameraScene, state: CameraState, rng: KeyedRandom
+        self, kinematics: Kinematics, scene: Scene, state: CameraState, rng: KeyedRandom
     ) -> tuple[CameraImage, CameraState]:
         views = scene.views(self.requests(kinematics, state))
         colour = self._colour(views, rng)

@@ -21,8 +21,8 @@ from skyloop.compiled import kernel
 from skyloop.frames import matrix_from_quat, quat_multiply
 from skyloop.keyed_random import KeyedRandom
 from skyloop.messages import Array, Kinematics, OpticalFlowSample
-from skyloop.sensors.camera import SENSOR_FROM_CAMERA, CameraScene, Quality
-from skyloop.sensors.sensor import NonNegative, Positive, SensorConfig, numbers_of, plain
+from skyloop.sensors.camera import SENSOR_FROM_CAMERA, Quality
+from skyloop.sensors.sensor import NonNegative, Positive, Scene, SensorConfig, numbers_of, plain
 from skyloop.world.views import Pinhole, View, ViewPose, ViewRequest
 
 ENOUGH_TEXTURE = 0.3
@@ -145,7 +145,7 @@ class OpticalFlow:
         return [ViewRequest(self.lens, pose, self._config.quality)]
 
     def measure(
-        self, kinematics: Kinematics, scene: CameraScene, state: OpticalFlowState, rng: KeyedRandom
+        self, kinematics: Kinematics, scene: Scene, state: OpticalFlowState, rng: KeyedRandom
     ) -> tuple[OpticalFlowSample, OpticalFlowState]:
         n = self.numbers
         view = scene.views(self.requests(kinematics, state))[0]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import json
 from pathlib import Path
 from typing import Any
 
@@ -13,19 +11,14 @@ from skyloop.results import Result
 from skyloop.trials.depth_noise import DISTANCES, GROWTH, SelfCheck, StereoCheck
 from skyloop.trials.depth_noise_fits import kim_sigma
 from skyloop.trials.depth_noise_stereo import ACROSS
+from skyloop.trials.result_files import write_results
 
 INK = "#23303b"
 COLOURS = {"plastic": "#d1495b", "cement": "#1f77b4", "formboard": "#2a9d5c"}
 
 
 def write_report(folder: Path, checks: list[SelfCheck], stereo: list[StereoCheck], results: list[Result]) -> None:
-    plain = [result.plain() for result in results]
-    (folder / "results.json").write_text(json.dumps(plain, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    with (folder / "results.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(plain[0]))
-        writer.writeheader()
-        for row in plain:
-            writer.writerow({**row, "conditions": json.dumps(row["conditions"], ensure_ascii=False)})
+    write_results(folder, results)
     (folder / "results.md").write_text(markdown(stereo, results), encoding="utf-8")
     plot_checks(checks, stereo, folder / "depth-noise.png")
 

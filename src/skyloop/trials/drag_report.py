@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import csv
-import json
 from pathlib import Path
 
 from skyloop.results import Result
 from skyloop.trials.drag import PUBLISHED_MEAN_RATIO, Score, TruthTrial
 from skyloop.trials.drag_plot import plot_trials
+from skyloop.trials.result_files import write_results
 
 
 def write_report(folder: Path, trials: list[TruthTrial], results: list[Result]) -> None:
-    plain = [result.plain() for result in results]
-    (folder / "results.json").write_text(json.dumps(plain, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    with (folder / "results.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(plain[0]))
-        writer.writeheader()
-        for row in plain:
-            writer.writerow({**row, "conditions": json.dumps(row["conditions"], ensure_ascii=False)})
+    write_results(folder, results)
     (folder / "results.md").write_text(markdown(trials, results), encoding="utf-8")
     plot_trials(trials, folder / "drag.png")
 
