@@ -18,7 +18,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 
 FOUNDATION = {
     "errors", "messages", "streams", "frames", "rotations", "compiled", "keyed_random", "clock", "schedule",
-    "bus", "plugins", "results",
+    "bus", "plugins", "results", "waveform",
 }  # fmt: skip
 ASSEMBLY = {
     "validation", "scenario", "assembly", "running", "looking", "trials", "bench", "catalogue", "doctor", "cli",
@@ -35,6 +35,7 @@ SPINE = {
 CONSUMERS = {
     "recording": FOUNDATION,
     "navigation": FOUNDATION,
+    "perception": FOUNDATION,
     "tasks": FOUNDATION | {"navigation"},
 }
 ALLOWED = {

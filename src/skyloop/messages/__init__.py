@@ -32,6 +32,9 @@ from skyloop.messages.samples import (
     LidarScan,
     MagnetometerSample,
     OpticalFlowSample,
+    RadarDetections,
+    RadarScan,
+    RangeDopplerImage,
     RangeSample,
 )
 from skyloop.messages.states import (
@@ -74,6 +77,9 @@ __all__ = [
     "Motors",
     "OpticalFlowSample",
     "Position",
+    "RadarDetections",
+    "RadarScan",
+    "RangeDopplerImage",
     "RangeSample",
     "Rates",
     "Request",

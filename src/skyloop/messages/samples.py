@@ -198,3 +198,51 @@ class DepthImage:
     t_ns: int
     depth: NDArray[np.float32]
     """(height, width) m along the optical axis; 0 where there is no value."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RadarScan:
+    """One burst of chirps as the converter gives it."""
+
+    t_ns: int
+    """Middle of the burst."""
+    volts: NDArray[np.float32] | NDArray[np.complex64]
+    """(n_rx, n_chirps, n_samples) V; complex where the receiver has a quadrature channel."""
+    folded_share: float
+    """Of the echo's energy, from beyond the unambiguous range or speed, 0 to 1."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RangeDopplerImage:
+    t_ns: int
+    power: NDArray[np.float32]
+    """(n_ranges, n_speeds) V², mean over the antennas, row 0 nearest."""
+    ranges: Array
+    """(n_ranges,) m of each row, coupling with speed not removed."""
+    speeds: Array
+    """(n_speeds,) m/s of each column, rising; positive: away."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RadarDetections:
+    """Points found in one scan, and the tracks they feed."""
+
+    t_ns: int
+    points: NDArray[np.float32]
+    """(n, 3) m, sensor axes (forward, left, up)."""
+    ranges: Array
+    """(n,) m at the middle of the burst."""
+    speeds: Array
+    """(n,) m/s, positive: away."""
+    azimuths: Array
+    """(n,) rad, positive to the left."""
+    elevations: Array
+    """(n,) rad, positive upwards."""
+    snr_db: Array
+    """(n,) dB over the noise around the peak."""
+    track_ids: NDArray[np.int32]
+    """(k,) numbers that stay with their target."""
+    track_positions: Array
+    """(k, 3) m, sensor axes."""
+    track_velocities: Array
+    """(k, 3) m/s, sensor axes."""
