@@ -118,6 +118,7 @@ def _needed_rooms(scenario: Scenario) -> list[str]:
                     "optical_flow": ["skyloop.world.views", "skyloop.sensors.camera_lens"],
                     "lidar": ["skyloop.world.rays"],
                     "rangefinder": ["skyloop.world.rays"],
+                    "radar": ["skyloop.sensors.radar", "skyloop.world.rays"],
                 }.get(config.kind, [])
     return rooms
 
@@ -250,17 +251,19 @@ def _sensor_parts(vehicle: Vehicle, i: int, seed: int, folder: Path | None, cont
             _require(sensor, ("message", "initial_state", "measure"), place)
         else:
             try:
-                sensor = SENSORS[config.kind][1](config, rate.period_s)
+                files = {"folder": folder} if config.kind == "radar" else {}
+                sensor = SENSORS[config.kind][1](config, rate.period_s, **files)
             except ScenarioError as error:
                 raise ScenarioError(f"{place}: {error}") from error
-        stream = f"{vehicle.name}/{name}"
+        stream = "/".join([vehicle.name, name, *([sensor.stream] if hasattr(sensor, "stream") else [])])
+        latency = config.latency if config.latency is not None else sensor.latency
         check_faults(config.faults, sensor, stream)
         info = StreamInfo(
             stream,
             sensor.message,
             rate,
             vehicle.name,
-            round(config.latency * NS_PER_S),
+            round(latency * NS_PER_S),
             config.mount.mount(),
             sensor.details() if hasattr(sensor, "details") else {},
         )
