@@ -1,0 +1,108 @@
+"""Which cells of a power image stand out, at a constant rate of false alarms."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import maximum_filter, rank_filter, uniform_filter1d
+from scipy.special import betaincinv, fdtrc, fdtri, gammaincc, gammaincinv
+
+from skyloop.messages import Array
+
+Cells = tuple[int, int]
+
+
+def averaged_noise(power: Array, guard: Cells, training: Cells) -> Array:
+    """(n_ranges, n_speeds) V², mean of the cells within guard + training but not within guard.
+
+    Speed wraps; beyond the first and last range there is nothing, and fewer cells are averaged.
+    """
+    outer = _box_sum(power, (guard[0] + training[0], guard[1] + training[1]))
+    inner = _box_sum(power, guard)
+    one = np.ones((power.shape[0], 1))
+    rows_out = _box_sum(one, (guard[0] + training[0], 0)) * (2 * (guard[1] + training[1]) + 1)
+    rows_in = _box_sum(one, (guard[0], 0)) * (2 * guard[1] + 1)
+    # A difference of sums: rounding may leave it below zero where a strong peak is all there is.
+    return np.maximum(outer - inner, 0.0) / (rows_out - rows_in)
+
+
+def _box_sum(power: Array, half: Cells) -> Array:
+    rows, columns = 2 * half[0] + 1, 2 * half[1] + 1
+    along = uniform_filter1d(power, rows, axis=0, mode="constant") * rows
+    return np.asarray(uniform_filter1d(along, columns, axis=1, mode="wrap") * columns)
+
+
+def ordered_noise(power: Array, guard: Cells, training: Cells, rank: float, n_rx: int) -> Array:
+    """As `averaged_noise`, from a quantile of the training cells: other targets among them do not raise it.
+
+    Divided by that quantile of pure noise, so that it estimates the same mean. Ranges are mirrored at the edges.
+    """
+    reach = (guard[0] + training[0], guard[1] + training[1])
+    footprint = np.ones((2 * reach[0] + 1, 2 * reach[1] + 1), dtype=bool)
+    footprint[training[0] : -training[0] or None, training[1] : -training[1] or None] = False
+    around = np.pad(power, ((reach[0], reach[0]), (0, 0)), mode="reflect")
+    around = np.pad(around, ((0, 0), (reach[1], reach[1])), mode="wrap")
+    place = min(int(rank * footprint.sum()), int(footprint.sum()) - 1)
+    quantile = rank_filter(around, place, footprint=footprint)[
+        reach[0] : reach[0] + power.shape[0], reach[1] : reach[1] + power.shape[1]
+    ]
+    return np.asarray(quantile / (gammaincinv(n_rx, rank) / n_rx))
+
+
+def training_cells(guard: Cells, training: Cells) -> int:
+    """How many cells the noise is taken from, away from the edges."""
+    whole = (2 * (guard[0] + training[0]) + 1) * (2 * (guard[1] + training[1]) + 1)
+    return whole - (2 * guard[0] + 1) * (2 * guard[1] + 1)
+
+
+def averaging_threshold_db(false_alarm_rate: float, n_rx: int, independent_cells: float) -> float:
+    """dB over `averaged_noise` for this rate per cell of white noise.
+
+    Powers averaged over antennas are gamma-distributed, so cell over noise follows F(2 n_rx, 2 n_rx cells). Of cells
+    correlated by windows and padding, count `training_cells` over `windows.correlation` times padding of each axis.
+    """
+    return float(10.0 * np.log10(fdtri(2 * n_rx, 2 * n_rx * independent_cells, 1.0 - false_alarm_rate)))
+
+
+def false_alarm_rate(kind: str, threshold_db: float, n_rx: int, independent_cells: float, rank: float = 0.75) -> float:
+    """Per cell of white noise, at this threshold."""
+    factor = 10.0 ** (threshold_db / 10.0)
+    if kind == "cell_averaging":
+        return float(fdtrc(2 * n_rx, 2 * n_rx * independent_cells, factor))
+    # The quantile's place among independent cells is beta-distributed; averaged over 400 equal shares of it.
+    shares = (np.arange(400) + 0.5) / 400
+    place = betaincinv(rank * independent_cells, (1.0 - rank) * independent_cells + 1.0, shares)
+    noise = gammaincinv(n_rx, place) / gammaincinv(n_rx, rank)
+    return float(np.mean(gammaincc(n_rx, n_rx * factor * noise)))
+
+
+def peaks(power: Array, noise: Array, threshold_db: float, dynamic_range_db: float, reach: Cells) -> NDArray[np.intp]:
+    """(n, 2) row and column of the cells over the threshold that are the highest within `reach`, strongest first."""
+    floor = max(float(power.max(initial=0.0)) * 10.0 ** (-dynamic_range_db / 10.0), np.finfo(np.float64).tiny)
+    over = (power > noise * 10.0 ** (threshold_db / 10.0)) & (power > floor)
+    size = (2 * reach[0] + 1, 2 * reach[1] + 1)
+    highest = maximum_filter(power, size=size, mode=("nearest", "wrap"))
+    found = np.argwhere(over & (power == highest))
+    return found[np.argsort(-power[tuple(found.T)], kind="stable")]
+
+
+def unmasked(
+    found: NDArray[np.intp], power: Array, range_sidelobes: Array, speed_sidelobes: Array, mirrored: bool
+) -> NDArray[np.intp]:
+    """Those of `found` (strongest first) that no stronger one explains by its window's sidelobes.
+
+    `mirrored`: samples are real, and each target has an image at minus its range and minus its speed.
+    """
+    level = power[tuple(found.T)]
+    row, column = found[:, 0], found[:, 1] - power.shape[1] // 2
+
+    def response(rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Array:
+        return np.asarray(range_sidelobes[rows % len(range_sidelobes)] * speed_sidelobes[columns % len(speed_sidelobes)])
+
+    leaked = response(row[:, None] - row, column[:, None] - column)
+    if mirrored:
+        leaked = np.maximum(leaked, response(row[:, None] + row, column[:, None] + column))
+    # Peaks lie between cells, up to 1.4 dB per axis above what their cell shows; 6 dB covers that.
+    explained = 4.0 * leaked * level[None, :] > level[:, None]
+    kept = ~np.any(np.tril(explained, -1), axis=1)
+    return found[kept]

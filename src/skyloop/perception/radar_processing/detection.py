@@ -1,0 +1,129 @@
+"""From one burst to points with speed and strength."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skyloop.messages import Array, RadarDetections, RadarScan
+from skyloop.perception.radar_processing import cfar
+from skyloop.perception.radar_processing.angles import Antennas, azimuth_elevation, capon, monopulse
+from skyloop.perception.radar_processing.config import ProcessingConfig
+from skyloop.perception.radar_processing.refinement import Tones, refined
+from skyloop.perception.radar_processing.spectra import (
+    Complex,
+    Volts,
+    folded_speed,
+    mean_power,
+    range_doppler,
+    speed_cell,
+    without_mean,
+)
+from skyloop.perception.radar_processing.windows import sidelobes, window
+from skyloop.waveform import Waveform
+
+SMALLEST_NOISE = 1e-15
+"""Of a peak's power: where there is no noise at all, its SNR is still a number."""
+
+
+def detections(
+    scan: RadarScan, waveform: Waveform, antennas: Antennas, config: ProcessingConfig | None = None
+) -> RadarDetections:
+    """The points of one burst, without memory: mti "running" acts as "mean", and there are no tracks."""
+    config = config or ProcessingConfig()
+    volts: Volts = scan.volts if config.mti == "none" else without_mean(scan.volts, config.window)
+    cube = range_doppler(volts, waveform, config.window, config.range_padding, config.speed_padding)
+    return points_of(scan.t_ns, volts, mean_power(cube), waveform, antennas, config)
+
+
+def points_of(
+    t_ns: int, volts: Volts, power: Array, waveform: Waveform, antennas: Antennas, config: ProcessingConfig
+) -> RadarDetections:
+    """The points of volts whose clutter is removed and whose range-Doppler power is known."""
+    noise = noise_around(power, config, len(antennas.rx))
+    cells = _peak_cells(power, noise, waveform, config)
+    tones = refined(
+        volts,
+        waveform,
+        config.window,
+        cells[:, 0] / config.range_padding,
+        (cells[:, 1] - power.shape[1] // 2) / config.speed_padding,
+    )
+    speeds = folded_speed(waveform, tones.speed_cells * speed_cell(waveform))
+    half_paths = tones.range_cells * waveform.range_resolution - waveform.range_shift(1.0) * speeds
+    half_paths = np.maximum(half_paths, 1e-3)
+    if config.angle_method == "capon":
+        places = capon(_snapshots(volts, waveform, config, tones), half_paths, antennas, waveform.centre_frequency)
+    else:
+        places = monopulse(tones.amplitudes, half_paths, antennas, waveform.centre_frequency)
+    ranges = np.asarray(np.linalg.norm(places, axis=1))
+    azimuths, elevations = azimuth_elevation(places / ranges[:, None])
+    strength = np.mean(np.abs(tones.amplitudes) ** 2, axis=1)
+    floor = np.maximum(noise[tuple(cells.T)], SMALLEST_NOISE * strength + np.finfo(np.float64).tiny)
+    snr_db = 10.0 * np.log10(np.maximum(strength, floor) / floor)
+    kept = (ranges >= config.min_range) & (ranges <= (config.max_range or np.inf)) & _first_of_twins(tones, strength)
+    return RadarDetections(
+        t_ns,
+        places[kept].astype(np.float32),
+        ranges[kept],
+        speeds[kept],
+        azimuths[kept],
+        elevations[kept],
+        snr_db[kept],
+        np.zeros(0, np.int32),
+        np.zeros((0, 3)),
+        np.zeros((0, 3)),
+    )
+
+
+def noise_around(power: Array, config: ProcessingConfig, n_rx: int) -> Array:
+    """(n_ranges, n_speeds) V², as the configured CFAR estimates it."""
+    padding = (config.range_padding, config.speed_padding)
+    guard = (config.guard[0] * padding[0], config.guard[1] * padding[1])
+    training = (config.training[0] * padding[0], config.training[1] * padding[1])
+    if config.cfar == "cell_averaging":
+        return cfar.averaged_noise(power, guard, training)
+    return cfar.ordered_noise(power, guard, training, config.rank, n_rx)
+
+
+def _peak_cells(power: Array, noise: Array, waveform: Waveform, config: ProcessingConfig) -> NDArray[np.intp]:
+    """(n, 2) rows and columns of the strongest peaks that are not another's sidelobe."""
+    padding = (config.range_padding, config.speed_padding)
+    found = cfar.peaks(power, noise, config.threshold_db, config.dynamic_range_db, padding)
+    # Sidelobes are many where there is little noise; the strongest few hundred settle who masks whom.
+    kept = cfar.unmasked(
+        found[:400],
+        power,
+        sidelobes(config.window, waveform.n_samples, padding[0]),
+        sidelobes(config.window, waveform.n_chirps, padding[1]),
+        mirrored=not waveform.iq,
+    )
+    return kept[: config.max_detections]
+
+
+def _first_of_twins(tones: Tones, strength: Array) -> NDArray[np.bool_]:
+    """Of peaks that were refined to the same place, the strongest."""
+    near = (np.abs(tones.range_cells[:, None] - tones.range_cells) < 0.5) & (
+        np.abs(tones.speed_cells[:, None] - tones.speed_cells) < 0.5
+    )
+    order = np.arange(len(strength))
+    stronger = (strength > strength[:, None]) | ((strength == strength[:, None]) & (order < order[:, None]))
+    return ~np.any(near & stronger, axis=1)
+
+
+def _snapshots(volts: Volts, waveform: Waveform, config: ProcessingConfig, tones: Tones) -> Complex:
+    """(n, n_snapshots, n_rx) V: each tone in overlapping halves of the burst, so that a covariance can be taken."""
+    n_rx, n_chirps, n_samples = volts.shape
+    taper = window(config.window, n_samples)
+    x = (np.arange(n_samples) - 0.5 * (n_samples - 1)) / n_samples
+    fast = (taper / taper.sum())[:, None] * np.exp(-2j * np.pi * x[:, None] * tones.range_cells)
+    along = (volts.reshape(-1, n_samples) @ fast).reshape(n_rx, n_chirps, -1)
+    y = (np.arange(n_chirps) - 0.5 * (n_chirps - 1)) / n_chirps
+    still = along * np.exp(-2j * np.pi * y[:, None] * tones.speed_cells)
+    length, hop = max(n_chirps // 2, 1), max(n_chirps // 8, 1)
+    slow = window(config.window, length)
+    parts = [
+        np.einsum("kmd,m->dk", still[:, first : first + length], slow / slow.sum())
+        for first in range(0, n_chirps - length + 1, hop)
+    ]
+    return np.stack(parts, axis=1)

@@ -1,0 +1,69 @@
+"""Tapers, all symmetric about the middle of their samples.
+
+The symmetry matters: a target that moves through range within a burst then still peaks at its place at mid burst.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Literal
+
+import numpy as np
+
+from skyloop.messages import Array
+
+WindowName = Literal["rectangular", "hann", "hamming", "blackman", "chebyshev"]
+
+COSINES = {
+    "rectangular": (1.0,),
+    "hann": (0.5, 0.5),
+    "hamming": (0.54, 0.46),
+    "blackman": (0.42, 0.5, 0.08),
+}
+CHEBYSHEV_DB = 60.0
+"""Level of the even sidelobes of "chebyshev" below its main lobe."""
+
+
+@lru_cache(maxsize=64)
+def window(name: WindowName, n: int) -> Array:
+    """(n,), read-only; cosine windows are sampled between their zeros."""
+    if name == "chebyshev":
+        taper = _chebyshev(n)
+    else:
+        phase = 2.0 * np.pi * ((np.arange(n) + 0.5) / n - 0.5)
+        taper = sum((a * np.cos(k * phase) for k, a in enumerate(COSINES[name])), np.zeros(n))
+    taper.setflags(write=False)
+    return taper
+
+
+def _chebyshev(n: int) -> Array:
+    """Dolph's window: the inverse transform of a Chebyshev polynomial, taken about the middle."""
+    if n == 1:
+        return np.ones(1)
+    order = n - 1
+    ripple = 10.0 ** (CHEBYSHEV_DB / 20.0)
+    x = np.cosh(np.arccosh(ripple) / order) * np.cos(np.pi * np.arange(n) / n)
+    inside = np.cos(order * np.arccos(np.clip(x, -1.0, 1.0)))
+    outside = np.cosh(order * np.arccosh(np.maximum(np.abs(x), 1.0))) * np.where(x < 0.0, (-1.0) ** order, 1.0)
+    spectrum = np.where(np.abs(x) <= 1.0, inside, outside)
+    k = np.arange(n)
+    places = k - 0.5 * order
+    taper = np.asarray(np.cos(2.0 * np.pi * np.outer(places, k) / n) @ spectrum)
+    return taper / taper.max()
+
+
+def correlation(name: WindowName, n: int) -> float:
+    """How many cells of an unpadded spectrum of white noise count as one when their powers are averaged."""
+    w = window(name, n)
+    return float(n * np.sum(w**4) / np.sum(w**2) ** 2)
+
+
+@lru_cache(maxsize=64)
+def sidelobes(name: WindowName, n: int, padding: int) -> Array:
+    """(n * padding,) the most power a tone leaves at this many cells or more from its own, 1 at 0; cells wrap."""
+    response = np.abs(np.fft.fft(window(name, n), n * padding)) ** 2
+    half = response[: n * padding // 2 + 1]
+    envelope = np.maximum.accumulate(half[::-1])[::-1] / half[0]
+    whole = np.concatenate([envelope, envelope[1 : (n * padding + 1) // 2][::-1]])
+    whole.setflags(write=False)
+    return whole
