@@ -21,10 +21,13 @@ from skyloop.parts import (
     EstimatorPart,
     Part,
     PilotPart,
+    ProcessingPart,
     ScenePart,
     TruthPart,
     WindFieldPart,
 )
+from skyloop.perception.radar_processing.config import ProcessingConfig
+from skyloop.perception.radar_processing.processor import RadarProcessor
 from skyloop.plugins import is_plugin, load_plugin
 from skyloop.rendering.client import Renderer
 from skyloop.scenario import (
@@ -268,7 +271,21 @@ def _sensor_parts(vehicle: Vehicle, i: int, seed: int, folder: Path | None, cont
             sensor.details() if hasattr(sensor, "details") else {},
         )
         parts.append(SensorPart(sensor, info, i, config.faults, seed, context))
+        if config.kind == "radar":
+            parts += _processing_parts(vehicle, name, info, context)
     return parts
+
+
+def _processing_parts(vehicle: Vehicle, name: str, raw: StreamInfo, context: Context) -> list[Part]:
+    """Images and detections of a radar, beside its raw data."""
+    config = vehicle.perception.get(name, ProcessingConfig())
+    if config is None:
+        return []
+    infos = [
+        StreamInfo(f"{vehicle.name}/{name}/{ending}", message, raw.rate, vehicle.name, raw.latency_ns, raw.mount)
+        for ending, message in (("range_doppler", "RangeDopplerImage"), ("detections", "RadarDetections"))
+    ]
+    return [ProcessingPart(RadarProcessor(raw.details, config), raw.name, infos, context)]
 
 
 def _observer_parts(scenario: Scenario, context: Context) -> list[Part]:

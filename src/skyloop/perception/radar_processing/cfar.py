@@ -97,7 +97,9 @@ def unmasked(
     row, column = found[:, 0], found[:, 1] - power.shape[1] // 2
 
     def response(rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Array:
-        return np.asarray(range_sidelobes[rows % len(range_sidelobes)] * speed_sidelobes[columns % len(speed_sidelobes)])
+        return np.asarray(
+            range_sidelobes[rows % len(range_sidelobes)] * speed_sidelobes[columns % len(speed_sidelobes)]
+        )
 
     leaked = response(row[:, None] - row, column[:, None] - column)
     if mirrored:

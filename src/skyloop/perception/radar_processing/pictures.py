@@ -32,7 +32,9 @@ def paper_image(
     volts = without_mean(scan.volts, window_name) if mti else scan.volts
     amplitude = np.sqrt(mean_power(range_doppler(volts, waveform, window_name)))
     if rows > len(amplitude):
-        raise ScenarioError(f"a picture of {rows} ranges is asked for, the waveform gives {len(amplitude)}; ask for less")
+        raise ScenarioError(
+            f"a picture of {rows} ranges is asked for, the waveform gives {len(amplitude)}; ask for less"
+        )
     cut = amplitude[:rows]
     span = float(np.ptp(cut))
     return np.asarray((cut - cut.min()) / span) if span > 0.0 else np.zeros_like(cut)

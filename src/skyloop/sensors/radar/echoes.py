@@ -157,8 +157,8 @@ def patch_echoes(
 
     lens: fx, fy, cx, cy; position: of the camera, m, world; shares: power each material scatters, of one; shown: by
     class; numbers: V·m² of one m², beat per m, beat per m/s, low-pass corner and order, greatest range and speed, and
-    the height over the sensor, m, below which nothing echoes; through: amplitude left by what is in front, per pixel or, 1
-    by 1, for all; mirror: what a bounce leaves, by the sine of its grazing angle, for ends mirrored in the ground.
+    the height over the sensor, m, below which nothing echoes; through: amplitude left by what is in front, per pixel
+    or, 1 by 1, for all; mirror: what a bounce leaves, by the sine of its grazing angle, for mirrored ends.
     """
     count, m, by_pixel = 0, world_from_camera, int64(through.shape[0] == surface.shape[0])
     fx, fy, cx, cy = lens[0], lens[1], lens[2], lens[3]

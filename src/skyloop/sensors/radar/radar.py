@@ -78,6 +78,7 @@ class Radar:
             "preset": c.preset,
             **plain(self.numbers),
             **self.waveform.details(),
+            "rx_positions": [list(place) for place in self.numbers.rx_positions[: self.numbers.n_rx]],
             **{name: getattr(lens, name) for name in ("fx", "fy", "cx", "cy")},
             "wavelength": self.paths.wavelength,
             "volts_of_one_square_metre_at_one_metre": self.paths.scale,
