@@ -106,10 +106,12 @@ def build(scenario: Scenario, *, gates: tuple[Gate, ...] = ()) -> Simulation:
 
 
 def _needed_rooms(scenario: Scenario) -> list[str]:
-    """Modules whose kernels this scenario will call."""
+    """Modules, or names in them, whose kernels this scenario will call."""
     rooms = ["skyloop.vehicle.fleet_kernels", "skyloop.keyed_random", "skyloop.sensors.sensor", "skyloop.world.ground"]
+    # the vehicle's hull is a solid, too, and other ones are looked for in any world
+    rooms += ["skyloop.world.solid_grids", "skyloop.vehicle.meeting.free_steps"]
     if len(scenario.vehicles) > 1 or scenario.world.name not in ("flat", "hills") or scenario.world.file:
-        rooms += ["skyloop.vehicle", "skyloop.world.solid_grids"]
+        rooms += ["skyloop.vehicle"]
     for vehicle in scenario.vehicles:
         rooms += ["skyloop.navigation"] if vehicle.state == "ekf" else []
         for config in vehicle.sensors.values():
