@@ -22,7 +22,6 @@ from skyloop.trials.drag_flights import (
 )
 from skyloop.trials.drag_models import LinearDrag, RotorDrag, acceleration_rmse, axis_errors, identify
 
-
 Run = tuple[Path, list[Result], tuple[Truth, ...]]
 
 
