@@ -10,7 +10,7 @@ from skyloop.bus import Bus, Fingerprint, record_bytes
 from skyloop.scenario import make_scenario
 from skyloop.simulation import Simulation
 
-SECONDS = 8.0
+SECONDS = 6.5
 
 NOISY_FLIGHT: dict[str, Any] = {
     "name": "noisy",

@@ -37,6 +37,8 @@ REACH = 120.0
 FARTHEST = 100.0
 """m that rays go."""
 LIDAR_STEP = np.radians(0.5)
+NIGHT = {"time_of_day": 0.0}
+"""Surfaces are compared, not light: without a sun no shadow maps are drawn."""
 SENSORS: dict[str, Any] = {
     "camera": {
         "kind": "camera", "rate_hz": 1.0 / PERIOD, "width": WIDTH, "height": HEIGHT, "horizontal_fov_deg": FOV_DEG,
@@ -113,7 +115,8 @@ class Flights:
             "airframe": "iris", "position": PARKED.tolist(), "state": "truth", "drag": {"model": "none"},
             "sensors": SENSORS,
         }  # fmt: skip
-        self.simulation = build(make_scenario({"seed": seed, "world": {"name": world}, "vehicles": [vehicle]}))
+        scenario = {"seed": seed, "world": {"name": world}, "weather": NIGHT, "vehicles": [vehicle]}
+        self.simulation = build(make_scenario(scenario))
         self.fleet = self.simulation.fleet
         self.fleet.params["gravity"] = 0.0
         self.solids = self.fleet.solids

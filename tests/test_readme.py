@@ -50,9 +50,11 @@ def test_the_first_screen_shows_the_two_commands() -> None:
     assert (ROOT / image[1]).stat().st_size <= 150_000
 
 
+@pytest.mark.parametrize("shortened", [["--set", "duration=3"], pytest.param([], marks=pytest.mark.slow)], ids=str)
 def test_commands_run_in_order(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    shortened: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """As they stand there only in the slow suite: the flights take longer than all the rest."""
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
     ran = 0
@@ -62,7 +64,7 @@ def test_commands_run_in_order(
             continue
         if words[0] == "skyloop":
             # in this process: starting Python anew for each would take longer than the flights
-            monkeypatch.setattr(sys, "argv", words)
+            monkeypatch.setattr(sys, "argv", words + shortened if words[1] == "run" else words)
             with pytest.raises(SystemExit) as stop:
                 main()
             assert not stop.value.code, f"{command}: {capsys.readouterr().err}"

@@ -75,7 +75,7 @@ def places(data: Any) -> list[tuple[Any, Any]]:
     return found
 
 
-@quick(200)
+@quick(100)
 @given(JUNK)
 def test_random_data(data: Any) -> None:
     check(data)

@@ -45,6 +45,6 @@ def test_peers_draw(peer: str, tmp_path: Path) -> None:
 
 
 def test_the_rig_is_measured() -> None:
-    (figure,) = _room(Sizes(rigs=3))
+    (figure,) = _room(Sizes(rigs=1))
     assert figure.key == "room_stereo_rigs_per_s"
     assert np.isfinite(figure.value) and figure.value > 0.0

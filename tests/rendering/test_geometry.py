@@ -124,9 +124,9 @@ def test_depth_of_planes_within_a_millimetre(scene, number: int) -> None:
     expected = (plane_centre(number) @ normal) / (rays @ camera_axes(kinematics).T @ normal)
     near = expected < 11.0
     assert near.sum() > 400
-    assert truth.depth[mine][near] == pytest.approx(expected[near], abs=1e-3)
-    assert truth.depth[mine] == pytest.approx(expected, rel=1e-4)
-    assert truth.distance[mine] == pytest.approx(expected * np.linalg.norm(rays, axis=1), rel=1e-4)
+    np.testing.assert_allclose(truth.depth[mine][near], expected[near], rtol=0.0, atol=1e-3)
+    np.testing.assert_allclose(truth.depth[mine], expected, rtol=1e-4)
+    np.testing.assert_allclose(truth.distance[mine], expected * np.linalg.norm(rays, axis=1), rtol=1e-4)
     assert (truth.classes[mine] == CLASS_ID["wall"]).all()
     assert (truth.materials[mine] == MATERIAL_ID["brick"]).all()
     # normals travel as signed bytes

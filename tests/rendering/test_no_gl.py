@@ -67,8 +67,8 @@ def test_a_driver_that_crashes_is_reported(model: Model, tmp_path: Path, monkeyp
 
 def test_a_driver_that_hangs_is_given_up(model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fake_moderngl(tmp_path, monkeypatch, "import time\ntime.sleep(600)\n")
-    monkeypatch.setattr(client, "PATIENCE_S", 2.0)
-    assert trouble_of(model) == "the renderer gave no answer for 2 s and was ended"
+    monkeypatch.setattr(client, "PATIENCE_S", 1.0)
+    assert trouble_of(model) == "the renderer gave no answer for 1 s and was ended"
 
 
 def test_a_run_ends_with_one_line_and_without_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

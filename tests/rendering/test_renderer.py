@@ -159,7 +159,7 @@ def test_depth_far_from_the_origin() -> None:
     expected = 10.0 / (1.0 + v * 2.0 / 9.0)
     near = np.isfinite(view.depth) & (expected < 10.5)
     assert near.mean() > 0.3
-    assert view.depth[near] == pytest.approx(expected[near], abs=1e-3)
+    np.testing.assert_allclose(view.depth[near], expected[near], rtol=0.0, atol=1e-3)
 
 
 def test_a_view_does_not_depend_on_where_the_camera_was(model: Model, renderer: Renderer) -> None:
@@ -278,7 +278,7 @@ def test_a_killed_process_is_reported_at_once(small: Model) -> None:
 
 def test_renderers_leave_nothing_behind(small: Model) -> None:
     before = open_files()
-    for _ in range(3):
+    for _ in range(2):
         renderer = Renderer(small)
         pid = renderer.process_id
         renderer.render([AHEAD], SKY)

@@ -47,7 +47,7 @@ def allan_variance(means: Array, seconds: int) -> Array:
 # The walk is read where it outweighs the white noise, and well below its own correlation time.
 @pytest.mark.parametrize(
     ("preset", "imus", "rate_hz", "walk_seconds"),
-    [("mpu6000", 200, 50, (600, 900)), ("e2es", 10, 200, (10, 10)), ("adis16448", 10, 200, (60, 10))],
+    [("mpu6000", 200, 20, (600, 900)), ("e2es", 10, 50, (10, 10)), ("adis16448", 10, 50, (60, 10))],
 )
 def test_densities_and_walks(preset: str, imus: int, rate_hz: int, walk_seconds: tuple[int, int]) -> None:
     numbers = PRESETS[preset]

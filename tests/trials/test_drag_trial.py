@@ -16,10 +16,13 @@ from skyloop.trials.drag_flights import (
     QUICK_FLIGHTS,
     TRUTHS,
     Record,
+    Truth,
     circle,
     record_flight,
 )
 from skyloop.trials.drag_models import LinearDrag, RotorDrag, acceleration_rmse, axis_errors, identify
+
+Run = tuple[Path, list[Result], tuple[Truth, ...]]
 
 
 def _measured(results: list[Result], cell: str) -> float:
@@ -77,30 +80,28 @@ def test_rotor_model_wins_only_where_the_truth_is_its_own_parent() -> None:
     assert linear > 10.0 * rotor
 
 
-def _frame_drag_along_the_rotor_axis_turns_the_ranking_at_high_speed(
-    run: tuple[Path, list[Result]],
-) -> None:
-    _, results = run
-    for truth in TRUTHS:
+def _frame_drag_along_the_rotor_axis_turns_the_ranking_at_high_speed(run: Run) -> None:
+    _, results, truths = run
+    for truth in truths:
         assert _measured(results, f"{truth.key}: circle 26 m/s, eq. 5 / eq. 13, truth") < 1.0
     rotor = next(r for r in results if r.cell == "A: circle 26 m/s, eq. 13, truth")
     x, y, z = rotor.conditions["rmse_along_body_axes"]
     assert z > 1.5 * np.hypot(x, y)
 
 
-def _flights_were_flown_as_asked(run: tuple[Path, list[Result]]) -> None:
+def _flights_were_flown_as_asked(run: Run) -> None:
     fast = [r for r in run[1] if "circle 26 m/s, eq. 13, truth" in r.cell and "/" not in r.cell.split(",")[1]]
-    assert len(fast) == len(TRUTHS)
+    assert len(fast) == len(run[2])
     for result in fast:
         assert result.conditions["mean_speed"] == pytest.approx(26.0, abs=0.1)
         assert result.conditions["largest_tilt_deg"] < 50.0
 
 
-def _every_truth_flight_model_and_measurement_has_a_record(run: tuple[Path, list[Result]]) -> None:
-    _, results = run
+def _every_truth_flight_model_and_measurement_has_a_record(run: Run) -> None:
+    _, results, truths = run
     cells = [result.cell for result in results]
     assert len(set(cells)) == len(cells)
-    for truth in TRUTHS:
+    for truth in truths:
         for flight in QUICK_FLIGHTS:
             for what in ("eq. 5", "eq. 13", "eq. 5 / eq. 13"):
                 for force in FORCES.values():
@@ -118,8 +119,8 @@ def _every_truth_flight_model_and_measurement_has_a_record(run: tuple[Path, list
     assert [r.published for r in results if r.unit == "µs"] == [4.36, 4.36]
 
 
-def _report_holds_the_same_results(run: tuple[Path, list[Result]]) -> None:
-    folder, results = run
+def _report_holds_the_same_results(run: Run) -> None:
+    folder, results, truths = run
     assert json.loads((folder / "results.json").read_text()) == json.loads(json.dumps([r.plain() for r in results]))
     with (folder / "results.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
@@ -127,7 +128,7 @@ def _report_holds_the_same_results(run: tuple[Path, list[Result]]) -> None:
     assert json.loads(rows[0]["conditions"])["airframe"] == "f450"
     assert (folder / "drag.png").read_bytes().startswith(b"\x89PNG")
     text = (folder / "results.md").read_text()
-    assert all(f"| {truth.key} | {flight.label} |" in text for truth in TRUTHS for flight in QUICK_FLIGHTS)
+    assert all(f"| {truth.key} | {flight.label} |" in text for truth in truths for flight in QUICK_FLIGHTS)
 
 
 def test_a_flight_repeats_to_the_last_bit() -> None:
@@ -136,9 +137,11 @@ def test_a_flight_repeats_to_the_last_bit() -> None:
     assert first.imu_specific_force.tobytes() == second.imu_specific_force.tobytes()
 
 
-def test_the_quick_form(tmp_path: Path) -> None:
+@pytest.mark.parametrize("truths", [TRUTHS[:2], pytest.param(TRUTHS, marks=pytest.mark.slow)], ids=len)
+def test_the_quick_form(truths: tuple[Truth, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One flight campaign for all that is to be said of it: it is too dear to be flown by two workers."""
-    run = tmp_path, reproduce(quick=True, folder=tmp_path)
+    monkeypatch.setattr("skyloop.trials.drag.TRUTHS", truths)
+    run = tmp_path, reproduce(quick=True, folder=tmp_path), truths
     _frame_drag_along_the_rotor_axis_turns_the_ranking_at_high_speed(run)
     _flights_were_flown_as_asked(run)
     _every_truth_flight_model_and_measurement_has_a_record(run)
