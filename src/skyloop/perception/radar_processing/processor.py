@@ -60,9 +60,7 @@ class RadarProcessor:
         tracks = self.tracker.update(found)
         states = np.array([track.state for track in tracks]).reshape(-1, 6)
         numbers = np.array([track.number for track in tracks], np.int32)
-        return image, replace(
-            found, track_ids=numbers, track_positions=states[:, :3], track_velocities=states[:, 3:]
-        )
+        return image, replace(found, track_ids=numbers, track_positions=states[:, :3], track_velocities=states[:, 3:])
 
     def _without_clutter(self, volts: Volts) -> Volts:
         if self.config.mti == "none":

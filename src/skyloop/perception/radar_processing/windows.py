@@ -49,7 +49,7 @@ def _chebyshev(n: int) -> Array:
     k = np.arange(n)
     places = k - 0.5 * order
     taper = np.asarray(np.cos(2.0 * np.pi * np.outer(places, k) / n) @ spectrum)
-    return taper / taper.max()
+    return np.asarray(taper / taper.max())
 
 
 def correlation(name: WindowName, n: int) -> float:
