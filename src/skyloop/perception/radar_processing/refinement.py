@@ -85,7 +85,7 @@ def _moments(tapered: Array | Complex, tapers: tuple[Array, ...], place: Array, 
 
 def _newton_step(moments: Complex) -> Array:
     """(n, 2) cells towards the maximum of log Σ|Z|² over the antennas; none where it is not a hill."""
-    flat = moments.reshape(len(moments), -1, 9)
+    flat = moments.reshape(*moments.shape[:2], 9)
     products = np.conj(flat.transpose(0, 2, 1)) @ flat
     z, y, yy, x, xy, xx = 0, 1, 2, 3, 4, 6
     power = np.maximum(products[:, z, z].real, np.finfo(np.float64).tiny)
