@@ -5,6 +5,7 @@ A direction is (y, z), its components to the left and up in sensor axes; x = sqr
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -133,8 +134,8 @@ def _scan(antennas: Antennas, frequency: float) -> tuple[Array, Complex]:
     """(g, 2) directions over what the array sees, and (n_rx², g) the products conj(a_k) a_l of their phasors."""
     axes = antennas.seen_axes()
     steps = np.linspace(-1.0, 1.0, SCAN_STEPS)
-    along = np.stack(np.meshgrid(*[steps] * len(axes), indexing="ij"), axis=-1).reshape(-1, len(axes))
-    grid = along[np.linalg.norm(along, axis=1) <= 1.0] @ axes if len(axes) else np.zeros((1, 2))
+    along = np.array(list(itertools.product(steps, repeat=len(axes)))).reshape(SCAN_STEPS ** len(axes), len(axes))
+    grid = along[np.linalg.norm(along, axis=1) <= 1.0] @ axes
     return grid, _pairs(steering(forward(grid), antennas, frequency))
 
 
@@ -146,7 +147,7 @@ def _lowest_on_grid(cost: Complex, antennas: Antennas, frequency: float) -> Arra
     """(n, 2) the direction of the grid with the lowest a^H C a."""
     grid, pairs = _scan(antennas, frequency)
     # Not a product: BLAS would start threads for it.
-    return np.asarray(grid[np.argmin(np.einsum("np,pg->ng", cost.reshape(len(cost), -1), pairs).real, axis=1)])
+    return np.asarray(grid[np.argmin(np.einsum("np,pg->ng", cost.reshape(len(cost), len(pairs)), pairs).real, axis=1)])
 
 
 def _lowest_nearby(cost: Complex, direction: Array, antennas: Antennas, wave_number: float) -> Array:
@@ -154,7 +155,7 @@ def _lowest_nearby(cost: Complex, direction: Array, antennas: Antennas, wave_num
     apart = (antennas.rx[:, None, 1:] - antennas.rx[None, :, 1:]).reshape(-1, 2) * wave_number
     outer = apart[:, :, None] * apart[:, None, :]
     axes = antennas.seen_axes()
-    start, flat = direction, cost.reshape(len(cost), -1)
+    start, flat = direction, cost.reshape(len(cost), len(apart))
     for _ in range(5 if len(axes) else 0):
         terms = flat * np.exp(1j * direction @ apart.T)
         slope = -(terms.imag @ apart) @ axes.T

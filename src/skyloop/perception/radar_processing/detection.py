@@ -122,7 +122,12 @@ def _snapshots(volts: Volts, waveform: Waveform, config: ProcessingConfig, tones
     # Not a product: BLAS would start threads for it.
     along = np.einsum("kmn,dn->dkm", volts, fast)
     y = (np.arange(n_chirps) - 0.5 * (n_chirps - 1)) / n_chirps
-    still = along * np.exp(-2j * np.pi * tones.speed_cells[:, None] * y)[:, None]
+    turn = np.exp(-2j * np.pi * tones.speed_cells[:, None] * y)[:, None]
+    if not waveform.iq:
+        # Of the tone's mirror image, which the range window lets through near zero range.
+        leak = np.sum((taper / taper.sum()) * np.exp(-4j * np.pi * tones.range_cells[:, None] * x), axis=1)
+        along = along - 0.5 * (np.conj(tones.amplitudes) * leak[:, None])[:, :, None] * turn
+    still = along * turn
     length, hop = max(n_chirps // 2, 1), max(n_chirps // 8, 1)
     slow = window(config.window, length)
     parts = [
