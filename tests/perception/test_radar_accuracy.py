@@ -101,6 +101,15 @@ def test_arrays_of_any_shape(rx: np.ndarray, sees: tuple[bool, bool], method: st
         np.testing.assert_allclose(unit[1:], expected[1:], atol=0.005)
 
 
+def test_one_long_chirp() -> None:
+    """ViRa's default: no speed, and range all the same."""
+    waveform = Waveform(57e9, 7e9, 150e-6, 150e-6, 1, 300)
+    point = place(1.2, 0.2, 0.1)
+    found = seen(waveform, BGT60, point, np.zeros(3), ProcessingConfig(mti="none"))
+    np.testing.assert_allclose(found.points, [point], atol=waveform.range_resolution / 10)
+    assert found.speeds.tolist() == [0.0]
+
+
 def test_two_targets_of_one_range_are_told_apart_by_speed() -> None:
     points = [place(5.0, 0.3, 0.1), place(5.0, -0.3, 0.0)]
     volts = reference_volts(TABLE_2, TX, RX, points, [points[0] * 0.2, -points[1] * 0.2], [1.0, 0.1])

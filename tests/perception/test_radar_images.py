@@ -109,7 +109,7 @@ def test_false_alarms_come_at_the_rate_of_the_design(kind: str, n_rx: int) -> No
     threshold_db = cfar.averaging_threshold_db(1e-2, n_rx, independent)
     expected = cfar.false_alarm_rate(kind, threshold_db, n_rx, independent)
     # Rows near zero beat and Nyquist hold noise and its mirror image.
-    cells = np.argwhere(np.ones((57, 64))) + np.array([4, 0])
+    cells = np.argwhere(np.ones((57, 64)))[::2] + np.array([4, 0])
     alarms = []
     for _ in range(20):
         power = mean_power(range_doppler(rng.normal(size=(n_rx, 64, 64)), TABLE_2))

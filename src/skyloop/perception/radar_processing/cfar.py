@@ -43,9 +43,11 @@ def ordered_noise(power: Array, cells: Indices, guard: Cells, training: Cells, r
     reach = (guard[0] + training[0], guard[1] + training[1])
     rows, columns = np.mgrid[-reach[0] : reach[0] + 1, -reach[1] : reach[1] + 1]
     used = (np.abs(rows) > guard[0]) | (np.abs(columns) > guard[1])
-    last = power.shape[0] - 1
-    row = last - np.abs(last - np.abs(cells[:, :1] + rows[used]) % (2 * last))
-    around = power[row, (cells[:, 1:] + columns[used]) % power.shape[1]]
+    padded = np.pad(power, ((reach[0], reach[0]), (0, 0)), mode="reflect")
+    padded = np.pad(padded, ((0, 0), (reach[1], reach[1])), mode="wrap")
+    width = padded.shape[1]
+    middles = (cells[:, :1] + reach[0]) * width + cells[:, 1:] + reach[1]
+    around = padded.ravel().take(middles + (rows * width + columns)[used])
     place = min(int(rank * around.shape[1]), around.shape[1] - 1)
     quantile = np.partition(around, place, axis=1)[:, place]
     return np.asarray(quantile / (gammaincinv(n_rx, rank) / n_rx))

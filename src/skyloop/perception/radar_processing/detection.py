@@ -78,8 +78,10 @@ def points_of(
 def noise_around(power: Array, cells: cfar.Indices, config: ProcessingConfig, n_rx: int) -> Array:
     """(n,) V² around (n, 2) cells, as the configured CFAR estimates it."""
     padding = (config.range_padding, config.speed_padding)
-    guard = (config.guard[0] * padding[0], config.guard[1] * padding[1])
-    training = (config.training[0] * padding[0], config.training[1] * padding[1])
+    # Speed wraps: of few chirps, cells farther than half way round would be the target itself again.
+    farthest = (power.shape[1] - 1) // 2
+    guard = (config.guard[0] * padding[0], min(config.guard[1] * padding[1], farthest))
+    training = (config.training[0] * padding[0], min(config.training[1] * padding[1], farthest - guard[1]))
     if config.cfar == "cell_averaging":
         return cfar.averaged_noise(power, cells, guard, training)
     return cfar.ordered_noise(power, cells, guard, training, config.rank, n_rx)
@@ -90,7 +92,8 @@ def _peaks_and_noise(
 ) -> tuple[cfar.Indices, Array]:
     """(n, 2) rows and columns of the strongest peaks that are not another's sidelobe, and (n,) V² around them."""
     padding = (config.range_padding, config.speed_padding)
-    found = cfar.peaks(power, config.dynamic_range_db, padding)
+    # Some will fall away below; four times as many as asked for are enough to look at.
+    found = cfar.peaks(power, config.dynamic_range_db, padding)[: 4 * config.max_detections]
     noise = noise_around(power, found, config, n_rx)
     over = power[tuple(found.T)] > noise * 10.0 ** (config.threshold_db / 10.0)
     own = cfar.unmasked(

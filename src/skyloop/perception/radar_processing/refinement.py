@@ -17,7 +17,7 @@ from skyloop.perception.radar_processing.windows import WindowName, window
 from skyloop.waveform import Waveform
 
 MOST_STEPS = 8
-SMALLEST_STEP = 1e-5
+SMALLEST_STEP = 1e-4
 """Cells; the error left is its square."""
 FARTHEST = 1.0
 """Cells a peak may move from its start."""
@@ -41,13 +41,15 @@ def refined(volts: Volts, waveform: Waveform, name: WindowName, range_cells: Arr
     tapers = tuple(w / w.sum() for w in (window(name, waveform.n_samples), window(name, waveform.n_chirps)))
     tapered = volts * (tapers[0] * tapers[1][:, None])
     place = start.copy()
+    moments = np.zeros((len(start), len(volts), 3, 3), np.complex128)
     for _ in range(MOST_STEPS):
         moments = _moments(tapered, tapers, place, waveform.iq)
         step = _newton_step(moments)
         place = np.clip(place + step, start - FARTHEST, start + FARTHEST)
         if not np.any(np.abs(step) > SMALLEST_STEP):
             break
-    peak = _moments(tapered, tapers, place, waveform.iq)[:, :, 0, 0]
+    # Taken before the last step, which is too small to matter.
+    peak = moments[:, :, 0, 0]
     return Tones(place[:, 0], place[:, 1], peak if waveform.iq else 2.0 * peak)
 
 
@@ -93,6 +95,8 @@ def _newton_step(moments: Complex) -> Array:
     hxx = 2.0 * (products[:, x, x] - products[:, z, xx]).real / power - gx * gx
     hyy = 2.0 * (products[:, y, y] - products[:, z, yy]).real / power - gy * gy
     hxy = 2.0 * (products[:, x, y] - products[:, z, xy]).real / power - gx * gy
+    # A burst of one chirp is level in speed; this keeps the step in range.
+    hyy = hyy - 1e-9
     determinant = hxx * hyy - hxy * hxy
     hill = (hxx < 0.0) & (determinant > 0.0)
     safe = np.where(hill, determinant, 1.0)
