@@ -170,10 +170,10 @@ def test_errors_in_noise_follow_the_bound() -> None:
             unit = found.points[strongest] / found.ranges[strongest]
             errors.append([found.ranges[strongest] - distance, found.speeds[strongest] - speed, *unit[1:]])
         ratios.append(np.sqrt(np.mean(np.square(errors), axis=0)) / cramer_rao(TABLE_2, BGT60, snr_db))
+    # Within twice the bound at every level over 30 dB is the slope 1 / sqrt(SNR); two Hamming windows cost 1.5.
     assert np.all(np.array(ratios) > 0.8), ratios
-    assert np.all(np.array(ratios) < 2.2), ratios
-    # Over all levels there are enough trials for a sharp limit.
-    assert np.all(np.sqrt(np.mean(np.square(ratios), axis=0)) < 2.0), ratios
+    assert np.all(np.array(ratios) < 2.0), ratios
+    np.testing.assert_allclose(np.mean(ratios, axis=0)[:2], 1.5, rtol=0.15)
 
 
 def test_snr_is_that_of_the_image() -> None:
