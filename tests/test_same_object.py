@@ -60,7 +60,8 @@ def check(world: str, seed: int, count: int, actors: int) -> None:
     wrong = {f"{flight.target} -> {flight.hit}": flight.faults() for flight in flown if flight.faults()}
     assert not wrong
     if flights.actors:
-        assert sum(flight.is_actor for flight in flown) >= min(2, actors)
+        # another thing may stand in the way of the other two
+        assert any(flight.is_actor for flight in flown)
     assert flights.skipped <= count
 
 

@@ -21,10 +21,13 @@ from skyloop.parts import (
     EstimatorPart,
     Part,
     PilotPart,
+    ProcessingPart,
     ScenePart,
     TruthPart,
     WindFieldPart,
 )
+from skyloop.perception.radar_processing.config import ProcessingConfig
+from skyloop.perception.radar_processing.processor import RadarProcessor
 from skyloop.plugins import is_plugin, load_plugin
 from skyloop.rendering.client import Renderer
 from skyloop.scenario import (
@@ -103,10 +106,12 @@ def build(scenario: Scenario, *, gates: tuple[Gate, ...] = ()) -> Simulation:
 
 
 def _needed_rooms(scenario: Scenario) -> list[str]:
-    """Modules whose kernels this scenario will call."""
+    """Modules, or names in them, whose kernels this scenario will call."""
     rooms = ["skyloop.vehicle.fleet_kernels", "skyloop.keyed_random", "skyloop.sensors.sensor", "skyloop.world.ground"]
+    # the vehicle's hull is a solid, too, and other ones are looked for in any world
+    rooms += ["skyloop.world.solid_grids", "skyloop.vehicle.meeting.free_steps"]
     if len(scenario.vehicles) > 1 or scenario.world.name not in ("flat", "hills") or scenario.world.file:
-        rooms += ["skyloop.vehicle", "skyloop.world.solid_grids"]
+        rooms += ["skyloop.vehicle"]
     for vehicle in scenario.vehicles:
         rooms += ["skyloop.navigation"] if vehicle.state == "ekf" else []
         for config in vehicle.sensors.values():
@@ -118,6 +123,7 @@ def _needed_rooms(scenario: Scenario) -> list[str]:
                     "optical_flow": ["skyloop.world.views", "skyloop.sensors.camera_lens"],
                     "lidar": ["skyloop.world.rays"],
                     "rangefinder": ["skyloop.world.rays"],
+                    "radar": ["skyloop.sensors.radar", "skyloop.world.rays"],
                 }.get(config.kind, [])
     return rooms
 
@@ -250,22 +256,38 @@ def _sensor_parts(vehicle: Vehicle, i: int, seed: int, folder: Path | None, cont
             _require(sensor, ("message", "initial_state", "measure"), place)
         else:
             try:
-                sensor = SENSORS[config.kind][1](config, rate.period_s)
+                files = {"folder": folder} if config.kind == "radar" else {}
+                sensor = SENSORS[config.kind][1](config, rate.period_s, **files)
             except ScenarioError as error:
                 raise ScenarioError(f"{place}: {error}") from error
-        stream = f"{vehicle.name}/{name}"
+        stream = "/".join([vehicle.name, name, *([sensor.stream] if hasattr(sensor, "stream") else [])])
+        latency = config.latency if config.latency is not None else sensor.latency
         check_faults(config.faults, sensor, stream)
         info = StreamInfo(
             stream,
             sensor.message,
             rate,
             vehicle.name,
-            round(config.latency * NS_PER_S),
+            round(latency * NS_PER_S),
             config.mount.mount(),
             sensor.details() if hasattr(sensor, "details") else {},
         )
         parts.append(SensorPart(sensor, info, i, config.faults, seed, context))
+        if config.kind == "radar":
+            parts += _processing_parts(vehicle, name, info, context)
     return parts
+
+
+def _processing_parts(vehicle: Vehicle, name: str, raw: StreamInfo, context: Context) -> list[Part]:
+    """Images and detections of a radar, beside its raw data."""
+    config = vehicle.perception.get(name, ProcessingConfig())
+    if config is None:
+        return []
+    infos = [
+        StreamInfo(f"{vehicle.name}/{name}/{ending}", message, raw.rate, vehicle.name, raw.latency_ns, raw.mount)
+        for ending, message in (("range_doppler", "RangeDopplerImage"), ("detections", "RadarDetections"))
+    ]
+    return [ProcessingPart(RadarProcessor(raw.details, config), raw.name, infos, context)]
 
 
 def _observer_parts(scenario: Scenario, context: Context) -> list[Part]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import hashlib
+import importlib
 import os
 import subprocess
 import sys
@@ -19,14 +20,15 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
+from numba import types
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 CACHE_FOLDER = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "skyloop"
 
-FIRST, MIDDLE, SECOND, LAST = range(4)
-"""Turns of a cold compilation by two processes: one begins with FIRST, the other with SECOND, they meet in the MIDDLE;
-LAST is when both are done."""
+FIRST, MIDDLE, LAST, WHEN_CALLED = range(4)
+"""Turns of a cold compilation by two processes: FIRST the large parts of a LAST kernel, so that they are there when it
+has its turn. WHEN_CALLED is left alone until it is called or a caller of it is compiled."""
 
 
 def _sources_fingerprint() -> str:
@@ -51,8 +53,8 @@ class _Kernel:
     done: bool = False
 
     @property
-    def module(self) -> str:
-        return str(self.dispatcher.py_func.__module__)
+    def name(self) -> str:
+        return f"{self.dispatcher.py_func.__module__}.{self.dispatcher.py_func.__name__}"
 
     def is_cached(self) -> bool:
         return bool(self.dispatcher._cache._cache_file._load_index())
@@ -79,25 +81,36 @@ _kernels: list[_Kernel] = []
 
 def inlined(function: F) -> F:
     """A piece of a kernel: compiled into whatever calls it, never called from Python."""
-    return numba.njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True)(function)  # type: ignore[no-any-return]
+    piece = numba.njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True)(function)
+    asked = piece.get_call_template
+    # numbers lose their values, or a piece called with 1, with 2 and with n would be compiled three times
+    piece.get_call_template = lambda args, kws: asked(tuple(map(types.unliteral, args)), kws)
+    return piece  # type: ignore[no-any-return]
 
 
 def kernel(*signatures: Any, turn: int = MIDDLE) -> Callable[[F], F]:
     """An entry point, or a large piece with a cache of its own; compiled for the given signatures and no others."""
 
     def register(function: F) -> F:
-        dispatcher = numba.njit(error_model="numpy", nogil=True, cache=True)(function)
+        dispatcher = numba.njit(error_model="numpy", nogil=True, cache=True, no_cfunc_wrapper=True)(function)
         entry = _Kernel(dispatcher, signatures, turn)
+        asked = dispatcher.get_call_template
+
+        def called_by_another(args: Any, kws: Any) -> Any:
+            entry.compile()
+            return asked(args, kws)
+
         dispatcher._compile_for_args = entry.first_call
+        dispatcher.get_call_template = called_by_another
         _kernels.append(entry)
         return dispatcher  # type: ignore[no-any-return]
 
     return register
 
 
-def prepare(*modules: str) -> None:
-    """The kernels of these modules ("skyloop.vehicle" is all of that room), ready to run; all, if none is named."""
-    needed = [entry for entry in _kernels if not modules or entry.module.startswith(modules)]
+def prepare(*rooms: str) -> None:
+    """The kernels whose names begin so ("skyloop.vehicle" is all of that room), ready to run; all, if none is given."""
+    needed = [e for e in _kernels if not rooms or (e.turn != WHEN_CALLED and e.name.startswith(rooms))]
     missing = [entry for entry in needed if not entry.done and not entry.is_cached()]
     if missing:
         print(
@@ -106,34 +119,30 @@ def prepare(*modules: str) -> None:
             flush=True,
         )
         if len(missing) > 3:
-            _compile_on_two_cores(sorted({entry.module for entry in missing}))
+            _compile_on_two_cores([entry.name for entry in sorted(missing, key=lambda entry: entry.turn)])
     for entry in needed:
-        entry.compile()
+        if entry.turn != FIRST:
+            entry.compile()
 
 
-def _compile_on_two_cores(modules: list[str]) -> None:
-    """This process from the front of the list, another one from its back, until they meet."""
+def _compile_on_two_cores(names: list[str]) -> None:
+    """This process and another one, each taking the next kernel that neither has begun."""
     with tempfile.TemporaryDirectory() as claims:
-        arguments = f"{modules!r}, {claims!r}, backwards=True"
-        code = f"from skyloop.compiled import compile_missing; compile_missing({arguments})"
+        code = f"from skyloop.compiled import compile_unclaimed; compile_unclaimed({names!r}, {claims!r})"
         with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.DEVNULL) as other:
-            compile_missing(modules, claims)
+            compile_unclaimed(names, claims)
             other.wait()
 
 
-def compile_missing(modules: Sequence[str], claims: str, *, backwards: bool = False) -> None:
-    """What is neither cached nor claimed by the other process, but for the last turn, which is built of the others."""
-    for module in modules:
-        __import__(module)
-    ours = [entry for entry in _kernels if entry.module in modules and entry.turn != LAST]
-    # the heaviest stand at the two ends
-    order = sorted(ours, key=lambda entry: entry.turn)
-    for entry in order[::-1] if backwards else order:
-        claim = Path(claims) / f"{entry.module}.{entry.dispatcher.py_func.__name__}"
+def compile_unclaimed(names: Sequence[str], claims: str) -> None:
+    """In this order, whatever the other process does not compile."""
+    for name in names:
+        importlib.import_module(name.rpartition(".")[0])
+    kernels = {entry.name: entry for entry in _kernels}
+    for name in names:
         with suppress(FileExistsError):
-            claim.touch(exist_ok=False)
-            if not entry.is_cached():
-                entry.compile()
+            (Path(claims) / name).touch(exist_ok=False)
+            kernels[name].compile()
 
 
 @contextmanager

@@ -6,6 +6,7 @@ All that changes in it is in `memory()`, so that a snapshot of the simulation ho
 
 from __future__ import annotations
 
+import copy
 import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -191,6 +192,52 @@ class EstimatorPart:
         pass
 
 
+class OwnPart:
+    """Around an object that may be the user's own; a snapshot holds the object's attributes."""
+
+    def __init__(self, name: str, own: Any, context: Context) -> None:
+        self.name = name
+        self._own = own
+        self._context = context
+
+    def memory(self) -> Any:
+        return attributes_of(self._own)
+
+    def remember(self, memory: Any) -> None:
+        give_attributes(self._own, memory)
+
+    def close(self) -> None:
+        pass
+
+
+class Processor(Protocol):
+    """What turns each scan of a radar into an image and detections."""
+
+    def process(self, scan: Any) -> tuple[Any, Any]: ...
+
+
+class ProcessingPart(OwnPart):
+    """Answers each message of a stream with one on each of two others, at once."""
+
+    def __init__(self, processor: Processor, source: str, infos: Sequence[StreamInfo], context: Context) -> None:
+        super().__init__(f"processing of '{source}'", processor, context)
+        self._infos = infos
+        for info in infos:
+            context.bus.advertise(info)
+        context.bus.on(source, self._on_message)
+
+    def _on_message(self, message: Message) -> None:
+        answers = ask(self.name, message.t_ns, self._own.process, message.data)
+        for info, data in zip(self._infos, answers, strict=True):
+            self._context.bus.publish(Message(info.name, message.index, message.t_ns, message.arrival_ns, data))
+
+    def memory(self) -> Any:
+        return copy.deepcopy(attributes_of(self._own))
+
+    def remember(self, memory: Any) -> None:
+        give_attributes(self._own, copy.deepcopy(memory))
+
+
 class AutopilotPart:
     """Ticks the flight modes, publishes status and events, and reports touches."""
 
@@ -226,24 +273,6 @@ class AutopilotPart:
 
     def remember(self, memory: Any) -> None:
         self._count, self._told = memory
-
-    def close(self) -> None:
-        pass
-
-
-class OwnPart:
-    """Around an object that may be the user's own; a snapshot holds the object's attributes."""
-
-    def __init__(self, name: str, own: Any, context: Context) -> None:
-        self.name = name
-        self._own = own
-        self._context = context
-
-    def memory(self) -> Any:
-        return attributes_of(self._own)
-
-    def remember(self, memory: Any) -> None:
-        give_attributes(self._own, memory)
 
     def close(self) -> None:
         pass

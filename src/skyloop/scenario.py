@@ -11,6 +11,7 @@ from pydantic import BaseModel, Discriminator, Field, StrictInt, Tag, field_vali
 
 from skyloop.errors import ScenarioError, nearest_name, unknown_name
 from skyloop.navigation.ekf import EkfConfig
+from skyloop.perception.radar_processing.config import ProcessingConfig
 from skyloop.plugins import is_plugin
 from skyloop.sensors.observer import ObserverConfig
 from skyloop.sensors.registry import AnySensor
@@ -114,6 +115,9 @@ class Vehicle(BaseModel):
     rotor_faults: list[RotorFault] = []
     sensors: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")], SensorChoice] = {}
     """By stream name: `imu` publishes on `<vehicle>/imu`."""
+    perception: dict[str, ProcessingConfig | None] = {}
+    """By the name of a radar: how its scans become images, points and tracks; null: not at all. Radars left out are
+    processed as usual."""
     pilot: PilotChoice | None = None
     failsafes: Failsafes = Failsafes()
     ekf: EkfConfig = EkfConfig()
@@ -137,6 +141,14 @@ class Vehicle(BaseModel):
     def _options_have_a_taker(self) -> Vehicle:
         if self.controller_options and not is_plugin(self.controller):
             raise ValueError("controller_options are for a controller of your own; set gains in the airframe")
+        return self
+
+    @model_validator(mode="after")
+    def _perception_has_a_radar(self) -> Vehicle:
+        radars = [name for name, sensor in self.sensors.items() if sensor.kind == "radar"]
+        for name in self.perception:
+            if name not in radars:
+                raise ValueError(f"perception: no radar named '{name}' under sensors; {nearest_name(name, radars)}")
         return self
 
     @model_validator(mode="after")

@@ -77,7 +77,7 @@ class Waveform:
 
     def frequencies(self) -> Array:
         """(n_samples,) Hz sent at each sample."""
-        return self.lower_frequency + self.slope * np.arange(self.n_samples) / self.sample_rate
+        return np.asarray(self.lower_frequency + self.slope * np.arange(self.n_samples) / self.sample_rate, np.float64)
 
     def times(self) -> Array:
         """(n_chirps, n_samples) s of each sample, from the middle of the burst."""

@@ -8,7 +8,6 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ellipj, ellipk
 
 from skyloop.errors import ScenarioError
 from skyloop.messages import Position
@@ -106,6 +105,9 @@ class Lemniscate(LevelCurve):
         yaw: Yaw = "forward",
         axis_angle: float = 0.0,
     ) -> None:
+        # takes a fifth of a second to import, and few flights need it
+        from scipy.special import ellipk
+
         quarter = float(ellipk(0.5))
         self.half_width = 3 * minimum_radius
         lap_length = 4 * quarter * self.half_width / math.sqrt(2)
@@ -114,6 +116,8 @@ class Lemniscate(LevelCurve):
         self._axis_angle = axis_angle
 
     def _path_point(self, s: float) -> PathPoint:
+        from scipy.special import ellipj
+
         width, axis = self.half_width, self._axis_angle
         sn, cn, dn, _ = map(float, ellipj(math.sqrt(2) * s / width - self._quarter, 0.5))
         x, y = width * cn * dn, width * sn * cn / math.sqrt(2)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numba import float64, int64, void
 
-from skyloop.compiled import FIRST, inlined, kernel
+from skyloop.compiled import WHEN_CALLED, inlined, kernel
 
 N_NOMINAL = 17
 N_ERROR = 16
@@ -131,7 +131,7 @@ VECTOR = float64[::1]
 MATRIX = float64[:, ::1]
 
 
-@kernel(void(VECTOR, MATRIX, VECTOR, VECTOR, float64, VECTOR), turn=FIRST)
+@kernel(void(VECTOR, MATRIX, VECTOR, VECTOR, float64, VECTOR), turn=WHEN_CALLED)
 def predict(nominal: Any, covariance: Any, gyro: Any, accel: Any, dt: Any, noise: Any) -> None:
     """Carry state and covariance over `dt` with one body-axes measurement, the interval's mean."""
     wx = (gyro[0] - nominal[10]) * dt
@@ -190,7 +190,7 @@ def _write_output(nominal, P, R, rates, levers, offset_variance, antenna, out):
 _ADVANCE = void(VECTOR, MATRIX, VECTOR, VECTOR, MATRIX, MATRIX, float64, VECTOR, MATRIX, int64, VECTOR, VECTOR)
 
 
-@kernel(_ADVANCE, turn=FIRST)
+@kernel(_ADVANCE)
 def advance(
     nominal: Any,
     P: Any,
@@ -230,6 +230,6 @@ def advance(
     _write_output(nominal, P, R, rates, levers, offset_variance, ring[row], out)
 
 
-@kernel(void(VECTOR, MATRIX), turn=FIRST)
+@kernel(void(VECTOR, MATRIX))
 def world_from_body(nominal: Any, out: Any) -> None:
     _matrix(nominal[6:10], out)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numba import float64, int64
 
-from skyloop.compiled import FIRST, inlined, kernel
+from skyloop.compiled import inlined, kernel
 from skyloop.navigation.ekf_kernels import (
     MATRIX,
     N_ERROR,
@@ -73,7 +73,7 @@ def _worst_innovation(P, innovation, jacobian, variance):
 _UPDATE = float64(VECTOR, MATRIX, VECTOR, MATRIX, VECTOR, VECTOR, float64, MATRIX, int64[::1], int64)
 
 
-@kernel(_UPDATE, turn=FIRST)
+@kernel(_UPDATE)
 def update(
     nominal: Any,
     P: Any,
@@ -107,7 +107,7 @@ def update(
     return worst
 
 
-@kernel(float64(MATRIX, int64[::1], int64, int64, VECTOR), turn=FIRST)
+@kernel(float64(MATRIX, int64[::1], int64, int64, VECTOR))
 def recall(ring: Any, ring_t_ns: Any, count: Any, t_ns: Any, out: Any) -> Any:
     """Interpolate the ring at `t_ns` (or its nearest end) into `out`; returns how long ago that was (s)."""
     size = ring.shape[0]

@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 
 from skyloop.bus import Bus
 from skyloop.errors import RunFolderError
-from skyloop.messages import Message
+from skyloop.messages import Message, RangeDopplerImage
+from skyloop.recording.radar_pictures import (
+    Picture,
+    Spectrogram,
+    detections_picture,
+    range_doppler_picture,
+    volts_picture,
+)
 from skyloop.streams import NS_PER_S
 
 EVERY_NS = NS_PER_S
@@ -20,8 +27,6 @@ COLUMNS = 5
 SHEET_WIDTH = 320
 LIDAR_PX, LIDAR_REACH = 480, 40.0
 
-Picture = NDArray[np.uint8]
-
 
 class Pictures:
     """Writes `pictures/<stream>/<seconds>.png` while the simulation runs, and `pictures.png` at its end."""
@@ -30,11 +35,14 @@ class Pictures:
         self._folder = folder
         self._next_ns: dict[str, int] = {}
         self._shown: dict[str, list[Path]] = {}
+        self._speeds: dict[str, Spectrogram] = {}
         self.streams = [name for name, info in bus.infos.items() if info.message in PAINTERS]
         for name in self.streams:
             bus.on(name, self._on_message)
 
     def _on_message(self, message: Message) -> None:
+        if isinstance(message.data, RangeDopplerImage):
+            self._speeds.setdefault(message.stream, Spectrogram()).add(message.data)
         if message.t_ns < self._next_ns.get(message.stream, 0):
             return
         self._next_ns[message.stream] = (message.t_ns // EVERY_NS + 1) * EVERY_NS
@@ -45,7 +53,7 @@ class Pictures:
             self._shown.setdefault(stream, []).append(path)
 
     def finish(self) -> None:
-        """The sheet: a row per stream, its pictures spread over the flight."""
+        """The sheet: a row per stream, its pictures spread over the flight; and the spectrograms of the radars."""
         from PIL import Image, ImageDraw
 
         rows = []
@@ -61,6 +69,8 @@ class Pictures:
                 tiles.append(np.asarray(tile))
             tiles += [np.full_like(tiles[0], 255)] * (COLUMNS - len(tiles))
             rows.append(np.concatenate(tiles, axis=1))
+        for stream, history in self._speeds.items():
+            save(history.picture(), self._folder / "pictures" / stream / "spectrogram.png")
         if rows:
             save(np.concatenate(rows), self._folder / "pictures.png")
 
@@ -130,5 +140,8 @@ PAINTERS: dict[str, Any] = {
     "ImageTruth": _truth_pictures,
     "DepthImage": lambda image: {"": depth_picture(image.depth)},
     "LidarScan": lambda scan: {"": scan_picture(scan.points)},
+    "RadarScan": lambda scan: {"": volts_picture(scan.volts)},
+    "RangeDopplerImage": lambda image: {"": range_doppler_picture(image)},
+    "RadarDetections": lambda found: {"": detections_picture(found)},
 }
 """By the name of the record: what there is to see, with what its stream's name gets appended."""

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numba import float64, uint64, void
 
-from skyloop.compiled import inlined, kernel
+from skyloop.compiled import WHEN_CALLED, inlined, kernel
 from skyloop.keyed_random import KeyedRandom
 from skyloop.messages import Array, ImuBias, ImuSample, Kinematics
 from skyloop.rotations import to_world
@@ -163,7 +163,7 @@ def _measure_one(q, w, a, gravity, axes, key, index, bias_before, bias, gyro, ac
         gyro[i], accel[i] = values[i], values[3 + i]
 
 
-@kernel(void(float64[:, ::1], uint64[::1], uint64, _A, float64[:, ::1], float64[:, :, ::1]))
+@kernel(void(float64[:, ::1], uint64[::1], uint64, _A, float64[:, ::1], float64[:, :, ::1]), turn=WHEN_CALLED)
 def sample_many(axes, keys, first_index, truth, biases, out):  # type: ignore[no-untyped-def]
     """`out` (n, samples, 6) of n IMUs feeling `truth` (6,), rates then forces; `biases` (n, 6) move on."""
     normals = np.empty(12)

@@ -14,6 +14,8 @@ from skyloop.sensors.imu import Imu, ImuConfig
 from skyloop.sensors.lidar import Lidar, LidarConfig
 from skyloop.sensors.magnetometer import Magnetometer, MagnetometerConfig
 from skyloop.sensors.optical_flow import OpticalFlow, OpticalFlowConfig
+from skyloop.sensors.radar.config import RadarConfig
+from skyloop.sensors.radar.radar import Radar
 from skyloop.sensors.rangefinder import Rangefinder, RangefinderConfig
 from skyloop.sensors.sensor import SensorConfig
 
@@ -27,6 +29,7 @@ SENSORS: dict[str, tuple[type[SensorConfig], type[Any]]] = {
     "camera": (CameraConfig, Camera),
     "depth_camera": (DepthCameraConfig, DepthCamera),
     "optical_flow": (OpticalFlowConfig, OpticalFlow),
+    "radar": (RadarConfig, Radar),
 }
 
 AnySensor = Annotated[
@@ -38,6 +41,7 @@ AnySensor = Annotated[
     | LidarConfig
     | CameraConfig
     | DepthCameraConfig
-    | OpticalFlowConfig,
+    | OpticalFlowConfig
+    | RadarConfig,
     Field(discriminator="kind"),
 ]

@@ -5,7 +5,7 @@
 import numpy as np
 from numba import float64, int64, void
 
-from skyloop.compiled import FIRST, inlined, kernel
+from skyloop.compiled import WHEN_CALLED, inlined, kernel
 from skyloop.rotations import cross, to_body, to_world
 from skyloop.vehicle.layout import MAX_HITS, PART_BODY, PART_LEG, params_type, state_type
 from skyloop.world.ground import ground_at
@@ -83,7 +83,7 @@ def contact_wrench(s, p, w, heights, y):
     return total_x, total_y, total_z, torque_x, torque_y, torque_z
 
 
-@kernel(void(state_type, params_type, int64, int64, int64, *(float64,) * 8), turn=FIRST)
+@kernel(void(state_type, params_type, int64, int64, int64, *(float64,) * 8), turn=WHEN_CALLED)
 def note_hit(s, p, t_ns, row, part, x, y, z, nx, ny, nz, speed, closing):
     """Remember a touch when it is a new one and not just standing there; one that breaks the vehicle is always new."""
     crash = part != PART_LEG and closing > p.crash_speed and not s.crashed

@@ -3,7 +3,7 @@
 import numpy as np
 from numba import float64, int64, types, void
 
-from skyloop.compiled import FIRST, LAST, SECOND, inlined, kernel
+from skyloop.compiled import FIRST, LAST, inlined, kernel
 from skyloop.rotations import cross, multiply, to_world
 from skyloop.vehicle.controller import MAX_EXTRAPOLATION, cascade, coast, measured_motion, yaw_of
 from skyloop.vehicle.layout import (
@@ -41,7 +41,7 @@ def rest_controller(s, u, p, w, dt):  # type: ignore[no-untyped-def]
     s.yaw_target = yaw_of(w.measured)
 
 
-@kernel(void(state_type, input_type, params_type, scratch_type, float64), turn=SECOND)
+@kernel(void(state_type, input_type, params_type, scratch_type, float64), turn=FIRST)
 def control_vehicle(s, u, p, w, dt):  # type: ignore[no-untyped-def]
     """Sets the rotor speed commands for the coming step."""
     if not u.armed or s.crashed:

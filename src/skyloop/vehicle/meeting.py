@@ -5,7 +5,7 @@
 import numpy as np
 from numba import float64, int64, types
 
-from skyloop.compiled import FIRST, SECOND, inlined, kernel
+from skyloop.compiled import inlined, kernel
 from skyloop.rotations import to_world
 from skyloop.vehicle.layout import finding_type, params_type, state_type
 from skyloop.world.solid_grids import anything_near, cast_segment, moving_type, solids_type
@@ -68,7 +68,7 @@ def _is_near(s, p, solids, parts, t):
     return False
 
 
-@kernel(int64(states_type, fleet_params_type, solids_type, parts_type, LABELS, LABELS, float64, int64), turn=FIRST)
+@kernel(int64(states_type, fleet_params_type, solids_type, parts_type, LABELS, LABELS, float64, int64))
 def free_steps(states, params, solids, parts, labels, near, dt, most):
     """Steps, `most` or fewer, on which no vehicle can meet anything; 0 when one may on the next.
 
@@ -182,7 +182,7 @@ def _pressed(s, a, b):
     return found
 
 
-@kernel(float64(states_type, fleet_params_type, solids_type, parts_type, LABELS, POSES, int64, finds_type), turn=SECOND)
+@kernel(float64(states_type, fleet_params_type, solids_type, parts_type, LABELS, POSES, int64, finds_type))
 def search(states, params, solids, parts, labels, poses, group, finds):
     """First meeting on the paths of the vehicles of a group into finds[0]: of a point on its path or, where no point
     meets anything, of an edge that is crossed at the path's end and was free at its start.

@@ -5,7 +5,7 @@
 import numpy as np
 from numba import float64, int64, void
 
-from skyloop.compiled import FIRST, SECOND, inlined, kernel
+from skyloop.compiled import WHEN_CALLED, inlined, kernel
 from skyloop.rotations import cross, to_body
 from skyloop.vehicle.contact import note_hit, plane_force, point_motion
 from skyloop.vehicle.layout import PART_LEG, params_type, scratch_type, state_type
@@ -33,7 +33,7 @@ def touch_force(s, p, y, k):
     return fx, fy, fz, normal, excess, depth, x, y_, z
 
 
-@kernel(void(state_type, params_type, scratch_type), turn=FIRST)
+@kernel(void(state_type, params_type, scratch_type), turn=WHEN_CALLED)
 def touch_wrench(s, p, w):
     """Force and torque of the touches at the motion w.trial into w.push, body axes."""
     y, place, out = w.trial, p.point_position, w.push
@@ -137,7 +137,7 @@ def _keep(s, k, m):
         s.touch_anchor[m, a] = s.touch_anchor[k, a]
 
 
-@kernel(void(states_type, fleet_params_type, solids_type, parts_type, finds_type, int64), turn=SECOND)
+@kernel(void(states_type, fleet_params_type, solids_type, parts_type, finds_type, int64))
 def settle_touches(states, params, solids, parts, finds, i):
     """After a step of vehicle i: planes follow their surfaces, anchors slide, and what was left is let go."""
     s, p, find = states[i], params[i], finds[0]

@@ -16,7 +16,7 @@ import numpy as np
 from numba import boolean, float32, float64, int32, int64, types, void
 from numpy.typing import NDArray
 
-from skyloop.compiled import FIRST, SECOND, kernel
+from skyloop.compiled import WHEN_CALLED, kernel
 from skyloop.messages import Array
 
 SMALLEST_CELL, LARGEST_CELL = 0.03, 0.5
@@ -88,7 +88,7 @@ solids_type = types.NamedTuple(
 COUNT_BLOCKS, COUNT, FILL = range(3)
 
 
-@kernel(void(float32[:, ::1], int64, int64, grid_type, int32[::1], int32[::1], int32[::1], int64), turn=FIRST)
+@kernel(void(float32[:, ::1], int64, int64, grid_type, int32[::1], int32[::1], int32[::1], int64))
 def _enter(triangles, first, last, grid, blocks, starts, references, task):
     """Visit every cell that the triangles' planes cross within their boxes: mark blocks, count, or write references."""
     cell, ny, nz = grid.cell, grid.blocks[1], grid.blocks[2]
@@ -126,7 +126,7 @@ def _enter(triangles, first, last, grid, blocks, starts, references, task):
                         starts[at] += 1
 
 
-@kernel(boolean(solids_type, float64, float64, float64, float64), turn=FIRST)
+@kernel(boolean(solids_type, float64, float64, float64, float64), turn=WHEN_CALLED)
 def anything_near(solids, x, y, z, reach):
     """Whether a cell of the standing grid within a box of half side `reach` has triangles."""
     grid = solids.grids[0]
@@ -166,7 +166,7 @@ def anything_near(solids, x, y, z, reach):
     return False
 
 
-@kernel(types.UniTuple(float64, 2)(solids_type, int64, *(float64,) * 6), turn=SECOND)
+@kernel(types.UniTuple(float64, 2)(solids_type, int64, *(float64,) * 6))
 def cast_segment(solids, number, ax, ay, az, bx, by, bz):
     """Where a short segment a → b first crosses a triangle of a grid: share of its length and the triangle, or (2, -1).
 

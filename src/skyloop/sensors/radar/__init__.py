@@ -1,0 +1,1 @@
+"""FMCW radar: raw IF data from the renderer's buffers."""

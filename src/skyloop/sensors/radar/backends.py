@@ -1,0 +1,44 @@
+"""Where bursts are summed: on the CPU, or on a GPU where there is one."""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skyloop.errors import SetupError
+from skyloop.messages import Array
+from skyloop.sensors.radar.gpu import GpuSum
+from skyloop.sensors.radar.synthesis import Synthesis
+from skyloop.waveform import Waveform
+
+
+class BurstSum(Protocol):
+    def burst(self, half_paths: Array, rates: Array, strengths: NDArray[np.complex64]) -> NDArray[np.complex64]: ...
+
+
+def synthesis_on(backend: str, waveform: Waveform) -> BurstSum:
+    """`auto` takes a GPU that CuPy can use, else the CPU."""
+    if backend == "cpu":
+        return Synthesis(waveform)
+    cupy, reason = _gpu()
+    if cupy is not None:
+        return GpuSum(waveform, cupy)
+    if backend == "gpu":
+        raise SetupError(f"radar backend 'gpu': {reason}; install cupy for your CUDA, or choose backend auto or cpu")
+    return Synthesis(waveform)
+
+
+def _gpu() -> tuple[Any, str]:
+    """CuPy, where it is installed and finds a device; else None and why."""
+    if importlib.util.find_spec("cupy") is None:
+        return None, "CuPy is not installed"
+    try:
+        import cupy
+
+        cupy.zeros(1)
+    except Exception as error:  # what a broken driver or library raises is not foreseeable
+        return None, f"CuPy finds no usable device ({type(error).__name__})"
+    return cupy, ""

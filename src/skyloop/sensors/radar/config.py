@@ -1,0 +1,205 @@
+"""What a scenario may say of a radar."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from skyloop.sensors.radar.pattern import AnyPattern, Beam
+from skyloop.sensors.sensor import NonNegative, Positive, SensorConfig, Vector3, numbers_of
+from skyloop.waveform import Waveform
+from skyloop.world.semantics import CLASSES
+
+MOST_SAMPLES = 1 << 22
+"""Of one burst, all antennas; more would not be a sensor's burst but a slip of the pen."""
+
+
+@dataclass(frozen=True, slots=True)
+class RadarNumbers:
+    """As the fields of RadarConfig."""
+
+    width: int = 320
+    height: int = 240
+    horizontal_fov_deg: float = 90.0
+    n_chirps: int = 64
+    n_samples: int = 64
+    bandwidth: float = 0.4e9
+    chirp_duration: float = 390.975e-6
+    chirp_repetition: float = 390.975e-6
+    lower_frequency: float = 60.8e9
+    n_rx: int = 3
+    # the corner of the L is the third; the first lies beside it, the second above
+    rx_positions: tuple[Vector3, ...] = ((0.0, -0.0025, 0.0), (0.0, 0.0, 0.0025), (0.0, 0.0, 0.0))
+    tx_position: Vector3 = (0.0, 0.005, 0.0)
+    tx_power_dbm: float = 5.0
+    tx_gain_dbi: float = 6.0
+    rx_gain_dbi: float = 6.0
+    conversion_gain_db: float = 60.0
+    impedance: float = 50.0
+    lowpass_order: int = 4
+    lowpass_corner_hz: float = 100e3
+    thermal_noise: bool = False
+    noise_figure_db: float = 12.0
+    phase_noise: bool = False
+    phase_noise_dbc: float = -80.0
+    leakage: bool = False
+    leakage_db: float = -75.0
+    leakage_path: float = 0.02
+    adc: bool = False
+    adc_bits: int = 12
+    adc_reference: float = 1.2
+
+
+PRESETS = {
+    # "airloop", Table 2, with what it leaves out from the data sheet's order of magnitude; a perfect receiver
+    "bgt60tr13c": RadarNumbers(),
+    # the same with all that disturbs the real one
+    "bgt60tr13c-real": RadarNumbers(thermal_noise=True, phase_noise=True, leakage=True, adc=True),
+}
+
+
+class RadarTarget(BaseModel):
+    """A point of known size that only radars see, for calibration; nothing hides it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    kind: Literal["sphere", "trihedral", "point"] = "point"
+    """sphere: of `size` radius; trihedral: a corner of triangles with edges of `size`; point: of `size` m²."""
+    size: Positive = 1.0
+    """m, or m² for a point."""
+    position: Vector3
+    """m, world, at the start."""
+    velocity: Vector3 = (0.0, 0.0, 0.0)
+    """m/s, world."""
+
+    def cross_section(self, wavelength: float) -> float:
+        """m²."""
+        if self.kind == "sphere":
+            return math.pi * self.size**2
+        return 4.0 * math.pi * self.size**4 / (3.0 * wavelength**2) if self.kind == "trihedral" else self.size
+
+
+Count = Annotated[int, Field(ge=1, le=65536)]
+Decibel = Annotated[float, Field(ge=-300.0, le=300.0)]
+
+
+class RadarConfig(SensorConfig):
+    kind: Literal["radar"] = "radar"
+    """Which sensor this is."""
+    rate_hz: float | str = 7.0
+    """Bursts per second."""
+    latency: NonNegative | None = None  # type: ignore[assignment]
+    """s from the middle of a burst to the instant its data may be read; None: until its end."""
+    preset: Literal["bgt60tr13c", "bgt60tr13c-real"] = "bgt60tr13c"
+    """Where numbers left at None come from."""
+    width: Annotated[int, Field(ge=8, le=4096)] | None = None
+    """px of the picture whose pixels are the scatterers."""
+    height: Annotated[int, Field(ge=8, le=4096)] | None = None
+    """px."""
+    horizontal_fov_deg: Annotated[float, Field(ge=1.0, lt=170.0)] | None = None
+    """Degrees across the middle row of the picture; what is outside gives no echo."""
+    quality: Literal["low", "medium", "high", "epic", "cinematic"] = "low"
+    """How much detail the surfaces have."""
+    n_chirps: Count | None = None
+    """In a burst."""
+    n_samples: Count | None = None
+    """Of a chirp."""
+    bandwidth: Positive | None = None
+    """Hz."""
+    chirp_duration: Positive | None = None
+    """s in which the samples of a chirp are taken."""
+    chirp_repetition: Positive | None = None
+    """s from chirp to chirp; not shorter than `chirp_duration`, which it follows when only that is given."""
+    lower_frequency: Positive | None = None
+    """Hz, where a chirp begins."""
+    n_rx: Count | None = None
+    """How many of `rx_positions` are used, from the first on."""
+    rx_positions: tuple[Vector3, ...] | None = None
+    """m, sensor axes (forward, left, up), of the receiving antennas."""
+    tx_position: Vector3 | None = None
+    """m, sensor axes, of the sending antenna."""
+    tx_power_dbm: Decibel | None = None
+    """dBm into the sending antenna."""
+    tx_gain_dbi: Decibel | None = None
+    """dBi of the sending antenna at its best."""
+    rx_gain_dbi: Decibel | None = None
+    """dBi of each receiving antenna at its best."""
+    conversion_gain_db: Decibel | None = None
+    """dB of voltage from an antenna's terminals to the converter."""
+    impedance: Positive | None = None
+    """Ω at the antennas' terminals."""
+    lowpass_order: Annotated[int, Field(ge=1, le=12)] | None = None
+    """Of the Butterworth filter before the converter."""
+    lowpass_corner_hz: Positive | None = None
+    """Hz at which the filter has 3 dB."""
+    iq: bool = False
+    """Complex samples, which tell the sign of a beat and double the range."""
+    classes: tuple[str, ...] | None = None
+    """Only surfaces of these classes echo, as "airloop" masks; None: all do."""
+    pattern: AnyPattern = Beam()
+    """How strong an echo is by its direction."""
+    specular: bool = True
+    """Mirror-like echoes from planes and rounded things."""
+    ground_bounce: bool = False
+    """Echoes that take the way over the ground below, there, back, or both."""
+    see_through: bool = False
+    """A second echo from behind what lets waves pass."""
+    targets: tuple[RadarTarget, ...] = ()
+    """Points of known size, for calibration."""
+    thermal_noise: bool | None = None
+    """Noise of the receiver."""
+    noise_figure_db: Decibel | None = None
+    """dB over the noise of a resistor at 290 K."""
+    phase_noise: bool | None = None
+    """Unsteadiness of the oscillator; it cancels the better, the nearer an echo is."""
+    phase_noise_dbc: Decibel | None = None
+    """dBc/Hz at 100 kHz from the carrier, falling 20 dB per decade."""
+    leakage: bool | None = None
+    """Part of what is sent goes straight to the receivers."""
+    leakage_db: Decibel | None = None
+    """dB of it, against what is sent, after the receiver's high-pass."""
+    leakage_path: NonNegative | None = None
+    """m it travels."""
+    adc: bool | None = None
+    """Whole codes, and an end to them; without it volts are exact and unlimited."""
+    adc_bits: Annotated[int, Field(ge=1, le=24)] | None = None
+    """Of the converter."""
+    adc_reference: Positive | None = None
+    """V from the lowest code to the highest, zero in the middle."""
+    backend: Literal["auto", "cpu", "gpu"] = "auto"
+    """Where bursts are summed; auto takes a GPU that CuPy or PyTorch can use."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _chirps_back_to_back(cls, data: Any) -> Any:
+        if isinstance(data, dict) and "chirp_duration" in data and "chirp_repetition" not in data:
+            return {**data, "chirp_repetition": data["chirp_duration"]}
+        return data
+
+    @model_validator(mode="after")
+    def _fits(self) -> RadarConfig:
+        n = numbers_of(self, PRESETS)
+        if n.n_rx > len(n.rx_positions):
+            raise ValueError(
+                f"n_rx is {n.n_rx}, but rx_positions has {len(n.rx_positions)}; add positions or lower n_rx"
+            )
+        if n.chirp_repetition < n.chirp_duration:
+            raise ValueError(
+                f"chirp_repetition {n.chirp_repetition} s is shorter than chirp_duration {n.chirp_duration} s"
+            )
+        if n.n_rx * n.n_chirps * n.n_samples > MOST_SAMPLES:
+            raise ValueError(
+                f"{n.n_rx} antennas x {n.n_chirps} chirps x {n.n_samples} samples; at most {MOST_SAMPLES} fit"
+            )
+        unknown = [name for name in self.classes or () if name not in CLASSES]
+        if unknown:
+            raise ValueError(f"'{unknown[0]}' is no class; the classes are {', '.join(CLASSES)}")
+        return self
+
+    def waveform(self) -> Waveform:
+        n = numbers_of(self, PRESETS)
+        times = (n.chirp_duration, n.chirp_repetition)
+        return Waveform(n.lower_frequency, n.bandwidth, *times, n.n_chirps, n.n_samples, self.iq)

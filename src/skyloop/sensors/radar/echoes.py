@@ -1,0 +1,228 @@
+"""Echoes of matt surfaces: every pixel of a view is a patch that scatters to all sides.
+
+A patch has the area dA = R²·dΩ / cos θ and the cross section σ⁰·dA, σ⁰ = 4·share·cos² θ as for a Lambertian surface.
+Its field is the root of that, so that powers add up whatever the number of pixels; its phase is fixed to the surface
+point by a hash of its place in the thing's own axes, so that it stays with what moves.
+"""
+
+# mypy: allow-untyped-defs, allow-untyped-calls
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import boolean, complex64, float32, float64, int32, int64, types, uint8, uint32, uint64
+from numpy.typing import NDArray
+
+from skyloop.compiled import inlined, kernel
+from skyloop.messages import Array
+from skyloop.sensors.radar.synthesis import cos_sin
+from skyloop.world.model import BY_MATERIAL
+
+GRAIN = 1e-3
+"""m within which two points of a surface have one phase: less than a pixel at four times the usual resolution."""
+FOLDED, ALL = 0, 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Echoes:
+    """What comes back to each receiver, as if from so many points."""
+
+    half_paths: Array
+    """(n, n_rx) m, half the way from the sender to the receiver, at the middle of the burst."""
+    rates: Array
+    """(n, n_rx) m/s at which they grow."""
+    strengths: NDArray[np.complex64]
+    """(n,) V, peak, at the converter."""
+
+    @staticmethod
+    def joined(parts: list[Echoes]) -> Echoes:
+        if len(parts) == 1:
+            return parts[0]
+        return Echoes(
+            np.concatenate([part.half_paths for part in parts]),
+            np.concatenate([part.rates for part in parts]),
+            np.concatenate([part.strengths for part in parts]),
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ends:
+    """Where a wave starts and arrives, in world axes from the sensor's origin; mirrored below ground for a bounce."""
+
+    tx: Array
+    """(3,) m."""
+    rx: Array
+    """(n_rx, 3) m."""
+    tx_velocity: Array
+    """(3,) m/s."""
+    rx_velocity: Array
+    """(3,) m/s."""
+
+
+@inlined
+def unpacked_normal(packed):
+    """World normal of a surface word; see world.views."""
+    x = ((packed >> 8) & 0xFFF) / 2047.0 - 1.0
+    y = ((packed >> 20) & 0xFFF) / 2047.0 - 1.0
+    z = 1.0 - abs(x) - abs(y)
+    if z < 0.0:
+        x, y = (1.0 - abs(y)) * (1.0 if x >= 0.0 else -1.0), (1.0 - abs(x)) * (1.0 if y >= 0.0 else -1.0)
+    size = 1.0 / np.sqrt(x * x + y * y + z * z)
+    return x * size, y * size, z * size
+
+
+@inlined
+def antenna(table, left, up):
+    """One antenna's amplitude towards direction cosines; table from -1 to 1."""
+    last = table.shape[0] - 1
+    a, b = 0.5 * (left + 1.0) * last, 0.5 * (up + 1.0) * last
+    i, j = min(max(int64(a), 0), last - 1), min(max(int64(b), 0), last - 1)
+    p, q = a - i, b - j
+    low = (1.0 - p) * table[i, j] + p * table[i + 1, j]
+    return (1.0 - q) * low + q * ((1.0 - p) * table[i, j + 1] + p * table[i + 1, j + 1])
+
+
+@inlined
+def antenna_towards(table, sensor_from_world, x, y, z):
+    """The same towards a unit vector in world axes."""
+    s = sensor_from_world
+    return antenna(table, s[1, 0] * x + s[1, 1] * y + s[1, 2] * z, s[2, 0] * x + s[2, 1] * y + s[2, 2] * z)
+
+
+@inlined
+def bounced(mirror, sine):
+    """What a bounce at a grazing angle leaves of a wave."""
+    return mirror[int64(min(max(sine, 0.0), 1.0) * (mirror.shape[0] - 1) + 0.5)]
+
+
+@inlined
+def filtered(beat, corner, order):
+    """Amplitude a Butterworth low-pass leaves."""
+    x = (beat / corner) ** 2
+    y = 1.0
+    for _ in range(order):
+        y *= x
+    return 1.0 / np.sqrt(1.0 + y)
+
+
+@inlined
+def leg(px, py, pz, end, velocity, vx, vy, vz):
+    """Length of the straight way between a point and an antenna, its rate, and its direction as the antenna sees it."""
+    x, y, z = px - end[0], py - end[1], pz - end[2]
+    length = np.sqrt(x * x + y * y + z * z)
+    x, y, z = x / length, y / length, z / length
+    return length, x * (vx - velocity[0]) + y * (vy - velocity[1]) + z * (vz - velocity[2]), x, y, z
+
+
+@inlined
+def surface_phase(row, x, y, z):
+    """Turns, 0 to 1, that belong to a place in a thing's own axes."""
+    h = uint64(int64(np.floor(x / GRAIN))) * uint64(0x9E3779B97F4A7C15)
+    h = (h ^ (h >> uint64(29))) + uint64(int64(np.floor(y / GRAIN)))
+    h *= uint64(0xBF58476D1CE4E5B9)
+    h = (h ^ (h >> uint64(32))) + uint64(int64(np.floor(z / GRAIN)))
+    h *= uint64(0x94D049BB133111EB)
+    h = (h ^ (h >> uint64(29))) + uint64(row)
+    h *= uint64(0x9E3779B97F4A7C15)
+    return float64((h ^ (h >> uint64(32))) >> uint64(40)) / 16777216.0
+
+
+@inlined
+def class_shown(row, material, row_thing, thing_class, material_class, shown):
+    kind = thing_class[row_thing[row]]
+    return shown[material_class[material] if kind == BY_MATERIAL else kind]
+
+
+_SURFACE = types.Array(uint32, 3, "C", readonly=True)
+_A1, _A2, _A3 = (types.Array(float64, n, "C", readonly=True) for n in (1, 2, 3))
+_I1, _U1, _B1 = (types.Array(kind, 1, "C", readonly=True) for kind in (int32, uint8, boolean))
+_F2, _C1 = types.Array(float32, 2, "C", readonly=True), types.Array(complex64, 1, "C", readonly=True)
+
+
+@kernel(
+    int64(
+        _SURFACE, _A1, _A2, int64, _A3, _A3, _A2, _A2, _A1, _A1, _A2, _A1, _A1, _F2, _A2,
+        _A1, _I1, _U1, _U1, _B1, _A1, _F2, _C1, boolean, boolean,
+        float64[:, ::1], float64[:, ::1], complex64[::1], float64[::1],
+    )
+)  # fmt: skip
+def patch_echoes(
+    surface, lens, world_from_camera, n_standing, standing, poses, velocities, turns, position, tx, rx, tx_velocity,
+    rx_velocity, pattern, sensor_from_world, shares, row_thing, thing_class, material_class, shown, numbers, through,
+    mirror, tx_mirrored, rx_mirrored, half_paths, rates, strengths, energies,
+):  # fmt: skip
+    """Fill the last four and say how many echoes there are.
+
+    lens: fx, fy, cx, cy; position: of the camera, m, world; shares: power each material scatters, of one; shown: by
+    class; numbers: V·m² of one m², beat per m, beat per m/s, low-pass corner and order, greatest range and speed, and
+    the height over the sensor, m, below which nothing echoes; through: amplitude left by what is in front, per pixel
+    or, 1 by 1, for all; mirror: what a bounce leaves, by the sine of its grazing angle, for mirrored ends.
+    """
+    count, m, by_pixel = 0, world_from_camera, int64(through.shape[0] == surface.shape[0])
+    fx, fy, cx, cy = lens[0], lens[1], lens[2], lens[3]
+    scale, order = numbers[0] * np.sqrt(4.0 / (fx * fy)), int64(numbers[4])
+    for i in range(surface.shape[0]):
+        y = (i - cy) / fy
+        for j in range(surface.shape[1]):
+            if surface[i, j, 1] == 0:
+                continue
+            row, material = int64(surface[i, j, 1]) - 1, surface[i, j, 2] & uint32(0xFF)
+            if shares[material] <= 0.0 or not class_shown(row, material, row_thing, thing_class, material_class, shown):
+                continue
+            x = (j - cx) / fx
+            depth = float64(np.uint32(surface[i, j, 0]).view(np.float32))
+            dx = m[0, 0] * x + m[0, 1] * y + m[0, 2]
+            dy = m[1, 0] * x + m[1, 1] * y + m[1, 2]
+            dz = m[2, 0] * x + m[2, 1] * y + m[2, 2]
+            nx, ny, nz = unpacked_normal(surface[i, j, 2])
+            slant = np.sqrt(x * x + y * y + 1.0)
+            cosine = -(nx * dx + ny * dy + nz * dz) / slant
+            if cosine <= 0.0:
+                continue
+            px, py, pz = dx * depth, dy * depth, dz * depth
+            if pz < numbers[7]:
+                continue
+            qx, qy, qz = px + position[0], py + position[1], pz + position[2]
+            vx = vy = vz = 0.0
+            if row < n_standing:
+                pose = standing[row]
+                qx, qy, qz = qx - pose[0, 3], qy - pose[1, 3], qz - pose[2, 3]
+            else:
+                k = row - n_standing
+                pose = poses[k]
+                qx, qy, qz = qx - pose[0, 3], qy - pose[1, 3], qz - pose[2, 3]
+                vx = velocities[k, 0] + turns[k, 1] * qz - turns[k, 2] * qy
+                vy = velocities[k, 1] + turns[k, 2] * qx - turns[k, 0] * qz
+                vz = velocities[k, 2] + turns[k, 0] * qy - turns[k, 1] * qx
+            phase = surface_phase(
+                row,
+                pose[0, 0] * qx + pose[1, 0] * qy + pose[2, 0] * qz,
+                pose[0, 1] * qx + pose[1, 1] * qy + pose[2, 1] * qz,
+                pose[0, 2] * qx + pose[1, 2] * qy + pose[2, 2] * qz,
+            )
+            out, out_rate, ux, uy, uz = leg(px, py, pz, tx, tx_velocity, vx, vy, vz)
+            c, d = cos_sin(phase)
+            turned = complex(c, d)
+            if tx_mirrored:
+                turned, uz = turned * bounced(mirror, uz), -uz
+            gain = antenna_towards(pattern, sensor_from_world, ux, uy, uz)
+            back = 0.0
+            for k in range(rx.shape[0]):
+                back, back_rate, ux, uy, uz = leg(px, py, pz, rx[k], rx_velocity, vx, vy, vz)
+                half_paths[count, k], rates[count, k] = 0.5 * (out + back), 0.5 * (out_rate + back_rate)
+            if rx_mirrored:
+                turned, uz = turned * bounced(mirror, uz), -uz
+            gain *= antenna_towards(pattern, sensor_from_world, ux, uy, uz)
+            path, rate = half_paths[count, 0], rates[count, 0]
+            # dΩ = 1 / (fx·fy·slant³) of a pixel, and R = depth·slant
+            field = scale * gain * depth / (out * back) * np.sqrt(shares[material] * cosine / slant)
+            field *= filtered(numbers[1] * path + numbers[2] * rate, numbers[3], order)
+            field *= through[i * by_pixel, j * by_pixel]
+            strengths[count] = turned * field
+            energies[ALL] += field * field
+            if path > numbers[5] or abs(rate) > numbers[6]:
+                energies[FOLDED] += field * field
+            count += 1
+    return count

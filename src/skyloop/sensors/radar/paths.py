@@ -1,0 +1,269 @@
+"""All ways a wave takes from the sender to the receivers: by matt patches, mirror points, calibration targets, over the
+ground, and through what lets it pass."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skyloop.frames import matrix_from_quat
+from skyloop.messages import Array, Kinematics
+from skyloop.sensors.radar.config import PRESETS, RadarConfig
+from skyloop.sensors.radar.echoes import ALL, FOLDED, Echoes, Ends, patch_echoes
+from skyloop.sensors.radar.specular import COLUMNS, edge_factor, mirror_points
+from skyloop.sensors.sensor import Scene, numbers_of
+from skyloop.streams import NS_PER_S
+from skyloop.waveform import LIGHT_SPEED
+from skyloop.world.radar_surfaces import (
+    TRANSPARENCY,
+    grazing_reflection,
+    mirror_amplitudes,
+    scattered_shares,
+)
+from skyloop.world.semantics import CLASS_ID, CLASSES
+from skyloop.world.views import MATERIAL_CLASS, View
+
+MOST_MIRRORS = 512
+MIRROR_TABLE = 257
+CLEAR_OF_GROUND = 0.05
+"""m; what is lower belongs to the ground that bounces."""
+SHARPEST = 0.02
+"""Of |det J|: a hollow that focuses on the radar is no brighter than fifty planes."""
+FARTHEST = 2000.0
+"""m a wave is followed behind what lets it pass."""
+
+Surface = NDArray[np.uint32]
+
+
+class Paths:
+    """Finds the echoes of one radar."""
+
+    def __init__(self, config: RadarConfig, pattern: NDArray[np.float32]) -> None:
+        self._config = config
+        n = numbers_of(config, PRESETS)
+        w = config.waveform()
+        self._pattern = pattern
+        self._tx = np.array(n.tx_position)
+        self._rx = np.array(n.rx_positions[: n.n_rx])
+        self.wavelength = LIGHT_SPEED / w.centre_frequency
+        power = 1e-3 * 10.0 ** (0.1 * (n.tx_power_dbm + n.tx_gain_dbi + n.rx_gain_dbi))
+        # volts, peak, of an echo of 1 m² are this divided by both distances: the radar equation with (4π)³
+        received = power * self.wavelength**2 / (4.0 * np.pi) ** 3
+        self.scale = float(10.0 ** (n.conversion_gain_db / 20.0) * np.sqrt(2.0 * n.impedance * received))
+        self._beats = (2.0 * w.slope / LIGHT_SPEED, 2.0 * w.centre_frequency / LIGHT_SPEED)
+        self._lowpass = (n.lowpass_corner_hz, n.lowpass_order)
+        self._limits = (w.max_range, w.max_speed)
+        self._shares = scattered_shares(self.wavelength)
+        self._mirrors = mirror_amplitudes(self.wavelength)
+        shown = CLASSES if config.classes is None else config.classes
+        self._shown = np.zeros(256, np.bool_)
+        self._shown[[CLASS_ID[name] for name in shown]] = True
+
+    def echoes(self, view: View, kinematics: Kinematics, scene: Scene) -> tuple[Echoes, float]:
+        """All of them, and the share of their energy that folds."""
+        energies = np.zeros(2)
+        world_from_sensor = matrix_from_quat(kinematics.quat_wxyz)
+        speed = np.asarray(kinematics.velocity_world, np.float64)
+        ends = Ends(world_from_sensor @ self._tx, self._rx @ world_from_sensor.T, speed, speed)
+        layers = [(view.surface, np.ones((1, 1), np.float32))]
+        if self._config.see_through:
+            layers.append(_behind(view, scene))
+        parts = []
+        for surface, through in layers:
+            parts += self._layer(view, surface, through, world_from_sensor, ends, energies)
+            if self._config.ground_bounce:
+                parts += self._bounces(view, surface, through, world_from_sensor, ends, scene, energies)
+        if self._config.targets:
+            parts.append(self._targets(kinematics, world_from_sensor, ends, energies))
+        return Echoes.joined(parts), float(energies[FOLDED] / energies[ALL]) if energies[ALL] > 0.0 else 0.0
+
+    def _layer(
+        self, view: View, surface: Surface, through: Any, world_from_sensor: Array, ends: Ends, energies: Array
+    ) -> list[Echoes]:
+        parts = [self._patches(view, surface, through, world_from_sensor, ends, energies)]
+        if self._config.specular:
+            parts.append(self._mirrored(view, surface, through, world_from_sensor, ends, energies))
+        return parts
+
+    def _patches(
+        self,
+        view: View,
+        surface: Surface,
+        through: Any,
+        world_from_sensor: Array,
+        ends: Ends,
+        energies: Array,
+        *,
+        lowest: float = -np.inf,
+        mirror: Any = None,
+        mirrored: tuple[bool, bool] = (False, False),
+    ) -> Echoes:
+        size, n_rx = surface.shape[0] * surface.shape[1], len(self._rx)
+        half_paths, rates = np.empty((size, n_rx)), np.empty((size, n_rx))
+        strengths = np.empty(size, np.complex64)
+        model, motion = view.model, view.motion
+        numbers = np.array([self.scale, *self._beats, *self._lowpass, *self._limits, lowest])
+        count = patch_echoes(
+            surface, _lens(view), _world_from_camera(view), model.n_standing, model.standing_poses, motion.poses,
+            motion.velocities, motion.angular_velocities, np.array(view.pose.position), ends.tx, ends.rx,
+            ends.tx_velocity, ends.rx_velocity, self._pattern, np.ascontiguousarray(world_from_sensor.T), self._shares,
+            model.row_thing, model.thing_class, MATERIAL_CLASS, self._shown, numbers, through,
+            np.ones(1, np.complex64) if mirror is None else mirror, *mirrored, half_paths, rates, strengths, energies,
+        )  # fmt: skip
+        return Echoes(half_paths[:count], rates[:count], strengths[:count])
+
+    def _mirrored(
+        self, view: View, surface: Surface, through: Any, world_from_sensor: Array, ends: Ends, energies: Array
+    ) -> Echoes:
+        model, lens = view.model, _lens(view)
+        found = np.empty((MOST_MIRRORS, COLUMNS))
+        count = mirror_points(
+            surface, lens, _world_from_camera(view), self._mirrors, model.row_thing, model.thing_class, MATERIAL_CLASS,
+            self._shown, found,
+        )  # fmt: skip
+        found = found[: min(count, MOST_MIRRORS)]
+        row, column, rows, materials, distance, jxx, jxy, jyx, jyy = found[:, :9].T
+        sight = np.stack([(column - lens[2]) / lens[0], (row - lens[3]) / lens[1], np.ones_like(row)], 1)
+        slant = np.linalg.norm(sight, axis=1)
+        points = (sight / slant[:, None] * distance[:, None]) @ _world_from_camera(view).T
+        det = jxx * jyy - jxy * jyx
+        field = self._mirrors[materials.astype(int)] * np.sqrt(np.pi / np.maximum(np.abs(det), SHARPEST)) * distance
+        # along each direction of the picture, m per pixel across the line of sight and the Fresnel zone
+        edges: Any = 1.0
+        for low, high, focal, j, tilt in ((9, 10, lens[0], jxx, 0), (11, 12, lens[1], jyy, 1)):
+            metres = distance * np.sqrt(1.0 + sight[:, 1 - tilt] ** 2) / (focal * slant**2)
+            zone = 0.5 * np.sqrt(self.wavelength * distance / np.maximum(np.abs(j), SHARPEST))
+            edges = edges * edge_factor(found[:, low] * metres, found[:, high] * metres, zone)
+        # all of it turns the wave by half, and every hollow by a quarter back
+        hollows = (det < 0.0).astype(int) + 2 * ((det > 0.0) & (jxx + jyy < 0.0))
+        by_pixel = int(through.shape == surface.shape[:2])
+        at = (np.rint(row).astype(int) * by_pixel, np.rint(column).astype(int) * by_pixel)
+        fields = -field * edges * (-1j) ** hollows * through[at]
+        velocities = _surface_velocities(view, rows.astype(int), points)
+        return self.from_points(points, velocities, fields, world_from_sensor, ends, energies)
+
+    def _bounces(
+        self,
+        view: View,
+        surface: Surface,
+        through: Any,
+        world_from_sensor: Array,
+        ends: Ends,
+        scene: Scene,
+        energies: Array,
+    ) -> list[Echoes]:
+        """By what lies straight below, taken as flat and endless."""
+        down = scene.cast(view.pose.position[None], np.array([[0.0, 0.0, -1.0]]), FARTHEST)
+        if not np.isfinite(down.distance[0]):
+            return []
+        height = float(down.distance[0])
+        sines = np.linspace(0.0, 1.0, MIRROR_TABLE)
+        mirror = grazing_reflection(int(down.material[0]), sines, self.wavelength).astype(np.complex64)
+        flip = np.array([1.0, 1.0, -1.0])
+        below = np.array([0.0, 0.0, -2.0 * height])
+        tx, rx = ends.tx * flip + below, ends.rx * flip + below
+        sent = replace(ends, tx=tx, tx_velocity=ends.tx_velocity * flip)
+        received = replace(ends, rx=rx, rx_velocity=ends.rx_velocity * flip)
+        both = replace(sent, rx=rx, rx_velocity=received.rx_velocity)
+        return [
+            self._patches(
+                view, surface, through, world_from_sensor, way, energies, lowest=CLEAR_OF_GROUND - height,
+                mirror=mirror, mirrored=mirrored,
+            )
+            for way, mirrored in ((sent, (True, False)), (received, (False, True)), (both, (True, True)))
+        ]  # fmt: skip
+
+    def _targets(self, kinematics: Kinematics, world_from_sensor: Array, ends: Ends, energies: Array) -> Echoes:
+        targets = self._config.targets
+        velocities = np.array([target.velocity for target in targets])
+        starts = np.array([target.position for target in targets])
+        points = starts + velocities * kinematics.t_ns / NS_PER_S - kinematics.position
+        fields = np.sqrt([target.cross_section(self.wavelength) for target in targets])
+        ahead = points @ world_from_sensor[:, 0] > 0.0
+        return self.from_points(points[ahead], velocities[ahead], fields[ahead], world_from_sensor, ends, energies)
+
+    def from_points(
+        self, points: Array, velocities: Array, fields: Any, world_from_sensor: Array, ends: Ends, energies: Array
+    ) -> Echoes:
+        """Of (n, 3) points in world axes from the sensor, with complex roots of cross sections, m."""
+        out, out_rate, sent = _legs(points, velocities, ends.tx, ends.tx_velocity)
+        legs = [_legs(points, velocities, rx, ends.rx_velocity) for rx in ends.rx]
+        half_paths = np.stack([0.5 * (out + back) for back, _, _ in legs], 1)
+        rates = np.stack([0.5 * (out_rate + rate) for _, rate, _ in legs], 1)
+        gain = self._gain(sent @ world_from_sensor) * self._gain(legs[-1][2] @ world_from_sensor)
+        beat = self._beats[0] * half_paths[:, 0] + self._beats[1] * rates[:, 0]
+        kept = 1.0 / np.sqrt(1.0 + (beat / self._lowpass[0]) ** (2 * self._lowpass[1]))
+        strengths = self.scale * fields * gain * kept / (out * legs[-1][0])
+        energy = np.abs(strengths) ** 2
+        folds = (half_paths[:, 0] > self._limits[0]) | (np.abs(rates[:, 0]) > self._limits[1])
+        energies[ALL] += energy.sum()
+        energies[FOLDED] += energy[folds].sum()
+        return Echoes(half_paths, rates, strengths.astype(np.complex64))
+
+    def _gain(self, directions: Array) -> Array:
+        """Of one antenna towards unit vectors, sensor axes."""
+        last = self._pattern.shape[0] - 1
+        a, b = 0.5 * (directions[:, 1:3].T + 1.0) * last
+        i, j = (np.clip(x.astype(int), 0, last - 1) for x in (a, b))
+        p, q, t = a - i, b - j, self._pattern
+        near = (1.0 - p) * t[i, j] + p * t[i + 1, j]
+        return np.asarray((1.0 - q) * near + q * ((1.0 - p) * t[i, j + 1] + p * t[i + 1, j + 1]))
+
+
+def _legs(points: Array, velocities: Array, end: Array, velocity: Array) -> tuple[Array, Array, Array]:
+    """Lengths, their rates, and unit directions from the antenna."""
+    apart = points - end
+    length = np.linalg.norm(apart, axis=1)
+    direction = apart / length[:, None]
+    return length, np.einsum("ij,ij->i", direction, velocities - velocity), direction
+
+
+def _lens(view: View) -> Array:
+    lens = view.lens
+    return np.array([lens.fx, lens.fy, lens.cx, lens.cy])
+
+
+def _world_from_camera(view: View) -> Array:
+    return np.ascontiguousarray(matrix_from_quat(view.pose.quat_wxyz))
+
+
+def _surface_velocities(view: View, rows: Any, points: Array) -> Array:
+    """m/s of points of the model's rows; points in world axes from the sensor."""
+    out = np.zeros((len(points), 3))
+    k = rows - view.model.n_standing
+    moves = k >= 0
+    k, m = k[moves], view.motion
+    arm = points[moves] + view.pose.position - m.poses[k, :, 3]
+    out[moves] = m.velocities[k] + np.cross(m.angular_velocities[k], arm)
+    return out
+
+
+def _behind(view: View, scene: Scene) -> tuple[Surface, NDArray[np.float32]]:
+    """A second surface buffer: what is met next behind what lets waves pass, and the amplitude that does, per pixel."""
+    surface = np.zeros_like(view.surface)
+    through = TRANSPARENCY.astype(np.float32)[view.materials]
+    at = np.nonzero(through > 0.0)
+    rays = view.lens.rays()[at]
+    slant = np.linalg.norm(rays, axis=1)
+    along = (rays / slant[:, None]) @ _world_from_camera(view).T
+    # clear of the surface itself
+    start = view.depth[at] * slant + 2e-3
+    hits = scene.cast(view.pose.position + along * start[:, None], along, FARTHEST)
+    met = hits.row >= 0
+    words = np.zeros((len(rays), 4), np.uint32)
+    words[met, 0] = ((start + hits.distance)[met] / slant[met]).astype(np.float32).view(np.uint32)
+    words[met, 1] = hits.row[met] + 1
+    words[met, 2] = _packed_normals(hits.normal[met]) | hits.material[met]
+    surface[at] = words
+    return surface, through
+
+
+def _packed_normals(normals: Any) -> Surface:
+    """As world.views describes; the material's byte is free."""
+    flat = normals[:, :2] / np.maximum(np.abs(normals).sum(axis=1, keepdims=True), 1e-12)
+    folded = (1.0 - np.abs(flat[:, ::-1])) * np.where(flat >= 0.0, 1.0, -1.0)
+    steps = np.rint((np.where(normals[:, 2:] < 0.0, folded, flat) + 1.0) * 2047.0).astype(np.uint32)
+    return np.asarray(steps[:, 0] << 8 | steps[:, 1] << 20, np.uint32)

@@ -1,0 +1,211 @@
+"""Mirror-like echoes: where a surface faces the radar, it throws back an image of it.
+
+Such a point is where the surface's normal meets the line of sight. It is looked for in the picture: g, the part of the
+normal across the line of sight, is a vector field that vanishes there. How fast it grows with the viewing angle,
+J = dg/dω, holds the curvatures of surface and wave: J = 1 + R/a along a direction of curvature radius a.
+Geometrical optics then gives the cross section
+
+    σ = π·R²·|Γ|² / |det J|
+
+which is π·a² for a sphere far away and the image source π·R² for a plane. A surface that ends within the first Fresnel
+zones echoes less or more: Fresnel's integrals over what is seen of it take care of that, and lead to 4π·A²/λ² for small
+plates. Nothing is summed over pixels.
+"""
+
+# mypy: allow-untyped-defs, allow-untyped-calls
+
+from __future__ import annotations
+
+import numpy as np
+from numba import boolean, float64, int32, int64, types, uint8, uint32
+from scipy.special import fresnel
+
+from skyloop.compiled import inlined, kernel
+from skyloop.messages import Array
+from skyloop.sensors.radar.echoes import class_shown, unpacked_normal
+
+WIDEST = 0.6
+"""Sine of the angle between normal and line of sight, beyond which a pixel is not looked at."""
+REACH = 12
+"""px to each side over which J is measured, at most."""
+TURN = 0.25
+"""Radians by which g may grow over that reach; more, and a curve is no longer seen as one."""
+FARTHEST = 30.0
+"""Half Fresnel zones beyond which a surface may as well go on for ever."""
+WALK = 200
+"""px to each side that its edge is looked for."""
+COLUMNS = 14
+"""Of what is found, see `mirror_points`."""
+
+
+@inlined
+def _across(surface, i, j, lens, m, e, f):
+    """g of a pixel along two unit vectors across a line of sight, and how far that of the pixel is off it."""
+    x, y = (j - lens[2]) / lens[0], (i - lens[3]) / lens[1]
+    size = 1.0 / np.sqrt(x * x + y * y + 1.0)
+    dx, dy, dz = x * size, y * size, size
+    a, b, c = unpacked_normal(surface[i, j, 2])
+    nx = m[0, 0] * a + m[1, 0] * b + m[2, 0] * c
+    ny = m[0, 1] * a + m[1, 1] * b + m[2, 1] * c
+    nz = m[0, 2] * a + m[1, 2] * b + m[2, 2] * c
+    along = nx * dx + ny * dy + nz * dz
+    gx, gy, gz = nx - along * dx, ny - along * dy, nz - along * dz
+    return (
+        gx * e[0] + gy * e[1] + gz * e[2],
+        gx * f[0] + gy * f[1] + gz * f[2],
+        dx * e[0] + dy * e[1] + dz * e[2],
+        dx * f[0] + dy * f[1] + dz * f[2],
+        along,
+    )
+
+
+@inlined
+def _frame(i, j, lens, e, f):
+    """Unit vectors to the right and downwards across the line of sight at a place of the picture, camera axes."""
+    x, y = (j - lens[2]) / lens[0], (i - lens[3]) / lens[1]
+    size = 1.0 / np.sqrt(1.0 + x * x)
+    e[0], e[1], e[2] = size, 0.0, -x * size
+    # the line of sight × e
+    fx, fy, fz = -y * x * size, (1.0 + x * x) * size, -y * size
+    size = 1.0 / np.sqrt(fx * fx + fy * fy + fz * fz)
+    f[0], f[1], f[2] = fx * size, fy * size, fz * size
+
+
+@inlined
+def _same(surface, i, j, word, material):
+    if i < 0 or j < 0 or i >= surface.shape[0] or j >= surface.shape[1]:
+        return False
+    return surface[i, j, 1] == word and (surface[i, j, 2] & uint32(0xFF)) == material
+
+
+@inlined
+def _growth(surface, i, j, di, dj, lens, m, e, f):
+    """dg per pixel and direction per pixel along a step, over as many pixels as the surface allows."""
+    word, material = surface[i, j, 1], surface[i, j, 2] & uint32(0xFF)
+    g = _across(surface, i, j, lens, m, e, f)
+    low = high = g
+    back = ahead = 0
+    for r in range(1, REACH + 1):
+        if back == r - 1 and _same(surface, i - r * di, j - r * dj, word, material):
+            at = _across(surface, i - r * di, j - r * dj, lens, m, e, f)
+            if r == 1 or (abs(at[0] - g[0]) < TURN and abs(at[1] - g[1]) < TURN):
+                low, back = at, r
+        if ahead == r - 1 and _same(surface, i + r * di, j + r * dj, word, material):
+            at = _across(surface, i + r * di, j + r * dj, lens, m, e, f)
+            if r == 1 or (abs(at[0] - g[0]) < TURN and abs(at[1] - g[1]) < TURN):
+                high, ahead = at, r
+    span = 1.0 / max(back + ahead, 1)
+    return (
+        (high[0] - low[0]) * span,
+        (high[1] - low[1]) * span,
+        (high[2] - low[2]) * span,
+        (high[3] - low[3]) * span,
+        back + ahead,
+    )
+
+
+@inlined
+def _extent(surface, i, j, di, dj):
+    """px to the edge of the surface along a step; WALK where there is none so near."""
+    word, material = surface[i, j, 1], surface[i, j, 2] & uint32(0xFF)
+    for r in range(1, WALK):
+        if not _same(surface, i + r * di, j + r * dj, word, material):
+            outside = (
+                i + r * di < 0 or j + r * dj < 0 or i + r * di >= surface.shape[0] or j + r * dj >= surface.shape[1]
+            )
+            return float64(WALK) if outside else r - 0.5
+    return float64(WALK)
+
+
+_SURFACE = types.Array(uint32, 3, "C", readonly=True)
+_A1, _A2 = types.Array(float64, 1, "C", readonly=True), types.Array(float64, 2, "C", readonly=True)
+_I1, _U1, _B1 = (types.Array(kind, 1, "C", readonly=True) for kind in (int32, uint8, boolean))
+
+
+@kernel(int64(_SURFACE, _A1, _A2, _A1, _I1, _U1, _U1, _B1, float64[:, ::1]))
+def mirror_points(surface, lens, world_from_camera, amplitudes, row_thing, thing_class, material_class, shown, found):
+    """Fill `found` and say how many there are (one more than fit, when they do not).
+
+    Columns: pixel row and column, model row, material, R, J along right (2) and down (2), and pixels to the edges left,
+    right, up, down.
+    """
+    count, m = 0, world_from_camera
+    e, f = np.empty(3), np.empty(3)
+    flat_off = (2.0 / min(lens[0], lens[1])) ** 2
+    for i in range(1, surface.shape[0] - 1):
+        for j in range(1, surface.shape[1] - 1):
+            word = surface[i, j, 1]
+            material = surface[i, j, 2] & uint32(0xFF)
+            if word == 0 or amplitudes[material] < 1e-3:
+                continue
+            x, y = (j - lens[2]) / lens[0], (i - lens[3]) / lens[1]
+            a, b, c = unpacked_normal(surface[i, j, 2])
+            along = a * (m[0, 0] * x + m[0, 1] * y + m[0, 2])
+            along += b * (m[1, 0] * x + m[1, 1] * y + m[1, 2])
+            along += c * (m[2, 0] * x + m[2, 1] * y + m[2, 2])
+            slant = np.sqrt(1.0 + x * x + y * y)
+            off = 1.0 - (along / slant) ** 2
+            if along > 0.0 or off > WIDEST**2:
+                continue
+            # most pixels lie in the middle of something flat, which is soon ruled out
+            packed = surface[i, j, 2]
+            if packed == surface[i, j + 1, 2] and packed == surface[i + 1, j, 2] and off > flat_off:
+                continue
+            row = int64(word) - 1
+            if not class_shown(row, material, row_thing, thing_class, material_class, shown):
+                continue
+            _frame(i, j, lens, e, f)
+            g = _across(surface, i, j, lens, m, e, f)
+            right = _growth(surface, i, j, 0, 1, lens, m, e, f)
+            down = _growth(surface, i, j, 1, 0, lens, m, e, f)
+            if right[4] == 0 or down[4] == 0:
+                continue
+            det = right[0] * down[1] - right[1] * down[0]
+            if det == 0.0:
+                continue
+            # the point in pixels from this one
+            off_j = -(down[1] * g[0] - down[0] * g[1]) / det
+            off_i = -(right[0] * g[1] - right[1] * g[0]) / det
+            if abs(off_i) > 0.75 or abs(off_j) > 0.75:
+                continue
+            # J = dg/dω, by columns
+            area = right[2] * down[3] - right[3] * down[2]
+            jxx = (right[0] * down[3] - down[0] * right[3]) / area
+            jyx = (right[1] * down[3] - down[1] * right[3]) / area
+            jxy = (down[0] * right[2] - right[0] * down[2]) / area
+            jyy = (down[1] * right[2] - right[1] * down[2]) / area
+            # R at the point: the slope of R over angle is R·g
+            depth = float64(np.uint32(surface[i, j, 0]).view(np.float32)) * slant
+            turn_x, turn_y = off_j * right[2] + off_i * down[2], off_j * right[3] + off_i * down[3]
+            distance = depth * (1.0 + 0.5 * (g[0] * turn_x + g[1] * turn_y))
+            closer = abs(off_i) + abs(off_j)
+            place = count
+            for k in range(count):
+                if found[k, 2] == row and abs(found[k, 0] - i - off_i) < 1.6 and abs(found[k, 1] - j - off_j) < 1.6:
+                    place = k if closer < found[k, 13] else -1
+                    break
+            if place < 0:
+                continue
+            if place == found.shape[0]:
+                return count + 1
+            found[place, 0], found[place, 1], found[place, 2], found[place, 3] = i + off_i, j + off_j, row, material
+            found[place, 4] = distance
+            found[place, 5], found[place, 6], found[place, 7], found[place, 8] = jxx, jxy, jyx, jyy
+            found[place, 9] = _extent(surface, i, j, 0, -1) + off_j
+            found[place, 10] = _extent(surface, i, j, 0, 1) - off_j
+            found[place, 11] = _extent(surface, i, j, -1, 0) + off_i
+            found[place, 12] = _extent(surface, i, j, 1, 0) - off_i
+            found[place, 13] = closer
+            if place == count:
+                count += 1
+    return count
+
+
+def edge_factor(low: Array, high: Array, zone: Array) -> Array:
+    """Of the field of an endless surface, what one that ends `low` and `high` m from the point throws back.
+
+    zone: m, √(λ·R/|J|) / 2, the unit of Fresnel's integrals.
+    """
+    low, high = (np.where(edge / zone > FARTHEST, 1e9, edge / zone) for edge in (low, high))
+    (s_low, c_low), (s_high, c_high) = fresnel(low), fresnel(high)
+    return np.asarray(((c_high + c_low) + 1j * (s_high + s_low)) / (1.0 + 1.0j))

@@ -1,0 +1,181 @@
+"""The IF signal of many echoes: eq. (4) of "airloop", summed fast.
+
+With u_n the frequency sent at sample n and T_mn its time from the middle of the burst, the phase of an echo is
+
+    4π/c · u_n · (R + v·T_mn) − 4π·S·R²/c²
+
+R half the path from transmitter to receiver and v its rate. It is linear in (R, v), so a sum over echoes is a Fourier
+transform from scattered places, done in three steps: each echo is spread with a Kaiser-Bessel window onto a small grid
+of R and v; the u_n are evenly spaced, so R becomes n by an FFT (and R is periodic in N·c/2B: far echoes fold by
+themselves); T_mn·u_n is not even, so v becomes m by one matrix for each n. Dividing by the window's transform undoes
+the spreading. Range migration and range-Doppler coupling are exact; the error is 1e-4, see the tests.
+"""
+
+# mypy: allow-untyped-defs, allow-untyped-calls
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numba import complex64, float32, float64, int64, types, void
+from numpy.typing import NDArray
+
+from skyloop.compiled import inlined, kernel
+from skyloop.messages import Array
+from skyloop.waveform import LIGHT_SPEED, Waveform
+
+WIDTH = 5
+"""Grid cells an echo is spread over, in R and in v."""
+OVERSAMPLING = 2
+"""Grid points per half wave of the highest frequency."""
+STEPS = 256
+"""Entries of the window's table per cell; linear between them."""
+MARGIN = 0.25
+"""Cells; receivers a few mm apart share the cell of the first, so that their windows lie off by so much at most."""
+# the best shape for this width and oversampling (Beatty, Nishimura and Pauly 2005)
+SHAPE = math.pi * math.sqrt((WIDTH / OVERSAMPLING * (OVERSAMPLING - 0.5)) ** 2 - 0.8)
+
+
+def _window_table() -> NDArray[np.float32]:
+    """(entries, WIDTH): row k holds the window's values at the cells around an echo at k/STEPS - MARGIN in its cell."""
+    at = np.arange(int((1.0 + 2.0 * MARGIN) * STEPS) + 2) / STEPS - MARGIN
+    # an echo at 0 lies on cell WIDTH // 2
+    away = (np.arange(WIDTH) - WIDTH // 2 - (at[:, None] - 0.5)) * 2.0 / WIDTH
+    return np.i0(SHAPE * np.sqrt(np.maximum(1.0 - away**2, 0.0))).astype(np.float32)
+
+
+TABLE = _window_table()
+
+
+def window_transform(cycles_per_cell: Array) -> Array:
+    """Of the Kaiser-Bessel window."""
+    z = np.sqrt(SHAPE**2 - (math.pi * WIDTH * cycles_per_cell) ** 2 + 0j)
+    return np.real(WIDTH * np.sinh(z) / z)
+
+
+@inlined
+def cos_sin(turns):
+    """Of an angle in turns: the nearest quarter by hand, the rest by Taylor, exact to 1e-6."""
+    quarter = np.floor(4.0 * turns + 0.5)
+    x = float32(2.0 * np.pi * (turns - 0.25 * quarter))
+    y = x * x
+    c = float32(1.0) - y * (float32(1 / 2) - y * (float32(1 / 24) - y * (float32(1 / 720) - y * float32(1 / 40320))))
+    s = x * (float32(1.0) - y * (float32(1 / 6) - y * (float32(1 / 120) - y * float32(1 / 5040))))
+    which = int64(quarter) & 3
+    if which & 1:
+        c, s = -s, c
+    return (-c, -s) if which & 2 else (c, s)
+
+
+@inlined
+def _window(x, cell, out):
+    """Values at the cells around `x`, both in cells."""
+    at = (x - cell + MARGIN) * STEPS
+    k = np.uint32(at)
+    rest = float32(at - k)
+    for i in range(WIDTH):
+        out[i] = TABLE[k, np.uint32(i)] + rest * (TABLE[k + np.uint32(1), np.uint32(i)] - TABLE[k, np.uint32(i)])
+
+
+_A2, _C1 = types.Array(float64, 2, "C", readonly=True), types.Array(complex64, 1, "C", readonly=True)
+
+
+@kernel(void(_A2, _A2, _C1, float64, float64, float64, float64, int64, float32[:, :, ::1]))
+def spread(half_paths, rates, strengths, turns_per_m, bend, range_cell, rate_cell, first_rate, grid):
+    """Echoes onto `grid` (n_rx, range cells + WIDTH, 2 · rate cells), where real and imaginary parts take turns.
+
+    turns_per_m: of half path, at the middle of the band; bend: turns/m² of the −π·S·τ² term. Rows beyond the period are
+    to be added to the first ones.
+    """
+    period, n_columns = grid.shape[1] - WIDTH, np.uint64(grid.shape[2])
+    flat = grid.reshape(grid.size)
+    along, across = np.empty(WIDTH, np.float32), np.empty(WIDTH, np.float32)
+    values = np.empty(2 * WIDTH, np.float32)
+    per_range, per_rate, per_period = 1.0 / range_cell, 1.0 / rate_cell, 1.0 / period
+    for s in range(half_paths.shape[0]):
+        cell = np.floor(half_paths[s, 0] * per_range)
+        rate = np.floor(rates[s, 0] * per_rate)
+        row = int64(cell - period * np.floor(cell * per_period))
+        start = np.uint64(row * grid.shape[2] + 2 * (int64(rate) - first_rate - WIDTH // 2))
+        for k in range(half_paths.shape[1]):
+            path = half_paths[s, k]
+            c, d = cos_sin(turns_per_m * path - bend * path * path)
+            re = strengths[s].real * c - strengths[s].imag * d
+            im = strengths[s].real * d + strengths[s].imag * c
+            _window(path * per_range, cell, along)
+            _window(rates[s, k] * per_rate, rate, across)
+            for j in range(WIDTH):
+                values[2 * j] = re * across[j]
+                values[2 * j + 1] = im * across[j]
+            at = start
+            for i in range(WIDTH):
+                for j in range(2 * WIDTH):
+                    flat[at + np.uint64(j)] += along[i] * values[j]
+                at += n_columns
+            start += n_columns * np.uint64(period + WIDTH)
+
+
+class Synthesis:
+    """Turns echoes into a burst; holds the matrices of one waveform."""
+
+    def __init__(self, waveform: Waveform) -> None:
+        self._waveform = w = waveform
+        self._middle = w.n_samples // 2
+        frequencies, times = w.frequencies(), w.times()
+        self._n_ranges = OVERSAMPLING * w.n_samples
+        self._range_cell = w.range_resolution * w.n_samples / self._n_ranges
+        self._turns_per_m = 2.0 / LIGHT_SPEED * float(frequencies[self._middle])
+        self._bend = 2.0 * w.slope / LIGHT_SPEED**2
+        # (n_samples, n_chirps) rad per m/s
+        self._turning = np.ascontiguousarray((4.0 * math.pi / LIGHT_SPEED * frequencies * times).T)
+        fastest = max(float(np.abs(self._turning).max()), 1e-9)
+        self._rate_cell = math.pi / (OVERSAMPLING * fastest)
+        # the window's transforms, both directions; and cell c of the window stands for the echo at c + 1/2
+        n = np.arange(w.n_samples) - self._middle
+        by_range = window_transform(n / self._n_ranges) * np.exp(2j * math.pi * n / self._n_ranges * (WIDTH // 2 - 0.5))
+        by_rate = window_transform(self._turning * self._rate_cell / (2.0 * math.pi)) * np.exp(
+            -0.5j * self._turning * self._rate_cell
+        )
+        self._undo = 1.0 / (by_range[:, None] * by_rate)
+        self._matrix = np.empty((w.n_samples, w.n_chirps, 0), np.complex64)
+        self._first_rate = 0
+
+    def burst(self, half_paths: Array, rates: Array, strengths: NDArray[np.complex64]) -> NDArray[np.complex64]:
+        """(n_rx, n_chirps, n_samples) of echoes with (n, n_rx) half paths, m, their rates, m/s, and (n,) strengths."""
+        w, n_rx = self._waveform, half_paths.shape[1]
+        if not len(half_paths):
+            return np.zeros((n_rx, w.n_chirps, w.n_samples), np.complex64)
+        first, last = (math.floor(float(end) / self._rate_cell) for end in (rates[:, 0].min(), rates[:, 0].max()))
+        first, last = first - WIDTH // 2, last + WIDTH // 2 + 1
+        self._reach(first, last)
+        grid = np.zeros((n_rx, self._n_ranges + WIDTH, 2 * (last - first)), np.float32)
+        spread(
+            half_paths, rates, strengths, self._turns_per_m, self._bend, self._range_cell, self._rate_cell, first, grid
+        )
+        grid[:, :WIDTH] += grid[:, self._n_ranges :]
+        grid = np.ascontiguousarray(grid[:, : self._n_ranges])
+        # e^{+j2πng/G} is the inverse FFT's sign
+        spectrum = np.fft.ifft(grid.view(np.complex64), axis=1, norm="forward")
+        wanted = np.take(spectrum, np.arange(w.n_samples) - self._middle, axis=1, mode="wrap")
+        part = slice(first - self._first_rate, last - self._first_rate)
+        # (n_samples, n_chirps, rates) · (n_samples, rates, n_rx)
+        out = self._matrix[:, :, part] @ np.ascontiguousarray(wanted.transpose(1, 2, 0))
+        return np.ascontiguousarray(out.transpose(2, 1, 0), np.complex64)
+
+    def _reach(self, first: int, last: int) -> None:
+        """Have the matrix cover these cells of rate."""
+        held = self._first_rate + self._matrix.shape[2]
+        if self._matrix.shape[2] and first >= self._first_rate and last <= held:
+            return
+        if self._matrix.shape[2]:
+            first, last = min(first, self._first_rate), max(last, held)
+        speeds = np.arange(first, last) * self._rate_cell
+        self._matrix = (self._undo[:, :, None] * np.exp(1j * self._turning[:, :, None] * speeds)).astype(np.complex64)
+        self._first_rate = first
+
+
+def memory_of(synthesis: Any) -> int:
+    """Bytes of the matrices held."""
+    return int(synthesis._matrix.nbytes)
