@@ -5,8 +5,10 @@ A direction is (y, z), its components to the left and up in sensor axes; x = sqr
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -64,7 +66,7 @@ def azimuth_elevation(unit: Array) -> tuple[Array, Array]:
 def paths(points: Array, antennas: Antennas) -> Array:
     """(n, n_rx) m from the transmitter to each point and back to each receiver."""
     out = np.linalg.norm(points - antennas.tx, axis=1)
-    return out[:, None] + np.asarray(np.linalg.norm(points[:, None, :] - antennas.rx, axis=2))
+    return np.asarray(out[:, None] + np.linalg.norm(points[:, None, :] - antennas.rx, axis=2))
 
 
 def monopulse(amplitudes: Complex, half_paths: Array, antennas: Antennas, frequency: float) -> Array:
@@ -73,7 +75,7 @@ def monopulse(amplitudes: Complex, half_paths: Array, antennas: Antennas, freque
     Least squares on the receivers' places, wave fronts round. What the array cannot see is 0, so all angles of a single
     receiver are.
     """
-    direction = _best_on_grid(-_steered_power(_covariance(amplitudes[:, None, :]), antennas, frequency), antennas)
+    direction = _lowest_on_grid(-_covariance(amplitudes[:, None, :]), antennas, frequency)
     wave_number = 2.0 * np.pi * frequency / LIGHT_SPEED
     solve = -np.linalg.pinv(antennas.rx[:, 1:] - antennas.rx[:, 1:].mean(axis=0), rcond=1e-4).T / wave_number
     points = half_paths[:, None] * forward(direction)
@@ -87,7 +89,7 @@ def monopulse(amplitudes: Complex, half_paths: Array, antennas: Antennas, freque
 
 def capon(snapshots: Complex, half_paths: Array, antennas: Antennas, frequency: float) -> Array:
     """(n, 3) m: points where the Capon spectrum of (n, n_snapshots, n_rx) is highest, at (n,) m mean half path."""
-    direction = _best_on_grid(_steered_power(_inverse(_covariance(snapshots)), antennas, frequency), antennas)
+    direction = _lowest_on_grid(_inverse(_covariance(snapshots)), antennas, frequency)
     points = half_paths[:, None] * forward(direction)
     wave_number = 2.0 * np.pi * frequency / LIGHT_SPEED
     for _ in range(2):
@@ -112,7 +114,7 @@ def _at_half_path(unit: Array, half_paths: Array, antennas: Antennas) -> Array:
 
 def _covariance(snapshots: Complex) -> Complex:
     """(n, n_rx, n_rx) of (n, n_snapshots, n_rx)."""
-    return np.asarray(snapshots.transpose(0, 2, 1) @ np.conj(snapshots)) / snapshots.shape[1]
+    return np.asarray(snapshots.transpose(0, 2, 1) @ np.conj(snapshots) / snapshots.shape[1])
 
 
 def _inverse(covariance: Complex) -> Complex:
@@ -127,24 +129,25 @@ def steering(unit: Array, antennas: Antennas, frequency: float) -> Complex:
     return np.asarray(np.exp(-2j * np.pi * frequency / LIGHT_SPEED * (unit @ antennas.rx.T)))
 
 
-def _grid(antennas: Antennas) -> Array:
-    """(n, 2) directions over what the array sees."""
+@lru_cache(maxsize=8)
+def _scan(antennas: Antennas, frequency: float) -> tuple[Array, Complex]:
+    """(g, 2) directions over what the array sees, and (n_rx², g) the products conj(a_k) a_l of their phasors."""
     axes = antennas.seen_axes()
     steps = np.linspace(-1.0, 1.0, SCAN_STEPS)
-    along = np.stack(np.meshgrid(*[steps] * len(axes), indexing="ij"), axis=-1).reshape(-1, len(axes))
-    inside = along[np.linalg.norm(along, axis=1) <= 1.0]
-    return np.asarray(inside @ axes) if len(axes) else np.zeros((1, 2))
+    along = np.array(list(itertools.product(steps, repeat=len(axes)))).reshape(SCAN_STEPS ** len(axes), len(axes))
+    grid = along[np.linalg.norm(along, axis=1) <= 1.0] @ axes
+    return grid, _pairs(steering(forward(grid), antennas, frequency))
 
 
-def _steered_power(matrix: Complex, antennas: Antennas, frequency: float) -> Array:
-    """(n, n_grid) a^H M a over the grid of directions."""
-    steer = steering(forward(_grid(antennas)), antennas, frequency)
-    pairs = (np.conj(steer)[:, :, None] * steer[:, None, :]).reshape(len(steer), -1)
-    return np.asarray((matrix.reshape(len(matrix), -1) @ pairs.T).real)
+def _pairs(steer: Complex) -> Complex:
+    return np.asarray((np.conj(steer)[:, :, None] * steer[:, None, :]).reshape(len(steer), -1).T)
 
 
-def _best_on_grid(cost: Array, antennas: Antennas) -> Array:
-    return _grid(antennas)[np.argmin(cost, axis=1)]
+def _lowest_on_grid(cost: Complex, antennas: Antennas, frequency: float) -> Array:
+    """(n, 2) the direction of the grid with the lowest a^H C a."""
+    grid, pairs = _scan(antennas, frequency)
+    # Not a product: BLAS would start threads for it.
+    return np.asarray(grid[np.argmin(np.einsum("np,pg->ng", cost.reshape(len(cost), len(pairs)), pairs).real, axis=1)])
 
 
 def _lowest_nearby(cost: Complex, direction: Array, antennas: Antennas, wave_number: float) -> Array:
@@ -152,7 +155,7 @@ def _lowest_nearby(cost: Complex, direction: Array, antennas: Antennas, wave_num
     apart = (antennas.rx[:, None, 1:] - antennas.rx[None, :, 1:]).reshape(-1, 2) * wave_number
     outer = apart[:, :, None] * apart[:, None, :]
     axes = antennas.seen_axes()
-    start, flat = direction, cost.reshape(len(cost), -1)
+    start, flat = direction, cost.reshape(len(cost), len(apart))
     for _ in range(5 if len(axes) else 0):
         terms = flat * np.exp(1j * direction @ apart.T)
         slope = -(terms.imag @ apart) @ axes.T
@@ -173,14 +176,13 @@ def range_angle_image(
     method: Literal["beam", "capon"] = "capon",
     elevation: float = 0.0,
 ) -> Array:
-    """(n_ranges, n_azimuths) V² from (n_rx, n_chirps, n_ranges) V as `range_spectrum` gives it, mean over the chirps."""
+    """(n_ranges, n_azimuths) V² from (n_rx, n_chirps, n_ranges) V of `range_spectrum`, mean over the chirps."""
     flat = np.full_like(azimuths, np.cos(elevation))
     unit = np.column_stack([flat * np.cos(azimuths), flat * np.sin(azimuths), np.full_like(flat, np.sin(elevation))])
-    steer = steering(unit, antennas, frequency)
-    pairs = (np.conj(steer)[:, :, None] * steer[:, None, :]).reshape(len(steer), -1)
+    pairs = _pairs(steering(unit, antennas, frequency))
     covariance = _covariance(spectrum.transpose(2, 1, 0))
     n_ranges, n_rx, _ = covariance.shape
     if method == "beam":
-        return np.asarray((covariance.reshape(n_ranges, -1) @ pairs.T).real / n_rx**2)
+        return np.asarray((covariance.reshape(n_ranges, -1) @ pairs).real / n_rx**2)
     power = np.trace(covariance, axis1=1, axis2=2).real[:, None] / n_rx
-    return np.asarray(power / (_inverse(covariance).reshape(n_ranges, -1) @ pairs.T).real)
+    return np.asarray(power / (_inverse(covariance).reshape(n_ranges, -1) @ pairs).real)

@@ -16,7 +16,7 @@ def cramer_rao(waveform: Waveform, antennas: Antennas, snr_db: ArrayLike) -> Arr
     `snr_db` is of one sample: A² / (2 σ²) of real ones, A² / σ² of complex ones with σ² in both parts together. With g
     the derivatives of the phase 2π u (2R + 2 v T - y y_k - z z_k) / c by (R, v, y, z) and an unknown phase, the Fisher
     matrix is SNR (real) or 2 SNR (complex) times Σ g gᵀ over antennas and samples; the bound is its inverse's diagonal.
-    For range alone that is sd = d_res / π · sqrt(6 / (η SNR n)), η = 1 or 2, n samples in all; what an array
+    For range alone that is sd = d_res / π · sqrt(3 / (η SNR n)), η = 1 or 2, n samples in all; what an array
     cannot see is NaN.
     """
     u = np.broadcast_to(waveform.frequencies(), (waveform.n_chirps, waveform.n_samples)) * (2.0 * np.pi / LIGHT_SPEED)

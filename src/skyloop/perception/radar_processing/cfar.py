@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import numpy as np
 from numpy.typing import NDArray
-from scipy.ndimage import maximum_filter, rank_filter, uniform_filter1d
+from scipy.ndimage import maximum_filter, uniform_filter1d
 from scipy.special import betaincinv, fdtrc, fdtri, gammaincc, gammaincinv
 
 from skyloop.messages import Array
 
-Cells = tuple[int, int]
+Cells: TypeAlias = tuple[int, int]
+Indices: TypeAlias = NDArray[np.intp]
 
 
-def averaged_noise(power: Array, guard: Cells, training: Cells) -> Array:
-    """(n_ranges, n_speeds) V², mean of the cells within guard + training but not within guard.
+def averaged_noise(power: Array, cells: Indices, guard: Cells, training: Cells) -> Array:
+    """(n,) V² around (n, 2) cells: the mean of those within guard + training but not within guard.
 
     Speed wraps; beyond the first and last range there is nothing, and fewer cells are averaged.
     """
@@ -23,7 +26,7 @@ def averaged_noise(power: Array, guard: Cells, training: Cells) -> Array:
     rows_out = _box_sum(one, (guard[0] + training[0], 0)) * (2 * (guard[1] + training[1]) + 1)
     rows_in = _box_sum(one, (guard[0], 0)) * (2 * guard[1] + 1)
     # A difference of sums: rounding may leave it below zero where a strong peak is all there is.
-    return np.maximum(outer - inner, 0.0) / (rows_out - rows_in)
+    return np.asarray((np.maximum(outer - inner, 0.0) / (rows_out - rows_in))[tuple(cells.T)])
 
 
 def _box_sum(power: Array, half: Cells) -> Array:
@@ -32,20 +35,21 @@ def _box_sum(power: Array, half: Cells) -> Array:
     return np.asarray(uniform_filter1d(along, columns, axis=1, mode="wrap") * columns)
 
 
-def ordered_noise(power: Array, guard: Cells, training: Cells, rank: float, n_rx: int) -> Array:
+def ordered_noise(power: Array, cells: Indices, guard: Cells, training: Cells, rank: float, n_rx: int) -> Array:
     """As `averaged_noise`, from a quantile of the training cells: other targets among them do not raise it.
 
     Divided by that quantile of pure noise, so that it estimates the same mean. Ranges are mirrored at the edges.
     """
     reach = (guard[0] + training[0], guard[1] + training[1])
-    footprint = np.ones((2 * reach[0] + 1, 2 * reach[1] + 1), dtype=bool)
-    footprint[training[0] : -training[0] or None, training[1] : -training[1] or None] = False
-    around = np.pad(power, ((reach[0], reach[0]), (0, 0)), mode="reflect")
-    around = np.pad(around, ((0, 0), (reach[1], reach[1])), mode="wrap")
-    place = min(int(rank * footprint.sum()), int(footprint.sum()) - 1)
-    quantile = rank_filter(around, place, footprint=footprint)[
-        reach[0] : reach[0] + power.shape[0], reach[1] : reach[1] + power.shape[1]
-    ]
+    rows, columns = np.mgrid[-reach[0] : reach[0] + 1, -reach[1] : reach[1] + 1]
+    used = (np.abs(rows) > guard[0]) | (np.abs(columns) > guard[1])
+    padded = np.pad(power, ((reach[0], reach[0]), (0, 0)), mode="reflect")
+    padded = np.pad(padded, ((0, 0), (reach[1], reach[1])), mode="wrap")
+    width = padded.shape[1]
+    middles = (cells[:, :1] + reach[0]) * width + cells[:, 1:] + reach[1]
+    around = padded.ravel().take(middles + (rows * width + columns)[used])
+    place = min(int(rank * around.shape[1]), around.shape[1] - 1)
+    quantile = np.partition(around, place, axis=1)[:, place]
     return np.asarray(quantile / (gammaincinv(n_rx, rank) / n_rx))
 
 
@@ -76,27 +80,25 @@ def false_alarm_rate(kind: str, threshold_db: float, n_rx: int, independent_cell
     return float(np.mean(gammaincc(n_rx, n_rx * factor * noise)))
 
 
-def peaks(power: Array, noise: Array, threshold_db: float, dynamic_range_db: float, reach: Cells) -> NDArray[np.intp]:
-    """(n, 2) row and column of the cells over the threshold that are the highest within `reach`, strongest first."""
+def peaks(power: Array, dynamic_range_db: float, reach: Cells) -> Indices:
+    """(n, 2) row and column of the cells that are the highest within `reach`, strongest first."""
     floor = max(float(power.max(initial=0.0)) * 10.0 ** (-dynamic_range_db / 10.0), np.finfo(np.float64).tiny)
-    over = (power > noise * 10.0 ** (threshold_db / 10.0)) & (power > floor)
-    size = (2 * reach[0] + 1, 2 * reach[1] + 1)
-    highest = maximum_filter(power, size=size, mode=("nearest", "wrap"))
-    found = np.argwhere(over & (power == highest))
+    highest = maximum_filter(power, size=(2 * reach[0] + 1, 2 * reach[1] + 1), mode=("nearest", "wrap"))
+    found = np.argwhere((power == highest) & (power > floor))
     return found[np.argsort(-power[tuple(found.T)], kind="stable")]
 
 
 def unmasked(
-    found: NDArray[np.intp], power: Array, range_sidelobes: Array, speed_sidelobes: Array, mirrored: bool
-) -> NDArray[np.intp]:
-    """Those of `found` (strongest first) that no stronger one explains by its window's sidelobes.
+    found: Indices, power: Array, range_sidelobes: Array, speed_sidelobes: Array, mirrored: bool
+) -> NDArray[np.bool_]:
+    """Which of `found` (strongest first) are those that no stronger one explains by its window's sidelobes.
 
     `mirrored`: samples are real, and each target has an image at minus its range and minus its speed.
     """
     level = power[tuple(found.T)]
     row, column = found[:, 0], found[:, 1] - power.shape[1] // 2
 
-    def response(rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Array:
+    def response(rows: Indices, columns: Indices) -> Array:
         return np.asarray(
             range_sidelobes[rows % len(range_sidelobes)] * speed_sidelobes[columns % len(speed_sidelobes)]
         )
@@ -106,5 +108,4 @@ def unmasked(
         leaked = np.maximum(leaked, response(row[:, None] + row, column[:, None] + column))
     # Peaks lie between cells, up to 1.4 dB per axis above what their cell shows; 6 dB covers that.
     explained = 4.0 * leaked * level[None, :] > level[:, None]
-    kept = ~np.any(np.tril(explained, -1), axis=1)
-    return found[kept]
+    return np.asarray(~np.any(np.tril(explained, -1), axis=1))

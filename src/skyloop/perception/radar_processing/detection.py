@@ -40,8 +40,7 @@ def points_of(
     t_ns: int, volts: Volts, power: Array, waveform: Waveform, antennas: Antennas, config: ProcessingConfig
 ) -> RadarDetections:
     """The points of volts whose clutter is removed and whose range-Doppler power is known."""
-    noise = noise_around(power, config, len(antennas.rx))
-    cells = _peak_cells(power, noise, waveform, config)
+    cells, noise = _peaks_and_noise(power, waveform, len(antennas.rx), config)
     tones = refined(
         volts,
         waveform,
@@ -59,7 +58,7 @@ def points_of(
     ranges = np.asarray(np.linalg.norm(places, axis=1))
     azimuths, elevations = azimuth_elevation(places / ranges[:, None])
     strength = np.mean(np.abs(tones.amplitudes) ** 2, axis=1)
-    floor = np.maximum(noise[tuple(cells.T)], SMALLEST_NOISE * strength + np.finfo(np.float64).tiny)
+    floor = np.maximum(noise, SMALLEST_NOISE * strength + np.finfo(np.float64).tiny)
     snr_db = 10.0 * np.log10(np.maximum(strength, floor) / floor)
     kept = (ranges >= config.min_range) & (ranges <= (config.max_range or np.inf)) & _first_of_twins(tones, strength)
     return RadarDetections(
@@ -76,29 +75,35 @@ def points_of(
     )
 
 
-def noise_around(power: Array, config: ProcessingConfig, n_rx: int) -> Array:
-    """(n_ranges, n_speeds) V², as the configured CFAR estimates it."""
+def noise_around(power: Array, cells: cfar.Indices, config: ProcessingConfig, n_rx: int) -> Array:
+    """(n,) V² around (n, 2) cells, as the configured CFAR estimates it."""
     padding = (config.range_padding, config.speed_padding)
-    guard = (config.guard[0] * padding[0], config.guard[1] * padding[1])
-    training = (config.training[0] * padding[0], config.training[1] * padding[1])
+    # Speed wraps: of few chirps, cells farther than half way round would be the target itself again.
+    farthest = (power.shape[1] - 1) // 2
+    guard = (config.guard[0] * padding[0], min(config.guard[1] * padding[1], farthest))
+    training = (config.training[0] * padding[0], min(config.training[1] * padding[1], farthest - guard[1]))
     if config.cfar == "cell_averaging":
-        return cfar.averaged_noise(power, guard, training)
-    return cfar.ordered_noise(power, guard, training, config.rank, n_rx)
+        return cfar.averaged_noise(power, cells, guard, training)
+    return cfar.ordered_noise(power, cells, guard, training, config.rank, n_rx)
 
 
-def _peak_cells(power: Array, noise: Array, waveform: Waveform, config: ProcessingConfig) -> NDArray[np.intp]:
-    """(n, 2) rows and columns of the strongest peaks that are not another's sidelobe."""
+def _peaks_and_noise(
+    power: Array, waveform: Waveform, n_rx: int, config: ProcessingConfig
+) -> tuple[cfar.Indices, Array]:
+    """(n, 2) rows and columns of the strongest peaks that are not another's sidelobe, and (n,) V² around them."""
     padding = (config.range_padding, config.speed_padding)
-    found = cfar.peaks(power, noise, config.threshold_db, config.dynamic_range_db, padding)
-    # Sidelobes are many where there is little noise; the strongest few hundred settle who masks whom.
-    kept = cfar.unmasked(
-        found[:400],
+    # Some will fall away below; four times as many as asked for are enough to look at.
+    found = cfar.peaks(power, config.dynamic_range_db, padding)[: 4 * config.max_detections]
+    noise = noise_around(power, found, config, n_rx)
+    over = power[tuple(found.T)] > noise * 10.0 ** (config.threshold_db / 10.0)
+    own = cfar.unmasked(
+        found[over],
         power,
         sidelobes(config.window, waveform.n_samples, padding[0]),
         sidelobes(config.window, waveform.n_chirps, padding[1]),
         mirrored=not waveform.iq,
     )
-    return kept[: config.max_detections]
+    return found[over][own][: config.max_detections], noise[over][own][: config.max_detections]
 
 
 def _first_of_twins(tones: Tones, strength: Array) -> NDArray[np.bool_]:
@@ -108,22 +113,27 @@ def _first_of_twins(tones: Tones, strength: Array) -> NDArray[np.bool_]:
     )
     order = np.arange(len(strength))
     stronger = (strength > strength[:, None]) | ((strength == strength[:, None]) & (order < order[:, None]))
-    return ~np.any(near & stronger, axis=1)
+    return np.asarray(~np.any(near & stronger, axis=1))
 
 
 def _snapshots(volts: Volts, waveform: Waveform, config: ProcessingConfig, tones: Tones) -> Complex:
     """(n, n_snapshots, n_rx) V: each tone in overlapping halves of the burst, so that a covariance can be taken."""
-    n_rx, n_chirps, n_samples = volts.shape
+    _, n_chirps, n_samples = volts.shape
     taper = window(config.window, n_samples)
     x = (np.arange(n_samples) - 0.5 * (n_samples - 1)) / n_samples
-    fast = (taper / taper.sum())[:, None] * np.exp(-2j * np.pi * x[:, None] * tones.range_cells)
-    along = (volts.reshape(-1, n_samples) @ fast).reshape(n_rx, n_chirps, -1)
+    fast = (taper / taper.sum()) * np.exp(-2j * np.pi * tones.range_cells[:, None] * x)
+    # Not a product: BLAS would start threads for it.
+    along = np.einsum("kmn,dn->dkm", volts, fast)
     y = (np.arange(n_chirps) - 0.5 * (n_chirps - 1)) / n_chirps
-    still = along * np.exp(-2j * np.pi * y[:, None] * tones.speed_cells)
+    turn = np.exp(-2j * np.pi * tones.speed_cells[:, None] * y)[:, None]
+    if not waveform.iq:
+        # Of the tone's mirror image, which the range window lets through near zero range.
+        leak = np.sum((taper / taper.sum()) * np.exp(-4j * np.pi * tones.range_cells[:, None] * x), axis=1)
+        along = along - 0.5 * (np.conj(tones.amplitudes) * leak[:, None])[:, :, None] * turn
+    still = along * turn
     length, hop = max(n_chirps // 2, 1), max(n_chirps // 8, 1)
     slow = window(config.window, length)
     parts = [
-        np.einsum("kmd,m->dk", still[:, first : first + length], slow / slow.sum())
-        for first in range(0, n_chirps - length + 1, hop)
+        still[:, :, first : first + length] @ (slow / slow.sum()) for first in range(0, n_chirps - length + 1, hop)
     ]
     return np.stack(parts, axis=1)

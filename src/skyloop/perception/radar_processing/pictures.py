@@ -14,7 +14,7 @@ from skyloop.perception.radar_processing.spectra import (
     mean_power,
     range_doppler,
     range_spectrum,
-    speed_cell,
+    speeds,
     without_mean,
 )
 from skyloop.perception.radar_processing.windows import WindowName, window
@@ -84,6 +84,5 @@ def spectrogram(
     # Summed over the gate's ranges, mean over the antennas.
     power = np.sum(np.mean(np.abs(lines) ** 2, axis=2), axis=3).reshape(-1, waveform.n_chirps).T
     middles = (firsts + 0.5 * (chirps - 1) - 0.5 * (waveform.n_chirps - 1)) * waveform.chirp_repetition
-    times = np.concatenate([s.t_ns / NS_PER_S + middles for s in scans])
-    speed_axis = (np.arange(waveform.n_chirps) - waveform.n_chirps // 2) * speed_cell(waveform)
-    return speed_axis, times, 10.0 * np.log10(np.maximum(power, 1e-30))
+    times = np.asarray(np.concatenate([s.t_ns / NS_PER_S + middles for s in scans]))
+    return speeds(waveform), times, np.asarray(10.0 * np.log10(np.maximum(power, 1e-30)))

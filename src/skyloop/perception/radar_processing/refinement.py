@@ -7,6 +7,7 @@ symmetric, so they move no peak and the two frequencies can be taken apart: each
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -15,7 +16,9 @@ from skyloop.perception.radar_processing.spectra import Complex, Volts
 from skyloop.perception.radar_processing.windows import WindowName, window
 from skyloop.waveform import Waveform
 
-STEPS = 6
+MOST_STEPS = 8
+SMALLEST_STEP = 1e-4
+"""Cells; the error left is its square."""
 FARTHEST = 1.0
 """Cells a peak may move from its start."""
 
@@ -35,65 +38,65 @@ class Tones:
 def refined(volts: Volts, waveform: Waveform, name: WindowName, range_cells: Array, speed_cells: Array) -> Tones:
     """The peaks nearest to those given."""
     start = np.column_stack([range_cells, speed_cells])
-    tapers = (window(name, waveform.n_samples), window(name, waveform.n_chirps))
-    tapered = (volts * tapers[0] * tapers[1][:, None] / (tapers[0].sum() * tapers[1].sum())).astype(np.complex128)
+    tapers = tuple(w / w.sum() for w in (window(name, waveform.n_samples), window(name, waveform.n_chirps)))
+    tapered = volts * (tapers[0] * tapers[1][:, None])
     place = start.copy()
-    for _ in range(STEPS):
-        moments = _moments(tapered, place)
-        if not waveform.iq:
-            moments, _ = _without_image(moments, tapers, place)
-        place += _newton_step(moments)
-        place = np.clip(place, start - FARTHEST, start + FARTHEST)
-    moments = _moments(tapered, place)
-    if waveform.iq:
-        return Tones(place[:, 0], place[:, 1], moments[:, :, 0, 0])
-    return Tones(place[:, 0], place[:, 1], 2.0 * _without_image(moments, tapers, place)[1])
+    moments = np.zeros((len(start), len(volts), 3, 3), np.complex128)
+    for _ in range(MOST_STEPS):
+        moments = _moments(tapered, tapers, place, waveform.iq)
+        step = _newton_step(moments)
+        place = np.clip(place + step, start - FARTHEST, start + FARTHEST)
+        if not np.any(np.abs(step) > SMALLEST_STEP):
+            break
+    # Taken before the last step, which is too small to matter.
+    peak = moments[:, :, 0, 0]
+    return Tones(place[:, 0], place[:, 1], peak if waveform.iq else 2.0 * peak)
+
+
+@lru_cache(maxsize=16)
+def _places(n: int) -> Array:
+    return np.asarray(2.0 * np.pi * (np.arange(n) - 0.5 * (n - 1)) / n)
 
 
 def _powers(n: int, cells: Array) -> Complex:
     """(len(cells), n, 3) x^p e^{-j x cell}, x = 2π (sample - middle) / n."""
-    x = 2.0 * np.pi * (np.arange(n) - 0.5 * (n - 1)) / n
-    return np.asarray(np.exp(-1j * cells[:, None] * x)[:, :, None] * x[:, None] ** np.arange(3))
+    x = _places(n)
+    wave = np.exp(-1j * cells[:, None] * x)
+    return np.stack([wave, x * wave, x * x * wave], axis=2)
 
 
-def _moments(tapered: Complex, place: Array) -> Complex:
-    """(n, n_rx, 3, 3) sums of volts x^p y^q e^{-j(...)}, p along samples, q along chirps."""
-    n_rx, n_chirps, n_samples = tapered.shape
-    count = len(place)
-    fast = _powers(n_samples, place[:, 0]).transpose(1, 0, 2).reshape(n_samples, count * 3)
-    slow = _powers(n_chirps, place[:, 1])
-    along = (tapered.reshape(-1, n_samples) @ fast).reshape(n_rx, n_chirps, count, 3)
-    stacked = along.transpose(2, 0, 3, 1).reshape(count, n_rx * 3, n_chirps)
-    return np.asarray(stacked @ slow).reshape(count, n_rx, 3, 3)
+def _moments(tapered: Array | Complex, tapers: tuple[Array, ...], place: Array, iq: bool) -> Complex:
+    """(n, n_rx, 3, 3) sums of volts x^p y^q e^{-j(...)}, p along samples, q along chirps, without the mirror image.
 
-
-def _without_image(moments: Complex, tapers: tuple[Array, Array], place: Array) -> tuple[Complex, Complex]:
-    """Moments with the conjugate tone's share removed, and (n, n_rx) the tone's complex half-amplitude."""
-    fast = np.einsum("m,nmp->np", tapers[0] / tapers[0].sum(), _powers(len(tapers[0]), 2.0 * place[:, 0]))
-    slow = np.einsum("m,nmp->np", tapers[1] / tapers[1].sum(), _powers(len(tapers[1]), 2.0 * place[:, 1]))
-    image = fast[:, :, None] * slow[:, None, :]
-    leak = image[:, None, 0, 0]
-    seen = moments[:, :, 0, 0]
+    One small product per target and antenna: small enough that BLAS starts no threads for it.
+    """
+    fast, slow = _powers(len(tapers[0]), place[:, 0]), _powers(len(tapers[1]), place[:, 1])
+    if iq:
+        return np.asarray((tapered @ fast[:, None]).transpose(0, 1, 3, 2) @ slow[:, None])
+    along = (tapered @ fast.view(np.float64)[:, None]).view(np.complex128)
+    moments = along.transpose(0, 1, 3, 2) @ slow[:, None]
+    twice = tapers[0] @ (fast * fast[:, :, :1]), tapers[1] @ (slow * slow[:, :, :1])
+    image = twice[0][:, None, :, None] * twice[1][:, None, None, :]
     # seen = h + conj(h) leak; where tone and image are nearly one (zero range or Nyquist) they cannot be told apart.
+    seen, leak = moments[:, :, 0, 0], image[:, :, 0, 0]
     apart = np.abs(leak) < 0.7
-    half = np.where(apart, (seen - np.conj(seen) * leak) / np.where(apart, 1.0 - np.abs(leak) ** 2, 1.0), seen)
+    half = (seen - np.conj(seen) * leak) / np.where(apart, 1.0 - np.abs(leak) ** 2, 1.0)
     share = np.where(apart, np.conj(half), 0.0)
-    return moments - share[:, :, None, None] * image[:, None], half
+    return np.asarray(moments - share[:, :, None, None] * image)
 
 
 def _newton_step(moments: Complex) -> Array:
     """(n, 2) cells towards the maximum of log Σ|Z|² over the antennas; none where it is not a hill."""
-    z, zx, zy = moments[:, :, 0, 0], moments[:, :, 1, 0], moments[:, :, 0, 1]
-    zxx, zxy, zyy = moments[:, :, 2, 0], moments[:, :, 1, 1], moments[:, :, 0, 2]
-
-    def total(a: Complex, b: Complex) -> Complex:
-        return np.asarray(np.sum(np.conj(a) * b, axis=1))
-
-    power = np.maximum(total(z, z).real, np.finfo(np.float64).tiny)
-    gx, gy = 2.0 * total(z, zx).imag / power, 2.0 * total(z, zy).imag / power
-    hxx = 2.0 * (total(zx, zx) - total(z, zxx)).real / power - gx * gx
-    hyy = 2.0 * (total(zy, zy) - total(z, zyy)).real / power - gy * gy
-    hxy = 2.0 * (total(zx, zy) - total(z, zxy)).real / power - gx * gy
+    flat = moments.reshape(*moments.shape[:2], 9)
+    products = np.conj(flat.transpose(0, 2, 1)) @ flat
+    z, y, yy, x, xy, xx = 0, 1, 2, 3, 4, 6
+    power = np.maximum(products[:, z, z].real, np.finfo(np.float64).tiny)
+    gx, gy = 2.0 * products[:, z, x].imag / power, 2.0 * products[:, z, y].imag / power
+    hxx = 2.0 * (products[:, x, x] - products[:, z, xx]).real / power - gx * gx
+    hyy = 2.0 * (products[:, y, y] - products[:, z, yy]).real / power - gy * gy
+    hxy = 2.0 * (products[:, x, y] - products[:, z, xy]).real / power - gx * gy
+    # A burst of one chirp is level in speed; this keeps the step in range.
+    hyy = hyy - 1e-9
     determinant = hxx * hyy - hxy * hxy
     hill = (hxx < 0.0) & (determinant > 0.0)
     safe = np.where(hill, determinant, 1.0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,14 +12,15 @@ from skyloop.perception.radar_processing.windows import WindowName, window
 from skyloop.waveform import LIGHT_SPEED, Waveform
 
 Complex: TypeAlias = NDArray[np.complex128]
-Volts: TypeAlias = NDArray[np.float32] | NDArray[np.complex64] | Array | Complex
+Volts: TypeAlias = NDArray[Any]
+"""(n_rx, n_chirps, n_samples) V, real or complex as the waveform says."""
 
 
 def beat_ranges(waveform: Waveform, padding: int = 1) -> Array:
     """(n_ranges,) m of each row, coupling with speed not removed; real samples give the positive beats only."""
     length = waveform.n_samples * padding
     rows = length if waveform.iq else length // 2 + 1
-    return np.arange(rows) * (waveform.range_resolution / padding)
+    return np.asarray(np.arange(rows) * (waveform.range_resolution / padding))
 
 
 def speed_cell(waveform: Waveform) -> float:
@@ -30,7 +31,7 @@ def speed_cell(waveform: Waveform) -> float:
 def speeds(waveform: Waveform, padding: int = 1) -> Array:
     """(n_speeds,) m/s of each column, rising; positive: away."""
     length = waveform.n_chirps * padding
-    return (np.arange(length) - length // 2) * (speed_cell(waveform) / padding)
+    return np.asarray((np.arange(length) - length // 2) * (speed_cell(waveform) / padding))
 
 
 def folded_speed(waveform: Waveform, speed: Array) -> Array:
@@ -45,12 +46,12 @@ def without_mean(volts: Volts, name: WindowName = "hann") -> Volts:
     The mean over chirps is taken through the window: a plain mean would take a share of every mover with it.
     """
     taper = window(name, volts.shape[1])
-    return volts - np.einsum("kmn,m->kn", volts, taper / taper.sum())[:, None, :]
+    return np.asarray(volts - np.einsum("kmn,m->kn", volts, taper / taper.sum())[:, None, :])
 
 
 def running_clutter(average: Volts | None, volts: Volts, bursts: float) -> Volts:
     """(n_rx, n_samples) V: what stands still, averaged over about so many bursts; None: this is the first."""
-    mean: Volts = np.mean(volts, axis=1, dtype=np.complex128 if np.iscomplexobj(volts) else np.float64)
+    mean = np.asarray(np.mean(volts, axis=1, dtype=np.complex128 if np.iscomplexobj(volts) else np.float64))
     return mean if average is None else average + (mean - average) / bursts
 
 

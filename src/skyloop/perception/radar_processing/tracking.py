@@ -45,53 +45,48 @@ class Tracker:
         dt = 0.0 if self.t_ns is None else (detections.t_ns - self.t_ns) / NS_PER_S
         self.t_ns = detections.t_ns
         measured = clusters(detections, self.config.cluster_distance)
-        for track in self.tracks:
-            track.state, track.covariance = predicted(track.state, track.covariance, dt, self.config.acceleration_sd)
-            track.bursts += 1
-        fed = self._fed(measured)
-        self._age({track for track, _ in fed})
-        taken = {measurement for _, measurement in fed}
+        if self.tracks:
+            states = np.stack([track.state for track in self.tracks])
+            covariances = np.stack([track.covariance for track in self.tracks])
+            states, covariances = predicted(states, covariances, dt, self.config.acceleration_sd)
+            for track, state, covariance in zip(self.tracks, states, covariances, strict=True):
+                track.state, track.covariance, track.bursts = state, covariance, track.bursts + 1
+            fed = self._fed(states, covariances, measured)
+        else:
+            fed = {}
+        self._age(set(fed))
         for i, measurement in enumerate(measured):
-            if i not in taken:
+            if i not in fed.values():
                 self._perhaps_born(measurement)
         return [track for track in self.tracks if track.confirmed]
 
-    def _noise(self) -> Array:
+    def _fed(self, states: Array, covariances: Array, measured: Array) -> dict[int, int]:
+        """Which track takes which measurement, the nearest pair first; those tracks are updated."""
         c = self.config
-        return np.diag(np.array([c.range_sd, c.speed_sd, c.angle_sd, c.angle_sd]) ** 2)
-
-    def _fed(self, measured: Array) -> list[tuple[int, int]]:
-        """Pairs (track, measurement), the nearest first; those tracks are updated."""
-        pairs = []
-        for t, track in enumerate(self.tracks):
-            expected, slope = measurement_of(track.state)
-            spread = slope @ track.covariance @ slope.T + self._noise()
-            residual = self._residual(measured, expected)
-            distance = np.sqrt(np.sum(residual * np.linalg.solve(spread, residual.T).T, axis=1))
-            pairs += [(float(d), t, m) for m, d in enumerate(distance) if d <= self.config.gate]
-        fed: list[tuple[int, int]] = []
+        noise = np.diag(np.array([c.range_sd, c.speed_sd, c.angle_sd, c.angle_sd]) ** 2)
+        expected, slopes = measurement_of(states)
+        spreads = slopes @ covariances @ slopes.transpose(0, 2, 1) + noise
+        residuals = self._residuals(measured[None] - expected[:, None])
+        weighted = np.linalg.solve(spreads, residuals.transpose(0, 2, 1)).transpose(0, 2, 1)
+        distances = np.sqrt(np.sum(residuals * weighted, axis=2))
+        pairs = [(float(distances[t, m]), int(t), int(m)) for t, m in np.argwhere(distances <= c.gate)]
+        fed: dict[int, int] = {}
         # Shown tracks choose first, so that a newborn does not take the point of an old one.
         for _, t, m in sorted(pairs, key=lambda pair: (not self.tracks[pair[1]].confirmed, *pair)):
-            if all(t != other_t and m != other_m for other_t, other_m in fed):
-                self._correct(self.tracks[t], measured[m])
-                fed.append((t, m))
+            if t not in fed and m not in fed.values():
+                fed[t] = m
+                gain = np.linalg.solve(spreads[t], slopes[t] @ covariances[t]).T
+                keep = np.eye(6) - gain @ slopes[t]
+                self.tracks[t].state = states[t] + gain @ residuals[t, m]
+                # Joseph's form stays symmetric and positive.
+                self.tracks[t].covariance = keep @ covariances[t] @ keep.T + gain @ noise @ gain.T
         return fed
 
-    def _residual(self, measured: Array, expected: Array) -> Array:
-        residual = measured - expected
+    def _residuals(self, difference: Array) -> Array:
         if np.isfinite(self.speed_span):
-            residual[..., 1] -= self.speed_span * np.round(residual[..., 1] / self.speed_span)
-        residual[..., 2] = np.angle(np.exp(1j * residual[..., 2]))
-        return np.asarray(residual)
-
-    def _correct(self, track: Track, measured: Array) -> None:
-        expected, slope = measurement_of(track.state)
-        spread = slope @ track.covariance @ slope.T + self._noise()
-        gain = np.linalg.solve(spread, slope @ track.covariance).T
-        keep = np.eye(6) - gain @ slope
-        track.state = track.state + gain @ self._residual(measured, expected)
-        # Joseph's form stays symmetric and positive.
-        track.covariance = keep @ track.covariance @ keep.T + gain @ self._noise() @ gain.T
+            difference[..., 1] -= self.speed_span * np.round(difference[..., 1] / self.speed_span)
+        difference[..., 2] = (difference[..., 2] + np.pi) % (2.0 * np.pi) - np.pi
+        return difference
 
     def _age(self, seen: set[int]) -> None:
         """Counts hits and misses, shows tracks that were seen M of N times, and drops the lost."""
@@ -124,28 +119,28 @@ class Tracker:
         self.next_number += 1
 
 
-def predicted(state: Array, covariance: Array, dt: float, acceleration_sd: float) -> tuple[Array, Array]:
-    """`dt` s later, under an acceleration that is random but constant over `dt`."""
+def predicted(states: Array, covariances: Array, dt: float, acceleration_sd: float) -> tuple[Array, Array]:
+    """(n, 6) and (n, 6, 6), `dt` s later, under an acceleration that is random but constant over `dt`."""
     step = np.eye(6)
     step[:3, 3:] = dt * np.eye(3)
     push = np.concatenate([0.5 * dt * dt * np.eye(3), dt * np.eye(3)])
-    return step @ state, step @ covariance @ step.T + acceleration_sd**2 * push @ push.T
+    return states @ step.T, step @ covariances @ step.T + acceleration_sd**2 * push @ push.T
 
 
-def measurement_of(state: Array) -> tuple[Array, Array]:
-    """(4,) range, speed, azimuth and elevation of a state, and their (4, 6) derivatives."""
-    p, v = state[:3], state[3:]
-    distance = max(float(np.linalg.norm(p)), SMALLEST)
-    level = max(float(np.hypot(p[0], p[1])), SMALLEST)
+def measurement_of(states: Array) -> tuple[Array, Array]:
+    """(n, 4) range, speed, azimuth and elevation of (n, 6) states, and their (n, 4, 6) derivatives."""
+    p, v = states[:, :3], states[:, 3:]
+    distance = np.maximum(np.linalg.norm(p, axis=1, keepdims=True), SMALLEST)
+    level = np.maximum(np.hypot(p[:, :1], p[:, 1:2]), SMALLEST)
     along = p / distance
-    speed = float(along @ v)
-    slope = np.zeros((4, 6))
-    slope[0, :3] = slope[1, 3:] = along
-    slope[1, :3] = (v - speed * along) / distance
-    slope[2, :2] = -p[1] / level**2, p[0] / level**2
-    slope[3, :3] = np.array([-p[0] * p[2] / level, -p[1] * p[2] / level, level]) / distance**2
-    angles = np.arctan2(p[1], p[0]), np.arctan2(p[2], level)
-    return np.array([distance, speed, *angles]), slope
+    speed = np.sum(along * v, axis=1, keepdims=True)
+    slopes = np.zeros((len(states), 4, 6))
+    slopes[:, 0, :3] = slopes[:, 1, 3:] = along
+    slopes[:, 1, :3] = (v - speed * along) / distance
+    slopes[:, 2, :2] = np.column_stack([-p[:, 1], p[:, 0]]) / level**2
+    slopes[:, 3, :3] = np.column_stack([-p[:, :2] * p[:, 2:] / level, level]) / distance**2
+    azimuth, elevation = np.arctan2(p[:, 1], p[:, 0]), np.arctan2(p[:, 2], level[:, 0])
+    return np.column_stack([distance, speed, azimuth, elevation]), slopes
 
 
 def clusters(detections: RadarDetections, distance: float) -> Array:
@@ -158,6 +153,6 @@ def clusters(detections: RadarDetections, distance: float) -> Array:
     while left:
         apart = np.linalg.norm(detections.points[left] - detections.points[left[0]], axis=1)
         members = [i for i, d in zip(left, apart, strict=True) if d <= distance]
-        merged.append(np.average(values[members], axis=0, weights=weight[members]))
+        merged.append(weight[members] @ values[members] / weight[members].sum())
         left = [i for i in left if i not in members]
     return np.array(merged).reshape(-1, 4)

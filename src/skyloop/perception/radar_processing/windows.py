@@ -49,7 +49,7 @@ def _chebyshev(n: int) -> Array:
     k = np.arange(n)
     places = k - 0.5 * order
     taper = np.asarray(np.cos(2.0 * np.pi * np.outer(places, k) / n) @ spectrum)
-    return taper / taper.max()
+    return np.asarray(taper / taper.max())
 
 
 def correlation(name: WindowName, n: int) -> float:
@@ -60,10 +60,14 @@ def correlation(name: WindowName, n: int) -> float:
 
 @lru_cache(maxsize=64)
 def sidelobes(name: WindowName, n: int, padding: int) -> Array:
-    """(n * padding,) the most power a tone leaves at this many cells or more from its own, 1 at 0; cells wrap."""
-    response = np.abs(np.fft.fft(window(name, n), n * padding)) ** 2
-    half = response[: n * padding // 2 + 1]
-    envelope = np.maximum.accumulate(half[::-1])[::-1] / half[0]
-    whole = np.concatenate([envelope, envelope[1 : (n * padding + 1) // 2][::-1]])
+    """(n * padding,) the most power a tone leaves so many cells or more from the cell it peaks in; cells wrap.
+
+    Half a cell is allowed for where in its cell the tone is: at whole cells most windows have their zeros.
+    """
+    cells, fine = n * padding, 8
+    response = np.abs(np.fft.rfft(window(name, n), cells * fine)) ** 2
+    envelope = np.maximum.accumulate(response[::-1])[::-1] / response[0]
+    distance = np.minimum(np.arange(cells), cells - np.arange(cells))
+    whole = np.asarray(envelope[np.maximum(distance * fine - fine // 2, 0)])
     whole.setflags(write=False)
     return whole
