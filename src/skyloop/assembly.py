@@ -47,13 +47,12 @@ from skyloop.simulation import Simulation
 from skyloop.streams import NS_PER_S, Rate, StreamInfo
 from skyloop.tasks.pilots import build_pilot
 from skyloop.validation import read_yaml, validated
-from skyloop.vehicle.airframe import LEAST_THRUST_TO_WEIGHT, Airframe, Drag
+from skyloop.vehicle.airframe import Airframe, Drag
 from skyloop.vehicle.appearance import vehicle_shape
 from skyloop.vehicle.autopilot import Autopilot
 from skyloop.vehicle.fleet import Fleet
 from skyloop.vehicle.packing import Flying, pack
 from skyloop.vehicle.presence import Presence
-from skyloop.world.atmosphere import SEA_LEVEL_DENSITY, density
 from skyloop.world.earth import Earth
 from skyloop.world.scene import Scene
 from skyloop.world.solids import Solids
@@ -169,7 +168,7 @@ def _build_fleet(scenario: Scenario, airframes: list[Airframe], earth: Earth, wo
     rate = Rate.from_hz(scenario.physics_rate_hz)
     records = []
     for vehicle, airframe in zip(scenario.vehicles, airframes, strict=True):
-        _check_lift(vehicle.name, airframe, earth)
+        airframe.check_lift(vehicle.name, earth)
         if vehicle.charge != 1.0 and airframe.battery is None:
             raise ScenarioError(
                 f"{vehicle.name}: charge {vehicle.charge}, but '{airframe.name}' has no battery; remove it"
@@ -196,17 +195,6 @@ def _build_fleet(scenario: Scenario, airframes: list[Airframe], earth: Earth, wo
         if mean is not None:
             fleet.inputs[i]["wind_mean"] = fleet.states[i]["wind"] = getattr(scenario.wind, mean)
     return fleet
-
-
-def _check_lift(name: str, airframe: Airframe, earth: Earth) -> None:
-    altitude = earth.config.altitude
-    thrust = airframe.max_thrust * float(density(altitude)) / SEA_LEVEL_DENSITY
-    weight = airframe.mass * earth.gravity
-    if thrust < LEAST_THRUST_TO_WEIGHT * weight:
-        raise ScenarioError(
-            f"{name}: the rotors of '{airframe.name}' cannot lift it here: {thrust:.2f} N at most in the air at "
-            f"{altitude:g} m, and it weighs {weight:.2f} N; lower earth.altitude or earth.gravity, or change airframe"
-        )
 
 
 def control_divider(vehicle: Vehicle, physics: Rate) -> int:

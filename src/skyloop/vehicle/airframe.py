@@ -8,8 +8,11 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from skyloop.errors import ScenarioError
 from skyloop.messages import Array
 from skyloop.vehicle.layout import MAX_CONTACTS, MAX_ROTORS
+from skyloop.world.atmosphere import SEA_LEVEL_DENSITY, density
+from skyloop.world.earth import Earth
 
 Vector = tuple[float, float, float]
 Positive = Annotated[float, Field(gt=0)]
@@ -219,6 +222,18 @@ class Airframe(BaseModel):
     def hover_thrust(self, gravity: float = 9.80665) -> float:
         """N per rotor."""
         return self.mass * gravity / len(self.rotors)
+
+    def check_lift(self, name: str, earth: Earth) -> None:
+        """Complain when the air up there is too thin for it."""
+        altitude = earth.config.altitude
+        thrust = self.max_thrust * float(density(altitude)) / SEA_LEVEL_DENSITY
+        weight = self.mass * earth.gravity
+        if thrust < LEAST_THRUST_TO_WEIGHT * weight:
+            raise ScenarioError(
+                f"{name}: the rotors of '{self.name}' cannot lift it here: {thrust:.2f} N at most in the air at "
+                f"{altitude:g} m, and it weighs {weight:.2f} N; "
+                "lower earth.altitude or earth.gravity, or change airframe"
+            )
 
     def mixer(self) -> Array:
         """(n_rotors, 4) rotor thrusts from (collective, roll, pitch, yaw torque): the geometry's pseudo-inverse."""

@@ -9,7 +9,7 @@ point by a hash of its place in the thing's own axes, so that it stays with what
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numba import boolean, complex64, float32, float64, int32, int64, types, uint8, uint32, uint64
@@ -49,7 +49,10 @@ class Echoes:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ends:
-    """Where a wave starts and arrives, in world axes from the sensor's origin; mirrored below ground for a bounce."""
+    """Where a wave starts and arrives, in world axes from the sensor's origin; a bounce starts or ends below ground."""
+
+    sensor_from_world: Array
+    """(3, 3)."""
 
     tx: Array
     """(3,) m."""
@@ -59,6 +62,12 @@ class Ends:
     """(3,) m/s."""
     rx_velocity: Array
     """(3,) m/s."""
+    mirror: NDArray[np.complex64] = field(default_factory=lambda: np.ones(1, np.complex64))
+    """What a bounce leaves of a wave, by the sine of its grazing angle from 0 to 1."""
+    tx_mirrored: bool = False
+    rx_mirrored: bool = False
+    lowest: float = -np.inf
+    """m over the sensor, below which nothing echoes."""
 
 
 @inlined

@@ -65,59 +65,38 @@ class Paths:
     def echoes(self, view: View, kinematics: Kinematics, scene: Scene) -> tuple[Echoes, float]:
         """All of them, and the share of their energy that folds."""
         energies = np.zeros(2)
-        world_from_sensor = matrix_from_quat(kinematics.quat_wxyz)
+        world_from_sensor = np.ascontiguousarray(matrix_from_quat(kinematics.quat_wxyz))
         speed = np.asarray(kinematics.velocity_world, np.float64)
-        ends = Ends(world_from_sensor @ self._tx, self._rx @ world_from_sensor.T, speed, speed)
+        turned = np.ascontiguousarray(world_from_sensor.T)
+        straight = Ends(turned, turned.T @ self._tx, self._rx @ turned, speed, speed)
+        ways = [straight, *(self._over_ground(straight, view, scene) if self._config.ground_bounce else ())]
         layers = [(view.surface, np.ones((1, 1), np.float32))]
         if self._config.see_through:
             layers.append(_behind(view, scene))
-        parts = []
-        for surface, through in layers:
-            parts += self._layer(view, surface, through, world_from_sensor, ends, energies)
-            if self._config.ground_bounce:
-                parts += self._bounces(view, surface, through, world_from_sensor, ends, scene, energies)
+        parts = [self._patches(view, *layer, ends, energies) for layer in layers for ends in ways]
+        if self._config.specular:
+            parts += [self._mirrors_in(view, *layer, straight, energies) for layer in layers]
         if self._config.targets:
-            parts.append(self._targets(kinematics, world_from_sensor, ends, energies))
+            parts += [self._targets(kinematics, ends, energies) for ends in ways]
         return Echoes.joined(parts), float(energies[FOLDED] / energies[ALL]) if energies[ALL] > 0.0 else 0.0
 
-    def _layer(
-        self, view: View, surface: Surface, through: Any, world_from_sensor: Array, ends: Ends, energies: Array
-    ) -> list[Echoes]:
-        parts = [self._patches(view, surface, through, world_from_sensor, ends, energies)]
-        if self._config.specular:
-            parts.append(self._mirrored(view, surface, through, world_from_sensor, ends, energies))
-        return parts
-
-    def _patches(
-        self,
-        view: View,
-        surface: Surface,
-        through: Any,
-        world_from_sensor: Array,
-        ends: Ends,
-        energies: Array,
-        *,
-        lowest: float = -np.inf,
-        mirror: Any = None,
-        mirrored: tuple[bool, bool] = (False, False),
-    ) -> Echoes:
+    def _patches(self, view: View, surface: Surface, through: Any, ends: Ends, energies: Array) -> Echoes:
         size, n_rx = surface.shape[0] * surface.shape[1], len(self._rx)
         half_paths, rates = np.empty((size, n_rx)), np.empty((size, n_rx))
         strengths = np.empty(size, np.complex64)
         model, motion = view.model, view.motion
-        numbers = np.array([self.scale, *self._beats, *self._lowpass, *self._limits, lowest])
+        numbers = np.array([self.scale, *self._beats, *self._lowpass, *self._limits, ends.lowest])
         count = patch_echoes(
             surface, _lens(view), _world_from_camera(view), model.n_standing, model.standing_poses, motion.poses,
             motion.velocities, motion.angular_velocities, np.array(view.pose.position), ends.tx, ends.rx,
-            ends.tx_velocity, ends.rx_velocity, self._pattern, np.ascontiguousarray(world_from_sensor.T), self._shares,
-            model.row_thing, model.thing_class, MATERIAL_CLASS, self._shown, numbers, through,
-            np.ones(1, np.complex64) if mirror is None else mirror, *mirrored, half_paths, rates, strengths, energies,
+            ends.tx_velocity, ends.rx_velocity, self._pattern, ends.sensor_from_world, self._shares, model.row_thing,
+            model.thing_class, MATERIAL_CLASS, self._shown, numbers, through, ends.mirror, ends.tx_mirrored,
+            ends.rx_mirrored, half_paths, rates, strengths, energies,
         )  # fmt: skip
         return Echoes(half_paths[:count], rates[:count], strengths[:count])
 
-    def _mirrored(
-        self, view: View, surface: Surface, through: Any, world_from_sensor: Array, ends: Ends, energies: Array
-    ) -> Echoes:
+    def _mirrors_in(self, view: View, surface: Surface, through: Any, ends: Ends, energies: Array) -> Echoes:
+        """Echoes of the points in which a surface faces the radar; see `specular`."""
         model, lens = view.model, _lens(view)
         found = np.empty((MOST_MIRRORS, COLUMNS))
         count = mirror_points(
@@ -130,73 +109,57 @@ class Paths:
         slant = np.linalg.norm(sight, axis=1)
         points = (sight / slant[:, None] * distance[:, None]) @ _world_from_camera(view).T
         det = jxx * jyy - jxy * jyx
-        field = self._mirrors[materials.astype(int)] * np.sqrt(np.pi / np.maximum(np.abs(det), SHARPEST)) * distance
-        # along each direction of the picture, m per pixel across the line of sight and the Fresnel zone
+        sizes = self._mirrors[materials.astype(int)] * np.sqrt(np.pi / np.maximum(np.abs(det), SHARPEST)) * distance
         edges: Any = 1.0
         for low, high, focal, j, tilt in ((9, 10, lens[0], jxx, 0), (11, 12, lens[1], jyy, 1)):
+            # of a pixel, across the line of sight
             metres = distance * np.sqrt(1.0 + sight[:, 1 - tilt] ** 2) / (focal * slant**2)
             zone = 0.5 * np.sqrt(self.wavelength * distance / np.maximum(np.abs(j), SHARPEST))
             edges = edges * edge_factor(found[:, low] * metres, found[:, high] * metres, zone)
-        # all of it turns the wave by half, and every hollow by a quarter back
+        # every mirror turns the wave by half, and every direction in which it focuses by a quarter back
         hollows = (det < 0.0).astype(int) + 2 * ((det > 0.0) & (jxx + jyy < 0.0))
         by_pixel = int(through.shape == surface.shape[:2])
         at = (np.rint(row).astype(int) * by_pixel, np.rint(column).astype(int) * by_pixel)
-        fields = -field * edges * (-1j) ** hollows * through[at]
-        velocities = _surface_velocities(view, rows.astype(int), points)
-        return self.from_points(points, velocities, fields, world_from_sensor, ends, energies)
+        fields = -sizes * edges * (-1j) ** hollows * through[at]
+        return self.from_points(points, _surface_velocities(view, rows.astype(int), points), fields, ends, energies)
 
-    def _bounces(
-        self,
-        view: View,
-        surface: Surface,
-        through: Any,
-        world_from_sensor: Array,
-        ends: Ends,
-        scene: Scene,
-        energies: Array,
-    ) -> list[Echoes]:
-        """By what lies straight below, taken as flat and endless."""
+    def _over_ground(self, ends: Ends, view: View, scene: Scene) -> list[Ends]:
+        """The ways by what lies straight below, taken as flat and endless: there, back, and both."""
         down = scene.cast(view.pose.position[None], np.array([[0.0, 0.0, -1.0]]), FARTHEST)
-        if not np.isfinite(down.distance[0]):
-            return []
         height = float(down.distance[0])
+        if not np.isfinite(height):
+            return []
         sines = np.linspace(0.0, 1.0, MIRROR_TABLE)
         mirror = grazing_reflection(int(down.material[0]), sines, self.wavelength).astype(np.complex64)
-        flip = np.array([1.0, 1.0, -1.0])
-        below = np.array([0.0, 0.0, -2.0 * height])
-        tx, rx = ends.tx * flip + below, ends.rx * flip + below
-        sent = replace(ends, tx=tx, tx_velocity=ends.tx_velocity * flip)
-        received = replace(ends, rx=rx, rx_velocity=ends.rx_velocity * flip)
-        both = replace(sent, rx=rx, rx_velocity=received.rx_velocity)
-        return [
-            self._patches(
-                view, surface, through, world_from_sensor, way, energies, lowest=CLEAR_OF_GROUND - height,
-                mirror=mirror, mirrored=mirrored,
-            )
-            for way, mirrored in ((sent, (True, False)), (received, (False, True)), (both, (True, True)))
-        ]  # fmt: skip
+        flip, below = np.array([1.0, 1.0, -1.0]), np.array([0.0, 0.0, -2.0 * height])
+        clear = replace(ends, mirror=mirror, lowest=CLEAR_OF_GROUND - height)
+        sender = {"tx": ends.tx * flip + below, "tx_velocity": ends.tx_velocity * flip, "tx_mirrored": True}
+        receiver = {"rx": ends.rx * flip + below, "rx_velocity": ends.rx_velocity * flip, "rx_mirrored": True}
+        return [replace(clear, **way) for way in (sender, receiver, {**sender, **receiver})]
 
-    def _targets(self, kinematics: Kinematics, world_from_sensor: Array, ends: Ends, energies: Array) -> Echoes:
+    def _targets(self, kinematics: Kinematics, ends: Ends, energies: Array) -> Echoes:
         targets = self._config.targets
         velocities = np.array([target.velocity for target in targets])
         starts = np.array([target.position for target in targets])
         points = starts + velocities * kinematics.t_ns / NS_PER_S - kinematics.position
         fields = np.sqrt([target.cross_section(self.wavelength) for target in targets])
-        ahead = points @ world_from_sensor[:, 0] > 0.0
-        return self.from_points(points[ahead], velocities[ahead], fields[ahead], world_from_sensor, ends, energies)
+        ahead = (points @ ends.sensor_from_world[0] > 0.0) & (points[:, 2] >= ends.lowest)
+        return self.from_points(points[ahead], velocities[ahead], fields[ahead], ends, energies)
 
-    def from_points(
-        self, points: Array, velocities: Array, fields: Any, world_from_sensor: Array, ends: Ends, energies: Array
-    ) -> Echoes:
+    def from_points(self, points: Array, velocities: Array, fields: Any, ends: Ends, energies: Array) -> Echoes:
         """Of (n, 3) points in world axes from the sensor, with complex roots of cross sections, m."""
         out, out_rate, sent = _legs(points, velocities, ends.tx, ends.tx_velocity)
         legs = [_legs(points, velocities, rx, ends.rx_velocity) for rx in ends.rx]
         half_paths = np.stack([0.5 * (out + back) for back, _, _ in legs], 1)
         rates = np.stack([0.5 * (out_rate + rate) for _, rate, _ in legs], 1)
-        gain = self._gain(sent @ world_from_sensor) * self._gain(legs[-1][2] @ world_from_sensor)
+        for direction, mirrored in ((sent, ends.tx_mirrored), (legs[-1][2], ends.rx_mirrored)):
+            if mirrored:
+                fields = fields * ends.mirror[np.rint(direction[:, 2] * (len(ends.mirror) - 1)).astype(int)]
+                direction[:, 2] *= -1.0
+            fields = fields * self._gain(direction @ ends.sensor_from_world.T)
         beat = self._beats[0] * half_paths[:, 0] + self._beats[1] * rates[:, 0]
         kept = 1.0 / np.sqrt(1.0 + (beat / self._lowpass[0]) ** (2 * self._lowpass[1]))
-        strengths = self.scale * fields * gain * kept / (out * legs[-1][0])
+        strengths = self.scale * fields * kept / (out * legs[-1][0])
         energy = np.abs(strengths) ** 2
         folds = (half_paths[:, 0] > self._limits[0]) | (np.abs(rates[:, 0]) > self._limits[1])
         energies[ALL] += energy.sum()

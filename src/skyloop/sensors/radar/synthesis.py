@@ -16,7 +16,6 @@ the spreading. Range migration and range-Doppler coupling are exact; the error i
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from numba import complex64, float32, float64, int64, types, void
@@ -174,8 +173,3 @@ class Synthesis:
         speeds = np.arange(first, last) * self._rate_cell
         self._matrix = (self._undo[:, :, None] * np.exp(1j * self._turning[:, :, None] * speeds)).astype(np.complex64)
         self._first_rate = first
-
-
-def memory_of(synthesis: Any) -> int:
-    """Bytes of the matrices held."""
-    return int(synthesis._matrix.nbytes)
