@@ -66,7 +66,7 @@ class ProcessingConfig(BaseModel):
     cfar: Literal["cell_averaging", "ordered_statistic"] = "cell_averaging"
     """How the noise around a cell is estimated."""
     threshold_db: Positive = 8.0
-    """dB over the noise around it, at which a cell is a detection; 8 gives a false one in about 100 bursts of noise."""
+    """dB over the noise around it, at which a cell is a detection; 8 gives a false one in about 60 bursts of noise."""
     guard: Cells = (2, 3)
     """Resolution cells on each side in range and in speed that may hold the target itself."""
     training: Cells = (4, 8)
