@@ -79,4 +79,3 @@ def phase_steps(spectrum: NDArray[Any]) -> tuple[float, float]:
     """rad of RX1 over RX3 and of RX3 over RX2, of (3, n_ranges) V where it is brightest: the farther antenna leads."""
     rx1, rx2, rx3 = spectrum[:, int(np.argmax(np.sum(np.abs(spectrum) ** 2, axis=0)))]
     return float(np.angle(rx1 * np.conj(rx3))), float(np.angle(rx3 * np.conj(rx2)))
-

@@ -40,7 +40,8 @@ class NoiseCurve:
 
     def excess(self) -> Array:
         """(4,) RMSE over bound, mean square over the SNRs at which the target is always found."""
-        return np.sqrt(np.mean((self.rmse[self.working] / self.bound[self.working]) ** 2, axis=0))
+        ratio = self.rmse[self.working] / self.bound[self.working]
+        return np.asarray(np.sqrt(np.mean(ratio**2, axis=0)))
 
     def slopes(self) -> Array:
         """(4,) powers of ten per 10 dB; -0.5 for a bound."""

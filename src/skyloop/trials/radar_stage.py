@@ -1,4 +1,4 @@
-"""Where `skyloop reproduce radar` takes place: level asphalt with people in lanes of their own, and radars that stand."""
+"""Where `skyloop reproduce radar` takes place: level asphalt with people in lanes of their own."""
 
 from __future__ import annotations
 
@@ -79,6 +79,8 @@ class Torso:
     """(3,) m from the radar, world axes, mean."""
     speed: float
     """m/s away from the radar, median."""
+    fastest_part: float
+    """m/s away from the radar, of all the person's pixels."""
 
 
 class Shot:
@@ -134,16 +136,18 @@ class Stage:
         return self._renderer.render([ViewRequest(lens, pose, "high")], self.weather)[0]
 
     def torso(self, walk: Walk, shot: Shot) -> Torso:
-        view, first = shot.view, self._lane(walk) * len(PARTS)
-        rows = view.surface[..., 1].astype(np.int64) - 1 - self.model.n_standing
-        seen = np.isin(rows, [first + part for part in TORSO])
-        if not seen.any():
-            return Torso(math.nan, np.full(3, np.nan), math.nan)
-        sight = view.lens.rays()[seen] @ matrix_from_quat(view.pose.quat_wxyz).T
+        view = shot.view
+        parts = view.surface[..., 1].astype(np.int64) - 1 - self.model.n_standing - self._lane(walk) * len(PARTS)
+        person = (parts >= 0) & (parts < len(PARTS))
+        torso = np.isin(parts[person], TORSO)
+        if not torso.any():
+            return Torso(math.nan, np.full(3, np.nan), math.nan, math.nan)
+        sight = view.lens.rays()[person] @ matrix_from_quat(view.pose.quat_wxyz).T
         along = sight / np.linalg.norm(sight, axis=1, keepdims=True)
-        distance = view.distance[seen].astype(np.float64)
-        speeds = np.einsum("ij,ij->i", along, view.velocities[seen].astype(np.float64))
-        return Torso(float(np.median(distance)), np.mean(along * distance[:, None], axis=0), float(np.median(speeds)))
+        speeds = np.einsum("ij,ij->i", along, view.velocities[person].astype(np.float64))
+        distance = view.distance[person].astype(np.float64)
+        point = np.mean((along * distance[:, None])[torso], axis=0)
+        return Torso(float(np.median(distance[torso])), point, float(np.median(speeds[torso])), float(speeds.max()))
 
 
 def _way(walk: Walk, y: float) -> Way:

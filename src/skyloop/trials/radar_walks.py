@@ -1,8 +1,7 @@
-"""Section V-D's walks before the ideal and the disturbed radar: what they record, what is found in it, and the truth."""
+"""Section V-D's walks before an ideal and a disturbed radar: what is recorded, what is found in it, and the truth."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,12 +22,13 @@ FRAMES_PER_SECOND = 7
 WALKS = (
     Walk("away", 1.0, 7.0, 0.5, 1.1),
     Walk("towards", 7.0, 1.0, 0.5, 1.1),
-    Walk("away, 1 m/s", 1.0, 7.0, 1.0, 1.1),
-    Walk("towards, 1 m/s", 7.0, 1.0, 1.0, 1.1),
+    Walk("away at 1 m/s", 1.0, 7.0, 1.0, 1.1),
+    Walk("towards at 1 m/s", 7.0, 1.0, 1.0, 1.1),
 )
 """0.5 m/s is the slowest gait there is: 12 s of walking, and standing before and after, fill 100 frames at 7 FPS."""
-FRAMES = {"away": 100, "towards": 100, "away, 1 m/s": 58, "towards, 1 m/s": 58}
-QUICK_FRAMES = range(36, 52)
+FRAME_TIMES = np.arange(100) / FRAMES_PER_SECOND
+"""s."""
+QUICK_FRAME_TIMES = FRAME_TIMES[36:52]
 GAIT = Walk("gait", 2.0, 8.0, 1.0)
 LIMB_DB = -30.0
 """Against the torso line; a limb fainter than this does not count."""
@@ -77,18 +77,18 @@ def radars(classes: tuple[str, ...] = PERSON_AND_GROUND) -> dict[str, Radar]:
     return {name: Radar(RadarConfig(preset=preset, classes=classes), period) for name, preset in presets.items()}  # type: ignore[arg-type]
 
 
-def record(stage: Stage, walk: Walk, frames: Iterable[int], rate: float = FRAMES_PER_SECOND) -> WalkRecord:
-    """The frames of these numbers, seen from 1.8 m by both radars in the same place."""
+def record(stage: Stage, walk: Walk, times: Array) -> WalkRecord:
+    """Bursts at these s, seen from 1.8 m by both radars in the same place."""
     both = radars()
     processors = {name: RadarProcessor(radar.details()) for name, radar in both.items()}
     scans: dict[str, list[RadarScan]] = {name: [] for name in both}
     found: dict[str, list[Array]] = {name: [] for name in both}
     truth = []
-    for index in frames:
-        at = stage.radar_at(walk, index / rate)
+    for index, t in enumerate(times):
+        at = stage.radar_at(walk, t)
         shot = stage.shot(both["ideal"], at)
         torso = stage.torso(walk, shot)
-        truth.append((index / rate, torso.range, torso.speed))
+        truth.append((torso.range, torso.speed))
         for name, radar in both.items():
             rng = KeyedRandom(stream_key(0, f"reproduce-radar/{walk.name}/{name}"), index)
             scan, _ = radar.measure(at, shot, (), rng)  # type: ignore[arg-type]
@@ -102,9 +102,9 @@ def record(stage: Stage, walk: Walk, frames: Iterable[int], rate: float = FRAMES
         ]
         for mti in (False, True)
     ]
-    t, true_range, true_speed = np.array(truth).T
+    true_range, true_speed = np.array(truth).T
     answers = {name: Found(*np.array(values).T) for name, values in found.items()}
-    return WalkRecord(walk, t, true_range, true_speed, scans, answers, np.array(ncc[0]), np.array(ncc[1]))
+    return WalkRecord(walk, times, true_range, true_speed, scans, answers, np.array(ncc[0]), np.array(ncc[1]))
 
 
 def strongest(found: RadarDetections) -> tuple[float, float]:
@@ -139,36 +139,36 @@ class GaitRecord:
     """(n, t) dB."""
     line: Array
     """(t,) m/s, where the spectrogram is brightest."""
-    true_speed: Array
-    """(t,) m/s, of the torso."""
     fastest: Array
     """(t,) m/s, the highest speed that is within LIMB_DB of the line."""
+    true_speed: Array
+    """(t,) m/s, of the torso."""
+    true_fastest: Array
+    """(t,) m/s, of the part of the body that recedes fastest."""
+    max_speed: float
+    """m/s, beyond which speeds fold."""
 
 
 def record_gait(stage: Stage, walk: Walk, bursts: int) -> GaitRecord:
     """Burst after burst without a pause, ideal radar."""
     radar = radars()["ideal"]
     w = radar.waveform
-    period = w.n_chirps * w.chirp_repetition
-    scans, true_speed, true_range, times = [], [], [], []
+    scans, times, torsos = [], [], []
     for index in range(bursts):
-        t = walk.begins + 0.1 + index * period
+        t = walk.begins + 0.1 + index * w.n_chirps * w.chirp_repetition
         at = stage.radar_at(walk, t)
         shot = stage.shot(radar, at)
-        torso = stage.torso(walk, shot)
         times.append(t)
-        true_speed.append(torso.speed)
-        true_range.append(torso.range)
+        torsos.append(stage.torso(walk, shot))
         rng = KeyedRandom(stream_key(0, "reproduce-radar/gait"), index)
         scans.append(radar.measure(at, shot, (), rng)[0])  # type: ignore[arg-type]
-    near, far = min(true_range) - 1.0, max(true_range) + 1.0
-    speeds, columns, decibel = spectrogram(scans, w, max(near, 0.8), min(far, w.max_range))
-    strongest_row = np.argmax(decibel, axis=0)
-    peak = decibel[strongest_row, np.arange(len(columns))]
-    bright = decibel >= peak + LIMB_DB
-    fastest = np.array([speeds[column].max() for column in bright.T])
+    near, far = min(t.range for t in torsos) - 1.0, max(t.range for t in torsos) + 1.0
+    speeds, columns, decibel = spectrogram(scans, w, near, far)
+    fastest = np.array([speeds[column >= column.max() + LIMB_DB].max() for column in decibel.T])
     line = np.array([_peak(speeds, column) for column in decibel.T])
-    return GaitRecord(speeds, columns, decibel, line, np.interp(columns, times, true_speed), fastest)
+    torso = np.interp(columns, times, [t.speed for t in torsos])
+    limb = np.interp(columns, times, [t.fastest_part for t in torsos])
+    return GaitRecord(speeds, columns, decibel, line, fastest, torso, limb, w.max_speed)
 
 
 def _peak(speeds: Array, decibel: Array) -> float:
