@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -107,6 +108,24 @@ def record(stage: Stage, walk: Walk, times: Array) -> WalkRecord:
     return WalkRecord(walk, times, true_range, true_speed, scans, answers, np.array(ncc[0]), np.array(ncc[1]))
 
 
+def leakage_ncc(stage: Stage, walk: WalkRecord, levels_db: Sequence[float]) -> dict[float, Array]:
+    """Eq. (8) between the ideal radar and the real one with other leakage, for every eighth frame of the walk."""
+    chosen = np.flatnonzero(walk.moving)[::8]
+    out: dict[float, Array] = {}
+    for level in levels_db:
+        config = RadarConfig(preset="bgt60tr13c-real", classes=PERSON_AND_GROUND, leakage_db=level)
+        radar = Radar(config, 1.0 / FRAMES_PER_SECOND)
+        ncc = []
+        for k in chosen:
+            at = stage.radar_at(walk.walk, walk.times[k])
+            rng = KeyedRandom(stream_key(0, f"reproduce-radar/{walk.walk.name}/leakage"), int(k))
+            scan, _ = radar.measure(at, stage.shot(radar, at), (), rng)  # type: ignore[arg-type]
+            ideal = paper_image(walk.scans["ideal"][k], radar.waveform)
+            ncc.append(normalised_cross_correlation(ideal, paper_image(scan, radar.waveform)))
+        out[level] = np.array(ncc)
+    return out
+
+
 def strongest(found: RadarDetections) -> tuple[float, float]:
     """Range and speed of the point with the highest SNR; nan where there is none."""
     if not len(found.snr_db):
@@ -145,8 +164,6 @@ class GaitRecord:
     """(t,) m/s, of the torso."""
     true_fastest: Array
     """(t,) m/s, of the part of the body that recedes fastest."""
-    max_speed: float
-    """m/s, beyond which speeds fold."""
 
 
 def record_gait(stage: Stage, walk: Walk, bursts: int) -> GaitRecord:
@@ -168,7 +185,7 @@ def record_gait(stage: Stage, walk: Walk, bursts: int) -> GaitRecord:
     line = np.array([_peak(speeds, column) for column in decibel.T])
     torso = np.interp(columns, times, [t.speed for t in torsos])
     limb = np.interp(columns, times, [t.fastest_part for t in torsos])
-    return GaitRecord(speeds, columns, decibel, line, fastest, torso, limb, w.max_speed)
+    return GaitRecord(speeds, columns, decibel, line, fastest, torso, limb)
 
 
 def _peak(speeds: Array, decibel: Array) -> float:
