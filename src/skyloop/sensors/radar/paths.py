@@ -103,7 +103,7 @@ class Paths:
             surface, lens, _world_from_camera(view), self._mirrors, model.row_thing, model.thing_class, MATERIAL_CLASS,
             self._shown, found,
         )  # fmt: skip
-        found = found[: min(count, MOST_MIRRORS)]
+        found = found[:count]
         row, column, rows, materials, distance, jxx, jxy, jyx, jyy = found[:, :9].T
         sight = np.stack([(column - lens[2]) / lens[0], (row - lens[3]) / lens[1], np.ones_like(row)], 1)
         slant = np.linalg.norm(sight, axis=1)
