@@ -26,12 +26,12 @@ def flight() -> Iterator[radar.Flight]:
 
 
 @pytest.fixture(scope="module")
-def figures(flight: radar.Flight) -> Iterator[dict[str, Figure]]:
+def figures(flight: radar.Flight) -> dict[str, Figure]:
     """With a CPU in the place of a GPU."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(radar, "gpu_radar", lambda sizes: (radar._radar(sizes, "cpu"), ""))
         patch.setattr(radar, "gpu_name", lambda: "Some Device 9000")
-        yield {figure.key: figure for figure in radar.measured_on(flight, TINY)}
+        return {figure.key: figure for figure in radar.measured_on(flight, TINY)}
 
 
 def test_every_figure_is_there_with_its_aim(figures: dict[str, Figure]) -> None:
