@@ -64,6 +64,7 @@ def measure(sizes: Sizes | None = None) -> list[Figure]:
 def measured_on(flight: Flight, sizes: Sizes) -> list[Figure]:
     bench = Bench(_radar(sizes, "cpu"), flight.scenes)
     steep = Bench(bench.radar, [flight.steep])
+    painted = Bench(bench.radar, flight.painted)
     n, every = sizes.repeats, sizes.one_in
     timings: dict[str, Callable[[], float]] = {
         "frame": lambda: bench.frame_seconds(n),
@@ -74,7 +75,6 @@ def measured_on(flight: Flight, sizes: Sizes) -> list[Figure]:
         "painted": lambda: painted.frame_seconds(1),
         "paper": lambda: bench.paper_seconds(every),
     }
-    painted = Bench(bench.radar, flight.painted)
     gpu, why_not = gpu_radar(sizes)
     if gpu is not None:
         on_gpu = Bench(gpu, flight.scenes)
