@@ -27,7 +27,7 @@ class RadarSurface:
     """Share of the power that comes out behind the surface, one way, 0 to 1."""
 
 
-METAL = RadarSurface(1.0 - 1e6j, 0.01e-3, 0.002)
+METAL = RadarSurface(1.0 - 1e6j, 0.005e-3, 0.0)
 RADAR_SURFACES: Final = {
     "plain": RadarSurface(3.0 - 0.1j, 0.2e-3, 0.1),
     "grass": RadarSurface(6.0 - 6.0j, 8e-3, 1.0),

@@ -94,16 +94,12 @@ def antenna(table, left, up):
 
 
 @inlined
-def antenna_towards(table, sensor_from_world, x, y, z):
-    """The same towards a unit vector in world axes."""
-    s = sensor_from_world
-    return antenna(table, s[1, 0] * x + s[1, 1] * y + s[1, 2] * z, s[2, 0] * x + s[2, 1] * y + s[2, 2] * z)
-
-
-@inlined
-def bounced(mirror, sine):
-    """What a bounce at a grazing angle leaves of a wave."""
-    return mirror[int64(min(max(sine, 0.0), 1.0) * (mirror.shape[0] - 1) + 0.5)]
+def towards(x, y, z, table, sensor_from_world, mirror, mirrored):
+    """What an antenna and, where it is mirrored, the bounce do to a wave along a unit vector in world axes."""
+    s, kept = sensor_from_world, complex(1.0, 0.0)
+    if mirrored:
+        kept, z = kept * mirror[int64(min(max(z, 0.0), 1.0) * (mirror.shape[0] - 1) + 0.5)], -z
+    return kept * antenna(table, s[1, 0] * x + s[1, 1] * y + s[1, 2] * z, s[2, 0] * x + s[2, 1] * y + s[2, 2] * z)
 
 
 @inlined
@@ -136,6 +132,26 @@ def surface_phase(row, x, y, z):
     h = (h ^ (h >> uint64(29))) + uint64(row)
     h *= uint64(0x9E3779B97F4A7C15)
     return float64((h ^ (h >> uint64(32))) >> uint64(40)) / 16777216.0
+
+
+@inlined
+def on_the_thing(row, x, y, z, n_standing, standing, poses, velocities, turns):
+    """Phase in turns and velocity of a place, m, world, on a row of the model."""
+    k = row - n_standing
+    pose = standing[row] if k < 0 else poses[k]
+    x, y, z = x - pose[0, 3], y - pose[1, 3], z - pose[2, 3]
+    vx = vy = vz = 0.0
+    if k >= 0:
+        vx = velocities[k, 0] + turns[k, 1] * z - turns[k, 2] * y
+        vy = velocities[k, 1] + turns[k, 2] * x - turns[k, 0] * z
+        vz = velocities[k, 2] + turns[k, 0] * y - turns[k, 1] * x
+    phase = surface_phase(
+        row,
+        pose[0, 0] * x + pose[1, 0] * y + pose[2, 0] * z,
+        pose[0, 1] * x + pose[1, 1] * y + pose[2, 1] * z,
+        pose[0, 2] * x + pose[1, 2] * y + pose[2, 2] * z,
+    )
+    return phase, vx, vy, vz
 
 
 @inlined
@@ -194,44 +210,24 @@ def patch_echoes(
             if pz < numbers[7]:
                 continue
             qx, qy, qz = px + position[0], py + position[1], pz + position[2]
-            vx = vy = vz = 0.0
-            if row < n_standing:
-                pose = standing[row]
-                qx, qy, qz = qx - pose[0, 3], qy - pose[1, 3], qz - pose[2, 3]
-            else:
-                k = row - n_standing
-                pose = poses[k]
-                qx, qy, qz = qx - pose[0, 3], qy - pose[1, 3], qz - pose[2, 3]
-                vx = velocities[k, 0] + turns[k, 1] * qz - turns[k, 2] * qy
-                vy = velocities[k, 1] + turns[k, 2] * qx - turns[k, 0] * qz
-                vz = velocities[k, 2] + turns[k, 0] * qy - turns[k, 1] * qx
-            phase = surface_phase(
-                row,
-                pose[0, 0] * qx + pose[1, 0] * qy + pose[2, 0] * qz,
-                pose[0, 1] * qx + pose[1, 1] * qy + pose[2, 1] * qz,
-                pose[0, 2] * qx + pose[1, 2] * qy + pose[2, 2] * qz,
-            )
-            out, out_rate, ux, uy, uz = leg(px, py, pz, tx, tx_velocity, vx, vy, vz)
+            phase, vx, vy, vz = on_the_thing(row, qx, qy, qz, n_standing, standing, poses, velocities, turns)
             c, d = cos_sin(phase)
             turned = complex(c, d)
-            if tx_mirrored:
-                turned, uz = turned * bounced(mirror, uz), -uz
-            gain = antenna_towards(pattern, sensor_from_world, ux, uy, uz)
+            out, out_rate, ux, uy, uz = leg(px, py, pz, tx, tx_velocity, vx, vy, vz)
+            turned *= towards(ux, uy, uz, pattern, sensor_from_world, mirror, tx_mirrored) / out
             back = 0.0
             for k in range(rx.shape[0]):
                 back, back_rate, ux, uy, uz = leg(px, py, pz, rx[k], rx_velocity, vx, vy, vz)
                 half_paths[count, k], rates[count, k] = 0.5 * (out + back), 0.5 * (out_rate + back_rate)
-            if rx_mirrored:
-                turned, uz = turned * bounced(mirror, uz), -uz
-            gain *= antenna_towards(pattern, sensor_from_world, ux, uy, uz)
+            turned *= towards(ux, uy, uz, pattern, sensor_from_world, mirror, rx_mirrored) / back
             path, rate = half_paths[count, 0], rates[count, 0]
             # dΩ = 1 / (fx·fy·slant³) of a pixel, and R = depth·slant
-            field = scale * gain * depth / (out * back) * np.sqrt(shares[material] * cosine / slant)
+            field = scale * depth * np.sqrt(shares[material] * cosine / slant) * through[i * by_pixel, j * by_pixel]
             field *= filtered(numbers[1] * path + numbers[2] * rate, numbers[3], order)
-            field *= through[i * by_pixel, j * by_pixel]
-            strengths[count] = turned * field
-            energies[ALL] += field * field
-            if path > numbers[5] or abs(rate) > numbers[6]:
-                energies[FOLDED] += field * field
+            turned *= field
+            strengths[count] = turned
+            energy = turned.real**2 + turned.imag**2
+            energies[ALL] += energy
+            energies[FOLDED] += energy if path > numbers[5] or abs(rate) > numbers[6] else 0.0
             count += 1
     return count

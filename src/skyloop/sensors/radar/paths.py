@@ -35,6 +35,11 @@ SHARPEST = 0.02
 FARTHEST = 2000.0
 """m a wave is followed behind what lets it pass."""
 
+MOST_FACES = 4
+"""Of one thing that a wave passes."""
+CLEAR_OF_SURFACE = 2e-3
+"""m from where a wave goes on behind a surface."""
+
 Surface = NDArray[np.uint32]
 
 
@@ -103,7 +108,7 @@ class Paths:
             surface, lens, _world_from_camera(view), self._mirrors, model.row_thing, model.thing_class, MATERIAL_CLASS,
             self._shown, found,
         )  # fmt: skip
-        found = found[: min(count, MOST_MIRRORS)]
+        found = found[:count]
         row, column, rows, materials, distance, jxx, jxy, jyx, jyy = found[:, :9].T
         sight = np.stack([(column - lens[2]) / lens[0], (row - lens[3]) / lens[1], np.ones_like(row)], 1)
         slant = np.linalg.norm(sight, axis=1)
@@ -212,14 +217,20 @@ def _behind(view: View, scene: Scene) -> tuple[Surface, NDArray[np.float32]]:
     rays = view.lens.rays()[at]
     slant = np.linalg.norm(rays, axis=1)
     along = (rays / slant[:, None]) @ _world_from_camera(view).T
-    # clear of the surface itself
-    start = view.depth[at] * slant + 2e-3
-    hits = scene.cast(view.pose.position + along * start[:, None], along, FARTHEST)
-    met = hits.row >= 0
+    rows = view.surface[..., 1][at].astype(np.int32) - 1
     words = np.zeros((len(rays), 4), np.uint32)
-    words[met, 0] = ((start + hits.distance)[met] / slant[met]).astype(np.float32).view(np.uint32)
-    words[met, 1] = hits.row[met] + 1
-    words[met, 2] = _packed_normals(hits.normal[met]) | hits.material[met]
+    # a pane has a back too: a wave leaves a thing before it meets another
+    reached, going = view.depth[at] * slant, np.arange(len(rays))
+    for _ in range(MOST_FACES):
+        start = reached[going] + CLEAR_OF_SURFACE
+        hits = scene.cast(view.pose.position + along[going] * start[:, None], along[going], FARTHEST)
+        reached[going] = start + hits.distance
+        met = (hits.row >= 0) & (hits.row != rows[going])
+        out = going[met]
+        words[out, 0] = (reached[out] / slant[out]).astype(np.float32).view(np.uint32)
+        words[out, 1] = hits.row[met] + 1
+        words[out, 2] = _packed_normals(hits.normal[met]) | hits.material[met]
+        going = going[hits.row == rows[going]]
     surface[at] = words
     return surface, through
 

@@ -122,34 +122,55 @@ _A1, _A2 = types.Array(float64, 1, "C", readonly=True), types.Array(float64, 2, 
 _I1, _U1, _B1 = (types.Array(kind, 1, "C", readonly=True) for kind in (int32, uint8, boolean))
 
 
+@inlined
+def _faces(surface, i, j, lens, m, flat_off):
+    """May the pixel hold a point that faces the radar? Most lie in something flat and are soon ruled out."""
+    x, y = (j - lens[2]) / lens[0], (i - lens[3]) / lens[1]
+    a, b, c = unpacked_normal(surface[i, j, 2])
+    along = a * (m[0, 0] * x + m[0, 1] * y + m[0, 2])
+    along += b * (m[1, 0] * x + m[1, 1] * y + m[1, 2])
+    along += c * (m[2, 0] * x + m[2, 1] * y + m[2, 2])
+    off = 1.0 - along * along / (1.0 + x * x + y * y)
+    packed = surface[i, j, 2]
+    flat = packed == surface[i, j + 1, 2] and packed == surface[i + 1, j, 2]
+    return along < 0.0 and off < (flat_off if flat else WIDEST**2)
+
+
+@inlined
+def _jacobian(right, down):
+    """J = dg/dω, by rows, from the growth of both along the picture's rows and columns."""
+    area = right[2] * down[3] - right[3] * down[2]
+    return (
+        (right[0] * down[3] - down[0] * right[3]) / area,
+        (down[0] * right[2] - right[0] * down[2]) / area,
+        (right[1] * down[3] - down[1] * right[3]) / area,
+        (down[1] * right[2] - right[1] * down[2]) / area,
+    )
+
+
+@inlined
+def _free_place(found, count, row, i, j, off):
+    """Where to note a point: at the end, over a neighbour's guess at the same one, or nowhere (-1)."""
+    for k in range(count):
+        if found[k, 2] == row and abs(found[k, 0] - i) < 1.6 and abs(found[k, 1] - j) < 1.6:
+            return k if off < found[k, 13] else -1
+    return count
+
+
 @kernel(int64(_SURFACE, _A1, _A2, _A1, _I1, _U1, _U1, _B1, float64[:, ::1]))
 def mirror_points(surface, lens, world_from_camera, amplitudes, row_thing, thing_class, material_class, shown, found):
-    """Fill `found` and say how many there are (one more than fit, when they do not).
+    """Fill `found` and say how many there are; what does not fit is left out.
 
-    Columns: pixel row and column, model row, material, R, J along right (2) and down (2), and pixels to the edges left,
-    right, up, down.
+    Columns: pixel row and column, model row, material, R, J by rows (4), pixels to the edges left, right, up and down,
+    and how far from the middle of its pixel the point is.
     """
     count, m = 0, world_from_camera
     e, f = np.empty(3), np.empty(3)
     flat_off = (2.0 / min(lens[0], lens[1])) ** 2
     for i in range(1, surface.shape[0] - 1):
         for j in range(1, surface.shape[1] - 1):
-            word = surface[i, j, 1]
-            material = surface[i, j, 2] & uint32(0xFF)
-            if word == 0 or amplitudes[material] < 1e-3:
-                continue
-            x, y = (j - lens[2]) / lens[0], (i - lens[3]) / lens[1]
-            a, b, c = unpacked_normal(surface[i, j, 2])
-            along = a * (m[0, 0] * x + m[0, 1] * y + m[0, 2])
-            along += b * (m[1, 0] * x + m[1, 1] * y + m[1, 2])
-            along += c * (m[2, 0] * x + m[2, 1] * y + m[2, 2])
-            slant = np.sqrt(1.0 + x * x + y * y)
-            off = 1.0 - (along / slant) ** 2
-            if along > 0.0 or off > WIDEST**2:
-                continue
-            # most pixels lie in the middle of something flat, which is soon ruled out
-            packed = surface[i, j, 2]
-            if packed == surface[i, j + 1, 2] and packed == surface[i + 1, j, 2] and off > flat_off:
+            word, material = surface[i, j, 1], surface[i, j, 2] & uint32(0xFF)
+            if word == 0 or amplitudes[material] < 1e-3 or not _faces(surface, i, j, lens, m, flat_off):
                 continue
             row = int64(word) - 1
             if not class_shown(row, material, row_thing, thing_class, material_class, shown):
@@ -158,46 +179,31 @@ def mirror_points(surface, lens, world_from_camera, amplitudes, row_thing, thing
             g = _across(surface, i, j, lens, m, e, f)
             right = _growth(surface, i, j, 0, 1, lens, m, e, f)
             down = _growth(surface, i, j, 1, 0, lens, m, e, f)
-            if right[4] == 0 or down[4] == 0:
-                continue
             det = right[0] * down[1] - right[1] * down[0]
-            if det == 0.0:
+            if right[4] == 0 or down[4] == 0 or det == 0.0:
                 continue
             # the point in pixels from this one
             off_j = -(down[1] * g[0] - down[0] * g[1]) / det
             off_i = -(right[0] * g[1] - right[1] * g[0]) / det
             if abs(off_i) > 0.75 or abs(off_j) > 0.75:
                 continue
-            # J = dg/dω, by columns
-            area = right[2] * down[3] - right[3] * down[2]
-            jxx = (right[0] * down[3] - down[0] * right[3]) / area
-            jyx = (right[1] * down[3] - down[1] * right[3]) / area
-            jxy = (down[0] * right[2] - right[0] * down[2]) / area
-            jyy = (down[1] * right[2] - right[1] * down[2]) / area
-            # R at the point: the slope of R over angle is R·g
-            depth = float64(np.uint32(surface[i, j, 0]).view(np.float32)) * slant
-            turn_x, turn_y = off_j * right[2] + off_i * down[2], off_j * right[3] + off_i * down[3]
-            distance = depth * (1.0 + 0.5 * (g[0] * turn_x + g[1] * turn_y))
-            closer = abs(off_i) + abs(off_j)
-            place = count
-            for k in range(count):
-                if found[k, 2] == row and abs(found[k, 0] - i - off_i) < 1.6 and abs(found[k, 1] - j - off_j) < 1.6:
-                    place = k if closer < found[k, 13] else -1
-                    break
-            if place < 0:
+            off = abs(off_i) + abs(off_j)
+            place = _free_place(found, count, row, i + off_i, j + off_j, off)
+            if place < 0 or place == found.shape[0]:
                 continue
-            if place == found.shape[0]:
-                return count + 1
-            found[place, 0], found[place, 1], found[place, 2], found[place, 3] = i + off_i, j + off_j, row, material
-            found[place, 4] = distance
-            found[place, 5], found[place, 6], found[place, 7], found[place, 8] = jxx, jxy, jyx, jyy
-            found[place, 9] = _extent(surface, i, j, 0, -1) + off_j
-            found[place, 10] = _extent(surface, i, j, 0, 1) - off_j
-            found[place, 11] = _extent(surface, i, j, -1, 0) + off_i
-            found[place, 12] = _extent(surface, i, j, 1, 0) - off_i
-            found[place, 13] = closer
-            if place == count:
-                count += 1
+            count = max(count, place + 1)
+            x, y = (j - lens[2]) / lens[0], (i - lens[3]) / lens[1]
+            distance = float64(np.uint32(surface[i, j, 0]).view(np.float32)) * np.sqrt(1.0 + x * x + y * y)
+            # R at the point: the slope of R over angle is R·g
+            turn_x, turn_y = off_j * right[2] + off_i * down[2], off_j * right[3] + off_i * down[3]
+            distance *= 1.0 + 0.5 * (g[0] * turn_x + g[1] * turn_y)
+            line = found[place]
+            line[0], line[1], line[2], line[3], line[4], line[13] = i + off_i, j + off_j, row, material, distance, off
+            line[5], line[6], line[7], line[8] = _jacobian(right, down)
+            line[9] = _extent(surface, i, j, 0, -1) + off_j
+            line[10] = _extent(surface, i, j, 0, 1) - off_j
+            line[11] = _extent(surface, i, j, -1, 0) + off_i
+            line[12] = _extent(surface, i, j, 1, 0) - off_i
     return count
 
 

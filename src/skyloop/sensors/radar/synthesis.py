@@ -31,15 +31,13 @@ OVERSAMPLING = 2
 """Grid points per half wave of the highest frequency."""
 STEPS = 256
 """Entries of the window's table per cell; linear between them."""
-MARGIN = 0.25
-"""Cells; receivers a few mm apart share the cell of the first, so that their windows lie off by so much at most."""
 # the best shape for this width and oversampling (Beatty, Nishimura and Pauly 2005)
 SHAPE = math.pi * math.sqrt((WIDTH / OVERSAMPLING * (OVERSAMPLING - 0.5)) ** 2 - 0.8)
 
 
 def _window_table() -> NDArray[np.float32]:
-    """(entries, WIDTH): row k holds the window's values at the cells around an echo at k/STEPS - MARGIN in its cell."""
-    at = np.arange(int((1.0 + 2.0 * MARGIN) * STEPS) + 2) / STEPS - MARGIN
+    """(entries, WIDTH): row k holds the window's values at the cells around an echo at k/STEPS in its cell."""
+    at = np.arange(STEPS + 2) / STEPS
     # an echo at 0 lies on cell WIDTH // 2
     away = (np.arange(WIDTH) - WIDTH // 2 - (at[:, None] - 0.5)) * 2.0 / WIDTH
     return np.i0(SHAPE * np.sqrt(np.maximum(1.0 - away**2, 0.0))).astype(np.float32)
@@ -63,15 +61,15 @@ def cos_sin(turns):
     c = float32(1.0) - y * (float32(1 / 2) - y * (float32(1 / 24) - y * (float32(1 / 720) - y * float32(1 / 40320))))
     s = x * (float32(1.0) - y * (float32(1 / 6) - y * (float32(1 / 120) - y * float32(1 / 5040))))
     which = int64(quarter) & 3
-    if which & 1:
-        c, s = -s, c
-    return (-c, -s) if which & 2 else (c, s)
+    # a quarter turns (c, s) into (-s, c); without branches, which are slow here
+    odd, sign = float32(which & 1), float32(1 - (which & 2))
+    return sign * (c - odd * (c + s)), sign * (s + odd * (c - s))
 
 
 @inlined
 def _window(x, cell, out):
     """Values at the cells around `x`, both in cells."""
-    at = (x - cell + MARGIN) * STEPS
+    at = (x - cell) * STEPS
     k = np.uint32(at)
     rest = float32(at - k)
     for i in range(WIDTH):
@@ -94,12 +92,11 @@ def spread(half_paths, rates, strengths, turns_per_m, bend, range_cell, rate_cel
     values = np.empty(2 * WIDTH, np.float32)
     per_range, per_rate, per_period = 1.0 / range_cell, 1.0 / rate_cell, 1.0 / period
     for s in range(half_paths.shape[0]):
-        cell = np.floor(half_paths[s, 0] * per_range)
-        rate = np.floor(rates[s, 0] * per_rate)
-        row = int64(cell - period * np.floor(cell * per_period))
-        start = np.uint64(row * grid.shape[2] + 2 * (int64(rate) - first_rate - WIDTH // 2))
         for k in range(half_paths.shape[1]):
             path = half_paths[s, k]
+            cell, rate = np.floor(path * per_range), np.floor(rates[s, k] * per_rate)
+            row = int64(cell - period * np.floor(cell * per_period)) + k * grid.shape[1]
+            at = np.uint64(row * grid.shape[2] + 2 * (int64(rate) - first_rate - WIDTH // 2))
             c, d = cos_sin(turns_per_m * path - bend * path * path)
             re = strengths[s].real * c - strengths[s].imag * d
             im = strengths[s].real * d + strengths[s].imag * c
@@ -108,12 +105,10 @@ def spread(half_paths, rates, strengths, turns_per_m, bend, range_cell, rate_cel
             for j in range(WIDTH):
                 values[2 * j] = re * across[j]
                 values[2 * j + 1] = im * across[j]
-            at = start
             for i in range(WIDTH):
                 for j in range(2 * WIDTH):
                     flat[at + np.uint64(j)] += along[i] * values[j]
                 at += n_columns
-            start += n_columns * np.uint64(period + WIDTH)
 
 
 class Synthesis:
@@ -146,7 +141,7 @@ class Synthesis:
         w, n_rx = self._waveform, half_paths.shape[1]
         if not len(half_paths):
             return np.zeros((n_rx, w.n_chirps, w.n_samples), np.complex64)
-        first, last = (math.floor(float(end) / self._rate_cell) for end in (rates[:, 0].min(), rates[:, 0].max()))
+        first, last = (math.floor(float(end) / self._rate_cell) for end in (rates.min(), rates.max()))
         first, last = first - WIDTH // 2, last + WIDTH // 2 + 1
         self._reach(first, last)
         grid = np.zeros((n_rx, self._n_ranges + WIDTH, 2 * (last - first)), np.float32)

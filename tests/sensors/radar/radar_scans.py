@@ -1,0 +1,45 @@
+"""For tests of the radar: a sensor somewhere, and what it measures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from painted_world import moving
+from skyloop.keyed_random import KeyedRandom, stream_key
+from skyloop.messages import Kinematics, RadarScan
+from skyloop.sensors.radar.config import RadarConfig
+from skyloop.sensors.radar.echoes import Echoes
+from skyloop.sensors.radar.radar import Radar
+
+EVEN = {"kind": "isotropic"}
+KEY = stream_key(3, "drone/radar/raw")
+
+
+def radar(**options: Any) -> Radar:
+    return Radar(RadarConfig(**{"pattern": EVEN, **options}), 0.1)
+
+
+def scanned(sensor: Radar, scene: Any, kinematics: Kinematics, index: int = 0) -> RadarScan:
+    scene.t_ns = kinematics.t_ns
+    return sensor.measure(kinematics, scene, (), KeyedRandom(KEY, index))[0]
+
+
+def echoes_of(sensor: Radar, scene: Any, kinematics: Kinematics) -> tuple[Echoes, float]:
+    scene.t_ns = kinematics.t_ns
+    view = scene.views(sensor.requests(kinematics, ()))[0]
+    return sensor.paths.echoes(view, kinematics, scene)
+
+
+def mean_square(scan: RadarScan) -> float:
+    return float(np.mean(np.abs(scan.volts) ** 2))
+
+
+def decibel(ratio: float) -> float:
+    return float(10.0 * np.log10(ratio))
+
+
+def before(stage: float, distance: float, x: float, **motion: Any) -> Kinematics:
+    """A sensor `distance` m before a stage, looking at it."""
+    return moving(position=(x - distance, stage, 0.0), **motion)
