@@ -8,5 +8,6 @@ BENCHES = {
         "skyloop.bench.physics",
         "flight kernels and a whole scenario, beside RotorPy in the same run",
     ),
+    "radar": ("skyloop.bench.radar", "radar bursts over park, beside the paper's sum over pixels in the same run"),
 }
 """name: (module with measure() -> list[Figure], one line)."""

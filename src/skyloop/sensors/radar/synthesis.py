@@ -61,9 +61,9 @@ def cos_sin(turns):
     c = float32(1.0) - y * (float32(1 / 2) - y * (float32(1 / 24) - y * (float32(1 / 720) - y * float32(1 / 40320))))
     s = x * (float32(1.0) - y * (float32(1 / 6) - y * (float32(1 / 120) - y * float32(1 / 5040))))
     which = int64(quarter) & 3
-    if which & 1:
-        c, s = -s, c
-    return (-c, -s) if which & 2 else (c, s)
+    # a quarter turns (c, s) into (-s, c); without branches, which are slow here
+    odd, sign = float32(which & 1), float32(1 - (which & 2))
+    return sign * (c - odd * (c + s)), sign * (s + odd * (c - s))
 
 
 @inlined
