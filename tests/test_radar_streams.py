@@ -12,8 +12,9 @@ from PIL import Image
 
 import skyloop
 from core_flights import Tape
+from skyloop import running
 from skyloop.messages import Message, RadarDetections, RadarScan, RangeDopplerImage
-from skyloop.running import run_scenario
+from skyloop.scenario import Scenario
 from skyloop.simulation import Simulation
 from skyloop.world.actors.gait import PARTS
 from skyloop.world.worlds.radar_lab import RadarLab
@@ -41,15 +42,11 @@ WALK = {
 }  # fmt: skip
 
 
-def built() -> Simulation:
-    return skyloop.build(skyloop.make_scenario(WALK))
-
-
 class Watched:
     """One simulation to its end, a snapshot in between, and all that was published."""
 
     def __init__(self) -> None:
-        self.simulation = built()
+        self.simulation = skyloop.build(skyloop.make_scenario(WALK))
         inboxes = {name: self.simulation.subscribe(name) for name in NAMES}
         tape = Tape(self.simulation.bus)
         self.simulation.run_until(0.7)
@@ -94,7 +91,7 @@ def test_stamped_in_the_middle_of_a_burst_and_there_at_its_end(watched: Watched)
 
 @pytest.mark.parametrize(("name", "table_3"), [("v_max", 3.15), ("v_res", 0.1), ("d_max", 12.0), ("d_res", 0.38)])
 def test_what_follows_from_the_waveform(watched: Watched, name: str, table_3: float) -> None:
-    """"airloop", Table 3."""
+    """ "airloop", Table 3."""
     assert watched.simulation.bus.infos[NAMES[0]].details[name] == pytest.approx(table_3, rel=0.02)
 
 
@@ -106,7 +103,7 @@ def test_a_track_follows_the_walker(watched: Watched) -> None:
     def torso(t: float) -> np.ndarray:
         return np.asarray(walker.poses(t)[rows, :, 3].mean(axis=0))
 
-    start = watched.simulation.truth().position + [0.1, 0.0, HEIGHT]
+    start = watched.simulation.truth().position + np.array([0.1, 0.0, HEIGHT])
     shown = [message.data for message in watched.messages[NAMES[2]] if len(message.data.track_ids)]
     assert len(shown) >= 8
     errors, speeds = [], []
@@ -121,28 +118,29 @@ def test_a_track_follows_the_walker(watched: Watched) -> None:
     assert np.median(speeds) < 0.3, speeds
 
 
-def test_the_same_seed_gives_the_same_bytes(watched: Watched) -> None:
-    with built() as again:
-        tape = Tape(again.bus)
-        again.run_until(0.7)
-        assert of_radar(tape.cut()) == of_radar(watched.early)
-        # a snapshot fits another build
-        again.restore(watched.saved)
-        again.run_until(1.25)
-        assert of_radar(tape.cut()) == of_radar(watched.late)
-    assert len(of_radar(watched.late)) == 3 * 6
-
-
 def test_going_back_gives_the_same_tracks(watched: Watched) -> None:
     """The tracker's memory is in the snapshot; without it the tracks of the late bursts would be new."""
     watched.simulation.restore(watched.saved)
     watched.simulation.run_until(1.25)
     assert of_radar(watched.tape.cut()) == of_radar(watched.late)
     assert watched.messages[NAMES[2]][7].data.track_ids.size
+    assert len(of_radar(watched.late)) == 3 * 6
 
 
-def test_what_a_run_leaves(watched: Watched, tmp_path: Path) -> None:
-    run_scenario(skyloop.make_scenario(WALK), tmp_path / "run")
+def test_a_run_publishes_the_same_bytes_and_leaves_pictures_and_rows(
+    watched: Watched, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tapes = []
+
+    def taped(scenario: Scenario) -> Simulation:
+        simulation = skyloop.build(scenario)
+        tapes.append(Tape(simulation.bus))
+        return simulation
+
+    monkeypatch.setattr(running, "build", taped)
+    monkeypatch.setattr(running, "plot_flight", lambda *_: None)
+    running.run_scenario(skyloop.make_scenario(WALK), tmp_path / "run")
+    assert of_radar(tapes[0].cut()) == of_radar(watched.early + watched.late)
     pictures = tmp_path / "run" / "pictures"
     for name in NAMES:
         assert [path.stem for path in sorted((pictures / name).glob("0*.png"))] == ["0000.000", "0001.000"]
