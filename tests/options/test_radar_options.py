@@ -153,7 +153,7 @@ RADAR: dict[str, list[Pair]] = {
         # until the end of its burst
         Pair(None, later, 0.5 * (15 * 390.975e-6 + 63 / 64 * 390.975e-6) - 1e-9, {"latency": 0.0}),
     ],
-    "preset": [Pair(REAL, ridge, 2.0)],
+    "preset": [Pair(REAL, ridge, 0.3)],
     "mount": [
         Pair({"position": [0.0, 0.0, 1.0]}, change, 0.3),
         Pair({"rotation_deg": [0.0, 40.0, 0.0]}, change, 0.3),
