@@ -19,10 +19,10 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 
 FOUNDATION = {
     "errors", "messages", "streams", "frames", "rotations", "compiled", "keyed_random", "clock", "schedule",
-    "bus", "plugins", "results", "waveform",
+    "bus", "plugins", "results", "waveform", "codec",
 }  # fmt: skip
 ASSEMBLY = {
-    "validation", "scenario", "assembly", "running", "looking", "trials", "bench", "catalogue", "doctor", "cli",
+    "validation", "scenario", "assembly", "running", "looking", "trials", "datasets", "bench", "catalogue", "doctor", "cli",
 }  # fmt: skip
 SPINE = {
     "world": FOUNDATION,

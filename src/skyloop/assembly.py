@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -64,8 +65,10 @@ AUTOPILOT_RATE = Rate(50)
 FASTEST_CONTROLLER_HZ = 500.0
 
 
-def build(scenario: Scenario, *, gates: tuple[Gate, ...] = ()) -> Simulation:
-    """Everything connected and at t = 0; nothing has happened yet."""
+def build(
+    scenario: Scenario, *, gates: tuple[Gate, ...] = (), wanted: Callable[[int], bool] | None = None
+) -> Simulation:
+    """Everything connected and at t = 0; nothing has happened yet. `wanted`: see `parts.Context`."""
     prepare(*_needed_rooms(scenario))
     folder = None if scenario.folder is None else Path(scenario.folder)
     earth = Earth(scenario.earth)
@@ -77,6 +80,7 @@ def build(scenario: Scenario, *, gates: tuple[Gate, ...] = ()) -> Simulation:
     scene = _build_scene(scenario, world, earth, airframes, fleet, clock)
     bus, schedule = Bus(), Schedule()
     context = Context(bus, schedule, fleet, scene)
+    context.wanted = wanted
     parts: list[Part] = [ScenePart(context)]
     if scenario.wind.kind == "field":
         field = _made("wind", wind_field, scenario.wind, folder)

@@ -27,6 +27,7 @@ class Radar:
     """Has no state. The things in view move straight on during a burst."""
 
     message: ClassVar[str] = "RadarScan"
+    independent: ClassVar[bool] = True
     stream: ClassVar[str] = "raw"
     fault_fields: ClassVar[dict[str, int]] = {"volts": 1}
 

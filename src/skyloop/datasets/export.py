@@ -1,0 +1,53 @@
+"""Formats written from the journal: while it grows, at the end of a recording, or by `skyloop export`."""
+
+from __future__ import annotations
+
+import importlib
+import time
+from pathlib import Path
+from typing import Any
+
+from skyloop.errors import unknown_name
+from skyloop.recording.formats.registry import FORMATS
+from skyloop.recording.recording import open_recording
+
+
+class Exporter:
+    """Those formats that can grow with the journal do; the others wait for its end."""
+
+    def __init__(self, folder: Path, formats: tuple[str, ...]) -> None:
+        for name in formats:
+            if name not in FORMATS:
+                raise unknown_name("format", name, FORMATS)
+        self._folder, self._formats = folder, formats
+        self._growing: dict[str, Any] = {}
+        self._next: dict[str, int] = {}
+        self.seconds: dict[str, float] = dict.fromkeys(formats, 0.0)
+        """What each format cost."""
+
+    def follow(self) -> None:
+        """Take up what became whole in the journal."""
+        recording = open_recording(self._folder)
+        for name in self._formats:
+            if FORMATS[name].grows:
+                self._write(name, recording.whole_groups())
+
+    def finish(self) -> None:
+        recording = open_recording(self._folder)
+        for name in self._formats:
+            self._write(name, recording.whole_groups())
+            began = time.perf_counter()
+            self._growing[name].finish()
+            self.seconds[name] += time.perf_counter() - began
+
+    def _write(self, name: str, end: int) -> None:
+        began = time.perf_counter()
+        if name not in self._growing:
+            module, kind = FORMATS[name].writer.split(":")
+            writer = getattr(importlib.import_module(module), kind)(open_recording(self._folder))
+            self._growing[name], self._next[name] = writer, writer.first_group
+        recording = open_recording(self._folder)
+        while self._next[name] < end:
+            self._growing[name].add(recording.group(self._next[name]))
+            self._next[name] += 1
+        self.seconds[name] += time.perf_counter() - began

@@ -1,0 +1,161 @@
+"""What `skyloop record` does: plans a recording, has workers fly and journal it, and writes the formats from the journal."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import Any
+
+from skyloop.datasets.export import Exporter
+from skyloop.errors import DatasetError
+from skyloop.recording.files import write_whole
+from skyloop.recording.recording import open_recording
+from skyloop.recording.run_folder import make_empty_folder
+from skyloop.running import versions
+from skyloop.scenario import Scenario
+
+GROUP_FRAMES = 10
+"""Frames of one file of the journal."""
+PLAN = "plan.json"
+
+Progress = Callable[[int, float], None]
+"""Called with the frames done and frames per second."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """What the workers told."""
+
+    frames: set[int] = field(default_factory=set)
+    began: float | None = None
+    """Wall time of the first frame."""
+
+
+def plan_recording(scenario: Scenario, folder: Path, *, frames: int, rate_hz: float, formats: tuple[str, ...]) -> None:
+    """An empty folder with a plan in it."""
+    if frames < 1 or not 0.01 <= rate_hz <= 1000.0:
+        raise DatasetError(f"{frames} frames at {rate_hz:g} Hz; give at least one frame and 0.01 to 1000 Hz")
+    make_empty_folder(folder)
+    (folder / "journal").mkdir()
+    plan = {
+        "vehicle": scenario.vehicles[0].name,
+        "seed": scenario.seed,
+        "frames": frames,
+        "rate_hz": rate_hz,
+        "group_frames": GROUP_FRAMES,
+        "n_groups": -(-frames // GROUP_FRAMES),
+        "formats": list(formats),
+        "versions": versions(),
+        "scenario": scenario.model_dump(mode="json"),
+    }
+    write_whole(folder / PLAN, json.dumps(plan, indent=1) + "\n")
+
+
+def record(folder: Path, workers: int, progress: Progress = lambda frames, fps: None) -> dict[str, Any]:
+    """Fly what is planned in a folder, from where it was left; returns the summary that is also in summary.json."""
+    plan = read_plan(folder)
+    began = time.perf_counter()
+    tally = Tally()
+    exporter = Exporter(folder, tuple(plan["formats"]))
+    with Workers(folder, workers) as running:
+        for told in running.told():
+            now = time.perf_counter()
+            if "frame" in told:
+                tally.began = tally.began or now
+                tally.frames.add(told["frame"])
+                elapsed = max(now - tally.began, 1e-9)
+                progress(len(tally.frames), (len(tally.frames) - 1) / elapsed)
+            if "group" in told:
+                exporter.follow()
+    flown = time.perf_counter()
+    exporter.finish()
+    seconds = flown - (tally.began or began)
+    summary = {
+        "folder": str(folder),
+        "frames": plan["frames"],
+        "frames_flown_now": len(tally.frames),
+        "start_s": (tally.began or flown) - began,
+        "flight_s": seconds,
+        "fps": len(tally.frames) / seconds if tally.frames else 0.0,
+        "formats_s": exporter.seconds,
+        "journal_bytes": sum(path.stat().st_size for path in (folder / "journal").iterdir()),
+        "wall_s": time.perf_counter() - began,
+    }
+    write_whole(folder / "summary.json", json.dumps(summary, indent=1) + "\n")
+    return summary
+
+
+def read_plan(folder: Path) -> dict[str, Any]:
+    try:
+        plan = json.loads((folder / PLAN).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise DatasetError(f"'{folder}' holds no recording to resume; record without --resume") from None
+    except (OSError, ValueError) as error:
+        raise DatasetError(f"'{folder / PLAN}' cannot be read: {error}; record anew") from None
+    return plan  # type: ignore[no-any-return]
+
+
+class Workers:
+    """Processes that record together; leaving the context ends them."""
+
+    def __init__(self, folder: Path, count: int) -> None:
+        # each worker and its renderer share a core; threads within a process would only be in each other's way
+        environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "LP_NUM_THREADS": "1" if count > 1 else "2"}
+        self._processes = [
+            subprocess.Popen(
+                [sys.executable, "-m", "skyloop.datasets.worker", str(folder), str(number), str(count)],
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, text=True,
+            )
+            for number in range(count)
+        ]  # fmt: skip
+        self._lines: SimpleQueue[tuple[int, str]] = SimpleQueue()
+        for number, process in enumerate(self._processes):
+            threading.Thread(target=self._listen, args=(number, process), daemon=True).start()
+
+    def _listen(self, number: int, process: subprocess.Popen[str]) -> None:
+        assert process.stdout is not None
+        for line in process.stdout:
+            self._lines.put((number, line))
+
+    def told(self) -> Any:
+        """What the workers say, until all have ended; trouble is raised."""
+        while True:
+            try:
+                number, line = self._lines.get(timeout=0.1)
+                told = json.loads(line)
+                if "error" in told:
+                    raise DatasetError(told["error"])
+                yield told
+            except Empty:
+                codes = [process.poll() for process in self._processes]
+                if all(code == 0 for code in codes) and self._lines.empty():
+                    return
+                for number, code in enumerate(codes):
+                    if code not in (None, 0) and self._lines.empty():
+                        raise DatasetError(f"worker {number} ended: {self._last_words(number, code)}") from None
+
+    def _last_words(self, number: int, code: int | None) -> str:
+        stderr = self._processes[number].stderr
+        lines = [] if stderr is None else [line.strip() for line in stderr.read().splitlines() if line.strip()]
+        return lines[-1] if lines else f"exit code {code}"
+
+    def __enter__(self) -> Workers:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for process in self._processes:
+            if process.poll() is None:
+                process.terminate()
+        for process in self._processes:
+            process.wait(10)
+
+
+__all__ = ["open_recording", "plan_recording", "read_plan", "record"]

@@ -1,0 +1,152 @@
+"""One process of a recording: flies the whole flight, looks only in its own groups of frames, and journals those.
+
+Every sample depends on its own instant only, so that one worker or many write the same bytes. Started by
+`recording_run` as `python -m skyloop.datasets.worker FOLDER NUMBER OF`; tells its progress on stdout, a line each.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from skyloop.assembly import build
+from skyloop.errors import DatasetError, SkyloopError
+from skyloop.messages import Message
+from skyloop.parts import PilotPart
+from skyloop.recording.journal import GroupWriter, is_whole
+from skyloop.recording.recording import Recording, create_recording
+from skyloop.scenario import make_scenario
+from skyloop.simulation import Simulation
+from skyloop.streams import NS_PER_S, Rate, StreamInfo
+from skyloop.world.semantics import CLASSES
+
+LONGEST_START_S = 120.0
+"""Simulated seconds a pilot may take to begin its trajectory."""
+
+
+class Worker:
+    """Knows which messages are its own and writes them down."""
+
+    def __init__(self, folder: Path, plan: dict[str, Any], number: int, of: int) -> None:
+        self.folder, self.plan, self.number, self.of = folder, plan, number, of
+        self._rate = Rate.from_hz(plan["rate_hz"])
+        self.start_ns: int | None = None
+        self._writer: GroupWriter | None = None
+        self._group = -1
+        self._mine = [group for group in range(number, plan["n_groups"], of) if not is_whole(self._path(group))]
+        """Groups to be written, rising."""
+        self._counted: int | None = None
+
+    def _path(self, group: int) -> Path:
+        return self.folder / "journal" / f"group-{group:06d}.bin"
+
+    def end_ns(self) -> int | None:
+        """When the last group of this worker is over."""
+        if not self._mine:
+            return 0
+        return None if self.start_ns is None else self._group_start(self._mine[-1] + 1)
+
+    def _group_start(self, group: int) -> int:
+        assert self.start_ns is not None
+        return self.start_ns + self._rate.due_ns(min(group * self.plan["group_frames"], self.plan["frames"]))
+
+    def wanted(self, t_ns: int) -> bool:
+        """Are costly samples that arrive at `t_ns` this worker's, and not yet in the journal?"""
+        return self._turn_to(t_ns) is not None
+
+    def _turn_to(self, t_ns: int) -> GroupWriter | None:
+        """The writer of the group an instant belongs to, where it is to be written."""
+        if self.start_ns is None or t_ns < self.start_ns:
+            return None
+        frame = self._rate.count_until(t_ns - self.start_ns + 1) - 1
+        group = frame // self.plan["group_frames"]
+        if frame >= self.plan["frames"] or group not in self._mine:
+            self._close()
+            return None
+        if group != self._group:
+            self._close()
+            self._group, self._writer = group, GroupWriter(self._path(group))
+        assert self._writer is not None
+        return self._writer if t_ns >= self._writer.from_ns else None
+
+    def on_message(self, message: Message) -> None:
+        writer = self._turn_to(message.arrival_ns)
+        if writer is not None:
+            writer.append(message)
+            assert self.start_ns is not None
+            frame = self._rate.count_until(message.arrival_ns - self.start_ns + 1)
+            if frame != self._counted:
+                self._counted = frame
+                tell(frame=frame)
+
+    def _close(self) -> None:
+        """The group that was being written is over."""
+        if self._writer is not None:
+            self._writer.finish()
+            tell(group=self._group)
+            self._writer = None
+
+    def finish(self) -> None:
+        self._close()
+        for group in self._mine:
+            if not is_whole(self._path(group)):
+                raise DatasetError(f"group {group} of '{self.folder}' was left unfinished")
+
+
+def tell(**what: Any) -> None:
+    """A line for the process that started this one; nobody to tell means nobody to work for."""
+    try:
+        print(json.dumps(what), flush=True)
+    except BrokenPipeError:
+        os._exit(1)
+
+
+def record_share(folder: Path, number: int, of: int) -> None:
+    """Fly and journal the groups number, number + of, ... of the recording planned in a folder."""
+    plan = json.loads((folder / "plan.json").read_text(encoding="utf-8"))
+    worker = Worker(folder, plan, number, of)
+    scenario = make_scenario(plan["scenario"], place=f"{folder}/plan.json")
+    with build(scenario, wanted=worker.wanted) as simulation:
+        if number == 0:
+            create(folder, plan, simulation.bus.infos)
+        for stream in simulation.bus.infos:
+            simulation.bus.on(stream, worker.on_message)
+        fly(simulation, worker, os.getppid())
+        worker.finish()
+
+
+def create(folder: Path, plan: dict[str, Any], infos: dict[str, StreamInfo]) -> Recording:
+    kept = ("vehicle", "seed", "frames", "rate_hz", "group_frames", "n_groups", "scenario", "versions")
+    return create_recording(folder, infos, {**{name: plan[name] for name in kept}, "classes": list(CLASSES)})
+
+
+def fly(simulation: Simulation, worker: Worker, parent: int) -> None:
+    """Until the worker's last group is over; frames begin when the pilots begin their trajectories."""
+    pilots = [part.pilot for part in simulation.parts if isinstance(part, PilotPart)]
+    rate = Rate.from_hz(worker.plan["rate_hz"])
+    while (end_ns := worker.end_ns()) is None or simulation.schedule.next_ns() < end_ns:
+        t_ns = simulation.step()
+        if worker.start_ns is None and all(getattr(pilot, "started_ns", 0) is not None for pilot in pilots):
+            # frames lie on the cameras' own instants
+            worker.start_ns = rate.due_ns(rate.count_until(t_ns + 1))
+            tell(start_ns=worker.start_ns)
+        if worker.start_ns is None and t_ns > LONGEST_START_S * NS_PER_S:
+            raise DatasetError(f"the pilot did not begin its trajectory within {LONGEST_START_S:g} s; check its start")
+        if os.getppid() != parent:
+            os._exit(1)
+
+
+def main() -> None:
+    folder, number, of = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+    try:
+        record_share(folder, number, of)
+    except SkyloopError as error:
+        tell(error=str(error))
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()
