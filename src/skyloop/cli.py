@@ -197,6 +197,10 @@ def reproduce(
     out_: Annotated[
         Path | None, typer.Option("--out", help="Folder for tables and plots; must be new or empty.")
     ] = None,
+    recording: Annotated[
+        Path | None,
+        typer.Option("--recording", metavar="FILE.npy", help="Only for radar: compare bursts of a real BGT60TR13C."),
+    ] = None,
 ) -> None:
     """Repeat an experiment of a paper and print what comes out beside what was published.
 
@@ -204,12 +208,22 @@ def reproduce(
     """
     if name not in REPRODUCTIONS:
         raise unknown_name("reproduction", name, REPRODUCTIONS)
+    if recording is not None and name != "radar":
+        raise ScenarioError(f"--recording is for 'radar' and says nothing to '{name}'; leave it out")
+    options = {} if recording is None else {"recording": recording}
     folder = out_ or (None if json_ else _next_folder(f"reproduce-{name}"))
+    made: list[Path] = []
     if folder is not None:
         from skyloop.recording.run_folder import make_empty_folder
 
-        make_empty_folder(folder)
-    results = importlib.import_module(REPRODUCTIONS[name][0]).reproduce(quick=quick, folder=folder)
+        made = make_empty_folder(folder)
+    try:
+        results = importlib.import_module(REPRODUCTIONS[name][0]).reproduce(quick=quick, folder=folder, **options)
+    except SkyloopError:
+        for path in made:
+            if not any(path.iterdir()):
+                path.rmdir()
+        raise
     if json_:
         print(json.dumps([result.plain() for result in results], indent=2))
         return

@@ -8,12 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from radar_reference import RX, TABLE_2, TX, place, reference_volts
+from radar_reference import DETAILS, RX, TABLE_2, TX, place, reference_volts
 from skyloop.errors import ScenarioError
 from skyloop.messages import RadarScan
 from skyloop.perception.radar_processing import (
     Antennas,
     ProcessingConfig,
+    RadarProcessor,
     cfar,
     normalised_cross_correlation,
     paper_image,
@@ -239,3 +240,15 @@ def test_files_that_are_no_arrays(tmp_path: Path, content: bytes) -> None:
         read_recording(tmp_path / "bad.npy", TABLE_2)
     with pytest.raises(ScenarioError, match="cannot read"):
         read_recording(tmp_path / "none.npy", TABLE_2)
+
+
+def test_nothing_is_found_where_nothing_moves_and_there_is_no_noise() -> None:
+    """What float32 rounds is no target."""
+    random = np.random.default_rng(2)
+    places = random.uniform((2.0, -2.0, -1.0), (9.0, 2.0, 1.0), (20, 3))
+    volts = reference_volts(TABLE_2, TX, RX, places, np.zeros((20, 3)), np.ones(20)).astype(np.float32)
+    for mti in ("mean", "running"):
+        processor = RadarProcessor(DETAILS, ProcessingConfig(mti=mti))
+        for _ in range(3):
+            _, found = processor.process(RadarScan(0, volts, 0.0))
+        assert len(found.ranges) == 0

@@ -9,5 +9,9 @@ REPRODUCTIONS = {
         "skyloop.trials.depth_noise",
         "depth camera noise by distance and material, section 2 of the depth-noise-and-rotor-drag paper",
     ),
+    "radar": (
+        "skyloop.trials.radar",
+        "FMCW radar: Table 3, antennas, two walks, sections IV-D and V-D of the airloop paper",
+    ),
 }
 """name: (module with reproduce(quick, folder) -> list[Result], one line)."""

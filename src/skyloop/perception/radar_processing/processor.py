@@ -27,6 +27,10 @@ from skyloop.perception.radar_processing.tracking import Tracker
 from skyloop.waveform import Waveform
 
 
+ROUNDING = 1e-12
+"""Share of a burst's power below which what clutter removal leaves is no signal."""
+
+
 class RadarProcessor:
     """Remembers the clutter and the tracks between bursts, in `clutter` and `tracker`; a deep copy is a snapshot."""
 
@@ -66,6 +70,9 @@ class RadarProcessor:
         if self.config.mti == "none":
             return volts
         if self.config.mti == "mean":
-            return without_mean(volts, self.config.window)
-        self.clutter = running_clutter(self.clutter, volts, self.config.clutter_bursts)
-        return volts - self.clutter[:, None, :]
+            rest = without_mean(volts, self.config.window)
+        else:
+            self.clutter = running_clutter(self.clutter, volts, self.config.clutter_bursts)
+            rest = volts - self.clutter[:, None, :]
+        # nothing but the rounding of float32 is left where nothing moves and there is no noise
+        return rest if np.vdot(rest, rest).real > ROUNDING * np.vdot(volts, volts).real else np.zeros_like(rest)

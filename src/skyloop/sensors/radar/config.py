@@ -46,7 +46,7 @@ class RadarNumbers:
     phase_noise: bool = False
     phase_noise_dbc: float = -80.0
     leakage: bool = False
-    leakage_db: float = -75.0
+    leakage_db: float = -90.0
     leakage_path: float = 0.02
     adc: bool = False
     adc_bits: int = 12
