@@ -1,9 +1,9 @@
 """Records as bytes and back: what journals hold and links send.
 
 The bytes are the length of a msgpack value (4 bytes, little-endian), that value, and the raw bytes of its arrays, one
-after the other. A record is a map of its fields with its class under "@"; an array is an extension that holds its dtype,
-its shape and where among the raw bytes it begins. Only classes of `skyloop.messages` are ever made, so a stranger's
-bytes can do no more than be refused.
+after the other. A record is a map of its fields with its class under "@"; an array is an extension that holds its
+dtype, its shape and where among the raw bytes it begins. Only classes of `skyloop.messages` are ever made, so a
+stranger's bytes can do no more than be refused.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import shutil
 import time
 from pathlib import Path
 from typing import Any
@@ -51,3 +52,15 @@ class Exporter:
             self._growing[name].add(recording.group(self._next[name]))
             self._next[name] += 1
         self.seconds[name] += time.perf_counter() - began
+
+
+def export(folder: Path, formats: tuple[str, ...]) -> dict[str, tuple[float, Path]]:
+    """Write formats anew from what is whole of the journal; returns what each cost, s, and where it is."""
+    exporter = Exporter(folder, formats)
+    for name in formats:
+        output = folder / FORMATS[name].output
+        if output.is_dir():
+            shutil.rmtree(output)
+        output.unlink(missing_ok=True)
+    exporter.finish()
+    return {name: (exporter.seconds[name], folder / FORMATS[name].output) for name in formats}

@@ -1,4 +1,4 @@
-"""What `skyloop record` does: plans a recording, has workers fly and journal it, and writes the formats from the journal."""
+"""What `skyloop record` does: plan a recording, have workers fly and journal it, write the formats from the journal."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from skyloop.datasets.export import Exporter
-from skyloop.errors import DatasetError
+from skyloop.errors import DatasetError, unknown_name
 from skyloop.recording.files import write_whole
-from skyloop.recording.recording import open_recording
+from skyloop.recording.formats.registry import FORMATS
 from skyloop.recording.run_folder import make_empty_folder
 from skyloop.running import versions
 from skyloop.scenario import Scenario
+from skyloop.streams import Rate
 
 GROUP_FRAMES = 10
 """Frames of one file of the journal."""
@@ -39,10 +40,24 @@ class Tally:
     """Wall time of the first frame."""
 
 
-def plan_recording(scenario: Scenario, folder: Path, *, frames: int, rate_hz: float, formats: tuple[str, ...]) -> None:
+def plan_recording(
+    scenario: Scenario,
+    folder: Path,
+    *,
+    frames: int,
+    rate_hz: float,
+    formats: tuple[str, ...],
+    split: str = "blocks",
+) -> None:
     """An empty folder with a plan in it."""
     if frames < 1 or not 0.01 <= rate_hz <= 1000.0:
         raise DatasetError(f"{frames} frames at {rate_hz:g} Hz; give at least one frame and 0.01 to 1000 Hz")
+    for name in formats:
+        if name not in FORMATS:
+            raise unknown_name("format", name, FORMATS)
+    if split not in ("blocks", "random"):
+        raise DatasetError(f"split '{split}': give blocks or random")
+    check_rates(scenario, rate_hz)
     make_empty_folder(folder)
     (folder / "journal").mkdir()
     plan = {
@@ -53,10 +68,23 @@ def plan_recording(scenario: Scenario, folder: Path, *, frames: int, rate_hz: fl
         "group_frames": GROUP_FRAMES,
         "n_groups": -(-frames // GROUP_FRAMES),
         "formats": list(formats),
+        "split": split,
         "versions": versions(),
         "scenario": scenario.model_dump(mode="json"),
     }
     write_whole(folder / PLAN, json.dumps(plan, indent=1) + "\n")
+
+
+def check_rates(scenario: Scenario, rate_hz: float) -> None:
+    """A frame is what the cameras see at an instant: one of them at least must look at the frames' rate."""
+    rates = {
+        name: Rate.from_hz(sensor.rate_hz)
+        for name, sensor in scenario.vehicles[0].sensors.items()
+        if sensor.kind in ("camera", "depth_camera", "lidar", "radar")
+    }
+    if rates and Rate.from_hz(rate_hz) not in rates.values():
+        told = ", ".join(f"{name} {rate.hz:g} Hz" for name, rate in rates.items())
+        raise DatasetError(f"no camera, LiDAR or radar has the frames' rate of {rate_hz:g} Hz ({told}); change --rate")
 
 
 def record(folder: Path, workers: int, progress: Progress = lambda frames, fps: None) -> dict[str, Any]:
@@ -156,6 +184,3 @@ class Workers:
                 process.terminate()
         for process in self._processes:
             process.wait(10)
-
-
-__all__ = ["open_recording", "plan_recording", "read_plan", "record"]

@@ -9,12 +9,15 @@ from __future__ import annotations
 import json
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from skyloop.assembly import build
 from skyloop.errors import DatasetError, SkyloopError
-from skyloop.messages import Message
+from skyloop.messages import ImageTruth, Message
 from skyloop.parts import PilotPart
 from skyloop.recording.journal import GroupWriter, is_whole
 from skyloop.recording.recording import Recording, create_recording
@@ -75,7 +78,7 @@ class Worker:
     def on_message(self, message: Message) -> None:
         writer = self._turn_to(message.arrival_ns)
         if writer is not None:
-            writer.append(message)
+            writer.append(thinned(message))
             assert self.start_ns is not None
             frame = self._rate.count_until(message.arrival_ns - self.start_ns + 1)
             if frame != self._counted:
@@ -94,6 +97,13 @@ class Worker:
         for group in self._mine:
             if not is_whole(self._path(group)):
                 raise DatasetError(f"group {group} of '{self.folder}' was left unfinished")
+
+
+def thinned(message: Message) -> Message:
+    """As it goes to the journal: normals in half precision, which is finer than the renderer's own."""
+    if isinstance(message.data, ImageTruth) and message.data.normals is not None:
+        return replace(message, data=replace(message.data, normals=message.data.normals.astype(np.float16)))
+    return message
 
 
 def tell(**what: Any) -> None:
@@ -119,7 +129,7 @@ def record_share(folder: Path, number: int, of: int) -> None:
 
 
 def create(folder: Path, plan: dict[str, Any], infos: dict[str, StreamInfo]) -> Recording:
-    kept = ("vehicle", "seed", "frames", "rate_hz", "group_frames", "n_groups", "scenario", "versions")
+    kept = ("vehicle", "seed", "frames", "rate_hz", "group_frames", "n_groups", "split", "scenario", "versions")
     return create_recording(folder, infos, {**{name: plan[name] for name in kept}, "classes": list(CLASSES)})
 
 

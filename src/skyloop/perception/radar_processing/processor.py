@@ -26,7 +26,6 @@ from skyloop.perception.radar_processing.spectra import (
 from skyloop.perception.radar_processing.tracking import Tracker
 from skyloop.waveform import Waveform
 
-
 ROUNDING = 1e-12
 """Share of a burst's power below which what clutter removal leaves is no signal."""
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 @dataclass(frozen=True, slots=True)
 class Format:
     writer: str
-    """module:Class, made with a Recording; has `first_group`, `add(messages)` for one group after the other, `finish()`."""
+    """module:Class, made with a Recording; has `first_group`, `add(messages)` for each group in turn, `finish()`."""
     output: str
     """File or folder in the dataset that is all its own."""
     grows: bool

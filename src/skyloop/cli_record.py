@@ -1,0 +1,120 @@
+"""The verbs that make datasets and play them: record, export, replay."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from skyloop.errors import ScenarioError
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs instead of a table.")]
+verbs = typer.Typer()
+err = Console(stderr=True, soft_wrap=True)
+
+
+def names(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+@verbs.command()
+def record(
+    out_: Annotated[Path, typer.Option("--out", help="Folder of the dataset; must be new or empty.")],
+    world: Annotated[str, typer.Option(help="A world of `skyloop list`, or a .glb, .gltf or .obj file.")] = "park",
+    scenario: Annotated[str | None, typer.Option(help="A scenario of your own instead of the usual rig.")] = None,
+    frames: Annotated[int, typer.Option(help="How many.")] = 500,
+    rate: Annotated[float, typer.Option(help="Frames per simulated second.")] = 20.0,
+    trajectory: Annotated[str, typer.Option(help="square, circle, lemniscate, or a .csv of x,y,z rows.")] = "square",
+    speed: Annotated[float, typer.Option(help="m/s.")] = 3.0,
+    quality: Annotated[str, typer.Option(help="low, medium, high, epic or cinematic.")] = "low",
+    sensors: Annotated[str, typer.Option(help="Of rgb,stereo,depth,lidar,radar,imu,gps,baro,mag.")] = "all",
+    formats: Annotated[str, typer.Option(help="Of asl,voc,coco,yolo,kitti,tum,mcap; none: the journal only.")] = "asl",
+    split: Annotated[str, typer.Option(help="blocks, or random: how frames are shared out for training.")] = "blocks",
+    workers: Annotated[int, typer.Option(help="Processes that share the frames; 0: one per core.")] = 0,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a recording that was cut off.")] = False,
+    seed: Annotated[int, typer.Option(help="Of world, noise and wind.")] = 1,
+    randomise: Annotated[str, typer.Option(help="Of sun,weather,textures,colours,people.")] = "",
+    json_: Json = False,
+) -> None:
+    """Fly, sample every sensor on one clock, and leave a dataset other tools open.
+
+    Examples: `skyloop record --world park --frames 500 --out data/park` · `skyloop record --out data/park --resume`
+    """
+    from skyloop.datasets.recording_run import plan_recording, read_plan
+    from skyloop.datasets.recording_run import record as fly
+    from skyloop.datasets.rig import SENSORS, RecordOptions, rig_scenario
+
+    if not resume:
+        if scenario is not None:
+            from skyloop.scenario import load_scenario
+
+            planned = load_scenario(scenario, {"seed": seed})
+        else:
+            chosen = tuple(SENSORS) if sensors == "all" else names(sensors)
+            planned = rig_scenario(
+                RecordOptions(world, frames, rate, trajectory, speed, quality, chosen, seed, names(randomise))
+            )
+        wanted = () if formats == "none" else names(formats)
+        plan_recording(planned, out_, frames=frames, rate_hz=rate, formats=wanted, split=split)
+    total = read_plan(out_)["frames"]
+    bar = Progress(
+        TextColumn("recording"), BarColumn(), TextColumn("{task.completed}/{task.total} frames"),
+        TextColumn("{task.fields[fps]:.1f}/s"), TimeRemainingColumn(), console=err, transient=True, disable=json_ or not err.is_terminal,
+    )  # fmt: skip
+    with bar:
+        task = bar.add_task("", total=total, fps=0.0)
+        summary = fly(out_, workers or os.cpu_count() or 1, lambda done, fps: bar.update(task, completed=done, fps=fps))
+    print(json.dumps(summary, indent=2) if json_ else told(summary))
+
+
+def told(summary: dict[str, Any]) -> str:
+    """A summary in a few lines."""
+    lines = [
+        f"{summary['frames']} frames, {summary['journal_bytes'] / 1e6:.0f} MB in the journal; "
+        f"{summary['frames_flown_now']} flown now in {summary['flight_s']:.1f} s, {summary['fps']:.1f} per second, "
+        f"after {summary['start_s']:.1f} s of getting ready"
+    ]
+    for name, seconds in summary["formats_s"].items():
+        lines.append(f"  {name}: {seconds:.1f} s")
+    return "\n".join([*lines, f"dataset: {summary['folder']}"])
+
+
+@verbs.command()
+def export(
+    folder: Path,
+    to: Annotated[str, typer.Option("--to", help="Of asl,voc,coco,yolo,kitti,tum,mcap.")],
+) -> None:
+    """Write further formats from a dataset's journal.
+
+    Examples: `skyloop export data/park --to voc,mcap`
+    """
+    from skyloop.datasets.export import export as write
+
+    for name, (seconds, output) in write(folder, names(to)).items():
+        print(f"{name}: {output}, {seconds:.1f} s")
+
+
+@verbs.command()
+def replay(
+    folder: Path,
+    speed: Annotated[float, typer.Option(help="Times real time; 0: as fast as possible.")] = 1.0,
+    json_: Json = False,
+) -> None:
+    """Publish a recording, or a EuRoC sequence, on a bus as if live, and tell what went by.
+
+    Examples: `skyloop replay data/park` · `skyloop replay MH_01_easy --speed 0`
+    """
+    from skyloop.datasets.replaying import replay as play
+
+    if not 0.0 <= speed < 1e6:
+        raise ScenarioError(f"--speed {speed:g}: give 0 or a positive number")
+    counts = play(folder, speed)
+    if json_:
+        print(json.dumps(counts, indent=2))
+    else:
+        print("\n".join(f"{count:7d}  {stream}" for stream, count in counts.items()))
