@@ -11,12 +11,17 @@ from typing import Any
 import pytest
 import yaml
 
-from bad_runs import FILES, IN_FLIGHT, NAN_SETPOINT, NAN_THROTTLE, RUNS, own
+import bad_radar_runs
+import bad_runs
+from bad_runs import IN_FLIGHT, NAN_SETPOINT, NAN_THROTTLE, own
 from skyloop import cli
 from skyloop.assembly import build
 from skyloop.scenario import make_scenario
+from skyloop.sensors.radar import backends
 
 SKYLOOP = Path(sys.executable).parent / "skyloop"
+FILES = {**bad_runs.FILES, **bad_radar_runs.FILES}
+RUNS = {**bad_runs.RUNS, **bad_radar_runs.RUNS}
 
 
 @pytest.fixture
@@ -53,6 +58,15 @@ def test_a_run_that_cannot_be(
     for fragment in fragments:
         assert fragment in line, line
     assert [path for path in sorted(desk.rglob("*")) if path.suffix != ".pyc" and path.name != "__pycache__"] == before
+
+
+def test_a_radar_on_a_gpu_that_is_not_there(
+    desk: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(backends.importlib.util, "find_spec", lambda name: None)
+    line = complaint(capsys, monkeypatch, "run", *bad_radar_runs.radar("backend: gpu"), "--out", "out")
+    assert "radar backend 'gpu': CuPy is not installed; install cupy" in line
+    assert not (desk / "out").exists()
 
 
 @pytest.mark.parametrize(

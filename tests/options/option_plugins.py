@@ -96,3 +96,16 @@ class Studio(Blocks):
         super().__init__(seed, size=30.0, count=60)
         ball = Shape("ball", (ellipsoid(1.0, rings=24, n=32), ellipsoid(1.0, rings=3, n=5)), (6.0,))
         self.model.place(ball, (6.0, 1.0, 4.0), is_a="object", name="ball")
+
+
+class RadarStudio(Studio):
+    """With a pane of glass ahead on the right, a metal chest behind it, and tiles below."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed)
+        pane = Shape("pane", (box((0.01, 2.0, 3.0), material="glass"),))
+        self.model.place(pane, (3.5, -1.5, 5.0), is_a="window", name="pane")
+        chest = Shape("chest", (box((0.5, 1.0, 1.0), material="metal"),))
+        self.model.place(chest, (6.0, -1.5, 5.0), is_a="target", name="chest")
+        tiles = Shape("tiles", (box((6.0, 6.0, 0.02), material="tiles"),))
+        self.model.place(tiles, (0.0, 0.0, 0.02), is_a="floor", name="tiles")

@@ -26,6 +26,8 @@ FILES = {
     "depth": ("DepthCameraConfig",),
     "lidar": ("LidarConfig",),
     "optical_flow": ("OpticalFlowConfig",),
+    "radar": ("RadarConfig", "RadarTarget", "Isotropic", "Beam", "Vira", "CsvPattern", "PicturePattern"),
+    "radar_processing": ("ProcessingConfig", "TrackingConfig"),
 }
 BY_KIND = {
     "sensor": "skyloop.sensors.",
@@ -39,6 +41,7 @@ VEHICLE = {
     "air": ("drag", "wrenches", "rotor_faults"),
     "state": ("state", "ekf"),
     "sensor": ("sensors",),
+    "radar_processing": ("perception",),
     "pilot": ("pilot",),
     "failsafe": ("failsafes",),
 }

@@ -19,6 +19,7 @@ LOOKING = {
     "depth_camera": "test_depth_options.py",
     "lidar": "test_lidar_options.py",
     "optical_flow": "test_optical_flow_options.py",
+    "radar": "test_radar_options.py",
 }
 """Kinds whose samples are pictures, and where all of their options are tried."""
 KINDS = [kind for kind in SENSORS if kind not in LOOKING]

@@ -17,9 +17,11 @@ import yaml
 from skyloop.bus import Bus
 from skyloop.codec import plain_info
 from skyloop.errors import RunFolderError
-from skyloop.messages import Message
+from skyloop.messages import Message, RadarDetections
 
 FLUSH_EVERY_NS = 1_000_000_000
+VARYING = (RadarDetections,)
+"""Records whose arrays are of another length each time: an array is one cell, its numbers between blanks."""
 
 
 class RunFolder:
@@ -122,7 +124,9 @@ def _columns(record: Any) -> list[str]:
     names = []
     for field in dataclasses.fields(record):
         value = getattr(record, field.name)
-        if is_bulk(value):
+        if isinstance(record, VARYING):
+            names.append(field.name)
+        elif is_bulk(value):
             names.append(f"{field.name}_shape")
         elif isinstance(value, np.ndarray):
             names += [f"{field.name}_{k}" for k in range(value.size)]
@@ -135,7 +139,9 @@ def _row(record: Any) -> str:
     cells = []
     for field in dataclasses.fields(record):
         value = getattr(record, field.name)
-        if is_bulk(value):
+        if isinstance(record, VARYING):
+            cells.append(" ".join(map(repr, np.ravel(value).tolist())))
+        elif is_bulk(value):
             cells.append("" if value is None else "x".join(map(str, np.shape(value))))
         elif isinstance(value, np.ndarray):
             cells += [repr(float(x)) for x in value.ravel()]

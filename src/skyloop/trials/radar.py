@@ -41,7 +41,7 @@ TABLE_3 = {"v_max": (3.15, "m/s"), "v_res": (0.1, "m/s"), "d_res": (0.38, "m"), 
 TABLE_9 = {"away": (1, 0.39), "towards": (2, 0.42)}
 """Scenario and NCC. The list of scenarios begins with "away"; the text about Figs 15 and 16 counts the other way."""
 TABLE_9_NOTE = "published: a real BGT60TR13C against AirLoop's simulation"
-LEAKAGE_DB, QUICK_LEAKAGE_DB = (-80.0, -85.0, -95.0, -100.0), (-95.0,)
+LEAKAGE_DB, QUICK_LEAKAGE_DB = (-80.0, -85.0, -95.0, -100.0), (-100.0,)
 """The preset has -90 dB."""
 GAIT_BURSTS, QUICK_GAIT_BURSTS = 200, 40
 

@@ -170,7 +170,7 @@ class RadarConfig(SensorConfig):
     adc_reference: Positive | None = None
     """V from the lowest code to the highest, zero in the middle."""
     backend: Literal["auto", "cpu", "gpu"] = "auto"
-    """Where bursts are summed; auto takes a GPU that CuPy or PyTorch can use."""
+    """Where bursts are summed; auto takes a GPU that CuPy can use."""
 
     @model_validator(mode="before")
     @classmethod
