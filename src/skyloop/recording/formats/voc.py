@@ -2,8 +2,8 @@
 
 Boxes count pixels from 1 and hold their last ones. Entry k of `SegmentationClass` is the class of that number in the
 recording (`labelmap.txt` has their names), 0 the sky; entry k of `SegmentationObject` is the k-th object of the XML, 0
-what gets no boxes. 255 (void) is what belongs to a class that gets boxes but has none itself, being too small. Masks are
-exact, so there is no void rim around the objects as in the original.
+what gets no boxes. 255 (void) is a thing of a class that gets boxes but too small for one. Masks are exact, so there is
+no void rim around the objects as in the original.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Voc:
         picture = Image.frombytes("P", entries.shape[::-1], entries.tobytes())
         picture.putpalette(self._palette)
         file = io.BytesIO()
-        picture.save(file, "PNG", compress_level=6)
+        picture.save(file, "PNG", compress_level=3)
         return file.getvalue()
 
     def _xml(self, image: LabelImage) -> str:
