@@ -28,11 +28,15 @@ from label_recording import (
 )
 from PIL import Image, JpegImagePlugin
 
+from skyloop.datasets.recording_run import plan_recording
+from skyloop.datasets.rig import RecordOptions, rig_scenario
+from skyloop.datasets.worker import record_share
 from skyloop.errors import DatasetError
 from skyloop.frames import matrix_from_quat
 from skyloop.recording.formats.splitting import split
 from skyloop.recording.journal import GroupWriter
 from skyloop.recording.recording import open_recording
+from skyloop.scenario import make_scenario
 
 CAMERA_FROM_BODY = np.array([[0.0, -1.0, 0.0], [0.0, 0.0, -1.0], [1.0, 0.0, 0.0]])
 """Of a camera that looks ahead: right, down, forward from forward, left, up."""
@@ -53,6 +57,12 @@ def painted(tmp_path_factory) -> Path:
 
 def name_of(k: int) -> str:
     return f"{START_NS + k * STEP_NS:019d}"
+
+
+def pixel_of(point: np.ndarray, lens) -> tuple[float, float]:
+    """Column and row of a point in camera axes."""
+    x, y, z = point
+    return lens["fx"] * x / z + lens["cx"], lens["fy"] * y / z + lens["cy"]
 
 
 def entries(path: Path) -> np.ndarray:
@@ -99,9 +109,8 @@ def test_a_known_point_is_at_its_pixel_of_its_class_at_its_time(flown):
     info = recording.infos["drone/rgb0"]
     attitude = matrix_from_quat(state.quat_wxyz)
     eye = state.position + attitude @ info.mount.position
-    x, y, z = CAMERA_FROM_BODY @ attitude.T @ (truth.labels[0].centre - eye)
     lens = info.details
-    column, row = lens["fx"] * x / z + lens["cx"], lens["fy"] * y / z + lens["cy"]
+    column, row = pixel_of(CAMERA_FROM_BODY @ attitude.T @ (truth.labels[0].centre - eye), lens)
     classes = entries(voc / "SegmentationClass" / f"{name}.png")
     assert recording.classes[classes[round(row), round(column)]] == "person"
     box = next(iter(ElementTree.parse(voc / "Annotations" / f"{name}.xml").iter("bndbox")))
@@ -109,6 +118,71 @@ def test_a_known_point_is_at_its_pixel_of_its_class_at_its_time(flown):
     # the nearer half of a body looks larger, and its limbs stretch the box to one side: a fraction of its size
     assert column == pytest.approx((left + right) / 2, abs=0.15 * (right - left))
     assert row == pytest.approx((top + bottom) / 2, abs=0.05 * (bottom - top))
+    # a point of the surface, from the truth's depth and pose, is seen at its pixel from the vehicle's pose
+    i, j = round(row), round(column)
+    depth = truth.depth[i, j]
+    ray = np.array([(j - lens["cx"]) / lens["fx"], (i - lens["cy"]) / lens["fy"], 1.0])
+    point = truth.position + matrix_from_quat(truth.quat_wxyz) @ (ray * depth)
+    assert np.linalg.norm(point - truth.labels[0].centre) < np.linalg.norm(truth.labels[0].size) / 2
+    assert pixel_of(CAMERA_FROM_BODY @ attitude.T @ (point - eye), lens) == pytest.approx((j, i), abs=1e-3)
+
+
+@pytest.fixture(scope="module")
+def met(tmp_path_factory):
+    """A drone hangs between the camera and the person, then the camera passes it."""
+    folder = tmp_path_factory.mktemp("voc") / "dataset"
+    options = RecordOptions(world="radar-lab", frames=10, rate_hz=5.0, speed=1.0, sensors=("rgb",))
+    data = rig_scenario(options).model_dump(mode="json")
+    way = {"kind": "waypoints", "waypoints": [[0.0, -1.0, 1.75], [0.0, 1.0, 1.75]], "speed": 0.8}
+    pilot = {"kind": "trajectory", "takeoff_altitude": 1.75, "trajectory": way}
+    data["vehicles"].append({"name": "other", "position": [1.5, -1.5], "state": "truth", "pilot": pilot})
+    plan_recording(make_scenario(data), folder, frames=options.frames, rate_hz=options.rate_hz, formats=())
+    record_share(folder, 0, 1)
+    return open_recording(folder), write_format(open_recording(folder), "voc")
+
+
+def upright_rectangle(truth, label, lens) -> np.ndarray:
+    """Pixels between the top and the bottom of a person's box in space, as wide as a body."""
+    to_camera = matrix_from_quat(truth.quat_wxyz).T
+    half_height = np.array([0.0, 0.0, label.size[2] / 2])
+    left, top = pixel_of(to_camera @ (label.centre + half_height - truth.position), lens)
+    right, bottom = pixel_of(to_camera @ (label.centre - half_height - truth.position), lens)
+    half = 0.1 * (bottom - top)
+    rows, columns = np.mgrid[: lens["height"], : lens["width"]]
+    inside = (rows >= top) & (rows <= bottom)
+    return inside & (columns >= min(left, right) - half) & (columns <= max(left, right) + half)
+
+
+def test_a_person_behind_something_is_occluded_and_who_left_has_no_box(met):
+    recording, voc = met
+    covered, free, gone, cut = 0, 0, 0, 0
+    for message in recording.messages(["truth/drone/rgb0"]):
+        truth, name = message.data, f"{message.t_ns:019d}"
+        things = {thing["name"]: (k, thing) for k, thing in enumerate(objects_of(voc, name), 1)}
+        masks = entries(voc / "SegmentationObject" / f"{name}.png")
+        assert set(np.unique(masks)) - {0, 255} == {k for k, _ in things.values()}
+        _, person = things["person"]
+        vehicle, flags = things.get("vehicle", (None, None))
+        gone += vehicle is None
+        if flags and flags["truncated"] == "1":
+            cut += 1
+            assert (masks == vehicle)[:, 0].any()
+        (label,) = (label for label in truth.labels if label.class_name == "person")
+        rectangle = upright_rectangle(truth, label, recording.infos["drone/rgb0"].details)
+        share = ((masks == vehicle) & rectangle).sum() / rectangle.sum() if vehicle else 0.0
+        if share > 0.1:
+            covered += 1
+            assert person["occluded"] == "1"
+        elif share == 0.0:
+            free += 1
+            assert person["occluded"] == "0"
+    assert covered >= 3
+    assert free >= 2
+    assert gone >= 1
+    assert cut >= 1
+    lists = [voc / "ImageSets" / "Main" / f"vehicle_{part}.txt" for part in ("train", "val", "test")]
+    seen = [line[1] for path in lists for line in lines_of(path)]
+    assert seen.count("-1") == gone
 
 
 def test_flags(painted):
