@@ -31,7 +31,7 @@ from PIL import Image, JpegImagePlugin
 from skyloop.datasets.recording_run import plan_recording
 from skyloop.datasets.rig import RecordOptions, rig_scenario
 from skyloop.datasets.worker import record_share
-from skyloop.errors import DatasetError
+from skyloop.errors import DatasetError, SkyloopError
 from skyloop.frames import matrix_from_quat
 from skyloop.recording.formats.splitting import split
 from skyloop.recording.journal import GroupWriter
@@ -294,3 +294,10 @@ def test_a_recording_without_labels_is_refused(tmp_path):
     recording = painted_recording(tmp_path, 1, scenario={"vehicles": [{"name": "uav", "sensors": {"eye": eye}}]})
     with pytest.raises(DatasetError, match=r"no camera of .* has labels; record one with truth"):
         write_format(recording, "voc")
+
+
+def test_an_unknown_split_is_refused_before_anything_is_written(tmp_path):
+    recording = painted_recording(tmp_path, 1, split="randon")
+    with pytest.raises(SkyloopError, match="no split named 'randon'"):
+        write_format(recording, "voc")
+    assert not (tmp_path / "voc").exists()

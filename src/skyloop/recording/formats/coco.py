@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from skyloop.messages import Label, Message
 from skyloop.recording.files import write_whole
 from skyloop.recording.formats.label_images import LabelImage, LabelImages, emptied, jpeg
-from skyloop.recording.formats.splitting import SPLITS, split
+from skyloop.recording.formats.splitting import SPLITS
 from skyloop.recording.recording import Recording
 
 
@@ -25,7 +25,6 @@ class Coco:
 
     def __init__(self, recording: Recording) -> None:
         self._source = LabelImages(recording)
-        self._method = str(recording.facts.get("split", "blocks"))
         self._folder = emptied(recording, "coco")
         self._class_ids = {name: number for number, name in self._source.classes.items()}
         self._images: list[dict[str, Any]] = []
@@ -65,8 +64,8 @@ class Coco:
         }
 
     def finish(self) -> None:
-        splits = split(len(self._images), self._method)
-        by_image = {image["id"]: name for image, name in zip(self._images, splits, strict=True)}
+        splits = self._source.splits(image["file_name"] for image in self._images)
+        by_image = {image["id"]: splits[image["file_name"]] for image in self._images}
         categories = [
             {"id": number, "name": name, "supercategory": name} for number, name in self._source.classes.items()
         ]

@@ -16,6 +16,7 @@ from PIL import Image
 from skyloop.errors import DatasetError
 from skyloop.messages import CameraImage, ImageTruth, Label, Message
 from skyloop.recording.formats.registry import FORMATS
+from skyloop.recording.formats.splitting import check_method, split
 from skyloop.recording.recording import Recording
 
 NEEDED = ("classes", "instances", "labels")
@@ -61,6 +62,8 @@ class LabelImages:
             number: name for number, name in enumerate(recording.classes) if name in config["label_classes"]
         }
         """Names by number of the classes that get labels, whether one was seen or not: the same for every flight."""
+        self._method = str(recording.facts.get("split", "blocks"))
+        check_method(self._method)
         self._images: dict[int, CameraImage] = {}
         self._truths: dict[int, ImageTruth] = {}
 
@@ -78,6 +81,11 @@ class LabelImages:
                 yield LabelImage(t_ns, self._images[t_ns].colour, truth.classes, truth.instances, truth.labels)
                 self._images = {t: image for t, image in self._images.items() if t > t_ns}
                 self._truths = {t: other for t, other in self._truths.items() if t > t_ns}
+
+    def splits(self, names: Iterable[str]) -> dict[str, str]:
+        """The split of each image, given in order of time."""
+        images = list(names)
+        return dict(zip(images, split(len(images), self._method), strict=True))
 
 
 def _sensor_config(recording: Recording, stream: str) -> dict[str, Any]:

@@ -19,10 +19,14 @@ LEAST_IN_ROUND = 20
 """Images; with fewer, a flight has one round."""
 
 
-def split(n: int, method: str = "blocks", seed: int = 0) -> list[str]:
-    """The split of each of n images in order of time; `seed` matters to "random" only."""
+def check_method(method: str) -> None:
     if method not in METHODS:
         raise unknown_name("split", method, METHODS)
+
+
+def split(n: int, method: str = "blocks", seed: int = 0) -> list[str]:
+    """The split of each of n images in order of time; `seed` matters to "random" only."""
+    check_method(method)
     if method == "blocks":
         return _blocks(n, ROUNDS if n >= ROUNDS * LEAST_IN_ROUND else 1)
     # sorted by a hash, because the numbers of a generator may change with numpy's version

@@ -18,7 +18,7 @@ from PIL import Image
 from skyloop.messages import Label, Message
 from skyloop.recording.files import write_whole
 from skyloop.recording.formats.label_images import LabelImage, LabelImages, emptied, jpeg
-from skyloop.recording.formats.splitting import SPLITS, split
+from skyloop.recording.formats.splitting import SPLITS
 from skyloop.recording.recording import Recording
 
 VOID = 255
@@ -34,7 +34,6 @@ class Voc:
 
     def __init__(self, recording: Recording) -> None:
         self._source = LabelImages(recording)
-        self._method = str(recording.facts.get("split", "blocks"))
         self._folder = emptied(recording, "voc")
         self._all_classes = recording.classes
         self._gets_boxes = np.zeros(256, bool)
@@ -101,7 +100,7 @@ class Voc:
 
     def finish(self) -> None:
         self._write_labelmap()
-        splits = dict(zip(self._seen, split(len(self._seen), self._method), strict=True))
+        splits = self._source.splits(self._seen)
         for name, parts in SETS.items():
             images = [image for image, part in splits.items() if part in parts]
             text = "".join(f"{image}\n" for image in images)

@@ -9,7 +9,7 @@ from skyloop.errors import DatasetError
 from skyloop.messages import Label, Message
 from skyloop.recording.files import write_whole
 from skyloop.recording.formats.label_images import LabelImages, emptied, jpeg
-from skyloop.recording.formats.splitting import SPLITS, split
+from skyloop.recording.formats.splitting import SPLITS
 from skyloop.recording.recording import Recording
 
 UNSPLIT = "unsplit"
@@ -21,7 +21,6 @@ class Yolo:
 
     def __init__(self, recording: Recording) -> None:
         self._source = LabelImages(recording)
-        self._method = str(recording.facts.get("split", "blocks"))
         self._folder = emptied(recording, "yolo")
         self._class_ids = {name: k for k, name in enumerate(self._source.classes.values())}
         self._labels: dict[str, str] = {}
@@ -47,8 +46,8 @@ class Yolo:
             for name in SPLITS:
                 (self._folder / "images" / name).mkdir(parents=True)
                 (self._folder / "labels" / name).mkdir(parents=True)
-            for (image, lines), name in zip(self._labels.items(), split(len(self._labels), self._method), strict=True):
-                write_whole(self._folder / "labels" / name / f"{image}.txt", lines)
+            for image, name in self._source.splits(self._labels).items():
+                write_whole(self._folder / "labels" / name / f"{image}.txt", self._labels[image])
                 (self._folder / UNSPLIT / f"{image}.jpg").replace(self._folder / "images" / name / f"{image}.jpg")
             if self._labels:
                 (self._folder / UNSPLIT).rmdir()
