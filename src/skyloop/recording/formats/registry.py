@@ -18,4 +18,9 @@ class Format:
 
 FORMATS = {
     "asl": Format("skyloop.recording.formats.asl:Asl", "mav0", True, "ASL/EuRoC: mav0/ with data.csv and sensor.yaml"),
+    "voc": Format("skyloop.recording.formats.voc:Voc", "voc", False, "Pascal VOC: boxes in XML, masks as palette PNGs"),
+    "coco": Format(
+        "skyloop.recording.formats.coco:Coco", "coco", False, "COCO: instances with masks, one JSON per split"
+    ),
+    "yolo": Format("skyloop.recording.formats.yolo:Yolo", "yolo", False, "YOLO as Ultralytics reads it: data.yaml"),
 }
