@@ -93,16 +93,29 @@ class Field:
     """Of numbers."""
     is_array: bool
     length: int | None
-    """Of an array that always has as many."""
+    """Of an array that always has as many, or of a message that is all float64."""
 
 
 @cache
 def fields_of(kind: str) -> tuple[Field, ...]:
     fields = []
     for kind_of_one, brackets, length, name in FIELD.findall(FIELDS[kind]):
-        packing = struct.Struct("<" + CODES[kind_of_one]) if kind_of_one in CODES else None
-        fields.append(Field(name, kind_of_one, packing, bool(brackets), int(length) if length else None))
+        if kind_of_one in FIELDS and not brackets and (doubles := _doubles_in(kind_of_one)):
+            fields.append(Field(name, kind_of_one, struct.Struct("<d"), True, doubles))
+        else:
+            packing = struct.Struct("<" + CODES[kind_of_one]) if kind_of_one in CODES else None
+            fields.append(Field(name, kind_of_one, packing, bool(brackets), int(length) if length else None))
     return tuple(fields)
+
+
+def _doubles_in(kind: str) -> int:
+    """How many float64 a message holds that holds nothing else, else 0."""
+    fields = fields_of(kind)
+    if all(field.length if field.is_array else True for field in fields) and all(
+        field.packing is not None and field.packing.format == "<d" for field in fields
+    ):
+        return sum(field.length or 1 for field in fields)
+    return 0
 
 
 def schema_name(kind: str) -> str:
@@ -125,7 +138,9 @@ def schema_text(kind: str) -> str:
 
 
 def encode(kind: str, values: Sequence[Any]) -> bytes:
-    """A message's bytes; `values` holds its fields in order, a message within it likewise."""
+    """A message's bytes. `values` holds its fields in order, and so for messages within it; of one that is all float64
+    (a pose and its covariance, say) it holds these in one row.
+    """
     out = bytearray(LITTLE_ENDIAN)
     _put(out, kind, values)
     return bytes(out)
@@ -153,7 +168,7 @@ def _put_array(out: bytearray, field: Field, value: Any) -> None:
             raise ValueError(f"{field.name} takes {field.length} numbers, not {len(numbers)}")
         if len(numbers):
             _align(out, field.packing.size)
-            out += memoryview(numbers).cast("B")
+            out += numbers.data.cast("B")
         return
     _put_count(out, len(value))
     for one in value:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -38,17 +39,14 @@ SENSOR_FROM_CAMERA = np.array([0.5, -0.5, 0.5, -0.5])
 """quat_wxyz; camera axes are right, down, forward."""
 DISTORTION = {"pinhole": ("plumb_bob", 5), "brown-conrady": ("plumb_bob", 5), "fisheye": ("equidistant", 4)}
 """ROS's name of a lens model, and how many coefficients it has at least."""
-POINT = np.dtype(
-    {
-        "names": ["x", "y", "z", "intensity", "ring", "time"],
-        "formats": ["<f4", "<f4", "<f4", "<f4", "<u2", "<f4"],
-        "offsets": [0, 4, 8, 12, 16, 18],
-        "itemsize": 22,
-    }
-)
-"""As Velodyne's driver lays them out; time is s after the stamp."""
-POINT_FIELD_CODES = {"<u2": 4, "<f4": 7}
-NO_COVARIANCE = np.zeros(36)
+UINT16, FLOAT32 = 4, 7
+POINT_FIELDS = [
+    ("x", 0, FLOAT32, 1), ("y", 4, FLOAT32, 1), ("z", 8, FLOAT32, 1), ("intensity", 12, FLOAT32, 1),
+    ("ring", 16, UINT16, 1), ("time", 18, FLOAT32, 1),
+]  # fmt: skip
+"""name, offset, type, count, laid out as Velodyne's driver does; time is s after the stamp."""
+POINT = np.dtype([(name, {UINT16: "<u2", FLOAT32: "<f4"}[code]) for name, _, code, _ in POINT_FIELDS])
+NO_COVARIANCE = [0.0] * 36
 NO_ORIENTATION = np.array([-1.0] + [0.0] * 8)
 """How sensor_msgs/Imu says that it has none."""
 NO_FIX, FIX, GPS, DIAGONAL_KNOWN = -1, 0, 1, 2
@@ -69,9 +67,10 @@ def body_frame(info: StreamInfo) -> str:
     return f"{info.vehicle}/base_link"
 
 
-def xyzw(quat_wxyz: Array) -> tuple[float, ...]:
+def pose_of(position: Array, quat_wxyz: Array) -> list[float]:
+    """As a Pose or a Transform: x, y, z, then the quaternion with w last."""
     w, x, y, z = quat_wxyz.tolist()
-    return x, y, z, w
+    return [*position.tolist(), x, y, z, w]
 
 
 def header(t_ns: int, frame_id: str) -> tuple[Any, ...]:
@@ -79,9 +78,10 @@ def header(t_ns: int, frame_id: str) -> tuple[Any, ...]:
 
 
 def transform(t_ns: int, parent: str, child: str, position: Array, quat_wxyz: Array) -> tuple[Any, ...]:
-    return header(t_ns, parent), child, (position.tolist(), xyzw(quat_wxyz))
+    return header(t_ns, parent), child, pose_of(position, quat_wxyz)
 
 
+@lru_cache(maxsize=64)
 def diagonal(*variances: float) -> Array:
     return np.diag(variances)
 
@@ -108,7 +108,8 @@ class Translator:
     def translated(self, stream: str, record: Any) -> Iterator[Outgoing]:
         """Nothing for records no message of ROS fits: battery, actuators, status, events."""
         info = self._recording.infos[stream]
-        return self._by_record.get(info.message, lambda *_: iter(()))(info, record)
+        if info.message in self._by_record:
+            yield from self._by_record[info.message](info, record)
 
     def mounts(self, t_ns: int) -> Outgoing:
         """What /tf_static says."""
@@ -185,12 +186,8 @@ class Translator:
         for axis, name in enumerate("xyz"):
             cloud[name] = scan.points[:, axis]
         cloud["intensity"], cloud["ring"], cloud["time"] = scan.intensities, scan.rings, scan.offsets_ns / NS_PER_S
-        described = [
-            (name, offset, POINT_FIELD_CODES[dtype.str], 1)
-            for name, (dtype, offset) in ((name, (POINT.fields or {})[name][:2]) for name in POINT.names or ())
-        ]
         head, data = header(scan.t_ns, self._frame(info)), cloud.view(np.uint8)
-        fields = (head, 1, len(cloud), described, False, POINT.itemsize, cloud.nbytes, data, True)
+        fields = (head, 1, len(cloud), POINT_FIELDS, False, POINT.itemsize, cloud.nbytes, data, True)
         yield topic_of(f"{info.name}/points"), "sensor_msgs/PointCloud2", fields
 
     def _radar_scan(self, info: StreamInfo, scan: RadarScan) -> Iterator[Outgoing]:
@@ -209,14 +206,14 @@ class Translator:
         )
         fields = (
             header(sample.t_ns, self._frame(info)), (0.0, 0.0, 0.0, 1.0), NO_ORIENTATION,
-            sample.angular_velocity.tolist(), diagonal(gyro, gyro, gyro),
-            sample.specific_force.tolist(), diagonal(accel, accel, accel),
+            sample.angular_velocity, diagonal(gyro, gyro, gyro),
+            sample.specific_force, diagonal(accel, accel, accel),
         )  # fmt: skip
         yield topic_of(info.name), "sensor_msgs/Imu", fields
 
     def _imu_bias(self, info: StreamInfo, bias: ImuBias) -> Iterator[Outgoing]:
         head, exact = header(bias.t_ns, self._frame(info)), np.zeros(9)
-        gyro, accel = bias.gyro_bias.tolist(), bias.accel_bias.tolist()
+        gyro, accel = bias.gyro_bias, bias.accel_bias
         fields = (head, (0.0, 0.0, 0.0, 1.0), NO_ORIENTATION, gyro, exact, accel, exact)
         yield topic_of(f"{info.name}/bias"), "sensor_msgs/Imu", fields
 
@@ -228,7 +225,7 @@ class Translator:
         yield topic_of(info.name), "sensor_msgs/NavSatFix", (head, status, *place, covariance, DIAGONAL_KNOWN)
         variance = fix.speed_sd**2
         covariance = diagonal(variance, variance, variance, 0.0, 0.0, 0.0)
-        velocity = ((fix.velocity_enu.tolist(), (0.0, 0.0, 0.0)), covariance)
+        velocity = [*fix.velocity_enu.tolist(), 0.0, 0.0, 0.0, *covariance.reshape(-1).tolist()]
         in_world = header(fix.t_ns, WORLD)
         yield topic_of(f"{info.name}/velocity"), "geometry_msgs/TwistWithCovarianceStamped", (in_world, velocity)
 
@@ -240,14 +237,14 @@ class Translator:
     def _magnetometer_sample(self, info: StreamInfo, sample: MagnetometerSample) -> Iterator[Outgoing]:
         variance = float(info.details.get("noise_sd") or 0.0) ** 2
         head = header(sample.t_ns, self._frame(info))
-        fields = (head, sample.field_tesla.tolist(), diagonal(variance, variance, variance))
+        fields = (head, sample.field_tesla, diagonal(variance, variance, variance))
         yield topic_of(info.name), "sensor_msgs/MagneticField", fields
 
     def _vehicle_state(self, info: StreamInfo, state: VehicleState) -> Iterator[Outgoing]:
         body = body_frame(info)
         velocity = rotate_inverse(state.quat_wxyz, state.velocity_world).tolist()
-        pose = ((state.position.tolist(), xyzw(state.quat_wxyz)), NO_COVARIANCE)
-        twist = ((velocity, state.angular_velocity_body.tolist()), NO_COVARIANCE)
+        pose = [*pose_of(state.position, state.quat_wxyz), *NO_COVARIANCE]
+        twist = [*velocity, *state.angular_velocity_body.tolist(), *NO_COVARIANCE]
         fields = (header(state.t_ns, WORLD), body, pose, twist)
         yield topic_of(f"{info.name}/odometry"), "nav_msgs/Odometry", fields
         moved = transform(state.t_ns, WORLD, body, state.position, state.quat_wxyz)
@@ -261,8 +258,8 @@ def _on_gimbal(info: StreamInfo) -> bool:
 def _detection(head: tuple[Any, ...], truth: ImageTruth, label: Label) -> tuple[Any, ...]:
     """The box in the image, and the pose of the box in space in camera axes."""
     left, top, right, bottom = label.box_px
-    box = (((0.5 * (left + right), 0.5 * (top + bottom)), 0.0), right - left + 1, bottom - top + 1)
+    box = (0.5 * (left + right), 0.5 * (top + bottom), 0.0, right - left + 1, bottom - top + 1)
     position = rotate_inverse(truth.quat_wxyz, label.centre - truth.position)
     turn = quat_multiply(quat_conjugate(truth.quat_wxyz), quat_from_yaw(label.yaw))
-    pose = ((position.tolist(), xyzw(turn)), NO_COVARIANCE)
+    pose = [*pose_of(position, turn), *NO_COVARIANCE]
     return head, [((label.class_name, 1.0), pose)], box, label.name
