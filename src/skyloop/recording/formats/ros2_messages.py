@@ -31,14 +31,13 @@ from skyloop.messages import (
     RadarScan,
     VehicleState,
 )
+from skyloop.recording.euroc import SENSOR_FROM_CAMERA
 from skyloop.recording.recording import Recording
 from skyloop.streams import NS_PER_S, StreamInfo
 
 WORLD = "map"
-SENSOR_FROM_CAMERA = np.array([0.5, -0.5, 0.5, -0.5])
-"""quat_wxyz; camera axes are right, down, forward."""
 DISTORTION = {"pinhole": ("plumb_bob", 5), "brown-conrady": ("plumb_bob", 5), "fisheye": ("equidistant", 4)}
-"""ROS's name of a lens model, and how many coefficients it has at least."""
+"""ROS's name of a lens model, and how many coefficients it has."""
 UINT16, FLOAT32 = 4, 7
 POINT_FIELDS = [
     ("x", 0, FLOAT32, 1), ("y", 4, FLOAT32, 1), ("z", 8, FLOAT32, 1), ("intensity", 12, FLOAT32, 1),
@@ -142,9 +141,6 @@ class Translator:
         model, count = DISTORTION[d.get("model", "pinhole")]
         distortion = list(d.get("distortion", ()))
         distortion += [0.0] * (count - len(distortion))
-        if len(distortion) > count:
-            model = "rational_polynomial"
-            distortion += [0.0] * (8 - len(distortion))
         k = (fx, 0.0, cx, 0.0, fy, cy, 0.0, 0.0, 1.0)
         p = (fx, 0.0, cx, 0.0, 0.0, fy, cy, 0.0, 0.0, 0.0, 1.0, 0.0)
         head, whole = header(t_ns, optical(self._frame(info))), (0, 0, 0, 0, False)
