@@ -6,9 +6,9 @@ A message's log time is when it arrived, its publish time and its header's stamp
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import IO, Any
 
 import yaml
 from mcap.writer import CompressionType, Writer
@@ -59,6 +59,7 @@ class Mcap:
         self._schemas: dict[str, int] = {}
         self._first_ns, self._last_ns = 0, 0
         self._began = False
+        self._file: IO[bytes] | None = None
         with self._reported():
             self._folder.mkdir(parents=True, exist_ok=True)
             self._file = self._partial.open("wb")
@@ -79,7 +80,8 @@ class Mcap:
     def finish(self) -> None:
         with self._reported():
             self._writer.finish()
-            self._file.close()
+            if self._file:
+                self._file.close()
             self._partial.replace(self._path)
         write_whole(self._folder / "metadata.yaml", yaml.safe_dump(self._metadata(), sort_keys=False))
 
@@ -132,7 +134,12 @@ class Mcap:
         try:
             yield
         except OSError as error:
-            self._partial.unlink(missing_ok=True)
+            # what is still buffered cannot be written either
+            with suppress(OSError):
+                if self._file:
+                    self._file.close()
+            with suppress(OSError):
+                self._partial.unlink()
             raise DatasetError(f"cannot write '{self._path}': {error.strerror}") from error
 
 
