@@ -23,4 +23,5 @@ FORMATS = {
         "skyloop.recording.formats.coco:Coco", "coco", False, "COCO: instances with masks, one JSON per split"
     ),
     "yolo": Format("skyloop.recording.formats.yolo:Yolo", "yolo", False, "YOLO as Ultralytics reads it: data.yaml"),
+    "mcap": Format("skyloop.recording.formats.ros2_bag:Mcap", "ros2", False, "MCAP with ROS 2 definitions (rosbag2)"),
 }
