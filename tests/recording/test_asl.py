@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -296,6 +295,24 @@ def test_the_ground_truth_is_the_motion_of_the_imu(recording: Recording, tmp_pat
     # what was last told: of the first, from 30 ms the second; the third came with the second group
     assert table[[0, 1, 2, 49, 50, 99], 11].tolist() == [0.0, 0.0, 3e7, 3e7, 5e8, 5e8]
     assert (table[:, 14] == -table[:, 11]).all()
+
+
+def test_another_vehicle_has_its_own_folder_and_body(recording: Recording, tmp_path: Path) -> None:
+    turning, messages = curved(recording, tmp_path / "dataset")
+    other = {name.replace("drone", "wing"): replace(info, name=name.replace("drone", "wing"), vehicle="wing")
+             for name, info in recording.infos.items() if name in ("truth/drone", "drone/imu0", "drone/cam1")}  # fmt: skip
+    facts = {**recording.facts, "scenario": {"vehicles": [{"name": "drone"}, {"name": "wing"}]}}
+    writer = Asl(replace(turning, infos={**turning.infos, **other}, facts=facts))
+    writer.add([replace(message, stream="truth/wing") for message in messages])
+    writer.finish()
+    first, second = turning.folder / "mav0", turning.folder / "mav1"
+    assert {path.name for path in second.iterdir()} == {"body.yaml", "imu0", "cam1", STATES}
+    table = np.array(rows(second / STATES), float)
+    np.testing.assert_array_equal(table[:, 1:4], [message.data.position for message in messages])
+    assert rows(first / STATES) == []
+    np.testing.assert_allclose(t_bs(second / "cam1")[:3, 3], [0.12, -0.1, 0.0], atol=1e-12)
+    assert np.abs(t_bs(first / "cam1")[:3, 3] - [0.12, -0.1, 0.0]).max() > 0.03
+    np.testing.assert_allclose(t_bs(first / "imu0"), np.eye(4), atol=1e-12)
 
 
 def evo_ape(home: Path, *arguments: object) -> dict[str, float]:
