@@ -2,54 +2,31 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import cv2
 import numpy as np
 import pytest
-import yaml
+from asl_reading import STATES, copy, picture, pixels_of, rows, sensor, t_bs, world_from_body, write
 from scipy.spatial.transform import Rotation
 
 from skyloop.datasets.recording_run import plan_recording
 from skyloop.datasets.rig import RecordOptions, rig_scenario
 from skyloop.datasets.worker import record_share
-from skyloop.errors import DatasetError
 from skyloop.messages import ImuBias, Message, VehicleState
-from skyloop.recording.files import RowFile
 from skyloop.recording.formats.asl import Asl
 from skyloop.recording.formats.tum import Tum
-from skyloop.recording.recording import Recording, open_recording
+from skyloop.recording.recording import Recording
 from skyloop.streams import Mount
 
 IMU_POSITION, IMU_ROTATION_DEG = [0.03, -0.05, 0.02], [10.0, -20.0, 35.0]
 DISTORTION = [-0.2, 0.05, 0.002, -0.001]
-STATES = "state_groundtruth_estimate0"
-
-
-def write(folder: Path, kind: Any = Asl) -> Path:
-    recording = open_recording(folder)
-    writer = kind(recording)
-    for group in range(writer.first_group, recording.n_groups):
-        writer.add(recording.group(group))
-    writer.finish()
-    return folder / "mav0"
-
-
-def copy(recording: Recording, folder: Path, streams: tuple[str, ...] | None = None) -> Path:
-    """With the same journal, which nobody writes to; of all streams, or of these."""
-    folder.mkdir()
-    data = json.loads((recording.folder / "recording.json").read_text())
-    data["streams"] = [info for info in data["streams"] if streams is None or info["name"] in streams]
-    (folder / "recording.json").write_text(json.dumps(data))
-    (folder / "journal").symlink_to(recording.folder / "journal")
-    return folder
+WINGS = ("truth/drone", "drone/imu0", "drone/cam1")
+"""Streams a second vehicle gets a copy of."""
 
 
 @pytest.fixture(scope="module")
@@ -70,47 +47,6 @@ def skewed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     plan_recording(rig_scenario(options, overrides), folder, frames=3, rate_hz=10.0, formats=())
     record_share(folder, 0, 1)
     return write(folder)
-
-
-def rows(folder: Path) -> list[list[str]]:
-    text = (folder / "data.csv").read_text()
-    assert text.startswith("#") and text.endswith("\n")
-    return [line.split(",") for line in text.splitlines()[1:]]
-
-
-def sensor(folder: Path) -> dict[str, Any]:
-    return yaml.safe_load((folder / "sensor.yaml").read_text())  # type: ignore[no-any-return]
-
-
-def t_bs(folder: Path) -> np.ndarray:
-    block = sensor(folder)["T_BS"]
-    return np.array(block["data"]).reshape(block["rows"], block["cols"])
-
-
-def world_from_body(mav: Path, stamp: str) -> np.ndarray:
-    row = next(row for row in rows(mav / STATES) if row[0] == stamp)
-    pose = np.eye(4)
-    pose[:3, :3] = Rotation.from_quat(np.array(row[4:8], float), scalar_first=True).as_matrix()
-    pose[:3, 3] = np.array(row[1:4], float)
-    return pose
-
-
-def picture(path: Path) -> np.ndarray:
-    image = cv2.imread(str(path), cv2.IMREAD_UNCHANGED)
-    assert image is not None
-    return image
-
-
-def pixels_of(points_world: np.ndarray, mav: Path, camera: str, stamp: str) -> tuple[np.ndarray, np.ndarray]:
-    """Where OpenCV sees world points, from nothing but the dataset; and how far along its axis."""
-    about = sensor(mav / camera)
-    camera_from_world = np.linalg.inv(world_from_body(mav, stamp) @ t_bs(mav / camera))
-    turn, _ = cv2.Rodrigues(camera_from_world[:3, :3])
-    fx, fy, cx, cy = about["intrinsics"]
-    matrix = np.array([[fx, 0.0, cx], [0.0, fy, cy], [0.0, 0.0, 1.0]])
-    lens = np.array(about["distortion_coefficients"])
-    pixels, _ = cv2.projectPoints(points_world, turn, camera_from_world[:3, 3], matrix, lens)
-    return pixels[:, 0], (points_world @ camera_from_world[:3, :3].T + camera_from_world[:3, 3])[:, 2]
 
 
 def test_rows_are_the_samples_and_every_row_has_its_file(recording: Recording, mav0: Path) -> None:
@@ -300,7 +236,7 @@ def test_the_ground_truth_is_the_motion_of_the_imu(recording: Recording, tmp_pat
 def test_another_vehicle_has_its_own_folder_and_body(recording: Recording, tmp_path: Path) -> None:
     turning, messages = curved(recording, tmp_path / "dataset")
     other = {name.replace("drone", "wing"): replace(info, name=name.replace("drone", "wing"), vehicle="wing")
-             for name, info in recording.infos.items() if name in ("truth/drone", "drone/imu0", "drone/cam1")}  # fmt: skip
+             for name, info in recording.infos.items() if name in WINGS}  # fmt: skip
     facts = {**recording.facts, "scenario": {"vehicles": [{"name": "drone"}, {"name": "wing"}]}}
     writer = Asl(replace(turning, infos={**turning.infos, **other}, facts=facts))
     writer.add([replace(message, stream="truth/wing") for message in messages])
@@ -345,115 +281,3 @@ def test_evo_agrees_with_an_independently_moved_copy(recording: Recording, tmp_p
     assert evo_ape(tmp_path, "euroc", states, tmp_path / "moved.txt", "--align")["max"] < 1e-6
     apart = np.sqrt(np.mean(np.sum((moved - places) ** 2, axis=1)))
     assert evo_ape(tmp_path, "euroc", states, tmp_path / "moved.txt")["rmse"] == pytest.approx(apart, abs=1e-5)
-
-
-def tree(mav: Path) -> dict[str, str]:
-    files = (path for path in mav.rglob("*") if path.is_file())
-    return {str(path.relative_to(mav)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
-
-
-def check_valid(mav: Path) -> int:
-    """A dataset at any time: whole rows in order, each with its whole file; how many rows there are."""
-    count = 0
-    for table in mav.glob("*/data.csv"):
-        folder = table.parent
-        assert sensor(folder)["T_BS"]["rows"] == 4
-        columns = len(table.read_text().splitlines()[0].split(","))
-        stamps = []
-        for row in rows(folder):
-            assert len(row) == columns
-            stamps.append(int(row[0]))
-            if row[1].endswith(".png"):
-                assert picture(folder / "data" / row[1]) is not None
-            elif row[1].endswith(".npy"):
-                np.load(folder / "data" / row[1])
-            else:
-                assert np.isfinite([float(number) for number in row[1:]]).all()
-        assert stamps == sorted(set(stamps))
-        count += len(stamps)
-    return count
-
-
-FEW_STREAMS = ("drone/cam0", "drone/lidar0", "drone/radar0/raw", "drone/imu0", "truth/drone/imu0", "truth/drone")
-KILLER = """
-import os, random, signal, sys, time
-from pathlib import Path
-from skyloop.recording.formats.asl import Asl
-from skyloop.recording.recording import open_recording
-
-def write(folder):
-    recording = open_recording(Path(folder))
-    writer = Asl(recording)
-    for group in range(recording.n_groups):
-        writer.add(recording.group(group))
-    writer.finish()
-
-def fork(folder):
-    child = os.fork()
-    if not child:
-        try:
-            write(folder)
-        finally:
-            os._exit(0)
-    return child
-
-began = time.perf_counter()
-os.waitpid(fork(sys.argv[1]), 0)
-whole = time.perf_counter() - began
-chance = random.Random(7)
-for number, folder in enumerate(sys.argv[2:]):
-    child = fork(folder)
-    time.sleep(whole * (number + chance.random()) / len(sys.argv[2:]))
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-"""
-
-
-def test_killed_at_any_instant_it_is_a_shorter_dataset_and_goes_on_to_the_same_bytes(
-    recording: Recording, mav0: Path, tmp_path: Path
-) -> None:
-    folders = [copy(recording, tmp_path / f"killed{k}", FEW_STREAMS) for k in range(7)]
-    subprocess.run([sys.executable, "-c", KILLER, *map(str, folders)], check=True, timeout=60)
-    expected, whole = tree(folders[0] / "mav0"), check_valid(folders[0] / "mav0")
-    assert set(expected.items()) - {(".groups", expected[".groups"])} <= set(tree(mav0).items())
-    left = []
-    for folder in folders[1:]:
-        left.append(check_valid(folder / "mav0"))
-        write(folder)
-        assert tree(folder / "mav0") == expected
-    assert sum(count < whole for count in left) >= 3, left
-
-
-@pytest.mark.parametrize("call", [8, 12])
-def test_ended_between_two_rows_it_goes_on_to_the_same_bytes(
-    call: int, recording: Recording, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder, other = (copy(recording, tmp_path / name, FEW_STREAMS) for name in ("dataset", "other"))
-    expected, whole = tree(write(other)), check_valid(other / "mav0")
-    calls = 0
-    append = RowFile.append
-
-    def ends(self: RowFile, lines: list[str]) -> None:
-        nonlocal calls
-        calls += 1
-        if calls == call:
-            raise DatasetError("the disk is full")
-        append(self, lines)
-
-    monkeypatch.setattr(RowFile, "append", ends)
-    with pytest.raises(DatasetError, match="disk is full"):
-        write(folder)
-    monkeypatch.undo()
-    assert 0 < check_valid(folder / "mav0") < whole
-    assert json.loads((folder / "mav0/.groups").read_text())["groups"] == Asl(open_recording(folder)).first_group >= 1
-    assert tree(write(folder)) == expected
-
-
-def test_rows_that_went_missing_are_written_anew(recording: Recording, tmp_path: Path) -> None:
-    folder = copy(recording, tmp_path / "dataset", FEW_STREAMS)
-    expected = tree(write(folder))
-    assert Asl(open_recording(folder)).first_group == recording.n_groups
-    table = folder / "mav0/imu0/data.csv"
-    table.write_text("".join(table.read_text().splitlines(keepends=True)[:-3]))
-    assert Asl(open_recording(folder)).first_group == 0
-    assert tree(write(folder)) == expected
