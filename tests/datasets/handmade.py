@@ -1,4 +1,4 @@
-"""A recording made without a simulator: an IMU, a small camera with its truth, and a vehicle's state, in three groups."""
+"""A recording made without a simulator, in three groups: an IMU, a small camera with its truth, a vehicle's state."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ INFOS = {
 }
 FACTS: dict[str, Any] = {
     "vehicle": "drone", "seed": 1, "frames": FRAMES, "rate_hz": 10.0, "group_frames": GROUP_FRAMES, "n_groups": 3,
-    "scenario": {"name": "hand-made", "world": {"name": "none"}}, "versions": {"skyloop": "0"}, "classes": ["sky", "person"],
+    "scenario": {"name": "hand-made", "world": {"name": "none"}}, "versions": {"skyloop": "0"},
+    "classes": ["sky", "person"],
 }  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from skyloop.recording.files import RowFile, write_whole
 from skyloop.recording.formats.registry import Format
 from skyloop.recording.recording import Recording
 
-YAML = "sensor_type: {}\nrate_hz: {}\nT_BS:\n  cols: 4\n  rows: 4\n  data: [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]\n"
+YAML = "sensor_type: {}\nrate_hz: {}\nT_BS:\n  data: [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]\n"
 TINY = {
     "asl": Format("tiny_formats:TinyAsl", "mav0", True, "rows and files"),
     "voc": Format("tiny_formats:TinyVoc", "voc", False, "all at the end"),
@@ -49,12 +49,14 @@ class TinyVoc:
     def __init__(self, recording: Recording) -> None:
         self.first_group = 0
         self._folder = recording.folder / "voc"
+        self._count = 0
 
     def add(self, messages: list[Message]) -> None:
         for message in messages:
             if message.stream == "truth/drone/rgb0":
+                self._count += 1
                 boxes = [label.box_px for label in message.data.labels]
                 write_whole(self._folder / f"{message.t_ns}.txt", f"{self._folder.parent.name} {boxes}\n")
 
     def finish(self) -> None:
-        write_whole(self._folder / "list.txt", f"{len(list(self._folder.iterdir()))}\n")
+        write_whole(self._folder / "list.txt", f"{self._count}\n")

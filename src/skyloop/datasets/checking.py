@@ -71,7 +71,7 @@ def repair(folder: Path) -> list[str]:
         else:
             _rebuild(recording, name, in_place=FORMATS[name].grows and why == BEHIND)
             done.append(f"{name} was written anew from the journal: {why}")
-    manifest = write_manifest(folder, _distrusted(before))
+    manifest = write_manifest(folder, _distrusted(before, left=bool(trouble)))
     if manifest != before.manifest:
         state = "complete" if manifest.complete else f"not complete: {manifest.groups} of {recording.n_groups} groups"
         done.append(f"{NAME} was written anew; the dataset is {state}")
@@ -84,8 +84,8 @@ def _why_not_rebuild(examined: _Examined) -> str:
         return "the journal is broken"
     if not examined.journal.sound_groups:
         return "the journal holds no whole group"
-    if examined.manifest is not None and examined.manifest.groups > examined.journal.sound_groups:
-        return "the journal holds fewer whole groups than it did"
+    if any(name.startswith("journal/") and what != NOT_LISTED for name, what in examined.different.items()):
+        return "the journal is not what it was"
     return ""
 
 
@@ -105,7 +105,7 @@ def _examine(recording: Recording) -> _Examined:
             what = "is missing, so nothing can be said about changed files; `skyloop check --repair` writes it"
             findings.append(Finding(what, NAME, "warning"))
         else:
-            different = _not_as_listed(recording, manifest)
+            different = differences(folder, manifest)
     except DatasetError as error:
         findings.append(Finding(str(error), NAME))
     for name, what in different.items():
@@ -117,19 +117,6 @@ def _examine(recording: Recording) -> _Examined:
         if why:
             wrong[name] = why
     return _Examined(findings, journal, manifest, different, wrong)
-
-
-def _not_as_listed(recording: Recording, manifest: Manifest) -> dict[str, str]:
-    """Groups that were still open when the manifest was written may have grown since."""
-    open_groups = {
-        recording.group_path(group).relative_to(recording.folder).as_posix()
-        for group in range(manifest.groups, recording.n_groups)
-    }
-    return {
-        name: what
-        for name, what in differences(recording.folder, manifest).items()
-        if manifest.complete or name not in open_groups
-    }
 
 
 def _expected_formats(folder: Path) -> list[str]:
@@ -233,7 +220,7 @@ def _rebuild(recording: Recording, name: str, in_place: bool) -> None:
     shutil.rmtree(recording.folder / REBUILD)
 
 
-def _distrusted(before: _Examined) -> dict[str, Entry]:
+def _distrusted(before: _Examined, left: bool) -> dict[str, Entry]:
     """What cannot be made anew and is not as listed stays listed as it was: a new manifest must not bless it."""
     outputs = tuple(kind.output for kind in FORMATS.values())
     if before.manifest is None:
@@ -241,5 +228,5 @@ def _distrusted(before: _Examined) -> dict[str, Entry]:
     return {
         name: before.manifest.files[name]
         for name in before.different
-        if name in before.manifest.files and name.split("/")[0] not in outputs
+        if name in before.manifest.files and (left or name.split("/")[0] not in outputs)
     }

@@ -1,8 +1,8 @@
 """`manifest.json`: size and BLAKE2b hash of every file of a dataset, to tell later whether any of them changed.
 
 Not listed: the manifest itself; `summary.json`, which holds wall times and so differs between equal recordings; the
-report, which is made from the rest and tells of this very check; the marks of finished formats; and files that are
-still being written.
+report, which is made from the rest and tells of this very check; the marks of finished formats; and files and
+groups that are still being written.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any
 
 from skyloop.errors import DatasetError
 from skyloop.recording.files import write_whole
+from skyloop.recording.journal import is_whole
 from skyloop.recording.recording import open_recording
 
 NAME = "manifest.json"
@@ -57,9 +58,12 @@ def entry_of(path: Path) -> Entry:
 def files_of(folder: Path) -> Iterator[str]:
     """Paths a manifest lists, in order."""
     for path in sorted(folder.rglob("*")):
+        if not path.is_file():
+            continue
         relative = path.relative_to(folder)
         unfinished = any(part.endswith(PARTIAL) for part in relative.parts)
-        if relative.as_posix() not in UNLISTED and not unfinished and path.is_file():
+        unfinished |= relative.parts[0] == "journal" and not is_whole(path)
+        if relative.as_posix() not in UNLISTED and not unfinished:
             yield relative.as_posix()
 
 
