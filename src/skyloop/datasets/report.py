@@ -31,10 +31,10 @@ from skyloop.datasets.report_parts import (
     verdict,
 )
 from skyloop.errors import DatasetError, SkyloopError
-from skyloop.messages import CameraImage, ImageTruth, Label, Message, RadarScan, VehicleState
+from skyloop.messages import CameraImage, ImageTruth, Label, LidarScan, Message, RadarScan, VehicleState
 from skyloop.perception.radar_processing.processor import RadarProcessor
 from skyloop.recording.files import write_whole
-from skyloop.recording.pictures import PAINTERS
+from skyloop.recording.pictures import LIDAR_REACH, PAINTERS
 from skyloop.recording.recording import Recording, open_recording
 from skyloop.streams import NS_PER_S
 
@@ -42,6 +42,8 @@ NAME = "report.html"
 SHEET, SHEET_PX = 12, 360
 """Images of the contact sheet, and their width."""
 MOST_FINDINGS = 40
+MOST_TOLERANCE = 0.5
+"""Beyond which a measured noise says nothing."""
 
 
 @dataclass(slots=True)
@@ -139,10 +141,11 @@ def _findings(findings: list[Finding]) -> str:
         return section(
             "Check", f"<p>{verdict(True, 'Nothing is wrong')} with the journal, the formats or the hashes.</p>"
         )
+    kinds = {"error": "bad", "warning": "warn"}
     rows = [
-        (Cell(f'<span class="{"bad" if finding.severity == "error" else "warn"}">{finding.severity}</span>'), finding.where, finding.what)
+        (Cell(f'<span class="{kinds[finding.severity]}">{finding.severity}</span>'), finding.where, finding.what)
         for finding in findings[:MOST_FINDINGS]
-    ]  # fmt: skip
+    ]
     more = f"and {len(findings) - MOST_FINDINGS} more; see skyloop check" if len(findings) > MOST_FINDINGS else ""
     return section("Check", table(("", "where", "what"), rows), more)
 
@@ -167,7 +170,9 @@ def _one_instant(recording: Recording, survey: _Survey) -> str:
             continue
         pictures = PAINTERS[type(message.data).__name__](message.data)
         if isinstance(message.data, RadarScan):
-            pictures = {**pictures, **_radar_pictures(recording, survey, stream)}
+            pictures = _radar_pictures(recording, survey, stream) or pictures
+        if isinstance(message.data, LidarScan):
+            pictures = {"": _closer(pictures[""], message.data)}
         for suffix, picture in pictures.items():
             photo = isinstance(message.data, CameraImage) or suffix == "/normals"
             tiles.append(
@@ -176,9 +181,8 @@ def _one_instant(recording: Recording, survey: _Survey) -> str:
     if not tiles:
         return ""
     note = (
-        "Depth: near is red, far is blue, black has no value. LiDAR from above, forward up, rings 10 m apart, colour is "
-        "height. Radar volts: antennas below each other, samples to the right, chirps downwards; range over speed: nearest "
-        "below, receding to the right."
+        "Depth: near is red, far is blue, black has no value. LiDAR from above, forward up, rings 10 m apart, colour "
+        "is height. Radar after its clutter is removed: nearest below, receding to the right, bright is strong."
     )
     return section("One instant, every sensor", f'<div class="grid">{"".join(tiles)}</div>', note)
 
@@ -192,6 +196,16 @@ def _radar_pictures(recording: Recording, survey: _Survey, stream: str) -> dict[
         # a radar of one's own need not fit our processing
         return {}
     return {" as range over speed": PAINTERS["RangeDopplerImage"](image)[""]}
+
+
+def _closer(picture: NDArray[np.uint8], scan: LidarScan) -> NDArray[np.uint8]:
+    """The middle of a scan's picture, where its points are, three times as large at most."""
+    middle = picture.shape[0] // 2
+    away = np.hypot(scan.points[:, 0], scan.points[:, 1]) if len(scan.points) else np.array([LIDAR_REACH])
+    half = int(np.clip(1.1 * np.quantile(away, 0.98) / LIDAR_REACH, 1 / 3, 1.0) * middle)
+    times = max(1, middle // half)
+    near = picture[middle - half : middle + half, middle - half : middle + half]
+    return near.repeat(times, axis=0).repeat(times, axis=1)
 
 
 def _flight(survey: _Survey) -> str:
@@ -290,7 +304,8 @@ def _draw_labels(axes: Any, survey: _Survey, colours: dict[str, str]) -> None:
     sizes.set(title="box sizes", xlabel="width, px", ylabel="height, px", xlim=(0, None), ylim=(0, None))
     occlusions.set(title="occlusion", xlabel="share hidden", ylabel="labels", xlim=(0, 1))
     sides.set(title="distance", xlabel="m", ylabel="labels")
-    sizes.legend(loc="best", frameon=False)
+    handles, names = sizes.get_legend_handles_labels()
+    occlusions.legend(handles, names, loc="upper right", frameon=False)
 
 
 def _noise(rows: list[NoiseRow]) -> str:
@@ -299,14 +314,26 @@ def _noise(rows: list[NoiseRow]) -> str:
     shown = []
     for row in rows:
         configured = f"{row.low:.4g}" if row.low == row.high else f"{row.low:.3g} to {row.high:.3g}"
+        said = Cell("too few to say") if row.tolerance > MOST_TOLERANCE else verdict(row.holds)
         shown.append(
-            (row.stream, row.quantity, configured, f"{row.measured:.4g}", row.unit, row.n, verdict(row.holds))
-        )  # fmt: skip
+            (
+                row.stream,
+                row.quantity,
+                configured,
+                f"{row.measured:.4g}",
+                row.unit,
+                row.n,
+                f"±{row.tolerance:.0%}",
+                said,
+            )
+        )
     note = (
-        "Samples against the truth at the same instants, within four standard errors. Configured depth noise depends on the "
-        "surface, which is not recorded, so the span over all materials is given."
+        "Samples against the truth at the same instants; four standard errors are allowed. Configured depth noise "
+        "depends on the surface, which is not recorded, so the span over all materials is given."
     )
-    return section("Noise", table(("stream", "quantity", "configured", "measured", "unit", "n", ""), shown), note)
+    return section(
+        "Noise", table(("stream", "quantity", "configured", "measured", "unit", "n", "allowed", ""), shown), note
+    )
 
 
 def _provenance(recording: Recording) -> str:

@@ -17,7 +17,8 @@ INK = "#23303b"
 COLOURS = ("#d1495b", "#1f77b4", "#2a9d5c", "#e08e1b", "#8a63b8", "#4b7f8c", "#b5651d", "#5c6bc0")
 """Of the classes, in the order of their names."""
 STYLE = """
-body{font:15px/1.5 system-ui,-apple-system,"Segoe UI",Helvetica,Arial,sans-serif;color:#23303b;margin:0;background:#f4f6f8}
+body{font:15px/1.5 system-ui,-apple-system,"Segoe UI",Helvetica,Arial,sans-serif;color:#23303b}
+body{margin:0;background:#f4f6f8}
 main{max-width:1120px;margin:0 auto;padding:24px 20px 60px}
 h1{font-size:26px;margin:8px 0 0}h2{font-size:18px;margin:0 0 10px}
 .lead{color:#5a6872;margin:2px 0 18px}
@@ -139,10 +140,11 @@ def boxed(image: NDArray[np.uint8], labels: Sequence[Label], colours: dict[str, 
     draw = ImageDraw.Draw(picture)
     for label in sorted(labels, key=lambda item: -item.distance):
         left, top, right, bottom = label.box_px
-        box = (left * scale, top * scale, (right + 1) * scale - 1, (bottom + 1) * scale - 1)
+        # around the thing, so that what is small is not painted over
+        box = (left * scale - 3, top * scale - 3, (right + 1) * scale + 2, (bottom + 1) * scale + 2)
         colour = colours[label.class_name]
         draw.rectangle(box, outline=colour, width=2)
-        if box[2] - box[0] >= 14:
+        if box[2] - box[0] >= 20:
             spot = draw.textbbox((box[0], box[1] - 12), label.class_name)
             draw.rectangle((spot[0], spot[1] - 1, spot[2] + 3, spot[3] + 1), fill=colour)
             draw.text((box[0] + 2, box[1] - 12), label.class_name, fill="white")
