@@ -18,4 +18,6 @@ class Format:
 
 FORMATS = {
     "asl": Format("skyloop.recording.formats.asl:Asl", "mav0", True, "ASL/EuRoC: mav0/ with data.csv and sensor.yaml"),
+    "tum": Format("skyloop.recording.formats.tum:Tum", "tum", False, "TUM RGB-D: trajectory, colour and depth images"),
+    "kitti": Format("skyloop.recording.formats.kitti:Kitti", "kitti", False, "KITTI: clouds, images, labels, poses"),
 }
