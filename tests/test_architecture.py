@@ -23,6 +23,7 @@ FOUNDATION = {
 }  # fmt: skip
 ASSEMBLY = {
     "validation", "scenario", "assembly", "running", "looking", "trials", "datasets", "bench", "catalogue", "doctor", "cli",
+    "cli_datasets",
 }  # fmt: skip
 SPINE = {
     "world": FOUNDATION,

@@ -17,11 +17,12 @@ RATE_HZ, GROUP_FRAMES, FRAMES, FIRST = 10, 4, 10, 20
 """Frame 20 of the grid is the first that is recorded."""
 SIZE = (24, 16)
 """px."""
+LENS = {"width": 24, "height": 16, "fx": 12.0, "fy": 12.0, "cx": 11.5, "cy": 7.5}
 INFOS = {
     info.name: info
     for info in (
-        StreamInfo("drone/rgb0", "CameraImage", Rate(10), "drone", details={"width": 24, "height": 16}),
-        StreamInfo("truth/drone/rgb0", "ImageTruth", Rate(10), "drone", details={"width": 24, "height": 16}),
+        StreamInfo("drone/rgb0", "CameraImage", Rate(10), "drone", details=LENS),
+        StreamInfo("truth/drone/rgb0", "ImageTruth", Rate(10), "drone", details=LENS),
         StreamInfo("drone/imu0", "ImuSample", Rate(200), "drone"),
         StreamInfo("truth/drone", "VehicleState", Rate(50), "drone"),
         StreamInfo("drone/events", "Event", None, "drone"),

@@ -158,7 +158,7 @@ def test_rows_and_files_of_asl_belong_together(dataset: Recording) -> None:
     assert "mav0/imu0/data.csv: 1 samples of drone/imu0 have no row: 2020000000 ns" in lines
     assert "mav0/imu0/data.csv: 1 stamps do not rise: 2045000000 ns after 2050000000 ns" in lines
     assert "mav0/imu0/sensor.yaml: cannot be read" in lines
-    assert "removed mav0/rgb0/data/1.raw, which had no row" in repair(dataset.folder)
+    assert "removed from mav0/rgb0/data 1 files without a row: 1.raw" in repair(dataset.folder)
     assert content(dataset.folder) == before
 
 
@@ -247,3 +247,26 @@ def test_before_the_first_message_and_without_any(tmp_path: Path) -> None:
     (tmp_path / "plan.json").unlink()
     with pytest.raises(DatasetError, match="holds no recording"):
         check(tmp_path)
+
+
+def test_the_verb_tells_and_its_exit_code_says_whether_anything_is_wrong(
+    made: Recording, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from skyloop.cli import app
+
+    def run(*words: str) -> tuple[int, str]:
+        code = app(["check", str(made.folder), *words], standalone_mode=False)
+        return code or 0, capsys.readouterr().out
+
+    write_manifest(made.folder)
+    code, text = run()
+    assert code == 0 and "nothing is wrong" in text
+    write_group(made, 1, [message for message in messages_of(1) if message.index != 24])
+    code, text = run("--json")
+    findings = json.loads(text)["findings"]
+    assert code == 1
+    assert {
+        "severity": "error",
+        "where": "drone/rgb0",
+        "what": "1 samples are missing: 24 at 2400000000 ns",
+    } in findings

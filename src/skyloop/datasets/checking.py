@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skyloop.datasets.check_asl import asl_sensors, check_asl
-from skyloop.datasets.check_journal import Finding, Journal, check_journal
+from skyloop.datasets.check_journal import Finding, Journal, check_journal, named
 from skyloop.datasets.export import Exporter, whole_formats
 from skyloop.errors import DatasetError
 from skyloop.recording.formats.registry import FORMATS
@@ -69,8 +69,9 @@ def repair(folder: Path) -> list[str]:
         if trouble:
             done.append(f"{name} was left as it is: {why}, but {trouble}")
         else:
-            _rebuild(recording, name, in_place=FORMATS[name].grows and why == BEHIND)
-            done.append(f"{name} was written anew from the journal: {why}")
+            in_place = FORMATS[name].grows and why == BEHIND
+            _rebuild(recording, name, in_place)
+            done.append(f"{name} was {'completed' if in_place else 'written anew'} from the journal: {why}")
     manifest = write_manifest(folder, _distrusted(before, left=bool(trouble)))
     if manifest != before.manifest:
         state = "complete" if manifest.complete else f"not complete: {manifest.groups} of {recording.n_groups} groups"
@@ -149,7 +150,7 @@ def _check_format(
     if not output.exists():
         severity = "error" if groups is not None else "warning"
         what = "is gone" if groups is not None else "is not written yet"
-        return [Finding(f"{name} {what}; `skyloop check --repair` writes it", kind.output, severity)], what  # type: ignore[arg-type]
+        return [Finding(f"{name} {what}; `skyloop check --repair` writes it", kind.output, severity)], f"it {what}"  # type: ignore[arg-type]
     findings = []
     if kind.output == "mav0":
         findings = check_asl(output, recording, journal, marked)
@@ -184,9 +185,12 @@ def _drop_orphans(folder: Path) -> list[str]:
     done = []
     mav0 = folder / "mav0"
     for sensor in asl_sensors(mav0) if mav0.is_dir() else []:
-        for path in sensor.orphans() if (sensor.folder / "data.csv").is_file() else []:
+        orphans = sensor.orphans() if (sensor.folder / "data.csv").is_file() else []
+        for path in orphans:
             path.unlink()
-            done.append(f"removed {path.relative_to(folder).as_posix()}, which had no row")
+        if orphans:
+            names = named(f"{len(orphans)} files without a row", [path.name for path in orphans])
+            done.append(f"removed from {sensor.folder.relative_to(folder).as_posix()}/data {names}")
     return done
 
 

@@ -74,7 +74,8 @@ def write_report(folder: Path) -> Path:
     facts = recording.facts
     scenario = facts.get("scenario", {})
     world = scenario.get("world", {}).get("name") or scenario.get("world", {}).get("file") or "?"
-    frames = len(max((survey.stamps[s] for s in recording.streams_of("CameraImage") if s in survey.stamps), default=[]))
+    cameras = recording.streams_of("CameraImage")
+    frames = max((len(survey.stamps.get(stream, ())) for stream in cameras), default=0)
     lead = f"{frames or facts['frames']} frames at {facts['rate_hz']:g} Hz in the world '{world}', seed {facts['seed']}"
     if recording.whole_groups() < recording.n_groups:
         lead += f"; {recording.whole_groups()} of {recording.n_groups} groups are recorded"

@@ -39,6 +39,8 @@ def view(folder: Path, save: Path | None = None) -> int:
         where = "start the viewer" if save is None else f"write '{save}'"
         hint = "; on a machine without a screen use --save FILE.rrd" if save is None else ""
         raise DatasetError(f"cannot {where}: {error}{hint}") from None
+    stream.set_log_time_enabled(False)
+    stream.set_log_tick_enabled(False)
     count = _Logger(recording, rr, stream).log_all()
     stream.flush()
     stream.disconnect()
@@ -135,21 +137,25 @@ class _Logger:
 
     def _state(self, entity: str, state: Any) -> None:
         rr = self._rr
-        self._put(entity, rr.Transform3D(translation=state.position, mat3x3=matrix_from_quat(state.quat_wxyz)))
+        self._put(
+            entity, rr.Transform3D(translation=np.array(state.position), mat3x3=matrix_from_quat(state.quat_wxyz))
+        )
         self._put("plots/height", rr.Scalars(float(state.position[2])))
         self._put("plots/speed", rr.Scalars(float(np.linalg.norm(state.velocity_world))))
 
     def _image(self, entity: str, image: Any) -> None:
-        self._put(entity, self._rr.Image(image.colour).compress(jpeg_quality=JPEG_QUALITY))
+        self._put(entity, self._rr.Image(np.array(image.colour)).compress(jpeg_quality=JPEG_QUALITY))
 
     def _truth(self, entity: str, truth: Any) -> None:
         rr = self._rr
         if truth.classes is not None:
-            self._put(f"{entity}/classes", rr.SegmentationImage(truth.classes))
+            self._put(f"{entity}/classes", rr.SegmentationImage(np.array(truth.classes)))
         if truth.depth is not None:
             metres = np.where(np.isfinite(truth.depth), truth.depth, 0.0).astype(np.float32)
             self._put(f"{entity}/true_depth", rr.DepthImage(metres, meter=1.0))
-        boxes = np.array([label.box_px for label in truth.labels], float).reshape(-1, 4) + [0.0, 0.0, 1.0, 1.0]
+        boxes = np.array([label.box_px for label in truth.labels], float).reshape(-1, 4)
+        # our last pixels are inside the box, Rerun's corners are edges
+        boxes[:, 2:] += 1.0
         numbers = [self._recording.classes.index(label.class_name) for label in truth.labels]
         names = [label.name for label in truth.labels]
         kind = rr.Box2DFormat.XYXY
@@ -161,26 +167,28 @@ class _Logger:
         self._put("world/labels", solid)
 
     def _depth(self, entity: str, image: Any) -> None:
-        self._put(entity, self._rr.DepthImage(image.depth, meter=1.0))
+        self._put(entity, self._rr.DepthImage(np.array(image.depth), meter=1.0))
 
     def _scan(self, entity: str, scan: Any) -> None:
-        self._put(entity, self._rr.Points3D(scan.points, class_ids=scan.classes.astype(np.uint16), radii=0.03))
+        # decoded arrays may begin at odd bytes, which Arrow does not take: hence the copy
+        points = np.array(scan.points)
+        self._put(entity, self._rr.Points3D(points, class_ids=scan.classes.astype(np.uint16), radii=0.03))
 
     def _radar(self, entity: str, scan: Any) -> None:
         self._put(f"{entity}/volts", self._rr.Image(volts_picture(scan.volts)).compress(jpeg_quality=JPEG_QUALITY))
 
     def _imu(self, entity: str, sample: Any) -> None:
-        self._put(f"{entity}/angular_velocity", self._rr.Scalars(sample.angular_velocity))
-        self._put(f"{entity}/specific_force", self._rr.Scalars(sample.specific_force))
+        self._put(f"{entity}/angular_velocity", self._rr.Scalars(1.0 * sample.angular_velocity))
+        self._put(f"{entity}/specific_force", self._rr.Scalars(1.0 * sample.specific_force))
 
     def _fix(self, entity: str, fix: Any) -> None:
         if fix.fix_type:
             self._put("map", self._rr.GeoPoints(lat_lon=[[fix.latitude_deg, fix.longitude_deg]], radii=[-6.0]))
         self._put(f"{entity}/altitude", self._rr.Scalars(fix.altitude))
-        self._put(f"{entity}/velocity", self._rr.Scalars(fix.velocity_enu))
+        self._put(f"{entity}/velocity", self._rr.Scalars(1.0 * fix.velocity_enu))
 
     def _barometer(self, entity: str, sample: Any) -> None:
-        self._put(f"{entity}/altitude", self._rr.Scalars(sample.altitude))
+        self._put(f"{entity}/altitude", self._rr.Scalars(1.0 * sample.altitude))
 
     def _magnetometer(self, entity: str, sample: Any) -> None:
         self._put(f"{entity}/microtesla", self._rr.Scalars(1e6 * sample.field_tesla))
