@@ -22,7 +22,8 @@ FOUNDATION = {
     "bus", "plugins", "results", "waveform", "codec",
 }  # fmt: skip
 ASSEMBLY = {
-    "validation", "scenario", "assembly", "running", "looking", "trials", "datasets", "bench", "catalogue", "doctor", "cli", "cli_record",
+    "validation", "scenario", "assembly", "running", "looking", "trials", "datasets", "bench", "catalogue", "doctor",
+    "cli", "cli_datasets",
 }  # fmt: skip
 SPINE = {
     "world": FOUNDATION,

@@ -15,8 +15,8 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 import skyloop
-from skyloop import cli_record
 from skyloop.bench.registry import BENCHES
+from skyloop.cli_datasets import app as datasets
 from skyloop.errors import ScenarioError, SkyloopError, unknown_name
 from skyloop.trials.registry import REPRODUCTIONS
 
@@ -28,7 +28,7 @@ app = typer.Typer(
     help="A UAV simulator for putting other people's algorithms in the loop.\n\n"
     "Examples: `skyloop run first-flight` · `skyloop show hover`",
 )
-app.add_typer(cli_record.verbs)
+app.add_typer(datasets)
 out = Console(soft_wrap=True, width=None if sys.stdout.isatty() else 140)
 err = Console(stderr=True, soft_wrap=True)
 

@@ -3,14 +3,29 @@
 from __future__ import annotations
 
 import importlib
+import json
 import shutil
 import time
 from pathlib import Path
 from typing import Any
 
 from skyloop.errors import unknown_name
+from skyloop.recording.files import write_whole
 from skyloop.recording.formats.registry import FORMATS
 from skyloop.recording.recording import open_recording
+
+MARKS = ".formats.json"
+"""In a dataset: the formats that were finished, and how many groups of the journal each holds."""
+
+
+def whole_formats(folder: Path) -> dict[str, int]:
+    """Groups held by each format that was finished, by its name."""
+    try:
+        data = json.loads((folder / MARKS).read_text(encoding="utf-8"))
+        return {str(name): int(groups) for name, groups in data.items() if name in FORMATS}
+    except (OSError, ValueError, TypeError, AttributeError):
+        # without marks nothing is taken to be whole
+        return {}
 
 
 class Exporter:
@@ -40,6 +55,17 @@ class Exporter:
             began = time.perf_counter()
             self._growing[name].finish()
             self.seconds[name] += time.perf_counter() - began
+        self.mark_whole(self._folder)
+
+    def mark_whole(self, folder: Path) -> None:
+        """Say in a dataset that the formats are whole there."""
+        marks = {**whole_formats(folder), **{name: self._next[name] for name in self._formats}}
+        write_whole(folder / MARKS, json.dumps(marks, indent=1, sort_keys=True) + "\n")
+
+    def _unmark(self, name: str) -> None:
+        marks = whole_formats(self._folder)
+        if marks.pop(name, None) is not None:
+            write_whole(self._folder / MARKS, json.dumps(marks, indent=1, sort_keys=True) + "\n")
 
     def _write(self, name: str, end: int) -> None:
         began = time.perf_counter()
@@ -47,6 +73,7 @@ class Exporter:
             module, kind = FORMATS[name].writer.split(":")
             writer = getattr(importlib.import_module(module), kind)(open_recording(self._folder))
             self._growing[name], self._next[name] = writer, writer.first_group
+            self._unmark(name)
         recording = open_recording(self._folder)
         while self._next[name] < end:
             self._growing[name].add(recording.group(self._next[name]))

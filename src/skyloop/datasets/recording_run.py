@@ -18,6 +18,7 @@ from skyloop.datasets.export import Exporter
 from skyloop.errors import DatasetError, unknown_name
 from skyloop.recording.files import write_whole
 from skyloop.recording.formats.registry import FORMATS
+from skyloop.recording.manifest import write_manifest
 from skyloop.recording.run_folder import make_empty_folder
 from skyloop.running import versions
 from skyloop.scenario import Scenario
@@ -105,6 +106,7 @@ def record(folder: Path, workers: int, progress: Progress = lambda frames, fps: 
                 exporter.follow()
     flown = time.perf_counter()
     exporter.finish()
+    write_manifest(folder)
     seconds = flown - (tally.began or began)
     summary = {
         "folder": str(folder),

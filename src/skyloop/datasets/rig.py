@@ -10,6 +10,7 @@ from typing import Any
 
 from skyloop.errors import DatasetError, unknown_name
 from skyloop.scenario import Scenario, make_scenario
+from skyloop.world.world import WORLDS
 
 EYE = {"position": [0.12, 0.0, 0.0]}
 SENSORS: dict[str, dict[str, dict[str, Any]]] = {
@@ -29,6 +30,7 @@ SENSORS: dict[str, dict[str, dict[str, Any]]] = {
 """By what `--sensors` calls them: the sensors of the rig. All cameras, the depth camera and the radar look ahead
 through lenses of the same angle, so that one picture serves all at the same place."""
 AT_FRAME_RATE = ("camera", "depth_camera", "lidar", "radar")
+MOST_FRAMES = 1_000_000
 WIDTH, HEIGHT, FOV_DEG = 320, 240, 90.0
 ROOM_TO_FLY = {
     "room": (8.0, 1.6), "corridor": (4.0, 1.6), "house": (2.0, 1.5), "warehouse": (2.5, 2.0), "forest": (2.5, 2.0),
@@ -52,6 +54,15 @@ class RecordOptions:
     randomise: tuple[str, ...] = ()
     side: float | None = None
     altitude: float | None = None
+
+    def __post_init__(self) -> None:
+        if not (1 <= self.frames <= MOST_FRAMES and 0.01 <= self.rate_hz <= 1000.0 and 0.1 <= self.speed <= 30.0):
+            raise DatasetError(
+                f"{self.frames} frames at {self.rate_hz:g} Hz, flown at {self.speed:g} m/s; give 1 to {MOST_FRAMES} "
+                "frames, 0.01 to 1000 Hz and 0.1 to 30 m/s"
+            )
+        if not Path(self.world).suffix and self.world not in WORLDS:
+            raise unknown_name("world", self.world, WORLDS)
 
 
 def rig_scenario(options: RecordOptions, overrides: dict[str, Any] | None = None) -> Scenario:

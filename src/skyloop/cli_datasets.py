@@ -1,9 +1,10 @@
-"""The verbs that make datasets and play them: record, export, replay."""
+"""The verbs of datasets; `cli.py` takes them in."""
 
 from __future__ import annotations
 
 import json
 import os
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,18 +12,21 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from skyloop.errors import ScenarioError
+from skyloop.errors import DatasetError
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs instead of a table.")]
-verbs = typer.Typer()
+app = typer.Typer()
+out = Console(soft_wrap=True, width=None if sys.stdout.isatty() else 140)
 err = Console(stderr=True, soft_wrap=True)
+
+Dataset = Annotated[Path, typer.Argument(metavar="DIR", help="A folder `skyloop record` made.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs instead of lines.")]
 
 
 def names(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
-@verbs.command()
+@app.command()
 def record(
     out_: Annotated[Path, typer.Option("--out", help="Folder of the dataset; must be new or empty.")],
     world: Annotated[str, typer.Option(help="A world of `skyloop list`, or a .glb, .gltf or .obj file.")] = "park",
@@ -84,9 +88,9 @@ def told(summary: dict[str, Any]) -> str:
     return "\n".join([*lines, f"dataset: {summary['folder']}"])
 
 
-@verbs.command()
+@app.command()
 def export(
-    folder: Path,
+    folder: Dataset,
     to: Annotated[str, typer.Option("--to", help="Of asl,voc,coco,yolo,kitti,tum,mcap.")],
 ) -> None:
     """Write further formats from a dataset's journal.
@@ -99,9 +103,9 @@ def export(
         print(f"{name}: {output}, {seconds:.1f} s")
 
 
-@verbs.command()
+@app.command()
 def replay(
-    folder: Path,
+    folder: Dataset,
     speed: Annotated[float, typer.Option(help="Times real time; 0: as fast as possible.")] = 1.0,
     json_: Json = False,
 ) -> None:
@@ -112,9 +116,71 @@ def replay(
     from skyloop.datasets.replaying import replay as play
 
     if not 0.0 <= speed < 1e6:
-        raise ScenarioError(f"--speed {speed:g}: give 0 or a positive number")
+        raise DatasetError(f"--speed {speed:g}: give 0 or a positive number")
     counts = play(folder, speed)
     if json_:
         print(json.dumps(counts, indent=2))
     else:
         print("\n".join(f"{count:7d}  {stream}" for stream, count in counts.items()))
+
+
+@app.command()
+def check(
+    folder: Dataset,
+    repair_: Annotated[
+        bool, typer.Option("--repair", help="First put right what the journal allows, and say what was done.")
+    ] = False,
+    json_: Json = False,
+) -> None:
+    """Say precisely what is wrong with a dataset; exit code 1 if anything is an error.
+
+    Examples: `skyloop check datasets/park` · `skyloop check datasets/park --repair`
+    """
+    from skyloop.datasets.checking import check as find
+    from skyloop.datasets.checking import repair
+
+    done = repair(folder) if repair_ else []
+    findings = find(folder)
+    errors = sum(finding.severity == "error" for finding in findings)
+    if json_:
+        told = [{"severity": f.severity, "where": f.where, "what": f.what} for f in findings]
+        print(json.dumps({"done": done, "findings": told}, indent=2))
+    else:
+        for line in done:
+            out.print(f"repair: {line}", markup=False, highlight=False)
+        for finding in findings:
+            out.print(str(finding), markup=False, highlight=False, style="red" if finding.severity == "error" else None)
+        warnings = len(findings) - errors
+        counts = [f"{n} {word}{'s' * (n > 1)}" for n, word in ((errors, "error"), (warnings, "warning")) if n]
+        out.print(f"{folder}: {', '.join(counts) or 'nothing is wrong'}", markup=False, highlight=False)
+    if errors:
+        raise typer.Exit(1)
+
+
+@app.command()
+def report(folder: Dataset) -> None:
+    """Write DIR/report.html: images, flight, rates and gaps, labels, noise and provenance in one file.
+
+    Examples: `skyloop report datasets/park`
+    """
+    from skyloop.datasets.report import write_report
+
+    path = write_report(folder)
+    out.print(f"{path}: {path.stat().st_size / 1e6:.1f} MB, opens in any browser", markup=False, highlight=False)
+
+
+@app.command()
+def view(
+    folder: Dataset,
+    save: Annotated[
+        Path | None, typer.Option("--save", metavar="FILE.rrd", help="Write a file instead of opening the viewer.")
+    ] = None,
+) -> None:
+    """Show a dataset in the Rerun viewer, on one timeline (needs the extra `view`).
+
+    Examples: `skyloop view datasets/park` · `skyloop view datasets/park --save park.rrd`
+    """
+    from skyloop.datasets.viewing import view as show
+
+    count = show(folder, save)
+    out.print(f"{count} messages " + ("sent to the viewer" if save is None else f"in {save}"), markup=False)
