@@ -11,7 +11,6 @@ from PIL import Image
 
 from skyloop.recording.formats.png_image import depth_numbers, encode_png
 
-
 GREY = [(1, 1), (7, 1), (1, 9), (33, 50)]
 COLOUR = [(1, 1, 3), (4, 1, 3), (31, 17, 3)]
 
