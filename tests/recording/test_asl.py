@@ -20,7 +20,7 @@ from skyloop.datasets.worker import record_share
 from skyloop.messages import ImuBias, Message, VehicleState
 from skyloop.recording.formats.asl import Asl
 from skyloop.recording.formats.tum import Tum
-from skyloop.recording.recording import Recording
+from skyloop.recording.recording import Recording, open_recording
 from skyloop.streams import Mount
 
 IMU_POSITION, IMU_ROTATION_DEG = [0.03, -0.05, 0.02], [10.0, -20.0, 35.0]
