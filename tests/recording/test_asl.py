@@ -20,7 +20,7 @@ from skyloop.datasets.worker import record_share
 from skyloop.messages import ImuBias, Message, VehicleState
 from skyloop.recording.formats.asl import Asl
 from skyloop.recording.formats.tum import Tum
-from skyloop.recording.recording import Recording
+from skyloop.recording.recording import Recording, open_recording
 from skyloop.streams import Mount
 
 IMU_POSITION, IMU_ROTATION_DEG = [0.03, -0.05, 0.02], [10.0, -20.0, 35.0]
@@ -132,27 +132,28 @@ def test_opencv_finds_the_lidars_points_where_the_camera_sees_them(
     assert np.mean(classes == cloud["class"][seen]) > 0.97
 
 
+@pytest.mark.parametrize("dataset", ["mav0", "skewed"])
 def test_a_depth_pixel_lies_in_the_labelled_person_and_comes_back_within_a_pixel(
-    recording: Recording, mav0: Path
+    dataset: str, request: pytest.FixtureRequest
 ) -> None:
+    mav: Path = request.getfixturevalue(dataset)
+    recording = open_recording(mav.parent)
     truth = next(m.data for m in recording.messages(["truth/drone/rgb0"]) if m.data.labels)
     stamp, label = str(truth.t_ns), truth.labels[0]
-    row, column = np.argwhere(picture(mav0 / "instance0/data" / f"{stamp}.png") == label.instance)[
-        label.visible_px // 2
-    ]
-    z = picture(mav0 / "depth_groundtruth0/data" / f"{stamp}.png")[row, column] * 1e-3
-    about = sensor(mav0 / "rgb0")
+    row, column = np.argwhere(picture(mav / "instance0/data" / f"{stamp}.png") == label.instance)[label.visible_px // 2]
+    z = picture(mav / "depth_groundtruth0/data" / f"{stamp}.png")[row, column] * 1e-3
+    about = sensor(mav / "rgb0")
     fx, fy, cx, cy = about["intrinsics"]
     matrix, lens = np.array([[fx, 0, cx], [0, fy, cy], [0, 0, 1]]), np.array(about["distortion_coefficients"])
     ray = cv2.undistortPoints(np.array([[[column, row]]], float), matrix, lens).ravel()
-    camera = world_from_body(mav0, stamp) @ t_bs(mav0 / "rgb0")
+    camera = world_from_body(mav, stamp) @ t_bs(mav / "rgb0")
     point = camera @ [z * ray[0], z * ray[1], z, 1.0]
     away = Rotation.from_euler("z", -label.yaw).apply(point[:3] - label.centre)
     assert (np.abs(away) < 0.5 * label.size + 0.03).all()
-    pixel, _ = pixels_of(point[None, :3], mav0, "rgb0", stamp)
+    pixel, _ = pixels_of(point[None, :3], mav, "rgb0", stamp)
     assert np.abs(pixel[0] - [column, row]).max() < 1.0
-    classes = sensor(mav0 / "segmentation0")["classes"]
-    assert classes[picture(mav0 / "segmentation0/data" / f"{stamp}.png")[row, column]] == label.class_name
+    classes = sensor(mav / "segmentation0")["classes"]
+    assert classes[picture(mav / "segmentation0/data" / f"{stamp}.png")[row, column]] == label.class_name
 
 
 def test_undistorted_by_opencv_the_image_is_a_pinholes(skewed: Path) -> None:
