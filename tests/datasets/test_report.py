@@ -117,7 +117,7 @@ def noisy(gain: float) -> list[NoiseRow]:
         put("truth/drone", k, t_ns, state)
         bias = 0.01 * rng.standard_normal(6)
         put("truth/drone/imu0", k, t_ns, ImuBias(t_ns, bias[:3], bias[3:]))
-        felt = rotate_inverse(quat, force + [0.0, 0.0, 9.8]) + np.cross(turn, mount.position)
+        felt = rotate_inverse(quat, force + np.array([0.0, 0.0, 9.8])) + np.cross(turn, mount.position)
         felt = felt + np.cross(w, np.cross(w, mount.position))
         rates = rotate_inverse(mount.quat_wxyz, w) + bias[:3] + gain * 1e-2 * rng.standard_normal(3)
         forces = rotate_inverse(mount.quat_wxyz, felt) + bias[3:] + gain * 1e-1 * rng.standard_normal(3)

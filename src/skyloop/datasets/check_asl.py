@@ -140,9 +140,9 @@ def _stream_of(sensor: AslSensor, recording: Recording | None, journal: Journal)
     own = [name for name in journal.samples if recording.sensor_name(name) == sensor.folder.name]
     rows = set(sensor.stamps)
 
-    def shared(stream: str) -> tuple[int, int]:
+    def shared(stream: str) -> tuple[int, int, bool]:
         stamps = {t_ns for _, t_ns, _ in journal.samples[stream]}
-        return len(rows & stamps), -len(stamps)
+        return len(rows & stamps), -len(stamps), stream.startswith("truth/") != bool(own)
 
     return max(own or journal.samples, key=shared)
 

@@ -11,7 +11,7 @@ import numpy as np
 from skyloop.errors import DatasetError, SetupError
 from skyloop.frames import matrix_from_quat
 from skyloop.messages import Message
-from skyloop.recording.pictures import volts_picture
+from skyloop.recording.radar_pictures import volts_picture
 from skyloop.recording.recording import Recording, open_recording
 from skyloop.sensors.camera import SENSOR_FROM_CAMERA
 
