@@ -67,9 +67,14 @@ def record(
         plan_recording(planned, out_, frames=frames, rate_hz=rate, formats=wanted, split=split)
     total = read_plan(out_)["frames"]
     bar = Progress(
-        TextColumn("recording"), BarColumn(), TextColumn("{task.completed}/{task.total} frames"),
-        TextColumn("{task.fields[fps]:.1f}/s"), TimeRemainingColumn(), console=err, transient=True, disable=json_ or not err.is_terminal,
-    )  # fmt: skip
+        TextColumn("recording"),
+        BarColumn(),
+        TextColumn("{task.completed}/{task.total} frames, {task.fields[fps]:.1f}/s"),
+        TimeRemainingColumn(),
+        console=err,
+        transient=True,
+        disable=json_ or not err.is_terminal,
+    )
     with bar:
         task = bar.add_task("", total=total, fps=0.0)
         summary = fly(out_, workers or os.cpu_count() or 1, lambda done, fps: bar.update(task, completed=done, fps=fps))

@@ -44,7 +44,7 @@ def encode(record: Any) -> list[bytes | memoryview]:
                 raise CodecError(f"an array of {value.dtype} cannot be encoded; give booleans or numbers")
             raw = np.ascontiguousarray(value)
             # memoryview cannot flatten what is empty
-            arrays.append(memoryview(raw).cast("B") if raw.size else memoryview(b""))
+            arrays.append(raw.data.cast("B") if raw.size else memoryview(b""))
             start += raw.nbytes
             return msgpack.ExtType(ARRAY, msgpack.packb((value.dtype.str, value.shape, start - raw.nbytes)))
         if isinstance(value, np.generic):

@@ -28,8 +28,8 @@ class Recording:
     infos: dict[str, StreamInfo]
     """By stream; truth is under `truth/`, the rest under its vehicle's name."""
     facts: dict[str, Any]
-    """vehicle, seed, frames, rate_hz, group_frames, group_ns, start_ns, n_groups, classes (names by number), scenario
-    (resolved), versions."""
+    """vehicle, seed, frames, rate_hz, group_frames, n_groups, split, classes (names by number), scenario (resolved),
+    versions."""
 
     @property
     def n_groups(self) -> int:
