@@ -69,7 +69,7 @@ def build(
     scenario: Scenario, *, gates: tuple[Gate, ...] = (), wanted: Callable[[int], bool] | None = None
 ) -> Simulation:
     """Everything connected and at t = 0; nothing has happened yet. `wanted`: see `parts.Context`."""
-    prepare(*_needed_rooms(scenario))
+    prepare(*needed_rooms(scenario))
     folder = None if scenario.folder is None else Path(scenario.folder)
     earth = Earth(scenario.earth)
     world = _made("world", build_world, scenario.world, scenario.seed, folder)
@@ -108,7 +108,7 @@ def build(
     return Simulation(clock, fleet, bus, schedule, autopilots, parts)
 
 
-def _needed_rooms(scenario: Scenario) -> list[str]:
+def needed_rooms(scenario: Scenario) -> list[str]:
     """Modules, or names in them, whose kernels this scenario will call."""
     rooms = ["skyloop.vehicle.fleet_kernels", "skyloop.keyed_random", "skyloop.sensors.sensor", "skyloop.world.ground"]
     # the vehicle's hull is a solid, too, and other ones are looked for in any world

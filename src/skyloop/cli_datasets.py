@@ -28,7 +28,9 @@ def names(text: str) -> tuple[str, ...]:
 
 @app.command()
 def record(
-    out_: Annotated[Path, typer.Option("--out", help="Folder of the dataset; must be new or empty.")],
+    out_: Annotated[
+        Path | None, typer.Option("--out", help="Folder; must be new or empty. Default: datasets/<world>-<n>.")
+    ] = None,
     world: Annotated[str, typer.Option(help="A world of `skyloop list`, or a .glb, .gltf or .obj file.")] = "park",
     scenario: Annotated[str | None, typer.Option(help="A scenario of your own instead of the usual rig.")] = None,
     frames: Annotated[int, typer.Option(help="How many.")] = 500,
@@ -43,6 +45,7 @@ def record(
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a recording that was cut off.")] = False,
     seed: Annotated[int, typer.Option(help="Of world, noise and wind.")] = 1,
     randomise: Annotated[str, typer.Option(help="Of sun,weather,textures,colours,people.")] = "",
+    report_: Annotated[bool, typer.Option("--report/--no-report", help="Leave report.html in the dataset.")] = True,
     json_: Json = False,
 ) -> None:
     """Fly, sample every sensor on one clock, and leave a dataset other tools open.
@@ -53,6 +56,9 @@ def record(
     from skyloop.datasets.recording_run import record as fly
     from skyloop.datasets.rig import SENSORS, RecordOptions, rig_scenario
 
+    folder = out_ or _next_folder(Path(scenario or world).stem)
+    if resume and out_ is None:
+        raise DatasetError("--resume needs --out: which recording is to go on?")
     if not resume:
         if scenario is not None:
             from skyloop.scenario import load_scenario
@@ -64,8 +70,8 @@ def record(
                 RecordOptions(world, frames, rate, trajectory, speed, quality, chosen, seed, names(randomise))
             )
         wanted = () if formats == "none" else names(formats)
-        plan_recording(planned, out_, frames=frames, rate_hz=rate, formats=wanted, split=split)
-    total = read_plan(out_)["frames"]
+        plan_recording(planned, folder, frames=frames, rate_hz=rate, formats=wanted, split=split)
+    total = read_plan(folder)["frames"]
     bar = Progress(
         TextColumn("recording"),
         BarColumn(),
@@ -77,11 +83,24 @@ def record(
     )
     with bar:
         task = bar.add_task("", total=total, fps=0.0)
-        summary = fly(out_, workers or os.cpu_count() or 1, lambda done, fps: bar.update(task, completed=done, fps=fps))
-    print(json.dumps(summary, indent=2) if json_ else told(summary))
+        summary = fly(
+            folder, workers or os.cpu_count() or 1, lambda done, fps: bar.update(task, completed=done, fps=fps)
+        )
+    if report_:
+        from skyloop.datasets.report import write_report
+
+        write_report(folder)
+    print(json.dumps(summary, indent=2) if json_ else told(summary, report_))
 
 
-def told(summary: dict[str, Any]) -> str:
+def _next_folder(name: str) -> Path:
+    number = 1
+    while (folder := Path("datasets") / f"{name}-{number}").exists():
+        number += 1
+    return folder
+
+
+def told(summary: dict[str, Any], with_report: bool) -> str:
     """A summary in a few lines."""
     lines = [
         f"{summary['frames']} frames, {summary['journal_bytes'] / 1e6:.0f} MB in the journal; "
@@ -90,7 +109,8 @@ def told(summary: dict[str, Any]) -> str:
     ]
     for name, seconds in summary["formats_s"].items():
         lines.append(f"  {name}: {seconds:.1f} s")
-    return "\n".join([*lines, f"dataset: {summary['folder']}"])
+    holds = " (report.html shows what is in it)" if with_report else ""
+    return "\n".join([*lines, f"dataset: {summary['folder']}{holds}"])
 
 
 @app.command()

@@ -8,20 +8,23 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
 
+from skyloop.compiled import is_cold, prepare
 from skyloop.datasets.export import Exporter
-from skyloop.errors import DatasetError, unknown_name
+from skyloop.errors import DatasetError, SkyloopError, unknown_name
 from skyloop.recording.files import write_whole
 from skyloop.recording.formats.registry import FORMATS
 from skyloop.recording.manifest import write_manifest
+from skyloop.recording.recording import NAME
 from skyloop.recording.run_folder import make_empty_folder
 from skyloop.running import versions
-from skyloop.scenario import Scenario
+from skyloop.scenario import Scenario, make_scenario
 from skyloop.streams import Rate
 
 GROUP_FRAMES = 10
@@ -92,9 +95,14 @@ def record(folder: Path, workers: int, progress: Progress = lambda frames, fps: 
     """Fly what is planned in a folder, from where it was left; returns the summary that is also in summary.json."""
     plan = read_plan(folder)
     began = time.perf_counter()
+    if is_cold():
+        # once, before several workers would each compile the same
+        from skyloop.assembly import needed_rooms
+
+        prepare(*needed_rooms(make_scenario(plan["scenario"])))
     tally = Tally()
     exporter = Exporter(folder, tuple(plan["formats"]))
-    with Workers(folder, workers) as running:
+    with Workers(folder, workers) as running, _nothing_left_of_nothing(folder):
         for told in running.told():
             now = time.perf_counter()
             if "frame" in told:
@@ -123,6 +131,21 @@ def record(folder: Path, workers: int, progress: Progress = lambda frames, fps: 
     return summary
 
 
+@contextmanager
+def _nothing_left_of_nothing(folder: Path) -> Iterator[None]:
+    """A recording that fails before its first frame leaves no folder behind."""
+    try:
+        yield
+    except SkyloopError:
+        if not any((folder / "journal").iterdir()):
+            for name in (PLAN, NAME):
+                (folder / name).unlink(missing_ok=True)
+            with suppress(OSError):
+                (folder / "journal").rmdir()
+                folder.rmdir()
+        raise
+
+
 def read_plan(folder: Path) -> dict[str, Any]:
     try:
         plan = json.loads((folder / PLAN).read_text(encoding="utf-8"))
@@ -147,8 +170,11 @@ class Workers:
             for number in range(count)
         ]  # fmt: skip
         self._lines: SimpleQueue[tuple[int, str]] = SimpleQueue()
-        for number, process in enumerate(self._processes):
-            threading.Thread(target=self._listen, args=(number, process), daemon=True).start()
+        self._listeners = [
+            threading.Thread(target=self._listen, args=numbered, daemon=True) for numbered in enumerate(self._processes)
+        ]
+        for listener in self._listeners:
+            listener.start()
 
     def _listen(self, number: int, process: subprocess.Popen[str]) -> None:
         assert process.stdout is not None
@@ -184,5 +210,9 @@ class Workers:
         for process in self._processes:
             if process.poll() is None:
                 process.terminate()
-        for process in self._processes:
+        for process, listener in zip(self._processes, self._listeners, strict=True):
             process.wait(10)
+            listener.join(10)
+            for pipe in (process.stdout, process.stderr):
+                if pipe is not None:
+                    pipe.close()
