@@ -148,7 +148,8 @@ def test_a_full_disk(tmp_path: Path) -> None:
     planned(small / "dataset")
     script = (
         f"mount -t tmpfs -o size=20m tmpfs {small} && cp -r {folder} {small} && "
-        f"{sys.executable} -c 'from skyloop.cli import main; main()' record --resume --workers 1 --out {small}/dataset; "
+        f"{sys.executable} -c 'from skyloop.cli import main; main()' record --resume --workers 1 "
+        f"--out {small}/dataset; "
         f"code=$?; cp -r {small}/dataset {tmp_path}/left; exit $code"
     )
     shutil.move(small / "dataset", folder)
