@@ -52,26 +52,30 @@ def record(
 
     Examples: `skyloop record --world park --frames 500 --out data/park` · `skyloop record --out data/park --resume`
     """
-    from skyloop.datasets.recording_run import plan_recording, read_plan
-    from skyloop.datasets.recording_run import record as fly
+    from skyloop.datasets.recording_run import plan_recording
     from skyloop.datasets.rig import SENSORS, RecordOptions, rig_scenario
+    from skyloop.scenario import load_scenario
 
-    folder = out_ or _next_folder(Path(scenario or world).stem)
     if resume and out_ is None:
         raise DatasetError("--resume needs --out: which recording is to go on?")
+    folder = out_ or _next_folder(Path(scenario or world).stem)
     if not resume:
-        if scenario is not None:
-            from skyloop.scenario import load_scenario
-
-            planned = load_scenario(scenario, {"seed": seed})
-        else:
-            chosen = tuple(SENSORS) if sensors == "all" else names(sensors)
-            planned = rig_scenario(
-                RecordOptions(world, frames, rate, trajectory, speed, quality, chosen, seed, names(randomise))
-            )
+        chosen = tuple(SENSORS) if sensors == "all" else names(sensors)
+        options = RecordOptions(world, frames, rate, trajectory, speed, quality, chosen, seed, names(randomise))
+        planned = load_scenario(scenario, {"seed": seed}) if scenario else rig_scenario(options)
         wanted = () if formats == "none" else names(formats)
         plan_recording(planned, folder, frames=frames, rate_hz=rate, formats=wanted, split=split)
-    total = read_plan(folder)["frames"]
+    summary = _fly(folder, workers or os.cpu_count() or 1, quiet=json_)
+    if report_:
+        from skyloop.datasets.report import write_report
+
+        write_report(folder)
+    print(json.dumps(summary, indent=2) if json_ else told(summary, report_))
+
+
+def _fly(folder: Path, workers: int, *, quiet: bool) -> dict[str, Any]:
+    from skyloop.datasets.recording_run import read_plan, record
+
     bar = Progress(
         TextColumn("recording"),
         BarColumn(),
@@ -79,18 +83,11 @@ def record(
         TimeRemainingColumn(),
         console=err,
         transient=True,
-        disable=json_ or not err.is_terminal,
+        disable=quiet or not err.is_terminal,
     )
     with bar:
-        task = bar.add_task("", total=total, fps=0.0)
-        summary = fly(
-            folder, workers or os.cpu_count() or 1, lambda done, fps: bar.update(task, completed=done, fps=fps)
-        )
-    if report_:
-        from skyloop.datasets.report import write_report
-
-        write_report(folder)
-    print(json.dumps(summary, indent=2) if json_ else told(summary, report_))
+        task = bar.add_task("", total=read_plan(folder)["frames"], fps=0.0)
+        return record(folder, workers, lambda done, fps: bar.update(task, completed=done, fps=fps))
 
 
 def _next_folder(name: str) -> Path:
