@@ -43,7 +43,7 @@ def record(
     split: Annotated[str, typer.Option(help="blocks, or random: how frames are shared out for training.")] = "blocks",
     workers: Annotated[int, typer.Option(help="Processes that share the frames; 0: one per core.")] = 0,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a recording that was cut off.")] = False,
-    seed: Annotated[int, typer.Option(help="Of world, noise and wind.")] = 1,
+    seed: Annotated[int | None, typer.Option(help="Of world, noise and wind; 1, or the scenario's own.")] = None,
     randomise: Annotated[str, typer.Option(help="Of sun,weather,textures,colours,people.")] = "",
     report_: Annotated[bool, typer.Option("--report/--no-report", help="Leave report.html in the dataset.")] = True,
     json_: Json = False,
@@ -61,8 +61,11 @@ def record(
     folder = out_ or _next_folder(Path(scenario or world).stem)
     if not resume:
         chosen = tuple(SENSORS) if sensors == "all" else names(sensors)
-        options = RecordOptions(world, frames, rate, trajectory, speed, quality, chosen, seed, names(randomise))
-        planned = load_scenario(scenario, {"seed": seed}) if scenario else rig_scenario(options)
+        options = RecordOptions(
+            world, frames, rate, trajectory, speed, quality, chosen, 1 if seed is None else seed, names(randomise)
+        )
+        own = {} if seed is None else {"seed": seed}
+        planned = load_scenario(scenario, own) if scenario else rig_scenario(options)
         wanted = () if formats == "none" else names(formats)
         plan_recording(planned, folder, frames=frames, rate_hz=rate, formats=wanted, split=split)
     summary = _fly(folder, workers or os.cpu_count() or 1, quiet=json_)
