@@ -77,7 +77,8 @@ class SensorPart:
                 )
             )
         self._looks = hasattr(sensor, "requests")
-        self._independent = getattr(sensor, "independent", False) and not self._faults
+        self.independent = getattr(sensor, "independent", False) and not self._faults
+        """Whether samples nobody wants may be left out; assembly takes it back where something remembers them."""
         if self._looks:
             context.lookers.append(self.expected)
         assert info.rate is not None
@@ -93,7 +94,7 @@ class SensorPart:
     def _is_spared(self, t_ns: int) -> bool:
         """A sample nobody wants, and which no later one depends on."""
         wanted = self._context.wanted
-        return wanted is not None and self._independent and not wanted(t_ns + self.info.latency_ns)
+        return wanted is not None and self.independent and not wanted(t_ns + self.info.latency_ns)
 
     def _kinematics(self, t_ns: int) -> Any:
         return kinematics_at(self._context.fleet.state(self._vehicle, t_ns), self.info.mount)

@@ -103,6 +103,17 @@ def test_a_journal_cut_anywhere_goes_on_to_the_same_bytes(tmp_path: Path, cut: i
         GroupWriter(tmp_path / "cut")
 
 
+def test_a_cut_within_zeros_is_not_taken_for_the_end(tmp_path: Path) -> None:
+    """As within the sky of a mask."""
+    writer = GroupWriter(tmp_path / "group")
+    writer.append(Message("drone/cam", 0, 0, 0, CameraImage(0, np.zeros((20, 30, 3), np.uint8))))
+    writer.finish()
+    data = (tmp_path / "group").read_bytes()
+    for end in range(len(data)):
+        (tmp_path / "cut").write_bytes(data[:end])
+        assert not is_whole(tmp_path / "cut")
+
+
 def test_a_flipped_bit_ends_the_reading(tmp_path: Path) -> None:
     writer = GroupWriter(tmp_path / "group")
     for message in messages(9):

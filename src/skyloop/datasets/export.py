@@ -12,6 +12,7 @@ from typing import Any
 from skyloop.errors import unknown_name
 from skyloop.recording.files import write_whole
 from skyloop.recording.formats.registry import FORMATS
+from skyloop.recording.manifest import write_manifest
 from skyloop.recording.recording import open_recording
 
 MARKS = ".formats.json"
@@ -90,4 +91,5 @@ def export(folder: Path, formats: tuple[str, ...]) -> dict[str, tuple[float, Pat
             shutil.rmtree(output)
         output.unlink(missing_ok=True)
     exporter.finish()
+    write_manifest(folder)
     return {name: (exporter.seconds[name], folder / FORMATS[name].output) for name in formats}

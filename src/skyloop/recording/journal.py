@@ -2,7 +2,7 @@
 
 A record is its length and its CRC-32 (4 bytes each, little-endian), then an encoded message. Whatever kills the writer,
 everything before the record in flight can be read: a reader stops at the first record that is short or broken, and a
-writer that comes back cuts it off and goes on. A group that is whole ends with an empty record.
+writer that comes back cuts it off and goes on. A group that is whole ends with an empty record marked `END`.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from skyloop.errors import CodecError, DatasetError
 from skyloop.messages import Message
 
 HEAD = struct.Struct("<II")
+END = b"\0\0\0\0end!"
+"""Not zeros: a record cut off within the sky of a mask ends with those, and so does a file after a power cut."""
 MOST_PARTS = 64
 """Given to one call of the system, which may take fewer than a thousand."""
 MOST_BYTES = 1 << 30
@@ -43,7 +45,7 @@ class GroupWriter:
 
     def finish(self) -> None:
         """The group is whole."""
-        self._write([])
+        self._put([memoryview(END)])
         self.close()
 
     def close(self) -> None:
@@ -55,7 +57,9 @@ class GroupWriter:
         crc = 0
         for part in parts:
             crc = zlib.crc32(part, crc)
-        left = [memoryview(HEAD.pack(sum(len(part) for part in parts), crc)), *(memoryview(part) for part in parts)]
+        self._put([memoryview(HEAD.pack(sum(map(len, parts)), crc)), *(memoryview(part) for part in parts)])
+
+    def _put(self, left: list[memoryview]) -> None:
         try:
             while left:
                 written = os.writev(self._file, left[:MOST_PARTS])
@@ -72,9 +76,12 @@ def _records(path: Path) -> Iterator[tuple[bytes, int]]:
     with path.open("rb") as file:
         end = 0
         while len(head := file.read(HEAD.size)) == HEAD.size:
+            if head == END:
+                yield b"", end + HEAD.size
+                return
             length, crc = HEAD.unpack(head)
             body = file.read(length) if length <= MOST_BYTES else b""
-            if len(body) != length or zlib.crc32(body) != crc:
+            if not length or len(body) != length or zlib.crc32(body) != crc:
                 return
             end += HEAD.size + length
             yield body, end
@@ -103,7 +110,7 @@ def is_whole(path: Path) -> bool:
         return False
     with path.open("rb") as file:
         file.seek(-HEAD.size, os.SEEK_END)
-        return file.read() == HEAD.pack(0, 0)
+        return file.read() == END
 
 
 def read_group(path: Path) -> Iterator[Message]:
