@@ -180,7 +180,7 @@ def test_the_options_are_those_of_the_command() -> None:
     for option in get_command(app).commands["record"].params:  # type: ignore[attr-defined]
         default = option.default
         plain = "required" if option.required else shown.get(default, default) if default != 0 else default
-        true[option.opts[0]] = "off" if default is False else plain
+        true[option.opts[0]] = {False: "off", True: "on"}[default] if isinstance(default, bool) else plain
     told = {row[0].strip("`"): row[1] for row in rows(PAGE[: PAGE.index("## What is in the folder")])}
     assert list(told) == list(true)
     for name, default in true.items():

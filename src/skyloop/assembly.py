@@ -13,7 +13,7 @@ import numpy as np
 from skyloop.bus import Bus
 from skyloop.clock import Clock, FreeRunning, Gate, RealTime
 from skyloop.compiled import prepare
-from skyloop.errors import ScenarioError, SkyloopError, nearest_name, unknown_name
+from skyloop.errors import ScenarioError, nearest_name, unknown_name
 from skyloop.navigation.localisation import EkfLocaliser
 from skyloop.parts import (
     AutopilotPart,
