@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from skyloop.assembly import build
+from skyloop.datasets.stages import Stages
 from skyloop.errors import DatasetError, SkyloopError
 from skyloop.messages import ImageTruth, Message
 from skyloop.parts import PilotPart
@@ -30,14 +31,25 @@ LONGEST_START_S = 120.0
 """Simulated seconds a pilot may take to begin its trajectory."""
 
 
+class NoWriter:
+    """Takes the place of a GroupWriter where nothing is to be stored."""
+
+    from_ns = 0
+
+    def finish(self) -> None:
+        pass
+
+
 class Worker:
     """Knows which messages are its own and writes them down."""
 
     def __init__(self, folder: Path, plan: dict[str, Any], number: int, of: int) -> None:
         self.folder, self.plan, self.number, self.of = folder, plan, number, of
+        self.stages = Stages()
+        self._stores: bool = plan["store"]
         self._rate = Rate.from_hz(plan["rate_hz"])
         self.start_ns: int | None = None
-        self._writer: GroupWriter | None = None
+        self._writer: GroupWriter | NoWriter | None = None
         self._group = -1
         self._mine = [group for group in range(number, plan["n_groups"], of) if not is_whole(self._path(group))]
         """Groups to be written, rising."""
@@ -60,7 +72,7 @@ class Worker:
         """Are costly samples that arrive at `t_ns` this worker's, and not yet in the journal?"""
         return self._turn_to(t_ns) is not None
 
-    def _turn_to(self, t_ns: int) -> GroupWriter | None:
+    def _turn_to(self, t_ns: int) -> GroupWriter | NoWriter | None:
         """The writer of the group an instant belongs to, where it is to be written."""
         if self.start_ns is None or t_ns < self.start_ns:
             return None
@@ -71,14 +83,16 @@ class Worker:
             return None
         if group != self._group:
             self._close()
-            self._group, self._writer = group, GroupWriter(self._path(group))
+            self._group = group
+            self._writer = GroupWriter(self._path(group)) if self._stores else NoWriter()
         assert self._writer is not None
         return self._writer if t_ns >= self._writer.from_ns else None
 
     def on_message(self, message: Message) -> None:
         writer = self._turn_to(message.arrival_ns)
         if writer is not None:
-            writer.append(thinned(message))
+            if isinstance(writer, GroupWriter):
+                self.stages.timed("journal", lambda: writer.append(thinned(message)))
             assert self.start_ns is not None
             frame = self._rate.count_until(message.arrival_ns - self.start_ns + 1)
             if frame != self._counted:
@@ -95,7 +109,7 @@ class Worker:
     def finish(self) -> None:
         self._close()
         for group in self._mine:
-            if not is_whole(self._path(group)):
+            if self._stores and not is_whole(self._path(group)):
                 raise DatasetError(f"group {group} of '{self.folder}' was left unfinished")
 
 
@@ -124,8 +138,10 @@ def record_share(folder: Path, number: int, of: int) -> None:
             create(folder, plan, simulation.bus.infos)
         for stream in simulation.bus.infos:
             simulation.bus.on(stream, worker.on_message)
+        worker.stages.watch_sensors(simulation)
         fly(simulation, worker, os.getppid())
         worker.finish()
+        tell(core_seconds=worker.stages.core_seconds())
 
 
 def create(folder: Path, plan: dict[str, Any], infos: dict[str, StreamInfo]) -> Recording:
@@ -142,6 +158,7 @@ def fly(simulation: Simulation, worker: Worker, parent: int) -> None:
         if worker.start_ns is None and all(getattr(pilot, "started_ns", 0) is not None for pilot in pilots):
             # frames lie on the cameras' own instants
             worker.start_ns = rate.due_ns(rate.count_until(t_ns + 1))
+            worker.stages.begin()
             tell(start_ns=worker.start_ns)
         if worker.start_ns is None and t_ns > LONGEST_START_S * NS_PER_S:
             raise DatasetError(f"the pilot did not begin its trajectory within {LONGEST_START_S:g} s; check its start")
