@@ -9,6 +9,7 @@ stranger's bytes can do no more than be refused.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 import struct
 from collections.abc import Mapping
@@ -30,6 +31,9 @@ KINDS = "biufc"
 RECORDS = {
     name: getattr(messages, name) for name in messages.__all__ if dataclasses.is_dataclass(getattr(messages, name))
 }
+FIELDS = {name: tuple(field.name for field in dataclasses.fields(kind)) for name, kind in RECORDS.items()}
+PACKER_BYTES = 4096
+"""To begin with; the library's own 256 kB cost more than most records."""
 
 
 def encode(record: Any) -> list[bytes | memoryview]:
@@ -46,19 +50,25 @@ def encode(record: Any) -> list[bytes | memoryview]:
             # memoryview cannot flatten what is empty
             arrays.append(raw.data.cast("B") if raw.size else memoryview(b""))
             start += raw.nbytes
-            return msgpack.ExtType(ARRAY, msgpack.packb((value.dtype.str, value.shape, start - raw.nbytes)))
+            return _array_head(value.dtype.str, value.shape, start - raw.nbytes)
         if isinstance(value, np.generic):
             return value.item()
         if isinstance(value, tuple):
             return list(value)
-        if type(value).__name__ in RECORDS:
-            return {"@": type(value).__name__, **{f.name: getattr(value, f.name) for f in dataclasses.fields(value)}}
+        if (fields := FIELDS.get(type(value).__name__)) is not None:
+            return {"@": type(value).__name__, **{name: getattr(value, name) for name in fields}}
         if isinstance(value, Mapping):
             return dict(value)
         raise CodecError(f"a {type(value).__name__} cannot be encoded; give records of skyloop.messages and plain data")
 
-    head: bytes = msgpack.packb(record, default=plain, use_bin_type=True, strict_types=True)
+    packer = msgpack.Packer(default=plain, use_bin_type=True, strict_types=True, buf_size=PACKER_BYTES)
+    head: bytes = packer.pack(record)
     return [LENGTH.pack(len(head)) + head, *arrays]
+
+
+@functools.lru_cache(4096)
+def _array_head(dtype: str, shape: tuple[int, ...], start: int) -> Any:
+    return msgpack.ExtType(ARRAY, msgpack.packb((dtype, shape, start)))
 
 
 def decode(data: bytes | memoryview) -> Any:

@@ -42,6 +42,19 @@ class Tally:
     frames: set[int] = field(default_factory=set)
     began: float | None = None
     """Wall time of the first frame."""
+    ended: float | None = None
+    """Wall time when the last group was whole."""
+    core_seconds: dict[str, float] = field(default_factory=dict)
+    """Processor time of all workers from the first frame on, by stage."""
+
+    def take(self, told: dict[str, Any], now: float) -> None:
+        if "frame" in told:
+            self.began = self.began or now
+            self.frames.add(told["frame"])
+        if "group" in told:
+            self.ended = now
+        for stage, seconds in told.get("core_seconds", {}).items():
+            self.core_seconds[stage] = self.core_seconds.get(stage, 0.0) + seconds
 
 
 def plan_recording(
@@ -52,8 +65,9 @@ def plan_recording(
     rate_hz: float,
     formats: tuple[str, ...],
     split: str = "blocks",
+    store: bool = True,
 ) -> None:
-    """An empty folder with a plan in it."""
+    """An empty folder with a plan in it. What is not to be stored is flown and sampled, and then thrown away."""
     if frames < 1 or not 0.01 <= rate_hz <= 1000.0:
         raise DatasetError(f"{frames} frames at {rate_hz:g} Hz; give at least one frame and 0.01 to 1000 Hz")
     for name in formats:
@@ -61,6 +75,8 @@ def plan_recording(
             raise unknown_name("format", name, FORMATS)
     if split not in ("blocks", "random"):
         raise DatasetError(f"split '{split}': give blocks or random")
+    if formats and not store:
+        raise DatasetError("formats are written from the journal; store it, or ask for none")
     check_rates(scenario, rate_hz)
     make_empty_folder(folder)
     (folder / "journal").mkdir()
@@ -72,6 +88,7 @@ def plan_recording(
         "group_frames": GROUP_FRAMES,
         "n_groups": -(-frames // GROUP_FRAMES),
         "formats": list(formats),
+        "store": store,
         "split": split,
         "versions": versions(),
         "scenario": scenario.model_dump(mode="json"),
@@ -105,14 +122,13 @@ def record(folder: Path, workers: int, progress: Progress = lambda frames, fps: 
     with Workers(folder, workers) as running, _nothing_left_of_nothing(folder):
         for told in running.told():
             now = time.perf_counter()
-            if "frame" in told:
-                tally.began = tally.began or now
-                tally.frames.add(told["frame"])
+            tally.take(told, now)
+            if tally.began is not None and "frame" in told:
                 elapsed = max(now - tally.began, 1e-9)
                 progress(len(tally.frames), (len(tally.frames) - 1) / elapsed)
             if "group" in told:
                 exporter.follow()
-    flown = time.perf_counter()
+    flown = tally.ended or time.perf_counter()
     exporter.finish()
     write_manifest(folder)
     seconds = flown - (tally.began or began)
@@ -123,6 +139,9 @@ def record(folder: Path, workers: int, progress: Progress = lambda frames, fps: 
         "start_s": (tally.began or flown) - began,
         "flight_s": seconds,
         "fps": len(tally.frames) / seconds if tally.frames else 0.0,
+        "core_ms_per_frame": {
+            stage: 1e3 * spent / len(tally.frames) for stage, spent in tally.core_seconds.items() if tally.frames
+        },
         "formats_s": exporter.seconds,
         "journal_bytes": sum(path.stat().st_size for path in (folder / "journal").iterdir()),
         "wall_s": time.perf_counter() - began,

@@ -6,6 +6,7 @@ Every sample depends on its own instant only, so that one worker or many write t
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import sys
@@ -16,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from skyloop.assembly import build
+from skyloop.datasets.stages import Stages
 from skyloop.errors import DatasetError, SkyloopError
 from skyloop.messages import ImageTruth, Message
 from skyloop.parts import PilotPart
@@ -30,18 +32,31 @@ LONGEST_START_S = 120.0
 """Simulated seconds a pilot may take to begin its trajectory."""
 
 
+class NoWriter:
+    """Takes the place of a GroupWriter where nothing is to be stored."""
+
+    from_ns = 0
+
+    def finish(self) -> None:
+        pass
+
+
 class Worker:
     """Knows which messages are its own and writes them down."""
 
     def __init__(self, folder: Path, plan: dict[str, Any], number: int, of: int) -> None:
         self.folder, self.plan, self.number, self.of = folder, plan, number, of
+        self.stages = Stages()
+        self._stores: bool = plan["store"]
         self._rate = Rate.from_hz(plan["rate_hz"])
         self.start_ns: int | None = None
-        self._writer: GroupWriter | None = None
+        self._writer: GroupWriter | NoWriter | None = None
         self._group = -1
         self._mine = [group for group in range(number, plan["n_groups"], of) if not is_whole(self._path(group))]
         """Groups to be written, rising."""
         self._counted: int | None = None
+        self._present = (-1, 0, 0)
+        """A frame, and from when until when it is."""
 
     def _path(self, group: int) -> Path:
         return self.folder / "journal" / f"group-{group:06d}.bin"
@@ -57,33 +72,50 @@ class Worker:
         return self.start_ns + self._rate.due_ns(min(group * self.plan["group_frames"], self.plan["frames"]))
 
     def wanted(self, t_ns: int) -> bool:
-        """Are costly samples that arrive at `t_ns` this worker's, and not yet in the journal?"""
+        """Are costly samples that arrive at `t_ns` this worker's, and not yet in the journal?
+
+        Those of the first instants are made as well, on the ground and for nobody: the first picture and the first rays
+        take seconds, which belong to getting ready.
+        """
+        if self.start_ns is None:
+            return t_ns < self._rate.due_ns(1)
         return self._turn_to(t_ns) is not None
 
-    def _turn_to(self, t_ns: int) -> GroupWriter | None:
+    def _turn_to(self, t_ns: int) -> GroupWriter | NoWriter | None:
         """The writer of the group an instant belongs to, where it is to be written."""
         if self.start_ns is None or t_ns < self.start_ns:
             return None
-        frame = self._rate.count_until(t_ns - self.start_ns + 1) - 1
+        frame = self._frame_at(t_ns)
         group = frame // self.plan["group_frames"]
         if frame >= self.plan["frames"] or group not in self._mine:
             self._close()
             return None
         if group != self._group:
             self._close()
-            self._group, self._writer = group, GroupWriter(self._path(group))
+            self._group = group
+            self._writer = GroupWriter(self._path(group)) if self._stores else NoWriter()
         assert self._writer is not None
         return self._writer if t_ns >= self._writer.from_ns else None
+
+    def _frame_at(self, t_ns: int) -> int:
+        """Counted from 0; most messages belong to the same frame as the one before."""
+        frame, begins, ends = self._present
+        if not begins <= t_ns < ends:
+            assert self.start_ns is not None
+            frame = self._rate.count_until(t_ns - self.start_ns + 1) - 1
+            begins, ends = (self.start_ns + self._rate.due_ns(number) for number in (frame, frame + 1))
+            self._present = frame, begins, ends
+        return frame
 
     def on_message(self, message: Message) -> None:
         writer = self._turn_to(message.arrival_ns)
         if writer is not None:
-            writer.append(thinned(message))
-            assert self.start_ns is not None
-            frame = self._rate.count_until(message.arrival_ns - self.start_ns + 1)
+            if isinstance(writer, GroupWriter):
+                self.stages.timed("journal", lambda: writer.append(thinned(message)))
+            frame = self._frame_at(message.arrival_ns)
             if frame != self._counted:
                 self._counted = frame
-                tell(frame=frame)
+                tell(frame=frame + 1)
 
     def _close(self) -> None:
         """The group that was being written is over."""
@@ -95,7 +127,7 @@ class Worker:
     def finish(self) -> None:
         self._close()
         for group in self._mine:
-            if not is_whole(self._path(group)):
+            if self._stores and not is_whole(self._path(group)):
                 raise DatasetError(f"group {group} of '{self.folder}' was left unfinished")
 
 
@@ -124,8 +156,13 @@ def record_share(folder: Path, number: int, of: int) -> None:
             create(folder, plan, simulation.bus.infos)
         for stream in simulation.bus.infos:
             simulation.bus.on(stream, worker.on_message)
+        worker.stages.watch_sensors(simulation)
+        # what stays for the whole flight need not be searched for garbage again and again
+        gc.collect()
+        gc.freeze()
         fly(simulation, worker, os.getppid())
         worker.finish()
+        tell(core_seconds=worker.stages.core_seconds())
 
 
 def create(folder: Path, plan: dict[str, Any], infos: dict[str, StreamInfo]) -> Recording:
@@ -142,6 +179,7 @@ def fly(simulation: Simulation, worker: Worker, parent: int) -> None:
         if worker.start_ns is None and all(getattr(pilot, "started_ns", 0) is not None for pilot in pilots):
             # frames lie on the cameras' own instants
             worker.start_ns = rate.due_ns(rate.count_until(t_ns + 1))
+            worker.stages.begin()
             tell(start_ns=worker.start_ns)
         if worker.start_ns is None and t_ns > LONGEST_START_S * NS_PER_S:
             raise DatasetError(f"the pilot did not begin its trajectory within {LONGEST_START_S:g} s; check its start")
