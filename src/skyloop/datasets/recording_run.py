@@ -166,8 +166,12 @@ class Workers:
             for number in range(count)
         ]  # fmt: skip
         self._lines: SimpleQueue[tuple[int, str]] = SimpleQueue()
-        for number, process in enumerate(self._processes):
-            threading.Thread(target=self._listen, args=(number, process), daemon=True).start()
+        self._listeners = [
+            threading.Thread(target=self._listen, args=(number, process), daemon=True)
+            for number, process in enumerate(self._processes)
+        ]
+        for listener in self._listeners:
+            listener.start()
 
     def _listen(self, number: int, process: subprocess.Popen[str]) -> None:
         assert process.stdout is not None
@@ -203,5 +207,9 @@ class Workers:
         for process in self._processes:
             if process.poll() is None:
                 process.terminate()
-        for process in self._processes:
+        for process, listener in zip(self._processes, self._listeners, strict=True):
             process.wait(10)
+            listener.join(10)
+            for pipe in (process.stdout, process.stderr):
+                if pipe is not None:
+                    pipe.close()
