@@ -83,7 +83,8 @@ def figures(
 
 def overlap(summary: dict[str, Any], cores: int) -> float:
     """Which share of what the cores could do while frames were recorded went into them."""
-    return sum(summary["core_ms_per_frame"].values()) * summary["fps"] / (1e3 * cores)
+    spent: float = sum(summary["core_ms_per_frame"].values())
+    return spent * float(summary["fps"]) / (1e3 * cores)
 
 
 def _best(summaries: list[dict[str, Any]]) -> dict[str, Any]:

@@ -47,7 +47,7 @@ class Worker:
     def __init__(self, folder: Path, plan: dict[str, Any], number: int, of: int) -> None:
         self.folder, self.plan, self.number, self.of = folder, plan, number, of
         self.stages = Stages()
-        self._stores: bool = plan["store"]
+        self._stores: bool = plan.get("store", True)
         self._rate = Rate.from_hz(plan["rate_hz"])
         self.start_ns: int | None = None
         self._writer: GroupWriter | NoWriter | None = None
