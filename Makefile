@@ -5,7 +5,7 @@ SET_UP := .venv/.set-up
 .PHONY: help setup fly test test-slow bench gallery lint lock clean
 
 help:
-	@echo "make fly        set up, then fly the first flight"
+	@echo "make fly        set up, then fly over a park and leave a small dataset with report.html"
 	@echo "make setup      set up only; the command is then .venv/bin/skyloop"
 	@echo "make test       lint, types and the tests (what .ci/run calls)"
 	@echo "make test-slow  the tests marked slow"
@@ -26,7 +26,7 @@ $(SET_UP): requirements.lock pyproject.toml
 setup: $(SET_UP)
 
 fly: setup
-	@.venv/bin/skyloop run park-square
+	@.venv/bin/skyloop record --world park --frames 100
 
 test: lint
 	@.venv/bin/python -m pytest -q -n 2 --dist worksteal

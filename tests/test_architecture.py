@@ -19,10 +19,11 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 
 FOUNDATION = {
     "errors", "messages", "streams", "frames", "rotations", "compiled", "keyed_random", "clock", "schedule",
-    "bus", "plugins", "results", "waveform",
+    "bus", "plugins", "results", "waveform", "codec",
 }  # fmt: skip
 ASSEMBLY = {
-    "validation", "scenario", "assembly", "running", "looking", "trials", "bench", "catalogue", "doctor", "cli",
+    "validation", "scenario", "assembly", "running", "looking", "trials", "datasets", "bench", "catalogue", "doctor",
+    "cli", "cli_datasets",
 }  # fmt: skip
 SPINE = {
     "world": FOUNDATION,
@@ -46,7 +47,7 @@ ALLOWED = {
     **{room: FOUNDATION | set(SPINE) | set(CONSUMERS) | ASSEMBLY for room in ASSEMBLY},
 }
 
-WALL_CLOCK_ALLOWED = {"clock", "running", "doctor", "cli", "bench", "trials"}
+WALL_CLOCK_ALLOWED = {"clock", "running", "doctor", "cli", "bench", "trials", "datasets"}
 WALL_CLOCKS = {
     "time.time", "time.time_ns", "time.perf_counter", "time.perf_counter_ns", "time.monotonic",
     "time.monotonic_ns", "datetime.now", "datetime.utcnow", "datetime.today", "date.today",

@@ -79,7 +79,7 @@ def test_make_test_lints_types_and_tests() -> None:
 
 
 def test_make_fly_runs_the_first_flight() -> None:
-    assert ".venv/bin/skyloop run park-square" in commands_of("fly")
+    assert ".venv/bin/skyloop record --world park --frames 100" in commands_of("fly")
 
 
 def test_set_up_refuses_an_old_python_in_one_line(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ trap 'rm -rf "$folder"' EXIT
 echo "lock 1/2: installing the newest versions into a throw-away environment (a minute or two)"
 "$1" -m venv "$folder/venv"
 python=$folder/venv/bin/python
-"$python" -m pip --disable-pip-version-check --no-input -qq install ".[dev,bench]"
+"$python" -m pip --disable-pip-version-check --no-input -qq install ".[dev,bench,view]"
 "$python" -m pip --disable-pip-version-check check
 
 {

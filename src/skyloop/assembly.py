@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 from skyloop.bus import Bus
 from skyloop.clock import Clock, FreeRunning, Gate, RealTime
 from skyloop.compiled import prepare
-from skyloop.errors import ScenarioError, SkyloopError, nearest_name, unknown_name
+from skyloop.errors import ScenarioError, nearest_name, unknown_name
 from skyloop.navigation.localisation import EkfLocaliser
 from skyloop.parts import (
     AutopilotPart,
@@ -28,7 +29,7 @@ from skyloop.parts import (
 )
 from skyloop.perception.radar_processing.config import ProcessingConfig
 from skyloop.perception.radar_processing.processor import RadarProcessor
-from skyloop.plugins import is_plugin, load_plugin
+from skyloop.plugins import is_plugin, load_plugin, made, require
 from skyloop.rendering.client import Renderer
 from skyloop.scenario import (
     AIRFRAMES,
@@ -64,12 +65,14 @@ AUTOPILOT_RATE = Rate(50)
 FASTEST_CONTROLLER_HZ = 500.0
 
 
-def build(scenario: Scenario, *, gates: tuple[Gate, ...] = ()) -> Simulation:
-    """Everything connected and at t = 0; nothing has happened yet."""
-    prepare(*_needed_rooms(scenario))
+def build(
+    scenario: Scenario, *, gates: tuple[Gate, ...] = (), wanted: Callable[[int], bool] | None = None
+) -> Simulation:
+    """Everything connected and at t = 0; nothing has happened yet. `wanted`: see `parts.Context`."""
+    prepare(*needed_rooms(scenario))
     folder = None if scenario.folder is None else Path(scenario.folder)
     earth = Earth(scenario.earth)
-    world = _made("world", build_world, scenario.world, scenario.seed, folder)
+    world = made("world", build_world, scenario.world, scenario.seed, folder)
     airframes = [load_airframe(vehicle.airframe, folder) for vehicle in scenario.vehicles]
     fleet = _build_fleet(scenario, airframes, earth, world)
     pacing = RealTime(scenario.pacing.factor) if scenario.pacing.mode == "realtime" else FreeRunning()
@@ -77,9 +80,10 @@ def build(scenario: Scenario, *, gates: tuple[Gate, ...] = ()) -> Simulation:
     scene = _build_scene(scenario, world, earth, airframes, fleet, clock)
     bus, schedule = Bus(), Schedule()
     context = Context(bus, schedule, fleet, scene)
+    context.wanted = wanted
     parts: list[Part] = [ScenePart(context)]
     if scenario.wind.kind == "field":
-        field = _made("wind", wind_field, scenario.wind, folder)
+        field = made("wind", wind_field, scenario.wind, folder)
         parts.append(WindFieldPart(field, _rate(scenario.wind.rate_hz, "wind.rate_hz"), context))
     autopilots = {
         vehicle.name: Autopilot(
@@ -104,7 +108,7 @@ def build(scenario: Scenario, *, gates: tuple[Gate, ...] = ()) -> Simulation:
     return Simulation(clock, fleet, bus, schedule, autopilots, parts)
 
 
-def _needed_rooms(scenario: Scenario) -> list[str]:
+def needed_rooms(scenario: Scenario) -> list[str]:
     """Modules, or names in them, whose kernels this scenario will call."""
     rooms = ["skyloop.vehicle.fleet_kernels", "skyloop.keyed_random", "skyloop.sensors.sensor", "skyloop.world.ground"]
     # the vehicle's hull is a solid, too, and other ones are looked for in any world
@@ -153,9 +157,9 @@ def load_airframe(airframe: str | Airframe, folder: Path | None = None) -> Airfr
     if isinstance(airframe, Airframe):
         return airframe
     if is_plugin(airframe):
-        made = load_plugin(airframe, folder)
-        made = _made(airframe, made) if callable(made) else made
-        return made if isinstance(made, Airframe) else validated(Airframe, made, airframe)
+        own = load_plugin(airframe, folder)
+        own = made(airframe, own) if callable(own) else own
+        return own if isinstance(own, Airframe) else validated(Airframe, own, airframe)
     if airframe.endswith((".yaml", ".yml")):
         path = Path(airframe) if folder is None else folder / airframe
         return validated(Airframe, read_yaml(path), airframe)  # type: ignore[no-any-return]
@@ -240,8 +244,8 @@ def _sensor_parts(vehicle: Vehicle, i: int, seed: int, folder: Path | None, cont
         place = f"{vehicle.name}.sensors.{name}"
         rate = _rate(config.rate_hz, f"{place}.rate_hz")
         if isinstance(config, OwnSensor):
-            sensor = _made(place, load_plugin(config.kind, folder), **config.options)
-            _require(sensor, ("message", "initial_state", "measure"), place)
+            sensor = made(place, load_plugin(config.kind, folder), **config.options)
+            require(sensor, ("message", "initial_state", "measure"), place)
         else:
             try:
                 files = {"folder": folder} if config.kind == "radar" else {}
@@ -260,9 +264,12 @@ def _sensor_parts(vehicle: Vehicle, i: int, seed: int, folder: Path | None, cont
             config.mount.mount(),
             sensor.details() if hasattr(sensor, "details") else {},
         )
-        parts.append(SensorPart(sensor, info, i, config.faults, seed, context))
-        if config.kind == "radar":
-            parts += _processing_parts(vehicle, name, info, context)
+        part = SensorPart(sensor, info, i, config.faults, seed, context)
+        processing = _processing_parts(vehicle, name, info, context) if config.kind == "radar" else []
+        # trackers, and pilots or controllers of the user's own, may remember what they saw
+        own = isinstance(vehicle.pilot, OwnPilot) or is_plugin(vehicle.controller)
+        part.independent = part.independent and not processing and not own
+        parts += [part, *processing]
     return parts
 
 
@@ -348,41 +355,23 @@ def _flying_parts(
         rate = Rate(physics.num, physics.den * control_divider(vehicle, physics))
         place = f"{vehicle.name}.controller"
         make = load_plugin(vehicle.controller, folder)
-        controller = _made(place, make, airframe, rate.period_s, **vehicle.controller_options)
-        _require(controller, ("throttle",), place)
+        controller = made(place, make, airframe, rate.period_s, **vehicle.controller_options)
+        require(controller, ("throttle",), place)
         parts.append(ControllerPart(controller, rate, autopilot, context))
     if vehicle.pilot is not None:
         if isinstance(vehicle.pilot, OwnPilot):
             pilot = load_plugin(vehicle.pilot.kind, folder)
             if inspect.isclass(pilot):
-                pilot = _made(f"{vehicle.name}.pilot", pilot, **vehicle.pilot.options)
+                pilot = made(f"{vehicle.name}.pilot", pilot, **vehicle.pilot.options)
             elif vehicle.pilot.options:
                 raise ScenarioError(f"{vehicle.name}.pilot: '{vehicle.pilot.kind}' is a function, it takes no options")
-            _require(pilot, ("__call__",), f"{vehicle.name}.pilot")
+            require(pilot, ("__call__",), f"{vehicle.name}.pilot")
         else:
             pilot = build_pilot(vehicle.pilot)
         rate = _rate(vehicle.pilot.rate_hz, f"{vehicle.name}.pilot.rate_hz")
         info = StreamInfo(f"{vehicle.name}/pilot", "Setpoint", rate, vehicle.name)
         parts.append(PilotPart(pilot, info, autopilot, context))
     return parts
-
-
-def _made(place: str, make: Any, *arguments: Any, **options: Any) -> Any:
-    """What the user's own code makes; whatever it raises is told in one line."""
-    try:
-        return make(*arguments, **options)
-    except SkyloopError:
-        raise
-    except Exception as error:
-        name = getattr(make, "__name__", make)
-        given = f" with options {options}" if options else ""
-        raise ScenarioError(f"{place}: {name}{given} fails: {type(error).__name__}: {error}") from error
-
-
-def _require(made: Any, names: tuple[str, ...], place: str) -> None:
-    for name in names:
-        if not hasattr(made, name):
-            raise ScenarioError(f"{place}: {type(made).__name__} has no '{name}'; see the examples of your own parts")
 
 
 def _rate(hz: float | str, place: str) -> Rate:

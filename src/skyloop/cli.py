@@ -16,6 +16,7 @@ from rich.table import Table
 
 import skyloop
 from skyloop.bench.registry import BENCHES
+from skyloop.cli_datasets import app as datasets
 from skyloop.errors import ScenarioError, SkyloopError, unknown_name
 from skyloop.trials.registry import REPRODUCTIONS
 
@@ -27,6 +28,7 @@ app = typer.Typer(
     help="A UAV simulator for putting other people's algorithms in the loop.\n\n"
     "Examples: `skyloop run first-flight` · `skyloop show hover`",
 )
+app.add_typer(datasets)
 out = Console(soft_wrap=True, width=None if sys.stdout.isatty() else 140)
 err = Console(stderr=True, soft_wrap=True)
 

@@ -125,6 +125,12 @@ def prepare(*rooms: str) -> None:
             entry.compile()
 
 
+def is_cold() -> bool:
+    """Was nothing compiled on this machine yet?"""
+    folder = Path(str(numba.config.CACHE_DIR))
+    return not (folder.is_dir() and any(folder.rglob("*.nbi")))
+
+
 def _compile_on_two_cores(names: list[str]) -> None:
     """This process and another one, each taking the next kernel that neither has begun."""
     with tempfile.TemporaryDirectory() as claims:

@@ -6,6 +6,8 @@ SkyloopError
 ├── SetpointError      a setpoint or request cannot be obeyed (NaN, wrong shape, wrong rotor count)
 ├── PartError          code of your own (sensor, pilot, controller, wind) raised or gave something unusable
 ├── RunFolderError     a run folder cannot be created or would be overwritten
+├── DatasetError       a dataset cannot be written, read, or is not what it should be
+├── CodecError         bytes are no record of ours, or a value cannot become bytes
 ├── RendererError      the renderer process cannot start, cannot paint, or has died
 └── SetupError         this machine lacks something; the message says how to get it
 """
@@ -38,6 +40,14 @@ class PartError(SkyloopError):
 
 class RunFolderError(SkyloopError):
     """A run folder cannot be created or would be overwritten."""
+
+
+class DatasetError(SkyloopError):
+    """A dataset cannot be written, read, or is not what it should be."""
+
+
+class CodecError(SkyloopError):
+    """Bytes are no record of ours, or a value cannot become bytes."""
 
 
 class RendererError(SkyloopError):

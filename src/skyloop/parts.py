@@ -100,6 +100,8 @@ class Context:
         self.scene = scene
         self.lookers: list[Callable[[int], list[ViewRequest]]] = []
         """Of each sensor that needs pictures: those it needs at an instant."""
+        self.wanted: Callable[[int], bool] | None = None
+        """Says of an instant of arrival whether costly samples are wanted then; None: always."""
         self._looked_ns = -1
         schedule.deliver = bus.publish
 

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from skyloop.errors import ScenarioError, nearest_name
+from skyloop.errors import ScenarioError, SkyloopError, nearest_name
 
 
 def is_plugin(name: object) -> bool:
@@ -54,3 +54,21 @@ def _load_file(name: str, folder: Path | None) -> Any:
         del sys.modules[qualified]
         raise ScenarioError(f"'{path}' fails when loaded: {type(error).__name__}: {error}") from error
     return module
+
+
+def made(place: str, make: Any, *arguments: Any, **options: Any) -> Any:
+    """What the user's own code makes; whatever it raises is told in one line."""
+    try:
+        return make(*arguments, **options)
+    except SkyloopError:
+        raise
+    except Exception as error:
+        name = getattr(make, "__name__", make)
+        given = f" with options {options}" if options else ""
+        raise ScenarioError(f"{place}: {name}{given} fails: {type(error).__name__}: {error}") from error
+
+
+def require(made: Any, names: tuple[str, ...], place: str) -> None:
+    for name in names:
+        if not hasattr(made, name):
+            raise ScenarioError(f"{place}: {type(made).__name__} has no '{name}'; see the examples of your own parts")

@@ -77,6 +77,8 @@ class SensorPart:
                 )
             )
         self._looks = hasattr(sensor, "requests")
+        self.independent = getattr(sensor, "independent", False) and not self._faults
+        """Whether samples nobody wants may be left out; assembly takes it back where something remembers them."""
         if self._looks:
             context.lookers.append(self.expected)
         assert info.rate is not None
@@ -84,15 +86,22 @@ class SensorPart:
 
     def expected(self, t_ns: int) -> list[ViewRequest]:
         """The views this sensor will ask for at `t_ns`; none when it is not due then."""
-        if not is_due(self.info.rate, t_ns):
+        if not is_due(self.info.rate, t_ns) or self._is_spared(t_ns):
             return []
         requests = ask(self.name, t_ns, self.sensor.requests, self._kinematics(t_ns), self._state)
         return self._context.scene.at(t_ns, self._vehicle).seen(requests)
+
+    def _is_spared(self, t_ns: int) -> bool:
+        """A sample nobody wants, and which no later one depends on."""
+        wanted = self._context.wanted
+        return wanted is not None and self.independent and not wanted(t_ns + self.info.latency_ns)
 
     def _kinematics(self, t_ns: int) -> Any:
         return kinematics_at(self._context.fleet.state(self._vehicle, t_ns), self.info.mount)
 
     def _act(self, t_ns: int, index: int) -> None:
+        if self._is_spared(t_ns):
+            return
         context = self._context
         if self._looks:
             context.look(t_ns)

@@ -9,5 +9,6 @@ BENCHES = {
         "flight kernels and a whole scenario, beside RotorPy in the same run",
     ),
     "radar": ("skyloop.bench.radar", "radar bursts over park, beside the paper's sum over pixels in the same run"),
+    "record": ("skyloop.bench.record", "recordings in park: frames per second, overlap, what the journal costs"),
 }
 """name: (module with measure() -> list[Figure], one line)."""

@@ -15,9 +15,9 @@ import numpy as np
 import yaml
 
 from skyloop.bus import Bus
+from skyloop.codec import plain_info
 from skyloop.errors import RunFolderError
 from skyloop.messages import Message, RadarDetections
-from skyloop.streams import StreamInfo
 
 FLUSH_EVERY_NS = 1_000_000_000
 VARYING = (RadarDetections,)
@@ -41,7 +41,7 @@ class RunFolder:
 
     def record(self, bus: Bus) -> None:
         """Tell what each stream is; from now on every message becomes a row of `streams/<stream>.csv`."""
-        infos = {name: _plain_info(info) for name, info in bus.infos.items()}
+        infos = {name: plain(plain_info(info)) for name, info in bus.infos.items()}
         try:
             (self.path / "streams.json").write_text(json.dumps(infos, indent=2) + "\n", encoding="utf-8")
         except OSError as error:
@@ -102,25 +102,14 @@ def make_empty_folder(path: Path) -> list[Path]:
     return made
 
 
-def _plain_info(info: StreamInfo) -> dict[str, Any]:
-    return {
-        "message": info.message,
-        "rate": None if info.rate is None else [info.rate.num, info.rate.den],
-        "vehicle": info.vehicle,
-        "latency_ns": info.latency_ns,
-        "mount": {"position": _plain(info.mount.position), "quat_wxyz": _plain(info.mount.quat_wxyz)},
-        "details": _plain(info.details),
-    }
-
-
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """What JSON can hold; infinity and NaN, which it cannot, as text that `float` reads."""
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     return value if isinstance(value, int | float | str | bool | None) else str(value)

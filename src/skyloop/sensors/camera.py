@@ -209,6 +209,7 @@ class Camera:
             self._labeller = Labeller(self.lens, self._whole, c.label_classes, c.label_min_px)
         if c.truth:
             self.hidden = self._hidden
+        self.independent = not c.auto_exposure
 
     def initial_state(self, rng: KeyedRandom) -> CameraState:
         return CameraState(self._config.exposure, None)

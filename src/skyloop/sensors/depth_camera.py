@@ -199,6 +199,7 @@ class DepthCamera:
     """Has no state."""
 
     message: ClassVar[str] = "DepthImage"
+    independent: ClassVar[bool] = True
     fault_fields: ClassVar[dict[str, int]] = {"depth": 1}
 
     def __init__(self, config: DepthCameraConfig, period_s: float) -> None:

@@ -178,6 +178,7 @@ class Lidar:
     """Has no state."""
 
     message: ClassVar[str] = "LidarScan"
+    independent: ClassVar[bool] = True
     fault_fields: ClassVar[dict[str, int]] = {"ranges": 1, "intensities": 1}
 
     def __init__(self, config: LidarConfig, period_s: float) -> None:

@@ -79,7 +79,8 @@ class Sensor(Protocol[State]):
 
     It may also offer `requests(kinematics, state)`, the views its `measure` will ask for, so that all cameras due at an
     instant are painted together; `hidden(state, t_ns)`, a record of class `hidden_message` for its truth stream, and
-    `disturbed(sample, field, error)` where a fault's error takes more than adding to one field.
+    `disturbed(sample, field, error)` where a fault's error takes more than adding to one field; and say `independent`,
+    where a sample depends on nothing but its own instant, so that those nobody wants need not be made.
     """
 
     message: ClassVar[str]

@@ -13,5 +13,9 @@ REPRODUCTIONS = {
         "skyloop.trials.radar",
         "FMCW radar: Table 3, antennas, two walks, sections IV-D and V-D of the airloop paper",
     ),
+    "offline": (
+        "skyloop.trials.offline",
+        "frames per second of a recording by radar, storage and quality, Table 5 of the airloop paper",
+    ),
 }
 """name: (module with reproduce(quick, folder) -> list[Result], one line)."""

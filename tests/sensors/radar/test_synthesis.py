@@ -47,6 +47,20 @@ def test_against_the_sum_term_by_term(name: str, speed: float) -> None:
     assert np.linalg.norm(got - wanted) < 3e-4 * np.linalg.norm(wanted)
 
 
+@pytest.mark.parametrize("name", WAVEFORMS)
+def test_the_sum_weighted_by_range(name: str) -> None:
+    """Echoes beyond the period of R are weighted with what is left of them, so they are kept within it here."""
+    w, random = WAVEFORMS[name], np.random.default_rng(5)
+    period = w.range_resolution * w.n_samples
+    paths = random.uniform(0.01, 0.99, (200, 1)) * period + random.uniform(-1e-3, 1e-3, (200, 3))
+    rates = random.uniform(-3.0, 3.0, (200, 1)) + np.zeros(3)
+    strengths = random.normal(size=(200, 2)).astype(np.float32).view(np.complex64)[:, 0]
+    plain, weighted = Synthesis(w).burst_and_weighted(paths, rates, strengths)
+    for got, factor in ((plain, np.ones(200)), (weighted, paths[:, 1])):
+        wanted = direct(w, paths, rates, strengths * factor)
+        assert np.linalg.norm(got - wanted) < 1e-3 * np.linalg.norm(wanted)
+
+
 def test_a_faster_echo_after_a_slow_one() -> None:
     """The matrices grow as they are needed, and give the same as new ones."""
     used, slow, fast = Synthesis(TABLE_2), np.full((1, 3), 1.0), np.full((1, 3), -9.0)

@@ -18,6 +18,10 @@ from skyloop.waveform import Waveform
 class BurstSum(Protocol):
     def burst(self, half_paths: Array, rates: Array, strengths: NDArray[np.complex64]) -> NDArray[np.complex64]: ...
 
+    def burst_and_weighted(
+        self, half_paths: Array, rates: Array, strengths: NDArray[np.complex64]
+    ) -> tuple[NDArray[np.complex64], NDArray[np.complex64]]: ...
+
 
 def synthesis_on(backend: str, waveform: Waveform) -> BurstSum:
     """`auto` takes a GPU that CuPy can use, else the CPU."""

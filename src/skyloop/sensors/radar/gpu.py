@@ -68,6 +68,13 @@ class GpuSum:
         out = self.on_device(*(send(np.ascontiguousarray(array)) for array in (half_paths, rates, strengths)))
         return np.asarray(self._cupy.asnumpy(out))
 
+    def burst_and_weighted(
+        self, half_paths: Array, rates: Array, strengths: NDArray[np.complex64]
+    ) -> tuple[NDArray[np.complex64], NDArray[np.complex64]]:
+        """The same, and with each echo multiplied by its half path, m."""
+        weighted = (strengths * half_paths[:, 0]).astype(np.complex64)
+        return self.burst(half_paths, rates, strengths), self.burst(half_paths, rates, weighted)
+
     def on_device(self, half_paths: Any, rates: Any, strengths: Any) -> Any:
         """The same with arrays that are on the GPU, and stay there."""
         w = self._waveform

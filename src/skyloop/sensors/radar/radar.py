@@ -27,6 +27,7 @@ class Radar:
     """Has no state. The things in view move straight on during a burst."""
 
     message: ClassVar[str] = "RadarScan"
+    independent: ClassVar[bool] = True
     stream: ClassVar[str] = "raw"
     fault_fields: ClassVar[dict[str, int]] = {"volts": 1}
 
@@ -54,13 +55,14 @@ class Radar:
         n = self.numbers
         if n.leakage:
             echoes = Echoes.joined([echoes, self._leak()])
-        signal = self.synthesis.burst(echoes.half_paths, echoes.rates, echoes.strengths)
+        what = (echoes.half_paths, echoes.rates, echoes.strengths)
         if n.phase_noise:
-            delays = (2.0 / LIGHT_SPEED * echoes.half_paths[:, 0]).astype(np.float32)
-            late = self.synthesis.burst(echoes.half_paths, echoes.rates, echoes.strengths * delays)
-            # one oscillator for all antennas
-            walk = wander(n) * rng.normal(late[0].size).reshape(late[0].shape)
-            signal = (signal + 1j * walk * late).astype(np.complex64)
+            signal, far = self.synthesis.burst_and_weighted(*what)
+            # one oscillator for all antennas; an echo's delay is twice its half path over c
+            walk = wander(n) * rng.normal(far[0].size).reshape(far[0].shape)
+            signal = (signal + 2j / LIGHT_SPEED * walk * far).astype(np.complex64)
+        else:
+            signal = self.synthesis.burst(*what)
         return RadarScan(kinematics.t_ns, received(signal, n, self.waveform, rng), folded), state
 
     def _leak(self) -> Echoes:

@@ -29,6 +29,8 @@ WIDTH = 5
 """Grid cells an echo is spread over, in R and in v."""
 OVERSAMPLING = 2
 """Grid points per half wave of the highest frequency."""
+CENTRE = WIDTH // 2 - 0.5
+"""Cells from the echo to the row that is first spread to, plus the half cell that the window's table is off."""
 STEPS = 256
 """Entries of the window's table per cell; linear between them."""
 # the best shape for this width and oversampling (Beatty, Nishimura and Pauly 2005)
@@ -128,7 +130,11 @@ class Synthesis:
         self._rate_cell = math.pi / (OVERSAMPLING * fastest)
         # the window's transforms, both directions; and cell c of the window stands for the echo at c + 1/2
         n = np.arange(w.n_samples) - self._middle
-        by_range = window_transform(n / self._n_ranges) * np.exp(2j * math.pi * n / self._n_ranges * (WIDTH // 2 - 0.5))
+        cycles = n / self._n_ranges
+        by_range = window_transform(cycles) * np.exp(2j * math.pi * cycles * CENTRE)
+        slope = (window_transform(cycles + 1e-5) - window_transform(cycles - 1e-5)) / 2e-5
+        # m: the window's first moment over its transform
+        self._moment = (self._range_cell * slope / (2j * math.pi * window_transform(cycles))).astype(np.complex64)
         by_rate = window_transform(self._turning * self._rate_cell / (2.0 * math.pi)) * np.exp(
             -0.5j * self._turning * self._rate_cell
         )
@@ -138,9 +144,25 @@ class Synthesis:
 
     def burst(self, half_paths: Array, rates: Array, strengths: NDArray[np.complex64]) -> NDArray[np.complex64]:
         """(n_rx, n_chirps, n_samples) of echoes with (n, n_rx) half paths, m, their rates, m/s, and (n,) strengths."""
+        return self._sums(half_paths, rates, strengths, weighted=False)[0]
+
+    def burst_and_weighted(
+        self, half_paths: Array, rates: Array, strengths: NDArray[np.complex64]
+    ) -> tuple[NDArray[np.complex64], NDArray[np.complex64]]:
+        """The same, and the sum with each echo multiplied by its half path, m (less whole periods of the far ones).
+
+        On the grid, cells are multiplied by their R. An echo is spread over cells; what their distances from it add is
+        the first moment of the window, and is taken off again.
+        """
+        first, second = self._sums(half_paths, rates, strengths, weighted=True)
+        return first, second
+
+    def _sums(
+        self, half_paths: Array, rates: Array, strengths: NDArray[np.complex64], *, weighted: bool
+    ) -> list[NDArray[np.complex64]]:
         w, n_rx = self._waveform, half_paths.shape[1]
         if not len(half_paths):
-            return np.zeros((n_rx, w.n_chirps, w.n_samples), np.complex64)
+            return [np.zeros((n_rx, w.n_chirps, w.n_samples), np.complex64)] * (2 if weighted else 1)
         first, last = (math.floor(float(end) / self._rate_cell) for end in (rates.min(), rates.max()))
         first, last = first - WIDTH // 2, last + WIDTH // 2 + 1
         self._reach(first, last)
@@ -148,15 +170,23 @@ class Synthesis:
         spread(
             half_paths, rates, strengths, self._turns_per_m, self._bend, self._range_cell, self._rate_cell, first, grid
         )
-        grid[:, :WIDTH] += grid[:, self._n_ranges :]
-        grid = np.ascontiguousarray(grid[:, : self._n_ranges])
-        # e^{+j2πng/G} is the inverse FFT's sign
-        spectrum = np.fft.ifft(grid.view(np.complex64), axis=1, norm="forward")
-        wanted = np.take(spectrum, np.arange(w.n_samples) - self._middle, axis=1, mode="wrap")
         part = slice(first - self._first_rate, last - self._first_rate)
+        spectra = [self._spectrum(grid)]
+        if weighted:
+            places = (np.arange(self._n_ranges + WIDTH) - CENTRE) * self._range_cell
+            grid *= places[:, None].astype(np.float32)
+            spectra.append(self._spectrum(grid) - self._moment[:, None] * spectra[0])
         # (n_samples, n_chirps, rates) · (n_samples, rates, n_rx)
-        out = self._matrix[:, :, part] @ np.ascontiguousarray(wanted.transpose(1, 2, 0))
-        return np.ascontiguousarray(out.transpose(2, 1, 0), np.complex64)
+        out = [self._matrix[:, :, part] @ np.ascontiguousarray(spectrum.transpose(1, 2, 0)) for spectrum in spectra]
+        return [np.ascontiguousarray(sums.transpose(2, 1, 0), np.complex64) for sums in out]
+
+    def _spectrum(self, grid: NDArray[np.float32]) -> NDArray[np.complex64]:
+        """(n_rx, n_samples, rates): the range cells turned into samples."""
+        folded = np.ascontiguousarray(grid[:, : self._n_ranges])
+        folded[:, :WIDTH] += grid[:, self._n_ranges :]
+        # e^{+j2πng/G} is the inverse FFT's sign
+        spectrum = np.fft.ifft(folded.view(np.complex64), axis=1, norm="forward")
+        return np.take(spectrum, np.arange(self._waveform.n_samples) - self._middle, axis=1, mode="wrap")
 
     def _reach(self, first: int, last: int) -> None:
         """Have the matrix cover these cells of rate."""

@@ -1,0 +1,211 @@
+"""The verbs of datasets; `cli.py` takes them in."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from skyloop.errors import DatasetError
+
+app = typer.Typer()
+out = Console(soft_wrap=True, width=None if sys.stdout.isatty() else 140)
+err = Console(stderr=True, soft_wrap=True)
+
+Dataset = Annotated[Path, typer.Argument(metavar="DIR", help="A folder `skyloop record` made.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs instead of lines.")]
+
+
+def names(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+@app.command()
+def record(
+    out_: Annotated[
+        Path | None, typer.Option("--out", help="Folder; must be new or empty. Default: datasets/<world>-<n>.")
+    ] = None,
+    world: Annotated[str, typer.Option(help="A world of `skyloop list`, or a .glb, .gltf or .obj file.")] = "park",
+    scenario: Annotated[str | None, typer.Option(help="A scenario of your own instead of the usual rig.")] = None,
+    frames: Annotated[int, typer.Option(help="How many.")] = 500,
+    rate: Annotated[float, typer.Option(help="Frames per simulated second.")] = 20.0,
+    trajectory: Annotated[str, typer.Option(help="square, circle, lemniscate, or a .csv of x,y,z rows.")] = "square",
+    speed: Annotated[float, typer.Option(help="m/s.")] = 3.0,
+    quality: Annotated[str, typer.Option(help="low, medium, high, epic or cinematic.")] = "low",
+    sensors: Annotated[str, typer.Option(help="Of rgb,stereo,depth,lidar,radar,imu,gps,baro,mag.")] = "all",
+    formats: Annotated[str, typer.Option(help="Of asl,voc,coco,yolo,kitti,tum,mcap; none: the journal only.")] = "asl",
+    split: Annotated[str, typer.Option(help="blocks, or random: how frames are shared out for training.")] = "blocks",
+    workers: Annotated[int, typer.Option(help="Processes that share the frames; 0: one per core.")] = 0,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a recording that was cut off.")] = False,
+    seed: Annotated[int | None, typer.Option(help="Of world, noise and wind; 1, or the scenario's own.")] = None,
+    randomise: Annotated[str, typer.Option(help="Of sun,weather,textures,colours,people.")] = "",
+    report_: Annotated[bool, typer.Option("--report/--no-report", help="Leave report.html in the dataset.")] = True,
+    json_: Json = False,
+) -> None:
+    """Fly, sample every sensor on one clock, and leave a dataset other tools open.
+
+    Examples: `skyloop record --world park --frames 500 --out data/park` · `skyloop record --out data/park --resume`
+    """
+    from skyloop.datasets.recording_run import plan_recording
+    from skyloop.datasets.rig import SENSORS, RecordOptions, rig_scenario
+    from skyloop.scenario import load_scenario
+
+    if resume and out_ is None:
+        raise DatasetError("--resume needs --out: which recording is to go on?")
+    folder = out_ or _next_folder(Path(scenario or world).stem)
+    if not resume:
+        chosen = tuple(SENSORS) if sensors == "all" else names(sensors)
+        options = RecordOptions(
+            world, frames, rate, trajectory, speed, quality, chosen, 1 if seed is None else seed, names(randomise)
+        )
+        own = {} if seed is None else {"seed": seed}
+        planned = load_scenario(scenario, own) if scenario else rig_scenario(options)
+        wanted = () if formats == "none" else names(formats)
+        plan_recording(planned, folder, frames=frames, rate_hz=rate, formats=wanted, split=split)
+    summary = _fly(folder, workers or os.cpu_count() or 1, quiet=json_)
+    if report_:
+        from skyloop.datasets.report import write_report
+
+        write_report(folder)
+    print(json.dumps(summary, indent=2) if json_ else told(summary, report_))
+
+
+def _fly(folder: Path, workers: int, *, quiet: bool) -> dict[str, Any]:
+    from skyloop.datasets.recording_run import read_plan, record
+
+    bar = Progress(
+        TextColumn("recording"),
+        BarColumn(),
+        TextColumn("{task.completed}/{task.total} frames, {task.fields[fps]:.1f}/s"),
+        TimeRemainingColumn(),
+        console=err,
+        transient=True,
+        disable=quiet or not err.is_terminal,
+    )
+    with bar:
+        task = bar.add_task("", total=read_plan(folder)["frames"], fps=0.0)
+        return record(folder, workers, lambda done, fps: bar.update(task, completed=done, fps=fps))
+
+
+def _next_folder(name: str) -> Path:
+    number = 1
+    while (folder := Path("datasets") / f"{name}-{number}").exists():
+        number += 1
+    return folder
+
+
+def told(summary: dict[str, Any], with_report: bool) -> str:
+    """A summary in a few lines."""
+    lines = [
+        f"{summary['frames']} frames, {summary['journal_bytes'] / 1e6:.0f} MB in the journal; "
+        f"{summary['frames_flown_now']} flown now in {summary['flight_s']:.1f} s, {summary['fps']:.1f} per second, "
+        f"after {summary['start_s']:.1f} s of getting ready"
+    ]
+    for name, seconds in summary["formats_s"].items():
+        lines.append(f"  {name}: {seconds:.1f} s")
+    holds = " (report.html shows what is in it)" if with_report else ""
+    return "\n".join([*lines, f"dataset: {summary['folder']}{holds}"])
+
+
+@app.command()
+def export(
+    folder: Dataset,
+    to: Annotated[str, typer.Option("--to", help="Of asl,voc,coco,yolo,kitti,tum,mcap.")],
+) -> None:
+    """Write further formats from a dataset's journal.
+
+    Examples: `skyloop export data/park --to voc,mcap`
+    """
+    from skyloop.datasets.export import export as write
+
+    for name, (seconds, output) in write(folder, names(to)).items():
+        print(f"{name}: {output}, {seconds:.1f} s")
+
+
+@app.command()
+def replay(
+    folder: Dataset,
+    speed: Annotated[float, typer.Option(help="Times real time; 0: as fast as possible.")] = 1.0,
+    json_: Json = False,
+) -> None:
+    """Publish a recording, or a EuRoC sequence, on a bus as if live, and tell what went by.
+
+    Examples: `skyloop replay data/park` · `skyloop replay MH_01_easy --speed 0`
+    """
+    from skyloop.datasets.replaying import replay as play
+
+    if not 0.0 <= speed < 1e6:
+        raise DatasetError(f"--speed {speed:g}: give 0 or a positive number")
+    counts = play(folder, speed)
+    if json_:
+        print(json.dumps(counts, indent=2))
+    else:
+        print("\n".join(f"{count:7d}  {stream}" for stream, count in counts.items()))
+
+
+@app.command()
+def check(
+    folder: Dataset,
+    repair_: Annotated[
+        bool, typer.Option("--repair", help="First put right what the journal allows, and say what was done.")
+    ] = False,
+    json_: Json = False,
+) -> None:
+    """Say precisely what is wrong with a dataset; exit code 1 if anything is an error.
+
+    Examples: `skyloop check datasets/park` · `skyloop check datasets/park --repair`
+    """
+    from skyloop.datasets.checking import check as find
+    from skyloop.datasets.checking import repair
+
+    done = repair(folder) if repair_ else []
+    findings = find(folder)
+    errors = sum(finding.severity == "error" for finding in findings)
+    if json_:
+        told = [{"severity": f.severity, "where": f.where, "what": f.what} for f in findings]
+        print(json.dumps({"done": done, "findings": told}, indent=2))
+    else:
+        for line in done:
+            out.print(f"repair: {line}", markup=False, highlight=False)
+        for finding in findings:
+            out.print(str(finding), markup=False, highlight=False, style="red" if finding.severity == "error" else None)
+        warnings = len(findings) - errors
+        counts = [f"{n} {word}{'s' * (n > 1)}" for n, word in ((errors, "error"), (warnings, "warning")) if n]
+        out.print(f"{folder}: {', '.join(counts) or 'nothing is wrong'}", markup=False, highlight=False)
+    if errors:
+        raise typer.Exit(1)
+
+
+@app.command()
+def report(folder: Dataset) -> None:
+    """Write DIR/report.html: images, flight, rates and gaps, labels, noise and provenance in one file.
+
+    Examples: `skyloop report datasets/park`
+    """
+    from skyloop.datasets.report import write_report
+
+    path = write_report(folder)
+    out.print(f"{path}: {path.stat().st_size / 1e6:.1f} MB, opens in any browser", markup=False, highlight=False)
+
+
+@app.command()
+def view(
+    folder: Dataset,
+    save: Annotated[
+        Path | None, typer.Option("--save", metavar="FILE.rrd", help="Write a file instead of opening the viewer.")
+    ] = None,
+) -> None:
+    """Show a dataset in the Rerun viewer, on one timeline (needs the extra `view`).
+
+    Examples: `skyloop view datasets/park` · `skyloop view datasets/park --save park.rrd`
+    """
+    from skyloop.datasets.viewing import view as show
+
+    count = show(folder, save)
+    out.print(f"{count} messages " + ("sent to the viewer" if save is None else f"in {save}"), markup=False)

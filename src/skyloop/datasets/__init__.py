@@ -1,0 +1,1 @@
+"""The dataset factory: record, export, check, report, replay."""

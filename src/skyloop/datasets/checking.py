@@ -1,0 +1,236 @@
+"""`skyloop check`: what is wrong with a dataset, one line each; and what of it can be put right from the journal."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from skyloop.datasets.check_asl import asl_sensors, check_asl
+from skyloop.datasets.check_journal import Finding, Journal, check_journal, named
+from skyloop.datasets.export import Exporter, whole_formats
+from skyloop.errors import DatasetError
+from skyloop.recording.formats.registry import FORMATS
+from skyloop.recording.manifest import (
+    NAME,
+    NOT_LISTED,
+    PARTIAL,
+    Entry,
+    Manifest,
+    differences,
+    read_manifest,
+    write_manifest,
+)
+from skyloop.recording.recording import Recording, open_recording
+
+REBUILD = f"rebuild{PARTIAL}"
+"""Folder within the dataset in which formats are made anew before they take the place of the old."""
+
+BEHIND = "it was not finished"
+"""Why a format is written that only lags behind the journal."""
+
+
+@dataclass(slots=True)
+class _Examined:
+    findings: list[Finding]
+    journal: Journal
+    manifest: Manifest | None
+    different: dict[str, str]
+    """Files that are not as the manifest says, with what is wrong."""
+    wrong: dict[str, str]
+    """Formats that need writing: name and why."""
+
+
+def check(folder: Path) -> list[Finding]:
+    """Everything that is wrong with a dataset; empty when nothing is. Works on whatever a kill left."""
+    if not (folder / "recording.json").exists():
+        if (folder / "plan.json").exists():
+            return [
+                Finding("is missing: nothing was recorded yet; `skyloop record --resume`", "recording.json", "warning")
+            ]
+        if (folder / "mav0").is_dir():
+            return check_asl(folder / "mav0", None, Journal(), marked=True)
+    return _examine(open_recording(folder)).findings
+
+
+def repair(folder: Path) -> list[str]:
+    """Put right what the journal allows; returns what was done, empty when there was nothing to do."""
+    if not (folder / "recording.json").exists() and (folder / "plan.json").exists():
+        return _clear(folder)
+    recording = open_recording(folder)
+    done = _clear(folder)
+    before = _examine(recording)
+    trouble = _why_not_rebuild(before)
+    if not trouble and (dropped := _drop_orphans(folder)):
+        done += dropped
+        before = _examine(recording)
+    for name, why in before.wrong.items():
+        if trouble:
+            done.append(f"{name} was left as it is: {why}, but {trouble}")
+        else:
+            in_place = FORMATS[name].grows and why == BEHIND
+            _rebuild(recording, name, in_place)
+            done.append(f"{name} was {'completed' if in_place else 'written anew'} from the journal: {why}")
+    manifest = write_manifest(folder, _distrusted(before, left=bool(trouble)))
+    if manifest != before.manifest:
+        state = "complete" if manifest.complete else f"not complete: {manifest.groups} of {recording.n_groups} groups"
+        done.append(f"{NAME} was written anew; the dataset is {state}")
+    return done
+
+
+def _why_not_rebuild(examined: _Examined) -> str:
+    """What is in a dataset is not given up for a journal that holds less."""
+    if examined.journal.broken:
+        return "the journal is broken"
+    if not examined.journal.sound_groups:
+        return "the journal holds no whole group"
+    if any(name.startswith("journal/") and what != NOT_LISTED for name, what in examined.different.items()):
+        return "the journal is not what it was"
+    return ""
+
+
+def _examine(recording: Recording) -> _Examined:
+    folder = recording.folder
+    journal = check_journal(recording)
+    findings = [
+        Finding("was left by a writer that was stopped", path.relative_to(folder).as_posix(), "warning")
+        for path in sorted(folder.rglob(f"*{PARTIAL}"))
+        if REBUILD not in path.relative_to(folder).parts[:-1]
+    ]
+    findings += journal.findings
+    manifest, different = None, {}
+    try:
+        manifest = read_manifest(folder)
+        if manifest is None:
+            what = "is missing, so nothing can be said about changed files; `skyloop check --repair` writes it"
+            findings.append(Finding(what, NAME, "warning"))
+        else:
+            different = differences(folder, manifest)
+    except DatasetError as error:
+        findings.append(Finding(str(error), NAME))
+    for name, what in different.items():
+        findings.append(Finding(what, name, "warning" if what == NOT_LISTED else "error"))
+    wrong = {}
+    for name in _expected_formats(folder):
+        of_format, why = _check_format(recording, name, journal, different)
+        findings += of_format
+        if why:
+            wrong[name] = why
+    return _Examined(findings, journal, manifest, different, wrong)
+
+
+def _expected_formats(folder: Path) -> list[str]:
+    """Those planned, those said to be whole and those that lie there."""
+    planned: list[str] = []
+    if (folder / "plan.json").exists():
+        try:
+            planned = list(json.loads((folder / "plan.json").read_text(encoding="utf-8")).get("formats", []))
+        except (OSError, ValueError) as error:
+            raise DatasetError(f"'{folder / 'plan.json'}' cannot be read: {error}; record anew") from None
+    marks = whole_formats(folder)
+    return [
+        name for name, kind in FORMATS.items() if name in planned or name in marks or (folder / kind.output).exists()
+    ]
+
+
+def _check_format(
+    recording: Recording, name: str, journal: Journal, different: dict[str, str]
+) -> tuple[list[Finding], str]:
+    """Findings, and why the format has to be written anew, if it has to."""
+    kind = FORMATS[name]
+    output = recording.folder / kind.output
+    groups = whole_formats(recording.folder).get(name)
+    changed = [
+        path
+        for path, what in different.items()
+        if what != NOT_LISTED and (path == kind.output or path.startswith(f"{kind.output}/"))
+    ]
+    marked = groups is not None and groups >= journal.sound_groups
+    if not output.exists():
+        severity = "error" if groups is not None else "warning"
+        what = "is gone" if groups is not None else "is not written yet"
+        return [Finding(f"{name} {what}; `skyloop check --repair` writes it", kind.output, severity)], f"it {what}"  # type: ignore[arg-type]
+    findings = []
+    if kind.output == "mav0":
+        findings = check_asl(output, recording, journal, marked)
+    if any(finding.severity == "error" for finding in findings):
+        return findings, "it is not what the journal holds"
+    if changed:
+        return findings, f"{len(changed)} of its files are not as the manifest says"
+    if not marked and journal.sound_groups:
+        held = f"{groups} of {journal.sound_groups} groups" if groups is not None else "not finished"
+        what = f"{name} is not whole ({held}); `skyloop check --repair` completes it"
+        findings.append(Finding(what, kind.output, "warning" if kind.grows else "error"))
+        return findings, BEHIND
+    return findings, ""
+
+
+def _clear(folder: Path) -> list[str]:
+    """Remove what writers that were stopped have left."""
+    done = []
+    for path in sorted(folder.rglob(f"*{PARTIAL}")):
+        if path.is_dir():
+            shutil.rmtree(path)
+        elif path.exists():
+            path.unlink()
+        else:
+            continue
+        done.append(f"removed {path.relative_to(folder).as_posix()}")
+    return done
+
+
+def _drop_orphans(folder: Path) -> list[str]:
+    """Remove files of mav0 that no row names; their samples are in the journal."""
+    done = []
+    mav0 = folder / "mav0"
+    for sensor in asl_sensors(mav0) if mav0.is_dir() else []:
+        orphans = sensor.orphans() if (sensor.folder / "data.csv").is_file() else []
+        for path in orphans:
+            path.unlink()
+        if orphans:
+            names = named(f"{len(orphans)} files without a row", [path.name for path in orphans])
+            done.append(f"removed from {sensor.folder.relative_to(folder).as_posix()}/data {names}")
+    return done
+
+
+def _rebuild(recording: Recording, name: str, in_place: bool) -> None:
+    """Go on where a growing format stopped; otherwise make it anew aside, and only then replace the old."""
+    if in_place:
+        Exporter(recording.folder, (name,)).finish()
+        journal = check_journal(recording)
+        output = recording.folder / FORMATS[name].output
+        if FORMATS[name].output != "mav0" or not check_asl(output, recording, journal, marked=True):
+            return
+    # within a folder of the same name, as some formats write it down
+    aside = recording.folder / REBUILD / recording.folder.resolve().name
+    shutil.rmtree(aside, ignore_errors=True)
+    aside.mkdir(parents=True)
+    for needed in ("recording.json", "plan.json", "journal"):
+        if (recording.folder / needed).exists():
+            (aside / needed).symlink_to((recording.folder / needed).resolve())
+    exporter = Exporter(aside, (name,))
+    exporter.finish()
+    output = recording.folder / FORMATS[name].output
+    old = output.with_name(f"{output.name}.old{PARTIAL}")
+    if output.exists():
+        output.replace(old)
+    (aside / FORMATS[name].output).replace(output)
+    exporter.mark_whole(recording.folder)
+    if old.is_dir():
+        shutil.rmtree(old)
+    else:
+        old.unlink(missing_ok=True)
+    shutil.rmtree(recording.folder / REBUILD)
+
+
+def _distrusted(before: _Examined, left: bool) -> dict[str, Entry]:
+    """What cannot be made anew and is not as listed stays listed as it was: a new manifest must not bless it."""
+    outputs = tuple(kind.output for kind in FORMATS.values())
+    if before.manifest is None:
+        return {}
+    return {
+        name: before.manifest.files[name]
+        for name in before.different
+        if name in before.manifest.files and (left or name.split("/")[0] not in outputs)
+    }

@@ -1,0 +1,95 @@
+"""Formats written from the journal: while it grows, at the end of a recording, or by `skyloop export`."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import shutil
+import time
+from pathlib import Path
+from typing import Any
+
+from skyloop.errors import unknown_name
+from skyloop.recording.files import write_whole
+from skyloop.recording.formats.registry import FORMATS
+from skyloop.recording.manifest import write_manifest
+from skyloop.recording.recording import open_recording
+
+MARKS = ".formats.json"
+"""In a dataset: the formats that were finished, and how many groups of the journal each holds."""
+
+
+def whole_formats(folder: Path) -> dict[str, int]:
+    """Groups held by each format that was finished, by its name."""
+    try:
+        data = json.loads((folder / MARKS).read_text(encoding="utf-8"))
+        return {str(name): int(groups) for name, groups in data.items() if name in FORMATS}
+    except (OSError, ValueError, TypeError, AttributeError):
+        # without marks nothing is taken to be whole
+        return {}
+
+
+class Exporter:
+    """Those formats that can grow with the journal do; the others wait for its end."""
+
+    def __init__(self, folder: Path, formats: tuple[str, ...]) -> None:
+        for name in formats:
+            if name not in FORMATS:
+                raise unknown_name("format", name, FORMATS)
+        self._folder, self._formats = folder, formats
+        self._growing: dict[str, Any] = {}
+        self._next: dict[str, int] = {}
+        self.seconds: dict[str, float] = dict.fromkeys(formats, 0.0)
+        """What each format cost."""
+
+    def follow(self) -> None:
+        """Take up what became whole in the journal."""
+        recording = open_recording(self._folder)
+        for name in self._formats:
+            if FORMATS[name].grows:
+                self._write(name, recording.whole_groups())
+
+    def finish(self) -> None:
+        recording = open_recording(self._folder)
+        for name in self._formats:
+            self._write(name, recording.whole_groups())
+            began = time.perf_counter()
+            self._growing[name].finish()
+            self.seconds[name] += time.perf_counter() - began
+        self.mark_whole(self._folder)
+
+    def mark_whole(self, folder: Path) -> None:
+        """Say in a dataset that the formats are whole there."""
+        marks = {**whole_formats(folder), **{name: self._next[name] for name in self._formats}}
+        write_whole(folder / MARKS, json.dumps(marks, indent=1, sort_keys=True) + "\n")
+
+    def _unmark(self, name: str) -> None:
+        marks = whole_formats(self._folder)
+        if marks.pop(name, None) is not None:
+            write_whole(self._folder / MARKS, json.dumps(marks, indent=1, sort_keys=True) + "\n")
+
+    def _write(self, name: str, end: int) -> None:
+        began = time.perf_counter()
+        if name not in self._growing:
+            module, kind = FORMATS[name].writer.split(":")
+            writer = getattr(importlib.import_module(module), kind)(open_recording(self._folder))
+            self._growing[name], self._next[name] = writer, writer.first_group
+            self._unmark(name)
+        recording = open_recording(self._folder)
+        while self._next[name] < end:
+            self._growing[name].add(recording.group(self._next[name]))
+            self._next[name] += 1
+        self.seconds[name] += time.perf_counter() - began
+
+
+def export(folder: Path, formats: tuple[str, ...]) -> dict[str, tuple[float, Path]]:
+    """Write formats anew from what is whole of the journal; returns what each cost, s, and where it is."""
+    exporter = Exporter(folder, formats)
+    for name in formats:
+        output = folder / FORMATS[name].output
+        if output.is_dir():
+            shutil.rmtree(output)
+        output.unlink(missing_ok=True)
+    exporter.finish()
+    write_manifest(folder)
+    return {name: (exporter.seconds[name], folder / FORMATS[name].output) for name in formats}

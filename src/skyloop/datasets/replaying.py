@@ -1,0 +1,16 @@
+"""`skyloop replay`: a dataset on a bus, as if live."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from skyloop.bus import Bus
+from skyloop.clock import Clock, RealTime
+from skyloop.recording.replay import replay as play
+
+
+def replay(folder: Path, speed: float) -> dict[str, int]:
+    """Publish everything at so many times real time, 0: at once; returns how many messages each stream had."""
+    bus = Bus()
+    play(folder, bus, Clock(RealTime(speed)) if speed else None)
+    return dict(bus.counts)

@@ -1,0 +1,127 @@
+"""What `skyloop record` flies when no scenario is given: a vehicle with the usual sensors along a plain trajectory."""
+
+from __future__ import annotations
+
+import csv
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from skyloop.errors import DatasetError, unknown_name
+from skyloop.scenario import Scenario, make_scenario
+from skyloop.world.world import WORLDS
+
+EYE = {"position": [0.12, 0.0, 0.0]}
+SENSORS: dict[str, dict[str, dict[str, Any]]] = {
+    "rgb": {"rgb0": {"kind": "camera", "truth": ["depth", "normals", "classes", "instances", "labels"], "mount": EYE}},
+    "stereo": {
+        "cam0": {"kind": "camera", "mount": EYE},
+        "cam1": {"kind": "camera", "mount": {"position": [0.12, -0.1, 0.0]}},
+    },
+    "depth": {"depth0": {"kind": "depth_camera", "preset": "d435-kim", "mount": EYE}},
+    "lidar": {"lidar0": {"kind": "lidar", "preset": "airsim", "mount": {"position": [0.0, 0.0, 0.1]}}},
+    "radar": {"radar0": {"kind": "radar", "preset": "bgt60tr13c-real", "mount": EYE}},
+    "imu": {"imu0": {"kind": "imu", "preset": "adis16448", "rate_hz": 200}},
+    "gps": {"gps0": {"kind": "gnss", "preset": "m8n", "rate_hz": 5}},
+    "baro": {"baro0": {"kind": "barometer", "preset": "ms5611", "rate_hz": 50}},
+    "mag": {"mag0": {"kind": "magnetometer", "preset": "hmc5883", "rate_hz": 50}},
+}
+"""By what `--sensors` calls them: the sensors of the rig. All cameras, the depth camera and the radar look ahead
+through lenses of the same angle, so that one picture serves all at the same place."""
+AT_FRAME_RATE = ("camera", "depth_camera", "lidar", "radar")
+MOST_FRAMES = 1_000_000
+WIDTH, HEIGHT, FOV_DEG = 320, 240, 90.0
+ROOM_TO_FLY = {
+    "room": (8.0, 1.6), "corridor": (4.0, 1.6), "house": (2.0, 1.5), "warehouse": (2.5, 2.0), "forest": (2.5, 2.0),
+    "urban": (14.0, 22.0), "urban-walls": (14.0, 40.0), "blocks": (20.0, 12.0), "radar-lab": (3.0, 1.8),
+}  # fmt: skip
+"""m: side of the default trajectory and its height, where 20 and 5 would not fit."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordOptions:
+    """As the options of `skyloop record`."""
+
+    world: str = "park"
+    frames: int = 500
+    rate_hz: float = 20.0
+    trajectory: str = "square"
+    speed: float = 3.0
+    quality: str = "low"
+    sensors: tuple[str, ...] = tuple(SENSORS)
+    seed: int = 1
+    randomise: tuple[str, ...] = ()
+    side: float | None = None
+    altitude: float | None = None
+
+    def __post_init__(self) -> None:
+        if not (1 <= self.frames <= MOST_FRAMES and 0.01 <= self.rate_hz <= 1000.0 and 0.1 <= self.speed <= 30.0):
+            raise DatasetError(
+                f"{self.frames} frames at {self.rate_hz:g} Hz, flown at {self.speed:g} m/s; give 1 to {MOST_FRAMES} "
+                "frames, 0.01 to 1000 Hz and 0.1 to 30 m/s"
+            )
+        if not Path(self.world).suffix and self.world not in WORLDS:
+            raise unknown_name("world", self.world, WORLDS)
+
+
+def rig_scenario(options: RecordOptions, overrides: dict[str, Any] | None = None) -> Scenario:
+    """The scenario that `skyloop record` without --scenario flies."""
+    sensors: dict[str, Any] = {}
+    for name in options.sensors:
+        if name not in SENSORS:
+            raise unknown_name("sensor of the rig", name, SENSORS)
+        for sensor, config in SENSORS[name].items():
+            sensors[sensor] = dict(config)
+            if config["kind"] in AT_FRAME_RATE:
+                sensors[sensor]["rate_hz"] = options.rate_hz
+            if config["kind"] in ("camera", "depth_camera", "radar"):
+                size = {"width": WIDTH, "height": HEIGHT, "horizontal_fov_deg": FOV_DEG}
+                sensors[sensor] |= {"quality": options.quality, **size}
+    side, altitude = ROOM_TO_FLY.get(options.world, (20.0, 5.0))
+    side, altitude = options.side or side, options.altitude or altitude
+    laps = math.ceil(options.frames / options.rate_hz * options.speed / side) + 1
+    world: dict[str, Any] = {"file" if Path(options.world).suffix else "name": options.world}
+    start = _trajectory(options, side, altitude, laps)
+    data = {
+        "name": f"record-{Path(options.world).stem}",
+        "seed": options.seed,
+        "duration": 3600.0,
+        "world": {**world, "randomise": list(options.randomise)},
+        "vehicles": [
+            {
+                "airframe": "iris",
+                "position": [-0.5 * side, -0.5 * side]
+                if options.world in ("park", "flat", "hills", "landing")
+                else [0, 0],
+                "state": "truth",
+                "battery": False,
+                "sensors": sensors,
+                "perception": {"radar0": None} if "radar0" in sensors else {},
+                "pilot": {"kind": "trajectory", "takeoff_altitude": altitude, "trajectory": start},
+            }
+        ],
+    }
+    return make_scenario(data, overrides or {}, place="record")
+
+
+def _trajectory(options: RecordOptions, side: float, altitude: float, laps: int) -> dict[str, Any]:
+    common = {"speed": options.speed, "laps": laps}
+    if options.trajectory == "square":
+        return {"kind": "square", "corner": [-0.5 * side, -0.5 * side, altitude], "side": side, **common}
+    if options.trajectory in ("circle", "lemniscate"):
+        size = {"radius": 0.5 * side} if options.trajectory == "circle" else {"minimum_radius": side / 6.0}
+        return {"kind": options.trajectory, "centre": [0.0, 0.0, altitude], **size, **common}
+    path = Path(options.trajectory)
+    if path.suffix != ".csv":
+        raise DatasetError(
+            f"--trajectory '{options.trajectory}': give square, circle, lemniscate, or a .csv of x,y,z rows"
+        )
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            rows = [[float(cell) for cell in row] for row in csv.reader(file) if row and not row[0].startswith("#")]
+    except (OSError, ValueError) as error:
+        raise DatasetError(f"--trajectory '{path}': {error}; give rows of x,y,z in m") from None
+    if len(rows) < 2 or any(len(row) != 3 or not all(map(math.isfinite, row)) for row in rows):
+        raise DatasetError(f"--trajectory '{path}': give at least two rows of x,y,z in m")
+    return {"kind": "waypoints", "waypoints": rows, "speed": options.speed}

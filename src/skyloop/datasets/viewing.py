@@ -1,0 +1,217 @@
+"""`skyloop view`: a dataset in the Rerun viewer, everything on the one timeline `sim_time`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from skyloop.errors import DatasetError, SetupError
+from skyloop.frames import matrix_from_quat
+from skyloop.messages import Message
+from skyloop.recording.radar_pictures import volts_picture
+from skyloop.recording.recording import Recording, open_recording
+from skyloop.sensors.camera import SENSOR_FROM_CAMERA
+
+TIMELINE = "sim_time"
+TRACK = "world/track"
+JPEG_QUALITY = 85
+
+
+def view(folder: Path, save: Path | None = None) -> int:
+    """Open the viewer, or write what it would show to a file; returns how many messages were logged."""
+    recording = open_recording(folder)
+    if not recording.whole_groups():
+        raise DatasetError(f"'{folder}' holds no whole group of frames to view; `skyloop record --resume` first")
+    rr = _rerun()
+    name = str(recording.facts.get("scenario", {}).get("name", folder.name))
+    # one's own number, so that the same dataset is the same recording
+    stream = rr.RecordingStream("skyloop", recording_id=f"{name}-{recording.facts['seed']}", send_properties=False)
+    try:
+        if save is None:
+            stream.spawn(default_blueprint=_blueprint(recording))
+        else:
+            save.parent.mkdir(parents=True, exist_ok=True)
+            stream.save(save, default_blueprint=_blueprint(recording))
+    except (OSError, RuntimeError) as error:
+        where = "start the viewer" if save is None else f"write '{save}'"
+        hint = "; on a machine without a screen use --save FILE.rrd" if save is None else ""
+        raise DatasetError(f"cannot {where}: {error}{hint}") from None
+    stream.set_log_time_enabled(False)
+    stream.set_log_tick_enabled(False)
+    count = _Logger(recording, rr, stream).log_all()
+    stream.flush()
+    stream.disconnect()
+    return count
+
+
+def _rerun() -> Any:
+    try:
+        import rerun
+    except ImportError:
+        raise SetupError("`skyloop view` needs the Rerun SDK: pip install 'skyloop[view]'") from None
+    return rerun
+
+
+def entity_of(recording: Recording, stream: str) -> str:
+    """Where a stream lies in the viewer's tree."""
+    info = recording.infos[stream]
+    sensor = recording.sensor_name(stream)
+    body = f"world/{info.vehicle or recording.vehicle}"
+    if info.message in ("CameraImage", "ImageTruth", "DepthImage"):
+        return f"{body}/{sensor}/image"
+    if info.message == "LidarScan":
+        return f"{body}/{sensor}"
+    if info.message == "VehicleState":
+        return body
+    return f"plots/{sensor}"
+
+
+class _Logger:
+    """Each record has its way to be shown; those without one are left out."""
+
+    def __init__(self, recording: Recording, rr: Any, stream: Any) -> None:
+        self._recording, self._rr, self._stream = recording, rr, stream
+        self._ways: dict[str, Callable[[str, Any], None]] = {
+            "VehicleState": self._state,
+            "CameraImage": self._image,
+            "ImageTruth": self._truth,
+            "DepthImage": self._depth,
+            "LidarScan": self._scan,
+            "RadarScan": self._radar,
+            "ImuSample": self._imu,
+            "GnssFix": self._fix,
+            "BarometerSample": self._barometer,
+            "MagnetometerSample": self._magnetometer,
+            "Event": self._event,
+        }
+
+    def log_all(self) -> int:
+        self._log_fixed()
+        count = 0
+        for message in self._recording.messages():
+            count += self._log(message)
+        return count
+
+    def _log_fixed(self) -> None:
+        """What does not change: axes, classes, track, mounts, lenses."""
+        rr, recording = self._rr, self._recording
+        self._put("world", rr.ViewCoordinates.RIGHT_HAND_Z_UP, static=True)
+        classes = [(number, name) for number, name in enumerate(recording.classes)]
+        self._put("world", rr.AnnotationContext(classes), static=True)
+        truth = f"truth/{recording.vehicle}"
+        track = [message.data.position for message in recording.messages({truth})]
+        if track:
+            self._put(TRACK, rr.LineStrips3D([np.array(track)], colors=[[31, 119, 180]]), static=True)
+        for name, info in recording.infos.items():
+            entity = entity_of(recording, name)
+            if name.startswith("truth/") or not entity.startswith("world/") or info.message == "VehicleState":
+                continue
+            turn = matrix_from_quat(info.mount.quat_wxyz)
+            if entity.endswith("/image"):
+                turn = turn @ matrix_from_quat(SENSOR_FROM_CAMERA)
+                d = info.details
+                lens = rr.Pinhole(
+                    focal_length=[d["fx"], d["fy"]],
+                    principal_point=[d["cx"] + 0.5, d["cy"] + 0.5],
+                    resolution=[d["width"], d["height"]],
+                    camera_xyz=rr.ViewCoordinates.RDF,
+                    image_plane_distance=0.5,
+                )
+                self._put(entity, lens, static=True)
+            place = rr.Transform3D(translation=info.mount.position, mat3x3=turn)
+            self._put(entity.removesuffix("/image"), place, static=True)
+
+    def _log(self, message: Message) -> int:
+        way = self._ways.get(type(message.data).__name__)
+        if way is None:
+            return 0
+        self._stream.set_time(TIMELINE, duration=np.timedelta64(message.t_ns, "ns"))
+        way(entity_of(self._recording, message.stream), message.data)
+        return 1
+
+    def _put(self, entity: str, what: Any, static: bool = False) -> None:
+        self._stream.log(entity, what, static=static)
+
+    def _state(self, entity: str, state: Any) -> None:
+        rr = self._rr
+        self._put(
+            entity, rr.Transform3D(translation=np.array(state.position), mat3x3=matrix_from_quat(state.quat_wxyz))
+        )
+        self._put("plots/height", rr.Scalars(float(state.position[2])))
+        self._put("plots/speed", rr.Scalars(float(np.linalg.norm(state.velocity_world))))
+
+    def _image(self, entity: str, image: Any) -> None:
+        self._put(entity, self._rr.Image(np.array(image.colour)).compress(jpeg_quality=JPEG_QUALITY))
+
+    def _truth(self, entity: str, truth: Any) -> None:
+        rr = self._rr
+        if truth.classes is not None:
+            self._put(f"{entity}/classes", rr.SegmentationImage(np.array(truth.classes)))
+        if truth.depth is not None:
+            metres = np.where(np.isfinite(truth.depth), truth.depth, 0.0).astype(np.float32)
+            self._put(f"{entity}/true_depth", rr.DepthImage(metres, meter=1.0))
+        boxes = np.array([label.box_px for label in truth.labels], float).reshape(-1, 4)
+        # our last pixels are inside the box, Rerun's corners are edges
+        boxes[:, 2:] += 1.0
+        numbers = [self._recording.classes.index(label.class_name) for label in truth.labels]
+        names = [label.name for label in truth.labels]
+        kind = rr.Box2DFormat.XYXY
+        self._put(f"{entity}/boxes", rr.Boxes2D(array=boxes, array_format=kind, class_ids=numbers, labels=names))
+        sizes = np.array([label.size for label in truth.labels], float).reshape(-1, 3)
+        centres = np.array([label.centre for label in truth.labels], float).reshape(-1, 3)
+        turns = [rr.RotationAxisAngle([0.0, 0.0, 1.0], rr.Angle(rad=label.yaw)) for label in truth.labels]
+        solid = rr.Boxes3D(half_sizes=0.5 * sizes, centers=centres, rotation_axis_angles=turns, class_ids=numbers)
+        self._put("world/labels", solid)
+
+    def _depth(self, entity: str, image: Any) -> None:
+        self._put(entity, self._rr.DepthImage(np.array(image.depth), meter=1.0))
+
+    def _scan(self, entity: str, scan: Any) -> None:
+        # decoded arrays may begin at odd bytes, which Arrow does not take: hence the copy
+        points = np.array(scan.points)
+        self._put(entity, self._rr.Points3D(points, class_ids=scan.classes.astype(np.uint16), radii=0.03))
+
+    def _radar(self, entity: str, scan: Any) -> None:
+        self._put(f"{entity}/volts", self._rr.Image(volts_picture(scan.volts)).compress(jpeg_quality=JPEG_QUALITY))
+
+    def _imu(self, entity: str, sample: Any) -> None:
+        self._put(f"{entity}/angular_velocity", self._rr.Scalars(1.0 * sample.angular_velocity))
+        self._put(f"{entity}/specific_force", self._rr.Scalars(1.0 * sample.specific_force))
+
+    def _fix(self, entity: str, fix: Any) -> None:
+        if fix.fix_type:
+            self._put("map", self._rr.GeoPoints(lat_lon=[[fix.latitude_deg, fix.longitude_deg]], radii=[-6.0]))
+        self._put(f"{entity}/altitude", self._rr.Scalars(fix.altitude))
+        self._put(f"{entity}/velocity", self._rr.Scalars(1.0 * fix.velocity_enu))
+
+    def _barometer(self, entity: str, sample: Any) -> None:
+        self._put(f"{entity}/altitude", self._rr.Scalars(1.0 * sample.altitude))
+
+    def _magnetometer(self, entity: str, sample: Any) -> None:
+        self._put(f"{entity}/microtesla", self._rr.Scalars(1e6 * sample.field_tesla))
+
+    def _event(self, entity: str, event: Any) -> None:
+        self._put("events", self._rr.TextLog(f"{event.kind}: {event.text}"))
+
+
+def _blueprint(recording: Recording) -> Any:
+    """World and camera side by side, plots below."""
+    import rerun.blueprint as rrb
+
+    images = [entity_of(recording, name) for name in recording.infos if entity_of(recording, name).endswith("/image")]
+    pictures = [rrb.Spatial2DView(origin=entity, name=entity.split("/")[-2]) for entity in dict.fromkeys(images)]
+    plots = [rrb.TimeSeriesView(origin="plots/height", name="height, m")]
+    for record, part, name in (
+        ("ImuSample", "angular_velocity", "rad/s"),
+        ("ImuSample", "specific_force", "m/s²"),
+        ("GnssFix", "velocity", "m/s"),
+    ):
+        for stream in recording.streams_of(record):
+            origin = f"{entity_of(recording, stream)}/{part}"
+            plots.append(rrb.TimeSeriesView(origin=origin, name=f"{recording.sensor_name(stream)}, {name}"))
+    world = rrb.Spatial3DView(origin="world", name="world")
+    top = rrb.Horizontal(world, rrb.Grid(*pictures), column_shares=[3, 2]) if pictures else world
+    return rrb.Blueprint(rrb.Vertical(top, rrb.Horizontal(*plots), row_shares=[3, 1]), collapse_panels=True)

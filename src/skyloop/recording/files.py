@@ -1,0 +1,63 @@
+"""Files that are whole or not there, and rows that are whole lines, whatever kills the writer."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from skyloop.errors import DatasetError
+
+
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Under another name first, so that nobody ever sees half of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    data = content.encode() if isinstance(content, str) else content
+    partial = path.with_name(path.name + ".partial")
+    try:
+        partial.write_bytes(data)
+        partial.replace(path)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise DatasetError(f"cannot write '{path}': {error.strerror}") from error
+
+
+class RowFile:
+    """A text file of lines, each appended whole: what a full disk or a kill cuts off is cut back to the last line."""
+
+    def __init__(self, path: Path, header: str) -> None:
+        self._path = path
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+        except OSError as error:
+            raise DatasetError(f"cannot write '{path}': {error.strerror}") from error
+        text = path.read_bytes()
+        self._size = text.rfind(b"\n") + 1
+        os.ftruncate(self._file, self._size)
+        if not self._size:
+            self.append([header])
+
+    def append(self, lines: list[str]) -> None:
+        data = memoryview("".join(f"{line}\n" for line in lines).encode())
+        size = self._size + len(data)
+        try:
+            while data:
+                data = data[os.write(self._file, data) :]
+        except OSError as error:
+            os.ftruncate(self._file, self._size)
+            raise DatasetError(f"cannot write '{self._path}': {error.strerror}") from error
+        self._size = size
+
+    def keep(self, n_lines: int) -> None:
+        """The header and so many lines; what follows is cut off."""
+        text = self._path.read_bytes()
+        end = 0
+        for _ in range(n_lines + 1):
+            end = text.find(b"\n", end) + 1
+            if end == 0:
+                return
+        os.ftruncate(self._file, end)
+        self._size = end
+
+    def close(self) -> None:
+        os.close(self._file)

@@ -1,0 +1,107 @@
+"""COCO: `images/` and one file of instances per split, each with its mask as a run-length code.
+
+Boxes are [left, top, width, height] in pixels whose edges, not centres, are whole numbers. Beyond COCO an annotation
+has `track_id` (the thing's number in the world, the same in every image), `occlusion` and `truncation` (0 to 1), and an
+image has `t_ns`.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skyloop.messages import Label, Message
+from skyloop.recording.files import write_whole
+from skyloop.recording.formats.label_images import LabelImage, LabelImages, emptied, jpeg
+from skyloop.recording.formats.splitting import SPLITS
+from skyloop.recording.recording import Recording
+
+
+class Coco:
+    first_group = 0
+
+    def __init__(self, recording: Recording) -> None:
+        self._source = LabelImages(recording)
+        self._folder = emptied(recording, "coco")
+        self._class_ids = {name: number for number, name in self._source.classes.items()}
+        self._images: list[dict[str, Any]] = []
+        self._annotations: list[dict[str, Any]] = []
+
+    def add(self, messages: list[Message]) -> None:
+        for image in self._source.of(messages):
+            file_name = f"{image.name}.jpg"
+            write_whole(self._folder / "images" / file_name, jpeg(image.colour))
+            height, width = image.instances.shape
+            # numbers from 1, because pycocotools' evaluation takes annotation 0 for none
+            number = len(self._images) + 1
+            self._images.append(
+                {"id": number, "file_name": file_name, "width": width, "height": height, "t_ns": image.t_ns}
+            )
+            for label in image.labels:
+                self._annotations.append(
+                    {"id": len(self._annotations) + 1, "image_id": number, **self._annotation(image, label)}
+                )
+
+    def _annotation(self, image: LabelImage, label: Label) -> dict[str, Any]:
+        height, width = image.instances.shape
+        left, top, right, bottom = label.box_px
+        mask = image.mask(label)
+        return {
+            "category_id": self._class_ids[label.class_name],
+            "bbox": [left, top, right - left + 1, bottom - top + 1],
+            "area": int(mask.sum()),
+            "iscrowd": 0,
+            "segmentation": {
+                "size": [height, width],
+                "counts": packed(run_lengths(mask, left, top, width, height)),
+            },
+            "track_id": label.instance,
+            "occlusion": label.occlusion,
+            "truncation": label.truncation,
+        }
+
+    def finish(self) -> None:
+        splits = self._source.splits(image["file_name"] for image in self._images)
+        by_image = {image["id"]: splits[image["file_name"]] for image in self._images}
+        categories = [
+            {"id": number, "name": name, "supercategory": name} for number, name in self._source.classes.items()
+        ]
+        for name in SPLITS:
+            data = {
+                "info": {"description": f"skyloop, {self._source.stream}, {name}", "version": "1.0"},
+                "licenses": [],
+                "categories": categories,
+                "images": [image for image in self._images if by_image[image["id"]] == name],
+                "annotations": [entry for entry in self._annotations if by_image[entry["image_id"]] == name],
+            }
+            write_whole(self._folder / "annotations" / f"instances_{name}.json", json.dumps(data) + "\n")
+
+
+def run_lengths(mask: NDArray[np.bool_], left: int, top: int, width: int, height: int) -> list[int]:
+    """Of a whole image down its columns, first what is not the thing; `mask` is the part of it at (left, top)."""
+    columns, rows = np.nonzero(mask.T)
+    at = (columns + left) * height + rows + top
+    breaks = np.flatnonzero(np.diff(at) != 1)
+    starts = at[np.concatenate([[0], breaks + 1])]
+    ends = at[np.concatenate([breaks, [len(at) - 1]])] + 1
+    edges = np.concatenate([[0], np.stack([starts, ends], 1).ravel(), [width * height]])
+    runs: list[int] = np.diff(edges).tolist()
+    return runs if runs[-1] else runs[:-1]
+
+
+def packed(runs: list[int]) -> str:
+    """COCO's text of run lengths: from the fourth on as the change from the run two before, in five bits a letter."""
+    out = bytearray()
+    for k, run in enumerate(runs):
+        left = run - runs[k - 2] if k > 2 else run
+        while True:
+            bits = left & 31
+            left >>= 5
+            if left == (-1 if bits & 16 else 0):
+                out.append(48 + bits)
+                break
+            out.append(48 + 32 + bits)
+    return out.decode("ascii")

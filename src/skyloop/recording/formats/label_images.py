@@ -1,0 +1,114 @@
+"""Images with their labels, as the formats for training detectors want them."""
+
+from __future__ import annotations
+
+import io
+import shutil
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from skyloop.errors import DatasetError
+from skyloop.messages import CameraImage, ImageTruth, Label, Message
+from skyloop.recording.formats.registry import FORMATS
+from skyloop.recording.formats.splitting import check_method, split
+from skyloop.recording.recording import Recording
+
+NEEDED = ("classes", "instances", "labels")
+"""Of the camera's truth."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelImage:
+    t_ns: int
+    colour: NDArray[np.uint8]
+    classes: NDArray[np.uint8]
+    instances: NDArray[np.int32]
+    labels: tuple[Label, ...]
+
+    @property
+    def name(self) -> str:
+        """Of its files: the stamp in ns, as long for each, so that names sort by time."""
+        return f"{self.t_ns:019d}"
+
+    def mask(self, label: Label) -> NDArray[np.bool_]:
+        """Which pixels of the label's box are its own."""
+        left, top, right, bottom = label.box_px
+        mask: NDArray[np.bool_] = self.instances[top : bottom + 1, left : right + 1] == label.instance
+        return mask
+
+
+class LabelImages:
+    """Puts the images of the first camera with labels together with their truth."""
+
+    def __init__(self, recording: Recording) -> None:
+        for self.truth_stream in recording.streams_of("ImageTruth"):
+            self.stream = self.truth_stream.removeprefix("truth/")
+            config = _sensor_config(recording, self.stream)
+            if self.stream in recording.infos and all(name in config.get("truth", ()) for name in NEEDED):
+                break
+        else:
+            raise DatasetError(
+                f"no camera of '{recording.folder}' has labels; record one with truth: [{', '.join(NEEDED)}]"
+            )
+        details = recording.infos[self.stream].details
+        self.width, self.height = int(details["width"]), int(details["height"])
+        self.classes = {
+            number: name for number, name in enumerate(recording.classes) if name in config["label_classes"]
+        }
+        """Names by number of the classes that get labels, whether one was seen or not: the same for every flight."""
+        self._method = str(recording.facts.get("split", "blocks"))
+        check_method(self._method)
+        self._images: dict[int, CameraImage] = {}
+        self._truths: dict[int, ImageTruth] = {}
+
+    def of(self, messages: Iterable[Message]) -> Iterator[LabelImage]:
+        """In order of time; an image or a truth whose other half never came is left out."""
+        for message in messages:
+            t_ns = message.t_ns
+            if message.stream == self.stream:
+                self._images[t_ns] = message.data
+            elif message.stream == self.truth_stream:
+                self._truths[t_ns] = message.data
+            if t_ns in self._images and t_ns in self._truths:
+                truth = self._truths[t_ns]
+                assert truth.classes is not None and truth.instances is not None
+                yield LabelImage(t_ns, self._images[t_ns].colour, truth.classes, truth.instances, truth.labels)
+                self._images = {t: image for t, image in self._images.items() if t > t_ns}
+                self._truths = {t: other for t, other in self._truths.items() if t > t_ns}
+
+    def splits(self, names: Iterable[str]) -> dict[str, str]:
+        """The split of each image, given in order of time."""
+        images = list(names)
+        return dict(zip(images, split(len(images), self._method), strict=True))
+
+
+def _sensor_config(recording: Recording, stream: str) -> dict[str, Any]:
+    for vehicle in recording.facts["scenario"]["vehicles"]:
+        if vehicle["name"] == recording.vehicle:
+            return dict(vehicle["sensors"].get(recording.sensor_name(stream), {}))
+    return {}
+
+
+def jpeg(colour: NDArray[np.uint8]) -> bytes:
+    """Quality 95, colours at full resolution (4:4:4)."""
+    file = io.BytesIO()
+    Image.fromarray(colour).save(file, "JPEG", quality=95, subsampling=0)
+    return file.getvalue()
+
+
+def emptied(recording: Recording, name: str) -> Path:
+    """The folder that is all the format's own, rid of what another split or a killed export left there."""
+    folder = recording.folder / FORMATS[name].output
+    try:
+        if folder.exists():
+            shutil.rmtree(folder)
+        folder.mkdir()
+    except OSError as error:
+        raise DatasetError(f"cannot write '{folder}': {error.strerror}") from error
+    return folder

@@ -1,0 +1,261 @@
+"""Records as ROS 2 messages: for each, its topic, its type and its fields in order.
+
+Coordinate frames: `map` is the world (ENU), `<vehicle>/base_link` the body (FLU), `<vehicle>/<sensor>` a sensor's axes
+(x ahead), `<vehicle>/<sensor>_optical` a camera's (right, down, ahead). A camera on a gimbal has no mount that holds;
+its optical frame is given from `map`, where its truth was recorded.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from skyloop.frames import quat_conjugate, quat_from_yaw, quat_multiply, rotate_inverse
+from skyloop.messages import (
+    Array,
+    BarometerSample,
+    CameraImage,
+    DepthImage,
+    GnssFix,
+    ImageTruth,
+    ImuBias,
+    ImuSample,
+    Label,
+    LidarScan,
+    MagnetometerSample,
+    RadarScan,
+    VehicleState,
+)
+from skyloop.recording.euroc import SENSOR_FROM_CAMERA
+from skyloop.recording.recording import Recording
+from skyloop.streams import NS_PER_S, StreamInfo
+
+WORLD = "map"
+DISTORTION = {"pinhole": ("plumb_bob", 5), "brown-conrady": ("plumb_bob", 5), "fisheye": ("equidistant", 4)}
+"""ROS's name of a lens model, and how many coefficients it has."""
+UINT16, FLOAT32 = 4, 7
+POINT_FIELDS = [
+    ("x", 0, FLOAT32, 1), ("y", 4, FLOAT32, 1), ("z", 8, FLOAT32, 1), ("intensity", 12, FLOAT32, 1),
+    ("ring", 16, UINT16, 1), ("time", 18, FLOAT32, 1),
+]  # fmt: skip
+"""name, offset, type, count, laid out as Velodyne's driver does; time is s after the stamp."""
+POINT = np.dtype([(name, {UINT16: "<u2", FLOAT32: "<f4"}[code]) for name, _, code, _ in POINT_FIELDS])
+NO_COVARIANCE = [0.0] * 36
+NO_ORIENTATION = np.array([-1.0] + [0.0] * 8)
+"""How sensor_msgs/Imu says that it has none."""
+NO_FIX, FIX, GPS, DIAGONAL_KNOWN = -1, 0, 1, 2
+
+Outgoing = tuple[str, str, tuple[Any, ...]]
+"""Topic, type, fields."""
+
+
+def topic_of(stream: str) -> str:
+    return "/" + re.sub(r"[^A-Za-z0-9_/]", "_", stream)
+
+
+def optical(frame_id: str) -> str:
+    return f"{frame_id}_optical"
+
+
+def body_frame(info: StreamInfo) -> str:
+    return f"{info.vehicle}/base_link"
+
+
+def pose_of(position: Array, quat_wxyz: Array) -> list[float]:
+    """As a Pose or a Transform: x, y, z, then the quaternion with w last."""
+    w, x, y, z = quat_wxyz.tolist()
+    return [*position.tolist(), x, y, z, w]
+
+
+def header(t_ns: int, frame_id: str) -> tuple[Any, ...]:
+    return divmod(t_ns, NS_PER_S), frame_id
+
+
+def transform(t_ns: int, parent: str, child: str, position: Array, quat_wxyz: Array) -> tuple[Any, ...]:
+    return header(t_ns, parent), child, pose_of(position, quat_wxyz)
+
+
+@lru_cache(maxsize=64)
+def diagonal(*variances: float) -> Array:
+    return np.diag(variances)
+
+
+class Translator:
+    """Of one recording's records."""
+
+    def __init__(self, recording: Recording) -> None:
+        self._recording = recording
+        self._by_record: dict[str, Callable[[StreamInfo, Any], Iterator[Outgoing]]] = {
+            "CameraImage": self._camera_image,
+            "DepthImage": self._depth_image,
+            "ImageTruth": self._image_truth,
+            "LidarScan": self._lidar_scan,
+            "RadarScan": self._radar_scan,
+            "ImuSample": self._imu_sample,
+            "ImuBias": self._imu_bias,
+            "GnssFix": self._gnss_fix,
+            "BarometerSample": self._barometer_sample,
+            "MagnetometerSample": self._magnetometer_sample,
+            "VehicleState": self._vehicle_state,
+        }
+
+    def translated(self, stream: str, record: Any) -> Iterator[Outgoing]:
+        """Nothing for records no message of ROS fits: battery, actuators, status, events."""
+        info = self._recording.infos[stream]
+        if info.message in self._by_record:
+            yield from self._by_record[info.message](info, record)
+
+    def mounts(self, t_ns: int) -> Outgoing:
+        """What /tf_static says."""
+        transforms: dict[str, tuple[Any, ...]] = {}
+        for info in self._recording.infos.values():
+            frame_id = self._frame(info)
+            if info.message not in self._by_record or frame_id == body_frame(info) or _on_gimbal(info):
+                continue
+            mount = info.mount
+            transforms[frame_id] = transform(t_ns, body_frame(info), frame_id, mount.position, mount.quat_wxyz)
+            if info.message in ("CameraImage", "DepthImage"):
+                eye = optical(frame_id)
+                transforms[eye] = transform(t_ns, frame_id, eye, np.zeros(3), SENSOR_FROM_CAMERA)
+        return "/tf_static", "tf2_msgs/TFMessage", (list(transforms.values()),)
+
+    def _frame(self, info: StreamInfo) -> str:
+        if info.message == "VehicleState":
+            return body_frame(info)
+        return f"{info.vehicle}/{self._recording.sensor_name(info.name)}"
+
+    def _image(self, info: StreamInfo, t_ns: int, topic: str, encoding: str, pixels: Any) -> Outgoing:
+        height, width = pixels.shape[:2]
+        head = header(t_ns, optical(self._frame(info)))
+        fields = (head, height, width, encoding, False, pixels.nbytes // height, pixels.reshape(-1).view(np.uint8))
+        return topic_of(f"{info.name}/{topic}"), "sensor_msgs/Image", fields
+
+    def _camera_info(self, info: StreamInfo, t_ns: int) -> Outgoing:
+        d = info.details
+        fx, fy, cx, cy = (float(d[name]) for name in ("fx", "fy", "cx", "cy"))
+        model, count = DISTORTION[d.get("model", "pinhole")]
+        distortion = list(d.get("distortion", ()))
+        distortion += [0.0] * (count - len(distortion))
+        k = (fx, 0.0, cx, 0.0, fy, cy, 0.0, 0.0, 1.0)
+        p = (fx, 0.0, cx, 0.0, 0.0, fy, cy, 0.0, 0.0, 0.0, 1.0, 0.0)
+        head, whole = header(t_ns, optical(self._frame(info))), (0, 0, 0, 0, False)
+        fields = (head, d["height"], d["width"], model, distortion, k, np.eye(3), p, 0, 0, whole)
+        return topic_of(f"{info.name}/camera_info"), "sensor_msgs/CameraInfo", fields
+
+    def _camera_image(self, info: StreamInfo, image: CameraImage) -> Iterator[Outgoing]:
+        if self._recording.sensor_name(info.name).startswith("cam"):  # grey, as in EuRoC
+            grey = np.asarray(Image.fromarray(image.colour).convert("L"))
+            yield self._image(info, image.t_ns, "image", "mono8", grey)
+        else:
+            yield self._image(info, image.t_ns, "image", "rgb8", image.colour)
+        yield self._camera_info(info, image.t_ns)
+
+    def _depth_image(self, info: StreamInfo, image: DepthImage) -> Iterator[Outgoing]:
+        # ROS (REP 118) says NaN where there is no value
+        depth = np.where(image.depth > 0.0, image.depth, np.float32(np.nan))
+        yield self._image(info, image.t_ns, "image", "32FC1", depth)
+        yield self._camera_info(info, image.t_ns)
+
+    def _image_truth(self, info: StreamInfo, truth: ImageTruth) -> Iterator[Outgoing]:
+        eye = optical(self._frame(info))
+        if _on_gimbal(info):
+            pose = transform(truth.t_ns, WORLD, eye, truth.position, truth.quat_wxyz)
+            yield "/tf", "tf2_msgs/TFMessage", ([pose],)
+        for topic, encoding, pixels in (
+            ("depth", "32FC1", truth.depth),
+            ("classes", "8UC1", truth.classes),
+            ("instances", "32SC1", truth.instances),
+        ):
+            if pixels is not None:
+                yield self._image(info, truth.t_ns, topic, encoding, pixels)
+        head = header(truth.t_ns, eye)
+        detections = [_detection(head, truth, label) for label in truth.labels]
+        yield topic_of(f"{info.name}/labels"), "vision_msgs/Detection2DArray", (head, detections)
+
+    def _lidar_scan(self, info: StreamInfo, scan: LidarScan) -> Iterator[Outgoing]:
+        cloud = np.empty(len(scan.points), POINT)
+        for axis, name in enumerate("xyz"):
+            cloud[name] = scan.points[:, axis]
+        cloud["intensity"], cloud["ring"], cloud["time"] = scan.intensities, scan.rings, scan.offsets_ns / NS_PER_S
+        head, data = header(scan.t_ns, self._frame(info)), cloud.view(np.uint8)
+        fields = (head, 1, len(cloud), POINT_FIELDS, False, POINT.itemsize, cloud.nbytes, data, True)
+        yield topic_of(f"{info.name}/points"), "sensor_msgs/PointCloud2", fields
+
+    def _radar_scan(self, info: StreamInfo, scan: RadarScan) -> Iterator[Outgoing]:
+        shape, labels = list(scan.volts.shape), ["antenna", "chirp", "sample"]
+        if np.iscomplexobj(scan.volts):
+            shape, labels = [*shape, 2], [*labels, "real and imaginary part"]
+        strides = [int(np.prod(shape[i:])) for i in range(len(shape))]
+        layout = (list(zip(labels, shape, strides, strict=True)), 0)
+        volts = np.ascontiguousarray(scan.volts).reshape(-1).view(np.float32)
+        yield topic_of(info.name), "std_msgs/Float32MultiArray", (layout, volts)
+
+    def _imu_sample(self, info: StreamInfo, sample: ImuSample) -> Iterator[Outgoing]:
+        rate_hz = info.rate.hz if info.rate else 0.0
+        gyro, accel = (
+            float(info.details.get(f"{name}_noise_density") or 0.0) ** 2 * rate_hz for name in ("gyro", "accel")
+        )
+        fields = (
+            header(sample.t_ns, self._frame(info)), (0.0, 0.0, 0.0, 1.0), NO_ORIENTATION,
+            sample.angular_velocity, diagonal(gyro, gyro, gyro),
+            sample.specific_force, diagonal(accel, accel, accel),
+        )  # fmt: skip
+        yield topic_of(info.name), "sensor_msgs/Imu", fields
+
+    def _imu_bias(self, info: StreamInfo, bias: ImuBias) -> Iterator[Outgoing]:
+        head, exact = header(bias.t_ns, self._frame(info)), np.zeros(9)
+        gyro, accel = bias.gyro_bias, bias.accel_bias
+        fields = (head, (0.0, 0.0, 0.0, 1.0), NO_ORIENTATION, gyro, exact, accel, exact)
+        yield topic_of(f"{info.name}/bias"), "sensor_msgs/Imu", fields
+
+    def _gnss_fix(self, info: StreamInfo, fix: GnssFix) -> Iterator[Outgoing]:
+        head = header(fix.t_ns, self._frame(info))
+        status = (FIX if fix.fix_type >= 2 else NO_FIX, GPS)
+        covariance = diagonal(fix.horizontal_sd**2, fix.horizontal_sd**2, fix.vertical_sd**2)
+        place = (fix.latitude_deg, fix.longitude_deg, fix.altitude)
+        yield topic_of(info.name), "sensor_msgs/NavSatFix", (head, status, *place, covariance, DIAGONAL_KNOWN)
+        variance = fix.speed_sd**2
+        covariance = diagonal(variance, variance, variance, 0.0, 0.0, 0.0)
+        velocity = [*fix.velocity_enu.tolist(), 0.0, 0.0, 0.0, *covariance.reshape(-1).tolist()]
+        in_world = header(fix.t_ns, WORLD)
+        yield topic_of(f"{info.name}/velocity"), "geometry_msgs/TwistWithCovarianceStamped", (in_world, velocity)
+
+    def _barometer_sample(self, info: StreamInfo, sample: BarometerSample) -> Iterator[Outgoing]:
+        variance = float(info.details.get("noise_sd") or 0.0) ** 2
+        head = header(sample.t_ns, self._frame(info))
+        yield topic_of(info.name), "sensor_msgs/FluidPressure", (head, sample.pressure, variance)
+
+    def _magnetometer_sample(self, info: StreamInfo, sample: MagnetometerSample) -> Iterator[Outgoing]:
+        variance = float(info.details.get("noise_sd") or 0.0) ** 2
+        head = header(sample.t_ns, self._frame(info))
+        fields = (head, sample.field_tesla, diagonal(variance, variance, variance))
+        yield topic_of(info.name), "sensor_msgs/MagneticField", fields
+
+    def _vehicle_state(self, info: StreamInfo, state: VehicleState) -> Iterator[Outgoing]:
+        body = body_frame(info)
+        velocity = rotate_inverse(state.quat_wxyz, state.velocity_world).tolist()
+        pose = [*pose_of(state.position, state.quat_wxyz), *NO_COVARIANCE]
+        twist = [*velocity, *state.angular_velocity_body.tolist(), *NO_COVARIANCE]
+        fields = (header(state.t_ns, WORLD), body, pose, twist)
+        yield topic_of(f"{info.name}/odometry"), "nav_msgs/Odometry", fields
+        moved = transform(state.t_ns, WORLD, body, state.position, state.quat_wxyz)
+        yield "/tf", "tf2_msgs/TFMessage", ([moved],)
+
+
+def _on_gimbal(info: StreamInfo) -> bool:
+    return bool(info.details.get("gimbal", "none") != "none")
+
+
+def _detection(head: tuple[Any, ...], truth: ImageTruth, label: Label) -> tuple[Any, ...]:
+    """The box in the image, and the pose of the box in space in camera axes."""
+    left, top, right, bottom = label.box_px
+    box = (0.5 * (left + right), 0.5 * (top + bottom), 0.0, right - left + 1, bottom - top + 1)
+    position = rotate_inverse(truth.quat_wxyz, label.centre - truth.position)
+    turn = quat_multiply(quat_conjugate(truth.quat_wxyz), quat_from_yaw(label.yaw))
+    pose = [*pose_of(position, turn), *NO_COVARIANCE]
+    return head, [((label.class_name, 1.0), pose)], box, label.name

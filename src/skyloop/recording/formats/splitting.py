@@ -1,0 +1,48 @@
+"""Which images train, which validate, which test: 60, 20 and 20 %.
+
+Neighbouring images of one flight are nearly the same, so a split by chance tests on what was trained on. Blocks of the
+flight keep them together: only the two images at each border between blocks are neighbours in different splits.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+from skyloop.errors import unknown_name
+
+SPLITS = ("train", "val", "test")
+FIFTHS = {"train": 3, "val": 1, "test": 1}
+METHODS = ("blocks", "random")
+ROUNDS = 3
+"""Blocks of each split over a flight."""
+LEAST_IN_ROUND = 20
+"""Images; with fewer, a flight has one round."""
+
+
+def check_method(method: str) -> None:
+    if method not in METHODS:
+        raise unknown_name("split", method, METHODS)
+
+
+def split(n: int, method: str = "blocks", seed: int = 0) -> list[str]:
+    """The split of each of n images in order of time; `seed` matters to "random" only."""
+    check_method(method)
+    if method == "blocks":
+        return _blocks(n, ROUNDS if n >= ROUNDS * LEAST_IN_ROUND else 1)
+    # sorted by a hash, because the numbers of a generator may change with numpy's version
+    order = sorted(range(n), key=lambda i: hashlib.sha256(f"{seed}/{i}".encode()).digest())
+    dealt = dict(zip(order, _blocks(n, 1), strict=True))
+    return [dealt[i] for i in range(n)]
+
+
+def _blocks(n: int, rounds: int) -> list[str]:
+    """Each round begins with another split, so that none keeps to the same part of each side of a square."""
+    out: list[str] = []
+    fifths = 0
+    for turn in range(rounds):
+        for k in range(len(SPLITS)):
+            name = SPLITS[(turn + k) % len(SPLITS)]
+            fifths += FIFTHS[name]
+            end = -(-fifths * n // (5 * rounds))
+            out += [name] * (end - len(out))
+    return out

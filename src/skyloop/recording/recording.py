@@ -1,0 +1,102 @@
+"""A recording on disk: what was recorded, in `recording.json`, and the journal, one file per group of frames."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from skyloop.codec import info_from, plain_info
+from skyloop.errors import CodecError, DatasetError
+from skyloop.messages import Message
+from skyloop.recording.files import write_whole
+from skyloop.recording.journal import is_whole, read_group
+from skyloop.recording.run_folder import plain
+from skyloop.streams import StreamInfo
+
+NAME = "recording.json"
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class Recording:
+    """Opened with `open_recording`; made by `create_recording` before the first message."""
+
+    folder: Path
+    infos: dict[str, StreamInfo]
+    """By stream; truth is under `truth/`, the rest under its vehicle's name."""
+    facts: dict[str, Any]
+    """vehicle, seed, frames, rate_hz, group_frames, n_groups, split, classes (names by number), scenario (resolved),
+    versions."""
+
+    @property
+    def n_groups(self) -> int:
+        return int(self.facts["n_groups"])
+
+    @property
+    def vehicle(self) -> str:
+        """Whose sensors were recorded."""
+        return str(self.facts["vehicle"])
+
+    @property
+    def classes(self) -> list[str]:
+        """Names of the semantic classes by number; 0 is the sky."""
+        return list(self.facts["classes"])
+
+    def group_path(self, group: int) -> Path:
+        return self.folder / "journal" / f"group-{group:06d}.bin"
+
+    def whole_groups(self) -> int:
+        """How many groups, from the first on, are whole."""
+        group = 0
+        while group < self.n_groups and is_whole(self.group_path(group)):
+            group += 1
+        return group
+
+    def group(self, group: int) -> list[Message]:
+        """All messages of a group in the order they arrived."""
+        return list(read_group(self.group_path(group)))
+
+    def messages(self, streams: Collection[str] | None = None) -> Iterator[Message]:
+        """Of the groups that are whole, in the order they arrived; all streams, or these."""
+        for group in range(self.whole_groups()):
+            for message in read_group(self.group_path(group)):
+                if streams is None or message.stream in streams:
+                    yield message
+
+    def streams_of(self, record: str) -> list[str]:
+        """Names of the streams that carry a record, e.g. "CameraImage", in the order they were advertised."""
+        return [name for name, info in self.infos.items() if info.message == record]
+
+    def sensor_name(self, stream: str) -> str:
+        """`drone/rgb0` and `truth/drone/rgb0` are of sensor rgb0, `drone/radar0/raw` of radar0."""
+        return stream.removeprefix("truth/").removeprefix(f"{self.vehicle}/").split("/")[0]
+
+
+def create_recording(folder: Path, infos: dict[str, StreamInfo], facts: dict[str, Any]) -> Recording:
+    """Write down what will be recorded."""
+    data = {"version": VERSION, **plain(facts), "streams": [plain(plain_info(info)) for info in infos.values()]}
+    try:
+        (folder / "journal").mkdir(parents=True, exist_ok=True)
+        write_whole(folder / NAME, json.dumps(data, indent=1) + "\n")
+    except OSError as error:
+        raise DatasetError(f"cannot write '{folder / NAME}': {error.strerror}") from error
+    return Recording(folder, infos, facts)
+
+
+def open_recording(folder: Path) -> Recording:
+    path = folder / NAME
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        if data.pop("version") != VERSION:
+            raise DatasetError(f"'{path}' is of another version of skyloop; record anew, or use that version")
+        infos = {info["name"]: info_from(info) for info in data.pop("streams")}
+    except FileNotFoundError:
+        raise DatasetError(
+            f"'{folder}' holds no recording: {NAME} is missing; give a folder `skyloop record` made"
+        ) from None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, CodecError) as error:
+        raise DatasetError(f"'{path}' cannot be read: {error}; record anew") from None
+    return Recording(folder, infos, data)

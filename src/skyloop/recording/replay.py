@@ -1,0 +1,59 @@
+"""Recordings played back on a bus as if live: skyloop's own, or sequences in EuRoC's layout."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from skyloop.bus import Bus
+from skyloop.clock import Clock
+from skyloop.errors import DatasetError
+from skyloop.messages import Message
+from skyloop.recording.euroc import is_euroc, open_euroc
+from skyloop.recording.recording import NAME, open_recording
+from skyloop.streams import StreamInfo
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    infos: dict[str, StreamInfo]
+    messages: Callable[[], Iterator[Message]]
+    """From the first on, in the order they arrived."""
+
+    def advertise(self, bus: Bus) -> None:
+        """The streams; to be called before readers subscribe."""
+        for info in self.infos.values():
+            bus.advertise(info)
+
+    def run(self, bus: Bus, clock: Clock | None = None) -> int:
+        """Publish everything at the clock's pace, without one as fast as it can be read; returns how many messages."""
+        clock = clock or Clock()
+        count = 0
+        for message in self.messages():
+            if count == 0:
+                clock.set(message.arrival_ns)
+            clock.advance(message.arrival_ns)
+            bus.publish(message)
+            count += 1
+        return count
+
+
+def open_replay(folder: Path) -> Replay:
+    """Of the journal where there is one, else of mav0/."""
+    if (folder / NAME).exists():
+        recording = open_recording(folder)
+        if recording.whole_groups() == 0:
+            raise DatasetError(f"'{folder}' holds no whole group of frames; finish it with `skyloop record --resume`")
+        return Replay(recording.infos, recording.messages)
+    if is_euroc(folder):
+        sequence = open_euroc(folder)
+        return Replay(sequence.infos, sequence.messages)
+    raise DatasetError(f"'{folder}' is no dataset: it holds neither {NAME} nor mav0/; give a recording or a sequence")
+
+
+def replay(folder: Path, bus: Bus, clock: Clock | None = None) -> int:
+    """Advertise and publish a dataset on a bus; returns how many messages."""
+    opened = open_replay(folder)
+    opened.advertise(bus)
+    return opened.run(bus, clock)

@@ -1,0 +1,3 @@
+from handmade import made
+
+__all__ = ["made"]

@@ -1,0 +1,29 @@
+"""The rig's flight fits into every world."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from skyloop.datasets.recording_run import plan_recording
+from skyloop.datasets.rig import RecordOptions, rig_scenario
+from skyloop.datasets.worker import record_share
+from skyloop.recording.recording import open_recording
+from skyloop.world.world import WORLDS
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("trajectory", ["square", "circle", "lemniscate"])
+@pytest.mark.parametrize("world", WORLDS)
+def test_nothing_is_hit(tmp_path: Path, world: str, trajectory: str) -> None:
+    """20 s at 2 m/s, without a collision."""
+    options = RecordOptions(
+        world=world, frames=40, rate_hz=2.0, speed=2.0, trajectory=trajectory, sensors=("rgb", "imu")
+    )
+    plan_recording(rig_scenario(options), tmp_path / "dataset", frames=40, rate_hz=2.0, formats=())
+    record_share(tmp_path / "dataset", 0, 1)
+    recording = open_recording(tmp_path / "dataset")
+    events = [f"{message.t_ns / 1e9:.1f} s {message.data.kind}" for message in recording.messages(["drone/events"])]
+    assert not [event for event in events if event.split()[-1] in ("contact", "crash", "collision")]
+    assert len(list(recording.messages(["drone/rgb0"]))) == 40

@@ -1,0 +1,153 @@
+"""The report: one file that needs nothing else, tells what is there, and measures the noise that was put in."""
+
+from __future__ import annotations
+
+import math
+import re
+from html.parser import HTMLParser
+from typing import Any
+
+import numpy as np
+import pytest
+from handmade import messages_of, write_group
+
+from skyloop.datasets.noise_check import NoiseCheck, NoiseRow
+from skyloop.datasets.report import write_report
+from skyloop.errors import DatasetError
+from skyloop.frames import GeoPoint, LocalFrame, quat_from_yaw, rotate, rotate_inverse
+from skyloop.messages import DepthImage, GnssFix, ImageTruth, ImuBias, ImuSample, Message, VehicleState
+from skyloop.recording.recording import Recording
+from skyloop.streams import Mount, Rate, StreamInfo
+
+
+class Page(HTMLParser):
+    """Text of cells, addresses, and whether tags are balanced."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.addresses: list[str] = []
+        self.open: list[str] = []
+        self.rows: list[list[str]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.addresses += [value or "" for name, value in attrs if name in ("src", "href")]
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self.rows[-1].append("")
+        if tag not in ("meta", "img", "link", "br"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if {"td", "th"} & set(self.open):
+            self.rows[-1][-1] += data
+
+
+def test_it_is_one_file_with_the_same_bytes_each_time(made: Recording) -> None:
+    path = write_report(made.folder)
+    first = path.read_bytes()
+    assert write_report(made.folder).read_bytes() == first
+    assert len(first) < 3_000_000
+    text = first.decode()
+    page = Page(text)
+    assert page.open == []
+    assert len(page.addresses) >= 10 and all(each.startswith("data:image/") for each in page.addresses)
+    assert "<script" not in text and "http" not in re.sub(r"data:[^\"]*", "", text)
+
+
+def test_it_tells_rates_gaps_and_labels(made: Recording) -> None:
+    messages = messages_of(1)
+    gone = [message for message in messages if message.stream == "drone/imu0"][5]
+    write_group(made, 1, [message for message in messages if message is not gone])
+    page = Page(write_report(made.folder).read_text())
+    rows = {row[0]: row for row in page.rows if row}
+    assert rows["drone/rgb0"] == ["drone/rgb0", "CameraImage", "10", "10", "10", "0", "100", "0"]
+    assert rows["drone/imu0"][4:7] == ["199", "1", "10"]
+    assert rows["person"] == ["person", "10", "1", "10", "6", "8", "5", "0", "0"]
+    assert any(f"{gone.index} at {gone.t_ns} ns" in cell for row in page.rows for cell in row)
+
+
+def test_what_people_wrote_cannot_become_html(made: Recording) -> None:
+    path = made.folder / "recording.json"
+    path.write_text(path.read_text().replace('"hand-made"', '"<script>alert(1)</script>"'))
+    assert "<script" not in write_report(made.folder).read_text()
+
+
+def test_nothing_recorded_is_told(made: Recording) -> None:
+    made.group_path(0).unlink()
+    with pytest.raises(DatasetError, match="no whole group"):
+        write_report(made.folder)
+
+
+IMU = {"gyro_noise_density": 1e-3, "accel_noise_density": 1e-2, "gyro_lsb": 0.0, "accel_lsb": 0.02}
+GNSS = {"position_sd": [0.3, 0.4], "position_tau": 120.0, "position_white_sd": [0.05, 0.1]}
+DEPTH = {
+    "fx": 10.0, "fy": 10.0, "cx": 9.5, "cy": 7.5, "min_range": 0.1, "max_range": 20.0, "noise_scale": 0.005,
+    "zero_share": 0.05, "noise_growth_per_m": {"plain": 0.5}, "noise_frozen_beyond": 8.0,
+}  # fmt: skip
+
+
+def noisy(gain: float) -> list[NoiseRow]:
+    """The check's rows on a turning vehicle whose sensors scatter `gain` times as much as configured."""
+    mount = Mount(np.array([0.2, -0.1, 0.05]), quat_from_yaw(0.7))
+    infos = {
+        "truth/drone": StreamInfo("truth/drone", "VehicleState", Rate(100), "drone"),
+        "drone/imu0": StreamInfo("drone/imu0", "ImuSample", Rate(100), "drone", 0, mount, IMU),
+        "drone/gps0": StreamInfo("drone/gps0", "GnssFix", Rate(10), "drone", 0, mount, GNSS),
+        "drone/depth0": StreamInfo("drone/depth0", "DepthImage", Rate(10), "drone", details=DEPTH),
+        "truth/drone/rgb0": StreamInfo("truth/drone/rgb0", "ImageTruth", Rate(10), "drone", details=DEPTH),
+    }
+    earth = {"latitude_deg": 47.0, "longitude_deg": 8.0, "altitude": 400.0, "gravity": 9.8}
+    check = NoiseCheck(Recording(infos=infos, facts={"vehicle": "drone", "scenario": {"earth": earth}}, folder=None))  # type: ignore[arg-type]
+    rng, place = np.random.default_rng(5), LocalFrame(GeoPoint(47.0, 8.0, 400.0))
+    walk, decay = np.array([0.3, 0.3, 0.4]) * rng.standard_normal(3), math.exp(-0.1 / 120.0)
+
+    def put(stream: str, k: int, t_ns: int, data: Any) -> None:
+        check.add(Message(stream, k, t_ns, t_ns, data))
+
+    for k in range(3000):
+        t_ns, w, turn = 10_000_000 * k, np.array([0.3, -0.2, 0.5]), rng.standard_normal(3)
+        quat, force = quat_from_yaw(0.001 * k), np.array([0.5, 0.2, -0.1])
+        zero = np.zeros(3)
+        state = VehicleState(t_ns, turn, zero, quat, w, force, turn, np.zeros(4), np.zeros(4), zero)
+        put("truth/drone", k, t_ns, state)
+        bias = 0.01 * rng.standard_normal(6)
+        put("truth/drone/imu0", k, t_ns, ImuBias(t_ns, bias[:3], bias[3:]))
+        felt = rotate_inverse(quat, force + np.array([0.0, 0.0, 9.8])) + np.cross(turn, mount.position)
+        felt = felt + np.cross(w, np.cross(w, mount.position))
+        rates = rotate_inverse(mount.quat_wxyz, w) + bias[:3] + gain * 1e-2 * rng.standard_normal(3)
+        forces = rotate_inverse(mount.quat_wxyz, felt) + bias[3:] + gain * 1e-1 * rng.standard_normal(3)
+        put("drone/imu0", k, t_ns, ImuSample(t_ns, rates, 0.02 * np.round(forces / 0.02)))
+        if k % 10 == 0:
+            walk = decay * walk + math.sqrt(1.0 - decay**2) * np.array([0.3, 0.3, 0.4]) * rng.standard_normal(3)
+            error = gain * (walk + np.array([0.05, 0.05, 0.1]) * rng.standard_normal(3))
+            at = place.geodetic_from_enu(turn + rotate(quat, mount.position) + error)
+            fix = GnssFix(t_ns, *at.array().tolist(), zero, 3, 1.0, 1.0, 9, 1.0, 1.0, 1.0)
+            put("drone/gps0", k // 10, t_ns, fix)
+            true = np.full((16, 20), 2.5 + 0.001 * k, np.float32)
+            sigma = 0.005 * np.exp(0.5 * true)
+            seen = rng.random(true.shape) >= 0.05 * gain
+            depth = np.where(seen, true + gain * sigma * rng.standard_normal(true.shape), 0.0).astype(np.float32)
+            put("drone/depth0", k // 10, t_ns, DepthImage(t_ns, depth))
+            level = np.array([1.0, 0.0, 0.0, 0.0])
+            put("truth/drone/rgb0", k // 10, t_ns, ImageTruth(t_ns, zero, level, depth=true))
+    return check.rows()
+
+
+def test_noise_as_configured_is_found_to_be_so() -> None:
+    rows = noisy(1.0)
+    assert {row.quantity.split(",")[0] for row in rows} >= {
+        "gyro noise density", "accel noise density", "horizontal change of the error between fixes", "depth sd",
+        "pixels without a value",
+    }  # fmt: skip
+    assert all(row.holds for row in rows), [row for row in rows if not row.holds]
+    gyro = next(row for row in rows if row.quantity == "gyro noise density")
+    assert gyro.measured == pytest.approx(1e-3, rel=0.03) and gyro.n == 9000
+
+
+def test_noise_one_and_a_half_times_as_large_is_found_out() -> None:
+    assert not any(row.holds for row in noisy(1.5))

@@ -1,0 +1,222 @@
+"""docs/datasets.md against the code: its commands run (fewer frames), its tables, numbers and snippets are true."""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+from typer.main import get_command
+
+import skyloop
+from skyloop.cli import main
+from skyloop.cli_datasets import app
+from skyloop.datasets.recording_run import GROUP_FRAMES
+from skyloop.recording.formats import asl_sensors, splitting, tum, voc
+from skyloop.recording.formats.registry import FORMATS
+from skyloop.recording.recording import open_recording
+from skyloop.sensors.camera import Camera, CameraConfig
+
+DOCS = Path(__file__).parent.parent / "docs"
+PAGE = (DOCS / "datasets.md").read_text(encoding="utf-8")
+FLOWN = re.sub(r"\s+", " ", PAGE)
+"""Without line ends, to look for sentences in."""
+FRAMES = GROUP_FRAMES + 2
+SHORTENED = {
+    "data/park": ["--world", "radar-lab", "--frames", str(FRAMES), "--speed", "1", "--workers", "1"],
+    "data/survey": ["--frames", "2", "--workers", "1"],
+}
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL)
+
+
+def section(title: str) -> str:
+    found = re.search(rf"^##+ {re.escape(title)}\n(.*?)(?=^##|\Z)", PAGE, flags=re.MULTILINE | re.DOTALL)
+    assert found is not None, title
+    return found[1]
+
+
+def rows(text: str) -> list[list[str]]:
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+
+
+def commands() -> list[str]:
+    return [line for block in blocks("bash") for line in block.splitlines()]
+
+
+@dataclass
+class Ran:
+    folder: Path
+    printed: dict[str, str]
+    resumed_as_before: bool = False
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for part in ("journal", "mav0")
+        for path in sorted((folder / part).rglob("*"))
+        if path.is_file()
+    }
+
+
+def cut_off(folder: Path) -> None:
+    """As a kill within the last group leaves it: the end of a record, and many after it, are gone."""
+    last = folder / "journal" / "group-000001.bin"
+    last.write_bytes(last.read_bytes()[:-5001])
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ran]:
+    """Every command of the page in order, in an empty folder; before `--resume` the recording is cut off."""
+    out = Ran(tmp_path_factory.mktemp("datasets"), {})
+    park = Path("data/park")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(out.folder)
+        Path("survey.yaml").write_text(blocks("yaml")[0], encoding="utf-8")
+        for command in commands():
+            if command.startswith("skyloop view") and importlib.util.find_spec("rerun") is None:
+                continue
+            before = contents(park) if "--resume" in command else {}
+            if before:
+                cut_off(park)
+            out.printed[command] = said_by(command.split(), patch)
+            if before:
+                out.resumed_as_before = contents(park) == before
+        yield out
+
+
+def said_by(words: list[str], patch: pytest.MonkeyPatch) -> str:
+    if words[1] == "record":
+        # a process of its own, as it starts and ends others
+        program = str(Path(sys.executable).parent / words[0])
+        short = SHORTENED[words[words.index("--out") + 1]]
+        done = subprocess.run([program, *words[1:], *short], capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+    patch.setattr(sys, "argv", words)
+    with redirect_stdout(io.StringIO()) as said, pytest.raises(SystemExit) as stop:
+        main()
+    assert not stop.value.code, words
+    return said.getvalue()
+
+
+def test_the_first_command_records_what_the_page_says(ran: Ran) -> None:
+    folder = ran.folder / "data" / "park"
+    assert ran.printed[commands()[0]].startswith(f"{FRAMES} frames, ")
+    told = re.findall(r"`([\w.]+)/?`", " ".join(row[0] for row in rows(section("What is in the folder"))))
+    assert {"plan.json", "recording.json", "journal", "mav0", "manifest.json", "report.html"} <= set(told)
+    assert all((folder / name).exists() for name in told)
+    named = set(re.findall(r"`([a-z_]+\d)`", section("ASL (EuRoC)"))) - {"mav1"}
+    assert named == {path.name for path in (folder / "mav0").iterdir() if path.is_dir()}
+    assert sum(1 for _ in (folder / "mav0" / "rgb0" / "data").iterdir()) == FRAMES
+
+
+def test_later_commands_do_what_the_page_says(ran: Ran) -> None:
+    assert ran.resumed_as_before
+    replayed = ran.printed["skyloop replay data/park --speed 0"]
+    assert re.search(rf"^ +{FRAMES}  drone/rgb0$", replayed, flags=re.MULTILINE)
+    survey = ran.folder / "data" / "survey"
+    assert {path.name for path in survey.iterdir()} >= {"mav0", "coco"}
+    recorded = open_recording(survey)
+    assert recorded.facts["seed"] == 1
+    infos = open_recording(ran.folder / "data" / "park").infos
+    assert [name for name in infos if "radar0" in name] == ["drone/radar0/raw"], "processing is off in the rig"
+
+
+def test_formats_and_where_they_lie(ran: Ran) -> None:
+    told = {row[0].strip("`"): row[1].strip("`") for row in rows(section("The formats"))}
+    assert told == {name: kind.output for name, kind in FORMATS.items()}
+    for output in told.values():
+        assert any((ran.folder / "data" / "park" / output).iterdir())
+    assert [name for name, kind in FORMATS.items() if kind.grows] == ["asl"]
+
+
+def test_topics_are_those_of_the_bag(ran: Ran) -> None:
+    told = {topic: row[1].strip("`") for row in rows(section("MCAP")) for topic in re.findall(r"`(/[\w/]+)`", row[0])}
+    bag = yaml.safe_load((ran.folder / "data" / "park" / "ros2" / "metadata.yaml").read_text(encoding="utf-8"))
+    topics = bag["rosbag2_bagfile_information"]["topics_with_message_count"]
+    assert told == {topic["topic_metadata"]["name"]: topic["topic_metadata"]["type"] for topic in topics}
+
+
+def test_the_journal_is_read_by_the_page_s_own_reader(ran: Ran, capsys: pytest.CaptureFixture[str]) -> None:
+    names: dict[str, Any] = {}
+    exec(blocks("python")[1], names)
+    assert capsys.readouterr().out.count("CameraImage (240, 320, 3)") == GROUP_FRAMES
+    recording = open_recording(ran.folder / "data" / "park")
+    ours = recording.group(0)
+    theirs = list(names["messages"](recording.group_path(0)))
+    assert [tuple(read[:4]) for read in theirs] == [(m.stream, m.index, m.t_ns, m.arrival_ns) for m in ours]
+    for read, message in zip(theirs, ours, strict=True):
+        fields = dict(read[4])
+        assert fields.pop("@") == type(message.data).__name__
+        for name, value in fields.items():
+            if isinstance(value, np.ndarray):
+                np.testing.assert_array_equal(value, getattr(message.data, name))
+
+
+def test_the_replay_of_the_page_runs(ran: Ran, capsys: pytest.CaptureFixture[str]) -> None:
+    exec(blocks("python")[0], {})
+    count = int(capsys.readouterr().out.split()[0])
+    assert count == pytest.approx(200 * FRAMES / 20, abs=1)
+
+
+def test_the_options_are_those_of_the_command() -> None:
+    shown = {None: "none", False: "off", "": "empty"}
+    true = {}
+    for option in get_command(app).commands["record"].params:  # type: ignore[attr-defined]
+        default = option.default
+        plain = "required" if option.required else shown.get(default, default) if default != 0 else default
+        true[option.opts[0]] = {False: "off", True: "on"}[default] if isinstance(default, bool) else plain
+    told = {row[0].strip("`"): row[1] for row in rows(PAGE[: PAGE.index("## What is in the folder")])}
+    assert list(told) == list(true)
+    for name, default in true.items():
+        assert told[name] == (f"{default:g}" if isinstance(default, int | float) else default), name
+
+
+def test_numbers_of_the_page() -> None:
+    assert f"nothing beyond **{65535 / tum.PER_METRE:.1f} m** fits" in FLOWN
+    assert f"{asl_sensors.PER_METRE:g} a metre" in FLOWN and f"beyond {65535 / asl_sensors.PER_METRE:.1f} m" in FLOWN
+    assert f"`occluded` is set beyond {voc.OCCLUDED:.0%}".replace("%", " %") in FLOWN
+    assert f"`truncated` beyond {100 * voc.TRUNCATED:.0f} % outside" in FLOWN
+    assert f"beyond {100 * voc.DIFFICULT_SHARE:.0f} % of either or below {voc.DIFFICULT_PX} pixels" in FLOWN
+    assert f"From {splitting.ROUNDS * splitting.LEAST_IN_ROUND} images on, each split has three blocks" in FLOWN
+    assert splitting.ROUNDS == 3 and GROUP_FRAMES == 10
+    dealt = splitting.split(500)
+    assert [dealt.count(name) / 5 for name in splitting.SPLITS] == pytest.approx([60, 20, 20], abs=0.5)
+
+
+def test_automatic_exposure_is_not_shared_out() -> None:
+    """As the page says of what workers cannot save."""
+    config = {"kind": "camera", "width": 32, "height": 24}
+    assert Camera(CameraConfig.model_validate(config), 0.1).independent
+    assert not Camera(CameraConfig.model_validate({**config, "auto_exposure": True}), 0.1).independent
+
+
+def test_every_block_is_run_here() -> None:
+    assert set(re.findall(r"^```(\w+)$", PAGE, flags=re.MULTILINE)) == {"bash", "yaml", "python"}
+    assert len(blocks("yaml")) == 1 and len(blocks("python")) == 2
+    assert skyloop.make_scenario(yaml.safe_load(blocks("yaml")[0])).vehicles[0].sensors["down0"].kind == "camera"
+
+
+def test_links_and_the_picture() -> None:
+    titles = {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in re.findall(r"^#+ (.*)$", PAGE, re.M)}
+    for target, anchor in re.findall(r"\]\(([^)#]*)#?([^)]*)\)", PAGE):
+        if target.startswith("https://"):
+            continue
+        assert not target or (DOCS / target).exists(), target
+        assert not anchor or anchor in titles, anchor
+    assert (DOCS / "datasets" / "sheet.jpg").stat().st_size <= 120_000
