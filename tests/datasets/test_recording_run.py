@@ -73,7 +73,18 @@ def test_the_journal_holds_every_sample_once(undisturbed: Path) -> None:
 
 def start(folder: Path) -> subprocess.Popen[bytes]:
     code = "from skyloop.cli import main; main()"
-    arguments = [sys.executable, "-c", code, "record", "--out", str(folder), "--resume", "--workers", "1"]
+    arguments = [
+        sys.executable,
+        "-c",
+        code,
+        "record",
+        "--out",
+        str(folder),
+        "--resume",
+        "--workers",
+        "1",
+        "--no-report",
+    ]
     return subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
 
 
