@@ -35,7 +35,7 @@ rm -f "$stamp"
 pip() {
     .venv/bin/python -m pip --disable-pip-version-check --no-input -qq "$@"
 }
-echo "set-up 2/4: installing $(grep -c '==' requirements.lock) pinned packages (about 200 MB, a minute or two)"
+echo "set-up 2/4: installing $(grep -c '==' requirements.lock) pinned packages (about 500 MB, a minute or two)"
 pip install -r requirements.lock ||
     fail "pip could not install requirements.lock (see above); is there a network, and a package index pip may use?"
 

@@ -9,6 +9,7 @@ import pytest
 from skyloop.datasets.recording_run import plan_recording
 from skyloop.datasets.rig import RecordOptions, rig_scenario
 from skyloop.datasets.worker import record_share
+from skyloop.errors import DatasetError
 from skyloop.recording.recording import open_recording
 from skyloop.world.world import WORLDS
 
@@ -17,9 +18,9 @@ from skyloop.world.world import WORLDS
 @pytest.mark.parametrize("trajectory", ["square", "circle", "lemniscate"])
 @pytest.mark.parametrize("world", WORLDS)
 def test_nothing_is_hit(tmp_path: Path, world: str, trajectory: str) -> None:
-    """20 s at 2 m/s, without a collision."""
+    """20 s at 1 m/s, which the smallest room allows, without a collision."""
     options = RecordOptions(
-        world=world, frames=40, rate_hz=2.0, speed=2.0, trajectory=trajectory, sensors=("rgb", "imu")
+        world=world, frames=40, rate_hz=2.0, speed=1.0, trajectory=trajectory, sensors=("rgb", "imu")
     )
     plan_recording(rig_scenario(options), tmp_path / "dataset", frames=40, rate_hz=2.0, formats=())
     record_share(tmp_path / "dataset", 0, 1)
@@ -27,3 +28,8 @@ def test_nothing_is_hit(tmp_path: Path, world: str, trajectory: str) -> None:
     events = [f"{message.t_ns / 1e9:.1f} s {message.data.kind}" for message in recording.messages(["drone/events"])]
     assert not [event for event in events if event.split()[-1] in ("contact", "crash", "collision")]
     assert len(list(recording.messages(["drone/rgb0"]))) == 40
+
+
+def test_a_curve_too_narrow_for_its_speed_is_refused() -> None:
+    with pytest.raises(DatasetError, match=r"a lemniscate 2 m wide, which fits into 'house', cannot be flown at 3 m/s"):
+        rig_scenario(RecordOptions(world="house", trajectory="lemniscate"))

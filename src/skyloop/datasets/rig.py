@@ -31,6 +31,8 @@ SENSORS: dict[str, dict[str, dict[str, Any]]] = {
 through lenses of the same angle, so that one picture serves all at the same place."""
 AT_FRAME_RATE = ("camera", "depth_camera", "lidar", "radar")
 MOST_FRAMES = 1_000_000
+MOST_ACCELERATION = 6.0
+"""m/s² in curves."""
 WIDTH, HEIGHT, FOV_DEG = 320, 240, 90.0
 ROOM_TO_FLY = {
     "room": (8.0, 1.6), "corridor": (4.0, 1.6), "house": (2.0, 1.5), "warehouse": (2.5, 2.0), "forest": (2.5, 2.0),
@@ -110,8 +112,14 @@ def _trajectory(options: RecordOptions, side: float, altitude: float, laps: int)
     if options.trajectory == "square":
         return {"kind": "square", "corner": [-0.5 * side, -0.5 * side, altitude], "side": side, **common}
     if options.trajectory in ("circle", "lemniscate"):
-        size = {"radius": 0.5 * side} if options.trajectory == "circle" else {"minimum_radius": side / 6.0}
-        return {"kind": options.trajectory, "centre": [0.0, 0.0, altitude], **size, **common}
+        name, radius = ("radius", 0.5 * side) if options.trajectory == "circle" else ("minimum_radius", side / 6.0)
+        fastest = math.sqrt(MOST_ACCELERATION * radius)
+        if options.speed > fastest:
+            raise DatasetError(
+                f"a {options.trajectory} {side:g} m wide, which fits into '{options.world}', cannot be flown at "
+                f"{options.speed:g} m/s; give --speed {fastest:.1f} or less"
+            )
+        return {"kind": options.trajectory, "centre": [0.0, 0.0, altitude], name: radius, **common}
     path = Path(options.trajectory)
     if path.suffix != ".csv":
         raise DatasetError(
