@@ -6,8 +6,6 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.ndimage import maximum_filter, uniform_filter1d
-from scipy.special import betaincinv, fdtrc, fdtri, gammaincc, gammaincinv
 
 from skyloop.messages import Array
 
@@ -31,6 +29,9 @@ def averaged_noise(power: Array, cells: Indices, guard: Cells, training: Cells) 
 
 def _box_sum(power: Array, half: Cells) -> Array:
     rows, columns = 2 * half[0] + 1, 2 * half[1] + 1
+    # SciPy's modules are loaded by the first scan: a third of a second that flights without a radar need not wait
+    from scipy.ndimage import uniform_filter1d
+
     along = uniform_filter1d(power, rows, axis=0, mode="constant") * rows
     return np.asarray(uniform_filter1d(along, columns, axis=1, mode="wrap") * columns)
 
@@ -50,6 +51,8 @@ def ordered_noise(power: Array, cells: Indices, guard: Cells, training: Cells, r
     around = padded.ravel().take(middles + (rows * width + columns)[used])
     place = min(int(rank * around.shape[1]), around.shape[1] - 1)
     quantile = np.partition(around, place, axis=1)[:, place]
+    from scipy.special import gammaincinv
+
     return np.asarray(quantile / (gammaincinv(n_rx, rank) / n_rx))
 
 
@@ -65,11 +68,15 @@ def averaging_threshold_db(false_alarm_rate: float, n_rx: int, independent_cells
     Powers averaged over antennas are gamma-distributed, so cell over noise follows F(2 n_rx, 2 n_rx cells). Of cells
     correlated by windows and padding, count `training_cells` over `windows.correlation` times padding of each axis.
     """
+    from scipy.special import fdtri
+
     return float(10.0 * np.log10(fdtri(2 * n_rx, 2 * n_rx * independent_cells, 1.0 - false_alarm_rate)))
 
 
 def false_alarm_rate(kind: str, threshold_db: float, n_rx: int, independent_cells: float, rank: float = 0.75) -> float:
     """Per cell of white noise, at this threshold."""
+    from scipy.special import betaincinv, fdtrc, gammaincc, gammaincinv
+
     factor = 10.0 ** (threshold_db / 10.0)
     if kind == "cell_averaging":
         return float(fdtrc(2 * n_rx, 2 * n_rx * independent_cells, factor))
@@ -83,6 +90,8 @@ def false_alarm_rate(kind: str, threshold_db: float, n_rx: int, independent_cell
 def peaks(power: Array, dynamic_range_db: float, reach: Cells) -> Indices:
     """(n, 2) row and column of the cells that are the highest within `reach`, strongest first."""
     floor = max(float(power.max(initial=0.0)) * 10.0 ** (-dynamic_range_db / 10.0), np.finfo(np.float64).tiny)
+    from scipy.ndimage import maximum_filter
+
     highest = maximum_filter(power, size=(2 * reach[0] + 1, 2 * reach[1] + 1), mode=("nearest", "wrap"))
     found = np.argwhere((power == highest) & (power > floor))
     return found[np.argsort(-power[tuple(found.T)], kind="stable")]

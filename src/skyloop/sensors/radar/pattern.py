@@ -8,7 +8,6 @@ from typing import Annotated, Literal
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
-from scipy.interpolate import PchipInterpolator, RegularGridInterpolator
 
 from skyloop.errors import ScenarioError
 from skyloop.messages import Array
@@ -64,6 +63,9 @@ AnyPattern = Annotated[Isotropic | Beam | Vira | CsvPattern | PicturePattern, Fi
 
 def pattern_table(pattern: AnyPattern, folder: Path | None = None) -> NDArray[np.float32]:
     """(left, up) one antenna's amplitude over the direction cosines; an echo gets the product of two."""
+    # loaded here, for it is slow to load and flights without a radar have no use for it
+    from scipy.interpolate import PchipInterpolator
+
     axis = np.linspace(-1.0, 1.0, TABLE_SIZE)
     left, up = np.meshgrid(axis, axis, indexing="ij")
     ahead = np.sqrt(np.maximum(1.0 - left**2 - up**2, 0.0))
@@ -89,6 +91,8 @@ def _found(file: str, folder: Path | None) -> Path:
 
 
 def _from_csv(path: Path, azimuth: Array, elevation: Array) -> Array:
+    from scipy.interpolate import RegularGridInterpolator
+
     wish = "give azimuths in the first row, elevations in the first column (degrees, rising) and dB between them"
     try:
         rows = [line.split(",") for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
@@ -111,6 +115,7 @@ def _from_csv(path: Path, azimuth: Array, elevation: Array) -> Array:
 
 def _from_picture(path: Path, fov_deg: float, left: Array, up: Array, ahead: Array) -> Array:
     from PIL import Image, UnidentifiedImageError
+    from scipy.interpolate import RegularGridInterpolator
 
     try:
         with Image.open(path) as picture:

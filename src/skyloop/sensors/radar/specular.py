@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import numpy as np
 from numba import boolean, float64, int32, int64, types, uint8, uint32
-from scipy.special import fresnel
 
 from skyloop.compiled import inlined, kernel
 from skyloop.messages import Array
@@ -212,6 +211,8 @@ def edge_factor(low: Array, high: Array, zone: Array) -> Array:
 
     zone: m, √(λ·R/|J|) / 2, the unit of Fresnel's integrals.
     """
+    from scipy.special import fresnel  # slow to load, and of use to radars only
+
     low, high = (np.where(edge / zone > FARTHEST, 1e9, edge / zone) for edge in (low, high))
     (s_low, c_low), (s_high, c_high) = fresnel(low), fresnel(high)
     return np.asarray(((c_high + c_low) + 1j * (s_high + s_low)) / (1.0 + 1.0j))
