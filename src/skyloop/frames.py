@@ -14,6 +14,9 @@ from numpy.typing import ArrayLike
 from skyloop.errors import SetpointError
 from skyloop.messages import Array
 
+SENSOR_FROM_CAMERA = np.array([0.5, -0.5, 0.5, -0.5])
+"""Quaternion: camera right, down, forward are sensor -y, -z, +x."""
+
 
 def _parts(array: ArrayLike) -> tuple[Any, ...]:
     """The components along the last axis; plain floats, ten times faster, for a single vector."""

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from skyloop.errors import DatasetError, SetupError
-from skyloop.frames import matrix_from_quat
+from skyloop.frames import SENSOR_FROM_CAMERA, matrix_from_quat
 from skyloop.messages import Message
 from skyloop.recording.radar_pictures import volts_picture
 from skyloop.recording.recording import Recording, open_recording
-from skyloop.sensors.camera import SENSOR_FROM_CAMERA
 
 TIMELINE = "sim_time"
 TRACK = "world/track"

@@ -19,12 +19,10 @@ import yaml
 from numpy.typing import NDArray
 
 from skyloop.errors import DatasetError, ScenarioError
-from skyloop.frames import quat_conjugate, quat_from_matrix, quat_multiply, quat_normalised
+from skyloop.frames import SENSOR_FROM_CAMERA, quat_conjugate, quat_from_matrix, quat_multiply, quat_normalised
 from skyloop.messages import Array, CameraImage, ImuBias, ImuSample, Message, VehicleState
 from skyloop.streams import Mount, Rate, StreamInfo
 
-SENSOR_FROM_CAMERA = np.array([0.5, -0.5, 0.5, -0.5])
-"""quat_wxyz; camera axes are right, down, forward."""
 LENS_MODELS = {"radial-tangential": "brown-conrady", "equidistant": "fisheye", "none": "pinhole"}
 """skyloop's names of ASL's."""
 TRUTH = "state_groundtruth_estimate0"

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pydantic import Field, field_validator, model_validator
 
 from skyloop.errors import nearest_name
-from skyloop.frames import matrix_from_quat, quat_from_euler, quat_multiply
+from skyloop.frames import SENSOR_FROM_CAMERA, matrix_from_quat, quat_from_euler, quat_multiply
 from skyloop.keyed_random import KeyedRandom
 from skyloop.messages import Array, CameraImage, ImageTruth, Kinematics
 from skyloop.sensors.camera_effects import (
@@ -34,9 +34,6 @@ from skyloop.sensors.labels import Labeller
 from skyloop.sensors.sensor import NonNegative, Positive, Scene, SensorConfig, Vector3, numbers_of
 from skyloop.world.semantics import CLASSES
 from skyloop.world.views import View, ViewPose, ViewRequest
-
-SENSOR_FROM_CAMERA = np.array([0.5, -0.5, 0.5, -0.5])
-"""Quaternion: camera right, down, forward are sensor -y, -z, +x."""
 
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 Quality = Literal["low", "medium", "high", "epic", "cinematic"]

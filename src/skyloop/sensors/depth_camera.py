@@ -20,10 +20,9 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from skyloop.compiled import inlined, kernel
-from skyloop.frames import matrix_from_quat, quat_multiply
+from skyloop.frames import SENSOR_FROM_CAMERA, matrix_from_quat, quat_multiply
 from skyloop.keyed_random import KeyedRandom, philox
 from skyloop.messages import Array, DepthImage, Kinematics
-from skyloop.sensors.camera import SENSOR_FROM_CAMERA
 from skyloop.sensors.noise import normal_from_word
 from skyloop.sensors.sensor import NonNegative, Positive, Scene, SensorConfig, numbers_of, plain
 from skyloop.world.materials import MATERIALS

@@ -18,10 +18,10 @@ from numba import float32, float64, types, uint8, void
 from pydantic import Field
 
 from skyloop.compiled import kernel
-from skyloop.frames import matrix_from_quat, quat_multiply
+from skyloop.frames import SENSOR_FROM_CAMERA, matrix_from_quat, quat_multiply
 from skyloop.keyed_random import KeyedRandom
 from skyloop.messages import Array, Kinematics, OpticalFlowSample
-from skyloop.sensors.camera import SENSOR_FROM_CAMERA, Quality
+from skyloop.sensors.camera import Quality
 from skyloop.sensors.sensor import NonNegative, Positive, Scene, SensorConfig, numbers_of, plain
 from skyloop.world.views import Pinhole, View, ViewPose, ViewRequest
 

@@ -18,8 +18,7 @@ from numba import float32, float64, int32, types, void
 from numpy.typing import NDArray
 
 from skyloop.compiled import inlined, kernel
-from skyloop.frames import matrix_from_quat
-from skyloop.sensors.camera import SENSOR_FROM_CAMERA
+from skyloop.frames import SENSOR_FROM_CAMERA, matrix_from_quat
 from skyloop.trials.depth_noise_walls import Walls, in_front_of
 from skyloop.world.materials import MATERIAL_ID, MATERIALS
 from skyloop.world.views import Pinhole, View, ViewPose, ViewRequest

@@ -9,10 +9,9 @@ from types import TracebackType
 
 import numpy as np
 
-from skyloop.frames import matrix_from_quat, quat_multiply
+from skyloop.frames import SENSOR_FROM_CAMERA, matrix_from_quat, quat_multiply
 from skyloop.messages import Array, Kinematics
 from skyloop.rendering.client import Renderer
-from skyloop.sensors.camera import SENSOR_FROM_CAMERA
 from skyloop.sensors.radar.radar import Radar
 from skyloop.streams import NS_PER_S
 from skyloop.world.actors.clothes import draw_person

@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from skyloop.errors import DatasetError
-from skyloop.frames import Transform, slerp
+from skyloop.frames import SENSOR_FROM_CAMERA, Transform, slerp
 from skyloop.messages import Message
 from skyloop.recording.recording import Recording
 from skyloop.streams import StreamInfo
 
-SENSOR_FROM_CAMERA = Transform(np.zeros(3), np.array([0.5, -0.5, 0.5, -0.5]))
-"""Camera right, down, forward are sensor -y, -z, +x."""
+CAMERA_AXES = Transform(np.zeros(3), SENSOR_FROM_CAMERA)
 CAMERAS = ("CameraImage", "DepthImage", "ImageTruth")
 """Records whose sensors have camera axes."""
 
@@ -19,7 +18,7 @@ CAMERAS = ("CameraImage", "DepthImage", "ImageTruth")
 def mount_of(info: StreamInfo) -> Transform:
     """body_from_sensor; of a camera, body_from_camera (right, down, forward)."""
     mount = Transform(info.mount.position, info.mount.quat_wxyz)
-    return mount @ SENSOR_FROM_CAMERA if info.message in CAMERAS else mount
+    return mount @ CAMERA_AXES if info.message in CAMERAS else mount
 
 
 def colour_camera(recording: Recording) -> str | None:

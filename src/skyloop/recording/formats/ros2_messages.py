@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from skyloop.frames import quat_conjugate, quat_from_yaw, quat_multiply, rotate_inverse
+from skyloop.frames import SENSOR_FROM_CAMERA, quat_conjugate, quat_from_yaw, quat_multiply, rotate_inverse
 from skyloop.messages import (
     Array,
     BarometerSample,
@@ -31,7 +31,6 @@ from skyloop.messages import (
     RadarScan,
     VehicleState,
 )
-from skyloop.recording.euroc import SENSOR_FROM_CAMERA
 from skyloop.recording.recording import Recording
 from skyloop.streams import NS_PER_S, StreamInfo
 

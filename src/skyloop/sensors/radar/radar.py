@@ -8,10 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from skyloop.frames import quat_multiply
+from skyloop.frames import SENSOR_FROM_CAMERA, quat_multiply
 from skyloop.keyed_random import KeyedRandom
 from skyloop.messages import Array, Kinematics, RadarScan
-from skyloop.sensors.camera import SENSOR_FROM_CAMERA
 from skyloop.sensors.radar.backends import synthesis_on
 from skyloop.sensors.radar.config import PRESETS, RadarConfig
 from skyloop.sensors.radar.echoes import Echoes
