@@ -10,16 +10,13 @@ import gc
 import json
 import os
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from skyloop.assembly import build
 from skyloop.datasets.stages import Stages
 from skyloop.errors import DatasetError, SkyloopError
-from skyloop.messages import ImageTruth, Message
+from skyloop.messages import Message
 from skyloop.parts import PilotPart
 from skyloop.recording.journal import GroupWriter, is_whole
 from skyloop.recording.recording import Recording, create_recording
@@ -111,7 +108,7 @@ class Worker:
         writer = self._turn_to(message.arrival_ns)
         if writer is not None:
             if isinstance(writer, GroupWriter):
-                self.stages.timed("journal", lambda: writer.append(thinned(message)))
+                self.stages.timed("journal", lambda: writer.append(message))
             frame = self._frame_at(message.arrival_ns)
             if frame != self._counted:
                 self._counted = frame
@@ -129,13 +126,6 @@ class Worker:
         for group in self._mine:
             if self._stores and not is_whole(self._path(group)):
                 raise DatasetError(f"group {group} of '{self.folder}' was left unfinished")
-
-
-def thinned(message: Message) -> Message:
-    """As it goes to the journal: normals in half precision, which is finer than the renderer's own."""
-    if isinstance(message.data, ImageTruth) and message.data.normals is not None:
-        return replace(message, data=replace(message.data, normals=message.data.normals.astype(np.float16)))
-    return message
 
 
 def tell(**what: Any) -> None:

@@ -11,11 +11,14 @@ import os
 import struct
 import zlib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+
+import numpy as np
 
 from skyloop.codec import decode_message, encode_message
 from skyloop.errors import CodecError, DatasetError
-from skyloop.messages import Message
+from skyloop.messages import ImageTruth, Message
 
 HEAD = struct.Struct("<II")
 END = b"\0\0\0\0end!"
@@ -24,6 +27,7 @@ MOST_PARTS = 64
 """Given to one call of the system, which may take fewer than a thousand."""
 MOST_BYTES = 1 << 30
 """Of one record."""
+NORMAL_STEPS = np.float32(127.0)
 
 
 class GroupWriter:
@@ -41,7 +45,7 @@ class GroupWriter:
             raise DatasetError(f"cannot write '{path}': {error.strerror}") from error
 
     def append(self, message: Message) -> None:
-        self._write(encode_message(message))
+        self._write(encode_message(_thinned(message)))
 
     def finish(self) -> None:
         """The group is whole."""
@@ -113,12 +117,28 @@ def is_whole(path: Path) -> bool:
         return file.read() == END
 
 
+def _thinned(message: Message) -> Message:
+    """As it is written: normals in steps of 1/127, which is how fine the meshes' own are."""
+    truth = message.data
+    if not isinstance(truth, ImageTruth) or truth.normals is None:
+        return message
+    steps = np.rint(truth.normals * NORMAL_STEPS).astype(np.int8)
+    return replace(message, data=replace(truth, normals=steps))
+
+
+def _restored(message: Message) -> Message:
+    truth = message.data
+    if not isinstance(truth, ImageTruth) or truth.normals is None:
+        return message
+    return replace(message, data=replace(truth, normals=truth.normals / NORMAL_STEPS))
+
+
 def read_group(path: Path) -> Iterator[Message]:
     """Its messages, until the end or the first broken record."""
     for body, _ in _records(path):
         if not body:
             return
         try:
-            yield decode_message(body)
+            yield _restored(decode_message(body))
         except CodecError as error:
             raise DatasetError(f"'{path}': {error}; it was not written by skyloop, or by another version") from error
