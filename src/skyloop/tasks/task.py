@@ -63,6 +63,7 @@ class Record:
 
     task: str
     options: dict[str, Any]
+    """Those that are not as usual."""
     start_ns: int
     end_ns: int | None = None
     """None while it runs."""
@@ -104,7 +105,7 @@ class Task(ABC):
     session: Session
     record: Record
 
-    def initialise(self) -> None:
+    def initialise(self) -> None:  # noqa: B027  (not every task has something to do here)
         """Once, before the loop."""
 
     @abstractmethod
@@ -122,8 +123,7 @@ class Task(ABC):
     def perform(self, session: Session) -> Record:
         """All of it, from beginning to end."""
         self.session = session
-        options = {field.name: plain(getattr(self, field.name)) for field in dataclasses.fields(self)}  # type: ignore[arg-type]
-        self.record = Record(self.name, options, session.now())
+        self.record = Record(self.name, changed_options(self), session.now())
         try:
             self.initialise()
             while not self.is_done():
@@ -148,6 +148,13 @@ class Task(ABC):
         """A question to the session; with `fresh` it waits for that stream's next sample and gets it."""
         streams = [fresh] if fresh else []
         return self.session.ask(*send, want=streams, fresh=streams)
+
+
+def changed_options(task: Any) -> dict[str, Any]:
+    """Plain data; fields with repr=False are no options."""
+    options = {field.name: plain(getattr(task, field.name)) for field in dataclasses.fields(task) if field.repr}
+    usual = {field.name: plain(field.default) for field in dataclasses.fields(task)}
+    return {name: value for name, value in options.items() if value != usual[name]}
 
 
 def plain(value: Any) -> Any:
