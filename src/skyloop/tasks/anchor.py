@@ -1,12 +1,12 @@
 """An anchor, a board of known colour and size, followed through images by CamShift.
 
 Definitions, the same in every language:
-- Colour: OpenCV's 8-bit HSV (hue 0 to 179 in steps of 2°). A pixel is the anchor's when its hue is within `hue_reach` of
-  `hue`, its saturation at least `saturation` and its value at least `value`; it then weighs 255, else 0.
+- Colour: OpenCV's 8-bit HSV (hue 0 to 179 in steps of 2°). A pixel is the anchor's when its hue is within `hue_reach`
+  of `hue`, its saturation at least `saturation` and its value at least `value`; it then weighs 255, else 0.
 - Tracking: CamShift (each run: mean shift of at most 10 steps or until less than 1 px) is run on one image again and
   again, each time from the window of the run before, at first from the whole image. Converged: no side of the window
-  moved by more than 1 px from one run to the next, within 10 runs, and `smallest_px` of the anchor's pixels are in it.
-  Otherwise nothing is known and the next image is begun with the whole image.
+  moved by more than 1 px from one run to the next, within 10 runs, and `smallest_px` of the anchor's pixels are in
+  it. Otherwise nothing is known and the next image is begun with the whole image.
 - ROI: u, v: mean column and row of the anchor's pixels in the window, on each side wider by a fifth of its width and
   height and 2 px; h: their number per column that has any.
 - angle = atan2(cx - u, fx), rad, positive to the left; depth = fy·height/h along the optical axis, since the apparent
@@ -59,6 +59,10 @@ class Anchor:
     """m."""
     smallest_px: int = 12
     """Pixels below which it is not believed."""
+
+
+BLUE_BOARD = Anchor()
+"""That of the world `corridor`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,9 @@
 """Where a vehicle has come to since it stood still, from its accelerometer alone.
 
-Definition, the same in every language: world acceleration a = R·f - (0, 0, g), f the specific force, R world_from_body at the
-sample's instant: the autopilot's attitude, taken back to it by the autopilot's angular velocity, R·f = R_now·(f - age·ω×f).
-g is the mean of |f| over the first samples, taken at rest. From one sample to the next, whatever their distance in time
-dt: v' = v + ½(a + a')·dt, p' = p + ½(v + v')·dt.
+Definition, the same in every language: world acceleration a = R·f - (0, 0, g), f the specific force, R
+world_from_body at the sample's instant: the autopilot's attitude, taken back to it by the autopilot's angular
+velocity, R·f = R_now·(f - age·ω×f). g is the mean of |f| over the first samples, taken at rest. From one sample to
+the next, whatever their distance in time dt: v' = v + ½(a + a')·dt, p' = p + ½(v + v')·dt.
 """
 
 from __future__ import annotations

@@ -2,16 +2,16 @@
 
 Definitions, the same in every language (those of seeing are in anchor.py, of dead reckoning in dead_reckoning.py):
 - Acquiring a sample: one question that waits for a sample not given before and repeats the setpoint in force, if any.
-- stop() is Velocity 0; move_direction(a) is Velocity (v·cos a, v·sin a, 0) in body axes; rotating is Velocity 0 with a yaw
-  rate. The yaw is that of the autopilot's state. Angles are positive to the left (anticlockwise).
+- stop() is Velocity 0; move_direction(a) is Velocity (v·cos a, v·sin a, 0) in body axes; rotating is Velocity 0 with
+  a yaw rate. The yaw is that of the autopilot's state. Angles are positive to the left (anticlockwise).
 - Algorithm 2 ends with the first image on which CamShift converges.
-- Algorithm 3 compares |angle| with the precision. Every change of direction is one oscillation and multiplies the rate
-  by `slowing`, down to `slowest_rate`; a change of sign within the precision is the end and changes no direction. While
-  the anchor is out of sight, it goes on turning.
+- Algorithm 3 compares |angle| with the precision. Every change of direction is one oscillation and multiplies the
+  rate by `slowing`, down to `slowest_rate`; a change of sign within the precision is the end and changes no
+  direction. While the anchor is out of sight, it goes on turning.
 - Algorithm 4 compares |angle|, too. Its loop ends as soon as the yaw has turned by 90°, seen after facing the anchor.
-- Algorithm 5's angles are read as 0, π/2, π, 3π/2, 2π: a square. 2π is no fifth side, which would leave it open, but the
-  end of the last. The length of a leg is the estimated way along its direction since its corner. The answer is the
-  distance between the places where the anchor was seen, in axes that keep the start's heading.
+- Algorithm 5's angles are read as 0, π/2, π, 3π/2, 2π: a square. 2π is no fifth side, which would leave it open, but
+  the end of the last. The length of a leg is the estimated way along its direction since its corner. The answer is
+  the distance between the places where the anchor was seen, in axes that keep the start's heading.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ import numpy as np
 from skyloop.errors import unknown_name
 from skyloop.messages import Arm, Array, Hover, TakeOff, Velocity
 from skyloop.streams import NS_PER_S, StreamInfo
-from skyloop.tasks.anchor import Anchor, AnchorTracker, Intrinsics
+from skyloop.tasks.anchor import BLUE_BOARD, Anchor, AnchorTracker, Intrinsics, Roi
 from skyloop.tasks.dead_reckoning import DeadReckoning
 from skyloop.tasks.task import Bundle, Record, Session, Task, TaskError
 
@@ -107,7 +107,7 @@ class RelativePosition(Task):
 
     name: ClassVar[str] = "relative-position"
     flies: ClassVar[bool] = False
-    anchor: Anchor = Anchor()
+    anchor: Anchor = BLUE_BOARD
     camera: str = "front"
     most_images: int = 2000
     """After so many without the anchor it gives up."""
@@ -117,7 +117,7 @@ class RelativePosition(Task):
     def initialise(self) -> None:
         self._lens = Intrinsics.from_details(stream_info(self.session, self.camera).details)
         self._tracker = AnchorTracker(self.anchor)
-        self._roi = None
+        self._roi: Roi | None = None
 
     def is_done(self) -> bool:
         return self._roi is not None
@@ -139,7 +139,7 @@ class FaceAnchor(Task):
     """Algorithm 3: turn until the anchor is in the middle of the image."""
 
     name: ClassVar[str] = "face-anchor"
-    anchor: Anchor = Anchor()
+    anchor: Anchor = BLUE_BOARD
     camera: str = "front"
     precision: float = 0.02
     """rad."""
@@ -184,7 +184,7 @@ class MoveForwardFacing(Task):
     """Algorithm 4: fly straight on, always facing the anchor, until it is abeam."""
 
     name: ClassVar[str] = "move-forward"
-    anchor: Anchor = Anchor()
+    anchor: Anchor = BLUE_BOARD
     camera: str = "front"
     precision: float = 0.02
     """rad."""
@@ -225,7 +225,7 @@ class ClosedPath(Task):
     """Algorithm 5: a square by dead reckoning; how far from its start does it end?"""
 
     name: ClassVar[str] = "closed-path"
-    anchor: Anchor = Anchor()
+    anchor: Anchor = BLUE_BOARD
     camera: str = "front"
     imu: str = "imu"
     distance: float = 3.0

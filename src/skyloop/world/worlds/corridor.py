@@ -1,7 +1,7 @@
 """A corridor of 8 by 40 m with doors, notice boards, benches, plants and pillars; open above, for light.
 
-It runs along +x from -3.2 m to 36.8 m, y from -4 m to 4 m; the far end is closed by a wall with a double door. An anchor,
-a vividly blue board to fly by, can be hung on any wall.
+It runs along +x from -3.2 m to 36.8 m, y from -4 m to 4 m; the far end is closed by a wall with a double door. An
+anchor, a vividly blue board to fly by, can be hung on any wall.
 """
 
 from __future__ import annotations
@@ -44,6 +44,8 @@ class Corridor:
         randomise: frozenset[str] = frozenset(),
     ) -> None:
         """`anchor`: (x, y, z) m of its middle; it hangs on the wall nearest to there. Empty: none."""
+        if pillars not in range(6):
+            raise ScenarioError(f"corridor: pillars is {pillars}; give 0 to 5")
         self._anchor, self._anchor_yaw = _on_nearest_wall(anchor)
         self._random = generator(seed, "corridor")
         self._looks = generator(seed, "corridor/looks")
@@ -191,14 +193,14 @@ def _on_nearest_wall(anchor: Sequence[float]) -> tuple[tuple[float, float, float
     """Where the middle of its back is, and the yaw with which its front, -y, looks into the corridor."""
     if not anchor:
         return None, 0.0
-    x, y, z = (float(number) for number in anchor)
     half = 0.5 * ANCHOR_SIZE
-    inside = START + half <= x <= END - half and abs(y) <= HALF_WIDTH and half <= z <= HEIGHT - half
-    if not inside:
+    lows, highs = (START + half, -HALF_WIDTH, half), (END - half, HALF_WIDTH, HEIGHT - half)
+    if len(anchor) != 3 or not all(a <= p <= b for a, p, b in zip(lows, anchor, highs, strict=True)):
+        ranges = (f"{name} {a:g} to {b:g}" for name, a, b in zip("xyz", lows, highs, strict=True))
         raise ScenarioError(
-            f"corridor: an anchor at {list(anchor)} does not hang on a wall; give x {START + half:g} to {END - half:g}, "
-            f"y {-HALF_WIDTH:g} to {HALF_WIDTH:g} and z {half:g} to {HEIGHT - half:g}"
+            f"corridor: an anchor at {list(anchor)} does not hang on a wall; give {', '.join(ranges)} m"
         )
+    x, y, z = (float(number) for number in anchor)
     walls = {
         HALF_WIDTH - y: ((x, HALF_WIDTH, z), 0.0),
         HALF_WIDTH + y: ((x, -HALF_WIDTH, z), math.pi),
