@@ -229,7 +229,7 @@ private:
             case 0xc2: return Value(Value::Data(false));
             case 0xc3: return Value(Value::Data(true));
             case 0xc4: case 0xc5: case 0xc6: return text(length(1 << (tag - 0xc4)));  // raw bytes: a string, too
-            case 0xc7: case 0xc8: case 0xc9: return extension(length(1 << (tag - 0xc7)));
+            case 0xc7: case 0xc8: case 0xc9: return extension(length(1 << (tag - 0xc7)), depth);
             case 0xca: return Value(Value::Data(double{bits<float, std::uint32_t>(unsigned_number(4))}));
             case 0xcb: return Value(Value::Data(bits<double, std::uint64_t>(unsigned_number(8))));
             case 0xcc: case 0xcd: case 0xce: case 0xcf: return integer(unsigned_number(1 << (tag - 0xcc)));
@@ -237,7 +237,8 @@ private:
             case 0xd1: return integer(static_cast<std::int16_t>(unsigned_number(2)));
             case 0xd2: return integer(static_cast<std::int32_t>(unsigned_number(4)));
             case 0xd3: return integer(static_cast<std::int64_t>(unsigned_number(8)));
-            case 0xd4: case 0xd5: case 0xd6: case 0xd7: case 0xd8: return extension(std::size_t{1} << (tag - 0xd4));
+            case 0xd4: case 0xd5: case 0xd6: case 0xd7: case 0xd8:
+                return extension(std::size_t{1} << (tag - 0xd4), depth);
             case 0xd9: case 0xda: case 0xdb: return text(length(1 << (tag - 0xd9)));
             case 0xdc: case 0xdd: return list(length(2 << (tag - 0xdc)), depth);
             case 0xde: case 0xdf: return map(length(2 << (tag - 0xde)), depth);
@@ -262,7 +263,8 @@ private:
     }
     template <class Whole>
     static Value integer(Whole number) {  // what is beyond int64 (a seed, say) becomes a double
-        if (static_cast<double>(number) >= 0x1p63) return Value(Value::Data(static_cast<double>(number)));
+        if (std::is_same_v<Whole, std::uint64_t> && static_cast<std::uint64_t>(number) > INT64_MAX)
+            return Value(Value::Data(static_cast<double>(number)));
         return Value(Value::Data(static_cast<std::int64_t>(number)));
     }
     template <class Real, class Unsigned>
@@ -293,15 +295,16 @@ private:
         }
         return Value(Value::Data(std::move(out)));
     }
-    Value extension(std::size_t n) {
+    Value extension(std::size_t n, int depth) {
         const auto type = static_cast<std::int8_t>(unsigned_number(1));
         need(n);
-        Unpacker inside(message_, at_, at_ + n, body_);
-        at_ += n;
-        return type == 1 ? inside.array() : Value();  // types that are not known are ignored
+        const std::size_t after = at_ + n, end = std::exchange(end_, after);
+        Value out = type == 1 ? array(depth) : Value();  // types that are not known are ignored
+        at_ = after, end_ = end;
+        return out;
     }
-    Value array() {  // [dtype, shape, start]
-        const Value head = value();
+    Value array(int depth) {  // [dtype, shape, start]
+        const Value head = value(depth + 1);
         if (head.list().size() != 3) throw ProtocolError("an array without dtype, shape and start");
         const std::string& dtype = head.list()[0].text();
         const bool sized = dtype.size() >= 3 && dtype.size() <= 4 && dtype[2] >= '1' && dtype[2] <= '9' &&
@@ -395,7 +398,7 @@ inline Bytes framed(const Bytes& head) {
 struct Velocity {
     Vector velocity{};
     std::string frame = "world";  // or "body": forward, left, up with the heading
-    std::optional<double> yaw;    // anticlockwise from east; without it the vehicle turns by yaw_rate
+    std::optional<double> yaw = std::nullopt;  // anticlockwise from east; without it the vehicle turns by yaw_rate
     double yaw_rate = 0;
     void pack(Packer& out) const {
         out.map(5), out.field("@", "Velocity"), out.field("velocity", velocity), out.field("frame", frame);
@@ -404,7 +407,7 @@ struct Velocity {
 };
 struct Position {
     Vector position{};
-    std::optional<double> yaw;  // without it the heading is kept
+    std::optional<double> yaw = std::nullopt;  // without it the heading is kept
     double yaw_rate = 0;
     Vector velocity{};
     void pack(Packer& out) const {
@@ -415,7 +418,7 @@ struct Position {
 // Needs no refreshing.
 struct Goal {
     Vector position{};
-    std::optional<double> yaw;
+    std::optional<double> yaw = std::nullopt;
     void pack(Packer& out) const {
         out.map(3), out.field("@", "Goal"), out.field("position", position), out.field("yaw", yaw);
     }
