@@ -72,6 +72,11 @@ class Bus:
         message = self._latest.get(stream)
         return None if message is None else message.data
 
+    def newest(self, stream: str) -> Message | None:
+        """The newest message on a stream, with its number and times."""
+        self._known(stream)
+        return self._latest.get(stream)
+
     def snapshot(self) -> tuple[dict[str, Message], dict[str, int]]:
         return dict(self._latest), dict(self.counts)
 

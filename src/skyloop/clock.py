@@ -18,8 +18,10 @@ class Pacing(Protocol):
 
 
 class Gate(Protocol):
-    def pass_to(self, t_ns: int) -> None:
-        """Return when whoever holds the gate (an autopilot, a paused SUT) lets time reach `t_ns`."""
+    def pass_to(self, t_ns: int) -> int:
+        """Return when whoever holds the gate (an autopilot, a paused SUT) lets time go on: to `t_ns`, or to an earlier
+        instant at which something came up.
+        """
 
 
 class FreeRunning:
@@ -79,11 +81,13 @@ class Clock:
         self.pacing: Pacing = pacing or FreeRunning()
         self.gates = gates
 
-    def advance(self, t_ns: int) -> None:
+    def advance(self, t_ns: int) -> int:
+        """To an instant, or to an earlier one if a gate says so; returns which."""
         for gate in self.gates:
-            gate.pass_to(t_ns)
+            t_ns = gate.pass_to(t_ns)
         self.pacing.wait(t_ns)
         self.now_ns = t_ns
+        return t_ns
 
     def set(self, t_ns: int) -> None:
         """Go to an instant without passing through the time between."""

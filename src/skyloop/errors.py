@@ -8,6 +8,8 @@ SkyloopError
 ├── RunFolderError     a run folder cannot be created or would be overwritten
 ├── DatasetError       a dataset cannot be written, read, or is not what it should be
 ├── CodecError         bytes are no record of ours, or a value cannot become bytes
+├── LinkError          a link cannot be opened, is refused, or the other side breaks the protocol
+│   └── LinkEnded      the flight is over, or the other side is gone
 ├── RendererError      the renderer process cannot start, cannot paint, or has died
 └── SetupError         this machine lacks something; the message says how to get it
 """
@@ -48,6 +50,14 @@ class DatasetError(SkyloopError):
 
 class CodecError(SkyloopError):
     """Bytes are no record of ours, or a value cannot become bytes."""
+
+
+class LinkError(SkyloopError):
+    """A link cannot be opened, is refused, or the other side breaks the protocol."""
+
+
+class LinkEnded(LinkError):
+    """The flight is over, or the other side is gone."""
 
 
 class RendererError(SkyloopError):

@@ -6,13 +6,14 @@ import platform
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numba
 import numpy as np
 
 import skyloop
 from skyloop.assembly import build
+from skyloop.clock import Gate
 from skyloop.errors import SkyloopError
 from skyloop.parts import PilotPart
 from skyloop.recording.pictures import Pictures
@@ -29,19 +30,39 @@ SETTLE_S = 1.0
 """Simulated seconds flown on after the last pilot is done."""
 
 
-def run_scenario(scenario: Scenario, folder: Path, progress: Progress = lambda t: None) -> dict[str, Any]:
+class Link(Gate, Protocol):
+    """Somebody outside who flies: a gate of the clock that is told of the simulation, and may end the flight."""
+
+    @property
+    def over(self) -> bool:
+        """Nobody will fly any more."""
+
+    def attach(self, simulation: Simulation, folder: Path) -> None: ...
+
+    def finish(self, why: str) -> None: ...
+
+    def summary(self) -> dict[str, Any]: ...
+
+
+def run_scenario(
+    scenario: Scenario, folder: Path, progress: Progress = lambda t: None, link: Link | None = None
+) -> dict[str, Any]:
     """Fly, record, summarise; returns the summary that is also in `summary.json`."""
-    with build(scenario) as simulation:
+    with build(scenario, gates=() if link is None else (link,)) as simulation:
         record = RunFolder(folder, scenario.model_dump(mode="json"), versions())
         try:
+            if link is not None:
+                link.attach(simulation, folder)
             record.record(simulation.bus)
             pictures = Pictures(simulation.bus, folder)
             log = FlightLog(simulation.bus, [vehicle.name for vehicle in scenario.vehicles])
             began = time.perf_counter()
             trouble = None
             try:
-                fly(simulation, scenario.duration, progress)
+                fly(simulation, scenario.duration, progress, link)
             except SkyloopError as error:
+                if link is not None:
+                    link.finish(str(error))
                 if simulation.clock.now_ns == 0:
                     record.discard()
                     raise
@@ -50,6 +71,9 @@ def run_scenario(scenario: Scenario, folder: Path, progress: Progress = lambda t
             summary = summarise(simulation, scenario, log, time.perf_counter() - began)
             if trouble is not None:
                 summary["ended_by"] = str(trouble)
+            if link is not None:
+                link.finish("the flight is over")
+                summary["link"] = link.summary()
             pictures.finish()
             record.finish(summary)
         finally:
@@ -60,7 +84,7 @@ def run_scenario(scenario: Scenario, folder: Path, progress: Progress = lambda t
     return summary
 
 
-def fly(simulation: Simulation, duration: float, progress: Progress = lambda t: None) -> None:
+def fly(simulation: Simulation, duration: float, progress: Progress = lambda t: None, link: Link | None = None) -> None:
     """Until the time is over or every pilot is done."""
     pilots = [part for part in simulation.parts if isinstance(part, PilotPart)]
     end_ns = round(duration * NS_PER_S)
@@ -70,7 +94,9 @@ def fly(simulation: Simulation, duration: float, progress: Progress = lambda t: 
         if t_ns >= next_report_ns:
             progress(t_ns / NS_PER_S)
             next_report_ns = t_ns + NS_PER_S // 5
-            if pilots and all(pilot.done for pilot in pilots):
+            done = pilots and all(pilot.done for pilot in pilots)
+            if done or (link is not None and link.over):
+                link = None
                 end_ns = min(end_ns, t_ns + round(SETTLE_S * NS_PER_S))
                 pilots = []
     progress(simulation.now)

@@ -1,4 +1,4 @@
-"""What is due when: periodic ticks by exact fractions of a second, and deliveries of delayed messages."""
+"""What is due when: periodic ticks by exact fractions of a second, deliveries of delayed messages, and last words."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from skyloop.streams import Rate
 
 Action = Callable[[int, int], None]
 """Called with (t_ns, index)."""
+LAST = 1 << 30
+"""Rank of what happens after all tickers."""
 
 
 @dataclass(slots=True)
@@ -35,6 +37,7 @@ class Schedule:
         self._tickers: list[Ticker] = []
         self._heap: list[tuple[int, int, int]] = []
         self._once: dict[int, Message] = {}
+        self._last: dict[int, Callable[[], None]] = {}
         self._entered = 0
 
     def every(self, rate: Rate, act: Action) -> None:
@@ -49,6 +52,12 @@ class Schedule:
         self._once[self._entered] = message
         heapq.heappush(self._heap, (message.arrival_ns, 0, self._entered))
 
+    def at(self, t_ns: int, act: Callable[[], None]) -> None:
+        """Once, after everything else of that instant: what a link does then. No snapshot holds it."""
+        self._entered += 1
+        self._last[self._entered] = act
+        heapq.heappush(self._heap, (t_ns, LAST, self._entered))
+
     def next_ns(self) -> int:
         return self._heap[0][0]
 
@@ -60,6 +69,9 @@ class Schedule:
                 assert self.deliver is not None
                 yield partial(self.deliver, self._once.pop(entry))
                 continue
+            if rank == LAST:
+                yield self._last.pop(entry)
+                continue
             ticker = self._tickers[rank - 1]
             index = ticker.index
             ticker.index += 1
@@ -67,10 +79,13 @@ class Schedule:
             yield lambda ticker=ticker, due_ns=due_ns, index=index: ticker.act(due_ns, index)  # type: ignore[misc]
 
     def snapshot(self) -> Any:
-        return list(self._heap), dict(self._once), self._entered, [ticker.index for ticker in self._tickers]
+        heap = [entry for entry in self._heap if entry[1] != LAST]
+        heapq.heapify(heap)
+        return heap, dict(self._once), self._entered, [ticker.index for ticker in self._tickers]
 
     def restore(self, saved: Any) -> None:
         heap, once, self._entered, indices = saved
         self._heap, self._once = list(heap), dict(once)
+        self._last.clear()
         for ticker, index in zip(self._tickers, indices, strict=True):
             ticker.index = index

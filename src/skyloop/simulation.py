@@ -38,11 +38,9 @@ class Simulation:
         self.parts = parts
 
     def step(self) -> int:
-        """To the next event; returns its time."""
-        t_ns = self.schedule.next_ns()
-
+        """To the next event, or to where a gate stops time before it; returns the instant."""
         # Time passes: gates and pacing decide when
-        self.clock.advance(t_ns)
+        t_ns = self.clock.advance(self.schedule.next_ns())
 
         # The fleet moves: physics, controllers and mixers in one compiled call
         self.fleet.advance_to(t_ns)
@@ -57,10 +55,15 @@ class Simulation:
         if not math.isfinite(t_s):
             raise SetpointError(f"cannot run until {t_s} s; give a finite number of seconds")
         until_ns = max(round(t_s * NS_PER_S), self.clock.now_ns)
-        while self.schedule.next_ns() < until_ns:
-            self.step()
-        self.clock.advance(until_ns)
-        self.fleet.advance_to(until_ns)
+        self.advance_to(until_ns)
+
+    def advance_to(self, until_ns: int) -> None:
+        """Every event before an instant, then the fleet to it."""
+        while self.schedule.next_ns() < until_ns or self.clock.now_ns < until_ns:
+            if self.schedule.next_ns() < until_ns:
+                self.step()
+            else:
+                self.fleet.advance_to(self.clock.advance(until_ns))
 
     def run_for(self, duration_s: float) -> None:
         if not 0.0 <= duration_s < math.inf:
