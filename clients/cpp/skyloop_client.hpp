@@ -32,6 +32,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <map>
 #include <memory>
 #include <optional>
@@ -654,7 +655,7 @@ public:
             close();
         }
         freeaddrinfo(found);
-        if (socket_ < 0) throw ConnectionLost("no simulator at " + address + ": " + std::strerror(error));
+        if (socket_ < 0) throw ConnectionLost("no simulator at " + address + ": " + std::strerror(error) + "; is `skyloop loop` running?");
         const int on = 1;
         setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
         setsockopt(socket_, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
@@ -706,7 +707,7 @@ private:
 };
 
 struct Options {
-    std::string address;     // host:port; empty: the environment's SKYLOOP_ADDRESS
+    std::string address;     // host:port; empty: SKYLOOP_ADDRESS, or 127.0.0.1:4700
     std::string vehicle;     // may be empty where there is only one
     bool watch = false;      // only read, hold no time, send nothing
     bool cpu_clock = false;  // execution time from processor time
@@ -737,7 +738,7 @@ public:
             for (const auto& [name, info] : hello_["streams"].map()) infos_.emplace(name, StreamInfo::from(info));
         go_on_from(bundle_.t_ns);
     }
-    ~Client() { close(); }
+    ~Client() { close(std::uncaught_exceptions() == 0); }
     Client(const Client&) = delete;  // ET belongs to one connection
     Client& operator=(const Client&) = delete;
 
@@ -777,12 +778,12 @@ public:
     }
     const Bundle& sleep_until(std::int64_t t_ns) { return ask(Ask().until(t_ns)); }
 
-    void close() {
-        if (!open_) return;
-        open_ = false;
+    // With a bye the simulator knows that the work is done; without, that something went wrong.
+    void close(bool bye = true) {
+        if (!std::exchange(open_, false)) return;
         Packer out;
         out.map(1), out.field("type", "bye");
-        try { connection_.write(out.bytes()); } catch (const Error&) {}  // gone already: the same
+        try { if (bye) connection_.write(out.bytes()); } catch (const Error&) {}  // gone already: the same
         connection_.close();
     }
 
@@ -790,8 +791,7 @@ private:
     static std::string address_of(const Options& options) {
         if (!options.address.empty()) return options.address;
         const char* address = std::getenv("SKYLOOP_ADDRESS");
-        if (!address || !*address) throw Error("no address: give one or set SKYLOOP_ADDRESS to host:port");
-        return address;
+        return address && *address ? address : "127.0.0.1:4700";
     }
     Value reply() {
         for (;;) {

@@ -61,14 +61,12 @@ class HueModel {
 public:
     int min_saturation = 60, min_value = 32;
 
-    // A known colour: likely at `hue`, unlikely `spread` away (half degrees).
-    static HueModel around(double hue, double spread) {
+    // A known colour: hues within `reach` of `hue` for certain, others not at all (half degrees).
+    static HueModel band(int hue, int reach, int saturation, int value) {
         HueModel out;
-        for (int h = 0; h < kHues; ++h) {
-            const double apart = std::abs(std::remainder(h - hue, kHues)) / spread;
-            out.likelihood_[static_cast<std::size_t>(h)] =
-                static_cast<std::uint8_t>(std::lround(255 * std::max(0.0, 1 - apart)));
-        }
+        out.min_saturation = saturation, out.min_value = value;
+        for (int h = 0; h < kHues; ++h)
+            if (std::abs(std::remainder(h - hue, kHues)) <= reach) out.likelihood_[static_cast<std::size_t>(h)] = 255;
         return out;
     }
     // The colours seen in a part of an image: their histogram, its highest bin 255.
@@ -119,7 +117,8 @@ inline Moments moments(const std::vector<std::uint8_t>& weights, int columns, co
     for (int y = 0; y < window.height; ++y) {
         const std::uint8_t* row = weights.data() + static_cast<std::ptrdiff_t>(window.y + y) * columns + window.x;
         std::int64_t row_sum = 0, row_x = 0, row_xx = 0;
-        for (std::int64_t x = 0; x < window.width; ++x) row_sum += row[x], row_x += x * row[x], row_xx += x * x * row[x];
+        for (std::int64_t x = 0; x < window.width; ++x)
+            row_sum += row[x], row_x += x * row[x], row_xx += x * x * row[x];
         sum += row_sum, x1 += row_x, x2 += row_xx;
         y1 += y * row_sum, xy += y * row_x, y2 += std::int64_t{y} * y * row_sum;
     }

@@ -242,7 +242,6 @@ def test_a_refusal_is_told_in_the_servers_words(probe: Path) -> None:
 @pytest.mark.parametrize(
     ("address", "why"),
     [
-        ("", "SKYLOOP_ADDRESS"),
         ("nonsense", "host:port"),
         ("127.0.0.1:1", "no simulator at 127.0.0.1:1"),
         ("[::1:]:", "host:port"),
