@@ -1,20 +1,21 @@
-// The tasks of "Simulation and Test of UAV Tasks With Resource-Constrained Hardware in the Loop" (Algorithms 1 to 5),
-// as in src/skyloop/tasks/: initialisation, a loop until a condition holds, finalisation; tasks start tasks.
+// The tasks of Augello et al., "Simulation and Test of UAV Tasks With Resource-Constrained Hardware in the Loop"
+// (Algorithms 1 to 5): initialisation, a loop until a condition holds, finalisation; tasks start tasks. The definitions
+// are those of src/skyloop/tasks/hil.py: what counts as an oscillation, what ends a loop, why the path has four legs.
 //
-// Time is the client's execution time; nothing here looks at another clock, and nothing pretends to compute.
+// Time is the client's execution time. Nothing here looks at another clock, and nothing pretends to compute.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
-#include "camshift.hpp"
+#include "anchor.hpp"
+#include "dead_reckoning.hpp"
 #include "skyloop_client.hpp"
 
 namespace tasks {
@@ -22,25 +23,25 @@ namespace tasks {
 struct TaskError : skyloop::Error { using Error::Error; };
 
 constexpr double kPi = 3.14159265358979323846;
-constexpr double kGravity = 9.80665;  // m/s²
 
 struct Options {
-    std::string camera = "front", imu = "imu", stream = "front";
-    int samples = 100;             // of sensor characterisation
-    double altitude = 1.5;         // m, of the take-off before a task that flies
-    double anchor_hue_deg = 240;   // blue
-    double hue_spread_deg = 30;
-    double anchor_width = 0.5;     // m, of the square anchor
-    int patience = 20;             // images without a trace of the anchor, or without convergence
-    double settled_px = 2;         // how little the box may change from image to image
-    double precision = 0.05;       // rad
-    double yaw_rate = 0.5;         // rad/s, halved at each reversal
-    double speed = 0.15;           // m/s, of moving forward
-    double path_speed = 0.5;       // m/s, of the closed path
-    double distance = 2;           // m, of each of its legs
+    std::string camera = "front", imu = "imu";
+    std::string stream = "front";  // of sensor characterisation
+    int samples = 100;
+    bool fresh = true;             // wait for samples that are new; false: take what there is
+    double altitude = 1.5;         // m above where it stands, for tasks that fly
+    anchor::Anchor anchor;
+    int most_images = 2000;        // after so many without the anchor a task gives up
+    double precision = 0.02;       // rad
+    double rate = 0.3;             // rad/s to begin with
+    double slowing = 0.5;          // of the rate, at every change of direction
+    double slowest_rate = 0.02;    // rad/s
+    std::optional<double> speed;   // m/s; each task has its own default
+    double distance = 3;           // m, of each leg of the closed path
+    int rest_samples = 20;         // of the IMU, before it moves
 };
 
-// One flat JSON object, built up in order.
+// One JSON object, built up in order.
 class Json {
 public:
     Json& add(const std::string& key, double value) {
@@ -48,7 +49,9 @@ public:
         std::snprintf(text, sizeof text, "%.9g", value);
         return raw(key, std::isfinite(value) ? text : "null");
     }
-    Json& add(const std::string& key, const std::string& value) { return raw(key, '"' + value + '"'); }
+    Json& add(const std::string& key, std::int64_t value) { return raw(key, std::to_string(value)); }
+    Json& add(const std::string& key, int value) { return raw(key, std::to_string(value)); }
+    Json& add(const std::string& key, const std::string& plain) { return raw(key, '"' + plain + '"'); }
     Json& raw(const std::string& key, const std::string& json) {
         text_ += (text_.empty() ? "\"" : ", \"") + key + "\": " + json;
         return *this;
@@ -59,60 +62,52 @@ private:
     std::string text_;
 };
 
-inline double seconds(std::int64_t ns) { return 1e-9 * static_cast<double>(ns); }
+// How the runs of one kind of task went.
+struct Timing {
+    int runs = 0, loops = 0;
+    double time_s = 0;
+};
 
-// What all tasks of a flight share: the link, the tracker's window, what the vehicle was told last, and their times.
+// What all tasks of a flight share.
 struct Flight {
-    struct Timing { int runs = 0, loops = 0; double time_s = 0; };
-
-    Flight(skyloop::Client& link, const Options& chosen) : client(link), options(chosen) {}
-
     skyloop::Client& client;
     const Options& options;
-    std::optional<camshift::Rect> window;
-    std::optional<skyloop::Velocity> course;
     std::map<std::string, Timing> timings;
-
-    // The next sample of a stream. The course goes with every question, so that it never gets too old.
-    template <class Record>
-    Record next(const std::string& stream) {
-        skyloop::Ask question;
-        question.next(stream);
-        if (course) question.send(*course);
-        const auto record = client.ask(question).get<Record>(stream);
-        if (!record) throw TaskError("no sample of '" + stream + "' came");
-        return *record;
-    }
-    void steer(const skyloop::Velocity& velocity) {
-        course = velocity;
-        client.send(velocity);
-    }
-    void stop() { steer({}); }
-    double yaw() const { return client.latest().vehicle_state().yaw(); }
-    skyloop::Vector position() const { return client.latest().vehicle_state().position; }
 };
+
+inline skyloop::Velocity stop() { return {{}, "body", {}, 0}; }
+inline skyloop::Velocity turn(double rate) { return {{}, "body", {}, rate}; }
+// Towards `angle` from straight ahead, without turning.
+inline skyloop::Velocity move_direction(double angle, double speed) {
+    return {{speed * std::cos(angle), speed * std::sin(angle), 0}, "body", {}, 0};
+}
+inline double wrapped(double angle) { return std::remainder(angle, 2 * kPi); }  // into -pi to pi
 
 class Task {
 public:
-    Task(const char* name, Flight& flight) : flight_(flight), name_(name) {}
+    Task(const char* name, Flight& flight) : flight_(flight), options_(flight.options), name_(name) {}
     virtual ~Task() = default;
+    // Needs the vehicle in the air, and is followed by a hover.
     virtual bool flies() const { return true; }
 
     void perform() {
         start_ns_ = flight_.client.now();
         initialise();
-        for (; !is_done(); ++loops_) step();
+        while (!is_done()) {
+            ++loops_;
+            step();
+        }
         finalise();
         end_ns_ = flight_.client.now();
-        Flight::Timing& timing = flight_.timings[name_];
+        Timing& timing = flight_.timings[name_];
         timing.runs += 1, timing.loops += loops_, timing.time_s += time_s();
     }
-    double time_s() const { return seconds(end_ns_ - start_ns_); }
+    double time_s() const { return 1e-9 * static_cast<double>(end_ns_ - start_ns_); }
     Json result() const {
         Json out;
-        out.add("task", name_).add("time_s", time_s()).add("loops", loops_);
+        out.add("task", name_).add("time_s", time_s());
         report(out);
-        return out;
+        return out.add("loops", loops_).add("start_ns", start_ns_).add("end_ns", end_ns_);
     }
 
 protected:
@@ -122,76 +117,112 @@ protected:
     virtual void finalise() {}
     virtual void report(Json&) const {}
 
-    // Starts another task as a step of this one.
-    template <class Other>
-    Other run() {
-        Other other(flight_);
+    // Starts another task as a step of this one; it is returned for its results.
+    template <class Other, class... Arguments>
+    Other run(Arguments... arguments) {
+        Other other(flight_, arguments...);
         other.perform();
         return other;
     }
+    double yaw() { return flight_.client.ask().vehicle_state().yaw(); }
 
     Flight& flight_;
+    const Options& options_;
     int loops_ = 0;
 
 private:
-    std::string name_;
+    const char* name_;
     std::int64_t start_ns_ = 0, end_ns_ = 0;
 };
 
-// Algorithm 1: how long a sensor takes to give its samples.
+// Arms, takes off and waits until the vehicle hovers.
+class Ascend : public Task {
+public:
+    explicit Ascend(Flight& flight) : Task("ascend", flight) {}
+    bool flies() const override { return false; }
+
+private:
+    static constexpr double kStillness = 0.03;                     // m/s below which it hovers
+    static constexpr std::int64_t kPatience_ns = 20'000'000'000;
+
+    void initialise() override { late_ns_ = climb(0).t_ns + kPatience_ns; }
+    bool is_done() override {
+        const skyloop::Bundle& now = flight_.client.latest();
+        const auto [x, y, z] = now.vehicle_state().velocity_world;
+        return now.status["mode"].text() == "hover" && std::sqrt(x * x + y * y + z * z) < kStillness;
+    }
+    void step() override {
+        const skyloop::Bundle& now = flight_.client.latest();
+        if (now.t_ns > late_ns_) throw TaskError("not in the air after 20 s; the vehicle is " + now.status["mode"].text());
+        const std::int64_t later = now.t_ns + 100'000'000;
+        // an estimator may need a while before arming is allowed
+        if (now.status["armed"].boolean()) flight_.client.sleep_until(later);
+        else climb(later);
+    }
+    const skyloop::Bundle& climb(std::int64_t until_ns) {
+        return flight_.client.ask(
+            skyloop::Ask().send(skyloop::Arm{}).send(skyloop::TakeOff{options_.altitude}).until(until_ns));
+    }
+    std::int64_t late_ns_ = 0;
+};
+
+// Algorithm 1: how long so many samples of a sensor take.
 class SensorCharacterisation : public Task {
 public:
     explicit SensorCharacterisation(Flight& flight) : Task("sensor-characterisation", flight) {}
     bool flies() const override { return false; }
 
 private:
-    bool is_done() override { return loops_ == flight_.options.samples; }
+    bool is_done() override { return loops_ >= options_.samples; }
     void step() override {
-        flight_.client.ask(skyloop::Ask().next(flight_.options.stream));
+        skyloop::Ask question;
+        question.want(options_.stream);
+        if (options_.fresh) question.fresh(options_.stream);
+        flight_.client.ask(question);
     }
     void report(Json& out) const override {
-        out.add("stream", flight_.options.stream).add("samples", loops_).add("per_sample_s", time_s() / loops_);
+        out.add("stream", options_.stream).add("seconds", time_s());
+        out.add("seconds_per_sample", time_s() / std::max(1, loops_));
     }
 };
 
-// Algorithm 2: where the anchor is, by CamShift on image after image until the box stays the same.
+// Algorithm 2: angle and distance of the anchor, from the first image on which CamShift converges.
 class RelativePosition : public Task {
 public:
-    explicit RelativePosition(Flight& flight) : Task("relative-position", flight) {}
+    // `keep`: the setpoint in force, repeated with every question.
+    explicit RelativePosition(Flight& flight, std::optional<skyloop::Velocity> keep = {})
+        : Task("relative-position", flight), keep_(std::move(keep)), tracker_(flight.options.anchor) {}
+    bool flies() const override { return false; }
     double angle() const { return angle_; }        // rad, positive to the left
-    double distance() const { return distance_; }  // m along the optical axis
+    double distance() const { return distance_; }  // m from the camera
 
 private:
-    void initialise() override {
-        const Options& o = flight_.options;
-        model_ = camshift::HueModel::around(o.anchor_hue_deg / 2, o.hue_spread_deg / 2);
-    }
-    bool is_done() override { return converged_; }
+    bool is_done() override { return roi_.has_value(); }
     void step() override {
-        if (loops_ >= flight_.options.patience) throw TaskError("the anchor is not to be seen, or never settles");
-        const auto image = flight_.next<skyloop::CameraImage>(flight_.options.camera);
-        if (!flight_.window) flight_.window = camshift::Rect{0, 0, image.width, image.height};
-        model_.back_project({image.pixels(), image.width, image.height}, weights_);
-        const auto box = camshift::track(weights_, image.width, image.height, *flight_.window);
-        const double most = flight_.options.settled_px;
-        converged_ = box && box_ && std::hypot(box->x - box_->x, box->y - box_->y) < most &&
-                     std::abs(box->length - box_->length) < most;
-        box_ = box;
-        if (!box) flight_.window.reset();  // lost: look everywhere in the next image
+        if (loops_ > options_.most_images) throw TaskError("no anchor in the images of '" + options_.camera + "'");
+        skyloop::Ask question;
+        if (keep_) question.send(*keep_);
+        const auto image =
+            flight_.client.ask(question.next(options_.camera)).get<skyloop::CameraImage>(options_.camera);
+        if (!image) throw TaskError("no image of '" + options_.camera + "' came");
+        roi_ = tracker_.find({image->pixels(), image->width, image->height});
     }
     void finalise() override {
-        const skyloop::Value& lens = flight_.client.info(flight_.options.camera).details;
-        angle_ = std::atan2(lens["cx"].number() - box_->x, lens["fx"].number());
-        // the board is as high as wide, and its height is not foreshortened when it is seen from the side
-        const double side = std::sqrt(12.0) / 4 * box_->length;
-        distance_ = lens["fy"].number() * flight_.options.anchor_width / side;
+        const skyloop::Value& details = flight_.client.info(options_.camera).details;
+        if (details.has("model") && details["model"].text() != "pinhole")
+            throw TaskError("an anchor is measured through a pinhole camera only");
+        const anchor::Lens lens{details["fx"].number(), details["fy"].number(), details["cx"].number(),
+                                details["cy"].number()};
+        angle_ = roi_->angle(lens);
+        distance_ = roi_->distance(lens, options_.anchor.height);
     }
-    void report(Json& out) const override { out.add("angle", angle_).add("distance", distance_); }
+    void report(Json& out) const override {
+        out.add("angle", angle_).add("distance", distance_).add("pixels", roi_->pixels);
+    }
 
-    camshift::HueModel model_;
-    std::vector<std::uint8_t> weights_;
-    std::optional<camshift::Box> box_;
-    bool converged_ = false;
+    std::optional<skyloop::Velocity> keep_;
+    anchor::Tracker tracker_;
+    std::optional<anchor::Roi> roi_;
     double angle_ = 0, distance_ = 0;
 };
 
@@ -199,65 +230,121 @@ private:
 class FaceAnchor : public Task {
 public:
     explicit FaceAnchor(Flight& flight) : Task("face-anchor", flight) {}
+    int oscillations() const { return oscillations_; }
 
 private:
     void initialise() override {
-        flight_.stop();
-        angle_ = run<RelativePosition>().angle();
-        rate_ = std::copysign(flight_.options.yaw_rate, angle_);
-        turn();
+        flight_.client.send(stop());
+        angle_ = run<RelativePosition>(turn(0)).angle();
+        rate_ = std::copysign(options_.rate, angle_);
     }
-    bool is_done() override { return std::abs(angle_) <= flight_.options.precision; }
+    bool is_done() override { return std::abs(angle_) <= options_.precision; }
     void step() override {
-        const double angle = run<RelativePosition>().angle();
-        if (angle * angle_ < 0) {
-            rate_ /= -2;
+        const double angle = run<RelativePosition>(turn(rate_)).angle();
+        if ((angle > 0) != (angle_ > 0) && std::abs(angle) > options_.precision) {
             ++oscillations_;
-            turn();
+            rate_ = std::copysign(std::max(options_.slowing * std::abs(rate_), options_.slowest_rate), angle);
         }
         angle_ = angle;
     }
-    void finalise() override { flight_.stop(); }
-    void turn() { flight_.steer({{}, "body", {}, rate_}); }
-    void report(Json& out) const override {
-        out.add("oscillations", oscillations_).add("angle", angle_).add("yaw", flight_.yaw());
-    }
+    void finalise() override { flight_.client.send(stop()); }
+    void report(Json& out) const override { out.add("oscillations", oscillations_).add("angle", angle_); }
 
     double angle_ = 0, rate_ = 0;
     int oscillations_ = 0;
 };
 
-// Algorithm 4: flies straight on while it looks at the anchor, until that is abeam.
+// Algorithm 4: flies straight on, always facing the anchor, until it is abeam.
 class MoveForward : public Task {
 public:
     explicit MoveForward(Flight& flight) : Task("move-forward", flight) {}
 
 private:
     void initialise() override {
-        start_yaw_ = yaw_ = flight_.yaw();
+        start_yaw_ = yaw_ = yaw();
         move();
     }
-    bool is_done() override { return std::abs(std::remainder(yaw_ - start_yaw_, 2 * kPi)) >= kPi / 2; }
+    bool is_done() override { return std::abs(wrapped(yaw_ - start_yaw_)) >= kPi / 2; }
     void step() override {
-        if (std::abs(run<RelativePosition>().angle()) > flight_.options.precision) {
-            run<FaceAnchor>();
-            ++turns_;
+        if (std::abs(run<RelativePosition>(course_).angle()) > options_.precision) {
+            oscillations_ += run<FaceAnchor>().oscillations();
+            ++faced_;
         }
-        yaw_ = flight_.yaw();
+        yaw_ = yaw();
         move();
     }
-    void finalise() override { flight_.stop(); }
+    void finalise() override { flight_.client.send(stop()); }
     void move() {
-        const double direction = start_yaw_ - yaw_, speed = flight_.options.speed;
-        flight_.steer({{speed * std::cos(direction), speed * std::sin(direction), 0}, "body"});
+        course_ = move_direction(start_yaw_ - yaw_, options_.speed.value_or(0.3));
+        flight_.client.send(course_);
     }
     void report(Json& out) const override {
-        const auto [x, y, z] = flight_.position();
-        out.add("turns", turns_).add("yaw", yaw_).add("x", x).add("y", y).add("z", z);
+        out.add("turned", wrapped(yaw_ - start_yaw_)).add("faced", faced_).add("oscillations", oscillations_);
     }
 
     double start_yaw_ = 0, yaw_ = 0;
-    int turns_ = 0;
+    int faced_ = 0, oscillations_ = 0;
+    skyloop::Velocity course_;
+};
+
+// Algorithm 5: a square by dead reckoning; how far from its start does it end?
+class ClosedPath : public Task {
+public:
+    explicit ClosedPath(Flight& flight) : Task("closed-path", flight) {}
+
+private:
+    using Place = std::array<double, 2>;  // m forward and left, heading as at the start
+    static constexpr std::array<double, 4> kDirections{0, kPi / 2, kPi, 3 * kPi / 2};
+
+    void initialise() override {
+        start_yaw_ = yaw();
+        start_ = seen();
+        for (int i = 0; i < options_.rest_samples; ++i) {
+            const skyloop::Bundle& bundle = flight_.client.ask(skyloop::Ask().next(options_.imu));
+            reckoning_.add_at_rest(sample(bundle), bundle.vehicle_state());
+        }
+        corner_ = reckoning_.position();
+    }
+    bool is_done() override { return loops_ == static_cast<int>(kDirections.size()); }
+    // One leg; the loop within it is the algorithm's inner one.
+    void step() override {
+        const double angle = kDirections[static_cast<std::size_t>(loops_ - 1)], heading = start_yaw_ + angle;
+        const skyloop::Velocity course = move_direction(angle, options_.speed.value_or(0.5));
+        for (double length = 0; length < options_.distance;) {
+            const skyloop::Bundle& bundle = flight_.client.ask(skyloop::Ask().send(course).next(options_.imu));
+            reckoning_.add(sample(bundle), bundle.vehicle_state());
+            const auto& [x, y, z] = reckoning_.position();
+            length = (x - corner_[0]) * std::cos(heading) + (y - corner_[1]) * std::sin(heading);
+        }
+        corner_ = reckoning_.position();
+    }
+    void finalise() override {
+        flight_.client.send(stop());
+        const Place end = seen();
+        moved_ = {start_[0] - end[0], start_[1] - end[1]};
+    }
+    void report(Json& out) const override {
+        out.add("displacement", std::hypot(moved_[0], moved_[1]));
+        out.add("moved_forward", moved_[0]).add("moved_left", moved_[1]);
+    }
+
+    skyloop::ImuSample sample(const skyloop::Bundle& bundle) const {
+        const auto found = bundle.get<skyloop::ImuSample>(options_.imu);
+        if (!found) throw TaskError("no sample of '" + options_.imu + "' came");
+        return *found;
+    }
+    // Where the anchor is.
+    Place seen() {
+        const auto position = run<RelativePosition>(stop());
+        const double now = flight_.client.send(stop()).vehicle_state().yaw();
+        const double bearing = wrapped(now - start_yaw_) + position.angle();
+        return {position.distance() * std::cos(bearing), position.distance() * std::sin(bearing)};
+    }
+
+    dead_reckoning::DeadReckoning reckoning_;
+    skyloop::Vector corner_{};
+    double start_yaw_ = 0;
+    Place start_{}, moved_{};
 };
 
 }  // namespace tasks
