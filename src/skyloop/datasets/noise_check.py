@@ -60,7 +60,7 @@ class NoiseCheck:
 
     def add(self, message: Message) -> None:
         data, stream = message.data, message.stream
-        vehicle = self._vehicle(stream)
+        vehicle = vehicle_of(stream)
         if isinstance(data, VehicleState) and stream == f"truth/{vehicle}":
             self._states.setdefault(vehicle, {})[data.t_ns] = data
         elif isinstance(data, ImuSample):
@@ -72,16 +72,13 @@ class NoiseCheck:
         elif isinstance(data, ImageTruth) and data.depth is not None:
             self._truth[vehicle] = data.t_ns, stream, data.depth
             for other in [name for name, image in self._pending.items() if image.t_ns == data.t_ns]:
-                if self._vehicle(other) == vehicle:
+                if vehicle_of(other) == vehicle:
                     self._compare_depth(other, self._pending.pop(other))
         elif isinstance(data, DepthImage):
             if vehicle in self._truth and self._truth[vehicle][0] == data.t_ns:
                 self._compare_depth(stream, data)
             else:
                 self._pending[stream] = data
-
-    def _vehicle(self, stream: str) -> str:
-        return self._recording.infos[stream].vehicle
 
     def rows(self) -> list[NoiseRow]:
         out = []
@@ -151,13 +148,17 @@ class NoiseCheck:
 
     def _compare_depth(self, stream: str, image: DepthImage) -> None:
         """Where the depth camera looks through the same lens from the same place as the camera with the truth."""
-        _, source, truth = self._truth[self._vehicle(stream)]
+        _, source, truth = self._truth[vehicle_of(stream)]
         ours, theirs = self._recording.infos[stream], self._recording.infos[source]
         same = all(ours.details.get(name) == theirs.details.get(name) for name in ("fx", "fy", "cx", "cy"))
         same &= np.array_equal(ours.mount.position, theirs.mount.position)
         same &= np.array_equal(ours.mount.quat_wxyz, theirs.mount.quat_wxyz)
         if same and image.depth.shape == truth.shape and not theirs.details.get("distortion"):
             self._depth.setdefault(stream, _DepthBins(stream, ours.details)).add(image.depth, truth)
+
+
+def vehicle_of(stream: str) -> str:
+    return stream.removeprefix("truth/").split("/")[0]
 
 
 class _DepthBins:
