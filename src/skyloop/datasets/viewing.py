@@ -19,6 +19,13 @@ TRACK = "world/track"
 JPEG_QUALITY = 85
 TRACK_COLOURS = ([31, 119, 180], [224, 142, 27], [42, 157, 92], [209, 73, 91])
 """Of the vehicles in turn."""
+AXIS_COLOURS = [[214, 72, 72], [74, 170, 90], [70, 120, 220]]
+CURVES: dict[str, tuple[tuple[str, ...], tuple[str, ...] | str]] = {
+    "ImuSample": (("angular_velocity", "specific_force"), "xyz"),
+    "GnssFix": (("velocity",), ("east", "north", "up")),
+    "MagnetometerSample": (("microtesla",), "xyz"),
+}
+"""Of records with curves of three axes: where they lie below the sensor, and the names of the axes."""
 
 
 def view(folder: Path, save: Path | None = None) -> int:
@@ -120,6 +127,9 @@ class _Logger:
             self._put(TRACK, rr.LineStrips3D(strips, colors=colours), static=True)
         for name, info in recording.infos.items():
             entity = entity_of(recording, name)
+            parts, axes = CURVES.get(info.message, ((), ""))
+            for part in parts:
+                self._put(f"{entity}/{part}", rr.SeriesLines(names=list(axes), colors=AXIS_COLOURS), static=True)
             if name.startswith("truth/") or not entity.startswith("world/") or info.message == "VehicleState":
                 continue
             turn = matrix_from_quat(info.mount.quat_wxyz)
@@ -214,15 +224,20 @@ class _Logger:
 
 
 def _blueprint(recording: Recording) -> Any:
-    """World and camera side by side, plots below."""
+    """World and cameras side by side, plots below."""
     import rerun.blueprint as rrb
 
     images = [entity_of(recording, name) for name in recording.infos if entity_of(recording, name).endswith("/image")]
     several = len(recording.vehicles) > 1
-    pictures = [
-        rrb.Spatial2DView(origin=entity, name=" ".join(entity.split("/")[1 if several else -2 : -1]))
-        for entity in dict.fromkeys(images)
-    ]
+    pictures = []
+    for entity in dict.fromkeys(images):
+        name = " ".join(entity.split("/")[1 if several else -2 : -1])
+        # what lies below an image would be painted over it
+        plain = ["$origin/**", "- $origin/classes", "- $origin/true_depth"]
+        pictures.append(rrb.Spatial2DView(origin=entity, contents=plain, name=name))
+        if images.count(entity) > 1:
+            classes = ["$origin/classes", "$origin/boxes"]
+            pictures.append(rrb.Spatial2DView(origin=entity, contents=classes, name=f"{name}, classes"))
     heights = ["plots/height"] if not several else [f"plots/{vehicle}/height" for vehicle in recording.vehicles]
     plots = [rrb.TimeSeriesView(origin="plots", contents=heights, name="height, m")]
     for record, part, name in (
@@ -233,6 +248,8 @@ def _blueprint(recording: Recording) -> Any:
         for stream in recording.streams_of(record):
             origin = f"{entity_of(recording, stream)}/{part}"
             plots.append(rrb.TimeSeriesView(origin=origin, name=f"{origin.split('/', 1)[1].rsplit('/', 1)[0]}, {name}"))
-    world = rrb.Spatial3DView(origin="world", name="world")
+    # true depth goes to the horizon, and would make all else too small to see
+    near = ["$origin/**", *(f"- /{entity}/true_depth" for entity in dict.fromkeys(images))]
+    world = rrb.Spatial3DView(origin="world", contents=near, name="world")
     top = rrb.Horizontal(world, rrb.Grid(*pictures), column_shares=[3, 2]) if pictures else world
     return rrb.Blueprint(rrb.Vertical(top, rrb.Horizontal(*plots), row_shares=[3, 1]), collapse_panels=True)
