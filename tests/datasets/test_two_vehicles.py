@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -23,7 +24,7 @@ from skyloop.datasets.checking import check, repair
 from skyloop.datasets.export import export
 from skyloop.datasets.noise_check import NoiseCheck
 from skyloop.datasets.recording_run import check_rates, plan_recording, record
-from skyloop.datasets.viewing import entity_of
+from skyloop.datasets.viewing import view
 from skyloop.errors import DatasetError
 from skyloop.frames import matrix_from_quat
 from skyloop.recording.formats.registry import FORMATS
@@ -58,7 +59,9 @@ def scenario() -> Scenario:
     grey = {"kind": "camera", "rate_hz": 10, "width": 64, "height": 48}
     lead = flying("lead", 0.0, 0.0, ahead, {"imu0": {"kind": "imu", "rate_hz": 200}})
     wing = flying("wing-2", 2.5, 3.1, tilted, {"imu0": imu, "cam0": grey})
-    return make_scenario({"name": "pair", "world": {"name": "flat"}, "seed": 3, "vehicles": [lead, wing]})
+    chase = {"vehicle": "lead", "rate_hz": 5, "width": 32, "height": 24}
+    data = {"name": "pair", "world": {"name": "flat"}, "seed": 3, "vehicles": [lead, wing]}
+    return make_scenario({**data, "observers": {"chase": chase}})
 
 
 def planned(folder: Path) -> Path:
@@ -165,6 +168,7 @@ def test_the_bag_keeps_them_apart(pair: Path) -> None:
                         fixed[each.child_frame_id] = each.header.frame_id, pose
             elif hasattr(message, "header"):
                 frames.setdefault(connection.topic, set()).add(message.header.frame_id)
+    assert not [topic for topic in frames if "chase" in topic]
     assert frames["/wing_2/rgb0/image"] == {"wing-2/rgb0_optical"}
     assert frames["/wing_2/imu0"] == {"wing-2/imu0"} and frames["/lead/imu0"] == {"lead/imu0"}
     assert frames["/wing_2/lidar0/points"] == {"wing-2/lidar0"}
@@ -253,7 +257,18 @@ def test_samples_are_measured_against_their_own_vehicle(pair: Path) -> None:
     rows = {(row.stream, row.quantity): row for row in noise.rows()}
     assert {stream for stream, _ in rows} == {"lead/imu0", "wing-2/imu0"}
     assert all(row.holds for row in rows.values())
-    assert entity_of(recording, "lead/imu0") != entity_of(recording, "wing-2/imu0")
+
+
+def test_the_viewer_has_both_and_the_observer(pair: Path, tmp_path: Path) -> None:
+    chunk = pytest.importorskip("rerun.chunk")
+    view(pair, tmp_path / "pair.rrd")
+    rows: Counter[str] = Counter()
+    for each in chunk.RrdReader(tmp_path / "pair.rrd").stream().to_chunks():
+        rows[each.entity_path] += 0 if each.is_static else each.num_rows
+    assert rows["/plots/lead/imu0/specific_force"] == 20 * FRAMES
+    assert rows["/plots/wing-2/imu0/specific_force"] == 10 * FRAMES
+    assert rows["/world/wing-2/rgb0/image"] == FRAMES
+    assert rows["/observers/chase/image"] == FRAMES // 2
 
 
 def test_frames_may_be_those_of_the_second_vehicles_camera() -> None:
