@@ -86,8 +86,9 @@ def test_gates_open_in_order_before_pacing_and_before_time_moves() -> None:
         def __init__(self, name: str) -> None:
             self.name = name
 
-        def pass_to(self, t_ns: int) -> None:
+        def pass_to(self, t_ns: int) -> int:
             seen.append((self.name, t_ns, clock.now_ns))
+            return t_ns
 
         wait = pass_to
 

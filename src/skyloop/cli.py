@@ -6,17 +6,29 @@ import importlib
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, NoReturn
 
 import typer
 import yaml
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 import skyloop
 from skyloop.bench.registry import BENCHES
 from skyloop.cli_datasets import app as datasets
+from skyloop.cli_loop import app as loop
+from skyloop.cli_parts import (
+    Json,
+    Seed,
+    Sets,
+    absolute,
+    err,
+    load,
+    next_folder,
+    out,
+    overrides,
+    print_summary,
+    progress_bar,
+)
 from skyloop.errors import ScenarioError, SkyloopError, unknown_name
 from skyloop.trials.registry import REPRODUCTIONS
 
@@ -29,17 +41,8 @@ app = typer.Typer(
     "Examples: `skyloop run first-flight` · `skyloop show hover`",
 )
 app.add_typer(datasets)
-out = Console(soft_wrap=True, width=None if sys.stdout.isatty() else 140)
-err = Console(stderr=True, soft_wrap=True)
-
+app.add_typer(loop)
 INTERRUPTED = 130
-
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs instead of a table.")]
-Seed = Annotated[int | None, typer.Option("--seed", help="Seed instead of the scenario's own.")]
-Sets = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="PATH=VALUE", help="Change one value, e.g. vehicles.drone.state=truth; repeatable."),
-]
 
 
 @app.command("list")
@@ -67,12 +70,16 @@ def show(scenario: str, set_: Sets = None, seed: Seed = None) -> None:
 
     Examples: `skyloop show hover` · `skyloop show my.yaml --set vehicles.drone.state=ekf`
     """
-    print(yaml.safe_dump(_load(scenario, set_, seed).model_dump(mode="json"), sort_keys=False), end="")
+    print(yaml.safe_dump(load(scenario, set_, seed).model_dump(mode="json"), sort_keys=False), end="")
 
 
 @app.command()
 def run(
     scenario: str,
+    pilot: Annotated[
+        str | None,
+        typer.Option(metavar="FILE.py:NAME", help="Fly the first vehicle with this function or class."),
+    ] = None,
     set_: Sets = None,
     seed: Seed = None,
     out_: Annotated[
@@ -85,22 +92,17 @@ def run(
 
     Examples: `skyloop run first-flight` · `skyloop run my.yaml --seed 7 --set wind.kind=calm --out runs/calm`
     """
-    loaded = _load(scenario, set_, seed)
+    sets = set_ if pilot is None else [*(set_ or ()), f"vehicles.0.pilot={{kind: '{absolute(pilot)}'}}"]
+    loaded = load(scenario, sets, seed)
     from skyloop.running import run_scenario
 
-    folder = out_ or _next_folder(loaded.name)
-    bar = Progress(
-        TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:.0f}/{task.total:.0f} s simulated"),
-        TimeRemainingColumn(), console=err, transient=True,
-        disable=json_ or not err.is_terminal,
-    )  # fmt: skip
-    with bar:
-        task = bar.add_task(f"flying {loaded.name}", total=loaded.duration)
-        summary = run_scenario(loaded, folder, lambda t: bar.update(task, completed=t))
+    folder = out_ or next_folder(loaded.name)
+    with progress_bar(f"flying {loaded.name}", loaded.duration, quiet=json_) as progress:
+        summary = run_scenario(loaded, folder, progress)
     if json_:
         print(json.dumps({**summary, "folder": str(folder)}, indent=2))
     else:
-        _print_summary(summary, folder)
+        print_summary(summary, folder)
 
 
 @app.command()
@@ -125,7 +127,7 @@ def look(
 
     key = "file" if Path(world).suffix in (".glb", ".gltf", ".obj") else "name"
     start = {"name": "look", "world": {key: world}, "seed": 1 if seed is None else seed}
-    scenario = make_scenario(start, _overrides(set_), place="look")
+    scenario = make_scenario(start, overrides(set_), place="look")
     places = [(_numbers(eye, 3, "--from"), _numbers(target, 3, "--at"))]
     width, height = (int(n) for n in _numbers(size.replace("x", ","), 2, "--size"))
     save(views_of(scenario, places, quality=quality, size=(width, height), t=t)[0].colour, out_)
@@ -213,7 +215,7 @@ def reproduce(
     if recording is not None and name != "radar":
         raise ScenarioError(f"--recording is for 'radar' and says nothing to '{name}'; leave it out")
     options = {} if recording is None else {"recording": recording}
-    folder = out_ or (None if json_ else _next_folder(f"reproduce-{name}"))
+    folder = out_ or (None if json_ else next_folder(f"reproduce-{name}"))
     made: list[Path] = []
     if folder is not None:
         from skyloop.recording.run_folder import make_empty_folder
@@ -243,55 +245,6 @@ def reproduce(
         )
     out.print(table)
     out.print(f"tables and plots: {folder}")
-
-
-def _load(scenario: str, sets: list[str] | None, seed: int | None) -> Any:
-    from skyloop.scenario import load_scenario
-
-    return load_scenario(scenario, _overrides(sets, seed))
-
-
-def _overrides(sets: list[str] | None, seed: int | None = None) -> dict[str, Any]:
-    from skyloop.validation import parse_yaml
-
-    overrides: dict[str, Any] = {}
-    for item in sets or []:
-        path, equals, value = item.partition("=")
-        if not equals or not path:
-            raise ScenarioError(f"--set {item}: write PATH=VALUE, e.g. vehicles.drone.state=truth")
-        overrides[path] = parse_yaml(value, f"--set {path}")
-    if seed is not None:
-        overrides["seed"] = seed
-    return overrides
-
-
-def _next_folder(name: str) -> Path:
-    root = Path("runs")
-    number = 1
-    while (root / f"{name}-{number:03d}").exists():
-        number += 1
-    return root / f"{name}-{number:03d}"
-
-
-def _print_summary(summary: dict[str, Any], folder: Path) -> None:
-    out.print(
-        f"[bold]{summary['scenario']}[/] seed {summary['seed']}: {summary['simulated_s']:.1f} s simulated in "
-        f"{summary['wall_s']:.2f} s, {summary['real_time_factor']:.2g} times real time"
-    )
-    for name, vehicle in summary["vehicles"].items():
-        error = vehicle.get("estimate_error_rms_m")
-        out.print(
-            f"  {name}: flew {vehicle['flown_m']:.1f} m, up to {vehicle['highest_m']:.1f} m high and "
-            f"{vehicle['fastest_m_s']:.1f} m/s, battery {vehicle['battery_left']:.0%} left, {vehicle['mode']}"
-            + ("" if error is None else f", estimate off by {error:.2f} m rms")
-        )
-        for event in vehicle["events"]:
-            if " contact:" not in event:
-                out.print(f"    {event}", highlight=False)
-    messages = sum(summary["messages"].values())
-    out.print(f"  {messages} messages on {len(summary['messages'])} streams")
-    held = [name for name in ("flight.png", "pictures.png", "summary.json", "streams") if (folder / name).exists()]
-    out.print(f"run folder: {folder} ({', '.join(held)})")
 
 
 def main() -> None:

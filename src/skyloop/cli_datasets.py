@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+from skyloop.cli_parts import Json, err, next_folder, out
 from skyloop.errors import DatasetError
 
 app = typer.Typer()
-out = Console(soft_wrap=True, width=None if sys.stdout.isatty() else 140)
-err = Console(stderr=True, soft_wrap=True)
 
 Dataset = Annotated[Path, typer.Argument(metavar="DIR", help="A folder `skyloop record` made.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs instead of lines.")]
 
 
 def names(text: str) -> tuple[str, ...]:
@@ -58,7 +54,7 @@ def record(
 
     if resume and out_ is None:
         raise DatasetError("--resume needs --out: which recording is to go on?")
-    folder = out_ or _next_folder(Path(scenario or world).stem)
+    folder = out_ or next_folder(Path(scenario or world).stem, Path("datasets"))
     if not resume:
         chosen = tuple(SENSORS) if sensors == "all" else names(sensors)
         options = RecordOptions(
@@ -91,13 +87,6 @@ def _fly(folder: Path, workers: int, *, quiet: bool) -> dict[str, Any]:
     with bar:
         task = bar.add_task("", total=read_plan(folder)["frames"], fps=0.0)
         return record(folder, workers, lambda done, fps: bar.update(task, completed=done, fps=fps))
-
-
-def _next_folder(name: str) -> Path:
-    number = 1
-    while (folder := Path("datasets") / f"{name}-{number}").exists():
-        number += 1
-    return folder
 
 
 def told(summary: dict[str, Any], with_report: bool) -> str:

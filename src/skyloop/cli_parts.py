@@ -1,0 +1,92 @@
+"""What the verbs of the command line share: consoles, options, folders, the summary of a run."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from skyloop.errors import ScenarioError
+
+out = Console(soft_wrap=True, width=None if sys.stdout.isatty() else 140)
+err = Console(stderr=True, soft_wrap=True)
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs instead of lines.")]
+Seed = Annotated[int | None, typer.Option("--seed", help="Seed instead of the scenario's own.")]
+Sets = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="PATH=VALUE", help="Change one value, e.g. vehicles.drone.state=truth; repeatable."),
+]
+
+
+@contextmanager
+def progress_bar(what: str, seconds: float, *, quiet: bool) -> Iterator[Callable[[float], None]]:
+    """Gives what is to be called with the simulated seconds so far."""
+    bar = Progress(
+        TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:.0f}/{task.total:.0f} s simulated"),
+        TimeRemainingColumn(), console=err, transient=True, disable=quiet or not err.is_terminal,
+    )  # fmt: skip
+    with bar:
+        task = bar.add_task(what, total=seconds)
+        yield lambda t: bar.update(task, completed=t)
+
+
+def absolute(plugin: str) -> str:
+    """`file.py:Name` as seen from here, wherever the scenario is."""
+    file, colon, name = plugin.rpartition(":")
+    return f"{Path(file).resolve()}:{name}" if colon and file.endswith(".py") else plugin
+
+
+def load(scenario: str, sets: list[str] | None, seed: int | None) -> Any:
+    from skyloop.scenario import load_scenario
+
+    return load_scenario(scenario, overrides(sets, seed))
+
+
+def overrides(sets: list[str] | None, seed: int | None = None) -> dict[str, Any]:
+    from skyloop.validation import parse_yaml
+
+    overrides: dict[str, Any] = {}
+    for item in sets or []:
+        path, equals, value = item.partition("=")
+        if not equals or not path:
+            raise ScenarioError(f"--set {item}: write PATH=VALUE, e.g. vehicles.drone.state=truth")
+        overrides[path] = parse_yaml(value, f"--set {path}")
+    if seed is not None:
+        overrides["seed"] = seed
+    return overrides
+
+
+def next_folder(name: str, root: Path = Path("runs")) -> Path:
+    """The first of name-001, name-002... that does not exist."""
+    number = 1
+    while (root / f"{name}-{number:03d}").exists():
+        number += 1
+    return root / f"{name}-{number:03d}"
+
+
+def print_summary(summary: dict[str, Any], folder: Path) -> None:
+    out.print(
+        f"[bold]{summary['scenario']}[/] seed {summary['seed']}: {summary['simulated_s']:.1f} s simulated in "
+        f"{summary['wall_s']:.2f} s, {summary['real_time_factor']:.2g} times real time"
+    )
+    for name, vehicle in summary["vehicles"].items():
+        error = vehicle.get("estimate_error_rms_m")
+        out.print(
+            f"  {name}: flew {vehicle['flown_m']:.1f} m, up to {vehicle['highest_m']:.1f} m high and "
+            f"{vehicle['fastest_m_s']:.1f} m/s, battery {vehicle['battery_left']:.0%} left, {vehicle['mode']}"
+            + ("" if error is None else f", estimate off by {error:.2f} m rms")
+        )
+        for event in vehicle["events"]:
+            if " contact:" not in event:
+                out.print(f"    {event}", highlight=False)
+    messages = sum(summary["messages"].values())
+    out.print(f"  {messages} messages on {len(summary['messages'])} streams")
+    held = [name for name in ("flight.png", "pictures.png", "summary.json", "streams") if (folder / name).exists()]
+    out.print(f"run folder: {folder} ({', '.join(held)})")

@@ -1,0 +1,294 @@
+"""Where peers come in: listening sockets, and one thread that reads from all of them.
+
+Peers are hostile until proven otherwise: what they may send, how long they may take over it and how many they may be is
+bounded, and none of them can hold up the simulation. Whole messages go to `inbox`; pings are answered here.
+"""
+
+from __future__ import annotations
+
+import selectors
+import socket
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from queue import SimpleQueue
+from typing import Any
+
+from skyloop.client.wire import MOST_BEFORE_HELLO, MOST_FROM_CLIENT, Inlet, framed
+from skyloop.errors import LinkError
+
+MOST_PEERS = 64
+HELLO_S = 5.0
+"""s of wall time from connecting to a whole hello."""
+SILENCE_S = 10.0
+"""s of wall time from the beginning of a message to its end, and from a write to the peer's reading it."""
+SWEEP_S = 0.25
+CHUNK = 1 << 16
+MOST_PARTS = 64
+MOST_WAITING = 1000
+"""Messages of one peer that nobody has taken yet; a client waits for its answers."""
+
+Parts = list[bytes | memoryview]
+
+
+class Peer:
+    """One connection."""
+
+    def __init__(self, door: Door, connection: socket.socket, name: str, port: int) -> None:
+        self.name = name
+        self.port = port
+        self.open = True
+        self.given = 0
+        """Messages put into the inbox, by the door's thread."""
+        self.taken = 0
+        """Messages taken out of it, by the simulation's."""
+        self._door = door
+        self._socket = connection
+        self._inlet = Inlet(MOST_BEFORE_HELLO)
+        self._outbox: deque[memoryview] = deque()
+        self._lock = threading.Lock()
+        self.since = time.monotonic()
+        """When it connected, began a message, or last read something."""
+
+    def welcome(self) -> None:
+        """It said a proper hello: larger messages are allowed from now on."""
+        self._inlet.most = MOST_FROM_CLIENT
+
+    def send(self, message: dict[str, Any], *, patience_s: float = 0.0) -> int:
+        """Write as much as the peer takes within `patience_s`; the rest goes out by itself. Returns the bytes."""
+        parts = [memoryview(part).cast("B") for part in framed(message) if len(part)]
+        size = sum(map(len, parts))
+        with self._lock:
+            if not self.open:
+                return 0
+            if not self._outbox:
+                parts = self._write(parts, time.monotonic() + patience_s if patience_s else 0.0)
+            if parts:
+                self._outbox.extend(parts)
+                self.since = time.monotonic()
+                self._door.wake()
+        return size
+
+    def _write(self, parts: list[memoryview], until: float) -> list[memoryview]:
+        """What is left."""
+        while parts:
+            try:
+                sent = self._socket.sendmsg(parts[:MOST_PARTS])
+            except BlockingIOError:
+                left = until - time.monotonic() if until else 0.0
+                if left <= 0.0:
+                    return parts
+                poll = selectors.PollSelector()
+                poll.register(self._socket, selectors.EVENT_WRITE)
+                poll.select(left)
+                continue
+            except OSError:
+                return []  # the reading side notices
+            while parts and sent >= len(parts[0]):
+                sent -= len(parts.pop(0))
+            if sent:
+                parts[0] = parts[0][sent:]
+        return parts
+
+    # ---- called by the door's thread
+
+    def flush(self) -> bool:
+        """True while something is left to be written."""
+        with self._lock:
+            before = len(self._outbox)
+            left = self._write(list(self._outbox), 0.0)
+            if len(left) != before:
+                self.since = time.monotonic()
+            self._outbox = deque(left)
+            return bool(left)
+
+    def read(self) -> list[dict[str, Any]]:
+        """Whole messages that have come; EOFError when the peer has gone."""
+        try:
+            data = self._socket.recv(CHUNK)
+        except BlockingIOError:
+            return []
+        if not data:
+            raise EOFError
+        if not self._inlet.is_within:
+            self.since = time.monotonic()
+        return list(self._inlet.feed(data))
+
+    @property
+    def is_late(self) -> str:
+        """What it is late with, or nothing."""
+        age = time.monotonic() - self.since
+        if self._inlet.most == MOST_BEFORE_HELLO and not self.given:
+            return f"no hello within {HELLO_S:g} s" if age > HELLO_S else ""
+        if age <= SILENCE_S:
+            return ""
+        if self._outbox:
+            return f"did not read its answer within {SILENCE_S:g} s"
+        return f"half a message, then {SILENCE_S:g} s of silence" if self._inlet.is_within else ""
+
+    @property
+    def has_more(self) -> bool:
+        """Something is left to be written."""
+        return bool(self._outbox)
+
+    def shut(self) -> None:
+        """From any thread; only the door's own frees the socket, lest its number is used again too early."""
+        with self._lock:
+            self.open = False
+            self._outbox.clear()
+            with suppress(OSError):
+                self._socket.shutdown(socket.SHUT_RDWR)
+
+    def free(self) -> None:
+        self._socket.close()
+
+
+class Door:
+    """Listens on one port or several, from the moment it is made until it is closed."""
+
+    taker: Callable[[Peer, dict[str, Any] | str], None]
+    """Set by whoever takes messages, and, when a peer has gone, why."""
+
+    def __init__(
+        self, inbox: SimpleQueue[tuple[Any, ...]], host: str = "127.0.0.1", ports: tuple[int, ...] = (0,)
+    ) -> None:
+        self.inbox = inbox
+        self.refused = 0
+        """Connections that never became a session."""
+        self._selector = selectors.DefaultSelector()
+        self._awake, self._waker = socket.socketpair()
+        self._awake.setblocking(False)
+        self._waker.setblocking(False)
+        self._peers: dict[int, Peer] = {}
+        self._listeners: list[socket.socket] = []
+        self._ended = False
+        for number, port in enumerate(ports):
+            self._listeners.append(self._listener(host, port))
+            self._selector.register(self._listeners[-1], selectors.EVENT_READ, number)
+        self._selector.register(self._awake, selectors.EVENT_READ, None)
+        self.host = host
+        self.ports: tuple[int, ...] = tuple(listener.getsockname()[1] for listener in self._listeners)
+        self._thread = threading.Thread(target=self._serve, name="skyloop door", daemon=True)
+        self._thread.start()
+
+    def _listener(self, host: str, port: int) -> socket.socket:
+        try:
+            address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+            listener = socket.socket(address[0], socket.SOCK_STREAM)
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                listener.bind(address[4])
+                listener.listen(128)
+            except OSError:
+                listener.close()
+                raise
+        except OSError as error:
+            self._close_all()
+            raise LinkError(f"cannot listen on {host}:{port}: {error.strerror}; choose another --port") from None
+        listener.setblocking(False)
+        return listener
+
+    def wake(self) -> None:
+        with suppress(OSError):
+            self._waker.send(b"!")
+
+    def drop(self, peer: Peer, why: str, *, told: str = "") -> None:
+        """Close a connection; `told` is sent before, as a refusal."""
+        if told:
+            peer.send({"type": "refused", "why": told}, patience_s=0.2)
+        peer.shut()
+        self.inbox.put((self, peer, why))
+        self.wake()
+
+    def close(self) -> None:
+        """Everything is freed when this returns."""
+        self._ended = True
+        self.wake()
+        self._thread.join(timeout=2.0)
+        self._close_all()
+
+    def _close_all(self) -> None:
+        for peer in self._peers.values():
+            peer.shut()
+            peer.free()
+        self._peers.clear()
+        for listener in self._listeners:
+            listener.close()
+        self._selector.close()
+        self._awake.close()
+        self._waker.close()
+
+    # ---- the thread
+
+    def _serve(self) -> None:
+        swept = time.monotonic()
+        while not self._ended:
+            for key, events in self._selector.select(SWEEP_S):
+                if key.fileobj is self._awake:
+                    with suppress(OSError):
+                        self._awake.recv(4096)
+                elif isinstance(key.data, Peer):
+                    self._attend(key.data, events)
+                else:
+                    self._accept(key.fileobj, key.data)  # type: ignore[arg-type]
+            self._arrange_all()
+            if time.monotonic() - swept > SWEEP_S:
+                swept = time.monotonic()
+                self._sweep()
+
+    def _accept(self, listener: socket.socket, number: int) -> None:
+        try:
+            connection, address = listener.accept()
+        except OSError:
+            return
+        connection.setblocking(False)
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        peer = Peer(self, connection, f"{address[0]}:{address[1]}", number)
+        if len(self._peers) >= MOST_PEERS:
+            peer.send({"type": "refused", "why": f"there are already {MOST_PEERS} connections"})
+            peer.shut()
+            peer.free()
+            self.refused += 1
+            return
+        self._peers[connection.fileno()] = peer
+        self._selector.register(connection, selectors.EVENT_READ, peer)
+
+    def _attend(self, peer: Peer, events: int) -> None:
+        if events & selectors.EVENT_WRITE:
+            peer.flush()
+        if not events & selectors.EVENT_READ or not peer.open:
+            return
+        try:
+            for message in peer.read():
+                if message["type"] == "ping":
+                    peer.send({"type": "pong", "number": message.get("number")})
+                elif peer.given - peer.taken >= MOST_WAITING:
+                    raise LinkError(f"{MOST_WAITING} messages without waiting for an answer")
+                else:
+                    peer.given += 1
+                    self.inbox.put((self, peer, message))
+        except EOFError:
+            self.drop(peer, "closed the connection")
+        except LinkError as error:
+            self.drop(peer, str(error), told=str(error))
+        except OSError as error:
+            self.drop(peer, str(error.strerror))
+
+    def _arrange_all(self) -> None:
+        """Write to those who have something coming, free the closed."""
+        for number, peer in list(self._peers.items()):
+            if not peer.open:
+                del self._peers[number]
+                self._selector.unregister(number)
+                peer.free()
+                continue
+            wanted = selectors.EVENT_READ | (selectors.EVENT_WRITE if peer.has_more else 0)
+            if self._selector.get_key(number).events != wanted:
+                self._selector.modify(number, wanted, peer)
+
+    def _sweep(self) -> None:
+        for peer in list(self._peers.values()):
+            if peer.open and (why := peer.is_late):
+                self.drop(peer, why, told=why)

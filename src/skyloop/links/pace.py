@@ -1,0 +1,64 @@
+"""How fast simulated time may pass while somebody may speak up at any moment."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from skyloop.errors import LinkError
+
+NS_PER_S = 1_000_000_000
+LATE_S = 0.005
+"""s of wall time behind from which on an instant counts as missed."""
+GIVE_UP_S = 1.0
+"""s behind from which on nothing is caught up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """An instant that simulated time reached too late."""
+
+    t_ns: int
+    late_s: float
+
+
+class Pace:
+    """At most `factor` simulated seconds per second of wall time; None: as fast as it goes."""
+
+    def __init__(self, factor: float | None) -> None:
+        if factor is not None and not 1e-3 <= factor <= 1e3:
+            raise LinkError(f"pace {factor:g}: give 0.001 to 1000 simulated seconds per second")
+        self.factor = factor
+        self.missed = 0
+        self.worst_s = 0.0
+        self.misses: list[Missed] = []
+        """The first thousand."""
+        self._wall = 0.0
+        self._t_ns: int | None = None
+
+    def left(self, t_ns: int, now_ns: int) -> float:
+        """s of wall time until `t_ns` may be reached; negative when it should have been by now."""
+        if self.factor is None:
+            return 0.0
+        if self._t_ns is None:
+            self._wall, self._t_ns = time.perf_counter(), now_ns
+        due = self._wall + (t_ns - self._t_ns) / NS_PER_S / self.factor
+        return due - time.perf_counter()
+
+    def reached(self, t_ns: int, left: float) -> None:
+        """Time is there; `left` as it was told just before."""
+        if left >= -LATE_S or self.factor is None:
+            return
+        self.missed += 1
+        self.worst_s = max(self.worst_s, -left)
+        if len(self.misses) < 1000:
+            self.misses.append(Missed(t_ns, -left))
+        if -left > GIVE_UP_S:
+            self._t_ns = None
+
+    def now(self, low_ns: int, high_ns: int) -> int:
+        """What simulated time should be at this moment, between two instants."""
+        if self.factor is None or self._t_ns is None:
+            return low_ns
+        passed = (time.perf_counter() - self._wall) * self.factor
+        return min(max(self._t_ns + round(passed * NS_PER_S), low_ns), high_ns)

@@ -1,0 +1,75 @@
+"""A scenario flown by somebody outside: door, coordinator, target, run folder. What `skyloop loop` does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import skyloop
+from skyloop.links.coordinator import Coordinator
+from skyloop.links.door import Door
+from skyloop.links.pace import Pace
+from skyloop.links.roster import LinkOptions
+from skyloop.links.switchboard import Switchboard
+from skyloop.links.targets import PowerModel, Target
+from skyloop.links.timeline import plot_timeline
+from skyloop.running import Progress, run_scenario
+from skyloop.scenario import Scenario
+from skyloop.world.semantics import CLASSES
+
+
+@dataclass(frozen=True, slots=True)
+class LoopOptions:
+    mode: str = "sync"
+    """sync, none or realtime."""
+    host: str = "127.0.0.1"
+    ports: tuple[int, ...] = (0,)
+    """0: any free one."""
+    pace: float | None = None
+    """Simulated s per wall s at most; by default no limit in mode sync, and 1 in the others."""
+    delays: Mapping[str, float] = field(default_factory=dict)
+    """s by message class: what acquiring a sample takes on the SUT's time."""
+    hang_s: float = 60.0
+    """Wall s without a sign of life of a computing SUT before it is given up."""
+    wait_s: float = 60.0
+    """Wall s to wait for the first pilot."""
+    power: PowerModel = field(default_factory=PowerModel)
+    """Of the computer the SUT runs on."""
+
+
+def run_loop(
+    scenario: Scenario,
+    folder: Path,
+    options: LoopOptions,
+    target: Target | None = None,
+    *,
+    progress: Progress = lambda t: None,
+    opened: Callable[[str], None] = lambda address: None,
+) -> dict[str, Any]:
+    """Open a door, have the target start the SUT, fly; returns the summary that is also in `summary.json`.
+
+    `opened` is called with the address pilots connect to.
+    """
+    # whoever connects flies
+    vehicles = [vehicle.model_copy(update={"pilot": None}) for vehicle in scenario.vehicles]
+    scenario = scenario.model_copy(update={"vehicles": vehicles})
+    # without pacing a free-running simulator would make every computer look slow
+    pace = options.pace if options.mode == "sync" else options.pace or 1.0
+    switchboard = Switchboard(Pace(pace))
+    told = LinkOptions(
+        mode=options.mode, delays=options.delays, hang_s=options.hang_s, wait_s=options.wait_s, power=options.power,
+        classes=tuple(CLASSES), server=f"skyloop {skyloop.__version__}",
+    )  # fmt: skip
+    door = Door(switchboard.inbox, options.host, options.ports)
+    try:
+        link = switchboard.links["loop"] = Coordinator(door, told, target)
+        opened(f"{options.host}:{door.ports[0]}")
+        summary = run_scenario(scenario, folder, progress, switchboard)
+    finally:
+        door.close()
+        if target is not None:
+            target.stop()
+    plot_timeline(link.timeline.rows, folder / "timeline.png", f"{scenario.name}, mode {options.mode}")
+    return summary
