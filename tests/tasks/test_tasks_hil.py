@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 from task_flights import Flight, flight
 
-from skyloop.errors import UnknownNameError
+from skyloop.errors import TaskError, UnknownNameError
 from skyloop.streams import NS_PER_S
 from skyloop.tasks.hil import TASKS, run_task
-from skyloop.tasks.task import TaskError
 
 CHEAP = {"width": 160, "height": 120}
 

@@ -23,12 +23,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from skyloop.errors import unknown_name
+from skyloop.errors import TaskError, unknown_name
 from skyloop.messages import Arm, Array, Hover, TakeOff, Velocity
 from skyloop.streams import NS_PER_S, StreamInfo
 from skyloop.tasks.anchor import BLUE_BOARD, Anchor, AnchorTracker, Intrinsics, Roi
 from skyloop.tasks.dead_reckoning import DeadReckoning
-from skyloop.tasks.task import Bundle, Record, Session, Task, TaskError
+from skyloop.tasks.task import Bundle, Record, Session, Task
 
 STOP = Velocity(np.zeros(3), "body")
 
