@@ -16,7 +16,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <netdb.h>
+#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -638,24 +638,21 @@ private:
 class Connection {
 public:
     explicit Connection(const std::string& address) {
-        const auto colon = address.rfind(':');
-        if (colon == std::string::npos || colon + 1 == address.size())
-            throw Error("an address is host:port, not '" + address + "'");
-        std::string host = address.substr(0, colon);
-        if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
-        addrinfo hints{}, *found = nullptr;
-        hints.ai_family = AF_UNSPEC, hints.ai_socktype = SOCK_STREAM;
-        if (const int wrong = getaddrinfo(host.c_str(), address.c_str() + colon + 1, &hints, &found))
-            throw Error("no such address as " + address + ": " + gai_strerror(wrong));
-        int error = 0;
-        for (addrinfo* it = found; it && socket_ < 0; it = it->ai_next) {
-            socket_ = ::socket(it->ai_family, it->ai_socktype | SOCK_CLOEXEC, it->ai_protocol);
-            if (socket_ >= 0 && ::connect(socket_, it->ai_addr, it->ai_addrlen) == 0) break;
-            error = errno;
+        const auto [host, port] = parts_of(address);
+        // Names are not looked up: a statically linked program, as one wants it on a small board, could not.
+        sockaddr_in four{};
+        sockaddr_in6 six{};
+        four.sin_family = AF_INET, four.sin_port = htons(port), six.sin6_family = AF_INET6, six.sin6_port = htons(port);
+        const bool is_four = inet_pton(AF_INET, host.c_str(), &four.sin_addr) == 1;
+        if (!is_four && inet_pton(AF_INET6, host.c_str(), &six.sin6_addr) != 1)
+            throw Error("'" + host + "' is no IP address; give a number such as 192.168.1.2, or localhost");
+        const auto* to = is_four ? reinterpret_cast<const sockaddr*>(&four) : reinterpret_cast<const sockaddr*>(&six);
+        socket_ = ::socket(to->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        if (socket_ < 0 || ::connect(socket_, to, is_four ? sizeof four : sizeof six) != 0) {
+            const std::string why = std::strerror(errno);
             close();
+            throw ConnectionLost("no simulator at " + address + ": " + why + "; is `skyloop loop` running?");
         }
-        freeaddrinfo(found);
-        if (socket_ < 0) throw ConnectionLost("no simulator at " + address + ": " + std::strerror(error) + "; is `skyloop loop` running?");
         const int on = 1;
         setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
         setsockopt(socket_, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
@@ -694,6 +691,17 @@ public:
     }
 
 private:
+    static std::pair<std::string, std::uint16_t> parts_of(const std::string& address) {
+        const auto colon = address.rfind(':');
+        const std::string port = colon == std::string::npos ? "" : address.substr(colon + 1);
+        if (port.empty() || port.size() > 5 || port.find_first_not_of("0123456789") != std::string::npos ||
+            std::stoi(port) > 65535)
+            throw Error("an address is host:port, not '" + address + "'");
+        std::string host = address.substr(0, colon);
+        if (host == "localhost") host = "127.0.0.1";
+        if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
+        return {host, static_cast<std::uint16_t>(std::stoi(port))};
+    }
     void fill(std::uint8_t* to, std::size_t n) {
         while (n > 0) {
             const ssize_t got = ::recv(socket_, to, n, 0);
@@ -707,7 +715,7 @@ private:
 };
 
 struct Options {
-    std::string address;     // host:port; empty: SKYLOOP_ADDRESS, or 127.0.0.1:4700
+    std::string address;     // number:port; empty: SKYLOOP_ADDRESS, or 127.0.0.1:4700
     std::string vehicle;     // may be empty where there is only one
     bool watch = false;      // only read, hold no time, send nothing
     bool cpu_clock = false;  // execution time from processor time

@@ -243,8 +243,11 @@ def test_a_refusal_is_told_in_the_servers_words(probe: Path) -> None:
     ("address", "why"),
     [
         ("nonsense", "host:port"),
-        ("127.0.0.1:1", "no simulator at 127.0.0.1:1"),
-        ("[::1:]:", "host:port"),
+        ("127.0.0.1:99999", "host:port"),
+        ("[::1]:", "host:port"),
+        ("nobody.invalid:1", "no IP address"),
+        ("localhost:1", "no simulator at localhost:1"),
+        ("[::1]:1", "no simulator at [::1]:1"),
     ],
 )
 def test_an_address_that_leads_nowhere(probe: Path, address: str, why: str) -> None:

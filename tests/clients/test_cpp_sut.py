@@ -1,0 +1,114 @@
+"""The C++ example flies its tasks: what it answers, and that a slow camera makes it turn too far."""
+
+import json
+import math
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from small_flight import SmallFlight
+from small_server import SmallServer
+
+
+@pytest.fixture(scope="session")
+def sut(build: Callable[..., Path]) -> Path:
+    return build("examples/cpp-sut/sut.cpp", "-O1")
+
+
+def fly(flight: SmallFlight, *command: str | Path) -> dict[str, Any]:
+    with SmallServer(flight.serve) as server:
+        done = subprocess.run([*command, "--address", server.address], capture_output=True, timeout=100, text=True)
+    assert done.returncode == 0, done.stderr
+    (line,) = done.stdout.splitlines()
+    result: dict[str, Any] = json.loads(line)
+    return result
+
+
+def test_sensor_characterisation(sut: Path) -> None:
+    result = fly(SmallFlight((4, 0), math.pi / 2), sut, "sensor-characterisation", "--stream", "range")
+    assert result["loops"] == 100
+    assert result["seconds_per_sample"] == pytest.approx(0.1, rel=0.02)
+
+
+@pytest.mark.parametrize("place", [(4.0, 0.0), (4.0, 1.5), (6.0, -2.0)])
+def test_relative_position(sut: Path, place: tuple[float, float]) -> None:
+    result = fly(SmallFlight(place, math.pi / 2), sut, "relative-position")
+    # as exact as half a pixel of the board's height
+    assert result["angle"] == pytest.approx(math.atan2(place[1], place[0]), abs=0.006)
+    assert result["distance"] == pytest.approx(math.hypot(*place), rel=0.06)
+
+
+def test_facing_an_anchor(sut: Path) -> None:
+    flight = SmallFlight((4, 2.5), math.pi / 2)
+    result = fly(flight, sut, "face-anchor")
+    assert result["oscillations"] == 0
+    assert abs(math.atan2(2.5, 4) - flight.yaw) < 0.03
+    assert [item["@"] for item in flight.sent[:2]] == ["Arm", "TakeOff"]
+    assert flight.sent[-1] == {"@": "Hover"}
+    assert result["timings"]["relative-position"]["runs"] == result["loops"] + 1
+
+
+def test_too_few_images_make_it_turn_too_far(sut: Path) -> None:
+    result = fly(SmallFlight((4, 2.5), math.pi / 2, image_period_s=0.4), sut, "face-anchor")
+    assert result["oscillations"] >= 1
+    assert abs(result["angle"]) <= 0.02
+    assert result["time_s"] > 2.0
+
+
+def test_a_slow_machine_makes_it_turn_too_far(sut: Path) -> None:
+    flight = SmallFlight((4, 2.5), math.pi / 2)
+    result = fly(flight, sut, "face-anchor", "--clock", "cpu", "--speed", "0.003")
+    assert result["timings"]["relative-position"]["time_s"] > 0.12 * result["loops"]
+    assert result["oscillations"] >= 1
+
+
+def test_moving_forward_ends_abeam(sut: Path) -> None:
+    flight = SmallFlight((2.5, 2.0), 0.0)
+    result = fly(flight, sut, "move-forward")
+    assert abs(flight.position[0] - 2.5) < 0.1
+    assert abs(flight.position[1]) < 0.1
+    assert result["turned"] == pytest.approx(math.pi / 2, abs=0.05)
+    assert result["faced"] > 5
+
+
+def test_a_closed_path_closes(sut: Path) -> None:
+    flight = SmallFlight((5, 0.3), math.pi / 2)
+    result = fly(flight, sut, "closed-path", "--distance", "1.5")
+    # what is flown on after each leg is alike on opposite sides, but of the last some is still to come when it looks
+    assert np.hypot(*flight.position) < 0.25
+    assert result["displacement"] == pytest.approx(np.hypot(*flight.position), abs=0.1)
+    assert 8 < result["time_s"] < 20
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["juggle"], "no task 'juggle'"),
+        (["face-anchor", "--rate", "fast"], "--rate needs a number"),
+        (["face-anchor", "--colour", "blue"], "no option '--colour'"),
+        (["face-anchor", "--rate"], "--rate needs a value"),
+        (["face-anchor", "--speed", "2"], "needs processor time"),
+        (["face-anchor", "--clock", "cpu", "--speed", "0"], "must be positive"),
+        (["face-anchor", "--address", "127.0.0.1:1"], "no simulator at 127.0.0.1:1"),
+    ],
+)
+def test_what_it_cannot_do_it_says_in_one_line(sut: Path, words: list[str], why: str) -> None:
+    done = subprocess.run([sut, *words], capture_output=True, timeout=60, text=True)
+    assert done.returncode == 1
+    assert done.stdout == ""
+    (line,) = done.stderr.splitlines()
+    assert why in line
+
+
+@pytest.mark.skipif(
+    not (shutil.which("aarch64-linux-gnu-g++") and shutil.which("qemu-aarch64")),
+    reason="needs an aarch64 compiler and qemu (Debian: apt-get install g++-aarch64-linux-gnu qemu-user)",
+)
+def test_it_flies_on_an_emulated_board(build: Callable[..., Path]) -> None:
+    board = build("examples/cpp-sut/sut.cpp", "-O0", "-static", compiler="aarch64-linux-gnu-g++")
+    result = fly(SmallFlight((4, 1.0), math.pi / 2), "qemu-aarch64", board, "relative-position")
+    assert result["angle"] == pytest.approx(math.atan2(1, 4), abs=0.006)
