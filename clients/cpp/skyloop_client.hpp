@@ -308,18 +308,19 @@ private:
         const Value head = value(depth + 1);
         if (head.list().size() != 3) throw ProtocolError("an array without dtype, shape and start");
         const std::string& dtype = head.list()[0].text();
-        const bool sized = dtype.size() >= 3 && dtype.size() <= 4 && dtype[2] >= '1' && dtype[2] <= '9' &&
-                           (dtype.size() == 3 || (dtype[3] >= '0' && dtype[3] <= '9'));
-        if (!sized || !std::strchr("<|", dtype[0]) || !std::strchr("biufc", dtype[1]))
+        const std::string digits = dtype.substr(std::min<std::size_t>(2, dtype.size()));
+        if (digits.empty() || digits.size() > 2 || digits.find_first_not_of("0123456789") != std::string::npos ||
+            digits[0] == '0' || std::string_view("<|").find(dtype[0]) == std::string_view::npos ||
+            std::string_view("biufc").find(dtype[1]) == std::string_view::npos)
             throw ProtocolError("an array of a dtype that is not known");
-        const std::size_t element = std::stoul(dtype.substr(2)), room = message_->size() - body_;
+        const std::size_t element = std::stoul(digits), room = message_->size() - body_;
         const std::size_t start = dimension(head.list()[2]);
-        std::size_t size = 1;
         std::vector<std::size_t> shape;
-        for (const Value& item : head.list()[1].list()) {
-            shape.push_back(dimension(item));
-            if (shape.back() != 0 && size > room / shape.back()) throw ProtocolError("an array beyond its message");
-            size *= shape.back();
+        for (const Value& item : head.list()[1].list()) shape.push_back(dimension(item));
+        std::size_t size = std::count(shape.begin(), shape.end(), 0) ? 0 : 1;
+        for (const std::size_t n : shape) {
+            if (size > 0 && n > room / size) throw ProtocolError("an array beyond its message");
+            size *= n;
         }
         if (start > room || size > (room - start) / element) throw ProtocolError("an array beyond its message");
         return Value(Value::Data(Array(message_, body_ + start, dtype, std::move(shape), size)));
@@ -372,10 +373,20 @@ public:
         list(vector.size());
         for (double x : vector) add(x);
     }
-    template <class T>
-    void field(const char* key, const T& value) { add(key), add(value); }
+    template <class Packable>
+    auto add(const Packable& item) -> decltype(item.pack(*this)) { item.pack(*this); }
+    template <class... Commands>
+    void add(const std::vector<std::variant<Commands...>>& items) {
+        list(items.size());
+        for (const auto& item : items) std::visit([this](const auto& it) { add(it); }, item);
+    }
+    // A map: key, value, key, value...
+    template <class... Parts>
+    void map(const Parts&... keys_and_values) {
+        put(0xdf, sizeof...(Parts) / 2, 4);
+        (add(keys_and_values), ...);
+    }
     void list(std::size_t n) { put(0xdd, n, 4); }
-    void map(std::size_t n) { put(0xdf, n, 4); }
     const Bytes& bytes() const { return bytes_; }
 
 private:
@@ -402,8 +413,7 @@ struct Velocity {
     std::optional<double> yaw = std::nullopt;  // anticlockwise from east; without it the vehicle turns by yaw_rate
     double yaw_rate = 0;
     void pack(Packer& out) const {
-        out.map(5), out.field("@", "Velocity"), out.field("velocity", velocity), out.field("frame", frame);
-        out.field("yaw", yaw), out.field("yaw_rate", yaw_rate);
+        out.map("@", "Velocity", "velocity", velocity, "frame", frame, "yaw", yaw, "yaw_rate", yaw_rate);
     }
 };
 struct Position {
@@ -412,26 +422,23 @@ struct Position {
     double yaw_rate = 0;
     Vector velocity{};
     void pack(Packer& out) const {
-        out.map(5), out.field("@", "Position"), out.field("position", position), out.field("yaw", yaw);
-        out.field("yaw_rate", yaw_rate), out.field("velocity", velocity);
+        out.map("@", "Position", "position", position, "yaw", yaw, "yaw_rate", yaw_rate, "velocity", velocity);
     }
 };
 // Needs no refreshing.
 struct Goal {
     Vector position{};
     std::optional<double> yaw = std::nullopt;
-    void pack(Packer& out) const {
-        out.map(3), out.field("@", "Goal"), out.field("position", position), out.field("yaw", yaw);
-    }
+    void pack(Packer& out) const { out.map("@", "Goal", "position", position, "yaw", yaw); }
 };
 struct TakeOff {
     double altitude = 2;  // m above the present position
-    void pack(Packer& out) const { out.map(2), out.field("@", "TakeOff"), out.field("altitude", altitude); }
+    void pack(Packer& out) const { out.map("@", "TakeOff", "altitude", altitude); }
 };
-struct Arm { void pack(Packer& out) const { out.map(1), out.field("@", "Arm"); } };
-struct Disarm { void pack(Packer& out) const { out.map(1), out.field("@", "Disarm"); } };
-struct Land { void pack(Packer& out) const { out.map(1), out.field("@", "Land"); } };
-struct Hover { void pack(Packer& out) const { out.map(1), out.field("@", "Hover"); } };
+struct Arm { void pack(Packer& out) const { out.map("@", "Arm"); } };
+struct Disarm { void pack(Packer& out) const { out.map("@", "Disarm"); } };
+struct Land { void pack(Packer& out) const { out.map("@", "Land"); } };
+struct Hover { void pack(Packer& out) const { out.map("@", "Hover"); } };
 using Command = std::variant<Velocity, Position, Goal, Arm, Disarm, TakeOff, Land, Hover>;
 
 // One question, put together word by word: Ask().send(Hover{}).next("front").
@@ -446,11 +453,8 @@ public:
 
     Bytes pack(std::int64_t number, std::int64_t et_ns, std::int64_t slept_ns) const {
         Packer out;
-        out.map(8), out.field("type", "ask"), out.field("number", number), out.field("et_ns", et_ns);
-        out.add("send"), out.list(commands_.size());
-        for (const Command& command : commands_) std::visit([&](const auto& it) { it.pack(out); }, command);
-        out.field("want", all_ ? std::nullopt : want_);
-        out.field("fresh", fresh_), out.field("until_ns", until_ns_), out.field("slept_ns", slept_ns);
+        out.map("type", "ask", "number", number, "et_ns", et_ns, "send", commands_, "want", all_ ? std::nullopt : want_,
+                "fresh", fresh_, "until_ns", until_ns_, "slept_ns", slept_ns);
         return out.bytes();
     }
 
@@ -729,11 +733,9 @@ public:
     explicit Client(const Options& options = {})
         : clock_(options.cpu_clock, options.speed), connection_(address_of(options)) {
         Packer out;
-        out.map(10), out.field("type", "hello"), out.field("protocol", std::int64_t{kProtocol});
-        out.field("client", options.name), out.field("vehicle", options.vehicle), out.field("watch", options.watch);
-        out.field("session", ""), out.field("clock", options.cpu_clock ? "cpu" : "wall");
-        out.field("speed", options.speed), out.field("period_ns", options.period_ns);
-        out.field("duration_ns", options.duration_ns);
+        out.map("type", "hello", "protocol", std::int64_t{kProtocol}, "client", options.name, "vehicle", options.vehicle,
+                "watch", options.watch, "session", "", "clock", options.cpu_clock ? "cpu" : "wall", "speed",
+                options.speed, "period_ns", options.period_ns, "duration_ns", options.duration_ns);
         connection_.write(out.bytes());
         hello_ = connection_.read();
         const std::string& type = hello_["type"].text();
@@ -790,7 +792,7 @@ public:
     void close(bool bye = true) {
         if (!std::exchange(open_, false)) return;
         Packer out;
-        out.map(1), out.field("type", "bye");
+        out.map("type", "bye");
         try { if (bye) connection_.write(out.bytes()); } catch (const Error&) {}  // gone already: the same
         connection_.close();
     }
