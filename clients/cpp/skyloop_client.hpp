@@ -365,31 +365,25 @@ public:
     void add(const char* text) { add(std::string_view(text)); }
     template <class T>
     void add(const std::optional<T>& value) { value ? add(*value) : nil(); }
-    void add(const std::vector<std::string>& texts) {
-        list(texts.size());
-        for (const auto& text : texts) add(text);
-    }
-    void add(const Vector& vector) {
-        list(vector.size());
-        for (double x : vector) add(x);
-    }
-    template <class Packable>
-    auto add(const Packable& item) -> decltype(item.pack(*this)) { item.pack(*this); }
-    template <class... Commands>
-    void add(const std::vector<std::variant<Commands...>>& items) {
-        list(items.size());
-        for (const auto& item : items) std::visit([this](const auto& it) { add(it); }, item);
-    }
+    void add(const Vector& vector) { list(vector); }
+    template <class T>
+    void add(const std::vector<T>& items) { list(items); }
+    template <class... Records>
+    void add(const std::variant<Records...>& it) { std::visit([this](const auto& record) { record.pack(*this); }, it); }
     // A map: key, value, key, value...
     template <class... Parts>
     void map(const Parts&... keys_and_values) {
         put(0xdf, sizeof...(Parts) / 2, 4);
         (add(keys_and_values), ...);
     }
-    void list(std::size_t n) { put(0xdd, n, 4); }
     const Bytes& bytes() const { return bytes_; }
 
 private:
+    template <class List>
+    void list(const List& items) {
+        put(0xdd, items.size(), 4);
+        for (const auto& item : items) add(item);
+    }
     void put(std::uint8_t tag, std::uint64_t value, int n) {
         bytes_.push_back(tag);
         while (n-- > 0) bytes_.push_back(static_cast<std::uint8_t>(value >> 8 * n));
@@ -593,9 +587,11 @@ inline std::int64_t read_clock(clockid_t id) {
 // the processor time of all threads of this process divided by `speed` (0.1: a tenth as fast as this machine).
 class ExecutionClock {
 public:
-    ExecutionClock(bool cpu, double speed) : id_(cpu ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC), speed_(speed) {
-        if (!(speed > 0) || !std::isfinite(speed)) throw Error("a speed factor must be positive");
-        if (!cpu && speed != 1) throw Error("a speed factor needs processor time; choose the cpu clock");
+    ExecutionClock(const std::string& name, double speed)
+        : id_(name == "cpu" ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC), speed_(speed) {
+        if (name != "cpu" && name != "wall") throw Error("no clock named '" + name + "'; give wall or cpu");
+        if (!(speed >= 1e-3 && speed <= 1e3)) throw Error("a speed factor is 0.001 to 1000, 1 being this machine");
+        if (name == "wall" && speed != 1) throw Error("a speed factor needs the clock 'cpu'");
     }
     void run_from(std::int64_t et_ns) { et_ns_ = et_ns, started_ = read_clock(id_), running_ = true; }
     std::int64_t stop() { return et_ns_ = now(), running_ = false, et_ns_; }
@@ -718,24 +714,37 @@ private:
     int socket_ = -1;
 };
 
+// What is left empty the environment says: SKYLOOP_ADDRESS, SKYLOOP_CLOCK, SKYLOOP_SPEED, as set by `skyloop loop`.
 struct Options {
-    std::string address;     // number:port; empty: SKYLOOP_ADDRESS, or 127.0.0.1:4700
-    std::string vehicle;     // may be empty where there is only one
-    bool watch = false;      // only read, hold no time, send nothing
-    bool cpu_clock = false;  // execution time from processor time
-    double speed = 1;        // of the machine stood for, relative to this one
-    std::string name = "skyloop_client.hpp 1";               // for the simulator's log
-    std::optional<std::int64_t> period_ns, duration_ns;      // deadlines this program declares
+    std::string address;           // number:port; by default 127.0.0.1:4700
+    std::string vehicle;           // may be empty where there is only one
+    bool watch = false;            // only read, hold no time, send nothing
+    std::string clock;             // what execution time follows: wall (default) or cpu
+    std::optional<double> speed;   // of the machine stood for, 1 (default) being this one; needs the cpu clock
+    std::string name = "skyloop_client.hpp 1";           // for the simulator's log
+    std::optional<std::int64_t> period_ns, duration_ns;  // deadlines this program declares
+
+    Options completed() const {
+        const auto environment = [](const char* key, const char* otherwise) {
+            const char* value = std::getenv(key);
+            return std::string(value && *value ? value : otherwise);
+        };
+        Options out = *this;
+        if (out.address.empty()) out.address = environment("SKYLOOP_ADDRESS", "127.0.0.1:4700");
+        if (out.clock.empty()) out.clock = environment("SKYLOOP_CLOCK", "wall");
+        if (!out.speed) out.speed = std::atof(environment("SKYLOOP_SPEED", "1").c_str());
+        return out;
+    }
 };
 
 class Client {
 public:
-    explicit Client(const Options& options = {})
-        : clock_(options.cpu_clock, options.speed), connection_(address_of(options)) {
+    explicit Client(const Options& chosen = {})
+        : options_(chosen.completed()), clock_(options_.clock, *options_.speed), connection_(options_.address) {
         Packer out;
-        out.map("type", "hello", "protocol", std::int64_t{kProtocol}, "client", options.name, "vehicle", options.vehicle,
-                "watch", options.watch, "session", "", "clock", options.cpu_clock ? "cpu" : "wall", "speed",
-                options.speed, "period_ns", options.period_ns, "duration_ns", options.duration_ns);
+        out.map("type", "hello", "protocol", std::int64_t{kProtocol}, "client", options_.name, "session", "",
+                "vehicle", options_.vehicle, "watch", options_.watch, "clock", options_.clock, "speed", *options_.speed,
+                "period_ns", options_.period_ns, "duration_ns", options_.duration_ns);
         connection_.write(out.bytes());
         hello_ = connection_.read();
         const std::string& type = hello_["type"].text();
@@ -798,11 +807,6 @@ public:
     }
 
 private:
-    static std::string address_of(const Options& options) {
-        if (!options.address.empty()) return options.address;
-        const char* address = std::getenv("SKYLOOP_ADDRESS");
-        return address && *address ? address : "127.0.0.1:4700";
-    }
     Value reply() {
         for (;;) {
             Value message = connection_.read();
@@ -821,6 +825,7 @@ private:
         clock_.run_from(t_ns);
     }
 
+    Options options_;
     ExecutionClock clock_;
     SleepMeter sleep_;
     Connection connection_;

@@ -56,11 +56,7 @@ Arguments parsed(int argc, char** argv) {
     const auto count = [](int& to) { return [&to](const Text& name, const Text& value) { to = whole(name, value); }; };
     const std::map<Text, std::function<void(const Text&, const Text&)>> known{
         {"--address", text(link.address)}, {"--vehicle", text(link.vehicle)}, {"--speed", real(link.speed)},
-        {"--clock",
-         [&link = link](const Text&, const Text& value) {
-             if (value != "wall" && value != "cpu") throw skyloop::Error("--clock is wall or cpu, not '" + value + "'");
-             link.cpu_clock = value == "cpu";
-         }},
+        {"--clock", text(link.clock)},
         {"--stream", text(o.stream)}, {"--samples", count(o.samples)}, {"--altitude", real(o.altitude)},
         {"--fresh", [&o = o](const Text& name, const Text& value) { o.fresh = whole(name, value) != 0; }},
         {"--camera", text(o.camera)}, {"--imu", text(o.imu)}, {"--most-images", count(o.most_images)},

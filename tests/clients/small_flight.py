@@ -39,6 +39,7 @@ class SmallFlight:
         self.given = dict.fromkeys(self.periods, -1)
         self.newest: dict[str, Any] = {}
         self.sent: list[dict[str, Any]] = []
+        self.answered_ns = self.computed_ns = 0
 
     def serve(self, connection: socket.socket, _: int) -> None:
         assert (read(connection) or {})["type"] == "hello"
@@ -56,6 +57,7 @@ class SmallFlight:
             connection.sendall(message(self.answer(question)))
 
     def answer(self, question: dict[str, Any]) -> dict[str, Any]:
+        self.computed_ns += question["et_ns"] - self.answered_ns
         self._pass_to(question["et_ns"])
         for item in question["send"]:
             self.sent.append(item)
@@ -71,7 +73,7 @@ class SmallFlight:
             if index > self.given[name]:
                 messages[f"drone/{name}"] = [index, t_ns, t_ns, make()]
                 self.given[name] = index
-        t_ns = max(self.steps * STEP_NS, question["et_ns"])
+        t_ns = self.answered_ns = max(self.steps * STEP_NS, question["et_ns"])
         state = {
             "@": "VehicleState", "t_ns": t_ns, "position": np.array([*self.position, 1.5]),
             "velocity_world": np.array([*self.velocity, 0.0]),
