@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from small_flight import SmallFlight
+from small_flight import FX, HEIGHT, WIDTH, SmallFlight
 from small_server import SmallServer
 
 from skyloop.links.targets import LocalProcess
@@ -44,6 +44,24 @@ def test_relative_position(sut: Path, place: tuple[float, float]) -> None:
     # as exact as half a pixel of the board's height
     assert result["angle"] == pytest.approx(math.atan2(place[1], place[0]), abs=0.006)
     assert result["distance"] == pytest.approx(math.hypot(*place), rel=0.06)
+
+
+@pytest.mark.parametrize("place", [(4.0, 0.0), (4.0, 2.9), (7.5, -3.0), (12.0, 1.0), (1.2, 0.2), (30.0, 0.0)])
+def test_it_sees_what_the_python_task_sees(sut: Path, place: tuple[float, float]) -> None:
+    seen = pytest.importorskip("skyloop.tasks.anchor")
+    flight = SmallFlight(place, math.pi / 2)
+    picture = flight.picture(np.zeros(2), 0.0)
+    lens = seen.Intrinsics(FX, FX, (WIDTH - 1) / 2, (HEIGHT - 1) / 2)
+    roi = seen.AnchorTracker(seen.Anchor()).find(picture)
+    words = ["relative-position", "--most-images", "3"]
+    if roi is None:  # too small to be believed
+        with pytest.raises(AssertionError, match="no anchor in"):
+            fly(flight, sut, *words)
+        return
+    result = fly(flight, sut, *words)
+    assert result["pixels"] == roi.pixels
+    assert result["angle"] == pytest.approx(roi.angle(lens), abs=1e-6)
+    assert result["distance"] == pytest.approx(roi.distance(lens, 0.5), rel=1e-6)
 
 
 def test_facing_an_anchor(sut: Path) -> None:
