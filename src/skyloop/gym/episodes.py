@@ -16,6 +16,8 @@ from skyloop.vehicle.meeting import fleet_params_type, states_type
 
 WAYPOINTS = 4
 """To be reached in an episode."""
+CLOSE = 0.2
+"""m from the point to hover at within which it counts as hovering there."""
 REACH = 0.4
 """m from a waypoint at which it counts."""
 HEIGHT = 2.0
@@ -171,7 +173,7 @@ def _landed(s, m):
 
 @inlined
 def _judged(s, p, e, m, kind, distance):
-    """Reward, whether the episode ends, and whether it ends well."""
+    """Reward, whether the episode ends, and success: it ends well, or hovers where it should."""
     turning = TURNING * np.sqrt(m[10] * m[10] + m[11] * m[11] + m[12] * m[12])
     touches = s.impact_speed > 0.0 or s.legs_down > 0 or s.body_down > 0
     lost = touches or not distance < FAR[kind]
@@ -196,7 +198,8 @@ def _judged(s, p, e, m, kind, distance):
         reward += BONUS
     elif lost:
         reward -= LOST
-    return reward - turning, won or lost, won
+    hovers = kind == HOVER and not lost and distance < CLOSE
+    return reward - turning, won or lost, won or hovers
 
 
 @kernel(
