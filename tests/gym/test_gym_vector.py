@@ -7,7 +7,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
-from flying_gym import fly_towards, flown
+from flying_gym import flown, fly_towards
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import skyloop.gym

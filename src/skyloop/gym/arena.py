@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from skyloop.gym.episodes import BAR, HEIGHT, OPENING
 from skyloop.world.ground import Ground
@@ -20,7 +21,7 @@ COLOURS: tuple[Colour, ...] = ((200, 40, 40), (40, 80, 200), (230, 190, 40))
 
 
 class Arena:
-    """The gate and the pad are seen, not felt: the task judges what touches them, for single and many vehicles alike."""
+    """The gate and the pad are seen, not felt: the task judges what touches them, for one vehicle as for many."""
 
     def __init__(self, seed: int, *, task: str = "hover") -> None:
         self.ground = Ground.flat(0.0)
@@ -40,7 +41,7 @@ class Arena:
 def _gate() -> Shape:
     """Four bars around the opening, on two legs."""
     thick, side, orange = 2.0 * BAR, OPENING + BAR, (245, 120, 20)
-    look = {"material": "paint", "colour": orange}
+    look: dict[str, Any] = {"material": "paint", "colour": orange}
     long = 2.0 * side + thick
     parts = [box((thick, long, thick), centre=(0.0, 0.0, HEIGHT + sign * side), **look) for sign in (-1.0, 1.0)]
     parts += [box((thick, thick, long), centre=(0.0, sign * side, HEIGHT), **look) for sign in (-1.0, 1.0)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from gymnasium.error import ResetNeeded
@@ -31,7 +31,7 @@ class SkyloopVectorEnv(VectorEnv[Any, Any, Any]):
     Only state observations: pictures need `vectorization_mode="sync"` or "async", with a renderer each.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}
+    metadata: dict[str, Any] = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class SkyloopVectorEnv(VectorEnv[Any, Any, Any]):
         self.course = Course(self.task, airframe, physics_rate_hz, control_rate_hz)
         self._steps_per_action = self.course.steps_per_action
         self.autoreset_mode = AutoresetMode(autoreset_mode)
-        self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}  # type: ignore[misc]
+        self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
         self.render_mode = None
         with self.course.simulation() as simulation:
             fleet = simulation.fleet
@@ -140,7 +140,9 @@ class SkyloopVectorEnv(VectorEnv[Any, Any, Any]):
             seeded, keys = chosen, np.uint64(int(seed) % KEYS) + numbers
         elif seed is None:
             # those never seeded get one from the system, by way of Gymnasium
-            seeded, keys = chosen & (self.episodes["episode"] < 0), np.uint64(self.np_random_seed % KEYS) + numbers
+            drawn = self.np_random_seed
+            assert drawn is not None
+            seeded, keys = chosen & (self.episodes["episode"] < 0), np.uint64(drawn % KEYS) + numbers
         else:
             if len(seed) != self.num_envs:
                 raise ScenarioError(f"{len(seed)} seeds for {self.num_envs} environments; give one each")

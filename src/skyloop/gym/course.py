@@ -67,9 +67,9 @@ class Course:
         }
         if self.picture_size is not None:
             height, width = self.picture_size
+            size = {"height": height, "width": width, "rate_hz": self.control_rate_hz}
             watching = {"mode": "fixed", "position": [-7.0, -5.0, 3.5], "vehicle": VEHICLE, "quality": "low"}
-            watching |= {"height": height, "width": width, "rate_hz": self.control_rate_hz}
-            data["observers"] = {OBSERVER: watching}
+            data["observers"] = {OBSERVER: {**watching, **size}}
         return make_scenario(data)
 
     def _sensors(self) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -24,7 +24,7 @@ class SkyloopEnv(gymnasium.Env[Any, Any]):
     The time limit is Gymnasium's own (`max_episode_steps` of `gymnasium.make`), as with any environment.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array"], "render_fps": 50}
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 50}  # noqa: RUF012
 
     def __init__(
         self,
@@ -52,11 +52,11 @@ class SkyloopEnv(gymnasium.Env[Any, Any]):
             airframe,
             physics_rate_hz,
             control_rate_hz,
-            tuple(image_size) if self._sees else None,
-            tuple(picture_size) if render_mode else None,
+            image_size if self._sees else None,
+            picture_size if render_mode else None,
         )
         assert self.course.steps_per_action
-        self.metadata = {**self.metadata, "render_fps": control_rate_hz}  # type: ignore[misc]
+        self.metadata = {**self.metadata, "render_fps": control_rate_hz}
         self.simulation = self.course.simulation()
         self.meaning = ActionMeaning(action, self.simulation.fleet.params)
         self.action_space = action_space(self.meaning.size)
