@@ -63,7 +63,8 @@ def test_the_same_step_can_begin_anew() -> None:
         actions = random.uniform(-1.0, 0.2, (2, 4)).astype(np.float32)
         (*arrays, infos), (*expected, expected_infos) = many.step(actions), singles.step(actions)
         assert all(np.array_equal(a, b) for a, b in zip(arrays, expected, strict=True))
-        assert infos["is_success"].shape == (2,)
+        for key in ("distance", "reached", "is_success", "_distance", "_reached", "_is_success"):
+            assert np.array_equal(infos[key], expected_infos[key]), key
         over = arrays[2] | arrays[3]
         assert ("final_info" in infos) == ("final_info" in expected_infos) == bool(over.any())
         if over.any():
@@ -96,6 +97,7 @@ def test_without_autoreset_the_user_resets() -> None:
         many.step(zero)
     many.reset(options={"reset_mask": ~mask})
     assert not many.step(zero)[3].any()
+    assert set(many.states["step"]) == {30}
 
 
 def test_threads_and_neighbours_change_nothing() -> None:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,10 +44,11 @@ def measure(sizes: Sizes | None = None) -> list[Figure]:
     sizes = sizes or Sizes()
     if importlib.util.find_spec("gym_pybullet_drones") is None:
         raise SetupError(f"bench gym compares with gym-pybullet-drones, which is not installed: {HOW_TO_GET_IT}")
-    return figures(interleaved(timings(sizes), sizes.rounds), sizes)
+    with ExitStack() as opened:
+        return figures(interleaved(timings(sizes, opened), sizes.rounds), sizes)
 
 
-def timings(sizes: Sizes) -> dict[str, Callable[[], float]]:
+def timings(sizes: Sizes, opened: ExitStack) -> dict[str, Callable[[], float]]:
     """Environment steps per second, by what is measured."""
     same: dict[str, Any] = {
         "airframe": "crazyflie",
@@ -56,6 +58,8 @@ def timings(sizes: Sizes) -> dict[str, Callable[[], float]]:
     }
     many, usual = Many(sizes.environments, **same), Many(sizes.environments)
     single, image = Single(**same), Single(observation="image")
+    for timed in (many, usual, single, image):
+        opened.callback(timed.env.close)
     return {
         "many": lambda: many.steps_per_second(sizes.seconds),
         "peer": lambda: peer_steps_per_second(sizes.seconds),
@@ -140,11 +144,9 @@ def peer_steps_per_second(seconds: float) -> float:
     command = [sys.executable, "-m", "skyloop.bench.peer_gym", str(PHYSICS_HZ), str(CONTROL_HZ), str(seconds)]
     pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     running = [subprocess.Popen(command, **pipes) for _ in range(usable_cores())]
-    total = 0.0
-    for process in running:
-        output, errors = process.communicate(timeout=300)
+    told = [process.communicate() for process in running]
+    for process, (_, errors) in zip(running, told, strict=True):
         if process.returncode:
             last = (errors.strip().splitlines() or ["no message"])[-1]
             raise SetupError(f"bench gym: gym-pybullet-drones failed: {last}; {HOW_TO_GET_IT}")
-        total += float(output.split()[-1])
-    return total
+    return sum(float(output.split()[-1]) for output, _ in told)

@@ -104,10 +104,10 @@ class SkyloopVectorEnv(VectorEnv[Any, Any, Any]):
         if (self.episodes["episode"] < 0).any():
             raise ResetNeeded("call reset before the first step")
         numbers = self.meaning.checked(actions, self.num_envs)
+        if self.autoreset_mode == AutoresetMode.DISABLED and self._over.any():
+            raise ResetNeeded('an episode is over; call reset with options={"reset_mask": terminated | truncated}')
         self._step += self._steps_per_action
         if self._over.any():
-            if self.autoreset_mode == AutoresetMode.DISABLED:
-                raise ResetNeeded('an episode is over; call reset with options={"reset_mask": terminated | truncated}')
             # already at the end of this step, so that the kernel leaves them where they begin
             self._begin(self._over, self._step)
         self.meaning.write(self.inputs, numbers)

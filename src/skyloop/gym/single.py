@@ -56,6 +56,7 @@ class SkyloopEnv(gymnasium.Env[Any, Any]):
             picture_size if render_mode else None,
         )
         assert self.course.steps_per_action
+        self._control = self.course.control
         self.metadata = {**self.metadata, "render_fps": control_rate_hz}
         self.simulation = self.course.simulation()
         self.meaning = ActionMeaning(action, self.simulation.fleet.params)
@@ -87,7 +88,7 @@ class SkyloopEnv(gymnasium.Env[Any, Any]):
         numbers = self.meaning.checked(np.asarray(action)[None], 1)
         self.simulation.send(self.meaning.setpoint(numbers))
         self._actions += 1
-        self._run_to(self.course.control.due_ns(self._actions))
+        self._run_to(self._control.due_ns(self._actions))
         verdict = self._look()
         ends = bool(verdict.terminated[0])
         return self._observation(verdict), float(verdict.rewards[0]), ends, False, self._info(verdict)
