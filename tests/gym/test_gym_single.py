@@ -41,7 +41,7 @@ def test_the_checker_is_content(name: str) -> None:
 
 def test_the_checker_is_content_with_images_and_pictures() -> None:
     env = gymnasium.make("skyloop/Landing-v0", observation="image", render_mode="rgb_array", picture_size=(48, 64))
-    check_env(env.unwrapped, skip_render_check=True, skip_close_check=True)
+    check_env(env.unwrapped, skip_close_check=True)
     observation, _ = env.reset(seed=1)
     picture = env.render()
     assert observation["image"].shape == (64, 64, 3) and picture.shape == (48, 64, 3)

@@ -16,12 +16,20 @@ from skyloop.errors import ScenarioError, SetpointError
 FIELDS = ("motion", "rotor_speed", "command", "rate_integral", "velocity_integral", "impact_speed", "thrust")
 
 
-@pytest.mark.parametrize(("task", "action"), [("Hover", "rates"), ("Waypoint", "velocity"), ("Gate", "motors"),
-                                              ("Landing", "rates")])  # fmt: skip
-def test_many_fly_exactly_what_one_does(task: str, action: str) -> None:
+SLOW: dict[str, Any] = {"airframe": "crazyflie", "physics_rate_hz": 240, "control_rate_hz": 30}
+FLOWN = [
+    ("Hover", {"action": "rates"}),
+    ("Hover", {"action": "motors", **SLOW}),
+    ("Waypoint", {"action": "velocity"}),
+    ("Gate", {"action": "motors", "physics_rate_hz": 1000}),
+    ("Landing", {"action": "rates"}),
+]
+
+
+@pytest.mark.parametrize(("task", "options"), FLOWN)
+def test_many_fly_exactly_what_one_does(task: str, options: dict[str, Any]) -> None:
     """Against Gymnasium's own vector of single environments: every state, reward, end and info, through autoresets."""
     n, name = 3, f"skyloop/{task}-v0"
-    options: dict[str, Any] = {"action": action}
     many = gymnasium.make_vec(name, num_envs=n, max_episode_steps=60, **options)
     singles = SyncVectorEnv([lambda: gymnasium.make(name, max_episode_steps=60, **options)] * n)
     assert isinstance(many, skyloop.gym.SkyloopVectorEnv)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.assembly import build, control_divider
+from skyloop.assembly import build, control_divider, needed_rooms
 from skyloop.compiled import prepare
 from skyloop.errors import ScenarioError
 from skyloop.gym.tasks import Task
@@ -82,8 +82,9 @@ class Course:
 
     def simulation(self) -> Simulation:
         """Armed, its rotors at hover speed; nothing has happened yet."""
-        prepare("skyloop.gym")
-        simulation = build(self.scenario())
+        scenario = self.scenario()
+        prepare("skyloop.gym", *needed_rooms(scenario))
+        simulation = build(scenario)
         fleet = simulation.fleet
         state, p = fleet.states[0], fleet.params[0]
         n = int(p["n_rotors"])
