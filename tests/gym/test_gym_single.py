@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
 from typing import Any
 
 import gymnasium
@@ -10,7 +12,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import skyloop.gym
-from skyloop.errors import ScenarioError, SetpointError, UnknownNameError
+from skyloop.errors import ScenarioError, SetpointError, SetupError, UnknownNameError
 from skyloop.gym.episodes import BONUS, HEIGHT, LOST, OPENING
 
 IDS = [f"skyloop/{name}-v0" for name in ("Hover", "Waypoint", "Gate", "Landing")]
@@ -197,8 +199,9 @@ def test_what_cannot_be_flown_is_said(hover: Any) -> None:
         skyloop.gym.SkyloopEnv("hover", observation="pixels")
     with pytest.raises(ScenarioError, match="render_mode is 'human'"):
         skyloop.gym.SkyloopEnv("hover", render_mode="human")
-    with pytest.raises(ScenarioError, match="does not divide"):
-        skyloop.gym.SkyloopEnv("hover", control_rate_hz=60)
+    for rates in ({"control_rate_hz": 60}, {"control_rate_hz": 600}, {"physics_rate_hz": 850}):
+        with pytest.raises(ScenarioError, match="does not divide"):
+            skyloop.gym.SkyloopEnv("hover", **rates)
     with pytest.raises(gymnasium.error.ResetNeeded):
         skyloop.gym.SkyloopEnv("hover").step(np.zeros(4))
     hover.reset(seed=0)
@@ -207,3 +210,10 @@ def test_what_cannot_be_flown_is_said(hover: Any) -> None:
     with pytest.raises(SetpointError, match=r"shape \(3,\)"):
         hover.step(np.zeros(3))
     assert hover.render() is None
+
+
+def test_without_gymnasium_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "gymnasium", None)
+    monkeypatch.delitem(sys.modules, "skyloop.gym")
+    with pytest.raises(SetupError, match=r"pip install 'skyloop\[gym\]'"):
+        importlib.import_module("skyloop.gym")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from skyloop.compiled import prepare
 from skyloop.errors import ScenarioError
 from skyloop.gym.tasks import Task
 from skyloop.messages import Arm
-from skyloop.scenario import Scenario, make_scenario
+from skyloop.scenario import Scenario, Vehicle, make_scenario
 from skyloop.simulation import Simulation
 from skyloop.streams import Rate
 
@@ -34,22 +35,26 @@ class Course:
     picture_size: tuple[int, int] | None = None
     """Of an observer that watches; None: no observer."""
 
+    def __post_init__(self) -> None:
+        steps, divider = self._exact_steps(), control_divider(Vehicle(), Rate.from_hz(self.physics_rate_hz))
+        if steps < 1 or steps % divider:
+            raise ScenarioError(
+                f"control_rate_hz {self.control_rate_hz:g} does not divide physics_rate_hz {self.physics_rate_hz:g} "
+                "into whole steps of the controller; take, for example, 50 and 500"
+            )
+
+    def _exact_steps(self) -> Fraction:
+        physics, control = Rate.from_hz(self.physics_rate_hz), self.control
+        return Fraction(physics.num * control.den, physics.den * control.num)
+
     @property
     def control(self) -> Rate:
         return Rate.from_hz(self.control_rate_hz)
 
     @property
     def steps_per_action(self) -> int:
-        """Physics steps; a whole number of them, and of calls of the controller."""
-        physics, control = Rate.from_hz(self.physics_rate_hz), self.control
-        steps = physics.num * control.den / (physics.den * control.num)
-        divider = control_divider(self.scenario().vehicles[0], physics)
-        if steps < 1 or steps != round(steps) or round(steps) % divider:
-            raise ScenarioError(
-                f"control_rate_hz {self.control_rate_hz:g} does not divide physics_rate_hz {self.physics_rate_hz:g} "
-                "into whole steps of the controller; take, for example, 50 and 500"
-            )
-        return round(steps)
+        """Physics steps; also a whole number of calls of the controller."""
+        return int(self._exact_steps())
 
     @property
     def most_steps(self) -> int:

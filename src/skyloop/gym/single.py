@@ -55,7 +55,6 @@ class SkyloopEnv(gymnasium.Env[Any, Any]):
             image_size if self._sees else None,
             picture_size if render_mode else None,
         )
-        assert self.course.steps_per_action
         self._control = self.course.control
         self.metadata = {**self.metadata, "render_fps": control_rate_hz}
         self.simulation = self.course.simulation()
