@@ -10,6 +10,7 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
+from gymnasium.utils.passive_env_checker import env_render_passive_checker
 
 import skyloop.gym
 from skyloop.errors import ScenarioError, SetpointError, SetupError, UnknownNameError
@@ -43,7 +44,8 @@ def test_the_checker_is_content(name: str) -> None:
 
 def test_the_checker_is_content_with_images_and_pictures() -> None:
     env = gymnasium.make("skyloop/Landing-v0", observation="image", render_mode="rgb_array", picture_size=(48, 64))
-    check_env(env.unwrapped, skip_close_check=True)
+    check_env(env.unwrapped, skip_render_check=True, skip_close_check=True)
+    env_render_passive_checker(env.unwrapped)
     observation, _ = env.reset(seed=1)
     picture = env.render()
     assert observation["image"].shape == (64, 64, 3) and picture.shape == (48, 64, 3)
