@@ -13,8 +13,12 @@ processes of the SUT share one ET, and in mode `sync` the agent, not the SUT, st
   for ST to catch up. So no thread gets ahead of ST by more than one step, and an answer whose instant was not known
   before comes late by one step at most. ST is known from a watching session of the agent's own.
 
-ET counts from the moment the group may go on to the moment its question is here whole, so a wall clock takes in the way
-over the loopback (some 0.1 ms) where the SUT's own client would not. In modes `none` and `realtime` nothing is frozen.
+ET counts from the moment the group may go on to the moment its question is here whole. So it takes in what the SUT
+spends on decoding and encoding, and on a wall clock the way over the loopback, both of which the SUT's own client leaves
+out: some 0.5 ms per question with the Python client. What that client says of the time between two answers, `now()`, is
+its own reckoning, and too much where another thread's question has stopped it meanwhile.
+
+In modes `none` and `realtime` nothing is frozen.
 """
 
 from __future__ import annotations
@@ -65,15 +69,16 @@ class Agent:
         """Our ports by the simulator's."""
         self._listen(int(port))
         self._share = share
-        self._group = ProcessGroup(
-            command,
-            {
-                **os.environ,
-                "SKYLOOP_ADDRESS": f"127.0.0.1:{self._doors[int(port)]}",
-                "SKYLOOP_CLOCK": clock,
-                "SKYLOOP_SPEED": str(speed),
-            },
-        )
+        told = {
+            "SKYLOOP_ADDRESS": f"127.0.0.1:{self._doors[int(port)]}",
+            "SKYLOOP_CLOCK": clock,
+            "SKYLOOP_SPEED": str(speed),
+        }
+        try:
+            self._group = ProcessGroup(command, {**os.environ, **told})
+        except BaseException:
+            self._free()
+            raise
         self._selector.register(self._group.ended_file, selectors.EVENT_READ)
         self._time = GroupTime(self._group, clock, speed)
         self._by_cpu = clock == "cpu"
@@ -104,14 +109,13 @@ class Agent:
             return code
         finally:
             self._group.end()
-            for passage in self._passages:
-                passage.close()
-            if self._follower is not None:
-                self._follower.wire.close()
-            for key in list(self._selector.get_map().values()):
-                if isinstance(key.fileobj, socket.socket):
-                    key.fileobj.close()
-            self._selector.close()
+            self._free()
+
+    def _free(self) -> None:
+        for key in list(self._selector.get_map().values()):
+            if isinstance(key.fileobj, socket.socket):
+                key.fileobj.close()
+        self._selector.close()
 
     def _listen(self, simulators_port: int) -> int:
         """Our port for one of the simulator's."""

@@ -60,8 +60,8 @@ class Target(Protocol):
 class LocalProcess:
     """A command on this machine, in a process group of its own.
 
-    Execution time is kept by the SUT's own client, which finds `clock` and `speed` in its environment; with `freeze` the
-    target's agent keeps it and freezes all threads and processes of a SUT that knows nothing of it.
+    Execution time is kept by the SUT's own client, which finds `clock` and `speed` in its environment; with `freeze`
+    the target's agent keeps it, and freezes all threads and processes of a SUT that knows nothing of it.
     """
 
     def __init__(
@@ -150,7 +150,7 @@ class EmulatedBoard(LocalProcess):
     ) -> None:
         program = Path(command[0])
         if program.suffix in SOURCES:
-            program = cross_compiled(program, includes)
+            program = cross_compiled(program, [*includes, *_client_folders(program)])
         emulated = [_tool(EMULATOR, "qemu-user"), str(program), *command[1:]]
         super().__init__(emulated, speed=speed, freeze=freeze, name="emulated aarch64 board")
 
@@ -176,7 +176,15 @@ class Remote(LocalProcess):
     def _command_at(self, address: str) -> list[str]:
         host, _, port = address.rpartition(":")
         # the same number there: it is from the range of those that are rarely taken; -tt ends the SUT with the tunnel
-        tunnel = ["-tt", "-o", "BatchMode=yes", "-o", "ExitOnForwardFailure=yes", "-R", f"127.0.0.1:{port}:{host}:{port}"]
+        tunnel = [
+            "-tt",
+            "-o",
+            "BatchMode=yes",
+            "-o",
+            "ExitOnForwardFailure=yes",
+            "-R",
+            f"127.0.0.1:{port}:{host}:{port}",
+        ]
         started = f"SKYLOOP_ADDRESS=127.0.0.1:{port} {shlex.join(self._command)}"
         return [_tool("ssh", "openssh-client"), *self._options, *tunnel, self._ssh, f"env {started}"]
 
@@ -225,6 +233,12 @@ def cross_compiled(source: Path, includes: Sequence[Path] = ()) -> Path:
         finally:
             unfinished.unlink(missing_ok=True)
     return program
+
+
+def _client_folders(source: Path) -> list[Path]:
+    """Where skyloop_client.hpp is, if the source is somewhere in skyloop's own tree."""
+    folders = [parent / "clients" / "cpp" for parent in source.resolve().parents]
+    return [folder for folder in folders if (folder / "skyloop_client.hpp").is_file()]
 
 
 def _ran(command: list[str], source: Path) -> bytes:
