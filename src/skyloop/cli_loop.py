@@ -65,7 +65,6 @@ def loop(
     Pilots of the scenario itself do not fly.
 
     Examples: `skyloop loop hover --pilot my.py:pilot` · `skyloop loop my.yaml --sut ./sut --target frozen --speed 0.1`
-    · `skyloop loop my.yaml --listen 0.0.0.0:4700`
     """
     from skyloop.links.coordinator import TABLE_I
     from skyloop.looping import LoopOptions, run_loop
