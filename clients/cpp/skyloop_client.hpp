@@ -16,7 +16,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <netdb.h>
+#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -308,18 +308,19 @@ private:
         const Value head = value(depth + 1);
         if (head.list().size() != 3) throw ProtocolError("an array without dtype, shape and start");
         const std::string& dtype = head.list()[0].text();
-        const bool sized = dtype.size() >= 3 && dtype.size() <= 4 && dtype[2] >= '1' && dtype[2] <= '9' &&
-                           (dtype.size() == 3 || (dtype[3] >= '0' && dtype[3] <= '9'));
-        if (!sized || !std::strchr("<|", dtype[0]) || !std::strchr("biufc", dtype[1]))
+        const std::string digits = dtype.substr(std::min<std::size_t>(2, dtype.size()));
+        if (digits.empty() || digits.size() > 2 || digits.find_first_not_of("0123456789") != std::string::npos ||
+            digits[0] == '0' || std::string_view("<|").find(dtype[0]) == std::string_view::npos ||
+            std::string_view("biufc").find(dtype[1]) == std::string_view::npos)
             throw ProtocolError("an array of a dtype that is not known");
-        const std::size_t element = std::stoul(dtype.substr(2)), room = message_->size() - body_;
+        const std::size_t element = std::stoul(digits), room = message_->size() - body_;
         const std::size_t start = dimension(head.list()[2]);
-        std::size_t size = 1;
         std::vector<std::size_t> shape;
-        for (const Value& item : head.list()[1].list()) {
-            shape.push_back(dimension(item));
-            if (shape.back() != 0 && size > room / shape.back()) throw ProtocolError("an array beyond its message");
-            size *= shape.back();
+        for (const Value& item : head.list()[1].list()) shape.push_back(dimension(item));
+        std::size_t size = std::count(shape.begin(), shape.end(), 0) ? 0 : 1;
+        for (const std::size_t n : shape) {
+            if (size > 0 && n > room / size) throw ProtocolError("an array beyond its message");
+            size *= n;
         }
         if (start > room || size > (room - start) / element) throw ProtocolError("an array beyond its message");
         return Value(Value::Data(Array(message_, body_ + start, dtype, std::move(shape), size)));
@@ -364,21 +365,25 @@ public:
     void add(const char* text) { add(std::string_view(text)); }
     template <class T>
     void add(const std::optional<T>& value) { value ? add(*value) : nil(); }
-    void add(const std::vector<std::string>& texts) {
-        list(texts.size());
-        for (const auto& text : texts) add(text);
-    }
-    void add(const Vector& vector) {
-        list(vector.size());
-        for (double x : vector) add(x);
-    }
+    void add(const Vector& vector) { list(vector); }
     template <class T>
-    void field(const char* key, const T& value) { add(key), add(value); }
-    void list(std::size_t n) { put(0xdd, n, 4); }
-    void map(std::size_t n) { put(0xdf, n, 4); }
+    void add(const std::vector<T>& items) { list(items); }
+    template <class... Records>
+    void add(const std::variant<Records...>& it) { std::visit([this](const auto& record) { record.pack(*this); }, it); }
+    // A map: key, value, key, value...
+    template <class... Parts>
+    void map(const Parts&... keys_and_values) {
+        put(0xdf, sizeof...(Parts) / 2, 4);
+        (add(keys_and_values), ...);
+    }
     const Bytes& bytes() const { return bytes_; }
 
 private:
+    template <class List>
+    void list(const List& items) {
+        put(0xdd, items.size(), 4);
+        for (const auto& item : items) add(item);
+    }
     void put(std::uint8_t tag, std::uint64_t value, int n) {
         bytes_.push_back(tag);
         while (n-- > 0) bytes_.push_back(static_cast<std::uint8_t>(value >> 8 * n));
@@ -402,8 +407,7 @@ struct Velocity {
     std::optional<double> yaw = std::nullopt;  // anticlockwise from east; without it the vehicle turns by yaw_rate
     double yaw_rate = 0;
     void pack(Packer& out) const {
-        out.map(5), out.field("@", "Velocity"), out.field("velocity", velocity), out.field("frame", frame);
-        out.field("yaw", yaw), out.field("yaw_rate", yaw_rate);
+        out.map("@", "Velocity", "velocity", velocity, "frame", frame, "yaw", yaw, "yaw_rate", yaw_rate);
     }
 };
 struct Position {
@@ -412,26 +416,23 @@ struct Position {
     double yaw_rate = 0;
     Vector velocity{};
     void pack(Packer& out) const {
-        out.map(5), out.field("@", "Position"), out.field("position", position), out.field("yaw", yaw);
-        out.field("yaw_rate", yaw_rate), out.field("velocity", velocity);
+        out.map("@", "Position", "position", position, "yaw", yaw, "yaw_rate", yaw_rate, "velocity", velocity);
     }
 };
 // Needs no refreshing.
 struct Goal {
     Vector position{};
     std::optional<double> yaw = std::nullopt;
-    void pack(Packer& out) const {
-        out.map(3), out.field("@", "Goal"), out.field("position", position), out.field("yaw", yaw);
-    }
+    void pack(Packer& out) const { out.map("@", "Goal", "position", position, "yaw", yaw); }
 };
 struct TakeOff {
     double altitude = 2;  // m above the present position
-    void pack(Packer& out) const { out.map(2), out.field("@", "TakeOff"), out.field("altitude", altitude); }
+    void pack(Packer& out) const { out.map("@", "TakeOff", "altitude", altitude); }
 };
-struct Arm { void pack(Packer& out) const { out.map(1), out.field("@", "Arm"); } };
-struct Disarm { void pack(Packer& out) const { out.map(1), out.field("@", "Disarm"); } };
-struct Land { void pack(Packer& out) const { out.map(1), out.field("@", "Land"); } };
-struct Hover { void pack(Packer& out) const { out.map(1), out.field("@", "Hover"); } };
+struct Arm { void pack(Packer& out) const { out.map("@", "Arm"); } };
+struct Disarm { void pack(Packer& out) const { out.map("@", "Disarm"); } };
+struct Land { void pack(Packer& out) const { out.map("@", "Land"); } };
+struct Hover { void pack(Packer& out) const { out.map("@", "Hover"); } };
 using Command = std::variant<Velocity, Position, Goal, Arm, Disarm, TakeOff, Land, Hover>;
 
 // One question, put together word by word: Ask().send(Hover{}).next("front").
@@ -446,11 +447,8 @@ public:
 
     Bytes pack(std::int64_t number, std::int64_t et_ns, std::int64_t slept_ns) const {
         Packer out;
-        out.map(8), out.field("type", "ask"), out.field("number", number), out.field("et_ns", et_ns);
-        out.add("send"), out.list(commands_.size());
-        for (const Command& command : commands_) std::visit([&](const auto& it) { it.pack(out); }, command);
-        out.field("want", all_ ? std::nullopt : want_);
-        out.field("fresh", fresh_), out.field("until_ns", until_ns_), out.field("slept_ns", slept_ns);
+        out.map("type", "ask", "number", number, "et_ns", et_ns, "send", commands_, "want", all_ ? std::nullopt : want_,
+                "fresh", fresh_, "until_ns", until_ns_, "slept_ns", slept_ns);
         return out.bytes();
     }
 
@@ -589,9 +587,11 @@ inline std::int64_t read_clock(clockid_t id) {
 // the processor time of all threads of this process divided by `speed` (0.1: a tenth as fast as this machine).
 class ExecutionClock {
 public:
-    ExecutionClock(bool cpu, double speed) : id_(cpu ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC), speed_(speed) {
-        if (!(speed > 0) || !std::isfinite(speed)) throw Error("a speed factor must be positive");
-        if (!cpu && speed != 1) throw Error("a speed factor needs processor time; choose the cpu clock");
+    ExecutionClock(const std::string& name, double speed)
+        : id_(name == "cpu" ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC), speed_(speed) {
+        if (name != "cpu" && name != "wall") throw Error("no clock named '" + name + "'; give wall or cpu");
+        if (!(speed >= 1e-3 && speed <= 1e3)) throw Error("a speed factor is 0.001 to 1000, 1 being this machine");
+        if (name == "wall" && speed != 1) throw Error("a speed factor needs the clock 'cpu'");
     }
     void run_from(std::int64_t et_ns) { et_ns_ = et_ns, started_ = read_clock(id_), running_ = true; }
     std::int64_t stop() { return et_ns_ = now(), running_ = false, et_ns_; }
@@ -638,24 +638,21 @@ private:
 class Connection {
 public:
     explicit Connection(const std::string& address) {
-        const auto colon = address.rfind(':');
-        if (colon == std::string::npos || colon + 1 == address.size())
-            throw Error("an address is host:port, not '" + address + "'");
-        std::string host = address.substr(0, colon);
-        if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
-        addrinfo hints{}, *found = nullptr;
-        hints.ai_family = AF_UNSPEC, hints.ai_socktype = SOCK_STREAM;
-        if (const int wrong = getaddrinfo(host.c_str(), address.c_str() + colon + 1, &hints, &found))
-            throw Error("no such address as " + address + ": " + gai_strerror(wrong));
-        int error = 0;
-        for (addrinfo* it = found; it && socket_ < 0; it = it->ai_next) {
-            socket_ = ::socket(it->ai_family, it->ai_socktype | SOCK_CLOEXEC, it->ai_protocol);
-            if (socket_ >= 0 && ::connect(socket_, it->ai_addr, it->ai_addrlen) == 0) break;
-            error = errno;
+        const auto [host, port] = parts_of(address);
+        // Names are not looked up: a statically linked program, as one wants it on a small board, could not.
+        sockaddr_in four{};
+        sockaddr_in6 six{};
+        four.sin_family = AF_INET, four.sin_port = htons(port), six.sin6_family = AF_INET6, six.sin6_port = htons(port);
+        const bool is_four = inet_pton(AF_INET, host.c_str(), &four.sin_addr) == 1;
+        if (!is_four && inet_pton(AF_INET6, host.c_str(), &six.sin6_addr) != 1)
+            throw Error("'" + host + "' is no IP address; give a number such as 192.168.1.2, or localhost");
+        const auto* to = is_four ? reinterpret_cast<const sockaddr*>(&four) : reinterpret_cast<const sockaddr*>(&six);
+        socket_ = ::socket(to->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        if (socket_ < 0 || ::connect(socket_, to, is_four ? sizeof four : sizeof six) != 0) {
+            const std::string why = std::strerror(errno);
             close();
+            throw ConnectionLost("no simulator at " + address + ": " + why + "; is `skyloop loop` running?");
         }
-        freeaddrinfo(found);
-        if (socket_ < 0) throw ConnectionLost("no simulator at " + address + ": " + std::strerror(error) + "; is `skyloop loop` running?");
         const int on = 1;
         setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
         setsockopt(socket_, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
@@ -694,6 +691,17 @@ public:
     }
 
 private:
+    static std::pair<std::string, std::uint16_t> parts_of(const std::string& address) {
+        const auto colon = address.rfind(':');
+        const std::string port = colon == std::string::npos ? "" : address.substr(colon + 1);
+        if (port.empty() || port.size() > 5 || port.find_first_not_of("0123456789") != std::string::npos ||
+            std::stoi(port) > 65535)
+            throw Error("an address is host:port, not '" + address + "'");
+        std::string host = address.substr(0, colon);
+        if (host == "localhost") host = "127.0.0.1";
+        if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
+        return {host, static_cast<std::uint16_t>(std::stoi(port))};
+    }
     void fill(std::uint8_t* to, std::size_t n) {
         while (n > 0) {
             const ssize_t got = ::recv(socket_, to, n, 0);
@@ -706,26 +714,37 @@ private:
     int socket_ = -1;
 };
 
+// What is left empty the environment says: SKYLOOP_ADDRESS, SKYLOOP_CLOCK, SKYLOOP_SPEED, as set by `skyloop loop`.
 struct Options {
-    std::string address;     // host:port; empty: SKYLOOP_ADDRESS, or 127.0.0.1:4700
-    std::string vehicle;     // may be empty where there is only one
-    bool watch = false;      // only read, hold no time, send nothing
-    bool cpu_clock = false;  // execution time from processor time
-    double speed = 1;        // of the machine stood for, relative to this one
-    std::string name = "skyloop_client.hpp 1";               // for the simulator's log
-    std::optional<std::int64_t> period_ns, duration_ns;      // deadlines this program declares
+    std::string address;           // number:port; by default 127.0.0.1:4700
+    std::string vehicle;           // may be empty where there is only one
+    bool watch = false;            // only read, hold no time, send nothing
+    std::string clock;             // what execution time follows: wall (default) or cpu
+    std::optional<double> speed;   // of the machine stood for, 1 (default) being this one; needs the cpu clock
+    std::string name = "skyloop_client.hpp 1";           // for the simulator's log
+    std::optional<std::int64_t> period_ns, duration_ns;  // deadlines this program declares
+
+    Options completed() const {
+        const auto environment = [](const char* key, const char* otherwise) {
+            const char* value = std::getenv(key);
+            return std::string(value && *value ? value : otherwise);
+        };
+        Options out = *this;
+        if (out.address.empty()) out.address = environment("SKYLOOP_ADDRESS", "127.0.0.1:4700");
+        if (out.clock.empty()) out.clock = environment("SKYLOOP_CLOCK", "wall");
+        if (!out.speed) out.speed = std::atof(environment("SKYLOOP_SPEED", "1").c_str());
+        return out;
+    }
 };
 
 class Client {
 public:
-    explicit Client(const Options& options = {})
-        : clock_(options.cpu_clock, options.speed), connection_(address_of(options)) {
+    explicit Client(const Options& chosen = {})
+        : options_(chosen.completed()), clock_(options_.clock, *options_.speed), connection_(options_.address) {
         Packer out;
-        out.map(10), out.field("type", "hello"), out.field("protocol", std::int64_t{kProtocol});
-        out.field("client", options.name), out.field("vehicle", options.vehicle), out.field("watch", options.watch);
-        out.field("session", ""), out.field("clock", options.cpu_clock ? "cpu" : "wall");
-        out.field("speed", options.speed), out.field("period_ns", options.period_ns);
-        out.field("duration_ns", options.duration_ns);
+        out.map("type", "hello", "protocol", std::int64_t{kProtocol}, "client", options_.name, "session", "",
+                "vehicle", options_.vehicle, "watch", options_.watch, "clock", options_.clock, "speed", *options_.speed,
+                "period_ns", options_.period_ns, "duration_ns", options_.duration_ns);
         connection_.write(out.bytes());
         hello_ = connection_.read();
         const std::string& type = hello_["type"].text();
@@ -782,17 +801,12 @@ public:
     void close(bool bye = true) {
         if (!std::exchange(open_, false)) return;
         Packer out;
-        out.map(1), out.field("type", "bye");
+        out.map("type", "bye");
         try { if (bye) connection_.write(out.bytes()); } catch (const Error&) {}  // gone already: the same
         connection_.close();
     }
 
 private:
-    static std::string address_of(const Options& options) {
-        if (!options.address.empty()) return options.address;
-        const char* address = std::getenv("SKYLOOP_ADDRESS");
-        return address && *address ? address : "127.0.0.1:4700";
-    }
     Value reply() {
         for (;;) {
             Value message = connection_.read();
@@ -811,6 +825,7 @@ private:
         clock_.run_from(t_ns);
     }
 
+    Options options_;
     ExecutionClock clock_;
     SleepMeter sleep_;
     Connection connection_;

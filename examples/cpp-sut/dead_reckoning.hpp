@@ -14,8 +14,8 @@ inline Vector cross(const Vector& a, const Vector& b) {
     return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
 }
 
-// m/s², world axes: the specific force of a sample, turned by the attitude at the sample's instant. To first order: the
-// state is newer by a fraction of a sampling interval.
+// m/s², world axes: the specific force of a sample, turned by the attitude at the sample's instant. To first order:
+// the state is newer by a fraction of a sampling interval.
 inline Vector world_force(const skyloop::ImuSample& sample, const skyloop::VehicleState& state) {
     const double age = 1e-9 * static_cast<double>(state.t_ns - sample.t_ns);
     const Vector turned = cross(state.angular_velocity_body, sample.specific_force);

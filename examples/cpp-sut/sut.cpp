@@ -27,7 +27,8 @@ constexpr const char* kUsage =
 double number(const std::string& option, const std::string& text) {
     char* end = nullptr;
     const double value = std::strtod(text.c_str(), &end);
-    if (text.empty() || *end || !std::isfinite(value)) throw skyloop::Error(option + " needs a number, not '" + text + "'");
+    if (text.empty() || *end || !std::isfinite(value))
+        throw skyloop::Error(option + " needs a number, not '" + text + "'");
     return value;
 }
 
@@ -55,11 +56,7 @@ Arguments parsed(int argc, char** argv) {
     const auto count = [](int& to) { return [&to](const Text& name, const Text& value) { to = whole(name, value); }; };
     const std::map<Text, std::function<void(const Text&, const Text&)>> known{
         {"--address", text(link.address)}, {"--vehicle", text(link.vehicle)}, {"--speed", real(link.speed)},
-        {"--clock",
-         [&link = link](const Text&, const Text& value) {
-             if (value != "wall" && value != "cpu") throw skyloop::Error("--clock is wall or cpu, not '" + value + "'");
-             link.cpu_clock = value == "cpu";
-         }},
+        {"--clock", text(link.clock)},
         {"--stream", text(o.stream)}, {"--samples", count(o.samples)}, {"--altitude", real(o.altitude)},
         {"--fresh", [&o = o](const Text& name, const Text& value) { o.fresh = whole(name, value) != 0; }},
         {"--camera", text(o.camera)}, {"--imu", text(o.imu)}, {"--most-images", count(o.most_images)},
@@ -84,15 +81,17 @@ Arguments parsed(int argc, char** argv) {
     return out;
 }
 
-std::unique_ptr<tasks::Task> made(const std::string& name, tasks::Flight& flight) {
-    if (name == "ascend") return std::make_unique<tasks::Ascend>(flight);
-    if (name == "sensor-characterisation") return std::make_unique<tasks::SensorCharacterisation>(flight);
-    if (name == "relative-position") return std::make_unique<tasks::RelativePosition>(flight);
-    if (name == "face-anchor") return std::make_unique<tasks::FaceAnchor>(flight);
-    if (name == "move-forward") return std::make_unique<tasks::MoveForward>(flight);
-    if (name == "closed-path") return std::make_unique<tasks::ClosedPath>(flight);
-    throw skyloop::Error("no task '" + name + "'; try sut --help");
-}
+using Maker = std::unique_ptr<tasks::Task> (*)(tasks::Flight&);
+template <class Task>
+std::unique_ptr<tasks::Task> made(tasks::Flight& flight) { return std::make_unique<Task>(flight); }
+const std::map<std::string, Maker> kTasks{
+    {"ascend", made<tasks::Ascend>},
+    {"sensor-characterisation", made<tasks::SensorCharacterisation>},
+    {"relative-position", made<tasks::RelativePosition>},
+    {"face-anchor", made<tasks::FaceAnchor>},
+    {"move-forward", made<tasks::MoveForward>},
+    {"closed-path", made<tasks::ClosedPath>},
+};
 
 }  // namespace
 
@@ -102,16 +101,20 @@ int main(int argc, char** argv) try {
         return argc < 2 ? 1 : 0;
     }
     const Arguments arguments = parsed(argc, argv);
+    const auto maker = kTasks.find(arguments.task);
+    if (maker == kTasks.end()) throw skyloop::Error("no task '" + arguments.task + "'; try sut --help");
     skyloop::Client client(arguments.link);
     tasks::Flight flight{client, arguments.options, {}};
-    const auto task = made(arguments.task, flight);
+    const auto task = maker->second(flight);
     if (task->flies() && client.ask().status["landed"].boolean()) tasks::Ascend(flight).perform();
     task->perform();
     if (task->flies()) client.send(skyloop::Hover{});
 
     tasks::Json timings;
-    for (const auto& [name, timing] : flight.timings)
-        timings.raw(name, tasks::Json().add("runs", timing.runs).add("loops", timing.loops).add("time_s", timing.time_s).text());
+    for (const auto& [name, timing] : flight.timings) {
+        tasks::Json one;
+        timings.raw(name, one.add("runs", timing.runs).add("loops", timing.loops).add("time_s", timing.time_s).text());
+    }
     std::cout << task->result().raw("timings", timings.text()).text() << std::endl;
     return 0;
 } catch (const std::exception& error) {

@@ -153,7 +153,8 @@ private:
     }
     void step() override {
         const skyloop::Bundle& now = flight_.client.latest();
-        if (now.t_ns > late_ns_) throw TaskError("not in the air after 20 s; the vehicle is " + now.status["mode"].text());
+        if (now.t_ns > late_ns_)
+            throw TaskError("not in the air after 20 s; the vehicle is " + now.status["mode"].text());
         const std::int64_t later = now.t_ns + 100'000'000;
         // an estimator may need a while before arming is allowed
         if (now.status["armed"].boolean()) flight_.client.sleep_until(later);

@@ -1,5 +1,5 @@
-// Tracks what test_camshift.py draws. Each image on stdin: width, height, where to learn the colour (x, y, width, height),
-// where to begin, bins, how often to track (all int32), then the pixels. One line of JSON each.
+// Tracks what test_camshift.py draws. Each image on stdin: width, height, where to learn the colour (x, y, width,
+// height), where to begin, bins, how often to track (all int32), then the pixels. One line of JSON each.
 #include <cstdio>
 #include <cstring>
 #include <string>

@@ -75,7 +75,11 @@ def lines(done: subprocess.CompletedProcess[bytes]) -> list[Any]:
 def test_every_dtype_arrives(probe: Path) -> None:
     names = "?bBhHiIqQefdFD"
     arrays = {f"a{ord(name)}": np.array([[0, 1, 3], [100, 2, 7]]).astype(name) for name in names}
-    arrays |= {"empty": np.zeros((0, 3)), "scalar": np.array(2.5), "half": np.array([-6e-8, np.inf, -65504.0], "f2")}
+    arrays |= {
+        "empty": np.zeros((900, 0, 3)),
+        "scalar": np.array(2.5),
+        "half": np.array([-6e-8, np.inf, -65504.0], "f2"),
+    }
     (got,) = lines(run(probe, "decode", data=message({"type": "x", **arrays})[4:]))
     for name, array in arrays.items():
         assert got[name]["dtype"] == array.dtype.str
@@ -141,8 +145,8 @@ def test_what_is_no_message_is_refused(probe: Path, head: bytes, why: str) -> No
     ("dtype", "shape", "start"),
     [
         *(("<f8", [3], 0), ("|u1", [9], 0), ("|u1", [1], 9), ("|u1", [-1], 0), ("|u1", [1], -1)),
-        *(("|u1", [2**32, 2**32], 0), ("|u1", [2**62, 4, 0, 9], 0)),
-        *((dtype, [1], 0) for dtype in ("|O8", ">f8", "<f", "<f0", "<f-8")),
+        *(("|u1", [2**32, 2**32], 0), ("|u1", [3, 2**62, 4], 0)),
+        *((dtype, [1], 0) for dtype in ("|O8", ">f8", "<f", "<f0", "<f-8", "", "<", "\0f8", "<\x008", "<f123")),
     ],
 )
 def test_an_array_beyond_its_message_is_refused(probe: Path, dtype: str, shape: list[int], start: int) -> None:
@@ -243,8 +247,11 @@ def test_a_refusal_is_told_in_the_servers_words(probe: Path) -> None:
     ("address", "why"),
     [
         ("nonsense", "host:port"),
-        ("127.0.0.1:1", "no simulator at 127.0.0.1:1"),
-        ("[::1:]:", "host:port"),
+        ("127.0.0.1:99999", "host:port"),
+        ("[::1]:", "host:port"),
+        ("nobody.invalid:1", "no IP address"),
+        ("localhost:1", "no simulator at localhost:1"),
+        ("[::1]:1", "no simulator at [::1]:1"),
     ],
 )
 def test_an_address_that_leads_nowhere(probe: Path, address: str, why: str) -> None:

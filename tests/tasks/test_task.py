@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 import pytest
 
 from skyloop.client.bundle import Bundle
-from skyloop.tasks.task import Task, TaskError
+from skyloop.errors import TaskError
+from skyloop.tasks.task import Task
 
 
 class Counting:

@@ -105,7 +105,7 @@ class InProcess:
         for item in items:
             try:
                 self._simulation.send(item, vehicle=self.vehicle)
-            except SetpointError as error:
+            except (SetpointError, TypeError, ValueError) as error:
                 refused.append(str(error))
         return tuple(refused)
 
@@ -128,7 +128,7 @@ class InProcess:
     def _news(self, stream: str) -> Any:
         """The newest message of a stream, unless it was given already."""
         message = self._simulation.bus.newest(stream)
-        return None if message is None or self._given.get(stream) == message.index else message
+        return None if message is None or message.index <= self._given.get(stream, -1) else message
 
     def _own_streams(self) -> list[str]:
         return [

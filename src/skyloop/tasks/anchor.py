@@ -24,8 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skyloop.errors import SetupError
-from skyloop.tasks.task import TaskError
+from skyloop.errors import SetupError, TaskError
 
 Window = tuple[int, int, int, int]
 """First column, first row, width, height, px."""

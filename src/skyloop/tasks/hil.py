@@ -23,12 +23,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from skyloop.errors import unknown_name
+from skyloop.errors import TaskError, unknown_name
 from skyloop.messages import Arm, Array, Hover, TakeOff, Velocity
 from skyloop.streams import NS_PER_S, StreamInfo
 from skyloop.tasks.anchor import BLUE_BOARD, Anchor, AnchorTracker, Intrinsics, Roi
 from skyloop.tasks.dead_reckoning import DeadReckoning
-from skyloop.tasks.task import Bundle, Record, Session, Task, TaskError
+from skyloop.tasks.task import Bundle, Record, Session, Task
 
 STOP = Velocity(np.zeros(3), "body")
 
@@ -52,8 +52,8 @@ class Ascend(Task):
     flies: ClassVar[bool] = False
     altitude: float = 1.5
     """m above where it stands."""
-    stillness: float = 0.03
-    """m/s below which it hovers, for half a second."""
+    stillness: float = 0.01
+    """m/s below which it hovers, for a second: it creeps before it stands."""
     patience: float = 20.0
     """s before it gives up."""
 
@@ -63,7 +63,7 @@ class Ascend(Task):
         self._late_ns = self._bundle.t_ns + round(self.patience * NS_PER_S)
 
     def is_done(self) -> bool:
-        return self._still >= 5
+        return self._still >= 10
 
     def step(self) -> None:
         if self._bundle.t_ns > self._late_ns:

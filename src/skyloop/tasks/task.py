@@ -18,10 +18,6 @@ from skyloop.messages import Request, Setpoint
 from skyloop.streams import NS_PER_S, StreamInfo
 
 
-class TaskError(SkyloopError):
-    """A task cannot go on: nothing is seen of its anchor, or the vehicle does not do as told."""
-
-
 class Bundle(Protocol):
     """An answer: `skyloop.client.bundle.Bundle`."""
 
