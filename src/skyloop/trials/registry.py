@@ -17,5 +17,9 @@ REPRODUCTIONS = {
         "skyloop.trials.offline",
         "frames per second of a recording by radar, storage and quality, Table 5 of the airloop paper",
     ),
+    "sync-hil": (
+        "skyloop.trials.sync_hil",
+        "software on the host, on a slow target, and there without synchronised time, Tables I to V of synchronised-hil",
+    ),
 }
 """name: (module with reproduce(quick, folder) -> list[Result], one line)."""

@@ -27,7 +27,7 @@ from skyloop.scenario import Scenario, load_scenario
 from skyloop.sizing import OUTPUT, sut_result
 from skyloop.trials.result_files import write_results
 from skyloop.trials.sync_hil_claims import claims, claims_text
-from skyloop.trials.sync_hil_targets import host, slow_target, slow_target_name
+from skyloop.trials.sync_hil_targets import free_target, host, target, told
 
 PAPER = "synchronised-hil"
 RUNS, QUICK_RUNS = 10, 2
@@ -91,18 +91,18 @@ def setups() -> dict[str, Setup]:
     free = LoopOptions(mode="none", pace=SLOW_SIMULATOR, hang_s=600.0)
     return {
         "host": Setup("host", host),
-        "target": Setup("target", slow_target, LoopOptions(hang_s=600.0)),
-        "target, no sync": Setup("target, no sync", slow_target, free),
+        "target": Setup("target", target, LoopOptions(hang_s=600.0)),
+        "target, no sync": Setup("target, no sync", free_target, free),
     }
 
 
 def fly_task(setup: Setup, scenario: Scenario, arguments: Sequence[str], folder: Path) -> Flown:
     """One run of the SUT; raises LinkError with its last words when it fails."""
-    target = setup.target(arguments)
-    summary = run_loop(scenario, folder, setup.options, target)
+    runs_on = setup.target(arguments)
+    summary = run_loop(scenario, folder, setup.options, runs_on)
     result = sut_result(folder / OUTPUT)
     if not result:
-        raise LinkError(f"the SUT gave no result on '{setup.name}': {target.ended()}")
+        raise LinkError(f"the SUT gave no result on '{setup.name}': {runs_on.ended()}")
     with (folder / "streams" / "truth" / "drone.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     names = ("t_ns", "position_0", "position_1", "position_2", *(f"quat_wxyz_{k}" for k in range(4)))
@@ -208,7 +208,7 @@ def cells(table: str, measured: dict[str, list[dict[str, float]]]) -> list[Resul
         for what in rows[0]:
             values = [row[what] for row in rows]
             published, sd = PUBLISHED[table][name][what]
-            conditions = {"sut": name, "target": slow_target_name() if name != "host" else "this machine"}
+            conditions = {"sut": told(name)}
             if sd is not None:
                 conditions["published_sd"] = str(sd)
             mean, spread = statistics.mean(values), statistics.stdev(values) if len(values) > 1 else None
@@ -223,18 +223,18 @@ def characterisation(place: Path, samples: int) -> list[Result]:
     scenario = load_scenario("face-anchor", {"duration": 600.0})
     free = LoopOptions(mode="none", hang_s=600.0)
     delayed = LoopOptions(delays=REAL_DELAYS, hang_s=600.0)
-    rows = (("virtual, target", slow_target, free), ("virtual, host", host, free), ("real delays", host, delayed))
+    rows = (("virtual, target", free_target, free), ("virtual, host", host, free), ("real delays", host, delayed))
     published = {
         ("virtual, target", "range"): 0.0492, ("virtual, target", "front"): 0.2510,
         ("virtual, host", "range"): 0.0441, ("virtual, host", "front"): 0.0561,
         ("real delays", "range"): 0.0977, ("real delays", "front"): 0.0374,
     }  # fmt: skip
     results = []
-    for name, target, options in rows:
+    for name, runs_on, options in rows:
         for stream in ("range", "front"):
             arguments = ["sensor-characterisation", "--stream", stream, "--samples", str(samples), "--fresh", "0"]
             folder = place / f"table-i-{name.replace(', ', '-').replace(' ', '-')}-{stream}"
-            flown = fly_task(Setup(name, target, options), scenario, arguments, folder)
+            flown = fly_task(Setup(name, runs_on, options), scenario, arguments, folder)
             value = flown.result["seconds_per_sample"]
             conditions = {"samples": samples, "mode": options.mode}
             cell = f"{name}: {'rangefinder' if stream == 'range' else 'camera'}"

@@ -2,50 +2,49 @@
 
 from __future__ import annotations
 
-import functools
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
 from skyloop.errors import SetupError
-from skyloop.links.targets import EmulatedBoard, LocalProcess, Target, ThrottledProcess, compiled
+from skyloop.links.targets import COMPILER, EMULATOR, EmulatedBoard, LocalProcess, Target, ThrottledProcess, runnable
 
-SHARE = 0.1
-"""Of a core, for a target where no board can be emulated."""
-
-
-@functools.cache
-def source() -> Path:
-    """Of the C++ SUT: beside the package in a checkout, inside it once installed."""
-    package = Path(__file__).parent.parent
-    for root in (package.parent.parent, package / "cpp"):
-        if (root / "examples" / "cpp-sut" / "sut.cpp").exists():
-            return root / "examples" / "cpp-sut" / "sut.cpp"
-    raise SetupError("the C++ SUT is not here (examples/cpp-sut/sut.cpp); use a checkout of skyloop")
+SLOWNESS = 0.03
+"""Share of a core the board has: with it an image takes about as long as the loop of the paper's Raspberry Pi."""
 
 
-def includes() -> list[Path]:
-    return [source().parent.parent.parent / "clients" / "cpp", source().parent]
+def source() -> str:
+    """Of the C++ SUT: beside the package in a checkout."""
+    path = Path(__file__).parents[3] / "examples" / "cpp-sut" / "sut.cpp"
+    if not path.exists():
+        raise SetupError("the C++ SUT (examples/cpp-sut) is only in a checkout of skyloop; reproduce sync-hil there")
+    return str(path)
 
 
 def host(arguments: Sequence[str]) -> Target:
     """On this machine; execution time is its own processor time, so that other work here does not count."""
-    return LocalProcess([str(compiled(source(), includes())), *arguments], clock="cpu", name="host")
+    return LocalProcess([source(), *arguments], clock="cpu", name="host")
 
 
-def slow_target(arguments: Sequence[str]) -> Target:
+def target(arguments: Sequence[str]) -> Target:
+    """The board's own processor time, on a share of a core."""
     if board_is_here():
-        return EmulatedBoard(source(), includes(), arguments, clock="cpu")
-    return ThrottledProcess([str(compiled(source(), includes())), *arguments], SHARE)
+        return EmulatedBoard([source(), *arguments], clock="cpu", speed=SLOWNESS)
+    return LocalProcess([source(), *arguments], clock="cpu", speed=SLOWNESS, name="slow process")
 
 
-@functools.cache
+def free_target(arguments: Sequence[str]) -> Target:
+    """The same board, really slowed down, for when nobody keeps its time."""
+    return ThrottledProcess(runnable([source(), *arguments], board=board_is_here()), SLOWNESS)
+
+
 def board_is_here() -> bool:
-    try:
-        EmulatedBoard(source(), includes(), ())
-    except SetupError:
-        return False
-    return True
+    return shutil.which(EMULATOR) is not None and shutil.which(COMPILER) is not None
 
 
-def slow_target_name() -> str:
-    return "aarch64 board emulated by qemu" if board_is_here() else f"{SHARE:g} of a core of this machine"
+def told(name: str) -> str:
+    """What the results say of where it ran."""
+    if name == "host":
+        return "this machine, on its processor time"
+    machine = "an aarch64 board emulated by qemu" if board_is_here() else "a process of this machine"
+    return f"{machine}, with {SLOWNESS:g} of a core"
