@@ -103,8 +103,8 @@ def test_moving_forward_ends_abeam(sut: Path) -> None:
 def test_a_closed_path_closes(sut: Path) -> None:
     flight = SmallFlight((5, 0.3), math.pi / 2)
     result = fly(flight, sut, "closed-path", "--distance", "1.5")
-    # what is flown on after each leg is alike on opposite sides, but of the last some is still to come when it looks
-    assert np.hypot(*flight.position) < 0.25
+    # what is flown on after each leg is alike on opposite sides
+    assert np.hypot(*flight.position) < 0.15
     assert result["displacement"] == pytest.approx(np.hypot(*flight.position), abs=0.1)
     assert 8 < result["time_s"] < 20
 
