@@ -19,7 +19,7 @@ REPRODUCTIONS = {
     ),
     "sync-hil": (
         "skyloop.trials.sync_hil",
-        "software on the host, on a slow target, and there without synchronised time, Tables I to V of synchronised-hil",
+        "software on the host, on a slow target, and there without synchronised time, synchronised-hil",
     ),
 }
 """name: (module with reproduce(quick, folder) -> list[Result], one line)."""

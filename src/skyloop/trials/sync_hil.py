@@ -189,13 +189,20 @@ def reproduce(*, quick: bool = False, folder: Path | None = None) -> list[Result
     return [*results, *(verdict.result(PAPER) for verdict in verdicts)]
 
 
+def run_of(name: str, k: int) -> Scenario:
+    """The k-th run of a scenario: another seed, and a start turned by up to 4 degrees, for a task that only turns."""
+    base = load_scenario(name)
+    turned = base.vehicles[0].yaw_deg + 4.0 * (2.0 * ((k * 0.618034) % 1.0) - 1.0)
+    return load_scenario(name, {"seed": 1 + k, "vehicles.drone.yaw_deg": turned})
+
+
 def fly_experiment(experiment: Experiment, runs: int, place: Path) -> dict[str, list[dict[str, float]]]:
     """By where the SUT ran, what each run gave; run k has seed k on every machine."""
     known = setups()
     measured: dict[str, list[dict[str, float]]] = {}
     for name in experiment.where:
         for k in range(runs):
-            scenario = load_scenario(experiment.scenario, {"seed": 1 + k})
+            scenario = run_of(experiment.scenario, k)
             folder = place / f"{experiment.task}-{name.replace(', ', '-').replace(' ', '-')}-{k}"
             flown = fly_task(known[name], scenario, [experiment.task], folder)
             measured.setdefault(name, []).append(experiment.measure(flown, scenario))

@@ -9,7 +9,7 @@ from pathlib import Path
 from skyloop.errors import SetupError
 from skyloop.links.targets import COMPILER, EMULATOR, EmulatedBoard, LocalProcess, Target, ThrottledProcess, runnable
 
-SLOWNESS = 0.03
+SLOWNESS = 0.01
 """Share of a core the board has: with it an image takes about as long as the loop of the paper's Raspberry Pi."""
 
 
