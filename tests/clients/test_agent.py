@@ -272,7 +272,7 @@ def test_a_sut_that_does_not_notice_that_the_simulator_has_gone_is_ended(
     simulator: Callable[..., ScriptedSimulator], agent: Callable[..., subprocess.Popen[str]]
 ) -> None:
     asked = simulator(at_once)
-    program = CONNECT + "print(os.getpid(), flush=True); session.ask(); time.sleep(60)"
+    program = CONNECT + "print(os.getpid(), flush=True)\ntry: session.ask()\nfinally: time.sleep(60)"
     process = agent(asked.address, [], program)
     asked.question()
     asked.close()

@@ -15,7 +15,7 @@ processes of the SUT share one ET, and in mode `sync` the agent, not the SUT, st
 
 ET counts from the moment the group may go on to the moment its question is here whole. So it takes in what the SUT
 spends on decoding and encoding, and on a wall clock the way over the loopback, both of which its own client leaves out:
-some 0.5 ms per question with the Python client. What that client says of the time between two answers, `now()`, is its
+some 0.3 ms per question with the Python client. What that client says of the time between two answers, `now()`, is its
 own reckoning, and too much where another thread's question has stopped it meanwhile.
 
 In modes `none` and `realtime` nothing is frozen.
