@@ -45,7 +45,8 @@ LOOK_S = 3e-4
 POLL_S = 0.002
 """Wall s from one look at the processor clock to the next."""
 PERIOD_S = 0.01
-"""Wall s of a throttled process's run and rest together."""
+"""Wall s of a throttled process's run and rest together, unless its run would then be shorter than `SHORTEST_RUN_S`."""
+SHORTEST_RUN_S = 0.001
 GRACE_S = 2.0
 """Wall s a SUT has to end, or to come back, after the simulator has gone."""
 
@@ -344,10 +345,11 @@ class Agent:
         if self._share >= 1.0:
             return 1.0
         self._count()
+        period = max(PERIOD_S, SHORTEST_RUN_S / self._share)
         rests = (1.0 - self._share) / self._share
-        self._rested_s = min(self._rested_s, self._ran_s * rests + PERIOD_S)
+        self._rested_s = min(self._rested_s, self._ran_s * rests + period)
         owed = self._ran_s * rests - self._rested_s
-        turn = PERIOD_S * (1.0 - self._share)
+        turn = period * (1.0 - self._share)
         if owed >= turn:
             self._group.stop("throttle")
         elif owed <= 0.0:
