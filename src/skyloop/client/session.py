@@ -167,12 +167,12 @@ class Pipe:
 
     def __init__(self, address: str, timeout: float | None) -> None:
         host, _, port = address.rpartition(":")
-        if not host or not port.isdecimal():
+        if not host or not port.isdecimal() or int(port) > 0xFFFF:
             raise LinkError(f"'{address}' is no address; give host:port, such as 127.0.0.1:{DEFAULT_PORT}")
         self._name = address
         try:
             self._socket = socket.create_connection((host, int(port)), timeout=timeout)
-        except (OSError, OverflowError, UnicodeError) as error:
+        except (OSError, UnicodeError) as error:
             raise LinkError(f"cannot reach a simulator at {address}: {error}; is `skyloop loop` running?") from None
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 

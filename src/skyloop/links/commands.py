@@ -33,6 +33,10 @@ def taken(item: Any) -> Setpoint | Request:
     for field in fields(item):
         value = getattr(item, field.name)
         place = f"{type(item).__name__}.{field.name}"
+        if isinstance(value, str) != (field.type == "str"):
+            raise SetpointError(
+                f"{place} is a {type(value).__name__}; give {'text' if field.type == 'str' else 'numbers'}"
+            )
         if isinstance(value, tuple | list | np.ndarray):
             # kept beyond the bytes they came in, and owned by nobody else
             value = arrays[field.name] = _numbers(value, place)

@@ -6,8 +6,11 @@ bounded, and none of them can hold up the simulation. Whole messages go to `inbo
 
 from __future__ import annotations
 
+import fcntl
 import selectors
 import socket
+import sys
+import termios
 import threading
 import time
 from collections import deque
@@ -57,6 +60,7 @@ class Peer:
         """The simulation wants to hear no more of it, whatever is still in the inbox."""
         self._connected = self._began = self._took = time.monotonic()
         """When it connected, began the message that is coming in, last read something that was left for it."""
+        self._queued = 0
 
     def welcome(self) -> None:
         """It said a proper hello: larger messages are allowed from now on."""
@@ -131,6 +135,8 @@ class Peer:
     def is_late(self) -> str:
         """What it is late with, or nothing."""
         now = time.monotonic()
+        if (queued := self._system_holds()) != self._queued:
+            self._queued, self._took = queued, now
         if not self.given and now - self._connected > HELLO_S:
             return f"no hello within {HELLO_S:g} s"
         if self._outbox and now - self._took > SILENCE_S:
@@ -138,6 +144,12 @@ class Peer:
         if self._inlet.is_within and now - self._began > SILENCE_S:
             return f"half a message, then {SILENCE_S:g} s of silence"
         return ""
+
+    def _system_holds(self) -> int:
+        """Bytes that the peer's machine has not taken: megabytes, at which a slow line can be seen to move."""
+        with suppress(OSError):
+            return int.from_bytes(fcntl.ioctl(self._socket, termios.TIOCOUTQ, bytes(4)), sys.byteorder)
+        return 0
 
     @property
     def unread(self) -> int:
@@ -186,6 +198,8 @@ class Door:
 
     def _listener(self, host: str, port: int) -> socket.socket:
         try:
+            if not 0 <= port <= 0xFFFF:
+                raise OverflowError("ports are numbers up to 65535")
             address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
             listener = socket.socket(address[0], socket.SOCK_STREAM)
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

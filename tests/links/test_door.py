@@ -1,0 +1,491 @@
+"""Hostile and broken peers: whatever they do, the simulator flies on, says what happened and frees what they held."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import struct
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from link_rig import Rig, Stranger, eventually, flying, held, said
+from skyloop.client.wire import PROTOCOL
+from skyloop.errors import CodecError, LinkEnded, LinkError
+from skyloop.links import door as door_module
+from skyloop.links.door import MOST_PEERS, MOST_UNREAD, MOST_WAITING, Door
+from skyloop.messages import Arm, Attitude, Disarm, Goal, Motors, Position, Rates, TakeOff, Velocity
+
+SECOND = 1_000_000_000
+NAN, INF = float("nan"), float("inf")
+
+
+@pytest.fixture(scope="module")
+def one_rig() -> Iterator[Rig]:
+    with flying(ports=2) as rig:
+        yield rig
+
+
+@pytest.fixture
+def rig(one_rig: Rig) -> Iterator[Rig]:
+    """Before and after each test the same descriptors and threads are held, and after it the simulator still flies."""
+    still_flies(one_rig)
+    assert eventually(lambda: not one_rig.door._peers)
+    before = held()
+    one_rig.news.clear()
+    yield one_rig
+    assert eventually(lambda: not one_rig.door._peers)
+    assert eventually(lambda: held() <= before), (held(), before)
+    assert one_rig.error is None
+    still_flies(one_rig)
+
+
+def still_flies(rig: Rig) -> None:
+    # the last pilot's goodbye may still be on its way
+    session = eventually(lambda: _session(rig))
+    with session:
+        t_ns = session.ask().t_ns
+        assert session.ask(until_ns=t_ns + 20_000_000).t_ns == max(t_ns + 20_000_000, t_ns)
+
+
+def _session(rig: Rig) -> Any:
+    with contextlib.suppress(LinkError):
+        return rig.connect(clock=lambda: 0)
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"\x00" * 64, "no record"),
+        (b"\xff" * 64, "announced"),
+        (b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", "announced"),
+        (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" * 20, "announced"),
+        (struct.pack("<I", 0xFFFF_FFFF), "4294967295 bytes was announced"),
+        (struct.pack("<I", (64 << 10) + 1), "65537 bytes was announced"),
+        (struct.pack("<I", 0), "no record"),
+        (struct.pack("<II", 6, 2) + b"\x80\x80\x80", "no record"),
+        (said(kind="hello"), "no type"),
+        (said(type=5), "no type"),
+    ],
+)
+def test_strangers_are_refused_with_a_reason(rig: Rig, data: bytes, words: str) -> None:
+    with Stranger(rig) as stranger:
+        assert words in stranger.raw(data + b"x" * 5).why()
+    rig.news_of("refused", words)
+
+
+def test_much_garbage_after_the_first(rig: Rig) -> None:
+    with Stranger(rig) as stranger, contextlib.suppress(ConnectionError):
+        for _ in range(100):
+            stranger.raw(b"garbage" * 10_000)
+    rig.news_of("refused", "announced")
+
+
+@pytest.mark.parametrize("part", [b"", b"\x20", struct.pack("<I", 60) + b"half"])
+def test_a_hello_must_come_soon(rig: Rig, monkeypatch: pytest.MonkeyPatch, part: bytes) -> None:
+    monkeypatch.setattr(door_module, "HELLO_S", 0.2)
+    with Stranger(rig) as stranger:
+        assert "no hello within 0.2 s" in stranger.raw(part).why()
+    rig.news_of("refused", "no hello")
+
+
+def test_pings_are_no_hello(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else 64 strangers who only ping could keep everybody out."""
+    monkeypatch.setattr(door_module, "HELLO_S", 0.3)
+    with Stranger(rig) as stranger:
+        answer = {"type": "pong"}
+        while answer["type"] == "pong":
+            answer = stranger.say(type="ping", number=1).hear()
+        assert "no hello" in answer["why"]
+
+
+def test_half_a_message_then_silence(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(door_module, "SILENCE_S", 0.2)
+    with Stranger(rig) as stranger:
+        hello = stranger.hello()
+        stranger.raw(said(type="ask", number=1, et_ns=hello["t_ns"])[:-3])
+        assert "half a message, then 0.2 s of silence" in stranger.why()
+    rig.news_of("left", "half a message")
+
+
+def test_messages_that_overlap_reads_are_no_silence(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody who never stops talking always has half a message on its way."""
+    monkeypatch.setattr(door_module, "SILENCE_S", 0.3)
+    with Stranger(rig) as stranger:
+        hello = stranger.hello()
+        message = said(type="progress", et_ns=hello["t_ns"])
+        stranger.raw(message[:7])
+        for _ in range(40):
+            stranger.raw(message[7:] + message[:7])
+            assert not eventually(lambda: stranger.socket.fileno() < 0, 0.02)
+        stranger.raw(message[7:])
+        assert stranger.ask(hello["t_ns"])["type"] == "reply"
+
+
+def test_a_thousand_connects_one_after_the_other(rig: Rig) -> None:
+    for k in range(1000):
+        with Stranger(rig) as stranger:
+            if k % 3 == 0:
+                stranger.raw(b"\x00\x00")
+            if k % 3 == 1:
+                # gone with a reset instead of a goodbye
+                stranger.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    rig.news_of("closed the connection")
+
+
+def test_two_hundred_connects_at_once(rig: Rig) -> None:
+    strangers = [Stranger(rig) for _ in range(200)]
+    eventually(lambda: len(rig.door._peers) == MOST_PEERS)
+    refusals = [stranger.hear() for stranger in strangers[MOST_PEERS:]]
+    assert all(f"already {MOST_PEERS} connections" in refusal["why"] for refusal in refusals)
+    with pytest.raises(LinkError, match="refused by .*: there are already 64 connections"):
+        rig.connect()
+    for stranger in strangers:
+        stranger.close()
+
+
+def deaf(rig: Rig) -> Stranger:
+    """A peer whose machine takes little that it does not read."""
+    stranger = Stranger.__new__(Stranger)
+    stranger.socket = socket.socket()
+    stranger.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    stranger.socket.settimeout(20.0)
+    stranger.socket.connect(("127.0.0.1", rig.door.ports[0]))
+    return stranger
+
+
+def fill(rig: Rig, stranger: Stranger) -> int:
+    """Ask without reading, until more waits for it than the system holds; returns how often."""
+    t_ns = stranger.hello()["t_ns"]
+    question = said(type="ask", number=1, et_ns=t_ns, send=["no command"] * 16_000)
+    (peer,) = rig.door._peers.values()
+    for asked in range(1, 50):
+        before = rig.link.timeline.count
+        stranger.raw(question)
+        assert eventually(lambda before=before: rig.link.timeline.count > before)
+        if peer.unread:
+            return asked
+    raise AssertionError("the system holds everything")
+
+
+def test_a_peer_that_never_reads_a_large_answer(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(door_module, "SILENCE_S", 0.3)
+    with deaf(rig) as stranger:
+        fill(rig, stranger)
+        rig.news_of("left", "did not read its answer within 0.3 s")
+
+
+def test_a_slow_reader_is_no_deaf_one(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(door_module, "SILENCE_S", 0.8)
+    with deaf(rig) as stranger:
+        fill(rig, stranger)
+        (peer,) = rig.door._peers.values()
+        # a little now and then, for longer than anybody may be silent
+        for _ in range(150):
+            stranger.socket.recv(1 << 16)
+            assert not eventually(lambda: not peer.open, 0.01)
+        assert peer.unread
+
+
+def test_a_thousand_pings_read_late(rig: Rig) -> None:
+    with Stranger(rig) as stranger:
+        stranger.raw(b"".join(said(type="ping", number=k) for k in range(1000)))
+        assert [stranger.hear()["number"] for _ in range(1000)] == list(range(1000))
+
+
+def test_pings_never_read(rig: Rig) -> None:
+    with deaf(rig) as stranger:
+        stranger.hello()
+        most = 0
+        pings = said(type="ping", number=1) * 100
+        with contextlib.suppress(ConnectionError):
+            for _ in range(5000):
+                stranger.raw(pings)
+                most = max([most, *(peer.unread for peer in [*rig.door._peers.values()])])
+        rig.news_of("left", f"{MOST_UNREAD} answers were not read")
+        assert most <= MOST_UNREAD + 1
+
+
+def test_a_ping_is_no_place_for_data(rig: Rig) -> None:
+    with Stranger(rig) as stranger:
+        assert "ping" in stranger.say(type="ping", number="x" * 60_000).why()
+
+
+def test_gone_at_every_byte_of_a_session(rig: Rig) -> None:
+    ends = 0
+    offset = 0
+    while True:
+        t_ns = rig.simulation.clock.now_ns + SECOND // 2
+        session = b"".join(
+            (
+                said(type="hello", protocol=PROTOCOL),
+                said(type="ask", number=1, et_ns=t_ns, send=[Velocity(np.ones(3))]),
+                said(type="ask", number=2, et_ns=t_ns + 1000, want=None),
+                said(type="bye"),
+            )
+        )
+        with Stranger(rig) as stranger:
+            stranger.raw(session[:offset])
+            if offset % 2:
+                stranger.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        if offset >= len(session):
+            ends += 1
+        if ends > 5:
+            break
+        offset += 1
+        if offset % 20 == 0:
+            rig.news.clear()
+            assert rig.error is None
+    assert eventually(lambda: not rig.link.roster.pilots)
+    rig.news_of("left")
+
+
+def test_two_clients_claim_one_vehicle(rig: Rig) -> None:
+    with rig.connect(clock=lambda: 0) as first:
+        with pytest.raises(LinkError, match=r"refused by .*'drone' is flown by 127\.0\.0\.1:\d+ already"):
+            rig.connect()
+        with rig.connect(watch=True) as watcher:
+            assert watcher.vehicle == "drone"
+        t_ns = first.ask().t_ns
+        assert first.ask(until_ns=t_ns + SECOND // 10).t_ns == t_ns + SECOND // 10
+    rig.news_of("refused", "is flown by")
+
+
+@pytest.mark.parametrize(
+    ("hello", "words"),
+    [
+        ({"protocol": 2}, "protocol 2 is not spoken here; this simulator speaks 1"),
+        ({"protocol": "1"}, "'protocol' must be an integer"),
+        ({"protocol": None}, "'protocol' must be an integer"),
+        ({"vehicle": "drown"}, "no vehicle named 'drown'; there are drone"),
+        ({"vehicle": "x" * 60_000}, "no vehicle named 'xxx"),
+        ({"vehicle": ["drone"]}, "no vehicle"),
+        ({"vehicle": np.ones(3)}, "hello"),
+        ({"session": "0123456789abcdef"}, "there is no such session"),
+        ({"session": np.ones(2)}, "hello"),
+        ({"period_ns": "soon"}, "'period_ns' must be an integer"),
+        ({"duration_ns": 1 << 63}, "'duration_ns' must be an integer"),
+    ],
+)
+def test_wrong_hellos(rig: Rig, hello: dict[str, Any], words: str) -> None:
+    with Stranger(rig) as stranger:
+        why = stranger.say(**{"type": "hello", "protocol": PROTOCOL, **hello}).why()
+        assert words in why
+        assert len(why) <= 300
+    assert len(rig.news_of("refused", words)) < 400
+
+
+def test_hello_is_missing(rig: Rig) -> None:
+    for message in (
+        {"type": "ask", "number": 1, "et_ns": 0},
+        {"type": "progress", "et_ns": 0},
+        {"type": "t" * 1000},
+        {"type": "hello"},
+    ):
+        with Stranger(rig) as stranger:
+            why = stranger.say(**message).why()
+            assert "before a hello" in why or "lacks or misstates 'protocol'" in why
+
+
+def test_a_hello_after_a_mistake_is_not_listened_to(rig: Rig) -> None:
+    """It would leave a pilot whom nobody can hear, and who holds time."""
+    with Stranger(rig) as stranger:
+        stranger.raw(said(type="ask", number=1, et_ns=0) + said(type="hello", protocol=PROTOCOL))
+        assert "before a hello" in stranger.why()
+    assert eventually(lambda: rig.news)
+    assert not any("connected" in line for line in rig.news)
+
+
+def with_session(rig: Rig, message: dict[str, Any]) -> str:
+    with Stranger(rig) as stranger:
+        t_ns = stranger.hello()["t_ns"]
+        for key in ("et_ns", "until_ns"):
+            if isinstance(message.get(key), str) and message[key].startswith("+"):
+                message = {**message, key: t_ns + int(message[key][1:])}
+        return stranger.say(**{"type": "ask", "number": 1, "et_ns": t_ns, **message}).why()
+
+
+@pytest.mark.parametrize(
+    ("message", "words"),
+    [
+        ({"type": "hello", "protocol": PROTOCOL}, "hello was said twice"),
+        ({"et_ns": "+-1"}, "execution time went back"),
+        ({"et_ns": -5}, "execution time went back"),
+        ({"et_ns": "+4000000000000"}, "leapt by more than an hour"),
+        ({"type": "progress", "et_ns": "+4000000000000"}, "leapt by more than an hour"),
+        ({"et_ns": 1.5}, "'et_ns' must be an integer"),
+        ({"et_ns": NAN}, "'et_ns' must be an integer"),
+        ({"et_ns": None}, "'et_ns' must be an integer"),
+        ({"et_ns": np.zeros(1, np.int64)}, "'et_ns' must be an integer"),
+        ({"number": (1 << 64) - 1}, "'number' must be an integer"),
+        ({"number": 1e300}, "'number' must be an integer"),
+        ({"number": "one"}, "'number' must be an integer"),
+        ({"until_ns": INF}, "'until_ns' must be an integer"),
+        ({"slept_ns": [1]}, "'slept_ns' must be an integer"),
+        ({"want": ["smell"]}, "no stream named 'smell'"),
+        ({"fresh": ["smell"]}, "no stream named 'smell'"),
+        ({"want": "status"}, "no stream named 's'"),
+        ({"want": ["x" * 900_000]}, "no stream named 'xxx"),
+        ({"want": [["status"]]}, "lacks or misstates"),
+        ({"want": [np.ones(3)]}, "lacks or misstates"),
+        ({"want": 5}, "lacks or misstates"),
+        ({"send": 5}, "lacks or misstates"),
+        ({"send": None}, "lacks or misstates"),
+    ],
+)
+def test_wrong_questions(rig: Rig, message: dict[str, Any], words: str) -> None:
+    assert words in with_session(rig, message)
+    rig.news_of("left", words)
+
+
+def test_a_question_before_the_last_one_was_answered(rig: Rig) -> None:
+    with Stranger(rig) as stranger:
+        t_ns = stranger.hello()["t_ns"]
+        first = said(type="ask", number=1, et_ns=t_ns, until_ns=t_ns + 3000 * SECOND)
+        assert "before the last one was answered" in stranger.raw(first + first).why()
+    rig.news_of("left", "before the last one")
+
+
+def test_messages_of_a_newer_protocol_are_ignored(rig: Rig) -> None:
+    with Stranger(rig) as stranger:
+        t_ns = stranger.hello(flavour="new")["t_ns"]
+        stranger.say(type="weather", wind=np.ones(3))
+        reply = stranger.ask(t_ns, colour=3, send=[{"@": "Somersault", "turns": 2}, {"@": "Arm", "gently": True}, 5])
+        assert reply["refused"] == [
+            "Somersault is neither a setpoint nor a request",
+            "int is neither a setpoint nor a request",
+        ]
+        assert reply["status"].armed
+        assert not stranger.ask(reply["t_ns"], 2, send=[Disarm()])["status"].armed
+
+
+BAD_COMMANDS = [
+    Velocity(np.array([NAN, 0.0, 0.0])),
+    Velocity(np.array([0.0, INF, 0.0])),
+    Velocity(np.zeros(2)),
+    Velocity(np.zeros((3, 1))),
+    Velocity(np.zeros((0, 3))),
+    Velocity(np.zeros(100_000)),
+    Velocity(np.zeros(3, complex)),
+    Velocity(np.full(3, 1e300)),
+    Velocity([1, 2]),  # type: ignore[arg-type]
+    Velocity([[1], [2, 3]]),  # type: ignore[arg-type]
+    Velocity("fast"),  # type: ignore[arg-type]
+    Velocity({"x": 1.0}),  # type: ignore[arg-type]
+    Velocity(None),  # type: ignore[arg-type]
+    Velocity(np.zeros(3), frame="ship"),
+    Velocity(np.zeros(3), frame=[1, 2]),  # type: ignore[arg-type]
+    Velocity(np.zeros(3), yaw=NAN),
+    Velocity(np.zeros(3), yaw_rate="left"),  # type: ignore[arg-type]
+    Velocity(np.zeros(3), yaw=Arm()),  # type: ignore[arg-type]
+    Position(np.zeros(4)),
+    Position(np.zeros(3), jerk=np.full(3, -1e200)),
+    Attitude(np.zeros(4), 1.0),
+    Attitude(np.full(4, 1e300), 1.0),
+    Attitude(np.array([1.0, 0.0, 0.0, 0.0]), -INF),
+    Rates(np.zeros(3), np.zeros(3)),  # type: ignore[arg-type]
+    Motors(np.zeros(3)),
+    Goal(np.array([1e30, 0.0, 0.0])),
+    TakeOff(NAN),
+    TakeOff(-1.0),
+    TakeOff(1e300),
+    TakeOff("high"),  # type: ignore[arg-type]
+    TakeOff([2.0]),  # type: ignore[arg-type]
+]
+
+
+def test_commands_that_cannot_be_obeyed_are_refused_one_by_one(rig: Rig) -> None:
+    with rig.connect(clock=lambda: 0) as session:
+        session.send(Arm())
+        for command in BAD_COMMANDS:
+            bundle = session.send(command)
+            assert len(bundle.refused) == 1, command
+            assert type(command).__name__ in bundle.refused[0]
+        assert len(session.send(*BAD_COMMANDS).refused) == len(BAD_COMMANDS)
+        bundle = session.sleep_until(session.now() + SECOND // 2)
+        assert bundle.status.armed
+        assert np.isfinite(bundle.state.position).all()
+        session.send(Disarm())
+
+
+def test_what_is_too_large_to_send_is_refused_before_it_is_sent(rig: Rig) -> None:
+    with rig.connect(clock=lambda: 0) as session:
+        with pytest.raises(CodecError, match="more than the 1048576"):
+            session.send(Velocity(np.zeros(200_000)))
+        assert session.ask().status.mode == "disarmed"
+    with Stranger(rig) as stranger:
+        stranger.hello()
+        assert "announced" in stranger.raw(struct.pack("<I", (1 << 20) + 1)).why()
+
+
+def test_further_connections(rig: Rig) -> None:
+    with Stranger(rig) as first, Stranger(rig, 1) as second, Stranger(rig, 1) as third:
+        hello = first.hello()
+        token = hello["session"]
+        assert second.hello(session=token, streams=["drone/status"])["session"] == token
+        assert (
+            "is carried by another connection"
+            in third.say(type="hello", protocol=PROTOCOL, session=token, streams=["status"]).why()
+        )
+        reply = first.ask(hello["t_ns"] + SECOND // 10, want=["status"])
+        assert reply["messages"] == {}
+        assert reply["elsewhere"] == {"drone/status": second.hear()["index"]}
+        with Stranger(rig, 1) as unknown:
+            why = unknown.say(type="hello", protocol=PROTOCOL, session=token, streams=["smell"]).why()
+            assert "no stream named 'smell'" in why
+        with Stranger(rig, 1) as idle:
+            assert idle.hello(session=token, streams=[])["type"] == "hello"
+            assert "hello was said twice" in idle.hello()["why"]
+        assert "not on a session's first connection" in second.say(type="ask", number=1, et_ns=0).why()
+        # what the second carried comes with the answer again
+        reply = first.ask(reply["t_ns"] + SECOND // 10, 2, want=["status"])
+        assert list(reply["messages"]) == ["drone/status"]
+        with Stranger(rig, 1) as again:
+            again.hello(session=token, streams=["status", "events"])
+            first.say(type="bye")
+            assert first.hear() == again.hear() == {}
+    assert sum("refused" in line for line in rig.news) == 2
+
+
+def test_a_pilot_who_is_sent_away_hears_why(rig: Rig) -> None:
+    times = iter([1000, *[0] * 10])
+    with rig.connect(clock=lambda: next(times)) as session:
+        with pytest.raises(LinkEnded, match="execution time went back"):
+            session.ask()
+        with pytest.raises(LinkEnded):
+            session.ask()
+
+
+def test_a_port_in_use_is_one_clear_line(rig: Rig) -> None:
+    port = rig.door.ports[0]
+    for ports in ((port,), (0, 0, port)):
+        with pytest.raises(LinkError, match=rf"^cannot listen on 127.0.0.1:{port}: Address already in use; choose"):
+            Door(ports=ports)
+    with pytest.raises(LinkError, match="cannot listen on 127.0.0.1:70000"):
+        Door(ports=(70_000,))
+    with pytest.raises(LinkError, match="cannot listen on"):
+        Door("a" * 100)
+
+
+def test_addresses_that_are_none(rig: Rig) -> None:
+    from skyloop.client import connect
+
+    for address in ("nowhere", "127.0.0.1:", "127.0.0.1:x", ":1", "127.0.0.1:70000", f"{'a' * 100}:1"):
+        with pytest.raises(LinkError, match="is no address|cannot reach"):
+            connect(address)
+
+
+def test_messages_nobody_takes_are_bounded() -> None:
+    before = held()
+    door = Door()
+    with socket.create_connection(("127.0.0.1", door.ports[0])) as peer:
+        with contextlib.suppress(ConnectionError):
+            for _ in range(200):
+                peer.sendall(said(type="hello", protocol=PROTOCOL) * 100)
+        assert eventually(lambda: not door._peers)
+        assert door.inbox.qsize() == MOST_WAITING + 1
+    door.close()
+    door.close()
+    assert held() == before
