@@ -21,7 +21,7 @@ from skyloop.scenario import make_scenario
 
 ONE: dict[str, Any] = {"vehicles": [{"name": "drone"}]}
 TWO: dict[str, Any] = {
-    "vehicles": [{"name": "a"}, {"name": "b", "position": [5.0, 0.0, 0.0]}],
+    "vehicles": [{"name": "a"}, {"name": "b", "position": [5.0, 0.0]}],
 }
 
 
@@ -47,6 +47,7 @@ class Rig:
         self.link = Coordinator(self.door, options)
         self.simulation = build(make_scenario(scenario), gates=(self.link,))
         self.link.attach(self.simulation, folder)
+        self.options_mode = options.mode
         self.error: BaseException | None = None
         self.thread = threading.Thread(target=self._fly, name="simulation")
 

@@ -140,7 +140,7 @@ def test_two_hundred_connects_at_once(rig: Rig) -> None:
     eventually(lambda: len(rig.door._peers) == MOST_PEERS)
     refusals = [stranger.hear() for stranger in strangers[MOST_PEERS:]]
     assert all(f"already {MOST_PEERS} connections" in refusal["why"] for refusal in refusals)
-    with pytest.raises(LinkError, match="refused by .*: there are already 64 connections"):
+    with pytest.raises(LinkError, match=r"refused by .*: there are already 64 connections"):
         rig.connect()
     for stranger in strangers:
         stranger.close()
@@ -463,7 +463,7 @@ def test_a_port_in_use_is_one_clear_line(rig: Rig) -> None:
     for ports in ((port,), (0, 0, port)):
         with pytest.raises(LinkError, match=rf"^cannot listen on 127.0.0.1:{port}: Address already in use; choose"):
             Door(ports=ports)
-    with pytest.raises(LinkError, match="cannot listen on 127.0.0.1:70000"):
+    with pytest.raises(LinkError, match=r"cannot listen on .*:70000"):
         Door(ports=(70_000,))
     with pytest.raises(LinkError, match="cannot listen on"):
         Door("a" * 100)
@@ -473,7 +473,7 @@ def test_addresses_that_are_none(rig: Rig) -> None:
     from skyloop.client import connect
 
     for address in ("nowhere", "127.0.0.1:", "127.0.0.1:x", ":1", "127.0.0.1:70000", f"{'a' * 100}:1"):
-        with pytest.raises(LinkError, match="is no address|cannot reach"):
+        with pytest.raises(LinkError, match=r"is no address|cannot reach"):
             connect(address)
 
 
