@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import random
 import re
 import threading
@@ -77,11 +78,9 @@ def act_out(session: Session, computer: Computer, script: list[Any], wall_s: flo
             assert bundle.t_ns >= max(et_ns, options.get("until_ns", 0))
             if what in ("ask", "command"):
                 assert bundle.t_ns == et_ns
-        if what == "fresh":
-            index = bundle.get("status").t_ns
-            assert index > seen
-        if (status := bundle.get("status")) is not None:
-            seen = status.t_ns
+        if (sample := bundle.latest.get(f"{session.vehicle}/status")) is not None:
+            assert sample.t_ns > seen or what != "fresh"
+            seen = sample.t_ns
         t_ns = bundle.t_ns
 
 
@@ -131,7 +130,7 @@ def test_time_never_passes_whoever_computes(seed: int) -> None:
         for vehicle in ("a", "b"):
             rows = [row for row in rig.link.timeline.rows if row.vehicle == vehicle]
             assert [row.number for row in rows] == list(range(1, len(rows) + 1))
-            for row, following in zip(rows, rows[1:], strict=False):
+            for row, following in itertools.pairwise(rows):
                 assert row.st_asked_ns <= row.et_ns <= row.st_acted_ns <= row.st_replied_ns <= following.et_ns
 
 
@@ -256,7 +255,7 @@ def test_until_and_fresh() -> None:
         assert session.ask(until_ns=15 * MS).t_ns == 15 * MS
         for k in range(1, 5):
             bundle = session.ask(fresh=["status"])
-            assert bundle.t_ns == bundle.get("status").t_ns == 20 * MS * k
+            assert bundle.t_ns == bundle.latest["drone/status"].t_ns == 20 * MS * k
         assert session.ask(fresh=["status"], until_ns=97 * MS).t_ns == 100 * MS
         assert session.ask(fresh=["status"], until_ns=127 * MS).t_ns == 127 * MS
         computer.compute(50 * MS)
