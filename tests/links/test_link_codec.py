@@ -81,7 +81,7 @@ def test_well_formed_nonsense(value: Any, name: str) -> None:
     st.integers(0, 400),
     st.booleans(),
 )
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_mutated_messages(data: bytes, changes: list[tuple[int, int]], cut: int, keep_length: bool) -> None:
     changed = bytearray(data)
     for place, value in changes:
