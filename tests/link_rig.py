@@ -25,6 +25,19 @@ TWO: dict[str, Any] = {
 }
 
 
+class Computer:
+    """A SUT's own clock: computing takes as long as the script says, on whatever machine."""
+
+    def __init__(self) -> None:
+        self.ns = 0
+
+    def __call__(self) -> int:
+        return self.ns
+
+    def compute(self, ns: int) -> None:
+        self.ns += ns
+
+
 class Stopped(Exception):
     """The test has seen enough."""
 
@@ -47,7 +60,7 @@ class Rig:
         self.link = Coordinator(self.door, options)
         self.simulation = build(make_scenario(scenario), gates=(self.link,))
         self.link.attach(self.simulation, folder)
-        self.options_mode = options.mode
+        self.mode = options.mode
         self.error: BaseException | None = None
         self.thread = threading.Thread(target=self._fly, name="simulation")
 

@@ -52,7 +52,7 @@ def looping(folder: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
         process.communicate()
 
 
-def interrupted(process: subprocess.Popen[str]) -> str:
+def interrupted(process: subprocess.Popen[str], most_s: float = STOPPED_WITHIN_S) -> str:
     """What it says at its end, which must come soon."""
     before = computed(process.pid)
     began = time.monotonic()
@@ -65,7 +65,7 @@ def interrupted(process: subprocess.Popen[str]) -> str:
     assert "Traceback" not in said
     assert process.returncode == 1
     # on a machine that does much else it gets its two seconds later
-    assert min(took, busy) < STOPPED_WITHIN_S
+    assert min(took, busy) < most_s
     return str(said)
 
 
@@ -98,7 +98,8 @@ def test_ctrl_c_in_flight(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     with looping(folder) as (process, address):
         session = in_flight(address)
-        assert interrupted(process).splitlines() == ["skyloop: stopped by Ctrl-C"]
+        # the plot of what was flown is drawn, too
+        assert interrupted(process, 2 * STOPPED_WITHIN_S).splitlines() == ["skyloop: stopped by Ctrl-C"]
         with pytest.raises(LinkEnded, match=r"stopped by Ctrl-C"):
             session.ask()
         session.close()

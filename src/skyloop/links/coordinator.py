@@ -242,7 +242,7 @@ class Coordinator:
             number=whole(message, "number"),
             et_ns=et_ns,
             send=list(message.get("send", ())),
-            want=[*names, *fresh],
+            want=list(dict.fromkeys([*names, *fresh])),
             fresh=fresh,
             until_ns=0 if until is None else whole(message, "until_ns"),
             slept_ns=whole(message, "slept_ns", 0),
@@ -275,12 +275,14 @@ class Coordinator:
             return
         simulation, now = self._simulation, self._now
         question.acted_ns = now
-        for item in question.send:
+        send, question.send = question.send, []
+        question.commands = len(send)
+        for item in send:
             try:
                 simulation.send(taken(item), vehicle=pilot.vehicle)
             except (SetpointError, TypeError, ValueError) as error:
                 question.refused.append(str(error)[:MOST_WHY])
-        delay = max((self._delay(name) for name in {*question.want, *question.fresh}), default=0)
+        delay = max(map(self._delay, question.want), default=0)
         question.until_ns = max(question.until_ns, now + delay)
         question.fresh = {name for name in question.fresh if not self._is_new(pilot, name, simulation.bus.newest(name))}
         if question.until_ns > now:
@@ -310,7 +312,7 @@ class Coordinator:
         simulation = self._simulation
         messages: dict[str, Any] = {}
         elsewhere: dict[str, int] = {}
-        for name in {*question.want}:
+        for name in question.want:
             newest = simulation.bus.newest(name)
             if newest is None or not self._is_new(pilot, name, newest):
                 continue
@@ -337,7 +339,7 @@ class Coordinator:
         assert question.acted_ns is not None
         row = Interaction(
             pilot.vehicle, question.number, question.et_ns, question.st_asked_ns, question.acted_ns, now,
-            question.wall_asked_ns, self._wall_ns(), len(question.send), size,
+            question.wall_asked_ns, self._wall_ns(), question.commands, size,
         )  # fmt: skip
         self.timeline.add(row)
 

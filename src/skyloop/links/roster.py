@@ -184,6 +184,7 @@ class Roster:
             pilot.parts = {stream: part for stream, part in pilot.parts.items() if part is not peer}
             return
         del self.pilots[pilot.token]
+        pilot.question = None  # what it asked for may be large, and due in an hour
         for part in pilot.joined:
             self._door.drop(part, "its session is over")
         self.tell(pilot.vehicle, "left", f"{peer.name}: {'said goodbye' if pilot.said_bye else why}")

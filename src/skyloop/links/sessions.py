@@ -49,6 +49,8 @@ class Question:
     st_asked_ns: int
     wall_asked_ns: int
     acted_ns: int | None = None
+    commands: int = 0
+    """How many it sent."""
     refused: list[str] = field(default_factory=list)
 
 

@@ -7,7 +7,7 @@ from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 
 NS_PER_S = 1e9
-MOST_KEPT = 100_000
+MOST_KEPT = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Timeline:
 
     def __init__(self, path: Path | None = None) -> None:
         self.rows: list[Interaction] = []
-        """The first hundred thousand."""
+        """The first twenty thousand; the file has all."""
         self.count = 0
         self.violations = 0
         self._file = None if path is None else path.open("w", 1, newline="", encoding="utf-8")
