@@ -164,7 +164,9 @@ def test_pings_never_read(rig: Rig) -> None:
         stranger.hello()
         most = 0
         pings = said(type="ping", number=1) * 100
-        with contextlib.suppress(ConnectionError):
+        # its own machine may be too clogged to hear that it was sent away
+        stranger.socket.settimeout(0.5)
+        with contextlib.suppress(ConnectionError, TimeoutError):
             for _ in range(5000):
                 stranger.raw(pings)
                 most = max([most, *(peer.unread for peer in [*rig.door._peers.values()])])
@@ -246,4 +248,4 @@ def test_messages_nobody_takes_are_bounded() -> None:
         assert door.inbox.qsize() == MOST_WAITING + 1
     door.close()
     door.close()
-    assert held() == before
+    assert all(now <= then for now, then in zip(held(), before, strict=True))

@@ -61,6 +61,12 @@ class Coordinator:
     def attach(self, simulation: Simulation, folder: Path | None = None) -> None:
         """Before anything is recorded: the link's own events are streams, too."""
         self._simulation = simulation
+        # Ctrl-C in the middle of a step would leave a run without its end; whoever ignores it, goes on doing so
+        if (
+            threading.current_thread() is threading.main_thread()
+            and signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
+        ):
+            self._handler = signal.signal(signal.SIGINT, self._interrupt)
         self._began = time.perf_counter()
         if folder is not None:
             self.timeline = Timeline(folder / "timeline.csv")
@@ -69,12 +75,6 @@ class Coordinator:
         self.roster = Roster(simulation, self.door, self.options)
         for name in self.roster.infos:
             simulation.bus.on(name, self._on_message)
-        # Ctrl-C in the middle of a step would leave a run without its end; whoever ignores it, goes on doing so
-        if (
-            threading.current_thread() is threading.main_thread()
-            and signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
-        ):
-            self._handler = signal.signal(signal.SIGINT, self._interrupt)
 
     @property
     def over(self) -> bool:
