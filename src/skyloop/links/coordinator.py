@@ -271,7 +271,7 @@ class Coordinator:
     def _act(self, pilot: Pilot) -> None:
         """ST has come to the ET of a question: its commands take effect, and its waiting begins."""
         question = pilot.question
-        if question is None or pilot.token not in self.roster.pilots:
+        if question is None:  # it left
             return
         simulation, now = self._simulation, self._now
         question.acted_ns = now
@@ -302,12 +302,7 @@ class Coordinator:
     def _answer_if_ready(self, pilot: Pilot, question: Question) -> None:
         """Once all of an instant has happened."""
         now = self._now
-        if (
-            pilot.question is not question
-            or question.fresh
-            or now < question.until_ns
-            or pilot.token not in self.roster.pilots
-        ):
+        if pilot.question is not question or question.fresh or now < question.until_ns:
             return
         simulation = self._simulation
         messages: dict[str, Any] = {}
