@@ -176,8 +176,9 @@ class Coordinator:
         except Empty:
             return False
         if isinstance(message, str):
-            peer.dismissed = True
-            self.roster.leave(peer, message)
+            if not peer.dismissed:
+                peer.dismissed = True
+                self.roster.leave(peer, message)
             return True
         peer.taken += 1
         if peer.dismissed:
@@ -190,10 +191,11 @@ class Coordinator:
             self._dismiss(peer, str(error))
         return True
 
-    def _dismiss(self, peer: Peer, why: str) -> None:
-        """For good: what else it has sent is not listened to."""
+    def _dismiss(self, peer: Peer, why: str, *, told: bool = True) -> None:
+        """For good, and at once: the next in the inbox may want to fly the same vehicle."""
         peer.dismissed = True
-        self.door.drop(peer, why, told=why)
+        self.door.drop(peer, why, told=why if told else "")
+        self.roster.leave(peer, why[:MOST_WHY])
 
     def _receive(self, peer: Peer, message: dict[str, Any]) -> None:
         kind = message["type"]
@@ -203,7 +205,7 @@ class Coordinator:
         elif kind == "bye":
             if pilot is not None:
                 pilot.said_bye = True
-            self.door.drop(peer, "said goodbye")
+            self._dismiss(peer, "said goodbye", told=False)
         elif pilot is None:
             raise LinkError(f"'{kind[:20]}' before a hello, or not on a session's first connection")
         elif kind == "ask":
