@@ -63,7 +63,7 @@ def interrupted(process: subprocess.Popen[str], most_s: float = STOPPED_WITHIN_S
     _, said = process.communicate()
     print(f"stopped after {took:.2f} s, of which it computed {busy:.2f} s")
     assert "Traceback" not in said
-    assert process.returncode == 1
+    assert process.returncode == 130
     # on a machine that does much else it gets its two seconds later
     assert min(took, busy) < most_s
     return str(said)
@@ -90,7 +90,7 @@ def in_flight(address: str) -> Session:
 def test_ctrl_c_while_nobody_has_come(tmp_path: Path) -> None:
     with looping(tmp_path / "run") as (process, _):
         assert eventually(lambda: (tmp_path / "run" / "timeline.csv").exists(), 60.0)
-        assert interrupted(process).splitlines() == ["skyloop: stopped by Ctrl-C"]
+        assert interrupted(process).splitlines() == ["skyloop: stopped"]
     assert not (tmp_path / "run").exists()
 
 
@@ -98,8 +98,7 @@ def test_ctrl_c_in_flight(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     with looping(folder) as (process, address):
         session = in_flight(address)
-        # the plot of what was flown is drawn, too
-        assert interrupted(process, 2 * STOPPED_WITHIN_S).splitlines() == ["skyloop: stopped by Ctrl-C"]
+        assert interrupted(process).splitlines() == ["skyloop: stopped"]
         with pytest.raises(LinkEnded, match=r"stopped by Ctrl-C"):
             session.ask()
         session.close()
@@ -107,7 +106,7 @@ def test_ctrl_c_in_flight(tmp_path: Path) -> None:
     assert summary["ended_by"] == "stopped by Ctrl-C"
     assert summary["links"]["loop"]["interactions"] == 151
     assert summary["simulated_s"] >= 3.0
-    assert (folder / "flight.png").exists()
+    assert not (folder / "flight.png").exists()
 
 
 def test_killed_in_flight(tmp_path: Path) -> None:

@@ -7,12 +7,12 @@ import re
 import numpy as np
 import pytest
 
-from link_rig import Computer, Rig, eventually, flying
+from link_rig import TWO, Computer, Rig, eventually, flying
 from skyloop.client.session import Session
 from skyloop.errors import LinkEnded, LinkError
 from skyloop.links import roster as roster_module
 from skyloop.links.pace import Pace
-from skyloop.messages import Arm, Disarm, Hover, TakeOff, Velocity
+from skyloop.messages import Arm, Disarm, TakeOff, Velocity
 
 SECOND = 1_000_000_000
 
@@ -60,25 +60,24 @@ def test_a_vehicle_left_alone_hovers_then_lands_unless_somebody_comes_back() -> 
         assert rig.error is None
 
 
-@pytest.mark.usefixtures("quick")
 def test_commands_of_a_pilot_who_left_are_forgotten() -> None:
-    with flying() as rig:
-        rig.switchboard._alone = Pace(4.0)
-        with rig.connect(clock=Computer()) as session:
-            take_off(session)
-            t_ns = session.now()
-            session.ask(Hover())
-            # asked for later than now, and gone before that
-            session._pipe.write(
-                {"type": "ask", "number": 9, "et_ns": t_ns + 3000 * SECOND, "send": [Velocity(np.full(3, 5.0))]}
+    with flying(TWO) as rig:
+        leaver = rig.connect(vehicle="a", clock=Computer())
+        with rig.connect(vehicle="b", clock=Computer()) as other:
+            leaver.progress()
+            leaver._pipe.write(
+                {"type": "ask", "number": 1, "et_ns": 0, "send": [Arm(), TakeOff(1.0)], "until_ns": SECOND}
             )
-            rival = rig.connect(watch=True)
-            session._pipe.close(False)
-        rig.news_of("left")
-        with rig.connect(clock=Computer()) as heir:
-            bundle = heir.sleep_until(heir.now() + 5 * SECOND)
-            assert bundle.status.mode in ("hover", "land", "disarmed")
-        rival.close()
+            other.sleep_until(SECOND)
+            assert leaver._pipe.read()["status"].armed
+            # while the other one holds time, it asks for something later, and is gone before that
+            fast = Velocity(np.full(3, 5.0))
+            leaver._pipe.write({"type": "ask", "number": 2, "et_ns": 2 * SECOND, "send": [fast]})
+            leaver.close(bye=False)
+            rig.news_of("a left")
+            other.sleep_until(2 * SECOND + SECOND // 5)
+            assert rig.simulation.autopilots["a"].memory.setpoint is None
+            assert np.linalg.norm(rig.simulation.truth("a").velocity_world) < 2.0
 
 
 @pytest.mark.parametrize("how", ["sync", "none"])

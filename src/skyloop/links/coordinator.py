@@ -97,6 +97,7 @@ class Coordinator:
         return any(pilot.holds_time and pilot.bound_ns < t_ns for pilot in self.roster.pilots.values())
 
     def look_round(self) -> None:
+        self._awaits_first = self._awaits_first and not any(self.roster.flying)
         if self._awaits_first:
             self._give_up_waiting()
         self._give_up_hung()
@@ -136,8 +137,9 @@ class Coordinator:
     def receive(self, peer: Peer, message: dict[str, Any] | str) -> None:
         """A message, or why a peer has gone."""
         if isinstance(message, str):
-            peer.dismissed = True
-            self.roster.leave(peer, message)
+            if not peer.dismissed:
+                peer.dismissed = True
+                self.roster.leave(peer, message)
             return
         peer.taken += 1
         if peer.dismissed:
@@ -149,10 +151,11 @@ class Coordinator:
         except LinkError as error:
             self._dismiss(peer, str(error))
 
-    def _dismiss(self, peer: Peer, why: str) -> None:
-        """For good: what else it has sent is not listened to."""
+    def _dismiss(self, peer: Peer, why: str, *, told: bool = True) -> None:
+        """For good, and at once: the next in the inbox may want to fly the same vehicle."""
         peer.dismissed = True
-        self.door.drop(peer, why, told=why)
+        self.door.drop(peer, why, told=why if told else "")
+        self.roster.leave(peer, why[:MOST_WHY])
 
     def _receive(self, peer: Peer, message: dict[str, Any]) -> None:
         kind = message["type"]
@@ -162,7 +165,7 @@ class Coordinator:
         elif kind == "bye":
             if pilot is not None:
                 pilot.said_bye = True
-            self.door.drop(peer, "said goodbye")
+            self._dismiss(peer, "said goodbye", told=False)
         elif pilot is None:
             raise LinkError(f"'{kind[:20]}' before a hello, or not on a session's first connection")
         elif kind == "ask":
@@ -230,7 +233,7 @@ class Coordinator:
     def _act(self, pilot: Pilot) -> None:
         """ST has come to the ET of a question: its commands take effect, and its waiting begins."""
         question = pilot.question
-        if question is None or pilot.token not in self.roster.pilots:
+        if question is None:  # it left
             return
         simulation, now = self._simulation, self._now
         question.acted_ns = now
@@ -261,12 +264,7 @@ class Coordinator:
     def _answer_if_ready(self, pilot: Pilot, question: Question) -> None:
         """Once all of an instant has happened."""
         now = self._now
-        if (
-            pilot.question is not question
-            or question.fresh
-            or now < question.until_ns
-            or pilot.token not in self.roster.pilots
-        ):
+        if pilot.question is not question or question.fresh or now < question.until_ns:
             return
         simulation = self._simulation
         messages: dict[str, Any] = {}

@@ -12,7 +12,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Protocol
 
-from skyloop.errors import LinkError
+from skyloop.errors import Interrupted
 from skyloop.links.pace import Pace
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class Switchboard:
         assert self._simulation is not None
         while True:
             if self._interrupted:
-                raise LinkError("stopped by Ctrl-C")
+                raise Interrupted("stopped by Ctrl-C")
             while self._take(0.0):
                 pass
             links = self.links.values()
