@@ -102,11 +102,7 @@ class Session:
             "slept_ns": slept_ns,
         }  # fmt: skip
         self._pipe.write(question)
-        answer = self._pipe.read()
-        while answer["type"] != "reply":
-            if answer["type"] == "end":
-                raise LinkEnded(str(answer.get("why", "the flight is over")))
-            answer = self._pipe.read()
+        answer = self._answer("reply")
         try:
             for name, (_, _, _, record) in answer["messages"].items():
                 self._latest[name] = record
@@ -127,12 +123,24 @@ class Session:
         self._time.go(bundle.t_ns)
         return bundle
 
+    def _answer(self, kind: str) -> dict[str, Any]:
+        while (answer := self._pipe.read())["type"] != kind:
+            if answer["type"] == "end":
+                raise LinkEnded(str(answer.get("why", "the flight is over")))
+        return answer
+
     def send(self, *items: Any) -> Bundle:
         return self.ask(*items)
 
     def sleep_until(self, t_ns: int) -> Bundle:
         """The only way to sleep that the simulator knows of."""
         return self.ask(until_ns=t_ns)
+
+    def ping(self) -> None:
+        """A round trip of the link alone, whatever the simulator is busy with."""
+        self._number += 1
+        self._pipe.write({"type": "ping", "number": self._number})
+        self._answer("pong")
 
     def progress(self) -> None:
         """Tell how far execution time has come, so that the simulator may follow during a long computation."""
