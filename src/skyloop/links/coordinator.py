@@ -226,7 +226,7 @@ class Coordinator:
         if question is None:
             return
         simulation, now = self._simulation, self._now
-        question.acted_ns = now
+        question.acted_ns, question.wall_acted_ns = now, self._wall_ns()
         for item in question.send:
             try:
                 simulation.send(taken(item), vehicle=pilot.vehicle)
@@ -259,6 +259,7 @@ class Coordinator:
             or pilot.token not in self.roster.pilots
         ):
             return
+        ready_ns = self._wall_ns()
         simulation = self._simulation
         messages: dict[str, Any] = {}
         elsewhere: dict[str, int] = {}
@@ -286,7 +287,7 @@ class Coordinator:
         assert question.acted_ns is not None
         row = Interaction(
             pilot.vehicle, question.number, question.et_ns, question.st_asked_ns, question.acted_ns, now,
-            question.wall_asked_ns, self._wall_ns(), len(question.send), size,
+            question.wall_asked_ns, self._wall_ns(), len(question.send), size, question.wall_acted_ns, ready_ns,
         )  # fmt: skip
         self.timeline.add(row)
 
@@ -303,6 +304,11 @@ class Coordinator:
     @property
     def _now(self) -> int:
         return self._simulation.clock.now_ns
+
+    @property
+    def began(self) -> float:
+        """`time.perf_counter` where the timeline's wall times begin."""
+        return self._began
 
     def _wall_ns(self) -> int:
         return round((time.perf_counter() - self._began) * NS_PER_S)
