@@ -32,6 +32,8 @@ RECORDS = {
     name: getattr(messages, name) for name in messages.__all__ if dataclasses.is_dataclass(getattr(messages, name))
 }
 FIELDS = {name: tuple(field.name for field in dataclasses.fields(kind)) for name, kind in RECORDS.items()}
+MOST_OF_LAYOUT = 1000
+"""Bytes that describe an array; more than numpy's 64 dimensions need."""
 PACKER_BYTES = 4096
 """To begin with; the library's own 256 kB cost more than most records."""
 
@@ -88,11 +90,21 @@ def decode(data: bytes | memoryview) -> Any:
 def _array(code: int, data: bytes, body: memoryview) -> Any:
     if code != ARRAY:
         raise CodecError(f"extension type {code} is not known")
+    if len(data) > MOST_OF_LAYOUT:
+        raise CodecError(f"an array whose description has {len(data)} bytes")
+    dtype, shape, count, start = _array_layout(data)
+    flat = np.frombuffer(body, dtype, count, start)
+    return flat if len(shape) == 1 else flat.reshape(shape)
+
+
+# pictures and scans of a rig come with the same few layouts again and again
+@functools.lru_cache(4096)
+def _array_layout(data: bytes) -> tuple[np.dtype[Any], tuple[int, ...], int, int]:
     name, shape, start = msgpack.unpackb(data)
-    dtype = np.dtype(name)
+    dtype = np.dtype(str(name))
     if dtype.kind not in KINDS or not all(isinstance(n, int) and n >= 0 for n in (*shape, start)):
         raise CodecError(f"an array of {name} and shape {shape} is not allowed")
-    return np.frombuffer(body, dtype, math.prod(shape), start).reshape(shape)
+    return dtype, tuple(shape), math.prod(shape), start
 
 
 def _made(fields: dict[str, Any]) -> Any:

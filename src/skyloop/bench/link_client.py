@@ -13,8 +13,8 @@ import numpy as np
 from skyloop.client import Session, connect
 from skyloop.messages import Velocity
 
-STREAM, STOP = b"s", b"x"
-"""First byte of a plain question: one answer after the other without questions, or none at all."""
+STREAM = b"s"
+"""First byte of a plain question for so many answers, one after the other."""
 
 
 def plain_socket(port: int) -> socket.socket:
@@ -33,35 +33,32 @@ def take(peer: socket.socket, into: memoryview) -> None:
 
 
 def throughput(address: str, told: dict[str, Any]) -> dict[str, Any]:
-    """Seconds per bundle over the link, per plain exchange and per plain answer, of as many rounds as told."""
+    """Seconds of each bundle over the link and each plain exchange, and per answer of a plain stream; a list a round."""
     into = memoryview(bytearray(told["answer_bytes"]))
     question = b"?" * told["question_bytes"]
     count = told["bundles"]
-    seen: dict[str, Any] = {"link": [], "plain": [], "stream": [], "each": []}
+    seen: dict[str, list[Any]] = {"link": [], "plain": [], "stream": []}
     # its execution time stands still, so that no simulated time passes
     with connect(address, clock=lambda: 0, timeout=60.0) as session, plain_socket(told["port"]) as peer:
         for _ in range(1 + told["rounds"]):
-            each = [time.perf_counter()]
+            link, plain = [time.perf_counter()], []
             for _ in range(count):
                 bundle = session.ask(want=told["streams"])
-                each.append(time.perf_counter())
+                link.append(time.perf_counter())
             assert all(bundle.get(name) is not None for name in told["streams"])
-            began = time.perf_counter()
+            plain.append(time.perf_counter())
             for _ in range(count):
                 peer.sendall(question)
                 take(peer, into)
-            exchanged = time.perf_counter()
+                plain.append(time.perf_counter())
             peer.sendall((STREAM + count.to_bytes(4, "little")).ljust(len(question), b" "))
             for _ in range(count):
                 take(peer, into)
-            streamed = time.perf_counter()
-            seen["link"].append((each[-1] - each[0]) / count)
-            seen["plain"].append((exchanged - began) / count)
-            seen["stream"].append((streamed - exchanged) / count)
-            seen["each"] += np.diff(each).tolist()
-        peer.sendall(STOP.ljust(len(question), b" "))
+            seen["stream"].append((time.perf_counter() - plain[-1]) / count)
+            seen["link"].append(np.diff(link).tolist())
+            seen["plain"].append(np.diff(plain).tolist())
     # the first round warms up
-    return {**{name: seen[name][1:] for name in ("link", "plain", "stream")}, "each": seen["each"][count:]}
+    return {name: rounds[1:] for name, rounds in seen.items()}
 
 
 def round_trips(address: str, told: dict[str, Any]) -> dict[str, list[float]]:

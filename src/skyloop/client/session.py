@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
+import numpy as np
+
 import skyloop
 from skyloop.client.bundle import Bundle
 from skyloop.client.clocks import ExecutionTime, Source, source_of
@@ -189,9 +191,10 @@ class Pipe:
             raise LinkError(f"{self._name} announces {length} bytes, more than a simulator ever sends")
         return unframed(self._take(length))
 
-    def _take(self, length: int) -> bytearray:
-        data = bytearray(length)
-        view = memoryview(data)
+    def _take(self, length: int) -> memoryview:
+        # not a bytearray: that one's pages are fresh from the system each time and cost more than the copy
+        data = memoryview(np.empty(length, np.uint8))
+        view = data
         while view:
             got = self._guarded(self._socket.recv_into, view, len(view), socket.MSG_WAITALL)
             if not got:

@@ -18,7 +18,7 @@ def why_not_apart() -> str:
         if which(tool) is None:
             return f"no `{tool}` here"
     try:
-        run([*APART, "ip", "link", "add", "a", "type", "veth", "peer", "name", "b"])
+        run([*APART, "ip", "link", "add", "here", "type", "veth", "peer", "name", "there"])
     except (OSError, subprocess.SubprocessError) as error:
         said = getattr(error, "stderr", "") or str(error)
         return said.strip().splitlines()[-1]

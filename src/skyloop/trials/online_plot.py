@@ -26,12 +26,13 @@ def plot_stages(names: Sequence[str], seconds: Sequence[Array], stages: Sequence
             means = [1e3 * float(cell[:, stage].mean()) for cell in seconds]
             axes.barh(range(len(names)), means, left=left, color=COLOURS[stage], label=stages[stage])
             left = [a + b for a, b in zip(left, means, strict=True)]
-        axes.set_xlim(0.0, 1.18 * max(left))
+        axes.set_xlim(0.0, 1.3 * max(left))
         for row, end in enumerate(left):
             said = f" {end:.1f} ms, {1e3 / end:.1f}/s" if first == 0 else f" {end:.2f} ms"
             axes.text(end, row, said, va="center", fontsize=8)
         axes.set_xlabel("mean ms per frame")
         axes.grid(axis="x", alpha=0.3)
+        axes.set_axisbelow(True)
     whole.set_yticks(range(len(names)), [name.replace(", ", "\n", 1) for name in names], fontsize=8)
     whole.invert_yaxis()
     whole.set_title("all of a frame", fontsize=10)
