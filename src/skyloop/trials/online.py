@@ -177,5 +177,8 @@ def table(cells: list[Cell]) -> str:
         shown = " | ".join(f"{a:.2f} / {b:.2f}" for a, b in zip(low, high, strict=True))
         lines.append(f"| {cell.name} | {shown} |")
     told = cells[-1].conditions
-    lines += ["", f"Different machines: {told['network']}. {told['frames']} frames in {told['world']}, {told['cores']} cores."]
+    lines += [
+        "",
+        f"Different machines: {told['network']}. {told['frames']} frames in {told['world']}, {told['cores']} cores.",
+    ]
     return "\n".join(lines) + "\n"

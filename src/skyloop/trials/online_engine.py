@@ -57,7 +57,9 @@ def fly(told: dict[str, Any]) -> dict[str, Any]:
             link = Coordinator(door, LinkOptions())
             link.attach(simulation)
             simulation.clock.gates = (link,)
-            _say_go(cut, cable, {**told, "streams": streams, "warm": WARM_FRAMES, "address": f"{door.host}:{door.ports[0]}"})
+            _say_go(
+                cut, cable, {**told, "streams": streams, "warm": WARM_FRAMES, "address": f"{door.host}:{door.ports[0]}"}
+            )
             while not link.over and cut.poll() is None:
                 simulation.step()
             out, err = cut.communicate()
