@@ -110,8 +110,8 @@ def _throughput(simulation: Simulation, sizes: Sizes) -> list[Figure]:
     what = f"colour and float depth of 320x240, LiDAR scan, fix: {len(answer)} bytes"
     return [
         Figure("vs_raw_socket", float(np.median(plain / link)), "ratio", 0.7,
-               "rate over the link over that of the same bytes, asked for and answered, on a plain socket between the same "
-               "two processes; median of rounds"),
+               "rate over the link over that of the same bytes, asked for and answered, on a plain socket between the "
+               "same two processes; median of rounds"),
         Figure("bundles_per_s", float(1.0 / np.median(link)), "1/s", None, f"{what}; encoded, sent, decoded; median"),
         Figure("raw_socket_per_s", float(1.0 / np.median(plain)), "1/s", None, "asked for and answered, median"),
         Figure("raw_stream_per_s", float(1.0 / np.median(seen["stream"])), "1/s", None, "one after the other, unasked"),

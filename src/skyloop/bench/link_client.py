@@ -33,7 +33,7 @@ def take(peer: socket.socket, into: memoryview) -> None:
 
 
 def throughput(address: str, told: dict[str, Any]) -> dict[str, Any]:
-    """Seconds of each bundle over the link and each plain exchange, and per answer of a plain stream; a list a round."""
+    """Seconds of each bundle over the link and each plain exchange, and of an answer in a plain stream, by rounds."""
     into = memoryview(bytearray(told["answer_bytes"]))
     question = b"?" * told["question_bytes"]
     count = told["bundles"]

@@ -193,7 +193,7 @@ class Pipe:
 
     def _take(self, length: int) -> memoryview:
         # not a bytearray: that one's pages are fresh from the system each time and cost more than the copy
-        data = memoryview(np.empty(length, np.uint8))
+        data = np.empty(length, np.uint8).data
         view = data
         while view:
             got = self._guarded(self._socket.recv_into, view, len(view), socket.MSG_WAITALL)

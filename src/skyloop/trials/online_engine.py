@@ -1,4 +1,4 @@
-"""Engine and SUT of `skyloop reproduce online`, in a process of their own: simulates, serves the CUT, times each step."""
+"""Engine and SUT of `skyloop reproduce online`, in a process of their own: simulate, serve the CUT, time each step."""
 
 from __future__ import annotations
 
