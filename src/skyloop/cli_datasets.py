@@ -113,8 +113,8 @@ def export(
     """
     from skyloop.datasets.export import export as write
 
-    for name, (seconds, output) in write(folder, names(to)).items():
-        print(f"{name}: {output}, {seconds:.1f} s")
+    for name, (seconds, outputs) in write(folder, names(to)).items():
+        print(f"{name}: {', '.join(map(str, outputs))}, {seconds:.1f} s")
 
 
 @app.command()

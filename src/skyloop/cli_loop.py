@@ -88,7 +88,7 @@ def _say_where(wanted: bool) -> Any:
 
 def _print(summary: dict[str, Any], folder: Path) -> None:
     print_summary(summary, folder)
-    link = summary["link"]
+    link = summary["links"]["loop"]
     out.print(f"  link, mode {link['mode']}: {link['interactions']} interactions, {link['violations']} out of order")
     for pilot in link["pilots"]:
         out.print(

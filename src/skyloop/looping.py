@@ -10,7 +10,9 @@ from typing import Any
 import skyloop
 from skyloop.links.coordinator import Coordinator
 from skyloop.links.door import Door
+from skyloop.links.pace import Pace
 from skyloop.links.roster import LinkOptions
+from skyloop.links.switchboard import Switchboard
 from skyloop.links.targets import PowerModel, Target
 from skyloop.links.timeline import plot_timeline
 from skyloop.running import Progress, run_scenario
@@ -26,7 +28,7 @@ class LoopOptions:
     ports: tuple[int, ...] = (0,)
     """0: any free one."""
     pace: float | None = None
-    """Simulated s per wall s at most."""
+    """Simulated s per wall s at most; by default no limit in mode sync, and 1 in the others."""
     delays: Mapping[str, float] = field(default_factory=dict)
     """s by message class: what acquiring a sample takes on the SUT's time."""
     hang_s: float = 60.0
@@ -53,15 +55,18 @@ def run_loop(
     # whoever connects flies
     vehicles = [vehicle.model_copy(update={"pilot": None}) for vehicle in scenario.vehicles]
     scenario = scenario.model_copy(update={"vehicles": vehicles})
-    door = Door(options.host, options.ports)
+    # without pacing a free-running simulator would make every computer look slow
+    pace = options.pace if options.mode == "sync" else options.pace or 1.0
+    switchboard = Switchboard(Pace(pace))
+    told = LinkOptions(
+        mode=options.mode, delays=options.delays, hang_s=options.hang_s, wait_s=options.wait_s, power=options.power,
+        classes=tuple(CLASSES), server=f"skyloop {skyloop.__version__}",
+    )  # fmt: skip
+    door = Door(switchboard.inbox, options.host, options.ports)
     try:
-        told = LinkOptions(
-            mode=options.mode, pace=options.pace, delays=options.delays, hang_s=options.hang_s, wait_s=options.wait_s,
-            power=options.power, classes=tuple(CLASSES), server=f"skyloop {skyloop.__version__}",
-        )  # fmt: skip
-        link = Coordinator(door, told, target)
+        link = switchboard.links["loop"] = Coordinator(door, told, target)
         opened(f"{options.host}:{door.ports[0]}")
-        summary = run_scenario(scenario, folder, progress, link)
+        summary = run_scenario(scenario, folder, progress, switchboard)
     finally:
         door.close()
         if target is not None:

@@ -6,15 +6,15 @@ import platform
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numba
 import numpy as np
 
 import skyloop
 from skyloop.assembly import build
-from skyloop.clock import Gate
 from skyloop.errors import SkyloopError
+from skyloop.links.switchboard import Switchboard
 from skyloop.parts import PilotPart
 from skyloop.recording.pictures import Pictures
 from skyloop.recording.plot import FlightLog, plot_flight
@@ -30,39 +30,25 @@ SETTLE_S = 1.0
 """Simulated seconds flown on after the last pilot is done."""
 
 
-class Link(Gate, Protocol):
-    """Somebody outside who flies: a gate of the clock that is told of the simulation, and may end the flight."""
-
-    @property
-    def over(self) -> bool:
-        """Nobody will fly any more."""
-
-    def attach(self, simulation: Simulation, folder: Path) -> None: ...
-
-    def finish(self, why: str) -> None: ...
-
-    def summary(self) -> dict[str, Any]: ...
-
-
 def run_scenario(
-    scenario: Scenario, folder: Path, progress: Progress = lambda t: None, link: Link | None = None
+    scenario: Scenario, folder: Path, progress: Progress = lambda t: None, links: Switchboard | None = None
 ) -> dict[str, Any]:
     """Fly, record, summarise; returns the summary that is also in `summary.json`."""
-    with build(scenario, gates=() if link is None else (link,)) as simulation:
+    with build(scenario, gates=() if links is None else (links,)) as simulation:
         record = RunFolder(folder, scenario.model_dump(mode="json"), versions())
         try:
-            if link is not None:
-                link.attach(simulation, folder)
+            if links is not None:
+                links.attach(simulation, folder)
             record.record(simulation.bus)
             pictures = Pictures(simulation.bus, folder)
             log = FlightLog(simulation.bus, [vehicle.name for vehicle in scenario.vehicles])
             began = time.perf_counter()
             trouble = None
             try:
-                fly(simulation, scenario.duration, progress, link)
+                fly(simulation, scenario.duration, progress, links)
             except SkyloopError as error:
-                if link is not None:
-                    link.finish(str(error))
+                if links is not None:
+                    links.finish(str(error))
                 if simulation.clock.now_ns == 0:
                     record.discard()
                     raise
@@ -71,9 +57,9 @@ def run_scenario(
             summary = summarise(simulation, scenario, log, time.perf_counter() - began)
             if trouble is not None:
                 summary["ended_by"] = str(trouble)
-            if link is not None:
-                link.finish("the flight is over")
-                summary["link"] = link.summary()
+            if links is not None:
+                links.finish("the flight is over")
+                summary["links"] = links.summary()
             pictures.finish()
             record.finish(summary)
         finally:
@@ -84,7 +70,9 @@ def run_scenario(
     return summary
 
 
-def fly(simulation: Simulation, duration: float, progress: Progress = lambda t: None, link: Link | None = None) -> None:
+def fly(
+    simulation: Simulation, duration: float, progress: Progress = lambda t: None, links: Switchboard | None = None
+) -> None:
     """Until the time is over or every pilot is done."""
     pilots = [part for part in simulation.parts if isinstance(part, PilotPart)]
     end_ns = round(duration * NS_PER_S)
@@ -95,8 +83,8 @@ def fly(simulation: Simulation, duration: float, progress: Progress = lambda t: 
             progress(t_ns / NS_PER_S)
             next_report_ns = t_ns + NS_PER_S // 5
             done = pilots and all(pilot.done for pilot in pilots)
-            if done or (link is not None and link.over):
-                link = None
+            if done or (links is not None and links.over):
+                links = None
                 end_ns = min(end_ns, t_ns + round(SETTLE_S * NS_PER_S))
                 pilots = []
     progress(simulation.now)

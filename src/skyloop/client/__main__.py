@@ -22,8 +22,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     pilot.add_argument("--connect", default="", metavar="HOST:PORT", help="default: SKYLOOP_ADDRESS, or 127.0.0.1:4700")
     pilot.add_argument("--vehicle", default="", help="which to fly, if there are several")
     pilot.add_argument("--rate", default="50", metavar="HZ", help="calls per simulated second (50)")
-    pilot.add_argument("--clock", default="wall", choices=("wall", "cpu"), help="what execution time follows (wall)")
-    pilot.add_argument("--speed", default=1.0, type=float, help="of the target; 1: this machine; needs --clock cpu")
+    pilot.add_argument("--clock", default="", choices=("wall", "cpu"), help="what execution time follows (wall)")
+    pilot.add_argument("--speed", type=float, help="of the target; 1: this machine; needs --clock cpu")
     options = parser.parse_args(arguments)
     try:
         flown: Any = load_plugin(options.pilot, Path.cwd())

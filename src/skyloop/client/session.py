@@ -26,8 +26,8 @@ def connect(
     *,
     vehicle: str = "",
     watch: bool = False,
-    clock: str | Source = "wall",
-    speed: float = 1.0,
+    clock: str | Source = "",
+    speed: float | None = None,
     period: float | None = None,
     duration: float | None = None,
     spread: Sequence[str] = (),
@@ -35,10 +35,13 @@ def connect(
 ) -> Session:
     """A session with the simulator at "host:port", or where SKYLOOP_ADDRESS says.
 
-    `clock`: "wall", "cpu" with a `speed`, or a function that gives ns. `period` and `duration` declare deadlines in s.
+    `clock`: "wall", "cpu" with a `speed`, or a function that gives ns; by default what SKYLOOP_CLOCK and SKYLOOP_SPEED
+    say, or else the wall clock. `period` and `duration` declare deadlines in s.
     `spread`: streams to get each on a connection and port of its own. `timeout`: s to wait for any answer.
     """
     where = address or os.environ.get("SKYLOOP_ADDRESS", f"127.0.0.1:{DEFAULT_PORT}")
+    clock = clock or os.environ.get("SKYLOOP_CLOCK", "wall")
+    speed = float(os.environ.get("SKYLOOP_SPEED", "1")) if speed is None else speed
     time = ExecutionTime(source_of(clock, speed) if isinstance(clock, str) else clock)
     hello = {
         "vehicle": vehicle,

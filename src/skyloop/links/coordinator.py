@@ -1,6 +1,6 @@
 """Keeps simulated time (ST) and the execution time (ET) of every pilot together, and answers their questions.
 
-It is a gate of the clock. In mode `sync` time passes to the smallest ET that is known and no further; a question is
+A link behind the switchboard. In mode `sync` time passes to the smallest ET that is known and no further; a question is
 looked at when ST has come to the ET it was asked at, and answered when what it waits for is there (conservative barrier
 synchronisation, synchronised-hil II). In `none` and `realtime` questions are answered as they come.
 """
@@ -10,7 +10,6 @@ from __future__ import annotations
 import time
 from functools import partial
 from pathlib import Path
-from queue import Empty
 from typing import TYPE_CHECKING, Any
 
 from skyloop.errors import LinkError, SetpointError
@@ -19,6 +18,7 @@ from skyloop.links.door import Door, Peer
 from skyloop.links.pace import Pace
 from skyloop.links.roster import PATIENCE_S, LinkOptions, Roster
 from skyloop.links.sessions import Pilot, Question
+from skyloop.links.switchboard import Switchboard
 from skyloop.links.targets import Target
 from skyloop.links.timeline import Interaction, Timeline
 from skyloop.messages import Message
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 TABLE_I = {"RangeSample": 0.0977, "CameraImage": 0.0374}
 """s that acquiring a sample took with the real sensors (synchronised-hil, Table I)."""
-POLL_S = 0.2
-"""Wall s after which Ctrl-C and hung pilots are looked for."""
 SLEEP_WORTH_TELLING_S = 0.02
 
 
@@ -43,16 +41,16 @@ class Coordinator:
         self.target = target
         """Started when the simulation is ready."""
         self.timeline = Timeline()
+        door.taker = self.receive
         self._sync = self.options.mode == "sync"
-        self.pace = Pace(self.options.pace if self._sync else self.options.pace or 1.0)
-        self._alone = Pace(1.0)
-        """While nobody flies: a pilot must be able to come back in time."""
+        self._pace = Pace(None)
         self._began = time.perf_counter()
         self._awaits_first = True
 
-    def attach(self, simulation: Simulation, folder: Path | None = None) -> None:
+    def attach(self, simulation: Simulation, folder: Path | None, switchboard: Switchboard) -> None:
         """Before anything is recorded: the link's own events are streams, too."""
         self._simulation = simulation
+        self._pace = switchboard.pace
         self._began = time.perf_counter()
         if folder is not None:
             self.timeline = Timeline(folder / "timeline.csv")
@@ -78,37 +76,32 @@ class Coordinator:
         self.door.close()
         self.timeline.close()
 
-    # ---- the gate
+    # ---- what the switchboard asks
 
-    def pass_to(self, t_ns: int) -> int:
-        """Answer whoever asks, until time may pass to `t_ns` or to an earlier question."""
-        while True:
-            self._take_all()
-            self._awaits_first = self._awaits_first and not any(self.roster.flying)
-            if self._awaits_first:
-                self._wait_for_first()
-                continue
-            stop = self._first_question(t_ns)
-            if self._sync and any(p.holds_time and p.bound_ns < stop for p in self.roster.pilots.values()):
-                self._take_one(POLL_S)
-                self._give_up_hung()
-                continue
-            pace = self.pace if any(self.roster.flying) else self._alone
-            left = pace.left(stop, self._now)
-            if left > 0.0:
-                self._take_one(min(left, POLL_S))
-                continue
-            pace.reached(stop, left)
-            return stop
+    @property
+    def leisurely(self) -> bool:
+        return not any(self.roster.flying)
 
-    def _first_question(self, t_ns: int) -> int:
+    def holds(self, t_ns: int) -> bool:
+        """ST may not pass the ET of anybody who computes, nor begin before there is somebody."""
+        self._awaits_first = self._awaits_first and not any(self.roster.flying)
+        if self._awaits_first or not self._sync:
+            return self._awaits_first
+        return any(pilot.holds_time and pilot.bound_ns < t_ns for pilot in self.roster.pilots.values())
+
+    def look_round(self) -> None:
+        if self._awaits_first:
+            self._give_up_waiting()
+        self._give_up_hung()
+
+    def stop_at(self, t_ns: int) -> int:
         """`t_ns`, or an earlier instant at which a question is to be looked at."""
         for pilot in self.roster.pilots.values():
             if pilot.question is not None and pilot.question.acted_ns is None:
                 t_ns = min(t_ns, pilot.question.due_ns)
         return t_ns
 
-    def _wait_for_first(self) -> None:
+    def _give_up_waiting(self) -> None:
         how = None if self.target is None else self.target.ended()
         if how is not None:
             raise LinkError(f"the SUT ended before it connected, {how}")
@@ -118,8 +111,6 @@ class Coordinator:
             raise LinkError(
                 f"no pilot came to port {ports} within {self.options.wait_s:g} s; start one, or wait longer"
             )
-        self._take_one(POLL_S)
-        self._awaits_first = not any(self.roster.flying)
 
     def _give_up_hung(self) -> None:
         now = time.perf_counter()
@@ -131,18 +122,11 @@ class Coordinator:
 
     # ---- what comes in
 
-    def _take_all(self) -> None:
-        while self._take_one(0.0):
-            pass
-
-    def _take_one(self, timeout: float) -> bool:
-        try:
-            peer, message = self.door.inbox.get(timeout=timeout) if timeout else self.door.inbox.get_nowait()
-        except Empty:
-            return False
+    def receive(self, peer: Peer, message: dict[str, Any] | str) -> None:
+        """A message, or why a peer has gone."""
         if isinstance(message, str):
             self.roster.leave(peer, message)
-            return True
+            return
         peer.taken += 1
         try:
             self._receive(peer, message)
@@ -151,7 +135,6 @@ class Coordinator:
             self.door.drop(peer, why, told=why)
         except LinkError as error:
             self.door.drop(peer, str(error), told=str(error))
-        return True
 
     def _receive(self, peer: Peer, message: dict[str, Any]) -> None:
         kind = message["type"]
@@ -191,7 +174,7 @@ class Coordinator:
         if self._sync:
             due_ns = now if pilot.watch else max(et_ns, now)
         else:
-            due_ns = self.pace.now(now, self._simulation.schedule.next_ns())
+            due_ns = self._pace.now(now, self._simulation.schedule.next_ns())
         pilot.question = Question(
             number=int(message["number"]),
             et_ns=et_ns,
@@ -333,7 +316,6 @@ class Coordinator:
             "interactions": self.timeline.count,
             "violations": self.timeline.violations,
             "refused_connections": self.door.refused,
-            "late": {"instants": self.pace.missed, "worst_s": self.pace.worst_s},
             "pilots": [
                 {
                     "vehicle": pilot.vehicle,

@@ -11,6 +11,7 @@ import socket
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
 from queue import SimpleQueue
 from typing import Any
@@ -147,9 +148,13 @@ class Peer:
 class Door:
     """Listens on one port or several, from the moment it is made until it is closed."""
 
-    def __init__(self, host: str = "127.0.0.1", ports: tuple[int, ...] = (0,)) -> None:
-        self.inbox: SimpleQueue[tuple[Peer, dict[str, Any] | str]] = SimpleQueue()
-        """Messages, and, when a peer has gone, why."""
+    taker: Callable[[Peer, dict[str, Any] | str], None]
+    """Set by whoever takes messages, and, when a peer has gone, why."""
+
+    def __init__(
+        self, inbox: SimpleQueue[tuple[Any, ...]], host: str = "127.0.0.1", ports: tuple[int, ...] = (0,)
+    ) -> None:
+        self.inbox = inbox
         self.refused = 0
         """Connections that never became a session."""
         self._selector = selectors.DefaultSelector()
@@ -194,7 +199,7 @@ class Door:
         if told:
             peer.send({"type": "refused", "why": told}, patience_s=0.2)
         peer.shut()
-        self.inbox.put((peer, why))
+        self.inbox.put((self, peer, why))
         self.wake()
 
     def close(self) -> None:
@@ -263,7 +268,7 @@ class Door:
                     raise LinkError(f"{MOST_WAITING} messages without waiting for an answer")
                 else:
                     peer.given += 1
-                    self.inbox.put((peer, message))
+                    self.inbox.put((self, peer, message))
         except EOFError:
             self.drop(peer, "closed the connection")
         except LinkError as error:

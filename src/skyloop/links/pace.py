@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
+from skyloop.errors import LinkError
+
 NS_PER_S = 1_000_000_000
 LATE_S = 0.005
 """s of wall time behind from which on an instant counts as missed."""
@@ -24,6 +26,8 @@ class Pace:
     """At most `factor` simulated seconds per second of wall time; None: as fast as it goes."""
 
     def __init__(self, factor: float | None) -> None:
+        if factor is not None and not 1e-3 <= factor <= 1e3:
+            raise LinkError(f"pace {factor:g}: give 0.001 to 1000 simulated seconds per second")
         self.factor = factor
         self.missed = 0
         self.worst_s = 0.0

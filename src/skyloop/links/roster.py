@@ -31,8 +31,6 @@ MOST_NEWS = 1000
 @dataclass(frozen=True, slots=True)
 class LinkOptions:
     mode: str = "sync"
-    pace: float | None = None
-    """Simulated s per wall s at most; by default none in mode sync and 1 in the others."""
     delays: Mapping[str, float] = field(default_factory=dict)
     """s by message class: what acquiring a sample takes, on the SUT's time."""
     hang_s: float = 60.0
@@ -48,8 +46,6 @@ class LinkOptions:
     def __post_init__(self) -> None:
         if self.mode not in MODES:
             raise LinkError(f"no mode named '{self.mode}'; give {', '.join(MODES)}")
-        if self.pace is not None and not 1e-3 <= self.pace <= 1e3:
-            raise LinkError(f"pace {self.pace:g}: give 0.001 to 1000 simulated seconds per second")
 
 
 class Roster:

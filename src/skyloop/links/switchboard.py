@@ -1,0 +1,113 @@
+"""The gate of the clock behind which all links stand: what comes in from outside is taken here, between two events.
+
+Threads that read sockets put what they get into one inbox; the simulation's own thread takes it out and has the link
+it belongs to look at it. So no link needs a lock, and several can be at work at once.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Any, Protocol
+
+from skyloop.links.pace import Pace
+
+if TYPE_CHECKING:
+    from skyloop.simulation import Simulation
+
+POLL_S = 0.2
+"""Wall s after which Ctrl-C and peers that hang are looked for."""
+
+
+class Source(Protocol):
+    """Something with a thread that reads; it puts (itself, arguments...) into the inbox."""
+
+    def taker(self, *arguments: Any) -> None:
+        """Called with the arguments in the simulation's thread."""
+
+
+class Link(Protocol):
+    """A foreign protocol, as the switchboard sees it."""
+
+    @property
+    def over(self) -> bool:
+        """For all this link cares, the flight may end."""
+
+    @property
+    def leisurely(self) -> bool:
+        """Nobody waits: real time is fast enough, and gives people the time to come (back)."""
+
+    def attach(self, simulation: Simulation, folder: Path | None, switchboard: Switchboard) -> None:
+        """The simulation is built, and nothing was recorded yet."""
+
+    def stop_at(self, t_ns: int) -> int:
+        """`t_ns`, or an earlier instant at which this link has entered something into the schedule."""
+
+    def holds(self, t_ns: int) -> bool:
+        """Time may not come to `t_ns` yet."""
+
+    def look_round(self) -> None:
+        """Called now and then while time is held up."""
+
+    def finish(self, why: str) -> None:
+        """Tell everybody that the flight is over, and free everything; may be called twice."""
+
+    def summary(self) -> dict[str, Any]: ...
+
+
+class Switchboard:
+    """All links of one simulation."""
+
+    def __init__(self, pace: Pace | None = None) -> None:
+        self.inbox: SimpleQueue[tuple[Any, ...]] = SimpleQueue()
+        self.links: dict[str, Link] = {}
+        """By the name they have in the summary."""
+        self.pace = pace or Pace(None)
+        self._alone = Pace(1.0)
+        self._simulation: Simulation | None = None
+
+    def attach(self, simulation: Simulation, folder: Path | None = None) -> None:
+        self._simulation = simulation
+        for link in self.links.values():
+            link.attach(simulation, folder, self)
+
+    def pass_to(self, t_ns: int) -> int:
+        """Take what comes in, until time may pass to `t_ns` or to where a link has something to do before."""
+        assert self._simulation is not None
+        while True:
+            while self._take(0.0):
+                pass
+            links = self.links.values()
+            stop = min([t_ns, *(link.stop_at(t_ns) for link in links)])
+            if any(link.holds(stop) for link in links):
+                self._take(POLL_S)
+                for link in links:
+                    link.look_round()
+                continue
+            pace = self._alone if all(link.leisurely for link in links) and self.pace.factor is None else self.pace
+            left = pace.left(stop, self._simulation.clock.now_ns)
+            if left > 0.0:
+                self._take(min(left, POLL_S))
+                continue
+            pace.reached(stop, left)
+            return stop
+
+    def _take(self, timeout: float) -> bool:
+        try:
+            source, *arguments = self.inbox.get(timeout=timeout) if timeout else self.inbox.get_nowait()
+        except Empty:
+            return False
+        source.taker(*arguments)
+        return True
+
+    @property
+    def over(self) -> bool:
+        return all(link.over for link in self.links.values())
+
+    def finish(self, why: str) -> None:
+        for link in self.links.values():
+            link.finish(why)
+
+    def summary(self) -> dict[str, Any]:
+        late = {"instants": self.pace.missed, "worst_s": self.pace.worst_s}
+        return {"late": late, **{name: link.summary() for name, link in self.links.items()}}
