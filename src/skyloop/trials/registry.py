@@ -19,7 +19,7 @@ REPRODUCTIONS = {
     ),
     "online": (
         "skyloop.trials.online",
-        "frames per second over the link, same and different machines, one and five ports, Table 6 of the airloop paper",
+        "frames per second over the link, same and different machines, one and five ports, Table 6 of airloop",
     ),
 }
 """name: (module with reproduce(quick, folder) -> list[Result], one line)."""
