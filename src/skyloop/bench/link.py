@@ -21,7 +21,9 @@ from skyloop.datasets.rig import RecordOptions, rig_scenario
 from skyloop.errors import LinkError
 from skyloop.links.coordinator import Coordinator
 from skyloop.links.door import Door
+from skyloop.links.pace import Pace
 from skyloop.links.roster import LinkOptions
+from skyloop.links.switchboard import Switchboard
 from skyloop.messages import Arm, Message, TakeOff
 from skyloop.results import Figure
 from skyloop.simulation import Simulation
@@ -170,13 +172,14 @@ def _link(
     simulation: Simulation, options: LinkOptions, further_gates: tuple[Any, ...] = ()
 ) -> Iterator[tuple[Coordinator, str]]:
     """A door and a coordinator at the simulation's clock."""
-    door = Door()
+    switchboard = Switchboard(Pace(None if options.mode == "sync" else 1.0))
+    door = Door(switchboard.inbox)
     try:
-        link = Coordinator(door, options)
-        link.attach(simulation)
-        simulation.clock.gates = (link, *further_gates)
+        switchboard.links["link"] = link = Coordinator(door, options)
+        switchboard.attach(simulation)
+        simulation.clock.gates = (switchboard, *further_gates)
         yield link, f"127.0.0.1:{door.ports[0]}"
-        link.finish("the bench is over")
+        switchboard.finish("the bench is over")
     finally:
         door.close()
 

@@ -14,6 +14,7 @@ from skyloop.errors import LinkError, SkyloopError
 from skyloop.links.coordinator import Coordinator
 from skyloop.links.door import Door
 from skyloop.links.roster import LinkOptions
+from skyloop.links.switchboard import Switchboard
 from skyloop.messages import Arm, TakeOff
 from skyloop.scenario import Scenario
 from skyloop.trials.machines import HERE, Cable
@@ -41,7 +42,8 @@ def fly(told: dict[str, Any]) -> dict[str, Any]:
     """Rows of t1a, t1b, t2, t3 in s, one per frame; they add up to the time from the first question to the last."""
     streams = [*STREAMS, *(["radar0/raw"] if told["radar"] else [])]
     cable = Cable() if told["apart"] else None
-    door = Door(HERE if told["apart"] else "127.0.0.1", (0,) * told["ports"])
+    switchboard = Switchboard()
+    door = Door(switchboard.inbox, HERE if told["apart"] else "127.0.0.1", (0,) * told["ports"])
     command = [sys.executable, "-m", "skyloop.trials.online_client"]
     pipe = subprocess.PIPE
     cut = subprocess.Popen(
@@ -54,16 +56,16 @@ def fly(told: dict[str, Any]) -> dict[str, Any]:
         with build(scenario_of(told), wanted=lambda t_ns: t_ns >= 1e9 * RISE_S) as simulation:
             simulation.send(Arm(), TakeOff(HEIGHT))
             simulation.run_until(RISE_S)
-            link = Coordinator(door, LinkOptions())
-            link.attach(simulation)
-            simulation.clock.gates = (link,)
+            switchboard.links["link"] = link = Coordinator(door, LinkOptions())
+            switchboard.attach(simulation)
+            simulation.clock.gates = (switchboard,)
             _say_go(
                 cut, cable, {**told, "streams": streams, "warm": WARM_FRAMES, "address": f"{door.host}:{door.ports[0]}"}
             )
             while not link.over and cut.poll() is None:
                 simulation.step()
             out, err = cut.communicate()
-            link.finish("the frames are taken")
+            switchboard.finish("the frames are taken")
     finally:
         stuck.cancel()
         cut.kill()
