@@ -272,7 +272,9 @@ class Coordinator:
             pilot.vehicle, question.number, question.et_ns, question.st_asked_ns, question.acted_ns, now,
             question.wall_asked_ns, self._wall_ns(), len(question.send), size, question.wall_acted_ns, ready_ns,
         )  # fmt: skip
-        self.timeline.add(row)
+        # the time line is that of those who hold time
+        if not pilot.watch:
+            self.timeline.add(row)
 
     def _send_part(self, pilot: Pilot, number: int, message: Message | None) -> int:
         assert message is not None
