@@ -70,7 +70,8 @@ def measure(sizes: Sizes | None = None) -> list[Figure]:
     # pictures of the way up are of no use to anybody
     with build(scenario, wanted=lambda t_ns: t_ns >= 1e9 * RISE_S) as simulation:
         simulation.send(Arm(), TakeOff(3.0))
-        simulation.run_until(RISE_S)
+        # and the renderer gets ready before anything is measured
+        simulation.run_until(RISE_S + 0.2)
         return figures + _round_trips(simulation, sizes)
 
 

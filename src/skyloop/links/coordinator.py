@@ -203,10 +203,21 @@ class Coordinator:
             said = f"{question.slept_ns / 1e6:.0f} ms before question {question.number}; use sleep_until"
             self.roster.tell(pilot.vehicle, "slept", said)
 
+    @property
+    def answers_at_once(self) -> bool:
+        """Commands need not wait for the events of this instant to be over: nobody counts on their order."""
+        return not self._sync
+
+    def answer_at_once(self) -> None:
+        """In the middle of an instant; whoever wants samples waits for its end, to get all of it."""
+        for pilot in list(self.roster.pilots.values()):
+            if pilot.question is not None and not pilot.question.want:
+                self._act(pilot)
+
     def _act(self, pilot: Pilot) -> None:
         """ST has come to the ET of a question: its commands take effect, and its waiting begins."""
         question = pilot.question
-        if question is None:
+        if question is None or question.acted_ns is not None:
             return
         simulation, now = self._simulation, self._now
         question.acted_ns, question.wall_acted_ns = now, self._wall_ns()

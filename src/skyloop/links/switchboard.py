@@ -6,6 +6,7 @@ it belongs to look at it. So no link needs a lock, and several can be at work at
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Protocol
@@ -15,6 +16,8 @@ from skyloop.links.pace import Pace
 if TYPE_CHECKING:
     from skyloop.simulation import Simulation
 
+MEANWHILE_S = 0.0005
+"""Wall s after which is looked for a picture that may have come; it is later by half of it on average."""
 POLL_S = 0.2
 """Wall s after which Ctrl-C and peers that hang are looked for."""
 
@@ -70,6 +73,17 @@ class Switchboard:
         self._simulation = simulation
         for link in self.links.values():
             link.attach(simulation, folder, self)
+        if all(getattr(link, "answers_at_once", False) for link in self.links.values()):
+            for part in simulation.parts:
+                if hasattr(part, "serve_meanwhile"):
+                    part.serve_meanwhile(self.serve_until)
+
+    def serve_until(self, ready: Callable[[], bool]) -> None:
+        """The simulation waits for pictures: take what comes in meanwhile, for links that answer at any moment."""
+        while not ready():
+            if self._take(MEANWHILE_S):
+                for link in self.links.values():
+                    link.answer_at_once()  # type: ignore[attr-defined]
 
     def pass_to(self, t_ns: int) -> int:
         """Take what comes in, until time may pass to `t_ns` or to where a link has something to do before."""
