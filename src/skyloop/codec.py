@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import math
 import struct
 from collections.abc import Mapping
 from typing import Any
@@ -52,7 +51,7 @@ def encode(record: Any) -> list[bytes | memoryview]:
             # memoryview cannot flatten what is empty
             arrays.append(raw.data.cast("B") if raw.size else memoryview(b""))
             start += raw.nbytes
-            return _array_head(value.dtype.str, value.shape, start - raw.nbytes)
+            return _array_head(value.dtype, value.shape, start - raw.nbytes)
         if isinstance(value, np.generic):
             return value.item()
         if isinstance(value, tuple):
@@ -69,8 +68,8 @@ def encode(record: Any) -> list[bytes | memoryview]:
 
 
 @functools.lru_cache(4096)
-def _array_head(dtype: str, shape: tuple[int, ...], start: int) -> Any:
-    return msgpack.ExtType(ARRAY, msgpack.packb((dtype, shape, start)))
+def _array_head(dtype: np.dtype[Any], shape: tuple[int, ...], start: int) -> Any:
+    return msgpack.ExtType(ARRAY, msgpack.packb((dtype.str, shape, start)))
 
 
 def decode(data: bytes | memoryview) -> Any:
@@ -92,19 +91,18 @@ def _array(code: int, data: bytes, body: memoryview) -> Any:
         raise CodecError(f"extension type {code} is not known")
     if len(data) > MOST_OF_LAYOUT:
         raise CodecError(f"an array whose description has {len(data)} bytes")
-    dtype, shape, count, start = _array_layout(data)
-    flat = np.frombuffer(body, dtype, count, start)
-    return flat if len(shape) == 1 else flat.reshape(shape)
+    shape, dtype, start = _array_layout(data)
+    return np.ndarray(shape, dtype, body, start)
 
 
 # pictures and scans of a rig come with the same few layouts again and again
 @functools.lru_cache(4096)
-def _array_layout(data: bytes) -> tuple[np.dtype[Any], tuple[int, ...], int, int]:
+def _array_layout(data: bytes) -> tuple[tuple[int, ...], np.dtype[Any], int]:
     name, shape, start = msgpack.unpackb(data)
     dtype = np.dtype(str(name))
     if dtype.kind not in KINDS or not all(isinstance(n, int) and n >= 0 for n in (*shape, start)):
         raise CodecError(f"an array of {name} and shape {shape} is not allowed")
-    return dtype, tuple(shape), math.prod(shape), start
+    return tuple(shape), dtype, start
 
 
 def _made(fields: dict[str, Any]) -> Any:

@@ -76,26 +76,27 @@ def measure(sizes: Sizes | None = None) -> list[Figure]:
 
 
 class Feeder:
-    """A gate behind the coordinator's: whenever somebody is answered there is a new sample of every stream."""
+    """A gate behind the links': whenever somebody is answered there is a new sample of every stream."""
 
-    def __init__(self, simulation: Simulation, streams: tuple[str, ...]) -> None:
-        self._bus = simulation.bus
+    def __init__(self, simulation: Simulation, streams: tuple[str, ...], most: int) -> None:
+        self._publish = simulation.bus.publish
         self.messages: list[Message] = []
         for stream in streams:
-            message = self._bus.newest(stream)
+            message = simulation.bus.newest(stream)
             assert message is not None, stream
             self.messages.append(message)
+        # made beforehand: making them is not the link's work
+        self._coming = iter([[replace(m, index=m.index + k) for m in self.messages] for k in range(1, most)])
 
     def pass_to(self, t_ns: int) -> int:
-        self.messages = [replace(message, index=message.index + 1) for message in self.messages]
-        for message in self.messages:
-            self._bus.publish(message)
+        for message in next(self._coming):
+            self._publish(message)
         return t_ns
 
 
 def _throughput(simulation: Simulation, sizes: Sizes) -> list[Figure]:
     streams = tuple(f"{next(iter(simulation.autopilots))}/{name}" for name in RIG)
-    feeder = Feeder(simulation, streams)
+    feeder = Feeder(simulation, streams, 100 + sizes.bundles * (1 + sizes.rounds))
     with _link(simulation, LinkOptions(), (feeder,)) as (link, address):
         answer = _example_answer(simulation, feeder)
         with _Plain(answer) as plain:
