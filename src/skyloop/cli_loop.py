@@ -23,6 +23,10 @@ Sut = Annotated[str | None, typer.Option(metavar="COMMAND", help="Start this; SK
 LoopPilot = Annotated[
     str | None, typer.Option(metavar="FILE.py:NAME", help="Start a process that flies with this Python function.")
 ]
+LoopTask = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Start a task of ours: face-anchor, move-forward..."),
+]
 TargetName = Annotated[
     str,
     typer.Option(
@@ -46,6 +50,7 @@ def loop(
     scenario: str,
     sut: Sut = None,
     pilot: LoopPilot = None,
+    task: LoopTask = None,
     target: TargetName = "local",
     speed: Speed = 1.0,
     mode: Annotated[str, typer.Option(help="sync, none or realtime.")] = "sync",
@@ -77,7 +82,7 @@ def loop(
         mode=mode, host=host, ports=numbers, pace=pace, delays=TABLE_I if delays == "table-i" else {},
         hang_s=hang, wait_s=wait,
     )  # fmt: skip
-    runs_on = _target(target, sut, pilot, speed)
+    runs_on = _target(target, sut, pilot, task, speed)
     folder = out_ or next_folder(loaded.name)
     with progress_bar(f"flying {loaded.name}", loaded.duration, quiet=json_) as progress:
         summary = run_loop(loaded, folder, options, runs_on, progress=progress, opened=_say_where(runs_on is None))
@@ -85,6 +90,57 @@ def loop(
         print(json.dumps({**summary, "folder": str(folder)}, indent=2))
         return
     _print(summary, folder)
+
+
+@app.command()
+def size(
+    scenario: str,
+    speed: Annotated[str, typer.Option(metavar="LOW..HIGH", help="Speeds to try; or some, with commas.")] = "0.05..2",
+    steps: Annotated[int, typer.Option(help="How many speeds from LOW to HIGH, in equal ratios.")] = 6,
+    runs: Annotated[int, typer.Option(help="Flights, each with another seed, at every speed.")] = 3,
+    sut: Sut = None,
+    pilot: LoopPilot = None,
+    task: LoopTask = None,
+    target: TargetName = "local",
+    set_: Sets = None,
+    seed: Seed = None,
+    out_: Out = None,
+    json_: Json = False,
+) -> None:
+    """How slow may the computer be before the mission fails? Flies it on slower and slower ones.
+
+    Examples: `skyloop size face-anchor --task face-anchor` · `skyloop size my.yaml --sut ./sut --speed 0.01..1`
+    """
+    from dataclasses import asdict
+
+    from skyloop.recording.run_folder import make_empty_folder
+    from skyloop.sizing import Flight, slowest_good, speeds_from
+    from skyloop.sizing import size as fly_all
+
+    loaded = load(scenario, set_, seed)
+    folder = out_ or next_folder(f"size-{loaded.name}")
+
+    def target_of(fast: float) -> Target:
+        made = _target(target, sut, pilot, task, fast)
+        if made is None:
+            raise LinkError("give --sut, --pilot or --task: what flies?")
+        return made
+
+    def told(flight: Flight) -> None:
+        error = "" if flight.error is None else f", error {flight.error:.3g}"
+        how = "[green]well[/]" if flight.success else f"[red]failed[/]: {flight.trouble or 'says so itself'}"
+        out.print(f"speed {flight.speed:g}, seed {flight.seed}: {flight.time:.2f} s{error}, {how}", highlight=False)
+
+    speeds = speeds_from(speed, steps)
+    target_of(speeds[0])
+    make_empty_folder(folder)
+    flights = fly_all(loaded, target_of, speeds, folder, runs=runs, told=(lambda _: None) if json_ else told)
+    good = slowest_good(flights)
+    if json_:
+        print(json.dumps({"slowest_good": good, "flights": [asdict(flight) for flight in flights]}, indent=2))
+        return
+    verdict = "fails at every speed tried" if good is None else f"succeeds from speed {good:g} up (1: this computer)"
+    out.print(f"[bold]{loaded.name}[/] {verdict}\ntable and plot: {folder} (size.csv, size.png)")
 
 
 def _places(listen: str, ports: int) -> tuple[str, tuple[int, ...]]:
@@ -96,11 +152,13 @@ def _places(listen: str, ports: int) -> tuple[str, tuple[int, ...]]:
     return host, tuple(first + k if first else 0 for k in range(ports))
 
 
-def _target(name: str, sut: str | None, pilot: str | None, speed: float) -> Target | None:
+def _target(name: str, sut: str | None, pilot: str | None, task: str | None, speed: float) -> Target | None:
     from skyloop.links.targets import make_target
 
-    if sut is not None and pilot is not None:
-        raise LinkError("give --sut or --pilot, not both")
+    if sum(what is not None for what in (sut, pilot, task)) > 1:
+        raise LinkError("give one of --sut, --pilot and --task")
+    if task is not None:
+        sut = shlex.join([sys.executable if not name.startswith("remote") else "python3", "-m", "skyloop.tasks", task])
     command = shlex.split(sut) if sut else []
     if pilot and name.startswith("remote"):
         command = ["skyloop-client", "pilot", pilot]

@@ -17,7 +17,7 @@ import pytest
 from skyloop import cli
 from skyloop.errors import LinkError, SetupError
 from skyloop.links import targets
-from skyloop.links.targets import EmulatedBoard, LocalProcess, Remote, ThrottledProcess, cross_compiled, make_target
+from skyloop.links.targets import EmulatedBoard, LocalProcess, Remote, ThrottledProcess, compiled, make_target
 from skyloop.looping import LoopOptions, run_loop
 from skyloop.scenario import load_scenario
 
@@ -155,16 +155,16 @@ def test_a_board_is_built_again_when_a_header_has_changed(tmp_path: Path, monkey
     source, header = tmp_path / "tiny.cpp", tmp_path / "tiny.hpp"
     source.write_text('#include "tiny.hpp"\nint main() { return answer; }\n')
     header.write_text("constexpr int answer = 1;\n")
-    first = cross_compiled(source)
+    first = compiled(source, board=True)
     made = first.stat().st_mtime_ns
-    assert cross_compiled(source) == first and first.stat().st_mtime_ns == made
+    assert compiled(source, board=True) == first and first.stat().st_mtime_ns == made
     header.write_text("constexpr int answer = 2;\n")
-    second = cross_compiled(source)
+    second = compiled(source, board=True)
     assert second != first
     assert {path.name for path in (tmp_path / "cache" / "boards").iterdir()} == {first.name, second.name}
     header.write_text("constexpr int answer = nonsense;\n")
     with pytest.raises(LinkError, match=r"cannot be compiled.*nonsense"):
-        cross_compiled(source)
+        compiled(source, board=True)
 
 
 def test_without_the_tools_the_packages_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -45,7 +45,8 @@ LOOK_S = 3e-4
 POLL_S = 0.002
 """Wall s from one look at the processor clock to the next."""
 PERIOD_S = 0.01
-"""Wall s of a throttled process's run and rest together."""
+"""Wall s of a throttled process's run and rest together, unless its run would then be shorter than `SHORTEST_RUN_S`."""
+SHORTEST_RUN_S = 0.001
 GRACE_S = 2.0
 """Wall s a SUT has to end, or to come back, after the simulator has gone."""
 
@@ -337,14 +338,15 @@ class Agent:
         """Run for a share of each period, rest for the remainder; s until that changes."""
         if self._share >= 1.0:
             return 1.0
-        into = (time.perf_counter() - self._began) % PERIOD_S
-        run = PERIOD_S * self._share
+        period = max(PERIOD_S, SHORTEST_RUN_S / self._share)
+        into = (time.perf_counter() - self._began) % period
+        run = period * self._share
         if into < run:
             self._group.go("throttle")
         else:
             self._group.stop("throttle")
         self._count_stops()
-        return (run if into < run else PERIOD_S) - into
+        return (run if into < run else period) - into
 
     def _count_stops(self) -> None:
         now = time.perf_counter()

@@ -77,7 +77,8 @@ class LocalProcess:
         clock = clock or ("wall" if speed == 1.0 else "cpu")
         source_of(clock, speed)
         told = ["--clock", clock, "--speed", f"{speed:g}"]
-        self._command = agent_command(told, command) if freeze else list(command)
+        command = runnable(command)
+        self._command = agent_command(told, command) if freeze else command
         self._environment = {"SKYLOOP_CLOCK": clock, "SKYLOOP_SPEED": f"{speed:g}"}
         self._process: subprocess.Popen[bytes] | None = None
         self._output: Path | None = None
@@ -139,20 +140,18 @@ class ThrottledProcess(LocalProcess):
     def __init__(self, command: Sequence[str], share: float) -> None:
         if not 0.01 <= share <= 1.0:
             raise LinkError(f"a share of {share:g} of the time: give 0.01 to 1")
-        super().__init__(agent_command(["--throttle", f"{share:g}"], command), name=f"throttled to {share:g}")
+        super().__init__(agent_command(["--throttle", f"{share:g}"], runnable(command)), name=f"throttled to {share:g}")
 
 
 class EmulatedBoard(LocalProcess):
     """A C++ source, cross-compiled, or an aarch64 program, run by an emulator of that processor."""
 
     def __init__(
-        self, command: Sequence[str], *, includes: Sequence[Path] = (), speed: float = 1.0, freeze: bool = False
-    ) -> None:
-        program = Path(command[0])
-        if program.suffix in SOURCES:
-            program = cross_compiled(program, [*includes, *_client_folders(program)])
-        emulated = [_tool(EMULATOR, "qemu-user"), str(program), *command[1:]]
-        super().__init__(emulated, speed=speed, freeze=freeze, name="emulated aarch64 board")
+        self, command: Sequence[str], *, includes: Sequence[Path] = (), speed: float = 1.0, clock: str = "",
+        freeze: bool = False,
+    ) -> None:  # fmt: skip
+        emulated = runnable(command, board=True, includes=includes)
+        super().__init__(emulated, clock=clock, speed=speed, freeze=freeze, name="emulated aarch64 board")
 
 
 class Remote(LocalProcess):
@@ -214,14 +213,24 @@ def agent_command(told: Sequence[str], command: Sequence[str]) -> list[str]:
     return [sys.executable, "-m", "skyloop.client", "agent", *told, "--", *command]
 
 
-def cross_compiled(source: Path, includes: Sequence[Path] = ()) -> Path:
-    """A C++ source as a program for aarch64, from the cache if neither it nor its headers have changed."""
-    flags = ["-static", "-O2", "-std=c++17", *(f"-I{folder}" for folder in includes)]
-    compiler = _tool(COMPILER, "g++-aarch64-linux-gnu")
+def runnable(command: Sequence[str], *, board: bool = False, includes: Sequence[Path] = ()) -> list[str]:
+    """A command as it can be started; a C++ source in first place is compiled, for this machine or for the board."""
+    program = command[0]
+    if Path(program).suffix in SOURCES:
+        program = str(compiled(Path(program), board=board, includes=includes))
+    emulator = [_tool(EMULATOR, "qemu-user")] if board else []
+    return [*emulator, program, *command[1:]]
+
+
+def compiled(source: Path, *, board: bool = False, includes: Sequence[Path] = ()) -> Path:
+    """A C++ source as a program, from the cache if neither it nor its headers have changed."""
+    folders = [*includes, *_client_folders(source)]
+    flags = [*(["-static"] if board else []), "-O2", "-std=c++17", *(f"-I{folder}" for folder in folders)]
+    compiler = _tool(COMPILER, "g++-aarch64-linux-gnu") if board else _tool("g++", "g++")
     if not source.is_file():
-        raise LinkError(f"no source '{source}' to compile for the emulated board")
+        raise LinkError(f"no source '{source}' to compile")
     expanded = _ran([compiler, *flags, "-E", "-P", str(source)], source)
-    mark = hashlib.sha256(" ".join(flags[:3]).encode() + expanded).hexdigest()[:24]
+    mark = hashlib.sha256(f"{compiler} {board}".encode() + expanded).hexdigest()[:24]
     program = CACHE_FOLDER / "boards" / f"{source.stem}-{mark}"
     if not program.exists():
         program.parent.mkdir(parents=True, exist_ok=True)
@@ -246,7 +255,7 @@ def _ran(command: list[str], source: Path) -> bytes:
     if done.returncode:
         words = done.stderr.decode(errors="replace")
         said = next((line for line in words.splitlines() if "error" in line), words.strip())
-        raise LinkError(f"'{source}' cannot be compiled for the emulated board: {said[:300]}")
+        raise LinkError(f"'{source}' cannot be compiled: {said[:300]}")
     return done.stdout
 
 
