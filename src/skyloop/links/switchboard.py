@@ -6,6 +6,7 @@ it belongs to look at it. So no link needs a lock, and several can be at work at
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -16,6 +17,8 @@ from skyloop.links.pace import Pace
 if TYPE_CHECKING:
     from skyloop.simulation import Simulation
 
+SWITCH_S = 0.0005
+"""Wall s after which Python hands its lock to a thread that reads sockets; 5 ms without this."""
 MEANWHILE_S = 0.0005
 """Wall s after which is looked for a picture that may have come; it is later by half of it on average."""
 POLL_S = 0.2
@@ -68,9 +71,12 @@ class Switchboard:
         self.pace = pace or Pace(None)
         self._alone = Pace(1.0)
         self._simulation: Simulation | None = None
+        self._switch_s = sys.getswitchinterval()
 
     def attach(self, simulation: Simulation, folder: Path | None = None) -> None:
         self._simulation = simulation
+        self._switch_s = sys.getswitchinterval()
+        sys.setswitchinterval(min(SWITCH_S, self._switch_s))
         for link in self.links.values():
             link.attach(simulation, folder, self)
         if all(getattr(link, "answers_at_once", False) for link in self.links.values()):
@@ -121,6 +127,7 @@ class Switchboard:
     def finish(self, why: str) -> None:
         for link in self.links.values():
             link.finish(why)
+        sys.setswitchinterval(self._switch_s)
 
     def summary(self) -> dict[str, Any]:
         late = {"instants": self.pace.missed, "worst_s": self.pace.worst_s}
