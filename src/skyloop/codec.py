@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 import struct
 from collections.abc import Mapping
 from typing import Any
@@ -91,18 +92,20 @@ def _array(code: int, data: bytes, body: memoryview) -> Any:
         raise CodecError(f"extension type {code} is not known")
     if len(data) > MOST_OF_LAYOUT:
         raise CodecError(f"an array whose description has {len(data)} bytes")
-    shape, dtype, start = _array_layout(data)
-    return np.ndarray(shape, dtype, body, start)
+    dtype, shape, count, start = _array_layout(data)
+    # np.ndarray with a buffer would do it in one call, but trusts any start and then reads anywhere
+    flat = np.frombuffer(body, dtype, count, start)
+    return flat if len(shape) == 1 else flat.reshape(shape)
 
 
 # pictures and scans of a rig come with the same few layouts again and again
 @functools.lru_cache(4096)
-def _array_layout(data: bytes) -> tuple[tuple[int, ...], np.dtype[Any], int]:
+def _array_layout(data: bytes) -> tuple[np.dtype[Any], tuple[int, ...], int, int]:
     name, shape, start = msgpack.unpackb(data)
     dtype = np.dtype(str(name))
     if dtype.kind not in KINDS or not all(isinstance(n, int) and n >= 0 for n in (*shape, start)):
         raise CodecError(f"an array of {name} and shape {shape} is not allowed")
-    return tuple(shape), dtype, start
+    return dtype, tuple(shape), math.prod(shape), start
 
 
 def _made(fields: dict[str, Any]) -> Any:
