@@ -23,6 +23,8 @@ class ScriptedSimulator:
         self.questions: queue.Queue[dict[str, Any]] = queue.Queue()
         self.hellos: list[dict[str, Any]] = []
         self.progress: list[int] = []
+        self.ballast: Any = None
+        """Travels with every answer."""
         self._answer, self._mode = answer, mode
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._open: list[socket.socket] = []
@@ -60,7 +62,9 @@ class ScriptedSimulator:
                     self.questions.put(message)
                     t_ns = self._answer(message)
                     if t_ns is not None:
-                        connection.sendall(b"".join(framed(_reply(message["number"], t_ns))))
+                        connection.sendall(
+                            b"".join(framed({**_reply(message["number"], t_ns), "ballast": self.ballast}))
+                        )
         except OSError:
             return
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from scripted_simulator import ScriptedSimulator
 
@@ -175,6 +176,18 @@ def test_time_leaps_where_nobody_would_run(
     assert 1000 * SECOND <= asked[1] - asked[0] < 1010 * SECOND
 
 
+def test_an_answer_larger_than_the_systems_buffers(
+    simulator: Callable[..., ScriptedSimulator], agent: Callable[..., subprocess.Popen[str]]
+) -> None:
+    """The SUT must run to read it, and its time begins when it has."""
+    large = simulator(at_once)
+    large.ballast = np.arange(40 << 20, dtype=np.uint8)
+    process = agent(large.address, [], CONNECT + "session.ask(); session.ask(); session.close()")
+    assert process.wait(timeout=20) == 0, process.communicate()
+    first, second = large.question(), large.question()
+    assert first["et_ns"] < second["et_ns"]
+
+
 def test_processor_time_of_all_processes_at_a_tenth_of_the_speed(
     simulator: Callable[..., ScriptedSimulator], agent: Callable[..., subprocess.Popen[str]]
 ) -> None:
@@ -259,7 +272,7 @@ def test_a_sut_that_does_not_notice_that_the_simulator_has_gone_is_ended(
     simulator: Callable[..., ScriptedSimulator], agent: Callable[..., subprocess.Popen[str]]
 ) -> None:
     asked = simulator(at_once)
-    program = CONNECT + "print(os.getpid(), flush=True); session.ask(); time.sleep(60)"
+    program = CONNECT + "print(os.getpid(), flush=True)\ntry: session.ask()\nfinally: time.sleep(60)"
     process = agent(asked.address, [], program)
     asked.question()
     asked.close()
@@ -284,12 +297,14 @@ TWO_VEHICLES = """
 import threading, time
 from skyloop.client import connect
 def big():
-    with connect(vehicle="big") as session:
+    with connect(vehicle="big", spread=["imu"]) as session:
         while session.now() < 250_000_000:
             end = time.perf_counter() + 0.005
             while time.perf_counter() < end: pass
             until = session.now() + 20_000_000
-            assert session.sleep_until(until).t_ns >= until
+            bundle = session.ask(until_ns=until, want=["imu"])
+            assert bundle.t_ns >= until
+            assert bundle.t_ns - bundle.get("imu").t_ns <= 5_000_000
 def small():
     with connect(vehicle="small") as session:
         while session.ask(fresh=["imu"], want=["imu"]).t_ns < 300_000_000 or threads[0].is_alive():
@@ -307,7 +322,7 @@ def test_two_vehicles_of_one_sut_keep_the_order_of_time(tmp_path: Path) -> None:
     sut.write_text(TWO_VEHICLES)
     target = LocalProcess([sys.executable, str(sut)], freeze=True)
     scenario = load_scenario("two-drones", {"duration": 3.0})
-    summary = run_loop(scenario, tmp_path / "run", LoopOptions(wait_s=20.0, hang_s=10.0), target)
+    summary = run_loop(scenario, tmp_path / "run", LoopOptions(ports=(0, 0), wait_s=20.0, hang_s=10.0), target)
     link = summary["links"]["loop"]
     assert (tmp_path / "run" / "sut.txt").read_text() == ""
     assert link["violations"] == 0

@@ -105,8 +105,10 @@ def test_a_stopped_process_is_ended_too(tmp_path: Path) -> None:
 
 def test_a_sut_may_finish_when_the_flight_is_over(tmp_path: Path) -> None:
     """It has heard of the end from the link; what it writes then must not be cut short."""
-    target = LocalProcess([sys.executable, "-S", "-c", "import time; time.sleep(0.15); print('finished')"])
+    program = "import time; print('heard', flush=True); time.sleep(0.1); print('finished')"
+    target = LocalProcess([sys.executable, "-S", "-c", program])
     target.start("127.0.0.1:4701", tmp_path)
+    printed(tmp_path)
     target.stop()
     assert target.ended() == "exit code 0: finished"
 
@@ -125,9 +127,7 @@ def test_how_a_sut_ended_is_told_with_its_last_words(tmp_path: Path) -> None:
 
 
 def test_a_throttled_process_is_stopped_again_and_again(tmp_path: Path) -> None:
-    target = ThrottledProcess(
-        prints("print(os.getpid(), flush=True)", "signal.pthread_sigmask", "exec('while 1: pass')"), 0.3
-    )
+    target = ThrottledProcess(prints("print(os.getpid(), flush=True)", "exec('while 1: pass')"), 0.3)
     target.start("127.0.0.1:4701", tmp_path)
     try:
         pid = int(printed(tmp_path))

@@ -15,7 +15,7 @@ processes of the SUT share one ET, and in mode `sync` the agent, not the SUT, st
 
 ET counts from the moment the group may go on to the moment its question is here whole. So it takes in what the SUT
 spends on decoding and encoding, and on a wall clock the way over the loopback, both of which its own client leaves out:
-some 0.5 ms per question with the Python client. What that client says of the time between two answers, `now()`, is its
+some 0.3 ms per question with the Python client. What that client says of the time between two answers, `now()`, is its
 own reckoning, and too much where another thread's question has stopped it meanwhile.
 
 In modes `none` and `realtime` nothing is frozen.
@@ -88,9 +88,11 @@ class Agent:
         """Simulated time has come at least to this."""
         self._follower: Follower | None = None
         self._idle_looks = 0
-        self._stopped_at: float | None = None
-        self._stopped_s = 0.0
-        self._began = time.perf_counter()
+        self._state = ""
+        """What the group is stopped for."""
+        self._counted = time.perf_counter()
+        self._ran_s = self._rested_s = 0.0
+        """Wall s it was free to run, and stopped by the throttle alone."""
         self._lost: float | None = None
 
     # ---- the loop
@@ -266,6 +268,7 @@ class Agent:
         if any(passage.sut.has_more for passage in self._passages):
             # the SUT reads its answer: it must run, but its time begins when it has all of it
             self._group.go("time")
+            self._count()
             return min(1.0, resting)
         self._let_go()
         wait = 1.0
@@ -300,7 +303,7 @@ class Agent:
     def _look(self, limit: int) -> float:
         """Where nothing runs before `limit`, all of it waits, and time passes to there."""
         waits_for_answer = any(p.answer is not None and p.answer.t_ns == limit for p in self._passages)
-        if not (self._by_cpu or waits_for_answer) or self._group.is_stopped:
+        if not (self._by_cpu or waits_for_answer) or self._state:
             return 1.0
         self._idle_looks = 0 if self._group.is_running() else self._idle_looks + 1
         if self._idle_looks >= 2:
@@ -327,38 +330,47 @@ class Agent:
     def _freeze(self) -> None:
         self._group.stop("time")
         self._time.stop()
-        self._count_stops()
+        self._count()
 
     def _let_go(self) -> None:
         self._time.go()
         self._group.go("time")
-        self._count_stops()
+        self._count()
 
     def _throttle(self) -> float:
-        """Run for a share of each period, rest for the remainder; s until that changes."""
+        """Rest as long as the share demands for what it has run, in turns; wall s until that changes.
+
+        Counted over all turns, so that a turn that took too long because the machine is busy is made up for.
+        """
         if self._share >= 1.0:
             return 1.0
+        self._count()
         period = max(PERIOD_S, SHORTEST_RUN_S / self._share)
-        into = (time.perf_counter() - self._began) % period
-        run = period * self._share
-        if into < run:
-            self._group.go("throttle")
-        else:
+        rests = (1.0 - self._share) / self._share
+        self._rested_s = min(self._rested_s, self._ran_s * rests + period)
+        owed = self._ran_s * rests - self._rested_s
+        turn = period * (1.0 - self._share)
+        if owed >= turn:
             self._group.stop("throttle")
-        self._count_stops()
-        return (run if into < run else period) - into
+        elif owed <= 0.0:
+            self._group.go("throttle")
+        self._count()
+        return max(1e-4, owed if self._state == "throttle" else (turn - owed) / rests)
 
-    def _count_stops(self) -> None:
+    def _count(self) -> None:
+        """Time since the last call goes to what the group was allowed to do."""
         now = time.perf_counter()
-        if self._stopped_at is not None:
-            self._stopped_s += now - self._stopped_at
-        self._stopped_at = now if self._group.is_stopped else None
+        if self._state == "":
+            self._ran_s += now - self._counted
+        elif self._state == "throttle":
+            self._rested_s += now - self._counted
+        self._counted = now
+        self._state = next((why for why in ("time", "throttle") if self._group.is_stopped_for(why)), "")
 
     def _idle_ns(self) -> int:
         """How long it might have run and no thread of it wanted to, so far."""
-        self._count_stops()
-        might = time.perf_counter() - self._began - self._stopped_s
-        return round(might * 1e9) - self._group.busy_ns()
+        self._count()
+        return round(self._ran_s * 1e9) - self._group.busy_ns()
 
     def _arrange(self) -> None:
         """Ask to hear of room to write where something is left."""

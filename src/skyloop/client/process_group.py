@@ -60,9 +60,8 @@ class ProcessGroup:
             if not self._stopped_for:
                 self._signal(signal.SIGCONT)
 
-    @property
-    def is_stopped(self) -> bool:
-        return bool(self._stopped_for)
+    def is_stopped_for(self, why: str) -> bool:
+        return why in self._stopped_for
 
     def _signal(self, number: signal.Signals) -> None:
         with suppress(ProcessLookupError):

@@ -12,7 +12,7 @@ import math
 import statistics
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -161,10 +161,14 @@ class Experiment:
     task: str
     measure: Callable[[Flown, Scenario], dict[str, float]]
     where: tuple[str, ...] = ("host", "target", "target, no sync")
+    turned_deg: float = 0.0
+    """Of the start: an anchor cut off by the edge of the image would be measured wrong."""
+    delays: bool = False
+    """Acquiring a sample takes as long as with the real sensors."""
 
 
 EXPERIMENTS = (
-    Experiment("Table II", "face-anchor", "relative-position", relative_position, ("host", "target")),
+    Experiment("Table II", "face-anchor", "relative-position", relative_position, ("host", "target"), 12.0, True),
     Experiment("Table III", "face-anchor", "face-anchor", face_anchor),
     Experiment("Table IV", "move-forward", "move-forward", move_forward),
     Experiment("Table V", "closed-path", "closed-path", closed_path),
@@ -189,11 +193,11 @@ def reproduce(*, quick: bool = False, folder: Path | None = None) -> list[Result
     return [*results, *(verdict.result(PAPER) for verdict in verdicts)]
 
 
-def run_of(name: str, k: int) -> Scenario:
-    """The k-th run of a scenario: another seed, and a start turned by up to 4 degrees, for a task that only turns."""
-    base = load_scenario(name)
-    turned = base.vehicles[0].yaw_deg + 4.0 * (2.0 * ((k * 0.618034) % 1.0) - 1.0)
-    return load_scenario(name, {"seed": 1 + k, "vehicles.drone.yaw_deg": turned})
+def run_of(experiment: Experiment, k: int) -> Scenario:
+    """The k-th run: another seed, and a start turned by up to 4 degrees, for runs that are to differ."""
+    base = load_scenario(experiment.scenario)
+    turned = base.vehicles[0].yaw_deg + experiment.turned_deg + 4.0 * (2.0 * ((k * 0.618034) % 1.0) - 1.0)
+    return load_scenario(experiment.scenario, {"seed": 1 + k, "vehicles.drone.yaw_deg": turned})
 
 
 def fly_experiment(experiment: Experiment, runs: int, place: Path) -> dict[str, list[dict[str, float]]]:
@@ -202,11 +206,17 @@ def fly_experiment(experiment: Experiment, runs: int, place: Path) -> dict[str, 
     measured: dict[str, list[dict[str, float]]] = {}
     for name in experiment.where:
         for k in range(runs):
-            scenario = run_of(experiment.scenario, k)
+            scenario = run_of(experiment, k)
             folder = place / f"{experiment.task}-{name.replace(', ', '-').replace(' ', '-')}-{k}"
-            flown = fly_task(known[name], scenario, [experiment.task], folder)
+            flown = fly_task(setup_for(experiment, known[name]), scenario, [experiment.task], folder)
             measured.setdefault(name, []).append(experiment.measure(flown, scenario))
     return measured
+
+
+def setup_for(experiment: Experiment, setup: Setup) -> Setup:
+    if not experiment.delays:
+        return setup
+    return replace(setup, options=replace(setup.options, delays=REAL_DELAYS))
 
 
 def cells(table: str, measured: dict[str, list[dict[str, float]]]) -> list[Result]:
