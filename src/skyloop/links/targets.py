@@ -138,8 +138,8 @@ class ThrottledProcess(LocalProcess):
     """A command that really gets only a share of the time: a slow computer whose clock nobody stops."""
 
     def __init__(self, command: Sequence[str], share: float) -> None:
-        if not 0.01 <= share <= 1.0:
-            raise LinkError(f"a share of {share:g} of the time: give 0.01 to 1")
+        if not 0.001 <= share <= 1.0:
+            raise LinkError(f"a share of {share:g} of the time: give 0.001 to 1")
         super().__init__(agent_command(["--throttle", f"{share:g}"], runnable(command)), name=f"throttled to {share:g}")
 
 

@@ -20,6 +20,7 @@ REPRODUCTIONS = {
     "sync-hil": (
         "skyloop.trials.sync_hil",
         "software on the host, on a slow target, and there without synchronised time, synchronised-hil",
+    ),
     "online": (
         "skyloop.trials.online",
         "frames per second over the link, same and different machines, one and five ports, Table 6 of airloop",
