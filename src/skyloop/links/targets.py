@@ -107,7 +107,10 @@ class LocalProcess:
         if code is None:
             return None
         how = f"exit code {code}" if code >= 0 else f"signal {signal.Signals(-code).name}"
-        lines = [] if self._output is None else self._output.read_text(errors="replace").strip().splitlines()
+        lines: list[str] = []
+        with suppress(OSError):  # the folder of a run that never began is removed
+            if self._output is not None:
+                lines = self._output.read_text(errors="replace").strip().splitlines()
         return f"{how}: {lines[-1][:300]}" if lines else how
 
     def stop(self) -> None:
