@@ -180,8 +180,10 @@ def _link(
         switchboard.links["link"] = link = Coordinator(door, options)
         switchboard.attach(simulation)
         simulation.clock.gates = (switchboard, *further_gates)
-        yield link, f"127.0.0.1:{door.ports[0]}"
-        switchboard.finish("the bench is over")
+        try:
+            yield link, f"127.0.0.1:{door.ports[0]}"
+        finally:
+            switchboard.finish("the bench is over")
     finally:
         door.close()
 
