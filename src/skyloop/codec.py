@@ -32,10 +32,10 @@ RECORDS = {
     name: getattr(messages, name) for name in messages.__all__ if dataclasses.is_dataclass(getattr(messages, name))
 }
 FIELDS = {name: tuple(field.name for field in dataclasses.fields(kind)) for name, kind in RECORDS.items()}
-MOST_OF_LAYOUT = 1000
-"""Bytes that describe an array; more than numpy's 64 dimensions need."""
 MOST_ITEMS = 1 << 14
 """Of a list: room for all that a list claims to hold is made before they come, and lists may be nested 1000 deep."""
+MOST_OF_LAYOUT = 1000
+"""Bytes that describe an array; more than numpy's 64 dimensions need."""
 PACKER_BYTES = 4096
 """To begin with; the library's own 256 kB cost more than most records."""
 

@@ -137,7 +137,7 @@ class Session:
         return bundle
 
     def _answer(self, kind: str) -> dict[str, Any]:
-        """To the present question or ping."""
+        """To the last question; older ones may come late, after a timeout."""
         while (answer := self._pipe.read())["type"] != kind or answer.get("number") != self._number:
             if why := _why_over(answer):
                 raise LinkEnded(why)

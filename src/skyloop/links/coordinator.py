@@ -244,8 +244,7 @@ class Coordinator:
     def _act(self, pilot: Pilot) -> None:
         """ST has come to the ET of a question: its commands take effect, and its waiting begins."""
         question = pilot.question
-        # it left, or was answered in the middle of an instant
-        if question is None or question.acted_ns is not None:
+        if question is None or question.acted_ns is not None:  # it left, or was answered meanwhile
             return
         simulation, now = self._simulation, self._now
         question.acted_ns, question.wall_acted_ns = now, self._wall_ns()

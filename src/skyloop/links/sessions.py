@@ -49,9 +49,9 @@ class Question:
     st_asked_ns: int
     wall_asked_ns: int
     acted_ns: int | None = None
-    wall_acted_ns: int = 0
     commands: int = 0
     """How many it sent."""
+    wall_acted_ns: int = 0
     refused: list[str] = field(default_factory=list)
 
 
