@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skyloop.frames import frd_from_flu, ned_from_enu, quat_ned_frd_from_enu_flu
+from skyloop.frames import frd_from_flu, ned_from_enu
+from skyloop.links.helm import ned_quat
 from skyloop.messages import Array, BatteryState, VehicleState
 
 CHANNELS = {18458: 16, 29569: 32}
@@ -67,7 +68,7 @@ def line_from(
             "accel_body": _plain(frd_from_flu(specific_force)),
         },
         "position": _plain(ned_from_enu(truth.position)),
-        "quaternion": _plain(quat_ned_frd_from_enu_flu(truth.quat_wxyz)),
+        "quaternion": [round(value, 9) for value in ned_quat(truth.quat_wxyz)],
         "velocity": _plain(ned_from_enu(truth.velocity_world)),
     }
     for number, distance in enumerate(ranges[:RANGEFINDERS], 1):

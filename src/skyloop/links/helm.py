@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from skyloop.errors import LinkError
-from skyloop.frames import rotate_inverse
+from skyloop.frames import quat_ned_frd_from_enu_flu, rotate_inverse
 from skyloop.messages import Arm, Array, Disarm, Event, Hover, Land, Message, Motors
 from skyloop.streams import NS_PER_S, Rate, StreamInfo
 
@@ -31,6 +31,12 @@ def motor_order(positions: Array, spins: Array, airframe: str = "the airframe") 
     if sorted(found) != sorted(QUADRANTS):
         raise LinkError(f"{airframe}: its four rotors are no QUAD X with the front right one turning anticlockwise")
     return [QUADRANTS.index(place) for place in found]
+
+
+def ned_quat(quat: Array) -> list[float]:
+    """ned_from_frd with w ≥ 0, from enu_from_flu."""
+    turned: list[float] = quat_ned_frd_from_enu_flu(quat).tolist()
+    return turned if turned[0] >= 0.0 else [-value for value in turned]
 
 
 class Helm:

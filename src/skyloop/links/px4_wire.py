@@ -18,7 +18,6 @@ from skyloop.frames import (
     frd_from_flu,
     matrix_from_quat,
     ned_from_enu,
-    quat_ned_frd_from_enu_flu,
     rotate,
     rotate_inverse,
 )
@@ -33,6 +32,7 @@ from skyloop.messages import (
     RangeSample,
     VehicleState,
 )
+from skyloop.links.helm import ned_quat
 from skyloop.streams import Mount
 
 SIMULATOR_ID = (142, 42)
@@ -192,7 +192,7 @@ class Wire:
         body = frd_from_flu(rotate_inverse(truth.quat_wxyz, truth.acceleration_world)) / STANDARD_GRAVITY * 1e3
         air = float(np.linalg.norm(truth.velocity_world - truth.wind_world)) * 100.0
         message = self._dialect.MAVLink_hil_state_quaternion_message(
-            t_us, quat_ned_frd_from_enu_flu(truth.quat_wxyz).tolist(),
+            t_us, ned_quat(truth.quat_wxyz),
             *frd_from_flu(truth.angular_velocity_body).tolist(),
             _limited(place[0] * 1e7, 32), _limited(place[1] * 1e7, 32), _limited(place[2] * 1e3, 32),
             *(_limited(v, 16) for v in velocity), _unsigned(air, 16), _unsigned(air, 16),
@@ -230,7 +230,7 @@ class Wire:
         east, north, up = (estimate.position_sd**2).tolist()
         message = self._dialect.MAVLink_odometry_message(
             t_us, LOCAL_NED, BODY_FRD, *ned_from_enu(estimate.position).tolist(),
-            quat_ned_frd_from_enu_flu(quat).tolist(),
+            ned_quat(quat),
             *frd_from_flu(rotate_inverse(quat, estimate.velocity_world)).tolist(),
             *frd_from_flu(estimate.angular_velocity_body).tolist(),
             _triangle(np.diag([north, east, up]), attitude), _triangle(speed, np.full((3, 3), np.nan)),
