@@ -60,7 +60,9 @@ def parsed(data: bytes) -> dict[str, Any]:
 class Sitl(threading.Thread):
     """Sends servos, waits for a line, and so on, from an ephemeral port; `fly` gives 0..1 or None for silence."""
 
-    def __init__(self, port: int, fly: Callable[[dict[str, Any] | None], list[float] | None], channels: int = 16) -> None:
+    def __init__(
+        self, port: int, fly: Callable[[dict[str, Any] | None], list[float] | None], channels: int = 16
+    ) -> None:
         super().__init__(daemon=True)
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.socket.bind(("127.0.0.1", 0))

@@ -227,7 +227,9 @@ def test_truth_comes_when_it_was_asked_for() -> None:
         states = [m for m in peer.got if m.get_type() == "HIL_STATE_QUATERNION"]
         assert 20 <= len(states) <= 41
         yaw = math.radians(90 - 30)
-        np.testing.assert_allclose(states[0].attitude_quaternion, [math.cos(yaw / 2), 0, 0, math.sin(yaw / 2)], atol=1e-4)
+        np.testing.assert_allclose(
+            states[0].attitude_quaternion, [math.cos(yaw / 2), 0, 0, math.sin(yaw / 2)], atol=1e-4
+        )
         metres = 6378137.0 * math.pi / 180 * 1e-7
         assert (states[0].lat - HOME.latitude_deg * 1e7) * metres == pytest.approx(7.0, rel=0.01)
         east = (states[0].lon - HOME.longitude_deg * 1e7) * metres * math.cos(math.radians(HOME.latitude_deg))
@@ -235,7 +237,9 @@ def test_truth_comes_when_it_was_asked_for() -> None:
         assert states[0].zacc == pytest.approx(1000, abs=20)  # it falls: 1 g downwards
 
 
-def hovering(height: float = 2.0, yaw: float = math.radians(60), north: float = 2.0, east: float = -1.0) -> Callable[..., None]:
+def hovering(
+    height: float = 2.0, yaw: float = math.radians(60), north: float = 2.0, east: float = -1.0
+) -> Callable[..., None]:
     """Flies on HIL_SENSOR and HIL_GPS alone."""
     pilot = QuadPilot((north, east, -height), yaw)
     memory: dict[str, Any] = {"t": 0, "pressure": None}
@@ -245,7 +249,9 @@ def hovering(height: float = 2.0, yaw: float = math.radians(60), north: float = 
             pilot.velocity = [message.vn / 100, message.ve / 100, message.vd / 100]
             metres = 6371000.0 * math.pi / 180
             pilot.position[0] = (message.lat * 1e-7 - HOME.latitude_deg) * metres
-            pilot.position[1] = (message.lon * 1e-7 - HOME.longitude_deg) * metres * math.cos(math.radians(HOME.latitude_deg))
+            pilot.position[1] = (
+                (message.lon * 1e-7 - HOME.longitude_deg) * metres * math.cos(math.radians(HOME.latitude_deg))
+            )
         if message.get_type() != "HIL_SENSOR":
             return
         if memory["t"] == 0:

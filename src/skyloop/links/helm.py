@@ -27,7 +27,9 @@ def motor_order(positions: Array, spins: Array, airframe: str = "the airframe") 
     if len(positions) != 4:
         return list(range(len(positions)))
     centred = np.asarray(positions)[:, :2] - np.mean(np.asarray(positions)[:, :2], axis=0)
-    found = [(*np.sign(place).astype(int).tolist(), int(np.sign(spin))) for place, spin in zip(centred, spins, strict=True)]
+    found = [
+        (*np.sign(place).astype(int).tolist(), int(np.sign(spin))) for place, spin in zip(centred, spins, strict=True)
+    ]
     if sorted(found) != sorted(QUADRANTS):
         raise LinkError(f"{airframe}: its four rotors are no QUAD X with the front right one turning anticlockwise")
     return [QUADRANTS.index(place) for place in found]

@@ -260,7 +260,9 @@ class Px4:
     def _miss(self) -> None:
         self._missed += 1
         if self._log is not None:
-            self._log.write(f"{self._helm.now_ns / NS_PER_S:.3f} s: no answer within {self.options.miss_s * 1e3:g} ms\n")
+            self._log.write(
+                f"{self._helm.now_ns / NS_PER_S:.3f} s: no answer within {self.options.miss_s * 1e3:g} ms\n"
+            )
         self._awaited_us = None
 
     # ---- what goes out
