@@ -10,6 +10,7 @@ from typing import Any
 from skyloop.errors import LinkError
 from skyloop.frames import GeoPoint
 from skyloop.links import ardupilot, betaflight, px4
+from skyloop.links.betaflight import Sticks
 from skyloop.links.betaflight_build import betaflight_program
 from skyloop.links.launching import (
     AutopilotSpec,
@@ -30,7 +31,7 @@ from skyloop.streams import Rate
 
 RATES_HZ = {"px4": 250.0, "px4-serial": 250.0, "betaflight": 1000.0}
 """Of the IMU that each is fed with; ArduPilot is given the truth, and makes its own noise."""
-MISSING = {
+MISSING: dict[str, dict[str, Any]] = {
     "imu": {"kind": "imu"},
     "gnss": {"kind": "gnss", "rate_hz": 10, "latency": 0.01},
     "barometer": {"kind": "barometer", "preset": "gazebo", "rate_hz": 50},
@@ -53,7 +54,7 @@ class AutopilotOptions:
     px4: px4.Px4Options = field(default_factory=px4.Px4Options)
     ardupilot: ardupilot.ArdupilotOptions = field(default_factory=ardupilot.ArdupilotOptions)
     betaflight: betaflight.BetaflightOptions = field(default_factory=betaflight.BetaflightOptions)
-    rc: betaflight.RcPilot | None = None
+    rc: Sticks | None = None
     """Flies Betaflight through its sticks; by default up to 2 m, and down again before the end."""
 
 

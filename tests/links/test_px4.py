@@ -176,7 +176,7 @@ def test_a_silent_px4_is_given_up_and_its_vehicle_lands() -> None:
             if bench.sim.clock.now_ns < 2e9:
                 pilot(peer, message)
 
-        peer = bench.peer(falls_silent)
+        bench.peer(falls_silent)
         bench.sim.run_until(2.02)
         assert "hung" in bench.events()
         assert bench.sim.truth().position[2] > 0.5
@@ -193,7 +193,7 @@ def test_bounded_waiting_logs_each_miss(tmp_path: Any) -> None:
             if message.get_type() == "HIL_SENSOR" and message.time_usec not in dropped:
                 peer.actuate(message.time_usec)
 
-        peer = bench.peer(forgetful)
+        bench.peer(forgetful)
         bench.sim.run_until(0.3)
         bench.switchboard.finish("done")
         misses = [float(line.split()[0]) for line in (tmp_path / "px4-misses-drone.txt").read_text().splitlines()]
@@ -212,7 +212,7 @@ def test_a_late_answer_does_not_release_the_next_step() -> None:
                 time.sleep(0.001)
                 ahead.append(bench.sim.clock.now_ns // 1000 - message.time_usec)
 
-        peer = bench.peer(twice)
+        bench.peer(twice)
         bench.sim.run_until(0.2)
         # the second answer belongs to the same step, so the simulation is one step ahead at most
         assert max(ahead[20:]) <= 4000
@@ -271,7 +271,7 @@ def hovering(
 
 def test_a_peer_hovers_on_our_sensors() -> None:
     with Bench(scenario(yaw_deg=30.0)) as bench:
-        peer = bench.peer(hovering())
+        bench.peer(hovering())
         bench.sim.run_until(8.0)
         truth = bench.sim.truth()
         np.testing.assert_allclose(truth.position[:2], [-1.0, 2.0], atol=0.1)
@@ -297,7 +297,7 @@ def test_fuzz_neither_kills_nor_hangs() -> None:
                 peer.socket.sendall(rubbish + bytes(broken) + odd + whole)
             peer.actuate(message.time_usec, [math.nan, math.inf, -math.inf, 1e30], armed=True)
 
-        peer = bench.peer(noisy)
+        bench.peer(noisy)
         bench.sim.run_until(0.5)
         assert np.isfinite(bench.sim.truth().position).all()
         assert bench.link.summary()["bad_messages"] > 0

@@ -1,7 +1,7 @@
 """ArduPilot through its JSON interface: one line of sensors for each packet of servos.
 
-Time stands still until ArduPilot has answered the line before; it takes its own time from our stamps. With `no_lockstep`
-nobody waits, and time passes at real pace.
+Time stands still until ArduPilot has answered the line before; it takes its own time from our stamps. With
+`no_lockstep` nobody waits, and time passes at real pace.
 """
 
 from __future__ import annotations

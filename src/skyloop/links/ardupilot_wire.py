@@ -1,6 +1,6 @@
 """ArduPilot's JSON interface: servo packets from their bytes, and the line of text it takes as its sensors.
 
-Its parser searches for substrings: compact JSON in a fixed order, with no key inside another before it, is all it reads.
+Its parser searches for substrings: it reads compact JSON in a fixed order, with no key inside another one before it.
 """
 
 from __future__ import annotations

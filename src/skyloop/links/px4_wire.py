@@ -21,6 +21,7 @@ from skyloop.frames import (
     rotate,
     rotate_inverse,
 )
+from skyloop.links.helm import ned_quat
 from skyloop.messages import (
     Array,
     BarometerSample,
@@ -32,7 +33,6 @@ from skyloop.messages import (
     RangeSample,
     VehicleState,
 )
-from skyloop.links.helm import ned_quat
 from skyloop.streams import Mount
 
 SIMULATOR_ID = (142, 42)
@@ -179,7 +179,8 @@ class Wire:
         course = NO_COURSE if speed < 0.1 else round(math.degrees(math.atan2(east, north)) % 360.0 * 100.0) % 36000
         message = self._dialect.MAVLink_hil_gps_message(
             t_us, fix.fix_type, _limited(fix.latitude_deg * 1e7, 32), _limited(fix.longitude_deg * 1e7, 32),
-            _limited(fix.altitude * 1e3, 32), _unsigned(fix.horizontal_sd * 1e2, 16), _unsigned(fix.vertical_sd * 1e2, 16),
+            _limited(fix.altitude * 1e3, 32),
+            _unsigned(fix.horizontal_sd * 1e2, 16), _unsigned(fix.vertical_sd * 1e2, 16),
             _unsigned(speed * 1e2, 16), _limited(north * 1e2, 16), _limited(east * 1e2, 16), _limited(-up * 1e2, 16),
             course, _unsigned(fix.satellites, 8), number, 0,
         )  # fmt: skip
