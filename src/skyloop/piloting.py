@@ -40,6 +40,7 @@ MISSING: dict[str, dict[str, Any]] = {
 """Sensors PX4 does not arm without; added where a vehicle has none of the kind. PX4 in simulation takes its GNSS to be
 10 ms late."""
 LAND_BEFORE_END_S = 8.0
+FOREVER_S = 1e9
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +109,7 @@ def prepared(scenario: Scenario, kind: str) -> Scenario:
             for name, config in sensors.items():
                 if config.kind == "imu" and (Rate.from_hz(config.rate_hz).hz / RATES_HZ[kind]) % 1.0:
                     sensors[name] = config.model_copy(update={"rate_hz": RATES_HZ[kind]})
-        failsafes = vehicle.failsafes.model_copy(update={"battery_action": "none"})
+        failsafes = vehicle.failsafes.model_copy(update={"battery_action": "none", "estimate_timeout": FOREVER_S})
         vehicles.append(vehicle.model_copy(update={"pilot": None, "sensors": sensors, "failsafes": failsafes}))
     return scenario.model_copy(update={"vehicles": vehicles})
 

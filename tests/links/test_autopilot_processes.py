@@ -16,7 +16,7 @@ import pytest
 
 from skyloop.errors import LinkError, SetupError
 from skyloop.frames import GeoPoint
-from skyloop.links import betaflight_build
+from skyloop.links import betaflight_build, launching
 from skyloop.links.ardupilot import ArdupilotOptions
 from skyloop.links.launching import AutopilotProcess, ardupilot_process, px4_process, read_spec
 from skyloop.links.px4 import Px4Options
@@ -91,7 +91,8 @@ def test_ardupilot_is_started_at_home_with_an_x_frame(tmp_path: Path) -> None:
     assert "['FRAME_CLASS', '1', 'FRAME_TYPE', '1']" in said
 
 
-def test_a_process_that_ignores_its_signal_is_killed(tmp_path: Path) -> None:
+def test_a_process_that_ignores_its_signal_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(launching, "END_S", 0.2)
     path = program(
         tmp_path,
         "deaf.py",

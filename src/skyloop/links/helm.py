@@ -87,12 +87,13 @@ class Helm:
     def drive(self, outputs: Array, armed: bool) -> None:
         """Throttles 0..1 in the autopilot's order; what is not finite stands for 0.
 
-        A vehicle that has crashed is armed again only after the autopilot has disarmed.
+        A vehicle that has crashed is armed again only after the autopilot has disarmed; one that may not be armed yet
+        is tried again.
         """
         self.in_hand = True
         if armed != self._armed:
-            self._armed = armed
             self._simulation.send(Arm() if armed else Disarm(), vehicle=self.vehicle)
+            self._armed = armed and self.is_armed
         if armed and self.is_armed:
             throttle = np.clip(np.nan_to_num(outputs[self._order], nan=0.0, posinf=0.0, neginf=0.0), 0.0, 1.0)
             self._simulation.send(Motors(throttle), vehicle=self.vehicle)

@@ -276,6 +276,8 @@ class Px4:
             # PX4's clock never goes back: it is told of the jump, and its time goes on
             self._offset_us = self._last_us + NS_PER_S // NS_PER_US // round(RATE.hz) - t_ns // NS_PER_US
         t_us = self._last_us = t_ns // NS_PER_US + self._offset_us
+        # PX4's motors answer to its gyroscope: a step without a sample has no answer
+        answered = self._feeds["ImuSample"][0].fresh
         data = self._slow_messages(t_us)
         data += self._sensors(t_us, reset)
         if not self._answered_since_sent and not self._locked and self._spoke:
@@ -286,7 +288,7 @@ class Px4:
         self._sent = time.perf_counter()
         if self._is_serial and self._steps % HEARTBEAT_EVERY == 1:
             data += self._wire.heartbeat()
-        if self._locked:
+        if self._locked and answered:
             self._awaited_us = t_us
             if self.options.lockstep == "bounded":
                 self.line.ring_after(self.options.miss_s)
