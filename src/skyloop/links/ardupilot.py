@@ -171,7 +171,6 @@ class Ardupilot:
     # ---- what goes out
 
     def _tick(self, t_ns: int) -> None:
-        self._watch_process()
         if self._address is None or self._lost:
             return
         silent = time.perf_counter() - self._heard

@@ -123,7 +123,7 @@ class Betaflight:
         return self._motors >= AWAKE and time.perf_counter() - self._sent_at < ANSWER_S
 
     def look_round(self) -> None:
-        pass
+        self._watch()
 
     def finish(self, why: str) -> None:
         self.line.close()
@@ -184,7 +184,6 @@ class Betaflight:
         return None if info is None else self._simulation.bus.latest(info.name)
 
     def _tick(self, t_ns: int) -> None:
-        self._watch()
         if self._ticks.set_back:
             self._offset_ns = self._last_ns + round(NS_PER_S / self.options.rate_hz) - t_ns
         self._last_ns = t_ns + self._offset_ns

@@ -268,7 +268,6 @@ class Px4:
     # ---- what goes out
 
     def _tick(self, t_ns: int) -> None:
-        self._watch_process()
         if not self._connected or t_ns == 0:
             return
         reset = self._ticks.set_back

@@ -17,5 +17,9 @@ REPRODUCTIONS = {
         "skyloop.trials.offline",
         "frames per second of a recording by radar, storage and quality, Table 5 of the airloop paper",
     ),
+    "online": (
+        "skyloop.trials.online",
+        "frames per second over the link, same and different machines, one and five ports, Table 6 of airloop",
+    ),
 }
 """name: (module with reproduce(quick, folder) -> list[Result], one line)."""
