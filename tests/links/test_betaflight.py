@@ -73,7 +73,7 @@ class Bench:
         self.switchboard = Switchboard(Pace(pace))
         line = Datagrams(self.switchboard.inbox, "127.0.0.1", 0, "Betaflight")
         options = BetaflightOptions(
-            state_port=self.sitl.states.getsockname()[1], rc_port=self.sitl.rc.getsockname()[1], hang_s=0.3,
+            state_port=self.sitl.states.getsockname()[1], rc_port=self.sitl.rc.getsockname()[1], hang_s=1.0,
             rate_hz=500, wait_s=wait_s,
         )  # fmt: skip
         self.link = self.switchboard.links["betaflight"] = Betaflight(line, "drone", HOME, rc, options)

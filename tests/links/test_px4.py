@@ -134,7 +134,7 @@ def test_every_step_is_answered_before_the_next_is_sent() -> None:
         # time was never beyond what PX4 had answered, from its first answer on
         assert stamps[:3] == [4000, 8000, 12000]
         assert set(np.diff(stamps)) == {4000}
-        assert set(lead[20:]) == {0}
+        assert set(lead[50:]) == {0}
         assert bench.link.summary()["missed_deadlines"] == 0
         assert "lockstep" in bench.events()
 
@@ -169,7 +169,7 @@ def test_it_boots_in_silence_while_time_goes_on_at_real_pace() -> None:
 
 
 def test_a_silent_px4_is_given_up_and_its_vehicle_lands() -> None:
-    with Bench(scenario(), Px4Options(hang_s=0.3)) as bench:
+    with Bench(scenario(), Px4Options(hang_s=1.0)) as bench:
         pilot = hovering(1.0)
 
         def falls_silent(peer: Peer, message: Any) -> None:
@@ -213,9 +213,9 @@ def test_a_late_answer_does_not_release_the_next_step() -> None:
                 ahead.append(bench.sim.clock.now_ns // 1000 - message.time_usec)
 
         bench.peer(twice)
-        bench.sim.run_until(0.2)
+        bench.sim.run_until(0.4)
         # the second answer belongs to the same step, so the simulation is one step ahead at most
-        assert max(ahead[20:]) <= 4000
+        assert max(ahead[50:]) <= 4000
 
 
 def test_truth_comes_when_it_was_asked_for() -> None:
