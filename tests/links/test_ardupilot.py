@@ -40,7 +40,7 @@ def found(line: str, section: str, key: str, width: int) -> list[float]:
 def parsed(data: bytes) -> dict[str, Any]:
     assert data.startswith(b"\n") and data.endswith(b"\n") and data.count(b"\n") == 2
     line = data.decode("ascii")
-    assert " " not in line
+    assert " " not in line and "rc" not in line  # the latter would begin a section
     read = {
         "t": found(line, "", "timestamp", 1)[0],
         "gyro": found(line, "imu", "gyro", 3),

@@ -212,3 +212,40 @@ def test_betaflight_is_built_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(betaflight_build.subprocess, "run", lambda *a, **k: failed)
     with pytest.raises(SetupError, match=r"needs gcc and make.*gcc not found"):
         betaflight_build.betaflight_program()
+
+
+def test_another_betaflight_is_not_talked_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import socket
+
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        monkeypatch.setattr(launching, "MSP_PORT", other.getsockname()[1])
+        with pytest.raises(LinkError, match="end the other Betaflight"):
+            launching.betaflight_process(Path("/no/such/program")).start("", tmp_path)
+
+
+def test_betaflight_is_set_up_or_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import socket
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    monkeypatch.setattr(launching, "MSP_PORT", port)
+    text = f"""
+        import socket, sys
+        server = socket.create_server(("127.0.0.1", {port}))
+        line, _ = server.accept()
+        for _ in range(3):
+            print(line.recv(100).hex(), flush=True)
+            line.sendall(b"$M>\\x00\\x00\\x00")
+        line.recv(100)
+    """
+    process = launching.betaflight_process(program(tmp_path, "sitl", text))
+    process.start("", tmp_path / "run")
+    process.stop()
+    said = (tmp_path / "run" / "betaflight.txt").read_text().split()
+    # arming on AUX1 and angle mode on AUX2, each from 1700 to 2100 us
+    assert said[0].startswith("244d3c05230000002030") and said[1].startswith("244d3c05230101012030")
+    with pytest.raises(LinkError, match="Betaflight did not start: exit code 1: no ports"):
+        launching.betaflight_process(program(tmp_path, "bad", "import sys; sys.exit('no ports')")).start(
+            "", tmp_path / "two"
+        )

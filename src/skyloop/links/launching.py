@@ -121,6 +121,8 @@ class BetaflightProcess(AutopilotProcess):
     """Set up over MSP once it answers; its settings live in its own folder and are not saved."""
 
     def start(self, address: str, folder: Path | None) -> None:
+        with suppress(OSError), socket.create_connection(("127.0.0.1", MSP_PORT), timeout=1.0):
+            raise LinkError(f"something answers on TCP {MSP_PORT} already; end the other Betaflight")
         super().start(address, folder)
         until = time.monotonic() + WAKE_S
         while True:

@@ -241,6 +241,9 @@ class Px4:
     def _act(self, actuators: Actuators) -> None:
         self._answers += 1
         self._spoke = True
+        if not self._connected:
+            self._connected = True
+            self._helm.tell("connected", "PX4 is back")
         if not self._answered_since_sent and len(self._latencies) < MOST_LATENCIES:
             self._latencies.append(time.perf_counter() - self._sent)
         self._answered_since_sent = True

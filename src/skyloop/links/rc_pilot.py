@@ -11,6 +11,8 @@ from skyloop.links.betaflight_wire import HIGH, LOW, MIDDLE, stick, stick_for_ra
 from skyloop.messages import VehicleState
 
 GRAVITY = 9.80665
+STANDING_M = 0.03
+"""m above where it stood, from which on it may as well drop."""
 ARM_PERIOD_S = 2.0
 """Half of it the arm switch is off, half on, until the rotors turn."""
 
@@ -97,7 +99,7 @@ class RcPilot:
         assert self._home is not None
         height, climb = float(truth.position[2]) - self._home[2], float(truth.velocity_world[2])
         wanted = -0.5 if leg.land else min(max(leg.height - height, -gains.most_climb), gains.most_climb)
-        if leg.land and height < 0.1:
+        if leg.land and height < STANDING_M:
             # it stands: take the thrust away, then disarm
             self._low_since = t_s if self._low_since is None else self._low_since
             self.done = t_s - self._low_since > 0.5
