@@ -201,6 +201,21 @@ def test_bounded_waiting_logs_each_miss(tmp_path: Any) -> None:
         assert bench.link.summary()["missed_deadlines"] == len(misses)
 
 
+def test_a_px4_without_lockstep_is_never_waited_for() -> None:
+    with Bench(scenario(), Px4Options(hang_s=5.0)) as bench:
+
+        def freely(peer: Peer, message: Any) -> None:
+            if message.get_type() == "HIL_SENSOR" and message.time_usec < 60_000:
+                peer.actuate(message.time_usec, lockstep=False)
+
+        bench.peer(freely)
+        bench.sim.run_until(0.2)
+        assert bench.link.leisurely
+        assert "lockstep" not in bench.events()
+        # from 60 ms on nobody answered, which is told
+        assert bench.link.summary()["missed_deadlines"] >= 30
+
+
 def test_a_late_answer_does_not_release_the_next_step() -> None:
     with Bench(scenario()) as bench:
         ahead: list[int] = []
