@@ -39,7 +39,8 @@ MISSING: dict[str, dict[str, Any]] = {
 }
 """Sensors PX4 does not arm without; added where a vehicle has none of the kind. PX4 in simulation takes its GNSS to be
 10 ms late."""
-LAND_BEFORE_END_S = 8.0
+LEAST_HOVER_S, LAND_BEFORE_END_S = 8.0, 14.0
+"""Of the default flight with Betaflight; it takes some seconds to arm, and some to come down."""
 FOREVER_S = 1e9
 
 
@@ -144,7 +145,7 @@ def _link(
     else:
         program = betaflight_program() if spec.path is None else program_at(spec.path, "Betaflight")
         line = Datagrams(inbox, host, _port(options.port, betaflight.MOTORS_PORT, 0, number), "Betaflight")
-        landing = max(LAND_BEFORE_END_S, scenario.duration - LAND_BEFORE_END_S)
+        landing = max(LEAST_HOVER_S, scenario.duration - LAND_BEFORE_END_S)
         rc = options.rc or RcPilot([Leg(1.0), Leg(landing, land=True)])
         link = betaflight.Betaflight(line, name, home, rc, options.betaflight, betaflight_process(program))
     return link, f"{host}:{line.port}"

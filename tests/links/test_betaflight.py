@@ -68,7 +68,9 @@ class Sitl(threading.Thread):
 
 
 class Bench:
-    def __init__(self, answer: Any, rc: Any = None, pace: float = 20.0, wait_s: float = 30.0, **vehicle: Any) -> None:
+    def __init__(
+        self, answer: Any, rc: Any = None, pace: float = 20.0, wait_s: float = 30.0, target: Any = None, **vehicle: Any
+    ) -> None:
         self.sitl = Sitl(answer)
         self.switchboard = Switchboard(Pace(pace))
         line = Datagrams(self.switchboard.inbox, "127.0.0.1", 0, "Betaflight")
@@ -76,7 +78,7 @@ class Bench:
             state_port=self.sitl.states.getsockname()[1], rc_port=self.sitl.rc.getsockname()[1], hang_s=1.0,
             rate_hz=500, wait_s=wait_s,
         )  # fmt: skip
-        self.link = self.switchboard.links["betaflight"] = Betaflight(line, "drone", HOME, rc, options)
+        self.link = self.switchboard.links["betaflight"] = Betaflight(line, "drone", HOME, rc, options, target)
         made = make_scenario({"truth_rate_hz": 10, "vehicles": [{"battery": False, **vehicle}]})
         self.sim = build(made, gates=(self.switchboard,))
         self.switchboard.attach(self.sim)
@@ -193,3 +195,39 @@ def test_rubbish_and_silence() -> None:
         assert bench.sim.autopilots["drone"].status(0).landed
     with Bench(lambda state: None, wait_s=0.01) as bench, pytest.raises(LinkError, match="no Betaflight sent to port"):
         bench.sim.run_until(20.0)
+
+
+class Sleepy:
+    """A process whose first start does not come to life."""
+
+    name = "sleepy"
+
+    def __init__(self) -> None:
+        self.starts = self.stops = 0
+
+    def start(self, address: str, folder: Any) -> None:
+        self.starts += 1
+
+    def ended(self) -> str | None:
+        return None
+
+    def stop(self) -> None:
+        self.stops += 1
+
+
+def test_one_that_does_not_wake_up_is_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("skyloop.links.betaflight.STUCK_S", 0.3)
+    sleepy = Sleepy()
+
+    def answer(state: tuple[float, ...]) -> list[float] | None:
+        # the first packet is the one it sends before its main loop runs
+        return [0.0] * 4 if sleepy.starts > 1 or state[0] < 0.003 else None
+
+    with Bench(answer, target=sleepy, pace=1.0) as bench:
+        while sleepy.starts < 2:
+            bench.sim.run_for(0.1)
+        bench.sim.run_for(0.3)
+        assert sleepy.stops == 1
+        assert bench.link.summary()["restarts"] == 1
+        assert bench.link.summary()["motor_packets"] > 50
+        assert any("restarted: Betaflight did not wake up" in line for line in bench.link.summary()["news"])
