@@ -1,0 +1,74 @@
+"""A scenario whose vehicles are flown through MAVLink. What `skyloop mavlink` does."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from skyloop.errors import SetupError
+from skyloop.frames import GeoPoint
+from skyloop.links.pace import Pace
+from skyloop.links.switchboard import Switchboard
+from skyloop.running import Progress, run_scenario
+from skyloop.scenario import Scenario
+
+
+def home_of(scenario: Scenario) -> GeoPoint:
+    earth = scenario.earth
+    return GeoPoint(earth.latitude_deg, earth.longitude_deg, earth.altitude)
+
+
+def without_pilots(scenario: Scenario, duration: float | None = None) -> Scenario:
+    """Whoever connects flies, for `duration` s instead of the scenario's."""
+    vehicles = [vehicle.model_copy(update={"pilot": None}) for vehicle in scenario.vehicles]
+    lasting = scenario.duration if duration is None else duration
+    return scenario.model_copy(update={"vehicles": vehicles, "duration": lasting})
+
+
+def run_mavlink(
+    scenario: Scenario,
+    folder: Path,
+    options: Any = None,
+    *,
+    pace: float = 1.0,
+    duration: float | None = None,
+    progress: Progress = lambda t: None,
+    opened: Callable[[Any], None] = lambda link: None,
+) -> dict[str, Any]:
+    """Open the ports and fly until the time is over, everybody has landed or Ctrl-C; `opened` gets the link."""
+    if find_spec("pymavlink") is None:
+        raise SetupError("MAVLink needs the package pymavlink; install it with: pip install 'skyloop[mavlink]'")
+    from skyloop.links.mavlink_link import MavlinkLink
+
+    scenario = without_pilots(scenario, duration)
+    switchboard = Switchboard(Pace(pace))
+    link = MavlinkLink(switchboard.inbox, len(scenario.vehicles), home_of(scenario), options)
+    switchboard.links["mavlink"] = link
+    before = _on_interrupt(link.stop)
+    try:
+        opened(link)
+        return run_scenario(scenario, folder, progress, switchboard)
+    finally:
+        before()
+        link.door.close()
+
+
+def _on_interrupt(stop: Callable[[], None]) -> Callable[[], None]:
+    """The first Ctrl-C ends the flight with its folder whole, the second one as always; returns what undoes that."""
+    if threading.current_thread() is not threading.main_thread():
+        return lambda: None
+    usual = signal.getsignal(signal.SIGINT)
+
+    def interrupted(number: int, place: Any) -> None:
+        signal.signal(signal.SIGINT, usual)
+        stop()
+
+    def undo() -> None:
+        signal.signal(signal.SIGINT, usual)
+
+    signal.signal(signal.SIGINT, interrupted)
+    return undo
