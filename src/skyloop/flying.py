@@ -1,4 +1,4 @@
-"""A scenario whose vehicles are flown through MAVLink. What `skyloop mavlink` does."""
+"""A scenario flown by clients that speak MAVLink, or from the keyboard: what `skyloop mavlink` and `skyloop fly` do."""
 
 from __future__ import annotations
 
