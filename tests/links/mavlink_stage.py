@@ -22,10 +22,10 @@ from skyloop.running import fly
 HOME = GeoPoint(47.641468, -122.140165, 122.0)
 PLAIN = {"world": "flat", "duration": 4000, "vehicles": [{"name": "drone", "airframe": "x500", "yaw_deg": 30}]}
 SENSORS = {
-    "imu": {"kind": "imu", "preset": "mpu6000", "rate_hz": 250},
+    "imu": {"kind": "imu", "preset": "mpu6000", "rate_hz": 100},
     "gnss": {"kind": "gnss", "preset": "m8n", "rate_hz": 10, "latency": 0.12},
-    "barometer": {"kind": "barometer", "preset": "ms5611", "rate_hz": 50},
-    "magnetometer": {"kind": "magnetometer", "preset": "hmc5883", "rate_hz": 50},
+    "barometer": {"kind": "barometer", "preset": "ms5611", "rate_hz": 20},
+    "magnetometer": {"kind": "magnetometer", "preset": "hmc5883", "rate_hz": 20},
 }
 
 

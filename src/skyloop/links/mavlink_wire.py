@@ -136,6 +136,9 @@ def setpoint_from_global(message: Any, geography: Geography, home_altitude: floa
 
 def _setpoint(message: Any, position: Array | None, *, body: bool) -> Setpoint:
     mask = message.type_mask
+    for part, what in ((IGNORE_POSITION, "position"), (IGNORE_VELOCITY, "velocity")):
+        if mask & part not in (0, part):
+            raise SetpointError(f"type mask {mask:#x} has a {what} of some axes only; give all three or none")
     yaw = None if mask & IGNORE_YAW or not math.isfinite(message.yaw) else yaw_from_heading(message.yaw)
     yaw_rate = 0.0 if mask & IGNORE_YAW_RATE or not math.isfinite(message.yaw_rate) else -message.yaw_rate
     _near(np.array([yaw_rate]), "a yaw rate")
