@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -32,21 +32,24 @@ def without_pilots(scenario: Scenario, duration: float | None = None) -> Scenari
 def run_mavlink(
     scenario: Scenario,
     folder: Path,
-    options: Any = None,
+    options: Mapping[str, Any] | None = None,
     *,
     pace: float = 1.0,
     duration: float | None = None,
     progress: Progress = lambda t: None,
     opened: Callable[[Any], None] = lambda link: None,
 ) -> dict[str, Any]:
-    """Open the ports and fly until the time is over, everybody has landed or Ctrl-C; `opened` gets the link."""
+    """Open the ports and fly until the time is over, everybody has landed or Ctrl-C.
+
+    `options` are those of `MavlinkOptions`; `opened` gets the link.
+    """
     if find_spec("pymavlink") is None:
         raise SetupError("MAVLink needs the package pymavlink; install it with: pip install 'skyloop[mavlink]'")
-    from skyloop.links.mavlink_link import MavlinkLink
+    from skyloop.links.mavlink_link import MavlinkLink, MavlinkOptions
 
     scenario = without_pilots(scenario, duration)
     switchboard = Switchboard(Pace(pace))
-    link = MavlinkLink(switchboard.inbox, len(scenario.vehicles), home_of(scenario), options)
+    link = MavlinkLink(switchboard.inbox, len(scenario.vehicles), home_of(scenario), MavlinkOptions(**(options or {})))
     switchboard.links["mavlink"] = link
     before = _on_interrupt(link.stop)
     try:
@@ -55,6 +58,25 @@ def run_mavlink(
     finally:
         before()
         link.door.close()
+
+
+def run_by_hand(
+    scenario: Scenario,
+    folder: Path,
+    device: str = "keyboard",
+    *,
+    pace: float = 1.0,
+    duration: float | None = None,
+    show: Callable[[str], None] = print,
+) -> dict[str, Any]:
+    """Fly the first vehicle with the keys of this terminal, or with a gamepad; `show` gets what happens to it."""
+    from skyloop.links.by_hand import ByHand, reading_gamepad, reading_keys
+
+    scenario = without_pilots(scenario, duration)
+    switchboard = Switchboard(Pace(pace))
+    link = switchboard.links["by_hand"] = ByHand(switchboard.inbox, show)
+    with reading_gamepad(link) if device == "gamepad" else reading_keys(link):
+        return run_scenario(scenario, folder, links=switchboard)
 
 
 def _on_interrupt(stop: Callable[[], None]) -> Callable[[], None]:

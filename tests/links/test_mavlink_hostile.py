@@ -191,7 +191,7 @@ def test_the_whole_run_leaves_its_folder_and_ends_when_landed(tmp_path: Path) ->
 
     pilot = threading.Thread(target=fly)
     pilot.start()
-    summary = run_mavlink(scenario, tmp_path / "run", MavlinkOptions(port_offset=None), pace=10.0, opened=opened)
+    summary = run_mavlink(scenario, tmp_path / "run", {"port_offset": None}, pace=10.0, opened=opened)
     pilot.join(timeout=10.0)
     assert summary["simulated_s"] < 40.0
     assert summary["vehicles"]["drone"]["highest_m"] > 2.0

@@ -332,8 +332,8 @@ def test_what_is_for_others_is_not_taken(client: Client) -> None:
 def test_losing_gps_lands_it_and_says_so() -> None:
     vehicle = {**PLAIN["vehicles"][0], "state": "ekf", "sensors": {**SENSORS}}  # type: ignore[dict-item, index]
     # blind for good, and soon aware of it
-    vehicle["ekf"] = {"valid_position_sd": 3.0, "lost_position_sd": 4.0}
-    vehicle["sensors"]["gnss"] = {**SENSORS["gnss"], "outages": [{"start": 15, "end": 4000}]}
+    vehicle["ekf"] = {"valid_position_sd": 0.6, "lost_position_sd": 0.8}
+    vehicle["sensors"]["gnss"] = {**SENSORS["gnss"], "outages": [{"start": 14, "end": 4000}]}
     with (
         staged({**PLAIN, "vehicles": [vehicle]}, pace=8.0) as stage,
         socket.create_connection(("127.0.0.1", stage.ports[0]["tcp"])) as connection,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from skyloop.frames import GeoPoint
 from skyloop.links.mavlink_craft import Craft
-from skyloop.links.mavlink_door import Channel, MavlinkDoor
+from skyloop.links.mavlink_door import Address, Channel, MavlinkDoor
 from skyloop.links.mavlink_vehicle import MavlinkVehicle
 from skyloop.links.mavlink_wire import Geography
 from skyloop.messages import Message
@@ -52,6 +52,8 @@ class MavlinkLink:
         self.vehicles: list[MavlinkVehicle] = []
         self.ports: list[dict[str, int]] = []
         """Of ours, by vehicle: ground_station, companion (UDP), tcp."""
+        self.told: list[tuple[str, str]] = []
+        """Where a vehicle is announced, by vehicle: ground station, companion."""
         self._home = home
         self._channels: list[list[Channel]] = []
         self._flown: set[int] = set()
@@ -66,12 +68,12 @@ class MavlinkLink:
         options, offset = self.options, self.options.port_offset
         own = [OWN_GROUND_STATION + number, OWN_COMPANION + number, OWN_TCP + TCP_STEP * number]
         ports = [0, 0, 0] if offset is None else [port + offset for port in own]
-        remotes = [None, None]
+        remotes: list[Address | None] = [None, None]
         if offset is not None:
-            remotes = [(options.remote, GROUND_STATION + offset), (options.remote, COMPANION + number + offset)]  # type: ignore[list-item]
-        channels = [
-            self.door.udp(number, number + 1, port, remote) for port, remote in zip(ports, remotes, strict=False)
-        ]
+            remotes = [(options.remote, GROUND_STATION + offset), (options.remote, COMPANION + number + offset)]
+        ground, companion = ("nobody" if remote is None else f"{remote[0]}:{remote[1]}" for remote in remotes)
+        self.told.append((ground, companion))
+        channels = [self.door.udp(number, number + 1, ports[k], remotes[k]) for k in range(2)]
         tcp = self.door.tcp(number, number + 1, ports[2])
         self._channels.append(channels)
         numbers = [channel.socket.getsockname()[1] for channel in channels]

@@ -17,5 +17,9 @@ REPRODUCTIONS = {
         "skyloop.trials.offline",
         "frames per second of a recording by radar, storage and quality, Table 5 of the airloop paper",
     ),
+    "mission": (
+        "skyloop.trials.mission",
+        "a rectangle of four GPS waypoints as a MAVLink mission on the EKF, section V-E1 of the airloop paper",
+    ),
 }
 """name: (module with reproduce(quick, folder) -> list[Result], one line)."""
