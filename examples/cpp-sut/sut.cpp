@@ -21,7 +21,7 @@ constexpr const char* kUsage =
     "  --camera NAME --anchor-hue 0..179 --anchor-hue-reach N --anchor-saturation N --anchor-value N\n"
     "  --anchor-height M --most-images N                             the anchor (blue is hue 120)\n"
     "  --precision RAD --rate RAD/S --slowing SHARE --slowest-rate RAD/S    facing it\n"
-    "  --flight-speed M/S --distance M --imu NAME --rest-samples N   moving\n"
+    "  --flight-speed M/S --distance M --imu NAME --rest-samples N --settling S    moving\n"
     "  --altitude M                                                  of the take-off before a task that flies\n";
 
 double number(const std::string& option, const std::string& text) {
@@ -65,6 +65,7 @@ Arguments parsed(int argc, char** argv) {
         {"--anchor-height", real(o.anchor.height)}, {"--precision", real(o.precision)}, {"--rate", real(o.rate)},
         {"--slowing", real(o.slowing)}, {"--slowest-rate", real(o.slowest_rate)}, {"--flight-speed", real(o.speed)},
         {"--distance", real(o.distance)}, {"--rest-samples", count(o.rest_samples)},
+        {"--settling", real(o.settling)},
     };
     for (int i = 1; i < argc; ++i) {
         const Text word = argv[i];

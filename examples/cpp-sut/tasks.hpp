@@ -39,6 +39,7 @@ struct Options {
     std::optional<double> speed;   // m/s; each task has its own default
     double distance = 3;           // m, of each leg of the closed path
     int rest_samples = 20;         // of the IMU, before it moves
+    double settling = 1;           // s from the stop to the last look: braking tilts the camera
 };
 
 // One JSON object, built up in order.
@@ -142,15 +143,11 @@ public:
     bool flies() const override { return false; }
 
 private:
-    static constexpr double kStillness = 0.03;                     // m/s below which it hovers
+    static constexpr double kStillness = 0.01;  // m/s below which it hovers, for a second: it creeps before it stands
     static constexpr std::int64_t kPatience_ns = 20'000'000'000;
 
     void initialise() override { late_ns_ = climb(0).t_ns + kPatience_ns; }
-    bool is_done() override {
-        const skyloop::Bundle& now = flight_.client.latest();
-        const auto [x, y, z] = now.vehicle_state().velocity_world;
-        return now.status["mode"].text() == "hover" && std::sqrt(x * x + y * y + z * z) < kStillness;
-    }
+    bool is_done() override { return still_ >= 10; }
     void step() override {
         const skyloop::Bundle& now = flight_.client.latest();
         if (now.t_ns > late_ns_)
@@ -159,12 +156,16 @@ private:
         // an estimator may need a while before arming is allowed
         if (now.status["armed"].boolean()) flight_.client.sleep_until(later);
         else climb(later);
+        const auto [x, y, z] = now.vehicle_state().velocity_world;
+        const bool hovers = now.status["mode"].text() == "hover" && std::sqrt(x * x + y * y + z * z) < kStillness;
+        still_ = hovers ? still_ + 1 : 0;
     }
     const skyloop::Bundle& climb(std::int64_t until_ns) {
         return flight_.client.ask(
             skyloop::Ask().send(skyloop::Arm{}).send(skyloop::TakeOff{options_.altitude}).until(until_ns));
     }
     std::int64_t late_ns_ = 0;
+    int still_ = 0;  // tenths of a second
 };
 
 // Algorithm 1: how long so many samples of a sensor take.
@@ -320,7 +321,8 @@ private:
         corner_ = reckoning_.position();
     }
     void finalise() override {
-        flight_.client.send(stop());
+        const auto settling_ns = static_cast<std::int64_t>(1e9 * options_.settling);
+        flight_.client.ask(skyloop::Ask().send(stop()).until(flight_.client.now() + settling_ns));
         const Place end = seen();
         moved_ = {start_[0] - end[0], start_[1] - end[1]};
     }

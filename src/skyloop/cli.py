@@ -29,7 +29,7 @@ from skyloop.cli_parts import (
     print_summary,
     progress_bar,
 )
-from skyloop.errors import ScenarioError, SkyloopError, unknown_name
+from skyloop.errors import Interrupted, ScenarioError, SkyloopError, unknown_name
 from skyloop.trials.registry import REPRODUCTIONS
 
 app = typer.Typer(
@@ -251,6 +251,8 @@ def main() -> None:
     """The one door for errors: known ones become one line and exit code 1."""
     try:
         code = app(standalone_mode=False)
+    except Interrupted:
+        code = INTERRUPTED
     except SkyloopError as error:
         _complain(error)
     except (typer.Abort, KeyboardInterrupt):

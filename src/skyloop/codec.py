@@ -32,6 +32,8 @@ RECORDS = {
     name: getattr(messages, name) for name in messages.__all__ if dataclasses.is_dataclass(getattr(messages, name))
 }
 FIELDS = {name: tuple(field.name for field in dataclasses.fields(kind)) for name, kind in RECORDS.items()}
+MOST_ITEMS = 1 << 14
+"""Of a list: room for all that a list claims to hold is made before they come, and lists may be nested 1000 deep."""
 PACKER_BYTES = 4096
 """To begin with; the library's own 256 kB cost more than most records."""
 
@@ -78,7 +80,12 @@ def decode(data: bytes | memoryview) -> Any:
         (length,) = LENGTH.unpack_from(raw)
         body = raw[LENGTH.size + length :]
         head = raw[LENGTH.size : LENGTH.size + length]
-        return msgpack.unpackb(head, object_hook=_made, ext_hook=lambda code, ext: _array(code, ext, body))
+        return msgpack.unpackb(
+            head,
+            object_hook=_made,
+            ext_hook=lambda code, ext: _array(code, ext, body),
+            max_array_len=min(MOST_ITEMS, length),
+        )
     except CodecError:
         raise
     except Exception as error:
@@ -89,7 +96,7 @@ def _array(code: int, data: bytes, body: memoryview) -> Any:
     if code != ARRAY:
         raise CodecError(f"extension type {code} is not known")
     name, shape, start = msgpack.unpackb(data)
-    dtype = np.dtype(name)
+    dtype = np.dtype(str(name))
     if dtype.kind not in KINDS or not all(isinstance(n, int) and n >= 0 for n in (*shape, start)):
         raise CodecError(f"an array of {name} and shape {shape} is not allowed")
     return np.frombuffer(body, dtype, math.prod(shape), start).reshape(shape)
@@ -98,10 +105,13 @@ def _array(code: int, data: bytes, body: memoryview) -> Any:
 def _made(fields: dict[str, Any]) -> Any:
     if "@" not in fields:
         return fields
-    kind = RECORDS.get(fields.pop("@"))
-    if kind is None:
-        raise CodecError("a record of an unknown class")
-    return kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()})
+    name = fields["@"]
+    # whoever wrote it may be newer and know more: a class of which nothing is known here stays a map
+    if name not in RECORDS:
+        return fields
+    kind = RECORDS[name]
+    known = ((field, fields[field]) for field in FIELDS[name] if field in fields)
+    return kind(**{field: tuple(value) if isinstance(value, list) else value for field, value in known})
 
 
 def encode_message(message: Message) -> list[bytes | memoryview]:
@@ -112,6 +122,8 @@ def decode_message(data: bytes | memoryview) -> Message:
     parts = decode(data)
     if not (isinstance(parts, list) and len(parts) == 5 and isinstance(parts[0], str)):
         raise CodecError("bytes that are no message")
+    if type(parts[4]).__name__ not in RECORDS:
+        raise CodecError("a message that holds no record, or one of an unknown class")
     return Message(*parts)
 
 

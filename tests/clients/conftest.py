@@ -10,7 +10,6 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 WARNINGS = ["-std=c++17", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
-SANITISED = ["-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,7 @@ import socket
 import struct
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import msgpack
@@ -65,9 +66,10 @@ class SmallServer:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.listener.shutdown(socket.SHUT_RDWR)
-        self.listener.close()
+        with suppress(OSError):
+            self.listener.shutdown(socket.SHUT_RDWR)
         self.thread.join(10)
+        self.listener.close()
         assert not self.thread.is_alive()
         if self.failure:
             raise self.failure
@@ -82,8 +84,9 @@ class SmallServer:
                 connection.settimeout(20)
                 try:
                     self.serve(connection, number)
-                except (ConnectionError, BrokenPipeError):
-                    pass  # the client went first: its right
                 except BaseException as error:
+                    if isinstance(error, OSError) and not isinstance(error, TimeoutError):
+                        continue  # the client went first: its right
                     self.failure = error
+                    self.listener.shutdown(socket.SHUT_RDWR)  # so that no client waits for nobody
                     return

@@ -103,8 +103,8 @@ def test_moving_forward_ends_abeam(sut: Path) -> None:
 def test_a_closed_path_closes(sut: Path) -> None:
     flight = SmallFlight((5, 0.3), math.pi / 2)
     result = fly(flight, sut, "closed-path", "--distance", "1.5")
-    # what is flown on after each leg is alike on opposite sides, but of the last some is still to come when it looks
-    assert np.hypot(*flight.position) < 0.25
+    # what is flown on after each leg is alike on opposite sides
+    assert np.hypot(*flight.position) < 0.15
     assert result["displacement"] == pytest.approx(np.hypot(*flight.position), abs=0.1)
     assert 8 < result["time_s"] < 20
 
@@ -141,10 +141,10 @@ def test_it_flies_on_an_emulated_board(build: Callable[..., Path]) -> None:
 
 
 def test_it_flies_with_the_simulator(sut: Path, tmp_path: Path) -> None:
-    scenario = load_scenario("hover", {"duration": 8})
+    scenario = load_scenario("hover", {"duration": 12})
     summary = run_loop(scenario, tmp_path / "run", LoopOptions(), LocalProcess([str(sut), "ascend", "--altitude", "1"]))
     result = json.loads((tmp_path / "run" / "sut.txt").read_text())
-    assert 1 < result["time_s"] < 5
+    assert 2 < result["time_s"] < 10
     link = summary["links"]["loop"]
     assert link["violations"] == 0
     # one question to begin with, then one for each pass

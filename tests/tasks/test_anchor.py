@@ -37,6 +37,18 @@ def test_angle_and_distance_are_those_of_a_pinhole(u0: int, v0: int, wide: int, 
     assert roi.distance(LENS, 0.5) == pytest.approx(float(np.linalg.norm(point)))
 
 
+def test_a_tilted_camera_changes_the_distance_little() -> None:
+    """A square of 40 px turned by 6° is 40/cos 6° px tall in all but its outer columns."""
+    turn, half = math.radians(6.0), 20.0
+    v, u = np.mgrid[0:480, 0:640] - np.array([239.5, 319.5])[:, None, None]
+    inside = (
+        np.maximum(abs(u * math.cos(turn) + v * math.sin(turn)), abs(v * math.cos(turn) - u * math.sin(turn))) < half
+    )
+    roi = AnchorTracker(Anchor()).find(np.where(inside[..., None], BLUE, WALL).astype(np.uint8))
+    assert roi is not None
+    assert roi.height == pytest.approx(40.0 / math.cos(turn), abs=0.3)
+
+
 def test_sky_and_pale_blue_are_no_anchor() -> None:
     for colour in ((120, 160, 205), (110, 130, 160), (0, 180, 190), (40, 0, 200)):
         assert AnchorTracker(Anchor()).find(drawn(200, 100, 60, 60, colour)) is None

@@ -157,7 +157,7 @@ def closed_path(seed: int, seconds: float = 0.0) -> tuple[float, float]:
 def test_a_closed_path_comes_back(seed: int) -> None:
     off, error = closed_path(seed)
     assert off < 0.6
-    assert error < 0.25
+    assert error < 0.2
 
 
 @pytest.mark.slow

@@ -3,6 +3,10 @@
 BENCHES = {
     "camera": ("skyloop.bench.camera", "pictures of park and room, beside PyBullet and MuJoCo in the same run"),
     "flight": ("skyloop.bench.flight", "how closely the built-in controller flies, on twenty seeds"),
+    "gym": (
+        "skyloop.bench.gym",
+        "Gymnasium environments, beside gym-pybullet-drones at the same rates in the same run",
+    ),
     "lidar": ("skyloop.bench.lidar", "LiDAR points per second, beside bare Embree on the same rays"),
     "physics": (
         "skyloop.bench.physics",

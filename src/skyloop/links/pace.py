@@ -36,6 +36,10 @@ class Pace:
         self._wall = 0.0
         self._t_ns: int | None = None
 
+    def restart(self) -> None:
+        """Time passed at another pace meanwhile: go on from where it is."""
+        self._t_ns = None
+
     def left(self, t_ns: int, now_ns: int) -> float:
         """s of wall time until `t_ns` may be reached; negative when it should have been by now."""
         if self.factor is None:

@@ -6,10 +6,13 @@ it belongs to look at it. So no link needs a lock, and several can be at work at
 
 from __future__ import annotations
 
+import signal
+import threading
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Protocol
 
+from skyloop.errors import Interrupted
 from skyloop.links.pace import Pace
 
 if TYPE_CHECKING:
@@ -47,7 +50,7 @@ class Link(Protocol):
         """Time may not come to `t_ns` yet."""
 
     def look_round(self) -> None:
-        """Called now and then while time is held up."""
+        """Called often, before time passes: whom to give up, what else to see to."""
 
     def finish(self, why: str) -> None:
         """Tell everybody that the flight is over, and free everything; may be called twice."""
@@ -64,10 +67,19 @@ class Switchboard:
         """By the name they have in the summary."""
         self.pace = pace or Pace(None)
         self._alone = Pace(1.0)
+        self._paced = self.pace
         self._simulation: Simulation | None = None
+        self._interrupted = False
+        self._handler: Any = None
 
     def attach(self, simulation: Simulation, folder: Path | None = None) -> None:
         self._simulation = simulation
+        # Ctrl-C in the middle of a step would leave a run without its end; whoever ignores it, goes on doing so
+        if (
+            threading.current_thread() is threading.main_thread()
+            and signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
+        ):
+            self._handler = signal.signal(signal.SIGINT, self._interrupt)
         for link in self.links.values():
             link.attach(simulation, folder, self)
 
@@ -75,16 +87,21 @@ class Switchboard:
         """Take what comes in, until time may pass to `t_ns` or to where a link has something to do before."""
         assert self._simulation is not None
         while True:
+            if self._interrupted:
+                raise Interrupted("stopped by Ctrl-C")
             while self._take(0.0):
                 pass
             links = self.links.values()
+            for link in links:
+                link.look_round()
             stop = min([t_ns, *(link.stop_at(t_ns) for link in links)])
             if any(link.holds(stop) for link in links):
                 self._take(POLL_S)
-                for link in links:
-                    link.look_round()
                 continue
             pace = self._alone if all(link.leisurely for link in links) and self.pace.factor is None else self.pace
+            if pace is not self._paced:
+                self._paced = pace
+                pace.restart()
             left = pace.left(stop, self._simulation.clock.now_ns)
             if left > 0.0:
                 self._take(min(left, POLL_S))
@@ -104,7 +121,16 @@ class Switchboard:
     def over(self) -> bool:
         return all(link.over for link in self.links.values())
 
+    def _interrupt(self, *_: object) -> None:
+        if self._interrupted:
+            raise KeyboardInterrupt
+        self._interrupted = True
+
     def finish(self, why: str) -> None:
+        """Tell all links; Ctrl-C is the program's own again."""
+        if self._handler is not None:
+            signal.signal(signal.SIGINT, self._handler)
+            self._handler = None
         for link in self.links.values():
             link.finish(why)
 

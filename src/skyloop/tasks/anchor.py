@@ -8,7 +8,8 @@ Definitions, the same in every language:
   moved by more than 1 px from one run to the next, within 10 runs, and `smallest_px` of the anchor's pixels are in
   it. Otherwise nothing is known and the next image is begun with the whole image.
 - ROI: u, v: mean column and row of the anchor's pixels in the window, on each side wider by a fifth of its width and
-  height and 2 px; h: their number per column that has any.
+  height and 2 px; h: their mean number per column over the middle of the n columns that have any, less n // 4 on
+  each side: a tilted camera empties the outer ones.
 - angle = atan2(cx - u, fx), rad, positive to the left; depth = fy·height/h along the optical axis, since the apparent
   height of an upright board does not depend on the side it is seen from; distance = depth·√(1 + ((u-cx)/fx)² +
   ((v-cy)/fy)²), m from the camera.
@@ -144,8 +145,11 @@ class AnchorTracker:
         if pixels < self.anchor.smallest_px:
             return None
         rows, columns = np.nonzero(part)
-        per_column = pixels / np.count_nonzero(part.any(axis=0))
-        return Roi(x0 + float(columns.mean()), y0 + float(rows.mean()), float(per_column), pixels)
+        counts = part.sum(axis=0)
+        counts = counts[counts > 0]
+        edge = len(counts) // 4
+        tall = float(counts[edge : len(counts) - edge].mean())
+        return Roi(x0 + float(columns.mean()), y0 + float(rows.mean()), tall, pixels)
 
 
 def shifted(weights: NDArray[np.uint8], window: Window) -> Window:

@@ -10,8 +10,9 @@ Definitions, the same in every language (those of seeing are in anchor.py, of de
   direction. While the anchor is out of sight, it goes on turning.
 - Algorithm 4 compares |angle|, too. Its loop ends as soon as the yaw has turned by 90°, seen after facing the anchor.
 - Algorithm 5's angles are read as 0, π/2, π, 3π/2, 2π: a square. 2π is no fifth side, which would leave it open, but
-  the end of the last. The length of a leg is the estimated way along its direction since its corner. The answer is
-  the distance between the places where the anchor was seen, in axes that keep the start's heading.
+  the end of the last. The length of a leg is the estimated way along its direction since its corner. The last look
+  is taken `settling` after the stop. The answer is the distance between the places where the anchor was seen, in
+  axes that keep the start's heading.
 """
 
 from __future__ import annotations
@@ -236,6 +237,8 @@ class ClosedPath(Task):
     """rad from straight ahead, one for each leg."""
     rest_samples: int = 20
     """Of the IMU, before it moves."""
+    settling: float = 1.0
+    """s from the stop to the last look: a vehicle that brakes is tilted, and so is its camera."""
 
     def initialise(self) -> None:
         self._reckoning = DeadReckoning()
@@ -263,7 +266,7 @@ class ClosedPath(Task):
         self._corner = self._reckoning.position
 
     def finalise(self) -> dict[str, Any]:
-        self.ask(STOP)
+        self.session.ask(STOP, until_ns=self.session.now() + round(self.settling * NS_PER_S))
         moved = self._start - self._seen()
         return {"displacement": float(np.linalg.norm(moved)), "moved": moved.tolist()}
 
