@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from skyloop.cli_parts import Json, Seed, Sets, err, load, next_folder, out, print_summary, progress_bar
-from skyloop.errors import LinkError
+from skyloop.errors import Interrupted, LinkError
 
 app = typer.Typer()
 
@@ -45,10 +45,14 @@ def mavlink(
     loaded = load(scenario, set_, seed)
     folder = out_ or next_folder(loaded.name)
     options = {"host": listen, "remote": remote, "port_offset": port_offset, "until_landed": until_landed}
-    with progress_bar(f"flying {loaded.name}", duration, quiet=json_) as progress:
-        summary = run_mavlink(
-            loaded, folder, options, pace=pace, duration=duration, progress=progress, opened=_say_where
-        )
+    try:
+        with progress_bar(f"flying {loaded.name}", duration, quiet=json_) as progress:
+            summary = run_mavlink(
+                loaded, folder, options, pace=pace, duration=duration, progress=progress, opened=_say_where
+            )
+    except Interrupted:
+        err.print(f"skyloop: ended by Ctrl-C; run folder: {folder}", highlight=False)
+        raise
     if json_:
         print(json.dumps({**summary, "folder": str(folder)}, indent=2))
         return

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-import threading
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
@@ -51,12 +49,10 @@ def run_mavlink(
     switchboard = Switchboard(Pace(pace))
     link = MavlinkLink(switchboard.inbox, len(scenario.vehicles), home_of(scenario), MavlinkOptions(**(options or {})))
     switchboard.links["mavlink"] = link
-    before = _on_interrupt(link.stop)
     try:
         opened(link)
         return run_scenario(scenario, folder, progress, switchboard)
     finally:
-        before()
         link.door.close()
 
 
@@ -77,20 +73,3 @@ def run_by_hand(
     link = switchboard.links["by_hand"] = ByHand(switchboard.inbox, show)
     with reading_gamepad(link) if device == "gamepad" else reading_keys(link):
         return run_scenario(scenario, folder, links=switchboard)
-
-
-def _on_interrupt(stop: Callable[[], None]) -> Callable[[], None]:
-    """The first Ctrl-C ends the flight with its folder whole, the second one as always; returns what undoes that."""
-    if threading.current_thread() is not threading.main_thread():
-        return lambda: None
-    usual = signal.getsignal(signal.SIGINT)
-
-    def interrupted(number: int, place: Any) -> None:
-        signal.signal(signal.SIGINT, usual)
-        stop()
-
-    def undo() -> None:
-        signal.signal(signal.SIGINT, usual)
-
-    signal.signal(signal.SIGINT, interrupted)
-    return undo

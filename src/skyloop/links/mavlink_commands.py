@@ -196,6 +196,7 @@ def set_message_interval(vehicle: MavlinkVehicle, command: Command) -> int:
 
 
 def get_message_interval(vehicle: MavlinkVehicle, command: Command) -> int:
+    """MESSAGE_INTERVAL of message id param 1."""
     number = command.whole(1)
     if number not in BUILDERS:
         return int(UNSUPPORTED)
