@@ -17,6 +17,7 @@ def test_distance_to_a_rectangle() -> None:
     np.testing.assert_allclose(distance_to_rectangle(points, corners), [3.0, 0.75, 5.0, 0.0])
 
 
+@pytest.mark.slow
 def test_one_flight(tmp_path: Path) -> None:
     results = {result.cell: result for result in reproduce(quick=True, folder=tmp_path)}
     assert results["cross-track error, rms"].measured < 1.5

@@ -17,6 +17,7 @@ from skyloop.frames import LocalFrame
 from skyloop.links.mavlink_craft import Craft
 from skyloop.links.mavlink_door import Channel
 from skyloop.links.mavlink_link import TICK_NS
+from skyloop.links.mavlink_telemetry import BUILDERS
 from skyloop.links.mavlink_vehicle import MavlinkVehicle
 from skyloop.links.mavlink_wire import Geography, Inlet
 from skyloop.messages import Array
@@ -104,7 +105,8 @@ class Desk(Channel):
 
     def __init__(self) -> None:
         self.inlet = Inlet()
-        self.intervals: dict[int, int] = {}
+        # what it wants to know it is told unasked
+        self.intervals: dict[int, int] = dict.fromkeys(BUILDERS, -1)
         self.due: dict[int, int] = {}
         self.latest: dict[str, Any] = {}
         self.reached: list[int] = []
