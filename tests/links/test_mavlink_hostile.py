@@ -18,6 +18,7 @@ from pymavlink.dialects.v20 import common as mavlink
 import skyloop
 from skyloop.errors import LinkError
 from skyloop.flying import run_mavlink
+from skyloop.links.by_hand import ByHand
 from skyloop.links.mavlink_link import OWN_TCP, MavlinkLink, MavlinkOptions
 from skyloop.links.pace import Pace
 from skyloop.links.switchboard import Switchboard
@@ -97,6 +98,63 @@ def test_messages_of_all_values_are_survived(seed: int) -> None:
                 simulation.run_for(0.05)
             assert vehicle.received > 100
             assert np.all(np.isfinite(simulation.truth().position))
+    finally:
+        link.door.close()
+
+
+def test_going_back_in_time_does_not_silence_it() -> None:
+    """As another link's reset does, while this one is at work; and forth again."""
+    switchboard = Switchboard(Pace(1000.0))
+    link = MavlinkLink(switchboard.inbox, 1, HOME, MavlinkOptions(port_offset=None))
+    switchboard.links["mavlink"] = link
+    try:
+        with skyloop.build(skyloop.make_scenario(PLAIN), gates=(switchboard,)) as simulation:
+            switchboard.attach(simulation)
+            vehicle, sent = link.vehicles[0], []
+            vehicle.channels[0].send = sent.append  # type: ignore[method-assign]
+
+            def beats(seconds: float) -> int:
+                sent.clear()
+                simulation.run_for(seconds)
+                return sum(message.get_type() == "HEARTBEAT" for message in sent)
+
+            simulation.run_for(0.005)
+            early = simulation.snapshot()
+            assert beats(5.0) in (5, 6)
+            simulation.send(Arm())
+            vehicle.modes.take_off(3.0)
+            simulation.run_for(1.0)
+            late = simulation.snapshot()
+            simulation.restore(early)
+            assert beats(3.0) in (3, 4)
+            assert vehicle.modes.shown == "hold"
+            simulation.restore(late)
+            assert beats(3.0) in (3, 4)
+    finally:
+        link.door.close()
+
+
+def test_two_links_at_once() -> None:
+    """A hand on the keys steers what a MAVLink client has sent up."""
+    switchboard = Switchboard(Pace(1000.0))
+    link = MavlinkLink(switchboard.inbox, 1, HOME, MavlinkOptions(port_offset=None))
+    hand = ByHand(switchboard.inbox, lambda line: None, now=lambda: 0.0)
+    switchboard.links.update({"mavlink": link, "by_hand": hand})
+    try:
+        with skyloop.build(skyloop.make_scenario(PLAIN), gates=(switchboard,)) as simulation:
+            switchboard.attach(simulation)
+            vehicle = link.vehicles[0]
+            vehicle.modes.arm()
+            vehicle.modes.take_off(3.0)
+            simulation.run_for(6.0)
+            before = simulation.truth().position
+            hand.put("key", "w")
+            simulation.run_for(3.0)
+            assert simulation.truth().position[2] - before[2] > 1.0
+            vehicle.modes.choose("land")
+            simulation.run_for(15.0)
+            assert not vehicle.craft.status.armed
+            assert set(switchboard.summary()) >= {"mavlink", "by_hand"}
     finally:
         link.door.close()
 

@@ -86,7 +86,7 @@ class ByHand:
 
     def stop_at(self, t_ns: int) -> int:
         now = self._simulation.clock.now_ns
-        if now < self._ticked_ns:
+        if not self._ticked_ns <= now <= self._ticked_ns + TICK_NS:
             # a snapshot was restored, which holds no tick of ours
             self._schedule(now)
         return t_ns
@@ -130,7 +130,7 @@ class ByHand:
     # ---- what goes on
 
     def _schedule(self, t_ns: int) -> None:
-        self._ticked_ns = -1
+        self._ticked_ns = t_ns
         self._simulation.schedule.at(t_ns, self._tick)
 
     def _tick(self) -> None:

@@ -116,12 +116,12 @@ class MavlinkLink:
 
     def stop_at(self, t_ns: int) -> int:
         now = self._simulation.clock.now_ns
-        if now < self._ticked_ns:
+        if not self._ticked_ns <= now <= self._due_ns:
             # a snapshot was restored, which holds no tick of ours
             for vehicle in self.vehicles:
                 vehicle.restart()
             self._schedule(now)
-        return min(t_ns, max(self._due_ns, now))
+        return t_ns
 
     def finish(self, why: str) -> None:
         for vehicle in self.vehicles:
@@ -147,7 +147,7 @@ class MavlinkLink:
     # ---- what goes on
 
     def _schedule(self, t_ns: int) -> None:
-        self._due_ns, self._ticked_ns = t_ns, -1
+        self._due_ns = self._ticked_ns = t_ns
         self._simulation.schedule.at(t_ns, self._tick)
 
     def _tick(self) -> None:

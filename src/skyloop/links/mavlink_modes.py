@@ -108,6 +108,13 @@ class Modes:
         if self.chosen == "mission" and not items:
             self.choose("hold")
 
+    def restart(self) -> None:
+        """Time has leapt: nothing of before holds but the mission and the fence."""
+        self.chosen, self._failsafe, self.breach = "hold", "", ""
+        self._setpoint = None
+        self._lost_ns = self._idle_since_ns = -1
+        self.flight.jump_to(0)
+
     # ---- what goes on by itself
 
     def tick(self) -> None:

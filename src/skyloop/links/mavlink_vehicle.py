@@ -124,7 +124,8 @@ class MavlinkVehicle:
         self._lists = [(channel, values) for channel, values in self._lists if values and channel in self.channels]
 
     def restart(self) -> None:
-        """Time went back: everything is due."""
+        """Time has leapt: everything is due, and what was flown is over."""
+        self.modes.restart()
         for channel in self.channels:
             channel.due.clear()
 
