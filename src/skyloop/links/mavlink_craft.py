@@ -93,6 +93,12 @@ class Craft:
         return status.armed and not status.landed
 
     @property
+    def overruled_by(self) -> str:
+        """The failsafe that lets nobody steer now, or nothing; one that ended in a landing is past."""
+        status = self.status
+        return status.failsafe if status.armed and status.failsafe in MAY_NOT_STEER else ""
+
+    @property
     def max_thrust(self) -> float:
         """N of all rotors, at home."""
         params = self.simulation.fleet.params[self.autopilot.index]
@@ -133,9 +139,8 @@ class Craft:
 
     def send(self, item: Setpoint | Request) -> None:
         """To the autopilot; SetpointError says why not."""
-        status = self.status
-        if status.failsafe in MAY_NOT_STEER:
-            raise SetpointError(f"{type(item).__name__} during the failsafe '{status.failsafe}'")
+        if self.overruled_by:
+            raise SetpointError(f"{type(item).__name__} during the failsafe '{self.overruled_by}'")
         self.simulation.send(item, vehicle=self.vehicle)
         if isinstance(item, Arm) and self.status.armed and self._chosen_home is not None:
             # arming puts home where the vehicle stands

@@ -55,6 +55,11 @@ class MissionFlight:
         """Whatever is flown next, the present item begins anew after it."""
         self._begun = False
 
+    def touch_down(self) -> None:
+        """It stands on the ground, disarmed: a landing that was an item of the mission is done."""
+        if self._begun and self._phase == "land":
+            self._next()
+
     def tick(self) -> None:
         """Begin or go on with the present item, and those after it that take no time."""
         for _ in range(MOST_AT_ONCE):
@@ -85,7 +90,7 @@ class MissionFlight:
 
     def _begin(self, item: Item) -> None:
         craft = self._craft
-        self._begun, self._since_ns, self._target = True, -1, None
+        self._begun, self._since_ns, self._target, self._phase = True, -1, None, ""
         command = item.command
         if command == mavlink.MAV_CMD_DO_CHANGE_SPEED:
             self._speed = item.params[1]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from pymavlink.dialects.v20 import common as mavlink
 
 from skyloop.frames import GeoPoint
 from skyloop.links.mavlink_craft import Craft
@@ -12,6 +15,7 @@ from skyloop.links.mavlink_door import Address, Channel, MavlinkDoor
 from skyloop.links.mavlink_vehicle import MavlinkVehicle
 from skyloop.links.mavlink_wire import Geography
 from skyloop.messages import Message
+from skyloop.streams import NS_PER_S
 
 if TYPE_CHECKING:
     from queue import SimpleQueue
@@ -20,6 +24,8 @@ if TYPE_CHECKING:
     from skyloop.simulation import Simulation
 
 TICK_NS = 10_000_000
+BEAT_S = 1.5
+"""Wall s without a heartbeat after which one is sent, however slowly simulated time passes."""
 GROUND_STATION, COMPANION = 14550, 14540
 """UDP ports that clients listen on."""
 OWN_GROUND_STATION, OWN_COMPANION, OWN_TCP = 18570, 14580, 5760
@@ -60,6 +66,7 @@ class MavlinkLink:
         self._ticked_ns = -1
         self._due_ns = -1
         self._stopped = False
+        self._beat = time.monotonic()
         for number in range(vehicles):
             self._open(number)
         self.door.start()
@@ -112,7 +119,12 @@ class MavlinkLink:
         return False
 
     def look_round(self) -> None:
-        pass
+        """While time stands still or crawls, clients still want to know that the vehicle is there."""
+        if time.monotonic() - self._beat < BEAT_S:
+            return
+        self._beat = time.monotonic()
+        for vehicle in self.vehicles:
+            vehicle.send_now(mavlink.MAVLINK_MSG_ID_HEARTBEAT)
 
     def stop_at(self, t_ns: int) -> int:
         now = self._simulation.clock.now_ns
@@ -152,6 +164,8 @@ class MavlinkLink:
 
     def _tick(self) -> None:
         now = self._simulation.clock.now_ns
+        if now // NS_PER_S != self._ticked_ns // NS_PER_S:
+            self._beat = time.monotonic()
         self._ticked_ns, self._due_ns = now, now + TICK_NS
         for number, vehicle in enumerate(self.vehicles):
             vehicle.tick()

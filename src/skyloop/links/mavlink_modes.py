@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from skyloop.errors import SetpointError
-from skyloop.links.mavlink_craft import MAY_NOT_STEER, Craft
+from skyloop.links.mavlink_craft import Craft
 from skyloop.links.mavlink_fence import Fence
 from skyloop.links.mavlink_flight import MissionFlight, checked_tick
 from skyloop.links.mavlink_missions import Item
@@ -41,7 +41,7 @@ class Modes:
         status = self._craft.status
         if status.mode == "home":
             return "rtl"
-        if status.mode == "land" and (status.failsafe in MAY_NOT_STEER or self.chosen not in ("rtl", "mission")):
+        if status.mode == "land" and (self._craft.overruled_by or self.chosen not in ("rtl", "mission")):
             return "rtl" if self.chosen == "rtl" else "land"
         return self.chosen
 
@@ -50,8 +50,8 @@ class Modes:
     def choose(self, mode: str) -> None:
         """Change the mode; on the ground it waits for arming."""
         craft = self._craft
-        if craft.status.failsafe in MAY_NOT_STEER:
-            raise SetpointError(f"mode {mode} during the failsafe '{craft.status.failsafe}'")
+        if craft.overruled_by:
+            raise SetpointError(f"mode {mode} during the failsafe '{craft.overruled_by}'")
         if mode == "mission" and not self.flight.items:
             raise SetpointError("there is no mission; upload one")
         if mode == "offboard" and not self._has_fresh_setpoint:
@@ -63,6 +63,8 @@ class Modes:
 
     def arm(self) -> None:
         craft = self._craft
+        if craft.status.armed:
+            return
         craft.send(Arm())
         if not craft.status.armed:
             why = "the estimate is not valid yet" if not craft.knows_where else "the battery is low"
@@ -95,12 +97,12 @@ class Modes:
         """An offboard setpoint: obeyed in that mode, else kept for it."""
         craft = self._craft
         self._setpoint, self._setpoint_ns = setpoint, craft.now_ns
-        if self.chosen == "offboard" and craft.status.armed and craft.status.failsafe not in MAY_NOT_STEER:
+        if self.chosen == "offboard" and craft.status.armed and not craft.overruled_by:
             craft.send(setpoint)
 
     def steer(self, setpoint: Setpoint) -> None:
         """By stick: in mode position only, once it flies."""
-        if self.chosen == "position" and self._craft.flies and self._craft.status.failsafe not in MAY_NOT_STEER:
+        if self.chosen == "position" and self._craft.flies and not self._craft.overruled_by:
             self._craft.send(setpoint)
 
     def load_mission(self, items: list[Item]) -> None:
@@ -124,8 +126,8 @@ class Modes:
             self._after_flight()
             return
         self._was_armed = True
-        if status.failsafe in MAY_NOT_STEER:
-            self._failsafe = status.failsafe
+        if craft.overruled_by:
+            self._failsafe = craft.overruled_by
             self.flight.interrupt()
             return
         if self._failsafe:
@@ -168,6 +170,9 @@ class Modes:
 
     def _after_flight(self) -> None:
         if self._was_armed:
+            if self.chosen == "mission":
+                self.flight.touch_down()
+                self._say_if_complete()
             self.chosen, self._lost_ns, self._failsafe = "hold", -1, ""
             self.flight.interrupt()
             self._craft.cruise()
@@ -187,7 +192,11 @@ class Modes:
         elif self.flight.complete:
             # it stays at its last waypoint, goes home or stands on the ground
             self.chosen = "rtl" if self.flight.went_home else "hold"
-            self._craft.say("mission complete", "mission complete")
+            self._say_if_complete()
+
+    def _say_if_complete(self) -> None:
+        if self.flight.complete:
+            self._craft.say("arrived", "mission complete")
 
     def _watch_offboard(self) -> None:
         if self._has_fresh_setpoint:

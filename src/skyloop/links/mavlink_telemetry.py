@@ -74,7 +74,7 @@ def heartbeat(of: Telemetry) -> Any:
     base |= mavlink.MAV_MODE_FLAG_MANUAL_INPUT_ENABLED if shown == "position" else mavlink.MAV_MODE_FLAG_AUTO_ENABLED
     base |= mavlink.MAV_MODE_FLAG_SAFETY_ARMED if status.armed else 0
     state = mavlink.MAV_STATE_ACTIVE if status.armed else mavlink.MAV_STATE_STANDBY
-    if status.failsafe:
+    if status.armed and status.failsafe:
         state = mavlink.MAV_STATE_CRITICAL
     return mavlink.MAVLink_heartbeat_message(
         mavlink.MAV_TYPE_QUADROTOR, mavlink.MAV_AUTOPILOT_PX4, base, custom_mode(shown), state, 3
