@@ -6,16 +6,17 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
-from mavlink_stage import Stage, staged
+from mavlink_stage import staged
 
 pytest.importorskip("mavsdk")
-SCRIPT = Path(__file__).parent / "mavsdk_flight.py"
+FOLDER = Path(__file__).parent
 
 
-def flown(stage: Stage, address: str) -> dict[str, object]:
-    done = subprocess.run([sys.executable, str(SCRIPT), address], timeout=120, capture_output=True, text=True)
+def flown(script: str, address: str) -> dict[str, Any]:
+    done = subprocess.run([sys.executable, str(FOLDER / script), address], timeout=120, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]
     return dict(json.loads(done.stdout.splitlines()[-1]))
 
@@ -26,12 +27,12 @@ def test_mavsdk_flies_it(way: str) -> None:
     with staged(pace=6.0) as stage:
         ports = stage.ports[0]
         address = {"tcp": f"tcpout://127.0.0.1:{ports['tcp']}", "udp": f"udpout://127.0.0.1:{ports['companion']}"}[way]
-        found = flown(stage, address)
+        found = flown("mavsdk_flight.py", address)
     assert found["autopilot"] == "PX4" and found["version"] == [1, 16]
     assert (found["cruise"], found["fence_action"]) == (6.5, 3)
     assert found["parameters"] == len(stage.link.vehicles[0].parameters.table)
     assert found["in_air"] is True and found["offboard_mode"] == "OFFBOARD"
-    north, east = found["moved_right"]  # type: ignore[misc]
+    north, east = found["moved_right"]
     assert north == pytest.approx(-3.4, abs=0.8) and east == pytest.approx(north * 0.577, abs=0.5)
     assert found["downloaded"] == [[pytest.approx(1e-4, abs=1e-9), 5.0], [pytest.approx(1e-4, abs=1e-9), 7.0]]
     assert found["progress"] == [2, 2]
@@ -39,3 +40,21 @@ def test_mavsdk_flies_it(way: str) -> None:
     assert found["mission_end"] == pytest.approx([11.1, 15.0, -7.0], abs=1.2)
     assert found["end"] == pytest.approx([0.0, 0.0, 0.0], abs=0.7)
     assert stage.position[2] < 0.4
+
+
+@pytest.mark.slow
+def test_mavsdk_tours_the_rest() -> None:
+    """Rates, goto, hold, global and attitude setpoints, sticks, pause, gimbal and camera items, geofence."""
+    with staged(pace=5.0) as stage:
+        found = flown("mavsdk_tour.py", f"tcpout://127.0.0.1:{stage.ports[0]['tcp']}")
+        plans = stage.link.vehicles[0].missions.plans
+    assert found["height"] == pytest.approx(2.5, abs=0.4) and found["odometry"] == pytest.approx(-2.5, abs=0.5)
+    assert found["hold"] == "HOLD" and found["sticks_mode"] == "POSCTL"
+    assert found["goto"] == pytest.approx([11.1, -7.5, -6.0], abs=0.8)
+    assert abs(found["velocity"][0]) < 0.6 and found["velocity"][1] > 1.7
+    assert found["tilt"] == pytest.approx(-5.0, abs=2.0)
+    assert found["climbed"] > 1.4 and 0 < found["battery"] <= 100
+    assert 5.0 < found["paused_at"][0] < 20.0
+    assert found["end"] == pytest.approx([0.0, 0.0, 0.0], abs=0.8)
+    assert found["armed"] is False
+    assert not plans[1]
