@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from skyloop.errors import SetupError
 from skyloop.frames import GeoPoint
 from skyloop.links.pace import Pace
 from skyloop.links.switchboard import Switchboard
@@ -41,8 +39,6 @@ def run_mavlink(
 
     `options` are those of `MavlinkOptions`; `opened` gets the link.
     """
-    if find_spec("pymavlink") is None:
-        raise SetupError("MAVLink needs the package pymavlink; install it with: pip install 'skyloop[mavlink]'")
     from skyloop.links.mavlink_link import MavlinkLink, MavlinkOptions
 
     scenario = without_pilots(scenario, duration)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import socket
 import struct
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from queue import SimpleQueue
@@ -19,6 +21,7 @@ import skyloop
 from skyloop.errors import LinkError
 from skyloop.flying import run_mavlink
 from skyloop.links.by_hand import ByHand
+from skyloop.links.mavlink_door import MavlinkDoor
 from skyloop.links.mavlink_link import OWN_TCP, MavlinkLink, MavlinkOptions
 from skyloop.links.pace import Pace
 from skyloop.links.switchboard import Switchboard
@@ -255,3 +258,14 @@ def test_the_whole_run_leaves_its_folder_and_ends_when_landed(tmp_path: Path) ->
     assert summary["vehicles"]["drone"]["highest_m"] > 2.0
     assert summary["links"]["mavlink"]["vehicles"][0]["messages_received"] >= 3
     assert (tmp_path / "run" / "summary.json").exists()
+
+
+def test_somebody_who_cannot_be_reached_is_named() -> None:
+    with pytest.raises(LinkError, match=r"10\.0\.0\.7 cannot be reached from 127\.0\.0\.1; give --listen 0\.0\.0\.0"):
+        MavlinkDoor(SimpleQueue()).udp(0, 1, 0, ("10.0.0.7", 14550))
+
+
+def test_without_pymavlink_it_says_what_to_install() -> None:
+    script = "import sys; sys.modules['pymavlink'] = None; import skyloop.links.mavlink_link"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert "SetupError: MAVLink needs the package pymavlink" in done.stderr

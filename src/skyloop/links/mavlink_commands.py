@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from pymavlink.dialects.v20 import common as mavlink
 
 from skyloop.errors import SetpointError
+from skyloop.links.mavlink_dialect import mavlink
 from skyloop.links.mavlink_telemetry import BUILDERS, DEFAULTS_NS
 from skyloop.links.mavlink_wire import E7, FRAMES_ABOVE_HOME, mode_named, yaw_from_heading
 from skyloop.messages import Array, Hover

@@ -15,9 +15,8 @@ from contextlib import suppress
 from queue import SimpleQueue
 from typing import Any
 
-from pymavlink.dialects.v20 import common as mavlink
-
 from skyloop.errors import LinkError
+from skyloop.links.mavlink_dialect import mavlink
 from skyloop.links.mavlink_wire import Inlet
 
 MOST_WAITING = 1000
@@ -129,10 +128,24 @@ class MavlinkDoor:
 
     def udp(self, vehicle: int, system_id: int, port: int, remote: Address | None) -> Channel:
         """Bind a port of ours; `remote` gets everything unasked."""
+        if remote is not None:
+            remote = self._reachable(*remote)
         own = self._bound(socket.SOCK_DGRAM, port)
         channel = Channel(own, vehicle, system_id, remote, is_tcp=False)
         self._selector.register(own, selectors.EVENT_READ, channel)
         return channel
+
+    def _reachable(self, host: str, port: int) -> Address:
+        """The address of somebody to be told, looked up once."""
+        try:
+            address: Address = socket.getaddrinfo(host, port, socket.AF_INET, socket.SOCK_DGRAM)[0][4]
+        except (OSError, OverflowError) as error:
+            self.close()
+            raise LinkError(f"cannot tell {host}:{port} of the vehicle: {error}") from None
+        if self.host.startswith("127.") and not address[0].startswith("127."):
+            self.close()
+            raise LinkError(f"{host} cannot be reached from {self.host}; give --listen 0.0.0.0 as well")
+        return address
 
     def tcp(self, vehicle: int, system_id: int, port: int) -> int:
         """Listen; returns the port."""

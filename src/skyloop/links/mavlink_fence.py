@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from pymavlink.dialects.v20 import common as mavlink
 
 from skyloop.errors import SetpointError
 from skyloop.links.mavlink_craft import Craft
+from skyloop.links.mavlink_dialect import mavlink
 from skyloop.links.mavlink_missions import Item
 from skyloop.links.mavlink_wire import E7
 from skyloop.messages import Array

@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from pymavlink.dialects.v20 import common as mavlink
 
 from skyloop.errors import SetpointError
 from skyloop.links.mavlink_craft import Craft
+from skyloop.links.mavlink_dialect import mavlink
 from skyloop.links.mavlink_missions import PASSED_OVER, Item
 from skyloop.links.mavlink_wire import E7, FRAMES_ABOVE_HOME, yaw_from_heading
 from skyloop.messages import Array, GoHome, Hover, Land, TakeOff

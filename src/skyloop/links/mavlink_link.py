@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pymavlink.dialects.v20 import common as mavlink
-
 from skyloop.frames import GeoPoint
 from skyloop.links.mavlink_craft import Craft
+from skyloop.links.mavlink_dialect import mavlink
 from skyloop.links.mavlink_door import Address, Channel, MavlinkDoor
 from skyloop.links.mavlink_vehicle import MavlinkVehicle
 from skyloop.links.mavlink_wire import Geography

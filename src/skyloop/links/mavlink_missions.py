@@ -8,9 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from pymavlink.dialects.v20 import common as mavlink
-
 from skyloop.errors import SetpointError
+from skyloop.links.mavlink_dialect import mavlink
 from skyloop.links.mavlink_wire import E7, FRAMES_ABOVE_HOME, FRAMES_GLOBAL
 
 MISSION, FENCE, RALLY = mavlink.MAV_MISSION_TYPE_MISSION, mavlink.MAV_MISSION_TYPE_FENCE, mavlink.MAV_MISSION_TYPE_RALLY

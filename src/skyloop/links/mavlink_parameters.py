@@ -11,9 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from pymavlink.dialects.v20 import common as mavlink
-
 from skyloop.links.mavlink_craft import Craft
+from skyloop.links.mavlink_dialect import mavlink
 
 REAL, INTEGER = mavlink.MAV_PARAM_TYPE_REAL32, mavlink.MAV_PARAM_TYPE_INT32
 BATTERY_ACTIONS = {0: "none", 2: "land", 3: "home"}

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from pymavlink.dialects.v20 import common as mavlink
 
 from skyloop.frames import (
     euler_from_quat,
@@ -21,6 +20,7 @@ from skyloop.frames import (
     rotate_inverse,
 )
 from skyloop.links.mavlink_craft import Craft
+from skyloop.links.mavlink_dialect import mavlink
 from skyloop.links.mavlink_modes import Modes
 from skyloop.links.mavlink_wire import E7, custom_mode, heading_from_yaw
 from skyloop.messages import Goal, Message, Position

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from pymavlink.dialects.v20 import common as mavlink
-
 from skyloop.errors import SetpointError
 from skyloop.links.mavlink_commands import COMMANDS, DENIED, UNSUPPORTED, command_from
 from skyloop.links.mavlink_craft import Craft
+from skyloop.links.mavlink_dialect import mavlink
 from skyloop.links.mavlink_door import Channel
 from skyloop.links.mavlink_missions import FENCE, MISSION, Missions
 from skyloop.links.mavlink_modes import Modes

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from pymavlink.dialects.v20 import common as mavlink
 
 from skyloop.errors import SetpointError
 from skyloop.frames import (
@@ -23,6 +22,7 @@ from skyloop.frames import (
     ned_from_enu,
     quat_enu_flu_from_ned_frd,
 )
+from skyloop.links.mavlink_dialect import mavlink
 from skyloop.messages import Array, Attitude, Position, Rates, Setpoint, Velocity
 
 AUTO = 4

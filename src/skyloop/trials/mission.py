@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pymavlink.dialects.v20 import common as mavlink
 
 from skyloop.assembly import build
 from skyloop.errors import LinkError
 from skyloop.flying import home_of
 from skyloop.frames import LocalFrame
 from skyloop.links.mavlink_craft import Craft
+from skyloop.links.mavlink_dialect import mavlink
 from skyloop.links.mavlink_door import Channel
 from skyloop.links.mavlink_link import TICK_NS
 from skyloop.links.mavlink_telemetry import BUILDERS
