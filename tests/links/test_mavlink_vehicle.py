@@ -329,6 +329,7 @@ def test_what_is_for_others_is_not_taken(client: Client) -> None:
     assert "COMMAND_ACK" not in client.latest
 
 
+@pytest.mark.slow
 def test_losing_gps_lands_it_and_says_so() -> None:
     vehicle = {**PLAIN["vehicles"][0], "state": "ekf", "sensors": {**SENSORS}}  # type: ignore[dict-item, index]
     # blind for good, and soon aware of it
