@@ -50,6 +50,6 @@ def test_offsets_beyond_the_ports_are_refused(called: list[tuple[Any, ...]]) -> 
 def test_flying_by_hand_needs_one_device(called: list[tuple[Any, ...]], tmp_path: Path) -> None:
     for wrong in ([], ["--keyboard", "--gamepad"]):
         assert isinstance(CliRunner().invoke(app, ["fly", *wrong]).exception, LinkError)
-    result = CliRunner().invoke(app, ["fly", "--gamepad", "--out", str(tmp_path / "run")])
+    result = CliRunner().invoke(app, ["fly", "square", "--gamepad", "--out", str(tmp_path / "run")])
     assert result.exit_code == 0, result.output
-    assert called[0][2] == "gamepad"
+    assert called[0][0].name == "square" and called[0][2] == "gamepad"

@@ -73,7 +73,7 @@ def _say_where(link: Any) -> None:
 
 @app.command()
 def fly(
-    scenario: str = "hover",
+    scenario: Annotated[str, typer.Argument()] = "hover",
     keyboard: Annotated[bool, typer.Option("--keyboard", help="With the keys of this terminal.")] = False,
     gamepad: Annotated[bool, typer.Option("--gamepad", help="With /dev/input/js0.")] = False,
     pace: Annotated[float, typer.Option(help="Simulated seconds per second.")] = 1.0,

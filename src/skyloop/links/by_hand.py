@@ -42,6 +42,7 @@ KEYS: dict[str, tuple[float, float, float, float]] = {
     "y": (SPEED, 0, 0, 0), "h": (-SPEED, 0, 0, 0), "g": (0, SPEED, 0, 0), "j": (0, -SPEED, 0, 0),
 }  # fmt: skip
 """Forward, left, up in m/s and rad/s to the left."""
+HELP = "1 take off, 2 land, w/s up and down, a/d turn, y/h forward and back, g/j left and right, space hover, q end"
 GAMEPAD = Path("/dev/input/js0")
 DEAD_ZONE = 0.1
 _EVENT = struct.Struct("<IhBB")
@@ -74,6 +75,7 @@ class ByHand:
         self._simulation = simulation
         self._vehicle = next(iter(simulation.autopilots))
         simulation.bus.on(f"{self._vehicle}/events", self._on_event)
+        self.show(HELP)
         self._schedule(simulation.clock.now_ns)
 
     @property
