@@ -23,7 +23,7 @@ FOUNDATION = {
 }  # fmt: skip
 ASSEMBLY = {
     "validation", "scenario", "assembly", "running", "looking", "trials", "datasets", "bench", "catalogue", "doctor",
-    "cli", "looping", "piloting", "sizing", "gym",
+    "cli", "looping", "piloting", "flying", "sizing", "gym",
 }  # fmt: skip
 SPINE = {
     "world": FOUNDATION,

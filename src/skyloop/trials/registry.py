@@ -25,5 +25,9 @@ REPRODUCTIONS = {
         "skyloop.trials.online",
         "frames per second over the link, same and different machines, one and five ports, Table 6 of airloop",
     ),
+    "mission": (
+        "skyloop.trials.mission",
+        "a rectangle of four GPS waypoints as a MAVLink mission on the EKF, section V-E1 of the airloop paper",
+    ),
 }
 """name: (module with reproduce(quick, folder) -> list[Result], one line)."""
