@@ -46,19 +46,35 @@ class Peer:
         """Messages taken out of it, by the simulation's."""
         self._door = door
         self._socket = connection
-        self._inlet = Inlet(MOST_BEFORE_HELLO)
+        self._inlet: Any = self.made_inlet()
         self._outbox: deque[memoryview] = deque()
         self._lock = threading.Lock()
         self.since = time.monotonic()
         """When it connected, began a message, or last read something."""
 
+    # ---- what another protocol does otherwise
+
+    def made_inlet(self) -> Any:
+        """Takes bytes and gives whole messages, as `client.wire.Inlet`."""
+        return Inlet(MOST_BEFORE_HELLO)
+
+    def parts_of(self, message: Any) -> Parts:
+        """A message as bytes."""
+        return framed(message)
+
+    @property
+    def owes_hello(self) -> bool:
+        return bool(self._inlet.most == MOST_BEFORE_HELLO and not self.given)
+
+    # ---- called by the simulation's thread
+
     def welcome(self) -> None:
         """It said a proper hello: larger messages are allowed from now on."""
         self._inlet.most = MOST_FROM_CLIENT
 
-    def send(self, message: dict[str, Any], *, patience_s: float = 0.0) -> int:
+    def send(self, message: Any, *, patience_s: float = 0.0) -> int:
         """Write as much as the peer takes within `patience_s`; the rest goes out by itself. Returns the bytes."""
-        parts = [memoryview(part).cast("B") for part in framed(message) if len(part)]
+        parts = [memoryview(part).cast("B") for part in self.parts_of(message) if len(part)]
         size = sum(map(len, parts))
         with self._lock:
             if not self.open:
@@ -104,7 +120,7 @@ class Peer:
             self._outbox = deque(left)
             return bool(left)
 
-    def read(self) -> list[dict[str, Any]]:
+    def read(self) -> list[Any]:
         """Whole messages that have come; EOFError when the peer has gone."""
         try:
             data = self._socket.recv(CHUNK)
@@ -120,7 +136,7 @@ class Peer:
     def is_late(self) -> str:
         """What it is late with, or nothing."""
         age = time.monotonic() - self.since
-        if self._inlet.most == MOST_BEFORE_HELLO and not self.given:
+        if self.owes_hello:
             return f"no hello within {HELLO_S:g} s" if age > HELLO_S else ""
         if age <= SILENCE_S:
             return ""
@@ -148,8 +164,9 @@ class Peer:
 class Door:
     """Listens on one port or several, from the moment it is made until it is closed."""
 
-    taker: Callable[[Peer, dict[str, Any] | str], None]
+    taker: Callable[[Any, Any], None]
     """Set by whoever takes messages, and, when a peer has gone, why."""
+    peer_class: type[Peer] = Peer
 
     def __init__(
         self, inbox: SimpleQueue[tuple[Any, ...]], host: str = "127.0.0.1", ports: tuple[int, ...] = (0,)
@@ -197,10 +214,21 @@ class Door:
     def drop(self, peer: Peer, why: str, *, told: str = "") -> None:
         """Close a connection; `told` is sent before, as a refusal."""
         if told:
-            peer.send({"type": "refused", "why": told}, patience_s=0.2)
+            self.tell(peer, told)
         peer.shut()
         self.inbox.put((self, peer, why))
         self.wake()
+
+    def tell(self, peer: Peer, why: str) -> None:
+        """Say to a peer why it is refused, where the protocol has words for that."""
+        peer.send({"type": "refused", "why": why}, patience_s=0.2)
+
+    def answer_here(self, peer: Peer, message: Any) -> bool:
+        """Whether the door itself has answered; what it has not goes to the simulation."""
+        if message["type"] != "ping":
+            return False
+        peer.send({"type": "pong", "number": message.get("number")})
+        return True
 
     def close(self) -> None:
         """Everything is freed when this returns."""
@@ -245,9 +273,9 @@ class Door:
             return
         connection.setblocking(False)
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        peer = Peer(self, connection, f"{address[0]}:{address[1]}", number)
+        peer = self.peer_class(self, connection, f"{address[0]}:{address[1]}", number)
         if len(self._peers) >= MOST_PEERS:
-            peer.send({"type": "refused", "why": f"there are already {MOST_PEERS} connections"})
+            self.tell(peer, f"there are already {MOST_PEERS} connections")
             peer.shut()
             peer.free()
             self.refused += 1
@@ -262,13 +290,12 @@ class Door:
             return
         try:
             for message in peer.read():
-                if message["type"] == "ping":
-                    peer.send({"type": "pong", "number": message.get("number")})
-                elif peer.given - peer.taken >= MOST_WAITING:
+                if self.answer_here(peer, message):
+                    continue
+                if peer.given - peer.taken >= MOST_WAITING:
                     raise LinkError(f"{MOST_WAITING} messages without waiting for an answer")
-                else:
-                    peer.given += 1
-                    self.inbox.put((self, peer, message))
+                peer.given += 1
+                self.inbox.put((self, peer, message))
         except EOFError:
             self.drop(peer, "closed the connection")
         except LinkError as error:

@@ -56,6 +56,10 @@ class Pace:
         if -left > GIVE_UP_S:
             self._t_ns = None
 
+    def restart(self) -> None:
+        """Time stood still on purpose: count from here."""
+        self._t_ns = None
+
     def now(self, low_ns: int, high_ns: int) -> int:
         """What simulated time should be at this moment, between two instants."""
         if self.factor is None or self._t_ns is None:
