@@ -18,6 +18,7 @@ from skyloop.messages import Array
 from skyloop.vehicle.fleet import Fleet
 from skyloop.vehicle.layout import CONTROL_SIMPLEFLIGHT, DRAG_NONE, MAX_SCHEDULED
 from skyloop.vehicle.packing import FOREVER
+from skyloop.world.atmosphere import density, pressure, temperature
 from skyloop.world.model import BY_MATERIAL, Model
 from skyloop.world.occupancy import occupancy
 from skyloop.world.rays import RayHits
@@ -48,15 +49,16 @@ class Stage:
 
     # ---- looking
 
-    def view(
-        self, size: tuple[int, int], horizontal_fov: float, position: Array, quat_wxyz: Array, vehicle: int | None,
-        quality: str,
-    ) -> View:  # fmt: skip
-        """What a camera there sees now, along the forward axis of world_from_sensor; not the vehicle it sits on."""
-        t_ns = self._clock.now_ns
-        pose = ViewPose(t_ns, np.array(position, float), quat_multiply(quat_wxyz, SENSOR_FROM_CAMERA))
-        request = ViewRequest(Pinhole.from_fov(*size, horizontal_fov), pose, quality)
-        return self._present(vehicle).view(request)
+    def request(
+        self, size: tuple[int, int], horizontal_fov: float, position: Array, quat_wxyz: Array, quality: str
+    ) -> ViewRequest:
+        """A view from there, along the forward axis of world_from_sensor, now."""
+        pose = ViewPose(self._clock.now_ns, np.array(position, float), quat_multiply(quat_wxyz, SENSOR_FROM_CAMERA))
+        return ViewRequest(Pinhole.from_fov(*size, horizontal_fov), pose, quality)
+
+    def views(self, requests: list[ViewRequest], vehicle: int | None) -> list[View]:
+        """Painted together, without the vehicle that looks; one that was painted at this instant is not again."""
+        return self._present(vehicle).views(requests)
 
     def cast(self, origins: Any, directions: Any, max_range: float, vehicle: int | None = None) -> RayHits:
         """What rays hit now, looking through one vehicle."""
@@ -71,6 +73,10 @@ class Stage:
         return occupancy(self.model, self.model.motion(self._clock.now_ns), lower, upper, voxel)
 
     # ---- weather, wind, forces
+
+    def air_at(self, altitude: float) -> tuple[float, float, float]:
+        """Pa, K and kg/m³ of the standard atmosphere."""
+        return tuple(float(of(altitude)) for of in (pressure, temperature, density))  # type: ignore[return-value]
 
     @property
     def weather(self) -> WeatherConfig:
@@ -110,7 +116,9 @@ class Stage:
     ) -> None:
         """Elsewhere, at rest unless told otherwise; velocity in world axes, rates in its own."""
         zero = np.zeros(3)
-        self.fleet.put(vehicle, position, quat_wxyz, zero if velocity is None else velocity, zero if rates is None else rates)
+        self.fleet.put(
+            vehicle, position, quat_wxyz, zero if velocity is None else velocity, zero if rates is None else rates
+        )
         self.scene.forget()
 
     def begin_again(self, vehicle: int) -> None:
@@ -178,7 +186,9 @@ class Stage:
         placed = self.model.loosen(number)
         if placed is None:
             return False
-        at, quat, size = (value if new is None else new for value, new in zip(old, (position, quat_wxyz, scale), strict=True))
+        at, quat, size = (
+            value if new is None else new for value, new in zip(old, (position, quat_wxyz, scale), strict=True)
+        )
         pose = np.empty((3, 4))
         pose[:, :3], pose[:, 3] = matrix_from_quat(quat) * size, at
         placed.places[:] = pose

@@ -120,7 +120,9 @@ class Flight:
         yaw_mode: Map, lookahead: float = -1.0, adaptive_lookahead: float = 1.0, vehicle_name: str = "",
     ) -> None:  # fmt: skip
         vehicle = self._server.vehicle(vehicle_name)
-        self._fly_to(reply, vehicle, [self._place(vehicle, x, y, z)], velocity, timeout_sec, drivetrain, yaw_mode, lookahead)
+        self._fly_to(
+            reply, vehicle, [self._place(vehicle, x, y, z)], velocity, timeout_sec, drivetrain, yaw_mode, lookahead
+        )
 
     @later
     def moveOnPath(
@@ -136,7 +138,8 @@ class Flight:
     @later
     def moveToGPS(
         self, reply: Reply, latitude: float, longitude: float, altitude: float, velocity: float, timeout_sec: float,
-        drivetrain: int, yaw_mode: Map, lookahead: float = -1.0, adaptive_lookahead: float = 1.0, vehicle_name: str = "",
+        drivetrain: int, yaw_mode: Map, lookahead: float = -1.0, adaptive_lookahead: float = 1.0,
+        vehicle_name: str = "",
     ) -> None:  # fmt: skip
         vehicle = self._server.vehicle(vehicle_name)
         point = GeoPoint(number_of(latitude), number_of(longitude), number_of(altitude))
@@ -195,8 +198,8 @@ class Flight:
         self._move(reply, vehicle_name, velocity, z, duration, drivetrain, yaw_mode, body=True)
 
     def _move(
-        self, reply: Reply, name: str, velocity: Array, z: float | None, duration: float, drivetrain: int, yaw_mode: Map,
-        *, body: bool,
+        self, reply: Reply, name: str, velocity: Array, z: float | None, duration: float, drivetrain: int,
+        yaw_mode: Map, *, body: bool,
     ) -> None:  # fmt: skip
         vehicle = self._server.vehicle(name)
         height = None if z is None else self._height(vehicle, z)
@@ -261,7 +264,9 @@ class Flight:
     ) -> None:  # fmt: skip
         vehicle = self._server.vehicle(vehicle_name)
         rates = flu_from_frd([number_of(rate) for rate in (roll_rate, pitch_rate, yaw_rate)])
-        self._begin(reply, vehicle, hold_rates(vehicle, rates, number_of(throttle), 0.0), seconds(duration), ends_well=True)
+        self._begin(
+            reply, vehicle, hold_rates(vehicle, rates, number_of(throttle), 0.0), seconds(duration), ends_well=True
+        )
 
     @later
     def moveByMotorPWMs(

@@ -81,7 +81,7 @@ def fly_path(vehicle: VehicleSide, points: list[Array], speed: float, heading: H
         away = float(np.linalg.norm(last - state.position))
         aim = point(flown + ahead)
         towards = aim - state.position
-        if left < 1.0 or flown + ahead >= along[-1] and away < 1.5:
+        if left < 1.0 or (flown + ahead >= along[-1] and away < 1.5):
             vehicle.send(Position(last, **heading.of(np.zeros(3))))
             still = float(np.linalg.norm(state.velocity_world)) < STILL_M_S
             return away < ARRIVED_M or (away < NEARLY_M and still)
@@ -110,7 +110,13 @@ def fly_velocity(vehicle: VehicleSide, velocity: Array, height: float | None, he
 
 
 def hold_attitude(
-    vehicle: VehicleSide, roll: float, pitch: float, yaw: float | None, yaw_rate: float, lift: float | None, height: float
+    vehicle: VehicleSide,
+    roll: float,
+    pitch: float,
+    yaw: float | None,
+    yaw_rate: float,
+    lift: float | None,
+    height: float,
 ) -> Act:
     """rad, FLU and from east; lift is a share of full throttle, None holds the height; yaw None turns at the rate."""
 
@@ -140,7 +146,7 @@ def thrust_for(vehicle: VehicleSide, state: Any, lift: float | None, height: flo
     w, x, y, z = state.quat_wxyz.tolist()
     upright = max(w * w - x * x - y * y + z * z, 0.5)
     climb = 4.0 * (height - float(state.position[2])) - 3.0 * float(state.velocity_world[2])
-    return vehicle.number("mass") * (vehicle.number("gravity") + min(max(climb, -4.0), 4.0)) / upright
+    return float(vehicle.number("mass") * (vehicle.number("gravity") + min(max(climb, -4.0), 4.0)) / upright)
 
 
 def spin_motors(vehicle: VehicleSide, throttle: Array) -> Act:

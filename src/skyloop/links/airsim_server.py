@@ -7,19 +7,31 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from skyloop.errors import LinkError, SkyloopError, unknown_name
 from skyloop.frames import LocalFrame
+from skyloop.links.airsim_cameras import CameraMethods, CameraSet
+from skyloop.links.airsim_detections import Detections
 from skyloop.links.airsim_door import Reply, RpcDoor, RpcPeer
 from skyloop.links.airsim_flight import Flight
+from skyloop.links.airsim_images import Images
 from skyloop.links.airsim_methods import Methods
 from skyloop.links.airsim_options import AirSimOptions
+from skyloop.links.airsim_plots import PlotMethods, Plots
+from skyloop.links.airsim_recording import Recording
+from skyloop.links.airsim_segmentation import Segmentation, SegmentationMethods
+from skyloop.links.airsim_sensors import Sensors
 from skyloop.links.airsim_session import Session
 from skyloop.links.airsim_time import TimeKeeper
 from skyloop.links.airsim_vehicle import VehicleSide
+from skyloop.links.airsim_weather import WeatherMethods
 from skyloop.links.airsim_wire import Call
+from skyloop.links.airsim_world import WorldMethods
 from skyloop.links.switchboard import Switchboard
 from skyloop.messages import Land
 from skyloop.streams import NS_PER_S, Rate
@@ -67,11 +79,35 @@ class AirSimServer:
         for vehicle in self.vehicles.values():
             if not vehicle.options.flies:
                 self.stage.make_weightless(vehicle.index)
+        self._watch_scans()
         self.methods = Methods(self._groups())
         simulation.schedule.every(TICK, self._tick)
 
     def _groups(self) -> list[object]:
-        return [Session(self), Flight(self)]
+        self.segmentation, self.plots = Segmentation(self), Plots(self)
+        cameras = CameraSet(self)
+        images, weather = Images(self, cameras), WeatherMethods(self)
+        if self.options.time_of_day:
+            weather.simSetTimeOfDay(**self.options.time_of_day)
+        self._recording = Recording(self, images)
+        return [
+            Session(self), Flight(self), CameraMethods(cameras), images, Sensors(self), WorldMethods(self), weather,
+            SegmentationMethods(self, self.segmentation), Detections(self, cameras), PlotMethods(self, self.plots),
+            self._recording,
+        ]  # fmt: skip
+
+    def _watch_scans(self) -> None:
+        """Keep where a vehicle was when its LiDAR looked."""
+        self.scan_truth: dict[str, Any] = {}
+        for vehicle in self.vehicles.values():
+            for sensor in vehicle.options.sensors.values():
+                if sensor.kind == "lidar":
+                    stream = f"{vehicle.options.vehicle}/{sensor.stream}"
+                    keep = partial(self._keep_scan, vehicle)
+                    self.simulation.bus.on(stream, keep)
+
+    def _keep_scan(self, vehicle: VehicleSide, message: Any) -> None:
+        self.scan_truth[message.stream] = vehicle.simulation.fleet.state(vehicle.index, message.t_ns)
 
     # ---- what methods ask
 
@@ -94,6 +130,9 @@ class AirSimServer:
 
     def forget_forces(self) -> None:
         """After a reset."""
+        for vehicle in self.vehicles.values():
+            if vehicle.options.flies:
+                self.stage.push(vehicle.index, np.zeros(3))
 
     # ---- what the switchboard asks
 
@@ -117,6 +156,8 @@ class AirSimServer:
         pass
 
     def finish(self, why: str) -> None:
+        if hasattr(self, "_recording"):
+            self._recording.stopRecording()
         self.door.close()
 
     def summary(self) -> dict[str, Any]:

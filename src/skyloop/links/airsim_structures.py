@@ -16,6 +16,7 @@ from skyloop.errors import LinkError
 from skyloop.frames import (
     GeoPoint,
     enu_from_ned,
+    flu_from_frd,
     frd_from_flu,
     ned_from_enu,
     quat_enu_flu_from_ned_frd,
@@ -109,7 +110,7 @@ class Axes:
         return ned_from_enu(np.asarray(position, float) - self.origin)
 
     def world(self, ned: ArrayLike) -> Array:
-        return enu_from_ned(ned) + self.origin
+        return np.asarray(enu_from_ned(ned) + self.origin)
 
     def pose(self, position: ArrayLike, quat_wxyz: ArrayLike) -> Map:
         """Of world position and world_from_body, FLU."""
@@ -119,6 +120,12 @@ class Axes:
         """Position and world_from_body, FLU, of a pose as sent."""
         position, quat = pose_of(value)
         return self.world(position), quat_enu_flu_from_ned_frd(quat)
+
+    def world_motion(self, value: Any) -> tuple[Array, Array, Array, Array]:
+        """Position, world_from_body, velocity and body rates, FLU, of a state as sent."""
+        position, quat = self.world_pose(value)
+        velocity = enu_from_ned(vector_of(value.get("linear_velocity"), "linear_velocity"))
+        return position, quat, velocity, flu_from_frd(vector_of(value.get("angular_velocity"), "angular_velocity"))
 
     def kinematics(self, state: Any) -> Map:
         """Of a VehicleState or an Estimate, which has no accelerations."""

@@ -184,4 +184,4 @@ def seconds(value: float) -> float:
 
 
 def level(vector3: Array) -> Array:
-    return vector3 * np.array([1.0, 1.0, 0.0])
+    return np.asarray(vector3 * [1.0, 1.0, 0.0])

@@ -148,7 +148,7 @@ class Model:
 
     def freeze(self) -> None:
         """Number the rows and gather the tables; what is changed afterwards takes another call."""
-        n = self.n_standing = len(self._standing)
+        self.n_standing = len(self._standing)
         for thing in self.things:
             thing.rows.clear()
         for row, entry in enumerate([*self._standing, *self._moving]):
