@@ -8,7 +8,7 @@ from typing import Any
 from skyloop.assembly import build
 from skyloop.links.airsim_door import RpcDoor
 from skyloop.links.airsim_options import AirSimOptions
-from skyloop.links.airsim_server import AirSimServer
+from skyloop.links.airsim_server import AirSimServer, ServerEnds
 from skyloop.links.pace import Pace
 from skyloop.links.switchboard import Switchboard
 from skyloop.scenario import Scenario
@@ -27,8 +27,9 @@ def serve(
     lasts_s: float | None = None,
     opened: Callable[[str], None] = lambda address: None,
     say: Callable[[str], None] = lambda line: None,
+    ends: Callable[[], bool] = lambda: False,
 ) -> dict[str, Any]:
-    """Until Ctrl-C, or for so many simulated seconds; returns what happened.
+    """Until Ctrl-C, until `ends` says so, or for so many simulated seconds; returns what happened.
 
     clock_speed: simulated seconds per second of wall time; None: as fast as it goes. `opened` is called with the
     address clients connect to, once they are answered.
@@ -37,7 +38,7 @@ def serve(
     # first of all, so that a port in use is told before a world is built
     door = RpcDoor(switchboard.inbox, host, (port,))
     try:
-        switchboard.links["airsim"] = AirSimServer(door, options, say)
+        switchboard.links["airsim"] = AirSimServer(door, options, say, ends)
         with build(scenario, gates=(switchboard,)) as simulation:
             switchboard.attach(simulation)
             simulation.stage.scene.expect_views()
@@ -47,7 +48,7 @@ def serve(
             try:
                 while end_ns is None or simulation.clock.now_ns < end_ns:
                     simulation.step()
-            except KeyboardInterrupt:
+            except (KeyboardInterrupt, ServerEnds):
                 pass
             return {"simulated_s": simulation.now, **switchboard.summary()}
     finally:

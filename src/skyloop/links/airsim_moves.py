@@ -87,7 +87,9 @@ def fly_path(vehicle: VehicleSide, points: list[Array], speed: float, heading: H
             return away < ARRIVED_M or (away < NEARLY_M and still)
         pace = min(speed, 0.3 + BRAKING * left)
         velocity = towards * (pace / max(float(np.linalg.norm(towards)), 1e-6))
-        vehicle.send(Velocity(velocity, **heading.of(velocity)))
+        # the nose follows the path, not every correction
+        start = min(flown, max(float(along[-1]) - 0.5, 0.0))
+        vehicle.send(Velocity(velocity, **heading.of(pace * (point(start + ahead) - point(start)))))
         return False
 
     return act

@@ -45,14 +45,24 @@ TICK = Rate(50)
 MOST_NOTES = 200
 
 
+class ServerEnds(Exception):
+    """Somebody asked the server to end."""
+
+
 class AirSimServer:
     vehicles: dict[str, VehicleSide]
     time: TimeKeeper
     stage: Stage
     local_frame: LocalFrame
 
-    def __init__(self, door: RpcDoor, options: AirSimOptions, say: Callable[[str], None] = lambda line: None) -> None:
-        """`say` is given lines for people."""
+    def __init__(
+        self,
+        door: RpcDoor,
+        options: AirSimOptions,
+        say: Callable[[str], None] = lambda line: None,
+        ends: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """`say` is given lines for people; `ends` is asked now and then whether to raise ServerEnds."""
         self.options = options
         self.door = door
         door.taker = self.receive
@@ -65,7 +75,7 @@ class AirSimServer:
         self.notes: list[str] = []
         self.every_tick: list[Callable[[int], None]] = []
         self.peers: set[RpcPeer] = set()
-        self._say = say
+        self._say, self._ends = say, ends
         self._alone_ns: int | None = None
 
     def attach(self, simulation: Simulation, folder: Path | None, switchboard: Switchboard) -> None:
@@ -153,7 +163,8 @@ class AirSimServer:
         return self.time.is_paused
 
     def look_round(self) -> None:
-        pass
+        if self._ends():
+            raise ServerEnds
 
     def finish(self, why: str) -> None:
         if hasattr(self, "_recording"):
@@ -215,6 +226,7 @@ class AirSimServer:
     # ---- at each tick
 
     def _tick(self, t_ns: int, index: int) -> None:
+        self.look_round()
         for vehicle in self.vehicles.values():
             vehicle.tick(t_ns)
         for act in self.every_tick:

@@ -44,7 +44,8 @@ def vector2(x: float, y: float) -> Map:
 
 
 def quaternion(wxyz: ArrayLike) -> Map:
-    w, x, y, z = np.asarray(wxyz, float).tolist()
+    """Of the two that mean the same turn, the one with w ≥ 0."""
+    w, x, y, z = (np.asarray(wxyz, float) * (-1.0 if np.asarray(wxyz)[0] < 0.0 else 1.0)).tolist()
     return {"w_val": w, "x_val": x, "y_val": y, "z_val": z}
 
 

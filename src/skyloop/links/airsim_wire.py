@@ -45,7 +45,7 @@ class CallInlet:
     """Takes bytes as they come and gives whole calls."""
 
     def __init__(self) -> None:
-        self._fed = 0
+        self._fed = self._whole = 0
         self._unpacker = msgpack.Unpacker(
             raw=False,
             strict_map_key=False,
@@ -59,13 +59,14 @@ class CallInlet:
     @property
     def is_within(self) -> bool:
         """Part of a call is here, the rest is still to come."""
-        return bool(self._fed > self._unpacker.tell())
+        return self._fed > self._whole
 
     def feed(self, data: bytes) -> Iterator[Call]:
         self._fed += len(data)
         try:
             self._unpacker.feed(data)
             for message in self._unpacker:
+                self._whole = self._unpacker.tell()
                 yield _call(message)
         except (ValueError, TypeError, OverflowError, msgpack.UnpackException) as error:
             raise LinkError(f"not msgpack-RPC: {type(error).__name__} {error}".rstrip()) from None

@@ -64,6 +64,7 @@ class Switchboard:
         """By the name they have in the summary."""
         self.pace = pace or Pace(None)
         self._alone = Pace(1.0)
+        self._last = self.pace
         self._simulation: Simulation | None = None
 
     def attach(self, simulation: Simulation, folder: Path | None = None) -> None:
@@ -85,9 +86,14 @@ class Switchboard:
                     link.look_round()
                 continue
             pace = self._alone if all(link.leisurely for link in links) and self.pace.factor is None else self.pace
+            if pace is not self._last:
+                pace.restart()
+                self._last = pace
             left = pace.left(stop, self._simulation.clock.now_ns)
             if left > 0.0:
-                self._take(min(left, POLL_S))
+                if not self._take(min(left, POLL_S)) and left > POLL_S:
+                    for link in links:
+                        link.look_round()
                 continue
             pace.reached(stop, left)
             return stop
