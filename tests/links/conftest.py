@@ -60,3 +60,28 @@ def flying(rpc: Rpc) -> Rpc:
     rpc("simContinueForTime", 9.0)
     assert rpc.wait(climb) is True
     return rpc
+
+
+@pytest.fixture(scope="session")
+def known_methods() -> set[str]:
+    """Every method the server has, whoever asks."""
+    from skyloop.links import (
+        airsim_cameras,
+        airsim_detections,
+        airsim_flight,
+        airsim_images,
+        airsim_plots,
+        airsim_recording,
+        airsim_segmentation,
+        airsim_sensors,
+        airsim_session,
+        airsim_weather,
+        airsim_world,
+    )
+
+    groups = [
+        airsim_cameras.CameraMethods, airsim_detections.Detections, airsim_flight.Flight, airsim_images.Images,
+        airsim_plots.PlotMethods, airsim_recording.Recording, airsim_segmentation.SegmentationMethods,
+        airsim_sensors.Sensors, airsim_session.Session, airsim_weather.WeatherMethods, airsim_world.WorldMethods,
+    ]  # fmt: skip
+    return {name for group in groups for name in vars(group) if not name.startswith("_")}
