@@ -53,11 +53,13 @@ found["mag"] = client.getMagnetometerData(vehicle_name="Drone1").magnetic_field_
 found["distance"] = client.getDistanceSensorData("Down", "Drone1").distance
 
 wall = client.simListSceneObjects("block 1")[0]
+before = client.simGetObjectPose(wall)
 turn = airsim.Quaternionr(0.0, 0.0, 0.0, 1.0)
 client.simSetObjectPose(wall, airsim.Pose(airsim.Vector3r(5, 0, -2), turn))
 client.simGetCollisionInfo("Drone1")
 client.moveByVelocityAsync(2, 0, 0, 5, vehicle_name="Drone1").join()
 hit = client.simGetCollisionInfo("Drone1")
+client.simSetObjectPose(wall, before)
 found["hit"] = [hit.has_collided, hit.object_name]
 
 if sys.argv[1] == "cosysairsim":

@@ -12,6 +12,7 @@ from airsim_rpc import Rpc, Running, running
 
 from skyloop.links.airsim_settings import read_settings
 
+DEFAULTS = {"imu": 2, "magnetometer": 4, "gps": 3, "barometer": 1}
 SETTINGS: dict[str, Any] = {
     "SimMode": "Multirotor",
     "CameraDefaults": {
@@ -26,7 +27,14 @@ SETTINGS: dict[str, Any] = {
                 "Down": {"SensorType": 5, "Pitch": -90, "MaxDistance": 30},
             },
         },
-        "Drone2": {"VehicleType": "SimpleFlight", "X": -6, "Y": 2, "Yaw": 90},
+        "Drone2": {
+            "VehicleType": "SimpleFlight",
+            "X": -6,
+            "Y": 2,
+            "Yaw": 90,
+            # without the default ones, so that time passes quickly
+            "Sensors": {name: {"SensorType": kind, "Enabled": False} for name, kind in DEFAULTS.items()},
+        },
     },
     "ExternalCameras": {"watch": {"X": -10, "Y": 0, "Z": -4, "Pitch": -10}},
 }

@@ -43,7 +43,7 @@ def test_every_image_type_arrives(found: Any) -> None:
         picture = np.asarray(Image.open(found["folder"] / f"{found['client']}_{kind}.png"))
         assert picture.shape == (48, 64, 3)
         if kind not in ("4", "8", "9"):  # near ground alone has disparity, and it hangs still
-            assert len(np.unique(picture.reshape(-1, 3), axis=0)) > 3
+            assert len(np.unique(picture.reshape(-1, 3), axis=0)) > 2
 
 
 def test_sensors_and_a_collision_arrive(found: Any) -> None:
