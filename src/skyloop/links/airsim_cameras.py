@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -100,7 +101,10 @@ class CameraSet:
             size, fov = (capture.width, capture.height), math.radians(capture.fov_deg)
             requests.append(self._server.stage.request(size, fov, *camera.place(), self._server.options.quality))
         vehicle = wanted[0][0].vehicle if wanted else None
-        return list(self._server.stage.views(requests, None if vehicle is None else vehicle.index))
+        began = time.perf_counter()
+        views = self._server.stage.views(requests, None if vehicle is None else vehicle.index)
+        self._server.painting_s += time.perf_counter() - began
+        return list(views)
 
     def axes(self, camera: Camera) -> Axes:
         return Axes() if camera.vehicle is None else camera.vehicle.axes

@@ -72,6 +72,8 @@ class AirSimServer:
         self.failed = 0
         self.busy_s = 0.0
         """Wall time spent on calls, pictures included."""
+        self.painting_s = 0.0
+        """Wall time of it that the renderer painted."""
         self.notes: list[str] = []
         self.every_tick: list[Callable[[int], None]] = []
         self.peers: set[RpcPeer] = set()
@@ -172,7 +174,10 @@ class AirSimServer:
         self.door.close()
 
     def summary(self) -> dict[str, Any]:
-        return {"calls": self.calls, "failed": self.failed, "notes": self.notes}
+        return {
+            "calls": self.calls, "failed": self.failed, "busy_s": self.busy_s, "painting_s": self.painting_s,
+            "notes": self.notes,
+        }  # fmt: skip
 
     # ---- what comes in
 
