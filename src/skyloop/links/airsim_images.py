@@ -11,7 +11,7 @@ from skyloop.errors import LinkError
 from skyloop.frames import rotate
 from skyloop.links.airsim_cameras import Camera, CameraSet
 from skyloop.links.airsim_options import IMAGE_TYPES
-from skyloop.links.airsim_pixels import ANNOTATION, FLOW, FLOW_VIS, SCENE, Moving, as_bytes, as_floats
+from skyloop.links.airsim_pixels import ANNOTATION, FLOW, FLOW_VIS, SCENE, Moving, as_bytes, as_floats, bgr
 from skyloop.links.airsim_structures import Map
 from skyloop.links.airsim_wire import Floats
 from skyloop.recording.formats.png_image import encode_png
@@ -60,7 +60,7 @@ class Images:
             numbers, compress = Floats(bent(as_floats(kind, view, ids, moving, layers), camera, view.lens)), False
         else:
             colours = self._bytes(camera, kind, view, layer)
-            pixels = encode_png(colours) if compress else colours[..., ::-1].tobytes()
+            pixels = encode_png(colours) if compress else bgr(colours)
         return {
             "image_data_uint8": pixels,
             "image_data_float": numbers,

