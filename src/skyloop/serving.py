@@ -42,7 +42,8 @@ def serve(
         with build(scenario, gates=(switchboard,)) as simulation:
             switchboard.attach(simulation)
             simulation.stage.scene.expect_views()
-            simulation.advance_to(1)
+            # sensors have something to tell, and a GPS sample takes 0.2 s to arrive
+            simulation.advance_to(NS_PER_S // 2)
             opened(f"{host}:{door.ports[0]}")
             end_ns = None if lasts_s is None else round(lasts_s * NS_PER_S)
             try:

@@ -136,9 +136,8 @@ class Stage:
 
     # ---- things
 
-    def things(self, name_regex: str = "") -> dict[str, int]:
+    def things(self, pattern: re.Pattern[str] | None = None) -> dict[str, int]:
         """Instance numbers by name, of names that match all of an expression; of equal names the first."""
-        pattern = re.compile(name_regex) if name_regex else None
         found: dict[str, int] = {}
         for number, thing in enumerate(self.model.things):
             if thing.rows and (pattern is None or pattern.fullmatch(thing.name)):

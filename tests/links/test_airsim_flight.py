@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 import time
 from typing import Any
 
@@ -290,3 +291,35 @@ def test_a_client_that_vanishes_leaves_the_vehicle_hovering_then_landing(flying:
     while not any("Drone1 lands" in line for line in server.lines):
         assert time.monotonic() - began < 30.0
         time.sleep(0.05)
+
+
+def test_mad_numbers_leave_the_vehicle_in_one_piece(rpc: Rpc, known_methods: set[str]) -> None:
+    chance = random.Random(3)
+    numbers = [0.0, -1.0, 3.0, 1e300, -1e300, 1e7, math.nan, math.inf, 1e-300]
+    rpc("enableApiControl", True, "Drone1")
+    moves = [name for name in sorted(known_methods) if name.startswith(("move", "rotate", "takeoff", "land", "goHome"))]
+    for name in moves:
+        for _ in range(4):
+            count = {"takeoff": 1, "land": 1, "goHome": 1, "rotateToYaw": 3, "rotateByYawRate": 2}.get(name, 5)
+            params = [chance.choice(numbers) for _ in range(count)]
+            if name in ("moveToPosition", "moveToGPS"):
+                params += [chance.choice([0, 1, 7]), KEEP, chance.choice(numbers), 1.0]
+            elif name.startswith("moveByVelocity") or name == "moveByManual":
+                params = [*params[:4], 0, KEEP]
+            rpc.send(name, *params)
+            rpc("simContinueForTime", 0.1)
+    state = rpc("simGetGroundTruthKinematics", "Drone1")
+    assert all(math.isfinite(value) for part in state.values() for value in part.values())
+    for mad in (vector(1e300, 0.0, 0.0), vector(math.nan, 0.0, 0.0)):
+        for method in ("simSetWind", "simSetExtForce"):
+            with pytest.raises(RpcError, match="give"):
+                rpc(method, mad)
+        with pytest.raises(RpcError, match="give"):
+            rpc("simSetKinematics", {**state, "linear_velocity": mad}, True, "Drone1")
+
+
+@pytest.mark.parametrize("expression", ["(a+)+b", "(a|a)*b", ".*" * 9 + "x", "x" * 500, "["])
+def test_expressions_that_never_end_are_refused(rpc: Rpc, expression: str) -> None:
+    for method, *more in (("simListSceneObjects",), ("simSetSegmentationObjectID", 1, True)):
+        with pytest.raises(RpcError, match=r"repeats|no regular expression"):
+            rpc(method, expression, *more)

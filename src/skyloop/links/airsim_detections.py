@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from skyloop.errors import LinkError
 from skyloop.frames import SENSOR_FROM_CAMERA, frd_from_flu, quat_conjugate, quat_multiply, rotate_inverse
 from skyloop.links.airsim_cameras import Camera, CameraSet
 from skyloop.links.airsim_images import type_of
-from skyloop.links.airsim_structures import Map, body_pose, geo_point, number_of, vector, vector2
+from skyloop.links.airsim_structures import MOST_REPEATS, Map, body_pose, geo_point, number_of, vector, vector2
 
 if TYPE_CHECKING:
     from skyloop.links.airsim_server import AirSimServer
 
 DEFAULT_RADIUS_CM = 20_000.0
+MOST_NAMES = 1000
 LEAST_PX = 4
 """Visible pixels of an object that is told."""
 
@@ -44,6 +46,8 @@ class Detections:
         self, camera_name: str, image_type: int, mesh_name: str, vehicle_name: str = "", external: Any = False
     ) -> None:
         names = self._filter(camera_name, image_type, vehicle_name, external)[2].names
+        if len(names) >= MOST_NAMES or str(mesh_name).count("*") > MOST_REPEATS or len(str(mesh_name)) > 200:
+            raise LinkError(f"give at most {MOST_NAMES} names, each with at most {MOST_REPEATS} asterisks")
         if str(mesh_name) not in names:
             names.append(str(mesh_name))
 

@@ -23,7 +23,7 @@ from skyloop.links.airsim_moves import (
     turn_at,
     turn_to,
 )
-from skyloop.links.airsim_structures import Map, geo_point, number_of, vector_of, yaw_of_ned
+from skyloop.links.airsim_structures import FARTHEST, Map, geo_point, number_of, vector_of, yaw_of_ned
 from skyloop.links.airsim_vehicle import Act, Task, VehicleSide, seconds
 from skyloop.messages import Array, Hover, Land
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 TAKEOFF_M, TAKEOFF_M_S = 2.0, 0.5
 GO_HOME_M_S = 2.0
+MOST_POINTS = 10_000
 REST_M_S = 0.05
 """Above this a vehicle is under way, and a take-off is refused."""
 NO_STICKS = {
@@ -130,8 +131,8 @@ class Flight:
         lookahead: float = -1.0, adaptive_lookahead: float = 1.0, vehicle_name: str = "",
     ) -> None:  # fmt: skip
         vehicle = self._server.vehicle(vehicle_name)
-        if not path:
-            raise LinkError("the path has no points")
+        if not 1 <= len(path) <= MOST_POINTS:
+            raise LinkError(f"the path has {len(path)} points; give 1 to {MOST_POINTS}")
         points = [vehicle.axes.world(vector_of(point, f"path[{k}]")) for k, point in enumerate(path)]
         self._fly_to(reply, vehicle, points, velocity, timeout_sec, drivetrain, yaw_mode, lookahead)
 
@@ -378,7 +379,9 @@ class Flight:
     # ---- small answers
 
     def _place(self, vehicle: VehicleSide, x: float, y: float, z: float) -> Array:
-        return vehicle.axes.world([number_of(x, "x"), number_of(y, "y"), number_of(z, "z")])
+        return vehicle.axes.world(
+            [number_of(x, "x", FARTHEST), number_of(y, "y", FARTHEST), number_of(z, "z", FARTHEST)]
+        )
 
     def _height(self, vehicle: VehicleSide, z: float) -> float:
-        return float(vehicle.axes.origin[2]) - number_of(z, "z")
+        return float(vehicle.axes.origin[2]) - number_of(z, "z", FARTHEST)

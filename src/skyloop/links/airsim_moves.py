@@ -68,18 +68,22 @@ def fly_path(vehicle: VehicleSide, points: list[Array], speed: float, heading: H
     ahead = lookahead if lookahead > 0.0 else max(0.5, speed)
     flown = 0.0
 
-    def point(s: float) -> Array:
-        return np.array([np.interp(s, along, corners[:, k]) for k in range(3)])
+    columns = np.ascontiguousarray(corners.T)
+
+    def points_at(s: Array) -> Array:
+        return np.stack([np.interp(s, along, column) for column in columns], axis=1)
 
     def act(state: Any, now_ns: int) -> bool:
         nonlocal flown
         # the nearest place of the path from where it was before to a little beyond
         places = flown + np.linspace(0.0, 2.0 * ahead, 41)
-        gaps = [float(np.linalg.norm(point(s) - state.position)) for s in places]
+        gaps = np.linalg.norm(points_at(places) - state.position, axis=1)
         flown = min(float(places[int(np.argmin(gaps))]), float(along[-1]))
         left, last = float(along[-1]) - flown, corners[-1]
         away = float(np.linalg.norm(last - state.position))
-        aim = point(flown + ahead)
+        # the nose follows the path, not every correction
+        start = min(flown, max(float(along[-1]) - 0.5, 0.0))
+        aim, begin, end = points_at(np.array([flown + ahead, start, start + ahead]))
         towards = aim - state.position
         if left < 1.0 or (flown + ahead >= along[-1] and away < 1.5):
             vehicle.send(Position(last, **heading.of(np.zeros(3))))
@@ -87,9 +91,7 @@ def fly_path(vehicle: VehicleSide, points: list[Array], speed: float, heading: H
             return away < ARRIVED_M or (away < NEARLY_M and still)
         pace = min(speed, 0.3 + BRAKING * left)
         velocity = towards * (pace / max(float(np.linalg.norm(towards)), 1e-6))
-        # the nose follows the path, not every correction
-        start = min(flown, max(float(along[-1]) - 0.5, 0.0))
-        vehicle.send(Velocity(velocity, **heading.of(pace * (point(start + ahead) - point(start)))))
+        vehicle.send(Velocity(velocity, **heading.of(pace * (end - begin))))
         return False
 
     return act

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import zlib
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 
 from skyloop.errors import LinkError, unknown_name
 from skyloop.links.airsim_pixels import PALETTE
-from skyloop.links.airsim_structures import Axes, Map, number_of
+from skyloop.links.airsim_structures import Axes, Map, number_of, pattern_of
 
 if TYPE_CHECKING:
     from skyloop.links.airsim_server import AirSimServer
@@ -61,10 +60,7 @@ class Segmentation:
 
     def matching(self, name: str, is_regex: bool) -> list[int]:
         """Instances of a name, or of names that match an expression; upper and lower case are alike."""
-        try:
-            pattern = re.compile(str(name) if is_regex else re.escape(str(name)), re.IGNORECASE)
-        except re.error as error:
-            raise LinkError(f"'{name}' is no regular expression: {error}") from None
+        pattern = pattern_of(name, is_regex=is_regex)
         return [k for k, thing in enumerate(self.things()) if thing.rows and pattern.fullmatch(thing.name)]
 
 

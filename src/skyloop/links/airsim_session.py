@@ -57,9 +57,6 @@ class Session:
     def simIsPaused(self) -> bool:
         return self._server.time.is_paused
 
-    def simIsPause(self) -> bool:
-        return self._server.time.is_paused
-
     @later
     def simContinueForTime(self, reply: Reply, seconds: float) -> None:
         """Answered when simulated time stands still again, exactly so many seconds later."""

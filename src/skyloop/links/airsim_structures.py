@@ -7,6 +7,7 @@ world: NED at the world's origin.
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,11 @@ from skyloop.frames import (
 from skyloop.messages import Array, VehicleState
 
 Map = dict[str, Any]
+FARTHEST = 1e6
+"""m from the origin; floats lose their millimetres beyond."""
+FASTEST = 1e3
+"""m/s and rad/s that a vehicle may be given."""
+MOST_REPEATS = 6
 FLIP = np.array([1.0, 1.0, -1.0, -1.0])
 """A rotation between two FLU frames, told between the two FRD frames: y and z change their signs."""
 
@@ -60,9 +66,9 @@ def geo_point(point: GeoPoint) -> Map:
 # ---- what comes in
 
 
-def number_of(value: Any, what: str = "a number") -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise LinkError(f"{what} is {value!r}; give a finite number")
+def number_of(value: Any, what: str = "a number", most: float = 1e9) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= most:
+        raise LinkError(f"{what} is {value!r}; give a number of at most {most:g}")
     return float(value)
 
 
@@ -72,8 +78,11 @@ def _fields(value: Any, names: tuple[str, ...], what: str) -> Array:
     return np.array([number_of(value.get(name), f"{what}.{name}") for name in names])
 
 
-def vector_of(value: Any, what: str = "vector") -> Array:
-    return _fields(value, ("x_val", "y_val", "z_val"), what)
+def vector_of(value: Any, what: str = "vector", most: float = FARTHEST) -> Array:
+    xyz = _fields(value, ("x_val", "y_val", "z_val"), what)
+    if not np.abs(xyz).max() <= most:
+        raise LinkError(f"{what} is {xyz.tolist()}; give numbers of at most {most:g}")
+    return xyz
 
 
 def quaternion_of(value: Any, what: str = "quaternion") -> Array:
@@ -90,6 +99,19 @@ def pose_of(value: Any, what: str = "pose") -> tuple[Array, Array]:
     return vector_of(value.get("position"), f"{what}.position"), quaternion_of(
         value.get("orientation"), f"{what}.orientation"
     )
+
+
+def pattern_of(expression: Any, *, is_regex: bool = True) -> re.Pattern[str]:
+    """A regular expression for names; one that could take for ever on a short name is refused."""
+    text = str(expression)
+    if not is_regex:
+        return re.compile(re.escape(text), re.IGNORECASE)
+    if len(text) > 200 or re.search(r"\)[*+{]", text) or len(re.findall(r"[*+{]", text)) > MOST_REPEATS:
+        raise LinkError(f"'{text[:40]}': give at most {MOST_REPEATS} repeats, none of them of a group")
+    try:
+        return re.compile(text, re.IGNORECASE)
+    except re.error as error:
+        raise LinkError(f"'{text}' is no regular expression: {error}") from None
 
 
 def geo_point_of(value: Any, what: str = "point") -> GeoPoint:
@@ -125,8 +147,9 @@ class Axes:
     def world_motion(self, value: Any) -> tuple[Array, Array, Array, Array]:
         """Position, world_from_body, velocity and body rates, FLU, of a state as sent."""
         position, quat = self.world_pose(value)
-        velocity = enu_from_ned(vector_of(value.get("linear_velocity"), "linear_velocity"))
-        return position, quat, velocity, flu_from_frd(vector_of(value.get("angular_velocity"), "angular_velocity"))
+        velocity = vector_of(value.get("linear_velocity"), "linear_velocity", FASTEST)
+        rates = vector_of(value.get("angular_velocity"), "angular_velocity", FASTEST)
+        return position, quat, enu_from_ned(velocity), flu_from_frd(rates)
 
     def kinematics(self, state: Any) -> Map:
         """Of a VehicleState or an Estimate, which has no accelerations."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,17 @@ from numpy.typing import NDArray
 
 from skyloop.errors import LinkError
 from skyloop.frames import enu_from_ned
-from skyloop.links.airsim_structures import Axes, Map, geo_point, geo_point_of, number_of, pose, vector, vector_of
+from skyloop.links.airsim_structures import (
+    Axes,
+    Map,
+    geo_point,
+    geo_point_of,
+    number_of,
+    pattern_of,
+    pose,
+    vector,
+    vector_of,
+)
 from skyloop.links.airsim_wire import Floats
 from skyloop.messages import Array
 
@@ -19,6 +28,11 @@ if TYPE_CHECKING:
     from skyloop.links.airsim_server import AirSimServer
 
 WORLD = Axes()
+MOST_VOXELS = 2e7
+MOST_OBJECTS = 1000
+"""That clients may spawn."""
+STRONGEST_WIND, STRONGEST_PUSH = 150.0, 1e4
+"""m/s and N."""
 CLEAR_M = 0.05
 """Less than this short of a point, a ray has reached it."""
 NOWHERE = pose([float("nan")] * 3, [float("nan")] * 4)
@@ -27,6 +41,7 @@ NOWHERE = pose([float("nan")] * 3, [float("nan")] * 4)
 class WorldMethods:
     def __init__(self, server: AirSimServer) -> None:
         self._server = server
+        self._spawned = 0
 
     def _number(self, name: str) -> int | None:
         return self._server.stage.things().get(str(name))
@@ -34,15 +49,12 @@ class WorldMethods:
     # ---- objects
 
     def simListSceneObjects(self, name_regex: str = ".*") -> list[str]:
-        try:
-            return list(self._server.stage.things(str(name_regex)))
-        except re.error as error:
-            raise LinkError(f"'{name_regex}' is no regular expression: {error}") from None
+        return list(self._server.stage.things(pattern_of(name_regex)))
 
     def simListSceneObjectsTags(self, name_regex: str = ".*") -> list[list[str]]:
         """Name and class of each."""
         stage = self._server.stage
-        return [[name, stage.class_of(number)] for name, number in stage.things(str(name_regex)).items()]
+        return [[name, stage.class_of(number)] for name, number in stage.things(pattern_of(name_regex)).items()]
 
     def simGetObjectPose(self, object_name: str, ned: bool = True) -> Map:
         """In the world's NED; NaN where there is no such object."""
@@ -77,6 +89,9 @@ class WorldMethods:
     ) -> str:  # fmt: skip
         """Another one of a shape the world has; it stands where it is put, physics or not. Returns its name."""
         place, size = WORLD.world_pose(pose), _scale_of(scale)
+        self._spawned += 1
+        if self._spawned > MOST_OBJECTS:
+            raise LinkError(f"{MOST_OBJECTS} objects were spawned already")
         name, known = str(object_name) or str(asset_name), self._server.stage.things()
         free = name
         for k in range(1, len(known) + 2):
@@ -141,6 +156,10 @@ class WorldMethods:
         if not self._server.caller.name.startswith("127."):
             raise LinkError("files are written for clients on the server's own machine only")
         size, voxel = np.array([number_of(side) for side in (x, y, z)]), number_of(res, "res")
+        if not (voxel > 0.0 and (size > 0.0).all() and np.prod(size / voxel) <= MOST_VOXELS):
+            raise LinkError(
+                f"a grid of {size.tolist()} m in voxels of {voxel:g} m; give at most {MOST_VOXELS:g} voxels"
+            )
         centre = vector_of(position, "position")
         corners = np.array([WORLD.world(centre - 0.5 * size), WORLD.world(centre + 0.5 * size)])
         taken = self._server.stage.occupied(corners.min(axis=0), corners.max(axis=0), voxel)
@@ -155,18 +174,18 @@ class WorldMethods:
 
     def simSetWind(self, wind: Map) -> None:
         """m/s, NED, towards where it blows."""
-        self._server.stage.set_wind(enu_from_ned(vector_of(wind, "wind")))
+        self._server.stage.set_wind(enu_from_ned(vector_of(wind, "wind", STRONGEST_WIND)))
 
     def simSetExtForce(self, ext_force: Map) -> None:
         """N, NED, on every vehicle that flies, until another one is set."""
-        force = enu_from_ned(vector_of(ext_force, "ext_force"))
+        force = enu_from_ned(vector_of(ext_force, "ext_force", STRONGEST_PUSH))
         for vehicle in self._server.vehicles.values():
             if vehicle.options.flies:
                 self._server.stage.push(vehicle.index, force)
 
 
 def _scale_of(value: Any) -> Array:
-    scale = vector_of(value, "scale")
+    scale = vector_of(value, "scale", 1e3)
     if not (scale > 0.0).all():
         raise LinkError("a scale must be above 0 on every axis")
     return scale
