@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from skyloop.assembly import build
@@ -10,7 +10,7 @@ from skyloop.links.airsim_door import RpcDoor
 from skyloop.links.airsim_options import AirSimOptions
 from skyloop.links.airsim_server import AirSimServer, ServerEnds
 from skyloop.links.pace import Pace
-from skyloop.links.switchboard import Switchboard
+from skyloop.links.switchboard import Link, Switchboard
 from skyloop.scenario import Scenario
 from skyloop.streams import NS_PER_S
 
@@ -28,17 +28,19 @@ def serve(
     opened: Callable[[str], None] = lambda address: None,
     say: Callable[[str], None] = lambda line: None,
     ends: Callable[[], bool] = lambda: False,
+    others: Callable[[Switchboard], Mapping[str, Link]] = lambda switchboard: {},
 ) -> dict[str, Any]:
     """Until Ctrl-C, until `ends` says so, or for so many simulated seconds; returns what happened.
 
     clock_speed: simulated seconds per second of wall time; None: as fast as it goes. `opened` is called with the
-    address clients connect to, once they are answered.
+    address clients connect to, once they are answered. `others` gives links of other protocols to stand beside this.
     """
     switchboard = Switchboard(Pace(clock_speed))
     # first of all, so that a port in use is told before a world is built
     door = RpcDoor(switchboard.inbox, host, (port,))
     try:
         switchboard.links["airsim"] = AirSimServer(door, options, say, ends)
+        switchboard.links.update(others(switchboard))
         with build(scenario, gates=(switchboard,)) as simulation:
             switchboard.attach(simulation)
             simulation.stage.scene.expect_views()

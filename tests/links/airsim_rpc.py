@@ -57,12 +57,13 @@ class Rpc:
 class Running:
     """A server in a thread of its own."""
 
-    def __init__(self, scenario: Scenario, options: AirSimOptions, speed: float | None) -> None:
+    def __init__(self, scenario: Scenario, options: AirSimOptions, speed: float | None, **more: Any) -> None:
         self.port = 0
         self.summary: dict[str, Any] = {}
         self.lines: list[str] = []
         self.error: BaseException | None = None
         self._ready, self._stop = threading.Event(), threading.Event()
+        self._more = more
         self._thread = threading.Thread(target=self._run, args=(scenario, options, speed), daemon=True)
         self._thread.start()
         assert self._ready.wait(120.0), "the server did not open"
@@ -77,7 +78,7 @@ class Running:
         try:
             self.summary = serve(
                 scenario, options, port=0, clock_speed=speed, opened=opened, say=self.lines.append,
-                ends=self._stop.is_set,
+                ends=self._stop.is_set, **self._more,
             )  # fmt: skip
         except BaseException as error:
             self.error = error
@@ -93,8 +94,8 @@ class Running:
 
 
 @contextmanager
-def running(data: dict[str, Any], options: AirSimOptions, speed: float | None = None) -> Iterator[Running]:
-    server = Running(make_scenario(data), options, speed)
+def running(data: dict[str, Any], options: AirSimOptions, speed: float | None = None, **more: Any) -> Iterator[Running]:
+    server = Running(make_scenario(data), options, speed, **more)
     try:
         yield server
     finally:

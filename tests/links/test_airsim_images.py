@@ -114,6 +114,19 @@ def test_where_a_camera_looks(high: Rpc) -> None:
     assert image(rpc, 1, floats=True)[BOTTOM, 9] == pytest.approx(ground_depth(rpc, 24) * 0.5 / FOCAL / row, rel=1e-3)
 
 
+def test_focal_length_and_sensor_set_the_field_of_view(high: Rpc) -> None:
+    rpc = high
+    asked = ("0", "Drone1", False)
+    assert rpc("simGetFocalLength", *asked) == pytest.approx(12.0) and "Width: 24," in rpc(
+        "simGetFilmbackSettings", *asked
+    )
+    rpc("simSetFocalLength", 24.0, *asked)
+    assert rpc("simGetCameraInfo", *asked)["fov"] == pytest.approx(2.0 * math.degrees(math.atan(0.5)))
+    assert rpc("simSetFilmbackSettings", 48.0, 24.0, *asked) == 2.0
+    assert rpc("simGetCameraInfo", *asked)["fov"] == pytest.approx(90.0)
+    rpc("simSetFilmbackSettings", 24.0, 13.5, *asked)
+
+
 def test_a_block_in_front_left_and_right(high: Rpc) -> None:
     """An object to the north-east appears in the right half of what a camera looking north sees."""
     rpc = high

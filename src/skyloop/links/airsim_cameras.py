@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 NEAR_M = 0.1
 """Of the projection matrix that is told; nothing depends on it."""
+SENSOR_MM = (24.0, 13.5)
 LENS_PARAMETERS = ("K1", "K2", "K3", "P1", "P2")
 
 
@@ -31,6 +32,7 @@ class Camera:
         self.gimbal = options.gimbal
         self.captures = {kind: options.captures.get(kind, Capture()) for kind in range(len(IMAGE_TYPES))}
         angles = np.radians(options.rotation_deg).tolist()
+        self.sensor_mm = SENSOR_MM
         self.distortion = dict.fromkeys(LENS_PARAMETERS, 0.0)
         self.position: Array
         """m, FLU in the body; of an external camera in the world."""
@@ -144,6 +146,43 @@ class CameraMethods:
 
     def simGetCurrentFieldOfView(self, camera_name: str, vehicle_name: str = "", external: bool = False) -> str:
         return f"{self._cameras.find(camera_name, vehicle_name, external).captures[0].fov_deg:f}"
+
+    def simGetFocalLength(self, camera_name: str, vehicle_name: str = "", external: bool = False) -> float:
+        """mm, of the sensor that simSetFilmbackSettings sets."""
+        camera = self._cameras.find(camera_name, vehicle_name, external)
+        return 0.5 * camera.sensor_mm[0] / math.tan(0.5 * math.radians(camera.captures[0].fov_deg))
+
+    def simSetFocalLength(
+        self, focal_length: float, camera_name: str, vehicle_name: str = "", external: bool = False
+    ) -> None:
+        """mm; the field of view follows."""
+        camera = self._cameras.find(camera_name, vehicle_name, external)
+        length = number_of(focal_length, "focal_length")
+        if not length > 0.0:
+            raise LinkError(f"a focal length of {length:g} mm; give more than 0")
+        fov = 2.0 * math.degrees(math.atan(0.5 * camera.sensor_mm[0] / length))
+        self.simSetCameraFov(camera_name, fov, vehicle_name, external)
+
+    def simGetFilmbackSettings(self, camera_name: str, vehicle_name: str = "", external: bool = False) -> str:
+        width, height = self._cameras.find(camera_name, vehicle_name, external).sensor_mm
+        return f"Sensor Width: {width:g}, Sensor Height: {height:g}, Sensor Aspect Ratio: {width / height:g}"
+
+    def simSetFilmbackSettings(
+        self,
+        sensor_width: float,
+        sensor_height: float,
+        camera_name: str,
+        vehicle_name: str = "",
+        external: bool = False,
+    ) -> float:
+        """mm; the focal length stays, so the field of view changes. Returns the aspect ratio."""
+        width, height = number_of(sensor_width, "sensor_width"), number_of(sensor_height, "sensor_height")
+        if not (width > 0.0 and height > 0.0):
+            raise LinkError(f"a sensor of {width:g} by {height:g} mm; give more than 0")
+        length = self.simGetFocalLength(camera_name, vehicle_name, external)
+        self._cameras.find(camera_name, vehicle_name, external).sensor_mm = (width, height)
+        self.simSetFocalLength(length, camera_name, vehicle_name, external)
+        return width / height
 
     def simGetDistortionParams(self, camera_name: str, vehicle_name: str = "", external: bool = False) -> list[float]:
         return list(self._cameras.find(camera_name, vehicle_name, external).distortion.values())

@@ -239,6 +239,6 @@ class AirSimServer:
         if self._alone_ns is not None and t_ns - self._alone_ns > self.options.land_after_s * NS_PER_S:
             self._alone_ns = None
             for vehicle in self.vehicles.values():
-                if vehicle.is_flying and vehicle.autopilot.memory.mode != "land":
+                if vehicle.is_flying and vehicle.is_ours:
                     vehicle.send(Land())
                     self.note(f"no client for {self.options.land_after_s:g} s: {vehicle.name} lands")

@@ -53,6 +53,7 @@ class VehicleSide:
         self.hits_read = int(simulation.fleet.states[self.index]["n_hits"])
         self._hit: Map | None = None
         self.has_hit = False
+        self._last: Setpoint | Request | None = None
 
     # ---- state
 
@@ -104,7 +105,16 @@ class VehicleSide:
     # ---- commands
 
     def send(self, item: Setpoint | Request) -> None:
+        self._last = item
         self.autopilot.send(item, self.now_ns)
+
+    @property
+    def is_ours(self) -> bool:
+        """What it follows was sent from here, not by somebody else's link."""
+        memory = self.autopilot.memory
+        if isinstance(self._last, Setpoint):
+            return memory.setpoint is self._last or memory.failsafe == "setpoint lost"
+        return isinstance(self._last, Hover) and memory.setpoint is None and memory.mode == "hover"
 
     def make_ready(self) -> None:
         """Whoever commands must be allowed to, and the rotors must turn."""

@@ -44,7 +44,9 @@ class WorldMethods:
         self._spawned = 0
 
     def _number(self, name: str) -> int | None:
-        return self._server.stage.things().get(str(name))
+        """Of an object or a vehicle, which may have another name in the scenario."""
+        options = self._server.options.vehicles.get(str(name))
+        return self._server.stage.things().get(str(name) if options is None else options.vehicle)
 
     # ---- objects
 
@@ -67,7 +69,7 @@ class WorldMethods:
         if number is None:
             return False
         for vehicle in self._server.vehicles.values():
-            if vehicle.options.vehicle == object_name:
+            if object_name in (vehicle.name, vehicle.options.vehicle):
                 self._server.stage.put(vehicle.index, *place)
                 return True
         return self._server.stage.put_thing(number, *place)

@@ -149,6 +149,9 @@ class Renderer:
             return
         self._closed = True
         self._peer.close()
+        if not self.description:
+            # still making its textures; nobody will see them
+            self._process.kill()
         self._exit_code()
         self._log.close()
         os.close(self._memory)
