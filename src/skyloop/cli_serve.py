@@ -27,6 +27,7 @@ def serve(
     ] = None,
     quality: Annotated[str, typer.Option(help="Of pictures: low, medium, high, epic or cinematic.")] = "medium",
     seed: Annotated[int, typer.Option(help="Of the world and of all noise.")] = 1,
+    paused: Annotated[bool, typer.Option("--paused", help="Time stands still until a client lets it go on.")] = False,
     lasts: Annotated[float | None, typer.Option(help="End after so many simulated seconds.")] = None,
     json_: Json = False,
 ) -> None:
@@ -59,6 +60,7 @@ def serve(
         port=read.port if port is None else port,
         clock_speed=speed or read.clock_speed,
         lasts_s=lasts,
+        paused=paused,
         opened=lambda address: err.print(f"skyloop: AirSim clients may connect to {address}", highlight=False),
         say=lambda line: err.print(f"skyloop: {line}", highlight=False, markup=False),
     )

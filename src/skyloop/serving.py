@@ -25,6 +25,7 @@ def serve(
     port: int = PORT,
     clock_speed: float | None = 1.0,
     lasts_s: float | None = None,
+    paused: bool = False,
     opened: Callable[[str], None] = lambda address: None,
     say: Callable[[str], None] = lambda line: None,
     ends: Callable[[], bool] = lambda: False,
@@ -32,6 +33,7 @@ def serve(
 ) -> dict[str, Any]:
     """Until Ctrl-C, until `ends` says so, or for so many simulated seconds; returns what happened.
 
+    paused: time stands still until a client lets it go on, so that a script that steps time gives the same every time.
     clock_speed: simulated seconds per second of wall time; None: as fast as it goes. `opened` is called with the
     address clients connect to, once they are answered. `others` gives links of other protocols to stand beside this.
     """
@@ -39,13 +41,14 @@ def serve(
     # first of all, so that a port in use is told before a world is built
     door = RpcDoor(switchboard.inbox, host, (port,))
     try:
-        switchboard.links["airsim"] = AirSimServer(door, options, say, ends)
+        server = switchboard.links["airsim"] = AirSimServer(door, options, say, ends)
         switchboard.links.update(others(switchboard))
         with build(scenario, gates=(switchboard,)) as simulation:
             switchboard.attach(simulation)
             simulation.stage.scene.expect_views()
             # sensors have something to tell, and a GPS sample takes 0.2 s to arrive
             simulation.advance_to(NS_PER_S // 2)
+            server.time.pause(paused)
             opened(f"{host}:{door.ports[0]}")
             end_ns = None if lasts_s is None else round(lasts_s * NS_PER_S)
             try:

@@ -24,6 +24,7 @@ SETTINGS: dict[str, Any] = {
             "Sensors": {
                 "LidarSensor1": {"SensorType": 6, "PointsPerSecond": 8000, "Z": -0.3, "VerticalFOVUpper": 0},
                 "Local": {"SensorType": 6, "PointsPerSecond": 4000, "DataFrame": "SensorLocalFrame"},
+                "Gpu": {"SensorType": 8, "NumberOfChannels": 8, "MeasurementsPerCycle": 32, "RotationsPerSecond": 5},
                 "Down": {"SensorType": 5, "Pitch": -90, "MaxDistance": 30},
             },
         },

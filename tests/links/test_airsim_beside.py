@@ -51,3 +51,21 @@ def test_two_links_at_once() -> None:
         watcher.close()
     assert np.linalg.norm(made["state"].position - [4.0, 0.0, 3.0]) < 1.5
     assert not any("lands" in line for line in server.lines), "who watched has nothing to land"
+
+
+def flown_exactly() -> Any:
+    read = read_settings(SETTINGS, world="flat")
+    with running(read.scenario, replace(read.options, quality="low"), paused=True) as server:
+        rpc = Rpc(server.port)
+        rpc("enableApiControl", True, "")
+        rpc.send("takeoff", 20.0, "")
+        rpc("simContinueForTime", 3.0)
+        rpc.send("moveByVelocity", 1.0, 0.5, 0.0, 5.0, 0, {"is_rate": True, "yaw_or_rate": 10.0}, "")
+        rpc("simContinueForTime", 1.5)
+        found = rpc("simGetGroundTruthKinematics", ""), rpc("getImuData", "", "")
+        rpc.close()
+    return found
+
+
+def test_a_script_that_steps_time_gives_the_same_every_time() -> None:
+    assert flown_exactly() == flown_exactly()

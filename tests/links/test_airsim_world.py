@@ -66,6 +66,15 @@ def test_distance_and_lidar_see_the_ground(flying: Rpc) -> None:
     own = rpc("getLidarData", "Local", "Drone1")
     local = np.array(own["point_cloud"]).reshape(-1, 3)
     assert np.median(local[np.isin(own["segmentation"], list(ids))][:, 2]) == pytest.approx(up, abs=0.1)
+    rows = np.array(rpc("getGPULidarData", "Gpu", "Drone1")["point_cloud"]).reshape(-1, 5)
+    assert np.median(rows[:, 2]) == pytest.approx(up, abs=0.1) and (rows[:, 4] > 0.0).all()
+    request = {"camera_name": "bottom_center", "image_type": 5, "pixels_as_float": False, "compress": False}
+    blue, green, red = rpc("simGetImages", [request], "Drone1", False)[0]["image_data_uint8"][:3]
+    assert (red << 16) + (green << 8) + blue in rows[:, 3]
+    rpc("simSetGPULidarPose", "Gpu", pose(0.0, 0.0, -2.0), "Drone1")
+    rpc("simContinueForTime", 0.41)
+    raised = np.array(rpc("getGPULidarData", "Gpu", "Drone1")["point_cloud"]).reshape(-1, 5)
+    assert np.median(raised[:, 2]) == pytest.approx(up + 2.0, abs=0.15)
     # turned to look ahead, the distance sensor sees nothing near
     rpc("simSetDistanceSensorPose", "Down", pose(0.0, 0.0, 0.0), "Drone1")
     rpc("simContinueForTime", 0.1)

@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from skyloop.errors import LinkError
+from skyloop.errors import LinkError, SkyloopError
 from skyloop.links.airsim_images import Images
 from skyloop.links.airsim_options import RecordedCamera
 from skyloop.streams import NS_PER_S
@@ -59,9 +59,16 @@ class Recording:
         raise LinkError(f"'{parent}' is full; move recordings away")
 
     def _tick(self, t_ns: int) -> None:
-        options = self._server.options.recording
         if self._table is None or t_ns < self._next_ns:
             return
+        try:
+            self._record(self._table, t_ns)
+        except (OSError, SkyloopError) as error:
+            self.stopRecording()
+            self._server.note(f"recording ends: {error}")
+
+    def _record(self, table: IO[str], t_ns: int) -> None:
+        options = self._server.options.recording
         self._next_ns = t_ns + round(options.interval * NS_PER_S)
         for name, vehicle in self._server.vehicles.items():
             place = np.array(vehicle.truth.position)
@@ -72,7 +79,7 @@ class Recording:
             pose = vehicle.axes.pose(vehicle.truth.position, vehicle.truth.quat_wxyz)
             numbers = [*pose["position"].values(), *pose["orientation"].values()]
             row = [name, str(t_ns // 1_000_000), *(f"{number:.6g}" for number in numbers), ";".join(files)]
-            self._table.write("\t".join(row) + "\n")
+            table.write("\t".join(row) + "\n")
 
     def _save(self, camera: RecordedCamera, vehicle: str, t_ns: int) -> str:
         request = {

@@ -10,6 +10,7 @@ import numpy as np
 from skyloop.errors import LinkError, unknown_name
 from skyloop.frames import frd_from_flu, ned_from_enu, quat_multiply, quat_ned_frd_from_enu_flu, rotate
 from skyloop.links.airsim_options import SensorOptions
+from skyloop.links.airsim_pixels import PALETTE
 from skyloop.links.airsim_structures import Map, body_pose, geo_point, mount_of, quaternion, vector
 from skyloop.links.airsim_vehicle import VehicleSide
 from skyloop.links.airsim_wire import Floats
@@ -109,6 +110,24 @@ class Sensors:
             "segmentation": ids.tolist(),
             "groundtruth": names,
         }
+
+    def getGPULidarData(self, lidar_name: str = "", vehicle_name: str = "") -> Map:
+        """Cosys-AirSim's: five numbers a point, in the sensor's axes: x, y, z, segmentation colour and intensity."""
+        vehicle, _, info, scan = self._read("gpu lidar", lidar_name, vehicle_name)
+        truth = self._server.scan_truth.get(info.name, vehicle.truth)
+        position = truth.position + rotate(truth.quat_wxyz, info.mount.position)
+        red, green, blue = PALETTE[self._server.segmentation.ids()[scan.instances]].T.astype(np.int64)
+        rows = np.empty((len(scan.points), 5))
+        rows[:, :3] = frd_from_flu(scan.points.astype(np.float64))
+        rows[:, 3], rows[:, 4] = (red << 16) + (green << 8) + blue, scan.intensities
+        return {
+            "time_stamp": scan.t_ns,
+            "point_cloud": Floats(rows),
+            "pose": vehicle.axes.pose(position, quat_multiply(truth.quat_wxyz, info.mount.quat_wxyz)),
+        }
+
+    def simSetGPULidarPose(self, lidar_name: str, pose: Map, vehicle_name: str = "") -> None:
+        self._remount("gpu lidar", lidar_name, pose, vehicle_name)
 
     def simSetLidarPose(self, lidar_name: str, pose: Map, vehicle_name: str = "") -> None:
         self._remount("lidar", lidar_name, pose, vehicle_name)

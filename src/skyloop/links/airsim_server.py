@@ -113,7 +113,7 @@ class AirSimServer:
         self.scan_truth: dict[str, Any] = {}
         for vehicle in self.vehicles.values():
             for sensor in vehicle.options.sensors.values():
-                if sensor.kind == "lidar":
+                if sensor.kind in ("lidar", "gpu lidar"):
                     stream = f"{vehicle.options.vehicle}/{sensor.stream}"
                     keep = partial(self._keep_scan, vehicle)
                     self.simulation.bus.on(stream, keep)
@@ -235,7 +235,11 @@ class AirSimServer:
         for vehicle in self.vehicles.values():
             vehicle.tick(t_ns)
         for act in self.every_tick:
-            act(t_ns)
+            try:
+                act(t_ns)
+            except Exception as error:
+                # a full disk or a mad clock must not end the simulation
+                self.note(f"{type(error).__name__}: {error}")
         if self._alone_ns is not None and t_ns - self._alone_ns > self.options.land_after_s * NS_PER_S:
             self._alone_ns = None
             for vehicle in self.vehicles.values():

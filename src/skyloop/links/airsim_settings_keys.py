@@ -51,5 +51,6 @@ LIDAR = (
     "NumberOfChannels", "Range", "PointsPerSecond", "RotationsPerSecond", "HorizontalFOVStart", "HorizontalFOVEnd",
     "VerticalFOVUpper", "VerticalFOVLower", "DataFrame", "ExternalController", "DrawDebugPoints", "External",
     "UpdateFrequency", "MeasurementsPerCycle", "GenerateNoise", "MinNoiseStandardDeviation", "NoiseDistanceScale",
-    "DrawSensor", "RandomSeed", "Limit", "limit_points",
+    "DrawSensor", "RandomSeed", "Limit", "limit_points", "Resolution", "IgnoreMarked", "DrawMode", "GenerateIntensity",
+    "RangeMaxLambertianPercentage", "RainMaxIntensity", "RainConstantA", "RainConstantB", "GenerateGroundTruth",
 )  # fmt: skip

@@ -22,7 +22,7 @@ GRAVITY = 9.80665
 TESLA_PER_GAUSS = 1e-4
 IMU_HZ = 200.0
 """AirSim's runs with the physics; nobody reads it as fast as that over RPC."""
-OTHERS = {7: "Echo", 8: "GPULidar", 10: "UWB", 11: "WiFi"}
+OTHERS = {7: "Echo", 10: "UWB", 11: "WiFi"}
 """Cosys-AirSim's, which we have not."""
 
 Config = dict[str, Any]
@@ -45,7 +45,7 @@ def sensor_settings(
             reader.warnings.append(f"{reader.place}: {at}: there is no sensor of type {OTHERS[kind]} here")
             continue
         if kind not in _MAKERS:
-            raise ScenarioError(f"{reader.place}: {at}.SensorType is {kind!r}; give 1 to 6")
+            raise ScenarioError(f"{reader.place}: {at}.SensorType is {kind!r}; give 1 to 6, or 8")
         keys, stream_kind, make = _MAKERS[kind]
         own = reader.part(value, (*SENSOR, *keys), at)
         slug = _slug(name, stream_kind, made)
@@ -55,7 +55,7 @@ def sensor_settings(
         config = {"kind": stream_kind, "mount": mount, **make(reader, own, at)}
         made[slug] = {key: entry for key, entry in config.items() if entry is not None}
         local = str(own.get("DataFrame", "VehicleInertialFrame")) == "SensorLocalFrame"
-        names[name] = SensorOptions(stream_kind, slug, local)
+        names[name] = SensorOptions("gpu lidar" if kind == 8 else stream_kind, slug, local or kind == 8)
     return made, names
 
 
@@ -146,15 +146,28 @@ def _lidar(reader: Reader, own: Config, at: str) -> Config:
     lower = reader.number(own, "VerticalFOVLower", -45.0, at)
     upper = reader.number(own, "VerticalFOVUpper", -15.0, at)
     width = (end - start) % 360.0 or 360.0
+    turns, channels = (
+        reader.number(own, "RotationsPerSecond", 10.0, at),
+        int(reader.number(own, "NumberOfChannels", 16, at)),
+    )
+    points = reader.number(own, "PointsPerSecond", 100_000.0, at)
+    if "MeasurementsPerCycle" in own and "PointsPerSecond" not in own:
+        # Cosys-AirSim counts the columns of a turn
+        points = reader.number(own, "MeasurementsPerCycle", 512, at) * channels * turns
     return {
-        "rate_hz": reader.number(own, "RotationsPerSecond", 10.0, at),
+        "rate_hz": turns,
         "preset": "airsim",
-        "channels": int(reader.number(own, "NumberOfChannels", 16, at)),
+        "channels": channels,
         "max_range": _given(reader, own, "Range", at),
-        "points_per_second": reader.number(own, "PointsPerSecond", 100_000.0, at),
+        "points_per_second": points,
         "horizontal_fov_deg": [-start - width, -start],
         "vertical_fov_deg": [min(lower, upper), max(lower, upper)],
     }
+
+
+def _gpu_lidar(reader: Reader, own: Config, at: str) -> Config:
+    """Cosys-AirSim's, which tells intensities."""
+    return {**_lidar(reader, own, at), "intensity": True}
 
 
 _MAKERS = {
@@ -164,4 +177,5 @@ _MAKERS = {
     4: (MAGNETOMETER, "magnetometer", _magnetometer),
     5: (DISTANCE, "rangefinder", _distance),
     6: (LIDAR, "lidar", _lidar),
+    8: (LIDAR, "lidar", _gpu_lidar),
 }

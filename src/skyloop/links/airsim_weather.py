@@ -89,7 +89,13 @@ class WeatherMethods:
         start, speed, interval, set_ns = self._moves
         if t_ns - self._updated_ns >= interval * NS_PER_S:
             self._updated_ns = t_ns
-            self._show(start + datetime.timedelta(seconds=speed * (t_ns - set_ns) / NS_PER_S))
+            try:
+                moment = start + datetime.timedelta(seconds=speed * (t_ns - set_ns) / NS_PER_S)
+            except OverflowError:
+                # the calendar ends
+                self._moves = None
+                return
+            self._show(moment)
 
     def _show(self, moment: datetime.datetime) -> None:
         hour = moment.hour + moment.minute / 60.0 + moment.second / 3600.0
