@@ -23,7 +23,7 @@ FOUNDATION = {
 }  # fmt: skip
 ASSEMBLY = {
     "validation", "scenario", "assembly", "running", "looking", "trials", "datasets", "bench", "catalogue", "doctor",
-    "cli", "looping", "piloting", "flying", "sizing", "gym",
+    "cli", "looping", "piloting", "flying", "serving", "sizing", "gym",
 }  # fmt: skip
 SPINE = {
     "world": FOUNDATION,
@@ -32,7 +32,8 @@ SPINE = {
     "rendering": FOUNDATION | {"world"},
     "parts": FOUNDATION | {"world", "vehicle", "sensors"},
     "sensing": FOUNDATION | {"world", "vehicle", "sensors", "parts"},
-    "simulation": FOUNDATION | {"world", "vehicle", "sensors", "parts"},
+    "stage": FOUNDATION | {"world", "vehicle"},
+    "simulation": FOUNDATION | {"world", "vehicle", "sensors", "parts", "stage"},
 }
 CONSUMERS = {
     "recording": FOUNDATION,
@@ -40,9 +41,9 @@ CONSUMERS = {
     "perception": FOUNDATION,
     "tasks": FOUNDATION | {"navigation", "client"},
     "client": FOUNDATION,
-    "links": FOUNDATION | {"client"},
+    "links": FOUNDATION | {"client", "recording"},
 }
-TYPES_ONLY = {"links": {"simulation"}}
+TYPES_ONLY = {"links": {"simulation", "stage"}}
 """What a room may name in annotations without importing it at run time."""
 ALLOWED = {
     **dict.fromkeys(FOUNDATION, FOUNDATION),

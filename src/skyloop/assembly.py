@@ -45,6 +45,7 @@ from skyloop.sensors.faults import check_faults
 from skyloop.sensors.observer import Observer
 from skyloop.sensors.registry import SENSORS
 from skyloop.simulation import Simulation
+from skyloop.stage import Stage
 from skyloop.streams import NS_PER_S, Rate, StreamInfo
 from skyloop.tasks.pilots import build_pilot
 from skyloop.validation import read_yaml, validated
@@ -105,7 +106,7 @@ def build(
     parts += _observer_parts(scenario, context)
     if context.lookers:
         scene.expect_views()
-    return Simulation(clock, fleet, bus, schedule, autopilots, parts)
+    return Simulation(clock, fleet, bus, schedule, autopilots, parts, Stage(scene, fleet, clock))
 
 
 def needed_rooms(scenario: Scenario) -> list[str]:

@@ -13,6 +13,7 @@ from skyloop.errors import PartError, SetpointError, unknown_name
 from skyloop.messages import Request, Setpoint, VehicleState
 from skyloop.parts import Part
 from skyloop.schedule import Schedule
+from skyloop.stage import Stage
 from skyloop.streams import NS_PER_S
 from skyloop.vehicle.autopilot import Autopilot
 from skyloop.vehicle.fleet import Fleet
@@ -29,6 +30,7 @@ class Simulation:
         schedule: Schedule,
         autopilots: dict[str, Autopilot],
         parts: list[Part],
+        stage: Stage,
     ) -> None:
         self.clock = clock
         self.fleet = fleet
@@ -36,6 +38,7 @@ class Simulation:
         self.schedule = schedule
         self.autopilots = autopilots
         self.parts = parts
+        self.stage = stage
 
     def step(self) -> int:
         """To the next event, or to where a gate stops time before it; returns the instant."""

@@ -1,6 +1,7 @@
 """The benchmarks `skyloop bench` knows, by name; imported only when asked for."""
 
 BENCHES = {
+    "airsim": ("skyloop.bench.airsim", "pictures per second for an AirSim client, beside the renderer in the same run"),
     "camera": ("skyloop.bench.camera", "pictures of park and room, beside PyBullet and MuJoCo in the same run"),
     "flight": ("skyloop.bench.flight", "how closely the built-in controller flies, on twenty seeds"),
     "gym": (

@@ -53,7 +53,7 @@ class Peer:
         """Messages taken out of it, by the simulation's."""
         self._door = door
         self._socket = connection
-        self._inlet = Inlet(MOST_BEFORE_HELLO)
+        self._inlet: Any = self.made_inlet()
         self._outbox: deque[memoryview] = deque()
         self._lock = threading.Lock()
         self.greeted = False
@@ -63,14 +63,30 @@ class Peer:
         """When it connected, began the message that is coming in, last read something that was left for it."""
         self._queued = 0
 
+    # ---- what another protocol does otherwise
+
+    def made_inlet(self) -> Any:
+        """Takes bytes and gives whole messages, as `client.wire.Inlet`."""
+        return Inlet(MOST_BEFORE_HELLO)
+
+    def parts_of(self, message: Any) -> Parts:
+        """A message as bytes."""
+        return framed(message)
+
+    @property
+    def owes_hello(self) -> bool:
+        return not self.given
+
+    # ---- called by the simulation's thread
+
     def welcome(self) -> None:
         """It said a proper hello: larger messages are allowed from now on."""
         self.greeted = True
         self._inlet.most = MOST_FROM_CLIENT
 
-    def send(self, message: dict[str, Any], *, patience_s: float = 0.0) -> int:
+    def send(self, message: Any, *, patience_s: float = 0.0) -> int:
         """Write as much as the peer takes within `patience_s`; the rest goes out by itself. Returns the bytes."""
-        parts = [memoryview(part) for part in framed(message) if len(part)]
+        parts = [memoryview(part).cast("B") for part in self.parts_of(message) if len(part)]
         size = sum(map(len, parts))
         with self._lock:
             if not self.open:
@@ -117,7 +133,7 @@ class Peer:
             self._outbox = deque(left)
             return bool(left)
 
-    def read(self) -> list[dict[str, Any]]:
+    def read(self) -> list[Any]:
         """Whole messages that have come; EOFError when the peer has gone."""
         try:
             data = self._socket.recv(CHUNK)
@@ -138,7 +154,7 @@ class Peer:
         now = time.monotonic()
         if (queued := self._system_holds()) != self._queued:
             self._queued, self._took = queued, now
-        if not self.given and now - self._connected > HELLO_S:
+        if self.owes_hello and now - self._connected > HELLO_S:
             return f"no hello within {HELLO_S:g} s"
         if self._outbox and now - self._took > SILENCE_S:
             return f"did not read its answer within {SILENCE_S:g} s"
@@ -176,8 +192,9 @@ class Peer:
 class Door:
     """Listens on one port or several, from the moment it is made until it is closed."""
 
-    taker: Callable[[Peer, dict[str, Any] | str], None]
+    taker: Callable[[Any, Any], None]
     """Set by whoever takes messages, and, when a peer has gone, why."""
+    peer_class: type[Peer] = Peer
 
     def __init__(
         self, inbox: SimpleQueue[tuple[Any, ...]], host: str = "127.0.0.1", ports: tuple[int, ...] = (0,)
@@ -228,7 +245,7 @@ class Door:
     def drop(self, peer: Peer, why: str, *, told: str = "") -> None:
         """Close a connection; `told` is sent before, as a refusal. The inbox hears of it once."""
         if told:
-            peer.send({"type": "refused", "why": told[:MOST_WHY]})
+            self.tell(peer, told[:MOST_WHY])
         if peer.shut():
             self.inbox.put((self, peer, why[:MOST_WHY]))
             self.wake()
@@ -236,6 +253,17 @@ class Door:
     @property
     def closed(self) -> bool:
         return self._ended
+
+    def tell(self, peer: Peer, why: str) -> None:
+        """Say to a peer why it is refused, where the protocol has words for that."""
+        peer.send({"type": "refused", "why": why})
+
+    def answer_here(self, peer: Peer, message: Any) -> bool:
+        """Whether the door itself has answered; what it has not goes to the simulation."""
+        if message["type"] != "ping":
+            return False
+        self._pong(peer, message.get("number"))
+        return True
 
     def close(self) -> None:
         """Everything is freed when this returns."""
@@ -282,9 +310,9 @@ class Door:
         connection.setblocking(False)
         with suppress(OSError):  # it may be gone already
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        peer = Peer(self, connection, f"{address[0]}:{address[1]}", number)
+        peer = self.peer_class(self, connection, f"{address[0]}:{address[1]}", number)
         if len(self._peers) >= MOST_PEERS:
-            peer.send({"type": "refused", "why": f"there are already {MOST_PEERS} connections"})
+            self.tell(peer, f"there are already {MOST_PEERS} connections")
             peer.shut()
             peer.free()
             self.refused += 1
@@ -299,13 +327,12 @@ class Door:
             return
         try:
             for message in peer.read():
-                if message["type"] == "ping":
-                    self._pong(peer, message.get("number"))
-                elif peer.given - peer.taken >= MOST_WAITING:
+                if self.answer_here(peer, message):
+                    continue
+                if peer.given - peer.taken >= MOST_WAITING:
                     raise LinkError(f"{MOST_WAITING} messages without waiting for an answer")
-                else:
-                    peer.given += 1
-                    self.inbox.put((self, peer, message))
+                peer.given += 1
+                self.inbox.put((self, peer, message))
         except EOFError:
             self.drop(peer, "closed the connection")
         except LinkError as error:

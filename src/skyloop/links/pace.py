@@ -37,7 +37,7 @@ class Pace:
         self._t_ns: int | None = None
 
     def restart(self) -> None:
-        """Time passed at another pace meanwhile: go on from where it is."""
+        """Time stood still, or passed at another pace, meanwhile: count from here."""
         self._t_ns = None
 
     def left(self, t_ns: int, now_ns: int) -> float:

@@ -19,7 +19,7 @@ import numpy as np
 
 from skyloop.errors import RendererError
 from skyloop.frames import matrix_from_quat
-from skyloop.rendering.packing import pack_model, used_textures
+from skyloop.rendering.packing import pack_model, pack_rows, used_textures
 from skyloop.rendering.quality import QUALITIES
 from skyloop.rendering.wire import decode, encode
 from skyloop.world.model import Model, Motion
@@ -95,6 +95,13 @@ class Renderer:
         self.submit(requests, weather)
         return self.collect()
 
+    def retable(self) -> None:
+        """Tell the process of the model's present rows; it has the shapes."""
+        if self._closed:
+            raise self._gone()
+        self.wait_ready()
+        self._send({"rows": len(self._model.row_shape)}, pack_rows(self._model))
+
     def submit(self, requests: Sequence[ViewRequest], weather: Weather) -> None:
         """Ask without waiting; at most one more request may be under way. `collect` answers in the order asked."""
         if self._closed:
@@ -152,6 +159,9 @@ class Renderer:
             return
         self._closed = True
         self._peer.close()
+        if not self.description:
+            # still making its textures; nobody will see them
+            self._process.kill()
         self._exit_code()
         self._log.close()
         os.close(self._memory)

@@ -44,11 +44,18 @@ def pack_model(model: Model) -> Arrays:
         "spheres": np.array(spheres, np.float64).reshape(-1, 4),
         "first_lod": np.array(first_lod, np.int32).reshape(-1, 3),
         "ranges": np.array(ranges, np.float64).reshape(-1, 8),
+        "palettes": np.array(model.palettes, np.uint8),
+        **pack_rows(model),
+    }
+
+
+def pack_rows(model: Model) -> Arrays:
+    """What of a packed model changes when something is placed or taken away."""
+    return {
         "row_shape": model.row_shape,
         "row_palette": model.row_palette,
         "row_variant": model.row_variant,
         "standing_poses": model.standing_poses,
-        "palettes": np.array(model.palettes, np.uint8),
     }
 
 

@@ -54,6 +54,7 @@ class Painter:
         self.ctx = ctx
         # what is dropped is freed
         ctx.gc_mode = "auto"
+        self._packed = packed
         self.culler = Culler(packed)
         self._vertices = ctx.buffer(packed["vertices"].tobytes() or b"\0" * 32)
         self._indices = ctx.buffer(packed["indices"].tobytes() or b"\0" * 4)
@@ -84,6 +85,14 @@ class Painter:
         self._surfaces: dict[tuple[str, bool, bool], moderngl.VertexArray] = {}
         self._finishes: dict[str, Finish] = {}
         self._targets: dict[Any, Target] = {}
+
+    def retable(self, rows: Arrays) -> None:
+        """Other rows of the same shapes."""
+        self._packed = {**self._packed, **rows}
+        self.culler = Culler(self._packed)
+        self._instances = self.ctx.buffer(reserve=64 * max(1, self.culler.n_rows))
+        self._surfaces.clear()
+        self._shadows = Shadows(self.ctx, self.culler, self._vertices, self._indices)
 
     # ---- one picture
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.frames import quat_from_yaw, rotate
+from skyloop.frames import quat_from_yaw, rotate, yaw_from_quat
 from skyloop.messages import ActuatorState, Array, BatteryState, Estimate, Event, VehicleState
 from skyloop.streams import NS_PER_S, Rate
 from skyloop.vehicle.collision import Collisions
@@ -90,6 +90,27 @@ class Fleet:
         state["command"] = 0.0
         state["anchored"] = state["n_touches"] = 0
         state["yaw_target"] = yaw
+
+    def put(self, i: int, position: Array, quat: Array, velocity: Array, rates: Array) -> None:
+        """Move vehicle i elsewhere in flight: velocity in world axes, rates in its own; rotors and controller go on."""
+        self._read.clear()
+        state, arm = self.states[i], self.params[i]["centre_of_mass"]
+        motion = state["motion"]
+        motion[0:3] = position + rotate(quat, arm)
+        motion[3:6] = velocity + rotate(quat, np.cross(rates, arm))
+        motion[6:10], motion[10:13] = quat, rates
+        state["motion_before"] = motion
+        state["anchored"] = state["n_touches"] = 0
+        state["yaw_target"] = yaw_from_quat(quat)
+
+    def begin_again(self, i: int, start: np.void) -> None:
+        """Vehicle i as it was in the record `start`, now; what it has touched so far stays told."""
+        state = self.states[i]
+        kept = {name: state[name].copy() for name in ("step", *(n for n in STATE.names or () if "hit" in n))}
+        self.states[i] = start
+        for name, value in kept.items():
+            state[name] = value
+        self._read.clear()
 
     def step_up(self, i: int) -> None:
         """From where the legs stand on the ground onto what lies on it there: a path, a kerb, a pavement."""

@@ -71,6 +71,18 @@ class Motion:
     """(m, 3) rad/s, world axes."""
 
 
+class Placed:
+    """Rigid parts that stand wherever somebody put them last."""
+
+    def __init__(self, places: Array) -> None:
+        self.places = places
+        """(n, 3, 4) world_from_part."""
+        self.n_rows = len(places)
+
+    def poses(self, t: float) -> Array:
+        return self.places
+
+
 class Model:
     """Filled by a world with `place` and `add_mover`, complete once `freeze` was called."""
 
@@ -83,7 +95,7 @@ class Model:
         self._shape_number: dict[int, int] = {}
         self._standing: list[tuple[int, int, int, int, int, Array]] = []
         self._moving: list[tuple[int, int, int, int, int]] = []
-        self._moving_things: list[tuple[Thing, int]] = []
+        self.placed: dict[int, Placed] = {}
 
     def place(
         self,
@@ -130,16 +142,17 @@ class Model:
             raise ScenarioError(f"mover '{name or is_a}' has {mover.n_rows} parts and {len(shapes)} shapes")
         thing, colours = self._thing(is_a, name), self._palette(palette)
         for shape in shapes:
-            self._moving_things.append((self.things[thing], len(self._moving)))
             self._moving.append((self._number(shape), thing, colours, variant, 1))
         self.movers.append(mover)
         return thing
 
     def freeze(self) -> None:
-        """Number the rows and gather the tables; nothing is added afterwards."""
-        n = self.n_standing = len(self._standing)
-        for thing, k in self._moving_things:
-            thing.rows.append(n + k)
+        """Number the rows and gather the tables; what is changed afterwards takes another call."""
+        self.n_standing = len(self._standing)
+        for thing in self.things:
+            thing.rows.clear()
+        for row, entry in enumerate([*self._standing, *self._moving]):
+            self.things[entry[1]].rows.append(row)
         table = np.array([row[:5] for row in self._standing] + self._moving, np.int32).reshape(-1, 5)
         self.row_shape, self.row_thing, self.row_palette, self.row_variant, self.row_solid = np.ascontiguousarray(
             table.T
@@ -147,6 +160,34 @@ class Model:
         self.standing_poses: Array = np.array([row[5] for row in self._standing]).reshape(-1, 3, 4)
         self.thing_class = np.array([thing.class_id for thing in self.things], np.uint8)
         self._motion: Motion | None = None
+
+    def loosen(self, number: int) -> Placed | None:
+        """Make a standing thing one that can be put elsewhere; None where it cannot: terrain, people, vehicles.
+
+        Rows are numbered anew unless it was loose already.
+        """
+        if number in self.placed:
+            return self.placed[number]
+        mine = [entry for entry in self._standing if entry[1] == number]
+        if not mine or not all(entry[4] for entry in mine):
+            return None
+        self._standing = [entry for entry in self._standing if entry[1] != number]
+        placed = self.placed[number] = Placed(np.array([entry[5] for entry in mine]))
+        self._moving += [entry[:5] for entry in mine]
+        self.movers.append(placed)
+        self.freeze()
+        return placed
+
+    def remove(self, number: int) -> bool:
+        """Take away a thing that could be loosened; its number stays empty. Rows are numbered anew."""
+        placed = self.loosen(number)
+        if placed is None:
+            return False
+        del self.placed[number]
+        self.movers.remove(placed)
+        self._moving = [entry for entry in self._moving if entry[1] != number]
+        self.freeze()
+        return True
 
     def motion(self, t_ns: int) -> Motion:
         """All movers at one instant."""

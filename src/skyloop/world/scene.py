@@ -28,6 +28,9 @@ class Painter(Protocol):
 
     def render(self, requests: Sequence[ViewRequest], weather: Weather) -> list[View]: ...
 
+    def retable(self) -> None:
+        """The model's rows have changed, its shapes have not."""
+
     def close(self) -> None: ...
 
 
@@ -100,6 +103,13 @@ class Scene:
         """Time was set back: what was seen may not have happened."""
         self._views.clear()
         self.model.forget()
+
+    def rebuild(self) -> None:
+        """The model's rows have changed, its shapes have not."""
+        self.forget()
+        self._tracer = None
+        if self._painter is not None:
+            self._painter.retable()
 
     def close(self) -> None:
         if self._painter is not None:

@@ -90,6 +90,11 @@ class Solids:
         parts["radius"] *= np.linalg.norm(parts["before"][:, :, :3], axis=1).max(axis=1)
         return parts
 
+    def forget(self) -> None:
+        """Something was put elsewhere: where movers are is worked out anew."""
+        self._outlook = (-1, None)
+        self._places.clear()
+
     def thing(self, row: int, place: ArrayLike) -> tuple[int, str]:
         """Instance number and name of what was touched at a place; row -1 is the ground."""
         number = self._ground_at(*np.asarray(place, float).tolist()) if row < 0 else int(self.model.row_thing[row])

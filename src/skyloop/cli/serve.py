@@ -1,0 +1,73 @@
+"""The verb for AirSim's clients: it parses, calls one function, prints."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from skyloop.cli.parts import Json, err, out
+from skyloop.errors import ScenarioError
+
+app = typer.Typer()
+
+
+@app.command()
+def serve(
+    settings: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="AirSim's settings.json; left out, one SimpleFlight drone.")
+    ] = None,
+    world: Annotated[str | None, typer.Option(help="A world of `skyloop list`; blocks when left out.")] = None,
+    port: Annotated[int | None, typer.Option(help="41451 when left out, or what the settings say; 0: any.")] = None,
+    host: Annotated[str | None, typer.Option(help="127.0.0.1 when left out: clients of this machine only.")] = None,
+    speed: Annotated[
+        float | None, typer.Option(help="Simulated seconds per second; the settings' ClockSpeed when left out.")
+    ] = None,
+    quality: Annotated[str, typer.Option(help="Of pictures: low, medium, high, epic or cinematic.")] = "medium",
+    seed: Annotated[int, typer.Option(help="Of the world and of all noise.")] = 1,
+    paused: Annotated[bool, typer.Option("--paused", help="Time stands still until a client lets it go on.")] = False,
+    lasts: Annotated[float | None, typer.Option(help="End after so many simulated seconds.")] = None,
+    json_: Json = False,
+) -> None:
+    """Be an AirSim server: scripts for AirSim's Python client connect and fly, without Unreal. Ctrl-C ends it.
+
+    Examples: `skyloop serve` · `skyloop serve --settings settings.json --world park`
+    """
+    from dataclasses import replace
+
+    from skyloop.links.airsim_settings import read_settings
+    from skyloop.rendering.quality import QUALITIES
+    from skyloop.scenario import make_scenario
+    from skyloop.serving import serve as run
+
+    if quality not in QUALITIES:
+        raise ScenarioError(f"no quality '{quality}'; choose of {', '.join(QUALITIES)}")
+    text = ""
+    if settings is not None:
+        try:
+            text = settings.read_text(encoding="utf-8-sig")
+        except (OSError, UnicodeDecodeError) as error:
+            raise ScenarioError(f"cannot read {settings}: {error}") from None
+    read = read_settings(text, str(settings or "settings"), world=world)
+    for warning in read.warnings:
+        err.print(f"skyloop: {warning}", highlight=False)
+    summary = run(
+        make_scenario({**read.scenario, "seed": seed}, place=str(settings or "settings")),
+        replace(read.options, quality=quality),
+        host=host or read.host,
+        port=read.port if port is None else port,
+        clock_speed=speed or read.clock_speed,
+        lasts_s=lasts,
+        paused=paused,
+        opened=lambda address: err.print(f"skyloop: AirSim clients may connect to {address}", highlight=False),
+        say=lambda line: err.print(f"skyloop: {line}", highlight=False, markup=False),
+    )
+    if json_:
+        print(json.dumps(summary, indent=2))
+        return
+    link = summary["airsim"]
+    out.print(
+        f"served {summary['simulated_s']:.1f} s of simulated time, {link['calls']} calls, {link['failed']} failed"
+    )

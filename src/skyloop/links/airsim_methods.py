@@ -1,0 +1,88 @@
+"""Finding the method a call names, and those AirSim has but we have not, with the reason why."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from skyloop.errors import LinkError, nearest_name
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+_CAR = "is for cars; skyloop flies multirotors"
+_UNREAL = "is for Unreal's engine only"
+_LENS = "is for Unreal's cinema lenses only; simSetCameraFov sets the field of view"
+_SENSOR = "reads a sensor that Cosys-AirSim has and skyloop has not"
+_LIGHT = "switches lamps of Unreal's worlds; skyloop's have none that can be switched"
+UNSUPPORTED = {
+    "setCarControls": _CAR,
+    "getCarState": _CAR,
+    "getCarControls": _CAR,
+    "simSetLightIntensity": _LIGHT,
+    "simSetVehicleLightIntensity": _LIGHT,
+    "simSetVehicleLightVisibility": _LIGHT,
+    "simSetWorldLightIntensity": _LIGHT,
+    "simSetWorldLightVisibility": _LIGHT,
+    "simSwapTextures": _UNREAL,
+    "simSetObjectMaterial": _UNREAL,
+    "simSetObjectMaterialFromTexture": _UNREAL,
+    "simRunConsoleCommand": _UNREAL,
+    "simLoadLevel": "loads levels of Unreal's; start `skyloop serve --world NAME` instead",
+    "simAddVehicle": "adds vehicles to a running world; name them in settings.json instead",
+    "simGetPresetLensSettings": _LENS,
+    "simGetLensSettings": _LENS,
+    "simSetPresetLensSettings": _LENS,
+    "simGetPresetFilmbackSettings": _LENS,
+    "simSetPresetFilmbackSettings": _LENS,
+    "simEnableManualFocus": _LENS,
+    "simGetFocusDistance": _LENS,
+    "simSetFocusDistance": _LENS,
+    "simGetFocusAperture": _LENS,
+    "simSetFocusAperture": _LENS,
+    "simEnableFocusPlane": _LENS,
+    "getEchoData": _SENSOR,
+    "getUWBData": _SENSOR,
+    "getUWBSensorData": _SENSOR,
+    "getWifiData": _SENSOR,
+    "getWifiSensorData": _SENSOR,
+    "simSetEchoPose": _SENSOR,
+    "simEnableAnnotationObjectTextureByPath": "paints textures of Unreal's; annotation by colour, ID and value works",
+    "simSetAnnotationObjectTextureByPath": "paints textures of Unreal's; annotation by colour, ID and value works",
+    "simGetAnnotationObjectTexturePath": "paints textures of Unreal's; annotation by colour, ID and value works",
+    "setSafety": "is not called by AirSim's own client, and its safety checks were never finished there",
+}
+"""Method: what it is, as the answer to a call says."""
+
+
+def later(function: Function) -> Function:
+    """Marks a method that is given a Reply and answers through it, at once or when it is done."""
+    function.answers_later = True  # type: ignore[attr-defined]
+    return function
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    function: Callable[..., Any]
+    signature: inspect.Signature
+    answers_later: bool
+
+
+class Methods:
+    """All public methods of some objects, by name."""
+
+    def __init__(self, groups: Sequence[object]) -> None:
+        self.known: dict[str, Method] = {}
+        for group in groups:
+            for name, function in inspect.getmembers(group, inspect.ismethod):
+                if not name.startswith("_"):
+                    is_later = hasattr(function, "answers_later")
+                    self.known[name] = Method(function, inspect.signature(function), is_later)
+
+    def find(self, name: str) -> Method:
+        if name in self.known:
+            return self.known[name]
+        if name in UNSUPPORTED:
+            raise LinkError(f"this method {UNSUPPORTED[name]}")
+        raise LinkError(f"there is no such method; {nearest_name(name, self.known)}")

@@ -1,0 +1,150 @@
+"""A view as each of AirSim's image types: bytes per pixel, or floats."""
+
+from __future__ import annotations
+
+import colorsys
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skyloop.frames import matrix_from_quat, rotate_inverse
+from skyloop.messages import Array
+
+(
+    SCENE, DEPTH_PLANAR, DEPTH_PERSPECTIVE, DEPTH_VIS, DISPARITY, SEGMENTATION, NORMALS, INFRARED, FLOW, FLOW_VIS,
+    LIGHTING, ANNOTATION,
+) = range(12)  # fmt: skip
+FAR = 65504.0
+"""m told where the sky is: the largest number of AirSim's half precision."""
+WHITE_M = 100.0
+"""Depth that is white in DepthVis."""
+STEREO_M = 0.25
+FLOW_S = 1.0 / 60.0
+"""s that optical flow is told over."""
+Bytes = NDArray[np.uint8]
+Floats32 = NDArray[np.float32]
+
+
+def _palette() -> Bytes:
+    """256 colours far apart; the first is black."""
+    colours = [(0.0, 0.0, 0.0)]
+    for k in range(1, 256):
+        hue, ring = (k * 0.618034) % 1.0, k % 5
+        colours.append(colorsys.hsv_to_rgb(hue, 1.0 - 0.13 * ring, 1.0 - 0.15 * (k % 3)))
+    return np.round(255.0 * np.array(colours)).astype(np.uint8)
+
+
+PALETTE = _palette()
+
+
+class Moving:
+    """How a camera moves: world axes."""
+
+    __slots__ = ("rates", "velocity")
+
+    def __init__(self, velocity: Array, rates: Array) -> None:
+        self.velocity, self.rates = velocity, rates
+
+
+def depth(view: Any) -> Floats32:
+    return np.asarray(np.minimum(view.depth, np.float32(FAR)))
+
+
+def distance(view: Any) -> Floats32:
+    return np.asarray(np.minimum(view.distance, np.float32(FAR)))
+
+
+def disparity(view: Any) -> Floats32:
+    """Shift between two eyes over the image's width."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(view.lens.fx * STEREO_M / (view.depth * view.lens.width), np.float32)
+
+
+def flow(view: Any, moving: Moving) -> Floats32:
+    """(height, width, 2) px that what each pixel shows moves by, right and down, in a sixtieth of a second."""
+    lens, quat = view.lens, view.pose.quat_wxyz
+    rays = lens.rays()
+    turn = matrix_from_quat(quat)
+    own, rates = rotate_inverse(quat, moving.velocity), rotate_inverse(quat, moving.rates)
+    with np.errstate(divide="ignore"):
+        nearness = (1.0 / view.depth)[..., None].astype(np.float64)
+    relative = (view.velocities @ turn - own) * nearness - np.cross(np.broadcast_to(rates, rays.shape), rays)
+    shift = (relative[..., :2] - rays[..., :2] * relative[..., 2:]) * [lens.fx, lens.fy] * FLOW_S
+    return np.asarray(shift, np.float32)
+
+
+def flow_colours(shift: Floats32) -> Bytes:
+    """Hue by direction, brightness by length up to 20 px."""
+    angle = (np.arctan2(shift[..., 1], shift[..., 0]) / (2.0 * np.pi)) % 1.0
+    value = np.clip(np.linalg.norm(shift, axis=2) / 20.0, 0.0, 1.0)
+    sector = (angle[..., None] * 6.0 + np.array([0.0, 4.0, 2.0])) % 6.0
+    hue = np.clip(np.abs(sector - 3.0) - 1.0, 0.0, 1.0)
+    return np.asarray(255.0 * value[..., None] * hue, np.uint8)
+
+
+def as_floats(kind: int, view: Any, ids: Bytes, moving: Moving, layer: Bytes | None) -> Floats32:
+    """(height, width) or, of flow, (height, width, 2)."""
+    if kind == DEPTH_PLANAR:
+        return depth(view)
+    if kind == DEPTH_PERSPECTIVE:
+        return distance(view)
+    if kind == DEPTH_VIS:
+        return np.asarray(np.clip(depth(view) / np.float32(WHITE_M), 0.0, 1.0))
+    if kind == DISPARITY:
+        return disparity(view)
+    if kind == FLOW:
+        return flow(view, moving)
+    # of colours AirSim tells the red channel
+    return (as_bytes(kind, view, ids, moving, layer)[..., 0] / np.float32(255.0)).astype(np.float32)
+
+
+def as_bytes(kind: int, view: Any, ids: Bytes, moving: Moving, layer: Bytes | None) -> Bytes:
+    """(height, width, 3) red, green, blue; `ids` are segmentation ids by instance, `layer` annotation colours."""
+    if kind == SCENE:
+        colour: Bytes = view.colour
+        return colour
+    if kind == SEGMENTATION:
+        return _painted(PALETTE[ids], view.instances)
+    if kind == INFRARED:
+        return _grey(ids[view.instances])
+    if kind == NORMALS:
+        # north, east, up as red, green, blue
+        return np.asarray(np.round(127.5 + 127.5 * view.normals[..., [1, 0, 2]]), np.uint8)
+    if kind in (FLOW, FLOW_VIS):
+        return flow_colours(flow(view, moving))
+    if kind == ANNOTATION and layer is not None:
+        return _painted(layer, view.instances)
+    if kind == LIGHTING:
+        return _lighting(view)
+    scale = {DEPTH_VIS: 255.0 / WHITE_M, DISPARITY: 255.0}.get(kind, 1.0)
+    values = {DEPTH_PERSPECTIVE: distance, DISPARITY: disparity}.get(kind, depth)(view)
+    return _grey(np.clip(values * np.float32(scale), 0.0, 255.0).astype(np.uint8))
+
+
+def _painted(table: Bytes, instances: NDArray[np.int32]) -> Bytes:
+    """(height, width, 3) of (n, 3) colours by instance, as 32-bit words: ten times the speed of rows of three."""
+    words = np.zeros((len(table), 4), np.uint8)
+    words[:, :3] = table
+    picked = np.take(words.view(np.uint32)[:, 0], instances).view(np.uint8).reshape(*instances.shape, 4)
+    out = np.empty((*instances.shape, 3), np.uint8)
+    for channel in range(3):
+        out[..., channel] = picked[..., channel]
+    return out
+
+
+def bgr(colours: Bytes) -> bytes:
+    """Blue first, channel by channel, which is quicker than turning the axis round."""
+    out = np.empty(colours.shape, np.uint8)
+    for channel in range(3):
+        out[..., 2 - channel] = colours[..., channel]
+    return out.tobytes()
+
+
+def _lighting(view: Any) -> Bytes:
+    """Brightness without colours."""
+    return _grey(np.asarray(view.colour @ np.array([0.299, 0.587, 0.114]), np.uint8))
+
+
+def _grey(values: Bytes) -> Bytes:
+    return np.repeat(values[..., None], 3, axis=2)

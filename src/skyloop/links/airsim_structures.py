@@ -1,0 +1,184 @@
+"""AirSim's structures, which travel as maps, from and to our arrays; NED and FRD there, ENU and FLU here.
+
+Each vehicle has axes of its own in AirSim: NED with the origin where it started. Objects are told in the axes of the
+world: NED at the world's origin.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from skyloop.errors import LinkError
+from skyloop.frames import (
+    GeoPoint,
+    enu_from_ned,
+    flu_from_frd,
+    frd_from_flu,
+    ned_from_enu,
+    quat_enu_flu_from_ned_frd,
+    quat_from_euler,
+    quat_ned_frd_from_enu_flu,
+    quat_normalised,
+)
+from skyloop.messages import Array, VehicleState
+
+Map = dict[str, Any]
+FARTHEST = 1e6
+"""m from the origin; floats lose their millimetres beyond."""
+FASTEST = 1e3
+"""m/s and rad/s that a vehicle may be given."""
+MOST_REPEATS = 6
+FLIP = np.array([1.0, 1.0, -1.0, -1.0])
+"""A rotation between two FLU frames, told between the two FRD frames: y and z change their signs."""
+
+
+# ---- plain maps
+
+
+def vector(xyz: ArrayLike) -> Map:
+    x, y, z = np.asarray(xyz, float).tolist()
+    return {"x_val": x, "y_val": y, "z_val": z}
+
+
+def vector2(x: float, y: float) -> Map:
+    return {"x_val": float(x), "y_val": float(y)}
+
+
+def quaternion(wxyz: ArrayLike) -> Map:
+    """Of the two that mean the same turn, the one with w ≥ 0."""
+    w, x, y, z = (np.asarray(wxyz, float) * (-1.0 if np.asarray(wxyz)[0] < 0.0 else 1.0)).tolist()
+    return {"w_val": w, "x_val": x, "y_val": y, "z_val": z}
+
+
+def pose(position: ArrayLike, wxyz: ArrayLike) -> Map:
+    return {"position": vector(position), "orientation": quaternion(wxyz)}
+
+
+def geo_point(point: GeoPoint) -> Map:
+    return {"latitude": point.latitude_deg, "longitude": point.longitude_deg, "altitude": point.altitude}
+
+
+# ---- what comes in
+
+
+def number_of(value: Any, what: str = "a number", most: float = 1e9) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= most:
+        raise LinkError(f"{what} is {value!r}; give a number of at most {most:g}")
+    return float(value)
+
+
+def _fields(value: Any, names: tuple[str, ...], what: str) -> Array:
+    if not isinstance(value, dict):
+        raise LinkError(f"{what} is {value!r}; give a map with {', '.join(names)}")
+    return np.array([number_of(value.get(name), f"{what}.{name}") for name in names])
+
+
+def vector_of(value: Any, what: str = "vector", most: float = FARTHEST) -> Array:
+    xyz = _fields(value, ("x_val", "y_val", "z_val"), what)
+    if not np.abs(xyz).max() <= most:
+        raise LinkError(f"{what} is {xyz.tolist()}; give numbers of at most {most:g}")
+    return xyz
+
+
+def quaternion_of(value: Any, what: str = "quaternion") -> Array:
+    wxyz = _fields(value, ("w_val", "x_val", "y_val", "z_val"), what)
+    if not np.linalg.norm(wxyz) > 1e-6:
+        raise LinkError(f"{what} is zero; give a unit quaternion")
+    return quat_normalised(wxyz)
+
+
+def pose_of(value: Any, what: str = "pose") -> tuple[Array, Array]:
+    """Position and quaternion, as sent."""
+    if not isinstance(value, dict):
+        raise LinkError(f"{what} is {value!r}; give a map with position and orientation")
+    return vector_of(value.get("position"), f"{what}.position"), quaternion_of(
+        value.get("orientation"), f"{what}.orientation"
+    )
+
+
+def pattern_of(expression: Any, *, is_regex: bool = True) -> re.Pattern[str]:
+    """A regular expression for names; one that could take for ever on a short name is refused."""
+    text = str(expression)
+    if not is_regex:
+        return re.compile(re.escape(text), re.IGNORECASE)
+    if len(text) > 200 or re.search(r"\)[*+{]", text) or len(re.findall(r"[*+{]", text)) > MOST_REPEATS:
+        raise LinkError(f"'{text[:40]}': give at most {MOST_REPEATS} repeats, none of them of a group")
+    try:
+        return re.compile(text, re.IGNORECASE)
+    except re.error as error:
+        raise LinkError(f"'{text}' is no regular expression: {error}") from None
+
+
+def geo_point_of(value: Any, what: str = "point") -> GeoPoint:
+    latitude, longitude, altitude = _fields(value, ("latitude", "longitude", "altitude"), what).tolist()
+    return GeoPoint(latitude, longitude, altitude)
+
+
+# ---- frames
+
+
+class Axes:
+    """NED with its origin at a point of the world."""
+
+    def __init__(self, origin: ArrayLike = (0.0, 0.0, 0.0)) -> None:
+        self.origin = np.array(origin, float)
+        """(3,) m, world (ENU)."""
+
+    def ned(self, position: ArrayLike) -> Array:
+        return ned_from_enu(np.asarray(position, float) - self.origin)
+
+    def world(self, ned: ArrayLike) -> Array:
+        return np.asarray(enu_from_ned(ned) + self.origin)
+
+    def pose(self, position: ArrayLike, quat_wxyz: ArrayLike) -> Map:
+        """Of world position and world_from_body, FLU."""
+        return pose(self.ned(position), quat_ned_frd_from_enu_flu(quat_wxyz))
+
+    def world_pose(self, value: Any) -> tuple[Array, Array]:
+        """Position and world_from_body, FLU, of a pose as sent."""
+        position, quat = pose_of(value)
+        return self.world(position), quat_enu_flu_from_ned_frd(quat)
+
+    def world_motion(self, value: Any) -> tuple[Array, Array, Array, Array]:
+        """Position, world_from_body, velocity and body rates, FLU, of a state as sent."""
+        position, quat = self.world_pose(value)
+        velocity = vector_of(value.get("linear_velocity"), "linear_velocity", FASTEST)
+        rates = vector_of(value.get("angular_velocity"), "angular_velocity", FASTEST)
+        return position, quat, enu_from_ned(velocity), flu_from_frd(rates)
+
+    def kinematics(self, state: Any) -> Map:
+        """Of a VehicleState or an Estimate, which has no accelerations."""
+        exact = isinstance(state, VehicleState)
+        return {
+            **self.pose(state.position, state.quat_wxyz),
+            "linear_velocity": vector(ned_from_enu(state.velocity_world)),
+            "angular_velocity": vector(frd_from_flu(state.angular_velocity_body)),
+            "linear_acceleration": vector(ned_from_enu(state.acceleration_world) if exact else np.zeros(3)),
+            "angular_acceleration": vector(frd_from_flu(state.angular_acceleration_body) if exact else np.zeros(3)),
+        }
+
+
+def body_pose(position: ArrayLike, quat_wxyz: ArrayLike) -> Map:
+    """A mount, FLU in FLU, as AirSim tells it: FRD in FRD."""
+    return pose(frd_from_flu(position), FLIP * np.asarray(quat_wxyz))
+
+
+def mount_of(value: Any) -> tuple[Array, Array]:
+    """Position and body_from_sensor, FLU, of a pose relative to the body as sent."""
+    position, quat = pose_of(value)
+    return frd_from_flu(position), FLIP * quat
+
+
+def yaw_of_ned(yaw: float) -> float:
+    """rad anticlockwise from east, of rad clockwise from north."""
+    return 0.5 * math.pi - yaw
+
+
+def quat_of_ned_euler(roll: float, pitch: float, yaw: float) -> Array:
+    """world_from_body, FLU, of AirSim's roll right, pitch up, yaw clockwise from north."""
+    return quat_from_euler(roll, -pitch, yaw_of_ned(yaw))

@@ -1,0 +1,106 @@
+"""msgpack-RPC as AirSim speaks it, without sockets: calls from bytes, answers into bytes; facts are in docs/airsim.md.
+
+Clients use two generations of msgpack: the old one writes strings and bytes alike as raw, the new one tells them apart.
+Both are read; what is written is the new one, where images are bin and all texts are str, which both read.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import msgpack
+import numpy as np
+from numpy.typing import ArrayLike
+
+from skyloop.errors import LinkError
+
+REQUEST, RESPONSE, NOTIFY = 0, 1, 2
+MOST_FROM_CLIENT = 16 << 20
+"""Bytes that may wait to become a call: a path or a plot of a hundred thousand points."""
+LONGEST_ARRAY = 1 << 17
+_FLOAT = np.dtype([("mark", "u1"), ("value", ">f4")])
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    number: int | None
+    """None: a notification, which nobody answers."""
+    method: str
+    params: list[Any]
+
+
+class Floats:
+    """An array of floats, as a C++ std::vector<float> travels: each number with its mark, but written all at once."""
+
+    __slots__ = ("values",)
+
+    def __init__(self, values: ArrayLike) -> None:
+        self.values = np.asarray(values, np.float32).reshape(-1)
+
+
+class CallInlet:
+    """Takes bytes as they come and gives whole calls."""
+
+    def __init__(self) -> None:
+        self._fed = self._whole = 0
+        self._unpacker = msgpack.Unpacker(
+            raw=False,
+            strict_map_key=False,
+            unicode_errors="replace",
+            max_buffer_size=MOST_FROM_CLIENT,
+            max_array_len=LONGEST_ARRAY,
+            max_map_len=1 << 12,
+            max_ext_len=0,
+        )
+
+    @property
+    def is_within(self) -> bool:
+        """Part of a call is here, the rest is still to come."""
+        return self._fed > self._whole
+
+    def feed(self, data: bytes) -> Iterator[Call]:
+        self._fed += len(data)
+        try:
+            self._unpacker.feed(data)
+            for message in self._unpacker:
+                self._whole = self._unpacker.tell()
+                yield _call(message)
+        except (ValueError, TypeError, OverflowError, msgpack.UnpackException) as error:
+            raise LinkError(f"not msgpack-RPC: {type(error).__name__} {error}".rstrip()) from None
+
+
+def _call(message: Any) -> Call:
+    match message:
+        case [0, int(number), str(method), list(params)]:
+            return Call(number, method, params)
+        case [2, str(method), list(params)]:
+            return Call(None, method, params)
+    raise LinkError("not a call of msgpack-RPC; expected [0, number, method, parameters]")
+
+
+def response(number: int, error: str | None, result: Any) -> list[bytes | memoryview]:
+    """An answer as parts that need only be written one after the other."""
+    parts: list[bytes | memoryview] = [b"\x94" + msgpack.packb(RESPONSE) + msgpack.packb(number) + msgpack.packb(error)]
+    _write(result, parts)
+    return parts
+
+
+def _write(value: Any, parts: list[bytes | memoryview]) -> None:
+    if isinstance(value, Floats):
+        body = np.empty(len(value.values), _FLOAT)
+        body["mark"], body["value"] = 0xCA, value.values
+        parts += [struct.pack(">BI", 0xDD, len(body)), body.view(np.uint8).data]
+    elif isinstance(value, dict):
+        parts.append(struct.pack(">BI", 0xDF, len(value)))
+        for key, item in value.items():
+            parts.append(msgpack.packb(key))
+            _write(item, parts)
+    elif isinstance(value, list | tuple) and any(isinstance(item, dict | list | tuple | Floats) for item in value):
+        parts.append(struct.pack(">BI", 0xDD, len(value)))
+        for item in value:
+            _write(item, parts)
+    else:
+        parts.append(msgpack.packb(value))

@@ -1,0 +1,73 @@
+"""Environments with the clients of AirSim and of Cosys-AirSim, made once and kept in the user's cache.
+
+Both bring a module `msgpackrpc`, so each needs an environment of its own; they are in nobody's dependencies.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+STEPS = {
+    # the sdist imports its dependencies while it is built
+    "airsim": [["numpy", "msgpack-rpc-python", "setuptools", "wheel"], ["--no-build-isolation", "airsim==1.8.1"]],
+    "cosysairsim": [["cosysairsim==3.5.0", "rpc-msgpack==0.6"]],
+}
+PATIENCE_S = 240.0
+
+
+def cache_folder() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "skyloop" / "test-clients"
+
+
+def client_python(name: str) -> Path:
+    """The interpreter of an environment in which `import <name>` works; skips where that cannot be made."""
+    folder = cache_folder() / f"{name}-{sys.version_info[0]}.{sys.version_info[1]}"
+    python, ready = folder / "bin" / "python", folder / "ready"
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    began = time.monotonic()
+    # two workers may want it at once: one makes it
+    lock = folder.with_suffix(".lock")
+    while not ready.exists():
+        try:
+            lock.mkdir()
+        except FileExistsError:
+            if time.monotonic() - began > PATIENCE_S:
+                pytest.skip(f"somebody else makes {folder} and does not end; remove {lock}")
+            time.sleep(0.5)
+            continue
+        try:
+            if not ready.exists():
+                _make(name, folder)
+        finally:
+            lock.rmdir()
+    return python
+
+
+def _make(name: str, folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    subprocess.run([sys.executable, "-m", "venv", folder], check=True, timeout=PATIENCE_S)
+    for packages in STEPS[name]:
+        install = [folder / "bin" / "python", "-m", "pip", "install", "--quiet", *packages]
+        try:
+            done = subprocess.run(install, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+        except subprocess.TimeoutExpired:
+            pytest.skip(f"the package index did not give {name} within {PATIENCE_S:.0f} s")
+        if done.returncode:
+            last = done.stderr.strip().splitlines()[-1:] or ["no reason given"]
+            pytest.skip(f"the package index does not give {name}: {last[0]}")
+    (folder / "ready").touch()
+
+
+def run_client(name: str, script: Path, *arguments: str) -> str:
+    """What a script of the real client prints; it must end well."""
+    command = [client_python(name), "-W", "ignore", script, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
+    return done.stdout
