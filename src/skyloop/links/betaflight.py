@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from skyloop.errors import LinkError
 from skyloop.frames import GeoPoint, LocalFrame, rotate
 from skyloop.links.betaflight_wire import LOW, MIDDLE, motors_from, pressure_at, rc_packet, state_packet
-from skyloop.links.helm import Helm, Ticks
+from skyloop.links.helm import Helm, ProcessWatch, Ticks
 from skyloop.links.sockets import Address, Datagrams
 from skyloop.links.switchboard import Switchboard
 from skyloop.links.targets import Target
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 MOTORS_PORT, STATE_PORT, RC_PORT = 9002, 9003, 9004
 RC_EVERY = 10
 """States per RC packet."""
-WATCH_S = 0.2
 LEAST_GAP = 0.8
 """Of the usual gap between two states: Betaflight's clock goes by the last gap, and a burst makes it leap."""
 AWAKE = 20
@@ -80,13 +79,13 @@ class Betaflight:
         self._state_to: Address = (self.options.host, self.options.state_port)
         self._rc_to: Address = (self.options.host, self.options.rc_port)
         self._connected = self._ever = self._awaits = False
-        self._heard = self._watched = time.perf_counter()
+        self._heard = time.perf_counter()
         self._sent = self._motors = self._bad = 0
         self._offset_ns = self._last_ns = 0
         self._sent_at = 0.0
         self._restarts = 0
         self._folder: Path | None = None
-        self._ended: str | None = None
+        self._watch = ProcessWatch(target, "Betaflight")
 
     def attach(self, simulation: Simulation, folder: Path | None, switchboard: Switchboard) -> None:
         self._simulation = simulation
@@ -107,7 +106,7 @@ class Betaflight:
     @property
     def over(self) -> bool:
         """Whoever holds the sticks is done, or Betaflight has gone; and the vehicle stands."""
-        return (self._ended is not None or getattr(self._rc, "done", False)) and not self._helm.is_armed
+        return (self._watch.has_ended or getattr(self._rc, "done", False)) and not self._helm.is_armed
 
     @property
     def leisurely(self) -> bool:
@@ -123,7 +122,29 @@ class Betaflight:
         return self._motors >= AWAKE and time.perf_counter() - self._sent_at < ANSWER_S
 
     def look_round(self) -> None:
-        self._watch()
+        if (how := self._watch.look(was_heard=self._ever)) is not None:
+            self._connected = False
+            self._helm.let_go("ended", f"Betaflight: {how}")
+        silent = time.perf_counter() - self._heard
+        if self._motors < AWAKE and silent > STUCK_S and self._restart():
+            return
+        if not self._ever and silent > self.options.wait_s:
+            raise LinkError(f"no Betaflight sent to port {self.line.port} within {self.options.wait_s:g} s; start one")
+        if self._connected and silent > self.options.hang_s:
+            self._connected = False
+            self._helm.let_go("hung", f"Betaflight: no motor packet for {silent:.0f} s")
+
+    def _restart(self) -> bool:
+        """Sometimes it starts with its clock out of step, and never runs its main loop."""
+        if self.target is None or self._watch.has_ended or self._restarts == MOST_RESTARTS:
+            return False
+        self._restarts += 1
+        self._connected = False
+        self._helm.tell("restarted", "Betaflight did not wake up")
+        self.target.stop()
+        self.target.start("", self._folder)
+        self._heard = time.perf_counter()
+        return True
 
     def finish(self, why: str) -> None:
         self.line.close()
@@ -148,34 +169,6 @@ class Betaflight:
             self._helm.tell("connected", f"Betaflight from {what[1][0]}:{what[1][1]}")
         self._motors += 1
         self._helm.drive(motors, bool((motors > 0.0).any()))
-
-    def _watch(self) -> None:
-        now = time.perf_counter()
-        if now - self._watched < WATCH_S:
-            return
-        self._watched = now
-        if self.target is not None and self._ended is None:
-            self._ended = self.target.ended()
-            if self._ended is not None:
-                if not self._ever:
-                    raise LinkError(f"Betaflight ended before it sent anything, {self._ended}")
-                self._connected = False
-                self._helm.let_go("ended", f"Betaflight: {self._ended}")
-        silent = now - self._heard
-        if self.target is not None and self._motors < AWAKE and silent > STUCK_S and self._restarts < MOST_RESTARTS:
-            # sometimes it starts with its clock out of step, and never runs its main loop
-            self._restarts += 1
-            self._connected = False
-            self._helm.tell("restarted", "Betaflight did not wake up")
-            self.target.stop()
-            self.target.start("", self._folder)
-            self._heard = time.perf_counter()
-            return
-        if not self._ever and silent > self.options.wait_s:
-            raise LinkError(f"no Betaflight sent to port {self.line.port} within {self.options.wait_s:g} s; start one")
-        if self._connected and silent > self.options.hang_s:
-            self._connected = False
-            self._helm.let_go("hung", f"Betaflight: no motor packet for {silent:.0f} s")
 
     # ---- what goes out
 
