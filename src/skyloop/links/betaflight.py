@@ -1,7 +1,7 @@
 """Betaflight SITL: state goes to it a thousand times a second, motors come back, and RC flies it.
 
 There is no lockstep: Betaflight's clock follows the wall clock at the rate of our stamps over the gap between the last
-two states it saw. States that pile up would make it leap, so each waits a moment for the motors that answer the last.
+two states it saw. States that pile up would make it leap, so each waits for the motors that answer the last.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ AWAKE = 20
 """Motor packets after which Betaflight runs."""
 STUCK_S = 2.0
 MOST_RESTARTS = 5
-ANSWER_S = 0.05
-"""Wall s that a state waits for the answer to the last."""
+ANSWER_S = 1.0
+"""Wall s without an answer after which none is expected any more."""
 REST = (MIDDLE, MIDDLE, LOW, MIDDLE)
 
 Sticks = Callable[[float, VehicleState], Sequence[int]]
@@ -78,7 +78,8 @@ class Betaflight:
         self._frame = LocalFrame(home)
         self._state_to: Address = (self.options.host, self.options.state_port)
         self._rc_to: Address = (self.options.host, self.options.rc_port)
-        self._connected = self._ever = self._awaits = False
+        self._connected = self._ever = False
+        self._unanswered = 0
         self._heard = time.perf_counter()
         self._sent = self._motors = self._bad = 0
         self._offset_ns = self._last_ns = 0
@@ -116,10 +117,14 @@ class Betaflight:
         return self._ticks.stop_at(t_ns)
 
     def holds(self, t_ns: int) -> bool:
-        """Until the last state was answered, or for a moment."""
-        if not self._awaits or not self._connected or t_ns <= self._simulation.clock.now_ns:
+        """Until every state was answered: Betaflight answers each once, unless it saw two at a time."""
+        if not self._unanswered or not self._connected or t_ns <= self._simulation.clock.now_ns:
             return False
-        return self._motors >= AWAKE and time.perf_counter() - self._sent_at < ANSWER_S
+        if self._motors >= AWAKE and time.perf_counter() - max(self._sent_at, self._heard) < ANSWER_S:
+            return True
+        if self._motors >= AWAKE:
+            self._unanswered = 0
+        return False
 
     def look_round(self) -> None:
         if (how := self._watch.look(was_heard=self._ever)) is not None:
@@ -158,7 +163,7 @@ class Betaflight:
         self.line.taken += 1
         if kind != "datagram":
             return
-        self._awaits = False
+        self._unanswered = max(0, self._unanswered - 1)
         motors = motors_from(what[0])
         if motors is None:
             self._bad += 1
@@ -166,6 +171,7 @@ class Betaflight:
         self._heard = time.perf_counter()
         if not self._connected:
             self._connected = self._ever = True
+            self._unanswered = 0
             self._helm.tell("connected", f"Betaflight from {what[1][0]}:{what[1][1]}")
         self._motors += 1
         self._helm.drive(motors, bool((motors > 0.0).any()))
@@ -197,7 +203,7 @@ class Betaflight:
         if early > 0.0:
             time.sleep(early)
         self._sent_at = time.perf_counter()
-        self._awaits = True
+        self._unanswered += 1
         self.line.send(state_packet(t_s, truth, rates, force, place, velocity, pressure), self._state_to)
         if self._rc is not None and self._sent % RC_EVERY == 0:
             channels = self._rc(t_ns / NS_PER_S, truth) if self._ever else REST
