@@ -233,12 +233,12 @@ def test_without_lockstep_nobody_waits() -> None:
 
 
 def test_a_vanished_ardupilot_leaves_a_vehicle_that_lands() -> None:
-    with Bench(ArdupilotOptions(rate_hz=400, hang_s=1.0), position=[0.0, 0.0, 3.0]) as bench:
+    with Bench(ArdupilotOptions(rate_hz=400, hang_s=1.0), position=[0.0, 0.0, 1.5]) as bench:
         bench.sitl(lambda line: [0.73] * 4 if line["t"] < 0.5 else None)
         bench.sim.run_until(0.6)
         assert "hung" in bench.events()
         bench.switchboard.pace = Pace(1000.0)
-        bench.sim.run_until(14.0)
+        bench.sim.run_until(10.0)
         assert bench.sim.autopilots["drone"].status(0).landed
 
 

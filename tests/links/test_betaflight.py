@@ -185,13 +185,13 @@ def test_rubbish_and_silence() -> None:
             [0.75] * 4 if state[0] < 0.4 and sent[0] % 2 else [math.nan, 0.0, math.inf, 0.0] if state[0] < 0.4 else None
         )
 
-    with Bench(rubbish, position=[0.0, 0.0, 3.0]) as bench:
+    with Bench(rubbish, position=[0.0, 0.0, 1.5]) as bench:
         bench.sim.run_until(1.0)
         while not any("hung" in line for line in bench.link._helm.news):
             bench.sim.run_for(0.1)
         assert bench.link.summary()["bad_packets"] > 50
         bench.switchboard.pace = Pace(1000.0)
-        bench.sim.run_for(13.0)
+        bench.sim.run_for(9.0)
         assert bench.sim.autopilots["drone"].status(0).landed
     with Bench(lambda state: None, wait_s=0.01) as bench, pytest.raises(LinkError, match="no Betaflight sent to port"):
         bench.sim.run_until(20.0)

@@ -72,5 +72,8 @@ def test_climb_move_turn_land(run: int, program: Path, tmp_path: Path) -> None:
         assert abs(math.remainder(off, 2.0 * math.pi)) < math.radians(8.0)
     np.testing.assert_allclose(pilot.last.position - stood.position, [east, north, 0.0], atol=0.5)
     assert not pilot.last.rotor_speeds.max() > 200.0
+    # it came down by itself: nobody let it fall
+    hits = [event for event in summary["vehicles"]["drone"]["events"] if "legs hit" in event]
+    assert all(float(event.split(" at ")[1].split()[0]) < 2.0 for event in hits), hits
     said = (tmp_path / "run" / "betaflight.txt").read_text(errors="replace")
     assert "SITL" in said

@@ -181,7 +181,7 @@ def test_a_silent_px4_is_given_up_and_its_vehicle_lands() -> None:
         assert "hung" in bench.events()
         assert bench.sim.truth().position[2] > 0.5
         bench.switchboard.pace = Pace(1000.0)
-        bench.sim.run_until(14.0)
+        bench.sim.run_until(11.0)
         assert bench.sim.autopilots["drone"].status(0).landed
 
 

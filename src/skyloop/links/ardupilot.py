@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from skyloop.errors import LinkError
 from skyloop.links.ardupilot_wire import RANGEFINDERS, Servos, line_from, servos_from
-from skyloop.links.helm import Helm, Ticks
+from skyloop.links.helm import Helm, ProcessWatch, Ticks
 from skyloop.links.sockets import Address, Datagrams
 from skyloop.links.switchboard import Switchboard
 from skyloop.links.targets import Target
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 PORT, PORTS_APART = 9002, 10
 STALE = 16
 """Packets by which one may arrive late; further back the counter has begun anew."""
-WATCH_S = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +61,10 @@ class Ardupilot:
         self._awaits = True
         self._lost = False
         self._last_line = b""
-        self._heard = self._watched = time.perf_counter()
+        self._heard = time.perf_counter()
         self._lines = self._resent = self._bad = self._restarts = 0
         self._rate_hz = 0
-        self._ended: str | None = None
+        self._watch = ProcessWatch(target, "ArduPilot")
 
     def attach(self, simulation: Simulation, folder: Path | None, switchboard: Switchboard) -> None:
         self._simulation = simulation
@@ -81,7 +80,7 @@ class Ardupilot:
 
     @property
     def over(self) -> bool:
-        return self._ended is not None and not self._helm.is_armed
+        return self._watch.has_ended and not self._helm.is_armed
 
     @property
     def leisurely(self) -> bool:
@@ -98,7 +97,8 @@ class Ardupilot:
         return self._awaits and t_ns > self._simulation.clock.now_ns
 
     def look_round(self) -> None:
-        self._watch_process()
+        if (how := self._watch.look(was_heard=self._address is not None)) is not None:
+            self._lose("ended", how)
         silent = time.perf_counter() - self._heard
         if self._address is None and silent > self.options.wait_s:
             raise LinkError(
@@ -157,16 +157,6 @@ class Ardupilot:
     def _lose(self, kind: str, why: str) -> None:
         self._lost = True
         self._helm.let_go(kind, f"ArduPilot: {why}")
-
-    def _watch_process(self) -> None:
-        if self.target is None or self._ended is not None or time.perf_counter() - self._watched < WATCH_S:
-            return
-        self._watched = time.perf_counter()
-        self._ended = self.target.ended()
-        if self._ended is not None:
-            if self._address is None:
-                raise LinkError(f"ArduPilot ended before it sent anything, {self._ended}")
-            self._lose("ended", self._ended)
 
     # ---- what goes out
 

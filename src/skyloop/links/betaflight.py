@@ -1,7 +1,7 @@
 """Betaflight SITL: state goes to it a thousand times a second, motors come back, and RC flies it.
 
 There is no lockstep: Betaflight's clock follows the wall clock at the rate of our stamps over the gap between the last
-two states it saw. States that pile up would make it leap, so each waits a moment for the motors that answer the last.
+two states it saw. States that pile up would make it leap, so each waits for the motors that answer the last.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from skyloop.errors import LinkError
 from skyloop.frames import GeoPoint, LocalFrame, rotate
 from skyloop.links.betaflight_wire import LOW, MIDDLE, motors_from, pressure_at, rc_packet, state_packet
-from skyloop.links.helm import Helm, Ticks
+from skyloop.links.helm import Helm, ProcessWatch, Ticks
 from skyloop.links.sockets import Address, Datagrams
 from skyloop.links.switchboard import Switchboard
 from skyloop.links.targets import Target
@@ -28,15 +28,14 @@ if TYPE_CHECKING:
 MOTORS_PORT, STATE_PORT, RC_PORT = 9002, 9003, 9004
 RC_EVERY = 10
 """States per RC packet."""
-WATCH_S = 0.2
 LEAST_GAP = 0.8
 """Of the usual gap between two states: Betaflight's clock goes by the last gap, and a burst makes it leap."""
 AWAKE = 20
 """Motor packets after which Betaflight runs."""
 STUCK_S = 2.0
 MOST_RESTARTS = 5
-ANSWER_S = 0.05
-"""Wall s that a state waits for the answer to the last."""
+ANSWER_S = 1.0
+"""Wall s without an answer after which none is expected any more."""
 REST = (MIDDLE, MIDDLE, LOW, MIDDLE)
 
 Sticks = Callable[[float, VehicleState], Sequence[int]]
@@ -79,14 +78,15 @@ class Betaflight:
         self._frame = LocalFrame(home)
         self._state_to: Address = (self.options.host, self.options.state_port)
         self._rc_to: Address = (self.options.host, self.options.rc_port)
-        self._connected = self._ever = self._awaits = False
-        self._heard = self._watched = time.perf_counter()
+        self._connected = self._ever = False
+        self._unanswered = 0
+        self._heard = time.perf_counter()
         self._sent = self._motors = self._bad = 0
         self._offset_ns = self._last_ns = 0
         self._sent_at = 0.0
         self._restarts = 0
         self._folder: Path | None = None
-        self._ended: str | None = None
+        self._watch = ProcessWatch(target, "Betaflight")
 
     def attach(self, simulation: Simulation, folder: Path | None, switchboard: Switchboard) -> None:
         self._simulation = simulation
@@ -107,7 +107,7 @@ class Betaflight:
     @property
     def over(self) -> bool:
         """Whoever holds the sticks is done, or Betaflight has gone; and the vehicle stands."""
-        return (self._ended is not None or getattr(self._rc, "done", False)) and not self._helm.is_armed
+        return (self._watch.has_ended or getattr(self._rc, "done", False)) and not self._helm.is_armed
 
     @property
     def leisurely(self) -> bool:
@@ -117,13 +117,39 @@ class Betaflight:
         return self._ticks.stop_at(t_ns)
 
     def holds(self, t_ns: int) -> bool:
-        """Until the last state was answered, or for a moment."""
-        if not self._awaits or not self._connected or t_ns <= self._simulation.clock.now_ns:
+        """Until every state was answered: Betaflight answers each once, unless it saw two at a time."""
+        if not self._unanswered or not self._connected or t_ns <= self._simulation.clock.now_ns:
             return False
-        return self._motors >= AWAKE and time.perf_counter() - self._sent_at < ANSWER_S
+        if self._motors >= AWAKE and time.perf_counter() - max(self._sent_at, self._heard) < ANSWER_S:
+            return True
+        if self._motors >= AWAKE:
+            self._unanswered = 0
+        return False
 
     def look_round(self) -> None:
-        self._watch()
+        if (how := self._watch.look(was_heard=self._ever)) is not None:
+            self._connected = False
+            self._helm.let_go("ended", f"Betaflight: {how}")
+        silent = time.perf_counter() - self._heard
+        if self._motors < AWAKE and silent > STUCK_S and self._restart():
+            return
+        if not self._ever and silent > self.options.wait_s:
+            raise LinkError(f"no Betaflight sent to port {self.line.port} within {self.options.wait_s:g} s; start one")
+        if self._connected and silent > self.options.hang_s:
+            self._connected = False
+            self._helm.let_go("hung", f"Betaflight: no motor packet for {silent:.0f} s")
+
+    def _restart(self) -> bool:
+        """Sometimes it starts with its clock out of step, and never runs its main loop."""
+        if self.target is None or self._watch.has_ended or self._restarts == MOST_RESTARTS:
+            return False
+        self._restarts += 1
+        self._connected = False
+        self._helm.tell("restarted", "Betaflight did not wake up")
+        self.target.stop()
+        self.target.start("", self._folder)
+        self._heard = time.perf_counter()
+        return True
 
     def finish(self, why: str) -> None:
         self.line.close()
@@ -137,7 +163,7 @@ class Betaflight:
         self.line.taken += 1
         if kind != "datagram":
             return
-        self._awaits = False
+        self._unanswered = max(0, self._unanswered - 1)
         motors = motors_from(what[0])
         if motors is None:
             self._bad += 1
@@ -145,37 +171,10 @@ class Betaflight:
         self._heard = time.perf_counter()
         if not self._connected:
             self._connected = self._ever = True
+            self._unanswered = 0
             self._helm.tell("connected", f"Betaflight from {what[1][0]}:{what[1][1]}")
         self._motors += 1
         self._helm.drive(motors, bool((motors > 0.0).any()))
-
-    def _watch(self) -> None:
-        now = time.perf_counter()
-        if now - self._watched < WATCH_S:
-            return
-        self._watched = now
-        if self.target is not None and self._ended is None:
-            self._ended = self.target.ended()
-            if self._ended is not None:
-                if not self._ever:
-                    raise LinkError(f"Betaflight ended before it sent anything, {self._ended}")
-                self._connected = False
-                self._helm.let_go("ended", f"Betaflight: {self._ended}")
-        silent = now - self._heard
-        if self.target is not None and self._motors < AWAKE and silent > STUCK_S and self._restarts < MOST_RESTARTS:
-            # sometimes it starts with its clock out of step, and never runs its main loop
-            self._restarts += 1
-            self._connected = False
-            self._helm.tell("restarted", "Betaflight did not wake up")
-            self.target.stop()
-            self.target.start("", self._folder)
-            self._heard = time.perf_counter()
-            return
-        if not self._ever and silent > self.options.wait_s:
-            raise LinkError(f"no Betaflight sent to port {self.line.port} within {self.options.wait_s:g} s; start one")
-        if self._connected and silent > self.options.hang_s:
-            self._connected = False
-            self._helm.let_go("hung", f"Betaflight: no motor packet for {silent:.0f} s")
 
     # ---- what goes out
 
@@ -204,7 +203,7 @@ class Betaflight:
         if early > 0.0:
             time.sleep(early)
         self._sent_at = time.perf_counter()
-        self._awaits = True
+        self._unanswered += 1
         self.line.send(state_packet(t_s, truth, rates, force, place, velocity, pressure), self._state_to)
         if self._rc is not None and self._sent % RC_EVERY == 0:
             channels = self._rc(t_ns / NS_PER_S, truth) if self._ever else REST

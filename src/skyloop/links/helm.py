@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from skyloop.errors import LinkError
 from skyloop.frames import quat_ned_frd_from_enu_flu, rotate_inverse
+from skyloop.links.targets import Target
 from skyloop.messages import Arm, Array, Disarm, Event, Hover, Land, Message, Motors
 from skyloop.streams import NS_PER_S, Rate, StreamInfo
 
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 HOVER_BEFORE_LANDING_S = 5.0
 """Simulated s the built-in controller hovers for the autopilot to come back."""
 MOST_NEWS = 1000
+WATCH_S = 0.2
+"""Wall s between looks at the process."""
 QUADRANTS = ((1, -1, 1), (-1, 1, 1), (1, 1, -1), (-1, -1, -1))
 """Forward, left, spin (ccw 1) of motors 1 to 4 of a QUAD X: front right, rear left, front left, rear right."""
 
@@ -118,6 +122,27 @@ class Helm:
                 self._simulation.send(Land(), vehicle=self.vehicle)
 
         self._simulation.schedule.at(self.now_ns + round(HOVER_BEFORE_LANDING_S * NS_PER_S), land)
+
+
+class ProcessWatch:
+    """A look at the autopilot's own process, if we started one, now and then."""
+
+    def __init__(self, target: Target | None, name: str) -> None:
+        self.has_ended = False
+        self._target = target
+        self._name = name
+        self._looked = time.perf_counter()
+
+    def look(self, *, was_heard: bool) -> str | None:
+        """How it ended, once; an error when that was before it was heard."""
+        if self._target is None or self.has_ended or time.perf_counter() - self._looked < WATCH_S:
+            return None
+        self._looked = time.perf_counter()
+        how = self._target.ended()
+        self.has_ended = how is not None
+        if self.has_ended and not was_heard:
+            raise LinkError(f"{self._name} ended before it was heard, {how}")
+        return how
 
 
 class Ticks:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from skyloop.errors import LinkError
 from skyloop.frames import GeoPoint, LocalFrame
-from skyloop.links.helm import Helm, Ticks
+from skyloop.links.helm import Helm, ProcessWatch, Ticks
 from skyloop.links.px4_wire import HIL_STATE_QUATERNION, Actuators, Wanted, Wire
 from skyloop.links.serial_line import SerialLine
 from skyloop.links.switchboard import Switchboard
@@ -31,8 +31,6 @@ PORT = 4560
 RATE = Rate(250)
 LOCKSTEPS = ("strict", "bounded", "none")
 NS_PER_US = 1000
-WATCH_S = 0.2
-"""Wall s between looks at the process."""
 MOST_LATENCIES = 100_000
 HEARTBEAT_EVERY = 250
 """Steps; boards begin to speak on USB when they hear one."""
@@ -116,8 +114,7 @@ class Px4:
         self._steps = self._answers = self._missed = 0
         self._spoke = False
         self._answered_since_sent = True
-        self._watched = 0.0
-        self._ended: str | None = None
+        self._watch = ProcessWatch(target, "PX4")
         self._log: Any = None
 
     def attach(self, simulation: Simulation, folder: Path | None, switchboard: Switchboard) -> None:
@@ -157,7 +154,7 @@ class Px4:
     @property
     def over(self) -> bool:
         """PX4 has gone for good, and its vehicle stands."""
-        return self._ended is not None and not self._connected and not self._helm.is_armed
+        return self._watch.has_ended and not self._connected and not self._helm.is_armed
 
     @property
     def leisurely(self) -> bool:
@@ -178,21 +175,12 @@ class Px4:
         return True
 
     def look_round(self) -> None:
-        self._watch_process()
+        if (how := self._watch.look(was_heard=self._ever)) is not None:
+            self._lose("ended", how)
         if not self._ever and time.perf_counter() - self._began > self.options.wait_s:
             raise LinkError(f"no PX4 came to {self._place} within {self.options.wait_s:g} s; start one, or wait longer")
         if self._awaited_us is not None and time.perf_counter() - self._sent > self.options.hang_s:
             self._lose("hung", f"no answer to HIL_SENSOR {self._awaited_us} us for {self.options.hang_s:g} s")
-
-    def _watch_process(self) -> None:
-        if self.target is None or self._ended is not None or time.perf_counter() - self._watched < WATCH_S:
-            return
-        self._watched = time.perf_counter()
-        self._ended = self.target.ended()
-        if self._ended is not None:
-            if not self._ever:
-                raise LinkError(f"PX4 ended before it connected, {self._ended}")
-            self._lose("ended", self._ended)
 
     @property
     def _is_serial(self) -> bool:
