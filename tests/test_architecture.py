@@ -23,7 +23,7 @@ FOUNDATION = {
 }  # fmt: skip
 ASSEMBLY = {
     "validation", "scenario", "assembly", "running", "looking", "trials", "datasets", "bench", "catalogue", "doctor",
-    "cli", "cli_datasets", "looping", "sizing", "flying", "cli_loop", "cli_mavlink", "cli_parts", "gym",
+    "cli", "looping", "sizing", "flying", "gym",
 }  # fmt: skip
 SPINE = {
     "world": FOUNDATION,

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 import skyloop.flying
-from skyloop.cli_mavlink import app
+from skyloop.cli.mavlink import app
 from skyloop.errors import LinkError
 
 SUMMARY: dict[str, Any] = {

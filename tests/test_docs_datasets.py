@@ -20,7 +20,7 @@ from typer.main import get_command
 
 import skyloop
 from skyloop.cli import main
-from skyloop.cli_datasets import app
+from skyloop.cli.datasets import app
 from skyloop.datasets.recording_run import GROUP_FRAMES
 from skyloop.recording.formats import asl_sensors, splitting, tum, voc
 from skyloop.recording.formats.registry import FORMATS

@@ -8,6 +8,10 @@ BENCHES = {
         "Gymnasium environments, beside gym-pybullet-drones at the same rates in the same run",
     ),
     "lidar": ("skyloop.bench.lidar", "LiDAR points per second, beside bare Embree on the same rays"),
+    "link": (
+        "skyloop.bench.link",
+        "bundles per second and round trips of the link, beside plain sockets in the same run",
+    ),
     "physics": (
         "skyloop.bench.physics",
         "flight kernels and a whole scenario, beside RotorPy in the same run",

@@ -56,8 +56,8 @@ def _agent(options: argparse.Namespace) -> int:
 
     clock = options.clock or ("wall" if options.speed == 1.0 else "cpu")
     source_of(clock, options.speed)
-    if not 0.01 <= options.throttle <= 1.0:
-        raise LinkError(f"--throttle {options.throttle:g}: give a share of 0.01 to 1")
+    if not 0.001 <= options.throttle <= 1.0:
+        raise LinkError(f"--throttle {options.throttle:g}: give a share of 0.001 to 1")
     if options.throttle < 1.0 and clock == "cpu":
         raise LinkError("a throttled SUT takes its time from the wall clock; leave out --clock cpu and --speed")
     simulator = options.connect or os.environ.get("SKYLOOP_ADDRESS", f"127.0.0.1:{DEFAULT_PORT}")

@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
+import numpy as np
+
 import skyloop
 from skyloop.client.bundle import Bundle
 from skyloop.client.clocks import ExecutionTime, Source, source_of
@@ -113,11 +115,7 @@ class Session:
         except CodecError:
             self._time.go(et_ns)  # nothing was asked: the software goes on, with what cannot be sent
             raise
-        answer = self._pipe.read()
-        while answer["type"] != "reply" or answer.get("number") != self._number:
-            if why := _why_over(answer):
-                raise LinkEnded(why)
-            answer = self._pipe.read()
+        answer = self._answer("reply")
         try:
             for name, (_, _, _, record) in answer["messages"].items():
                 self._latest[name] = record
@@ -138,12 +136,25 @@ class Session:
         self._time.go(bundle.t_ns)
         return bundle
 
+    def _answer(self, kind: str) -> dict[str, Any]:
+        """To the last question; older ones may come late, after a timeout."""
+        while (answer := self._pipe.read())["type"] != kind or answer.get("number") != self._number:
+            if why := _why_over(answer):
+                raise LinkEnded(why)
+        return answer
+
     def send(self, *items: Any) -> Bundle:
         return self.ask(*items)
 
     def sleep_until(self, t_ns: int) -> Bundle:
         """The only way to sleep that the simulator knows of."""
         return self.ask(until_ns=t_ns)
+
+    def ping(self) -> None:
+        """A round trip of the link alone, whatever the simulator is busy with."""
+        self._number += 1
+        self._pipe.write({"type": "ping", "number": self._number})
+        self._answer("pong")
 
     def progress(self) -> None:
         """Tell how far execution time has come, so that the simulator may follow during a long computation."""
@@ -207,9 +218,10 @@ class Pipe:
             raise LinkError(f"{self._name} announces {length} bytes, more than a simulator ever sends")
         return unframed(self._take(length))
 
-    def _take(self, length: int) -> bytearray:
-        data = bytearray(length)
-        view = memoryview(data)
+    def _take(self, length: int) -> memoryview:
+        # not a bytearray: that one's pages are fresh from the system each time and cost more than the copy
+        data = np.empty(length, np.uint8).data
+        view = data
         while view:
             got = self._guarded(self._socket.recv_into, view, len(view), socket.MSG_WAITALL)
             if not got:

@@ -230,13 +230,24 @@ class Coordinator:
             said = f"{question.slept_ns / 1e6:.0f} ms before question {question.number}; use sleep_until"
             self.roster.tell(pilot.vehicle, "slept", said)
 
+    @property
+    def answers_at_once(self) -> bool:
+        """Commands need not wait for the events of this instant to be over: nobody counts on their order."""
+        return not self._sync
+
+    def answer_at_once(self) -> None:
+        """In the middle of an instant; whoever wants samples waits for its end, to get all of it."""
+        for pilot in list(self.roster.pilots.values()):
+            if pilot.question is not None and not pilot.question.want:
+                self._act(pilot)
+
     def _act(self, pilot: Pilot) -> None:
         """ST has come to the ET of a question: its commands take effect, and its waiting begins."""
         question = pilot.question
-        if question is None:  # it left
+        if question is None or question.acted_ns is not None:  # it left, or was answered meanwhile
             return
         simulation, now = self._simulation, self._now
-        question.acted_ns = now
+        question.acted_ns, question.wall_acted_ns = now, self._wall_ns()
         send, question.send = question.send, []
         question.commands = len(send)
         for item in send:
@@ -266,6 +277,7 @@ class Coordinator:
         now = self._now
         if pilot.question is not question or question.fresh or now < question.until_ns:
             return
+        ready_ns = self._wall_ns()
         simulation = self._simulation
         messages: dict[str, Any] = {}
         elsewhere: dict[str, int] = {}
@@ -296,7 +308,7 @@ class Coordinator:
         assert question.acted_ns is not None
         row = Interaction(
             pilot.vehicle, question.number, question.et_ns, question.st_asked_ns, question.acted_ns, now,
-            question.wall_asked_ns, self._wall_ns(), question.commands, size,
+            question.wall_asked_ns, self._wall_ns(), question.commands, size, question.wall_acted_ns, ready_ns,
         )  # fmt: skip
         # the time line is that of those who hold time
         if not pilot.watch:
@@ -315,6 +327,11 @@ class Coordinator:
     @property
     def _now(self) -> int:
         return self._simulation.clock.now_ns
+
+    @property
+    def began(self) -> float:
+        """`time.perf_counter` where the timeline's wall times begin."""
+        return self._began
 
     def _wall_ns(self) -> int:
         return round((time.perf_counter() - self._began) * NS_PER_S)

@@ -70,7 +70,7 @@ class Peer:
 
     def send(self, message: dict[str, Any], *, patience_s: float = 0.0) -> int:
         """Write as much as the peer takes within `patience_s`; the rest goes out by itself. Returns the bytes."""
-        parts = [memoryview(part).cast("B") for part in framed(message) if len(part)]
+        parts = [memoryview(part) for part in framed(message) if len(part)]
         size = sum(map(len, parts))
         with self._lock:
             if not self.open:

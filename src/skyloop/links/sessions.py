@@ -51,6 +51,7 @@ class Question:
     acted_ns: int | None = None
     commands: int = 0
     """How many it sent."""
+    wall_acted_ns: int = 0
     refused: list[str] = field(default_factory=list)
 
 

@@ -7,7 +7,9 @@ it belongs to look at it. So no link needs a lock, and several can be at work at
 from __future__ import annotations
 
 import signal
+import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Protocol
@@ -18,6 +20,10 @@ from skyloop.links.pace import Pace
 if TYPE_CHECKING:
     from skyloop.simulation import Simulation
 
+SWITCH_S = 0.0005
+"""Wall s after which Python hands its lock to a thread that reads sockets; 5 ms without this."""
+MEANWHILE_S = 0.0005
+"""Wall s after which is looked for a picture that may have come; it is later by half of it on average."""
 POLL_S = 0.2
 """Wall s after which Ctrl-C and peers that hang are looked for."""
 
@@ -71,9 +77,12 @@ class Switchboard:
         self._simulation: Simulation | None = None
         self._interrupted = False
         self._handler: Any = None
+        self._switch_s = sys.getswitchinterval()
 
     def attach(self, simulation: Simulation, folder: Path | None = None) -> None:
         self._simulation = simulation
+        self._switch_s = sys.getswitchinterval()
+        sys.setswitchinterval(min(SWITCH_S, self._switch_s))
         # Ctrl-C in the middle of a step would leave a run without its end; whoever ignores it, goes on doing so
         if (
             threading.current_thread() is threading.main_thread()
@@ -82,6 +91,17 @@ class Switchboard:
             self._handler = signal.signal(signal.SIGINT, self._interrupt)
         for link in self.links.values():
             link.attach(simulation, folder, self)
+        if all(getattr(link, "answers_at_once", False) for link in self.links.values()):
+            for part in simulation.parts:
+                if hasattr(part, "serve_meanwhile"):
+                    part.serve_meanwhile(self.serve_until)
+
+    def serve_until(self, ready: Callable[[], bool]) -> None:
+        """The simulation waits for pictures: take what comes in meanwhile, for links that answer at any moment."""
+        while not ready():
+            if self._take(MEANWHILE_S):
+                for link in self.links.values():
+                    link.answer_at_once()  # type: ignore[attr-defined]
 
     def pass_to(self, t_ns: int) -> int:
         """Take what comes in, until time may pass to `t_ns` or to where a link has something to do before."""
@@ -133,6 +153,7 @@ class Switchboard:
             self._handler = None
         for link in self.links.values():
             link.finish(why)
+        sys.setswitchinterval(self._switch_s)
 
     def summary(self) -> dict[str, Any]:
         late = {"instants": self.pace.missed, "worst_s": self.pace.worst_s}

@@ -107,7 +107,10 @@ class LocalProcess:
         if code is None:
             return None
         how = f"exit code {code}" if code >= 0 else f"signal {signal.Signals(-code).name}"
-        lines = [] if self._output is None else self._output.read_text(errors="replace").strip().splitlines()
+        lines: list[str] = []
+        with suppress(OSError):  # the folder of a run that never began is removed
+            if self._output is not None:
+                lines = self._output.read_text(errors="replace").strip().splitlines()
         return f"{how}: {lines[-1][:300]}" if lines else how
 
     def stop(self) -> None:
@@ -138,8 +141,8 @@ class ThrottledProcess(LocalProcess):
     """A command that really gets only a share of the time: a slow computer whose clock nobody stops."""
 
     def __init__(self, command: Sequence[str], share: float) -> None:
-        if not 0.01 <= share <= 1.0:
-            raise LinkError(f"a share of {share:g} of the time: give 0.01 to 1")
+        if not 0.001 <= share <= 1.0:
+            raise LinkError(f"a share of {share:g} of the time: give 0.001 to 1")
         super().__init__(agent_command(["--throttle", f"{share:g}"], runnable(command)), name=f"throttled to {share:g}")
 
 

@@ -31,6 +31,10 @@ class Interaction:
     commands: int
     bytes: int
     """Of the answer."""
+    wall_acted_ns: int = 0
+    """Wall time when its commands took effect."""
+    wall_ready_ns: int = 0
+    """Wall time when all it waited for was there, before the answer was encoded."""
 
     @property
     def violates(self) -> str:

@@ -21,5 +21,13 @@ REPRODUCTIONS = {
         "skyloop.trials.mission",
         "a rectangle of four GPS waypoints as a MAVLink mission on the EKF, section V-E1 of the airloop paper",
     ),
+    "sync-hil": (
+        "skyloop.trials.sync_hil",
+        "software on the host, on a slow target, and there without synchronised time, synchronised-hil",
+    ),
+    "online": (
+        "skyloop.trials.online",
+        "frames per second over the link, same and different machines, one and five ports, Table 6 of airloop",
+    ),
 }
 """name: (module with reproduce(quick, folder) -> list[Result], one line)."""

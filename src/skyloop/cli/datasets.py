@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from skyloop.cli_parts import Json, err, next_folder, out
+from skyloop.cli.parts import Json, err, next_folder, out
 from skyloop.errors import DatasetError
 
 app = typer.Typer()

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from skyloop.cli_parts import Json, Seed, Sets, err, load, next_folder, out, print_summary, progress_bar
+from skyloop.cli.parts import Json, Seed, Sets, err, load, next_folder, out, print_summary, progress_bar
 from skyloop.errors import Interrupted, LinkError
 
 app = typer.Typer()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from skyloop.cli_parts import Json, Seed, Sets, absolute, err, load, next_folder, out, print_summary, progress_bar
+from skyloop.cli.parts import Json, Seed, Sets, absolute, err, load, next_folder, out, print_summary, progress_bar
 from skyloop.errors import LinkError
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ from rich.table import Table
 
 import skyloop
 from skyloop.bench.registry import BENCHES
-from skyloop.cli_datasets import app as datasets
-from skyloop.cli_loop import app as loop
-from skyloop.cli_parts import (
+from skyloop.cli.datasets import app as datasets
+from skyloop.cli.loop import app as loop
+from skyloop.cli.parts import (
     Json,
     Seed,
     Sets,
