@@ -20,6 +20,7 @@ from skyloop.links.mavlink_fence import Fence, contains
 from skyloop.links.mavlink_missions import Item
 from skyloop.links.mavlink_vehicle import MavlinkVehicle
 from skyloop.links.mavlink_wire import Geography
+from skyloop.messages import Arm, TakeOff
 from skyloop.simulation import Simulation
 from skyloop.trials.mission import Desk
 
@@ -198,6 +199,31 @@ def test_a_low_battery_goes_before_the_client() -> None:
         with pytest.raises(SetpointError, match="battery low"):
             flown.vehicle.modes.choose("hold")
         flown.until(lambda: not craft.status.armed)
+
+
+def test_when_nobody_is_there_any_more_it_hovers_then_lands() -> None:
+    with flight() as flown:
+        craft = flown.vehicle.craft
+        flown.upload((TAKEOFF, (0, 0, 3.0), ()), (WAYPOINT, (30.0, 0, 3.0), (0, 1.0)))
+        flown.command(ARM, 1)
+        flown.command(START)
+        flown.until(lambda: craft.state.position[0] > 3.0)
+        flown.vehicle.channels.clear()
+        flown.until(lambda: flown.vehicle.modes.flight.complete)  # a mission is flown to its end
+        assert flown.mode == "hold"
+        assert flown.until(lambda: flown.mode == "land") == pytest.approx(10.0, abs=0.1)
+        flown.until(lambda: not craft.status.armed)
+        assert math.dist(craft.state.position[:2], (30.0, 0.0)) < 0.7
+
+
+def test_a_watcher_who_leaves_ends_no_flight_of_others() -> None:
+    with flight() as flown:
+        flown.simulation.send(Arm(), TakeOff(3.0))
+        flown.until(lambda: flown.vehicle.craft.status.mode == "hover")
+        flown.vehicle.channels.clear()
+        began = flown.simulation.now
+        flown.until(lambda: flown.simulation.now > began + 15.0)
+        assert flown.vehicle.craft.status.mode == "hover"
 
 
 def test_fences_know_inside_from_outside() -> None:

@@ -34,6 +34,10 @@ class Settings:
     """m likewise, up and down."""
     disarm_idle: float = 10.0
     """s armed on the ground before it disarms itself; 0: never."""
+    link_loss: float = 10.0
+    """s of hovering without a client before `link_action`."""
+    link_action: int = 3
+    """0 none, 2 return, 3 land."""
     fence_action: int = 2
     """0 none, 1 warn, 2 hold, 3 return, 5 land."""
     fence_distance: float = 0.0

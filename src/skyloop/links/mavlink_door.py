@@ -64,12 +64,6 @@ class Channel:
         self._heard[address] = now
         return True
 
-    @property
-    def clients(self) -> int:
-        """Clients heard of lately."""
-        now = time.monotonic()
-        return int(self.open) if self.is_tcp else sum(now - t < FORGET_S for t in list(self._heard.values()))
-
     def send(self, message: Any) -> None:
         data = bytes(message.pack(self._packer))
         self._packer.seq = (self._packer.seq + 1) % 256

@@ -14,6 +14,8 @@ from skyloop.streams import NS_PER_S
 
 FENCE_MODES = {2: "hold", 3: "rtl", 5: "land"}
 """By GF_ACTION."""
+LINK_LOSS_MODES = {2: "rtl", 3: "land"}
+"""By NAV_DLL_ACT."""
 
 
 class Modes:
@@ -32,6 +34,9 @@ class Modes:
         self._lost_ns = -1
         """When offboard setpoints ceased; it lands some time after."""
         self._was_armed = False
+        self._is_ours = False
+        """A client of ours has armed it; another link's flight is not ended because a watcher has gone."""
+        self._alone_since_ns = -1
         self._idle_since_ns = -1
         self._failsafe = ""
 
@@ -69,7 +74,7 @@ class Modes:
         if not craft.status.armed:
             why = "the estimate is not valid yet" if not craft.knows_where else "the battery is low"
             raise SetpointError(f"cannot arm: {why}")
-        self._was_armed = True
+        self._was_armed = self._is_ours = True
         self._idle_since_ns = craft.now_ns
         if self.chosen in ("takeoff", "mission", "offboard"):
             self._engage(self.chosen)
@@ -114,12 +119,13 @@ class Modes:
         """Time has leapt: nothing of before holds but the mission and the fence."""
         self.chosen, self._failsafe, self.breach = "hold", "", ""
         self._setpoint = None
-        self._lost_ns = self._idle_since_ns = -1
+        self._is_ours = False
+        self._lost_ns = self._idle_since_ns = self._alone_since_ns = -1
         self.flight.jump_to(0)
 
     # ---- what goes on by itself
 
-    def tick(self) -> None:
+    def tick(self, *, has_client: bool) -> None:
         craft = self._craft
         status = craft.status
         if not status.armed:
@@ -140,6 +146,7 @@ class Modes:
         elif self.chosen == "offboard":
             self._watch_offboard()
         self._land_when_lost()
+        self._watch_clients(has_client)
         self._watch_idling()
 
     def _engage(self, mode: str) -> None:
@@ -176,7 +183,7 @@ class Modes:
             self.chosen, self._lost_ns, self._failsafe = "hold", -1, ""
             self.flight.interrupt()
             self._craft.cruise()
-        self._was_armed = False
+        self._was_armed = self._is_ours = False
 
     def _after_failsafe(self) -> None:
         """The autopilot has its estimate again, and the client's wish counts again."""
@@ -212,6 +219,19 @@ class Modes:
             return
         craft.say("failsafe", "offboard lost: landing")
         self._switch("land")
+
+    def _watch_clients(self, has_client: bool) -> None:
+        """Nobody is there to end a hover; a mission or a return ends by itself."""
+        craft = self._craft
+        if has_client or not self._is_ours or not craft.flies or self.shown not in ("hold", "position"):
+            self._alone_since_ns = -1
+        elif self._alone_since_ns < 0:
+            self._alone_since_ns = craft.now_ns
+        elif craft.now_ns - self._alone_since_ns > craft.settings.link_loss * NS_PER_S:
+            mode = LINK_LOSS_MODES.get(craft.settings.link_action)
+            if mode is not None:
+                craft.say("failsafe", f"no client any more: {mode}")
+                self._switch(mode)
 
     def _watch_fence(self) -> None:
         craft = self._craft

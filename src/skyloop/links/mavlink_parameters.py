@@ -18,6 +18,7 @@ REAL, INTEGER = mavlink.MAV_PARAM_TYPE_REAL32, mavlink.MAV_PARAM_TYPE_INT32
 BATTERY_ACTIONS = {0: "none", 2: "land", 3: "home"}
 """Of COM_LOW_BAT_ACT."""
 FENCE_ACTIONS = (0, 1, 2, 3, 5)
+LINK_ACTIONS = (0, 2, 3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,11 @@ def _of_the_link(craft: Craft) -> list[Parameter]:
         setting("NAV_ACC_RAD", "acceptance_radius", "m from a waypoint at which it counts as reached", 0.1, 100.0),
         setting("NAV_MC_ALT_RAD", "acceptance_height", "m likewise, up and down", 0.1, 100.0),
         setting("COM_DISARM_PRFLT", "disarm_idle", "s armed on the ground before it disarms; 0: never", 0.0, 3600.0),
+        setting("COM_DL_LOSS_T", "link_loss", "s of hovering without a client before NAV_DLL_ACT", 1.0, 3600.0),
+        setting(
+            "NAV_DLL_ACT", "link_action", "when all clients are gone: 0 nothing, 2 return, 3 land", 0, 3,
+            kind=INTEGER, among=LINK_ACTIONS,
+        ),
         setting(
             "GF_ACTION", "fence_action", "0 none, 1 warn, 2 hold, 3 return, 5 land", 0, 5,
             kind=INTEGER, among=FENCE_ACTIONS,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from skyloop.errors import SetpointError
@@ -25,10 +26,11 @@ COMPONENT = mavlink.MAV_COMP_ID_AUTOPILOT1
 TEXT_LENGTH = 50
 PARAMETERS_PER_TICK = 5
 """Of a list a client asked for, lest its buffer overflows."""
+ALIVE_S = 3.0
+"""Wall s a UDP client counts as there after its heartbeat."""
 STICK_YAW_RATE = 1.0
 """rad/s at full deflection."""
 
-SETPOINTS = ("SET_POSITION_TARGET_LOCAL_NED", "SET_POSITION_TARGET_GLOBAL_INT", "SET_ATTITUDE_TARGET")
 UNDERSTOOD = {
     "HEARTBEAT": "a client is there",
     "COMMAND_LONG": "see the table of commands",
@@ -68,6 +70,8 @@ class MavlinkVehicle:
         self.telemetry = Telemetry(craft, self.modes)
         self.received = 0
         """Messages for this vehicle."""
+        self._heartbeat = -ALIVE_S
+        """Wall s when a client's was last heard."""
         self._lists: list[tuple[Channel, list[Any]]] = []
         self._text_number = 0
         self._last_refusal = ("", 0)
@@ -104,7 +108,7 @@ class MavlinkVehicle:
     # ---- at each tick
 
     def tick(self) -> None:
-        self.modes.tick()
+        self.modes.tick(has_client=self._has_client)
         self.missions.tick()
         now = self.craft.now_ns
         for channel in self.channels:
@@ -121,6 +125,10 @@ class MavlinkVehicle:
                 channel.send(value)
             del values[:PARAMETERS_PER_TICK]
         self._lists = [(channel, values) for channel, values in self._lists if values and channel in self.channels]
+
+    @property
+    def _has_client(self) -> bool:
+        return any(channel.is_tcp for channel in self.channels) or time.monotonic() - self._heartbeat < ALIVE_S
 
     def restart(self) -> None:
         """Time has leapt: everything is due, and what was flown is over."""
@@ -156,6 +164,8 @@ class MavlinkVehicle:
         if self.missions.take(message, channel.send):
             return
         match kind:
+            case "HEARTBEAT":
+                self._heartbeat = time.monotonic()
             case "COMMAND_LONG" | "COMMAND_INT":
                 self._command(message, channel)
             case "SET_POSITION_TARGET_LOCAL_NED":

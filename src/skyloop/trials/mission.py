@@ -105,6 +105,7 @@ class Desk(Channel):
 
     def __init__(self) -> None:
         self.inlet = Inlet()
+        self.is_tcp = True
         # what it wants to know it is told unasked
         self.intervals: dict[int, int] = dict.fromkeys(BUILDERS, -1)
         self.due: dict[int, int] = {}
