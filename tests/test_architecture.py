@@ -32,6 +32,7 @@ SPINE = {
     "rendering": FOUNDATION | {"world"},
     "parts": FOUNDATION | {"world", "vehicle", "sensors"},
     "sensing": FOUNDATION | {"world", "vehicle", "sensors", "parts"},
+    "joining": FOUNDATION | {"world", "vehicle", "sensors", "parts", "sensing", "simulation"},
     "stage": FOUNDATION | {"world", "vehicle"},
     "simulation": FOUNDATION | {"world", "vehicle", "sensors", "parts", "stage"},
 }

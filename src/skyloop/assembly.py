@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from skyloop.bus import Bus
 from skyloop.clock import Clock, FreeRunning, Gate, RealTime
 from skyloop.compiled import prepare
 from skyloop.errors import ScenarioError, nearest_name, unknown_name
+from skyloop.joining import join
 from skyloop.navigation.localisation import EkfLocaliser
 from skyloop.parts import (
     AutopilotPart,
@@ -106,7 +108,9 @@ def build(
     parts += _observer_parts(scenario, context)
     if context.lookers:
         scene.expect_views()
-    return Simulation(clock, fleet, bus, schedule, autopilots, parts, Stage(scene, fleet, clock))
+    simulation = Simulation(clock, fleet, bus, schedule, autopilots, parts, Stage(scene, fleet, clock))
+    simulation.stage.join = partial(join, simulation, context, scenario.seed)
+    return simulation
 
 
 def needed_rooms(scenario: Scenario) -> list[str]:

@@ -41,10 +41,12 @@ class Schedule:
         self._entered = 0
 
     def every(self, rate: Rate, act: Action) -> None:
-        """From t = 0 on; of events at one instant the ticker entered first goes first."""
+        """From t = 0 on, or from the next event on when others have ticked already; of events at one instant the ticker
+        entered first goes first."""
         number = len(self._tickers)
-        self._tickers.append(Ticker(rate, act))
-        heapq.heappush(self._heap, (0, 1 + number, -1))
+        has_begun = any(ticker.index for ticker in self._tickers)
+        self._tickers.append(Ticker(rate, act, rate.count_until(self.next_ns()) if has_begun else 0))
+        heapq.heappush(self._heap, (rate.due_ns(self._tickers[-1].index), 1 + number, -1))
 
     def once(self, message: Message) -> None:
         """Delivered when it arrives, before all tickers of that instant."""

@@ -6,6 +6,7 @@ All of it happens at the present instant, between two events. What is done here 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,8 @@ class Stage:
         self._vehicle_things = [int(scene.model.row_thing[first]) for first, _ in scene.vehicle_rows]
         self._force_slots: dict[int, int] = {}
         self._is_stale = False
+        self.join: Callable[[str, str, Array, Array], None]
+        """Has a vehicle of a name join, built as that of another name, at a position and attitude; set by assembly."""
 
     @property
     def model(self) -> Model:
@@ -120,6 +123,20 @@ class Stage:
             vehicle, position, quat_wxyz, zero if velocity is None else velocity, zero if rates is None else rates
         )
         self.scene.forget()
+
+    def start_of(self, vehicle: int) -> np.void:
+        """Its state as it was when the simulation began."""
+        start: np.void = self._starts[vehicle]
+        return start
+
+    def take_vehicle(self, thing: int, vehicle: int, position: Array, quat_wxyz: Array) -> None:
+        """A vehicle has joined, the last of the fleet; it begins there, at rest."""
+        self.model.freeze()
+        self._vehicle_things.append(thing)
+        self._is_stale = True
+        self.put(vehicle, position, quat_wxyz)
+        self._starts = np.concatenate([self._starts, self.fleet.states[vehicle : vehicle + 1]])
+        self.refresh()
 
     def begin_again(self, vehicle: int) -> None:
         """As it was when the simulation began."""

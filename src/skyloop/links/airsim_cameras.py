@@ -74,13 +74,17 @@ class CameraSet:
 
     def __init__(self, server: AirSimServer) -> None:
         self._server = server
-        self._own = {
-            name: {camera: Camera(camera, options, vehicle) for camera, options in vehicle.options.cameras.items()}
-            for name, vehicle in server.vehicles.items()
-        }
+        self._own: dict[str, dict[str, Camera]] = {}
+        for vehicle in server.vehicles.values():
+            self.equip(vehicle)
         self._external = {
             name: Camera(name, options, None) for name, options in server.options.external_cameras.items()
         }
+
+    def equip(self, vehicle: VehicleSide) -> None:
+        """Make its cameras."""
+        given = vehicle.options.cameras.items()
+        self._own[vehicle.name] = {name: Camera(name, options, vehicle) for name, options in given}
 
     def find(self, name: Any, vehicle_name: str, external: Any) -> Camera:
         """By name or by AirSim's old number; the first where the name is empty."""

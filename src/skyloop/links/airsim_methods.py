@@ -30,7 +30,6 @@ UNSUPPORTED = {
     "simSetObjectMaterialFromTexture": _UNREAL,
     "simRunConsoleCommand": _UNREAL,
     "simLoadLevel": "loads levels of Unreal's; start `skyloop serve --world NAME` instead",
-    "simAddVehicle": "adds vehicles to a running world; name them in settings.json instead",
     "simGetPresetLensSettings": _LENS,
     "simGetLensSettings": _LENS,
     "simSetPresetLensSettings": _LENS,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,7 +34,7 @@ from skyloop.links.airsim_weather import WeatherMethods
 from skyloop.links.airsim_wire import Call
 from skyloop.links.airsim_world import WorldMethods
 from skyloop.links.switchboard import Switchboard
-from skyloop.messages import Land
+from skyloop.messages import Array, Land
 from skyloop.streams import NS_PER_S, Rate
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ class AirSimServer:
         self.failed = 0
         self.busy_s = 0.0
         """Wall time spent on calls, pictures included."""
+        self.scan_truth: dict[str, Any] = {}
         self.painting_s = 0.0
         """Wall time of it that the renderer painted."""
         self.notes: list[str] = []
@@ -91,13 +93,13 @@ class AirSimServer:
         for vehicle in self.vehicles.values():
             if not vehicle.options.flies:
                 self.stage.make_weightless(vehicle.index)
-        self._watch_scans()
+            self._watch_scans(vehicle)
         self.methods = Methods(self._groups())
         simulation.schedule.every(TICK, self._tick)
 
     def _groups(self) -> list[object]:
         self.segmentation, self.plots = Segmentation(self), Plots(self)
-        cameras = CameraSet(self)
+        cameras = self._cameras = CameraSet(self)
         images, weather = Images(self, cameras), WeatherMethods(self)
         if self.options.time_of_day:
             weather.simSetTimeOfDay(**self.options.time_of_day)
@@ -108,15 +110,12 @@ class AirSimServer:
             self._recording,
         ]  # fmt: skip
 
-    def _watch_scans(self) -> None:
+    def _watch_scans(self, vehicle: VehicleSide) -> None:
         """Keep where a vehicle was when its LiDAR looked."""
-        self.scan_truth: dict[str, Any] = {}
-        for vehicle in self.vehicles.values():
-            for sensor in vehicle.options.sensors.values():
-                if sensor.kind in ("lidar", "gpu lidar"):
-                    stream = f"{vehicle.options.vehicle}/{sensor.stream}"
-                    keep = partial(self._keep_scan, vehicle)
-                    self.simulation.bus.on(stream, keep)
+        for sensor in vehicle.options.sensors.values():
+            if sensor.kind in ("lidar", "gpu lidar"):
+                stream = f"{vehicle.options.vehicle}/{sensor.stream}"
+                self.simulation.bus.on(stream, partial(self._keep_scan, vehicle))
 
     def _keep_scan(self, vehicle: VehicleSide, message: Any) -> None:
         self.scan_truth[message.stream] = vehicle.simulation.fleet.state(vehicle.index, message.t_ns)
@@ -133,6 +132,15 @@ class AirSimServer:
         if name not in self.vehicles:
             raise unknown_name("vehicle", str(name), self.vehicles)
         return self.vehicles[name]
+
+    def add_vehicle(self, name: str, position: Array, quat_wxyz: Array) -> None:
+        """Built, equipped and treated as the first one."""
+        like = next(iter(self.vehicles.values()))
+        self.stage.join(name, like.options.vehicle, position, quat_wxyz)
+        vehicle = self.vehicles[name] = VehicleSide(name, replace(like.options, vehicle=name), self.simulation)
+        self._cameras.equip(vehicle)
+        self._watch_scans(vehicle)
+        self.segmentation.ids_changed()
 
     def note(self, line: str) -> None:
         """A line for people, and for the summary."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 WORLD = Axes()
 MOST_VOXELS = 2e7
+MOST_VEHICLES = 64
 MOST_OBJECTS = 1000
 """That clients may spawn."""
 STRONGEST_WIND, STRONGEST_PUSH = 150.0, 1e4
@@ -45,8 +47,8 @@ class WorldMethods:
 
     def _number(self, name: str) -> int | None:
         """Of an object or a vehicle, which may have another name in the scenario."""
-        options = self._server.options.vehicles.get(str(name))
-        return self._server.stage.things().get(str(name) if options is None else options.vehicle)
+        vehicle = self._server.vehicles.get(str(name))
+        return self._server.stage.things().get(str(name) if vehicle is None else vehicle.options.vehicle)
 
     # ---- objects
 
@@ -81,6 +83,20 @@ class WorldMethods:
     def simSetObjectScale(self, object_name: str, scale_vector: Map) -> bool:
         scale, number = _scale_of(scale_vector), self._number(object_name)
         return number is not None and self._server.stage.put_thing(number, None, None, scale)
+
+    def simAddVehicle(self, vehicle_name: str, vehicle_type: str, pose: Map, pawn_path: str = "") -> bool:
+        """Of type simpleflight, built and equipped as the first one; the pose is in the world's NED."""
+        name, kind = str(vehicle_name), str(vehicle_type).lower()
+        if kind != "simpleflight":
+            raise LinkError(f"vehicle_type is '{vehicle_type}'; give simpleflight")
+        if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]{0,60}", name):
+            raise LinkError(f"'{name}' is no name for a vehicle; begin with a letter, then letters, digits, _ or -")
+        if name in self._server.stage.things() or name in self._server.vehicles or name in ("truth", "observer"):
+            return False
+        if len(self._server.vehicles) >= MOST_VEHICLES:
+            raise LinkError(f"there are {MOST_VEHICLES} vehicles already")
+        self._server.add_vehicle(name, *WORLD.world_pose(pose))
+        return True
 
     def simListAssets(self) -> list[str]:
         return self._server.stage.shapes()

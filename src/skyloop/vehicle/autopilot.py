@@ -77,13 +77,16 @@ class Autopilot:
         self.memory = _Memory()
         self.estimate: Estimate | None = None
         self._events: list[Event] = []
-        self._row = fleet.inputs[index]
+        self.take_row()
         self._row["on_estimate"] = on_estimate
         params = fleet.params[index]
         # a vehicle that may brake gently only cannot unload its legs by a quarter of the weight
         mass, gravity = float(params["mass"]), float(params["gravity"])
         self._unloaded_thrust = mass * (gravity - min(0.25 * gravity, 0.5 * limits.acceleration))
         self._n_rotors = int(params["n_rotors"])
+
+    def take_row(self) -> None:
+        self._row = self.fleet.inputs[self.index]
 
     # ---- what flows in
 

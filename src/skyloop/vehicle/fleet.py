@@ -91,6 +91,18 @@ class Fleet:
         state["anchored"] = state["n_touches"] = 0
         state["yaw_target"] = yaw
 
+    def add(self, like: int, start: np.void) -> int:
+        """One more vehicle, built as `like` and in the state `start`; rows of the arrays must be taken anew."""
+        asked = np.zeros(1, INPUT)
+        asked["kind"], asked["speed_limit"], asked["wind_mean"] = SET_IDLE, 1e9, self.inputs[like]["wind_mean"]
+        asked["estimate"][:, 6] = 1.0
+        self.params = np.concatenate([self.params, self.params[like : like + 1]])
+        self.states = np.concatenate([self.states, np.array([start], STATE)])
+        self.inputs = np.concatenate([self.inputs, asked])
+        self.states[-1]["step"] = self._steps
+        self.n_rotors.append(self.n_rotors[like])
+        return len(self.states) - 1
+
     def put(self, i: int, position: Array, quat: Array, velocity: Array, rates: Array) -> None:
         """Move vehicle i elsewhere in flight: velocity in world axes, rates in its own; rotors and controller go on."""
         self._read.clear()

@@ -239,11 +239,29 @@ def test_gains_change_how_it_flies(flying: Rpc) -> None:
     rpc("setPositionControllerGains", [0.25] * 3, none, none, "Drone1")
     rpc("simContinueForTime", 6.0)
     assert abs(place(rpc)[0]) < 0.3
-    for method, gains in (("setAngleRateControllerGains", 0.25), ("setAngleLevelControllerGains", 2.5)):
-        rpc(method, [gains] * 3, none, none, "Drone1")
-    rpc("setVelocityControllerGains", [0.2, 0.2, 2.0], [0.0, 0.0, 2.0], none, "Drone1")
     with pytest.raises(RpcError, match="no derivative"):
         rpc("setPositionControllerGains", [0.25] * 3, none, [1.0] * 3, "Drone1")
+
+
+@pytest.mark.parametrize(
+    ("method", "weak", "usual"),
+    [("setAngleRateControllerGains", 1e-5, 0.25), ("setAngleLevelControllerGains", 0.01, 2.5),
+     ("setVelocityControllerGains", 0.002, 0.2)],
+)  # fmt: skip
+def test_weak_gains_make_it_slow(flying: Rpc, method: str, weak: float, usual: float) -> None:
+    rpc = flying
+    none, vertical = [0.0] * 3, [0.0, 0.0, 2.0]
+    integral = vertical if method == "setVelocityControllerGains" else none
+    third = 2.0 if method == "setVelocityControllerGains" else usual
+    fastest = []
+    for gain in (weak, usual):
+        rpc(method, [gain, gain, third], integral, none, "Drone1")
+        if method == "setVelocityControllerGains":
+            during(rpc, 0.8, "moveByVelocity", 2.0, 0.0, 0.0, 3.0, 0, KEEP, "Drone1")
+        else:
+            during(rpc, 0.8, "moveByRollPitchYawZ", 0.0, -0.2, 0.0, -2.0, 3.0, "Drone1")
+        fastest.append(velocity(rpc)[0])
+    assert abs(fastest[0]) < 0.1 and fastest[1] > 0.4
 
 
 def test_two_vehicles_have_axes_of_their_own(flying: Rpc) -> None:
