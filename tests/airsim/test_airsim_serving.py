@@ -24,7 +24,7 @@ from skyloop.links.airsim_settings import read_settings
 from skyloop.scenario import make_scenario
 from skyloop.serving import serve
 
-DOCS = Path(__file__).parents[3] / "docs" / "airsim.md"
+DOCS = Path(__file__).parents[2] / "docs" / "airsim.md"
 SETTINGS = {
     "SimMode": "ComputerVision",
     "CameraDefaults": {"CaptureSettings": [{"ImageType": 0, "Width": 32, "Height": 24}]},
