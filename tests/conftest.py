@@ -7,6 +7,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         import skyloop.assembly
         import skyloop.compiled
+        import skyloop.gym
 
-        assert skyloop.assembly
+        assert skyloop.assembly and skyloop.gym
         skyloop.compiled.prepare()

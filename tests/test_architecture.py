@@ -23,7 +23,7 @@ FOUNDATION = {
 }  # fmt: skip
 ASSEMBLY = {
     "validation", "scenario", "assembly", "running", "looking", "trials", "datasets", "bench", "catalogue", "doctor",
-    "cli", "cli_datasets", "looping", "cli_loop", "cli_parts", "gym", "serving", "cli_serve",
+    "cli", "looping", "piloting", "flying", "serving", "sizing", "gym",
 }  # fmt: skip
 SPINE = {
     "world": FOUNDATION,

@@ -32,6 +32,10 @@ RECORDS = {
     name: getattr(messages, name) for name in messages.__all__ if dataclasses.is_dataclass(getattr(messages, name))
 }
 FIELDS = {name: tuple(field.name for field in dataclasses.fields(kind)) for name, kind in RECORDS.items()}
+MOST_ITEMS = 1 << 14
+"""Of a list: room for all that a list claims to hold is made before they come, and lists may be nested 1000 deep."""
+MOST_OF_LAYOUT = 1000
+"""Bytes that describe an array; more than numpy's 64 dimensions need."""
 PACKER_BYTES = 4096
 """To begin with; the library's own 256 kB cost more than most records."""
 
@@ -50,7 +54,7 @@ def encode(record: Any) -> list[bytes | memoryview]:
             # memoryview cannot flatten what is empty
             arrays.append(raw.data.cast("B") if raw.size else memoryview(b""))
             start += raw.nbytes
-            return _array_head(value.dtype.str, value.shape, start - raw.nbytes)
+            return _array_head(value.dtype, value.shape, start - raw.nbytes)
         if isinstance(value, np.generic):
             return value.item()
         if isinstance(value, tuple):
@@ -67,8 +71,8 @@ def encode(record: Any) -> list[bytes | memoryview]:
 
 
 @functools.lru_cache(4096)
-def _array_head(dtype: str, shape: tuple[int, ...], start: int) -> Any:
-    return msgpack.ExtType(ARRAY, msgpack.packb((dtype, shape, start)))
+def _array_head(dtype: np.dtype[Any], shape: tuple[int, ...], start: int) -> Any:
+    return msgpack.ExtType(ARRAY, msgpack.packb((dtype.str, shape, start)))
 
 
 def decode(data: bytes | memoryview) -> Any:
@@ -78,7 +82,12 @@ def decode(data: bytes | memoryview) -> Any:
         (length,) = LENGTH.unpack_from(raw)
         body = raw[LENGTH.size + length :]
         head = raw[LENGTH.size : LENGTH.size + length]
-        return msgpack.unpackb(head, object_hook=_made, ext_hook=lambda code, ext: _array(code, ext, body))
+        return msgpack.unpackb(
+            head,
+            object_hook=_made,
+            ext_hook=lambda code, ext: _array(code, ext, body),
+            max_array_len=min(MOST_ITEMS, length),
+        )
     except CodecError:
         raise
     except Exception as error:
@@ -88,20 +97,34 @@ def decode(data: bytes | memoryview) -> Any:
 def _array(code: int, data: bytes, body: memoryview) -> Any:
     if code != ARRAY:
         raise CodecError(f"extension type {code} is not known")
+    if len(data) > MOST_OF_LAYOUT:
+        raise CodecError(f"an array whose description has {len(data)} bytes")
+    dtype, shape, count, start = _array_layout(data)
+    # np.ndarray with a buffer would do it in one call, but trusts any start and then reads anywhere
+    flat = np.frombuffer(body, dtype, count, start)
+    return flat if len(shape) == 1 else flat.reshape(shape)
+
+
+# pictures and scans of a rig come with the same few layouts again and again
+@functools.lru_cache(4096)
+def _array_layout(data: bytes) -> tuple[np.dtype[Any], tuple[int, ...], int, int]:
     name, shape, start = msgpack.unpackb(data)
-    dtype = np.dtype(name)
+    dtype = np.dtype(str(name))
     if dtype.kind not in KINDS or not all(isinstance(n, int) and n >= 0 for n in (*shape, start)):
         raise CodecError(f"an array of {name} and shape {shape} is not allowed")
-    return np.frombuffer(body, dtype, math.prod(shape), start).reshape(shape)
+    return dtype, tuple(shape), math.prod(shape), start
 
 
 def _made(fields: dict[str, Any]) -> Any:
     if "@" not in fields:
         return fields
-    kind = RECORDS.get(fields.pop("@"))
-    if kind is None:
-        raise CodecError("a record of an unknown class")
-    return kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()})
+    name = fields["@"]
+    # whoever wrote it may be newer and know more: a class of which nothing is known here stays a map
+    if name not in RECORDS:
+        return fields
+    kind = RECORDS[name]
+    known = ((field, fields[field]) for field in FIELDS[name] if field in fields)
+    return kind(**{field: tuple(value) if isinstance(value, list) else value for field, value in known})
 
 
 def encode_message(message: Message) -> list[bytes | memoryview]:
@@ -112,6 +135,8 @@ def decode_message(data: bytes | memoryview) -> Message:
     parts = decode(data)
     if not (isinstance(parts, list) and len(parts) == 5 and isinstance(parts[0], str)):
         raise CodecError("bytes that are no message")
+    if type(parts[4]).__name__ not in RECORDS:
+        raise CodecError("a message that holds no record, or one of an unknown class")
     return Message(*parts)
 
 

@@ -10,6 +10,8 @@ SkyloopError
 ├── CodecError         bytes are no record of ours, or a value cannot become bytes
 ├── LinkError          a link cannot be opened, is refused, or the other side breaks the protocol
 │   └── LinkEnded      the flight is over, or the other side is gone
+├── TaskError          a task cannot go on: its anchor is not seen, or the vehicle does not do as told
+├── Interrupted        Ctrl-C, taken between two steps
 ├── RendererError      the renderer process cannot start, cannot paint, or has died
 └── SetupError         this machine lacks something; the message says how to get it
 """
@@ -58,6 +60,14 @@ class LinkError(SkyloopError):
 
 class LinkEnded(LinkError):
     """The flight is over, or the other side is gone."""
+
+
+class TaskError(SkyloopError):
+    """A task cannot go on: its anchor is not seen, or the vehicle does not do as told."""
+
+
+class Interrupted(SkyloopError):
+    """Ctrl-C, taken between two steps so that what was flown is kept."""
 
 
 class RendererError(SkyloopError):

@@ -21,7 +21,7 @@ from skyloop.schedule import Schedule
 from skyloop.streams import NS_PER_S, StreamInfo
 from skyloop.vehicle.autopilot import Autopilot
 from skyloop.vehicle.fleet import Fleet
-from skyloop.world.scene import Scene
+from skyloop.world.scene import Meanwhile, Scene
 from skyloop.world.views import ViewRequest
 
 _OUR_FOLDER = Path(__file__).parent
@@ -124,6 +124,10 @@ class ScenePart(Forgetful):
 
     def __init__(self, context: Context) -> None:
         self._scene = context.scene
+
+    def serve_meanwhile(self, serve: Meanwhile) -> None:
+        """What to do while pictures are painted."""
+        self._scene.meanwhile = serve
 
     def remember(self, memory: Any) -> None:
         self._scene.forget()

@@ -13,7 +13,7 @@ import numpy as np
 
 import skyloop
 from skyloop.assembly import build
-from skyloop.errors import SkyloopError
+from skyloop.errors import Interrupted, SkyloopError
 from skyloop.links.switchboard import Switchboard
 from skyloop.parts import PilotPart
 from skyloop.recording.pictures import Pictures
@@ -64,7 +64,9 @@ def run_scenario(
             record.finish(summary)
         finally:
             record.close()
-        plot_flight(log, f"{scenario.name} (seed {scenario.seed})", folder / "flight.png")
+        # whoever presses Ctrl-C does not want to wait for a picture
+        if not isinstance(trouble, Interrupted):
+            plot_flight(log, f"{scenario.name} (seed {scenario.seed})", folder / "flight.png")
     if trouble is not None:
         raise trouble
     return summary

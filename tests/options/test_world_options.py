@@ -84,6 +84,10 @@ def walk(world: World) -> float:
     return float(np.linalg.norm(poses[1] - poses[0]))
 
 
+def named(start: str) -> Callable[[World], float]:
+    return lambda world: sum(thing.name.startswith(start) for thing in world.model.things)
+
+
 def trees_per_hectare(world: World) -> float:
     return number_of("tree")(world) / (2.0 * spread("tree")(world)) ** 2 * 1e4
 
@@ -115,7 +119,7 @@ WORLD_OPTIONS: dict[str, dict[str, tuple[Any, Callable[[World], float], float]]]
     },
     "blocks": {"count": (10, number_of("block"), -30), "size": (200.0, spread("block"), 20.0)},
     "room": {},
-    "corridor": {},
+    "corridor": {"anchor": ((8.0, 4.0, 1.6), named("anchor"), 1), "pillars": (2, named("pillar"), -3)},
     "house": {},
     "landing": {"marker_xy": ((-5.0, 7.0), marker_place, 7.0), "marker_yaw_deg": (90.0, marker_yaw, 89.9)},
     "radar-lab": {"speed": (2.0, walk, 0.8)},

@@ -10,6 +10,8 @@ from PIL import Image
 
 from skyloop.bus import Bus, record_bytes
 from skyloop.clock import Clock, RealTime
+from skyloop.datasets.checking import check
+from skyloop.datasets.replaying import replay as play
 from skyloop.errors import DatasetError
 from skyloop.frames import matrix_from_quat, rotate
 from skyloop.messages import Message
@@ -195,6 +197,33 @@ def test_the_calibration_of_euroc_travels_with_the_streams(sequence: Path) -> No
         "gyro_noise_density": 1.6968e-4, "gyro_random_walk": 1.9393e-5,
         "accel_noise_density": 2e-3, "accel_random_walk": 3e-3,
     }  # fmt: skip
+
+
+def test_calibrations_as_opencv_writes_them(sequence: Path) -> None:
+    """With its own first line and its own tag of matrices, neither of which is YAML; replayed and checked."""
+    plain = open_replay(sequence).infos
+    for path in (sequence / "mav0").glob("*/sensor.yaml"):
+        text = path.read_text().replace("T_BS:", "T_BS: !!opencv-matrix").replace("  cols: 4\n", "  cols: 4\n  dt: d\n")
+        path.write_text(f"%YAML:1.0\n---\n{text}")
+    assert [f.where for f in check(sequence) if f.severity == "error"] == []
+    for name, info in open_replay(sequence).infos.items():
+        assert (info.details, info.rate) == (plain[name].details, plain[name].rate)
+        assert np.array_equal(info.mount.quat_wxyz, plain[name].mount.quat_wxyz)
+        assert np.array_equal(info.mount.position, plain[name].mount.position)
+    assert play(sequence, 0.0) == {
+        "drone/cam0": 2, "drone/cam1": 2, "drone/imu0": 14, "truth/drone": 1, "truth/drone/imu0": 1,
+    }  # fmt: skip
+
+
+def test_a_sequence_with_a_scan_of_the_room_is_sound(sequence: Path) -> None:
+    """EuRoC's Vicon rooms have a pointcloud0, which is one file and no table; a lost table is told all the same."""
+    room = sequence / "mav0" / "pointcloud0"
+    room.mkdir()
+    (room / "sensor.yaml").write_text("sensor_type: pointcloud\n")
+    (room / "data.ply").write_text("ply\n")
+    assert check(sequence) == []
+    (sequence / "mav0" / "leica0" / "data.csv").unlink()
+    assert [f.where for f in check(sequence)] == ["mav0/leica0"]
 
 
 def break_line(path: Path, line: int, text: str) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from model_rays import cast, triangles
 
+from skyloop.errors import ScenarioError
 from skyloop.world.semantics import CLASS_ID
 from skyloop.world.worlds.corridor import Corridor
 
@@ -44,7 +47,7 @@ def test_the_take_off_place_is_free_and_doors_are_there(seed: int) -> None:
     corners, _ = triangles(world.model)
     risen = corners[corners[..., 2].max(axis=1) > 1e-3]
     assert np.linalg.norm(risen[..., :2].reshape(-1, 2), axis=1).min() > 3.0
-    classes = [thing.class_id for thing in world.model.things]
+    classes = [thing.class_id for thing in world.model.things if thing.rows]
     assert classes.count(CLASS_ID["door"]) >= 6
     assert classes.count(CLASS_ID["wall"]) >= 12
 
@@ -58,3 +61,41 @@ def test_same_seed_same_bytes_and_looks_move_nothing() -> None:
     assert first == again
     assert first != other
     assert painted == first
+
+
+@pytest.mark.parametrize(
+    ("near", "eye", "front"),
+    [
+        ([8.0, 4.0, 1.6], [8.0, 1.0, 1.6], [8.0, 3.96, 1.6]),
+        ([8.0, -3.0, 1.6], [8.0, -1.0, 1.6], [8.0, -3.96, 1.6]),
+        ([36.0, 1.0, 1.2], [30.0, 1.0, 1.2], [36.76, 1.0, 1.2]),
+        ([-2.5, 0.0, 1.2], [0.0, 0.0, 1.2], [-3.16, 0.0, 1.2]),
+    ],
+)
+@pytest.mark.parametrize("seed", SEEDS[:3])
+def test_an_anchor_hangs_on_the_nearest_wall_in_plain_sight(
+    seed: int, near: list[float], eye: list[float], front: list[float]
+) -> None:
+    world = Corridor(seed, anchor=near, pillars=0)
+    corners, _ = triangles(world.model)
+    # its four corners, a centimetre inside, are seen along the normal
+    way = np.sign(np.round(np.subtract(front, eye), 6))
+    across = np.array([-way[1], way[0], 0.0])
+    places = [a * 0.24 * across + b * np.array([0.0, 0.0, 0.24]) for a in (-1, 1) for b in (-1, 1)]
+    distances, _ = cast(corners, np.array(eye) + places, np.tile(way, (4, 1)))
+    np.testing.assert_allclose(distances, np.linalg.norm(np.subtract(front, eye)), atol=1e-4)
+
+
+def test_an_anchor_moves_nothing_and_one_off_the_walls_is_refused() -> None:
+    """What would hide it is left out; the rest stays as it was."""
+    without = {t.name: p for t, p in placed(Corridor(5))}
+    with_one = {t.name: p for t, p in placed(Corridor(5, anchor=[8.0, 4.0, 1.6]))}
+    for name in set(without) & set(with_one) - {"notice board", "picture", "bench", "carton", "plant"}:
+        np.testing.assert_array_equal(without[name], with_one[name])
+    with pytest.raises(ScenarioError, match="does not hang on a wall"):
+        Corridor(1, anchor=[8.0, 4.5, 1.6])
+
+
+def placed(world: Corridor) -> list[tuple[Any, np.ndarray]]:
+    world.model.freeze()
+    return [(thing, world.model.standing_poses[thing.rows[0]]) for thing in world.model.things if thing.rows]

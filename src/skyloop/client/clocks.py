@@ -11,6 +11,7 @@ from skyloop.errors import LinkError
 
 Source = Callable[[], int]
 """ns that pass while the software computes."""
+WORTH_ASKING_NS = 1_000_000
 
 
 def source_of(clock: str, speed: float) -> Source:
@@ -52,13 +53,15 @@ class SleepWatch:
     """Tells sleep from work and from waiting for a core, where the system says so (Linux)."""
 
     def __init__(self) -> None:
-        self._began = self._mark()
+        self.begin()
 
     def begin(self) -> None:
-        self._began = self._mark()
+        self._began, self._wall_ns = self._mark(), time.perf_counter_ns()
 
     def slept(self) -> int:
-        """ns since `begin`."""
+        """ns since `begin`; asking the system costs more than a short sleep is worth telling."""
+        if time.perf_counter_ns() - self._wall_ns < WORTH_ASKING_NS:
+            return 0
         return max(0, self._mark() - self._began)
 
     @staticmethod

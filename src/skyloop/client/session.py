@@ -8,12 +8,14 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
+import numpy as np
+
 import skyloop
 from skyloop.client.bundle import Bundle
 from skyloop.client.clocks import ExecutionTime, Source, source_of
-from skyloop.client.wire import LENGTH, MOST_FROM_SERVER, PROTOCOL, framed, unframed
+from skyloop.client.wire import LENGTH, MOST_FROM_CLIENT, MOST_FROM_SERVER, PROTOCOL, framed, unframed
 from skyloop.codec import info_from
-from skyloop.errors import LinkEnded, LinkError
+from skyloop.errors import CodecError, LinkEnded, LinkError
 from skyloop.streams import NS_PER_S, Rate, StreamInfo
 
 DEFAULT_PORT = 4700
@@ -65,6 +67,7 @@ class Session:
         self._pipe = Pipe(address, timeout)
         try:
             answer = self._pipe.hello(hello)
+            started_ns = int(answer["t_ns"])
             self.session: str = answer["session"]
             self.vehicle: str = answer["vehicle"]
             self.vehicles: list[str] = answer["vehicles"]
@@ -76,10 +79,13 @@ class Session:
                 name = self.full_name(stream)
                 self._spread[name] = Pipe(f"{address.rpartition(':')[0]}:{port}", timeout)
                 self._spread[name].hello({**hello, "session": self.session, "streams": [name]})
+        except (KeyError, TypeError, ValueError) as error:
+            self.close(bye=False)
+            raise LinkError(f"the hello of {address} lacks or misstates {error}; is it of another version?") from None
         except BaseException:
             self.close(bye=False)
             raise
-        time.go(answer["t_ns"])
+        time.go(started_ns)
 
     def now(self) -> int:
         """Execution time, ns."""
@@ -104,12 +110,12 @@ class Session:
             "want": None if want is None else list(want), "fresh": list(fresh), "until_ns": until_ns,
             "slept_ns": slept_ns,
         }  # fmt: skip
-        self._pipe.write(question)
-        answer = self._pipe.read()
-        while answer["type"] != "reply":
-            if answer["type"] == "end":
-                raise LinkEnded(str(answer.get("why", "the flight is over")))
-            answer = self._pipe.read()
+        try:
+            self._pipe.write(question)
+        except CodecError:
+            self._time.go(et_ns)  # nothing was asked: the software goes on, with what cannot be sent
+            raise
+        answer = self._answer("reply")
         try:
             for name, (_, _, _, record) in answer["messages"].items():
                 self._latest[name] = record
@@ -130,12 +136,25 @@ class Session:
         self._time.go(bundle.t_ns)
         return bundle
 
+    def _answer(self, kind: str) -> dict[str, Any]:
+        """To the last question; older ones may come late, after a timeout."""
+        while (answer := self._pipe.read())["type"] != kind or answer.get("number") != self._number:
+            if why := _why_over(answer):
+                raise LinkEnded(why)
+        return answer
+
     def send(self, *items: Any) -> Bundle:
         return self.ask(*items)
 
     def sleep_until(self, t_ns: int) -> Bundle:
         """The only way to sleep that the simulator knows of."""
         return self.ask(until_ns=t_ns)
+
+    def ping(self) -> None:
+        """A round trip of the link alone, whatever the simulator is busy with."""
+        self._number += 1
+        self._pipe.write({"type": "ping", "number": self._number})
+        self._answer("pong")
 
     def progress(self) -> None:
         """Tell how far execution time has come, so that the simulator may follow during a long computation."""
@@ -153,17 +172,21 @@ class Session:
         self.close(bye=kind is None)
 
 
+def _why_over(answer: dict[str, Any]) -> str:
+    return str(answer.get("why", "the flight is over")) if answer["type"] in ("end", "refused") else ""
+
+
 class Pipe:
-    """One connection: whole messages out and in, blocking."""
+    """One connection: whole messages out and in, blocking. After a failure it is of no more use."""
 
     def __init__(self, address: str, timeout: float | None) -> None:
         host, _, port = address.rpartition(":")
-        if not host or not port.isdecimal():
+        if not host or not port.isdecimal() or int(port) > 0xFFFF:
             raise LinkError(f"'{address}' is no address; give host:port, such as 127.0.0.1:{DEFAULT_PORT}")
         self._name = address
         try:
             self._socket = socket.create_connection((host, int(port)), timeout=timeout)
-        except OSError as error:
+        except (OSError, UnicodeError) as error:
             raise LinkError(f"cannot reach a simulator at {address}: {error}; is `skyloop loop` running?") from None
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
@@ -176,7 +199,18 @@ class Pipe:
         return answer
 
     def write(self, message: dict[str, Any]) -> None:
-        self._guarded(self._socket.sendall, b"".join(framed(message)))
+        data = b"".join(framed(message))
+        if len(data) > MOST_FROM_CLIENT:
+            raise CodecError(f"a message of {len(data)} bytes is more than the {MOST_FROM_CLIENT} a simulator takes")
+        try:
+            self._guarded(self._socket.sendall, data)
+        except LinkEnded as error:
+            # sent away before it asked: the last that came in says why
+            why = ""
+            with suppress(LinkError):
+                while not why:
+                    why = _why_over(self.read())
+            raise (LinkEnded(why) if why else error) from None
 
     def read(self) -> dict[str, Any]:
         (length,) = LENGTH.unpack(self._take(LENGTH.size))
@@ -184,9 +218,10 @@ class Pipe:
             raise LinkError(f"{self._name} announces {length} bytes, more than a simulator ever sends")
         return unframed(self._take(length))
 
-    def _take(self, length: int) -> bytearray:
-        data = bytearray(length)
-        view = memoryview(data)
+    def _take(self, length: int) -> memoryview:
+        # not a bytearray: that one's pages are fresh from the system each time and cost more than the copy
+        data = np.empty(length, np.uint8).data
+        view = data
         while view:
             got = self._guarded(self._socket.recv_into, view, len(view), socket.MSG_WAITALL)
             if not got:
@@ -198,6 +233,7 @@ class Pipe:
         try:
             return act(*arguments)
         except TimeoutError:
+            self._socket.close()  # in the middle of something: what comes next could not be told from it
             raise LinkError(f"no answer from {self._name} in time") from None
         except OSError as error:
             raise LinkEnded(f"the link to {self._name} is broken: {error}") from None

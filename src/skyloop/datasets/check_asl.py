@@ -1,4 +1,4 @@
-"""Is an ASL folder (mav0) sound: every row has its file and every file its row, stamps as in the journal."""
+"""Is an ASL folder (mav0; mav1 of a second vehicle) sound: rows and files belong together, stamps are the journal's."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 import yaml
 
 from skyloop.datasets.check_journal import Finding, Journal, Severity, named
+from skyloop.recording.euroc import read_sensor_yaml
 from skyloop.recording.manifest import PARTIAL
 from skyloop.recording.recording import Recording
 from skyloop.streams import Rate
@@ -67,8 +68,13 @@ def read_sensor(folder: Path) -> AslSensor:
     return sensor
 
 
-def check_asl(mav0: Path, recording: Recording | None, journal: Journal, marked: bool) -> list[Finding]:
-    """`marked`: it is said to hold every whole group; otherwise it may lag behind the journal, not contradict it."""
+def check_asl(
+    mav0: Path, recording: Recording | None, journal: Journal, marked: bool, vehicle: str = ""
+) -> list[Finding]:
+    """The folder of one vehicle of a recording, or of a sequence without one.
+
+    `marked`: it is said to hold every whole group; otherwise it may lag behind the journal, not contradict it.
+    """
     lag: Severity = "error" if marked else "warning"
     findings = []
     sensors = asl_sensors(mav0)
@@ -77,6 +83,8 @@ def check_asl(mav0: Path, recording: Recording | None, journal: Journal, marked:
     for sensor in sensors:
         where = sensor.folder.relative_to(mav0.parent).as_posix()
         if not (sensor.folder / "data.csv").is_file():
+            if recording is None and (sensor.folder / "data.ply").is_file():
+                continue  # EuRoC's pointcloud0: a scan of the room
             findings.append(Finding("data.csv is missing", where, lag))
             continue
         findings += [Finding(row, f"{where}/data.csv") for row in sensor.bad_rows]
@@ -85,7 +93,7 @@ def check_asl(mav0: Path, recording: Recording | None, journal: Journal, marked:
         rate, trouble = _rate_of(sensor.folder / "sensor.yaml")
         if trouble:
             findings.append(Finding(trouble, f"{where}/sensor.yaml"))
-        stream = _stream_of(sensor, recording, journal)
+        stream = _stream_of(sensor, recording, journal, vehicle)
         if stream is not None:
             findings += _against_journal(sensor, where, stream, journal, lag)
         elif rate is not None:
@@ -115,7 +123,7 @@ def _check_order(sensor: AslSensor, where: str) -> list[Finding]:
 def _rate_of(path: Path) -> tuple[Rate | None, str]:
     """What sensor.yaml says, and what is wrong with it."""
     try:
-        data: Any = yaml.safe_load(path.read_text(encoding="utf-8"))
+        data: Any = read_sensor_yaml(path)
     except FileNotFoundError:
         return None, "is missing"
     except (OSError, ValueError, yaml.YAMLError) as error:
@@ -133,18 +141,21 @@ def _rate_of(path: Path) -> tuple[Rate | None, str]:
     return Rate.from_hz(rate), ""
 
 
-def _stream_of(sensor: AslSensor, recording: Recording | None, journal: Journal) -> str | None:
-    """The stream a folder was written from: one of its sensor's, or else the one whose stamps it shares most."""
+def _stream_of(sensor: AslSensor, recording: Recording | None, journal: Journal, vehicle: str) -> str | None:
+    """The vehicle's stream a folder was written from: one of its sensor's, or else that whose stamps it shares most."""
     if recording is None or not journal.samples or not sensor.stamps:
         return None
-    own = [name for name in journal.samples if recording.sensor_name(name) == sensor.folder.name]
+    of_vehicle = [
+        name for name in journal.samples if name in recording.infos and recording.infos[name].vehicle == vehicle
+    ]
+    own = [name for name in of_vehicle if recording.sensor_name(name) == sensor.folder.name]
     rows = set(sensor.stamps)
 
     def shared(stream: str) -> tuple[int, int, bool]:
         stamps = {t_ns for _, t_ns, _ in journal.samples[stream]}
         return len(rows & stamps), -len(stamps), stream.startswith("truth/") != bool(own)
 
-    return max(own or journal.samples, key=shared)
+    return max(own or of_vehicle, key=shared, default=None)
 
 
 def _against_journal(sensor: AslSensor, where: str, stream: str, journal: Journal, lag: Severity) -> list[Finding]:

@@ -184,9 +184,9 @@ def _check_stamps(
 
 def _has_faults(recording: Recording, stream: str) -> bool:
     """Was the sensor told to leave samples out, or to be late?"""
-    sensor = recording.sensor_name(stream)
+    sensor, owner = recording.sensor_name(stream), recording.infos[stream].vehicle
     for vehicle in recording.facts.get("scenario", {}).get("vehicles", []):
-        if vehicle.get("name", recording.vehicle) == recording.vehicle:
+        if vehicle.get("name", recording.vehicle) == owner:
             return bool(vehicle.get("sensors", {}).get(sensor, {}).get("faults"))
     return False
 

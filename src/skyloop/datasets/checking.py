@@ -49,8 +49,9 @@ def check(folder: Path) -> list[Finding]:
             return [
                 Finding("is missing: nothing was recorded yet; `skyloop record --resume`", "recording.json", "warning")
             ]
-        if (folder / "mav0").is_dir():
-            return check_asl(folder / "mav0", None, Journal(), marked=True)
+        sequences = sorted(path for path in folder.glob("mav[0-9]*") if path.is_dir())
+        if sequences:
+            return [finding for path in sequences for finding in check_asl(path, None, Journal(), marked=True)]
     return _examine(open_recording(folder)).findings
 
 
@@ -62,7 +63,7 @@ def repair(folder: Path) -> list[str]:
     done = _clear(folder)
     before = _examine(recording)
     trouble = _why_not_rebuild(before)
-    if not trouble and (dropped := _drop_orphans(folder)):
+    if not trouble and (dropped := _drop_orphans(recording)):
         done += dropped
         before = _examine(recording)
     for name, why in before.wrong.items():
@@ -72,7 +73,7 @@ def repair(folder: Path) -> list[str]:
             in_place = FORMATS[name].grows and why == BEHIND
             _rebuild(recording, name, in_place)
             done.append(f"{name} was {'completed' if in_place else 'written anew'} from the journal: {why}")
-    manifest = write_manifest(folder, _distrusted(before, left=bool(trouble)))
+    manifest = write_manifest(folder, _distrusted(recording, before, left=bool(trouble)))
     if manifest != before.manifest:
         state = "complete" if manifest.complete else f"not complete: {manifest.groups} of {recording.n_groups} groups"
         done.append(f"{NAME} was written anew; the dataset is {state}")
@@ -112,7 +113,7 @@ def _examine(recording: Recording) -> _Examined:
     for name, what in different.items():
         findings.append(Finding(what, name, "warning" if what == NOT_LISTED else "error"))
     wrong = {}
-    for name in _expected_formats(folder):
+    for name in _expected_formats(recording):
         of_format, why = _check_format(recording, name, journal, different)
         findings += of_format
         if why:
@@ -120,8 +121,14 @@ def _examine(recording: Recording) -> _Examined:
     return _Examined(findings, journal, manifest, different, wrong)
 
 
-def _expected_formats(folder: Path) -> list[str]:
+def _outputs(recording: Recording, name: str) -> list[Path]:
+    """The folders of a format that there may be, by vehicle."""
+    return [recording.folder / output for output in FORMATS[name].outputs(len(recording.vehicles))]
+
+
+def _expected_formats(recording: Recording) -> list[str]:
     """Those planned, those said to be whole and those that lie there."""
+    folder = recording.folder
     planned: list[str] = []
     if (folder / "plan.json").exists():
         try:
@@ -130,7 +137,9 @@ def _expected_formats(folder: Path) -> list[str]:
             raise DatasetError(f"'{folder / 'plan.json'}' cannot be read: {error}; record anew") from None
     marks = whole_formats(folder)
     return [
-        name for name, kind in FORMATS.items() if name in planned or name in marks or (folder / kind.output).exists()
+        name
+        for name in FORMATS
+        if name in planned or name in marks or any(path.exists() for path in _outputs(recording, name))
     ]
 
 
@@ -139,21 +148,16 @@ def _check_format(
 ) -> tuple[list[Finding], str]:
     """Findings, and why the format has to be written anew, if it has to."""
     kind = FORMATS[name]
-    output = recording.folder / kind.output
+    outputs = _outputs(recording, name)
     groups = whole_formats(recording.folder).get(name)
-    changed = [
-        path
-        for path, what in different.items()
-        if what != NOT_LISTED and (path == kind.output or path.startswith(f"{kind.output}/"))
-    ]
+    names = [output.name for output in outputs]
+    changed = [path for path, what in different.items() if what != NOT_LISTED and path.split("/")[0] in names]
     marked = groups is not None and groups >= journal.sound_groups
-    if not output.exists():
+    if not any(output.exists() for output in outputs):
         severity = "error" if groups is not None else "warning"
         what = "is gone" if groups is not None else "is not written yet"
         return [Finding(f"{name} {what}; `skyloop check --repair` writes it", kind.output, severity)], f"it {what}"  # type: ignore[arg-type]
-    findings = []
-    if kind.output == "mav0":
-        findings = check_asl(output, recording, journal, marked)
+    findings = _check_all_asl(recording, journal, marked) if kind.output == "mav0" else []
     if any(finding.severity == "error" for finding in findings):
         return findings, "it is not what the journal holds"
     if changed:
@@ -164,6 +168,18 @@ def _check_format(
         findings.append(Finding(what, kind.output, "warning" if kind.grows else "error"))
         return findings, BEHIND
     return findings, ""
+
+
+def _check_all_asl(recording: Recording, journal: Journal, marked: bool) -> list[Finding]:
+    """Every vehicle's folder."""
+    findings = []
+    for vehicle, output in zip(recording.vehicles, _outputs(recording, "asl"), strict=True):
+        if output.is_dir():
+            findings += check_asl(output, recording, journal, marked, vehicle)
+        else:
+            what = f"the folder of '{vehicle}' is missing; `skyloop check --repair` writes it"
+            findings.append(Finding(what, output.name, "error" if marked else "warning"))
+    return findings
 
 
 def _clear(folder: Path) -> list[str]:
@@ -180,17 +196,16 @@ def _clear(folder: Path) -> list[str]:
     return done
 
 
-def _drop_orphans(folder: Path) -> list[str]:
-    """Remove files of mav0 that no row names; their samples are in the journal."""
+def _drop_orphans(recording: Recording) -> list[str]:
+    """Remove files of ASL that no row names; their samples are in the journal."""
     done = []
-    mav0 = folder / "mav0"
-    for sensor in asl_sensors(mav0) if mav0.is_dir() else []:
+    for sensor in (s for output in _outputs(recording, "asl") if output.is_dir() for s in asl_sensors(output)):
         orphans = sensor.orphans() if (sensor.folder / "data.csv").is_file() else []
         for path in orphans:
             path.unlink()
         if orphans:
             names = named(f"{len(orphans)} files without a row", [path.name for path in orphans])
-            done.append(f"removed from {sensor.folder.relative_to(folder).as_posix()}/data {names}")
+            done.append(f"removed from {sensor.folder.relative_to(recording.folder).as_posix()}/data {names}")
     return done
 
 
@@ -198,9 +213,7 @@ def _rebuild(recording: Recording, name: str, in_place: bool) -> None:
     """Go on where a growing format stopped; otherwise make it anew aside, and only then replace the old."""
     if in_place:
         Exporter(recording.folder, (name,)).finish()
-        journal = check_journal(recording)
-        output = recording.folder / FORMATS[name].output
-        if FORMATS[name].output != "mav0" or not check_asl(output, recording, journal, marked=True):
+        if FORMATS[name].output != "mav0" or not _check_all_asl(recording, check_journal(recording), marked=True):
             return
     # within a folder of the same name, as some formats write it down
     aside = recording.folder / REBUILD / recording.folder.resolve().name
@@ -211,22 +224,19 @@ def _rebuild(recording: Recording, name: str, in_place: bool) -> None:
             (aside / needed).symlink_to((recording.folder / needed).resolve())
     exporter = Exporter(aside, (name,))
     exporter.finish()
-    output = recording.folder / FORMATS[name].output
-    old = output.with_name(f"{output.name}.old{PARTIAL}")
-    if output.exists():
-        output.replace(old)
-    (aside / FORMATS[name].output).replace(output)
+    # mav0 last: it says how far ASL is
+    for output in reversed(_outputs(recording, name)):
+        if output.exists():
+            output.replace(output.with_name(f"{output.name}.old{PARTIAL}"))
+        if (aside / output.name).exists():
+            (aside / output.name).replace(output)
     exporter.mark_whole(recording.folder)
-    if old.is_dir():
-        shutil.rmtree(old)
-    else:
-        old.unlink(missing_ok=True)
-    shutil.rmtree(recording.folder / REBUILD)
+    _clear(recording.folder)
 
 
-def _distrusted(before: _Examined, left: bool) -> dict[str, Entry]:
+def _distrusted(recording: Recording, before: _Examined, left: bool) -> dict[str, Entry]:
     """What cannot be made anew and is not as listed stays listed as it was: a new manifest must not bless it."""
-    outputs = tuple(kind.output for kind in FORMATS.values())
+    outputs = {path.name for name in FORMATS for path in _outputs(recording, name)}
     if before.manifest is None:
         return {}
     return {

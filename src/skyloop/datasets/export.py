@@ -11,6 +11,7 @@ from typing import Any
 
 from skyloop.errors import unknown_name
 from skyloop.recording.files import write_whole
+from skyloop.recording.formats.each_vehicle import EachVehicle
 from skyloop.recording.formats.registry import FORMATS
 from skyloop.recording.manifest import write_manifest
 from skyloop.recording.recording import open_recording
@@ -72,7 +73,9 @@ class Exporter:
         began = time.perf_counter()
         if name not in self._growing:
             module, kind = FORMATS[name].writer.split(":")
-            writer = getattr(importlib.import_module(module), kind)(open_recording(self._folder))
+            make = getattr(importlib.import_module(module), kind)
+            recording = open_recording(self._folder)
+            writer = EachVehicle(make, recording) if FORMATS[name].one_vehicle else make(recording)
             self._growing[name], self._next[name] = writer, writer.first_group
             self._unmark(name)
         recording = open_recording(self._folder)
@@ -82,14 +85,15 @@ class Exporter:
         self.seconds[name] += time.perf_counter() - began
 
 
-def export(folder: Path, formats: tuple[str, ...]) -> dict[str, tuple[float, Path]]:
+def export(folder: Path, formats: tuple[str, ...]) -> dict[str, tuple[float, list[Path]]]:
     """Write formats anew from what is whole of the journal; returns what each cost, s, and where it is."""
     exporter = Exporter(folder, formats)
-    for name in formats:
-        output = folder / FORMATS[name].output
+    n_vehicles = len(open_recording(folder).vehicles)
+    outputs = {name: [folder / output for output in FORMATS[name].outputs(n_vehicles)] for name in formats}
+    for output in (path for paths in outputs.values() for path in paths):
         if output.is_dir():
             shutil.rmtree(output)
         output.unlink(missing_ok=True)
     exporter.finish()
     write_manifest(folder)
-    return {name: (exporter.seconds[name], folder / FORMATS[name].output) for name in formats}
+    return {name: (exporter.seconds[name], [path for path in outputs[name] if path.exists()]) for name in formats}

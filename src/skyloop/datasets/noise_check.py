@@ -48,18 +48,21 @@ class NoiseCheck:
 
     def __init__(self, recording: Recording) -> None:
         self._recording = recording
-        self._states: dict[int, VehicleState] = {}
+        self._states: dict[str, dict[int, VehicleState]] = {}
+        """By vehicle and stamp."""
         self._imu: dict[str, dict[int, ImuSample]] = {}
         self._bias: dict[str, dict[int, Any]] = {}
         self._fixes: dict[str, list[GnssFix]] = {}
-        self._truth: dict[int, tuple[str, NDArray[np.float32]]] = {}
+        self._truth: dict[str, tuple[int, str, NDArray[np.float32]]] = {}
+        """By vehicle: stamp, stream and depth of the last."""
         self._depth: dict[str, _DepthBins] = {}
         self._pending: dict[str, DepthImage] = {}
 
     def add(self, message: Message) -> None:
         data, stream = message.data, message.stream
-        if isinstance(data, VehicleState) and stream == f"truth/{self._recording.vehicle}":
-            self._states[data.t_ns] = data
+        vehicle = vehicle_of(stream)
+        if isinstance(data, VehicleState) and stream == f"truth/{vehicle}":
+            self._states.setdefault(vehicle, {})[data.t_ns] = data
         elif isinstance(data, ImuSample):
             self._imu.setdefault(stream, {})[data.t_ns] = data
         elif type(data).__name__ == "ImuBias":
@@ -67,11 +70,12 @@ class NoiseCheck:
         elif isinstance(data, GnssFix) and data.fix_type == 3:
             self._fixes.setdefault(stream, []).append(data)
         elif isinstance(data, ImageTruth) and data.depth is not None:
-            self._truth = {data.t_ns: (stream, data.depth)}
+            self._truth[vehicle] = data.t_ns, stream, data.depth
             for other in [name for name, image in self._pending.items() if image.t_ns == data.t_ns]:
-                self._compare_depth(other, self._pending.pop(other))
+                if vehicle_of(other) == vehicle:
+                    self._compare_depth(other, self._pending.pop(other))
         elif isinstance(data, DepthImage):
-            if data.t_ns in self._truth:
+            if vehicle in self._truth and self._truth[vehicle][0] == data.t_ns:
                 self._compare_depth(stream, data)
             else:
                 self._pending[stream] = data
@@ -89,14 +93,14 @@ class NoiseCheck:
     def _imu_rows(self, stream: str) -> list[NoiseRow]:
         """What is left of a sample after truth and true bias is white, but for the rounding to digits."""
         info = self._recording.infos[stream]
-        samples, biases = self._imu[stream], self._bias.get(stream, {})
-        stamps = [t_ns for t_ns in samples if t_ns in self._states and t_ns in biases]
+        samples, biases, states = self._imu[stream], self._bias.get(stream, {}), self._states.get(info.vehicle, {})
+        stamps = [t_ns for t_ns in samples if t_ns in states and t_ns in biases]
         if len(stamps) < 10 or info.rate is None:
             return []
         up = np.array([0.0, 0.0, Earth(_earth(self._recording)).gravity])
         left: dict[str, list[Array]] = {"gyro": [], "accel": []}
         for t_ns in stamps:
-            state, sample, bias = self._states[t_ns], samples[t_ns], biases[t_ns]
+            state, sample, bias = states[t_ns], samples[t_ns], biases[t_ns]
             w, arm = state.angular_velocity_body, info.mount.position
             swing = np.cross(state.angular_acceleration_body, arm) + np.cross(w, np.cross(w, arm))
             force = rotate_inverse(state.quat_wxyz, state.acceleration_world + up) + swing
@@ -115,14 +119,15 @@ class NoiseCheck:
     def _gnss_rows(self, stream: str) -> list[NoiseRow]:
         """Errors wander over minutes, so it is their change from fix to fix that a short flight can tell."""
         info = self._recording.infos[stream]
-        fixes = [fix for fix in self._fixes[stream] if fix.t_ns in self._states]
+        states = self._states.get(info.vehicle, {})
+        fixes = [fix for fix in self._fixes[stream] if fix.t_ns in states]
         if len(fixes) < 6 or info.rate is None:
             return []
         earth = _earth(self._recording)
         place = LocalFrame(GeoPoint(earth.latitude_deg, earth.longitude_deg, earth.altitude))
         errors = []
         for fix in fixes:
-            state = self._states[fix.t_ns]
+            state = states[fix.t_ns]
             at = state.position + rotate(state.quat_wxyz, info.mount.position)
             geodetic = [fix.latitude_deg, fix.longitude_deg, fix.altitude]
             errors.append(place.enu_from_geodetic_array(geodetic) - at)
@@ -143,13 +148,17 @@ class NoiseCheck:
 
     def _compare_depth(self, stream: str, image: DepthImage) -> None:
         """Where the depth camera looks through the same lens from the same place as the camera with the truth."""
-        source, truth = self._truth[image.t_ns]
+        _, source, truth = self._truth[vehicle_of(stream)]
         ours, theirs = self._recording.infos[stream], self._recording.infos[source]
         same = all(ours.details.get(name) == theirs.details.get(name) for name in ("fx", "fy", "cx", "cy"))
         same &= np.array_equal(ours.mount.position, theirs.mount.position)
         same &= np.array_equal(ours.mount.quat_wxyz, theirs.mount.quat_wxyz)
         if same and image.depth.shape == truth.shape and not theirs.details.get("distortion"):
             self._depth.setdefault(stream, _DepthBins(stream, ours.details)).add(image.depth, truth)
+
+
+def vehicle_of(stream: str) -> str:
+    return stream.removeprefix("truth/").split("/")[0]
 
 
 class _DepthBins:

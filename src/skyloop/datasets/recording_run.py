@@ -99,8 +99,9 @@ def plan_recording(
 def check_rates(scenario: Scenario, rate_hz: float) -> None:
     """A frame is what the cameras see at an instant: one of them at least must look at the frames' rate."""
     rates = {
-        name: Rate.from_hz(sensor.rate_hz)
-        for name, sensor in scenario.vehicles[0].sensors.items()
+        f"{vehicle.name}/{name}": Rate.from_hz(sensor.rate_hz)
+        for vehicle in scenario.vehicles
+        for name, sensor in vehicle.sensors.items()
         if sensor.kind in ("camera", "depth_camera", "lidar", "radar")
     }
     if rates and Rate.from_hz(rate_hz) not in rates.values():

@@ -16,6 +16,7 @@ from skyloop.datasets.check_journal import Finding
 from skyloop.datasets.checking import check
 from skyloop.datasets.export import whole_formats
 from skyloop.datasets.noise_check import NoiseCheck, NoiseRow
+from skyloop.datasets.report_labels import LEAST_SHARE, Found, labels_section
 from skyloop.datasets.report_parts import (
     Cell,
     boxed,
@@ -34,7 +35,7 @@ from skyloop.errors import DatasetError, SkyloopError
 from skyloop.messages import CameraImage, ImageTruth, Label, LidarScan, Message, RadarScan, VehicleState
 from skyloop.perception.radar_processing.processor import RadarProcessor
 from skyloop.recording.files import write_whole
-from skyloop.recording.pictures import LIDAR_REACH, PAINTERS
+from skyloop.recording.pictures import LIDAR_REACH, PAINTERS, id_picture, scan_picture
 from skyloop.recording.recording import Recording, open_recording
 from skyloop.streams import NS_PER_S
 
@@ -42,6 +43,15 @@ NAME = "report.html"
 SHEET, SHEET_PX = 12, 360
 """Images of the contact sheet, and their width."""
 MOST_FINDINGS = 40
+NOTES = {
+    "DepthImage /depth": "Depth is on a logarithmic scale: 0.3 m is red, 60 m and beyond dark blue, black no value.",
+    "/normals": "Normals: east is red, north green, up blue.",
+    "LidarScan": "LiDAR is seen from above, forward up, rings 10 m apart; low is blue, high is yellow.",
+    "RadarScan": "Radar is after its clutter is removed: range upwards, receding to the right, bright is strong.",
+}
+"""What pictures mean, by the record or the part of a truth they are of."""
+TRACKS = ("-", "--", ":", "-.")
+"""Lines of the vehicles in turn."""
 MOST_TOLERANCE = 0.5
 """Beyond which a measured noise says nothing."""
 
@@ -51,11 +61,11 @@ class _Survey:
     """What one reading of the journal gathers."""
 
     stamps: dict[str, list[int]] = field(default_factory=dict)
-    track: list[tuple[float, ...]] = field(default_factory=list)
-    """s, then m east, north, up, then m/s."""
-    sheet: list[tuple[int, NDArray[np.uint8], tuple[Label, ...]]] = field(default_factory=list)
-    labels: list[tuple[int, Label]] = field(default_factory=list)
-    """With the stamp of their image."""
+    tracks: dict[str, list[tuple[float, ...]]] = field(default_factory=dict)
+    """By vehicle: s, then m east, north, up, then m/s."""
+    sheet: list[tuple[str, int, NDArray[np.uint8], tuple[Label, ...]]] = field(default_factory=list)
+    """Camera, stamp, colour, labels."""
+    labels: list[Found] = field(default_factory=list)
     pixels: NDArray[np.int64] = field(default_factory=lambda: np.zeros(256, np.int64))
     """Of each semantic class."""
     samples: dict[str, Message] = field(default_factory=dict)
@@ -74,7 +84,7 @@ def write_report(folder: Path) -> Path:
     facts = recording.facts
     scenario = facts.get("scenario", {})
     world = scenario.get("world", {}).get("name") or scenario.get("world", {}).get("file") or "?"
-    cameras = recording.streams_of("CameraImage")
+    cameras = [stream for stream in recording.streams_of("CameraImage") if recording.infos[stream].vehicle]
     frames = max((len(survey.stamps.get(stream, ())) for stream in cameras), default=0)
     lead = f"{frames or facts['frames']} frames at {facts['rate_hz']:g} Hz in the world '{world}', seed {facts['seed']}"
     if recording.whole_groups() < recording.n_groups:
@@ -85,7 +95,7 @@ def write_report(folder: Path) -> Path:
         _one_instant(recording, survey),
         _flight(survey),
         _streams(recording, survey),
-        _labels(recording, survey),
+        labels_section(survey.labels, survey.pixels, recording.classes),
         _noise(survey.noise),
         _provenance(recording),
     ]
@@ -96,45 +106,53 @@ def write_report(folder: Path) -> Path:
 
 def _survey(recording: Recording) -> _Survey:
     survey, noise = _Survey(), NoiseCheck(recording)
-    camera, truth = _camera_with_truth(recording)
-    stamps = [message.t_ns for message in recording.messages({camera})] if camera else []
-    chosen = {stamps[round(k)] for k in np.linspace(0, len(stamps) - 1, min(SHEET, len(stamps)))} if stamps else set()
-    middle = stamps[len(stamps) // 2] if stamps else 0
-    images: dict[int, NDArray[np.uint8]] = {}
-    labels: dict[int, tuple[Label, ...]] = {}
+    cameras = _sheet_cameras(recording)
+    stamps: dict[str, list[int]] = {camera: [] for camera in cameras}
+    for message in recording.messages(cameras):
+        stamps[message.stream].append(message.t_ns)
+    middle = next((taken[len(taken) // 2] for taken in stamps.values() if taken), 0)
+    chosen = set()
+    for camera, taken in stamps.items():
+        count = min(max(SHEET // len(cameras), 4), len(taken))
+        chosen |= {(camera, taken[round(k)]) for k in np.linspace(0, len(taken) - 1, count)}
+    images: dict[tuple[str, int], NDArray[np.uint8]] = {}
+    labels: dict[tuple[str, int], tuple[Label, ...]] = {}
     for message in recording.messages():
         survey.stamps.setdefault(message.stream, []).append(message.t_ns)
         noise.add(message)
         data = message.data
-        if isinstance(data, VehicleState) and message.stream == f"truth/{recording.vehicle}":
+        if isinstance(data, VehicleState) and message.stream.startswith("truth/"):
             speed = float(np.linalg.norm(data.velocity_world))
-            survey.track.append((message.t_ns / NS_PER_S, *data.position.tolist(), speed))
+            track = survey.tracks.setdefault(message.stream.removeprefix("truth/"), [])
+            track.append((message.t_ns / NS_PER_S, *data.position.tolist(), speed))
+        place = message.stream.removeprefix("truth/"), message.t_ns
         if isinstance(data, ImageTruth):
-            survey.labels += [(message.t_ns, label) for label in data.labels]
+            survey.labels += [(place, label) for label in data.labels]
             if data.classes is not None:
                 survey.pixels += np.bincount(data.classes.ravel(), minlength=256)
-        if message.t_ns in chosen and message.stream in (camera, truth):
-            if isinstance(data, CameraImage):
-                images[message.t_ns] = data.colour
-            else:
-                labels[message.t_ns] = data.labels
+            if place in chosen:
+                labels[place] = data.labels
+        if place in chosen and isinstance(data, CameraImage):
+            images[place] = data.colour
         if message.t_ns <= middle and type(data).__name__ in PAINTERS:
             survey.samples[message.stream] = message
             if isinstance(data, RadarScan):
                 survey.radar.setdefault(message.stream, []).append(data)
                 del survey.radar[message.stream][:-10]
-    survey.sheet = [(t_ns, images[t_ns], labels.get(t_ns, ())) for t_ns in sorted(images)]
+    places = sorted(images, key=lambda place: (cameras.index(place[0]), place[1]))
+    survey.sheet = [(*place, images[place], labels.get(place, ())) for place in places]
     survey.noise = noise.rows()
     return survey
 
 
-def _camera_with_truth(recording: Recording) -> tuple[str, str]:
-    """The camera whose truth has labels; otherwise the first."""
-    cameras = recording.streams_of("CameraImage")
-    for camera in cameras:
-        if f"truth/{camera}" in recording.infos:
-            return camera, f"truth/{camera}"
-    return (cameras[0] if cameras else ""), ""
+def _sheet_cameras(recording: Recording) -> list[str]:
+    """Of each vehicle the first camera whose truth is known, otherwise the first."""
+    out = []
+    for vehicle in recording.vehicles:
+        cameras = [name for name in recording.streams_of("CameraImage") if recording.infos[name].vehicle == vehicle]
+        known = [camera for camera in cameras if f"truth/{camera}" in recording.infos]
+        out += (known or cameras)[:1]
+    return out
 
 
 def _findings(findings: list[Finding]) -> str:
@@ -156,15 +174,16 @@ def _sheet(survey: _Survey) -> str:
         return ""
     colours = class_colours(label.class_name for _, label in survey.labels)
     tiles = []
-    for t_ns, image, labels in survey.sheet:
+    for camera, t_ns, image, labels in survey.sheet:
         count = f", {len(labels)} labelled" if labels else ""
-        tiles.append(figure(jpeg(boxed(image, labels, colours, SHEET_PX)), f"{t_ns / NS_PER_S:.2f} s{count}"))
-    return section("Images", f'<div class="grid">{"".join(tiles)}</div>' + (key_of(colours) if colours else ""))
+        caption = f"{camera}, {t_ns / NS_PER_S:.2f} s{count}"
+        tiles.append(figure(jpeg(boxed(image, labels, colours, SHEET_PX)), caption))
+    return section("Images", f'<div class="grid">{"".join(tiles)}</div>' + key_of(colours))
 
 
 def _one_instant(recording: Recording, survey: _Survey) -> str:
     """What every sensor one can look at showed at the middle."""
-    tiles = []
+    tiles, shown = [], set[str]()
     for stream in recording.infos:
         message = survey.samples.get(stream)
         if message is None:
@@ -173,7 +192,8 @@ def _one_instant(recording: Recording, survey: _Survey) -> str:
         if isinstance(message.data, RadarScan):
             pictures = _radar_pictures(recording, survey, stream) or pictures
         if isinstance(message.data, LidarScan):
-            pictures = {"": _closer(pictures[""], message.data)}
+            pictures = {"": _closer(message.data)}
+        shown |= {type(message.data).__name__, *pictures}
         for suffix, picture in pictures.items():
             photo = isinstance(message.data, CameraImage) or suffix == "/normals"
             tiles.append(
@@ -181,11 +201,18 @@ def _one_instant(recording: Recording, survey: _Survey) -> str:
             )
     if not tiles:
         return ""
-    note = (
-        "Depth: near is red, far is blue, black has no value. LiDAR from above, forward up, rings 10 m apart, colour "
-        "is height. Radar after its clutter is removed: nearest below, receding to the right, bright is strong."
-    )
-    return section("One instant, every sensor", f'<div class="grid">{"".join(tiles)}</div>', note)
+    note = " ".join(text for kinds, text in NOTES.items() if shown & set(kinds.split()))
+    body = f'<div class="grid">{"".join(tiles)}</div>{_classes_key(recording, survey)}'
+    return section("One instant, every sensor", body, note)
+
+
+def _classes_key(recording: Recording, survey: _Survey) -> str:
+    """Colours of the classes pictures, of the classes one can find in them."""
+    truths = [message.data.classes for message in survey.samples.values() if isinstance(message.data, ImageTruth)]
+    counts = sum((np.bincount(each.ravel(), minlength=256) for each in truths if each is not None), np.zeros(256, int))
+    seen = [k for k in np.flatnonzero(counts > LEAST_SHARE * counts.sum()).tolist() if k < len(recording.classes)]
+    tints = id_picture(np.array(seen, int)).tolist() if seen else []
+    return key_of({recording.classes[k]: f"rgb({r},{g},{b})" for k, (r, g, b) in zip(seen, tints, strict=True)})
 
 
 def _radar_pictures(recording: Recording, survey: _Survey, stream: str) -> dict[str, Any]:
@@ -199,8 +226,16 @@ def _radar_pictures(recording: Recording, survey: _Survey, stream: str) -> dict[
     return {" as range over speed": PAINTERS["RangeDopplerImage"](image)[""]}
 
 
-def _closer(picture: NDArray[np.uint8], scan: LidarScan) -> NDArray[np.uint8]:
-    """The middle of a scan's picture, where its points are, three times as large at most."""
+def _closer(scan: LidarScan) -> NDArray[np.uint8]:
+    """The middle of a scan's picture, where its points are, three times as large at most; dots one can see."""
+    points = np.array(scan.points)
+    if len(points):
+        low, high = np.quantile(points[:, 2], (0.02, 0.98))
+        # to the painter's span of heights but its darkest colours
+        points[:, 2] = np.interp(points[:, 2], [low, max(high, low + 1.0)], [-4.0, 8.0])
+    plain = scan_picture(points)
+    shifts = [(down, right) for down in (0, 1) for right in (0, 1)]
+    picture: NDArray[np.uint8] = np.maximum.reduce([np.roll(plain, shift, (0, 1)) for shift in shifts])
     middle = picture.shape[0] // 2
     away = np.hypot(scan.points[:, 0], scan.points[:, 1]) if len(scan.points) else np.array([LIDAR_REACH])
     half = int(np.clip(1.1 * np.quantile(away, 0.98) / LIDAR_REACH, 1 / 3, 1.0) * middle)
@@ -210,24 +245,31 @@ def _closer(picture: NDArray[np.uint8], scan: LidarScan) -> NDArray[np.uint8]:
 
 
 def _flight(survey: _Survey) -> str:
-    if len(survey.track) < 2:
+    tracks = {name: np.array(track).T for name, track in survey.tracks.items() if len(track) > 1}
+    if not tracks:
         return ""
-    t, east, north, up, speed = np.array(survey.track).T
-    flown = float(np.linalg.norm(np.diff([east, north, up], axis=1), axis=0).sum())
+    told = []
+    for name, (t, *place, _) in tracks.items():
+        flown = float(np.linalg.norm(np.diff(place, axis=1), axis=0).sum())
+        told.append(f"{name + ': ' if len(tracks) > 1 else ''}{flown:.1f} m in {t[-1] - t[0]:.2f} s.")
+
+    last = name
 
     def draw(above: Any, height: Any) -> None:
-        above.plot(east, north, color="#1f77b4")
-        above.plot(east[0], north[0], "o", color="#2a9d5c", label="first")
-        above.plot(east[-1], north[-1], "s", color="#d1495b", label="last")
+        for k, (name, (t, east, north, up, speed)) in enumerate(tracks.items()):
+            of, line = (f" of {name}", TRACKS[k % len(TRACKS)]) if len(tracks) > 1 else ("", "-")
+            above.plot(east, north, line, color="#1f77b4", label=name if of else None)
+            above.plot(east[0], north[0], "o", color="#2a9d5c", label="first" if name == last else None)
+            above.plot(east[-1], north[-1], "s", color="#d1495b", label="last" if name == last else None)
+            height.plot(t, up, line, color="#1f77b4", label=f"height{of}, m")
+            height.plot(t, speed, line, color="#e08e1b", label=f"speed{of}, m/s")
         above.set_aspect("equal", adjustable="datalim")
         above.set(title="from above", xlabel="east, m", ylabel="north, m")
         above.legend(loc="best", frameon=False)
-        height.plot(t, up, color="#1f77b4", label="height, m")
-        height.plot(t, speed, color="#e08e1b", label="speed, m/s")
         height.set(title="height and speed", xlabel="simulated time, s", ylim=(0.0, None))
         height.legend(loc="best", frameon=False)
 
-    return section("Flight", plot(draw, (10.6, 3.6), widths=(1.0, 1.4)), f"{flown:.1f} m in {t[-1] - t[0]:.2f} s.")
+    return section("Flight", plot(draw, (10.6, 3.6), widths=(1.0, 1.4)), " ".join(told))
 
 
 def _streams(recording: Recording, survey: _Survey) -> str:
@@ -242,71 +284,6 @@ def _streams(recording: Recording, survey: _Survey) -> str:
         rows.append((stream, info.message, wanted, measured, len(stamps), gaps, longest, info.latency_ns / 1e6))
     head = ("stream", "record", "Hz wanted", "Hz measured", "samples", "gaps", "longest step, ms", "latency, ms")
     return section("Streams", table(head, rows), "A gap is a step of more than one and a half periods.")
-
-
-def _labels(recording: Recording, survey: _Survey) -> str:
-    parts = []
-    if survey.labels:
-        colours = class_colours(label.class_name for _, label in survey.labels)
-        rows = [
-            _class_row(name, [(t, label) for t, label in survey.labels if label.class_name == name]) for name in colours
-        ]
-        head = (
-            "class", "labels", "things", "images", "median width, px", "median height, px", "median distance, m",
-            "over half hidden", "cut by the edge",
-        )  # fmt: skip
-        parts += [
-            table(head, rows),
-            plot(lambda *axes: _draw_labels(axes, survey, colours), columns=3, size=(10.6, 2.8)),
-        ]
-    total = int(survey.pixels.sum())
-    if total:
-        classes = recording.classes
-        order = np.argsort(-survey.pixels, kind="stable")
-        shares = [
-            f"{classes[k] if k < len(classes) else k} {survey.pixels[k] / total:.1%}"
-            for k in order.tolist()
-            if survey.pixels[k] > 0.0005 * total
-        ]
-        parts.append(f"<p>Pixels by class: {html.escape(', '.join(shares))}.</p>")
-    elif not survey.labels:
-        return ""
-    return section("Labels", "\n".join(parts) if survey.labels else "<p>No labelled things.</p>" + "".join(parts))
-
-
-def _class_row(name: str, found: list[tuple[int, Label]]) -> tuple[Any, ...]:
-    boxes = np.array([label.box_px for _, label in found])
-    return (
-        name,
-        len(found),
-        len({label.instance for _, label in found}),
-        len({t_ns for t_ns, _ in found}),
-        float(np.median(boxes[:, 2] - boxes[:, 0] + 1)),
-        float(np.median(boxes[:, 3] - boxes[:, 1] + 1)),
-        round(float(np.median([label.distance for _, label in found])), 1),
-        sum(label.occlusion > 0.5 for _, label in found),
-        sum(label.truncation > 0.0 for _, label in found),
-    )
-
-
-def _draw_labels(axes: Any, survey: _Survey, colours: dict[str, str]) -> None:
-    sizes, occlusions, sides = axes
-    for name, colour in colours.items():
-        labels = [label for _, label in survey.labels if label.class_name == name]
-        boxes = np.array([label.box_px for label in labels])
-        sizes.plot(
-            boxes[:, 2] - boxes[:, 0] + 1, boxes[:, 3] - boxes[:, 1] + 1, ".", color=colour, ms=4, alpha=0.6, label=name
-        )
-    kinds = [[label for _, label in survey.labels if label.class_name == name] for name in colours]
-    stack = {"stacked": True, "color": list(colours.values()), "rwidth": 0.9}
-    occlusions.hist([[label.occlusion for label in labels] for labels in kinds], bins=np.linspace(0, 1, 11), **stack)
-    farthest = max(label.distance for _, label in survey.labels)
-    sides.hist([[label.distance for label in labels] for labels in kinds], bins=np.linspace(0, farthest, 13), **stack)
-    sizes.set(title="box sizes", xlabel="width, px", ylabel="height, px", xlim=(0, None), ylim=(0, None))
-    occlusions.set(title="occlusion", xlabel="share hidden", ylabel="labels", xlim=(0, 1))
-    sides.set(title="distance", xlabel="m", ylabel="labels")
-    handles, names = sizes.get_legend_handles_labels()
-    occlusions.legend(handles, names, loc="upper right", frameon=False)
 
 
 def _noise(rows: list[NoiseRow]) -> str:
@@ -346,7 +323,7 @@ def _provenance(recording: Recording) -> str:
     rows = [
         ("scenario", facts.get("scenario", {}).get("name", "")),
         ("seed", str(facts["seed"])),
-        ("vehicle", recording.vehicle),
+        ("vehicle" if len(recording.vehicles) == 1 else "vehicles", ", ".join(recording.vehicles)),
         (
             "frames",
             f"{facts['frames']} at {facts['rate_hz']:g} Hz, in {recording.n_groups} groups of {facts['group_frames']}",

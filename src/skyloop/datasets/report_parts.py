@@ -28,9 +28,11 @@ th{text-align:left;color:#5a6872;font-weight:600}td,th{padding:3px 16px 3px 0;ve
 tr+tr td{border-top:1px solid #eef1f3}td.n,th.n{text-align:right}
 .grid{display:grid;grid-template-columns:repeat(auto-fill,minmax(250px,1fr));gap:10px}
 figure{margin:0}figure img{width:100%;display:block;border-radius:4px}figcaption{font-size:12.5px;color:#5a6872}
-.wide{max-width:100%}.ok{color:#20794a}.bad{color:#b3261e;font-weight:600}.warn{color:#9a6200}
+.wide{max-width:100%;display:block;margin:12px 0 0}section>p:last-child{margin-bottom:0}details{margin:12px 0 0}
+.ok{color:#20794a}.bad{color:#b3261e;font-weight:600}.warn{color:#9a6200}
 .note{color:#5a6872;font-size:13px;margin:8px 0 0}pre{font-size:12px;overflow-x:auto;background:#f4f6f8;padding:10px}
-.key{display:inline-block;width:10px;height:10px;border-radius:2px;margin:0 5px 0 12px}
+.key{display:inline-block;width:10px;height:10px;border-radius:2px;margin:0 5px 0 0}
+.named{margin-right:14px;white-space:nowrap}
 """
 
 
@@ -154,6 +156,7 @@ def boxed(image: NDArray[np.uint8], labels: Sequence[Label], colours: dict[str, 
 def key_of(colours: dict[str, str]) -> str:
     """What colour stands for which class."""
     spots = (
-        f'<span class="key" style="background:{tint}"></span>{html.escape(name)}' for name, tint in colours.items()
+        f'<span class="named"><span class="key" style="background:{tint}"></span>{html.escape(name)}</span>'
+        for name, tint in colours.items()
     )
-    return f'<p class="note">{"".join(spots)}</p>'
+    return f'<p class="note">{" ".join(spots)}</p>' if colours else ""

@@ -17,6 +17,15 @@ from skyloop.recording.recording import Recording, open_recording
 TIMELINE = "sim_time"
 TRACK = "world/track"
 JPEG_QUALITY = 85
+TRACK_COLOURS = ([31, 119, 180], [224, 142, 27], [42, 157, 92], [209, 73, 91])
+"""Of the vehicles in turn."""
+AXIS_COLOURS = [[214, 72, 72], [74, 170, 90], [70, 120, 220]]
+CURVES: dict[str, tuple[tuple[str, ...], tuple[str, ...] | str]] = {
+    "ImuSample": (("angular_velocity", "specific_force"), "xyz"),
+    "GnssFix": (("velocity",), ("east", "north", "up")),
+    "MagnetometerSample": (("microtesla",), "xyz"),
+}
+"""Of records with curves of three axes: where they lie below the sensor, and the names of the axes."""
 
 
 def view(folder: Path, save: Path | None = None) -> int:
@@ -58,14 +67,21 @@ def entity_of(recording: Recording, stream: str) -> str:
     """Where a stream lies in the viewer's tree."""
     info = recording.infos[stream]
     sensor = recording.sensor_name(stream)
-    body = f"world/{info.vehicle or recording.vehicle}"
+    if not info.vehicle:
+        return f"observers/{stream.split('/')[-1]}/image" if info.message == "CameraImage" else f"plots/{stream}"
+    body = f"world/{info.vehicle}"
     if info.message in ("CameraImage", "ImageTruth", "DepthImage"):
         return f"{body}/{sensor}/image"
     if info.message == "LidarScan":
         return f"{body}/{sensor}"
     if info.message == "VehicleState":
         return body
-    return f"plots/{sensor}"
+    return f"{plots_of(recording, stream)}/{sensor}"
+
+
+def plots_of(recording: Recording, stream: str) -> str:
+    """Where the curves of a stream's vehicle lie."""
+    return f"plots/{recording.infos[stream].vehicle}" if len(recording.vehicles) > 1 else "plots"
 
 
 class _Logger:
@@ -73,6 +89,8 @@ class _Logger:
 
     def __init__(self, recording: Recording, rr: Any, stream: Any) -> None:
         self._recording, self._rr, self._stream = recording, rr, stream
+        self._plots = ""
+        """Where curves of the present message's vehicle go."""
         self._ways: dict[str, Callable[[str, Any], None]] = {
             "VehicleState": self._state,
             "CameraImage": self._image,
@@ -100,12 +118,18 @@ class _Logger:
         self._put("world", rr.ViewCoordinates.RIGHT_HAND_Z_UP, static=True)
         classes = [(number, name) for number, name in enumerate(recording.classes)]
         self._put("world", rr.AnnotationContext(classes), static=True)
-        truth = f"truth/{recording.vehicle}"
-        track = [message.data.position for message in recording.messages({truth})]
-        if track:
-            self._put(TRACK, rr.LineStrips3D([np.array(track)], colors=[[31, 119, 180]]), static=True)
+        tracks: dict[str, list[Any]] = {}
+        for message in recording.messages({f"truth/{vehicle}" for vehicle in recording.vehicles}):
+            tracks.setdefault(message.stream, []).append(message.data.position)
+        if tracks:
+            colours = [TRACK_COLOURS[k % len(TRACK_COLOURS)] for k in range(len(tracks))]
+            strips = [np.array(track) for track in tracks.values()]
+            self._put(TRACK, rr.LineStrips3D(strips, colors=colours), static=True)
         for name, info in recording.infos.items():
             entity = entity_of(recording, name)
+            parts, axes = CURVES.get(info.message, ((), ""))
+            for part in parts:
+                self._put(f"{entity}/{part}", rr.SeriesLines(names=list(axes), colors=AXIS_COLOURS), static=True)
             if name.startswith("truth/") or not entity.startswith("world/") or info.message == "VehicleState":
                 continue
             turn = matrix_from_quat(info.mount.quat_wxyz)
@@ -128,6 +152,7 @@ class _Logger:
         if way is None:
             return 0
         self._stream.set_time(TIMELINE, duration=np.timedelta64(message.t_ns, "ns"))
+        self._plots = plots_of(self._recording, message.stream)
         way(entity_of(self._recording, message.stream), message.data)
         return 1
 
@@ -139,8 +164,8 @@ class _Logger:
         self._put(
             entity, rr.Transform3D(translation=np.array(state.position), mat3x3=matrix_from_quat(state.quat_wxyz))
         )
-        self._put("plots/height", rr.Scalars(float(state.position[2])))
-        self._put("plots/speed", rr.Scalars(float(np.linalg.norm(state.velocity_world))))
+        self._put(f"{self._plots}/height", rr.Scalars(float(state.position[2])))
+        self._put(f"{self._plots}/speed", rr.Scalars(float(np.linalg.norm(state.velocity_world))))
 
     def _image(self, entity: str, image: Any) -> None:
         self._put(entity, self._rr.Image(np.array(image.colour)).compress(jpeg_quality=JPEG_QUALITY))
@@ -163,7 +188,7 @@ class _Logger:
         centres = np.array([label.centre for label in truth.labels], float).reshape(-1, 3)
         turns = [rr.RotationAxisAngle([0.0, 0.0, 1.0], rr.Angle(rad=label.yaw)) for label in truth.labels]
         solid = rr.Boxes3D(half_sizes=0.5 * sizes, centers=centres, rotation_axis_angles=turns, class_ids=numbers)
-        self._put("world/labels", solid)
+        self._put(f"world/labels/{entity.removeprefix('world/')}", solid)
 
     def _depth(self, entity: str, image: Any) -> None:
         self._put(entity, self._rr.DepthImage(np.array(image.depth), meter=1.0))
@@ -182,7 +207,9 @@ class _Logger:
 
     def _fix(self, entity: str, fix: Any) -> None:
         if fix.fix_type:
-            self._put("map", self._rr.GeoPoints(lat_lon=[[fix.latitude_deg, fix.longitude_deg]], radii=[-6.0]))
+            self._put(
+                f"map/{entity}", self._rr.GeoPoints(lat_lon=[[fix.latitude_deg, fix.longitude_deg]], radii=[-6.0])
+            )
         self._put(f"{entity}/altitude", self._rr.Scalars(fix.altitude))
         self._put(f"{entity}/velocity", self._rr.Scalars(1.0 * fix.velocity_enu))
 
@@ -197,12 +224,22 @@ class _Logger:
 
 
 def _blueprint(recording: Recording) -> Any:
-    """World and camera side by side, plots below."""
+    """World and cameras side by side, plots below."""
     import rerun.blueprint as rrb
 
     images = [entity_of(recording, name) for name in recording.infos if entity_of(recording, name).endswith("/image")]
-    pictures = [rrb.Spatial2DView(origin=entity, name=entity.split("/")[-2]) for entity in dict.fromkeys(images)]
-    plots = [rrb.TimeSeriesView(origin="plots/height", name="height, m")]
+    several = len(recording.vehicles) > 1
+    pictures = []
+    for entity in dict.fromkeys(images):
+        name = " ".join(entity.split("/")[1 if several else -2 : -1])
+        # what lies below an image would be painted over it
+        plain = ["$origin/**", "- $origin/classes", "- $origin/true_depth"]
+        pictures.append(rrb.Spatial2DView(origin=entity, contents=plain, name=name))
+        if images.count(entity) > 1:
+            classes = ["$origin/classes", "$origin/boxes"]
+            pictures.append(rrb.Spatial2DView(origin=entity, contents=classes, name=f"{name}, classes"))
+    heights = ["plots/height"] if not several else [f"plots/{vehicle}/height" for vehicle in recording.vehicles]
+    plots = [rrb.TimeSeriesView(origin="plots", contents=heights, name="height, m")]
     for record, part, name in (
         ("ImuSample", "angular_velocity", "rad/s"),
         ("ImuSample", "specific_force", "m/s²"),
@@ -210,7 +247,9 @@ def _blueprint(recording: Recording) -> Any:
     ):
         for stream in recording.streams_of(record):
             origin = f"{entity_of(recording, stream)}/{part}"
-            plots.append(rrb.TimeSeriesView(origin=origin, name=f"{recording.sensor_name(stream)}, {name}"))
-    world = rrb.Spatial3DView(origin="world", name="world")
+            plots.append(rrb.TimeSeriesView(origin=origin, name=f"{origin.split('/', 1)[1].rsplit('/', 1)[0]}, {name}"))
+    # true depth goes to the horizon, and would make all else too small to see
+    near = ["$origin/**", *(f"- /{entity}/true_depth" for entity in dict.fromkeys(images))]
+    world = rrb.Spatial3DView(origin="world", contents=near, name="world")
     top = rrb.Horizontal(world, rrb.Grid(*pictures), column_shares=[3, 2]) if pictures else world
     return rrb.Blueprint(rrb.Vertical(top, rrb.Horizontal(*plots), row_shares=[3, 1]), collapse_panels=True)

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skyloop.errors import LinkError, SetpointError
-from skyloop.links.commands import taken
-from skyloop.links.door import Door, Peer
+from skyloop.links.commands import taken, whole
+from skyloop.links.door import MOST_WHY, Door, Peer
 from skyloop.links.pace import Pace
-from skyloop.links.roster import PATIENCE_S, LinkOptions, Roster
+from skyloop.links.roster import HOVER_BEFORE_LANDING_S, PATIENCE_S, LinkOptions, Roster
 from skyloop.links.sessions import Pilot, Question
-from skyloop.links.switchboard import Switchboard
+from skyloop.links.switchboard import POLL_S, Switchboard
 from skyloop.links.targets import Target
 from skyloop.links.timeline import Interaction, Timeline
 from skyloop.messages import Message
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 TABLE_I = {"RangeSample": 0.0977, "CameraImage": 0.0374}
 """s that acquiring a sample took with the real sensors (synchronised-hil, Table I)."""
 SLEEP_WORTH_TELLING_S = 0.02
+LEAP_NS = 3600 * NS_PER_S
+"""Execution time cannot get ahead of simulated time by more."""
 
 
 class Coordinator:
@@ -45,6 +47,7 @@ class Coordinator:
         self._sync = self.options.mode == "sync"
         self._pace = Pace(None)
         self._began = time.perf_counter()
+        self._looked = self._began
         self._awaits_first = True
 
     def attach(self, simulation: Simulation, folder: Path | None, switchboard: Switchboard) -> None:
@@ -62,11 +65,15 @@ class Coordinator:
 
     @property
     def over(self) -> bool:
-        """Every pilot has said goodbye, or has gone and its vehicle stands on the ground."""
+        """Every pilot has said goodbye, or has gone for good and its vehicle stands on the ground."""
         if self._awaits_first or any(self.roster.flying):
             return False
-        if all(pilot.said_bye for pilot in self.roster.gone):
+        last = self.roster.last.values()
+        if all(pilot.said_bye for _, pilot in last):
             return True
+        may_come_back = self.target is None or self.target.ended() is None
+        if may_come_back and self._now < max(left for left, _ in last) + HOVER_BEFORE_LANDING_S * NS_PER_S:
+            return False
         return not any(pilot.status(self._now).armed for pilot in self._simulation.autopilots.values())
 
     def finish(self, why: str) -> None:
@@ -90,6 +97,7 @@ class Coordinator:
         return any(pilot.holds_time and pilot.bound_ns < t_ns for pilot in self.roster.pilots.values())
 
     def look_round(self) -> None:
+        self._awaits_first = self._awaits_first and not any(self.roster.flying)
         if self._awaits_first:
             self._give_up_waiting()
         self._give_up_hung()
@@ -113,28 +121,41 @@ class Coordinator:
             )
 
     def _give_up_hung(self) -> None:
+        """Once in a while, when all that came in has been looked at."""
         now = time.perf_counter()
+        if now - self._looked < POLL_S:
+            return
+        self._looked = now
         for pilot in list(self.roster.pilots.values()):
             if pilot.holds_time and now - pilot.heard > self.options.hang_s:
                 last = "none" if pilot.asked_ns is None else f"at ET {pilot.asked_ns / NS_PER_S:.3f} s"
                 why = f"hung: nothing heard for {now - pilot.heard:.0f} s of wall time, last question {last}"
-                self.door.drop(pilot.peer, why, told=why)
+                self._dismiss(pilot.peer, why)
 
     # ---- what comes in
 
     def receive(self, peer: Peer, message: dict[str, Any] | str) -> None:
         """A message, or why a peer has gone."""
         if isinstance(message, str):
-            self.roster.leave(peer, message)
+            if not peer.dismissed:
+                peer.dismissed = True
+                self.roster.leave(peer, message)
             return
         peer.taken += 1
+        if peer.dismissed:
+            return
         try:
             self._receive(peer, message)
         except (KeyError, TypeError, ValueError, OverflowError) as error:
-            why = f"a message of type '{message['type']}' lacks or misstates {error}; see docs/protocol.md"
-            self.door.drop(peer, why, told=why)
+            self._dismiss(peer, f"a '{message['type'][:20]}' lacks or misstates {error}; see docs/protocol.md")
         except LinkError as error:
-            self.door.drop(peer, str(error), told=str(error))
+            self._dismiss(peer, str(error))
+
+    def _dismiss(self, peer: Peer, why: str, *, told: bool = True) -> None:
+        """For good, and at once: the next in the inbox may want to fly the same vehicle."""
+        peer.dismissed = True
+        self.door.drop(peer, why, told=why if told else "")
+        self.roster.leave(peer, why[:MOST_WHY])
 
     def _receive(self, peer: Peer, message: dict[str, Any]) -> None:
         kind = message["type"]
@@ -144,15 +165,21 @@ class Coordinator:
         elif kind == "bye":
             if pilot is not None:
                 pilot.said_bye = True
-            self.door.drop(peer, "said goodbye")
+            self._dismiss(peer, "said goodbye", told=False)
         elif pilot is None:
-            raise LinkError(f"'{kind}' before a hello")
+            raise LinkError(f"'{kind[:20]}' before a hello, or not on a session's first connection")
         elif kind == "ask":
             self._ask(pilot, message)
         elif kind == "progress":
             pilot.heard = time.perf_counter()
-            pilot.bound_ns = max(pilot.bound_ns, int(message["et_ns"]))
+            pilot.bound_ns = max(pilot.bound_ns, self._et(message))
         # other types may be of a newer protocol
+
+    def _et(self, message: dict[str, Any]) -> int:
+        et_ns = whole(message, "et_ns")
+        if self._sync and et_ns - self._now > LEAP_NS:
+            raise LinkError(f"execution time leapt by more than an hour, to {et_ns} ns; the clock's unit is ns")
+        return et_ns
 
     # ---- questions and answers
 
@@ -160,11 +187,9 @@ class Coordinator:
         if pilot.question is not None:
             raise LinkError("a question before the last one was answered")
         now = self._now
-        et_ns = int(message["et_ns"])
+        et_ns = self._et(message)
         if self._sync and et_ns < pilot.bound_ns and not pilot.watch:
             raise LinkError(f"execution time went back: {et_ns} ns after {pilot.bound_ns} ns")
-        if et_ns - now > 3600 * NS_PER_S and self._sync:
-            raise LinkError(f"execution time leapt by more than an hour, to {et_ns} ns; the clock's unit is ns")
         want = message.get("want", ())
         names = self._own_streams(pilot) if want is None else [self.roster.stream(pilot, name) for name in want]
         fresh = {self.roster.stream(pilot, name) for name in message.get("fresh", ())}
@@ -176,13 +201,13 @@ class Coordinator:
         else:
             due_ns = self._pace.now(now, self._simulation.schedule.next_ns())
         pilot.question = Question(
-            number=int(message["number"]),
+            number=whole(message, "number"),
             et_ns=et_ns,
             send=list(message.get("send", ())),
-            want=[*names, *fresh],
+            want=list(dict.fromkeys([*names, *fresh])),
             fresh=fresh,
-            until_ns=0 if until is None else int(until),
-            slept_ns=int(message.get("slept_ns", 0)),
+            until_ns=0 if until is None else whole(message, "until_ns"),
+            slept_ns=whole(message, "slept_ns", 0),
             due_ns=due_ns,
             st_asked_ns=now,
             wall_asked_ns=self._wall_ns(),
@@ -192,7 +217,9 @@ class Coordinator:
 
     def _note_times(self, pilot: Pilot, question: Question) -> None:
         pilot.heard = time.perf_counter()
-        computed = max(0, question.et_ns - pilot.bound_ns) if self._sync else 0
+        if pilot.watch:
+            return
+        computed = question.et_ns - pilot.went_on_ns if self._sync else 0
         pilot.busy_ns += computed
         since = None if pilot.asked_ns is None else question.et_ns - pilot.asked_ns
         pilot.asked_ns = question.et_ns
@@ -203,19 +230,32 @@ class Coordinator:
             said = f"{question.slept_ns / 1e6:.0f} ms before question {question.number}; use sleep_until"
             self.roster.tell(pilot.vehicle, "slept", said)
 
+    @property
+    def answers_at_once(self) -> bool:
+        """Commands need not wait for the events of this instant to be over: nobody counts on their order."""
+        return not self._sync
+
+    def answer_at_once(self) -> None:
+        """In the middle of an instant; whoever wants samples waits for its end, to get all of it."""
+        for pilot in list(self.roster.pilots.values()):
+            if pilot.question is not None and not pilot.question.want:
+                self._act(pilot)
+
     def _act(self, pilot: Pilot) -> None:
         """ST has come to the ET of a question: its commands take effect, and its waiting begins."""
         question = pilot.question
-        if question is None:
+        if question is None or question.acted_ns is not None:  # it left, or was answered meanwhile
             return
         simulation, now = self._simulation, self._now
-        question.acted_ns = now
-        for item in question.send:
+        question.acted_ns, question.wall_acted_ns = now, self._wall_ns()
+        send, question.send = question.send, []
+        question.commands = len(send)
+        for item in send:
             try:
                 simulation.send(taken(item), vehicle=pilot.vehicle)
             except (SetpointError, TypeError, ValueError) as error:
-                question.refused.append(str(error))
-        delay = max((self._delay(name) for name in {*question.want, *question.fresh}), default=0)
+                question.refused.append(str(error)[:MOST_WHY])
+        delay = max(map(self._delay, question.want), default=0)
         question.until_ns = max(question.until_ns, now + delay)
         question.fresh = {name for name in question.fresh if not self._is_new(pilot, name, simulation.bus.newest(name))}
         if question.until_ns > now:
@@ -235,17 +275,13 @@ class Coordinator:
     def _answer_if_ready(self, pilot: Pilot, question: Question) -> None:
         """Once all of an instant has happened."""
         now = self._now
-        if (
-            pilot.question is not question
-            or question.fresh
-            or now < question.until_ns
-            or pilot.token not in self.roster.pilots
-        ):
+        if pilot.question is not question or question.fresh or now < question.until_ns:
             return
+        ready_ns = self._wall_ns()
         simulation = self._simulation
         messages: dict[str, Any] = {}
         elsewhere: dict[str, int] = {}
-        for name in {*question.want}:
+        for name in question.want:
             newest = simulation.bus.newest(name)
             if newest is None or not self._is_new(pilot, name, newest):
                 continue
@@ -265,13 +301,18 @@ class Coordinator:
         size = pilot.peer.send(reply, patience_s=PATIENCE_S)
         for name in elsewhere:
             size += self._send_part(pilot, question.number, simulation.bus.newest(name))
-        pilot.question, pilot.bound_ns, pilot.heard = None, now, time.perf_counter()
+        pilot.question, pilot.heard = None, time.perf_counter()
+        pilot.bound_ns = pilot.went_on_ns = now
+        if pilot.watch:
+            return
         assert question.acted_ns is not None
         row = Interaction(
             pilot.vehicle, question.number, question.et_ns, question.st_asked_ns, question.acted_ns, now,
-            question.wall_asked_ns, self._wall_ns(), len(question.send), size,
+            question.wall_asked_ns, self._wall_ns(), question.commands, size, question.wall_acted_ns, ready_ns,
         )  # fmt: skip
-        self.timeline.add(row)
+        # the time line is that of those who hold time
+        if not pilot.watch:
+            self.timeline.add(row)
 
     def _send_part(self, pilot: Pilot, number: int, message: Message | None) -> int:
         assert message is not None
@@ -286,6 +327,11 @@ class Coordinator:
     @property
     def _now(self) -> int:
         return self._simulation.clock.now_ns
+
+    @property
+    def began(self) -> float:
+        """`time.perf_counter` where the timeline's wall times begin."""
+        return self._began
 
     def _wall_ns(self) -> int:
         return round((time.perf_counter() - self._began) * NS_PER_S)

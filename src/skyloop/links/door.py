@@ -6,8 +6,11 @@ bounded, and none of them can hold up the simulation. Whole messages go to `inbo
 
 from __future__ import annotations
 
+import fcntl
 import selectors
 import socket
+import sys
+import termios
 import threading
 import time
 from collections import deque
@@ -29,6 +32,10 @@ CHUNK = 1 << 16
 MOST_PARTS = 64
 MOST_WAITING = 1000
 """Messages of one peer that nobody has taken yet; a client waits for its answers."""
+MOST_UNREAD = 1000
+"""Parts of answers that a peer has not read yet."""
+MOST_WHY = 300
+"""Characters of a reason: what a stranger sends is not repeated at any length."""
 
 Parts = list[bytes | memoryview]
 
@@ -49,8 +56,12 @@ class Peer:
         self._inlet: Any = self.made_inlet()
         self._outbox: deque[memoryview] = deque()
         self._lock = threading.Lock()
-        self.since = time.monotonic()
-        """When it connected, began a message, or last read something."""
+        self.greeted = False
+        self.dismissed = False
+        """The simulation wants to hear no more of it, whatever is still in the inbox."""
+        self._connected = self._began = self._took = time.monotonic()
+        """When it connected, began the message that is coming in, last read something that was left for it."""
+        self._queued = 0
 
     # ---- what another protocol does otherwise
 
@@ -64,12 +75,13 @@ class Peer:
 
     @property
     def owes_hello(self) -> bool:
-        return bool(self._inlet.most == MOST_BEFORE_HELLO and not self.given)
+        return not self.given
 
     # ---- called by the simulation's thread
 
     def welcome(self) -> None:
         """It said a proper hello: larger messages are allowed from now on."""
+        self.greeted = True
         self._inlet.most = MOST_FROM_CLIENT
 
     def send(self, message: Any, *, patience_s: float = 0.0) -> int:
@@ -82,8 +94,9 @@ class Peer:
             if not self._outbox:
                 parts = self._write(parts, time.monotonic() + patience_s if patience_s else 0.0)
             if parts:
+                if not self._outbox:
+                    self._took = time.monotonic()
                 self._outbox.extend(parts)
-                self.since = time.monotonic()
                 self._door.wake()
         return size
 
@@ -113,10 +126,10 @@ class Peer:
     def flush(self) -> bool:
         """True while something is left to be written."""
         with self._lock:
-            before = len(self._outbox)
+            before = sum(map(len, self._outbox))
             left = self._write(list(self._outbox), 0.0)
-            if len(left) != before:
-                self.since = time.monotonic()
+            if sum(map(len, left)) != before:
+                self._took = time.monotonic()
             self._outbox = deque(left)
             return bool(left)
 
@@ -129,33 +142,48 @@ class Peer:
         if not data:
             raise EOFError
         if not self._inlet.is_within:
-            self.since = time.monotonic()
-        return list(self._inlet.feed(data))
+            self._began = time.monotonic()
+        messages = list(self._inlet.feed(data))
+        if messages:
+            self._began = time.monotonic()
+        return messages
 
     @property
     def is_late(self) -> str:
         """What it is late with, or nothing."""
-        age = time.monotonic() - self.since
-        if self.owes_hello:
-            return f"no hello within {HELLO_S:g} s" if age > HELLO_S else ""
-        if age <= SILENCE_S:
-            return ""
-        if self._outbox:
+        now = time.monotonic()
+        if (queued := self._system_holds()) != self._queued:
+            self._queued, self._took = queued, now
+        if self.owes_hello and now - self._connected > HELLO_S:
+            return f"no hello within {HELLO_S:g} s"
+        if self._outbox and now - self._took > SILENCE_S:
             return f"did not read its answer within {SILENCE_S:g} s"
-        return f"half a message, then {SILENCE_S:g} s of silence" if self._inlet.is_within else ""
+        if self._inlet.is_within and now - self._began > SILENCE_S:
+            return f"half a message, then {SILENCE_S:g} s of silence"
+        return ""
+
+    def _system_holds(self) -> int:
+        """Bytes that the peer's machine has not taken: megabytes, at which a slow line can be seen to move."""
+        with suppress(OSError):
+            return int.from_bytes(fcntl.ioctl(self._socket, termios.TIOCOUTQ, bytes(4)), sys.byteorder)
+        return 0
 
     @property
-    def has_more(self) -> bool:
-        """Something is left to be written."""
-        return bool(self._outbox)
+    def unread(self) -> int:
+        """Parts that are left to be written."""
+        return len(self._outbox)
 
-    def shut(self) -> None:
-        """From any thread; only the door's own frees the socket, lest its number is used again too early."""
+    def shut(self) -> bool:
+        """From any thread; only the door's own frees the socket, lest its number is used again too early.
+
+        True for the first who does it.
+        """
         with self._lock:
-            self.open = False
+            was_open, self.open = self.open, False
             self._outbox.clear()
             with suppress(OSError):
                 self._socket.shutdown(socket.SHUT_RDWR)
+            return was_open
 
     def free(self) -> None:
         self._socket.close()
@@ -192,6 +220,8 @@ class Door:
 
     def _listener(self, host: str, port: int) -> socket.socket:
         try:
+            if not 0 <= port <= 0xFFFF:
+                raise OverflowError("ports are numbers up to 65535")
             address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
             listener = socket.socket(address[0], socket.SOCK_STREAM)
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -201,9 +231,10 @@ class Door:
             except OSError:
                 listener.close()
                 raise
-        except OSError as error:
+        except (OSError, OverflowError, UnicodeError) as error:
             self._close_all()
-            raise LinkError(f"cannot listen on {host}:{port}: {error.strerror}; choose another --port") from None
+            why = error.strerror if isinstance(error, OSError) else error
+            raise LinkError(f"cannot listen on {host}:{port}: {why}; choose another --listen") from None
         listener.setblocking(False)
         return listener
 
@@ -212,22 +243,26 @@ class Door:
             self._waker.send(b"!")
 
     def drop(self, peer: Peer, why: str, *, told: str = "") -> None:
-        """Close a connection; `told` is sent before, as a refusal."""
+        """Close a connection; `told` is sent before, as a refusal. The inbox hears of it once."""
         if told:
-            self.tell(peer, told)
-        peer.shut()
-        self.inbox.put((self, peer, why))
-        self.wake()
+            self.tell(peer, told[:MOST_WHY])
+        if peer.shut():
+            self.inbox.put((self, peer, why[:MOST_WHY]))
+            self.wake()
+
+    @property
+    def closed(self) -> bool:
+        return self._ended
 
     def tell(self, peer: Peer, why: str) -> None:
         """Say to a peer why it is refused, where the protocol has words for that."""
-        peer.send({"type": "refused", "why": why}, patience_s=0.2)
+        peer.send({"type": "refused", "why": why})
 
     def answer_here(self, peer: Peer, message: Any) -> bool:
         """Whether the door itself has answered; what it has not goes to the simulation."""
         if message["type"] != "ping":
             return False
-        peer.send({"type": "pong", "number": message.get("number")})
+        self._pong(peer, message.get("number"))
         return True
 
     def close(self) -> None:
@@ -270,9 +305,11 @@ class Door:
         try:
             connection, address = listener.accept()
         except OSError:
+            time.sleep(0.01)  # out of descriptors: it would be tried again at once, and again
             return
         connection.setblocking(False)
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        with suppress(OSError):  # it may be gone already
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         peer = self.peer_class(self, connection, f"{address[0]}:{address[1]}", number)
         if len(self._peers) >= MOST_PEERS:
             self.tell(peer, f"there are already {MOST_PEERS} connections")
@@ -303,6 +340,13 @@ class Door:
         except OSError as error:
             self.drop(peer, str(error.strerror))
 
+    def _pong(self, peer: Peer, number: Any) -> None:
+        if not isinstance(number, int | None):
+            raise LinkError("a ping's number is none")
+        if peer.unread >= MOST_UNREAD:
+            raise LinkError(f"{MOST_UNREAD} answers were not read")
+        peer.send({"type": "pong", "number": number})
+
     def _arrange_all(self) -> None:
         """Write to those who have something coming, free the closed."""
         for number, peer in list(self._peers.items()):
@@ -311,7 +355,7 @@ class Door:
                 self._selector.unregister(number)
                 peer.free()
                 continue
-            wanted = selectors.EVENT_READ | (selectors.EVENT_WRITE if peer.has_more else 0)
+            wanted = selectors.EVENT_READ | (selectors.EVENT_WRITE if peer.unread else 0)
             if self._selector.get_key(number).events != wanted:
                 self._selector.modify(number, wanted, peer)
 

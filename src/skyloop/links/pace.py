@@ -36,6 +36,10 @@ class Pace:
         self._wall = 0.0
         self._t_ns: int | None = None
 
+    def restart(self) -> None:
+        """Time stood still, or passed at another pace, meanwhile: count from here."""
+        self._t_ns = None
+
     def left(self, t_ns: int, now_ns: int) -> float:
         """s of wall time until `t_ns` may be reached; negative when it should have been by now."""
         if self.factor is None:
@@ -55,10 +59,6 @@ class Pace:
             self.misses.append(Missed(t_ns, -left))
         if -left > GIVE_UP_S:
             self._t_ns = None
-
-    def restart(self) -> None:
-        """Time stood still on purpose: count from here."""
-        self._t_ns = None
 
     def now(self, low_ns: int, high_ns: int) -> int:
         """What simulated time should be at this moment, between two instants."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from skyloop.client.wire import PROTOCOL
 from skyloop.codec import plain_info
 from skyloop.errors import LinkError, unknown_name
+from skyloop.links.commands import whole
 from skyloop.links.door import Door, Peer
 from skyloop.links.sessions import Deadlines, Pilot
 from skyloop.links.targets import PowerModel
@@ -26,6 +27,7 @@ HOVER_BEFORE_LANDING_S = 5.0
 PATIENCE_S = 0.05
 """Wall s the simulation waits for a peer to take a large answer; the rest goes out by itself."""
 MOST_NEWS = 1000
+MOST_GONE = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,9 @@ class Roster:
         self.pilots: dict[str, Pilot] = {}
         """By token; watchers among them."""
         self.gone: list[Pilot] = []
+        """The first thousand who left."""
+        self.last: dict[str, tuple[int, Pilot]] = {}
+        """By vehicle: when its last pilot left, and which."""
         self.news: list[str] = []
         """What happened to the link, for people."""
         self.infos: dict[str, StreamInfo] = dict(simulation.bus.infos)
@@ -75,6 +80,10 @@ class Roster:
     def at(self, peer: Peer) -> Pilot | None:
         """Whose questions come through this connection."""
         return next((pilot for pilot in self.pilots.values() if pilot.peer is peer), None)
+
+    def _of(self, peer: Peer) -> Pilot | None:
+        """To whose session this connection belongs."""
+        return next((pilot for pilot in self.pilots.values() if pilot.peer is peer or peer in pilot.joined), None)
 
     def tell(self, vehicle: str, kind: str, text: str) -> None:
         """An event on `link/<vehicle>`."""
@@ -102,9 +111,9 @@ class Roster:
 
     def greet(self, peer: Peer, hello: dict[str, Any]) -> None:
         simulation = self._simulation
-        if hello["protocol"] != PROTOCOL:
-            raise LinkError(f"protocol {hello['protocol']} is not spoken here; this simulator speaks {PROTOCOL}")
-        if any(pilot.peer is peer for pilot in self.pilots.values()):
+        if (protocol := whole(hello, "protocol")) != PROTOCOL:
+            raise LinkError(f"protocol {protocol} is not spoken here; this simulator speaks {PROTOCOL}")
+        if self._of(peer) is not None:
             raise LinkError("hello was said twice")
         if hello.get("session"):
             self._join(peer, hello)
@@ -117,12 +126,12 @@ class Roster:
         for pilot in self.pilots.values():
             if not watch and not pilot.watch and pilot.vehicle == vehicle:
                 raise LinkError(f"'{vehicle}' is flown by {pilot.peer.name} already; watch, or fly another one")
-        declared = {name: int(hello[name]) for name in ("period_ns", "duration_ns") if hello.get(name) is not None}
+        declared = {name: whole(hello, name) for name in ("period_ns", "duration_ns") if hello.get(name) is not None}
         client = str(hello.get("client", ""))[:100]
         token = secrets.token_hex(8)
         peer.welcome()
         now = self._simulation.clock.now_ns
-        pilot = Pilot(token, peer, vehicle, watch, client, Deadlines(**declared), now, heard=time.perf_counter())
+        pilot = Pilot(token, peer, vehicle, watch, client, Deadlines(**declared), now, now, heard=time.perf_counter())
         self.pilots[token] = pilot
         self._answer_hello(pilot)
         self.tell(vehicle, "connected", f"{peer.name} ({client}) {'watches' if watch else 'flies'} {vehicle}")
@@ -150,32 +159,40 @@ class Roster:
         pilot = self.pilots.get(str(hello["session"]))
         if pilot is None:
             raise LinkError("there is no such session")
+        streams = [self.stream(pilot, stream) for stream in hello["streams"]]
+        if taken := [stream for stream in streams if stream in pilot.parts]:
+            raise LinkError(f"'{taken[0]}' is carried by another connection already")
         peer.welcome()
-        for stream in hello["streams"]:
-            pilot.parts[self.stream(pilot, stream)] = peer
+        pilot.joined.append(peer)
+        pilot.parts.update(dict.fromkeys(streams, peer))
         self._answer_hello(pilot, peer)
 
     def leave(self, peer: Peer, why: str) -> None:
-        pilot = next((p for p in self.pilots.values() if peer is p.peer or peer in p.parts.values()), None)
+        pilot = self._of(peer)
         if pilot is None:
-            if why != "said goodbye":
+            # what is left of a session that is over needs no mention
+            if not peer.greeted:
                 self._door.refused += 1
-                self._note(f"{peer.name}: {why}")
+                self._note(f"{peer.name} refused: {why}")
             return
         if peer is not pilot.peer:
+            pilot.joined.remove(peer)
             pilot.parts = {stream: part for stream, part in pilot.parts.items() if part is not peer}
             return
         del self.pilots[pilot.token]
-        for part in pilot.parts.values():
+        pilot.question = None  # what it asked for may be large, and due in an hour
+        for part in pilot.joined:
             self._door.drop(part, "its session is over")
         self.tell(pilot.vehicle, "left", f"{peer.name}: {'said goodbye' if pilot.said_bye else why}")
         if not pilot.watch:
-            self.gone.append(pilot)
-            self._hover_then_land(pilot.vehicle)
+            self.last[pilot.vehicle] = self._simulation.clock.now_ns, pilot
+            if len(self.gone) < MOST_GONE:
+                self.gone.append(pilot)
+            self._hover_then_land(pilot)
 
-    def _hover_then_land(self, vehicle: str) -> None:
+    def _hover_then_land(self, pilot: Pilot) -> None:
         """Nobody flies it now; whoever does within some seconds goes on from there."""
-        simulation = self._simulation
+        simulation, vehicle = self._simulation, pilot.vehicle
         status = simulation.autopilots[vehicle].status(self._simulation.clock.now_ns)
         if not status.armed or status.landed:
             return
@@ -183,7 +200,8 @@ class Roster:
             simulation.send(Hover(), vehicle=vehicle)
 
         def land() -> None:
-            if not any(pilot.vehicle == vehicle and not pilot.watch for pilot in self.pilots.values()):
+            flown = any(other.vehicle == vehicle for other in self.flying)
+            if not flown and self.last[vehicle][1] is pilot:
                 simulation.send(Land(), vehicle=vehicle)
 
         simulation.schedule.at(self._simulation.clock.now_ns + round(HOVER_BEFORE_LANDING_S * NS_PER_S), land)

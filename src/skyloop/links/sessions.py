@@ -49,6 +49,9 @@ class Question:
     st_asked_ns: int
     wall_asked_ns: int
     acted_ns: int | None = None
+    commands: int = 0
+    """How many it sent."""
+    wall_acted_ns: int = 0
     refused: list[str] = field(default_factory=list)
 
 
@@ -64,9 +67,13 @@ class Pilot:
     deadlines: Deadlines
     bound_ns: int
     """Its execution time is at least this."""
+    went_on_ns: int
+    """Execution time at which it began to compute."""
     question: Question | None = None
     parts: dict[str, Peer] = field(default_factory=dict)
-    """By stream: the connections other than the first."""
+    """By stream: the connections other than the first that carry it."""
+    joined: list[Peer] = field(default_factory=list)
+    """The connections other than the first."""
     given: dict[str, int] = field(default_factory=dict)
     """By stream: the number of the newest sample it was given."""
     events: deque[Event] = field(default_factory=lambda: deque(maxlen=100))

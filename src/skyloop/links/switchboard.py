@@ -6,15 +6,24 @@ it belongs to look at it. So no link needs a lock, and several can be at work at
 
 from __future__ import annotations
 
+import signal
+import sys
+import threading
+from collections.abc import Callable
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Protocol
 
+from skyloop.errors import Interrupted
 from skyloop.links.pace import Pace
 
 if TYPE_CHECKING:
     from skyloop.simulation import Simulation
 
+SWITCH_S = 0.0005
+"""Wall s after which Python hands its lock to a thread that reads sockets; 5 ms without this."""
+MEANWHILE_S = 0.0005
+"""Wall s after which is looked for a picture that may have come; it is later by half of it on average."""
 POLL_S = 0.2
 """Wall s after which Ctrl-C and peers that hang are looked for."""
 
@@ -47,7 +56,7 @@ class Link(Protocol):
         """Time may not come to `t_ns` yet."""
 
     def look_round(self) -> None:
-        """Called now and then while time is held up."""
+        """Called often, before time passes: whom to give up, what else to see to."""
 
     def finish(self, why: str) -> None:
         """Tell everybody that the flight is over, and free everything; may be called twice."""
@@ -64,36 +73,58 @@ class Switchboard:
         """By the name they have in the summary."""
         self.pace = pace or Pace(None)
         self._alone = Pace(1.0)
-        self._last = self.pace
+        self._paced = self.pace
         self._simulation: Simulation | None = None
+        self._interrupted = False
+        self._handler: Any = None
+        self._switch_s = sys.getswitchinterval()
 
     def attach(self, simulation: Simulation, folder: Path | None = None) -> None:
         self._simulation = simulation
+        self._switch_s = sys.getswitchinterval()
+        sys.setswitchinterval(min(SWITCH_S, self._switch_s))
+        # Ctrl-C in the middle of a step would leave a run without its end; whoever ignores it, goes on doing so
+        if (
+            threading.current_thread() is threading.main_thread()
+            and signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
+        ):
+            self._handler = signal.signal(signal.SIGINT, self._interrupt)
         for link in self.links.values():
             link.attach(simulation, folder, self)
+        if all(getattr(link, "answers_at_once", False) for link in self.links.values()):
+            for part in simulation.parts:
+                if hasattr(part, "serve_meanwhile"):
+                    part.serve_meanwhile(self.serve_until)
+
+    def serve_until(self, ready: Callable[[], bool]) -> None:
+        """The simulation waits for pictures: take what comes in meanwhile, for links that answer at any moment."""
+        while not ready():
+            if self._take(MEANWHILE_S):
+                for link in self.links.values():
+                    link.answer_at_once()  # type: ignore[attr-defined]
 
     def pass_to(self, t_ns: int) -> int:
         """Take what comes in, until time may pass to `t_ns` or to where a link has something to do before."""
         assert self._simulation is not None
         while True:
+            if self._interrupted:
+                raise Interrupted("stopped by Ctrl-C")
             while self._take(0.0):
                 pass
             links = self.links.values()
+            for link in links:
+                link.look_round()
             stop = min([t_ns, *(link.stop_at(t_ns) for link in links)])
             if any(link.holds(stop) for link in links):
                 self._take(POLL_S)
-                for link in links:
-                    link.look_round()
                 continue
             pace = self._alone if all(link.leisurely for link in links) and self.pace.factor is None else self.pace
-            if pace is not self._last:
+            if pace is not self._paced:
+                self._paced = pace
                 pace.restart()
-                self._last = pace
             left = pace.left(stop, self._simulation.clock.now_ns)
             if left > 0.0:
-                if not self._take(min(left, POLL_S)) and left > POLL_S:
-                    for link in links:
-                        link.look_round()
+                self._take(min(left, POLL_S))
                 continue
             pace.reached(stop, left)
             return stop
@@ -110,9 +141,19 @@ class Switchboard:
     def over(self) -> bool:
         return all(link.over for link in self.links.values())
 
+    def _interrupt(self, *_: object) -> None:
+        if self._interrupted:
+            raise KeyboardInterrupt
+        self._interrupted = True
+
     def finish(self, why: str) -> None:
+        """Tell all links; Ctrl-C is the program's own again."""
+        if self._handler is not None:
+            signal.signal(signal.SIGINT, self._handler)
+            self._handler = None
         for link in self.links.values():
             link.finish(why)
+        sys.setswitchinterval(self._switch_s)
 
     def summary(self) -> dict[str, Any]:
         late = {"instants": self.pace.missed, "worst_s": self.pace.worst_s}

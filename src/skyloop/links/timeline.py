@@ -5,9 +5,10 @@ from __future__ import annotations
 import csv
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
+from typing import Any
 
 NS_PER_S = 1e9
-MOST_KEPT = 100_000
+MOST_KEPT = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,10 @@ class Interaction:
     commands: int
     bytes: int
     """Of the answer."""
+    wall_acted_ns: int = 0
+    """Wall time when its commands took effect."""
+    wall_ready_ns: int = 0
+    """Wall time when all it waited for was there, before the answer was encoded."""
 
     @property
     def violates(self) -> str:
@@ -44,14 +49,14 @@ class Interaction:
 
 
 class Timeline:
-    """Rows as they come; written as CSV while they do, if there is a place."""
+    """Rows as they come; written as CSV while they do, whole lines, if there is a place."""
 
     def __init__(self, path: Path | None = None) -> None:
         self.rows: list[Interaction] = []
-        """The first hundred thousand."""
+        """The first twenty thousand; the file has all."""
         self.count = 0
         self.violations = 0
-        self._file = None if path is None else path.open("w", newline="", encoding="utf-8")
+        self._file = None if path is None else path.open("w", 1, newline="", encoding="utf-8")
         self._writer = None if self._file is None else csv.writer(self._file)
         if self._writer is not None:
             self._writer.writerow(field.name for field in fields(Interaction))
@@ -63,8 +68,6 @@ class Timeline:
             self.rows.append(row)
         if self._writer is not None and self._file is not None:
             self._writer.writerow(astuple(row))
-            if self.count % 100 == 0:
-                self._file.flush()
 
     def close(self) -> None:
         if self._file is not None:
@@ -73,35 +76,46 @@ class Timeline:
 
 
 def plot_timeline(rows: list[Interaction], path: Path, title: str = "") -> None:
-    """ST and ET against wall time, with the interactions as marks (synchronised-hil, Fig. 4)."""
+    """ST and ET against wall time, the whole flight and a few interactions of it (synchronised-hil, Fig. 4)."""
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    figure, axes = pyplot.subplots(figsize=(9, 6), dpi=110)
-    wall: list[float] = []
-    st: list[float] = []
-    et: list[float] = []
-    for row in rows:
-        # ET runs while the SUT computes and stands still until the answer; ST catches up meanwhile
-        wall += [row.wall_asked_ns / NS_PER_S, row.wall_replied_ns / NS_PER_S]
-        et += [row.et_ns / NS_PER_S, row.st_replied_ns / NS_PER_S]
-        st += [row.st_asked_ns / NS_PER_S, row.st_replied_ns / NS_PER_S]
-    axes.plot(wall, et, color="#c0392b", lw=1.2, label="execution time (ET)")
-    axes.plot(wall, st, color="#2c6fbb", lw=1.2, label="simulated time (ST)")
-    asked = [row.wall_asked_ns / NS_PER_S for row in rows]
-    if len(rows) <= 400:
-        axes.plot(asked, [row.et_ns / NS_PER_S for row in rows], ".", ms=4, color="#c0392b", label="questions")
-        answered = [row.wall_replied_ns / NS_PER_S for row in rows]
-        axes.plot(answered, [row.st_replied_ns / NS_PER_S for row in rows], ".", ms=4, color="#2c6fbb", label="answers")
-    if asked:
-        first = rows[0].st_asked_ns / NS_PER_S - asked[0]
-        ends = [asked[0], wall[-1]]
-        axes.plot(ends, [first + end for end in ends], "--", color="#999999", lw=1, label="real time")
-    axes.set(xlabel="wall time (s)", ylabel="ST, ET (s)", title=title)
-    axes.grid(alpha=0.3)
-    axes.legend(loc="upper left")
+    figure, (whole, part) = pyplot.subplots(1, 2, figsize=(12, 5), dpi=110)
+    middle = len(rows) // 2
+    _draw(whole, rows, marks=False)
+    _draw(part, rows[max(middle - 5, 0) : middle + 5], marks=True)
+    whole.set_title(title)
+    part.set_title("ten interactions of it")
+    whole.set_ylabel("ST, ET (s)")
+    whole.legend(loc="upper left")
+    part.legend(loc="upper left")
     figure.tight_layout()
     figure.savefig(path)
     pyplot.close(figure)
+
+
+def _draw(axes: Any, rows: list[Interaction], *, marks: bool) -> None:
+    wall: dict[str, list[float]] = {"et": [], "st": []}
+    time: dict[str, list[float]] = {"et": [], "st": []}
+    for row in rows:
+        asked, replied = row.wall_asked_ns / NS_PER_S, row.wall_replied_ns / NS_PER_S
+        # ET stands still until ST has caught up; while the SUT sleeps or awaits a sample both go on together
+        passed = max(row.st_replied_ns - row.st_asked_ns, 1)
+        met = asked + min(max((row.et_ns - row.st_asked_ns) / passed, 0.0), 1.0) * (replied - asked)
+        wall["et"] += [asked, met, replied]
+        time["et"] += [row.et_ns / NS_PER_S, row.et_ns / NS_PER_S, row.st_replied_ns / NS_PER_S]
+        wall["st"] += [asked, replied]
+        time["st"] += [row.st_asked_ns / NS_PER_S, row.st_replied_ns / NS_PER_S]
+    dot = "." if marks else ""
+    axes.plot(wall["et"], time["et"], dot + "-", color="#c0392b", lw=1.2, label="execution time (ET)")
+    axes.plot(wall["st"], time["st"], dot + "-", color="#2c6fbb", lw=1.2, label="simulated time (ST)")
+    if rows:
+        ends = [wall["st"][0], wall["st"][-1]]
+        real = [time["st"][0], time["st"][0] + ends[1] - ends[0]]
+        axes.plot(ends, real, "--", color="#999999", lw=1, label="real time")
+        # when real time runs away, it must not squeeze the others
+        axes.set_ylim(time["st"][0] - 0.02, max(*time["et"], *time["st"]) * 1.02 + 0.02)
+    axes.set_xlabel("wall time (s)")
+    axes.grid(alpha=0.3)

@@ -65,7 +65,7 @@ class EurocSequence:
 
 
 def is_euroc(folder: Path) -> bool:
-    """Is it a sequence's folder, or its mav0 itself?"""
+    """Is it a sequence's folder, or its mav0 (or another vehicle's mav1) itself?"""
     return _mav0(folder) is not None
 
 
@@ -91,7 +91,7 @@ def open_euroc(folder: Path) -> EurocSequence:
 def _mav0(folder: Path) -> Path | None:
     if (folder / "mav0").is_dir():
         return folder / "mav0"
-    return folder if folder.name == "mav0" and folder.is_dir() else None
+    return folder if re.fullmatch(r"mav\d+", folder.name) and folder.is_dir() else None
 
 
 def _add_imu(sequence: EurocSequence, path: Path) -> None:
@@ -163,12 +163,16 @@ class Settings:
     rate: Rate | None
 
 
+def read_sensor_yaml(path: Path) -> Any:
+    """Also as OpenCV writes YAML: its first line, %YAML:1.0, is no directive, and its matrices have a tag of theirs."""
+    lines = [line for line in path.read_text(encoding="utf-8-sig").splitlines() if not line.startswith("%")]
+    return yaml.safe_load("\n".join(lines).replace("!!opencv-matrix", ""))
+
+
 def _settings(path: Path) -> Settings:
     file = path / "sensor.yaml"
     try:
-        # %YAML:1.0, as OpenCV writes it, is no directive of YAML's
-        lines = [line for line in file.read_text(encoding="utf-8").splitlines() if not line.startswith("%")]
-        data = yaml.safe_load("\n".join(lines))
+        data = read_sensor_yaml(file)
         matrix = np.array(data["T_BS"]["data"] if "T_BS" in data else np.eye(4), float).reshape(4, 4)
         rotation = matrix[:3, :3]
         if not np.allclose(rotation @ rotation.T, np.eye(3), atol=1e-3) or np.linalg.det(rotation) < 0.0:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -37,8 +37,17 @@ class Recording:
 
     @property
     def vehicle(self) -> str:
-        """Whose sensors were recorded."""
+        """Whom a format is about that holds one vehicle: the scenario's first, or that of `of_vehicle`."""
         return str(self.facts["vehicle"])
+
+    @property
+    def vehicles(self) -> list[str]:
+        """All that were recorded, in the scenario's order."""
+        return [str(vehicle["name"]) for vehicle in self.facts["scenario"].get("vehicles", ())] or [self.vehicle]
+
+    def of_vehicle(self, name: str) -> Recording:
+        """The same recording as one about another of its vehicles."""
+        return replace(self, facts={**self.facts, "vehicle": name})
 
     @property
     def classes(self) -> list[str]:
@@ -72,7 +81,9 @@ class Recording:
 
     def sensor_name(self, stream: str) -> str:
         """`drone/rgb0` and `truth/drone/rgb0` are of sensor rgb0, `drone/radar0/raw` of radar0."""
-        return stream.removeprefix("truth/").removeprefix(f"{self.vehicle}/").split("/")[0]
+        info = self.infos.get(stream)
+        vehicle = self.vehicle if info is None else info.vehicle
+        return stream.removeprefix("truth/").removeprefix(f"{vehicle}/").split("/")[0]
 
 
 def create_recording(folder: Path, infos: dict[str, StreamInfo], facts: dict[str, Any]) -> Recording:

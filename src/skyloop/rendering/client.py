@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import mmap
 import os
+import select
 import socket
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from skyloop.rendering.packing import pack_model, pack_rows, used_textures
 from skyloop.rendering.quality import QUALITIES
 from skyloop.rendering.wire import decode, encode
 from skyloop.world.model import Model, Motion
+from skyloop.world.scene import Meanwhile
 from skyloop.world.views import View, ViewRequest
 from skyloop.world.weather import Weather
 
@@ -48,6 +50,8 @@ class Renderer:
 
     def __init__(self, model: Model, *, texture_seed: int = 0) -> None:
         self.description = ""
+        self.meanwhile: Meanwhile | None = None
+        """Called while `collect` waits."""
         self._model = model
         self._closed = False
         self._shared: Any = b""
@@ -132,6 +136,8 @@ class Renderer:
         if not self._asked:
             raise RendererError("no request is under way; submit one first")
         asked = self._asked.popleft()
+        if self.meanwhile is not None:
+            self.meanwhile(self._has_answered)
         answer = self._receive()
         if "error" in answer:
             raise RendererError(f"the renderer could not paint: {answer['error']}")
@@ -142,6 +148,10 @@ class Renderer:
             surface = np.frombuffer(self._shared, np.uint32, 4 * w * h, start + 4 * w * h).reshape(h, w, 4).copy()
             views.append(View(request.lens, request.pose, self._model, asked.motions[shot["motion"]], colour, surface))
         return views
+
+    def _has_answered(self) -> bool:
+        """Or has died."""
+        return bool(select.select([self._peer], [], [], 0.0)[0])
 
     def close(self) -> None:
         """End the process and give back what it held; a second time does nothing."""

@@ -29,9 +29,10 @@ def reproduce(*, quick: bool = False, folder: Path | None = None) -> list[Result
         for (store, radar), published in TABLE_5.items():
             summary = recorded(frames=QUICK_FRAMES if quick else FRAMES, radar=radar, store=store, quality=quality)
             results += cell_results(quality, store, radar, published[number], summary)
-    if folder is not None:
-        write_results(folder, results)
-        (folder / "results.md").write_text(table(results), encoding="utf-8")
+            if folder is not None:
+                # after every cell: all of them take half an hour
+                write_results(folder, results)
+                (folder / "results.md").write_text(table(results), encoding="utf-8")
     return results
 
 

@@ -17,5 +17,17 @@ REPRODUCTIONS = {
         "skyloop.trials.offline",
         "frames per second of a recording by radar, storage and quality, Table 5 of the airloop paper",
     ),
+    "sync-hil": (
+        "skyloop.trials.sync_hil",
+        "software on the host, on a slow target, and there without synchronised time, synchronised-hil",
+    ),
+    "online": (
+        "skyloop.trials.online",
+        "frames per second over the link, same and different machines, one and five ports, Table 6 of airloop",
+    ),
+    "mission": (
+        "skyloop.trials.mission",
+        "a rectangle of four GPS waypoints as a MAVLink mission on the EKF, section V-E1 of the airloop paper",
+    ),
 }
 """name: (module with reproduce(quick, folder) -> list[Result], one line)."""

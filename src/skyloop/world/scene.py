@@ -17,10 +17,14 @@ from skyloop.world.views import View, ViewRequest
 from skyloop.world.weather import Weather
 
 Rows = tuple[int, int]
+Meanwhile = Callable[[Callable[[], bool]], None]
 
 
 class Painter(Protocol):
     """What makes pictures: `rendering.client.Renderer`."""
+
+    meanwhile: Meanwhile | None
+    """Called with a question while it paints, and returns when the answer is yes: the views are there."""
 
     def render(self, requests: Sequence[ViewRequest], weather: Weather) -> list[View]: ...
 
@@ -43,6 +47,8 @@ class Scene:
         """Of each vehicle; its own sensors look through them."""
         self.t_ns = 0
         self.hidden_rows: Rows | None = None
+        self.meanwhile: Meanwhile | None = None
+        """What to do while pictures are painted: somebody outside may wait for an answer."""
         self._start_painter = start_painter
         self._painter: Painter | None = None
         self._tracer: RayTracer | None = None
@@ -74,8 +80,9 @@ class Scene:
         ]
         missing = {_key(request): request for request in requests if _key(request) not in self._views}
         if missing:
-            if self._painter is None:
-                self._painter = self._start_painter(self.model)
+            self.expect_views()
+            assert self._painter is not None
+            self._painter.meanwhile = self.meanwhile
             painted = self._painter.render(list(missing.values()), self.weather)
             self._views.update(zip(missing, painted, strict=True))
         return [self._views[_key(request)] for request in requests]

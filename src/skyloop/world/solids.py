@@ -141,8 +141,8 @@ def _gap_below(corners: Array, x: float, y: float, z: float) -> float:
     with np.errstate(divide="ignore", invalid="ignore"):
         u = (px * c[:, 1] - py * c[:, 0]) / area
         v = (py * b[:, 0] - px * b[:, 1]) / area
-    within = (u >= -1e-6) & (v >= -1e-6) & (u + v <= 1.0 + 1e-6)
-    gaps = np.abs(a[:, 2] + u * b[:, 2] + v * c[:, 2] - z)[within]
+        within = (u >= -1e-6) & (v >= -1e-6) & (u + v <= 1.0 + 1e-6)
+        gaps = np.abs(a[:, 2] + u * b[:, 2] + v * c[:, 2] - z)[within]
     return float(gaps.min(initial=np.inf))
 
 

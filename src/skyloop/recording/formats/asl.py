@@ -20,6 +20,7 @@ from skyloop.messages import Array, ImuBias, Message, VehicleState
 from skyloop.recording.files import RowFile, write_whole
 from skyloop.recording.formats.asl_sensors import Channel, channels_of, pose_block, rate_hz
 from skyloop.recording.formats.camera_poses import imu_mount
+from skyloop.recording.formats.registry import FORMATS
 from skyloop.recording.recording import Recording
 
 THREADS = 2
@@ -74,9 +75,10 @@ class Vehicle:
 class Asl:
     def __init__(self, recording: Recording) -> None:
         self._folder = recording.folder
-        names = [str(vehicle["name"]) for vehicle in recording.facts["scenario"]["vehicles"]]
+        folders = FORMATS["asl"].outputs(len(recording.vehicles))
         self._vehicles = {
-            name: Vehicle(f"mav{number}", imu_mount(recording, name)) for number, name in enumerate(names)
+            name: Vehicle(folder, imu_mount(recording, name))
+            for name, folder in zip(recording.vehicles, folders, strict=True)
         }
         self._channels: dict[str, list[tuple[str, Channel]]] = {}
         """By stream: a folder's path in the dataset, and what is in it."""
@@ -86,7 +88,7 @@ class Asl:
         self._groups = self._folder / "mav0" / ".groups"
         self.first_group, self._counts = self._remembered()
         self._done = self.first_group
-        for vehicle, name in zip(self._vehicles.values(), names, strict=True):
+        for name, vehicle in self._vehicles.items():
             self._set_up(recording, vehicle, name)
         if self.first_group:
             self._take_biases(recording.group(self.first_group - 1))

@@ -16,8 +16,9 @@ from skyloop.frames import Transform
 from skyloop.messages import Array, ImageTruth, Label, Message
 from skyloop.recording.files import write_whole
 from skyloop.recording.formats.camera_poses import CameraPoses, colour_camera, imu_mount, mount_of, seconds
+from skyloop.recording.formats.each_vehicle import NothingForFormat
 from skyloop.recording.formats.png_image import encode_png
-from skyloop.recording.formats.registry import FORMATS
+from skyloop.recording.formats.registry import output_folder
 from skyloop.recording.recording import Recording
 from skyloop.streams import StreamInfo
 
@@ -31,14 +32,14 @@ class Kitti:
     first_group = 0
 
     def __init__(self, recording: Recording) -> None:
-        self._folder = recording.folder / FORMATS["kitti"].output
+        self._folder = output_folder(recording, "kitti")
         self._recording = recording
         self._camera = colour_camera(recording)
         lidars = [name for name in recording.streams_of("LidarScan")
                   if recording.infos[name].vehicle == recording.vehicle]  # fmt: skip
         self._lidar = next(iter(lidars), None)
         if self._camera is None and self._lidar is None:
-            raise DatasetError(f"'{recording.folder}' has neither images nor clouds, which KITTI is made of")
+            raise NothingForFormat(f"'{recording.folder}' has neither images nor clouds, which KITTI is made of")
         if self._camera is not None:
             _check_lens(recording.infos[self._camera])
         self._truth = None if self._camera is None else f"truth/{self._camera}"

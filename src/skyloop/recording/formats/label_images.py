@@ -15,7 +15,8 @@ from PIL import Image
 
 from skyloop.errors import DatasetError
 from skyloop.messages import CameraImage, ImageTruth, Label, Message
-from skyloop.recording.formats.registry import FORMATS
+from skyloop.recording.formats.each_vehicle import NothingForFormat
+from skyloop.recording.formats.registry import output_folder
 from skyloop.recording.formats.splitting import check_method, split
 from skyloop.recording.recording import Recording
 
@@ -44,16 +45,18 @@ class LabelImage:
 
 
 class LabelImages:
-    """Puts the images of the first camera with labels together with their truth."""
+    """Puts the images of the vehicle's first camera with labels together with their truth."""
 
     def __init__(self, recording: Recording) -> None:
         for self.truth_stream in recording.streams_of("ImageTruth"):
+            if recording.infos[self.truth_stream].vehicle != recording.vehicle:
+                continue
             self.stream = self.truth_stream.removeprefix("truth/")
             config = _sensor_config(recording, self.stream)
             if self.stream in recording.infos and all(name in config.get("truth", ()) for name in NEEDED):
                 break
         else:
-            raise DatasetError(
+            raise NothingForFormat(
                 f"no camera of '{recording.folder}' has labels; record one with truth: [{', '.join(NEEDED)}]"
             )
         details = recording.infos[self.stream].details
@@ -104,7 +107,7 @@ def jpeg(colour: NDArray[np.uint8]) -> bytes:
 
 def emptied(recording: Recording, name: str) -> Path:
     """The folder that is all the format's own, rid of what another split or a killed export left there."""
-    folder = recording.folder / FORMATS[name].output
+    folder = output_folder(recording, name)
     try:
         if folder.exists():
             shutil.rmtree(folder)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
+
+from skyloop.recording.recording import Recording
 
 
 @dataclass(frozen=True, slots=True)
@@ -10,20 +13,42 @@ class Format:
     writer: str
     """module:Class, made with a Recording; has `first_group`, `add(messages)` for each group in turn, `finish()`."""
     output: str
-    """File or folder in the dataset that is all its own."""
+    """Folder in the dataset that is all its own; of a format with a folder a vehicle, the first vehicle's."""
     grows: bool
     """Whether it is valid after each group, and can go on from there."""
     text: str
+    one_vehicle: bool = False
+    """Whether a writer holds one vehicle only, so that each has its own."""
+
+    def outputs(self, n_vehicles: int) -> list[str]:
+        """Folders by vehicle: mav0, mav1; voc, voc1; and one for all where the format holds them together."""
+        stem = self.output.removesuffix("0")
+        numbered = self.one_vehicle or stem != self.output
+        return [self.output, *(f"{stem}{k}" for k in range(1, n_vehicles if numbered else 1))]
 
 
 FORMATS = {
     "asl": Format("skyloop.recording.formats.asl:Asl", "mav0", True, "ASL/EuRoC: mav0/ with data.csv and sensor.yaml"),
-    "voc": Format("skyloop.recording.formats.voc:Voc", "voc", False, "Pascal VOC: boxes in XML, masks as palette PNGs"),
-    "coco": Format(
-        "skyloop.recording.formats.coco:Coco", "coco", False, "COCO: instances with masks, one JSON per split"
+    "voc": Format(
+        "skyloop.recording.formats.voc:Voc", "voc", False, "Pascal VOC: boxes in XML, masks as palette PNGs", True
     ),
-    "yolo": Format("skyloop.recording.formats.yolo:Yolo", "yolo", False, "YOLO as Ultralytics reads it: data.yaml"),
+    "coco": Format(
+        "skyloop.recording.formats.coco:Coco", "coco", False, "COCO: instances with masks, one JSON per split", True
+    ),
+    "yolo": Format(
+        "skyloop.recording.formats.yolo:Yolo", "yolo", False, "YOLO as Ultralytics reads it: data.yaml", True
+    ),
     "mcap": Format("skyloop.recording.formats.ros2_bag:Mcap", "ros2", False, "MCAP with ROS 2 definitions (rosbag2)"),
-    "tum": Format("skyloop.recording.formats.tum:Tum", "tum", False, "TUM RGB-D: trajectory, colour and depth images"),
-    "kitti": Format("skyloop.recording.formats.kitti:Kitti", "kitti", False, "KITTI: clouds, images, labels, poses"),
+    "tum": Format(
+        "skyloop.recording.formats.tum:Tum", "tum", False, "TUM RGB-D: trajectory, colour and depth images", True
+    ),
+    "kitti": Format(
+        "skyloop.recording.formats.kitti:Kitti", "kitti", False, "KITTI: clouds, images, labels, poses", True
+    ),
 }
+
+
+def output_folder(recording: Recording, name: str) -> Path:
+    """Where a format that holds one vehicle puts the recording's."""
+    outputs = FORMATS[name].outputs(len(recording.vehicles))
+    return recording.folder / outputs[recording.vehicles.index(recording.vehicle)]

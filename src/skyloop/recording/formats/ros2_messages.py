@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
+from skyloop.errors import DatasetError
 from skyloop.frames import SENSOR_FROM_CAMERA, quat_conjugate, quat_from_yaw, quat_multiply, rotate_inverse
 from skyloop.messages import (
     Array,
@@ -102,11 +103,16 @@ class Translator:
             "MagnetometerSample": self._magnetometer_sample,
             "VehicleState": self._vehicle_state,
         }
+        topics: dict[str, str] = {}
+        for name in recording.infos:
+            other = topics.setdefault(topic_of(name), name)
+            if other != name:
+                raise DatasetError(f"'{other}' and '{name}' would be one topic of ROS, {topic_of(name)}; rename one")
 
     def translated(self, stream: str, record: Any) -> Iterator[Outgoing]:
-        """Nothing for records no message of ROS fits: battery, actuators, status, events."""
+        """Nothing for records no message of ROS fits (battery, actuators, status, events), nor for observers."""
         info = self._recording.infos[stream]
-        if info.message in self._by_record:
+        if info.message in self._by_record and info.vehicle:
             yield from self._by_record[info.message](info, record)
 
     def mounts(self, t_ns: int) -> Outgoing:
@@ -114,7 +120,9 @@ class Translator:
         transforms: dict[str, tuple[Any, ...]] = {}
         for info in self._recording.infos.values():
             frame_id = self._frame(info)
-            if info.message not in self._by_record or frame_id == body_frame(info) or _on_gimbal(info):
+            if info.message not in self._by_record or not info.vehicle:
+                continue
+            if frame_id == body_frame(info) or _on_gimbal(info):
                 continue
             mount = info.mount
             transforms[frame_id] = transform(t_ns, body_frame(info), frame_id, mount.position, mount.quat_wxyz)

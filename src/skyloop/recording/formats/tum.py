@@ -9,7 +9,7 @@ from skyloop.messages import Message
 from skyloop.recording.files import write_whole
 from skyloop.recording.formats.camera_poses import CameraPoses, colour_camera, seconds
 from skyloop.recording.formats.png_image import depth_numbers, encode_png
-from skyloop.recording.formats.registry import FORMATS
+from skyloop.recording.formats.registry import output_folder
 from skyloop.recording.recording import Recording
 
 PER_METRE = 5000.0
@@ -21,7 +21,7 @@ class Tum:
     first_group = 0
 
     def __init__(self, recording: Recording) -> None:
-        self._folder = recording.folder / FORMATS["tum"].output
+        self._folder = output_folder(recording, "tum")
         self._recording = recording
         self._camera = colour_camera(recording)
         self._depth = None if self._camera is None else depth_stream(recording, self._camera)

@@ -1,15 +1,18 @@
 """A corridor of 8 by 40 m with doors, notice boards, benches, plants and pillars; open above, for light.
 
-It runs along +x from -3.2 m to 36.8 m, y from -4 m to 4 m; the far end is closed by a wall with a double door.
+It runs along +x from -3.2 m to 36.8 m, y from -4 m to 4 m; the far end is closed by a wall with a double door. An
+anchor, a vividly blue board to fly by, can be hung on any wall.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from skyloop.errors import ScenarioError
 from skyloop.world.furniture import VENEER, WOODS, bench, carton, notice_board, picture, potted_plant
 from skyloop.world.generation import generator
 from skyloop.world.ground import Ground
@@ -25,11 +28,25 @@ FINISHES: tuple[tuple[str, Colour], ...] = (
     ("plaster", (250, 240, 220)), ("plaster", (215, 230, 235)), ("plaster", (235, 215, 195)),
     ("plaster", (215, 230, 205)), ("wallpaper", (255, 255, 255)), ("brick", (255, 255, 255)),
 )  # fmt: skip
+ANCHOR_SIZE, ANCHOR_COLOUR = 0.5, (0, 0, 255)
+CLEAR_OF_ANCHOR = 2.0
+"""m around the anchor in which nothing else hangs or stands, so that it is seen from all sides."""
 DOORS: tuple[Colour, ...] = ((200, 150, 100), (110, 130, 160), (150, 70, 60), (90, 120, 90), (235, 235, 230))
 
 
 class Corridor:
-    def __init__(self, seed: int, *, randomise: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self,
+        seed: int,
+        *,
+        anchor: Sequence[float] = (),
+        pillars: int = 5,
+        randomise: frozenset[str] = frozenset(),
+    ) -> None:
+        """`anchor`: (x, y, z) m of its middle; it hangs on the wall nearest to there. Empty: none."""
+        if pillars not in range(6):
+            raise ScenarioError(f"corridor: pillars is {pillars}; give 0 to 5")
+        self._anchor, self._anchor_yaw = _on_nearest_wall(anchor)
         self._random = generator(seed, "corridor")
         self._looks = generator(seed, "corridor/looks")
         self._randomise = randomise
@@ -49,7 +66,10 @@ class Corridor:
             self._section((END - k * SECTION, -middle), math.pi, k)
         self._end_wall((START - 0.5 * THICKNESS, -HALF_WIDTH), 0.5 * math.pi, "near end")
         self._end_wall((END + 0.5 * THICKNESS, HALF_WIDTH), -0.5 * math.pi, "far end")
-        self._pillars()
+        self._pillars(pillars)
+        if self._anchor is not None:
+            board = box((ANCHOR_SIZE, 0.04, ANCHOR_SIZE), centre=(0.0, -0.02, 0.0), colour=ANCHOR_COLOUR)
+            self.model.place(Shape("anchor", (board,)), self._anchor, yaw=self._anchor_yaw, is_a="sign", name="anchor")
 
     def _finish(self) -> dict[str, Any]:
         material, colour = FINISHES[int(self._looks.integers(len(FINISHES)))]
@@ -63,6 +83,9 @@ class Corridor:
         red, green, blue = self._looks.integers(darkest, 256, 3).tolist()
         return red, green, blue
 
+    def _hides_anchor(self, place: Any) -> bool:
+        return self._anchor is not None and math.dist(place[:2], self._anchor[:2]) < CLEAR_OF_ANCHOR
+
     def _wall(self, mesh: Mesh, start: tuple[float, float], yaw: float, name: str) -> None:
         variant = int(self._looks.integers(36))
         self.model.place(Shape(name, (mesh,)), (*start, 0.0), yaw=yaw, is_a="wall", name=name, variant=variant)
@@ -74,6 +97,8 @@ class Corridor:
         # the first and last reach round the end walls
         before, after = (THICKNESS if k == 0 else 0.0), (THICKNESS if k == last else 0.0)
         door = float(self._random.uniform(1.0, 3.0)) if self._random.random() < 0.8 else None
+        if door is not None and self._hides_anchor(on_wall(start, yaw, door + 0.5 * DOOR_WIDTH)):
+            door = None
         openings = [Opening(before + door, before + door + DOOR_WIDTH, top=DOOR_HEIGHT)] if door is not None else []
         length, ends = SECTION + before + after, (before > 0.0, after > 0.0)
         mesh = wall(length, HEIGHT, THICKNESS, openings, ends=ends, shift=k * SECTION, **self._finish())
@@ -109,6 +134,8 @@ class Corridor:
         position = on_wall(start, yaw, along, front, 1.5)
         kind = self._random.random()
         seed = int(self._random.integers(8))
+        if self._hides_anchor(position):
+            return
         if kind < 0.5:
             self.model.place(
                 notice_board(seed=seed), position, yaw=yaw, is_a="sign", name="notice board", variant=VENEER
@@ -136,8 +163,8 @@ class Corridor:
     def _put(
         self, shape: Shape, place: Any, yaw: float, is_a: str, name: str, colour: Colour = (255, 255, 255)
     ) -> None:
-        """Unless it would stand in the way of the take-off."""
-        if math.hypot(place[0], place[1]) > 4.0:
+        """Unless it would stand in the way of the take-off or of the anchor."""
+        if math.hypot(place[0], place[1]) > 4.0 and not self._hides_anchor(place):
             self.model.place(shape, place, yaw=yaw, is_a=is_a, name=name, palette=[colour], variant=VENEER)
 
     def _end_wall(self, start: tuple[float, float], yaw: float, name: str) -> None:
@@ -148,15 +175,36 @@ class Corridor:
         self._wall(mesh, start, yaw, f"{name} wall")
         self._door(start, yaw, along, f"{name} door", 2)
 
-    def _pillars(self) -> None:
+    def _pillars(self, count: int) -> None:
         """Free-standing, on alternate sides of the axis, to be flown round."""
         round_one = cylinder(0.3, HEIGHT, 20, material="plaster")
         square = box((0.6, 0.6, HEIGHT), centre=(0, 0, 0.5 * HEIGHT), bottom=False, material="cement")
         shapes = [Shape("pillar", (round_one,)), Shape("pillar", (square,))]
         side = 1.0 if self._random.random() < 0.5 else -1.0
-        for number, x in enumerate((7.0, 13.0, 19.0, 25.0, 31.0)):
+        for number, x in enumerate((7.0, 13.0, 19.0, 25.0, 31.0)[:count]):
             y = side * float(self._random.uniform(0.6, 2.0))
             side = -side
             shape = shapes[int(self._random.integers(2))]
             position = (x + float(self._random.uniform(-0.8, 0.8)), y, 0.0)
             self.model.place(shape, position, is_a="wall", name=f"pillar {number + 1}")
+
+
+def _on_nearest_wall(anchor: Sequence[float]) -> tuple[tuple[float, float, float] | None, float]:
+    """Where the middle of its back is, and the yaw with which its front, -y, looks into the corridor."""
+    if not anchor:
+        return None, 0.0
+    half = 0.5 * ANCHOR_SIZE
+    lows, highs = (START + half, -HALF_WIDTH, half), (END - half, HALF_WIDTH, HEIGHT - half)
+    if len(anchor) != 3 or not all(a <= p <= b for a, p, b in zip(lows, anchor, highs, strict=True)):
+        ranges = (f"{name} {a:g} to {b:g}" for name, a, b in zip("xyz", lows, highs, strict=True))
+        raise ScenarioError(
+            f"corridor: an anchor at {list(anchor)} does not hang on a wall; give {', '.join(ranges)} m"
+        )
+    x, y, z = (float(number) for number in anchor)
+    walls = {
+        HALF_WIDTH - y: ((x, HALF_WIDTH, z), 0.0),
+        HALF_WIDTH + y: ((x, -HALF_WIDTH, z), math.pi),
+        END - x: ((END, y, z), -0.5 * math.pi),
+        x - START: ((START, y, z), 0.5 * math.pi),
+    }
+    return walls[min(walls)]

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from skyloop.cli_parts import Json, err, next_folder, out
+from skyloop.cli.parts import Json, err, next_folder, out
 from skyloop.errors import DatasetError
 
 app = typer.Typer()
@@ -113,8 +113,8 @@ def export(
     """
     from skyloop.datasets.export import export as write
 
-    for name, (seconds, output) in write(folder, names(to)).items():
-        print(f"{name}: {output}, {seconds:.1f} s")
+    for name, (seconds, outputs) in write(folder, names(to)).items():
+        print(f"{name}: {', '.join(map(str, outputs))}, {seconds:.1f} s")
 
 
 @app.command()

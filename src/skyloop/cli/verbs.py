@@ -14,9 +14,10 @@ from rich.table import Table
 
 import skyloop
 from skyloop.bench.registry import BENCHES
-from skyloop.cli_datasets import app as datasets
-from skyloop.cli_loop import app as loop
-from skyloop.cli_parts import (
+from skyloop.cli.datasets import app as datasets
+from skyloop.cli.loop import app as loop
+from skyloop.cli.mavlink import app as mavlink
+from skyloop.cli.parts import (
     Json,
     Seed,
     Sets,
@@ -29,7 +30,8 @@ from skyloop.cli_parts import (
     print_summary,
     progress_bar,
 )
-from skyloop.errors import ScenarioError, SkyloopError, unknown_name
+from skyloop.cli.serve import app as serve
+from skyloop.errors import Interrupted, ScenarioError, SkyloopError, unknown_name
 from skyloop.trials.registry import REPRODUCTIONS
 
 app = typer.Typer(
@@ -42,6 +44,8 @@ app = typer.Typer(
 )
 app.add_typer(datasets)
 app.add_typer(loop)
+app.add_typer(mavlink)
+app.add_typer(serve)
 INTERRUPTED = 130
 
 
@@ -80,6 +84,10 @@ def run(
         str | None,
         typer.Option(metavar="FILE.py:NAME", help="Fly the first vehicle with this function or class."),
     ] = None,
+    autopilot: Annotated[
+        str | None,
+        typer.Option(metavar="KIND[:PATH]", help="px4:PATH, ardupilot:PATH or betaflight: start that and let it fly."),
+    ] = None,
     set_: Sets = None,
     seed: Seed = None,
     out_: Annotated[
@@ -98,7 +106,12 @@ def run(
 
     folder = out_ or next_folder(loaded.name)
     with progress_bar(f"flying {loaded.name}", loaded.duration, quiet=json_) as progress:
-        summary = run_scenario(loaded, folder, progress)
+        if autopilot is None:
+            summary = run_scenario(loaded, folder, progress)
+        else:
+            from skyloop.piloting import run_with_autopilot
+
+            summary = run_with_autopilot(loaded, folder, autopilot, progress=progress)
     if json_:
         print(json.dumps({**summary, "folder": str(folder)}, indent=2))
     else:
@@ -251,6 +264,8 @@ def main() -> None:
     """The one door for errors: known ones become one line and exit code 1."""
     try:
         code = app(standalone_mode=False)
+    except Interrupted:
+        code = INTERRUPTED
     except SkyloopError as error:
         _complain(error)
     except (typer.Abort, KeyboardInterrupt):

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from skyloop.cli_parts import Json, err, out
+from skyloop.cli.parts import Json, err, out
 from skyloop.errors import ScenarioError
 
 app = typer.Typer()

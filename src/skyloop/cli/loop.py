@@ -1,0 +1,186 @@
+"""The verbs for software under test outside the simulator: each parses, calls one function, prints."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from skyloop.cli.parts import Json, Seed, Sets, absolute, err, load, next_folder, out, print_summary, progress_bar
+from skyloop.errors import LinkError
+
+if TYPE_CHECKING:
+    from skyloop.links.targets import Target
+
+app = typer.Typer()
+
+
+Sut = Annotated[str | None, typer.Option(metavar="COMMAND", help="Start this; SKYLOOP_ADDRESS tells it where.")]
+LoopPilot = Annotated[
+    str | None, typer.Option(metavar="FILE.py:NAME", help="Start a process that flies with this Python function.")
+]
+LoopTask = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Start a task of ours: face-anchor, move-forward..."),
+]
+TargetName = Annotated[
+    str,
+    typer.Option(
+        metavar="TARGET",
+        help="What the SUT runs on: local, frozen (all its threads stand still with its time), throttled:0.2 (gets a "
+        "fifth of the time), board (emulated aarch64), remote (tells you what to start there) or remote:USER@HOST.",
+    ),
+]
+Speed = Annotated[float, typer.Option(help="How fast the SUT's computer is taken to be; 1: as this one.")]
+Listen = Annotated[str, typer.Option(metavar="HOST:PORT", help="Where pilots connect; port 0: any free one.")]
+Ports = Annotated[int, typer.Option(help="How many ports: 5 for one per sensor and one for commands.")]
+Pacing = Annotated[float | None, typer.Option(help="Simulated seconds per second at most.")]
+Delays = Annotated[str, typer.Option(help="none, or table-i: acquiring a sample takes as long as on real sensors.")]
+Wait = Annotated[float, typer.Option(help="Seconds to wait for the first pilot.")]
+Hang = Annotated[float, typer.Option(help="Seconds without a sign of life before a SUT is given up.")]
+Out = Annotated[Path | None, typer.Option("--out", help="Run folder; must be new or empty.")]
+
+
+@app.command()
+def loop(
+    scenario: str,
+    sut: Sut = None,
+    pilot: LoopPilot = None,
+    task: LoopTask = None,
+    target: TargetName = "local",
+    speed: Speed = 1.0,
+    mode: Annotated[str, typer.Option(help="sync, none or realtime.")] = "sync",
+    listen: Listen = "127.0.0.1:0",
+    ports: Ports = 1,
+    pace: Pacing = None,
+    delays: Delays = "none",
+    wait: Wait = 60.0,
+    hang: Hang = 60.0,
+    set_: Sets = None,
+    seed: Seed = None,
+    out_: Out = None,
+    json_: Json = False,
+) -> None:
+    """Fly a scenario with the software under test outside: in another process, or on another machine.
+
+    Pilots of the scenario itself do not fly.
+
+    Examples: `skyloop loop hover --pilot my.py:pilot` · `skyloop loop my.yaml --sut ./sut --target frozen --speed 0.1`
+    """
+    from skyloop.links.coordinator import TABLE_I
+    from skyloop.looping import LoopOptions, run_loop
+
+    if delays not in ("none", "table-i"):
+        raise LinkError(f"--delays {delays}: give none or table-i")
+    loaded = load(scenario, set_, seed)
+    host, numbers = _places(listen, ports)
+    options = LoopOptions(
+        mode=mode, host=host, ports=numbers, pace=pace, delays=TABLE_I if delays == "table-i" else {},
+        hang_s=hang, wait_s=wait,
+    )  # fmt: skip
+    runs_on = _target(target, sut, pilot, task, speed)
+    folder = out_ or next_folder(loaded.name)
+    with progress_bar(f"flying {loaded.name}", loaded.duration, quiet=json_) as progress:
+        summary = run_loop(loaded, folder, options, runs_on, progress=progress, opened=_say_where(runs_on is None))
+    if json_:
+        print(json.dumps({**summary, "folder": str(folder)}, indent=2))
+        return
+    _print(summary, folder)
+
+
+@app.command()
+def size(
+    scenario: str,
+    speed: Annotated[str, typer.Option(metavar="LOW..HIGH", help="Speeds to try; or some, with commas.")] = "0.05..2",
+    steps: Annotated[int, typer.Option(help="How many speeds from LOW to HIGH, in equal ratios.")] = 6,
+    runs: Annotated[int, typer.Option(help="Flights, each with another seed, at every speed.")] = 3,
+    sut: Sut = None,
+    pilot: LoopPilot = None,
+    task: LoopTask = None,
+    target: TargetName = "local",
+    set_: Sets = None,
+    seed: Seed = None,
+    out_: Out = None,
+    json_: Json = False,
+) -> None:
+    """How slow may the computer be before the mission fails? Flies it on slower and slower ones.
+
+    Examples: `skyloop size face-anchor --task face-anchor` · `skyloop size my.yaml --sut ./sut --speed 0.01..1`
+    """
+    from dataclasses import asdict
+
+    from skyloop.recording.run_folder import make_empty_folder
+    from skyloop.sizing import Flight, slowest_good, speeds_from
+    from skyloop.sizing import size as fly_all
+
+    loaded = load(scenario, set_, seed)
+    folder = out_ or next_folder(f"size-{loaded.name}")
+
+    def target_of(fast: float) -> Target:
+        made = _target(target, sut, pilot, task, fast)
+        if made is None:
+            raise LinkError("give --sut, --pilot or --task: what flies?")
+        return made
+
+    def told(flight: Flight) -> None:
+        error = "" if flight.error is None else f", error {flight.error:.3g}"
+        how = "[green]well[/]" if flight.success else f"[red]failed[/]: {flight.trouble or 'says so itself'}"
+        out.print(f"speed {flight.speed:g}, seed {flight.seed}: {flight.time:.2f} s{error}, {how}", highlight=False)
+
+    speeds = speeds_from(speed, steps)
+    target_of(speeds[0])
+    make_empty_folder(folder)
+    flights = fly_all(loaded, target_of, speeds, folder, runs=runs, told=(lambda _: None) if json_ else told)
+    good = slowest_good(flights)
+    if json_:
+        print(json.dumps({"slowest_good": good, "flights": [asdict(flight) for flight in flights]}, indent=2))
+        return
+    verdict = "fails at every speed tried" if good is None else f"succeeds from speed {good:g} up (1: this computer)"
+    out.print(f"[bold]{loaded.name}[/] {verdict}\ntable and plot: {folder} (size.csv, size.png)")
+
+
+def _places(listen: str, ports: int) -> tuple[str, tuple[int, ...]]:
+    """The host and the ports to listen on."""
+    host, _, port = listen.rpartition(":")
+    if not host or not port.isdecimal() or not 1 <= ports <= 64:
+        raise LinkError(f"--listen {listen} --ports {ports}: give HOST:PORT and 1 to 64 ports")
+    first = int(port)
+    return host, tuple(first + k if first else 0 for k in range(ports))
+
+
+def _target(name: str, sut: str | None, pilot: str | None, task: str | None, speed: float) -> Target | None:
+    from skyloop.links.targets import make_target
+
+    if sum(what is not None for what in (sut, pilot, task)) > 1:
+        raise LinkError("give one of --sut, --pilot and --task")
+    if task is not None:
+        sut = shlex.join([sys.executable if not name.startswith("remote") else "python3", "-m", "skyloop.tasks", task])
+    command = shlex.split(sut) if sut else []
+    if pilot and name.startswith("remote"):
+        command = ["skyloop-client", "pilot", pilot]
+    elif pilot and name == "board":
+        raise LinkError("the board runs a C++ source or a program for aarch64; give it with --sut")
+    elif pilot:
+        command = [sys.executable, "-m", "skyloop.client", "pilot", absolute(pilot)]
+    return make_target(name, command, speed=speed, tell=lambda line: err.print(f"skyloop: {line}", highlight=False))
+
+
+def _say_where(wanted: bool) -> Any:
+    return lambda address: err.print(f"skyloop: waiting for a pilot at {address}") if wanted else None
+
+
+def _print(summary: dict[str, Any], folder: Path) -> None:
+    print_summary(summary, folder)
+    link = summary["links"]["loop"]
+    out.print(f"  link, mode {link['mode']}: {link['interactions']} interactions, {link['violations']} out of order")
+    for pilot in link["pilots"]:
+        out.print(
+            f"    {pilot['vehicle']}: computed {pilot['computed_s']:.3f} s, "
+            f"{pilot['deadlines_missed']} deadlines missed, its computer used {pilot['computer_energy_j']:.0f} J"
+        )
+    for line in link["news"]:
+        out.print(f"    {line}", highlight=False)

@@ -1,0 +1,101 @@
+"""The verbs for vehicles flown by MAVLink clients and by hand: each parses, calls one function, prints."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from skyloop.cli.parts import Json, Seed, Sets, err, load, next_folder, out, print_summary, progress_bar
+from skyloop.errors import Interrupted, LinkError
+
+app = typer.Typer()
+
+
+@app.command()
+def mavlink(
+    scenario: str,
+    port_offset: Annotated[int, typer.Option(help="Added to every port, for several simulators on one machine.")] = 0,
+    listen: Annotated[
+        str, typer.Option(metavar="HOST", help="Address of the ports; 0.0.0.0 lets other machines in.")
+    ] = "127.0.0.1",
+    remote: Annotated[
+        str, typer.Option(metavar="HOST", help="Where the ground station and the companion are.")
+    ] = "127.0.0.1",
+    pace: Annotated[float, typer.Option(help="Simulated seconds per second; clients may not keep up beyond 1.")] = 1.0,
+    duration: Annotated[float, typer.Option(help="Simulated seconds at most; Ctrl-C ends it before.")] = 3600.0,
+    until_landed: Annotated[bool, typer.Option("--until-landed", help="End when all have landed.")] = False,
+    set_: Sets = None,
+    seed: Seed = None,
+    out_: Annotated[Path | None, typer.Option("--out", help="Run folder; must be new or empty.")] = None,
+    json_: Json = False,
+) -> None:
+    """Fly a scenario from QGroundControl, MAVSDK or pymavlink: every vehicle looks like a PX4.
+
+    Pilots of the scenario itself do not fly.
+
+    Examples: `skyloop mavlink hover` · `skyloop mavlink park-square --port-offset 100 --until-landed`
+    """
+    from skyloop.flying import run_mavlink
+
+    if not -5000 <= port_offset <= 40000:
+        raise LinkError(f"--port-offset {port_offset}: give -5000 to 40000")
+    loaded = load(scenario, set_, seed)
+    folder = out_ or next_folder(loaded.name)
+    options = {"host": listen, "remote": remote, "port_offset": port_offset, "until_landed": until_landed}
+    try:
+        with progress_bar(f"flying {loaded.name}", duration, quiet=json_) as progress:
+            summary = run_mavlink(
+                loaded, folder, options, pace=pace, duration=duration, progress=progress, opened=_say_where
+            )
+    except Interrupted:
+        err.print(f"skyloop: ended by Ctrl-C; run folder: {folder}", highlight=False)
+        raise
+    if json_:
+        print(json.dumps({**summary, "folder": str(folder)}, indent=2))
+        return
+    print_summary(summary, folder)
+    for vehicle in summary["links"]["mavlink"]["vehicles"]:
+        out.print(f"  MAVLink system {vehicle['system_id']}: {vehicle['messages_received']} messages received")
+
+
+def _say_where(link: Any) -> None:
+    for number, ports in enumerate(link.ports):
+        told = link.told[number]
+        err.print(
+            f"skyloop: MAVLink system {number + 1}: UDP to {told[0]} (ground station) and {told[1]} (MAVSDK), "
+            f"TCP server on {link.options.host}:{ports['tcp']}; Ctrl-C ends",
+            highlight=False,
+        )
+
+
+@app.command()
+def fly(
+    scenario: Annotated[str, typer.Argument()] = "hover",
+    keyboard: Annotated[bool, typer.Option("--keyboard", help="With the keys of this terminal.")] = False,
+    gamepad: Annotated[bool, typer.Option("--gamepad", help="With /dev/input/js0.")] = False,
+    pace: Annotated[float, typer.Option(help="Simulated seconds per second.")] = 1.0,
+    duration: Annotated[float, typer.Option(help="Simulated seconds at most.")] = 3600.0,
+    set_: Sets = None,
+    seed: Seed = None,
+    out_: Annotated[Path | None, typer.Option("--out", help="Run folder; must be new or empty.")] = None,
+) -> None:
+    """Fly the first vehicle of a scenario by hand, in real time.
+
+    Keys: 1 take off, 2 land, w/s up and down, a/d turn, y/h forward and back, g/j left and right, space hover, q end.
+
+    Examples: `skyloop fly --keyboard` · `skyloop fly park-square --gamepad`
+    """
+    from skyloop.flying import run_by_hand
+
+    if keyboard == gamepad:
+        raise LinkError("give --keyboard or --gamepad")
+    loaded = load(scenario, set_, seed)
+    folder = out_ or next_folder(loaded.name)
+    summary = run_by_hand(
+        loaded, folder, "gamepad" if gamepad else "keyboard", pace=pace, duration=duration,
+        show=lambda line: err.print(line, highlight=False, end="\r\n"),
+    )  # fmt: skip
+    print_summary(summary, folder)

@@ -1,0 +1,71 @@
+"""A scenario flown by clients that speak MAVLink, or from the keyboard: what `skyloop mavlink` and `skyloop fly` do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from skyloop.frames import GeoPoint
+from skyloop.links.pace import Pace
+from skyloop.links.switchboard import Switchboard
+from skyloop.running import Progress, run_scenario
+from skyloop.scenario import Scenario
+
+
+def home_of(scenario: Scenario) -> GeoPoint:
+    earth = scenario.earth
+    return GeoPoint(earth.latitude_deg, earth.longitude_deg, earth.altitude)
+
+
+def without_pilots(scenario: Scenario, duration: float | None = None) -> Scenario:
+    """Whoever connects flies, for `duration` s instead of the scenario's."""
+    vehicles = [vehicle.model_copy(update={"pilot": None}) for vehicle in scenario.vehicles]
+    lasting = scenario.duration if duration is None else duration
+    return scenario.model_copy(update={"vehicles": vehicles, "duration": lasting})
+
+
+def run_mavlink(
+    scenario: Scenario,
+    folder: Path,
+    options: Mapping[str, Any] | None = None,
+    *,
+    pace: float = 1.0,
+    duration: float | None = None,
+    progress: Progress = lambda t: None,
+    opened: Callable[[Any], None] = lambda link: None,
+) -> dict[str, Any]:
+    """Open the ports and fly until the time is over, everybody has landed or Ctrl-C.
+
+    `options` are those of `MavlinkOptions`; `opened` gets the link.
+    """
+    from skyloop.links.mavlink_link import MavlinkLink, MavlinkOptions
+
+    scenario = without_pilots(scenario, duration)
+    switchboard = Switchboard(Pace(pace))
+    link = MavlinkLink(switchboard.inbox, len(scenario.vehicles), home_of(scenario), MavlinkOptions(**(options or {})))
+    switchboard.links["mavlink"] = link
+    try:
+        opened(link)
+        return run_scenario(scenario, folder, progress, switchboard)
+    finally:
+        link.door.close()
+
+
+def run_by_hand(
+    scenario: Scenario,
+    folder: Path,
+    device: str = "keyboard",
+    *,
+    pace: float = 1.0,
+    duration: float | None = None,
+    show: Callable[[str], None] = print,
+) -> dict[str, Any]:
+    """Fly the first vehicle with the keys of this terminal, or with a gamepad; `show` gets what happens to it."""
+    from skyloop.links.by_hand import ByHand, reading_gamepad, reading_keys
+
+    scenario = without_pilots(scenario, duration)
+    switchboard = Switchboard(Pace(pace))
+    link = switchboard.links["by_hand"] = ByHand(switchboard.inbox, show)
+    with reading_gamepad(link) if device == "gamepad" else reading_keys(link):
+        return run_scenario(scenario, folder, links=switchboard)

@@ -1,0 +1,220 @@
+"""Sockets of foreign protocols: opened with one clear line when that fails, read by threads into the inbox.
+
+Whoever is at the other end can neither hold up the simulation nor fill its memory: what waits to be taken or written is
+bounded.
+"""
+
+from __future__ import annotations
+
+import selectors
+import socket
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from queue import SimpleQueue
+from typing import Any
+
+from skyloop.errors import LinkError
+
+CHUNK = 1 << 16
+MOST_WAITING = 1000
+"""Chunks or datagrams read and not taken yet."""
+MOST_UNSENT = 1 << 20
+"""Bytes a peer may leave unread before it is dropped."""
+PAUSE_S = 0.01
+
+Inbox = SimpleQueue[tuple[Any, ...]]
+Address = tuple[str, int]
+
+
+def opened(kind: int, host: str, port: int, what: str) -> socket.socket:
+    """A bound socket, or a line that says what wanted which port."""
+    try:
+        address = socket.getaddrinfo(host, port, type=kind)[0]
+        made = socket.socket(address[0], kind)
+        try:
+            if kind == socket.SOCK_STREAM:
+                made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            made.bind(address[4])
+            if kind == socket.SOCK_STREAM:
+                made.listen(4)
+        except OSError:
+            made.close()
+            raise
+    except OSError as error:
+        raise LinkError(f"{what}: cannot listen on {host}:{port}: {error.strerror}; end what uses it") from None
+    made.setblocking(False)
+    return made
+
+
+class Line:
+    """Reads in a thread of its own; `taker` is called in the simulation's."""
+
+    taker: Callable[..., None]
+
+    def __init__(self, inbox: Inbox, name: str) -> None:
+        self.given = self.taken = 0
+        """Chunks put into the inbox, and taken out of it by the link."""
+        self._inbox = inbox
+        self._ended = False
+        self._alarm = 0.0
+        self._selector = selectors.DefaultSelector()
+        self._awake, self._waker = socket.socketpair()
+        self._awake.setblocking(False)
+        self._waker.setblocking(False)
+        self._selector.register(self._awake, selectors.EVENT_READ)
+        self._thread = threading.Thread(target=self._serve, name=f"skyloop {name}", daemon=True)
+
+    def put(self, *news: Any) -> None:
+        self.given += 1
+        self._inbox.put((self, *news))
+
+    def ring_after(self, seconds: float) -> None:
+        """Give `("alarm", None)` once so many seconds have passed; a new call replaces the last."""
+        self._alarm = time.monotonic() + seconds
+        self._wake()
+
+    def close(self) -> None:
+        """Everything is freed when this returns; may be called twice."""
+        if self._ended:
+            return
+        self._ended = True
+        self._wake()
+        if self._thread.ident is not None:
+            self._thread.join(timeout=2.0)
+        self._free()
+        self._selector.close()
+        self._awake.close()
+        self._waker.close()
+
+    def _wake(self) -> None:
+        with suppress(OSError):
+            self._waker.send(b"!")
+
+    def _serve(self) -> None:
+        while not self._ended:
+            left = self._alarm - time.monotonic() if self._alarm else 1.0
+            if self._alarm and left <= 0.0:
+                self._alarm = 0.0
+                self.put("alarm", None)
+                continue
+            for key, _ in self._selector.select(min(left, 1.0)):
+                if key.fileobj is self._awake:
+                    with suppress(OSError):
+                        self._awake.recv(4096)
+                else:
+                    self._attend(key.fileobj)
+            if self.given - self.taken > MOST_WAITING:
+                # TCP and serial peers wait; datagrams beyond the socket's own buffer are lost
+                time.sleep(PAUSE_S)
+
+    def _attend(self, ready: Any) -> None:
+        raise NotImplementedError
+
+    def _free(self) -> None:
+        raise NotImplementedError
+
+
+class Datagrams(Line):
+    """A UDP port: gives `("datagram", (bytes, address))`."""
+
+    def __init__(self, inbox: Inbox, host: str, port: int, what: str) -> None:
+        self._socket = opened(socket.SOCK_DGRAM, host, port, what)
+        super().__init__(inbox, what)
+        self.host, self.port = host, int(self._socket.getsockname()[1])
+        self._selector.register(self._socket, selectors.EVENT_READ)
+        self._thread.start()
+
+    def send(self, data: bytes, address: Address) -> None:
+        with suppress(OSError):
+            self._socket.sendto(data, address)
+
+    def _attend(self, ready: Any) -> None:
+        # a port that nobody has opened yet answers with an error that is none of ours
+        with suppress(OSError):
+            datagram = self._socket.recvfrom(CHUNK)
+            if self.given - self.taken <= MOST_WAITING:
+                self.put("datagram", datagram)
+
+    def _free(self) -> None:
+        self._socket.close()
+
+
+class OnePeer(Line):
+    """A TCP port for one peer at a time: gives `("came", name)`, `("data", bytes)` and `("gone", why)`."""
+
+    def __init__(self, inbox: Inbox, host: str, port: int, what: str) -> None:
+        self._listener = opened(socket.SOCK_STREAM, host, port, what)
+        super().__init__(inbox, what)
+        self.host, self.port = host, int(self._listener.getsockname()[1])
+        self.refused = 0
+        self._peer: socket.socket | None = None
+        self._unsent = bytearray()
+        self._lock = threading.Lock()
+        self._selector.register(self._listener, selectors.EVENT_READ)
+        self._thread.start()
+
+    def send(self, data: bytes) -> None:
+        """As much as the peer takes now; the rest goes with the next call."""
+        with self._lock:
+            if self._peer is None:
+                return
+            self._unsent += data
+            try:
+                sent = self._peer.send(self._unsent)
+                del self._unsent[:sent]
+            except BlockingIOError:
+                pass
+            except OSError:
+                return  # the reading side notices
+            if len(self._unsent) > MOST_UNSENT:
+                self._unsent.clear()
+                with suppress(OSError):
+                    self._peer.shutdown(socket.SHUT_RDWR)
+
+    def _attend(self, ready: Any) -> None:
+        if ready is self._listener:
+            self._accept()
+        elif self._peer is not None and ready is self._peer:
+            try:
+                data = self._peer.recv(CHUNK)
+            except BlockingIOError:
+                return
+            except OSError as error:
+                self._drop(str(error.strerror))
+                return
+            if data:
+                self.put("data", data)
+            else:
+                self._drop("closed the connection")
+
+    def _accept(self) -> None:
+        try:
+            connection, address = self._listener.accept()
+        except OSError:
+            return
+        if self._peer is not None:
+            self.refused += 1
+            connection.close()
+            return
+        connection.setblocking(False)
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._selector.register(connection, selectors.EVENT_READ)
+        with self._lock:
+            self._peer = connection
+            self._unsent.clear()
+        self.put("came", f"{address[0]}:{address[1]}")
+
+    def _drop(self, why: str) -> None:
+        with self._lock:
+            peer, self._peer = self._peer, None
+            if peer is not None:
+                self._selector.unregister(peer)
+                peer.close()
+        self.put("gone", why)
+
+    def _free(self) -> None:
+        if self._peer is not None:
+            self._peer.close()
+        self._listener.close()

@@ -1,0 +1,39 @@
+"""A format that holds one vehicle, written once for each that has something for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from skyloop.errors import DatasetError
+from skyloop.messages import Message
+from skyloop.recording.recording import Recording
+
+
+class NothingForFormat(DatasetError):
+    """The vehicle has no sensor the format is made of."""
+
+
+class EachVehicle:
+    """A writer that is one writer for each vehicle; vehicles without anything for the format are left out."""
+
+    first_group = 0
+
+    def __init__(self, writer: Callable[[Recording], Any], recording: Recording) -> None:
+        self._writers = []
+        refusals = []
+        for name in recording.vehicles:
+            try:
+                self._writers.append(writer(recording.of_vehicle(name)))
+            except NothingForFormat as refusal:
+                refusals.append(refusal)
+        if not self._writers:
+            raise refusals[0]
+
+    def add(self, messages: list[Message]) -> None:
+        for writer in self._writers:
+            writer.add(messages)
+
+    def finish(self) -> None:
+        for writer in self._writers:
+            writer.finish()

@@ -1,0 +1,47 @@
+"""Two machines on one: network namespaces of an unprivileged user, joined by a cable (veth); all of it vanishes with
+the processes in it."""
+
+from __future__ import annotations
+
+import subprocess
+from shutil import which
+
+HERE, THERE = "10.77.0.1", "10.77.0.2"
+APART = ["unshare", "--user", "--map-root-user", "--net"]
+"""Before a command: it runs on a machine of its own, where only `Cable` connects it."""
+PATIENCE_S = 10.0
+
+
+def why_not_apart() -> str:
+    """What stands in the way of a second machine; nothing where it is permitted."""
+    for tool in ("unshare", "nsenter", "ip"):
+        if which(tool) is None:
+            return f"no `{tool}` here"
+    try:
+        run([*APART, "ip", "link", "add", "here", "type", "veth", "peer", "name", "there"])
+    except (OSError, subprocess.SubprocessError) as error:
+        said = getattr(error, "stderr", "") or str(error)
+        return said.strip().splitlines()[-1]
+    return ""
+
+
+def run(command: list[str]) -> None:
+    subprocess.run(command, check=True, capture_output=True, text=True, timeout=PATIENCE_S)
+
+
+class Cable:
+    """From this process's machine to another; this process runs `APART`."""
+
+    def __init__(self) -> None:
+        run(["ip", "link", "set", "lo", "up"])
+        run(["ip", "link", "add", "here", "type", "veth", "peer", "name", "there"])
+        run(["ip", "address", "add", f"{HERE}/24", "dev", "here"])
+        run(["ip", "link", "set", "here", "up"])
+
+    def plug_in(self, process: int) -> None:
+        """The other end, into the machine of a process that was started by `unshare --net`."""
+        inside = ["nsenter", "--target", str(process), "--net", "ip"]
+        run(["ip", "link", "set", "there", "netns", str(process)])
+        run([*inside, "link", "set", "lo", "up"])
+        run([*inside, "address", "add", f"{THERE}/24", "dev", "there"])
+        run([*inside, "link", "set", "there", "up"])

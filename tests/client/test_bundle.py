@@ -1,0 +1,34 @@
+"""A bundle away from the bus: names, what is not there yet, and what does not exist."""
+
+from __future__ import annotations
+
+import pytest
+
+from skyloop.client.bundle import Bundle
+from skyloop.errors import UnknownNameError
+from skyloop.messages import RangeSample, VehicleStatus
+
+STATUS = VehicleStatus(5, "hover", armed=True, landed=False, failsafe="")
+RANGE = RangeSample(4, 1.5, 0.1, 9.0)
+
+
+def bundle() -> Bundle:
+    known = frozenset({"drone/range", "drone/imu", "truth/drone"})
+    return Bundle(5, "drone", {"drone/range": RANGE, "truth/drone": "exact"}, "believed", STATUS, known=known)
+
+
+def test_streams_by_short_and_by_full_name() -> None:
+    assert bundle().get("range") is RANGE
+    assert bundle().get("drone/range") is RANGE
+    assert bundle().get("truth/drone") == "exact"
+
+
+def test_state_and_status_are_always_there() -> None:
+    assert bundle().get("state") == "believed"
+    assert bundle().get("status") is STATUS
+
+
+def test_what_has_not_come_yet_is_none_and_what_does_not_exist_is_told() -> None:
+    assert bundle().get("imu") is None
+    with pytest.raises(UnknownNameError, match="did you mean 'imu'"):
+        bundle().get("imo")

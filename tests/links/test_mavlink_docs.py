@@ -1,0 +1,86 @@
+"""docs/mavlink.md lists every message, command, item and parameter there is, and no other."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from pymavlink.dialects.v20 import common as mavlink
+
+import skyloop
+from skyloop.frames import GeoPoint
+from skyloop.links.mavlink_commands import COMMANDS
+from skyloop.links.mavlink_craft import Craft
+from skyloop.links.mavlink_link import COMPANION, GROUND_STATION, OWN_COMPANION, OWN_GROUND_STATION, OWN_TCP
+from skyloop.links.mavlink_missions import FENCES, FLOWN, PASSED_OVER
+from skyloop.links.mavlink_parameters import table
+from skyloop.links.mavlink_telemetry import BUILDERS, TELEMETRY, Telemetry, message_id
+from skyloop.links.mavlink_vehicle import UNDERSTOOD, MavlinkVehicle
+from skyloop.links.mavlink_wire import Geography
+
+PAGE = (Path(__file__).parents[2] / "docs" / "mavlink.md").read_text(encoding="utf-8")
+
+
+def rows(heading: str) -> list[list[str]]:
+    section = PAGE[PAGE.index(f"## {heading}\n") :]
+    section = section[: section.find("\n## ", 1)]
+    lines = [line for line in section.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+
+
+def name(number: int) -> str:
+    return str(mavlink.enums["MAV_CMD"][number].name).removeprefix("MAV_CMD_")
+
+
+@pytest.fixture
+def craft() -> Craft:
+    with skyloop.build(skyloop.make_scenario({"world": "flat", "vehicles": [{"airframe": "x500"}]})) as simulation:
+        vehicle = next(iter(simulation.autopilots))
+        return Craft(simulation, vehicle, 1, Geography(GeoPoint(47.0, -122.0, 0.0), [0.0, 0.0, 0.0]))
+
+
+def test_messages_understood() -> None:
+    assert rows("Messages understood") == [[kind, text] for kind, text in UNDERSTOOD.items()]
+    for kind in UNDERSTOOD:
+        assert hasattr(mavlink, f"MAVLINK_MSG_ID_{kind}")
+
+
+def test_telemetry(craft: Craft) -> None:
+    wanted = [[b.__name__.upper(), f"{hz:g} Hz" if hz else "on request"] for b, hz in TELEMETRY.items()]  # type: ignore[attr-defined]
+    assert rows("Telemetry") == wanted
+    # each function makes the message it is named after
+    telemetry = Telemetry(craft, MavlinkVehicle(craft).modes)
+    made = {number: builder(telemetry) for number, builder in BUILDERS.items()}
+    assert all(message is None or message.get_msgId() == number for number, message in made.items())
+    silent = {b.__name__ for b in TELEMETRY if made[message_id(b)] is None}  # type: ignore[attr-defined]
+    assert silent == {"highres_imu", "scaled_pressure", "position_target_local_ned"}
+
+
+def test_commands() -> None:
+    wanted = [[f"{name(n)} ({n})", (h.__doc__ or "").splitlines()[0]] for n, h in sorted(COMMANDS.items())]
+    assert rows("Commands") == wanted
+
+
+def test_items() -> None:
+    assert rows("Items of missions and fences") == [
+        [f"{name(n)} ({n})", text] for n, text in {**FLOWN, **FENCES}.items()
+    ]
+    for number in PASSED_OVER:
+        assert re.search(rf"\b{name(number)}\b", PAGE)
+
+
+def test_parameters(craft: Craft) -> None:
+    assert rows("Parameters") == [[p.name, p.text] for p in table(craft).values()]
+    for parameter in table(craft).values():
+        assert len(parameter.name) <= 16
+        if parameter.put is not None:
+            # each is a parameter of something: what is put in comes out
+            value = parameter.among[-1] if parameter.among else 0.5 * (parameter.low + min(parameter.high, 60.0))
+            parameter.put(value)
+            assert parameter.get() == pytest.approx(value), parameter.name
+
+
+def test_ports() -> None:
+    for port in (GROUND_STATION, COMPANION, OWN_GROUND_STATION, OWN_COMPANION, OWN_TCP):
+        assert str(port) in PAGE

@@ -1,0 +1,271 @@
+"""Clients that send rubbish, do not read, come in crowds or find the port taken: the simulation flies on."""
+
+from __future__ import annotations
+
+import math
+import socket
+import struct
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any
+
+import numpy as np
+import pytest
+from mavlink_stage import HOME, PLAIN, Client, Stage, staged
+from pymavlink.dialects.v20 import common as mavlink
+
+import skyloop
+from skyloop.errors import LinkError
+from skyloop.flying import run_mavlink
+from skyloop.links.by_hand import ByHand
+from skyloop.links.mavlink_door import MavlinkDoor
+from skyloop.links.mavlink_link import OWN_TCP, MavlinkLink, MavlinkOptions
+from skyloop.links.pace import Pace
+from skyloop.links.switchboard import Switchboard
+from skyloop.messages import Arm, TakeOff
+
+SPECIAL = (0.0, -1.0, 1.0, 1e38, -1e38, math.nan, math.inf, -math.inf, 2.5, 1e-40)
+
+
+@pytest.fixture
+def stage() -> Iterator[Stage]:
+    with staged(pace=20.0) as made:
+        yield made
+
+
+def some_value(chance: np.random.Generator, kind: str) -> Any:
+    if kind in ("float", "double"):
+        return float(chance.choice(SPECIAL)) if chance.random() < 0.5 else float(np.float32(chance.normal() * 100))
+    bits = {"uint8_t": 8, "int8_t": 8, "uint16_t": 16, "int16_t": 16, "uint32_t": 32, "int32_t": 32}.get(kind, 64)
+    low, high = (0, 2**bits - 1) if kind.startswith("u") else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+    if chance.random() < 0.6:
+        return int(chance.integers(0, 8))
+    return int(chance.integers(max(low, -(2**62)), min(high, 2**62)))
+
+
+def some_message(chance: np.random.Generator, number: int) -> bytes | None:
+    """A message with fields of every kind of value, for this vehicle as often as not."""
+    kind = mavlink.mavlink_map[number]
+    values: list[Any] = []
+    for name, form, length in zip(kind.fieldnames, kind.fieldtypes, _lengths(kind), strict=True):
+        if name in ("target_system", "target_component", "target"):
+            values.append(int(chance.integers(0, 2)))
+        elif form == "char":
+            values.append(bytes(chance.integers(0, 256, length or 1).tolist()))
+        elif length:
+            values.append([some_value(chance, form) for _ in range(length)])
+        else:
+            values.append(some_value(chance, form))
+    try:
+        return bytes(kind(*values).pack(mavlink.MAVLink(None, srcSystem=255, srcComponent=190)))
+    except (struct.error, TypeError, OverflowError):
+        return None
+
+
+def _lengths(kind: Any) -> list[int]:
+    by_name = dict(zip(kind.ordered_fieldnames, kind.array_lengths, strict=True))
+    return [by_name[name] for name in kind.fieldnames]
+
+
+UNDERSTOOD = (
+    "COMMAND_LONG", "COMMAND_INT", "SET_MODE", "PARAM_REQUEST_LIST", "PARAM_REQUEST_READ", "PARAM_SET", "MISSION_COUNT",
+    "MISSION_ITEM_INT", "MISSION_ITEM", "MISSION_REQUEST_LIST", "MISSION_REQUEST_INT", "MISSION_REQUEST",
+    "MISSION_CLEAR_ALL", "MISSION_SET_CURRENT", "SET_POSITION_TARGET_LOCAL_NED", "SET_POSITION_TARGET_GLOBAL_INT",
+    "SET_ATTITUDE_TARGET", "MANUAL_CONTROL", "TIMESYNC", "PING",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_messages_of_all_values_are_survived(seed: int) -> None:
+    """Straight into the vehicle, armed and flying, so that what they do is done; the state stays finite."""
+    chance = np.random.default_rng(seed)
+    switchboard = Switchboard(Pace(1000.0))
+    link = MavlinkLink(switchboard.inbox, 1, HOME, MavlinkOptions(port_offset=None))
+    switchboard.links["mavlink"] = link
+    try:
+        with skyloop.build(skyloop.make_scenario(PLAIN), gates=(switchboard,)) as simulation:
+            switchboard.attach(simulation)
+            vehicle = link.vehicles[0]
+            channel = vehicle.channels[0]
+            numbers = [getattr(mavlink, f"MAVLINK_MSG_ID_{name}") for name in UNDERSTOOD]
+            for _ in range(40):
+                simulation.send(Arm(), TakeOff(3.0))
+                for number in chance.choice(numbers, 15):
+                    data = some_message(chance, int(number))
+                    for message in () if data is None else channel.inlet.feed(data):
+                        vehicle.take(message, channel)
+                channel.inlet.clear()
+                simulation.run_for(0.05)
+            assert vehicle.received > 100
+            assert np.all(np.isfinite(simulation.truth().position))
+    finally:
+        link.door.close()
+
+
+def test_going_back_in_time_does_not_silence_it() -> None:
+    """As another link's reset does, while this one is at work; and forth again."""
+    switchboard = Switchboard(Pace(1000.0))
+    link = MavlinkLink(switchboard.inbox, 1, HOME, MavlinkOptions(port_offset=None))
+    switchboard.links["mavlink"] = link
+    try:
+        with skyloop.build(skyloop.make_scenario(PLAIN), gates=(switchboard,)) as simulation:
+            switchboard.attach(simulation)
+            vehicle, sent = link.vehicles[0], []
+            vehicle.channels[0].send = sent.append  # type: ignore[method-assign]
+
+            def beats(seconds: float) -> int:
+                sent.clear()
+                simulation.run_for(seconds)
+                return sum(message.get_type() == "HEARTBEAT" for message in sent)
+
+            simulation.run_for(0.005)
+            early = simulation.snapshot()
+            assert beats(5.0) in (5, 6)
+            simulation.send(Arm())
+            vehicle.modes.take_off(3.0)
+            simulation.run_for(1.0)
+            late = simulation.snapshot()
+            simulation.restore(early)
+            assert beats(3.0) in (3, 4)
+            assert vehicle.modes.shown == "hold"
+            simulation.restore(late)
+            assert beats(3.0) in (3, 4)
+    finally:
+        link.door.close()
+
+
+def test_two_links_at_once() -> None:
+    """A hand on the keys steers what a MAVLink client has sent up."""
+    switchboard = Switchboard(Pace(1000.0))
+    link = MavlinkLink(switchboard.inbox, 1, HOME, MavlinkOptions(port_offset=None))
+    hand = ByHand(switchboard.inbox, lambda line: None, now=lambda: 0.0)
+    switchboard.links.update({"mavlink": link, "by_hand": hand})
+    try:
+        with skyloop.build(skyloop.make_scenario(PLAIN), gates=(switchboard,)) as simulation:
+            switchboard.attach(simulation)
+            vehicle = link.vehicles[0]
+            vehicle.modes.arm()
+            vehicle.modes.take_off(3.0)
+            simulation.run_for(6.0)
+            before = simulation.truth().position
+            hand.put("key", "w")
+            simulation.run_for(3.0)
+            assert simulation.truth().position[2] - before[2] > 1.0
+            vehicle.modes.choose("land")
+            simulation.run_for(15.0)
+            assert not vehicle.craft.status.armed
+            assert set(switchboard.summary()) >= {"mavlink", "by_hand"}
+    finally:
+        link.door.close()
+
+
+def test_any_message_of_the_dialect_is_survived(stage: Stage) -> None:
+    chance = np.random.default_rng(5)
+    with socket.create_connection(("127.0.0.1", stage.ports[0]["tcp"])) as connection:
+        client = Client(connection)
+        for number in mavlink.mavlink_map:
+            data = some_message(chance, number)
+            if data is not None:
+                connection.sendall(data)
+        client.send(mavlink.MAVLink_timesync_message(0, 4242))
+        client.until(lambda m: m.get_type() == "TIMESYNC" and m.ts1 == 4242)
+
+
+def test_rubbish_and_half_messages_are_survived(stage: Stage) -> None:
+    chance = np.random.default_rng(6)
+    tcp, udp = stage.ports[0]["tcp"], stage.ports[0]["ground_station"]
+    whole = bytes(mavlink.MAVLink_heartbeat_message(6, 8, 0, 0, 4, 3).pack(mavlink.MAVLink(None)))
+    with (
+        socket.create_connection(("127.0.0.1", tcp)) as stream,
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as datagrams,
+    ):
+        for _ in range(20):
+            data = chance.bytes(int(chance.integers(1, 2000)))
+            stream.sendall(data)
+            datagrams.sendto(data, ("127.0.0.1", udp))
+            datagrams.sendto(whole[: int(chance.integers(1, len(whole)))], ("127.0.0.1", udp))
+        datagrams.connect(("127.0.0.1", udp))
+        client = Client(datagrams)
+        client.send(mavlink.MAVLink_timesync_message(0, 4243))
+        client.until(lambda m: m.get_type() == "TIMESYNC" and m.ts1 == 4243)
+    assert sum(channel.inlet.bad for channel in stage.link.vehicles[0].channels) > 0
+
+
+def test_a_client_that_does_not_read_holds_nobody_up(stage: Stage) -> None:
+    with socket.create_connection(("127.0.0.1", stage.ports[0]["tcp"])) as deaf:
+        deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        began = stage.now
+        with socket.create_connection(("127.0.0.1", stage.ports[0]["tcp"])) as connection:
+            client = Client(connection)
+            for _ in range(10):
+                client.until("HEARTBEAT")
+        assert stage.now - began > 5.0
+
+
+def test_a_crowd_is_turned_away(stage: Stage) -> None:
+    crowd = [socket.create_connection(("127.0.0.1", stage.ports[0]["tcp"])) for _ in range(24)]
+    try:
+        turned_away = 0
+        for connection in crowd:
+            connection.settimeout(5.0)
+            turned_away += connection.recv(1) == b""
+        assert turned_away == 8
+    finally:
+        for connection in crowd:
+            connection.close()
+
+
+def test_a_port_in_use_is_named_in_one_line(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(LinkError, match=rf"cannot open TCP port {port} on 127\.0\.0\.1.*--port-offset") as caught:
+            MavlinkLink(SimpleQueue(), 1, HOME, MavlinkOptions(port_offset=port - OWN_TCP))
+        assert "\n" not in str(caught.value)
+
+
+def test_the_whole_run_leaves_its_folder_and_ends_when_landed(tmp_path: Path) -> None:
+    """What `skyloop mavlink` does, with the first contact made by the vehicle."""
+    scenario = skyloop.make_scenario({**PLAIN, "duration": 60.0})
+    ends: list[Any] = []
+
+    def opened(link: MavlinkLink) -> None:
+        ends.append(link)
+        link.options = MavlinkOptions(port_offset=None, until_landed=True)
+
+    import threading
+
+    def fly() -> None:
+        while not ends:
+            pass
+        with socket.create_connection(("127.0.0.1", ends[0].ports[0]["tcp"])) as connection:
+            client = Client(connection)
+            assert client.command(400, 1) == 0
+            assert client.command(22, 0, 0, 0, math.nan, math.nan, math.nan, math.nan) == 0
+            client.until_mode("hold")
+            assert client.command(21) == 0
+            client.until_disarmed()
+
+    pilot = threading.Thread(target=fly)
+    pilot.start()
+    summary = run_mavlink(scenario, tmp_path / "run", {"port_offset": None}, pace=10.0, opened=opened)
+    pilot.join(timeout=10.0)
+    assert summary["simulated_s"] < 40.0
+    assert summary["vehicles"]["drone"]["highest_m"] > 2.0
+    assert summary["links"]["mavlink"]["vehicles"][0]["messages_received"] >= 3
+    assert (tmp_path / "run" / "summary.json").exists()
+
+
+def test_somebody_who_cannot_be_reached_is_named() -> None:
+    with pytest.raises(LinkError, match=r"10\.0\.0\.7 cannot be reached from 127\.0\.0\.1; give --listen 0\.0\.0\.0"):
+        MavlinkDoor(SimpleQueue()).udp(0, 1, 0, ("10.0.0.7", 14550))
+
+
+def test_without_pymavlink_it_says_what_to_install() -> None:
+    script = "import sys; sys.modules['pymavlink'] = None; import skyloop.links.mavlink_link"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert "SetupError: MAVLink needs the package pymavlink" in done.stderr

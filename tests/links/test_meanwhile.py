@@ -1,0 +1,103 @@
+"""Commands are answered while pictures are painted, where nobody counts on the order of events."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+
+from skyloop.assembly import build
+from skyloop.client import Bundle, Session, connect
+from skyloop.links.coordinator import Coordinator
+from skyloop.links.door import Door
+from skyloop.links.pace import Pace
+from skyloop.links.roster import LinkOptions
+from skyloop.links.switchboard import Switchboard
+from skyloop.messages import Arm
+from skyloop.parts import ScenePart
+from skyloop.scenario import make_scenario
+from skyloop.simulation import Simulation
+
+PATIENCE_S = 20.0
+
+
+class Rig:
+    """A simulation with a link in some mode, and one that asks from another thread."""
+
+    def __init__(self, simulation: Simulation, mode: str) -> None:
+        self.simulation = simulation
+        self.switchboard = Switchboard(Pace(None if mode == "sync" else 1.0))
+        self.door = Door(self.switchboard.inbox)
+        self.link = self.switchboard.links["link"] = Coordinator(self.door, LinkOptions(mode=mode))
+        self.switchboard.attach(simulation)
+        simulation.clock.gates = (self.switchboard,)
+        self.answers: list[Bundle] = []
+
+    def asks(self, *send: object, want: tuple[str, ...] = ()) -> threading.Thread:
+        def ask() -> None:
+            self.session = connect(f"127.0.0.1:{self.door.ports[0]}", timeout=PATIENCE_S)
+            self.answers.append(self.session.ask(*send, want=want))
+
+        thread = threading.Thread(target=ask, daemon=True)
+        thread.start()
+        return thread
+
+    session: Session
+
+
+@pytest.fixture
+def simulation() -> Iterator[Simulation]:
+    data = {"vehicles": [{"airframe": "iris", "sensors": {"imu0": {"kind": "imu", "rate_hz": 100}}}]}
+    with build(make_scenario(data, {}, place="test")) as made:
+        yield made
+
+
+def until(thread: threading.Thread, limit_s: float = PATIENCE_S) -> Callable[[], bool]:
+    end = time.monotonic() + limit_s
+    return lambda: not thread.is_alive() or time.monotonic() > end
+
+
+def test_a_command_is_obeyed_and_answered_in_the_middle_of_an_instant(simulation: Simulation) -> None:
+    rig = Rig(simulation, "none")
+    try:
+        thread = rig.asks(Arm())
+        rig.switchboard.serve_until(until(thread))
+        assert [answer.refused for answer in rig.answers] == [()]
+        assert rig.answers[0].status.armed
+        assert simulation.clock.now_ns == 0
+        # the event that was entered for it finds nothing left to do
+        before = rig.link.timeline.count
+        simulation.run_for(0.05)
+        assert rig.link.timeline.count == before == 1
+        rig.session.close()
+    finally:
+        rig.door.close()
+
+
+def test_who_wants_samples_waits_for_the_end_of_the_instant(simulation: Simulation) -> None:
+    rig = Rig(simulation, "none")
+    try:
+        thread = rig.asks(want=("imu0",))
+        rig.switchboard.serve_until(until(thread, 0.3))
+        assert not rig.answers
+        end = time.monotonic() + PATIENCE_S
+        while thread.is_alive() and time.monotonic() < end:
+            simulation.step()
+        assert rig.answers[0].get("imu0") is not None
+        assert np.isfinite(rig.answers[0].get("imu0").specific_force).all()
+        rig.session.close()
+    finally:
+        rig.door.close()
+
+
+@pytest.mark.parametrize(("mode", "served"), [("sync", False), ("none", True), ("realtime", True)])
+def test_synchronised_time_is_left_alone(simulation: Simulation, mode: str, served: bool) -> None:
+    rig = Rig(simulation, mode)
+    try:
+        scene = next(part for part in simulation.parts if isinstance(part, ScenePart))._scene
+        assert (scene.meanwhile is not None) is served
+    finally:
+        rig.door.close()

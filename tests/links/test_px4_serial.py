@@ -1,0 +1,74 @@
+"""PX4 on its own hardware, over a serial line: here a pseudo-terminal."""
+
+from __future__ import annotations
+
+import os
+import pty
+import threading
+import tty
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from pymavlink.dialects.v20 import common
+
+from skyloop.assembly import build
+from skyloop.errors import LinkError
+from skyloop.frames import GeoPoint
+from skyloop.links.px4 import Px4, Px4Options
+from skyloop.links.serial_line import SerialLine
+from skyloop.links.switchboard import Switchboard
+from skyloop.scenario import make_scenario
+
+IMU = {"imu": {"kind": "imu", "preset": "perfect", "rate_hz": 250}}
+
+
+class Board(threading.Thread):
+    """Answers every second HIL_SENSOR, on a clock of its own."""
+
+    def __init__(self, end: int) -> None:
+        super().__init__(daemon=True)
+        self.end = end
+        self.mav = common.MAVLink(None, 1, 1)
+        self.got: list[Any] = []
+        self.start()
+
+    def run(self) -> None:
+        with suppress(OSError):
+            while data := os.read(self.end, 4096):
+                for message in self.mav.parse_buffer(data) or []:
+                    self.got.append(message)
+                    if message.get_type() == "HIL_SENSOR" and message.time_usec % 8000 == 0:
+                        reply = common.MAVLink_hil_actuator_controls_message(99_000_000, [0.0] * 16, 1, 0)
+                        os.write(self.end, reply.pack(self.mav))
+
+
+def test_it_is_paced_and_reports_latency_and_missed_deadlines() -> None:
+    end, other = pty.openpty()
+    tty.setraw(other)
+    switchboard = Switchboard()
+    line = SerialLine(switchboard.inbox, os.ttyname(other))
+    link = switchboard.links["px4"] = Px4(line, "drone", GeoPoint(47.0, -122.0, 0.0), Px4Options(lockstep="none"))
+    made = make_scenario({"truth_rate_hz": 10, "vehicles": [{"sensors": IMU}]})
+    board = Board(end)
+    with build(made, gates=(switchboard,)) as sim:
+        switchboard.attach(sim)
+        sim.run_until(0.5)
+        assert link.leisurely
+        # the board is unplugged: the flight goes on without it
+        os.close(other)
+        summary = link.summary()
+        switchboard.finish("done")
+    os.close(end)
+    board.join(timeout=5)
+    assert [m.time_usec for m in board.got if m.get_type() == "HIL_SENSOR"][:3] == [4000, 8000, 12000]
+    assert "HEARTBEAT" in [m.get_type() for m in board.got]
+    assert 0.0 < summary["latency_median_s"] <= summary["latency_worst_s"]
+    # it answers one in two, and may be late besides
+    assert summary["missed_deadlines"] >= 50
+    assert summary["sensor_messages"] == 124
+
+
+def test_a_line_that_is_not_there() -> None:
+    with pytest.raises(LinkError, match="cannot open the serial line /dev/no-such-line at 921600 baud"):
+        SerialLine(Switchboard().inbox, "/dev/no-such-line")

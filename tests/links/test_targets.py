@@ -1,0 +1,251 @@
+"""What a SUT can run on: started, watched, ended; with real processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skyloop import cli
+from skyloop.errors import LinkError, SetupError
+from skyloop.links import targets
+from skyloop.links.targets import EmulatedBoard, LocalProcess, Remote, ThrottledProcess, compiled, make_target
+from skyloop.looping import LoopOptions, run_loop
+from skyloop.scenario import load_scenario
+
+ROOT = Path(__file__).parents[2]
+
+BOARD = """
+#include "skyloop_client.hpp"
+
+int main(int, char** words) {
+    skyloop::Client client;
+    client.send(skyloop::Arm{}, skyloop::TakeOff{1.0});
+    const auto& bundle = client.sleep_until(client.now() + 300'000'000);
+    std::printf("%s armed %d on a processor of %d bits\\n", words[1], bundle.status["armed"].boolean(),
+#ifdef __aarch64__
+                64
+#else
+                0
+#endif
+    );
+}
+"""
+
+has_board = pytest.mark.skipif(
+    not (shutil.which(targets.COMPILER) and shutil.which(targets.EMULATOR)),
+    reason="needs an aarch64 compiler and qemu (Debian: apt-get install g++-aarch64-linux-gnu qemu-user)",
+)
+
+
+def prints(*words: str) -> list[str]:
+    """A command that prints expressions, then waits for its end."""
+    return [sys.executable, "-S", "-c", f"import os, signal, time\n{'; '.join(words)}\ntime.sleep(60)"]
+
+
+def printed(folder: Path) -> str:
+    until = time.monotonic() + 10
+    while not (folder / "sut.txt").exists() or not (folder / "sut.txt").read_text().endswith("\n"):
+        assert time.monotonic() < until
+        time.sleep(0.01)
+    return (folder / "sut.txt").read_text()
+
+
+def state_of(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0]
+    except (FileNotFoundError, ProcessLookupError):
+        return "gone"
+
+
+def is_gone(pid: int) -> bool:
+    until = time.monotonic() + 5
+    while state_of(pid) not in "gone Z" and time.monotonic() < until:
+        time.sleep(0.01)
+    return state_of(pid) in "gone Z"
+
+
+@pytest.mark.parametrize("freeze", [False, True])
+def test_a_local_process_hears_where_and_how_fast_and_is_ended_with_its_children(tmp_path: Path, freeze: bool) -> None:
+    names = [f"os.environ['SKYLOOP_{name}']" for name in ("ADDRESS", "CLOCK", "SPEED")]
+    child = "child = os.fork() or (signal.signal(signal.SIGTERM, signal.SIG_IGN), time.sleep(60))"
+    target = LocalProcess(
+        prints(child, f"print({', '.join(names)}, os.getpid(), child, flush=True)"), speed=0.5, freeze=freeze
+    )
+    target.start("127.0.0.1:4701", tmp_path)
+    try:
+        address, clock, speed, *pids = printed(tmp_path).split()
+        assert (address == "127.0.0.1:4701") is not freeze, "an agent has a port of its own"
+        assert address.startswith("127.0.0.1:")
+        assert (clock, float(speed)) == ("cpu", 0.5)
+        assert target.ended() is None
+    finally:
+        target.stop()
+    assert target.ended() is not None
+    assert all(is_gone(int(pid)) for pid in pids)
+
+
+def test_a_stopped_process_is_ended_too(tmp_path: Path) -> None:
+    target = LocalProcess(prints("print(os.getpid(), flush=True)"))
+    target.start("127.0.0.1:4701", tmp_path)
+    pid = int(printed(tmp_path))
+    os.kill(pid, signal.SIGSTOP)
+    target.stop()
+    assert is_gone(pid)
+    assert target.ended() == f"signal SIGTERM: {pid}"
+
+
+def test_a_sut_may_finish_when_the_flight_is_over(tmp_path: Path) -> None:
+    """It has heard of the end from the link; what it writes then must not be cut short."""
+    program = "import time; print('heard', flush=True); time.sleep(0.1); print('finished')"
+    target = LocalProcess([sys.executable, "-S", "-c", program])
+    target.start("127.0.0.1:4701", tmp_path)
+    printed(tmp_path)
+    target.stop()
+    assert target.ended() == "exit code 0: finished"
+
+
+def test_how_a_sut_ended_is_told_with_its_last_words(tmp_path: Path) -> None:
+    target = LocalProcess(
+        [sys.executable, "-S", "-c", "import sys; print('first'); sys.exit('no camera')"], freeze=True
+    )
+    target.start("127.0.0.1:4701", tmp_path)
+    until = time.monotonic() + 10
+    while target.ended() is None and time.monotonic() < until:
+        time.sleep(0.01)
+    assert target.ended() == "exit code 1: no camera"
+    with pytest.raises(LinkError, match="cannot start the SUT '/no/such'"):
+        LocalProcess(["/no/such"]).start("127.0.0.1:4701", None)
+
+
+def test_a_throttled_process_is_stopped_again_and_again(tmp_path: Path) -> None:
+    target = ThrottledProcess(prints("print(os.getpid(), flush=True)", "exec('while 1: pass')"), 0.3)
+    target.start("127.0.0.1:4701", tmp_path)
+    try:
+        pid = int(printed(tmp_path))
+        seen = [state_of(pid) for _ in range(100) if time.sleep(0.003) is None]
+    finally:
+        target.stop()
+    assert 35 <= seen.count("T") <= 95
+    assert is_gone(pid)
+
+
+@has_board
+def test_an_emulated_board_flies(tmp_path: Path) -> None:
+    source = tmp_path / "small_board.cpp"
+    source.write_text(BOARD)
+    board = EmulatedBoard([str(source), "here:"], includes=[ROOT / "clients" / "cpp"])
+    summary = run_loop(load_scenario("hover", {"duration": 2.0}), tmp_path / "run", LoopOptions(wait_s=20.0), board)
+    assert (tmp_path / "run" / "sut.txt").read_text() == "here: armed 1 on a processor of 64 bits\n"
+    link = summary["links"]["loop"]
+    assert (link["interactions"], link["violations"]) == (2, 0)
+
+
+@has_board
+def test_a_board_is_built_again_when_a_header_has_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(targets, "CACHE_FOLDER", tmp_path / "cache")
+    source, header = tmp_path / "tiny.cpp", tmp_path / "tiny.hpp"
+    source.write_text('#include "tiny.hpp"\nint main() { return answer; }\n')
+    header.write_text("constexpr int answer = 1;\n")
+    first = compiled(source, board=True)
+    made = first.stat().st_mtime_ns
+    assert compiled(source, board=True) == first and first.stat().st_mtime_ns == made
+    header.write_text("constexpr int answer = 2;\n")
+    second = compiled(source, board=True)
+    assert second != first
+    assert {path.name for path in (tmp_path / "cache" / "boards").iterdir()} == {first.name, second.name}
+    header.write_text("constexpr int answer = nonsense;\n")
+    with pytest.raises(LinkError, match=r"cannot be compiled.*nonsense"):
+        compiled(source, board=True)
+
+
+def test_without_the_tools_the_packages_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(SetupError, match=r"g\+\+-aarch64-linux-gnu"):
+        EmulatedBoard([str(tmp_path / "sut.cpp")])
+    with pytest.raises(SetupError, match="qemu-user"):
+        EmulatedBoard([str(tmp_path / "sut")])
+    with pytest.raises(SetupError, match="openssh-client"):
+        Remote(["sut"], "pi@board", tell=print).start("127.0.0.1:4701", None)
+
+
+def test_a_person_is_told_what_to_start_on_the_remote_machine() -> None:
+    told: list[str] = []
+    target = make_target("remote", ["./sut", "two words"], tell=told.append)
+    assert target is not None
+    target.start("10.0.0.2:4700", None)
+    assert told == ["on the target run: SKYLOOP_ADDRESS=10.0.0.2:4700 ./sut 'two words'"]
+    assert target.ended() is None
+    target.stop()
+
+
+def test_ssh_starts_the_sut_and_carries_the_link_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With something in ssh's place that runs the command here, where the tunnel's two ends are the same port."""
+    ssh = tmp_path / "ssh"
+    ssh.write_text('#!/bin/sh\nfor last; do :; done\nprintf "%s\\n" "$@" > "$0.said"\nexec /bin/sh -c "$last"\n')
+    ssh.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    target = make_target("remote:pi@board", prints("print(os.environ['SKYLOOP_ADDRESS'], \"it's\", flush=True)"))
+    assert target is not None
+    target.start("127.0.0.1:4701", tmp_path)
+    try:
+        assert printed(tmp_path) == "127.0.0.1:4701 it's\n"
+    finally:
+        target.stop()
+    said = (tmp_path / "ssh.said").read_text().splitlines()
+    assert said[said.index("-R") + 1] == "127.0.0.1:4701:127.0.0.1:4701"
+    assert "pi@board" in said
+
+
+def test_targets_by_name() -> None:
+    made = {name: make_target(name, ["sut"]) for name in ("local", "frozen", "throttled:0.2", "remote:pi@board")}
+    assert {name: type(target) for name, target in made.items()} == {
+        "local": LocalProcess, "frozen": LocalProcess, "throttled:0.2": ThrottledProcess, "remote:pi@board": Remote,
+    }  # fmt: skip
+    assert make_target("local", []) is None
+    for name, speed in (
+        ("elsewhere", 1.0),
+        ("throttled:", 1.0),
+        ("throttled:2", 1.0),
+        ("local:x", 1.0),
+        ("local", 0.0),
+    ):
+        with pytest.raises(LinkError):
+            make_target(name, ["sut"], speed=speed)
+    with pytest.raises(LinkError, match="leave out the speed"):
+        make_target("throttled:0.2", ["sut"], speed=0.5)
+
+
+def test_the_command_line_flies_a_frozen_sut_at_a_speed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "sut.py").write_text(
+        "import time\nfrom skyloop.client import connect\nwith connect() as session:\n    session.ask()\n"
+        "    time.sleep(0.1)\n    session.ask()\n"
+    )
+    words = ["loop", "hover", "--sut", f"{sys.executable} {tmp_path / 'sut.py'}", "--target", "frozen"]
+    summary = json.loads(_loop(words, tmp_path, monkeypatch, capsys, 0)["out"])
+    link = summary["links"]["loop"]
+    assert link["violations"] == 0
+    assert any("slept" in line and "use sleep_until" in line for line in link["news"]), "a bare sleep is an event"
+    assert "no target named 'moon'" in _loop([*words[:-1], "moon"], tmp_path, monkeypatch, capsys, 1)["err"]
+    pilot = ["loop", "hover", "--pilot", "my.py:pilot", "--target", "board"]
+    assert "give it with --sut" in _loop(pilot, tmp_path, monkeypatch, capsys, 1)["err"]
+
+
+def _loop(words: list[str], folder: Path, monkeypatch: Any, capsys: Any, code: int) -> dict[str, str]:
+    monkeypatch.setattr(sys, "argv", ["skyloop", *words, "--json", "--out", str(folder / "run")])
+    main: Callable[[], Any] = cli.main
+    with pytest.raises(SystemExit) as stop:
+        sys.exit(main())
+    assert (stop.value.code or 0) == code
+    said = capsys.readouterr()
+    return {"out": said.out, "err": said.err}

@@ -1,0 +1,91 @@
+"""docs/loop.md: its pilot flies in all three ways, its client code runs, and what it says of options is true."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer
+
+from skyloop.cli import app, main
+from skyloop.errors import LinkError
+from skyloop.links.targets import make_target
+
+PAGE = (Path(__file__).parent.parent / "docs" / "loop.md").read_text(encoding="utf-8")
+PYTHON = re.findall(r"^```python\n(.*?)^```", PAGE, flags=re.MULTILINE | re.DOTALL)
+RUN = "from skyloop.cli import main; main()"
+
+
+def skyloop(*words: str) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", ["skyloop", *words])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        assert ended.value.code == 0
+
+
+def flown(folder: Path) -> float:
+    """m to the east."""
+    vehicle = json.loads((folder / "summary.json").read_text())["vehicles"]["drone"]
+    assert any("landed" in event for event in vehicle["events"])
+    return float(vehicle["flown_m"])
+
+
+def test_the_pilot_flies_in_process_in_another_process_and_from_another_machine(tmp_path: Path) -> None:
+    pilot = tmp_path / "my_pilot.py"
+    pilot.write_text(PYTHON[0])
+    skyloop("run", "hover", "--pilot", f"{pilot}:Pilot", "--out", str(tmp_path / "a"))
+    skyloop("loop", "hover", "--pilot", f"{pilot}:Pilot", "--out", str(tmp_path / "b"))
+    with subprocess.Popen(
+        [sys.executable, "-c", RUN, "loop", "hover", "--listen", "127.0.0.1:0", "--out", str(tmp_path / "c")],
+        stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
+    ) as simulator:  # fmt: skip
+        address = _address(simulator)
+        client = [sys.executable, "-m", "skyloop.client", "pilot", f"{pilot}:Pilot", "--connect", address]
+        assert subprocess.run(client, timeout=120, check=False).returncode == 0
+        assert simulator.wait(60) == 0
+    ways = [flown(tmp_path / name) for name in "abc"]
+    assert ways[0] > 5.0
+    assert ways == pytest.approx([ways[0]] * 3, abs=0.05)
+
+
+def test_the_client_code_runs(tmp_path: Path) -> None:
+    script = tmp_path / "sut.py"
+    script.write_text(PYTHON[1].replace('"127.0.0.1:4700"', "") + "print(image.shape, bundle.t_ns)\n")
+    words = ["loop", "face-anchor", "--sut", f"{sys.executable} {script}", "--out", str(tmp_path / "run")]
+    skyloop(*words)
+    assert (tmp_path / "run" / "sut.txt").read_text().startswith("(240, 320, 3)")
+    assert (tmp_path / "run" / "timeline.png").exists()
+
+
+def _address(simulator: subprocess.Popen[str]) -> str:
+    assert simulator.stderr is not None
+    for line in simulator.stderr:
+        if found := re.search(r"waiting for a pilot at (\S+)", line):
+            return found[1]
+    raise AssertionError("the simulator said nothing of an address")
+
+
+def test_targets_and_modes_of_the_page_exist() -> None:
+    targets = re.findall(r"^\| `([a-z]+(?::[\d.]+)?)` \| (?:a process|the same|the C|you)", PAGE, flags=re.MULTILINE)
+    assert targets == ["local", "frozen", "throttled:0.2", "board", "remote"]
+    for name in targets:
+        if name != "board":  # which needs an emulator
+            assert make_target(name, ["true"], tell=lambda line: None) is not None
+    with pytest.raises(LinkError, match="no target named"):
+        make_target("moon", ["true"])
+
+
+def test_every_command_of_the_page_is_one() -> None:
+    group = typer.main.get_command(app)
+    commands = re.findall(r"skyloop (loop|run|size) ([^`\n]*)", PAGE)
+    assert len(commands) >= 5
+    for verb, words in commands:
+        known = {option for parameter in group.commands[verb].params for option in parameter.opts}  # type: ignore[attr-defined]
+        assert set(re.findall(r"--[a-z]+", words)) <= known, (verb, words)
+    assert os.environ.get("SKYLOOP_ADDRESS") is None
