@@ -1,45 +1,96 @@
-"""One simulation with a door for all tests of a module, looked at before and after each."""
+"""One AirSim server for each module of tests."""
 
 from __future__ import annotations
 
-import contextlib
+import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from airsim_rpc import Rpc, Running, running
 
-from link_rig import Rig, eventually, flying, held
-from skyloop.errors import LinkError
+from skyloop.links.airsim_settings import read_settings
+
+DEFAULTS = {"imu": 2, "magnetometer": 4, "gps": 3, "barometer": 1}
+SETTINGS: dict[str, Any] = {
+    "SimMode": "Multirotor",
+    "CameraDefaults": {
+        "CaptureSettings": [{"ImageType": kind, "Width": 64, "Height": 48, "FOV_Degrees": 90} for kind in range(12)]
+    },
+    "Vehicles": {
+        "Drone1": {
+            "VehicleType": "SimpleFlight",
+            "Sensors": {
+                "LidarSensor1": {"SensorType": 6, "PointsPerSecond": 8000, "Z": -0.3, "VerticalFOVUpper": 0},
+                "Local": {"SensorType": 6, "PointsPerSecond": 4000, "DataFrame": "SensorLocalFrame"},
+                "Gpu": {"SensorType": 8, "NumberOfChannels": 8, "MeasurementsPerCycle": 32, "RotationsPerSecond": 5},
+                "Down": {"SensorType": 5, "Pitch": -90, "MaxDistance": 30},
+            },
+        },
+        "Drone2": {
+            "VehicleType": "SimpleFlight",
+            "X": -6,
+            "Y": 2,
+            "Yaw": 90,
+            # without the default ones, so that time passes quickly
+            "Sensors": {name: {"SensorType": kind, "Enabled": False} for name, kind in DEFAULTS.items()},
+        },
+    },
+    "ExternalCameras": {"watch": {"X": -10, "Y": 0, "Z": -4, "Pitch": -10}},
+}
 
 
 @pytest.fixture(scope="module")
-def one_rig() -> Iterator[Rig]:
-    with flying(ports=2) as rig:
-        yield rig
+def server(request: pytest.FixtureRequest) -> Iterator[Running]:
+    """With the module's own SETTINGS, or these."""
+    settings = getattr(request.module, "SETTINGS", SETTINGS)
+    read = read_settings(json.dumps(settings), world="blocks")
+    assert not read.warnings
+    with running(read.scenario, replace(read.options, quality="low", land_after_s=2.0)) as server:
+        yield server
 
 
 @pytest.fixture
-def rig(one_rig: Rig) -> Iterator[Rig]:
-    """Before and after each test the same descriptors and threads are held, and after it the simulator still flies."""
-    still_flies(one_rig)
-    assert eventually(lambda: not one_rig.door._peers)
-    before = held()
-    one_rig.news.clear()
-    yield one_rig
-    assert eventually(lambda: not one_rig.door._peers)
-    assert eventually(lambda: all(now <= then for now, then in zip(held(), before, strict=True))), (held(), before)
-    assert one_rig.error is None
-    still_flies(one_rig)
+def rpc(server: Running) -> Iterator[Rpc]:
+    """A client of a server whose time stands still, its vehicles at their start."""
+    client = Rpc(server.port)
+    client("simPause", True)
+    client("reset")
+    yield client
+    client.close()
 
 
-def still_flies(rig: Rig) -> None:
-    # the last pilot's goodbye may still be on its way
-    session = eventually(lambda: _session(rig))
-    with session:
-        t_ns = session.ask().t_ns
-        assert session.ask(until_ns=t_ns + 20_000_000).t_ns == t_ns + 20_000_000
+@pytest.fixture
+def flying(rpc: Rpc) -> Rpc:
+    """Drone1 hovers two metres up, over its start."""
+    rpc("enableApiControl", True, "Drone1")
+    climb = rpc.send("takeoff", 20.0, "Drone1")
+    rpc("simContinueForTime", 9.0)
+    assert rpc.wait(climb) is True
+    return rpc
 
 
-def _session(rig: Rig) -> Any:
-    with contextlib.suppress(LinkError):
-        return rig.connect(clock=lambda: 0)
+@pytest.fixture(scope="session")
+def known_methods() -> set[str]:
+    """Every method the server has, whoever asks."""
+    from skyloop.links import (
+        airsim_cameras,
+        airsim_detections,
+        airsim_flight,
+        airsim_images,
+        airsim_plots,
+        airsim_recording,
+        airsim_segmentation,
+        airsim_sensors,
+        airsim_session,
+        airsim_weather,
+        airsim_world,
+    )
+
+    groups = [
+        airsim_cameras.CameraMethods, airsim_detections.Detections, airsim_flight.Flight, airsim_images.Images,
+        airsim_plots.PlotMethods, airsim_recording.Recording, airsim_segmentation.SegmentationMethods,
+        airsim_sensors.Sensors, airsim_session.Session, airsim_weather.WeatherMethods, airsim_world.WorldMethods,
+    ]  # fmt: skip
+    return {name for group in groups for name in vars(group) if not name.startswith("_")}
