@@ -15,16 +15,16 @@ import msgpack
 import numpy as np
 import pytest
 from airsim_rpc import Rpc, RpcError, Running, pose, xyz
+from skyloop.cli_serve import app
 from typer.testing import CliRunner
 
-from skyloop.cli.serve import app
 from skyloop.errors import LinkError
 from skyloop.links.airsim_methods import UNSUPPORTED
 from skyloop.links.airsim_settings import read_settings
 from skyloop.scenario import make_scenario
 from skyloop.serving import serve
 
-DOCS = Path(__file__).parents[3] / "docs" / "airsim.md"
+DOCS = Path(__file__).parents[2] / "docs" / "airsim.md"
 SETTINGS = {
     "SimMode": "ComputerVision",
     "CameraDefaults": {"CaptureSettings": [{"ImageType": 0, "Width": 32, "Height": 24}]},
