@@ -4,6 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
+
 #include "skyloop_client.hpp"
 
 namespace dead_reckoning {
@@ -31,15 +33,15 @@ inline Vector world_force(const skyloop::ImuSample& sample, const skyloop::Vehic
 
 class DeadReckoning {
 public:
-    // What the accelerometer shows while nothing moves.
-    void add_at_rest(const skyloop::ImuSample& sample, const skyloop::VehicleState& state) {
-        const Vector force = world_force(sample, state);
+    // Gravity is what the accelerometer shows while nothing moves.
+    void add_at_rest(const skyloop::ImuSample& sample) {
+        const Vector& f = sample.specific_force;
         ++samples_at_rest_;
-        for (std::size_t i = 0; i < 3; ++i) rest_[i] += (force[i] - rest_[i]) / samples_at_rest_;
+        gravity_ += (std::sqrt(f[0] * f[0] + f[1] * f[1] + f[2] * f[2]) - gravity_) / samples_at_rest_;
     }
     void add(const skyloop::ImuSample& sample, const skyloop::VehicleState& state) {
         Vector acceleration = world_force(sample, state);
-        for (std::size_t i = 0; i < 3; ++i) acceleration[i] -= rest_[i];
+        acceleration[2] -= gravity_;
         if (moving_) {
             const double dt = 1e-9 * static_cast<double>(sample.t_ns - then_ns_);
             for (std::size_t i = 0; i < 3; ++i) {
@@ -54,7 +56,8 @@ public:
     const Vector& velocity() const { return velocity_; }  // m/s, world axes
 
 private:
-    Vector rest_{}, acceleration_{}, velocity_{}, position_{};
+    Vector acceleration_{}, velocity_{}, position_{};
+    double gravity_ = 0.0;
     int samples_at_rest_ = 0;
     bool moving_ = false;
     std::int64_t then_ns_ = 0;

@@ -303,7 +303,7 @@ private:
         start_ = seen();
         for (int i = 0; i < options_.rest_samples; ++i) {
             const skyloop::Bundle& bundle = flight_.client.ask(skyloop::Ask().next(options_.imu));
-            reckoning_.add_at_rest(sample(bundle), bundle.vehicle_state());
+            reckoning_.add_at_rest(sample(bundle));
         }
         corner_ = reckoning_.position();
     }

@@ -31,7 +31,7 @@ from skyloop.trials.sync_hil_targets import free_target, host, target, told
 
 PAPER = "synchronised-hil"
 RUNS, QUICK_RUNS = 10, 2
-SLOW_SIMULATOR = 0.25
+SLOW_SIMULATOR = 0.1
 """Simulated s per wall s without synchronisation: the paper's simulator is slower than real time."""
 PUBLISHED: dict[str, dict[str, dict[str, tuple[float, float | None]]]] = {
     "Table II": {
