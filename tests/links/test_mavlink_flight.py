@@ -216,6 +216,23 @@ def test_when_nobody_is_there_any_more_it_hovers_then_lands() -> None:
         assert math.dist(craft.state.position[:2], (30.0, 0.0)) < 0.7
 
 
+def test_a_silent_script_is_not_taken_for_gone() -> None:
+    """pymavlink's scripts over UDP send no heartbeats; only a client that did is missed."""
+    with flight() as flown:
+        craft = flown.vehicle.craft
+        flown.desk.is_tcp = False
+        flown.command(ARM, 1)
+        flown.command(22, 0, 0, 0, math.nan, math.nan, math.nan, math.nan)
+        flown.until(lambda: flown.mode == "hold")
+        flown.vehicle._heard -= 100.0
+        began = flown.simulation.now
+        flown.until(lambda: flown.simulation.now > began + 15.0)
+        assert flown.mode == "hold" and craft.flies
+        flown.desk.say(flown.vehicle, mavlink.MAVLink_heartbeat_message(6, 8, 0, 0, 4, 3))
+        flown.vehicle._heard -= 100.0
+        assert flown.until(lambda: flown.mode == "land") == pytest.approx(10.0, abs=0.1)
+
+
 def test_a_watcher_who_leaves_ends_no_flight_of_others() -> None:
     with flight() as flown:
         flown.simulation.send(Arm(), TakeOff(3.0))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import sys
 from pathlib import Path
@@ -33,7 +34,8 @@ def test_mavsdk_flies_it(way: str) -> None:
     assert found["parameters"] == len(stage.link.vehicles[0].parameters.table)
     assert found["in_air"] is True and found["offboard_mode"] == "OFFBOARD"
     north, east = found["moved_right"]
-    assert north == pytest.approx(-3.4, abs=0.8) and east == pytest.approx(north * 0.577, abs=0.5)
+    # how far depends on when the client looked; where to does not
+    assert north < -2.9 and east == pytest.approx(north * math.tan(math.radians(30.0)), abs=0.2 * abs(north))
     assert found["downloaded"] == [[pytest.approx(1e-4, abs=1e-9), 5.0], [pytest.approx(1e-4, abs=1e-9), 7.0]]
     assert found["progress"] == [2, 2]
     # 1e-4 and 2e-4 degrees are 11.1 and 15.0 m here
@@ -54,7 +56,7 @@ def test_mavsdk_tours_the_rest() -> None:
     assert abs(found["velocity"][0]) < 0.6 and found["velocity"][1] > 1.7
     assert found["tilt"] == pytest.approx(-5.0, abs=2.0)
     assert found["climbed"] > 1.4 and 0 < found["battery"] <= 100
-    assert 5.0 < found["paused_at"][0] < 20.0
+    assert 5.0 < found["paused_at"][0] < 32.0
     assert found["end"] == pytest.approx([0.0, 0.0, 0.0], abs=0.8)
     assert found["armed"] is False
     assert not plans[1]

@@ -27,7 +27,7 @@ TEXT_LENGTH = 50
 PARAMETERS_PER_TICK = 5
 """Of a list a client asked for, lest its buffer overflows."""
 ALIVE_S = 3.0
-"""Wall s a UDP client counts as there after its heartbeat."""
+"""Wall s a UDP client counts as there after a message of its."""
 STICK_YAW_RATE = 1.0
 """rad/s at full deflection."""
 
@@ -70,8 +70,10 @@ class MavlinkVehicle:
         self.telemetry = Telemetry(craft, self.modes)
         self.received = 0
         """Messages for this vehicle."""
-        self._heartbeat = -ALIVE_S
-        """Wall s when a client's was last heard."""
+        self._heard = -ALIVE_S
+        """Wall s when a UDP client was last heard."""
+        self._shows_life = False
+        """A client has connected by TCP or sends heartbeats, so that its going is noticed."""
         self._lists: list[tuple[Channel, list[Any]]] = []
         self._text_number = 0
         self._last_refusal = ("", 0)
@@ -128,7 +130,10 @@ class MavlinkVehicle:
 
     @property
     def _has_client(self) -> bool:
-        return any(channel.is_tcp for channel in self.channels) or time.monotonic() - self._heartbeat < ALIVE_S
+        """As far as can be told: scripts that send no heartbeats are silent while all is well."""
+        connected = any(channel.is_tcp for channel in self.channels)
+        self._shows_life |= connected
+        return connected or not self._shows_life or time.monotonic() - self._heard < ALIVE_S
 
     def restart(self) -> None:
         """Time has leapt: everything is due, and what was flown is over."""
@@ -146,7 +151,10 @@ class MavlinkVehicle:
         if getattr(message, "target_component", 0) not in (0, COMPONENT):
             return
         kind = message.get_type()
-        self.received += kind in UNDERSTOOD
+        if kind in UNDERSTOOD:
+            self.received += 1
+            if not channel.is_tcp:
+                self._heard = time.monotonic()
         try:
             self._take(kind, message, channel)
         except (SetpointError, ValueError, OverflowError) as error:
@@ -165,7 +173,7 @@ class MavlinkVehicle:
             return
         match kind:
             case "HEARTBEAT":
-                self._heartbeat = time.monotonic()
+                self._shows_life = True
             case "COMMAND_LONG" | "COMMAND_INT":
                 self._command(message, channel)
             case "SET_POSITION_TARGET_LOCAL_NED":
