@@ -15,9 +15,9 @@ import msgpack
 import numpy as np
 import pytest
 from airsim_rpc import Rpc, RpcError, Running, pose, xyz
-from skyloop.cli_serve import app
 from typer.testing import CliRunner
 
+from skyloop.cli.serve import app
 from skyloop.errors import LinkError
 from skyloop.links.airsim_methods import UNSUPPORTED
 from skyloop.links.airsim_settings import read_settings

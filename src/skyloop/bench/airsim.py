@@ -102,7 +102,7 @@ def served(sizes: Sizes, summary: dict[str, Any]) -> Iterator[int]:
             sizes.quality,
             "--json",
         ]
-        run = "from skyloop.cli_serve import app; app()"
+        run = "from skyloop.cli.serve import app; app()"
         process = subprocess.Popen(
             [sys.executable, "-c", run, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
