@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from skyloop.assembly import build
+from skyloop.errors import Interrupted
 from skyloop.links.airsim_door import RpcDoor
 from skyloop.links.airsim_options import AirSimOptions
 from skyloop.links.airsim_server import AirSimServer, ServerEnds
@@ -54,7 +55,7 @@ def serve(
             try:
                 while end_ns is None or simulation.clock.now_ns < end_ns:
                     simulation.step()
-            except (KeyboardInterrupt, ServerEnds):
+            except (KeyboardInterrupt, Interrupted, ServerEnds):
                 pass
             return {"simulated_s": simulation.now, **switchboard.summary()}
     finally:
