@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -132,8 +133,8 @@ def test_a_run_publishes_the_same_bytes_and_leaves_pictures_and_rows(
 ) -> None:
     tapes = []
 
-    def taped(scenario: Scenario) -> Simulation:
-        simulation = skyloop.build(scenario)
+    def taped(scenario: Scenario, **options: Any) -> Simulation:
+        simulation = skyloop.build(scenario, **options)
         tapes.append(Tape(simulation.bus))
         return simulation
 

@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 
 import numba
 from numba import types
+from numba.core.compiler_lock import global_compiler_lock
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -50,6 +51,7 @@ class _Kernel:
     dispatcher: Any
     signatures: Sequence[Any]
     turn: int
+    begun: bool = False
     done: bool = False
 
     @property
@@ -63,12 +65,17 @@ class _Kernel:
         """Or load; afterwards arguments of other types are converted or refused, never compiled for."""
         if self.done:
             return
-        self.done = True
-        with _no_garbage_collection():
-            for signature in self.signatures:
-                self.dispatcher.compile(signature)
-        self.dispatcher.disable_compile()
-        del self.dispatcher._compile_for_args
+        # another thread waits until it can be called: before, it would call and call again until the stack is full
+        with global_compiler_lock:
+            if self.begun:
+                return
+            self.begun = True
+            with _no_garbage_collection():
+                for signature in self.signatures:
+                    self.dispatcher.compile(signature)
+            self.dispatcher.disable_compile()
+            del self.dispatcher._compile_for_args
+            self.done = True
 
     def first_call(self, *arguments: Any, **keywords: Any) -> Any:
         """What Numba calls when it has no machine code yet; it then calls what this returns."""

@@ -1,4 +1,8 @@
-"""One of the tasks as a program: `python -m skyloop.tasks face-anchor --precision 0.05`; prints its result as JSON."""
+"""`python -m skyloop.tasks NAME [OPTION=VALUE ...]`: a task as software under test, over a link.
+
+Connects to SKYLOOP_ADDRESS. Its last line is its result as JSON: task, success, time_s (of ET), loops, and what the
+task found.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +10,12 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
-from skyloop.client import connect
+from skyloop.client.session import connect
 from skyloop.errors import SkyloopError
+from skyloop.tasks.anchor import opencv
 from skyloop.tasks.hil import TASKS, run_task
 
 ERROR = {"relative-position": "angle", "face-anchor": "angle", "closed-path": "displacement"}
@@ -18,39 +24,39 @@ ERROR = {"relative-position": "angle", "face-anchor": "angle", "closed-path": "d
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m skyloop.tasks", description=__doc__)
-    parser.add_argument("task", choices=sorted(TASKS))
+    parser.add_argument("task", metavar="NAME", help=", ".join(TASKS))
+    parser.add_argument("options", nargs="*", metavar="OPTION=VALUE", help="fields of the task, such as precision=0.02")
     parser.add_argument("--connect", default="", metavar="HOST:PORT", help="default: SKYLOOP_ADDRESS")
     parser.add_argument("--vehicle", default="", help="which to fly, if there are several")
-    parser.add_argument("--tree", action="store_true", help="print the whole tree of tasks instead of the result")
-    known, rest = parser.parse_known_args(arguments)
+    parser.add_argument("--record", type=Path, metavar="FILE.json", help="write the whole tree of tasks there")
+    chosen = parser.parse_args(arguments)
+    told: dict[str, Any] = {"task": chosen.task, "success": False}
     try:
-        with connect(known.connect, vehicle=known.vehicle) as session:
-            record = run_task(known.task, session, **_options(rest))
+        options = dict(option_from(text) for text in chosen.options)
+        # loading a library is not what is to be timed
+        opencv()
+        with connect(chosen.connect, vehicle=chosen.vehicle) as session:
+            record = run_task(chosen.task, session, **options)
+        if chosen.record is not None:
+            chosen.record.write_text(record.json(), encoding="utf-8")
+        print("\n".join(record.lines(1)))
+        told.update(success=True, time_s=record.seconds, loops=record.loops, **record.result)
+        if chosen.task in ERROR:
+            told["error"] = abs(record.result[ERROR[chosen.task]])
     except SkyloopError as error:
-        print(f"{known.task}: {error}", file=sys.stderr)
-        return 1
-    if known.tree:
-        print("\n".join(record.lines()))
-        return 0
-    measured = {"error": abs(record.result[ERROR[known.task]])} if known.task in ERROR else {}
-    print(
-        json.dumps({"task": known.task, "time_s": record.seconds, "loops": record.loops, **record.result, **measured})
-    )
-    return 0
+        told["trouble"] = str(error)
+        print(f"skyloop.tasks: {error}", file=sys.stderr)
+    print(json.dumps(told), flush=True)
+    return 0 if told["success"] else 1
 
 
-def _options(words: Sequence[str]) -> dict[str, Any]:
-    """--precision 0.05 as {"precision": 0.05}."""
-    if len(words) % 2 or not all(word.startswith("--") for word in words[::2]):
-        raise SkyloopError(f"options are pairs of --NAME VALUE, not {' '.join(words)}")
-    return {name[2:].replace("-", "_"): _value(text) for name, text in zip(words[::2], words[1::2], strict=True)}
-
-
-def _value(text: str) -> Any:
+def option_from(text: str) -> tuple[str, Any]:
+    """ "precision=0.02": the value as JSON has it, or the words themselves."""
+    name, _, value = text.partition("=")
     try:
-        return json.loads(text)
+        return name, json.loads(value)
     except ValueError:
-        return text
+        return name, value
 
 
 if __name__ == "__main__":
