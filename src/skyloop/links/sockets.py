@@ -10,6 +10,7 @@ import selectors
 import socket
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import suppress
 from queue import SimpleQueue
@@ -48,7 +49,7 @@ def opened(kind: int, host: str, port: int, what: str) -> socket.socket:
     return made
 
 
-class Line:
+class Line(ABC):
     """Reads in a thread of its own; `taker` is called in the simulation's."""
 
     taker: Callable[..., None]
@@ -109,11 +110,13 @@ class Line:
                 # TCP and serial peers wait; datagrams beyond the socket's own buffer are lost
                 time.sleep(PAUSE_S)
 
+    @abstractmethod
     def _attend(self, ready: Any) -> None:
-        raise NotImplementedError
+        """Something came in there."""
 
+    @abstractmethod
     def _free(self) -> None:
-        raise NotImplementedError
+        """Close what was opened."""
 
 
 class Datagrams(Line):

@@ -10,6 +10,10 @@ from skyloop.trials.drag import PUBLISHED_MEAN_RATIO, PUBLISHED_RATIO_AT_26, PUB
 INK = "#23303b"
 LINEAR, ROTOR, PAPER_COLOUR = "#d1495b", "#1f77b4", "#8a929a"
 TRUTH_COLOURS = ("#2a9d5c", "#e08e1b", "#8a63b8", "#4b7f8c")
+STYLE: dict[Any, Any] = {
+    "axes.edgecolor": INK, "axes.grid": True, "grid.color": "#dfe4e8", "font.size": 9,
+    "axes.axisbelow": True, "axes.titlesize": 9.5,
+}  # fmt: skip
 MODELS = {"linear": ("linear drag, eq. 5", LINEAR), "rotor": ("rotor drag, eq. 13", ROTOR)}
 MARKERS = {"circle": "o", "lemniscate": "s", "80 m legs": "^"}
 
@@ -20,11 +24,7 @@ def plot_trials(trials: list[TruthTrial], path: Path) -> None:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    style: dict[Any, Any] = {
-        "axes.edgecolor": INK, "axes.grid": True, "grid.color": "#dfe4e8", "font.size": 9,
-        "axes.axisbelow": True, "axes.titlesize": 9.5,
-    }  # fmt: skip
-    with plt.rc_context(style):
+    with plt.rc_context(STYLE):
         figure = plt.figure(figsize=(12.5, 7.4), layout="constrained")
         figure.suptitle(
             "F450: error of the predicted acceleration; both models identified on one flight per truth",

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from skyloop.trials.drag_plot import INK, STYLE
 from skyloop.trials.mission import Flown
 
-INK, TRACK, BELIEF, FIXES, RECTANGLE = "#23303b", "#1f77b4", "#d1495b", "#c3c9ce", "#2a9d5c"
+TRACK, BELIEF, FIXES, RECTANGLE = "#1f77b4", "#d1495b", "#c3c9ce", "#2a9d5c"
 
 
 def plot_flights(flights: list[Flown], path: Path) -> None:
@@ -18,11 +19,7 @@ def plot_flights(flights: list[Flown], path: Path) -> None:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    style: dict[Any, Any] = {
-        "axes.edgecolor": INK, "axes.grid": True, "grid.color": "#dfe4e8", "font.size": 9,
-        "axes.axisbelow": True, "axes.titlesize": 9.5,
-    }  # fmt: skip
-    with plt.rc_context(style):
+    with plt.rc_context(STYLE):
         figure = plt.figure(figsize=(12.5, 6.0), layout="constrained")
         figure.suptitle(
             "Four GPS waypoints as a MAVLink mission, flown on the EKF (airloop V-E1, Fig. 17)",
