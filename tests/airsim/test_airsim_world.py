@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from airsim_rpc import Rpc, RpcError, pose, vector, xyz
 
-BLOCK = "block 2"
+BLOCK = "block_2"
 KEEP = {"is_rate": True, "yaw_or_rate": 0.0}
 
 
@@ -164,7 +164,7 @@ def test_segmentation_ids_by_expression(rpc: Rpc) -> None:
     assert rpc("simSetSegmentationObjectID", "nothing.*", 1, True) is False
     with pytest.raises(RpcError, match="no regular expression"):
         rpc("simSetSegmentationObjectID", "[", 1, True)
-    assert ["block 1", "block"] in rpc("simListSceneObjectsTags", "block .*")
+    assert ["block_1", "block"] in rpc("simListSceneObjectsTags", "block .*")
 
 
 def test_detections(rpc: Rpc) -> None:

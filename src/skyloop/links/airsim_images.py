@@ -10,8 +10,19 @@ from numpy.typing import NDArray
 from skyloop.errors import LinkError
 from skyloop.frames import rotate
 from skyloop.links.airsim_cameras import Camera, CameraSet
+from skyloop.links.airsim_looks import shown
 from skyloop.links.airsim_options import IMAGE_TYPES
-from skyloop.links.airsim_pixels import ANNOTATION, FLOW, FLOW_VIS, SCENE, Moving, as_bytes, as_floats, bgr
+from skyloop.links.airsim_pixels import (
+    ANNOTATION,
+    FLOW,
+    FLOW_VIS,
+    SCENE,
+    Moving,
+    as_bytes,
+    as_floats,
+    bgr,
+    flow,
+)
 from skyloop.links.airsim_structures import Map
 from skyloop.links.airsim_wire import Floats
 from skyloop.recording.formats.png_image import encode_png
@@ -82,12 +93,20 @@ class Images:
         segmentation = self._server.segmentation
         colours = segmentation.colours(layer) if kind == ANNOTATION else None
         image = as_bytes(kind, view, segmentation.ids(), self._moving(camera, kind), colours)
+        look = camera.captures[kind].look
+        if not look.is_plain:
+            shift = flow(view, self._motion(camera)) if look.blur else None
+            name = f"{camera.vehicle.name if camera.vehicle else ''}/{camera.name}/{kind}"
+            image = shown(image, look, camera.exposures[kind], shift, name, self._server.now_ns)
         if kind == SCENE and camera.vehicle is None:
             image = self._server.plots.drawn(image, view)
         return bent(image, camera, view.lens)
 
     def _moving(self, camera: Camera, kind: int) -> Moving:
-        if camera.vehicle is None or kind not in (FLOW, FLOW_VIS):
+        return self._motion(camera) if kind in (FLOW, FLOW_VIS) else STILL
+
+    def _motion(self, camera: Camera) -> Moving:
+        if camera.vehicle is None:
             return STILL
         truth = camera.vehicle.truth
         rates = rotate(truth.quat_wxyz, truth.angular_velocity_body)

@@ -24,6 +24,8 @@ MOST_MARKS = 20_000
 NEAR_M = 0.05
 COVERED_M = 0.05
 """Less than this behind a surface, a mark is on it."""
+TRACE = ((255, 0, 0), 3.0)
+"""Of a vehicle with EnableTrace."""
 AXIS_COLOURS = ((255, 0, 0), (0, 255, 0), (0, 0, 255))
 
 
@@ -49,6 +51,9 @@ class Plots:
         self.marks: list[Mark] = []
         self.traces: dict[str, tuple[tuple[int, int, int], float]] = {}
         """Colour and thickness of the line a vehicle leaves behind."""
+        for name, vehicle in server.vehicles.items():
+            if vehicle.options.is_traced:
+                self.traces[name] = TRACE
         self._traced: dict[str, Array] = {}
         server.every_tick.append(self._trace)
 

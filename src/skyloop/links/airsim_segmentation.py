@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from skyloop.errors import LinkError, unknown_name
 from skyloop.links.airsim_pixels import PALETTE
-from skyloop.links.airsim_structures import Axes, Map, number_of, pattern_of
+from skyloop.links.airsim_structures import Axes, Map, number_of, pattern_of, shown_name
 
 if TYPE_CHECKING:
     from skyloop.links.airsim_server import AirSimServer
@@ -61,7 +61,11 @@ class Segmentation:
     def matching(self, name: str, is_regex: bool) -> list[int]:
         """Instances of a name, or of names that match an expression; upper and lower case are alike."""
         pattern = pattern_of(name, is_regex=is_regex)
-        return [k for k, thing in enumerate(self.things()) if thing.rows and pattern.fullmatch(thing.name)]
+        return [
+            k
+            for k, thing in enumerate(self.things())
+            if thing.rows and (pattern.fullmatch(thing.name) or pattern.fullmatch(shown_name(thing.name)))
+        ]
 
 
 class SegmentationMethods:
@@ -87,7 +91,7 @@ class SegmentationMethods:
     # ---- Cosys-AirSim
 
     def simListInstanceSegmentationObjects(self) -> list[str]:
-        return [thing.name for thing in self._own.things() if thing.rows]
+        return [shown_name(thing.name) for thing in self._own.things() if thing.rows]
 
     def simListInstanceSegmentationPoses(self, ned: bool = True, only_visible: bool = False) -> list[Map]:
         stage = self._server.stage
@@ -97,7 +101,7 @@ class SegmentationMethods:
     def simListAnnotationObjects(self, annotation_name: str) -> list[str]:
         self._own.colours(annotation_name)
         things = self._own.things()
-        return [things[number].name for number in self._own.layers[annotation_name]]
+        return [shown_name(things[number].name) for number in self._own.layers[annotation_name]]
 
     def simListAnnotationPoses(self, annotation_name: str, ned: bool = True, only_visible: bool = False) -> list[Map]:
         self._own.colours(annotation_name)

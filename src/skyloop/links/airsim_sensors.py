@@ -11,7 +11,7 @@ from skyloop.errors import LinkError, unknown_name
 from skyloop.frames import frd_from_flu, ned_from_enu, quat_multiply, quat_ned_frd_from_enu_flu, rotate
 from skyloop.links.airsim_options import SensorOptions
 from skyloop.links.airsim_pixels import PALETTE
-from skyloop.links.airsim_structures import Map, body_pose, geo_point, mount_of, quaternion, vector
+from skyloop.links.airsim_structures import Map, body_pose, geo_point, mount_of, quaternion, shown_name, vector
 from skyloop.links.airsim_vehicle import VehicleSide
 from skyloop.links.airsim_wire import Floats
 from skyloop.messages import Hover
@@ -102,7 +102,7 @@ class Sensors:
         else:
             points = vehicle.axes.ned(rotate(quat, scan.points.astype(np.float64)) + position)
         ids = self._server.segmentation.ids()[scan.instances]
-        names = [self._server.stage.model.things[number].name for number in scan.instances.tolist()]
+        names = [shown_name(self._server.stage.model.things[number].name) for number in scan.instances.tolist()]
         return {
             "time_stamp": scan.t_ns,
             "point_cloud": Floats(points),
@@ -174,16 +174,20 @@ class Sensors:
         return vehicle.axes.pose(vehicle.truth.position, vehicle.truth.quat_wxyz)
 
     def simSetVehiclePose(self, pose: Map, ignore_collision: bool = True, vehicle_name: str = "") -> None:
-        """At rest there; in the air it hovers there."""
+        """At rest there; in the air it hovers there. NaN in the position or the attitude leaves it as it is."""
         vehicle = self._server.vehicle(vehicle_name)
-        self._server.stage.put(vehicle.index, *vehicle.axes.world_pose(pose))
+        truth = vehicle.truth
+        place = vehicle.axes.world_pose_from(pose, truth.position, truth.quat_wxyz)
+        self._server.stage.put(vehicle.index, *place)
         vehicle.cancel()
         if vehicle.is_flying:
             vehicle.send(Hover())
 
     def simSetKinematics(self, state: Map, ignore_collision: bool = True, vehicle_name: str = "") -> None:
         vehicle = self._server.vehicle(vehicle_name)
-        self._server.stage.put(vehicle.index, *vehicle.axes.world_motion(state))
+        truth = vehicle.truth
+        motion = vehicle.axes.world_motion(state, truth.position, truth.quat_wxyz)
+        self._server.stage.put(vehicle.index, *motion)
 
     def simSetPhysicsRawKinematics(self, state: Map, vehicle_name: str = "") -> None:
         self.simSetKinematics(state, True, vehicle_name)
