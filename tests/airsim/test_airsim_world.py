@@ -217,14 +217,14 @@ def test_weather_and_sun(rpc: Rpc) -> None:
     foggy = brightness(rpc)
     assert abs(foggy - clear) > 3.0
     rpc("simSetWeatherParameter", 7, 0.0)
-    for parameter in (0, 2, 3, 6):
+    for parameter in range(7):
         rpc("simSetWeatherParameter", parameter, 1.0)
         assert brightness(rpc) != clear
         rpc("simSetWeatherParameter", parameter, 0.0)
     rpc("simEnableWeather", False)
     assert brightness(rpc) == clear
-    with pytest.raises(RpcError, match="leaves"):
-        rpc("simSetWeatherParameter", 4, 0.5)
+    with pytest.raises(RpcError, match="no weather parameter 9"):
+        rpc("simSetWeatherParameter", 9, 0.5)
     rpc("simSetTimeOfDay", True, "2026-12-21 23:30:00", False, 1.0, 60.0, True)
     assert brightness(rpc) < 0.6 * clear
     # an hour of the sky's clock in each second
