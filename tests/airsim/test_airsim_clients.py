@@ -54,6 +54,9 @@ def test_sensors_and_a_collision_arrive(found: Any) -> None:
     assert found["hit"] == [True, "block_1"]
     if found["client"] == "cosysairsim":
         assert found["instances"][0] == found["instances"][1] > 40 and found["lifted"] == pytest.approx(0.0, abs=1e-6)
+        assert found["same place"] == [0.0, 0.0]
+        for seen, listed in (found["colours"], found["given"]):
+            assert seen == listed, "as the client's own colour map has it"
 
 
 @pytest.mark.parametrize("client", ["airsim", "cosysairsim"])

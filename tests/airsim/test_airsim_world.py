@@ -69,7 +69,8 @@ def test_distance_and_lidar_see_the_ground(flying: Rpc) -> None:
     rows = np.array(rpc("getGPULidarData", "Gpu", "Drone1")["point_cloud"]).reshape(-1, 5)
     assert np.median(rows[:, 2]) == pytest.approx(up, abs=0.1) and (rows[:, 4] > 0.0).all()
     request = {"camera_name": "bottom_center", "image_type": 5, "pixels_as_float": False, "compress": False}
-    blue, green, red = rpc("simGetImages", [request], "Drone1", False)[0]["image_data_uint8"][:3]
+    cosys = {**request, "annotation_name": ""}
+    blue, green, red = rpc("simGetImages", [cosys], "Drone1")[0]["image_data_uint8"][:3]
     assert (red << 16) + (green << 8) + blue in rows[:, 3]
     rpc("simSetGPULidarPose", "Gpu", pose(0.0, 0.0, -2.0), "Drone1")
     rpc("simContinueForTime", 0.41)

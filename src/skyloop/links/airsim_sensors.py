@@ -10,7 +10,6 @@ import numpy as np
 from skyloop.errors import LinkError, unknown_name
 from skyloop.frames import frd_from_flu, ned_from_enu, quat_multiply, quat_ned_frd_from_enu_flu, rotate
 from skyloop.links.airsim_options import SensorOptions
-from skyloop.links.airsim_pixels import PALETTE
 from skyloop.links.airsim_structures import Map, body_pose, geo_point, mount_of, quaternion, shown_name, vector
 from skyloop.links.airsim_vehicle import VehicleSide
 from skyloop.links.airsim_wire import Floats
@@ -116,7 +115,7 @@ class Sensors:
         vehicle, _, info, scan = self._read("gpu lidar", lidar_name, vehicle_name)
         truth = self._server.scan_truth.get(info.name, vehicle.truth)
         position = truth.position + rotate(truth.quat_wxyz, info.mount.position)
-        red, green, blue = PALETTE[self._server.segmentation.ids()[scan.instances]].T.astype(np.int64)
+        red, green, blue = self._server.segmentation.cosys_colours()[scan.instances].T.astype(np.int64)
         rows = np.empty((len(scan.points), 5))
         rows[:, :3] = frd_from_flu(scan.points.astype(np.float64))
         rows[:, 3], rows[:, 4] = (red << 16) + (green << 8) + blue, scan.intensities
