@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from skyloop.errors import LinkError, unknown_name
 from skyloop.links.airsim_palette import COSYS_PALETTE, N_COLOURS
-from skyloop.links.airsim_structures import Axes, Map, number_of, pattern_of, shown_name
+from skyloop.links.airsim_structures import Axes, Map, must_be_ned, number_of, pattern_of, shown_name
 
 if TYPE_CHECKING:
     from skyloop.links.airsim_server import AirSimServer
@@ -105,6 +105,8 @@ class SegmentationMethods:
         return [shown_name(thing.name) for thing in self._own.things() if thing.rows]
 
     def simListInstanceSegmentationPoses(self, ned: bool = True, only_visible: bool = False) -> list[Map]:
+        """All of them are visible: nothing here can be hidden."""
+        must_be_ned(ned)
         stage = self._server.stage
         numbers = [k for k, thing in enumerate(self._own.things()) if thing.rows]
         return [Axes().pose(*stage.place_of(number)[:2]) for number in numbers]
@@ -115,6 +117,8 @@ class SegmentationMethods:
         return [shown_name(things[number].name) for number in self._own.layers[annotation_name]]
 
     def simListAnnotationPoses(self, annotation_name: str, ned: bool = True, only_visible: bool = False) -> list[Map]:
+        """All of them are visible: nothing here can be hidden."""
+        must_be_ned(ned)
         self._own.colours(annotation_name)
         stage = self._server.stage
         return [Axes().pose(*stage.place_of(number)[:2]) for number in self._own.layers[annotation_name]]

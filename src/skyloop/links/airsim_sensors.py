@@ -13,13 +13,15 @@ from skyloop.links.airsim_options import SensorOptions
 from skyloop.links.airsim_structures import Map, body_pose, geo_point, mount_of, quaternion, shown_name, vector
 from skyloop.links.airsim_vehicle import VehicleSide
 from skyloop.links.airsim_wire import Floats
-from skyloop.messages import Hover
+from skyloop.messages import Array, Hover
 
 if TYPE_CHECKING:
     from skyloop.links.airsim_server import AirSimServer
 
 GAUSS_PER_TESLA = 1e4
 QNH_HPA = 1013.25
+CLEARANCE_M = 0.4
+"""Kept from what stands in the way of a vehicle that is put elsewhere."""
 
 
 class Sensors:
@@ -173,14 +175,28 @@ class Sensors:
         return vehicle.axes.pose(vehicle.truth.position, vehicle.truth.quat_wxyz)
 
     def simSetVehiclePose(self, pose: Map, ignore_collision: bool = True, vehicle_name: str = "") -> None:
-        """At rest there; in the air it hovers there. NaN in the position or the attitude leaves it as it is."""
+        """At rest there; in the air it hovers there. NaN in the position or the attitude leaves it as it is.
+
+        With ignore_collision False it stops before the first thing on the straight way there.
+        """
         vehicle = self._server.vehicle(vehicle_name)
         truth = vehicle.truth
-        place = vehicle.axes.world_pose_from(pose, truth.position, truth.quat_wxyz)
-        self._server.stage.put(vehicle.index, *place)
+        place, quat = vehicle.axes.world_pose_from(pose, truth.position, truth.quat_wxyz)
+        if not ignore_collision:
+            place = self._on_the_way(vehicle, place)
+        self._server.stage.put(vehicle.index, place, quat)
         vehicle.cancel()
         if vehicle.is_flying:
             vehicle.send(Hover())
+
+    def _on_the_way(self, vehicle: VehicleSide, goal: Array) -> Array:
+        here = np.array(vehicle.truth.position)
+        way = goal - here
+        length = float(np.linalg.norm(way))
+        if length < 1e-6:
+            return goal
+        hit = float(self._server.stage.cast([here], [way / length], length, vehicle.index).distance[0])
+        return goal if not hit < length else here + way * (max(hit - CLEARANCE_M, 0.0) / length)
 
     def simSetKinematics(self, state: Map, ignore_collision: bool = True, vehicle_name: str = "") -> None:
         vehicle = self._server.vehicle(vehicle_name)

@@ -123,6 +123,12 @@ def pattern_of(expression: Any, *, is_regex: bool = True) -> re.Pattern[str]:
         raise LinkError(f"'{text}' is no regular expression: {error}") from None
 
 
+def must_be_ned(ned: Any) -> None:
+    """Cosys-AirSim's clients may ask for Unreal's own axes instead."""
+    if not ned:
+        raise LinkError("ned is False; Unreal's own axes and centimetres are not here, leave it True")
+
+
 def geo_point_of(value: Any, what: str = "point") -> GeoPoint:
     latitude, longitude, altitude = _fields(value, ("latitude", "longitude", "altitude"), what).tolist()
     return GeoPoint(latitude, longitude, altitude)

@@ -16,6 +16,7 @@ from skyloop.links.airsim_structures import (
     Map,
     geo_point,
     geo_point_of,
+    must_be_ned,
     number_of,
     pattern_of,
     pose,
@@ -76,6 +77,7 @@ class WorldMethods:
     def simGetObjectPose(self, object_name: str, ned: bool = True) -> Map:
         """In the world's NED; NaN where there is no such object."""
         number = self._number(object_name)
+        must_be_ned(ned)
         return NOWHERE if number is None else WORLD.pose(*self._server.stage.place_of(number)[:2])
 
     def simSetObjectPose(self, object_name: str, pose: Map, teleport: bool = True) -> bool:
