@@ -19,6 +19,7 @@ from skyloop.vehicle.fleet import Fleet
 from skyloop.vehicle.layout import CONTROL_SIMPLEFLIGHT, DRAG_NONE, MAX_SCHEDULED
 from skyloop.vehicle.packing import FOREVER
 from skyloop.world.atmosphere import density, pressure, temperature
+from skyloop.world.basic_shapes import basic_shapes
 from skyloop.world.model import BY_MATERIAL, Model
 from skyloop.world.occupancy import occupancy
 from skyloop.world.rays import RayHits
@@ -219,12 +220,17 @@ class Stage:
         shapes = {known.name: number for number, known in enumerate(model.shapes)}
         if shape not in shapes:
             raise unknown_name("shape", shape, shapes)
-        like = int(np.flatnonzero(model.row_shape == shapes[shape])[0])
+        look: dict[str, Any] = {"is_a": "block"}
+        # as the first one there is looks
+        for like in np.flatnonzero(model.row_shape == shapes[shape])[:1].tolist():
+            palette = model.palettes[model.row_palette[like]][1:].tolist()
+            look = {
+                "is_a": self.class_of(int(model.row_thing[like])), "variant": int(model.row_variant[like]),
+                "palette": [tuple(colour) for colour in palette],
+            }  # fmt: skip
         number = model.place(
-            model.shapes[shapes[shape]], position, rotation=matrix_from_quat(quat_wxyz), scale=scale,
-            is_a=self.class_of(int(model.row_thing[like])), name=name, variant=int(model.row_variant[like]),
-            palette=[tuple(colour) for colour in model.palettes[model.row_palette[like]][1:].tolist()],
-        )  # fmt: skip
+            model.shapes[shapes[shape]], position, rotation=matrix_from_quat(quat_wxyz), scale=scale, name=name, **look
+        )
         model.freeze()
         model.loosen(number)
         self._is_stale = True
@@ -235,6 +241,11 @@ class Stage:
         gone = not self.is_vehicle(number) and self.model.remove(number)
         self._is_stale |= gone
         return gone
+
+    def offer_basic_shapes(self) -> None:
+        """A cube, a sphere, a cylinder and a cone, to be added as things; before anything is seen or cast."""
+        for shape in basic_shapes():
+            self.model.know(shape)
 
     def shapes(self) -> list[str]:
         return [shape.name for shape in self.model.shapes]

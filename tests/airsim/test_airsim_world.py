@@ -137,7 +137,7 @@ def test_an_object_put_in_the_way_is_hit(flying: Rpc) -> None:
 
 
 def test_spawning_and_destroying(rpc: Rpc) -> None:
-    asset = rpc("simListAssets")[-2]
+    asset = next(name for name in rpc("simListAssets") if name.startswith("block"))
     assert rpc("simListSceneObjects", "new.*") == []
     name = rpc("simSpawnObject", "newcomer", asset, pose(5.0, 0.0, -5.0), vector(1.0, 1.0, 1.0), False, False)
     again = rpc("simSpawnObject", "newcomer", asset, pose(9.0, 0.0, -5.0), vector(1.0, 1.0, 1.0), False, False)
@@ -155,6 +155,24 @@ def test_spawning_and_destroying(rpc: Rpc) -> None:
     with pytest.raises(RpcError, match="shape"):
         rpc("simSpawnObject", "x", "no such asset", pose(0.0, 0.0, 0.0), vector(1.0, 1.0, 1.0), False, False)
     rpc("simContinueForTime", 0.1)
+
+
+@pytest.mark.parametrize(("asset", "width"), [("Cube", 2.0), ("Sphere", 2.0), ("Cylinder", 2.0), ("Cone", 1.0)])
+def test_bodies_every_world_has(rpc: Rpc, asset: str, width: float) -> None:
+    """Twice as large as they are, 6 m ahead of the camera, they fill as many pixels as they must and stop rays."""
+    rpc("simSetVehiclePose", pose(0.0, 0.0, -20.0), True, "Drone1")
+    name = rpc("simSpawnObject", "body", asset, pose(6.46, 0.0, -20.1), vector(2.0, 2.0, 2.0), False, False)
+    rpc("simSetSegmentationObjectID", name, 99, False)
+    request = {"camera_name": "0", "image_type": 7, "pixels_as_float": False, "compress": False}
+    (answer,) = rpc("simGetImages", [request], "Drone1", False)
+    ids = np.frombuffer(answer["image_data_uint8"], np.uint8).reshape(48, 64, 3)[..., 0]
+    assert (ids[23:25] == 99).sum(axis=1).max() == pytest.approx(32.0 * width / 5.6, abs=3.0)
+    assert list(rpc("simListSceneObjectsTags", name)) == [[name, "block"]]
+    here = rpc("simGetGroundTruthEnvironment", "Drone1")["geo_point"]
+    behind = {**here, "latitude": here["latitude"] + 12.0 / 111_190.0}
+    assert rpc("simTestLineOfSightToPoint", behind, "Drone1") is False
+    assert rpc("simDestroyObject", name) is True
+    assert rpc("simTestLineOfSightToPoint", behind, "Drone1") is True
 
 
 def test_segmentation_ids_by_expression(rpc: Rpc) -> None:

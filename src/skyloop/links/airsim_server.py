@@ -85,6 +85,7 @@ class AirSimServer:
     def attach(self, simulation: Simulation, folder: Path | None, switchboard: Switchboard) -> None:
         self.simulation = simulation
         self.stage = simulation.stage
+        self.stage.offer_basic_shapes()
         self.local_frame = simulation.stage.scene.local_frame
         self.time = TimeKeeper(simulation, switchboard.pace)
         self.vehicles = {

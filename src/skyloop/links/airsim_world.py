@@ -120,7 +120,7 @@ class WorldMethods:
         self, object_name: str, asset_name: str, pose: Map, scale: Map, physics_enabled: bool = False,
         is_blueprint: bool = False,
     ) -> str:  # fmt: skip
-        """Another one of a shape the world has; it stands where it is put, physics or not. Returns its name."""
+        """One of a shape of simListAssets; it stands where it is put, physics or not. Returns its name."""
         place, size = WORLD.world_pose(pose), _scale_of(scale)
         self._spawned += 1
         if self._spawned > MOST_OBJECTS:

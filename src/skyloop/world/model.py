@@ -127,6 +127,10 @@ class Model:
         self._standing.append((self._number(shape), thing, self._palette(palette), variant, int(solid), pose))
         return thing
 
+    def know(self, shape: Shape) -> None:
+        """Keep a shape that stands nowhere yet, so that it can be placed once pictures are painted."""
+        self._number(shape)
+
     def add_mover(
         self,
         mover: Mover,
