@@ -134,6 +134,23 @@ def test_a_path_with_the_nose_ahead(flying: Rpc) -> None:
     assert heading(rpc) == pytest.approx(90.0, abs=20.0)
 
 
+def test_looking_further_ahead_cuts_corners_more(flying: Rpc) -> None:
+    rpc = flying
+    cut = []
+    for k, (lookahead, adaptive) in enumerate(((0.6, 1.0), (-1.0, 1.0), (-1.0, 0.0), (6.0, 1.0))):
+        here = place(rpc)
+        corner = np.add(here, [6.0 if k % 2 == 0 else -6.0, 0.0, 0.0])
+        path = [vector(*corner), vector(*np.add(corner, [0.0, 5.0, 0.0]))]
+        rpc.send("moveOnPath", path, 3.0, NEVER, 0, KEEP, lookahead, adaptive, "Drone1")
+        gaps = []
+        for _ in range(40):
+            rpc("simContinueForTime", 0.1)
+            gaps.append(np.linalg.norm((place(rpc) - corner)[:2]))
+        cut.append(min(gaps))
+        rpc("simContinueForTime", 6.0)
+    assert cut[0] < cut[1] < cut[2] < cut[3]
+
+
 def test_velocities(flying: Rpc) -> None:
     rpc = flying
     moved = during(rpc, 3.0, "moveByVelocity", 1.0, -0.5, -0.25, 4.0, 0, KEEP, "Drone1")
@@ -310,6 +327,10 @@ def test_a_client_that_vanishes_leaves_the_vehicle_hovering_then_landing(flying:
     while not any("Drone1 lands" in line for line in server.lines):
         assert time.monotonic() - began < 30.0
         time.sleep(0.05)
+    watcher = Rpc(server.port)
+    watcher("simContinueForTime", 12.0)
+    assert watcher("getMultirotorState", "Drone1")["landed_state"] == 0 and place(watcher)[2] > -0.05
+    watcher.close()
 
 
 def test_mad_numbers_leave_the_vehicle_in_one_piece(rpc: Rpc, known_methods: set[str]) -> None:

@@ -6,12 +6,21 @@ from typing import Any
 
 import numpy as np
 import pytest
-from airsim_rpc import Rpc, pose, vector
+from airsim_rpc import Rpc, pose, vector, xyz
 
 SETTINGS: dict[str, Any] = {
     "DefaultSensors": {"imu": {"SensorType": 2, "Enabled": False}},
     "CameraDefaults": {"CaptureSettings": [{"ImageType": 0, "Width": 160, "Height": 120}]},
-    "Vehicles": {"Drone1": {"EnableTrace": True}},
+    "Vehicles": {
+        "Drone1": {
+            "EnableTrace": True,
+            "Sensors": {
+                "Down": {"SensorType": 5, "Pitch": -90, "DrawDebugPoints": True, "UncorrelatedNoiseSigma": 0},
+                "Round": {"SensorType": 6, "PointsPerSecond": 4000, "DrawDebugPoints": True, "Range": 30},
+                "Unseen": {"SensorType": 6, "PointsPerSecond": 4000, "VerticalFOVUpper": -60, "VerticalFOVLower": -80},
+            },
+        }
+    },
     "ExternalCameras": {"watch": {"X": -10, "Z": -4}},
 }
 PURPLE = [0.75, 0.0, 0.75, 1.0]
@@ -112,6 +121,22 @@ def test_what_is_hidden_and_who_sees_none(bare: tuple[Rpc, Any]) -> None:
     assert np.array_equal(picture(rpc, "front_center"), own), "vehicles' own cameras see the world only"
 
 
+def test_what_sensors_measure_is_drawn_where_they_ask_for_it(rpc: Rpc) -> None:
+    rpc("simSetVehiclePose", pose(5.0, 0.0, -3.0), True, "Drone1")
+    rpc("simContinueForTime", 0.12)
+    # the trace, too
+    rpc("simFlushPersistentMarkers")
+    rows, columns = np.nonzero((picture(rpc) == [0, 255, 0]).all(axis=2))
+    assert len(rows) > 100 and rows.min() > 62, "on the ground, which begins below the middle"
+    up = 0.1 - xyz(rpc("simGetVehiclePose", "Drone1")["position"])[2]
+    # straight below the vehicle, 15 m ahead of the camera and 4 m below it
+    gaps = np.hypot(columns - 79.5, rows - (59.5 + FOCAL * 4.0 / 15.0))
+    assert gaps.min() < 2.0
+    # the next ones are of the LiDAR, from 15 to 45 degrees below level
+    scan = np.array(rpc("getLidarData", "Round", "Drone1")["point_cloud"]).reshape(-1, 3)
+    assert np.hypot(*(scan[:, :2] - [5.0, 0.0]).T).min() > 0.9 * up
+
+
 def test_traces(rpc: Rpc) -> None:
     def flown(y: float) -> np.ndarray[Any, Any]:
         for side in (-y, y):
@@ -122,10 +147,10 @@ def test_traces(rpc: Rpc) -> None:
 
     image = flown(1.0)
     assert (image == [255, 0, 0]).all(axis=2).any(), "EnableTrace"
-    rpc("simSetTraceLine", [0.0, 1.0, 0.0, 1.0], 4.0, "Drone1")
+    rpc("simSetTraceLine", [0.0, 1.0, 1.0, 1.0], 4.0, "Drone1")
     rpc("simFlushPersistentMarkers")
     image = flown(1.5)
-    assert (image == [0, 255, 0]).all(axis=2).any() and not (image == [255, 0, 0]).all(axis=2).any()
-    rpc("simSetTraceLine", [0.0, 1.0, 0.0, 1.0], 0.0, "Drone1")
+    assert (image == [0, 255, 255]).all(axis=2).any() and not (image == [255, 0, 0]).all(axis=2).any()
+    rpc("simSetTraceLine", [0.0, 1.0, 1.0, 1.0], 0.0, "Drone1")
     rpc("simFlushPersistentMarkers")
-    assert not (flown(1.0) == [0, 255, 0]).all(axis=2).any()
+    assert not (flown(1.0) == [0, 255, 255]).all(axis=2).any()

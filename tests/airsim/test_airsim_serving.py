@@ -88,7 +88,9 @@ def test_what_is_not_here_says_so_by_name(rpc: Rpc, method: str) -> None:
 
 def test_a_port_in_use_is_one_clear_line(server: Running) -> None:
     read = read_settings()
-    with pytest.raises(LinkError, match=rf"cannot listen on 127.0.0.1:{server.port}: Address already in use"):
+    with pytest.raises(
+        LinkError, match=rf"cannot listen on 127.0.0.1:{server.port}: Address already in use; choose another --port"
+    ):
         serve(make_scenario(read.scenario), read.options, port=server.port)
 
 

@@ -24,6 +24,7 @@ class RpcPeer(Peer):
 
 class RpcDoor(Door):
     peer_class = RpcPeer
+    port_option = "--port"
 
     def tell(self, peer: Peer, why: str) -> None:
         """The protocol has no words for this; the connection just ends."""

@@ -19,6 +19,7 @@ from skyloop.links.airsim_moves import (
     fly_velocity,
     hold_attitude,
     hold_rates,
+    own_lookahead,
     spin_motors,
     turn_at,
     turn_to,
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 TAKEOFF_M, TAKEOFF_M_S = 2.0, 0.5
 GO_HOME_M_S = 2.0
 MOST_POINTS = 10_000
+NOT_ADAPTIVE = 4.0 / 3.0
+"""Without adaptive_lookahead AirSim looks so many times as far ahead."""
 REST_M_S = 0.05
 """Above this a vehicle is under way, and a take-off is refused."""
 NO_STICKS = {
@@ -122,8 +125,9 @@ class Flight:
     ) -> None:  # fmt: skip
         vehicle = self._server.vehicle(vehicle_name)
         self._fly_to(
-            reply, vehicle, [self._place(vehicle, x, y, z)], velocity, timeout_sec, drivetrain, yaw_mode, lookahead
-        )
+            reply, vehicle, [self._place(vehicle, x, y, z)], velocity, timeout_sec, drivetrain, yaw_mode, lookahead,
+            adaptive_lookahead,
+        )  # fmt: skip
 
     @later
     def moveOnPath(
@@ -134,7 +138,7 @@ class Flight:
         if not 1 <= len(path) <= MOST_POINTS:
             raise LinkError(f"the path has {len(path)} points; give 1 to {MOST_POINTS}")
         points = [vehicle.axes.world(vector_of(point, f"path[{k}]")) for k, point in enumerate(path)]
-        self._fly_to(reply, vehicle, points, velocity, timeout_sec, drivetrain, yaw_mode, lookahead)
+        self._fly_to(reply, vehicle, points, velocity, timeout_sec, drivetrain, yaw_mode, lookahead, adaptive_lookahead)
 
     @later
     def moveToGPS(
@@ -145,7 +149,9 @@ class Flight:
         vehicle = self._server.vehicle(vehicle_name)
         point = GeoPoint(number_of(latitude), number_of(longitude), number_of(altitude))
         place = self._server.local_frame.enu_from_geodetic(point)
-        self._fly_to(reply, vehicle, [place], velocity, timeout_sec, drivetrain, yaw_mode, lookahead)
+        self._fly_to(
+            reply, vehicle, [place], velocity, timeout_sec, drivetrain, yaw_mode, lookahead, adaptive_lookahead
+        )
 
     @later
     def moveToZ(
@@ -154,14 +160,17 @@ class Flight:
     ) -> None:  # fmt: skip
         vehicle = self._server.vehicle(vehicle_name)
         place = np.array([*vehicle.truth.position[:2], self._height(vehicle, z)])
-        self._fly_to(reply, vehicle, [place], velocity, timeout_sec, 0, yaw_mode, lookahead)
+        self._fly_to(reply, vehicle, [place], velocity, timeout_sec, 0, yaw_mode, lookahead, adaptive_lookahead)
 
     def _fly_to(
         self, reply: Reply, vehicle: VehicleSide, points: list[Array], velocity: float, timeout_sec: float,
-        drivetrain: int, yaw_mode: Map, lookahead: float,
+        drivetrain: int, yaw_mode: Map, lookahead: float, adaptive_lookahead: float,
     ) -> None:  # fmt: skip
         heading = Heading.read(drivetrain, yaw_mode)
-        act = fly_path(vehicle, points, number_of(velocity, "velocity"), heading, number_of(lookahead, "lookahead"))
+        speed, ahead = number_of(velocity, "velocity"), number_of(lookahead, "lookahead")
+        if ahead <= 0.0 and number_of(adaptive_lookahead, "adaptive_lookahead") <= 0.0:
+            ahead = NOT_ADAPTIVE * own_lookahead(speed)
+        act = fly_path(vehicle, points, speed, heading, ahead)
         self._begin(reply, vehicle, act, seconds(timeout_sec), ends_well=False)
 
     # ---- at velocities

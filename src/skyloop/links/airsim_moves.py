@@ -59,13 +59,18 @@ class Heading:
 STRAIGHT = Heading(True, 0.0, False)
 
 
+def own_lookahead(speed: float) -> float:
+    """m ahead that a path is aimed at where nobody says."""
+    return max(0.5, speed)
+
+
 def fly_path(vehicle: VehicleSide, points: list[Array], speed: float, heading: Heading, lookahead: float) -> Act:
     """Along straight lines to world points, looking ahead by so many m (negative: as its speed needs); stays there."""
     if not speed > 0.0:
         raise LinkError(f"velocity is {speed}; give more than 0 m/s")
     corners = np.array([vehicle.truth.position, *points])
     along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(corners, axis=0), axis=1))])
-    ahead = lookahead if lookahead > 0.0 else max(0.5, speed)
+    ahead = lookahead if lookahead > 0.0 else own_lookahead(speed)
     flown = 0.0
 
     columns = np.ascontiguousarray(corners.T)

@@ -68,6 +68,8 @@ class SensorOptions:
     """Name under `sensors` of the scenario's vehicle."""
     local_frame: bool = False
     """Points of a LiDAR in its own axes instead of the vehicle's NED."""
+    is_drawn: bool = False
+    """DrawDebugPoints: what it measures is marked in pictures of external cameras."""
 
 
 @dataclass(frozen=True, slots=True)

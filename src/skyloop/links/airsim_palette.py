@@ -28,7 +28,7 @@ def _channel() -> list[int]:
 def _palette() -> NDArray[np.uint8]:
     """(N_COLOURS, 3) red, green, blue: shell after shell of ever finer values."""
     shown = _channel()
-    colours: list[tuple[int, int, int]] = []
+    colours: list[tuple[int, ...]] = []
     for last in range(len(shown)):
         before, newest = shown[:last], shown[last : last + 1]
         # which channels have the newest value, blue alone first

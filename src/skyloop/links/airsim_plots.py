@@ -25,6 +25,8 @@ MOST_MARKS = 20_000
 NEAR_M = 0.05
 COVERED_M = 0.05
 """Less than this behind a surface, a mark is on it."""
+DOT = (0, 255, 0)
+"""Colour of what sensors measured."""
 TRACE = ((255, 0, 0), 3.0)
 """Of a vehicle with EnableTrace."""
 AXIS_COLOURS = ((255, 0, 0), (0, 255, 0), (0, 0, 255))
@@ -75,6 +77,7 @@ class Plots:
         """A picture with all marks on it that nothing hides."""
         now = self._server.now_ns
         self.marks = [mark for mark in self.marks if mark.until_ns is None or mark.until_ns > now]
+        image = self._with_measurements(image, view)
         if not self.marks:
             return image
         canvas = Image.fromarray(image)
@@ -83,17 +86,55 @@ class Plots:
             _draw(pen, mark, view)
         return np.asarray(canvas)
 
+    def _with_measurements(self, image: NDArray[np.uint8], view: Any) -> NDArray[np.uint8]:
+        """With what sensors measured last whose DrawDebugPoints is set."""
+        places = [
+            measured(self._server, vehicle, sensor)
+            for vehicle in self._server.vehicles.values()
+            for sensor in vehicle.options.sensors.values()
+            if sensor.is_drawn
+        ]
+        if not places:
+            return image
+        # measured points lie on surfaces, whose depth from afar is known less well
+        u, v, shown = _seen(np.concatenate(places), view, 0.02)
+        column, row = (np.rint(at[shown]).astype(int) for at in (u, v))
+        image = image.copy()
+        for down, right in ((0, 0), (0, 1), (1, 0), (1, 1)):
+            at = np.minimum(row + down, view.lens.height - 1), np.minimum(column + right, view.lens.width - 1)
+            image[at] = DOT
+        return image
 
-def _draw(pen: Any, mark: Mark, view: Any) -> None:
-    n = 1 if mark.start is mark.end else 64
-    places = mark.start + np.linspace(0.0, 1.0, n)[:, None] * (mark.end - mark.start)
+
+def measured(server: AirSimServer, vehicle: Any, sensor: Any) -> Array:
+    """(n, 3) m, world: the points of a LiDAR's latest sweep, or where a distance sensor's ray ended."""
+    stream = f"{vehicle.options.vehicle}/{sensor.stream}"
+    sample, mount = server.simulation.latest(stream), server.simulation.bus.infos[stream].mount
+    if sample is None:
+        return np.zeros((0, 3))
+    truth = server.scan_truth.get(stream, vehicle.truth)
+    if sensor.kind == "rangefinder":
+        points = np.array([[sample.distance, 0.0, 0.0]])[: int(np.isfinite(sample.distance))]
+    else:
+        points = sample.points.astype(np.float64)
+    in_body = rotate(mount.quat_wxyz, points) + mount.position
+    return np.asarray(rotate(truth.quat_wxyz, in_body) + truth.position)
+
+
+def _seen(places: Array, view: Any, blur: float = 0.0) -> tuple[Array, Array, NDArray[np.bool_]]:
+    """Column and row of world points, and which of them nothing hides; `blur` is the share a depth may be wrong by."""
     seen = rotate_inverse(view.pose.quat_wxyz, places - view.pose.position)
     lens, ahead = view.lens, seen[:, 2] > NEAR_M
     depth = np.where(ahead, seen[:, 2], 1.0)
     u, v = lens.fx * seen[:, 0] / depth + lens.cx, lens.fy * seen[:, 1] / depth + lens.cy
     inside = ahead & (u > -0.5) & (u < lens.width - 0.5) & (v > -0.5) & (v < lens.height - 0.5)
     column, row = (np.where(inside, np.rint(at), 0.0).astype(int) for at in (u, v))
-    shown = inside & (seen[:, 2] < view.depth[row, column] + COVERED_M)
+    return u, v, inside & (seen[:, 2] < (1.0 + blur) * view.depth[row, column] + COVERED_M)
+
+
+def _draw(pen: Any, mark: Mark, view: Any) -> None:
+    n = 1 if mark.start is mark.end else 64
+    u, v, shown = _seen(mark.start + np.linspace(0.0, 1.0, n)[:, None] * (mark.end - mark.start), view)
     half = max(0.5 * mark.thickness, 0.5)
     if mark.text and shown[0]:
         pen.text((u[0], v[0]), mark.text, fill=mark.colour, font=_font(round(mark.thickness)))

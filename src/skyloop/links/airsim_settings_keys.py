@@ -72,7 +72,7 @@ IDLE = frozenset((
     "AutoExposureHistogramLogMax", "LumenGIEnable", "LumenReflectionEnable", "LumenFinalQuality", "LumenSceneDetail",
     "LumenSceneLightningDetail", "ChromaticAberrationScale", "IgnoreMarked",
     # of sensors
-    "EPV_TimeConstant", "EpvTimeConstant", "EphInitial", "EpvInitial", "DrawDebugPoints", "ExternalController",
+    "EPV_TimeConstant", "EpvTimeConstant", "EphInitial", "EpvInitial", "ExternalController",
     "NoiseDistanceScale", "DrawSensor", "RandomSeed", "Limit", "limit_points", "Resolution", "DrawMode",
     "GenerateIntensity", "RangeMaxLambertianPercentage", "RainMaxIntensity", "RainConstantA", "RainConstantB",
     "GenerateGroundTruth",

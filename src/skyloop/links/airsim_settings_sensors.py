@@ -64,7 +64,8 @@ def sensor_settings(
         config = {"kind": stream_kind, "mount": mount, **make(reader, own, at)}
         made[slug] = {key: entry for key, entry in config.items() if entry is not None}
         local = str(own.get("DataFrame", "VehicleInertialFrame")) == "SensorLocalFrame"
-        names[name] = SensorOptions("gpu lidar" if kind == 8 else stream_kind, slug, local or kind == 8)
+        is_drawn = bool(own.get("DrawDebugPoints", False))
+        names[name] = SensorOptions("gpu lidar" if kind == 8 else stream_kind, slug, local or kind == 8, is_drawn)
     return made, names
 
 

@@ -218,6 +218,9 @@ class Door:
         self._thread = threading.Thread(target=self._serve, name="skyloop door", daemon=True)
         self._thread.start()
 
+    port_option = "--listen"
+    """What a command line calls the port."""
+
     def _listener(self, host: str, port: int) -> socket.socket:
         try:
             if not 0 <= port <= 0xFFFF:
@@ -234,7 +237,7 @@ class Door:
         except (OSError, OverflowError, UnicodeError) as error:
             self._close_all()
             why = error.strerror if isinstance(error, OSError) else error
-            raise LinkError(f"cannot listen on {host}:{port}: {why}; choose another --listen") from None
+            raise LinkError(f"cannot listen on {host}:{port}: {why}; choose another {self.port_option}") from None
         listener.setblocking(False)
         return listener
 
