@@ -194,6 +194,33 @@ def test_calls_under_way_at_the_end_are_answered() -> None:
     assert sorted(told) == ["simContinueForTime: the server ends", "takeoff: the server ends"]
 
 
+def test_settings_of_the_start() -> None:
+    """Disarmed, without segmentation ids, with an empty layer of annotations, at another place of the earth."""
+    settings = {
+        "SegmentationSettings": {"InitMethod": "None"}, "Annotation": [{"Name": "mine"}],
+        "OriginGeopoint": {"Latitude": -33.5, "Longitude": 18.25, "Altitude": 40}, "Wind": {"X": 0, "Y": 6, "Z": 0},
+        "Vehicles": {"Drone1": {**SETTINGS["Vehicles"]["Drone1"], "DefaultVehicleState": "Disarmed"}},
+        "DefaultSensors": SETTINGS["DefaultSensors"], "CameraDefaults": SETTINGS["CameraDefaults"],
+    }  # fmt: skip
+    read = read_settings(json.dumps(settings), world="blocks")
+    assert not read.warnings
+    with running(read.scenario, read.options, paused=True) as server:
+        rpc = Rpc(server.port)
+        home = rpc("getHomeGeoPoint", "")
+        assert (home["latitude"], home["longitude"]) == pytest.approx((-33.5, 18.25), abs=1e-6)
+        assert rpc("simGetSegmentationObjectID", BLOCK) == 0
+        assert rpc("simListAnnotationObjects", "mine") == []
+        asked = {"camera_name": "3", "image_type": 11, "compress": False, "annotation_name": "mine"}
+        assert not any(rpc("simGetImages", [asked], "")[0]["image_data_uint8"]), "all of it is black"
+        rpc("enableApiControl", True, "")
+        with pytest.raises(RpcError, match="disarmed"):
+            rpc("takeoff", 20.0, "")
+        rpc("simSetVehiclePose", pose(0.0, 0.0, -30.0), True, "")
+        rpc("simContinueForTime", 1.0)
+        assert place(rpc)[1] > 0.02, "the wind blows east"
+        rpc.close()
+
+
 # ---- recording
 
 

@@ -123,3 +123,7 @@ class AirSimOptions:
     recording: RecordingOptions = RecordingOptions()
     time_of_day: Mapping[str, Any] = field(default_factory=dict)
     """The arguments of simSetTimeOfDay, when TimeOfDay is enabled."""
+    annotation_layers: tuple[str, ...] = ()
+    """Of Cosys-AirSim, there from the start with nothing in them."""
+    labels_all: bool = True
+    """Every thing has a segmentation id from the start; else all are 0."""

@@ -23,7 +23,9 @@ class Segmentation:
         """Ids by instance, where a client gave one."""
         self._ids = np.zeros(0, np.uint8)
         self._cosys = np.zeros((0, 3), np.uint8)
-        self.layers: dict[str, dict[int, tuple[int, int, int]]] = {}
+        self.layers: dict[str, dict[int, tuple[int, int, int]]] = {
+            name: {} for name in server.options.annotation_layers
+        }
         """Colours by instance, of annotation layers."""
         self.values: dict[tuple[str, int], float] = {}
 
@@ -61,6 +63,8 @@ class Segmentation:
             # a name gives the same id in every run, as in AirSim; 0 is the sky
             own = [1 + zlib.crc32(thing.name.encode()) % 255 for thing in things]
             own[0] = 0
+            if not self._server.options.labels_all:
+                own = [0] * len(things)
             for number, value in self.given.items():
                 own[number] = value % 256
             self._ids = np.array(own, np.uint8)

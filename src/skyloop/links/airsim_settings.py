@@ -26,6 +26,7 @@ from skyloop.links.airsim_options import (
     VehicleOptions,
 )
 from skyloop.links.airsim_settings_keys import (
+    ANNOTATION,
     CAMERA,
     CAPTURE,
     GIMBAL,
@@ -33,6 +34,7 @@ from skyloop.links.airsim_settings_keys import (
     NOISE,
     RECORDING,
     ROOT,
+    SEGMENTATION,
     TIME_OF_DAY,
     VEHICLE,
 )
@@ -151,10 +153,24 @@ def read_settings(
         settings=text or "{}",
         recording=_recording(reader, root.get("Recording")),
         time_of_day=_time_of_day(reader, root.get("TimeOfDay")),
+        annotation_layers=_layers(reader, root.get("Annotation")),
+        labels_all=_labels_all(reader, root.get("SegmentationSettings")),
     )
     speed = reader.number(root, "ClockSpeed", 1.0, "root")
     port = int(reader.number(root, "ApiServerPort", 41451, "root"))
     return Read(scenario, server, str(root.get("LocalHostIp") or "127.0.0.1"), port, speed, reader.all_warnings())
+
+
+def _layers(reader: Reader, value: Any) -> tuple[str, ...]:
+    if not isinstance(value or [], list):
+        raise ScenarioError(f"{reader.place}: Annotation must be a list of layers")
+    layers = [reader.part(layer, ANNOTATION, f"Annotation[{k}]", ANNOTATION[1:]) for k, layer in enumerate(value or [])]
+    return tuple(str(layer.get("Name", "")) for layer in layers)
+
+
+def _labels_all(reader: Reader, value: Any) -> bool:
+    own = reader.part(value, SEGMENTATION, "SegmentationSettings")
+    return str(own.get("InitMethod") or "CommonObjectsRandomIDs") != "None"
 
 
 def _vehicles(

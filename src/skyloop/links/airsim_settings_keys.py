@@ -29,6 +29,8 @@ CAPTURE = (
     "LumenSceneDetail", "LumenSceneLightningDetail", "ChromaticAberrationScale", "IgnoreMarked",
 )  # fmt: skip
 NOISE = ("Enabled", "ImageType", *NOISE_KEYS)
+SEGMENTATION = ("InitMethod", "MeshNamingMethod", "OverrideExisting")
+ANNOTATION = ("Name", "Type", "Default", "SetDirect", "TexturePath", "TexturePrefix", "ViewDistance", "ShowByDefault")
 GIMBAL = ("Stabilization", "Pitch", "Roll", "Yaw")
 RECORDING = ("RecordOnMove", "RecordInterval", "Folder", "Enabled", "Cameras")
 TIME_OF_DAY = ("Enabled", "StartDateTime", "CelestialClockSpeed", "StartDateTimeDst", "UpdateIntervalSecs", "MoveSun")
@@ -61,8 +63,8 @@ LIDAR = (
 IDLE = frozenset((
     # of Unreal's window, sound and engine
     "ClockType", "RecordUIVisible", "LogMessagesVisible", "ShowLosDebugLines", "ViewMode", "RpcEnabled", "EnableRpc",
-    "EngineSound", "PhysicsEngineName", "SpeedUnitFactor", "SpeedUnitLabel", "CameraDirector", "SegmentationSettings",
-    "SubWindows", "PawnPaths", "Weather", "MaterialListFile", "Annotation", "InitialInstanceSegmentation",
+    "EngineSound", "PhysicsEngineName", "SpeedUnitFactor", "SpeedUnitLabel", "CameraDirector", "MeshNamingMethod",
+    "OverrideExisting", "SubWindows", "PawnPaths", "Weather", "MaterialListFile", "InitialInstanceSegmentation",
     "MoveWorldOrigin", "Beacons", "PassiveEchoBeacons",
     # of vehicles
     "PawnPath", "EnableCollisionPassthrogh", "EnableCollisionPassthrough", "EnableCollisions", "AllowAPIAlways",
