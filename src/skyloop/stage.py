@@ -112,6 +112,11 @@ class Stage:
         params["drag_model"], params["has_frame_drag"], params["parasitic"] = DRAG_NONE, 0, 0.0
         self.push(vehicle, np.array([0.0, 0.0, float(params["mass"] * params["gravity"])]))
 
+    def make_ghost(self, vehicle: int) -> None:
+        """It flies through everything but the ground."""
+        params = self.fleet.params[vehicle]
+        params["n_points"] = params["n_edges"] = 0
+
     # ---- vehicles
 
     def put(

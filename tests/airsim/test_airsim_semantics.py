@@ -195,11 +195,11 @@ def test_calls_under_way_at_the_end_are_answered() -> None:
 
 
 def test_settings_of_the_start() -> None:
-    """Disarmed, without segmentation ids, with an empty layer of annotations, at another place of the earth."""
+    """Disarmed, a ghost, no segmentation ids, an empty layer of annotations, another place of the earth."""
     settings = {
         "SegmentationSettings": {"InitMethod": "None"}, "Annotation": [{"Name": "mine"}],
         "OriginGeopoint": {"Latitude": -33.5, "Longitude": 18.25, "Altitude": 40}, "Wind": {"X": 0, "Y": 6, "Z": 0},
-        "Vehicles": {"Drone1": {**SETTINGS["Vehicles"]["Drone1"], "DefaultVehicleState": "Disarmed"}},
+        "Vehicles": {"Drone1": {"DefaultVehicleState": "Disarmed", "EnableCollisions": False}},
         "DefaultSensors": SETTINGS["DefaultSensors"], "CameraDefaults": SETTINGS["CameraDefaults"],
     }  # fmt: skip
     read = read_settings(json.dumps(settings), world="blocks")
@@ -218,6 +218,13 @@ def test_settings_of_the_start() -> None:
         rpc("simSetVehiclePose", pose(0.0, 0.0, -30.0), True, "")
         rpc("simContinueForTime", 1.0)
         assert place(rpc)[1] > 0.02, "the wind blows east"
+        # thrown at a block it flies through it
+        rpc("simSetObjectPose", BLOCK, pose(4.0, 0.0, -30.0), True)
+        state = rpc("simGetGroundTruthKinematics", "")
+        state["position"], state["linear_velocity"] = vector(0.0, 0.0, -31.0), vector(12.0, 0.0, 0.0)
+        rpc("simSetKinematics", state, True, "")
+        rpc("simContinueForTime", 1.0)
+        assert place(rpc)[0] > 9.0 and rpc("simGetCollisionInfo", "")["has_collided"] is False
         rpc.close()
 
 

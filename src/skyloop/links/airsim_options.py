@@ -83,6 +83,8 @@ class VehicleOptions:
     """False: of ComputerVision, it stays where it is put."""
     is_armed: bool = True
     """Its DefaultVehicleState: whether it needs no armDisarm before it flies."""
+    collides: bool = True
+    """EnableCollisions: else it flies through everything but the ground."""
     is_traced: bool = False
     """EnableTrace: leaves a line behind, as simSetTraceLine has it do."""
 

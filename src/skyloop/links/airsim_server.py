@@ -94,6 +94,8 @@ class AirSimServer:
         for vehicle in self.vehicles.values():
             if not vehicle.options.flies:
                 self.stage.make_weightless(vehicle.index)
+            if not vehicle.options.collides:
+                self.stage.make_ghost(vehicle.index)
             self._watch_scans(vehicle)
         self.methods = Methods(self._groups())
         simulation.schedule.every(TICK, self._tick)

@@ -224,6 +224,7 @@ def _vehicle(
     options = VehicleOptions(
         "", cameras, names, flies=not sees_only,
         is_armed=str(vehicle.get("DefaultVehicleState") or "Armed") == "Armed",
+        collides=bool(vehicle.get("EnableCollisions", True)),
         is_traced=bool(vehicle.get("EnableTrace", False)),
     )  # fmt: skip
     return own, options

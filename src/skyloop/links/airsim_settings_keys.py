@@ -67,8 +67,7 @@ IDLE = frozenset((
     "OverrideExisting", "SubWindows", "PawnPaths", "Weather", "MaterialListFile", "InitialInstanceSegmentation",
     "MoveWorldOrigin", "Beacons", "PassiveEchoBeacons",
     # of vehicles
-    "PawnPath", "EnableCollisionPassthrogh", "EnableCollisionPassthrough", "EnableCollisions", "AllowAPIAlways",
-    "IsFpvVehicle", "RC",
+    "PawnPath", "EnableCollisionPassthrogh", "EnableCollisionPassthrough", "AllowAPIAlways", "IsFpvVehicle", "RC",
     # of cameras
     "UnrealEngine", "External", "ExternalLocal", "OrthoWidth", "AutoExposureMethod", "AutoExposureHistogramLogMin",
     "AutoExposureHistogramLogMax", "LumenGIEnable", "LumenReflectionEnable", "LumenFinalQuality", "LumenSceneDetail",
