@@ -123,7 +123,7 @@ def test_specks(high: Rpc) -> None:
 def test_lines(high: Rpc) -> None:
     plain, lines, dashes = pictures(high, "plain", "lines", "dashes")
     struck = (lines != plain).any(axis=2).mean(axis=1)
-    assert 6 <= (struck > 0.9).sum() <= 26 and (struck < 0.1).sum() == 64 - (struck > 0.9).sum()
+    assert 3 <= (struck > 0.9).sum() <= 32 and (struck < 0.1).sum() == 64 - (struck > 0.9).sum()
     dashed = (dashes != plain).any(axis=2).mean(axis=1)
     assert dashed[dashed > 0.0].mean() == pytest.approx(0.2, abs=0.06)
 
@@ -152,7 +152,8 @@ def test_rows_that_wave_or_are_torn(high: Rpc) -> None:
     shifts = row_shifts(wave, plain)
     assert 7 <= np.abs(shifts).max() <= 11, "a tenth of 96 px"
     assert (np.diff(np.sign(shifts[shifts != 0])) != 0).sum() >= 10, "six of the ten waves"
-    assert (row_shifts(half, plain) != 0).mean() < 0.6 < 0.7 < (shifts != 0).mean()
+    waving, half_waving = ((image != plain).any(axis=(1, 2)).sum() for image in (wave, half))
+    assert half_waving <= 33 and waving >= 50, "of 64 rows"
     assert (np.diff(np.sign(row_shifts(long, plain))) != 0).sum() <= 3
     jitter = row_shifts(torn, plain)
     assert 3 <= np.percentile(np.abs(jitter), 90) <= 5 and np.abs(np.diff(jitter)).mean() > 1.5

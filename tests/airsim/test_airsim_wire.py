@@ -114,7 +114,7 @@ def test_kinematics_turn_every_vector() -> None:
     assert list(told["angular_velocity"].values()) == [7.0, -8.0, -9.0]
     assert list(told["linear_acceleration"].values()) == [11.0, 10.0, -12.0]
     assert list(told["angular_acceleration"].values()) == [13.0, -14.0, -15.0]
-    position, attitude, velocity, rates = Axes().world_motion(told)
+    position, attitude, velocity, rates = Axes().world_motion(told, np.zeros(3), quat)
     assert position == pytest.approx(state.position) and velocity == pytest.approx(state.velocity_world)
     assert rates == pytest.approx(state.angular_velocity_body)
     assert euler_from_quat(attitude) == pytest.approx(euler_from_quat(quat))
