@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from skyloop.cli.mavlink import PortOffset, Remote, checked_offset
 from skyloop.cli.parts import Json, err, out
 from skyloop.errors import ScenarioError
 
@@ -28,12 +29,17 @@ def serve(
     quality: Annotated[str, typer.Option(help="Of pictures: low, medium, high, epic or cinematic.")] = "medium",
     seed: Annotated[int, typer.Option(help="Of the world and of all noise.")] = 1,
     paused: Annotated[bool, typer.Option("--paused", help="Time stands still until a client lets it go on.")] = False,
+    mavlink: Annotated[
+        bool, typer.Option("--mavlink", help="MAVSDK and ground stations may fly the same vehicles, as in `mavlink`.")
+    ] = False,
+    port_offset: PortOffset = 0,
+    remote: Remote = "127.0.0.1",
     lasts: Annotated[float | None, typer.Option(help="End after so many simulated seconds.")] = None,
     json_: Json = False,
 ) -> None:
     """Be an AirSim server: scripts for AirSim's Python client connect and fly, without Unreal. Ctrl-C ends it.
 
-    Examples: `skyloop serve` · `skyloop serve --settings settings.json --world park`
+    Examples: `skyloop serve --settings settings.json --world park` · `skyloop serve --mavlink`
     """
     from dataclasses import replace
 
@@ -61,6 +67,9 @@ def serve(
         clock_speed=speed or read.clock_speed,
         lasts_s=lasts,
         paused=paused,
+        mavlink={"host": host or read.host, "remote": remote, "port_offset": checked_offset(port_offset)}
+        if mavlink
+        else None,
         opened=lambda address: err.print(f"skyloop: AirSim clients may connect to {address}", highlight=False),
         say=lambda line: err.print(f"skyloop: {line}", highlight=False, markup=False),
     )

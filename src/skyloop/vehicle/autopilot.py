@@ -76,6 +76,8 @@ class Autopilot:
         self.on_estimate = on_estimate
         self.memory = _Memory()
         self.estimate: Estimate | None = None
+        self.orders = 0
+        """Obeyed so far; whoever counts more than the last of its own has been relieved by somebody else."""
         self._events: list[Event] = []
         self.take_row()
         self._row["on_estimate"] = on_estimate
@@ -111,8 +113,10 @@ class Autopilot:
                 self._disarm(t_ns, "asked to")
             case _ if not memory.armed:
                 self._refuse(t_ns, f"{type(item).__name__} while disarmed; send Arm first")
+                return
             case _ if memory.failsafe in ("battery low", "estimate lost"):
                 self._refuse(t_ns, f"{type(item).__name__} during the failsafe '{memory.failsafe}'")
+                return
             case TakeOff():
                 self._take_off(item, t_ns)
             case Land():
@@ -123,6 +127,7 @@ class Autopilot:
                 self._go_home(t_ns)
             case _:
                 self._follow(item, t_ns)
+        self.orders += 1
 
     def state(self, t_ns: int) -> VehicleState | Estimate:
         """What the vehicle believes of itself."""
