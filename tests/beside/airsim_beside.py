@@ -1,4 +1,4 @@
-"""Run by the interpreter of the real client: `airsim_beside.py PORT`. Does what each line says, prints a line of JSON."""
+"""Run by the real client's interpreter with a PORT: does what each line says, prints a line of JSON."""
 
 import json
 import sys

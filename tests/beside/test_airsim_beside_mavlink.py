@@ -159,9 +159,9 @@ def test_the_verb_with_mavlink(tmp_path: Path) -> None:
     offset = free_offset()
     told = CliRunner().invoke(
         app,
-        ["--settings", str(file), "--world", "flat", "--port", "0", "--lasts", "0.2", "--json", "--mavlink"]
-        + ["--port-offset", str(offset)],
-    )
+        ["--settings", str(file), "--world", "flat", "--port", "0", "--lasts", "0.2", "--json", "--mavlink",
+         "--port-offset", str(offset)],
+    )  # fmt: skip
     assert told.exit_code == 0, told.output
     assert f"TCP server on 127.0.0.1:{5760 + offset}" in told.stderr and "AirSim clients may connect" in told.stderr
     assert json.loads(told.stdout)["mavlink"]["vehicles"][0]["system_id"] == 1
