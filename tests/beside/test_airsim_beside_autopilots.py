@@ -8,6 +8,7 @@ import socket
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from test_px4 import SENSORS, Peer, hovering
 from skyloop.errors import LinkError, ScenarioError
 from skyloop.links.airsim_options import ForeignAutopilot
 from skyloop.links.airsim_settings import Read, read_settings
+from skyloop.links.airsim_settings_keys import VEHICLE
 from skyloop.scenario import make_scenario
 from skyloop.serving import serve
 
@@ -65,7 +67,7 @@ def test_px4_flies_its_own_and_airsim_the_other() -> None:
         rpc("simPause", True)
         peer = Peer(port_of(server, "Theirs"), hovering())
         until(lambda: any("connected" in line for line in server.lines))
-        rpc("simContinueForTime", 8.0)
+        rpc("simContinueForTime", 6.0)
         assert place(rpc, "Theirs") == pytest.approx([2.0, -1.0, -2.0], abs=0.2)
         assert place(rpc, "Ours") == pytest.approx([0.0, 0.0, -2.0], abs=0.3)
         # time is AirSim's and PX4's: exactly 25 steps of 4 ms, and none while it stands still
@@ -79,10 +81,19 @@ def test_px4_flies_its_own_and_airsim_the_other() -> None:
         # it is gone: the built-in controller hovers, then lands
         peer.close()
         until(lambda: any(line.startswith("Theirs left: PX4") for line in server.lines))
-        rpc("simContinueForTime", 4.0)
+        rpc("simContinueForTime", 4.5)
         assert place(rpc, "Theirs")[2] == pytest.approx(-2.0, abs=0.3)
-        rpc("simContinueForTime", 8.0)
+        rpc("simContinueForTime", 5.0)
         assert place(rpc, "Theirs")[2] == pytest.approx(0.0, abs=0.1)
+        # another one comes and flies; put back, the vehicle stays there, as PX4 has not disarmed
+        peer = Peer(port_of(server, "Theirs"), hovering())
+        until(lambda: sum("connected" in line for line in server.lines) == 2)
+        rpc("simContinueForTime", 2.0)
+        assert place(rpc, "Theirs")[2] < -1.0
+        rpc("reset")
+        rpc("simContinueForTime", 1.0)
+        assert place(rpc, "Theirs") == pytest.approx([0.0, 0.0, 0.0], abs=0.05)
+        peer.close()
         rpc.close()
     assert server.summary["px4 Theirs"]["missed_deadlines"] == 0
 
@@ -108,6 +119,18 @@ def test_ardupilot_lifts_its_own_only() -> None:
         assert len(sitl.got) >= 1499 and not sitl.faults
         sitl.close()
         rpc.close()
+
+
+def test_the_page_s_settings() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "airsim.md").read_text(encoding="utf-8")
+    (settings,) = re.findall(r"```json\n(.*?)```", page, re.S)
+    found = read_settings(settings)
+    assert not found.warnings
+    first, second = (vehicle.autopilot for vehicle in found.options.vehicles.values())
+    assert first == ForeignAutopilot("px4", port=4560) and second == ForeignAutopilot("ardupilot", port=9002)
+    table = page[page.index("| key | here") :].split("\n\n")[0]
+    keys = {key for row in table.splitlines()[2:] for key in re.findall(r"`(\w+)`", row.split("|")[1])}
+    assert {"TcpPort", "Parameters"} < keys <= set(VEHICLE)
 
 
 def test_settings_say_where_they_connect() -> None:

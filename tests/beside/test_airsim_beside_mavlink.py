@@ -114,6 +114,12 @@ def test_who_was_told_last_counts() -> None:
             rpc("cancelLastTask", "")
             rpc("enableApiControl", False, "")
             assert station.until("HEARTBEAT").custom_mode >> 16 & 255 == OFFBOARD
+            # a reset ends anybody's flight, and another one may begin
+            rpc("reset")
+            station.until_disarmed()
+            assert xyz(rpc("simGetVehiclePose", "")["position"]) == pytest.approx([0.0, 0.0, 0.0], abs=0.05)
+            took_off(station)
+            assert xyz(rpc("simGetVehiclePose", "")["position"]) == pytest.approx([0.0, 0.0, -3.0], abs=0.4)
         finally:
             companion.close()
 
@@ -129,13 +135,15 @@ def test_a_watcher_that_goes_lands_nobody_and_a_landing_station_ends_no_move() -
         station.until(lambda m: m.get_type() == "LOCAL_POSITION_NED" and m.time_boot_ms > now + 2000)
         assert station.latest["LOCAL_POSITION_NED"].z < -2.0 and server.lines[before:] == []
         # now it is AirSim's; the station leaves, and after COM_DL_LOSS_T nothing happens
+        station.send(common.MAVLink_param_set_message(1, 1, b"COM_DL_LOSS_T", 2.0, common.MAV_PARAM_TYPE_REAL32))
+        assert station.until("PARAM_VALUE").param_value == 2.0
         pilot = Rpc(server.port)
-        move = pilot.send("moveByVelocity", 1.0, 0.0, 0.0, 14.0, 0, STAY, "")
+        move = pilot.send("moveByVelocity", 1.0, 0.0, 0.0, 6.0, 0, STAY, "")
         station.until_mode("hold")
         station.socket.shutdown(socket.SHUT_RDWR)
         assert pilot.wait(move) is True
         place = xyz(pilot("simGetVehiclePose", "")["position"])
-        assert place[0] > 11.0 and place[2] < -2.0
+        assert place[0] > 4.0 and place[2] < -2.0
         pilot.close()
 
 
@@ -153,13 +161,16 @@ def test_ports_in_use_are_named() -> None:
             serve(scenario, read.options, port=0, mavlink={"port_offset": offset})
 
 
-def test_the_verb_with_mavlink(tmp_path: Path) -> None:
+@pytest.mark.parametrize("page", ["airsim.md", "mavlink.md"])
+def test_the_pages_commands(page: str, tmp_path: Path) -> None:
     file = tmp_path / "settings.json"
     file.write_text(SETTINGS, encoding="utf-8")
+    text = (Path(__file__).parents[2] / "docs" / page).read_text(encoding="utf-8")
+    command = re.findall(r"^    skyloop serve (--mavlink.*?) *#", text, re.M)[-1].split()
     offset = free_offset()
     told = CliRunner().invoke(
         app,
-        ["--settings", str(file), "--world", "flat", "--port", "0", "--lasts", "0.2", "--json", "--mavlink",
+        [*command, "--settings", str(file), "--world", "flat", "--port", "0", "--lasts", "0.2", "--json",
          "--port-offset", str(offset)],
     )  # fmt: skip
     assert told.exit_code == 0, told.output

@@ -77,7 +77,7 @@ def started(*command: Any) -> Iterator[Script]:
 def test_airsim_watches_while_mavsdk_flies() -> None:
     read = read_settings(json.dumps(SETTINGS), world="blocks")
     python = client_python("airsim")
-    with running(read.scenario, replace(read.options, quality="low"), 6.0, mavlink={"port_offset": None}) as server:
+    with running(read.scenario, replace(read.options, quality="low"), 8.0, mavlink={"port_offset": None}) as server:
         address = f"tcpout://127.0.0.1:{tcp_port(server)}"
         with (
             started(python, "-W", "ignore", FOLDER / "airsim_beside.py", server.port) as watcher,

@@ -50,15 +50,10 @@ def serve(
 
     if quality not in QUALITIES:
         raise ScenarioError(f"no quality '{quality}'; choose of {', '.join(QUALITIES)}")
-    text = ""
-    if settings is not None:
-        try:
-            text = settings.read_text(encoding="utf-8-sig")
-        except (OSError, UnicodeDecodeError) as error:
-            raise ScenarioError(f"cannot read {settings}: {error}") from None
-    read = read_settings(text, str(settings or "settings"), world=world)
+    read = read_settings(_text(settings), str(settings or "settings"), world=world)
     for warning in read.warnings:
         err.print(f"skyloop: {warning}", highlight=False)
+    beside = {"host": host or read.host, "remote": remote, "port_offset": checked_offset(port_offset)}
     summary = run(
         make_scenario({**read.scenario, "seed": seed}, place=str(settings or "settings")),
         replace(read.options, quality=quality),
@@ -67,9 +62,7 @@ def serve(
         clock_speed=speed or read.clock_speed,
         lasts_s=lasts,
         paused=paused,
-        mavlink={"host": host or read.host, "remote": remote, "port_offset": checked_offset(port_offset)}
-        if mavlink
-        else None,
+        mavlink=beside if mavlink else None,
         opened=lambda address: err.print(f"skyloop: AirSim clients may connect to {address}", highlight=False),
         say=lambda line: err.print(f"skyloop: {line}", highlight=False, markup=False),
     )
@@ -80,3 +73,10 @@ def serve(
     out.print(
         f"served {summary['simulated_s']:.1f} s of simulated time, {link['calls']} calls, {link['failed']} failed"
     )
+
+
+def _text(settings: Path | None) -> str:
+    try:
+        return "" if settings is None else settings.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ScenarioError(f"cannot read {settings}: {error}") from None

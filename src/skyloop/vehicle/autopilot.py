@@ -210,14 +210,10 @@ class Autopilot:
     def _take_off(self, request: TakeOff, t_ns: int) -> None:
         if not isinstance(request.altitude, int | float) or not 0 < request.altitude < np.inf:
             raise SetpointError(f"TakeOff.altitude is {request.altitude!r}; give a positive height in metres")
-        memory = self.memory
         state = self.state(t_ns)
-        self._hold(
-            state.position + np.array([0.0, 0.0, request.altitude]),
-            float(yaw_from_quat(state.quat_wxyz)),
-            t_ns,
-        )
-        memory.mode = "takeoff"
+        above = state.position + np.array([0.0, 0.0, request.altitude])
+        self._hold(above, float(yaw_from_quat(state.quat_wxyz)), t_ns)
+        self.memory.mode = "takeoff"
 
     def _hover(self, t_ns: int) -> None:
         """Stop where the present speed can be braked to."""
@@ -316,9 +312,8 @@ class Autopilot:
             return
         if self.failsafes.battery_action == "none":
             return
-        self._enter_failsafe(
-            t_ns, "battery low", f"{self._charge():.0%} left, going to {self.failsafes.battery_action}"
-        )
+        text = f"{self._charge():.0%} left, going to {self.failsafes.battery_action}"
+        self._enter_failsafe(t_ns, "battery low", text)
         if self.failsafes.battery_action == "home":
             self._go_home(t_ns)
         else:
