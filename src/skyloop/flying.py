@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from skyloop.frames import GeoPoint
 from skyloop.links.pace import Pace
 from skyloop.links.switchboard import Switchboard
 from skyloop.running import Progress, run_scenario
 from skyloop.scenario import Scenario
+
+if TYPE_CHECKING:
+    from skyloop.links.mavlink_link import MavlinkLink
 
 
 def home_of(scenario: Scenario) -> GeoPoint:
@@ -23,6 +26,22 @@ def without_pilots(scenario: Scenario, duration: float | None = None) -> Scenari
     vehicles = [vehicle.model_copy(update={"pilot": None}) for vehicle in scenario.vehicles]
     lasting = scenario.duration if duration is None else duration
     return scenario.model_copy(update={"vehicles": vehicles, "duration": lasting})
+
+
+def mavlink_link(scenario: Scenario, switchboard: Switchboard, options: Mapping[str, Any]) -> MavlinkLink:
+    """For all vehicles of a scenario; its ports are open."""
+    from skyloop.links.mavlink_link import MavlinkLink, MavlinkOptions
+
+    return MavlinkLink(switchboard.inbox, len(scenario.vehicles), home_of(scenario), MavlinkOptions(**options))
+
+
+def where_to_connect(link: MavlinkLink) -> list[str]:
+    """A line for each vehicle."""
+    return [
+        f"MAVLink system {number + 1}: UDP to {told[0]} (ground station) and {told[1]} (MAVSDK), "
+        f"TCP server on {link.options.host}:{ports['tcp']}; Ctrl-C ends"
+        for number, (ports, told) in enumerate(zip(link.ports, link.told, strict=True))
+    ]
 
 
 def run_mavlink(
@@ -39,12 +58,9 @@ def run_mavlink(
 
     `options` are those of `MavlinkOptions`; `opened` gets the link.
     """
-    from skyloop.links.mavlink_link import MavlinkLink, MavlinkOptions
-
     scenario = without_pilots(scenario, duration)
     switchboard = Switchboard(Pace(pace))
-    link = MavlinkLink(switchboard.inbox, len(scenario.vehicles), home_of(scenario), MavlinkOptions(**(options or {})))
-    switchboard.links["mavlink"] = link
+    link = switchboard.links["mavlink"] = mavlink_link(scenario, switchboard, options or {})
     try:
         opened(link)
         return run_scenario(scenario, folder, progress, switchboard)
