@@ -24,6 +24,21 @@ FASTEST_NS = 10_000_000
 """Telemetry goes out on this grid."""
 ACCEPTED, DENIED = mavlink.MAV_RESULT_ACCEPTED, mavlink.MAV_RESULT_DENIED
 UNSUPPORTED = mavlink.MAV_RESULT_UNSUPPORTED
+STREAMS = {
+    mavlink.MAV_DATA_STREAM_RAW_SENSORS: (
+        mavlink.MAVLINK_MSG_ID_HIGHRES_IMU, mavlink.MAVLINK_MSG_ID_SCALED_PRESSURE,
+    ),
+    mavlink.MAV_DATA_STREAM_EXTENDED_STATUS: (
+        mavlink.MAVLINK_MSG_ID_SYS_STATUS, mavlink.MAVLINK_MSG_ID_GPS_RAW_INT, mavlink.MAVLINK_MSG_ID_MISSION_CURRENT,
+    ),
+    mavlink.MAV_DATA_STREAM_POSITION: (
+        mavlink.MAVLINK_MSG_ID_LOCAL_POSITION_NED, mavlink.MAVLINK_MSG_ID_GLOBAL_POSITION_INT,
+    ),
+    mavlink.MAV_DATA_STREAM_EXTRA1: (mavlink.MAVLINK_MSG_ID_ATTITUDE,),
+    mavlink.MAV_DATA_STREAM_EXTRA2: (mavlink.MAVLINK_MSG_ID_VFR_HUD,),
+    mavlink.MAV_DATA_STREAM_EXTRA3: (mavlink.MAVLINK_MSG_ID_BATTERY_STATUS, mavlink.MAVLINK_MSG_ID_SYSTEM_TIME),
+}  # fmt: skip
+"""Messages of the groups that REQUEST_DATA_STREAM knows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +97,10 @@ def arm_disarm(vehicle: MavlinkVehicle, command: Command) -> int:
 
 def set_mode(vehicle: MavlinkVehicle, command: Command) -> int:
     """PX4's main mode and sub-mode."""
-    mode = mode_named(command.whole(2), max(command.whole(3), 0))
+    main, sub = command.whole(2), max(command.whole(3), 0)
+    if main > 255:  # the whole custom mode in one number
+        main, sub = main >> 16 & 255, main >> 24 & 255
+    mode = mode_named(main, sub)
     if mode is None or not command.whole(1) & mavlink.MAV_MODE_FLAG_CUSTOM_MODE_ENABLED:
         raise SetpointError(f"no mode {command.whole(2)}/{command.whole(3)} here")
     vehicle.modes.choose(mode)
@@ -90,7 +108,7 @@ def set_mode(vehicle: MavlinkVehicle, command: Command) -> int:
 
 
 def take_off(vehicle: MavlinkVehicle, command: Command) -> int:
-    """To param 7 m above sea level, or to MIS_TAKEOFF_ALT above the ground."""
+    """To param 7 m above sea level, or to MIS_TAKEOFF_ALT above the ground; while disarmed, at arming."""
     craft = vehicle.craft
     height = craft.settings.takeoff_altitude
     if math.isfinite(command.z) and command.z != 0.0:
@@ -98,6 +116,12 @@ def take_off(vehicle: MavlinkVehicle, command: Command) -> int:
     if not 0.1 <= height <= 1e4:
         raise SetpointError(f"take-off to {height:.1f} m above the ground; the altitude is above sea level")
     vehicle.modes.take_off(height)
+    return int(ACCEPTED)
+
+
+def loiter(vehicle: MavlinkVehicle, command: Command) -> int:
+    """Hold here."""
+    vehicle.modes.choose("hold")
     return int(ACCEPTED)
 
 
@@ -184,15 +208,28 @@ def set_message_interval(vehicle: MavlinkVehicle, command: Command) -> int:
     number, interval = command.whole(1), command.params[1]
     if number not in BUILDERS or not math.isfinite(interval):
         return int(UNSUPPORTED)
-    channel = command.channel
-    if interval < 0:
+    _set_interval(command.channel, number, interval)
+    return int(ACCEPTED)
+
+
+def _set_interval(channel: Channel, number: int, interval_us: float) -> None:
+    if interval_us < 0:
         channel.intervals[number] = -1
-    elif interval == 0:
+    elif interval_us == 0:
         channel.intervals.pop(number, None)
     else:
-        channel.intervals[number] = max(round(min(interval, 1e12) * 1000), FASTEST_NS)
+        channel.intervals[number] = max(round(min(interval_us, 1e12) * 1000), FASTEST_NS)
     channel.due[number] = 0
-    return int(ACCEPTED)
+
+
+def request_stream(message: Any, channel: Channel) -> None:
+    """REQUEST_DATA_STREAM, the old way; 0 Hz is the usual."""
+    interval_us = 1e6 / message.req_message_rate if message.req_message_rate else 0.0
+    everything = message.req_stream_id == mavlink.MAV_DATA_STREAM_ALL
+    for stream, numbers in STREAMS.items():
+        if everything or stream == message.req_stream_id:
+            for number in numbers:
+                _set_interval(channel, number, interval_us if message.start_stop else -1.0)
 
 
 def get_message_interval(vehicle: MavlinkVehicle, command: Command) -> int:
@@ -248,6 +285,7 @@ COMMANDS: dict[int, Handler] = {
     mavlink.MAV_CMD_COMPONENT_ARM_DISARM: arm_disarm,
     mavlink.MAV_CMD_DO_SET_MODE: set_mode,
     mavlink.MAV_CMD_NAV_TAKEOFF: take_off,
+    mavlink.MAV_CMD_NAV_LOITER_UNLIM: loiter,
     mavlink.MAV_CMD_NAV_LAND: land,
     mavlink.MAV_CMD_NAV_RETURN_TO_LAUNCH: return_to_launch,
     mavlink.MAV_CMD_MISSION_START: mission_start,
