@@ -161,6 +161,26 @@ def test_an_old_script_asks_for_streams_and_flies_in_body_axes(station: Station,
     station.until("HEARTBEAT", lambda m: not m.base_mode & 128)
 
 
+def test_take_off_as_scripts_write_it(station: Station, stage: Stage) -> None:
+    station.command(mavlink.MAV_CMD_COMPONENT_ARM_DISARM, 1)
+    # 10 m "above the ground" is far below it in metres above sea level, at the latitude and longitude of nowhere
+    station.mav.command_long_send(1, 1, mavlink.MAV_CMD_NAV_TAKEOFF, 0, 0, 0, 0, 0, 0, 0, 10)
+    assert "112 m below the ground" in station.until("STATUSTEXT", lambda m: "take-off" in m.text).text
+    assert station.ack(mavlink.MAV_CMD_NAV_TAKEOFF) == ACCEPTED
+    station.until("HEARTBEAT", lambda m: m.custom_mode == 4 << 16 | 3 << 24)
+    assert stage.position[2] == pytest.approx(2.5, abs=0.5)
+    station.command(mavlink.MAV_CMD_NAV_LAND)
+    station.until("HEARTBEAT", lambda m: not m.base_mode & 128)
+    # MAVProxy's: a COMMAND_INT in metres above home
+    station.command(mavlink.MAV_CMD_COMPONENT_ARM_DISARM, 1)
+    station.mav.command_int_send(1, 1, 3, mavlink.MAV_CMD_NAV_TAKEOFF, 0, 0, 0, 0, 0, 0, 0, 0, 4.0)
+    assert station.ack(mavlink.MAV_CMD_NAV_TAKEOFF) == ACCEPTED
+    station.until("HEARTBEAT", lambda m: m.custom_mode == 4 << 16 | 3 << 24)
+    assert stage.position[2] == pytest.approx(4.0, abs=0.5)
+    station.command(mavlink.MAV_CMD_NAV_LAND)
+    station.until("HEARTBEAT", lambda m: not m.base_mode & 128)
+
+
 def test_a_joystick_lifts_it_off(station: Station, stage: Stage) -> None:
     assert station.command(mavlink.MAV_CMD_DO_SET_MODE, 1, 3) == ACCEPTED
     assert station.command(mavlink.MAV_CMD_COMPONENT_ARM_DISARM, 1) == ACCEPTED

@@ -70,16 +70,21 @@ def command_from(message: Any, channel: Channel) -> Command:
     return Command(message.command, params, message.param5, message.param6, message.param7, frame, channel)
 
 
+def _climb(vehicle: MavlinkVehicle, command: Command) -> float:
+    """m from here to the altitude of a command; 0 where it has none."""
+    craft = vehicle.craft
+    above = craft.home_altitude if command.frame in FRAMES_ABOVE_HOME else 0.0
+    here = craft.geography.global_int(craft.state.position)[2]
+    return command.z + above - here if math.isfinite(command.z) else 0.0
+
+
 def _place(vehicle: MavlinkVehicle, command: Command) -> Array:
     """World position; numbers that are none stand for the present ones."""
     craft = vehicle.craft
-    here = craft.geography.global_int(craft.state.position)
-    above = craft.home_altitude if command.frame in FRAMES_ABOVE_HOME else 0.0
-    altitude = command.z + above if math.isfinite(command.z) else here[2]
+    climb = _climb(vehicle, command)
     if not (math.isfinite(command.latitude_deg) and math.isfinite(command.longitude_deg)):
-        place = np.array(craft.state.position)
-        place[2] += altitude - here[2]
-        return place
+        return np.array(craft.state.position) + np.array([0.0, 0.0, climb])
+    altitude = craft.geography.global_int(craft.state.position)[2] + climb
     return craft.geography.enu_from_global(command.latitude_deg, command.longitude_deg, altitude)
 
 
@@ -110,11 +115,17 @@ def set_mode(vehicle: MavlinkVehicle, command: Command) -> int:
 def take_off(vehicle: MavlinkVehicle, command: Command) -> int:
     """To param 7 m above sea level, or to MIS_TAKEOFF_ALT above the ground; while disarmed, at arming."""
     craft = vehicle.craft
-    height = craft.settings.takeoff_altitude
+    usual = height = craft.settings.takeoff_altitude
     if math.isfinite(command.z) and command.z != 0.0:
-        height = float(_place(vehicle, command)[2] - craft.state.position[2])
-    if not 0.1 <= height <= 1e4:
-        raise SetpointError(f"take-off to {height:.1f} m above the ground; the altitude is above sea level")
+        height = _climb(vehicle, command)
+    if height > 1e4:
+        raise SetpointError(f"take-off to {height:.1f} m above the ground")
+    if height < 0.1:
+        # as PX4: a script that means metres above the ground flies nevertheless
+        craft.say(
+            "refused", f"take-off altitude is {-height:.0f} m below the ground (above sea level?); to {usual:g} m"
+        )
+        height = usual
     vehicle.modes.take_off(height)
     return int(ACCEPTED)
 

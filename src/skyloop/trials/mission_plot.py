@@ -61,7 +61,7 @@ def _errors(axis: Any, flights: list[Flown]) -> None:
         when = t - flights[0].t[0]
         axis.axvline(when, color=FIXES, lw=1.0, ls=":", zorder=0)
         axis.annotate(
-            f"corner {number}", (when, 1.0), xycoords=("data", "axes fraction"), xytext=(3, -4),
+            f"corner {number}", (when, 0.86), xycoords=("data", "axes fraction"), xytext=(3, 0),
             textcoords="offset points", rotation=90, va="top", fontsize=7.5, color=INK,
         )  # fmt: skip
     axis.set(
@@ -69,4 +69,4 @@ def _errors(axis: Any, flights: list[Flown]) -> None:
         title="true track against the rectangle",
     )  # fmt: skip
     axis.set_ylim(0.0, 1.35 * max(float(flown.cross_track.max()) for flown in flights))
-    axis.legend(fontsize=8, loc="upper right", framealpha=1.0, ncols=2)
+    axis.legend(fontsize=7.5, loc="upper center", framealpha=1.0, ncols=3, handlelength=1.2, columnspacing=1.0)
