@@ -83,7 +83,9 @@ def _place(vehicle: MavlinkVehicle, command: Command) -> Array:
     craft = vehicle.craft
     climb = _climb(vehicle, command)
     if not (math.isfinite(command.latitude_deg) and math.isfinite(command.longitude_deg)):
-        return np.array(craft.state.position) + np.array([0.0, 0.0, climb])
+        place: Array = np.array(craft.state.position)
+        place[2] += climb
+        return place
     altitude = craft.geography.global_int(craft.state.position)[2] + climb
     return craft.geography.enu_from_global(command.latitude_deg, command.longitude_deg, altitude)
 
