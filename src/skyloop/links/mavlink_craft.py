@@ -104,10 +104,13 @@ class Craft:
         return status.failsafe if status.armed and status.failsafe in MAY_NOT_STEER else ""
 
     @property
+    def rotors(self) -> int:
+        return int(self.simulation.fleet.params[self.autopilot.index]["n_rotors"])
+
+    @property
     def max_thrust(self) -> float:
         """N of all rotors, at home."""
-        params = self.simulation.fleet.params[self.autopilot.index]
-        return float(params["n_rotors"] * params["max_rotor_thrust"])
+        return float(self.rotors * self.simulation.fleet.params[self.autopilot.index]["max_rotor_thrust"])
 
     @property
     def hover_thrust(self) -> float:

@@ -9,7 +9,7 @@ from skyloop.links.mavlink_craft import Craft
 from skyloop.links.mavlink_fence import Fence
 from skyloop.links.mavlink_flight import MissionFlight, checked_tick
 from skyloop.links.mavlink_missions import Item
-from skyloop.messages import Arm, Disarm, GoHome, Hover, Land, Setpoint, TakeOff
+from skyloop.messages import Arm, Disarm, GoHome, Hover, Land, Setpoint, TakeOff, Velocity
 from skyloop.streams import NS_PER_S
 
 FENCE_MODES = {2: "hold", 3: "rtl", 5: "land"}
@@ -37,6 +37,8 @@ class Modes:
         self._alone_since_ns = -1
         self._idle_since_ns = -1
         self._failsafe = ""
+        self._climb: float | None = None
+        """m to take off to once it is armed, where a client has said so before."""
 
     @property
     def shown(self) -> str:
@@ -63,7 +65,7 @@ class Modes:
             craft.take_over()
             self._engage(mode)
         self._leave(mode)
-        self.chosen = mode
+        self.chosen, self._climb = mode, None
 
     def arm(self) -> None:
         craft = self._craft
@@ -77,7 +79,7 @@ class Modes:
         self._idle_since_ns = craft.now_ns
         if self.chosen in ("takeoff", "mission", "offboard"):
             self._engage(self.chosen)
-        else:
+        elif self.chosen != "position":
             self.chosen = "hold"
 
     def disarm(self, *, force: bool) -> None:
@@ -86,14 +88,12 @@ class Modes:
         self._craft.simulation.send(Disarm(), vehicle=self._craft.vehicle)
 
     def take_off(self, height: float) -> None:
-        """m above where it stands."""
-        craft = self._craft
-        if not craft.status.armed:
-            raise SetpointError("take-off while disarmed; arm first")
-        if craft.flies:
+        """m above where it stands; while disarmed, at arming: ground stations ask in that order."""
+        if self._craft.flies:
             raise SetpointError("take-off while flying")
-        craft.cruise()
-        craft.send(TakeOff(height))
+        self._climb = height
+        if self._craft.status.armed:
+            self._engage("takeoff")
         self._leave("takeoff")
         self.chosen = "takeoff"
 
@@ -104,10 +104,11 @@ class Modes:
         if self.chosen == "offboard" and craft.status.armed and craft.is_ours and not craft.overruled_by:
             craft.send(setpoint)
 
-    def steer(self, setpoint: Setpoint) -> None:
-        """By stick: in mode position only, once it flies."""
+    def steer(self, setpoint: Velocity) -> None:
+        """By stick: in mode position only; on the ground only upwards."""
         craft = self._craft
-        if self.chosen == "position" and craft.flies and craft.is_ours and not craft.overruled_by:
+        ready = craft.flies or (craft.status.armed and setpoint.velocity[2] > 0.0)
+        if self.chosen == "position" and ready and craft.is_ours and not craft.overruled_by:
             craft.send(setpoint)
 
     def load_mission(self, items: list[Item]) -> None:
@@ -167,7 +168,8 @@ class Modes:
             case "hold" | "position" if craft.flies:
                 craft.send(Hover())
             case "takeoff" if not craft.flies:
-                craft.send(TakeOff(craft.settings.takeoff_altitude))
+                craft.send(TakeOff(self._climb or craft.settings.takeoff_altitude))
+                self._climb = None
             case "rtl" if craft.flies:
                 craft.send(GoHome())
             case "land" if craft.flies:

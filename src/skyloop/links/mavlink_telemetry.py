@@ -30,6 +30,8 @@ UNKNOWN_16 = 65535
 FRESH_S = 1.0
 """s after which a sensor's sample is out of date."""
 NAN = math.nan
+TYPES = {3: mavlink.MAV_TYPE_TRICOPTER, 6: mavlink.MAV_TYPE_HEXAROTOR, 8: mavlink.MAV_TYPE_OCTOROTOR}
+"""By the number of rotors."""
 Builder = Callable[["Telemetry"], Any]
 
 
@@ -77,7 +79,12 @@ def heartbeat(of: Telemetry) -> Any:
     if status.armed and status.failsafe:
         state = mavlink.MAV_STATE_CRITICAL
     return mavlink.MAVLink_heartbeat_message(
-        mavlink.MAV_TYPE_QUADROTOR, mavlink.MAV_AUTOPILOT_PX4, base, custom_mode(shown), state, 3
+        TYPES.get(of.craft.rotors, mavlink.MAV_TYPE_QUADROTOR),
+        mavlink.MAV_AUTOPILOT_PX4,
+        base,
+        custom_mode(shown),
+        state,
+        3,
     )
 
 
@@ -212,7 +219,8 @@ def altitude(of: Telemetry) -> Any:
     above_sea = craft.geography.global_int(craft.state.position)[2]
     up = -craft.geography.local_ned(craft.state.position)[2]
     found = of.sample("RangeSample")
-    clearance = NAN if found is None else found[1].range
+    looks_down = found is not None and rotate(found[0].mount.quat_wxyz, np.array([1.0, 0.0, 0.0]))[2] < -0.9
+    clearance = found[1].distance if found is not None and looks_down else NAN
     return mavlink.MAVLink_altitude_message(
         of.us, above_sea, above_sea, up, above_sea - craft.home_altitude, NAN, clearance
     )
