@@ -54,7 +54,7 @@ class Flight:
         vehicle = self._server.vehicle(vehicle_name)
         if not is_enabled:
             vehicle.cancel()
-        vehicle.may_fly = bool(is_enabled) or vehicle.options.always_api
+        vehicle.may_fly = bool(is_enabled)
 
     def isApiControlEnabled(self, vehicle_name: str = "") -> bool:
         return self._server.vehicle(vehicle_name).may_fly

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from skyloop.links.airsim_looks import PLAIN, Look
+
 IMAGE_TYPES = (
     "Scene", "DepthPlanar", "DepthPerspective", "DepthVis", "DisparityNormalized", "Segmentation", "SurfaceNormals",
     "Infrared", "OpticalFlow", "OpticalFlowVis", "Lighting", "Annotation",
@@ -16,12 +18,13 @@ IMAGE_TYPES = (
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """How large an image of one type is."""
+    """How large an image of one type is, and how it looks."""
 
     width: int = 256
     height: int = 144
     fov_deg: float = 90.0
     """Across the width."""
+    look: Look = PLAIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +105,8 @@ class VehicleOptions:
     """AllowAPIAlways: flies without enableApiControl."""
     autopilot: ForeignAutopilot | None = None
     """None: the built-in controller flies."""
+    is_traced: bool = False
+    """EnableTrace: leaves a line behind, as simSetTraceLine has it do."""
 
 
 @dataclass(frozen=True, slots=True)

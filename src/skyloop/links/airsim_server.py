@@ -181,6 +181,10 @@ class AirSimServer:
     def finish(self, why: str) -> None:
         if hasattr(self, "_recording"):
             self._recording.stopRecording()
+            self.time.fail(why)
+            for vehicle in self.vehicles.values():
+                if vehicle.task is not None:
+                    vehicle.task.reply.fail(why)
         self.door.close()
 
     def summary(self) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from skyloop.errors import LinkError
 from skyloop.frames import ned_from_enu
 from skyloop.links.airsim_door import Reply
 from skyloop.links.airsim_options import VehicleOptions
-from skyloop.links.airsim_structures import Axes, Map, vector
+from skyloop.links.airsim_structures import Axes, Map, shown_name, vector
 from skyloop.messages import Arm, Array, Disarm, Hover, Request, Setpoint
 from skyloop.streams import NS_PER_S
 
@@ -44,7 +44,7 @@ class VehicleSide:
         self._unflown = self.autopilot.snapshot()
         self.start = simulation.truth(options.vehicle)
         self.axes = Axes(self.start.position)
-        self.may_fly = options.always_api
+        self.may_fly = False
         self.is_armed = options.is_armed
         """What the client wants; landing stops the rotors in any case."""
         self.task: Task | None = None
@@ -88,7 +88,7 @@ class VehicleSide:
                 "normal": vector(ned_from_enu([values["nx"], values["ny"], values["nz"]])),
                 "impact_point": vector(self.axes.ned(place)),
                 "position": vector(self.axes.ned(self.truth.position)),
-                "object_name": name,
+                "object_name": shown_name(name),
                 "object_id": int(values["instance"]),
             }
             self.has_hit = True
@@ -193,7 +193,7 @@ class VehicleSide:
         self.disarm()
         self.simulation.stage.begin_again(self.index)
         self.autopilot.restore(self._unflown)
-        self.may_fly, self.is_armed, self.remote = self.options.always_api, self.options.is_armed, {}
+        self.may_fly, self.is_armed, self.remote = False, self.options.is_armed, {}
         self.collision(forget=True)
         self._hit = None
 
