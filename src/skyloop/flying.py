@@ -9,7 +9,7 @@ from typing import Any
 from skyloop.frames import GeoPoint
 from skyloop.links.pace import Pace
 from skyloop.links.switchboard import Switchboard
-from skyloop.running import Progress, run_scenario
+from skyloop.running import Progress, Watch, run_scenario
 from skyloop.scenario import Scenario
 
 
@@ -34,6 +34,7 @@ def run_mavlink(
     duration: float | None = None,
     progress: Progress = lambda t: None,
     opened: Callable[[Any], None] = lambda link: None,
+    watch: Watch = lambda simulation: None,
 ) -> dict[str, Any]:
     """Open the ports and fly until the time is over, everybody has landed or Ctrl-C.
 
@@ -47,7 +48,7 @@ def run_mavlink(
     switchboard.links["mavlink"] = link
     try:
         opened(link)
-        return run_scenario(scenario, folder, progress, switchboard)
+        return run_scenario(scenario, folder, progress, switchboard, watch)
     finally:
         link.door.close()
 
@@ -60,6 +61,7 @@ def run_by_hand(
     pace: float = 1.0,
     duration: float | None = None,
     show: Callable[[str], None] = print,
+    watch: Watch = lambda simulation: None,
 ) -> dict[str, Any]:
     """Fly the first vehicle with the keys of this terminal, or with a gamepad; `show` gets what happens to it."""
     from skyloop.links.by_hand import ByHand, reading_gamepad, reading_keys
@@ -68,4 +70,4 @@ def run_by_hand(
     switchboard = Switchboard(Pace(pace))
     link = switchboard.links["by_hand"] = ByHand(switchboard.inbox, show)
     with reading_gamepad(link) if device == "gamepad" else reading_keys(link):
-        return run_scenario(scenario, folder, links=switchboard)
+        return run_scenario(scenario, folder, links=switchboard, watch=watch)

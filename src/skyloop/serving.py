@@ -12,6 +12,7 @@ from skyloop.links.airsim_options import AirSimOptions
 from skyloop.links.airsim_server import AirSimServer, ServerEnds
 from skyloop.links.pace import Pace
 from skyloop.links.switchboard import Link, Switchboard
+from skyloop.running import Watch
 from skyloop.scenario import Scenario
 from skyloop.streams import NS_PER_S
 
@@ -31,6 +32,7 @@ def serve(
     say: Callable[[str], None] = lambda line: None,
     ends: Callable[[], bool] = lambda: False,
     others: Callable[[Switchboard], Mapping[str, Link]] = lambda switchboard: {},
+    watch: Watch = lambda simulation: None,
 ) -> dict[str, Any]:
     """Until Ctrl-C, until `ends` says so, or for so many simulated seconds; returns what happened.
 
@@ -45,6 +47,7 @@ def serve(
         server = switchboard.links["airsim"] = AirSimServer(door, options, say, ends)
         switchboard.links.update(others(switchboard))
         with build(scenario, gates=(switchboard,)) as simulation:
+            watch(simulation)
             switchboard.attach(simulation)
             simulation.stage.scene.expect_views()
             # sensors have something to tell, and a GPS sample takes 0.2 s to arrive

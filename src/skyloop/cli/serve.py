@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from skyloop.cli.parts import Json, err, out
+from skyloop.cli.parts import Foxglove, Json, err, looking_on, out
 from skyloop.errors import ScenarioError
 
 app = typer.Typer()
@@ -29,6 +29,7 @@ def serve(
     seed: Annotated[int, typer.Option(help="Of the world and of all noise.")] = 1,
     paused: Annotated[bool, typer.Option("--paused", help="Time stands still until a client lets it go on.")] = False,
     lasts: Annotated[float | None, typer.Option(help="End after so many simulated seconds.")] = None,
+    foxglove: Foxglove = None,
     json_: Json = False,
 ) -> None:
     """Be an AirSim server: scripts for AirSim's Python client connect and fly, without Unreal. Ctrl-C ends it.
@@ -53,17 +54,19 @@ def serve(
     read = read_settings(text, str(settings or "settings"), world=world)
     for warning in read.warnings:
         err.print(f"skyloop: {warning}", highlight=False)
-    summary = run(
-        make_scenario({**read.scenario, "seed": seed}, place=str(settings or "settings")),
-        replace(read.options, quality=quality),
-        host=host or read.host,
-        port=read.port if port is None else port,
-        clock_speed=speed or read.clock_speed,
-        lasts_s=lasts,
-        paused=paused,
-        opened=lambda address: err.print(f"skyloop: AirSim clients may connect to {address}", highlight=False),
-        say=lambda line: err.print(f"skyloop: {line}", highlight=False, markup=False),
-    )
+    with looking_on(foxglove) as watch:
+        summary = run(
+            make_scenario({**read.scenario, "seed": seed}, place=str(settings or "settings")),
+            replace(read.options, quality=quality),
+            host=host or read.host,
+            port=read.port if port is None else port,
+            clock_speed=speed or read.clock_speed,
+            lasts_s=lasts,
+            paused=paused,
+            opened=lambda address: err.print(f"skyloop: AirSim clients may connect to {address}", highlight=False),
+            watch=watch,
+            say=lambda line: err.print(f"skyloop: {line}", highlight=False, markup=False),
+        )
     if json_:
         print(json.dumps(summary, indent=2))
         return
