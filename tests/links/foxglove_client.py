@@ -7,12 +7,14 @@ import json
 import struct
 import threading
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
+from websockets.typing import Subprotocol
 
 MESSAGE_DATA, TIME = 1, 2
 
@@ -29,7 +31,9 @@ class Viewer:
     """Connects, is told the channels, subscribes, and gathers what comes in a thread of its own."""
 
     def __init__(self, url: str) -> None:
-        self._socket = connect(url, subprotocols=["foxglove.sdk.v1"], max_size=None)  # type: ignore[list-item]
+        self._open = ExitStack()
+        protocols = [Subprotocol("foxglove.sdk.v1")]
+        self._socket = self._open.enter_context(connect(url, subprotocols=protocols, max_size=None))
         self.info = json.loads(self._socket.recv(timeout=5))
         self.channels: dict[str, dict[str, Any]] = {}
         self.received: list[Received] = []
@@ -62,7 +66,7 @@ class Viewer:
         self._socket.send(raw)
 
     def close(self) -> None:
-        self._socket.close()
+        self._open.close()
         self._thread.join(timeout=5)
 
     def __enter__(self) -> Viewer:

@@ -115,13 +115,14 @@ def on_gimbal(info: StreamInfo) -> bool:
     return bool(info.details.get("gimbal", "none") != "none")
 
 
-def moving(info: StreamInfo, record: Any) -> Any:
-    """Where a body is, or a camera on a gimbal; None for all others."""
-    if isinstance(record, VehicleState):
-        return transform(record.t_ns, WORLD, body_frame(info), record.position, record.quat_wxyz)
-    if isinstance(record, ImageTruth) and on_gimbal(info):
-        return transform(record.t_ns, WORLD, optical(frame_of(info)), record.position, record.quat_wxyz)
-    return None
+def is_moving(info: StreamInfo) -> bool:
+    """Whether its records tell where a frame is: a body, or a camera on a gimbal."""
+    return info.message == "VehicleState" or (info.message == "ImageTruth" and on_gimbal(info))
+
+
+def moved(info: StreamInfo, record: VehicleState | ImageTruth) -> Any:
+    child = body_frame(info) if isinstance(record, VehicleState) else optical(frame_of(info))
+    return fox.FrameTransforms(transforms=[transform(record.t_ns, WORLD, child, record.position, record.quat_wxyz)])
 
 
 def mounts(infos: Iterable[StreamInfo], t_ns: int) -> Any:

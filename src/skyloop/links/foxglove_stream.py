@@ -6,11 +6,13 @@ cannot reach at all it disconnects. Messages that nobody has subscribed to are n
 
 from __future__ import annotations
 
+import logging
+import threading
 from typing import TYPE_CHECKING, Any
 
 from skyloop.clock import FreeRunning, RealTime
 from skyloop.errors import LinkError
-from skyloop.links.foxglove_messages import View, fox, mounts, moving, views_of
+from skyloop.links.foxglove_messages import View, is_moving, mounts, moved, views_of
 from skyloop.links.foxglove_plots import schema_of
 from skyloop.links.foxglove_scene import Tracks, boxes
 from skyloop.messages import Message, VehicleState
@@ -24,6 +26,9 @@ import foxglove
 from foxglove import channels
 from foxglove.websocket import Capability, ChannelView, Client, ServerListener
 
+# what strangers say to the port is no line of ours on the terminal; whoever sets up logging still gets it
+logging.getLogger("foxglove").addHandler(logging.NullHandler())
+
 PORT = 8765
 """The one Foxglove proposes."""
 BACKLOG = 256
@@ -31,6 +36,8 @@ BACKLOG = 256
 CLOCK_NS = 20_000_000
 """Simulated time between two words about what time it is; a client that takes none of them for `BACKLOG` of these is
 disconnected."""
+GOODBYE_S = 1.0
+"""Wall s."""
 REPEAT_NS = NS_PER_S // 2
 """Simulated time after which is said again what does not change: whoever came meanwhile has not heard it."""
 
@@ -69,6 +76,7 @@ class FoxgloveStream:
         """By stream: topics, and what is shown on them."""
         self._tracks = Tracks()
         self._tick = self._repeat = -1
+        self._closed = False
         self._simulation: Simulation | None = None
 
     @property
@@ -91,11 +99,18 @@ class FoxgloveStream:
             clock.pacing = RealTime()
 
     def close(self) -> None:
+        """May be called twice."""
+        if self._closed:
+            return
+        self._closed = True
         for channel in self._channels.values():
             channel.close()
         self._channels.clear()
         self._views.clear()
-        self._server.stop()
+        # the SDK says goodbye to each client, and would wait for ever for one that does not read
+        leaving = threading.Thread(target=self._server.stop, name="skyloop Foxglove leaves", daemon=True)
+        leaving.start()
+        leaving.join(timeout=GOODBYE_S)
 
     def _watch_new(self) -> None:
         assert self._simulation is not None
@@ -132,9 +147,8 @@ class FoxgloveStream:
                 made = view.make(info, message.data)
                 if made is not None:
                     channel.log(made, log_time=now_ns)
-        moved = moving(info, message.data)
-        if moved is not None:
-            self._log("/tf", now_ns, lambda: fox.FrameTransforms(transforms=[moved]))
+        if is_moving(info):
+            self._log("/tf", now_ns, lambda: moved(info, message.data))
         if isinstance(message.data, VehicleState):
             self._tracks.add(info, message.data)
 
