@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from skyloop.frames import GeoPoint
 from skyloop.links.pace import Pace
 from skyloop.links.switchboard import Switchboard
-from skyloop.running import Progress, run_scenario
+from skyloop.running import Progress, Watch, run_scenario
 from skyloop.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ def run_mavlink(
     duration: float | None = None,
     progress: Progress = lambda t: None,
     opened: Callable[[Any], None] = lambda link: None,
+    watch: Watch = lambda simulation: None,
 ) -> dict[str, Any]:
     """Open the ports and fly until the time is over, everybody has landed or Ctrl-C.
 
@@ -63,7 +64,7 @@ def run_mavlink(
     link = switchboard.links["mavlink"] = mavlink_link(scenario, switchboard, options or {})
     try:
         opened(link)
-        return run_scenario(scenario, folder, progress, switchboard)
+        return run_scenario(scenario, folder, progress, switchboard, watch)
     finally:
         link.door.close()
 
@@ -76,6 +77,7 @@ def run_by_hand(
     pace: float = 1.0,
     duration: float | None = None,
     show: Callable[[str], None] = print,
+    watch: Watch = lambda simulation: None,
 ) -> dict[str, Any]:
     """Fly the first vehicle with the keys of this terminal, or with a gamepad; `show` gets what happens to it."""
     from skyloop.links.by_hand import ByHand, reading_gamepad, reading_keys
@@ -84,4 +86,4 @@ def run_by_hand(
     switchboard = Switchboard(Pace(pace))
     link = switchboard.links["by_hand"] = ByHand(switchboard.inbox, show)
     with reading_gamepad(link) if device == "gamepad" else reading_keys(link):
-        return run_scenario(scenario, folder, links=switchboard)
+        return run_scenario(scenario, folder, links=switchboard, watch=watch)

@@ -25,7 +25,7 @@ from skyloop.links.rc_pilot import Leg, RcPilot
 from skyloop.links.serial_line import BAUD, SerialLine
 from skyloop.links.sockets import Datagrams, OnePeer
 from skyloop.links.switchboard import Link, Switchboard
-from skyloop.running import Progress, run_scenario
+from skyloop.running import Progress, Watch, run_scenario
 from skyloop.scenario import Scenario, Vehicle, make_scenario
 from skyloop.streams import Rate
 
@@ -68,6 +68,7 @@ def run_with_autopilot(
     *,
     progress: Progress = lambda t: None,
     opened: Callable[[str], None] = lambda address: None,
+    watch: Watch = lambda simulation: None,
 ) -> dict[str, Any]:
     """Start one autopilot per vehicle, fly, end them; returns the summary that is also in `summary.json`.
 
@@ -85,7 +86,7 @@ def run_with_autopilot(
             link, address = autopilot_link(scenario, vehicle, number, spec, options, switchboard)
             switchboard.links[name] = link
             opened(address)
-        return run_scenario(scenario, folder, progress, switchboard)
+        return run_scenario(scenario, folder, progress, switchboard, watch)
     finally:
         for link in switchboard.links.values():
             link.line.close()  # type: ignore[attr-defined]

@@ -19,6 +19,7 @@ from skyloop.links.px4 import Px4Options
 from skyloop.links.switchboard import Link, Switchboard
 from skyloop.messages import Message
 from skyloop.piloting import AutopilotOptions, autopilot_link, prepared_vehicle
+from skyloop.running import Watch
 from skyloop.scenario import Scenario
 from skyloop.streams import NS_PER_S
 
@@ -40,6 +41,7 @@ def serve(
     say: Say = lambda line: None,
     ends: Callable[[], bool] = lambda: False,
     others: Callable[[Switchboard], Mapping[str, Link]] = lambda switchboard: {},
+    watch: Watch = lambda simulation: None,
 ) -> dict[str, Any]:
     """Until Ctrl-C, until `ends` says so, or for so many simulated seconds; returns what happened.
 
@@ -58,6 +60,7 @@ def serve(
             _open_mavlink(scenario, options, switchboard, mavlink, say)
         switchboard.links.update(others(switchboard))
         with build(scenario, gates=(switchboard,)) as simulation:
+            watch(simulation)
             switchboard.attach(simulation)
             for stream in simulation.bus.infos:
                 if stream.startswith("link/"):

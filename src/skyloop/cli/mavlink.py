@@ -8,7 +8,19 @@ from typing import Annotated, Any
 
 import typer
 
-from skyloop.cli.parts import Json, Seed, Sets, err, load, next_folder, out, print_summary, progress_bar
+from skyloop.cli.parts import (
+    Foxglove,
+    Json,
+    Seed,
+    Sets,
+    err,
+    load,
+    looking_on,
+    next_folder,
+    out,
+    print_summary,
+    progress_bar,
+)
 from skyloop.errors import Interrupted, LinkError
 
 app = typer.Typer()
@@ -37,6 +49,7 @@ def mavlink(
     set_: Sets = None,
     seed: Seed = None,
     out_: Annotated[Path | None, typer.Option("--out", help="Run folder; must be new or empty.")] = None,
+    foxglove: Foxglove = None,
     json_: Json = False,
 ) -> None:
     """Fly a scenario from QGroundControl, MAVSDK or pymavlink: every vehicle looks like a PX4.
@@ -52,10 +65,11 @@ def mavlink(
     }  # fmt: skip
     loaded = load(scenario, set_, seed)
     folder = out_ or next_folder(loaded.name)
+    bar = progress_bar(f"flying {loaded.name}", duration, quiet=json_)
     try:
-        with progress_bar(f"flying {loaded.name}", duration, quiet=json_) as progress:
+        with looking_on(foxglove) as watch, bar as progress:
             summary = run_mavlink(
-                loaded, folder, options, pace=pace, duration=duration, progress=progress, opened=_say_where
+                loaded, folder, options, pace=pace, duration=duration, progress=progress, opened=_say_where, watch=watch
             )
     except Interrupted:
         err.print(f"skyloop: ended by Ctrl-C; run folder: {folder}", highlight=False)
@@ -85,6 +99,7 @@ def fly(
     set_: Sets = None,
     seed: Seed = None,
     out_: Annotated[Path | None, typer.Option("--out", help="Run folder; must be new or empty.")] = None,
+    foxglove: Foxglove = None,
 ) -> None:
     """Fly the first vehicle of a scenario by hand, in real time.
 
@@ -98,8 +113,9 @@ def fly(
         raise LinkError("give --keyboard or --gamepad")
     loaded = load(scenario, set_, seed)
     folder = out_ or next_folder(loaded.name)
-    summary = run_by_hand(
-        loaded, folder, "gamepad" if gamepad else "keyboard", pace=pace, duration=duration,
-        show=lambda line: err.print(line, highlight=False, end="\r\n"),
-    )  # fmt: skip
+    with looking_on(foxglove) as watch:
+        summary = run_by_hand(
+            loaded, folder, "gamepad" if gamepad else "keyboard", pace=pace, duration=duration,
+            show=lambda line: err.print(line, highlight=False, end="\r\n"), watch=watch,
+        )  # fmt: skip
     print_summary(summary, folder)

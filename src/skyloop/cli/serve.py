@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from skyloop.cli.mavlink import PortOffset, Remote, checked_offset
-from skyloop.cli.parts import Json, err, out
+from skyloop.cli.parts import Foxglove, Json, err, looking_on, out
 from skyloop.errors import ScenarioError
 
 app = typer.Typer()
@@ -35,6 +35,7 @@ def serve(
     port_offset: PortOffset = 0,
     remote: Remote = "127.0.0.1",
     lasts: Annotated[float | None, typer.Option(help="End after so many simulated seconds.")] = None,
+    foxglove: Foxglove = None,
     json_: Json = False,
 ) -> None:
     """Be an AirSim server: scripts for AirSim's Python client connect and fly, without Unreal. Ctrl-C ends it.
@@ -54,18 +55,20 @@ def serve(
     for warning in read.warnings:
         err.print(f"skyloop: {warning}", highlight=False)
     beside = {"host": host or read.host, "remote": remote, "port_offset": checked_offset(port_offset)}
-    summary = run(
-        make_scenario({**read.scenario, "seed": seed}, place=str(settings or "settings")),
-        replace(read.options, quality=quality),
-        host=host or read.host,
-        port=read.port if port is None else port,
-        clock_speed=speed or read.clock_speed,
-        lasts_s=lasts,
-        paused=paused,
-        mavlink=beside if mavlink else None,
-        opened=lambda address: err.print(f"skyloop: AirSim clients may connect to {address}", highlight=False),
-        say=lambda line: err.print(f"skyloop: {line}", highlight=False, markup=False),
-    )
+    with looking_on(foxglove) as watch:
+        summary = run(
+            make_scenario({**read.scenario, "seed": seed}, place=str(settings or "settings")),
+            replace(read.options, quality=quality),
+            host=host or read.host,
+            port=read.port if port is None else port,
+            clock_speed=speed or read.clock_speed,
+            lasts_s=lasts,
+            paused=paused,
+            mavlink=beside if mavlink else None,
+            opened=lambda address: err.print(f"skyloop: AirSim clients may connect to {address}", highlight=False),
+            watch=watch,
+            say=lambda line: err.print(f"skyloop: {line}", highlight=False, markup=False),
+        )
     if json_:
         print(json.dumps(summary, indent=2))
         return
