@@ -5,7 +5,6 @@ All of it happens at the present instant, between two events. What is done here 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -153,11 +152,11 @@ class Stage:
 
     # ---- things
 
-    def things(self, pattern: re.Pattern[str] | None = None) -> dict[str, int]:
-        """Instance numbers by name, of names that match all of an expression; of equal names the first."""
+    def things(self) -> dict[str, int]:
+        """Instance numbers by name; of equal names the first."""
         found: dict[str, int] = {}
         for number, thing in enumerate(self.model.things):
-            if thing.rows and (pattern is None or pattern.fullmatch(thing.name)):
+            if thing.rows:
                 found.setdefault(thing.name, number)
         return found
 

@@ -65,6 +65,16 @@ found["hit"] = [hit.has_collided, hit.object_name]
 if sys.argv[1] == "cosysairsim":
     names, poses = client.simListInstanceSegmentationObjects(), client.simListInstanceSegmentationPoses()
     found["instances"] = [len(names), len(poses)]
+    third = client.simGetObjectPose(names[3]).position
+    found["same place"] = [third.x_val - poses[3].position.x_val, third.y_val - poses[3].position.y_val]
+    # what it sees straight below is the ground; the list says which colour that has
+    (down,) = client.simGetImages([airsim.ImageRequest("3", 5, False, False)], "Drone1")
+    colour = list(reversed(down.image_data_uint8[:3]))
+    ground = names.index("terrain")
+    found["colours"] = [colour, client.simGetSegmentationColorMap()[ground].tolist()]
+    client.simSetSegmentationObjectID("terrain", 1234)
+    (down,) = client.simGetImages([airsim.ImageRequest("3", 5, False, False)], "Drone1")
+    found["given"] = [list(reversed(down.image_data_uint8[:3])), client.simGetSegmentationColorMap()[1234].tolist()]
     state = client.simGetPhysicsRawKinematics("Drone2")
     state.position.z_val -= 5.0
     client.simPause(True)

@@ -42,7 +42,7 @@ def during(rpc: Rpc, seconds: float, method: str, *params: Any) -> int:
     return number
 
 
-def test_session(rpc: Rpc) -> None:
+def test_session(rpc: Rpc, server: Running) -> None:
     assert rpc("ping") is True
     assert rpc("getServerVersion") >= 4 and rpc("getMinRequiredClientVersion") == 1
     assert rpc("listVehicles") == ["Drone1", "Drone2"]
@@ -51,6 +51,7 @@ def test_session(rpc: Rpc) -> None:
     # 6 m south of the origin
     assert home["latitude"] == pytest.approx(47.641468 - 6.0 / 111_190.0, abs=2e-7)
     rpc("simPrintLogMessage", "a line ", "for people", 1)
+    assert "a line for people" in server.lines
 
 
 def test_time_stands_still_and_goes_on_exactly(rpc: Rpc) -> None:

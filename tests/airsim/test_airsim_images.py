@@ -154,33 +154,11 @@ def test_a_bent_lens(high: Rpc) -> None:
     assert bent[47, 31] > 1.05 * straight[47, 31] and bent[24, 32] == straight[24, 32]
 
 
-def test_external_cameras_see_vehicles_and_plots(high: Rpc) -> None:
+def test_external_cameras_see_vehicles(high: Rpc) -> None:
     rpc = high
     rpc("simSetVehiclePose", pose(-8.5, 0.0, -3.6), True, "Drone1")
     rpc("simSetSegmentationObjectID", "Drone1", 9, False)
     assert 9 in image(rpc, 7, camera="watch")[..., 0]
-    before = image(rpc, 0, camera="watch")
-    red = [1.0, 0.0, 0.0, 1.0]
-    line = [pose(-5.0, y, -3.0)["position"] for y in (-1.0, 1.0)]
-    rpc("simPlotLineStrip", line, red, 20.0, -1.0, True)
-    rpc("simPlotLineList", line, red, 20.0, -1.0, True)
-    rpc("simPlotPoints", line, [0.0, 0.0, 1.0, 1.0], 20.0, 60.0, False)
-    rpc("simPlotArrows", line[:1], line[1:], red, 5.0, 2.0, -1.0, True)
-    rpc("simPlotStrings", ["here"], line[:1], 5.0, red, -1.0)
-    rpc("simPlotTransforms", [pose(-5.0, 0.0, -4.0)], 80.0, 5.0, -1.0, True)
-    rpc("simPlotTransformsWithNames", [pose(-5.0, 0.0, -4.0)], ["axes"], 80.0, 5.0, 10.0, red, -1.0)
-    drawn = image(rpc, 0, camera="watch")
-    assert (drawn == [255, 0, 0]).all(axis=2).any() and (drawn == [0, 0, 255]).all(axis=2).any()
-    assert not (image(rpc, 0) == [255, 0, 0]).all(axis=2).any(), "the vehicle's own cameras see none of it"
-    rpc("simFlushPersistentMarkers")
-    assert np.array_equal(image(rpc, 0, camera="watch"), before)
-    rpc("simSetTraceLine", [0.0, 1.0, 0.0, 1.0], 4.0, "Drone1")
-    rpc("simContinueForTime", 0.4)
-    rpc("simSetVehiclePose", pose(-8.5, 0.8, -3.6), True, "Drone1")
-    rpc("simContinueForTime", 0.1)
-    assert (image(rpc, 0, camera="watch") == [0, 255, 0]).all(axis=2).any()
-    rpc("simSetTraceLine", red, 0.0, "Drone1")
-    rpc("simFlushPersistentMarkers")
 
 
 def test_annotation_layers(high: Rpc) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,21 @@ import pytest
 from skyloop.errors import ScenarioError
 from skyloop.links.airsim_options import Capture
 from skyloop.links.airsim_settings import read_settings
+from skyloop.links.airsim_settings_keys import (
+    BAROMETER,
+    CAMERA,
+    CAPTURE,
+    DISTANCE,
+    GPS,
+    IDLE,
+    IDLE_WITH_SENSORS,
+    IMU,
+    LIDAR,
+    MAGNETOMETER,
+    ROOT,
+    SENSOR,
+    VEHICLE,
+)
 from skyloop.scenario import make_scenario
 
 
@@ -98,6 +114,42 @@ def test_recording_time_of_day_and_computer_vision(tmp_path: Path) -> None:
     assert make_scenario(found.scenario).vehicles[0].sensors == {}
 
 
+def test_nan_is_not_given_and_types_have_any_case() -> None:
+    """As the example of AirSim's own page has it."""
+    none = dict.fromkeys(("X", "Y", "Z", "Pitch", "Roll", "Yaw"), float("nan"))
+    found = read(
+        CameraDefaults={**none, "Gimbal": {"Stabilization": 0, "Pitch": float("nan"), "Roll": float("nan")}},
+        Vehicles={"D": {**none, "VehicleType": "simpleflight", "Cameras": {"front_center": {**none, "Pitch": -5}}}},
+    )
+    assert not found.warnings and make_scenario(found.scenario).vehicles[0].position == (0.0, 0.0)
+    camera = found.options.vehicles["D"].cameras["front_center"]
+    assert camera.position == (0.46, 0.0, 0.0) and camera.rotation_deg == (0.0, -5.0, 0.0)
+    assert camera.gimbal.pitch_deg is None
+
+
+def test_keys_that_change_nothing_are_told_in_one_line() -> None:
+    found = read(
+        ViewMode="Fpv", ClockType="", SubWindows=[],
+        Vehicles={"D": {"PawnPath": "x", "Sensors": {"b": {"SensorType": 1, "StartupDelay": 1}},
+                        "Cameras": {"c": {"CaptureSettings": [{"ImageType": 1, "MotionBlurAmount": 1}],
+                                          "NoiseSettings": [{"ImageType": 1, "Enabled": True}]}}}},
+    )  # fmt: skip
+    (line,) = found.warnings
+    told = set(line.partition("these keys change nothing here: ")[2].split(", "))
+    assert told == {
+        "ViewMode", "PawnPath", "StartupDelay", "MotionBlurAmount of ImageType 1", "NoiseSettings of ImageType 1",
+    }  # fmt: skip
+
+
+def test_the_page_lists_every_key_that_changes_nothing() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "airsim.md").read_text(encoding="utf-8")
+    listed = page.partition("These keys change nothing")[2].partition("`ProjectionMode`")[0]
+    keys = {*IDLE, *(key for keys in IDLE_WITH_SENSORS.values() for key in keys)}
+    assert set(re.findall(r"`(\w+)`", listed)) == keys
+    known = {*ROOT, *VEHICLE, *CAMERA, *CAPTURE, *SENSOR, *IMU, *GPS, *BAROMETER, *MAGNETOMETER, *DISTANCE, *LIDAR}
+    assert keys <= known
+
+
 @pytest.mark.parametrize(
     ("settings", "told"),
     [
@@ -105,7 +157,6 @@ def test_recording_time_of_day_and_computer_vision(tmp_path: Path) -> None:
         ({"Vehicles": {"D": {"VehicelType": "SimpleFlight"}}}, "did you mean 'VehicleType'"),
         ({"CameraDefaults": {"CaptureSettings": [{"Widht": 3}]}}, "did you mean 'Width'"),
         ({"Vehicles": {"D": {"Sensors": {"l": {"SensorType": 6, "Rnage": 3}}}}}, "did you mean 'Range'"),
-        ({"Vehicles": {"D": {"VehicleType": "PX4Multirotor"}}}, "the built-in SimpleFlight cascade flies it"),
     ],
 )
 def test_unknown_keys_are_told_with_the_nearest(settings: dict[str, Any], told: str) -> None:
@@ -121,6 +172,8 @@ def test_unknown_keys_are_told_with_the_nearest(settings: dict[str, Any], told: 
         ({"Vehicles": {"D": {"X": "far"}}}, "Vehicles.D.X"),
         ({"Vehicles": {"D": {"Sensors": {"s": {"SensorType": 99}}}}}, "SensorType"),
         ({"CameraDefaults": {"CaptureSettings": [{"Width": 0}]}}, "pixels"),
+        ({"CameraDefaults": {"CaptureSettings": [{"TargetGamma": 0}]}}, "TargetGamma"),
+        ({"CameraDefaults": {"NoiseSettings": [{"RandSize": "much"}]}}, "RandSize"),
         ({"Vehicles": {"D": {"AutoCreate": False}}}, "AutoCreate"),
     ],
 )

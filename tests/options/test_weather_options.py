@@ -62,6 +62,8 @@ WEATHER: dict[str, list[Check]] = {
     "rain": [(50.0, apart, 1.0), (50.0, weaker_echoes, 0.01), (50.0, echoes_of_air, 3)],
     "snow": [(10.0, brighter_ground, 10.0), (10.0, weaker_echoes, 0.01), (10.0, echoes_of_air, 3)],
     "dust": [(100.0, flatter, 0.2), (100.0, weaker_echoes, 0.3), (100.0, echoes_of_air, 3)],
+    "wetness": [(1.0, brighter_ground, -5.0)],
+    "leaves": [(1.0, apart, 2.0)],
 }
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 import time
+from collections import defaultdict
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from skyloop.errors import LinkError, unknown_name
 from skyloop.frames import euler_from_quat, flu_from_frd, quat_from_euler, quat_multiply, rotate
+from skyloop.links.airsim_looks import Exposure
 from skyloop.links.airsim_options import CAMERA_NUMBERS, IMAGE_TYPES, CameraOptions, Capture
 from skyloop.links.airsim_structures import Axes, Map, mount_of, number_of, quat_of_ned_euler
 from skyloop.links.airsim_vehicle import VehicleSide
@@ -32,6 +35,8 @@ class Camera:
         self.gimbal = options.gimbal
         self.captures = {kind: options.captures.get(kind, Capture()) for kind in range(len(IMAGE_TYPES))}
         angles = np.radians(options.rotation_deg).tolist()
+        self.exposures: dict[int, Exposure] = defaultdict(Exposure)
+        """By image type."""
         self.sensor_mm = SENSOR_MM
         self.distortion = dict.fromkeys(LENS_PARAMETERS, 0.0)
         self.position: Array
@@ -95,22 +100,27 @@ class CameraSet:
         if name.isdecimal() and name not in known and external is not True:
             number = int(name)
             name = CAMERA_NUMBERS[number] if number < len(CAMERA_NUMBERS) else name
+        if name not in known and not external:
+            # Cosys-AirSim's client has no word for external cameras
+            known = {**self._external, **known}
         if name not in known:
             raise unknown_name("external camera" if external is True else "camera", name, known)
         return known[name]
 
     def views(self, wanted: list[tuple[Camera, int]]) -> list[Any]:
-        """What cameras of one vehicle, or external ones, see now; with the image type, which has a size."""
-        requests = []
-        for camera, kind in wanted:
+        """What cameras see now; with the image type, which has a size."""
+        requests: dict[int | None, list[Any]] = defaultdict(list)
+        """By the vehicle that looks, which does not see itself."""
+        owners = [None if camera.vehicle is None else camera.vehicle.index for camera, _ in wanted]
+        for owner, (camera, kind) in zip(owners, wanted, strict=True):
             capture = camera.captures[kind]
             size, fov = (capture.width, capture.height), math.radians(capture.fov_deg)
-            requests.append(self._server.stage.request(size, fov, *camera.place(), self._server.options.quality))
-        vehicle = wanted[0][0].vehicle if wanted else None
+            request = self._server.stage.request(size, fov, *camera.place(), self._server.options.quality)
+            requests[owner].append(request)
         began = time.perf_counter()
-        views = self._server.stage.views(requests, None if vehicle is None else vehicle.index)
+        painted = {owner: iter(self._server.stage.views(own, owner)) for owner, own in requests.items()}
         self._server.painting_s += time.perf_counter() - began
-        return list(views)
+        return [next(painted[owner]) for owner in owners]
 
     def axes(self, camera: Camera) -> Axes:
         return Axes() if camera.vehicle is None else camera.vehicle.axes
@@ -146,7 +156,7 @@ class CameraMethods:
         if not 1.0 <= fov <= 170.0:
             raise LinkError(f"a field of view of {fov:g} degrees; give 1 to 170")
         camera = self._cameras.find(camera_name, vehicle_name, external)
-        camera.captures = {kind: Capture(c.width, c.height, fov) for kind, c in camera.captures.items()}
+        camera.captures = {kind: replace(c, fov_deg=fov) for kind, c in camera.captures.items()}
 
     def simGetCurrentFieldOfView(self, camera_name: str, vehicle_name: str = "", external: bool = False) -> str:
         return f"{self._cameras.find(camera_name, vehicle_name, external).captures[0].fov_deg:f}"

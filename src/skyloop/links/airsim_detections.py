@@ -12,7 +12,16 @@ from skyloop.errors import LinkError
 from skyloop.frames import SENSOR_FROM_CAMERA, frd_from_flu, quat_conjugate, quat_multiply, rotate_inverse
 from skyloop.links.airsim_cameras import Camera, CameraSet
 from skyloop.links.airsim_images import type_of
-from skyloop.links.airsim_structures import MOST_REPEATS, Map, body_pose, geo_point, number_of, vector, vector2
+from skyloop.links.airsim_structures import (
+    MOST_REPEATS,
+    Map,
+    body_pose,
+    geo_point,
+    number_of,
+    shown_name,
+    vector,
+    vector2,
+)
 
 if TYPE_CHECKING:
     from skyloop.links.airsim_server import AirSimServer
@@ -71,7 +80,8 @@ class Detections:
         things = self._server.stage.model.things
         found = []
         for number in np.flatnonzero(np.bincount(view.instances.ravel()) >= LEAST_PX).tolist():
-            if number and any(fnmatch.fnmatchcase(things[number].name, name) for name in chosen.names):
+            both = (things[number].name, shown_name(things[number].name))
+            if number and any(fnmatch.fnmatchcase(own, name) for name in chosen.names for own in both):
                 info = self._info(number, view, chosen.radius_cm)
                 found += [] if info is None else [info]
         return found
@@ -90,7 +100,7 @@ class Detections:
         place = rotate_inverse(world_from_sensor, position - view.pose.position)
         turn = quat_multiply(quat_conjugate(world_from_sensor), quat)
         return {
-            "name": stage.model.things[number].name,
+            "name": shown_name(stage.model.things[number].name),
             "geo_point": geo_point(self._server.local_frame.geodetic_from_enu(middle)),
             "box2D": {"min": vector2(columns.min(), rows.min()), "max": vector2(columns.max(), rows.max())},
             "box3D": {"min": vector(box.min(axis=0)), "max": vector(box.max(axis=0))},

@@ -54,13 +54,14 @@ class Flight:
         vehicle = self._server.vehicle(vehicle_name)
         if not is_enabled:
             vehicle.cancel()
-        vehicle.may_fly = bool(is_enabled) or vehicle.options.always_api
+        vehicle.may_fly = bool(is_enabled)
 
     def isApiControlEnabled(self, vehicle_name: str = "") -> bool:
         return self._server.vehicle(vehicle_name).may_fly
 
     def armDisarm(self, arm: bool, vehicle_name: str = "") -> bool:
         vehicle = self._server.vehicle(vehicle_name)
+        vehicle.refuse_if_foreign()
         vehicle.is_armed = bool(arm)
         if arm:
             vehicle.make_ready()

@@ -10,8 +10,20 @@ from numpy.typing import NDArray
 from skyloop.errors import LinkError
 from skyloop.frames import rotate
 from skyloop.links.airsim_cameras import Camera, CameraSet
+from skyloop.links.airsim_looks import shown
 from skyloop.links.airsim_options import IMAGE_TYPES
-from skyloop.links.airsim_pixels import ANNOTATION, FLOW, FLOW_VIS, SCENE, Moving, as_bytes, as_floats, bgr
+from skyloop.links.airsim_pixels import (
+    ANNOTATION,
+    FLOW,
+    FLOW_VIS,
+    SCENE,
+    SEGMENTATION,
+    Moving,
+    as_bytes,
+    as_floats,
+    bgr,
+    flow,
+)
 from skyloop.links.airsim_structures import Map
 from skyloop.links.airsim_wire import Floats
 from skyloop.recording.formats.png_image import encode_png
@@ -39,7 +51,7 @@ class Images:
 
     def simGetImage(self, camera_name: str, image_type: int, vehicle_name: str = "", external: Any = False) -> bytes:
         """PNG. Cosys-AirSim's client gives the name of an annotation layer instead of `external`."""
-        layer = external if isinstance(external, str) else ""
+        layer = external if isinstance(external, str) else None
         camera, kind = self._cameras.find(camera_name, vehicle_name, external), type_of(image_type)
         return encode_png(self._bytes(camera, kind, self._cameras.views([(camera, kind)])[0], layer))
 
@@ -51,13 +63,13 @@ class Images:
 
     def _answer(self, request: Map, camera: Camera, kind: int, view: Any) -> Map:
         as_float, compress = bool(request.get("pixels_as_float")), bool(request.get("compress"))
-        capture, layer = camera.captures[kind], str(request.get("annotation_name", ""))
+        capture, layer = camera.captures[kind], request.get("annotation_name")
         place = self._cameras.axes(camera).pose(*camera.place())
         pixels, numbers = b"", Floats(())
         if as_float:
-            layers = self._server.segmentation.colours(layer) if kind == ANNOTATION else None
             ids, moving = self._server.segmentation.ids(), self._moving(camera, kind)
-            numbers, compress = Floats(bent(as_floats(kind, view, ids, moving, layers), camera, view.lens)), False
+            floats = as_floats(kind, view, ids, moving, self._colours(kind, layer))
+            numbers, compress = Floats(bent(floats, camera, view.lens)), False
         else:
             colours = self._bytes(camera, kind, view, layer)
             pixels = encode_png(colours) if compress else bgr(colours)
@@ -74,20 +86,33 @@ class Images:
             "width": capture.width,
             "height": capture.height,
             "image_type": kind,
-            "annotation_name": layer,
+            "annotation_name": str(layer or ""),
         }
 
-    def _bytes(self, camera: Camera, kind: int, view: Any, layer: str) -> NDArray[np.uint8]:
+    def _colours(self, kind: int, layer: Any) -> NDArray[np.uint8] | None:
+        """Of things, where a type has its own; only Cosys-AirSim's clients give a layer, and they know its colours."""
+        if kind == ANNOTATION:
+            return self._server.segmentation.colours(str(layer or ""))
+        return None if layer is None or kind != SEGMENTATION else self._server.segmentation.cosys_colours()
+
+    def _bytes(self, camera: Camera, kind: int, view: Any, layer: Any) -> NDArray[np.uint8]:
         """(height, width, 3) red, green, blue."""
-        segmentation = self._server.segmentation
-        colours = segmentation.colours(layer) if kind == ANNOTATION else None
-        image = as_bytes(kind, view, segmentation.ids(), self._moving(camera, kind), colours)
+        ids, moving = self._server.segmentation.ids(), self._moving(camera, kind)
+        image = as_bytes(kind, view, ids, moving, self._colours(kind, layer))
+        look = camera.captures[kind].look
+        if not look.is_plain:
+            shift = flow(view, self._motion(camera)) if look.blur else None
+            name = f"{camera.vehicle.name if camera.vehicle else ''}/{camera.name}/{kind}"
+            image = shown(image, look, camera.exposures[kind], shift, name, self._server.now_ns)
         if kind == SCENE and camera.vehicle is None:
             image = self._server.plots.drawn(image, view)
         return bent(image, camera, view.lens)
 
     def _moving(self, camera: Camera, kind: int) -> Moving:
-        if camera.vehicle is None or kind not in (FLOW, FLOW_VIS):
+        return self._motion(camera) if kind in (FLOW, FLOW_VIS) else STILL
+
+    def _motion(self, camera: Camera) -> Moving:
+        if camera.vehicle is None:
             return STILL
         truth = camera.vehicle.truth
         rates = rotate(truth.quat_wxyz, truth.angular_velocity_body)

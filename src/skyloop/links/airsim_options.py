@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from skyloop.links.airsim_looks import PLAIN, Look
+
 IMAGE_TYPES = (
     "Scene", "DepthPlanar", "DepthPerspective", "DepthVis", "DisparityNormalized", "Segmentation", "SurfaceNormals",
     "Infrared", "OpticalFlow", "OpticalFlowVis", "Lighting", "Annotation",
@@ -16,12 +18,13 @@ IMAGE_TYPES = (
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """How large an image of one type is."""
+    """How large an image of one type is, and how it looks."""
 
     width: int = 256
     height: int = 144
     fov_deg: float = 90.0
     """Across the width."""
+    look: Look = PLAIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,26 @@ class SensorOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class ForeignAutopilot:
+    """Flies a vehicle of type PX4Multirotor or ArduCopter; the user starts it."""
+
+    kind: str
+    """px4, px4-serial or ardupilot."""
+    host: str = "127.0.0.1"
+    port: int = 0
+    """It connects or sends to; 0: any free one."""
+    device: str = ""
+    """Of a serial line."""
+    baud: int = 0
+    lockstep: bool = True
+    """Time waits for its answers, once it has given one."""
+
+    @property
+    def name(self) -> str:
+        return "ArduPilot" if self.kind == "ardupilot" else "PX4"
+
+
+@dataclass(frozen=True, slots=True)
 class VehicleOptions:
     vehicle: str
     """Its name in the scenario."""
@@ -80,6 +103,10 @@ class VehicleOptions:
     """Its DefaultVehicleState: whether it needs no armDisarm before it flies."""
     always_api: bool = False
     """AllowAPIAlways: flies without enableApiControl."""
+    autopilot: ForeignAutopilot | None = None
+    """None: the built-in controller flies."""
+    is_traced: bool = False
+    """EnableTrace: leaves a line behind, as simSetTraceLine has it do."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,10 +100,12 @@ def as_floats(kind: int, view: Any, ids: Bytes, moving: Moving, layer: Bytes | N
 
 
 def as_bytes(kind: int, view: Any, ids: Bytes, moving: Moving, layer: Bytes | None) -> Bytes:
-    """(height, width, 3) red, green, blue; `ids` are segmentation ids by instance, `layer` annotation colours."""
+    """(height, width, 3) red, green, blue; `ids` are segmentation ids by instance, `layer` colours instead."""
     if kind == SCENE:
         colour: Bytes = view.colour
         return colour
+    if layer is not None:
+        return _painted(layer, view.instances)
     if kind == SEGMENTATION:
         return _painted(PALETTE[ids], view.instances)
     if kind == INFRARED:
@@ -113,8 +115,6 @@ def as_bytes(kind: int, view: Any, ids: Bytes, moving: Moving, layer: Bytes | No
         return np.asarray(np.round(127.5 + 127.5 * view.normals[..., [1, 0, 2]]), np.uint8)
     if kind in (FLOW, FLOW_VIS):
         return flow_colours(flow(view, moving))
-    if kind == ANNOTATION and layer is not None:
-        return _painted(layer, view.instances)
     if kind == LIGHTING:
         return _lighting(view)
     scale = {DEPTH_VIS: 255.0 / WHITE_M, DISPARITY: 255.0}.get(kind, 1.0)

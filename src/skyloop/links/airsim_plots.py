@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageDraw
+from PIL import Image, ImageDraw, ImageFont
 
 from skyloop.errors import LinkError
 from skyloop.frames import rotate, rotate_inverse
@@ -24,6 +25,8 @@ MOST_MARKS = 20_000
 NEAR_M = 0.05
 COVERED_M = 0.05
 """Less than this behind a surface, a mark is on it."""
+TRACE = ((255, 0, 0), 3.0)
+"""Of a vehicle with EnableTrace."""
 AXIS_COLOURS = ((255, 0, 0), (0, 255, 0), (0, 0, 255))
 
 
@@ -35,7 +38,7 @@ class Mark:
     end: Array
     colour: tuple[int, int, int]
     thickness: float
-    """px."""
+    """px; of a text its height."""
     until_ns: int | None
     """None: until it is flushed."""
     text: str = ""
@@ -49,6 +52,9 @@ class Plots:
         self.marks: list[Mark] = []
         self.traces: dict[str, tuple[tuple[int, int, int], float]] = {}
         """Colour and thickness of the line a vehicle leaves behind."""
+        for name, vehicle in server.vehicles.items():
+            if vehicle.options.is_traced:
+                self.traces[name] = TRACE
         self._traced: dict[str, Array] = {}
         server.every_tick.append(self._trace)
 
@@ -90,11 +96,16 @@ def _draw(pen: Any, mark: Mark, view: Any) -> None:
     shown = inside & (seen[:, 2] < view.depth[row, column] + COVERED_M)
     half = max(0.5 * mark.thickness, 0.5)
     if mark.text and shown[0]:
-        pen.text((u[0], v[0]), mark.text, fill=mark.colour)
+        pen.text((u[0], v[0]), mark.text, fill=mark.colour, font=_font(round(mark.thickness)))
     elif n == 1 and shown[0]:
         pen.rectangle((u[0] - half, v[0] - half, u[0] + half, v[0] + half), fill=mark.colour)
     for k in np.flatnonzero(shown[1:] & shown[:-1]).tolist():
         pen.line((u[k], v[k], u[k + 1], v[k + 1]), fill=mark.colour, width=max(1, round(mark.thickness)))
+
+
+@functools.cache
+def _font(size: int) -> Any:
+    return ImageFont.load_default(min(max(size, 6), 200))
 
 
 class PlotMethods:
@@ -138,7 +149,8 @@ class PlotMethods:
         colour, wide = _colour(color_rgba), 0.4 * number_of(thickness)
         for start, end in zip(_places(points_start), _places(points_end), strict=True):
             self._add(start, end, colour, wide, duration, is_persistent)
-            back = 0.2 * (start - end)
+            # a tenth of the arrow for each of its size
+            back = 0.1 * number_of(arrow_size) * (start - end)
             aside = np.cross(back, [0.0, 0.0, 1.0])
             aside = aside if np.linalg.norm(aside) > 1e-9 else np.cross(back, [1.0, 0.0, 0.0])
             for side in (0.5, -0.5):
@@ -149,7 +161,7 @@ class PlotMethods:
         duration: float = -1.0,
     ) -> None:  # fmt: skip
         for text, place in zip(strings, _places(positions), strict=True):
-            self._add(place, place, _colour(color_rgba), number_of(scale), duration, False, str(text))
+            self._add(place, place, _colour(color_rgba), 2.0 * number_of(scale), duration, False, str(text))
 
     def simPlotTransforms(
         self, poses: list[Map], scale: float = 5.0, thickness: float = 5.0, duration: float = -1.0,

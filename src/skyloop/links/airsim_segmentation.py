@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skyloop.errors import LinkError, unknown_name
-from skyloop.links.airsim_pixels import PALETTE
-from skyloop.links.airsim_structures import Axes, Map, number_of, pattern_of
+from skyloop.links.airsim_palette import COSYS_PALETTE, N_COLOURS
+from skyloop.links.airsim_structures import Axes, Map, must_be_ned, number_of, pattern_of, shown_name
 
 if TYPE_CHECKING:
     from skyloop.links.airsim_server import AirSimServer
@@ -22,18 +22,29 @@ class Segmentation:
         self.given: dict[int, int] = {}
         """Ids by instance, where a client gave one."""
         self._ids = np.zeros(0, np.uint8)
+        self._cosys = np.zeros((0, 3), np.uint8)
         self.layers: dict[str, dict[int, tuple[int, int, int]]] = {}
         """Colours by instance, of annotation layers."""
         self.values: dict[tuple[str, int], float] = {}
 
     def ids_changed(self) -> None:
         """Things were added."""
-        self._ids = np.zeros(0, np.uint8)
+        self._ids, self._cosys = np.zeros(0, np.uint8), np.zeros((0, 3), np.uint8)
 
     # ---- for pictures
 
     def ids(self) -> NDArray[np.uint8]:
         return self._table()
+
+    def cosys_colours(self) -> NDArray[np.uint8]:
+        """(n, 3) by instance: the k-th of the list of instances has the k-th colour unless it was given an id."""
+        things = self.things()
+        if len(self._cosys) != len(things):
+            ids = np.arange(-1, len(things) - 1) % N_COLOURS
+            ids[list(self.given)] = list(self.given.values())
+            self._cosys = COSYS_PALETTE[ids]
+            self._cosys[0] = 0
+        return self._cosys
 
     def colours(self, layer: str) -> NDArray[np.uint8]:
         """(n, 3) by instance."""
@@ -51,7 +62,7 @@ class Segmentation:
             own = [1 + zlib.crc32(thing.name.encode()) % 255 for thing in things]
             own[0] = 0
             for number, value in self.given.items():
-                own[number] = value
+                own[number] = value % 256
             self._ids = np.array(own, np.uint8)
         return self._ids
 
@@ -61,7 +72,11 @@ class Segmentation:
     def matching(self, name: str, is_regex: bool) -> list[int]:
         """Instances of a name, or of names that match an expression; upper and lower case are alike."""
         pattern = pattern_of(name, is_regex=is_regex)
-        return [k for k, thing in enumerate(self.things()) if thing.rows and pattern.fullmatch(thing.name)]
+        return [
+            k
+            for k, thing in enumerate(self.things())
+            if thing.rows and (pattern.fullmatch(thing.name) or pattern.fullmatch(shown_name(thing.name)))
+        ]
 
 
 class SegmentationMethods:
@@ -72,8 +87,8 @@ class SegmentationMethods:
 
     def simSetSegmentationObjectID(self, mesh_name: str, object_id: int, is_name_regex: bool = False) -> bool:
         found = self._own.matching(mesh_name, bool(is_name_regex))
-        if isinstance(object_id, bool) or not isinstance(object_id, int) or not 0 <= object_id <= 255:
-            raise LinkError(f"object_id is {object_id!r}; give 0 to 255")
+        if isinstance(object_id, bool) or not isinstance(object_id, int) or not 0 <= object_id < N_COLOURS:
+            raise LinkError(f"object_id is {object_id!r}; give 0 to 255, or to {N_COLOURS - 1} with Cosys-AirSim")
         for number in found:
             self._own.given[number] = object_id
         self._own.ids_changed()
@@ -87,9 +102,11 @@ class SegmentationMethods:
     # ---- Cosys-AirSim
 
     def simListInstanceSegmentationObjects(self) -> list[str]:
-        return [thing.name for thing in self._own.things() if thing.rows]
+        return [shown_name(thing.name) for thing in self._own.things() if thing.rows]
 
     def simListInstanceSegmentationPoses(self, ned: bool = True, only_visible: bool = False) -> list[Map]:
+        """All of them are visible: nothing here can be hidden."""
+        must_be_ned(ned)
         stage = self._server.stage
         numbers = [k for k, thing in enumerate(self._own.things()) if thing.rows]
         return [Axes().pose(*stage.place_of(number)[:2]) for number in numbers]
@@ -97,9 +114,11 @@ class SegmentationMethods:
     def simListAnnotationObjects(self, annotation_name: str) -> list[str]:
         self._own.colours(annotation_name)
         things = self._own.things()
-        return [things[number].name for number in self._own.layers[annotation_name]]
+        return [shown_name(things[number].name) for number in self._own.layers[annotation_name]]
 
     def simListAnnotationPoses(self, annotation_name: str, ned: bool = True, only_visible: bool = False) -> list[Map]:
+        """All of them are visible: nothing here can be hidden."""
+        must_be_ned(ned)
         self._own.colours(annotation_name)
         stage = self._server.stage
         return [Axes().pose(*stage.place_of(number)[:2]) for number in self._own.layers[annotation_name]]
@@ -113,8 +132,8 @@ class SegmentationMethods:
     def simSetAnnotationObjectID(
         self, annotation_name: str, mesh_name: str, object_id: int, is_name_regex: bool = False
     ) -> bool:
-        value = int(number_of(object_id)) % 256
-        return self._annotate(annotation_name, mesh_name, is_name_regex, tuple(PALETTE[value].tolist()), value)
+        value = int(number_of(object_id)) % N_COLOURS
+        return self._annotate(annotation_name, mesh_name, is_name_regex, tuple(COSYS_PALETTE[value].tolist()), value)
 
     def simSetAnnotationObjectValue(
         self, annotation_name: str, mesh_name: str, greyscale_value: float, is_name_regex: bool = False

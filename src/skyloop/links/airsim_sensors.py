@@ -10,17 +10,18 @@ import numpy as np
 from skyloop.errors import LinkError, unknown_name
 from skyloop.frames import frd_from_flu, ned_from_enu, quat_multiply, quat_ned_frd_from_enu_flu, rotate
 from skyloop.links.airsim_options import SensorOptions
-from skyloop.links.airsim_pixels import PALETTE
-from skyloop.links.airsim_structures import Map, body_pose, geo_point, mount_of, quaternion, vector
+from skyloop.links.airsim_structures import Map, body_pose, geo_point, mount_of, quaternion, shown_name, vector
 from skyloop.links.airsim_vehicle import VehicleSide
 from skyloop.links.airsim_wire import Floats
-from skyloop.messages import Hover
+from skyloop.messages import Array, Hover
 
 if TYPE_CHECKING:
     from skyloop.links.airsim_server import AirSimServer
 
 GAUSS_PER_TESLA = 1e4
 QNH_HPA = 1013.25
+CLEARANCE_M = 0.4
+"""Kept from what stands in the way of a vehicle that is put elsewhere."""
 
 
 class Sensors:
@@ -102,7 +103,7 @@ class Sensors:
         else:
             points = vehicle.axes.ned(rotate(quat, scan.points.astype(np.float64)) + position)
         ids = self._server.segmentation.ids()[scan.instances]
-        names = [self._server.stage.model.things[number].name for number in scan.instances.tolist()]
+        names = [shown_name(self._server.stage.model.things[number].name) for number in scan.instances.tolist()]
         return {
             "time_stamp": scan.t_ns,
             "point_cloud": Floats(points),
@@ -116,7 +117,7 @@ class Sensors:
         vehicle, _, info, scan = self._read("gpu lidar", lidar_name, vehicle_name)
         truth = self._server.scan_truth.get(info.name, vehicle.truth)
         position = truth.position + rotate(truth.quat_wxyz, info.mount.position)
-        red, green, blue = PALETTE[self._server.segmentation.ids()[scan.instances]].T.astype(np.int64)
+        red, green, blue = self._server.segmentation.cosys_colours()[scan.instances].T.astype(np.int64)
         rows = np.empty((len(scan.points), 5))
         rows[:, :3] = frd_from_flu(scan.points.astype(np.float64))
         rows[:, 3], rows[:, 4] = (red << 16) + (green << 8) + blue, scan.intensities
@@ -174,16 +175,34 @@ class Sensors:
         return vehicle.axes.pose(vehicle.truth.position, vehicle.truth.quat_wxyz)
 
     def simSetVehiclePose(self, pose: Map, ignore_collision: bool = True, vehicle_name: str = "") -> None:
-        """At rest there; in the air it hovers there."""
+        """At rest there; in the air it hovers there. NaN in the position or the attitude leaves it as it is.
+
+        With ignore_collision False it stops before the first thing on the straight way there.
+        """
         vehicle = self._server.vehicle(vehicle_name)
-        self._server.stage.put(vehicle.index, *vehicle.axes.world_pose(pose))
+        truth = vehicle.truth
+        place, quat = vehicle.axes.world_pose_from(pose, truth.position, truth.quat_wxyz)
+        if not ignore_collision:
+            place = self._on_the_way(vehicle, place)
+        self._server.stage.put(vehicle.index, place, quat)
         vehicle.cancel()
         if vehicle.is_flying:
             vehicle.send(Hover())
 
+    def _on_the_way(self, vehicle: VehicleSide, goal: Array) -> Array:
+        here = np.array(vehicle.truth.position)
+        way = goal - here
+        length = float(np.linalg.norm(way))
+        if length < 1e-6:
+            return goal
+        hit = float(self._server.stage.cast([here], [way / length], length, vehicle.index).distance[0])
+        return goal if not hit < length else here + way * (max(hit - CLEARANCE_M, 0.0) / length)
+
     def simSetKinematics(self, state: Map, ignore_collision: bool = True, vehicle_name: str = "") -> None:
         vehicle = self._server.vehicle(vehicle_name)
-        self._server.stage.put(vehicle.index, *vehicle.axes.world_motion(state))
+        truth = vehicle.truth
+        motion = vehicle.axes.world_motion(state, truth.position, truth.quat_wxyz)
+        self._server.stage.put(vehicle.index, *motion)
 
     def simSetPhysicsRawKinematics(self, state: Map, vehicle_name: str = "") -> None:
         self.simSetKinematics(state, True, vehicle_name)

@@ -137,7 +137,9 @@ class AirSimServer:
         """Built, equipped and treated as the first one."""
         like = next(iter(self.vehicles.values()))
         self.stage.join(name, like.options.vehicle, position, quat_wxyz)
-        vehicle = self.vehicles[name] = VehicleSide(name, replace(like.options, vehicle=name), self.simulation)
+        vehicle = self.vehicles[name] = VehicleSide(
+            name, replace(like.options, vehicle=name, autopilot=None), self.simulation
+        )
         self._cameras.equip(vehicle)
         self._watch_scans(vehicle)
         self.segmentation.ids_changed()
@@ -179,6 +181,10 @@ class AirSimServer:
     def finish(self, why: str) -> None:
         if hasattr(self, "_recording"):
             self._recording.stopRecording()
+            self.time.fail(why)
+            for vehicle in self.vehicles.values():
+                if vehicle.task is not None:
+                    vehicle.task.reply.fail(why)
         self.door.close()
 
     def summary(self) -> dict[str, Any]:

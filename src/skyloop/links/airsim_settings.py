@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from skyloop.errors import ScenarioError, nearest_name
+from skyloop.links.airsim_looks import NOISE_KEYS, Look, Noise
 from skyloop.links.airsim_options import (
     DEFAULT_CAMERAS,
     IMAGE_TYPES,
@@ -24,11 +25,28 @@ from skyloop.links.airsim_options import (
     RecordingOptions,
     VehicleOptions,
 )
-from skyloop.links.airsim_settings_keys import CAMERA, CAPTURE, GIMBAL, RECORDING, ROOT, TIME_OF_DAY, VEHICLE
+from skyloop.links.airsim_settings_autopilots import foreign_autopilot
+from skyloop.links.airsim_settings_keys import (
+    CAMERA,
+    CAPTURE,
+    GIMBAL,
+    IDLE,
+    NOISE,
+    RECORDING,
+    ROOT,
+    TIME_OF_DAY,
+    VEHICLE,
+)
 from skyloop.links.airsim_settings_sensors import DEFAULT_SENSORS, sensor_settings
 
 FLYING = ("SimpleFlight", "PX4Multirotor", "ArduCopter")
-"""Vehicle types that become a multirotor; the built-in controller flies them all."""
+"""Vehicle types that become a multirotor; the built-in controller flies the first."""
+LIT = (0, 10)
+"""Image types that exposure, gamma and motion blur change: Scene and Lighting."""
+LIT_KEYS = ("AutoExposureBias", "AutoExposureCompensation", "MotionBlurAmount")
+NOISED = (0, 5, 6, 7, 10)
+"""Image types that can be noisy; as in AirSim, depths and flows stay exact."""
+USUAL = Noise()
 MODES = ("Multirotor", "ComputerVision", "Car", "")
 
 
@@ -50,6 +68,8 @@ class Reader:
 
     def __init__(self, text: str, place: str) -> None:
         self.place, self.warnings = place, list[str]()
+        self._idle: dict[str, None] = {}
+        """Keys that change nothing, in the order they came."""
         try:
             data = json.loads(re.sub(r"^\s*//.*$", "", text, flags=re.MULTILINE)) if text.strip() else {}
         except ValueError as error:
@@ -58,8 +78,8 @@ class Reader:
             raise ScenarioError(f"{place}: settings are a map of keys to values")
         self.root: dict[str, Any] = data
 
-    def part(self, value: Any, known: tuple[str, ...], where: str) -> dict[str, Any]:
-        """A map, after telling of keys that nobody knows."""
+    def part(self, value: Any, known: tuple[str, ...], where: str, idle: tuple[str, ...] = ()) -> dict[str, Any]:
+        """A map without what is NaN, AirSim's word for not given, after telling of keys that nobody knows."""
         if value is None:
             return {}
         if not isinstance(value, dict):
@@ -68,7 +88,18 @@ class Reader:
             if key not in known:
                 at = f"{where}.{key}" if where else key
                 self.warnings.append(f"{self.place}: nobody knows the key '{at}'; {nearest_name(key, known)}")
-        return value
+            elif (key in IDLE or key in idle) and not _is_blank(value[key]):
+                self.idle(key)
+        return {key: entry for key, entry in value.items() if entry == entry}
+
+    def idle(self, key: str) -> None:
+        """It will be told that it changes nothing."""
+        self._idle[key] = None
+
+    def all_warnings(self) -> list[str]:
+        if self._idle:
+            return [*self.warnings, f"{self.place}: these keys change nothing here: {', '.join(self._idle)}"]
+        return self.warnings
 
     def number(self, data: dict[str, Any], key: str, default: float, where: str) -> float:
         value = data.get(key, default)
@@ -83,6 +114,10 @@ class Reader:
     def numbers(self, data: dict[str, Any], keys: str, where: str) -> tuple[float, float, float]:
         x, y, z = (self.number(data, key, 0.0, where) for key in keys.split())
         return x, y, z
+
+
+def _is_blank(value: Any) -> bool:
+    return value in ("", None, {}, []) or value != value
 
 
 def read_settings(
@@ -120,7 +155,7 @@ def read_settings(
     )
     speed = reader.number(root, "ClockSpeed", 1.0, "root")
     port = int(reader.number(root, "ApiServerPort", 41451, "root"))
-    return Read(scenario, server, str(root.get("LocalHostIp") or "127.0.0.1"), port, speed, reader.warnings)
+    return Read(scenario, server, str(root.get("LocalHostIp") or "127.0.0.1"), port, speed, reader.all_warnings())
 
 
 def _vehicles(
@@ -132,21 +167,23 @@ def _vehicles(
         raise ScenarioError(f"{reader.place}: Vehicles must be a map of names to vehicles")
     scenario = list[dict[str, Any]]()
     options = dict[str, VehicleOptions]()
+    kinds = list[str]()
     for name, value in given.items():
         where = f"Vehicles.{name}"
         vehicle = reader.part(value, VEHICLE, where)
         if vehicle.get("AutoCreate", True) is False:
             continue
         kind = str(vehicle.get("VehicleType", "ComputerVision" if sees_only else "SimpleFlight")).strip()
+        kind = next((own for own in (*FLYING, "ComputerVision") if own.lower() == kind.lower()), kind)
         if kind not in (*FLYING, "ComputerVision"):
             known = (*FLYING, "ComputerVision")
             raise ScenarioError(f"{reader.place}: {where}.VehicleType '{kind}'; {nearest_name(kind, known)}")
-        if kind in FLYING[1:]:
-            reader.warnings.append(f"{reader.place}: {where} is {kind}; the built-in SimpleFlight cascade flies it")
+        kinds.append(kind)
         own, streams = _vehicle(reader, root, vehicle, where, kind == "ComputerVision")
         slug = unique(name, [entry["name"] for entry in scenario], r"[^A-Za-z0-9_-]", "Drone")
         scenario.append({"name": slug, "airframe": airframe, **own})
-        options[name] = replace(streams, vehicle=slug)
+        autopilot = foreign_autopilot(reader, vehicle, kind, kinds.count(kind) - 1, where)
+        options[name] = replace(streams, vehicle=slug, autopilot=autopilot)
     if not scenario:
         raise ScenarioError(f"{reader.place}: none of the vehicles is to be created; leave AutoCreate out of one")
     return scenario, options
@@ -173,7 +210,7 @@ def _vehicle(
     options = VehicleOptions(
         "", cameras, names, flies=not sees_only,
         is_armed=str(vehicle.get("DefaultVehicleState") or "Armed") == "Armed",
-        always_api=bool(vehicle.get("AllowAPIAlways", False)),
+        is_traced=bool(vehicle.get("EnableTrace", False)),
     )  # fmt: skip
     return own, options
 
@@ -207,6 +244,10 @@ def _cameras(
             for keys, values in (("XYZ", stock.position), (("Roll", "Pitch", "Yaw"), stock.rotation_deg))
         )
         captures = {**_captures(reader, defaults, "CameraDefaults"), **_captures(reader, own, at)}
+        noises = {**_noises(reader, defaults, "CameraDefaults"), **_noises(reader, own, at)}
+        for kind, noise in noises.items():
+            capture = captures.get(kind, Capture())
+            captures[kind] = replace(capture, look=replace(capture.look, noise=noise))
         gimbal = reader.part(own.get("Gimbal", defaults.get("Gimbal")), GIMBAL, f"{at}.Gimbal")
         cameras[name] = CameraOptions(position, angles, captures, _gimbal(reader, gimbal, at))  # type: ignore[arg-type]
     return cameras
@@ -221,7 +262,7 @@ def _captures(reader: Reader, camera: dict[str, Any], where: str) -> dict[int, C
         if not isinstance(kind, int) or not -1 <= kind < len(IMAGE_TYPES):
             raise ScenarioError(f"{reader.place}: {at}.ImageType is {kind!r}; give 0 to {len(IMAGE_TYPES) - 1}")
         if str(own.get("ProjectionMode", "perspective")).lower() not in ("perspective", ""):
-            reader.warnings.append(f"{reader.place}: {at}.ProjectionMode: only perspective views are painted")
+            reader.warnings.append(f"{reader.place}: {at}.ProjectionMode: all views are perspective ones here")
         width, height = (int(reader.number(own, key, size, at)) for key, size in (("Width", 256), ("Height", 144)))
         if not (8 <= width <= 8192 and 8 <= height <= 8192):
             raise ScenarioError(f"{reader.place}: {at} is {width} by {height} pixels; give 8 to 8192")
@@ -229,8 +270,47 @@ def _captures(reader: Reader, camera: dict[str, Any], where: str) -> dict[int, C
         if not 1.0 <= fov <= 170.0:
             raise ScenarioError(f"{reader.place}: {at}.FOV_Degrees is {fov:g}; give 1 to 170")
         if kind >= 0:
-            captures[kind] = Capture(width, height, fov)
+            captures[kind] = Capture(width, height, fov, _look(reader, own, kind, at))
     return captures
+
+
+def _look(reader: Reader, own: dict[str, Any], kind: int, at: str) -> Look:
+    if kind not in LIT:
+        for key in LIT_KEYS:
+            if own.get(key):
+                reader.idle(f"{key} of ImageType {kind}")
+        return Look()
+    gamma = reader.number(own, "TargetGamma", 1.0, at)
+    darkest = reader.number(own, "AutoExposureMinBrightness", 0.0, at)
+    look = Look(
+        gamma=gamma,
+        bias=reader.number(own, "AutoExposureBias", reader.number(own, "AutoExposureCompensation", 0.0, at), at),
+        darkest=darkest,
+        brightest=max(reader.number(own, "AutoExposureMaxBrightness", 1.0, at), darkest),
+        speed=reader.number(own, "AutoExposureSpeed", 100.0, at),
+        blur=reader.number(own, "MotionBlurAmount", 0.0, at),
+    )
+    if not (0.1 <= gamma <= 10.0 and abs(look.bias) <= 16.0 and 0.0 <= look.blur <= 10.0 and look.speed >= 0.0):
+        raise ScenarioError(
+            f"{reader.place}: {at}: give a TargetGamma of 0.1 to 10, an AutoExposureBias within ±16, "
+            "a MotionBlurAmount of 0 to 10 and an AutoExposureSpeed of at least 0"
+        )
+    return look
+
+
+def _noises(reader: Reader, camera: dict[str, Any], where: str) -> dict[int, Noise | None]:
+    """By image type; None where noise is switched off."""
+    noises: dict[int, Noise | None] = {}
+    for k, value in enumerate(camera.get("NoiseSettings") or []):
+        at = f"{where}.NoiseSettings[{k}]"
+        own = reader.part(value, NOISE, at)
+        kind, is_on = own.get("ImageType", 0), bool(own.get("Enabled", False))
+        if is_on and kind not in NOISED:
+            reader.idle(f"NoiseSettings of ImageType {kind}")
+        elif kind in NOISED:
+            numbers = {name: reader.number(own, key, getattr(USUAL, name), at) for key, name in NOISE_KEYS.items()}
+            noises[kind] = Noise(**numbers) if is_on else None
+    return noises
 
 
 def _gimbal(reader: Reader, gimbal: dict[str, Any], where: str) -> GimbalOptions:

@@ -1,4 +1,6 @@
-"""Every key AirSim reads in settings.json, so that a misspelt one can be told."""
+"""Every key AirSim reads in settings.json, so that a misspelt one can be told, and those that do nothing here."""
+
+from skyloop.links.airsim_looks import NOISE_KEYS
 
 POSE = ("X", "Y", "Z", "Roll", "Pitch", "Yaw")
 ROOT = (
@@ -26,6 +28,7 @@ CAPTURE = (
     "AutoExposureHistogramLogMax", "LumenGIEnable", "LumenReflectionEnable", "LumenFinalQuality",
     "LumenSceneDetail", "LumenSceneLightningDetail", "ChromaticAberrationScale", "IgnoreMarked",
 )  # fmt: skip
+NOISE = ("Enabled", "ImageType", *NOISE_KEYS)
 GIMBAL = ("Stabilization", "Pitch", "Roll", "Yaw")
 RECORDING = ("RecordOnMove", "RecordInterval", "Folder", "Enabled", "Cameras")
 TIME_OF_DAY = ("Enabled", "StartDateTime", "CelestialClockSpeed", "StartDateTimeDst", "UpdateIntervalSecs", "MoveSun")
@@ -54,3 +57,29 @@ LIDAR = (
     "DrawSensor", "RandomSeed", "Limit", "limit_points", "Resolution", "IgnoreMarked", "DrawMode", "GenerateIntensity",
     "RangeMaxLambertianPercentage", "RainMaxIntensity", "RainConstantA", "RainConstantB", "GenerateGroundTruth",
 )  # fmt: skip
+
+IDLE = frozenset((
+    # of Unreal's window, sound and engine
+    "ClockType", "RecordUIVisible", "LogMessagesVisible", "ShowLosDebugLines", "ViewMode", "RpcEnabled", "EnableRpc",
+    "EngineSound", "PhysicsEngineName", "SpeedUnitFactor", "SpeedUnitLabel", "CameraDirector", "SegmentationSettings",
+    "SubWindows", "PawnPaths", "Weather", "MaterialListFile", "Annotation", "InitialInstanceSegmentation",
+    "MoveWorldOrigin", "Beacons", "PassiveEchoBeacons",
+    # of vehicles
+    "PawnPath", "EnableCollisionPassthrogh", "EnableCollisionPassthrough", "EnableCollisions", "AllowAPIAlways",
+    "IsFpvVehicle", "RC",
+    # of cameras
+    "UnrealEngine", "External", "ExternalLocal", "OrthoWidth", "AutoExposureMethod", "AutoExposureHistogramLogMin",
+    "AutoExposureHistogramLogMax", "LumenGIEnable", "LumenReflectionEnable", "LumenFinalQuality", "LumenSceneDetail",
+    "LumenSceneLightningDetail", "ChromaticAberrationScale", "IgnoreMarked",
+    # of sensors
+    "EPV_TimeConstant", "EpvTimeConstant", "EphInitial", "EpvInitial", "DrawDebugPoints", "ExternalController",
+    "NoiseDistanceScale", "DrawSensor", "RandomSeed", "Limit", "limit_points", "Resolution", "DrawMode",
+    "GenerateIntensity", "RangeMaxLambertianPercentage", "RainMaxIntensity", "RainConstantA", "RainConstantB",
+    "GenerateGroundTruth",
+))  # fmt: skip
+"""Keys that are read and change nothing, wherever they stand; docs/airsim.md lists them."""
+IDLE_WITH_SENSORS = {
+    "barometer": ("StartupDelay",), "magnetometer": ("StartupDelay",), "rangefinder": ("StartupDelay",),
+    "gnss": ("GenerateNoise",), "lidar": ("UpdateFrequency",),
+}  # fmt: skip
+"""Keys that do something in sensors of other kinds."""

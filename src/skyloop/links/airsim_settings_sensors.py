@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from skyloop.errors import ScenarioError
 from skyloop.links.airsim_options import SensorOptions
-from skyloop.links.airsim_settings_keys import BAROMETER, DISTANCE, GPS, IMU, LIDAR, MAGNETOMETER, SENSOR
+from skyloop.links.airsim_settings_keys import (
+    BAROMETER,
+    DISTANCE,
+    GPS,
+    IDLE_WITH_SENSORS,
+    IMU,
+    LIDAR,
+    MAGNETOMETER,
+    SENSOR,
+)
 
 if TYPE_CHECKING:
     from skyloop.links.airsim_settings import Reader
@@ -47,7 +56,7 @@ def sensor_settings(
         if kind not in _MAKERS:
             raise ScenarioError(f"{reader.place}: {at}.SensorType is {kind!r}; give 1 to 6, or 8")
         keys, stream_kind, make = _MAKERS[kind]
-        own = reader.part(value, (*SENSOR, *keys), at)
+        own = reader.part(value, (*SENSOR, *keys), at, IDLE_WITH_SENSORS.get(stream_kind, ()))
         slug = _slug(name, stream_kind, made)
         x, y, z = reader.numbers(own, "X Y Z", at)
         roll, pitch, yaw = reader.numbers(own, "Roll Pitch Yaw", at)
@@ -158,6 +167,9 @@ def _lidar(reader: Reader, own: Config, at: str) -> Config:
         "rate_hz": turns,
         "preset": "airsim",
         "channels": channels,
+        "range_noise_sd": (
+            _given(reader, own, "MinNoiseStandardDeviation", at) if own.get("GenerateNoise", False) else None
+        ),
         "max_range": _given(reader, own, "Range", at),
         "points_per_second": points,
         "horizontal_fov_deg": [-start - width, -start],

@@ -85,6 +85,10 @@ def vector_of(value: Any, what: str = "vector", most: float = FARTHEST) -> Array
     return xyz
 
 
+def _has_nan(value: Any) -> bool:
+    return isinstance(value, dict) and any(isinstance(part, float) and math.isnan(part) for part in value.values())
+
+
 def quaternion_of(value: Any, what: str = "quaternion") -> Array:
     wxyz = _fields(value, ("w_val", "x_val", "y_val", "z_val"), what)
     if not np.linalg.norm(wxyz) > 1e-6:
@@ -101,6 +105,11 @@ def pose_of(value: Any, what: str = "pose") -> tuple[Array, Array]:
     )
 
 
+def shown_name(name: str) -> str:
+    """A thing's name as clients see it: Unreal's have no spaces, and scripts count on that in their expressions."""
+    return name.replace(" ", "_")
+
+
 def pattern_of(expression: Any, *, is_regex: bool = True) -> re.Pattern[str]:
     """A regular expression for names; one that could take for ever on a short name is refused."""
     text = str(expression)
@@ -112,6 +121,12 @@ def pattern_of(expression: Any, *, is_regex: bool = True) -> re.Pattern[str]:
         return re.compile(text, re.IGNORECASE)
     except re.error as error:
         raise LinkError(f"'{text}' is no regular expression: {error}") from None
+
+
+def must_be_ned(ned: Any) -> None:
+    """Cosys-AirSim's clients may ask for Unreal's own axes instead."""
+    if not ned:
+        raise LinkError("ned is False; Unreal's own axes and centimetres are not here, leave it True")
 
 
 def geo_point_of(value: Any, what: str = "point") -> GeoPoint:
@@ -144,9 +159,18 @@ class Axes:
         position, quat = pose_of(value)
         return self.world(position), quat_enu_flu_from_ned_frd(quat)
 
-    def world_motion(self, value: Any) -> tuple[Array, Array, Array, Array]:
-        """Position, world_from_body, velocity and body rates, FLU, of a state as sent."""
-        position, quat = self.world_pose(value)
+    def world_pose_from(self, value: Any, position: ArrayLike, quat_wxyz: ArrayLike) -> tuple[Array, Array]:
+        """The same, where parts that are NaN leave the position or the attitude of now as it is."""
+        if not isinstance(value, dict):
+            raise LinkError(f"pose is {value!r}; give a map with position and orientation")
+        now = self.pose(position, quat_wxyz)
+        return self.world_pose({
+            part: now[part] if _has_nan(value.get(part)) else value.get(part) for part in ("position", "orientation")
+        })  # fmt: skip
+
+    def world_motion(self, value: Any, position: ArrayLike, quat_wxyz: ArrayLike) -> tuple[Array, Array, Array, Array]:
+        """Position, world_from_body, velocity and body rates, FLU, of a state as sent; those of now where it is NaN."""
+        position, quat = self.world_pose_from(value, position, quat_wxyz)
         velocity = vector_of(value.get("linear_velocity"), "linear_velocity", FASTEST)
         rates = vector_of(value.get("angular_velocity"), "angular_velocity", FASTEST)
         return position, quat, enu_from_ned(velocity), flu_from_frd(rates)

@@ -43,5 +43,11 @@ class TimeKeeper:
         for reply in waiting:
             reply.give(None)
 
+    def fail(self, why: str) -> None:
+        """Whoever waits is told that time does not go on."""
+        waiting, self._waiting = self._waiting, []
+        for reply in waiting:
+            reply.fail(why)
+
     def stop_at(self, t_ns: int) -> int:
         return t_ns if self._until_ns is None else min(t_ns, self._until_ns)

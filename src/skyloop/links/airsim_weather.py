@@ -13,11 +13,10 @@ if TYPE_CHECKING:
     from skyloop.links.airsim_server import AirSimServer
 
 PARAMETERS = ("Rain", "Roadwetness", "Snow", "RoadSnow", "MapleLeaf", "RoadLeaf", "Dust", "Fog", "Enabled")
-RAIN_MM_H, SNOW_MM_H, DUST_MG_M3 = 50.0, 8.0, 400.0
+RAIN_MM_H, SNOW_MM_H, DUST_MG_M3 = 50.0, 8.0, 150.0
 """At 1; AirSim has no units for them."""
 CLEAR_M, THICKEST_M = 30_000.0, 20.0
 """Visibility without fog and with all of it."""
-UNPAINTED = {"Roadwetness": "wet roads", "MapleLeaf": "leaves", "RoadLeaf": "leaves"}
 
 
 class WeatherMethods:
@@ -43,8 +42,6 @@ class WeatherMethods:
         if name == "Enabled":
             self.simEnableWeather(value > 0.0)
             return
-        if value and name in UNPAINTED:
-            raise LinkError(f"{name}: skyloop paints no {UNPAINTED[name]}")
         self._set[name] = value
         self._apply()
 
@@ -54,8 +51,10 @@ class WeatherMethods:
         clear = max(given.visibility, THICKEST_M)
         self._server.stage.set_weather(
             rain=given.rain + RAIN_MM_H * on["Rain"],
-            # snow that falls lies as well, and there is none that lies without having fallen
+            # snow and leaves that fall lie as well, and there are none that lie without having fallen
             snow=given.snow + SNOW_MM_H * max(on["Snow"], on["RoadSnow"]),
+            wetness=max(given.wetness, on["Roadwetness"]),
+            leaves=max(given.leaves, on["MapleLeaf"], on["RoadLeaf"]),
             dust=given.dust + DUST_MG_M3 * on["Dust"],
             visibility=clear * (THICKEST_M / clear) ** on["Fog"],
         )

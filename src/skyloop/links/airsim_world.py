@@ -16,9 +16,11 @@ from skyloop.links.airsim_structures import (
     Map,
     geo_point,
     geo_point_of,
+    must_be_ned,
     number_of,
     pattern_of,
     pose,
+    shown_name,
     vector,
     vector_of,
 )
@@ -47,22 +49,35 @@ class WorldMethods:
 
     def _number(self, name: str) -> int | None:
         """Of an object or a vehicle, which may have another name in the scenario."""
-        vehicle = self._server.vehicles.get(str(name))
-        return self._server.stage.things().get(str(name) if vehicle is None else vehicle.options.vehicle)
+        vehicle, things = self._server.vehicles.get(str(name)), self._server.stage.things()
+        if vehicle is not None:
+            return things.get(vehicle.options.vehicle)
+        shown = {shown_name(own): number for own, number in reversed(things.items())}
+        return things.get(str(name), shown.get(str(name)))
+
+    def _matching(self, expression: Any) -> dict[str, int]:
+        """Instance numbers by the names clients see; an expression may be of those or of the world's own."""
+        pattern, things = pattern_of(expression), self._server.stage.things()
+        return {
+            shown_name(own): number
+            for own, number in things.items()
+            if pattern.fullmatch(own) or pattern.fullmatch(shown_name(own))
+        }
 
     # ---- objects
 
     def simListSceneObjects(self, name_regex: str = ".*") -> list[str]:
-        return list(self._server.stage.things(pattern_of(name_regex)))
+        return list(self._matching(name_regex))
 
     def simListSceneObjectsTags(self, name_regex: str = ".*") -> list[list[str]]:
         """Name and class of each."""
         stage = self._server.stage
-        return [[name, stage.class_of(number)] for name, number in stage.things(pattern_of(name_regex)).items()]
+        return [[name, stage.class_of(number)] for name, number in self._matching(name_regex).items()]
 
     def simGetObjectPose(self, object_name: str, ned: bool = True) -> Map:
         """In the world's NED; NaN where there is no such object."""
         number = self._number(object_name)
+        must_be_ned(ned)
         return NOWHERE if number is None else WORLD.pose(*self._server.stage.place_of(number)[:2])
 
     def simSetObjectPose(self, object_name: str, pose: Map, teleport: bool = True) -> bool:
@@ -138,7 +153,7 @@ class WorldMethods:
             # the object's own axes, FLU, become FRD
             vertices = mesh.positions * scale * [1.0, -1.0, -1.0]
             answer.append({
-                **own, "vertices": Floats(vertices), "indices": mesh.faces.ravel().tolist(), "name": name,
+                **own, "vertices": Floats(vertices), "indices": mesh.faces.ravel().tolist(), "name": shown_name(name),
             })  # fmt: skip
         return answer
 

@@ -36,8 +36,6 @@ class Modes:
         self._lost_ns = -1
         """When offboard setpoints ceased; it lands some time after."""
         self._was_armed = False
-        self._is_ours = False
-        """A client of ours has armed it; another link's flight is not ended because a watcher has gone."""
         self._alone_since_ns = -1
         self._idle_since_ns = -1
         self._steered_ns = self._stands_since_ns = -NS_PER_S
@@ -68,6 +66,7 @@ class Modes:
         if mode == "offboard" and not self._has_fresh_setpoint:
             raise SetpointError("offboard needs setpoints before it begins, and all the time after")
         if craft.status.armed:
+            craft.take_over()
             self._engage(mode)
         self._leave(mode)
         self.chosen, self._climb = mode, None
@@ -80,7 +79,7 @@ class Modes:
         if not craft.status.armed:
             why = "the estimate is not valid yet" if not craft.knows_where else "the battery is low"
             raise SetpointError(f"cannot arm: {why}")
-        self._was_armed = self._is_ours = True
+        self._was_armed = True
         self._idle_since_ns = craft.now_ns
         if self.chosen in ("takeoff", "mission", "offboard"):
             self._engage(self.chosen)
@@ -106,7 +105,7 @@ class Modes:
         """An offboard setpoint: obeyed in that mode, else kept for it."""
         craft = self._craft
         self._setpoint, self._setpoint_ns = setpoint, craft.now_ns
-        if self.chosen == "offboard" and craft.status.armed and not craft.overruled_by:
+        if self.chosen == "offboard" and craft.status.armed and craft.is_ours and not craft.overruled_by:
             craft.send(setpoint)
 
     def steer(self, setpoint: Velocity) -> None:
@@ -114,7 +113,7 @@ class Modes:
         craft = self._craft
         climb = float(setpoint.velocity[2])
         ready = craft.flies or (craft.status.armed and climb > 0.0)
-        if self.chosen != "position" or not ready or craft.overruled_by:
+        if self.chosen != "position" or not ready or not craft.is_ours or craft.overruled_by:
             return
         began = craft.now_ns - self._steered_ns > NS_PER_S
         self._steered_ns = craft.now_ns
@@ -134,7 +133,6 @@ class Modes:
         """Time has leapt: nothing of before holds but the mission and the fence."""
         self.chosen, self._failsafe, self.breach = "hold", "", ""
         self._setpoint = None
-        self._is_ours = False
         self._lost_ns = self._idle_since_ns = self._alone_since_ns = -1
         self.flight.jump_to(0)
 
@@ -154,6 +152,9 @@ class Modes:
         if self._failsafe:
             self._after_failsafe()
         self._watch_fence()
+        if not craft.is_ours:
+            self._give_way()
+            return
         if self.chosen == "takeoff" and status.mode == "hover":
             self.chosen = "hold"
         elif self.chosen == "mission":
@@ -163,6 +164,14 @@ class Modes:
         self._land_when_lost()
         self._watch_clients(has_client)
         self._watch_idling()
+
+    def _give_way(self) -> None:
+        """Somebody of another link commands; a client that wants the vehicle back chooses its mode anew."""
+        if self.chosen != "hold":
+            self._craft.say("relieved", f"another link has taken over from mode {self.chosen}: hold")
+            self._leave("hold")
+            self.chosen = "hold"
+        self._lost_ns = self._alone_since_ns = self._idle_since_ns = -1
 
     def _engage(self, mode: str) -> None:
         craft = self._craft
@@ -199,7 +208,7 @@ class Modes:
             self.chosen, self._lost_ns, self._failsafe = "hold", -1, ""
             self.flight.interrupt()
             self._craft.cruise()
-        self._was_armed = self._is_ours = False
+        self._was_armed = False
 
     def _after_failsafe(self) -> None:
         """The autopilot has its estimate again, and the client's wish counts again."""
@@ -239,7 +248,7 @@ class Modes:
     def _watch_clients(self, has_client: bool) -> None:
         """Nobody is there to end a hover; a mission or a return ends by itself."""
         craft = self._craft
-        if has_client or not self._is_ours or not craft.flies or self.shown not in ("hold", "position"):
+        if has_client or not craft.flies or self.shown not in ("hold", "position"):
             self._alone_since_ns = -1
         elif self._alone_since_ns < 0:
             self._alone_since_ns = craft.now_ns

@@ -48,8 +48,8 @@ class Px4Options:
     """Wall s to wait for an answer in mode bounded."""
     hang_s: float = 30.0
     """Wall s without an answer before PX4 is given up."""
-    wait_s: float = 60.0
-    """Wall s to wait for PX4 to connect."""
+    wait_s: float | None = 60.0
+    """Wall s to wait for PX4 to connect; None: time goes on until it does."""
     odometry: str | None = None
     """A stream of estimates to send as ODOMETRY."""
 
@@ -177,7 +177,7 @@ class Px4:
 
     def holds(self, t_ns: int) -> bool:
         if not self._ever:
-            return True
+            return self.options.wait_s is not None
         if self._awaited_us is None or t_ns <= self._simulation.clock.now_ns:
             return False
         waited = time.perf_counter() - self._sent
@@ -190,8 +190,9 @@ class Px4:
     def look_round(self) -> None:
         if (how := self._watch.look(was_heard=self._ever)) is not None:
             self._lose("ended", how)
-        if not self._ever and time.perf_counter() - self._began > self.options.wait_s:
-            raise LinkError(f"no PX4 came to {self._place} within {self.options.wait_s:g} s; start one, or wait longer")
+        wait_s = self.options.wait_s
+        if wait_s is not None and not self._ever and time.perf_counter() - self._began > wait_s:
+            raise LinkError(f"no PX4 came to {self._place} within {wait_s:g} s; start one, or wait longer")
         if self._awaited_us is not None and time.perf_counter() - self._sent > self.options.hang_s:
             self._lose("hung", f"no answer to HIL_SENSOR {self._awaited_us} us for {self.options.hang_s:g} s")
 

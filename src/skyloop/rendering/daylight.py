@@ -25,6 +25,7 @@ class Daylight:
     extinction: float
     wetness: float
     snow: float
+    leaves: float
     clouds: float
     haze: float
 
@@ -65,8 +66,9 @@ def daylight(sky: dict[str, Any]) -> Daylight:
         tuple(ambient),
         tuple(ground),
         float(sky["extinction"]),
-        min(1.0, sky["rain"] / 10.0),
+        min(1.0, max(sky["wetness"], sky["rain"] / 10.0)),
         min(1.0, sky["snow"] / 2.0),
+        sky["leaves"],
         float(sky["clouds"]),
         float(murk),
     )

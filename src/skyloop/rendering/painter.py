@@ -104,7 +104,7 @@ class Painter:
         shadow = None
         if quality.shadow_size and light.sun_direction[2] > LOWEST_SUN:
             shadow = self._shadows.maps(shot, light, quality)
-        falling = any(shot.sky[kind] for kind in KINDS)
+        falling = any(shot.sky[kind] for kind in (*KINDS, "wetness"))
         roofs = self._shadows.roofs(shot) if falling else None
         target = self._target(shot, quality, number)
         surfaces = self._surface_pass(shot.quality, quality, shadow is not None, falling)
@@ -146,6 +146,7 @@ class Painter:
         write(program, "image_from_relative", image_from_relative.T)
         light.write_to(program)
         write(program, "exposure", shot.exposure)
+        write(program, "eye", np.mod(shot.eye[:2], 1024.0))
         self._layers.use(0)
         self._palettes.use(1)
         program["layers"].value = 0

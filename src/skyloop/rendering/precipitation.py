@@ -1,4 +1,4 @@
-"""Rain, snow and dust in the air before the camera."""
+"""Rain, snow, dust and leaves in the air before the camera."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from skyloop.rendering.programs import build_program, write
 @dataclass(frozen=True, slots=True)
 class Kind:
     per_unit: float
-    """Drops in the cube per mm/h or mg/m³."""
+    """Drops in the cube per mm/h, per mg/m³, or of leaves at most."""
     fall: tuple[float, float, float]
     """m/s."""
     side: float
@@ -32,6 +32,7 @@ KINDS = {
     "rain": Kind(250.0, (0.6, 0.3, -8.0), 16.0, 0.02, 0.003, (1.05, 1.08, 1.1), 0.55),
     "snow": Kind(1500.0, (0.5, 0.2, -1.2), 12.0, 0.0, 0.022, (1.25, 1.27, 1.3), 0.9),
     "dust": Kind(12.0, (1.5, 0.4, -0.05), 12.0, 0.0, 0.006, (0.95, 0.80, 0.58), 0.5),
+    "leaves": Kind(900.0, (1.1, 0.5, -1.0), 16.0, 0.0, 0.06, (0.75, 0.28, 0.05), 0.95),
 }
 MOST = 20_000
 

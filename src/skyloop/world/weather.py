@@ -29,6 +29,10 @@ class WeatherConfig(BaseModel):
     """mm/h of water; it also lies on what faces up."""
     dust: Annotated[float, Field(ge=0.0, le=1000.0)] = 0.0
     """mg/m³ in the air."""
+    wetness: Annotated[float, Field(ge=0.0, le=1.0)] = 0.0
+    """Of the ground, 1 all of it; 10 mm/h of rain wet all of it anyhow."""
+    leaves: Annotated[float, Field(ge=0.0, le=1.0)] = 0.0
+    """Autumn leaves that fall and lie on what faces up, 1 the most; images alone show them."""
 
 
 def randomised(config: WeatherConfig, seed: int, topics: Collection[str]) -> WeatherConfig:

@@ -17,6 +17,7 @@ uniform vec3 ground_colour;
 uniform float extinction;
 uniform float wetness;
 uniform float snow;
+uniform float leaves;
 uniform float exposure;
 #ifdef SHADOWS
 uniform sampler2DShadow standing_shadows;
@@ -39,6 +40,17 @@ uint packed_normal(vec3 n) {
 #ifdef WEATHER
 uniform sampler2DShadow roofs;
 uniform mat4 roof_from_relative;
+uniform vec2 eye;  // m, world, less whole multiples of 1024
+
+// chance of a leaf, and its colour, at a place of the ground: one in each square of 0.12 m, round and somewhere in it
+vec2 leaf_at(vec2 place) {
+    vec2 cell = floor(place / 0.12);
+    uint x = uint(int(cell.x)) * 0x9e3779b9u ^ uint(int(cell.y)) * 0x85ebca6bu;
+    x ^= x >> 16; x *= 0x7feb352du; x ^= x >> 15; x *= 0x846ca68bu; x ^= x >> 16;
+    vec4 h = vec4(x & 255u, (x >> 8) & 255u, (x >> 16) & 255u, x >> 24) / 256.0;
+    float gap = length(place / 0.12 - cell - (0.3 + 0.4 * h.zw));
+    return vec2(gap < 0.38 ? h.x : 1.0, h.y);
+}
 #endif
 
 #if defined(SHADOWS) || defined(WEATHER)
@@ -86,6 +98,11 @@ void main() {
     // only what has nothing above it gets wet or white
     float open = lit_in(roofs, roof_from_relative, relative + vec3(0.0, 0.0, 0.3));
     float wet = open * wetness * clamp(n.z, 0.0, 1.0);
+    vec2 strewn = leaves > 0.0 ? leaf_at(relative.xy + eye) : vec2(1.0, 0.0);
+    // far away leaves are no more than a tint
+    float leaf = mix(step(strewn.x, 0.45 * leaves), 0.35 * leaves, smoothstep(8.0, 30.0, distance));
+    vec3 autumn = mix(vec3(0.32, 0.05, 0.01), vec3(0.55, 0.28, 0.03), strewn.y);
+    albedo = mix(albedo, autumn, 0.9 * open * leaf * smoothstep(0.45, 0.8, n.z));
     albedo = mix(albedo, vec3(0.85, 0.88, 0.92) * (0.75 + 0.25 * texel.a), open * snow * smoothstep(0.45, 0.8, n.z));
     albedo *= 1.0 - 0.45 * wet;
     shine += 0.35 * wet;
