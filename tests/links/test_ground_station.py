@@ -34,7 +34,7 @@ class Station:
         """Another one once the line has heard MAVLink 2."""
         return self.line.mav
 
-    def until(self, kind: str, test: Callable[[Any], bool] = lambda message: True) -> Any:
+    def until(self, kind: str | list[str], test: Callable[[Any], bool] = lambda message: True) -> Any:
         end = time.monotonic() + 25.0
         while time.monotonic() < end:
             message = self.line.recv_match(type=kind, blocking=True, timeout=1.0)
@@ -181,7 +181,7 @@ def test_take_off_as_scripts_write_it(station: Station, stage: Stage) -> None:
     station.until("HEARTBEAT", lambda m: not m.base_mode & 128)
 
 
-def test_a_joystick_lifts_it_off(station: Station, stage: Stage) -> None:
+def test_a_joystick_lifts_it_off_and_lands_it(station: Station, stage: Stage) -> None:
     assert station.command(mavlink.MAV_CMD_DO_SET_MODE, 1, 3) == ACCEPTED
     assert station.command(mavlink.MAV_CMD_COMPONENT_ARM_DISARM, 1) == ACCEPTED
     assert station.until("HEARTBEAT").custom_mode == 3 << 16
@@ -192,8 +192,19 @@ def test_a_joystick_lifts_it_off(station: Station, stage: Stage) -> None:
         if -station.until("LOCAL_POSITION_NED").z > 1.5:
             break
     assert stage.position[2] > 1.0
-    station.command(mavlink.MAV_CMD_NAV_LAND)
-    station.until("HEARTBEAT", lambda m: not m.base_mode & 128)
+    station.command(mavlink.MAV_CMD_DO_SET_MODE, 1, 4, 3)
+    station.until("LOCAL_POSITION_NED", lambda m: abs(m.vz) < 0.05)
+    assert station.command(mavlink.MAV_CMD_DO_SET_MODE, 1, 3) == ACCEPTED
+    station.mav.manual_control_send(1, 0, 0, 200, 0, 0)
+    assert station.until("HEARTBEAT").custom_mode == 3 << 16  # it does not land at the first touch of the stick
+    # and down again, until it stands: it disarms by itself
+    for _ in range(2000):
+        station.mav.manual_control_send(1, 0, 0, 200, 0, 0)
+        message = station.until(["LOCAL_POSITION_NED", "HEARTBEAT"])
+        if message.get_type() == "HEARTBEAT" and not message.base_mode & 128:
+            break
+    assert not station.until("HEARTBEAT").base_mode & 128
+    assert stage.position[2] < 0.4
 
 
 def test_a_companion_is_a_component_of_the_vehicles_own_system(stage: Stage) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pymavlink.dialects.v20 import common as mavlink
 
 import skyloop
 from skyloop.frames import GeoPoint, quat_from_euler
@@ -16,7 +17,15 @@ from skyloop.links import mavlink_telemetry as telemetry
 from skyloop.links.mavlink_craft import Craft
 from skyloop.links.mavlink_vehicle import MavlinkVehicle
 from skyloop.links.mavlink_wire import Geography
-from skyloop.messages import BarometerSample, GnssFix, ImuSample, MagnetometerSample, Position, VehicleState
+from skyloop.messages import (
+    BarometerSample,
+    BatteryState,
+    GnssFix,
+    ImuSample,
+    MagnetometerSample,
+    Position,
+    VehicleState,
+)
 from skyloop.streams import Mount
 
 HOME = GeoPoint(47.0, -122.0, 100.0)
@@ -50,6 +59,10 @@ class Placed(Craft):
     @property
     def state(self) -> Any:
         return STATE
+
+    @property
+    def battery(self) -> BatteryState:
+        return BatteryState(0, 67.2, 400.0, 0.995, 12_345.0)
 
 
 @pytest.fixture(scope="module")
@@ -135,3 +148,12 @@ def test_setpoints_shown(of: telemetry.Telemetry, monkeypatch: pytest.MonkeyPatc
     assert (message.x, message.y, message.z) == pytest.approx((3.0, 1.0, -4.0))
     assert (message.vx, message.vy, message.vz) == pytest.approx((0.2, 0.1, -0.3))
     assert math.degrees(message.yaw) == pytest.approx(60.0)
+
+
+def test_a_battery_of_more_volts_than_a_message_can_hold(of: telemetry.Telemetry) -> None:
+    packer = mavlink.MAVLink(None)
+    for message in (telemetry.sys_status(of), telemetry.battery_status(of)):
+        read = packer.parse_buffer(message.pack(packer))[0]
+        assert (read.battery_remaining, read.current_battery) == (100, 32767)
+    assert (telemetry.sys_status(of).voltage_battery, telemetry.battery_status(of).voltages[0]) == (65534, 65534)
+    assert telemetry.battery_status(of).energy_consumed == 123

@@ -14,6 +14,8 @@ from skyloop.streams import NS_PER_S
 
 FENCE_MODES = {2: "hold", 3: "rtl", 5: "land"}
 """By GF_ACTION."""
+STANDS = 0.1
+"""m/s: one that sinks slower than this although it is told to, for a second, stands on the ground."""
 LINK_LOSS_MODES = {2: "rtl", 3: "land"}
 """By NAV_DLL_ACT."""
 
@@ -36,6 +38,8 @@ class Modes:
         self._was_armed = False
         self._alone_since_ns = -1
         self._idle_since_ns = -1
+        self._steered_ns = self._stands_since_ns = -NS_PER_S
+        """When sticks last spoke, and since when they have asked in vain for it to sink."""
         self._failsafe = ""
         self._climb: float | None = None
         """m to take off to once it is armed, where a client has said so before."""
@@ -105,10 +109,19 @@ class Modes:
             craft.send(setpoint)
 
     def steer(self, setpoint: Velocity) -> None:
-        """By stick: in mode position only; on the ground only upwards."""
+        """By stick: in mode position only; on the ground only upwards, and down there it lands."""
         craft = self._craft
-        ready = craft.flies or (craft.status.armed and setpoint.velocity[2] > 0.0)
-        if self.chosen == "position" and ready and craft.is_ours and not craft.overruled_by:
+        climb = float(setpoint.velocity[2])
+        ready = craft.flies or (craft.status.armed and climb > 0.0)
+        if self.chosen != "position" or not ready or not craft.is_ours or craft.overruled_by:
+            return
+        began = craft.now_ns - self._steered_ns > NS_PER_S
+        self._steered_ns = craft.now_ns
+        if began or climb > -STANDS or float(craft.state.velocity_world[2]) < -STANDS:
+            self._stands_since_ns = craft.now_ns
+        if craft.now_ns - self._stands_since_ns > NS_PER_S:
+            self.choose("land")
+        else:
             craft.send(setpoint)
 
     def load_mission(self, items: list[Item]) -> None:

@@ -111,7 +111,7 @@ def sys_status(of: Telemetry) -> Any:
         health &= ~mavlink.MAV_SYS_STATUS_GEOFENCE
     volt, ampere, percent = _battery(of)
     return mavlink.MAVLink_sys_status_message(
-        present, present, health, 0, UNKNOWN_16 if volt is None else round(1000 * volt),
+        present, present, health, 0, _unsigned(math.nan if volt is None else 1000 * volt),
         -1 if ampere is None else _clamp(round(100 * ampere), 32767), percent, 0, 0, 0, 0, 0, 0,
     )  # fmt: skip
 
@@ -191,7 +191,7 @@ def gps_raw_int(of: Telemetry) -> Any:
 def battery_status(of: Telemetry) -> Any:
     volt, ampere, percent = _battery(of)
     battery = of.craft.battery
-    volts = [UNKNOWN_16 if volt is None else round(1000 * volt), *[UNKNOWN_16] * 9]
+    volts = [_unsigned(math.nan if volt is None else 1000 * volt), *[UNKNOWN_16] * 9]
     return mavlink.MAVLink_battery_status_message(
         0, mavlink.MAV_BATTERY_FUNCTION_ALL, mavlink.MAV_BATTERY_TYPE_LIPO, 32767, volts,
         -1 if ampere is None else _clamp(round(100 * ampere), 32767), -1, round(battery.energy_used / 100), percent,
