@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from skyloop.frames import GeoPoint
 from skyloop.links.pace import Pace
 from skyloop.links.switchboard import Switchboard
-from skyloop.running import Progress, run_scenario
+from skyloop.running import Progress, Watch, run_scenario
 from skyloop.scenario import Scenario
+
+if TYPE_CHECKING:
+    from skyloop.links.mavlink_link import MavlinkLink
 
 
 def home_of(scenario: Scenario) -> GeoPoint:
@@ -25,6 +28,22 @@ def without_pilots(scenario: Scenario, duration: float | None = None) -> Scenari
     return scenario.model_copy(update={"vehicles": vehicles, "duration": lasting})
 
 
+def mavlink_link(scenario: Scenario, switchboard: Switchboard, options: Mapping[str, Any]) -> MavlinkLink:
+    """For all vehicles of a scenario; its ports are open."""
+    from skyloop.links.mavlink_link import MavlinkLink, MavlinkOptions
+
+    return MavlinkLink(switchboard.inbox, len(scenario.vehicles), home_of(scenario), MavlinkOptions(**options))
+
+
+def where_to_connect(link: MavlinkLink) -> list[str]:
+    """A line for each vehicle."""
+    return [
+        f"MAVLink system {number + 1}: UDP to {told[0]} (ground station) and {told[1]} (MAVSDK), "
+        f"TCP server on {link.options.host}:{ports['tcp']}; Ctrl-C ends"
+        for number, (ports, told) in enumerate(zip(link.ports, link.told, strict=True))
+    ]
+
+
 def run_mavlink(
     scenario: Scenario,
     folder: Path,
@@ -34,20 +53,18 @@ def run_mavlink(
     duration: float | None = None,
     progress: Progress = lambda t: None,
     opened: Callable[[Any], None] = lambda link: None,
+    watch: Watch = lambda simulation: None,
 ) -> dict[str, Any]:
     """Open the ports and fly until the time is over, everybody has landed or Ctrl-C.
 
     `options` are those of `MavlinkOptions`; `opened` gets the link.
     """
-    from skyloop.links.mavlink_link import MavlinkLink, MavlinkOptions
-
     scenario = without_pilots(scenario, duration)
     switchboard = Switchboard(Pace(pace))
-    link = MavlinkLink(switchboard.inbox, len(scenario.vehicles), home_of(scenario), MavlinkOptions(**(options or {})))
-    switchboard.links["mavlink"] = link
+    link = switchboard.links["mavlink"] = mavlink_link(scenario, switchboard, options or {})
     try:
         opened(link)
-        return run_scenario(scenario, folder, progress, switchboard)
+        return run_scenario(scenario, folder, progress, switchboard, watch)
     finally:
         link.door.close()
 
@@ -60,6 +77,7 @@ def run_by_hand(
     pace: float = 1.0,
     duration: float | None = None,
     show: Callable[[str], None] = print,
+    watch: Watch = lambda simulation: None,
 ) -> dict[str, Any]:
     """Fly the first vehicle with the keys of this terminal, or with a gamepad; `show` gets what happens to it."""
     from skyloop.links.by_hand import ByHand, reading_gamepad, reading_keys
@@ -68,4 +86,4 @@ def run_by_hand(
     switchboard = Switchboard(Pace(pace))
     link = switchboard.links["by_hand"] = ByHand(switchboard.inbox, show)
     with reading_gamepad(link) if device == "gamepad" else reading_keys(link):
-        return run_scenario(scenario, folder, links=switchboard)
+        return run_scenario(scenario, folder, links=switchboard, watch=watch)

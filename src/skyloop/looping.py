@@ -15,7 +15,7 @@ from skyloop.links.roster import LinkOptions
 from skyloop.links.switchboard import Switchboard
 from skyloop.links.targets import PowerModel, Target
 from skyloop.links.timeline import plot_timeline
-from skyloop.running import Progress, run_scenario
+from skyloop.running import Progress, Watch, run_scenario
 from skyloop.scenario import Scenario
 from skyloop.world.semantics import CLASSES
 
@@ -47,6 +47,7 @@ def run_loop(
     *,
     progress: Progress = lambda t: None,
     opened: Callable[[str], None] = lambda address: None,
+    watch: Watch = lambda simulation: None,
 ) -> dict[str, Any]:
     """Open a door, have the target start the SUT, fly; returns the summary that is also in `summary.json`.
 
@@ -66,7 +67,7 @@ def run_loop(
     try:
         link = switchboard.links["loop"] = Coordinator(door, told, target)
         opened(f"{options.host}:{door.ports[0]}")
-        summary = run_scenario(scenario, folder, progress, switchboard)
+        summary = run_scenario(scenario, folder, progress, switchboard, watch)
     finally:
         door.close()
         if target is not None:

@@ -25,7 +25,7 @@ from skyloop.links.rc_pilot import Leg, RcPilot
 from skyloop.links.serial_line import BAUD, SerialLine
 from skyloop.links.sockets import Datagrams, OnePeer
 from skyloop.links.switchboard import Link, Switchboard
-from skyloop.running import Progress, run_scenario
+from skyloop.running import Progress, Watch, run_scenario
 from skyloop.scenario import Scenario, Vehicle, make_scenario
 from skyloop.streams import Rate
 
@@ -68,6 +68,7 @@ def run_with_autopilot(
     *,
     progress: Progress = lambda t: None,
     opened: Callable[[str], None] = lambda address: None,
+    watch: Watch = lambda simulation: None,
 ) -> dict[str, Any]:
     """Start one autopilot per vehicle, fly, end them; returns the summary that is also in `summary.json`.
 
@@ -82,10 +83,10 @@ def run_with_autopilot(
     try:
         for number, vehicle in enumerate(scenario.vehicles):
             name = spec.kind if number == 0 else f"{spec.kind}-{number}"
-            link, address = _link(scenario, vehicle, number, spec, options, switchboard)
+            link, address = autopilot_link(scenario, vehicle, number, spec, options, switchboard)
             switchboard.links[name] = link
             opened(address)
-        return run_scenario(scenario, folder, progress, switchboard)
+        return run_scenario(scenario, folder, progress, switchboard, watch)
     finally:
         for link in switchboard.links.values():
             link.line.close()  # type: ignore[attr-defined]
@@ -96,26 +97,25 @@ def run_with_autopilot(
 
 def prepared(scenario: Scenario, kind: str) -> Scenario:
     """The scenario without pilots and failsafes of ours, with the sensors the autopilot needs at the rate it needs."""
-    vehicles = []
-    for vehicle in scenario.vehicles:
-        sensors = dict(vehicle.sensors)
-        if kind in RATES_HZ:
-            kinds = {config.kind for config in sensors.values()}
-            wanted = MISSING if kind.startswith("px4") else {"imu": MISSING["imu"]}
-            data = {
-                name: {**config, "rate_hz": config.get("rate_hz", RATES_HZ[kind])} for name, config in wanted.items()
-            }
-            added = make_scenario({"vehicles": [{"sensors": data}]}).vehicles[0].sensors
-            sensors |= {name: config for name, config in added.items() if config.kind not in kinds}
-            for name, config in sensors.items():
-                if config.kind == "imu" and (Rate.from_hz(config.rate_hz).hz / RATES_HZ[kind]) % 1.0:
-                    sensors[name] = config.model_copy(update={"rate_hz": RATES_HZ[kind]})
-        failsafes = vehicle.failsafes.model_copy(update={"battery_action": "none", "estimate_timeout": FOREVER_S})
-        vehicles.append(vehicle.model_copy(update={"pilot": None, "sensors": sensors, "failsafes": failsafes}))
-    return scenario.model_copy(update={"vehicles": vehicles})
+    return scenario.model_copy(update={"vehicles": [prepared_vehicle(vehicle, kind) for vehicle in scenario.vehicles]})
 
 
-def _link(
+def prepared_vehicle(vehicle: Vehicle, kind: str) -> Vehicle:
+    sensors = dict(vehicle.sensors)
+    if kind in RATES_HZ:
+        kinds = {config.kind for config in sensors.values()}
+        wanted = MISSING if kind.startswith("px4") else {"imu": MISSING["imu"]}
+        data = {name: {**config, "rate_hz": config.get("rate_hz", RATES_HZ[kind])} for name, config in wanted.items()}
+        added = make_scenario({"vehicles": [{"sensors": data}]}).vehicles[0].sensors
+        sensors |= {name: config for name, config in added.items() if config.kind not in kinds}
+        for name, config in sensors.items():
+            if config.kind == "imu" and (Rate.from_hz(config.rate_hz).hz / RATES_HZ[kind]) % 1.0:
+                sensors[name] = config.model_copy(update={"rate_hz": RATES_HZ[kind]})
+    failsafes = vehicle.failsafes.model_copy(update={"battery_action": "none", "estimate_timeout": FOREVER_S})
+    return vehicle.model_copy(update={"pilot": None, "sensors": sensors, "failsafes": failsafes})
+
+
+def autopilot_link(
     scenario: Scenario,
     vehicle: Vehicle,
     number: int,

@@ -26,15 +26,23 @@ from skyloop.streams import NS_PER_S
 Progress = Callable[[float], None]
 """Called now and then with the simulated seconds so far."""
 
+Watch = Callable[[Simulation], None]
+"""Called with the simulation once it is built, to look on; whoever looks on changes nothing."""
+
 SETTLE_S = 1.0
 """Simulated seconds flown on after the last pilot is done."""
 
 
 def run_scenario(
-    scenario: Scenario, folder: Path, progress: Progress = lambda t: None, links: Switchboard | None = None
+    scenario: Scenario,
+    folder: Path,
+    progress: Progress = lambda t: None,
+    links: Switchboard | None = None,
+    watch: Watch = lambda simulation: None,
 ) -> dict[str, Any]:
     """Fly, record, summarise; returns the summary that is also in `summary.json`."""
     with build(scenario, gates=() if links is None else (links,)) as simulation:
+        watch(simulation)
         record = RunFolder(folder, scenario.model_dump(mode="json"), versions())
         try:
             if links is not None:

@@ -1,21 +1,30 @@
-"""A world that AirSim's clients connect to. What `skyloop serve` does."""
+"""A world that AirSim's clients connect to, beside whoever else flies there. What `skyloop serve` does."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from skyloop.assembly import build
-from skyloop.errors import Interrupted
+from skyloop.errors import Interrupted, LinkError
+from skyloop.flying import mavlink_link, where_to_connect
 from skyloop.links.airsim_door import RpcDoor
-from skyloop.links.airsim_options import AirSimOptions
+from skyloop.links.airsim_options import AirSimOptions, ForeignAutopilot
 from skyloop.links.airsim_server import AirSimServer, ServerEnds
+from skyloop.links.ardupilot import ArdupilotOptions
+from skyloop.links.launching import AutopilotSpec
 from skyloop.links.pace import Pace
+from skyloop.links.px4 import Px4Options
 from skyloop.links.switchboard import Link, Switchboard
+from skyloop.messages import Message
+from skyloop.piloting import AutopilotOptions, autopilot_link, prepared_vehicle
+from skyloop.running import Watch
 from skyloop.scenario import Scenario
 from skyloop.streams import NS_PER_S
 
 PORT = 41451
+Say = Callable[[str], None]
 
 
 def serve(
@@ -27,25 +36,35 @@ def serve(
     clock_speed: float | None = 1.0,
     lasts_s: float | None = None,
     paused: bool = False,
+    mavlink: Mapping[str, Any] | None = None,
     opened: Callable[[str], None] = lambda address: None,
-    say: Callable[[str], None] = lambda line: None,
+    say: Say = lambda line: None,
     ends: Callable[[], bool] = lambda: False,
     others: Callable[[Switchboard], Mapping[str, Link]] = lambda switchboard: {},
+    watch: Watch = lambda simulation: None,
 ) -> dict[str, Any]:
     """Until Ctrl-C, until `ends` says so, or for so many simulated seconds; returns what happened.
 
     paused: time stands still until a client lets it go on, so that a script that steps time gives the same every time.
     clock_speed: simulated seconds per second of wall time; None: as fast as it goes. `opened` is called with the
-    address clients connect to, once they are answered. `others` gives links of other protocols to stand beside this.
+    address clients connect to, once they are answered. mavlink: the options of `MavlinkOptions`; MAVLink clients may
+    then fly the same vehicles. `others` gives links of further protocols to stand beside these.
     """
     switchboard = Switchboard(Pace(clock_speed))
     # first of all, so that a port in use is told before a world is built
     door = RpcDoor(switchboard.inbox, host, (port,))
     try:
         server = switchboard.links["airsim"] = AirSimServer(door, options, say, ends)
+        scenario = _open_autopilots(scenario, options, switchboard, say)
+        if mavlink is not None:
+            _open_mavlink(scenario, options, switchboard, mavlink, say)
         switchboard.links.update(others(switchboard))
         with build(scenario, gates=(switchboard,)) as simulation:
+            watch(simulation)
             switchboard.attach(simulation)
+            for stream in simulation.bus.infos:
+                if stream.startswith("link/"):
+                    simulation.bus.on(stream, lambda message: say(_news(message)))
             simulation.stage.scene.expect_views()
             # sensors have something to tell, and a GPS sample takes 0.2 s to arrive
             simulation.advance_to(NS_PER_S // 2)
@@ -61,3 +80,48 @@ def serve(
     finally:
         switchboard.finish("the server ends")
         door.close()
+
+
+def _open_autopilots(scenario: Scenario, options: AirSimOptions, switchboard: Switchboard, say: Say) -> Scenario:
+    """A link for each vehicle that a PX4 or ArduPilot is to fly; the scenario with the sensors they need."""
+    foreign = {own.vehicle: own.autopilot for own in options.vehicles.values() if own.autopilot is not None}
+    vehicles = []
+    for vehicle in scenario.vehicles:
+        pilot = foreign.get(vehicle.name)
+        if pilot is not None:
+            vehicle = prepared_vehicle(vehicle, pilot.kind)
+            spec = AutopilotSpec(pilot.kind, Path(pilot.device) if pilot.device else None)
+            link, address = autopilot_link(scenario, vehicle, 0, spec, _told(pilot), switchboard)
+            switchboard.links[f"{pilot.kind} {vehicle.name}"] = link
+            say(f"'{vehicle.name}' waits on the ground for {pilot.name} at {address}")
+        vehicles.append(vehicle)
+    return scenario.model_copy(update={"vehicles": vehicles})
+
+
+def _told(pilot: ForeignAutopilot) -> AutopilotOptions:
+    """AirSim's clients need not wait for it."""
+    return AutopilotOptions(
+        host=pilot.host,
+        port=pilot.port,
+        baud=pilot.baud,
+        px4=Px4Options(lockstep="strict" if pilot.lockstep else "none", wait_s=None),
+        ardupilot=ArdupilotOptions(no_lockstep=not pilot.lockstep, wait_s=None),
+    )
+
+
+def _open_mavlink(
+    scenario: Scenario, options: AirSimOptions, switchboard: Switchboard, mavlink: Mapping[str, Any], say: Say
+) -> None:
+    for name, vehicle in options.vehicles.items():
+        if vehicle.autopilot is not None:
+            raise LinkError(f"--mavlink: '{name}' is flown by {vehicle.autopilot.name}, which has MAVLink of its own")
+        if not vehicle.flies:
+            raise LinkError(f"--mavlink: '{name}' is of ComputerVision and does not fly")
+    link = switchboard.links["mavlink"] = mavlink_link(scenario, switchboard, mavlink)
+    for line in where_to_connect(link):
+        say(line)
+
+
+def _news(message: Message) -> str:
+    event = message.data
+    return f"{message.stream.removeprefix('link/')} {event.kind}: {event.text}"

@@ -171,7 +171,6 @@ def test_the_page_lists_every_key_that_changes_nothing() -> None:
         ({"Vehicles": {"D": {"VehicelType": "SimpleFlight"}}}, "did you mean 'VehicleType'"),
         ({"CameraDefaults": {"CaptureSettings": [{"Widht": 3}]}}, "did you mean 'Width'"),
         ({"Vehicles": {"D": {"Sensors": {"l": {"SensorType": 6, "Rnage": 3}}}}}, "did you mean 'Range'"),
-        ({"Vehicles": {"D": {"VehicleType": "PX4Multirotor"}}}, "the built-in SimpleFlight cascade flies it"),
     ],
 )
 def test_unknown_keys_are_told_with_the_nearest(settings: dict[str, Any], told: str) -> None:

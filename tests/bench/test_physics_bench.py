@@ -39,7 +39,6 @@ def stand_in_for_start(monkeypatch: pytest.MonkeyPatch, code: str) -> None:
 
 
 def test_every_figure_is_there_positive_and_plain(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("rotorpy")
     stand_in_for_start(monkeypatch, "pass")
     figures = physics.measure(TINY)
     by_key = {figure.key: figure for figure in figures}

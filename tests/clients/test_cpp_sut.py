@@ -16,6 +16,7 @@ from small_server import SmallServer
 from skyloop.links.targets import LocalProcess
 from skyloop.looping import LoopOptions, run_loop
 from skyloop.scenario import load_scenario
+from skyloop.tasks import anchor
 
 
 @pytest.fixture(scope="session")
@@ -48,11 +49,10 @@ def test_relative_position(sut: Path, place: tuple[float, float]) -> None:
 
 @pytest.mark.parametrize("place", [(4.0, 0.0), (4.0, 2.9), (7.5, -3.0), (12.0, 1.0), (1.2, 0.2), (30.0, 0.0)])
 def test_it_sees_what_the_python_task_sees(sut: Path, place: tuple[float, float]) -> None:
-    seen = pytest.importorskip("skyloop.tasks.anchor")
     flight = SmallFlight(place, math.pi / 2)
     picture = flight.picture(np.zeros(2), 0.0)
-    lens = seen.Intrinsics(FX, FX, (WIDTH - 1) / 2, (HEIGHT - 1) / 2)
-    roi = seen.AnchorTracker(seen.Anchor()).find(picture)
+    lens = anchor.Intrinsics(FX, FX, (WIDTH - 1) / 2, (HEIGHT - 1) / 2)
+    roi = anchor.AnchorTracker(anchor.Anchor()).find(picture)
     words = ["relative-position", "--most-images", "3"]
     if roi is None:  # too small to be believed
         with pytest.raises(AssertionError, match="no anchor in"):

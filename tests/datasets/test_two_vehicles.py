@@ -255,7 +255,8 @@ def test_samples_are_measured_against_their_own_vehicle(pair: Path) -> None:
 
 
 def test_the_viewer_has_both_and_the_observer(pair: Path, tmp_path: Path) -> None:
-    chunk = pytest.importorskip("rerun.chunk")
+    from rerun import chunk
+
     view(pair, tmp_path / "pair.rrd")
     rows: Counter[str] = Counter()
     for each in chunk.RrdReader(tmp_path / "pair.rrd").stream().to_chunks():

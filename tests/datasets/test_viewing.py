@@ -21,7 +21,8 @@ def test_without_the_sdk_it_says_how_to_get_it(made: Recording, monkeypatch: pyt
 
 
 def test_every_message_is_in_the_file_on_one_timeline(made: Recording, tmp_path: Path) -> None:
-    chunk = pytest.importorskip("rerun.chunk")
+    from rerun import chunk
+
     path = tmp_path / "new" / "out.rrd"
     assert view(made.folder, path) == 10 + 10 + 200 + 50
     rows: Counter[str] = Counter()

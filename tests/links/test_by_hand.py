@@ -6,6 +6,7 @@ import os
 import pty
 import struct
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import pytest
 
 import skyloop
 from skyloop.errors import LinkError, SetupError
+from skyloop.frames import yaw_from_quat
 from skyloop.links.by_hand import CLIMB, SPEED, TURN, ByHand, Pad, reading_gamepad, reading_keys, stick
 from skyloop.links.pace import Pace
 from skyloop.links.switchboard import Switchboard
@@ -116,7 +118,33 @@ def test_keys_come_from_the_terminal(
     outside, inside = pty.openpty()
     with os.fdopen(inside, "r") as terminal:
         monkeypatch.setattr(sys, "stdin", terminal)
+        read: list[str] = []
+        put = link.put
+        monkeypatch.setattr(link, "put", lambda kind, key: (put(kind, key), read.append(key)))
         with reading_keys(link):
+
+            def press(keys: bytes, seconds: float) -> None:
+                """As a terminal repeats them; simulated time waits until they were read."""
+                for _ in range(round(seconds / 0.1)):
+                    before = len(read)
+                    os.write(outside, keys)
+                    while len(read) == before:
+                        time.sleep(0.001)
+                    simulation.run_for(0.1)
+
+            press(b"1", 0.1)
+            simulation.run_for(5.0)
+            start, heading = simulation.truth().position, simulation.truth().quat_wxyz
+            press(b"\x1b[A\x1b[D\x1bOB ", 1.0)  # arrows, and space, which hovers
+            np.testing.assert_allclose(simulation.truth().quat_wxyz, heading, atol=1e-3)
+            press(b"y", 3.0)
+            simulation.run_for(3.0)
+            # it looks north
+            assert (simulation.truth().position - start)[1] == pytest.approx(3.6, abs=0.8)
+            press(b"aw", 1.0)
+            simulation.run_for(2.0)
+            assert yaw_from_quat(simulation.truth().quat_wxyz) == pytest.approx(np.pi / 2 + 1.6 * TURN, abs=0.12)
+            assert (simulation.truth().position - start)[2] == pytest.approx(1.6 * CLIMB, abs=0.25)
             os.write(outside, b"q")
             for _ in range(200):
                 simulation.run_for(0.1)

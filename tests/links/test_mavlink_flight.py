@@ -127,6 +127,23 @@ def test_a_mission_without_a_take_off_takes_off() -> None:
         flown.until(lambda: math.dist(flown.vehicle.craft.state.position, (5.0, 5.0, 6.0 + 0.2)) < 0.5)
 
 
+def test_it_flies_along_its_legs() -> None:
+    with flight() as flown:
+        craft = flown.vehicle.craft
+        flown.upload(
+            (TAKEOFF, (0, 0, 4.0), ()), (WAYPOINT, (20.0, 0, 4.0), (0, 3.0)), (WAYPOINT, (20.0, 40.0, 4.0), (5.0, 1.0))
+        )
+        flown.command(ARM, 1)
+        flown.command(START)
+        flown.until(lambda: 1 in flown.desk.reached)
+        # taken as reached 3 m before the corner: straight to the next from there it would be 1.5 m off half-way
+        assert craft.state.position[0] == pytest.approx(17.0, abs=0.3)
+        flown.until(lambda: craft.state.position[1] > 20.0)
+        assert craft.state.position[0] == pytest.approx(20.0, abs=0.5)
+        flown.until(lambda: flown.vehicle.modes.flight.complete)
+        assert sum("at the goal" in text for text in flown.desk.texts) <= 2
+
+
 def test_pause_go_on_and_speed() -> None:
     with flight() as flown:
         far = (60.0, 0.0, 3.0)

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from mavlink_stage import staged
 
-pytest.importorskip("mavsdk")
 FOLDER = Path(__file__).parent
 
 

@@ -233,6 +233,36 @@ def test_a_late_answer_does_not_release_the_next_step() -> None:
         assert max(ahead[50:]) <= 4000
 
 
+def test_a_px4_that_counts_from_its_first_sensor_message_is_not_taken_for_late() -> None:
+    with Bench(scenario(), Px4Options(hang_s=3.0)) as bench:
+        ahead: list[int] = []
+
+        def from_zero(peer: Peer, message: Any) -> None:
+            if message.get_type() == "HIL_SENSOR":
+                time.sleep(0.001)
+                ahead.append(bench.sim.clock.now_ns // 1000 - message.time_usec)
+                peer.actuate(message.time_usec - peer.sensors()[0].time_usec)
+
+        bench.peer(from_zero)
+        bench.sim.run_until(0.4)
+        assert "hung" not in bench.events()
+        assert set(ahead[50:]) == {0}
+
+
+def test_one_that_missed_an_answer_comes_back() -> None:
+    with Bench(scenario(), Px4Options(hang_s=0.3)) as bench:
+
+        def misses_one(peer: Peer, message: Any) -> None:
+            if message.get_type() == "HIL_SENSOR" and message.time_usec != 100_000:
+                peer.actuate(message.time_usec)
+
+        bench.peer(misses_one)
+        bench.sim.run_until(0.3)
+        assert [kind for kind in bench.events() if kind in ("hung", "connected", "lockstep")] == [
+            "connected", "lockstep", "hung", "connected", "lockstep",
+        ]  # fmt: skip
+
+
 def test_truth_comes_when_it_was_asked_for() -> None:
     with Bench(scenario(position=[3.0, 7.0, 5.0], yaw_deg=30.0)) as bench:
         peer = bench.peer(echo)

@@ -59,7 +59,7 @@ def test_claims_are_held_or_not() -> None:
 
 def test_a_table_has_mean_and_spread_beside_the_published() -> None:
     results = cells(
-        "Table III", {"host": [{"oscillations": 0.0, "time (s)": 2.0}, {"oscillations": 1.0, "time (s)": 3.0}]}
+        EXPERIMENTS[1], {"host": [{"oscillations": 0.0, "time (s)": 2.0}, {"oscillations": 1.0, "time (s)": 3.0}]}
     )
     by_cell = {result.cell: result for result in results}
     time = by_cell["host: time (s)"]

@@ -10,7 +10,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from skyloop.cli.parts import Json, Seed, Sets, absolute, err, load, next_folder, out, print_summary, progress_bar
+from skyloop.cli.parts import (
+    Foxglove,
+    Json,
+    Seed,
+    Sets,
+    absolute,
+    err,
+    load,
+    looking_on,
+    next_folder,
+    out,
+    print_summary,
+    progress_bar,
+)
 from skyloop.errors import LinkError
 
 if TYPE_CHECKING:
@@ -63,6 +76,7 @@ def loop(
     set_: Sets = None,
     seed: Seed = None,
     out_: Out = None,
+    foxglove: Foxglove = None,
     json_: Json = False,
 ) -> None:
     """Fly a scenario with the software under test outside: in another process, or on another machine.
@@ -84,8 +98,9 @@ def loop(
     )  # fmt: skip
     runs_on = _target(target, sut, pilot, task, speed)
     folder = out_ or next_folder(loaded.name)
-    with progress_bar(f"flying {loaded.name}", loaded.duration, quiet=json_) as progress:
-        summary = run_loop(loaded, folder, options, runs_on, progress=progress, opened=_say_where(runs_on is None))
+    bar, opened = progress_bar(f"flying {loaded.name}", loaded.duration, quiet=json_), _say_where(runs_on is None)
+    with looking_on(foxglove) as watch, bar as progress:
+        summary = run_loop(loaded, folder, options, runs_on, progress=progress, opened=opened, watch=watch)
     if json_:
         print(json.dumps({**summary, "folder": str(folder)}, indent=2))
         return

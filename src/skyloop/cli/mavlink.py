@@ -8,28 +8,48 @@ from typing import Annotated, Any
 
 import typer
 
-from skyloop.cli.parts import Json, Seed, Sets, err, load, next_folder, out, print_summary, progress_bar
+from skyloop.cli.parts import (
+    Foxglove,
+    Json,
+    Seed,
+    Sets,
+    err,
+    load,
+    looking_on,
+    next_folder,
+    out,
+    print_summary,
+    progress_bar,
+)
 from skyloop.errors import Interrupted, LinkError
 
 app = typer.Typer()
+
+PortOffset = Annotated[int, typer.Option(help="Added to every MAVLink port, for several simulators on one machine.")]
+Remote = Annotated[str, typer.Option(metavar="HOST", help="Where the ground station and the companion are.")]
+
+
+def checked_offset(port_offset: int) -> int:
+    if not -5000 <= port_offset <= 40000:
+        raise LinkError(f"--port-offset {port_offset}: give -5000 to 40000")
+    return port_offset
 
 
 @app.command()
 def mavlink(
     scenario: str,
-    port_offset: Annotated[int, typer.Option(help="Added to every port, for several simulators on one machine.")] = 0,
+    port_offset: PortOffset = 0,
     listen: Annotated[
         str, typer.Option(metavar="HOST", help="Address of the ports; 0.0.0.0 lets other machines in.")
     ] = "127.0.0.1",
-    remote: Annotated[
-        str, typer.Option(metavar="HOST", help="Where the ground station and the companion are.")
-    ] = "127.0.0.1",
+    remote: Remote = "127.0.0.1",
     pace: Annotated[float, typer.Option(help="Simulated seconds per second; clients may not keep up beyond 1.")] = 1.0,
     duration: Annotated[float, typer.Option(help="Simulated seconds at most; Ctrl-C ends it before.")] = 3600.0,
     until_landed: Annotated[bool, typer.Option("--until-landed", help="End when all have landed.")] = False,
     set_: Sets = None,
     seed: Seed = None,
     out_: Annotated[Path | None, typer.Option("--out", help="Run folder; must be new or empty.")] = None,
+    foxglove: Foxglove = None,
     json_: Json = False,
 ) -> None:
     """Fly a scenario from QGroundControl, MAVSDK or pymavlink: every vehicle looks like a PX4.
@@ -40,15 +60,16 @@ def mavlink(
     """
     from skyloop.flying import run_mavlink
 
-    if not -5000 <= port_offset <= 40000:
-        raise LinkError(f"--port-offset {port_offset}: give -5000 to 40000")
+    options = {
+        "host": listen, "remote": remote, "port_offset": checked_offset(port_offset), "until_landed": until_landed
+    }  # fmt: skip
     loaded = load(scenario, set_, seed)
     folder = out_ or next_folder(loaded.name)
-    options = {"host": listen, "remote": remote, "port_offset": port_offset, "until_landed": until_landed}
+    bar = progress_bar(f"flying {loaded.name}", duration, quiet=json_)
     try:
-        with progress_bar(f"flying {loaded.name}", duration, quiet=json_) as progress:
+        with looking_on(foxglove) as watch, bar as progress:
             summary = run_mavlink(
-                loaded, folder, options, pace=pace, duration=duration, progress=progress, opened=_say_where
+                loaded, folder, options, pace=pace, duration=duration, progress=progress, opened=_say_where, watch=watch
             )
     except Interrupted:
         err.print(f"skyloop: ended by Ctrl-C; run folder: {folder}", highlight=False)
@@ -62,13 +83,10 @@ def mavlink(
 
 
 def _say_where(link: Any) -> None:
-    for number, ports in enumerate(link.ports):
-        told = link.told[number]
-        err.print(
-            f"skyloop: MAVLink system {number + 1}: UDP to {told[0]} (ground station) and {told[1]} (MAVSDK), "
-            f"TCP server on {link.options.host}:{ports['tcp']}; Ctrl-C ends",
-            highlight=False,
-        )
+    from skyloop.flying import where_to_connect
+
+    for line in where_to_connect(link):
+        err.print(f"skyloop: {line}", highlight=False)
 
 
 @app.command()
@@ -81,6 +99,7 @@ def fly(
     set_: Sets = None,
     seed: Seed = None,
     out_: Annotated[Path | None, typer.Option("--out", help="Run folder; must be new or empty.")] = None,
+    foxglove: Foxglove = None,
 ) -> None:
     """Fly the first vehicle of a scenario by hand, in real time.
 
@@ -94,8 +113,9 @@ def fly(
         raise LinkError("give --keyboard or --gamepad")
     loaded = load(scenario, set_, seed)
     folder = out_ or next_folder(loaded.name)
-    summary = run_by_hand(
-        loaded, folder, "gamepad" if gamepad else "keyboard", pace=pace, duration=duration,
-        show=lambda line: err.print(line, highlight=False, end="\r\n"),
-    )  # fmt: skip
+    with looking_on(foxglove) as watch:
+        summary = run_by_hand(
+            loaded, folder, "gamepad" if gamepad else "keyboard", pace=pace, duration=duration,
+            show=lambda line: err.print(line, highlight=False, end="\r\n"), watch=watch,
+        )  # fmt: skip
     print_summary(summary, folder)

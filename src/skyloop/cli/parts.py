@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,7 +13,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from skyloop.errors import ScenarioError
+from skyloop.errors import LinkError, ScenarioError
 
 out = Console(soft_wrap=True, width=None if sys.stdout.isatty() else 140)
 err = Console(stderr=True, soft_wrap=True)
@@ -23,6 +24,12 @@ Sets = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="PATH=VALUE", help="Change one value, e.g. vehicles.drone.state=truth; repeatable."),
 ]
+
+Foxglove = Annotated[
+    str | None,
+    typer.Option("--foxglove", metavar="[[HOST:]PORT]", help="Let Foxglove look on; 127.0.0.1:8765 when left out."),
+]
+FOXGLOVE_PLACE = "127.0.0.1:8765"
 
 
 @contextmanager
@@ -35,6 +42,34 @@ def progress_bar(what: str, seconds: float, *, quiet: bool) -> Iterator[Callable
     with bar:
         task = bar.add_task(what, total=seconds)
         yield lambda t: bar.update(task, completed=t)
+
+
+def with_places(words: list[str]) -> list[str]:
+    """The command line with what `--foxglove` alone means; Typer knows no option whose value may be left out."""
+    out = []
+    for word, following in zip(words, [*words[1:], ""], strict=True):
+        alone = word == "--foxglove" and not re.fullmatch(r"([^/\s]+:)?\d+", following)
+        out.append(f"--foxglove={FOXGLOVE_PLACE}" if alone else word)
+    return out
+
+
+@contextmanager
+def looking_on(foxglove: str | None) -> Iterator[Callable[[Any], None]]:
+    """Gives what is to be called with the simulation: somebody looks on in Foxglove, or nobody does."""
+    if foxglove is None:
+        yield lambda simulation: None
+        return
+    from skyloop.links.foxglove_stream import FoxgloveStream
+
+    host, _, port = foxglove.rpartition(":")
+    if not port.isdecimal():
+        raise LinkError(f"--foxglove {foxglove}: give PORT or HOST:PORT")
+    stream = FoxgloveStream(host or "127.0.0.1", int(port))
+    try:
+        err.print(f"skyloop: Foxglove may connect to {stream.url}", highlight=False)
+        yield stream.attach
+    finally:
+        stream.close()
 
 
 def absolute(plugin: str) -> str:

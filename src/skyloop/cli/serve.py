@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from skyloop.cli.parts import Json, err, out
+from skyloop.cli.mavlink import PortOffset, Remote, checked_offset
+from skyloop.cli.parts import Foxglove, Json, err, looking_on, out
 from skyloop.errors import ScenarioError
 
 app = typer.Typer()
@@ -28,12 +29,18 @@ def serve(
     quality: Annotated[str, typer.Option(help="Of pictures: low, medium, high, epic or cinematic.")] = "medium",
     seed: Annotated[int, typer.Option(help="Of the world and of all noise.")] = 1,
     paused: Annotated[bool, typer.Option("--paused", help="Time stands still until a client lets it go on.")] = False,
+    mavlink: Annotated[
+        bool, typer.Option("--mavlink", help="MAVSDK and ground stations may fly the same vehicles, as in `mavlink`.")
+    ] = False,
+    port_offset: PortOffset = 0,
+    remote: Remote = "127.0.0.1",
     lasts: Annotated[float | None, typer.Option(help="End after so many simulated seconds.")] = None,
+    foxglove: Foxglove = None,
     json_: Json = False,
 ) -> None:
     """Be an AirSim server: scripts for AirSim's Python client connect and fly, without Unreal. Ctrl-C ends it.
 
-    Examples: `skyloop serve` · `skyloop serve --settings settings.json --world park`
+    Examples: `skyloop serve --settings settings.json --world park` · `skyloop serve --mavlink`
     """
     from dataclasses import replace
 
@@ -44,26 +51,24 @@ def serve(
 
     if quality not in QUALITIES:
         raise ScenarioError(f"no quality '{quality}'; choose of {', '.join(QUALITIES)}")
-    text = ""
-    if settings is not None:
-        try:
-            text = settings.read_text(encoding="utf-8-sig")
-        except (OSError, UnicodeDecodeError) as error:
-            raise ScenarioError(f"cannot read {settings}: {error}") from None
-    read = read_settings(text, str(settings or "settings"), world=world)
+    read = read_settings(_text(settings), str(settings or "settings"), world=world)
     for warning in read.warnings:
         err.print(f"skyloop: {warning}", highlight=False)
-    summary = run(
-        make_scenario({**read.scenario, "seed": seed}, place=str(settings or "settings")),
-        replace(read.options, quality=quality),
-        host=host or read.host,
-        port=read.port if port is None else port,
-        clock_speed=speed or read.clock_speed,
-        lasts_s=lasts,
-        paused=paused,
-        opened=lambda address: err.print(f"skyloop: AirSim clients may connect to {address}", highlight=False),
-        say=lambda line: err.print(f"skyloop: {line}", highlight=False, markup=False),
-    )
+    beside = {"host": host or read.host, "remote": remote, "port_offset": checked_offset(port_offset)}
+    with looking_on(foxglove) as watch:
+        summary = run(
+            make_scenario({**read.scenario, "seed": seed}, place=str(settings or "settings")),
+            replace(read.options, quality=quality),
+            host=host or read.host,
+            port=read.port if port is None else port,
+            clock_speed=speed or read.clock_speed,
+            lasts_s=lasts,
+            paused=paused,
+            mavlink=beside if mavlink else None,
+            opened=lambda address: err.print(f"skyloop: AirSim clients may connect to {address}", highlight=False),
+            watch=watch,
+            say=lambda line: err.print(f"skyloop: {line}", highlight=False, markup=False),
+        )
     if json_:
         print(json.dumps(summary, indent=2))
         return
@@ -71,3 +76,10 @@ def serve(
     out.print(
         f"served {summary['simulated_s']:.1f} s of simulated time, {link['calls']} calls, {link['failed']} failed"
     )
+
+
+def _text(settings: Path | None) -> str:
+    try:
+        return "" if settings is None else settings.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ScenarioError(f"cannot read {settings}: {error}") from None

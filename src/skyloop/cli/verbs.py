@@ -18,17 +18,20 @@ from skyloop.cli.datasets import app as datasets
 from skyloop.cli.loop import app as loop
 from skyloop.cli.mavlink import app as mavlink
 from skyloop.cli.parts import (
+    Foxglove,
     Json,
     Seed,
     Sets,
     absolute,
     err,
     load,
+    looking_on,
     next_folder,
     out,
     overrides,
     print_summary,
     progress_bar,
+    with_places,
 )
 from skyloop.cli.serve import app as serve
 from skyloop.errors import Interrupted, ScenarioError, SkyloopError, unknown_name
@@ -94,6 +97,7 @@ def run(
         Path | None,
         typer.Option("--out", help="Run folder; must be new or empty. Default: runs/<scenario>-<n>."),
     ] = None,
+    foxglove: Foxglove = None,
     json_: Json = False,
 ) -> None:
     """Fly a scenario and leave a run folder: resolved scenario, streams as CSV, summary, plot.
@@ -105,13 +109,14 @@ def run(
     from skyloop.running import run_scenario
 
     folder = out_ or next_folder(loaded.name)
-    with progress_bar(f"flying {loaded.name}", loaded.duration, quiet=json_) as progress:
+    bar = progress_bar(f"flying {loaded.name}", loaded.duration, quiet=json_)
+    with looking_on(foxglove) as watch, bar as progress:
         if autopilot is None:
-            summary = run_scenario(loaded, folder, progress)
+            summary = run_scenario(loaded, folder, progress, watch=watch)
         else:
             from skyloop.piloting import run_with_autopilot
 
-            summary = run_with_autopilot(loaded, folder, autopilot, progress=progress)
+            summary = run_with_autopilot(loaded, folder, autopilot, progress=progress, watch=watch)
     if json_:
         print(json.dumps({**summary, "folder": str(folder)}, indent=2))
     else:
@@ -263,7 +268,7 @@ def reproduce(
 def main() -> None:
     """The one door for errors: known ones become one line and exit code 1."""
     try:
-        code = app(standalone_mode=False)
+        code = app(with_places(sys.argv[1:]), standalone_mode=False)
     except Interrupted:
         code = INTERRUPTED
     except SkyloopError as error:

@@ -219,9 +219,10 @@ def _judged(s, p, e, m, kind, distance):
 )
 def judge(states, inputs, params, episodes, kind, most_steps, observations, rewards, terminated, truncated, success):
     """Look at every vehicle after a step, or after `begin`."""
-    w = np.zeros(1, SCRATCH)[0]
-    m = w.measured
+    scratch = np.zeros(1, SCRATCH)
     for i in range(states.shape[0]):
+        # a record does not keep its array alive: taken before the loop, it would be of memory given back
+        m = scratch[0].measured
         s, p, e = states[i], params[i], episodes[i]
         measured_motion(s, inputs[i], p, 0.0, m)
         distance = _distance(e, m)

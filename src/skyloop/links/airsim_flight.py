@@ -64,6 +64,7 @@ class Flight:
 
     def armDisarm(self, arm: bool, vehicle_name: str = "") -> bool:
         vehicle = self._server.vehicle(vehicle_name)
+        vehicle.refuse_if_foreign()
         vehicle.is_armed = bool(arm)
         if arm:
             vehicle.make_ready()

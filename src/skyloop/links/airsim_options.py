@@ -73,6 +73,26 @@ class SensorOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class ForeignAutopilot:
+    """Flies a vehicle of type PX4Multirotor or ArduCopter; the user starts it."""
+
+    kind: str
+    """px4, px4-serial or ardupilot."""
+    host: str = "127.0.0.1"
+    port: int = 0
+    """It connects or sends to; 0: any free one."""
+    device: str = ""
+    """Of a serial line."""
+    baud: int = 0
+    lockstep: bool = True
+    """Time waits for its answers, once it has given one."""
+
+    @property
+    def name(self) -> str:
+        return "ArduPilot" if self.kind == "ardupilot" else "PX4"
+
+
+@dataclass(frozen=True, slots=True)
 class VehicleOptions:
     vehicle: str
     """Its name in the scenario."""
@@ -85,6 +105,8 @@ class VehicleOptions:
     """Its DefaultVehicleState: whether it needs no armDisarm before it flies."""
     collides: bool = True
     """EnableCollisions: else it flies through everything but the ground."""
+    autopilot: ForeignAutopilot | None = None
+    """None: the built-in controller flies."""
     is_traced: bool = False
     """EnableTrace: leaves a line behind, as simSetTraceLine has it do."""
 

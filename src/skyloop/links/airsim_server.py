@@ -140,7 +140,9 @@ class AirSimServer:
         """Built, equipped and treated as the first one."""
         like = next(iter(self.vehicles.values()))
         self.stage.join(name, like.options.vehicle, position, quat_wxyz)
-        vehicle = self.vehicles[name] = VehicleSide(name, replace(like.options, vehicle=name), self.simulation)
+        vehicle = self.vehicles[name] = VehicleSide(
+            name, replace(like.options, vehicle=name, autopilot=None), self.simulation
+        )
         self._cameras.equip(vehicle)
         self._watch_scans(vehicle)
         self.segmentation.ids_changed()

@@ -25,6 +25,7 @@ from skyloop.links.airsim_options import (
     RecordingOptions,
     VehicleOptions,
 )
+from skyloop.links.airsim_settings_autopilots import foreign_autopilot
 from skyloop.links.airsim_settings_keys import (
     ANNOTATION,
     CAMERA,
@@ -41,7 +42,7 @@ from skyloop.links.airsim_settings_keys import (
 from skyloop.links.airsim_settings_sensors import DEFAULT_SENSORS, sensor_settings
 
 FLYING = ("SimpleFlight", "PX4Multirotor", "ArduCopter")
-"""Vehicle types that become a multirotor; the built-in controller flies them all."""
+"""Vehicle types that become a multirotor; the built-in controller flies the first."""
 LIT = (0, 10)
 """Image types that exposure, gamma and motion blur change: Scene and Lighting."""
 LIT_KEYS = ("AutoExposureBias", "AutoExposureCompensation", "MotionBlurAmount")
@@ -182,6 +183,7 @@ def _vehicles(
         raise ScenarioError(f"{reader.place}: Vehicles must be a map of names to vehicles")
     scenario = list[dict[str, Any]]()
     options = dict[str, VehicleOptions]()
+    kinds = list[str]()
     for name, value in given.items():
         where = f"Vehicles.{name}"
         vehicle = reader.part(value, VEHICLE, where)
@@ -192,12 +194,12 @@ def _vehicles(
         if kind not in (*FLYING, "ComputerVision"):
             known = (*FLYING, "ComputerVision")
             raise ScenarioError(f"{reader.place}: {where}.VehicleType '{kind}'; {nearest_name(kind, known)}")
-        if kind in FLYING[1:]:
-            reader.warnings.append(f"{reader.place}: {where} is {kind}; the built-in SimpleFlight cascade flies it")
+        kinds.append(kind)
         own, streams = _vehicle(reader, root, vehicle, where, kind == "ComputerVision")
         slug = unique(name, [entry["name"] for entry in scenario], r"[^A-Za-z0-9_-]", "Drone")
         scenario.append({"name": slug, "airframe": airframe, **own})
-        options[name] = replace(streams, vehicle=slug)
+        autopilot = foreign_autopilot(reader, vehicle, kind, kinds.count(kind) - 1, where)
+        options[name] = replace(streams, vehicle=slug, autopilot=autopilot)
     if not scenario:
         raise ScenarioError(f"{reader.place}: none of the vehicles is to be created; leave AutoCreate out of one")
     return scenario, options

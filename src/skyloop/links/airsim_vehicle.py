@@ -53,7 +53,7 @@ class VehicleSide:
         self.hits_read = int(simulation.fleet.states[self.index]["n_hits"])
         self._hit: Map | None = None
         self.has_hit = False
-        self._last: Setpoint | Request | None = None
+        self._last_order = -1
 
     # ---- state
 
@@ -105,21 +105,26 @@ class VehicleSide:
     # ---- commands
 
     def send(self, item: Setpoint | Request) -> None:
-        self._last = item
         self.autopilot.send(item, self.now_ns)
+        self._last_order = self.autopilot.orders
 
     @property
     def is_ours(self) -> bool:
-        """What it follows was sent from here, not by somebody else's link."""
-        memory = self.autopilot.memory
-        if isinstance(self._last, Setpoint):
-            return memory.setpoint is self._last or memory.failsafe == "setpoint lost"
-        return isinstance(self._last, Hover) and memory.setpoint is None and memory.mode == "hover"
+        """What it was told last was told from here, not by somebody else's link."""
+        return self.autopilot.orders == self._last_order
+
+    def refuse_if_foreign(self) -> None:
+        if (pilot := self.options.autopilot) is not None:
+            raise LinkError(
+                f"'{self.name}' is flown by {pilot.name}, and AirSim's moves do not reach it from here; command it "
+                "through its own MAVLink ports, e.g. with MAVSDK"
+            )
 
     def make_ready(self) -> None:
         """Whoever commands must be allowed to, and the rotors must turn."""
         if not self.options.flies:
             raise LinkError(f"'{self.name}' is of ComputerVision and does not fly; use simSetVehiclePose")
+        self.refuse_if_foreign()
         if not self.may_fly:
             raise LinkError(f"API control of '{self.name}' is off; call enableApiControl(True) first")
         if not self.autopilot.memory.armed:
@@ -132,12 +137,16 @@ class VehicleSide:
         self.make_ready()
         self.drop_task()
         task.end_ns = self.now_ns + task.lasts_ns
-        self.task = task
+        self.task, self._last_order = task, self.autopilot.orders
         self.tick(self.now_ns)
 
     def tick(self, now_ns: int) -> None:
         task = self.task
         if task is None:
+            return
+        if not self.is_ours:
+            # somebody of another link has taken over
+            self.drop_task()
             return
         if not self.autopilot.memory.armed and now_ns > 0:
             self._end(task, self._has_landed(task))
@@ -168,7 +177,8 @@ class VehicleSide:
     def cancel(self) -> None:
         if self.task is not None:
             self.drop_task()
-            self.hover()
+            if self.is_ours:
+                self.hover()
 
     def hover(self) -> None:
         if self.is_flying:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from skyloop.simulation import Simulation
 
 PORT, PORTS_APART = 9002, 10
+AIRSIM_MODEL_BYTES = 22
+"""Eleven servos: what ArduPilot sends to AirSim."""
 STALE = 16
 """Packets by which one may arrive late; further back the counter has begun anew."""
 
@@ -35,8 +37,9 @@ class ArdupilotOptions:
     """ArduPilot goes on by itself when a line is late, and so do we."""
     hang_s: float = 30.0
     """Wall s without a packet before ArduPilot is given up; it asks again after one."""
-    wait_s: float = 120.0
-    """Wall s to wait for the first packet: it comes once a ground station has connected to ArduPilot's TCP 5760."""
+    wait_s: float | None = 120.0
+    """Wall s to wait for the first packet: it comes once a ground station has connected to ArduPilot's TCP 5760. None:
+    time goes on until it comes."""
 
     def __post_init__(self) -> None:
         # ArduPilot does not take steps of 0.1 s and more
@@ -84,14 +87,14 @@ class Ardupilot:
 
     @property
     def leisurely(self) -> bool:
-        return self._lost or self.options.no_lockstep
+        return self._lost or self.options.no_lockstep or self._address is None
 
     def stop_at(self, t_ns: int) -> int:
         return self._ticks.stop_at(t_ns)
 
     def holds(self, t_ns: int) -> bool:
         if self._address is None:
-            return True
+            return self.options.wait_s is not None
         if self._lost or self.options.no_lockstep:
             return False
         return self._awaits and t_ns > self._simulation.clock.now_ns
@@ -99,10 +102,10 @@ class Ardupilot:
     def look_round(self) -> None:
         if (how := self._watch.look(was_heard=self._address is not None)) is not None:
             self._lose("ended", how)
-        silent = time.perf_counter() - self._heard
-        if self._address is None and silent > self.options.wait_s:
+        silent, wait_s = time.perf_counter() - self._heard, self.options.wait_s
+        if self._address is None and wait_s is not None and silent > wait_s:
             raise LinkError(
-                f"no ArduPilot sent to port {self.line.port} within {self.options.wait_s:g} s; "
+                f"no ArduPilot sent to port {self.line.port} within {wait_s:g} s; "
                 "it waits for a ground station on TCP 5760 first"
             )
         if self._address is not None and not self._lost and silent > self.options.hang_s:
@@ -124,6 +127,8 @@ class Ardupilot:
         servos = servos_from(data)
         if servos is None:
             self._bad += 1
+            if len(data) == AIRSIM_MODEL_BYTES and self._bad == 1:
+                self._helm.tell("refused", "ArduPilot's --model airsim-copter; start it with --model JSON:127.0.0.1")
             return
         if servos.count == self._count and address == self._address:
             self._heard = time.perf_counter()

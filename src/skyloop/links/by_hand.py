@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import select
 import struct
 import sys
@@ -43,6 +44,8 @@ KEYS: dict[str, tuple[float, float, float, float]] = {
 }  # fmt: skip
 """Forward, left, up in m/s and rad/s to the left."""
 HELP = "1 take off, 2 land, w/s up and down, a/d turn, y/h forward and back, g/j left and right, space hover, q end"
+KEYS_AT_ONCE = 256
+"""Bytes read from a terminal; it writes the letters of one special key together."""
 GAMEPAD = Path("/dev/input/js0")
 DEAD_ZONE = 0.1
 _EVENT = struct.Struct("<IhBB")
@@ -176,6 +179,8 @@ class Pad:
         self._axes = np.zeros(4)
 
     def event(self, data: bytes) -> None:
+        if len(data) != _EVENT.size:
+            return
         _, value, kind, number = _EVENT.unpack(data)
         kind &= 0x7F  # the first of each is marked as a beginning
         if kind == 2:
@@ -198,12 +203,16 @@ def reading_keys(by_hand: ByHand) -> Iterator[None]:
     before = termios.tcgetattr(terminal)
     tty.setcbreak(terminal)
     try:
-        with _thread(
-            lambda ending: _read(ending, terminal, 1, lambda data: by_hand.put("key", data.decode("ascii", "replace")))
-        ):
+        with _thread(lambda ending: _read(ending, terminal, KEYS_AT_ONCE, lambda data: _press(by_hand, data))):
             yield
     finally:
         termios.tcsetattr(terminal, termios.TCSADRAIN, before)
+
+
+def _press(by_hand: ByHand, data: bytes) -> None:
+    """Arrows and the like come as ESC, [ and letters, which are no keys of ours."""
+    for key in re.sub(r"\x1b(\[[0-9;]*[A-Za-z~]|O.)?", "", data.decode("ascii", "replace")):
+        by_hand.put("key", key)
 
 
 @contextmanager
@@ -240,6 +249,6 @@ def _read(ending: threading.Event, device: int, size: int, take: Callable[[bytes
             data = os.read(device, size)
         except OSError:
             return
-        if len(data) < size:
+        if not data:
             return
         take(data)

@@ -24,6 +24,21 @@ FASTEST_NS = 10_000_000
 """Telemetry goes out on this grid."""
 ACCEPTED, DENIED = mavlink.MAV_RESULT_ACCEPTED, mavlink.MAV_RESULT_DENIED
 UNSUPPORTED = mavlink.MAV_RESULT_UNSUPPORTED
+STREAMS = {
+    mavlink.MAV_DATA_STREAM_RAW_SENSORS: (
+        mavlink.MAVLINK_MSG_ID_HIGHRES_IMU, mavlink.MAVLINK_MSG_ID_SCALED_PRESSURE,
+    ),
+    mavlink.MAV_DATA_STREAM_EXTENDED_STATUS: (
+        mavlink.MAVLINK_MSG_ID_SYS_STATUS, mavlink.MAVLINK_MSG_ID_GPS_RAW_INT, mavlink.MAVLINK_MSG_ID_MISSION_CURRENT,
+    ),
+    mavlink.MAV_DATA_STREAM_POSITION: (
+        mavlink.MAVLINK_MSG_ID_LOCAL_POSITION_NED, mavlink.MAVLINK_MSG_ID_GLOBAL_POSITION_INT,
+    ),
+    mavlink.MAV_DATA_STREAM_EXTRA1: (mavlink.MAVLINK_MSG_ID_ATTITUDE,),
+    mavlink.MAV_DATA_STREAM_EXTRA2: (mavlink.MAVLINK_MSG_ID_VFR_HUD,),
+    mavlink.MAV_DATA_STREAM_EXTRA3: (mavlink.MAVLINK_MSG_ID_BATTERY_STATUS, mavlink.MAVLINK_MSG_ID_SYSTEM_TIME),
+}  # fmt: skip
+"""Messages of the groups that REQUEST_DATA_STREAM knows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,16 +70,23 @@ def command_from(message: Any, channel: Channel) -> Command:
     return Command(message.command, params, message.param5, message.param6, message.param7, frame, channel)
 
 
+def _climb(vehicle: MavlinkVehicle, command: Command) -> float:
+    """m from here to the altitude of a command; 0 where it has none."""
+    craft = vehicle.craft
+    above = craft.home_altitude if command.frame in FRAMES_ABOVE_HOME else 0.0
+    here = craft.geography.global_int(craft.state.position)[2]
+    return command.z + above - here if math.isfinite(command.z) else 0.0
+
+
 def _place(vehicle: MavlinkVehicle, command: Command) -> Array:
     """World position; numbers that are none stand for the present ones."""
     craft = vehicle.craft
-    here = craft.geography.global_int(craft.state.position)
-    above = craft.home_altitude if command.frame in FRAMES_ABOVE_HOME else 0.0
-    altitude = command.z + above if math.isfinite(command.z) else here[2]
+    climb = _climb(vehicle, command)
     if not (math.isfinite(command.latitude_deg) and math.isfinite(command.longitude_deg)):
-        place = np.array(craft.state.position)
-        place[2] += altitude - here[2]
+        place: Array = np.array(craft.state.position)
+        place[2] += climb
         return place
+    altitude = craft.geography.global_int(craft.state.position)[2] + climb
     return craft.geography.enu_from_global(command.latitude_deg, command.longitude_deg, altitude)
 
 
@@ -82,7 +104,10 @@ def arm_disarm(vehicle: MavlinkVehicle, command: Command) -> int:
 
 def set_mode(vehicle: MavlinkVehicle, command: Command) -> int:
     """PX4's main mode and sub-mode."""
-    mode = mode_named(command.whole(2), max(command.whole(3), 0))
+    main, sub = command.whole(2), max(command.whole(3), 0)
+    if main > 255:  # the whole custom mode in one number
+        main, sub = main >> 16 & 255, main >> 24 & 255
+    mode = mode_named(main, sub)
     if mode is None or not command.whole(1) & mavlink.MAV_MODE_FLAG_CUSTOM_MODE_ENABLED:
         raise SetpointError(f"no mode {command.whole(2)}/{command.whole(3)} here")
     vehicle.modes.choose(mode)
@@ -90,14 +115,26 @@ def set_mode(vehicle: MavlinkVehicle, command: Command) -> int:
 
 
 def take_off(vehicle: MavlinkVehicle, command: Command) -> int:
-    """To param 7 m above sea level, or to MIS_TAKEOFF_ALT above the ground."""
+    """To param 7 m above sea level, or to MIS_TAKEOFF_ALT above the ground; while disarmed, at arming."""
     craft = vehicle.craft
-    height = craft.settings.takeoff_altitude
+    usual = height = craft.settings.takeoff_altitude
     if math.isfinite(command.z) and command.z != 0.0:
-        height = float(_place(vehicle, command)[2] - craft.state.position[2])
-    if not 0.1 <= height <= 1e4:
-        raise SetpointError(f"take-off to {height:.1f} m above the ground; the altitude is above sea level")
+        height = _climb(vehicle, command)
+    if height > 1e4:
+        raise SetpointError(f"take-off to {height:.1f} m above the ground")
+    if height < 0.1:
+        # as PX4: a script that means metres above the ground flies nevertheless
+        craft.say(
+            "refused", f"take-off altitude is {-height:.0f} m below the ground (above sea level?); to {usual:g} m"
+        )
+        height = usual
     vehicle.modes.take_off(height)
+    return int(ACCEPTED)
+
+
+def loiter(vehicle: MavlinkVehicle, command: Command) -> int:
+    """Hold here."""
+    vehicle.modes.choose("hold")
     return int(ACCEPTED)
 
 
@@ -184,15 +221,28 @@ def set_message_interval(vehicle: MavlinkVehicle, command: Command) -> int:
     number, interval = command.whole(1), command.params[1]
     if number not in BUILDERS or not math.isfinite(interval):
         return int(UNSUPPORTED)
-    channel = command.channel
-    if interval < 0:
+    _set_interval(command.channel, number, interval)
+    return int(ACCEPTED)
+
+
+def _set_interval(channel: Channel, number: int, interval_us: float) -> None:
+    if interval_us < 0:
         channel.intervals[number] = -1
-    elif interval == 0:
+    elif interval_us == 0:
         channel.intervals.pop(number, None)
     else:
-        channel.intervals[number] = max(round(min(interval, 1e12) * 1000), FASTEST_NS)
+        channel.intervals[number] = max(round(min(interval_us, 1e12) * 1000), FASTEST_NS)
     channel.due[number] = 0
-    return int(ACCEPTED)
+
+
+def request_stream(message: Any, channel: Channel) -> None:
+    """REQUEST_DATA_STREAM, the old way; 0 Hz is the usual."""
+    interval_us = 1e6 / message.req_message_rate if message.req_message_rate else 0.0
+    everything = message.req_stream_id == mavlink.MAV_DATA_STREAM_ALL
+    for stream, numbers in STREAMS.items():
+        if everything or stream == message.req_stream_id:
+            for number in numbers:
+                _set_interval(channel, number, interval_us if message.start_stop else -1.0)
 
 
 def get_message_interval(vehicle: MavlinkVehicle, command: Command) -> int:
@@ -248,6 +298,7 @@ COMMANDS: dict[int, Handler] = {
     mavlink.MAV_CMD_COMPONENT_ARM_DISARM: arm_disarm,
     mavlink.MAV_CMD_DO_SET_MODE: set_mode,
     mavlink.MAV_CMD_NAV_TAKEOFF: take_off,
+    mavlink.MAV_CMD_NAV_LOITER_UNLIM: loiter,
     mavlink.MAV_CMD_NAV_LAND: land,
     mavlink.MAV_CMD_NAV_RETURN_TO_LAUNCH: return_to_launch,
     mavlink.MAV_CMD_MISSION_START: mission_start,

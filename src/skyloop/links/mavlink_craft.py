@@ -59,6 +59,7 @@ class Craft:
         self.cruise_speed = self.autopilot.limits.cruise_speed
         """m/s towards goals, unless a mission says otherwise."""
         self.on_text: Callable[[int, str], None] = lambda severity, text: None
+        self._last_order = -1
         self._chosen_home: Array | None = None
         self._first_home: Array | None = None
 
@@ -103,10 +104,13 @@ class Craft:
         return status.failsafe if status.armed and status.failsafe in MAY_NOT_STEER else ""
 
     @property
+    def rotors(self) -> int:
+        return int(self.simulation.fleet.params[self.autopilot.index]["n_rotors"])
+
+    @property
     def max_thrust(self) -> float:
         """N of all rotors, at home."""
-        params = self.simulation.fleet.params[self.autopilot.index]
-        return float(params["n_rotors"] * params["max_rotor_thrust"])
+        return float(self.rotors * self.simulation.fleet.params[self.autopilot.index]["max_rotor_thrust"])
 
     @property
     def hover_thrust(self) -> float:
@@ -141,11 +145,22 @@ class Craft:
 
     # ---- acting
 
+    @property
+    def is_ours(self) -> bool:
+        """What it was told last was told by a MAVLink client, not by somebody else's link."""
+        return self.autopilot.orders == self._last_order
+
+    def take_over(self) -> None:
+        """Before the first order itself, which may come at a later tick: whoever else commands gives way."""
+        self.autopilot.orders += 1
+        self._last_order = self.autopilot.orders
+
     def send(self, item: Setpoint | Request) -> None:
         """To the autopilot; SetpointError says why not."""
         if self.overruled_by:
             raise SetpointError(f"{type(item).__name__} during the failsafe '{self.overruled_by}'")
         self.simulation.send(item, vehicle=self.vehicle)
+        self._last_order = self.autopilot.orders
         if isinstance(item, Arm) and self.status.armed and self._chosen_home is not None:
             # arming puts home where the vehicle stands
             self.autopilot.memory.home = self._chosen_home

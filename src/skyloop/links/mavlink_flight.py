@@ -20,6 +20,10 @@ MOST_AT_ONCE = 50
 TURN_BEYOND = 1.0
 """m from a waypoint, horizontally, from which on it is looked at while flying there."""
 ALIGNED = math.radians(15.0)
+AHEAD_S, LEAST_AHEAD = 2.0, 2.0
+"""It makes for a point of the leg so many s of flight, and m at least, ahead of where it is."""
+LEG_NS = 100_000_000
+"""Between two such points."""
 
 
 class MissionFlight:
@@ -34,10 +38,15 @@ class MissionFlight:
         self._craft = craft
         self._reached = reached
         self._begun = False
+        self._heading: float | None = None
         self._phase = ""
         self._since_ns = -1
         self._speed: float | None = None
         self._target: Array | None = None
+        self._corner: Array | None = None
+        """Where the present leg begins, if that was an item of the mission."""
+        self._led_ns = -1
+        """When it was last told a point of the leg; negative: the leg's end."""
         self._jumps: dict[int, int] = {}
 
     def load(self, items: list[Item]) -> None:
@@ -46,14 +55,15 @@ class MissionFlight:
 
     def jump_to(self, number: int) -> None:
         """Go on with this item; from the first one on everything is forgotten."""
-        self.current, self.complete, self.went_home, self._begun = number, False, False, False
+        self.current, self.complete, self.went_home = number, False, False
+        self.interrupt()
         if number == 0:
             self._jumps.clear()
             self._speed = None
 
     def interrupt(self) -> None:
-        """Whatever is flown next, the present item begins anew after it."""
-        self._begun = False
+        """Whatever is flown next, the present item begins anew after it, from wherever that is."""
+        self._begun, self._corner = False, None
 
     def touch_down(self) -> None:
         """It stands on the ground, disarmed: a landing that was an item of the mission is done."""
@@ -75,6 +85,7 @@ class MissionFlight:
         item, number = self.items[self.current], self.current
         self._reached(number)
         self._begun = False
+        self._corner = self._corner if self._target is None else self._target
         if item.command == mavlink.MAV_CMD_DO_JUMP:
             done = self._jumps.get(number, 0)
             if item.params[1] < 0 or done < item.params[1]:
@@ -90,7 +101,7 @@ class MissionFlight:
 
     def _begin(self, item: Item) -> None:
         craft = self._craft
-        self._begun, self._since_ns, self._target, self._phase = True, -1, None, ""
+        self._begun, self._since_ns, self._led_ns, self._target, self._phase = True, -1, -1, None, ""
         command = item.command
         if command == mavlink.MAV_CMD_DO_CHANGE_SPEED:
             self._speed = item.params[1]
@@ -130,7 +141,23 @@ class MissionFlight:
             if item.command == mavlink.MAV_CMD_NAV_LAND:
                 # over the place first, no lower than now
                 self._target[2] = max(float(craft.state.position[2]), float(self._target[2]))
-            craft.go(self._target, self._yaw(item), self._speed)
+            self._corner = np.array(craft.state.position) if self._corner is None else self._corner
+            self._heading = self._yaw(item)
+            self._lead()
+
+    def _lead(self) -> None:
+        """Along the leg, not from wherever it is straight to the end: wind and corners do not carry it away."""
+        craft = self._craft
+        assert self._target is not None and self._corner is not None
+        leg = self._target - self._corner
+        length = float(np.linalg.norm(leg))
+        along = leg / length if length > 0.0 else leg
+        done = max(0.0, float((craft.state.position - self._corner) @ along))
+        ahead = max(LEAST_AHEAD, AHEAD_S * (craft.cruise_speed if self._speed is None else self._speed))
+        # the end of the leg is named once: a goal that is reached is an event
+        self._led_ns = craft.now_ns if done + ahead < length else -1
+        goal = self._target if self._led_ns < 0 else self._corner + (done + ahead) * along
+        craft.go(goal, self._heading, self._speed)
 
     def _done(self, item: Item) -> bool:
         craft, command = self._craft, item.command
@@ -144,6 +171,8 @@ class MissionFlight:
             if command == mavlink.MAV_CMD_NAV_TAKEOFF:
                 return True
             self._head_for(item)
+        if self._phase == "go" and 0 <= self._led_ns <= craft.now_ns - LEG_NS:
+            self._lead()
         if command == mavlink.MAV_CMD_NAV_RETURN_TO_LAUNCH:
             return True  # the mode is RTL from here on
         if command == mavlink.MAV_CMD_NAV_LAND:

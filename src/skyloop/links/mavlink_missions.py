@@ -38,6 +38,9 @@ PASSED_OVER = (
     mavlink.MAV_CMD_SET_CAMERA_MODE, mavlink.MAV_CMD_DO_SET_CAM_TRIGG_DIST, mavlink.MAV_CMD_DO_SET_ROI_LOCATION,
     mavlink.MAV_CMD_DO_SET_ROI_NONE, mavlink.MAV_CMD_DO_SET_ROI, mavlink.MAV_CMD_DO_LAND_START,
     mavlink.MAV_CMD_SET_CAMERA_ZOOM, mavlink.MAV_CMD_SET_CAMERA_FOCUS, mavlink.MAV_CMD_DO_DIGICAM_CONTROL,
+    mavlink.MAV_CMD_DO_SET_ROI_WPNEXT_OFFSET, mavlink.MAV_CMD_DO_SET_CAM_TRIGG_INTERVAL,
+    mavlink.MAV_CMD_DO_TRIGGER_CONTROL, mavlink.MAV_CMD_DO_SET_SERVO, mavlink.MAV_CMD_DO_SET_ACTUATOR,
+    mavlink.MAV_CMD_DO_GRIPPER,
 )  # fmt: skip
 """Items for a payload there is none of: accepted, said and skipped."""
 FENCES = {
@@ -124,6 +127,8 @@ class Missions:
         self.plans: dict[int, list[Item]] = {kind: [] for kind in KINDS}
         self._changed = changed
         self._upload: _Upload | None = None
+        self._last: tuple[Any, ...] = ()
+        """Peer, kind and number of the item that ended the last upload: it comes again when our answer was lost."""
 
     def take(self, message: Any, send: Callable[[Any], None]) -> bool:
         """True when the message was one of this protocol."""
@@ -173,6 +178,7 @@ class Missions:
             self._store(kind, [])
             send(_ack(message, mavlink.MAV_MISSION_ACCEPTED, kind))
         else:
+            self._last = ()
             self._upload = _Upload(send, _peer(message), kind, message.count)
             self._ask(self._upload)
 
@@ -183,7 +189,8 @@ class Missions:
     def _item(self, message: Any, kind: int, send: Callable[[Any], None]) -> None:
         upload = self._upload
         if upload is None or upload.peer != _peer(message) or upload.kind != kind:
-            send(_ack(message, mavlink.MAV_MISSION_ERROR, kind))
+            again = self._last == (_peer(message), kind, message.seq)
+            send(_ack(message, mavlink.MAV_MISSION_ACCEPTED if again else mavlink.MAV_MISSION_ERROR, kind))
             return
         if message.seq != len(upload.items):
             return  # twice, or too early; the retry asks for the right one
@@ -206,6 +213,7 @@ class Missions:
             self._store(kind, before)
             send(_ack(message, mavlink.MAV_MISSION_INVALID, kind))
             raise
+        self._last = (_peer(message), kind, message.seq)
         send(_ack(message, mavlink.MAV_MISSION_ACCEPTED, kind))
 
     def _store(self, kind: int, items: list[Item]) -> None:

@@ -9,11 +9,13 @@ from skyloop.links.mavlink_craft import Craft
 from skyloop.links.mavlink_fence import Fence
 from skyloop.links.mavlink_flight import MissionFlight, checked_tick
 from skyloop.links.mavlink_missions import Item
-from skyloop.messages import Arm, Disarm, GoHome, Hover, Land, Setpoint, TakeOff
+from skyloop.messages import Arm, Disarm, GoHome, Hover, Land, Setpoint, TakeOff, Velocity
 from skyloop.streams import NS_PER_S
 
 FENCE_MODES = {2: "hold", 3: "rtl", 5: "land"}
 """By GF_ACTION."""
+STANDS = 0.1
+"""m/s: one that sinks slower than this although it is told to, for a second, stands on the ground."""
 LINK_LOSS_MODES = {2: "rtl", 3: "land"}
 """By NAV_DLL_ACT."""
 
@@ -34,11 +36,13 @@ class Modes:
         self._lost_ns = -1
         """When offboard setpoints ceased; it lands some time after."""
         self._was_armed = False
-        self._is_ours = False
-        """A client of ours has armed it; another link's flight is not ended because a watcher has gone."""
         self._alone_since_ns = -1
         self._idle_since_ns = -1
+        self._steered_ns = self._stands_since_ns = -NS_PER_S
+        """When sticks last spoke, and since when they have asked in vain for it to sink."""
         self._failsafe = ""
+        self._climb: float | None = None
+        """m to take off to once it is armed, where a client has said so before."""
 
     @property
     def shown(self) -> str:
@@ -62,9 +66,10 @@ class Modes:
         if mode == "offboard" and not self._has_fresh_setpoint:
             raise SetpointError("offboard needs setpoints before it begins, and all the time after")
         if craft.status.armed:
+            craft.take_over()
             self._engage(mode)
         self._leave(mode)
-        self.chosen = mode
+        self.chosen, self._climb = mode, None
 
     def arm(self) -> None:
         craft = self._craft
@@ -74,11 +79,11 @@ class Modes:
         if not craft.status.armed:
             why = "the estimate is not valid yet" if not craft.knows_where else "the battery is low"
             raise SetpointError(f"cannot arm: {why}")
-        self._was_armed = self._is_ours = True
+        self._was_armed = True
         self._idle_since_ns = craft.now_ns
         if self.chosen in ("takeoff", "mission", "offboard"):
             self._engage(self.chosen)
-        else:
+        elif self.chosen != "position":
             self.chosen = "hold"
 
     def disarm(self, *, force: bool) -> None:
@@ -87,14 +92,12 @@ class Modes:
         self._craft.simulation.send(Disarm(), vehicle=self._craft.vehicle)
 
     def take_off(self, height: float) -> None:
-        """m above where it stands."""
-        craft = self._craft
-        if not craft.status.armed:
-            raise SetpointError("take-off while disarmed; arm first")
-        if craft.flies:
+        """m above where it stands; while disarmed, at arming: ground stations ask in that order."""
+        if self._craft.flies:
             raise SetpointError("take-off while flying")
-        craft.cruise()
-        craft.send(TakeOff(height))
+        self._climb = height
+        if self._craft.status.armed:
+            self._engage("takeoff")
         self._leave("takeoff")
         self.chosen = "takeoff"
 
@@ -102,13 +105,24 @@ class Modes:
         """An offboard setpoint: obeyed in that mode, else kept for it."""
         craft = self._craft
         self._setpoint, self._setpoint_ns = setpoint, craft.now_ns
-        if self.chosen == "offboard" and craft.status.armed and not craft.overruled_by:
+        if self.chosen == "offboard" and craft.status.armed and craft.is_ours and not craft.overruled_by:
             craft.send(setpoint)
 
-    def steer(self, setpoint: Setpoint) -> None:
-        """By stick: in mode position only, once it flies."""
-        if self.chosen == "position" and self._craft.flies and not self._craft.overruled_by:
-            self._craft.send(setpoint)
+    def steer(self, setpoint: Velocity) -> None:
+        """By stick: in mode position only; on the ground only upwards, and down there it lands."""
+        craft = self._craft
+        climb = float(setpoint.velocity[2])
+        ready = craft.flies or (craft.status.armed and climb > 0.0)
+        if self.chosen != "position" or not ready or not craft.is_ours or craft.overruled_by:
+            return
+        began = craft.now_ns - self._steered_ns > NS_PER_S
+        self._steered_ns = craft.now_ns
+        if began or climb > -STANDS or float(craft.state.velocity_world[2]) < -STANDS:
+            self._stands_since_ns = craft.now_ns
+        if craft.now_ns - self._stands_since_ns > NS_PER_S:
+            self.choose("land")
+        else:
+            craft.send(setpoint)
 
     def load_mission(self, items: list[Item]) -> None:
         self.flight.load(items)
@@ -119,7 +133,6 @@ class Modes:
         """Time has leapt: nothing of before holds but the mission and the fence."""
         self.chosen, self._failsafe, self.breach = "hold", "", ""
         self._setpoint = None
-        self._is_ours = False
         self._lost_ns = self._idle_since_ns = self._alone_since_ns = -1
         self.flight.jump_to(0)
 
@@ -139,6 +152,9 @@ class Modes:
         if self._failsafe:
             self._after_failsafe()
         self._watch_fence()
+        if not craft.is_ours:
+            self._give_way()
+            return
         if self.chosen == "takeoff" and status.mode == "hover":
             self.chosen = "hold"
         elif self.chosen == "mission":
@@ -149,6 +165,14 @@ class Modes:
         self._watch_clients(has_client)
         self._watch_idling()
 
+    def _give_way(self) -> None:
+        """Somebody of another link commands; a client that wants the vehicle back chooses its mode anew."""
+        if self.chosen != "hold":
+            self._craft.say("relieved", f"another link has taken over from mode {self.chosen}: hold")
+            self._leave("hold")
+            self.chosen = "hold"
+        self._lost_ns = self._alone_since_ns = self._idle_since_ns = -1
+
     def _engage(self, mode: str) -> None:
         craft = self._craft
         if mode != "mission":
@@ -157,7 +181,8 @@ class Modes:
             case "hold" | "position" if craft.flies:
                 craft.send(Hover())
             case "takeoff" if not craft.flies:
-                craft.send(TakeOff(craft.settings.takeoff_altitude))
+                craft.send(TakeOff(self._climb or craft.settings.takeoff_altitude))
+                self._climb = None
             case "rtl" if craft.flies:
                 craft.send(GoHome())
             case "land" if craft.flies:
@@ -183,7 +208,7 @@ class Modes:
             self.chosen, self._lost_ns, self._failsafe = "hold", -1, ""
             self.flight.interrupt()
             self._craft.cruise()
-        self._was_armed = self._is_ours = False
+        self._was_armed = False
 
     def _after_failsafe(self) -> None:
         """The autopilot has its estimate again, and the client's wish counts again."""
@@ -223,7 +248,7 @@ class Modes:
     def _watch_clients(self, has_client: bool) -> None:
         """Nobody is there to end a hover; a mission or a return ends by itself."""
         craft = self._craft
-        if has_client or not self._is_ours or not craft.flies or self.shown not in ("hold", "position"):
+        if has_client or not craft.flies or self.shown not in ("hold", "position"):
             self._alone_since_ns = -1
         elif self._alone_since_ns < 0:
             self._alone_since_ns = craft.now_ns

@@ -1,4 +1,4 @@
-"""Parameters that have an effect, under PX4's names where it has one; SKY_ where it has none.
+"""Parameters that have an effect, under PX4's names where it has one; SKY_ where it has none; and fixed ones to read.
 
 Integers travel as their bytes inside a float, as with PX4 (MAV_PROTOCOL_CAPABILITY_PARAM_ENCODE_BYTEWISE).
 """
@@ -9,6 +9,7 @@ import math
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from skyloop.links.mavlink_craft import Craft
@@ -19,6 +20,8 @@ BATTERY_ACTIONS = {0: "none", 2: "land", 3: "home"}
 """Of COM_LOW_BAT_ACT."""
 FENCE_ACTIONS = (0, 1, 2, 3, 5)
 LINK_ACTIONS = (0, 2, 3)
+FULL_CELL = 4.2
+"""V."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +137,30 @@ def _fixed(craft: Craft) -> list[Parameter]:
         Parameter("MAV_SYS_ID", lambda: craft.system_id, None, "system id; fixed", kind=INTEGER),
         Parameter("SYS_AUTOSTART", lambda: 4001, None, "PX4's generic quadcopter; fixed", kind=INTEGER),
         Parameter("MPC_THR_HOVER", lambda: craft.hover_thrust, None, "thrust that hovers, 0 to 1; fixed"),
+        *_of_the_setup(craft),
+    ]
+
+
+def _of_the_setup(craft: Craft) -> list[Parameter]:
+    """Without these QGroundControl misses parameters and asks for a vehicle to be set up before it flies."""
+    row = craft.simulation.fleet.params[craft.autopilot.index]
+    full, empty = float(row["voltage_full"]), float(row["voltage_empty"])
+    cells = max(1, round(full / FULL_CELL))
+    whole = {
+        "COM_RC_IN_MODE": (1, "no radio control, joysticks only; fixed"),
+        "BAT1_SOURCE": (0, "the battery is measured; fixed"),
+        "BAT1_N_CELLS": (cells, "cells of the battery; fixed"),
+        "SYS_HAS_MAG": (1, "there is a compass; fixed"),
+        **{f"CAL_{name}0_ID": (1, "calibrated; fixed") for name in ("ACC", "GYRO", "MAG")},
+        **{f"RC_MAP_{name}": (0, "no channel; fixed") for name in ("PITCH", "ROLL", "THROTTLE", "YAW")},
+    }
+    volts = {
+        "BAT1_V_CHARGED": (full / cells, "V of a full cell; fixed"),
+        "BAT1_V_EMPTY": (empty / cells, "V of an empty cell; fixed"),
+    }
+    return [
+        *(Parameter(name, partial(float, value), None, text, kind=INTEGER) for name, (value, text) in whole.items()),
+        *(Parameter(name, partial(float, value), None, text) for name, (value, text) in volts.items()),
     ]
 
 

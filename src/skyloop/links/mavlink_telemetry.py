@@ -30,6 +30,8 @@ UNKNOWN_16 = 65535
 FRESH_S = 1.0
 """s after which a sensor's sample is out of date."""
 NAN = math.nan
+TYPES = {3: mavlink.MAV_TYPE_TRICOPTER, 6: mavlink.MAV_TYPE_HEXAROTOR, 8: mavlink.MAV_TYPE_OCTOROTOR}
+"""By the number of rotors."""
 Builder = Callable[["Telemetry"], Any]
 
 
@@ -77,7 +79,12 @@ def heartbeat(of: Telemetry) -> Any:
     if status.armed and status.failsafe:
         state = mavlink.MAV_STATE_CRITICAL
     return mavlink.MAVLink_heartbeat_message(
-        mavlink.MAV_TYPE_QUADROTOR, mavlink.MAV_AUTOPILOT_PX4, base, custom_mode(shown), state, 3
+        TYPES.get(of.craft.rotors, mavlink.MAV_TYPE_QUADROTOR),
+        mavlink.MAV_AUTOPILOT_PX4,
+        base,
+        custom_mode(shown),
+        state,
+        3,
     )
 
 
@@ -104,7 +111,7 @@ def sys_status(of: Telemetry) -> Any:
         health &= ~mavlink.MAV_SYS_STATUS_GEOFENCE
     volt, ampere, percent = _battery(of)
     return mavlink.MAVLink_sys_status_message(
-        present, present, health, 0, UNKNOWN_16 if volt is None else round(1000 * volt),
+        present, present, health, 0, _unsigned(math.nan if volt is None else 1000 * volt),
         -1 if ampere is None else _clamp(round(100 * ampere), 32767), percent, 0, 0, 0, 0, 0, 0,
     )  # fmt: skip
 
@@ -184,7 +191,7 @@ def gps_raw_int(of: Telemetry) -> Any:
 def battery_status(of: Telemetry) -> Any:
     volt, ampere, percent = _battery(of)
     battery = of.craft.battery
-    volts = [UNKNOWN_16 if volt is None else round(1000 * volt), *[UNKNOWN_16] * 9]
+    volts = [_unsigned(math.nan if volt is None else 1000 * volt), *[UNKNOWN_16] * 9]
     return mavlink.MAVLink_battery_status_message(
         0, mavlink.MAV_BATTERY_FUNCTION_ALL, mavlink.MAV_BATTERY_TYPE_LIPO, 32767, volts,
         -1 if ampere is None else _clamp(round(100 * ampere), 32767), -1, round(battery.energy_used / 100), percent,
@@ -212,7 +219,8 @@ def altitude(of: Telemetry) -> Any:
     above_sea = craft.geography.global_int(craft.state.position)[2]
     up = -craft.geography.local_ned(craft.state.position)[2]
     found = of.sample("RangeSample")
-    clearance = NAN if found is None else found[1].range
+    looks_down = found is not None and rotate(found[0].mount.quat_wxyz, np.array([1.0, 0.0, 0.0]))[2] < -0.9
+    clearance = found[1].distance if found is not None and looks_down else NAN
     return mavlink.MAVLink_altitude_message(
         of.us, above_sea, above_sea, up, above_sea - craft.home_altitude, NAN, clearance
     )

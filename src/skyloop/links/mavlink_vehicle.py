@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import struct
 import time
 from typing import Any
 
 from skyloop.errors import SetpointError
-from skyloop.links.mavlink_commands import COMMANDS, DENIED, UNSUPPORTED, command_from
+from skyloop.links.mavlink_commands import COMMANDS, DENIED, UNSUPPORTED, command_from, request_stream
 from skyloop.links.mavlink_craft import Craft
 from skyloop.links.mavlink_dialect import mavlink
 from skyloop.links.mavlink_door import Channel
@@ -28,6 +29,8 @@ PARAMETERS_PER_TICK = 5
 """Of a list a client asked for, lest its buffer overflows."""
 ALIVE_S = 3.0
 """Wall s a UDP client counts as there after a message of its."""
+FTP_OPCODE, FTP_ACK, FTP_NAK, FTP_UNKNOWN_COMMAND = 3, 128, 129, 7
+"""Of MAVLink's file transfer: where in a payload its operation stands, answers, an error."""
 STICK_YAW_RATE = 1.0
 """rad/s at full deflection."""
 
@@ -51,7 +54,10 @@ UNDERSTOOD = {
     "SET_POSITION_TARGET_LOCAL_NED": "offboard: position and velocity, or velocity, in LOCAL_NED; velocity in BODY_NED",
     "SET_POSITION_TARGET_GLOBAL_INT": "offboard: position or velocity",
     "SET_ATTITUDE_TARGET": "offboard: attitude or body rates, with thrust 0 to 1",
-    "MANUAL_CONTROL": "sticks, in mode position",
+    "MANUAL_CONTROL": "sticks, in mode position; on the ground, armed, upwards takes off",
+    "REQUEST_DATA_STREAM": "rates of groups of messages, the old way",
+    "LOG_REQUEST_LIST": "there are none",
+    "FILE_TRANSFER_PROTOCOL": "refused",
     "TIMESYNC": "answered with simulated time",
     "PING": "answered",
 }
@@ -146,7 +152,9 @@ class MavlinkVehicle:
     def take(self, message: Any, channel: Channel) -> None:
         """A message for this vehicle; rubbish is answered, said or passed over, never raised."""
         target = getattr(message, "target_system", getattr(message, "target", 0))
-        if target not in (0, self.craft.system_id) or message.get_srcSystem() == self.craft.system_id:
+        # companions are components of the vehicle's own system
+        own = (message.get_srcSystem(), message.get_srcComponent()) == (self.craft.system_id, COMPONENT)
+        if target not in (0, self.craft.system_id) or own:
             return
         if getattr(message, "target_component", 0) not in (0, COMPONENT):
             return
@@ -200,6 +208,12 @@ class MavlinkVehicle:
                 self.send_now(mavlink.MAVLINK_MSG_ID_MISSION_CURRENT)
             case "SET_MODE":
                 self._set_mode(message)
+            case "REQUEST_DATA_STREAM":
+                request_stream(message, channel)
+            case "LOG_REQUEST_LIST":
+                channel.send(mavlink.MAVLink_log_entry_message(0, 0, 0, 0, 0))
+            case "FILE_TRANSFER_PROTOCOL" if message.payload[FTP_OPCODE] not in (FTP_ACK, FTP_NAK):
+                channel.send(_no_files(message))
             case "TIMESYNC" if message.tc1 == 0:
                 channel.send(mavlink.MAVLink_timesync_message(craft.now_ns, message.ts1))
             case "PING" if message.target_system == 0:
@@ -234,3 +248,14 @@ class MavlinkVehicle:
             self.send_now(mavlink.MAVLINK_MSG_ID_MISSION_CURRENT)
         elif kind == FENCE:
             self.modes.fence.load(plan)
+
+
+def _no_files(message: Any) -> Any:
+    """The refusal of a file transfer: the next sequence number, and why."""
+    asked = bytes(message.payload)
+    number = (int.from_bytes(asked[:2], "little") + 1) % 65536
+    head = struct.pack("<HBBBBBxI", number, asked[2], FTP_NAK, 1, asked[FTP_OPCODE], 0, 0)
+    payload = (head + bytes([FTP_UNKNOWN_COMMAND])).ljust(len(asked), b"\0")
+    return mavlink.MAVLink_file_transfer_protocol_message(
+        0, message.get_srcSystem(), message.get_srcComponent(), payload
+    )

@@ -34,6 +34,8 @@ NS_PER_US = 1000
 MOST_LATENCIES = 100_000
 HEARTBEAT_EVERY = 250
 """Steps; boards begin to speak on USB when they hear one."""
+BEHIND_S = 0.5
+"""Wall s after which the only answer, with the stamp of an earlier step, is taken for this step's."""
 RECENT = 64
 """Stamps sent last that an answer may be late for."""
 
@@ -46,8 +48,8 @@ class Px4Options:
     """Wall s to wait for an answer in mode bounded."""
     hang_s: float = 30.0
     """Wall s without an answer before PX4 is given up."""
-    wait_s: float = 60.0
-    """Wall s to wait for PX4 to connect."""
+    wait_s: float | None = 60.0
+    """Wall s to wait for PX4 to connect; None: time goes on until it does."""
     odometry: str | None = None
     """A stream of estimates to send as ODOMETRY."""
 
@@ -103,10 +105,19 @@ class Px4:
         self._frame = LocalFrame(home)
         self._wire = Wire()
         self._connected = False
+        self._silent = False
+        """Given up, though its line is still open."""
         self._ever = False
         self._locked = False
         self._awaited_us: int | None = None
         self._sent_us: deque[int] = deque(maxlen=RECENT)
+        self._first_us = -1
+        """Stamp of the first HIL_SENSOR of this connection."""
+        self._behind_us = 0
+        """PX4's clock behind ours: none, or by `_first_us` in builds that count from there."""
+        self._seems_behind = False
+        self._in_time = False
+        """An answer carried the stamp that was awaited."""
         self._sent = self._began = time.perf_counter()
         self._offset_us = self._last_us = 0
         self._states_every_us = self._states_due_us = -1
@@ -166,19 +177,22 @@ class Px4:
 
     def holds(self, t_ns: int) -> bool:
         if not self._ever:
-            return True
+            return self.options.wait_s is not None
         if self._awaited_us is None or t_ns <= self._simulation.clock.now_ns:
             return False
-        if self.options.lockstep == "bounded" and time.perf_counter() - self._sent >= self.options.miss_s:
+        waited = time.perf_counter() - self._sent
+        if self.options.lockstep == "bounded" and waited >= self.options.miss_s:
             self._miss()
-            return False
-        return True
+        elif self._seems_behind and waited >= BEHIND_S:
+            self._behind_us, self._awaited_us = self._first_us, None
+        return self._awaited_us is not None
 
     def look_round(self) -> None:
         if (how := self._watch.look(was_heard=self._ever)) is not None:
             self._lose("ended", how)
-        if not self._ever and time.perf_counter() - self._began > self.options.wait_s:
-            raise LinkError(f"no PX4 came to {self._place} within {self.options.wait_s:g} s; start one, or wait longer")
+        wait_s = self.options.wait_s
+        if wait_s is not None and not self._ever and time.perf_counter() - self._began > wait_s:
+            raise LinkError(f"no PX4 came to {self._place} within {wait_s:g} s; start one, or wait longer")
         if self._awaited_us is not None and time.perf_counter() - self._sent > self.options.hang_s:
             self._lose("hung", f"no answer to HIL_SENSOR {self._awaited_us} us for {self.options.hang_s:g} s")
 
@@ -205,7 +219,8 @@ class Px4:
         self.line.taken += 1
         if kind == "came":
             self._connected = self._ever = True
-            self._locked = self._spoke = False
+            self._locked = self._spoke = self._silent = self._in_time = self._seems_behind = False
+            self._first_us, self._behind_us = -1, 0
             self._awaited_us = None
             self._wire = Wire()
             self._sent_us.clear()
@@ -229,8 +244,8 @@ class Px4:
     def _act(self, actuators: Actuators) -> None:
         self._answers += 1
         self._spoke = True
-        if not self._connected:
-            self._connected = True
+        if self._silent:
+            self._silent = False
             self._helm.tell("connected", "PX4 is back")
         if not self._answered_since_sent and len(self._latencies) < MOST_LATENCIES:
             self._latencies.append(time.perf_counter() - self._sent)
@@ -239,16 +254,26 @@ class Px4:
         if self.options.lockstep != "none" and actuators.lockstep and not self._locked:
             self._locked = True
             self._helm.tell("lockstep", f"first answer, after {self._steps} HIL_SENSOR")
-        late = actuators.time_us in self._sent_us and actuators.time_us != self._awaited_us
-        if not late:
-            self._awaited_us = None
+        self._release(actuators.time_us + self._behind_us)
+
+    def _release(self, t_us: int) -> None:
+        """The answer to an earlier step does not count, unless PX4's clock is behind and no other comes."""
+        if t_us in self._sent_us and t_us != self._awaited_us:
+            self._seems_behind = not self._in_time and t_us + self._first_us == self._awaited_us
+            return
+        self._in_time |= t_us == self._awaited_us
+        self._awaited_us = None
 
     def _lose(self, kind: str, why: str) -> None:
-        self._connected = self._locked = False
+        # one that hangs gets HIL_SENSOR as while booting: without them it could not come back
+        self._silent = self._connected and kind == "hung"
+        self._connected, self._locked = self._silent, False
         self._awaited_us = None
         self._helm.let_go(kind, f"PX4: {why}")
 
     def _miss(self) -> None:
+        if self._seems_behind:
+            self._behind_us = self._first_us
         self._missed += 1
         if self._log is not None:
             self._log.write(
@@ -273,7 +298,9 @@ class Px4:
         if not self._answered_since_sent and not self._locked and self._spoke:
             self._missed += 1
         self._steps += 1
-        self._answered_since_sent = False
+        self._answered_since_sent = self._seems_behind = False
+        if self._first_us < 0:
+            self._first_us = t_us
         self._sent_us.append(t_us)
         self._sent = time.perf_counter()
         if self._is_serial and self._steps % HEARTBEAT_EVERY == 1:

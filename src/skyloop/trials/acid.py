@@ -88,7 +88,7 @@ def acid_test(
 def time_of(task: str, mode: str, slowed: int, k: int) -> float:
     """s the k-th run takes on the slow target."""
     experiment = next(one for one in EXPERIMENTS if one.task == task)
-    known = setups()["target" if mode == "sync" else "target, no sync"]
+    known = setups(experiment.share)["target" if mode == "sync" else "target, no sync"]
     setup = Setup(known.name, known.target, replace(known.options, pace=1.0 / slowed))
     scenario = run_of(experiment, k)
     with tempfile.TemporaryDirectory(prefix="skyloop-acid-") as folder:

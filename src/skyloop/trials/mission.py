@@ -24,6 +24,7 @@ from skyloop.messages import Array
 from skyloop.results import Result
 from skyloop.scenario import Scenario, make_scenario
 from skyloop.simulation import Simulation
+from skyloop.streams import NS_PER_S
 from skyloop.trials.result_files import write_results
 
 PAPER = "airloop"
@@ -77,6 +78,10 @@ class Flown:
     """(4, 3) m, world."""
     duration: float
     """s from arming to disarming."""
+    whole: Array
+    """(k, 2) m east and north, the true track from arming to disarming."""
+    passed: tuple[float, ...]
+    """s when corners 2, 3, 4 were taken as reached."""
 
     @property
     def cross_track(self) -> Array:
@@ -188,14 +193,17 @@ def fly_rectangle(seed: int) -> Flown:
         desk.command(vehicle, mavlink.MAV_CMD_MISSION_START)
         _until(simulation, vehicle, lambda: 2 in desk.reached, "the first corner")
         began = simulation.clock.now_ns
-        _until(simulation, vehicle, lambda: 6 in desk.reached, "the last corner")
+        passed = []
+        for number in (3, 4, 5, 6):
+            _until(simulation, vehicle, lambda number=number: number in desk.reached, f"mission item {number}")
+            passed.append(simulation.now)
         ended = simulation.clock.now_ns
         _until(simulation, vehicle, lambda: not vehicle.craft.status.armed, "the landing")
         lasted = simulation.now - armed
     chosen = (np.array(t_ns) >= began) & (np.array(t_ns) <= ended)
     return Flown(
         seed, np.array(t_ns)[chosen] / 1e9, np.array(truth)[chosen], np.array(estimate)[chosen], np.array(fixes),
-        corners, lasted,
+        corners, lasted, np.array(truth)[np.array(t_ns) >= armed * NS_PER_S, :2], tuple(passed[:-1]),
     )  # fmt: skip
 
 

@@ -26,25 +26,25 @@ def host(arguments: Sequence[str]) -> Target:
     return LocalProcess([source(), *arguments], clock="cpu", name="host")
 
 
-def target(arguments: Sequence[str]) -> Target:
+def target(arguments: Sequence[str], share: float = SLOWNESS) -> Target:
     """The board's own processor time, on a share of a core."""
     if board_is_here():
-        return EmulatedBoard([source(), *arguments], clock="cpu", speed=SLOWNESS)
-    return LocalProcess([source(), *arguments], clock="cpu", speed=SLOWNESS, name="slow process")
+        return EmulatedBoard([source(), *arguments], clock="cpu", speed=share)
+    return LocalProcess([source(), *arguments], clock="cpu", speed=share, name="slow process")
 
 
-def free_target(arguments: Sequence[str]) -> Target:
+def free_target(arguments: Sequence[str], share: float = SLOWNESS) -> Target:
     """The same board, really slowed down, for when nobody keeps its time."""
-    return ThrottledProcess(runnable([source(), *arguments], board=board_is_here()), SLOWNESS)
+    return ThrottledProcess(runnable([source(), *arguments], board=board_is_here()), share)
 
 
 def board_is_here() -> bool:
     return shutil.which(EMULATOR) is not None and shutil.which(COMPILER) is not None
 
 
-def told(name: str) -> str:
+def told(name: str, share: float) -> str:
     """What the results say of where it ran."""
     if name == "host":
         return "this machine, on its processor time"
     machine = "an aarch64 board emulated by qemu" if board_is_here() else "a process of this machine"
-    return f"{machine}, with {SLOWNESS:g} of a core"
+    return f"{machine}, with {share:g} of a core"

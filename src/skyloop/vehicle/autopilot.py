@@ -76,6 +76,8 @@ class Autopilot:
         self.on_estimate = on_estimate
         self.memory = _Memory()
         self.estimate: Estimate | None = None
+        self.orders = 0
+        """Obeyed so far; whoever counts more than the last of its own has been relieved by somebody else."""
         self._events: list[Event] = []
         self.take_row()
         self._row["on_estimate"] = on_estimate
@@ -111,8 +113,10 @@ class Autopilot:
                 self._disarm(t_ns, "asked to")
             case _ if not memory.armed:
                 self._refuse(t_ns, f"{type(item).__name__} while disarmed; send Arm first")
+                return
             case _ if memory.failsafe in ("battery low", "estimate lost"):
                 self._refuse(t_ns, f"{type(item).__name__} during the failsafe '{memory.failsafe}'")
+                return
             case TakeOff():
                 self._take_off(item, t_ns)
             case Land():
@@ -123,6 +127,7 @@ class Autopilot:
                 self._go_home(t_ns)
             case _:
                 self._follow(item, t_ns)
+        self.orders += 1
 
     def state(self, t_ns: int) -> VehicleState | Estimate:
         """What the vehicle believes of itself."""
@@ -205,14 +210,10 @@ class Autopilot:
     def _take_off(self, request: TakeOff, t_ns: int) -> None:
         if not isinstance(request.altitude, int | float) or not 0 < request.altitude < np.inf:
             raise SetpointError(f"TakeOff.altitude is {request.altitude!r}; give a positive height in metres")
-        memory = self.memory
         state = self.state(t_ns)
-        self._hold(
-            state.position + np.array([0.0, 0.0, request.altitude]),
-            float(yaw_from_quat(state.quat_wxyz)),
-            t_ns,
-        )
-        memory.mode = "takeoff"
+        above = state.position + np.array([0.0, 0.0, request.altitude])
+        self._hold(above, float(yaw_from_quat(state.quat_wxyz)), t_ns)
+        self.memory.mode = "takeoff"
 
     def _hover(self, t_ns: int) -> None:
         """Stop where the present speed can be braked to."""
@@ -311,9 +312,8 @@ class Autopilot:
             return
         if self.failsafes.battery_action == "none":
             return
-        self._enter_failsafe(
-            t_ns, "battery low", f"{self._charge():.0%} left, going to {self.failsafes.battery_action}"
-        )
+        text = f"{self._charge():.0%} left, going to {self.failsafes.battery_action}"
+        self._enter_failsafe(t_ns, "battery low", text)
         if self.failsafes.battery_action == "home":
             self._go_home(t_ns)
         else:

@@ -93,11 +93,13 @@ def move_vehicle(s, u, p, w, heights, dt, last):  # type: ignore[no-untyped-def]
 )
 def advance(states, inputs, params, dt, until_step, heights, origin_x, origin_y, cell):  # type: ignore[no-untyped-def]
     """Every vehicle to physics step `until_step`."""
-    w = np.zeros(1, SCRATCH)[0]
-    w.origin_x = origin_x
-    w.origin_y = origin_y
-    w.cell = cell
+    scratch = np.zeros(1, SCRATCH)
     for i in range(states.shape[0]):
+        # a record does not keep its array alive: taken before the loop, it would be of memory given back
+        w = scratch[0]
+        w.origin_x = origin_x
+        w.origin_y = origin_y
+        w.cell = cell
         s = states[i]
         u = inputs[i]
         p = params[i]

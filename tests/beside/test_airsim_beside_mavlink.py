@@ -1,0 +1,219 @@
+"""AirSim's and MAVLink's clients at the same vehicle: who was told last counts, in both directions."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from airsim_rpc import Rpc, RpcError, Running, running, xyz
+from mavlink_stage import Client
+from pymavlink.dialects.v20 import common
+from typer.testing import CliRunner
+
+from skyloop.cli.serve import app
+from skyloop.errors import LinkError
+from skyloop.links.airsim_settings import read_settings
+from skyloop.scenario import make_scenario
+from skyloop.serving import serve
+
+SETTINGS = '{"DefaultSensors": {"imu": {"SensorType": 2}}}'
+STAY = {"is_rate": True, "yaw_or_rate": 0.0}
+VELOCITY_ONLY = 0b0000_1101_1100_0111
+"""Of a SET_POSITION_TARGET_LOCAL_NED: what it leaves out."""
+OFFBOARD, AUTO, RTL = 6, 4, 5
+"""PX4's main modes, and a sub mode."""
+
+
+@contextmanager
+def served(pace: float = 8.0) -> Iterator[tuple[Running, Rpc, Client]]:
+    read = read_settings(SETTINGS, world="flat")
+    options = replace(read.options, quality="low", land_after_s=0.5)
+    with running(read.scenario, options, pace, mavlink={"port_offset": None}) as server:
+        rpc = Rpc(server.port)
+        with socket.create_connection(("127.0.0.1", tcp_port(server)), timeout=20) as line:
+            yield server, rpc, Client(line)
+        rpc.close()
+
+
+def tcp_port(server: Running) -> int:
+    (said,) = re.findall(r"TCP server on [\d.]+:(\d+)", "\n".join(server.lines))
+    return int(said)
+
+
+def took_off(station: Client) -> None:
+    assert station.command(common.MAV_CMD_COMPONENT_ARM_DISARM, 1) == 0
+    assert station.command(common.MAV_CMD_NAV_TAKEOFF, 0, 0, 0, float("nan"), float("nan"), float("nan"), 125.0) == 0
+    station.until_mode("hold")
+
+
+class Companion(threading.Thread):
+    """Says "2 m/s northwards" all the time, whatever becomes of it."""
+
+    def __init__(self, port: int) -> None:
+        super().__init__(daemon=True)
+        self.over = threading.Event()
+        self.said = 0
+        self.line = socket.create_connection(("127.0.0.1", port), timeout=20)
+        self.mav = common.MAVLink(None, 42, 1)
+        self.start()
+
+    def run(self) -> None:
+        while not self.over.wait(0.01):
+            message = common.MAVLink_set_position_target_local_ned_message(
+                0, 1, 1, 1, VELOCITY_ONLY, 0, 0, 0, 2.0, 0, 0, 0, 0, 0, 0, 0
+            )
+            self.line.sendall(message.pack(self.mav))
+            self.said += 1
+
+    def close(self) -> None:
+        self.over.set()
+        self.join()
+        self.line.close()
+
+
+def test_who_was_told_last_counts() -> None:
+    with served() as (server, rpc, station):
+        took_off(station)
+        companion = Companion(tcp_port(server))
+        try:
+            while station.mode(OFFBOARD) != 0:  # until it has had a setpoint
+                pass
+            station.until(lambda m: m.get_type() == "LOCAL_POSITION_NED" and m.x > 2.0)
+            # permission alone takes nothing over
+            rpc("enableApiControl", True, "")
+            north = station.until("LOCAL_POSITION_NED").x
+            station.until(lambda m: m.get_type() == "LOCAL_POSITION_NED" and m.x > north + 2.0)
+            # AirSim takes over, though the companion goes on talking, also while time stands still
+            rpc("simPause", True)
+            move = rpc.send("moveToPosition", 1.0, -4.0, -6.0, 4.0, 60.0, 0, STAY, -1.0, 1.0, "")
+            said = companion.said
+            while companion.said < said + 5:
+                rpc("ping")
+            rpc("simPause", False)
+            assert rpc.wait(move) is True
+            assert xyz(rpc("simGetVehiclePose", "")["position"]) == pytest.approx([1.0, -4.0, -6.0], abs=0.6)
+            station.until_mode("hold")
+            assert any("another link has taken over" in text for text in station.texts)
+            # and MAVLink takes over from a move that would last
+            move = rpc.send("moveByVelocity", 0.0, 1.0, 0.0, 3600.0, 0, STAY, "")
+            station.until(lambda m: m.get_type() == "LOCAL_POSITION_NED" and m.y > -2.0)
+            assert station.mode(OFFBOARD) == 0
+            assert rpc.wait(move) is False
+            north = station.until("LOCAL_POSITION_NED").x
+            station.until(lambda m: m.get_type() == "LOCAL_POSITION_NED" and m.x > north + 3.0)
+            # what was cancelled long ago is nobody's to cancel
+            rpc("cancelLastTask", "")
+            rpc("enableApiControl", False, "")
+            assert station.until("HEARTBEAT").custom_mode >> 16 & 255 == OFFBOARD
+            # a reset ends anybody's flight, and another one may begin
+            rpc("reset")
+            station.until_disarmed()
+            assert xyz(rpc("simGetVehiclePose", "")["position"]) == pytest.approx([0.0, 0.0, 0.0], abs=0.05)
+            took_off(station)
+            assert xyz(rpc("simGetVehiclePose", "")["position"]) == pytest.approx([0.0, 0.0, -3.0], abs=0.4)
+        finally:
+            companion.close()
+
+
+def test_a_watcher_that_goes_lands_nobody_and_a_landing_station_ends_no_move() -> None:
+    with served() as (server, rpc, station):
+        took_off(station)
+        before = len(server.lines)
+        rpc("enableApiControl", True, "")
+        rpc.close()
+        # four times as long as a vehicle of AirSim's may be alone
+        now = station.until("LOCAL_POSITION_NED").time_boot_ms
+        station.until(lambda m: m.get_type() == "LOCAL_POSITION_NED" and m.time_boot_ms > now + 2000)
+        assert station.latest["LOCAL_POSITION_NED"].z < -2.0 and server.lines[before:] == []
+        # now it is AirSim's; the station leaves, and after COM_DL_LOSS_T nothing happens
+        station.send(common.MAVLink_param_set_message(1, 1, b"COM_DL_LOSS_T", 2.0, common.MAV_PARAM_TYPE_REAL32))
+        assert station.until("PARAM_VALUE").param_value == 2.0
+        pilot = Rpc(server.port)
+        move = pilot.send("moveByVelocity", 1.0, 0.0, 0.0, 6.0, 0, STAY, "")
+        station.until_mode("hold")
+        station.socket.shutdown(socket.SHUT_RDWR)
+        assert pilot.wait(move) is True
+        place = xyz(pilot("simGetVehiclePose", "")["position"])
+        assert place[0] > 4.0 and place[2] < -2.0
+        pilot.close()
+
+
+def test_ports_in_use_are_named() -> None:
+    read = read_settings(SETTINGS, world="flat")
+    scenario = make_scenario(read.scenario)
+    with socket.socket() as other:
+        offset = free_offset()
+        taken = 5760 + offset
+        other.bind(("127.0.0.1", taken))
+        other.listen()
+        with pytest.raises(LinkError, match=rf"127.0.0.1:{taken}"):
+            serve(scenario, read.options, port=taken, mavlink={"port_offset": None})
+        with pytest.raises(LinkError, match=rf"TCP port {taken} on 127.0.0.1 for MAVLink"):
+            serve(scenario, read.options, port=0, mavlink={"port_offset": offset})
+
+
+@pytest.mark.parametrize("page", ["airsim.md", "mavlink.md"])
+def test_the_pages_commands(page: str, tmp_path: Path) -> None:
+    file = tmp_path / "settings.json"
+    file.write_text(SETTINGS, encoding="utf-8")
+    text = (Path(__file__).parents[2] / "docs" / page).read_text(encoding="utf-8")
+    command = re.findall(r"^    skyloop serve (--mavlink.*?) *#", text, re.M)[-1].split()
+    offset = free_offset()
+    told = CliRunner().invoke(
+        app,
+        [*command, "--settings", str(file), "--world", "flat", "--port", "0", "--lasts", "0.2", "--json",
+         "--port-offset", str(offset)],
+    )  # fmt: skip
+    assert told.exit_code == 0, told.output
+    assert f"TCP server on 127.0.0.1:{5760 + offset}" in told.stderr and "AirSim clients may connect" in told.stderr
+    assert json.loads(told.stdout)["mavlink"]["vehicles"][0]["system_id"] == 1
+
+
+def free_offset() -> int:
+    """By which none of our three ports is in use."""
+    for offset in np.random.default_rng().integers(1000, 20000, 50).tolist():
+        with (
+            socket.socket() as tcp,
+            socket.socket(type=socket.SOCK_DGRAM) as one,
+            socket.socket(type=socket.SOCK_DGRAM) as two,
+        ):
+            try:
+                for each, port in ((tcp, 5760), (one, 18570), (two, 14580)):
+                    each.bind(("127.0.0.1", port + offset))
+            except OSError:
+                continue
+            return int(offset)
+    raise AssertionError("no free ports")
+
+
+@pytest.mark.parametrize(
+    ("settings", "why"),
+    [
+        ({"SimMode": "ComputerVision"}, "ComputerVision"),
+        ({"Vehicles": {"D": {"VehicleType": "PX4Multirotor", "TcpPort": 0}}}, "'D' is flown by PX4"),
+    ],
+)
+def test_mavlink_for_those_that_are_not_ours_is_refused(settings: dict[str, Any], why: str) -> None:
+    read = read_settings(json.dumps(settings), world="flat")
+    with pytest.raises(LinkError, match=why):
+        serve(make_scenario(read.scenario), read.options, port=0, mavlink={"port_offset": None})
+
+
+def test_errors_of_one_side_do_not_reach_the_other() -> None:
+    with served() as (_, rpc, station):
+        with pytest.raises(RpcError, match="API control"):
+            rpc("takeoff", 20.0, "")
+        assert station.mode(AUTO, RTL) == 0
+        station.socket.sendall(b"\xfd" + bytes(300))
+        assert rpc("ping") is True
+        assert station.command(common.MAV_CMD_COMPONENT_ARM_DISARM, 1) == 0
+        assert rpc("getMultirotorState", "")["landed_state"] == 0

@@ -1,0 +1,422 @@
+"""What a client of other people's protocol and schemas receives, against what the bus carried and the truth."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from typing import Any, get_type_hints
+
+import numpy as np
+import pytest
+from foxglove_client import Received, Viewer, decoder
+from PIL import Image
+from scipy.spatial.transform import Rotation
+
+import skyloop
+import skyloop.messages
+from link_rig import eventually
+from skyloop.clock import FreeRunning, RealTime
+from skyloop.links.foxglove_messages import UNPLOTTED, frame_of, views_of
+from skyloop.links.foxglove_plots import UNITS, plotted, schema_of
+from skyloop.links.foxglove_stream import CLOCK_NS, FoxgloveStream
+from skyloop.messages import Array, GnssFix, ImageTruth, ImuSample, Label, Message, RadarDetections, RangeDopplerImage
+from skyloop.recording.formats.ros2_messages import Translator
+from skyloop.recording.recording import Recording
+from skyloop.simulation import Simulation
+from skyloop.streams import Mount, Rate, StreamInfo
+
+MOUNT = {"position": [0.12, -0.03, 0.05], "rotation_deg": [10.0, 25.0, -40.0]}
+CAMERA = {"kind": "camera", "width": 96, "height": 64, "quality": "low", "rate_hz": 5, "mount": MOUNT}
+SCENARIO: dict[str, Any] = {
+    "world": "blocks",
+    "vehicles": [
+        {
+            "name": "drone",
+            "position": [1.0, -2.0],
+            "yaw_deg": 70.0,
+            "state": "ekf",
+            "pilot": {"kind": "hover", "altitude": 2.0},
+            "sensors": {
+                "imu": {"kind": "imu", "rate_hz": 100},
+                "gnss": {"kind": "gnss", "preset": "perfect", "latency": 0.12},
+                "barometer": {"kind": "barometer"},
+                "magnetometer": {"kind": "magnetometer"},
+                "up": {"kind": "rangefinder", "mount": {"rotation_deg": [0.0, -90.0, 0.0]}},
+                "camera": {**CAMERA, "truth": ["depth", "classes", "instances", "labels"]},
+                "depth": {"kind": "depth_camera", "width": 80, "height": 60, "rate_hz": 5, "mount": MOUNT},
+                "lidar": {"kind": "lidar", "preset": "vlp16", "rate_hz": 5, "mount": MOUNT},
+            },
+        }
+    ],
+}
+
+
+@dataclass
+class Seen:
+    simulation: Simulation
+    stream: FoxgloveStream
+    viewer: Viewer
+    sent: list[Message]
+    """All that the bus carried since the viewer had subscribed."""
+
+    def on(self, topic: str) -> list[Received]:
+        return self.viewer.on(topic)
+
+    def pairs(self, topic: str, stream: str) -> list[tuple[Received, Any]]:
+        """What came on a topic with the record it was made of, which is the one of its log time."""
+        records = {message.arrival_ns: message.data for message in self.sent if message.stream == stream}
+        got = self.on(topic)
+        assert got and len(got) == len(records)
+        return [(one, records[one.log_ns]) for one in got]
+
+
+def watched(simulation: Simulation) -> FoxgloveStream:
+    stream = FoxgloveStream(port=0, paced=False)
+    stream.attach(simulation)
+    return stream
+
+
+def let_pass(simulation: Simulation, seconds: float, *viewers: Viewer) -> None:
+    """In steps that no backlog overflows, each awaited by its last record of truth."""
+    for _ in range(round(seconds / 0.1)):
+        counts = [len(viewer.on("/truth/drone")) for viewer in viewers]
+        before = simulation.bus.counts["truth/drone"]
+        simulation.run_for(0.1)
+        news = simulation.bus.counts["truth/drone"] - before
+        for viewer, count in zip(viewers, counts, strict=True):
+            assert viewer.until(lambda v=viewer, n=count + news: len(v.on("/truth/drone")) >= n)
+
+
+def subscribed(stream: FoxgloveStream, viewer: Viewer) -> None:
+    assert viewer.until(lambda: set(viewer.channels) >= set(stream._channels))
+    viewer.subscribe()
+    assert eventually(lambda: all(channel.has_sinks() for channel in stream._channels.values()))
+
+
+@pytest.fixture(scope="module")
+def seen() -> Iterator[Seen]:
+    with skyloop.build(skyloop.make_scenario(SCENARIO)) as simulation:
+        stream = watched(simulation)
+        # a truth image and a fix have been: all topics are there
+        simulation.run_until(0.45)
+        with Viewer(stream.url) as viewer:
+            subscribed(stream, viewer)
+            sent: list[Message] = []
+            for name in simulation.bus.infos:
+                simulation.bus.on(name, sent.append)
+            let_pass(simulation, 3.0, viewer)
+            yield Seen(simulation, stream, viewer, sent)
+            stream.close()
+
+
+def test_who_serves_and_what_there_is(seen: Seen) -> None:
+    assert seen.viewer.info["name"] == "skyloop"
+    assert seen.viewer.info["capabilities"] == ["time"], "no client can publish, call or set anything"
+    kinds = {topic: channel["schemaName"] for topic, channel in seen.viewer.channels.items()}
+    assert kinds["/drone/camera/image"] == "foxglove.CompressedImage"
+    assert kinds["/drone/lidar/points"] == "foxglove.PointCloud"
+    assert kinds["/drone/imu"] == "skyloop.ImuSample"
+    assert "/truth/drone/camera/depth" in kinds and "/truth/drone/depth/depth" not in kinds
+    assert {received.topic for received in seen.viewer.received} == set(kinds), "something came on every topic"
+
+
+def test_a_picture_is_the_camera_s(seen: Seen) -> None:
+    for received, record in seen.pairs("/drone/camera/image", "drone/camera"):
+        assert received.data.format == "jpeg" and received.data.frame_id == "drone/camera_optical"
+        pixels = np.asarray(Image.open(io.BytesIO(received.data.data))).astype(float)
+        assert pixels.shape == (64, 96, 3)
+        assert np.abs(pixels - record.colour).mean() < 3.0
+    # neither mirrored nor with red for blue
+    for other in (record.colour[:, ::-1], record.colour[::-1], record.colour[..., ::-1]):
+        assert np.abs(pixels - other).mean() > 5.0
+
+
+@pytest.mark.parametrize(
+    ("topic", "stream", "field", "encoding", "dtype"),
+    [
+        ("/drone/depth/image", "drone/depth", "depth", "32FC1", "<f4"),
+        ("/truth/drone/camera/depth", "truth/drone/camera", "depth", "32FC1", "<f4"),
+        ("/truth/drone/camera/classes", "truth/drone/camera", "classes", "8UC1", "u1"),
+        ("/truth/drone/camera/instances", "truth/drone/camera", "instances", "16UC1", "<u2"),
+    ],
+)
+def test_raw_images_hold_every_pixel(
+    seen: Seen, topic: str, stream: str, field: str, encoding: str, dtype: str
+) -> None:
+    for received, record in seen.pairs(topic, stream):
+        image, pixels = received.data, getattr(record, field)
+        assert (image.height, image.width, image.encoding) == (*pixels.shape, encoding)
+        assert image.step == image.width * np.dtype(dtype).itemsize
+        got = np.frombuffer(image.data, dtype).reshape(pixels.shape)
+        if stream == "drone/depth":
+            assert np.array_equal(np.isnan(got), pixels == 0.0), "no value is NaN"
+            got = np.nan_to_num(got)
+        np.testing.assert_array_equal(got, pixels)
+        assert len(np.unique(pixels)) > 1
+
+
+def test_calibration_is_the_lens_s(seen: Seen) -> None:
+    details = seen.simulation.bus.infos["drone/camera"].details
+    told = seen.on("/drone/camera/calibration")[0].data
+    assert (told.width, told.height, told.frame_id) == (96, 64, "drone/camera_optical")
+    fx, fy, cx, cy = (details[name] for name in ("fx", "fy", "cx", "cy"))
+    assert list(told.K) == [fx, 0.0, cx, 0.0, fy, cy, 0.0, 0.0, 1.0]
+    np.testing.assert_array_equal(np.reshape(told.P, (3, 4))[:, :3], np.reshape(told.K, (3, 3)))
+    assert told.distortion_model == "plumb_bob" and len(told.D) == 5
+
+
+def points_of(cloud: Any) -> Any:
+    kinds = {3: "<u2", 7: "<f4"}
+    layout = np.dtype(
+        {
+            "names": [field.name for field in cloud.fields],
+            "formats": [kinds[field.type] for field in cloud.fields],
+            "offsets": [field.offset for field in cloud.fields],
+            "itemsize": cloud.point_stride,
+        }
+    )
+    return np.frombuffer(cloud.data, layout)
+
+
+def test_every_point_of_a_scan(seen: Seen) -> None:
+    for received, scan in seen.pairs("/drone/lidar/points", "drone/lidar"):
+        assert received.data.frame_id == "drone/lidar" and received.data.pose.orientation.w == 1.0
+        points = points_of(received.data)
+        assert len(points) == len(scan.points) > 1000
+        np.testing.assert_array_equal(np.stack([points[axis] for axis in "xyz"], axis=1), scan.points)
+        np.testing.assert_array_equal(points["ring"], scan.rings)
+        np.testing.assert_allclose(points["time"], scan.offsets_ns / 1e9, atol=1e-7)
+
+
+def pose_matrix(transform: Any) -> Any:
+    r, t = transform.rotation, transform.translation
+    matrix = np.eye(4)
+    matrix[:3, :3] = Rotation.from_quat([r.x, r.y, r.z, r.w]).as_matrix()
+    matrix[:3, 3] = t.x, t.y, t.z
+    return matrix
+
+
+def test_transforms_lead_from_the_world_to_the_camera(seen: Seen) -> None:
+    """As ImageTruth says, which takes another way through the code."""
+    static = {t.child_frame_id: t for t in seen.on("/tf_static")[-1].data.transforms}
+    mount, eye = static["drone/camera"], static["drone/camera_optical"]
+    assert (mount.parent_frame_id, eye.parent_frame_id) == ("drone/base_link", "drone/camera")
+    body_from_camera = pose_matrix(mount)
+    np.testing.assert_allclose(body_from_camera[:3, 3], MOUNT["position"])
+    roll, pitch, yaw = MOUNT["rotation_deg"]
+    told = Rotation.from_euler("ZYX", [yaw, pitch, roll], degrees=True).as_matrix()
+    np.testing.assert_allclose(body_from_camera[:3, :3], told, atol=1e-12)
+    bodies = {t.log_ns: t.data.transforms[0] for t in seen.on("/tf")}
+    assert {(t.parent_frame_id, t.child_frame_id) for t in bodies.values()} == {("map", "drone/base_link")}
+    compared = 0
+    for message in seen.sent:
+        if message.stream == "truth/drone/camera" and message.t_ns in bodies:
+            whole = pose_matrix(bodies[message.t_ns]) @ body_from_camera @ pose_matrix(eye)
+            np.testing.assert_allclose(whole[:3, 3], message.data.position, atol=1e-9)
+            w, x, y, z = message.data.quat_wxyz
+            np.testing.assert_allclose(whole[:3, :3], Rotation.from_quat([x, y, z, w]).as_matrix(), atol=1e-9)
+            compared += 1
+    assert compared >= 12
+
+
+def test_frames_are_those_of_a_bag(seen: Seen, tmp_path: Any) -> None:
+    infos = dict(seen.simulation.bus.infos)
+    _, _, (bag,) = Translator(Recording(tmp_path, infos, {"vehicle": "drone"})).mounts(0)
+    in_bag = {child: (head[1], *pose) for head, child, pose in bag}
+    ours = {
+        t.child_frame_id: (
+            t.parent_frame_id, t.translation.x, t.translation.y, t.translation.z,
+            t.rotation.x, t.rotation.y, t.rotation.z, t.rotation.w,
+        )
+        for t in seen.on("/tf_static")[-1].data.transforms
+    }  # fmt: skip
+    # a bag has no message for a rangefinder
+    assert set(ours) - set(in_bag) == {"drone/up"}
+    for child, (parent, *numbers) in in_bag.items():
+        assert ours[child][0] == parent and list(ours[child][1:]) == pytest.approx(numbers)
+
+
+def test_stamps_are_simulated_time(seen: Seen) -> None:
+    for topic, stream in (
+        ("/drone/gnss/fix", "drone/gnss"),
+        ("/drone/camera/image", "drone/camera"),
+        ("/truth/drone/pose", "truth/drone"),
+    ):
+        for received, record in seen.pairs(topic, stream):
+            stamp = received.data.timestamp
+            assert stamp.seconds * 10**9 + stamp.nanos == record.t_ns
+    late = {r.log_ns - record.t_ns for r, record in seen.pairs("/drone/gnss", "drone/gnss")}
+    assert late == {120_000_000}, "a log time is when the message arrived"
+    for received, record in seen.pairs("/drone/imu", "drone/imu"):
+        stamp = received.data["timestamp"]
+        assert stamp["sec"] * 10**9 + stamp["nsec"] == record.t_ns == received.log_ns
+    times = seen.viewer.times
+    assert times == sorted(set(times)) and times[-1] <= seen.simulation.clock.now_ns
+    assert times[-1] // CLOCK_NS - times[0] // CLOCK_NS + 1 == len(times), "none is left out"
+
+
+def test_plots_are_the_truth(seen: Seen) -> None:
+    def xyz(value: dict[str, float]) -> list[float]:
+        return [value[axis] for axis in "xyz"]
+
+    for received, state in seen.pairs("/truth/drone", "truth/drone"):
+        told = received.data
+        assert xyz(told["position_m"]) == state.position.tolist()
+        assert xyz(told["velocity_world_m_s"]) == state.velocity_world.tolist()
+        assert told["rotor_speeds_rad_s"] == state.rotor_speeds.tolist()
+        w, x, y, z = state.quat_wxyz
+        yaw, pitch, roll = Rotation.from_quat([x, y, z, w]).as_euler("ZYX", degrees=True)
+        got = told["attitude_deg"]
+        assert [got["roll"], got["pitch"], got["yaw"]] == pytest.approx([roll, pitch, yaw], abs=1e-9)
+    for received, sample in seen.pairs("/drone/imu", "drone/imu"):
+        assert xyz(received.data["specific_force_m_s2"]) == sample.specific_force.tolist()
+    for received, estimate in seen.pairs("/drone/estimate", "drone/estimate"):
+        assert xyz(received.data["position_m"]) == estimate.position.tolist()
+        assert received.data["valid"] is estimate.valid
+    for received, battery in seen.pairs("/drone/battery", "drone/battery"):
+        assert (received.data["voltage_v"], received.data["current_a"]) == (battery.voltage, battery.current)
+    for received, actuators in seen.pairs("/drone/actuators", "drone/actuators"):
+        assert received.data["commands_rad_s"] == actuators.commands.tolist()
+    assert actuators.commands.min() > 100.0, "it flies"
+    assert {r.data["distance_m"] for r in seen.on("/drone/up")} == {None}, "JSON has no NaN"
+
+
+def test_where_the_vehicle_is(seen: Seen) -> None:
+    for received, fix in seen.pairs("/drone/gnss/fix", "drone/gnss"):
+        got = received.data
+        assert (got.latitude, got.longitude, got.altitude) == (fix.latitude_deg, fix.longitude_deg, fix.altitude)
+        assert got.position_covariance[0] == fix.horizontal_sd**2 and got.position_covariance[8] == fix.vertical_sd**2
+    for topic, stream in (("/truth/drone/pose", "truth/drone"), ("/drone/estimate/pose", "drone/estimate")):
+        for received, state in seen.pairs(topic, stream):
+            p, q = received.data.pose.position, received.data.pose.orientation
+            assert received.data.frame_id == "map"
+            assert [p.x, p.y, p.z, q.w, q.x, q.y, q.z] == [*state.position, *state.quat_wxyz]
+    track, body = seen.on("/tracks")[-1].data.entities
+    assert (track.frame_id, body.frame_id, body.frame_locked) == ("map", "drone/base_link", True)
+    line = np.array([[p.x, p.y, p.z] for p in track.lines[0].points])
+    assert line[0] == pytest.approx([1.0, -2.0, line[0, 2]], abs=0.05) and line[-1, 2] > line[0, 2] + 0.5
+
+
+def test_things_are_boxed_where_rays_find_them(seen: Seen) -> None:
+    """A box of the world has what the LiDAR's own code hits: a ray down on its middle ends at its top."""
+    (received,) = seen.on("/world")
+    cubes = received.data.entities[0].cubes
+    assert len(cubes) == 40
+    hit = 0
+    for cube in cubes:
+        centre, half = cube.pose.position, cube.size.z / 2.0
+        above = np.array([[centre.x, centre.y, 100.0]])
+        found = seen.simulation.stage.cast(above, np.array([[0.0, 0.0, -1.0]]), 200.0)
+        top = 100.0 - float(found.distance[0])
+        assert top > centre.z + half - 1e-3
+        hit += top < centre.z + half + 1e-3
+    assert hit >= 20, "the rest have another upon them"
+
+
+def test_events_are_a_log(seen: Seen) -> None:
+    events = [message.data for message in seen.sent if message.stream == "drone/events"]
+    logged = [received.data for received in seen.on("/drone/events")]
+    assert len(events) == len(logged) > 0
+    assert all(event.kind in log.message and log.name == "drone" for event, log in zip(events, logged, strict=True))
+
+
+def test_topics_come_with_what_they_need_to_be_read_by(seen: Seen) -> None:
+    for topic, channel in seen.viewer.channels.items():
+        if channel["encoding"] == "json":
+            properties = json.loads(channel["schema"])["properties"]
+            for received in seen.on(topic):
+                assert set(received.data) <= set(properties), topic
+
+
+def test_every_number_has_its_unit() -> None:
+    """In its own name, in ours, or none because it is a count, a share or a ratio."""
+    bare = {"state_of_charge", "fix_type", "hdop", "vdop", "satellites", "quality", "index", "instance"}
+    for name in dir(skyloop.messages):
+        schema = schema_of(name) if name.endswith(("Sample", "State", "Estimate", "Fix", "Bias", "Status")) else None
+        if schema is None or name in UNPLOTTED:
+            continue
+        for field, hint in get_type_hints(getattr(skyloop.messages, name)).items():
+            if hint in (float, int, Array) and field not in ("t_ns", "quat_wxyz", *bare):
+                assert field in UNITS or field.endswith(("_deg", "_us", "_tesla")), f"{name}.{field}"
+    assert {field.name for field in fields(ImuSample)} - {"t_ns"} <= set(UNITS)
+
+
+def view(message: str, suffix: str, record: Any, **info: Any) -> Any:
+    """A view of a record, encoded, and decoded by the schema that would be advertised."""
+    told = StreamInfo("drone/radar/detections", message, Rate(10), "drone", 0, Mount(), info)
+    (found,) = [view for view in views_of(told) if view.suffix == suffix]
+    made = found.make(told, record)
+    schema = made.get_schema()
+    channel = {"encoding": "protobuf", "schemaEncoding": schema.encoding, "schemaName": schema.name}
+    assert frame_of(told) == "drone/radar"
+    return decoder({**channel, "schema": base64.b64encode(schema.data).decode()})(made.encode())
+
+
+def test_radar_detections_are_a_cloud() -> None:
+    points = np.array([[4.0, 1.0, 0.5], [9.0, -2.0, 0.25]], np.float32)
+    speeds, snr, none = np.array([-1.5, 2.25]), np.array([12.0, 20.5]), np.zeros(2)
+    empty = np.zeros((0, 3))
+    record = RadarDetections(5, points, none, speeds, none, none, snr, np.zeros(0, np.int32), empty, empty)
+    cloud = view("RadarDetections", "/points", record)
+    got = points_of(cloud)
+    np.testing.assert_array_equal(np.stack([got[axis] for axis in "xyz"], axis=1), points)
+    assert got["speed"].tolist() == speeds.tolist() and got["snr_db"].tolist() == snr.tolist()
+    assert cloud.frame_id == "drone/radar"
+
+
+def test_a_range_doppler_image_in_decibels() -> None:
+    power = np.array([[1.0, 10.0, 100.0], [0.0, 0.1, 0.01]], np.float32)
+    image = view("RangeDopplerImage", "/image", RangeDopplerImage(5, power, np.arange(2.0), np.arange(3.0)))
+    got = np.frombuffer(image.data, "<f4").reshape(image.height, image.width)
+    np.testing.assert_allclose(got, [[-300.0, -10.0, -20.0], [0.0, 10.0, 20.0]], atol=1e-4)
+
+
+def test_labels_are_outlined() -> None:
+    place, size = np.array([5.0, 1.0, 0.5]), np.ones(3)
+    label = Label(7, "bench 3", "bench", (10, 20, 13, 29), 40, 0.0, 0.0, place, size, 0.3, 5.1)
+    drawn = view("ImageTruth", "/labels", ImageTruth(5, np.zeros(3), np.zeros(4), labels=(label,)))
+    corners = [(corner.x, corner.y) for corner in drawn.points[0].points]
+    assert corners == [(10, 20), (14, 20), (14, 30), (10, 30)], "a box of 4 by 10 pixels"
+    assert drawn.texts[0].text == "bench 5 m"
+    # boxes of the image before are taken away
+    assert not view("ImageTruth", "/labels", ImageTruth(5, np.zeros(3), np.zeros(4))).points
+
+
+def test_without_a_fix_there_is_no_place() -> None:
+    nowhere = GnssFix(5, 47.0, 8.0, 400.0, np.zeros(3), 0, 99.0, 99.0, 0, 100.0, 100.0, 100.0)
+    info = StreamInfo("drone/gnss", "GnssFix", Rate(10), "drone")
+    assert [view.make(info, nowhere) for view in views_of(info) if view.suffix == "/fix"] == [None]
+
+
+@dataclass
+class Thermometer:
+    """A record of somebody else's."""
+
+    t_ns: int
+    celsius: float
+    speeds: Array
+    notes: tuple[str, ...] = ()
+
+
+def test_other_people_s_records_keep_their_names() -> None:
+    told = plotted(Thermometer(7, float("inf"), np.array([1.0, 2.0])))
+    assert told == {"timestamp": {"sec": 0, "nsec": 7}, "celsius": None, "speeds": [1.0, 2.0]}
+    assert schema_of("Thermometer") is None
+
+
+def test_only_what_nobody_paces_goes_in_real_time() -> None:
+    scenario = skyloop.make_scenario({"world": "flat"})
+
+    class Gate:
+        def pass_to(self, t_ns: int) -> int:
+            return t_ns
+
+    for gates, pacing in (((), RealTime), ((Gate(),), FreeRunning)):
+        with skyloop.build(scenario, gates=gates) as simulation:
+            stream = FoxgloveStream(port=0)
+            stream.attach(simulation)
+            assert isinstance(simulation.clock.pacing, pacing)
+            stream.close()
