@@ -19,6 +19,7 @@ from skyloop.world.world import WORLDS, Randomised, WorldConfig, build_world
 
 SUN = ("time_of_day", "day_of_year")
 AIR = ("clouds", "visibility", "rain", "snow", "dust")
+NEVER_DRAWN = ("wetness", "leaves")
 SMALL: dict[str, dict[str, Any]] = {
     "park": {"people": 3, "trees": 6},
     "forest": {"size": 40.0},
@@ -50,7 +51,7 @@ def drawn(seed: int, *topics: str) -> dict[str, Any]:
 @pytest.mark.parametrize(("topic", "own"), [("sun", SUN), ("weather", AIR)])
 def test_sun_and_weather_follow_the_seed_where_asked_for(topic: str, own: tuple[str, ...]) -> None:
     usual = WeatherConfig().model_dump()
-    assert set(usual) == {*SUN, *AIR}
+    assert set(usual) == {*SUN, *AIR, *NEVER_DRAWN}
     assert drawn(1) == drawn(2) == usual
     many = [drawn(seed, topic) for seed in range(40)]
     assert many[3] == drawn(3, topic)
