@@ -85,6 +85,8 @@ class Companion(threading.Thread):
         self.over = threading.Event()
         self.said = 0
         self.line = socket.create_connection(("127.0.0.1", port), timeout=20)
+        # one with a timeout waits in spite of MSG_DONTWAIT
+        self.line.settimeout(None)
         self.mav = common.MAVLink(None, 42, 1)
         self.start()
 
