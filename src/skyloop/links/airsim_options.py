@@ -101,8 +101,6 @@ class VehicleOptions:
     """False: of ComputerVision, it stays where it is put."""
     is_armed: bool = True
     """Its DefaultVehicleState: whether it needs no armDisarm before it flies."""
-    always_api: bool = False
-    """AllowAPIAlways: flies without enableApiControl."""
     autopilot: ForeignAutopilot | None = None
     """None: the built-in controller flies."""
     is_traced: bool = False
