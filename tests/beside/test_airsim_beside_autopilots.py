@@ -138,7 +138,7 @@ def test_settings_say_where_they_connect() -> None:
     found = read({
         "A": px4, "B": {**px4, "LockStep": False, "LocalHostIp": "0.0.0.0"}, "C": {**px4, "TcpPort": 4600},
         "D": {**px4, "UseSerial": True, "SerialPort": "/dev/ttyACM0", "SerialBaudRate": 115200},
-        "E": {"VehicleType": "ArduCopter"}, "F": {"VehicleType": "ArduCopter"}, "G": {},
+        "E": {"VehicleType": "ArduCopter"}, "F": {"VehicleType": "ArduCopter", "LockStep": False}, "G": {},
     })  # fmt: skip
     assert not found.warnings
     assert [vehicle.autopilot for vehicle in found.options.vehicles.values()] == [
@@ -147,7 +147,7 @@ def test_settings_say_where_they_connect() -> None:
         ForeignAutopilot("px4", port=4600),
         ForeignAutopilot("px4-serial", device="/dev/ttyACM0", baud=115200, lockstep=False),
         ForeignAutopilot("ardupilot", port=9002),
-        ForeignAutopilot("ardupilot", port=9012),
+        ForeignAutopilot("ardupilot", port=9012, lockstep=False),
         None,
     ]
 

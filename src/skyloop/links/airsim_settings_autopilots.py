@@ -21,10 +21,11 @@ def foreign_autopilot(
     """None where the built-in controller flies; `number` counts vehicles of the same kind before this one."""
     if kind not in KINDS:
         return None
-    host = str(vehicle.get("LocalHostIp") or "127.0.0.1")
+    host, lockstep = str(vehicle.get("LocalHostIp") or "127.0.0.1"), bool(vehicle.get("LockStep", True))
     if kind == "ArduCopter":
         usual = ardupilot.PORT + ardupilot.PORTS_APART * number
-        return ForeignAutopilot("ardupilot", host, _port(reader, vehicle, "ControlPort", usual, where))
+        port = _port(reader, vehicle, "ControlPort", usual, where)
+        return ForeignAutopilot("ardupilot", host, port, lockstep=lockstep)
     if vehicle.get("Parameters"):
         reader.warnings.append(
             f"{reader.place}: {where}.Parameters are PX4's own; set them there, e.g. PX4_PARAM_NAME=value"
@@ -38,7 +39,7 @@ def foreign_autopilot(
     if vehicle.get("UseTcp", True) is False:
         reader.warnings.append(f"{reader.place}: {where}.UseTcp is false; PX4 is awaited on TCP all the same")
     port = _port(reader, vehicle, "TcpPort", px4.PORT + number, where)
-    return ForeignAutopilot("px4", host, port, lockstep=bool(vehicle.get("LockStep", True)))
+    return ForeignAutopilot("px4", host, port, lockstep=lockstep)
 
 
 def _port(reader: Reader, vehicle: dict[str, Any], key: str, usual: int, where: str) -> int:
