@@ -20,6 +20,7 @@ from typer.main import get_command
 import skyloop
 from link_rig import eventually
 from skyloop.cli import app, main, parts
+from skyloop.errors import LinkError
 from skyloop.links import foxglove_stream
 from skyloop.links.foxglove_stream import FoxgloveStream
 from skyloop.running import run_scenario
@@ -182,12 +183,20 @@ def contents(folder: Path) -> dict[str, bytes]:
 def test_a_run_is_the_same_with_and_without(tmp_path: Path) -> None:
     run_scenario(plain(), tmp_path / "alone")
     stream = FoxgloveStream(port=0, paced=False)
-    with Viewer(stream.url) as viewer:
-        viewer.subscribe()
-        run_scenario(plain(), tmp_path / "watched", watch=stream.attach)
-        assert viewer.until(lambda: viewer.on("/truth/drone") and viewer.on("/drone/lidar/points"))
-        stream.close()
-        assert viewer.until(lambda: viewer.closed), "the flight is over"
+    viewers: list[Viewer] = []
+
+    def watch(simulation: Simulation) -> None:
+        stream.attach(simulation)
+        viewers.append(Viewer(stream.url))
+        viewers[0].subscribe()
+        assert eventually(lambda: all(channel.has_sinks() for channel in stream._channels.values()))
+
+    run_scenario(plain(), tmp_path / "watched", watch=watch)
+    (viewer,) = viewers
+    assert viewer.until(lambda: viewer.on("/truth/drone") and viewer.on("/drone/lidar/points"))
+    stream.close()
+    assert viewer.until(lambda: viewer.closed), "the flight is over"
+    viewer.close()
     alone, watched = contents(tmp_path / "alone"), contents(tmp_path / "watched")
     assert len(alone) > 8 and alone == watched
 
@@ -207,6 +216,17 @@ def test_a_port_in_use_is_named(capsys: Any, monkeypatch: pytest.MonkeyPatch, tm
         place = f"127.0.0.1:{taken.getsockname()[1]}"
         said = complaint(capsys, monkeypatch, "run", "hover", "--out", str(tmp_path / "run"), "--foxglove", place)
     assert place in said and "in use" in said and not (tmp_path / "run").exists()
+
+
+def test_a_port_is_kept_while_the_world_is_built() -> None:
+    first = FoxgloveStream(port=0, paced=False)
+    with skyloop.build(plain()) as simulation:
+        first.attach(simulation)
+        with pytest.raises(LinkError, match=f"127.0.0.1:{first.port}.* in use"):
+            FoxgloveStream(port=first.port)
+    first.close()
+    again = FoxgloveStream(port=first.port, paced=False)
+    again.close()
 
 
 @pytest.mark.parametrize("place", ["no.such.host.invalid:0", "127.0.0.1:70000", "127.0.0.1:", "=nonsense"])

@@ -65,9 +65,13 @@ def looking_on(foxglove: str | None) -> Iterator[Callable[[Any], None]]:
     if not port.isdecimal():
         raise LinkError(f"--foxglove {foxglove}: give PORT or HOST:PORT")
     stream = FoxgloveStream(host or "127.0.0.1", int(port))
-    try:
+
+    def attach(simulation: Any) -> None:
+        stream.attach(simulation)
         err.print(f"skyloop: Foxglove may connect to {stream.url}", highlight=False)
-        yield stream.attach
+
+    try:
+        yield attach
     finally:
         stream.close()
 

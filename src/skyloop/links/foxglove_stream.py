@@ -1,12 +1,13 @@
 """A running simulation for the Foxglove app: a WebSocket server that watches the bus and changes nothing.
 
-Nobody who looks can hold up the simulation: to whom reads too slowly the SDK drops the oldest messages, and whom it
-cannot reach at all it disconnects. Messages that nobody has subscribed to are not even made.
+Nobody who looks can hold up the simulation: for whom reads too slowly the SDK drops the oldest messages. Messages that
+nobody has subscribed to are not even made.
 """
 
 from __future__ import annotations
 
 import logging
+import socket
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -34,15 +35,37 @@ PORT = 8765
 BACKLOG = 256
 """Messages that wait for one client at most."""
 CLOCK_NS = 20_000_000
-"""Simulated time between two words about what time it is; a client that takes none of them for `BACKLOG` of these is
-disconnected."""
+"""Simulated time between two words about what time it is. The SDK does not drop these: it parts from a client for whom
+`BACKLOG` of them wait."""
 GOODBYE_S = 1.0
-"""Wall s."""
+"""Wall s to take leave of clients."""
 REPEAT_NS = NS_PER_S // 2
 """Simulated time after which is said again what does not change: whoever came meanwhile has not heard it."""
 
 
-class Newcomers(ServerListener):
+def _kept_free(host: str, port: int) -> socket.socket:
+    """A socket that is bound and does not listen: the system lets the server, and nobody else's, listen beside it."""
+    if not 0 <= port < 1 << 16:
+        raise _refused(host, port, "no port has that number")
+    try:
+        address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        made = socket.socket(address[0], socket.SOCK_STREAM)
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            made.bind(address[4])
+        except OSError:
+            made.close()
+            raise
+    except OSError as error:
+        raise _refused(host, port, str(error.strerror)) from None
+    return made
+
+
+def _refused(host: str, port: int, why: str) -> LinkError:
+    return LinkError(f"Foxglove: cannot listen on {host}:{port}: {why}; give --foxglove another port")
+
+
+class Newcomers(ServerListener):  # type: ignore[misc, unused-ignore]
     """Called by the SDK in threads of its own."""
 
     def __init__(self) -> None:
@@ -54,22 +77,16 @@ class Newcomers(ServerListener):
 
 
 class FoxgloveStream:
-    """Opened before the world is built, so that a port in use is told at once; `attach` it, `close` it."""
+    """Made before the world is built, so that a port in use is told at once; `attach` it, `close` it."""
 
     def __init__(self, host: str = "127.0.0.1", port: int = PORT, *, paced: bool = True) -> None:
         """paced: a simulation that nothing else paces goes in real time, for people to look at."""
+        self._place = _kept_free(host, port)
+        self.host, self.port = host, int(self._place.getsockname()[1])
+        self._paced = paced
         self._context = foxglove.Context()
         self._newcomers = Newcomers()
-        self._paced = paced
-        try:
-            self._server = foxglove.start_server(
-                name="skyloop", host=host, port=port, capabilities=[Capability.Time], context=self._context,
-                message_backlog_size=BACKLOG, server_listener=self._newcomers,
-            )  # fmt: skip
-        except (RuntimeError, OverflowError, ValueError) as error:
-            why = str(error).removeprefix("FoxgloveError: ").removeprefix("Failed to bind port: ")
-            raise LinkError(f"Foxglove: cannot listen on {host}:{port}: {why}; give --foxglove another port") from None
-        self.host, self.port = host, int(self._server.port)
+        self._server: Any = None
         self._channels: dict[str, Any] = {}
         """By topic."""
         self._views: dict[str, list[tuple[str, View]]] = {}
@@ -84,7 +101,7 @@ class FoxgloveStream:
         return f"ws://{self.host}:{self.port}"
 
     def attach(self, simulation: Simulation) -> None:
-        """Watch all streams, also those of vehicles that join later."""
+        """Watch all streams, also those of vehicles that join later, and let clients in."""
         self._simulation = simulation
         for topic, kind in (
             ("/tf", "FrameTransforms"),
@@ -94,6 +111,15 @@ class FoxgloveStream:
         ):
             self._open(topic, kind)
         self._watch_new()
+        # last of all: the SDK may refuse a client that subscribes the moment it is told of a new topic
+        try:
+            self._server = foxglove.start_server(
+                name="skyloop", host=self.host, port=self.port, capabilities=[Capability.Time], context=self._context,
+                message_backlog_size=BACKLOG, server_listener=self._newcomers,
+            )  # fmt: skip
+        except RuntimeError as error:
+            raise _refused(self.host, self.port, str(error)) from None
+        self._place.close()
         clock = simulation.clock
         if self._paced and isinstance(clock.pacing, FreeRunning) and not clock.gates:
             clock.pacing = RealTime()
@@ -107,6 +133,9 @@ class FoxgloveStream:
             channel.close()
         self._channels.clear()
         self._views.clear()
+        self._place.close()
+        if self._server is None:
+            return
         # the SDK says goodbye to each client, and would wait for ever for one that does not read
         leaving = threading.Thread(target=self._server.stop, name="skyloop Foxglove leaves", daemon=True)
         leaving.start()
