@@ -64,7 +64,7 @@ def looking_on(foxglove: str | None) -> Iterator[Callable[[Any], None]]:
     host, _, port = foxglove.rpartition(":")
     if not port.isdecimal():
         raise LinkError(f"--foxglove {foxglove}: give PORT or HOST:PORT")
-    stream = FoxgloveStream(host or "127.0.0.1", int(port))
+    stream = FoxgloveStream(host.strip("[]") or "127.0.0.1", int(port))
 
     def attach(simulation: Any) -> None:
         stream.attach(simulation)

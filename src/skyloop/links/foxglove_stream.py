@@ -9,6 +9,8 @@ from __future__ import annotations
 import logging
 import socket
 import threading
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from skyloop.clock import FreeRunning, RealTime
@@ -17,7 +19,6 @@ from skyloop.links.foxglove_messages import View, is_moving, mounts, moved, view
 from skyloop.links.foxglove_plots import schema_of
 from skyloop.links.foxglove_scene import Tracks, boxes
 from skyloop.messages import Message, VehicleState
-from skyloop.recording.formats.ros2_messages import topic_of
 from skyloop.streams import NS_PER_S
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ class FoxgloveStream:
         self._newcomers = Newcomers()
         self._server: Any = None
         self._channels: dict[str, Any] = {}
-        """By topic."""
+        """By topic; None for those given up."""
         self._views: dict[str, list[tuple[str, View]]] = {}
         """By stream: topics, and what is shown on them."""
         self._tracks = Tracks()
@@ -98,7 +99,7 @@ class FoxgloveStream:
 
     @property
     def url(self) -> str:
-        return f"ws://{self.host}:{self.port}"
+        return f"ws://{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}"
 
     def attach(self, simulation: Simulation) -> None:
         """Watch all streams, also those of vehicles that join later, and let clients in."""
@@ -129,10 +130,9 @@ class FoxgloveStream:
         if self._closed:
             return
         self._closed = True
-        for channel in self._channels.values():
+        for channel in filter(None, self._channels.values()):
             channel.close()
         self._channels.clear()
-        self._views.clear()
         self._place.close()
         if self._server is None:
             return
@@ -146,36 +146,31 @@ class FoxgloveStream:
         bus = self._simulation.bus
         for name, info in bus.infos.items():
             if name not in self._views:
-                self._views[name] = [(topic_of(name + view.suffix), view) for view in views_of(info)]
+                self._views[name] = [(f"/{name}{view.suffix}", view) for view in views_of(info)]
                 for topic, view in self._views[name]:
                     if view.has is None:
                         self._open(topic, view.kind, info.message)
                 bus.on(name, self._on_message)
 
-    def _open(self, topic: str, kind: str, record: str = "") -> Any:
-        made: Any
+    def _open(self, topic: str, kind: str, record: str = "") -> None:
         if kind == "JSON":
-            made = foxglove.Channel(topic, schema=schema_of(record), context=self._context)
+            self._channels[topic] = foxglove.Channel(topic, schema=schema_of(record), context=self._context)
         else:
-            made = getattr(channels, f"{kind}Channel")(topic, context=self._context)
-        self._channels[topic] = made
-        return made
+            self._channels[topic] = getattr(channels, f"{kind}Channel")(topic, context=self._context)
 
     def _on_message(self, message: Message) -> None:
         assert self._simulation is not None
         bus = self._simulation.bus
+        if self._closed:
+            return
         if len(bus.infos) != len(self._views):
             self._watch_new()
         info, now_ns = bus.infos[message.stream], message.arrival_ns
         self._tell_time(now_ns)
-        for topic, view in self._views.get(message.stream, ()):
-            channel = self._channels.get(topic)
-            if channel is None and view.has is not None and view.has(message.data):
-                channel = self._open(topic, view.kind)
-            if channel is not None and channel.has_sinks():
-                made = view.make(info, message.data)
-                if made is not None:
-                    channel.log(made, log_time=now_ns)
+        for topic, view in self._views[message.stream]:
+            if topic not in self._channels and view.has is not None and view.has(message.data):
+                self._open(topic, view.kind)
+            self._log(topic, now_ns, partial(view.make, info, message.data))
         if is_moving(info):
             self._log("/tf", now_ns, lambda: moved(info, message.data))
         if isinstance(message.data, VehicleState):
@@ -199,7 +194,18 @@ class FoxgloveStream:
                 self._newcomers.topics.discard(topic)
                 self._log(topic, now_ns, make)
 
-    def _log(self, topic: str, now_ns: int, make: Any) -> None:
+    def _log(self, topic: str, now_ns: int, make: Callable[[], Any]) -> None:
+        """What `make` gives, if somebody looks."""
         channel = self._channels.get(topic)
-        if channel is not None and channel.has_sinks():
-            channel.log(make(), log_time=now_ns)
+        if channel is None or not channel.has_sinks():
+            return
+        try:
+            made = make()
+            if made is not None:
+                channel.log(made, log_time=now_ns)
+        except Exception as error:
+            # a record of a sensor of the user's own may be unlike ours of that name; no reason to end a flight
+            told = f"{topic} cannot be shown: {type(error).__name__}: {error}"
+            self._server.publish_status(told, foxglove.StatusLevel.Error, topic)
+            channel.close()
+            self._channels[topic] = None
