@@ -299,6 +299,7 @@ def test_the_option_alone_means_the_usual_place() -> None:
     assert (host, int(port)) == ("127.0.0.1", foxglove_stream.PORT)
     usual = f"--foxglove={parts.FOXGLOVE_PLACE}"
     for written, meant in (
+        ([], []),
         (["run", "hover", "--foxglove"], ["run", "hover", usual]),
         (["run", "--foxglove", "hover"], ["run", usual, "hover"]),
         (["run", "hover", "--foxglove", "--json"], ["run", "hover", usual, "--json"]),

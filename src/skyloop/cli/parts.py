@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -47,7 +48,7 @@ def progress_bar(what: str, seconds: float, *, quiet: bool) -> Iterator[Callable
 def with_places(words: list[str]) -> list[str]:
     """The command line with what `--foxglove` alone means; Typer knows no option whose value may be left out."""
     out = []
-    for word, following in zip(words, [*words[1:], ""], strict=True):
+    for word, following in pairwise([*words, ""]):
         alone = word == "--foxglove" and not re.fullmatch(r"([^/\s]+:)?\d+", following)
         out.append(f"--foxglove={FOXGLOVE_PLACE}" if alone else word)
     return out

@@ -84,7 +84,7 @@ def _name(field: str, ours: bool) -> str:
 
 
 def _numbers(array: Array, field: str) -> Any:
-    values = [_plain(value) for value in array.ravel().tolist()]
+    values = [value if math.isfinite(value) else None for value in array.ravel().tolist()]
     return dict(zip("xyz", values, strict=True)) if array.shape == (3,) and field not in PER_ROTOR else values
 
 
