@@ -19,7 +19,7 @@ import skyloop
 import skyloop.messages
 from link_rig import eventually
 from skyloop.clock import FreeRunning, RealTime
-from skyloop.links.foxglove_messages import UNPLOTTED, frame_of, views_of
+from skyloop.links.foxglove_messages import UNPLOTTED, frame_of, is_moving, mounts, moved, views_of
 from skyloop.links.foxglove_plots import UNITS, plotted, schema_of
 from skyloop.links.foxglove_stream import CLOCK_NS, FoxgloveStream
 from skyloop.messages import Array, GnssFix, ImageTruth, ImuSample, Label, Message, RadarDetections, RangeDopplerImage
@@ -348,11 +348,27 @@ def view(message: str, suffix: str, record: Any, **info: Any) -> Any:
     """A view of a record, encoded, and decoded by the schema that would be advertised."""
     told = StreamInfo("drone/radar/detections", message, Rate(10), "drone", 0, Mount(), info)
     (found,) = [view for view in views_of(told) if view.suffix == suffix]
-    made = found.make(told, record)
+    assert frame_of(told) == "drone/radar"
+    return read(found.make(told, record))
+
+
+def read(made: Any) -> Any:
     schema = made.get_schema()
     channel = {"encoding": "protobuf", "schemaEncoding": schema.encoding, "schemaName": schema.name}
-    assert frame_of(told) == "drone/radar"
     return decoder({**channel, "schema": base64.b64encode(schema.data).decode()})(made.encode())
+
+
+def test_a_camera_on_a_gimbal_is_placed_in_the_world() -> None:
+    details = {"gimbal": "stabilised"}
+    image = StreamInfo("drone/cam", "CameraImage", Rate(10), "drone", 0, Mount(), details)
+    truth = StreamInfo("truth/drone/cam", "ImageTruth", Rate(10), "drone", 0, Mount(), details)
+    assert not read(mounts([image, truth], 0)).transforms, "no mount holds"
+    assert is_moving(truth) and not is_moving(image)
+    place, turn = np.array([1.0, 2.0, 3.0]), np.array([0.1, 0.3, 0.5, 0.8])
+    (told,) = read(moved(truth, ImageTruth(5, place, turn))).transforms
+    assert (told.parent_frame_id, told.child_frame_id) == ("map", "drone/cam_optical")
+    p, q = told.translation, told.rotation
+    assert [p.x, p.y, p.z, q.w, q.x, q.y, q.z] == [*place, *turn]
 
 
 def test_radar_detections_are_a_cloud() -> None:

@@ -154,9 +154,7 @@ def test_a_vehicle_that_joins_is_shown_too(flying: tuple[Simulation, FoxgloveStr
         assert viewer.on("/second/lidar/points")[-1].data.frame_id == "second/lidar"
 
 
-def test_nothing_is_made_that_nobody_looks_at(
-    flying: tuple[Simulation, FoxgloveStream], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_is_made_that_nobody_looks_at(flying: tuple[Simulation, FoxgloveStream]) -> None:
     simulation, stream = flying
     made: list[str] = []
     for views in stream._views.values():
