@@ -107,7 +107,7 @@ def seen() -> Iterator[Seen]:
             sent: list[Message] = []
             for name in simulation.bus.infos:
                 simulation.bus.on(name, sent.append)
-            let_pass(simulation, 3.0, viewer)
+            let_pass(simulation, 2.4, viewer)
             yield Seen(simulation, stream, viewer, sent)
             stream.close()
 
@@ -219,7 +219,7 @@ def test_transforms_lead_from_the_world_to_the_camera(seen: Seen) -> None:
             w, x, y, z = message.data.quat_wxyz
             np.testing.assert_allclose(whole[:3, :3], Rotation.from_quat([x, y, z, w]).as_matrix(), atol=1e-9)
             compared += 1
-    assert compared >= 12
+    assert compared >= 10
 
 
 def test_frames_are_those_of_a_bag(seen: Seen, tmp_path: Any) -> None:

@@ -12,6 +12,7 @@ import pytest
 from foxglove_client import Viewer
 
 import skyloop.flying
+import skyloop.running
 from skyloop.cli import main, parts
 from skyloop.links import by_hand
 from skyloop.links.foxglove_messages import VIEWS
@@ -57,6 +58,7 @@ def test_commands_let_somebody_look_on(
 
     monkeypatch.chdir(tmp_path)
     Path("my_pilot.py").write_text(PILOT, encoding="utf-8")
+    monkeypatch.setattr(skyloop.running, "plot_flight", lambda *_: None)  # it takes longer than these flights
     monkeypatch.setattr(FoxgloveStream, "attach", attached)
     monkeypatch.setattr(parts, "FOXGLOVE_PLACE", "127.0.0.1:0")
     monkeypatch.setattr(skyloop.flying, "run_mavlink", on_free_ports)
