@@ -19,7 +19,7 @@ from websockets.typing import Subprotocol
 MESSAGE_DATA, TIME = 1, 2
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Received:
     topic: str
     log_ns: int

@@ -20,8 +20,10 @@ from typer.main import get_command
 import skyloop
 from link_rig import eventually
 from skyloop.cli import app, main, parts
+from skyloop.errors import LinkError
 from skyloop.links import foxglove_stream
 from skyloop.links.foxglove_stream import FoxgloveStream
+from skyloop.messages import CameraImage
 from skyloop.running import run_scenario
 from skyloop.scenario import Scenario
 from skyloop.simulation import Simulation
@@ -99,6 +101,7 @@ def test_who_never_reads_does_not_hold_up_the_flight(flying: tuple[Simulation, F
     with Viewer(stream.url) as viewer:
         looks(simulation, stream, viewer)
     stream.close()
+    simulation.run_for(0.1)
     with pytest.raises(OSError):
         socket.create_connection(("127.0.0.1", stream.port), timeout=1.0).close()
     stalled.socket.close()
@@ -151,9 +154,7 @@ def test_a_vehicle_that_joins_is_shown_too(flying: tuple[Simulation, FoxgloveStr
         assert viewer.on("/second/lidar/points")[-1].data.frame_id == "second/lidar"
 
 
-def test_nothing_is_made_that_nobody_looks_at(
-    flying: tuple[Simulation, FoxgloveStream], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_is_made_that_nobody_looks_at(flying: tuple[Simulation, FoxgloveStream]) -> None:
     simulation, stream = flying
     made: list[str] = []
     for views in stream._views.values():
@@ -170,6 +171,38 @@ def test_nothing_is_made_that_nobody_looks_at(
         assert set(made) == {"/truth/drone"}
 
 
+class OddCamera:
+    """A sensor of somebody's own that says half of what a camera must."""
+
+    message, latency = "CameraImage", 0.0
+
+    def initial_state(self, rng: Any) -> None:
+        return None
+
+    def details(self) -> dict[str, float]:
+        return {"fx": 100.0}
+
+    def measure(self, kinematics: Any, scene: Any, state: Any, rng: Any) -> tuple[Any, Any]:
+        return CameraImage(kinematics.t_ns, np.zeros((2, 3), np.uint8)), state
+
+
+def test_what_cannot_be_shown_ends_no_flight(tmp_path: Path) -> None:
+    (tmp_path / "odd.py").write_text("from test_foxglove_hostile import OddCamera\n", encoding="utf-8")
+    sensors = {"odd": {"kind": f"{tmp_path / 'odd.py'}:OddCamera", "rate_hz": 20}}
+    with skyloop.build(skyloop.make_scenario({"world": "flat", "vehicles": [{"sensors": sensors}]})) as simulation:
+        stream = FoxgloveStream(port=0, paced=False)
+        stream.attach(simulation)
+        with Viewer(stream.url) as viewer:
+            looks(simulation, stream, viewer)
+            viewer.subscribe("/drone/odd/calibration")
+            assert eventually(lambda: [simulation.run_for(0.05), viewer.statuses][1])
+            assert viewer.statuses[0]["message"].startswith("/drone/odd/calibration cannot be shown: KeyError")
+            simulation.run_for(0.5)
+            viewer.until(lambda: len(viewer.on("/truth/drone")) > 20)
+            assert len(viewer.statuses) == 1, "and that is said once"
+        stream.close()
+
+
 def contents(folder: Path) -> dict[str, bytes]:
     """All but how long it took."""
     files = {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
@@ -182,12 +215,20 @@ def contents(folder: Path) -> dict[str, bytes]:
 def test_a_run_is_the_same_with_and_without(tmp_path: Path) -> None:
     run_scenario(plain(), tmp_path / "alone")
     stream = FoxgloveStream(port=0, paced=False)
-    with Viewer(stream.url) as viewer:
-        viewer.subscribe()
-        run_scenario(plain(), tmp_path / "watched", watch=stream.attach)
-        assert viewer.until(lambda: viewer.on("/truth/drone") and viewer.on("/drone/lidar/points"))
-        stream.close()
-        assert viewer.until(lambda: viewer.closed), "the flight is over"
+    viewers: list[Viewer] = []
+
+    def watch(simulation: Simulation) -> None:
+        stream.attach(simulation)
+        viewers.append(Viewer(stream.url))
+        viewers[0].subscribe()
+        assert eventually(lambda: all(channel.has_sinks() for channel in stream._channels.values()))
+
+    run_scenario(plain(), tmp_path / "watched", watch=watch)
+    (viewer,) = viewers
+    assert viewer.until(lambda: viewer.on("/truth/drone") and viewer.on("/drone/lidar/points"))
+    stream.close()
+    assert viewer.until(lambda: viewer.closed), "the flight is over"
+    viewer.close()
     alone, watched = contents(tmp_path / "alone"), contents(tmp_path / "watched")
     assert len(alone) > 8 and alone == watched
 
@@ -207,6 +248,32 @@ def test_a_port_in_use_is_named(capsys: Any, monkeypatch: pytest.MonkeyPatch, tm
         place = f"127.0.0.1:{taken.getsockname()[1]}"
         said = complaint(capsys, monkeypatch, "run", "hover", "--out", str(tmp_path / "run"), "--foxglove", place)
     assert place in said and "in use" in said and not (tmp_path / "run").exists()
+
+
+def test_the_newer_internet_too() -> None:
+    if not socket.has_ipv6:
+        pytest.skip("this machine has none")
+    try:
+        stream = FoxgloveStream("::1", 0, paced=False)
+    except LinkError:
+        pytest.skip("this machine has none")
+    assert stream.url == f"ws://[::1]:{stream.port}"
+    with skyloop.build(plain()) as simulation:
+        stream.attach(simulation)
+        with Viewer(stream.url) as viewer:
+            looks(simulation, stream, viewer)
+    stream.close()
+
+
+def test_a_port_is_kept_while_the_world_is_built() -> None:
+    first = FoxgloveStream(port=0, paced=False)
+    with skyloop.build(plain()) as simulation:
+        first.attach(simulation)
+        with pytest.raises(LinkError, match=f"127.0.0.1:{first.port}.* in use"):
+            FoxgloveStream(port=first.port)
+    first.close()
+    again = FoxgloveStream(port=first.port, paced=False)
+    again.close()
 
 
 @pytest.mark.parametrize("place", ["no.such.host.invalid:0", "127.0.0.1:70000", "127.0.0.1:", "=nonsense"])
@@ -230,6 +297,7 @@ def test_the_option_alone_means_the_usual_place() -> None:
     assert (host, int(port)) == ("127.0.0.1", foxglove_stream.PORT)
     usual = f"--foxglove={parts.FOXGLOVE_PLACE}"
     for written, meant in (
+        ([], []),
         (["run", "hover", "--foxglove"], ["run", "hover", usual]),
         (["run", "--foxglove", "hover"], ["run", usual, "hover"]),
         (["run", "hover", "--foxglove", "--json"], ["run", "hover", usual, "--json"]),

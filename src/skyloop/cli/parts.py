@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -47,7 +48,7 @@ def progress_bar(what: str, seconds: float, *, quiet: bool) -> Iterator[Callable
 def with_places(words: list[str]) -> list[str]:
     """The command line with what `--foxglove` alone means; Typer knows no option whose value may be left out."""
     out = []
-    for word, following in zip(words, [*words[1:], ""], strict=True):
+    for word, following in pairwise([*words, ""]):
         alone = word == "--foxglove" and not re.fullmatch(r"([^/\s]+:)?\d+", following)
         out.append(f"--foxglove={FOXGLOVE_PLACE}" if alone else word)
     return out
@@ -64,10 +65,14 @@ def looking_on(foxglove: str | None) -> Iterator[Callable[[Any], None]]:
     host, _, port = foxglove.rpartition(":")
     if not port.isdecimal():
         raise LinkError(f"--foxglove {foxglove}: give PORT or HOST:PORT")
-    stream = FoxgloveStream(host or "127.0.0.1", int(port))
-    try:
+    stream = FoxgloveStream(host.strip("[]") or "127.0.0.1", int(port))
+
+    def attach(simulation: Any) -> None:
+        stream.attach(simulation)
         err.print(f"skyloop: Foxglove may connect to {stream.url}", highlight=False)
-        yield stream.attach
+
+    try:
+        yield attach
     finally:
         stream.close()
 

@@ -28,6 +28,8 @@ UNITS = {
 PER_ROTOR = {"rotor_speeds", "rotor_thrusts", "commands", "speeds"}
 ATTITUDE = ("quat_wxyz", "attitude_deg")
 """Nobody reads a quaternion off a curve."""
+MOST_NUMBERS = 64
+"""Of an array that is plotted."""
 NUMBER = {"type": "number"}
 STAMP = {"type": "object", "title": "time", "properties": {"sec": {"type": "integer"}, "nsec": {"type": "integer"}}}
 
@@ -39,7 +41,7 @@ def plotted(record: Any) -> dict[str, Any]:
     out: dict[str, Any] = {"timestamp": {"sec": sec, "nsec": nsec}}
     for field in dataclasses.fields(record):
         value = getattr(record, field.name)
-        if field.name == "t_ns" or is_bulk(value):
+        if field.name == "t_ns" or is_bulk(value) or getattr(value, "size", 1) > MOST_NUMBERS:
             continue
         if ours and field.name == ATTITUDE[0]:
             angles = np.degrees(euler_from_quat(value)).tolist()
@@ -82,7 +84,7 @@ def _name(field: str, ours: bool) -> str:
 
 
 def _numbers(array: Array, field: str) -> Any:
-    values = [_plain(value) for value in array.ravel().tolist()]
+    values = [value if math.isfinite(value) else None for value in array.ravel().tolist()]
     return dict(zip("xyz", values, strict=True)) if array.shape == (3,) and field not in PER_ROTOR else values
 
 

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from skyloop.frames import quat_from_matrix
-from skyloop.links.foxglove_messages import fox, pose, stamp
+from skyloop.links.foxglove_messages import pose, stamp
 from skyloop.messages import Array, VehicleState
 from skyloop.recording.formats.ros2_messages import WORLD, body_frame
 from skyloop.streams import StreamInfo
+
+from foxglove import messages as fox  # isort: skip: the line above says what is missing without it
 
 if TYPE_CHECKING:
     from skyloop.stage import Stage

@@ -1,13 +1,16 @@
 """A running simulation for the Foxglove app: a WebSocket server that watches the bus and changes nothing.
 
-Nobody who looks can hold up the simulation: to whom reads too slowly the SDK drops the oldest messages, and whom it
-cannot reach at all it disconnects. Messages that nobody has subscribed to are not even made.
+Nobody who looks can hold up the simulation: for whom reads too slowly the SDK drops the oldest messages. Messages that
+nobody has subscribed to are not even made.
 """
 
 from __future__ import annotations
 
 import logging
+import socket
 import threading
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from skyloop.clock import FreeRunning, RealTime
@@ -16,7 +19,6 @@ from skyloop.links.foxglove_messages import View, is_moving, mounts, moved, view
 from skyloop.links.foxglove_plots import schema_of
 from skyloop.links.foxglove_scene import Tracks, boxes
 from skyloop.messages import Message, VehicleState
-from skyloop.recording.formats.ros2_messages import topic_of
 from skyloop.streams import NS_PER_S
 
 if TYPE_CHECKING:
@@ -34,15 +36,37 @@ PORT = 8765
 BACKLOG = 256
 """Messages that wait for one client at most."""
 CLOCK_NS = 20_000_000
-"""Simulated time between two words about what time it is; a client that takes none of them for `BACKLOG` of these is
-disconnected."""
+"""Simulated time between two words about what time it is. The SDK does not drop these: it parts from a client for whom
+`BACKLOG` of them wait."""
 GOODBYE_S = 1.0
-"""Wall s."""
+"""Wall s to take leave of clients."""
 REPEAT_NS = NS_PER_S // 2
 """Simulated time after which is said again what does not change: whoever came meanwhile has not heard it."""
 
 
-class Newcomers(ServerListener):
+def _kept_free(host: str, port: int) -> socket.socket:
+    """A socket that is bound and does not listen: the system lets the server, and nobody else's, listen beside it."""
+    if not 0 <= port < 1 << 16:
+        raise _refused(host, port, "no port has that number")
+    try:
+        address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        made = socket.socket(address[0], socket.SOCK_STREAM)
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            made.bind(address[4])
+        except OSError:
+            made.close()
+            raise
+    except OSError as error:
+        raise _refused(host, port, str(error.strerror)) from None
+    return made
+
+
+def _refused(host: str, port: int, why: str) -> LinkError:
+    return LinkError(f"Foxglove: cannot listen on {host}:{port}: {why}; give --foxglove another port")
+
+
+class Newcomers(ServerListener):  # type: ignore[misc, unused-ignore]
     """Called by the SDK in threads of its own."""
 
     def __init__(self) -> None:
@@ -54,24 +78,18 @@ class Newcomers(ServerListener):
 
 
 class FoxgloveStream:
-    """Opened before the world is built, so that a port in use is told at once; `attach` it, `close` it."""
+    """Made before the world is built, so that a port in use is told at once; `attach` it, `close` it."""
 
     def __init__(self, host: str = "127.0.0.1", port: int = PORT, *, paced: bool = True) -> None:
         """paced: a simulation that nothing else paces goes in real time, for people to look at."""
+        self._place = _kept_free(host, port)
+        self.host, self.port = host, int(self._place.getsockname()[1])
+        self._paced = paced
         self._context = foxglove.Context()
         self._newcomers = Newcomers()
-        self._paced = paced
-        try:
-            self._server = foxglove.start_server(
-                name="skyloop", host=host, port=port, capabilities=[Capability.Time], context=self._context,
-                message_backlog_size=BACKLOG, server_listener=self._newcomers,
-            )  # fmt: skip
-        except (RuntimeError, OverflowError, ValueError) as error:
-            why = str(error).removeprefix("FoxgloveError: ").removeprefix("Failed to bind port: ")
-            raise LinkError(f"Foxglove: cannot listen on {host}:{port}: {why}; give --foxglove another port") from None
-        self.host, self.port = host, int(self._server.port)
+        self._server: Any = None
         self._channels: dict[str, Any] = {}
-        """By topic."""
+        """By topic; None for those given up."""
         self._views: dict[str, list[tuple[str, View]]] = {}
         """By stream: topics, and what is shown on them."""
         self._tracks = Tracks()
@@ -81,10 +99,10 @@ class FoxgloveStream:
 
     @property
     def url(self) -> str:
-        return f"ws://{self.host}:{self.port}"
+        return f"ws://{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}"
 
     def attach(self, simulation: Simulation) -> None:
-        """Watch all streams, also those of vehicles that join later."""
+        """Watch all streams, also those of vehicles that join later, and let clients in."""
         self._simulation = simulation
         for topic, kind in (
             ("/tf", "FrameTransforms"),
@@ -94,6 +112,15 @@ class FoxgloveStream:
         ):
             self._open(topic, kind)
         self._watch_new()
+        # last of all: the SDK may refuse a client that subscribes the moment it is told of a new topic
+        try:
+            self._server = foxglove.start_server(
+                name="skyloop", host=self.host, port=self.port, capabilities=[Capability.Time], context=self._context,
+                message_backlog_size=BACKLOG, server_listener=self._newcomers,
+            )  # fmt: skip
+        except RuntimeError as error:
+            raise _refused(self.host, self.port, str(error)) from None
+        self._place.close()
         clock = simulation.clock
         if self._paced and isinstance(clock.pacing, FreeRunning) and not clock.gates:
             clock.pacing = RealTime()
@@ -103,10 +130,12 @@ class FoxgloveStream:
         if self._closed:
             return
         self._closed = True
-        for channel in self._channels.values():
+        for channel in filter(None, self._channels.values()):
             channel.close()
         self._channels.clear()
-        self._views.clear()
+        self._place.close()
+        if self._server is None:
+            return
         # the SDK says goodbye to each client, and would wait for ever for one that does not read
         leaving = threading.Thread(target=self._server.stop, name="skyloop Foxglove leaves", daemon=True)
         leaving.start()
@@ -117,36 +146,31 @@ class FoxgloveStream:
         bus = self._simulation.bus
         for name, info in bus.infos.items():
             if name not in self._views:
-                self._views[name] = [(topic_of(name + view.suffix), view) for view in views_of(info)]
+                self._views[name] = [(f"/{name}{view.suffix}", view) for view in views_of(info)]
                 for topic, view in self._views[name]:
                     if view.has is None:
                         self._open(topic, view.kind, info.message)
                 bus.on(name, self._on_message)
 
-    def _open(self, topic: str, kind: str, record: str = "") -> Any:
-        made: Any
+    def _open(self, topic: str, kind: str, record: str = "") -> None:
         if kind == "JSON":
-            made = foxglove.Channel(topic, schema=schema_of(record), context=self._context)
+            self._channels[topic] = foxglove.Channel(topic, schema=schema_of(record), context=self._context)
         else:
-            made = getattr(channels, f"{kind}Channel")(topic, context=self._context)
-        self._channels[topic] = made
-        return made
+            self._channels[topic] = getattr(channels, f"{kind}Channel")(topic, context=self._context)
 
     def _on_message(self, message: Message) -> None:
         assert self._simulation is not None
         bus = self._simulation.bus
+        if self._closed:
+            return
         if len(bus.infos) != len(self._views):
             self._watch_new()
         info, now_ns = bus.infos[message.stream], message.arrival_ns
         self._tell_time(now_ns)
-        for topic, view in self._views.get(message.stream, ()):
-            channel = self._channels.get(topic)
-            if channel is None and view.has is not None and view.has(message.data):
-                channel = self._open(topic, view.kind)
-            if channel is not None and channel.has_sinks():
-                made = view.make(info, message.data)
-                if made is not None:
-                    channel.log(made, log_time=now_ns)
+        for topic, view in self._views[message.stream]:
+            if topic not in self._channels and view.has is not None and view.has(message.data):
+                self._open(topic, view.kind)
+            self._log(topic, now_ns, partial(view.make, info, message.data))
         if is_moving(info):
             self._log("/tf", now_ns, lambda: moved(info, message.data))
         if isinstance(message.data, VehicleState):
@@ -170,7 +194,18 @@ class FoxgloveStream:
                 self._newcomers.topics.discard(topic)
                 self._log(topic, now_ns, make)
 
-    def _log(self, topic: str, now_ns: int, make: Any) -> None:
+    def _log(self, topic: str, now_ns: int, make: Callable[[], Any]) -> None:
+        """What `make` gives, if somebody looks."""
         channel = self._channels.get(topic)
-        if channel is not None and channel.has_sinks():
-            channel.log(make(), log_time=now_ns)
+        if channel is None or not channel.has_sinks():
+            return
+        try:
+            made = make()
+            if made is not None:
+                channel.log(made, log_time=now_ns)
+        except Exception as error:
+            # a record of a sensor of the user's own may be unlike ours of that name; no reason to end a flight
+            told = f"{topic} cannot be shown: {type(error).__name__}: {error}"
+            self._server.publish_status(told, foxglove.StatusLevel.Error, topic)
+            channel.close()
+            self._channels[topic] = None

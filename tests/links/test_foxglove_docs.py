@@ -1,0 +1,100 @@
+"""docs/foxglove.md: its commands run, shortened, with somebody who looks on; its topics and numbers are true."""
+
+from __future__ import annotations
+
+import re
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import pytest
+from foxglove_client import Viewer
+
+import skyloop.flying
+import skyloop.running
+from skyloop.cli import main, parts
+from skyloop.links import by_hand
+from skyloop.links.foxglove_messages import VIEWS
+from skyloop.links.foxglove_scene import BODY_SIZE
+from skyloop.links.foxglove_stream import BACKLOG, FoxgloveStream
+from skyloop.simulation import Simulation
+
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = (DOCS / "foxglove.md").read_text(encoding="utf-8")
+(BLOCK,) = re.findall(r"^```bash\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL)
+PILOT = re.findall(r"^```python\n(.*?)^```", (DOCS / "loop.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)[
+    0
+]
+SHORTENED = {
+    "run": ["--set", "duration=0.3", "--set", "world=flat"],
+    "loop": ["--set", "duration=0.3"],
+    "serve": ["--lasts", "0.6", "--port", "0"],
+    "mavlink": ["--duration", "0.3"],
+    "fly": ["--duration", "0.3"],
+}
+
+
+def rows() -> list[list[str]]:
+    lines = [line for line in PAGE.splitlines() if line.startswith("|")]
+    return [[cell.strip().strip("`") for cell in line.strip("|").split("|")] for line in lines[2:]]
+
+
+@pytest.mark.parametrize("command", BLOCK.splitlines())
+def test_commands_let_somebody_look_on(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    viewers: list[Viewer] = []
+    attach, run_mavlink = FoxgloveStream.attach, skyloop.flying.run_mavlink
+
+    def attached(stream: FoxgloveStream, simulation: Simulation) -> None:
+        attach(stream, simulation)
+        viewers.append(Viewer(stream.url))
+        viewers[0].subscribe()
+
+    def on_free_ports(scenario: Any, folder: Any, options: Any, **named: Any) -> Any:
+        told = {**named, "opened": lambda link: None}
+        return run_mavlink(scenario, folder, {**options, "port_offset": None}, **told)
+
+    monkeypatch.chdir(tmp_path)
+    Path("my_pilot.py").write_text(PILOT, encoding="utf-8")
+    monkeypatch.setattr(skyloop.running, "plot_flight", lambda *_: None)  # it takes longer than these flights
+    monkeypatch.setattr(FoxgloveStream, "attach", attached)
+    monkeypatch.setattr(parts, "FOXGLOVE_PLACE", "127.0.0.1:0")
+    monkeypatch.setattr(skyloop.flying, "run_mavlink", on_free_ports)
+    monkeypatch.setattr(by_hand, "reading_keys", lambda link: nullcontext())
+    words = command.replace("9000", "0").split()
+    monkeypatch.setattr(sys, "argv", words + SHORTENED[words[1]])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    said = capsys.readouterr().err
+    assert not stop.value.code, said
+    assert "Foxglove may connect to ws://127.0.0.1:" in said
+    (viewer,) = viewers
+    assert viewer.until(lambda: viewer.closed), "the flight is over"
+    assert viewer.on("/tf") and any(one.topic.endswith("/battery") for one in viewer.received)
+    viewer.close()
+
+
+def test_topics() -> None:
+    told = {(topic, kind) for topic, kind, _ in rows()}
+    known = [view for views in VIEWS.values() for view in views]
+    endings = {("/" + topic.split("/")[-1], kind) for topic, kind in told}
+    assert {(view.suffix, view.kind) for view in known if view.suffix} <= endings
+    fixed = {"/tf", "/tf_static", "/tracks", "/world"}
+    others = {(topic, kind) for topic, kind in told if topic not in fixed and kind not in ("JSON", "Log")}
+    assert {("/" + topic.split("/")[-1], kind) for topic, kind in others} == {
+        (view.suffix, view.kind) for view in known if view.suffix
+    }
+
+
+def test_links_lead_somewhere() -> None:
+    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", PAGE):
+        assert (DOCS / target).exists(), target
+
+
+def test_numbers_of_the_page() -> None:
+    assert f"{BACKLOG} messages wait at most" in PAGE
+    assert f"a box of {BODY_SIZE[0]} m" in PAGE
+    assert parts.FOXGLOVE_PLACE in PAGE
+    assert (DOCS / "images" / "foxglove.jpg").stat().st_size < 250_000
