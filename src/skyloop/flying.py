@@ -13,7 +13,7 @@ from skyloop.running import Progress, Watch, run_scenario
 from skyloop.scenario import Scenario
 
 if TYPE_CHECKING:
-    from skyloop.links.mavlink_link import MavlinkLink
+    from skyloop.links.mavlink.link import MavlinkLink
 
 
 def home_of(scenario: Scenario) -> GeoPoint:
@@ -30,7 +30,7 @@ def without_pilots(scenario: Scenario, duration: float | None = None) -> Scenari
 
 def mavlink_link(scenario: Scenario, switchboard: Switchboard, options: Mapping[str, Any]) -> MavlinkLink:
     """For all vehicles of a scenario; its ports are open."""
-    from skyloop.links.mavlink_link import MavlinkLink, MavlinkOptions
+    from skyloop.links.mavlink.link import MavlinkLink, MavlinkOptions
 
     return MavlinkLink(switchboard.inbox, len(scenario.vehicles), home_of(scenario), MavlinkOptions(**options))
 

@@ -9,10 +9,10 @@ from typing import Any
 
 from skyloop.errors import LinkError
 from skyloop.frames import GeoPoint
-from skyloop.links import ardupilot, betaflight, px4
-from skyloop.links.betaflight import Sticks
-from skyloop.links.betaflight_build import betaflight_program
-from skyloop.links.launching import (
+from skyloop.links.autopilots import ardupilot, betaflight, px4
+from skyloop.links.autopilots.betaflight import Sticks
+from skyloop.links.autopilots.betaflight_build import betaflight_program
+from skyloop.links.autopilots.launching import (
     AutopilotSpec,
     ardupilot_process,
     betaflight_process,
@@ -20,9 +20,9 @@ from skyloop.links.launching import (
     px4_process,
     read_spec,
 )
+from skyloop.links.autopilots.rc_pilot import Leg, RcPilot
+from skyloop.links.autopilots.serial_line import BAUD, SerialLine
 from skyloop.links.pace import Pace
-from skyloop.links.rc_pilot import Leg, RcPilot
-from skyloop.links.serial_line import BAUD, SerialLine
 from skyloop.links.sockets import Datagrams, OnePeer
 from skyloop.links.switchboard import Link, Switchboard
 from skyloop.running import Progress, Watch, run_scenario

@@ -9,13 +9,13 @@ from typing import Any
 from skyloop.assembly import build
 from skyloop.errors import Interrupted, LinkError
 from skyloop.flying import mavlink_link, where_to_connect
-from skyloop.links.airsim_door import RpcDoor
-from skyloop.links.airsim_options import AirSimOptions, ForeignAutopilot
-from skyloop.links.airsim_server import AirSimServer, ServerEnds
-from skyloop.links.ardupilot import ArdupilotOptions
-from skyloop.links.launching import AutopilotSpec
+from skyloop.links.airsim.door import RpcDoor
+from skyloop.links.airsim.options import AirSimOptions, ForeignAutopilot
+from skyloop.links.airsim.server import AirSimServer, ServerEnds
+from skyloop.links.autopilots.ardupilot import ArdupilotOptions
+from skyloop.links.autopilots.launching import AutopilotSpec
+from skyloop.links.autopilots.px4 import Px4Options
 from skyloop.links.pace import Pace
-from skyloop.links.px4 import Px4Options
 from skyloop.links.switchboard import Link, Switchboard
 from skyloop.messages import Message
 from skyloop.piloting import AutopilotOptions, autopilot_link, prepared_vehicle

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgpack
 
-from skyloop.links.airsim_options import AirSimOptions
+from skyloop.links.airsim.options import AirSimOptions
 from skyloop.scenario import Scenario, make_scenario
 from skyloop.serving import serve
 

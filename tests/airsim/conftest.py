@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from airsim_rpc import Rpc, Running, running
 
-from skyloop.links.airsim_settings import read_settings
+from skyloop.links.airsim.settings import read_settings
 
 DEFAULTS = {"imu": 2, "magnetometer": 4, "gps": 3, "barometer": 1}
 SETTINGS: dict[str, Any] = {
@@ -74,23 +74,23 @@ def flying(rpc: Rpc) -> Rpc:
 @pytest.fixture(scope="session")
 def known_methods() -> set[str]:
     """Every method the server has, whoever asks."""
-    from skyloop.links import (
-        airsim_cameras,
-        airsim_detections,
-        airsim_flight,
-        airsim_images,
-        airsim_plots,
-        airsim_recording,
-        airsim_segmentation,
-        airsim_sensors,
-        airsim_session,
-        airsim_weather,
-        airsim_world,
+    from skyloop.links.airsim import (
+        cameras,
+        detections,
+        flight,
+        images,
+        plots,
+        recording,
+        segmentation,
+        sensors,
+        session,
+        weather,
+        world,
     )
 
     groups = [
-        airsim_cameras.CameraMethods, airsim_detections.Detections, airsim_flight.Flight, airsim_images.Images,
-        airsim_plots.PlotMethods, airsim_recording.Recording, airsim_segmentation.SegmentationMethods,
-        airsim_sensors.Sensors, airsim_session.Session, airsim_weather.WeatherMethods, airsim_world.WorldMethods,
+        cameras.CameraMethods, detections.Detections, flight.Flight, images.Images,
+        plots.PlotMethods, recording.Recording, segmentation.SegmentationMethods,
+        sensors.Sensors, session.Session, weather.WeatherMethods, world.WorldMethods,
     ]  # fmt: skip
     return {name for group in groups for name in vars(group) if not name.startswith("_")}

@@ -10,7 +10,7 @@ import numpy as np
 from airsim_rpc import Rpc, running, xyz
 
 from skyloop.client.session import connect
-from skyloop.links.airsim_settings import read_settings
+from skyloop.links.airsim.settings import read_settings
 from skyloop.links.coordinator import Coordinator
 from skyloop.links.door import Door
 from skyloop.links.roster import LinkOptions

@@ -13,7 +13,7 @@ from airsim_clients import client_python, run_client
 from airsim_rpc import Running
 from PIL import Image
 
-from skyloop.links.airsim_methods import UNSUPPORTED
+from skyloop.links.airsim.methods import UNSUPPORTED
 
 SCRIPT = Path(__file__).parent / "airsim_script.py"
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from airsim_rpc import Rpc, pose
 
-from skyloop.links.airsim_looks import LIGHT, NOISE_KEYS
+from skyloop.links.airsim.looks import LIGHT, NOISE_KEYS
 
 SIZE = {"ImageType": 0, "Width": 96, "Height": 64, "FOV_Degrees": 90}
 QUIET = {

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 from airsim_rpc import Rpc, RpcError, Running, pose, running, vector, xyz
 
-from skyloop.links.airsim_settings import read_settings
-from skyloop.links.airsim_wire import MOST_FROM_CLIENT
+from skyloop.links.airsim.settings import read_settings
+from skyloop.links.airsim.wire import MOST_FROM_CLIENT
 
 NAN = math.nan
 KEEP = {"is_rate": True, "yaw_or_rate": 0.0}

@@ -19,8 +19,8 @@ from typer.testing import CliRunner
 
 from skyloop.cli.serve import app
 from skyloop.errors import LinkError
-from skyloop.links.airsim_methods import UNSUPPORTED
-from skyloop.links.airsim_settings import read_settings
+from skyloop.links.airsim.methods import UNSUPPORTED
+from skyloop.links.airsim.settings import read_settings
 from skyloop.scenario import make_scenario
 from skyloop.serving import serve
 

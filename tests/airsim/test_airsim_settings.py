@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from skyloop.errors import ScenarioError
-from skyloop.links.airsim_options import Capture
-from skyloop.links.airsim_settings import read_settings
-from skyloop.links.airsim_settings_keys import (
+from skyloop.links.airsim.options import Capture
+from skyloop.links.airsim.settings import read_settings
+from skyloop.links.airsim.settings_keys import (
     BAROMETER,
     CAMERA,
     CAPTURE,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from skyloop.errors import LinkError
 from skyloop.frames import euler_from_quat, quat_from_euler, rotate
-from skyloop.links.airsim_structures import (
+from skyloop.links.airsim.structures import (
     Axes,
     body_pose,
     mount_of,
@@ -20,7 +20,7 @@ from skyloop.links.airsim_structures import (
     quaternion,
     vector_of,
 )
-from skyloop.links.airsim_wire import Call, CallInlet, Floats, response
+from skyloop.links.airsim.wire import Call, CallInlet, Floats, response
 from skyloop.messages import VehicleState
 
 

@@ -18,9 +18,9 @@ from test_ardupilot import Sitl
 from test_px4 import SENSORS, Peer, hovering
 
 from skyloop.errors import LinkError, ScenarioError
-from skyloop.links.airsim_options import ForeignAutopilot
-from skyloop.links.airsim_settings import Read, read_settings
-from skyloop.links.airsim_settings_keys import VEHICLE
+from skyloop.links.airsim.options import ForeignAutopilot
+from skyloop.links.airsim.settings import Read, read_settings
+from skyloop.links.airsim.settings_keys import VEHICLE
 from skyloop.scenario import make_scenario
 from skyloop.serving import serve
 

@@ -18,7 +18,7 @@ from airsim_clients import client_python
 from airsim_rpc import running
 from test_airsim_beside_mavlink import tcp_port
 
-from skyloop.links.airsim_settings import read_settings
+from skyloop.links.airsim.settings import read_settings
 
 pytest.importorskip("mavsdk")
 FOLDER = Path(__file__).parent

@@ -13,8 +13,8 @@ from pymavlink.dialects.v20 import common as mavlink
 
 import skyloop
 from skyloop.frames import GeoPoint
-from skyloop.links.mavlink_link import MavlinkLink, MavlinkOptions
-from skyloop.links.mavlink_wire import Inlet
+from skyloop.links.mavlink.link import MavlinkLink, MavlinkOptions
+from skyloop.links.mavlink.wire import Inlet
 from skyloop.links.pace import Pace
 from skyloop.links.switchboard import Switchboard
 from skyloop.running import fly
@@ -132,7 +132,7 @@ class Client:
         return self.command(mavlink.MAV_CMD_DO_SET_MODE, 1, main, sub)
 
     def until_mode(self, name: str, timeout: float = 20.0) -> Any:
-        from skyloop.links.mavlink_wire import custom_mode
+        from skyloop.links.mavlink.wire import custom_mode
 
         wanted = custom_mode(name)
         return self.until(lambda m: m.get_type() == "HEARTBEAT" and m.custom_mode == wanted, timeout)

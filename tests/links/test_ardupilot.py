@@ -17,7 +17,7 @@ from quad_pilot import QuadPilot
 
 from skyloop.assembly import build
 from skyloop.errors import LinkError
-from skyloop.links.ardupilot import Ardupilot, ArdupilotOptions
+from skyloop.links.autopilots.ardupilot import Ardupilot, ArdupilotOptions
 from skyloop.links.pace import Pace
 from skyloop.links.sockets import Datagrams
 from skyloop.links.switchboard import Switchboard

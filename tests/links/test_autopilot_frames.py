@@ -11,9 +11,9 @@ import pytest
 from pymavlink.dialects.v20 import common
 
 from skyloop.frames import GeoPoint, LocalFrame, quat_from_euler, quat_multiply
-from skyloop.links.ardupilot_wire import line_from, servos_from
-from skyloop.links.helm import motor_order
-from skyloop.links.px4_wire import Wire
+from skyloop.links.autopilots.ardupilot_wire import line_from, servos_from
+from skyloop.links.autopilots.helm import motor_order
+from skyloop.links.autopilots.px4_wire import Wire
 from skyloop.messages import (
     BarometerSample,
     BatteryState,

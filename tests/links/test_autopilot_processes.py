@@ -16,10 +16,10 @@ import pytest
 
 from skyloop.errors import LinkError, SetupError
 from skyloop.frames import GeoPoint
-from skyloop.links import betaflight_build, launching
-from skyloop.links.ardupilot import ArdupilotOptions
-from skyloop.links.launching import AutopilotProcess, ardupilot_process, px4_process, read_spec
-from skyloop.links.px4 import Px4Options
+from skyloop.links.autopilots import betaflight_build, launching
+from skyloop.links.autopilots.ardupilot import ArdupilotOptions
+from skyloop.links.autopilots.launching import AutopilotProcess, ardupilot_process, px4_process, read_spec
+from skyloop.links.autopilots.px4 import Px4Options
 from skyloop.piloting import AutopilotOptions, prepared, run_with_autopilot
 from skyloop.scenario import make_scenario
 

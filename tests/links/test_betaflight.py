@@ -17,10 +17,10 @@ from quad_pilot import QuadPilot
 from skyloop.assembly import build
 from skyloop.errors import LinkError
 from skyloop.frames import GeoPoint, quat_from_euler
-from skyloop.links.betaflight import Betaflight, BetaflightOptions
-from skyloop.links.betaflight_wire import motors_from, msp, rc_packet, settings, state_packet, stick_for_rate
+from skyloop.links.autopilots.betaflight import Betaflight, BetaflightOptions
+from skyloop.links.autopilots.betaflight_wire import motors_from, msp, rc_packet, settings, state_packet, stick_for_rate
+from skyloop.links.autopilots.rc_pilot import Leg, RcPilot
 from skyloop.links.pace import Pace
-from skyloop.links.rc_pilot import Leg, RcPilot
 from skyloop.links.sockets import Datagrams
 from skyloop.links.switchboard import Switchboard
 from skyloop.messages import VehicleState
@@ -216,7 +216,7 @@ class Sleepy:
 
 
 def test_one_that_does_not_wake_up_is_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("skyloop.links.betaflight.STUCK_S", 0.3)
+    monkeypatch.setattr("skyloop.links.autopilots.betaflight.STUCK_S", 0.3)
     sleepy = Sleepy()
 
     def answer(state: tuple[float, ...]) -> list[float] | None:

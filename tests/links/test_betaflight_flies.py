@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from skyloop.frames import yaw_from_quat
-from skyloop.links.betaflight_build import betaflight_program
-from skyloop.links.rc_pilot import Leg, RcPilot
+from skyloop.links.autopilots.betaflight_build import betaflight_program
+from skyloop.links.autopilots.rc_pilot import Leg, RcPilot
 from skyloop.messages import VehicleState
 from skyloop.piloting import AutopilotOptions, run_with_autopilot
 from skyloop.scenario import make_scenario

@@ -19,9 +19,9 @@ import skyloop
 import skyloop.messages
 from link_rig import eventually
 from skyloop.clock import FreeRunning, RealTime
-from skyloop.links.foxglove_messages import UNPLOTTED, frame_of, is_moving, mounts, moved, views_of
-from skyloop.links.foxglove_plots import UNITS, plotted, schema_of
-from skyloop.links.foxglove_stream import CLOCK_NS, FoxgloveStream
+from skyloop.links.foxglove.messages import UNPLOTTED, frame_of, is_moving, mounts, moved, views_of
+from skyloop.links.foxglove.plots import UNITS, plotted, schema_of
+from skyloop.links.foxglove.stream import CLOCK_NS, FoxgloveStream
 from skyloop.messages import Array, GnssFix, ImageTruth, ImuSample, Label, Message, RadarDetections, RangeDopplerImage
 from skyloop.recording.formats.ros2_messages import Translator
 from skyloop.recording.recording import Recording

@@ -15,9 +15,9 @@ import skyloop.flying
 import skyloop.running
 from skyloop.cli import main, parts
 from skyloop.links import by_hand
-from skyloop.links.foxglove_messages import VIEWS
-from skyloop.links.foxglove_scene import BODY_SIZE
-from skyloop.links.foxglove_stream import BACKLOG, FoxgloveStream
+from skyloop.links.foxglove.messages import VIEWS
+from skyloop.links.foxglove.scene import BODY_SIZE
+from skyloop.links.foxglove.stream import BACKLOG, FoxgloveStream
 from skyloop.simulation import Simulation
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -21,8 +21,8 @@ import skyloop
 from link_rig import eventually
 from skyloop.cli import app, main, parts
 from skyloop.errors import LinkError
-from skyloop.links import foxglove_stream
-from skyloop.links.foxglove_stream import FoxgloveStream
+from skyloop.links.foxglove import stream as stream_module
+from skyloop.links.foxglove.stream import FoxgloveStream
 from skyloop.messages import CameraImage
 from skyloop.running import run_scenario
 from skyloop.scenario import Scenario
@@ -160,7 +160,7 @@ def test_nothing_is_made_that_nobody_looks_at(flying: tuple[Simulation, Foxglove
     for views in stream._views.values():
         for place, (topic, view) in enumerate(views):
             make = view.make
-            spied = foxglove_stream.View(
+            spied = stream_module.View(
                 view.suffix, view.kind, lambda i, r, t=topic, m=make: (made.append(t), m(i, r))[1], view.has
             )
             views[place] = (topic, spied)
@@ -286,7 +286,7 @@ def test_without_the_sdk_one_line_says_how_to_get_it(
     capsys: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setitem(sys.modules, "foxglove", None)
-    for name in [name for name in sys.modules if name.startswith("skyloop.links.foxglove_")]:
+    for name in [name for name in sys.modules if name.startswith("skyloop.links.foxglove.")]:
         monkeypatch.delitem(sys.modules, name)
     said = complaint(capsys, monkeypatch, "run", "hover", "--out", str(tmp_path / "run"), "--foxglove")
     assert "pip install 'skyloop[foxglove]'" in said
@@ -294,7 +294,7 @@ def test_without_the_sdk_one_line_says_how_to_get_it(
 
 def test_the_option_alone_means_the_usual_place() -> None:
     host, _, port = parts.FOXGLOVE_PLACE.rpartition(":")
-    assert (host, int(port)) == ("127.0.0.1", foxglove_stream.PORT)
+    assert (host, int(port)) == ("127.0.0.1", stream_module.PORT)
     usual = f"--foxglove={parts.FOXGLOVE_PLACE}"
     for written, meant in (
         ([], []),

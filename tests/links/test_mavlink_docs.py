@@ -10,14 +10,14 @@ from pymavlink.dialects.v20 import common as mavlink
 
 import skyloop
 from skyloop.frames import GeoPoint
-from skyloop.links.mavlink_commands import COMMANDS
-from skyloop.links.mavlink_craft import Craft
-from skyloop.links.mavlink_link import COMPANION, GROUND_STATION, OWN_COMPANION, OWN_GROUND_STATION, OWN_TCP
-from skyloop.links.mavlink_missions import FENCES, FLOWN, PASSED_OVER
-from skyloop.links.mavlink_parameters import table
-from skyloop.links.mavlink_telemetry import BUILDERS, TELEMETRY, Telemetry, message_id
-from skyloop.links.mavlink_vehicle import UNDERSTOOD, MavlinkVehicle
-from skyloop.links.mavlink_wire import Geography
+from skyloop.links.mavlink.commands import COMMANDS
+from skyloop.links.mavlink.craft import Craft
+from skyloop.links.mavlink.link import COMPANION, GROUND_STATION, OWN_COMPANION, OWN_GROUND_STATION, OWN_TCP
+from skyloop.links.mavlink.missions import FENCES, FLOWN, PASSED_OVER
+from skyloop.links.mavlink.parameters import table
+from skyloop.links.mavlink.telemetry import BUILDERS, TELEMETRY, Telemetry, message_id
+from skyloop.links.mavlink.vehicle import UNDERSTOOD, MavlinkVehicle
+from skyloop.links.mavlink.wire import Geography
 
 PAGE = (Path(__file__).parents[2] / "docs" / "mavlink.md").read_text(encoding="utf-8")
 

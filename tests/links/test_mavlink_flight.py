@@ -15,11 +15,11 @@ from pymavlink.dialects.v20 import common as mavlink
 import skyloop
 from skyloop.errors import LinkError, SetpointError
 from skyloop.frames import LocalFrame
-from skyloop.links.mavlink_craft import Craft
-from skyloop.links.mavlink_fence import Fence, contains
-from skyloop.links.mavlink_missions import Item
-from skyloop.links.mavlink_vehicle import MavlinkVehicle
-from skyloop.links.mavlink_wire import Geography
+from skyloop.links.mavlink.craft import Craft
+from skyloop.links.mavlink.fence import Fence, contains
+from skyloop.links.mavlink.missions import Item
+from skyloop.links.mavlink.vehicle import MavlinkVehicle
+from skyloop.links.mavlink.wire import Geography
 from skyloop.messages import Arm, TakeOff
 from skyloop.simulation import Simulation
 from skyloop.trials.mission import Desk

@@ -21,8 +21,8 @@ import skyloop
 from skyloop.errors import LinkError
 from skyloop.flying import run_mavlink
 from skyloop.links.by_hand import ByHand
-from skyloop.links.mavlink_door import MavlinkDoor
-from skyloop.links.mavlink_link import OWN_TCP, MavlinkLink, MavlinkOptions
+from skyloop.links.mavlink.door import MavlinkDoor
+from skyloop.links.mavlink.link import OWN_TCP, MavlinkLink, MavlinkOptions
 from skyloop.links.pace import Pace
 from skyloop.links.switchboard import Switchboard
 from skyloop.messages import Arm, TakeOff
@@ -266,6 +266,6 @@ def test_somebody_who_cannot_be_reached_is_named() -> None:
 
 
 def test_without_pymavlink_it_says_what_to_install() -> None:
-    script = "import sys; sys.modules['pymavlink'] = None; import skyloop.links.mavlink_link"
+    script = "import sys; sys.modules['pymavlink'] = None; import skyloop.links.mavlink.link"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
     assert "SetupError: MAVLink needs the package pymavlink" in done.stderr

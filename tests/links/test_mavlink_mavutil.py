@@ -14,8 +14,8 @@ from mavlink_stage import HOME, Stage, staged
 from pymavlink import mavutil
 from pymavlink.dialects.v20 import common as mavlink
 
-from skyloop.links.mavlink_door import MavlinkDoor
-from skyloop.links.mavlink_wire import Inlet
+from skyloop.links.mavlink.door import MavlinkDoor
+from skyloop.links.mavlink.wire import Inlet
 
 
 @pytest.fixture

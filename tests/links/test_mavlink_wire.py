@@ -12,8 +12,8 @@ from pymavlink.dialects.v20 import common as mavlink
 
 from skyloop.errors import SetpointError
 from skyloop.frames import GeoPoint, LocalFrame, matrix_from_quat, quat_from_euler
-from skyloop.links.mavlink_parameters import INTEGER, REAL, decoded, encoded
-from skyloop.links.mavlink_wire import (
+from skyloop.links.mavlink.parameters import INTEGER, REAL, decoded, encoded
+from skyloop.links.mavlink.wire import (
     PX4_MODES,
     Geography,
     Inlet,

@@ -18,8 +18,8 @@ from quad_pilot import QuadPilot
 from skyloop.assembly import build
 from skyloop.errors import LinkError
 from skyloop.frames import GeoPoint
+from skyloop.links.autopilots.px4 import Px4, Px4Options
 from skyloop.links.pace import Pace
-from skyloop.links.px4 import Px4, Px4Options
 from skyloop.links.sockets import OnePeer
 from skyloop.links.switchboard import Switchboard
 from skyloop.scenario import Scenario, make_scenario

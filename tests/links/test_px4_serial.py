@@ -15,8 +15,8 @@ from pymavlink.dialects.v20 import common
 from skyloop.assembly import build
 from skyloop.errors import LinkError
 from skyloop.frames import GeoPoint
-from skyloop.links.px4 import Px4, Px4Options
-from skyloop.links.serial_line import SerialLine
+from skyloop.links.autopilots.px4 import Px4, Px4Options
+from skyloop.links.autopilots.serial_line import SerialLine
 from skyloop.links.switchboard import Switchboard
 from skyloop.scenario import make_scenario
 

@@ -13,10 +13,10 @@ from pymavlink.dialects.v20 import common as mavlink
 
 import skyloop
 from skyloop.frames import GeoPoint, quat_from_euler
-from skyloop.links import mavlink_telemetry as telemetry
-from skyloop.links.mavlink_craft import Craft
-from skyloop.links.mavlink_vehicle import MavlinkVehicle
-from skyloop.links.mavlink_wire import Geography
+from skyloop.links.mavlink import telemetry
+from skyloop.links.mavlink.craft import Craft
+from skyloop.links.mavlink.vehicle import MavlinkVehicle
+from skyloop.links.mavlink.wire import Geography
 from skyloop.messages import (
     BarometerSample,
     BatteryState,

@@ -22,7 +22,7 @@ import numpy as np
 from skyloop.assembly import build
 from skyloop.bench.physics import interleaved
 from skyloop.errors import LinkError
-from skyloop.links.airsim_settings import read_settings
+from skyloop.links.airsim.settings import read_settings
 from skyloop.rendering.client import Renderer
 from skyloop.results import Figure
 from skyloop.scenario import make_scenario

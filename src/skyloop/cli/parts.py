@@ -60,7 +60,7 @@ def looking_on(foxglove: str | None) -> Iterator[Callable[[Any], None]]:
     if foxglove is None:
         yield lambda simulation: None
         return
-    from skyloop.links.foxglove_stream import FoxgloveStream
+    from skyloop.links.foxglove.stream import FoxgloveStream
 
     host, _, port = foxglove.rpartition(":")
     if not port.isdecimal():

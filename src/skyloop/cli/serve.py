@@ -44,7 +44,7 @@ def serve(
     """
     from dataclasses import replace
 
-    from skyloop.links.airsim_settings import read_settings
+    from skyloop.links.airsim.settings import read_settings
     from skyloop.rendering.quality import QUALITIES
     from skyloop.scenario import make_scenario
     from skyloop.serving import serve as run

@@ -13,13 +13,13 @@ from skyloop.assembly import build
 from skyloop.errors import LinkError
 from skyloop.flying import home_of
 from skyloop.frames import LocalFrame
-from skyloop.links.mavlink_craft import Craft
-from skyloop.links.mavlink_dialect import mavlink
-from skyloop.links.mavlink_door import Channel
-from skyloop.links.mavlink_link import TICK_NS
-from skyloop.links.mavlink_telemetry import BUILDERS
-from skyloop.links.mavlink_vehicle import MavlinkVehicle
-from skyloop.links.mavlink_wire import Geography, Inlet
+from skyloop.links.mavlink.craft import Craft
+from skyloop.links.mavlink.dialect import mavlink
+from skyloop.links.mavlink.door import Channel
+from skyloop.links.mavlink.link import TICK_NS
+from skyloop.links.mavlink.telemetry import BUILDERS
+from skyloop.links.mavlink.vehicle import MavlinkVehicle
+from skyloop.links.mavlink.wire import Geography, Inlet
 from skyloop.messages import Array
 from skyloop.results import Result
 from skyloop.scenario import Scenario, make_scenario

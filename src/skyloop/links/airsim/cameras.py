@@ -1,0 +1,210 @@
+"""Cameras as AirSim clients see them: where they sit, how wide they look, and the views they take."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import defaultdict
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from skyloop.errors import LinkError, unknown_name
+from skyloop.frames import euler_from_quat, flu_from_frd, quat_from_euler, quat_multiply, rotate
+from skyloop.links.airsim.looks import Exposure
+from skyloop.links.airsim.options import CAMERA_NUMBERS, IMAGE_TYPES, CameraOptions, Capture
+from skyloop.links.airsim.structures import Axes, Map, mount_of, number_of, quat_of_ned_euler
+from skyloop.links.airsim.vehicle import VehicleSide
+from skyloop.messages import Array
+
+if TYPE_CHECKING:
+    from skyloop.links.airsim.server import AirSimServer
+
+NEAR_M = 0.1
+"""Of the projection matrix that is told; nothing depends on it."""
+SENSOR_MM = (24.0, 13.5)
+LENS_PARAMETERS = ("K1", "K2", "K3", "P1", "P2")
+
+
+class Camera:
+    """One camera of a vehicle, or an external one."""
+
+    def __init__(self, name: str, options: CameraOptions, vehicle: VehicleSide | None) -> None:
+        self.name, self.vehicle = name, vehicle
+        self.gimbal = options.gimbal
+        self.captures = {kind: options.captures.get(kind, Capture()) for kind in range(len(IMAGE_TYPES))}
+        angles = np.radians(options.rotation_deg).tolist()
+        self.exposures: dict[int, Exposure] = defaultdict(Exposure)
+        """By image type."""
+        self.sensor_mm = SENSOR_MM
+        self.distortion = dict.fromkeys(LENS_PARAMETERS, 0.0)
+        self.position: Array
+        """m, FLU in the body; of an external camera in the world."""
+        self.quat: Array
+        """body_from_sensor or world_from_sensor, FLU."""
+        if vehicle is None:
+            self.position, self.quat = Axes().world(options.position), quat_of_ned_euler(*angles)
+        else:
+            roll, pitch, yaw = angles
+            self.position, self.quat = flu_from_frd(options.position), quat_from_euler(roll, -pitch, -yaw)
+
+    def place(self) -> tuple[Array, Array]:
+        """Position and world_from_sensor, now."""
+        if self.vehicle is None:
+            return self.position, self.quat
+        truth = self.vehicle.truth
+        position = truth.position + rotate(truth.quat_wxyz, self.position)
+        quat = quat_multiply(truth.quat_wxyz, self.quat)
+        return position, self._steadied(quat) if self.gimbal.stabilization > 0.0 else quat
+
+    def _steadied(self, quat: Array) -> Array:
+        """Turned towards the gimbal's angles by the share it stabilises."""
+        roll, pitch, yaw = euler_from_quat(quat).tolist()
+        share, g = min(self.gimbal.stabilization, 1.0), self.gimbal
+        wanted = (
+            None if g.roll_deg is None else math.radians(g.roll_deg),
+            None if g.pitch_deg is None else -math.radians(g.pitch_deg),
+            None if g.yaw_deg is None else 0.5 * math.pi - math.radians(g.yaw_deg),
+        )
+        turned = [
+            now if goal is None else now + share * math.remainder(goal - now, 2.0 * math.pi)
+            for now, goal in zip((roll, pitch, yaw), wanted, strict=True)
+        ]
+        return quat_from_euler(*turned)
+
+
+class CameraSet:
+    """All cameras."""
+
+    def __init__(self, server: AirSimServer) -> None:
+        self._server = server
+        self._own: dict[str, dict[str, Camera]] = {}
+        for vehicle in server.vehicles.values():
+            self.equip(vehicle)
+        self._external = {
+            name: Camera(name, options, None) for name, options in server.options.external_cameras.items()
+        }
+
+    def equip(self, vehicle: VehicleSide) -> None:
+        """Make its cameras."""
+        given = vehicle.options.cameras.items()
+        self._own[vehicle.name] = {name: Camera(name, options, vehicle) for name, options in given}
+
+    def find(self, name: Any, vehicle_name: str, external: Any) -> Camera:
+        """By name or by AirSim's old number; the first where the name is empty."""
+        name = str(name)
+        known = self._external if external is True else self._own[self._server.vehicle(vehicle_name).name]
+        if not name and known:
+            return next(iter(known.values()))
+        if name.isdecimal() and name not in known and external is not True:
+            number = int(name)
+            name = CAMERA_NUMBERS[number] if number < len(CAMERA_NUMBERS) else name
+        if name not in known and not external:
+            # Cosys-AirSim's client has no word for external cameras
+            known = {**self._external, **known}
+        if name not in known:
+            raise unknown_name("external camera" if external is True else "camera", name, known)
+        return known[name]
+
+    def views(self, wanted: list[tuple[Camera, int]]) -> list[Any]:
+        """What cameras see now; with the image type, which has a size."""
+        requests: dict[int | None, list[Any]] = defaultdict(list)
+        """By the vehicle that looks, which does not see itself."""
+        owners = [None if camera.vehicle is None else camera.vehicle.index for camera, _ in wanted]
+        for owner, (camera, kind) in zip(owners, wanted, strict=True):
+            capture = camera.captures[kind]
+            size, fov = (capture.width, capture.height), math.radians(capture.fov_deg)
+            request = self._server.stage.request(size, fov, *camera.place(), self._server.options.quality)
+            requests[owner].append(request)
+        began = time.perf_counter()
+        painted = {owner: iter(self._server.stage.views(own, owner)) for owner, own in requests.items()}
+        self._server.painting_s += time.perf_counter() - began
+        return [next(painted[owner]) for owner in owners]
+
+    def axes(self, camera: Camera) -> Axes:
+        return Axes() if camera.vehicle is None else camera.vehicle.axes
+
+
+class CameraMethods:
+    def __init__(self, cameras: CameraSet) -> None:
+        self._cameras = cameras
+
+    def simGetCameraInfo(self, camera_name: str, vehicle_name: str = "", external: bool = False) -> Map:
+        camera = self._cameras.find(camera_name, vehicle_name, external)
+        capture = camera.captures[0]
+        half = math.tan(0.5 * math.radians(capture.fov_deg))
+        # clip coordinates of right, down, forward with an endless far plane
+        matrix = [[0.0] * 4 for _ in range(4)]
+        matrix[0][0], matrix[1][1] = 1.0 / half, capture.width / (half * capture.height)
+        matrix[2][3], matrix[3][2] = NEAR_M, 1.0
+        pose = self._cameras.axes(camera).pose(*camera.place())
+        return {"pose": pose, "fov": capture.fov_deg, "proj_mat": {"matrix": matrix}}
+
+    def simSetCameraPose(self, camera_name: str, pose: Map, vehicle_name: str = "", external: bool = False) -> None:
+        """Relative to the body; of an external camera in the world's NED."""
+        camera = self._cameras.find(camera_name, vehicle_name, external)
+        if camera.vehicle is None:
+            camera.position, camera.quat = Axes().world_pose(pose)
+        else:
+            camera.position, camera.quat = mount_of(pose)
+
+    def simSetCameraFov(
+        self, camera_name: str, fov_degrees: float, vehicle_name: str = "", external: bool = False
+    ) -> None:
+        fov = number_of(fov_degrees, "fov_degrees")
+        if not 1.0 <= fov <= 170.0:
+            raise LinkError(f"a field of view of {fov:g} degrees; give 1 to 170")
+        camera = self._cameras.find(camera_name, vehicle_name, external)
+        camera.captures = {kind: replace(c, fov_deg=fov) for kind, c in camera.captures.items()}
+
+    def simGetCurrentFieldOfView(self, camera_name: str, vehicle_name: str = "", external: bool = False) -> str:
+        return f"{self._cameras.find(camera_name, vehicle_name, external).captures[0].fov_deg:f}"
+
+    def simGetFocalLength(self, camera_name: str, vehicle_name: str = "", external: bool = False) -> float:
+        """mm, of the sensor that simSetFilmbackSettings sets."""
+        camera = self._cameras.find(camera_name, vehicle_name, external)
+        return 0.5 * camera.sensor_mm[0] / math.tan(0.5 * math.radians(camera.captures[0].fov_deg))
+
+    def simSetFocalLength(
+        self, focal_length: float, camera_name: str, vehicle_name: str = "", external: bool = False
+    ) -> None:
+        """mm; the field of view follows."""
+        camera = self._cameras.find(camera_name, vehicle_name, external)
+        length = number_of(focal_length, "focal_length")
+        if not length > 0.0:
+            raise LinkError(f"a focal length of {length:g} mm; give more than 0")
+        fov = 2.0 * math.degrees(math.atan(0.5 * camera.sensor_mm[0] / length))
+        self.simSetCameraFov(camera_name, fov, vehicle_name, external)
+
+    def simGetFilmbackSettings(self, camera_name: str, vehicle_name: str = "", external: bool = False) -> str:
+        width, height = self._cameras.find(camera_name, vehicle_name, external).sensor_mm
+        return f"Sensor Width: {width:g}, Sensor Height: {height:g}, Sensor Aspect Ratio: {width / height:g}"
+
+    def simSetFilmbackSettings(
+        self,
+        sensor_width: float,
+        sensor_height: float,
+        camera_name: str,
+        vehicle_name: str = "",
+        external: bool = False,
+    ) -> float:
+        """mm; the focal length stays, so the field of view changes. Returns the aspect ratio."""
+        width, height = number_of(sensor_width, "sensor_width"), number_of(sensor_height, "sensor_height")
+        if not (width > 0.0 and height > 0.0):
+            raise LinkError(f"a sensor of {width:g} by {height:g} mm; give more than 0")
+        length = self.simGetFocalLength(camera_name, vehicle_name, external)
+        self._cameras.find(camera_name, vehicle_name, external).sensor_mm = (width, height)
+        self.simSetFocalLength(length, camera_name, vehicle_name, external)
+        return width / height
+
+    def simGetDistortionParams(self, camera_name: str, vehicle_name: str = "", external: bool = False) -> list[float]:
+        return list(self._cameras.find(camera_name, vehicle_name, external).distortion.values())
+
+    def simSetDistortionParam(
+        self, camera_name: str, param_name: str, value: float, vehicle_name: str = "", external: bool = False
+    ) -> None:
+        camera = self._cameras.find(camera_name, vehicle_name, external)
+        if param_name not in camera.distortion:
+            raise unknown_name("lens parameter", str(param_name), LENS_PARAMETERS)
+        camera.distortion[param_name] = number_of(value, param_name)

@@ -1,0 +1,108 @@
+"""AirSim's object detection: boxes around what a camera sees of chosen objects."""
+
+from __future__ import annotations
+
+import fnmatch
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from skyloop.errors import LinkError
+from skyloop.frames import SENSOR_FROM_CAMERA, frd_from_flu, quat_conjugate, quat_multiply, rotate_inverse
+from skyloop.links.airsim.cameras import Camera, CameraSet
+from skyloop.links.airsim.images import type_of
+from skyloop.links.airsim.structures import (
+    MOST_REPEATS,
+    Map,
+    body_pose,
+    geo_point,
+    number_of,
+    shown_name,
+    vector,
+    vector2,
+)
+
+if TYPE_CHECKING:
+    from skyloop.links.airsim.server import AirSimServer
+
+DEFAULT_RADIUS_CM = 20_000.0
+MOST_NAMES = 1000
+LEAST_PX = 4
+"""Visible pixels of an object that is told."""
+
+
+@dataclass(slots=True)
+class Filter:
+    names: list[str] = field(default_factory=list)
+    """With * and ?."""
+    radius_cm: float = DEFAULT_RADIUS_CM
+
+
+class Detections:
+    def __init__(self, server: AirSimServer, cameras: CameraSet) -> None:
+        self._server, self._cameras = server, cameras
+        self._filters: dict[tuple[int, int], Filter] = {}
+        """By camera and image type."""
+
+    def _filter(
+        self, camera_name: str, image_type: int, vehicle_name: str, external: Any
+    ) -> tuple[Camera, int, Filter]:
+        camera, kind = self._cameras.find(camera_name, vehicle_name, external), type_of(image_type)
+        return camera, kind, self._filters.setdefault((id(camera), kind), Filter())
+
+    def simAddDetectionFilterMeshName(
+        self, camera_name: str, image_type: int, mesh_name: str, vehicle_name: str = "", external: Any = False
+    ) -> None:
+        names = self._filter(camera_name, image_type, vehicle_name, external)[2].names
+        if len(names) >= MOST_NAMES or str(mesh_name).count("*") > MOST_REPEATS or len(str(mesh_name)) > 200:
+            raise LinkError(f"give at most {MOST_NAMES} names, each with at most {MOST_REPEATS} asterisks")
+        if str(mesh_name) not in names:
+            names.append(str(mesh_name))
+
+    def simSetDetectionFilterRadius(
+        self, camera_name: str, image_type: int, radius_cm: float, vehicle_name: str = "", external: Any = False
+    ) -> None:
+        self._filter(camera_name, image_type, vehicle_name, external)[2].radius_cm = number_of(radius_cm, "radius_cm")
+
+    def simClearDetectionMeshNames(
+        self, camera_name: str, image_type: int, vehicle_name: str = "", external: Any = False
+    ) -> None:
+        self._filter(camera_name, image_type, vehicle_name, external)[2].names.clear()
+
+    def simGetDetections(
+        self, camera_name: str, image_type: int, vehicle_name: str = "", external: Any = False
+    ) -> list[Map]:
+        camera, kind, chosen = self._filter(camera_name, image_type, vehicle_name, external)
+        if not chosen.names:
+            return []
+        view = self._cameras.views([(camera, kind)])[0]
+        things = self._server.stage.model.things
+        found = []
+        for number in np.flatnonzero(np.bincount(view.instances.ravel()) >= LEAST_PX).tolist():
+            both = (things[number].name, shown_name(things[number].name))
+            if number and any(fnmatch.fnmatchcase(own, name) for name in chosen.names for own in both):
+                info = self._info(number, view, chosen.radius_cm)
+                found += [] if info is None else [info]
+        return found
+
+    def _info(self, number: int, view: Any, radius_cm: float) -> Map | None:
+        """None beyond the radius. Boxes in space and poses are in the camera's axes, FRD."""
+        stage = self._server.stage
+        position, quat, _ = stage.place_of(number)
+        corners = stage.box_of(number)
+        middle = 0.5 * (corners.min(axis=0) + corners.max(axis=0))
+        if np.linalg.norm(middle - view.pose.position) > 0.01 * radius_cm:
+            return None
+        world_from_sensor = quat_multiply(view.pose.quat_wxyz, quat_conjugate(SENSOR_FROM_CAMERA))
+        box = frd_from_flu(rotate_inverse(world_from_sensor, corners - view.pose.position))
+        rows, columns = np.nonzero(view.instances == number)
+        place = rotate_inverse(world_from_sensor, position - view.pose.position)
+        turn = quat_multiply(quat_conjugate(world_from_sensor), quat)
+        return {
+            "name": shown_name(stage.model.things[number].name),
+            "geo_point": geo_point(self._server.local_frame.geodetic_from_enu(middle)),
+            "box2D": {"min": vector2(columns.min(), rows.min()), "max": vector2(columns.max(), rows.max())},
+            "box3D": {"min": vector(box.min(axis=0)), "max": vector(box.max(axis=0))},
+            "relative_pose": body_pose(place, turn),
+        }

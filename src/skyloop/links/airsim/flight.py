@@ -1,0 +1,397 @@
+"""AirSim's methods that fly: take-off, landing, moves, gains, and the vehicle's own state."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from skyloop.errors import LinkError
+from skyloop.frames import GeoPoint, enu_from_ned, flu_from_frd
+from skyloop.links.airsim.door import Reply
+from skyloop.links.airsim.methods import later
+from skyloop.links.airsim.moves import (
+    STRAIGHT,
+    Heading,
+    fly_path,
+    fly_remote,
+    fly_velocity,
+    hold_attitude,
+    hold_rates,
+    own_lookahead,
+    spin_motors,
+    turn_at,
+    turn_to,
+)
+from skyloop.links.airsim.structures import FARTHEST, Map, geo_point, number_of, vector_of, yaw_of_ned
+from skyloop.links.airsim.vehicle import Act, Task, VehicleSide, seconds
+from skyloop.messages import Array, Hover, Land
+
+if TYPE_CHECKING:
+    from skyloop.links.airsim.server import AirSimServer
+
+TAKEOFF_M, TAKEOFF_M_S = 2.0, 0.5
+GO_HOME_M_S = 2.0
+MOST_POINTS = 10_000
+NOT_ADAPTIVE = 4.0 / 3.0
+"""Without adaptive_lookahead AirSim looks so many times as far ahead."""
+REST_M_S = 0.05
+"""Above this a vehicle is under way, and a take-off is refused."""
+NO_STICKS = {
+    "timestamp": 0, "pitch": 0.0, "roll": 0.0, "throttle": 0.0, "yaw": 0.0, "left_z": 0.0, "right_z": 0.0,
+    "switches": 0, "vendor_id": "", "is_initialized": False, "is_valid": False,
+}  # fmt: skip
+
+
+class Flight:
+    def __init__(self, server: AirSimServer) -> None:
+        self._server = server
+
+    def _begin(self, reply: Reply, vehicle: VehicleSide, act: Act, lasts: float, *, ends_well: bool) -> None:
+        vehicle.begin(Task(act, reply, lasts, ends_well=ends_well))
+
+    # ---- permission
+
+    def enableApiControl(self, is_enabled: bool, vehicle_name: str = "") -> None:
+        vehicle = self._server.vehicle(vehicle_name)
+        if not is_enabled:
+            vehicle.cancel()
+        vehicle.may_fly = bool(is_enabled)
+
+    def isApiControlEnabled(self, vehicle_name: str = "") -> bool:
+        return self._server.vehicle(vehicle_name).may_fly
+
+    def armDisarm(self, arm: bool, vehicle_name: str = "") -> bool:
+        vehicle = self._server.vehicle(vehicle_name)
+        vehicle.refuse_if_foreign()
+        vehicle.is_armed = bool(arm)
+        if arm:
+            vehicle.make_ready()
+        else:
+            vehicle.disarm()
+        return bool(vehicle.autopilot.memory.armed == bool(arm))
+
+    # ---- up, down, home, nowhere
+
+    @later
+    def takeoff(self, reply: Reply, timeout_sec: float = 20.0, vehicle_name: str = "") -> None:
+        vehicle = self._server.vehicle(vehicle_name)
+        speed = float(np.linalg.norm(vehicle.truth.velocity_world))
+        if speed > REST_M_S and vehicle.is_flying:
+            raise LinkError(f"the vehicle moves at {speed:.2f} m/s; take-off is for one at rest")
+        up = vehicle.truth.position + np.array([0.0, 0.0, TAKEOFF_M])
+        act = fly_path(vehicle, [up], TAKEOFF_M_S, STRAIGHT, -1.0)
+        self._begin(reply, vehicle, act, seconds(timeout_sec), ends_well=False)
+
+    @later
+    def land(self, reply: Reply, timeout_sec: float = 60.0, vehicle_name: str = "") -> None:
+        vehicle = self._server.vehicle(vehicle_name)
+        vehicle.make_ready()
+        vehicle.drop_task()
+        vehicle.send(Land())
+        self._begin(reply, vehicle, lambda state, now_ns: False, seconds(timeout_sec), ends_well=False)
+
+    @later
+    def goHome(self, reply: Reply, timeout_sec: float = 3e38, vehicle_name: str = "") -> None:
+        """At its height to above where it started, then down."""
+        vehicle = self._server.vehicle(vehicle_name)
+        above = np.array([*vehicle.start.position[:2], vehicle.truth.position[2]])
+        way = fly_path(vehicle, [above], GO_HOME_M_S, STRAIGHT, -1.0)
+
+        def act(state: Any, now_ns: int) -> bool:
+            if vehicle.autopilot.memory.mode != "land" and way(state, now_ns):
+                vehicle.send(Land())
+            return False
+
+        self._begin(reply, vehicle, act, seconds(timeout_sec), ends_well=False)
+
+    @later
+    def hover(self, reply: Reply, vehicle_name: str = "") -> None:
+        vehicle = self._server.vehicle(vehicle_name)
+        vehicle.make_ready()
+        vehicle.drop_task()
+        vehicle.send(Hover())
+        reply.give(True)
+
+    def cancelLastTask(self, vehicle_name: str = "") -> None:
+        self._server.vehicle(vehicle_name).cancel()
+
+    # ---- to places
+
+    @later
+    def moveToPosition(
+        self, reply: Reply, x: float, y: float, z: float, velocity: float, timeout_sec: float, drivetrain: int,
+        yaw_mode: Map, lookahead: float = -1.0, adaptive_lookahead: float = 1.0, vehicle_name: str = "",
+    ) -> None:  # fmt: skip
+        vehicle = self._server.vehicle(vehicle_name)
+        self._fly_to(
+            reply, vehicle, [self._place(vehicle, x, y, z)], velocity, timeout_sec, drivetrain, yaw_mode, lookahead,
+            adaptive_lookahead,
+        )  # fmt: skip
+
+    @later
+    def moveOnPath(
+        self, reply: Reply, path: list[Map], velocity: float, timeout_sec: float, drivetrain: int, yaw_mode: Map,
+        lookahead: float = -1.0, adaptive_lookahead: float = 1.0, vehicle_name: str = "",
+    ) -> None:  # fmt: skip
+        vehicle = self._server.vehicle(vehicle_name)
+        if not 1 <= len(path) <= MOST_POINTS:
+            raise LinkError(f"the path has {len(path)} points; give 1 to {MOST_POINTS}")
+        points = [vehicle.axes.world(vector_of(point, f"path[{k}]")) for k, point in enumerate(path)]
+        self._fly_to(reply, vehicle, points, velocity, timeout_sec, drivetrain, yaw_mode, lookahead, adaptive_lookahead)
+
+    @later
+    def moveToGPS(
+        self, reply: Reply, latitude: float, longitude: float, altitude: float, velocity: float, timeout_sec: float,
+        drivetrain: int, yaw_mode: Map, lookahead: float = -1.0, adaptive_lookahead: float = 1.0,
+        vehicle_name: str = "",
+    ) -> None:  # fmt: skip
+        vehicle = self._server.vehicle(vehicle_name)
+        point = GeoPoint(number_of(latitude), number_of(longitude), number_of(altitude))
+        place = self._server.local_frame.enu_from_geodetic(point)
+        self._fly_to(
+            reply, vehicle, [place], velocity, timeout_sec, drivetrain, yaw_mode, lookahead, adaptive_lookahead
+        )
+
+    @later
+    def moveToZ(
+        self, reply: Reply, z: float, velocity: float, timeout_sec: float, yaw_mode: Map, lookahead: float = -1.0,
+        adaptive_lookahead: float = 1.0, vehicle_name: str = "",
+    ) -> None:  # fmt: skip
+        vehicle = self._server.vehicle(vehicle_name)
+        place = np.array([*vehicle.truth.position[:2], self._height(vehicle, z)])
+        self._fly_to(reply, vehicle, [place], velocity, timeout_sec, 0, yaw_mode, lookahead, adaptive_lookahead)
+
+    def _fly_to(
+        self, reply: Reply, vehicle: VehicleSide, points: list[Array], velocity: float, timeout_sec: float,
+        drivetrain: int, yaw_mode: Map, lookahead: float, adaptive_lookahead: float,
+    ) -> None:  # fmt: skip
+        heading = Heading.read(drivetrain, yaw_mode)
+        speed, ahead = number_of(velocity, "velocity"), number_of(lookahead, "lookahead")
+        if ahead <= 0.0 and number_of(adaptive_lookahead, "adaptive_lookahead") <= 0.0:
+            ahead = NOT_ADAPTIVE * own_lookahead(speed)
+        act = fly_path(vehicle, points, speed, heading, ahead)
+        self._begin(reply, vehicle, act, seconds(timeout_sec), ends_well=False)
+
+    # ---- at velocities
+
+    @later
+    def moveByVelocity(
+        self, reply: Reply, vx: float, vy: float, vz: float, duration: float, drivetrain: int, yaw_mode: Map,
+        vehicle_name: str = "",
+    ) -> None:  # fmt: skip
+        velocity = enu_from_ned([number_of(v) for v in (vx, vy, vz)])
+        self._move(reply, vehicle_name, velocity, None, duration, drivetrain, yaw_mode, body=False)
+
+    @later
+    def moveByVelocityZ(
+        self, reply: Reply, vx: float, vy: float, z: float, duration: float, drivetrain: int, yaw_mode: Map,
+        vehicle_name: str = "",
+    ) -> None:  # fmt: skip
+        velocity = enu_from_ned([number_of(vx), number_of(vy), 0.0])
+        self._move(reply, vehicle_name, velocity, z, duration, drivetrain, yaw_mode, body=False)
+
+    @later
+    def moveByVelocityBodyFrame(
+        self, reply: Reply, vx: float, vy: float, vz: float, duration: float, drivetrain: int, yaw_mode: Map,
+        vehicle_name: str = "",
+    ) -> None:  # fmt: skip
+        velocity = flu_from_frd([number_of(v) for v in (vx, vy, vz)])
+        self._move(reply, vehicle_name, velocity, None, duration, drivetrain, yaw_mode, body=True)
+
+    @later
+    def moveByVelocityZBodyFrame(
+        self, reply: Reply, vx: float, vy: float, z: float, duration: float, drivetrain: int, yaw_mode: Map,
+        vehicle_name: str = "",
+    ) -> None:  # fmt: skip
+        velocity = flu_from_frd([number_of(vx), number_of(vy), 0.0])
+        self._move(reply, vehicle_name, velocity, z, duration, drivetrain, yaw_mode, body=True)
+
+    def _move(
+        self, reply: Reply, name: str, velocity: Array, z: float | None, duration: float, drivetrain: int,
+        yaw_mode: Map, *, body: bool,
+    ) -> None:  # fmt: skip
+        vehicle = self._server.vehicle(name)
+        height = None if z is None else self._height(vehicle, z)
+        act = fly_velocity(vehicle, velocity, height, Heading.read(drivetrain, yaw_mode), body=body)
+        self._begin(reply, vehicle, act, seconds(duration), ends_well=True)
+
+    # ---- at attitudes; what is sent is FRD
+
+    @later
+    def moveByRollPitchYawZ(
+        self, reply: Reply, roll: float, pitch: float, yaw: float, z: float, duration: float, vehicle_name: str = ""
+    ) -> None:
+        self._tilt(reply, vehicle_name, roll, pitch, yaw, None, None, z, duration)
+
+    @later
+    def moveByRollPitchYawThrottle(
+        self, reply: Reply, roll: float, pitch: float, yaw: float, throttle: float, duration: float,
+        vehicle_name: str = "",
+    ) -> None:  # fmt: skip
+        self._tilt(reply, vehicle_name, roll, pitch, yaw, None, throttle, None, duration)
+
+    @later
+    def moveByRollPitchYawrateZ(
+        self, reply: Reply, roll: float, pitch: float, yaw_rate: float, z: float, duration: float,
+        vehicle_name: str = "",
+    ) -> None:  # fmt: skip
+        self._tilt(reply, vehicle_name, roll, pitch, None, yaw_rate, None, z, duration)
+
+    @later
+    def moveByRollPitchYawrateThrottle(
+        self, reply: Reply, roll: float, pitch: float, yaw_rate: float, throttle: float, duration: float,
+        vehicle_name: str = "",
+    ) -> None:  # fmt: skip
+        self._tilt(reply, vehicle_name, roll, pitch, None, yaw_rate, throttle, None, duration)
+
+    def _tilt(
+        self, reply: Reply, name: str, roll: float, pitch: float, yaw: float | None, yaw_rate: float | None,
+        throttle: float | None, z: float | None, duration: float,
+    ) -> None:  # fmt: skip
+        vehicle = self._server.vehicle(name)
+        facing = None if yaw is None else yaw_of_ned(number_of(yaw, "yaw"))
+        turning = 0.0 if yaw_rate is None else -number_of(yaw_rate, "yaw_rate")
+        height = 0.0 if z is None else self._height(vehicle, z)
+        lift = None if throttle is None else number_of(throttle, "throttle")
+        act = hold_attitude(vehicle, number_of(roll), -number_of(pitch), facing, turning, lift, height)
+        self._begin(reply, vehicle, act, seconds(duration), ends_well=True)
+
+    @later
+    def moveByAngleRatesZ(
+        self, reply: Reply, roll_rate: float, pitch_rate: float, yaw_rate: float, z: float, duration: float,
+        vehicle_name: str = "",
+    ) -> None:  # fmt: skip
+        vehicle = self._server.vehicle(vehicle_name)
+        rates = flu_from_frd([number_of(rate) for rate in (roll_rate, pitch_rate, yaw_rate)])
+        act = hold_rates(vehicle, rates, None, self._height(vehicle, z))
+        self._begin(reply, vehicle, act, seconds(duration), ends_well=True)
+
+    @later
+    def moveByAngleRatesThrottle(
+        self, reply: Reply, roll_rate: float, pitch_rate: float, yaw_rate: float, throttle: float, duration: float,
+        vehicle_name: str = "",
+    ) -> None:  # fmt: skip
+        vehicle = self._server.vehicle(vehicle_name)
+        rates = flu_from_frd([number_of(rate) for rate in (roll_rate, pitch_rate, yaw_rate)])
+        self._begin(
+            reply, vehicle, hold_rates(vehicle, rates, number_of(throttle), 0.0), seconds(duration), ends_well=True
+        )
+
+    @later
+    def moveByMotorPWMs(
+        self, reply: Reply, front_right_pwm: float, rear_left_pwm: float, front_left_pwm: float, rear_right_pwm: float,
+        duration: float, vehicle_name: str = "",
+    ) -> None:  # fmt: skip
+        vehicle = self._server.vehicle(vehicle_name)
+        params = vehicle.simulation.fleet.params[vehicle.index]
+        if params["n_rotors"] != 4:
+            raise LinkError(f"'{vehicle.name}' has {params['n_rotors']} rotors, not four")
+        given = (front_right_pwm, rear_left_pwm, front_left_pwm, rear_right_pwm)
+        corner = dict(zip(((1, -1), (-1, 1), (1, 1), (-1, -1)), map(number_of, given), strict=True))
+        places = np.sign(params["rotor_position"][:4, :2]).astype(int)
+        throttle = np.clip([corner[tuple(place)] for place in places.tolist()], 0.0, 1.0)
+        self._begin(reply, vehicle, spin_motors(vehicle, throttle), seconds(duration), ends_well=True)
+
+    # ---- turning, sticks
+
+    @later
+    def rotateToYaw(
+        self, reply: Reply, yaw: float, timeout_sec: float = 3e38, margin: float = 5.0, vehicle_name: str = ""
+    ) -> None:
+        vehicle = self._server.vehicle(vehicle_name)
+        goal = yaw_of_ned(math.radians(number_of(yaw, "yaw")))
+        act = turn_to(vehicle, goal, math.radians(max(number_of(margin, "margin"), 0.1)))
+        self._begin(reply, vehicle, act, seconds(timeout_sec), ends_well=False)
+
+    @later
+    def rotateByYawRate(self, reply: Reply, yaw_rate: float, duration: float, vehicle_name: str = "") -> None:
+        vehicle = self._server.vehicle(vehicle_name)
+        act = turn_at(vehicle, -math.radians(number_of(yaw_rate, "yaw_rate")))
+        self._begin(reply, vehicle, act, seconds(duration), ends_well=True)
+
+    @later
+    def moveByManual(
+        self, reply: Reply, vx_max: float, vy_max: float, z_min: float, duration: float, drivetrain: int, yaw_mode: Map,
+        vehicle_name: str = "",
+    ) -> None:  # fmt: skip
+        vehicle = self._server.vehicle(vehicle_name)
+        fastest = (abs(number_of(vx_max)), abs(number_of(vy_max)))
+        # z_min is the highest point in NED's sense of the least height
+        act = fly_remote(vehicle, fastest, self._height(vehicle, z_min), Heading.read(drivetrain, yaw_mode))
+        self._begin(reply, vehicle, act, seconds(duration), ends_well=True)
+
+    def moveByRC(self, rcdata: Map, vehicle_name: str = "") -> None:
+        """Sticks: roll and pitch lean by up to 30 degrees, yaw turns by up to 1 rad/s, throttle is 0 to 1."""
+        vehicle = self._server.vehicle(vehicle_name)
+        if not isinstance(rcdata, dict):
+            raise LinkError(f"rcdata is {rcdata!r}; give a map")
+        sticks = {name: number_of(rcdata.get(name, 0.0), name) for name in ("roll", "pitch", "yaw", "throttle")}
+        vehicle.remote = {**NO_STICKS, **sticks, "is_initialized": True, "is_valid": True}
+        if vehicle.task is not None and vehicle.task.reply.method == "moveByManual":
+            return
+        lean = math.radians(30.0)
+        act = hold_attitude(
+            vehicle, sticks["roll"] * lean, -sticks["pitch"] * lean, None, -sticks["yaw"], sticks["throttle"], 0.0
+        )
+        vehicle.begin(Task(act, Reply(self._server.caller, None, "moveByRC"), 1.0, ends_well=True))
+
+    # ---- state and gains
+
+    def getMultirotorState(self, vehicle_name: str = "") -> Map:
+        vehicle = self._server.vehicle(vehicle_name)
+        state = vehicle.autopilot.state(vehicle.now_ns)
+        memory = vehicle.autopilot.memory
+        return {
+            "collision": vehicle.collision(forget=False),
+            "kinematics_estimated": vehicle.axes.kinematics(state),
+            "gps_location": geo_point(self._server.local_frame.geodetic_from_enu(state.position)),
+            "timestamp": vehicle.now_ns,
+            "landed_state": 0 if memory.landed or not vehicle.is_flying else 1,
+            "rc_data": vehicle.remote or NO_STICKS,
+            "ready": True,
+            "ready_message": "",
+            "can_arm": True,
+        }
+
+    def getRotorStates(self, vehicle_name: str = "") -> Map:
+        vehicle = self._server.vehicle(vehicle_name)
+        truth, params = vehicle.truth, vehicle.simulation.fleet.params[vehicle.index]
+        ratio, spins = float(params["torque_ratio"]), params["rotor_spin"]
+        rotors = [
+            {"thrust": float(thrust), "torque_scaler": float(-spin * ratio * thrust), "speed": float(speed)}
+            for thrust, speed, spin in zip(truth.rotor_thrusts, truth.rotor_speeds, spins, strict=False)
+        ]
+        return {"timestamp": truth.t_ns, "rotors": rotors}
+
+    def setAngleRateControllerGains(self, kp: Any, ki: Any, kd: Any, vehicle_name: str = "") -> None:
+        self._set_gains(vehicle_name, {"rate_p": kp}, ki, kd)
+
+    def setAngleLevelControllerGains(self, kp: Any, ki: Any, kd: Any, vehicle_name: str = "") -> None:
+        self._set_gains(vehicle_name, {"attitude_p": kp}, ki, kd)
+
+    def setVelocityControllerGains(self, kp: Any, ki: Any, kd: Any, vehicle_name: str = "") -> None:
+        self._set_gains(vehicle_name, {"velocity_p": kp, "velocity_i": ki}, [0.0], kd)
+
+    def setPositionControllerGains(self, kp: Any, ki: Any, kd: Any, vehicle_name: str = "") -> None:
+        self._set_gains(vehicle_name, {"position_p": kp}, ki, kd)
+
+    def _set_gains(self, vehicle_name: str, gains: dict[str, Any], ki: Any, kd: Any) -> None:
+        vehicle = self._server.vehicle(vehicle_name)
+        if any(number_of(gain) for gain in [*ki, *kd]):
+            raise LinkError("SimpleFlight's cascade has an integral part for velocities only and no derivative part")
+        for name, values in gains.items():
+            if len(values) != 3:
+                raise LinkError(f"{len(values)} gains; give one for each of three axes")
+            vehicle.simulation.stage.set_gain(vehicle.index, name, [number_of(value) for value in values])
+
+    # ---- small answers
+
+    def _place(self, vehicle: VehicleSide, x: float, y: float, z: float) -> Array:
+        return vehicle.axes.world(
+            [number_of(x, "x", FARTHEST), number_of(y, "y", FARTHEST), number_of(z, "z", FARTHEST)]
+        )
+
+    def _height(self, vehicle: VehicleSide, z: float) -> float:
+        return float(vehicle.axes.origin[2]) - number_of(z, "z", FARTHEST)

@@ -1,0 +1,207 @@
+"""How the moves of AirSim's multirotor are flown: each is a function asked fifty times per simulated second."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from skyloop.errors import LinkError
+from skyloop.frames import quat_from_euler, yaw_from_quat
+from skyloop.links.airsim.structures import number_of, yaw_of_ned
+from skyloop.links.airsim.vehicle import Act, VehicleSide, level
+from skyloop.messages import Array, Attitude, Motors, Position, Rates, Velocity
+
+ARRIVED_M = 0.25
+"""From the end of a path to where it counts as flown."""
+NEARLY_M, STILL_M_S = 0.5, 0.3
+"""Or so far, hardly moving: AirSim's accuracy of 0.5 m."""
+BRAKING = 0.4
+"""1/s: speed per m still to go; SimpleFlight follows velocities with a lag of 0.9 s."""
+CLIMB_GAIN = 1.0
+"""1/s: vertical speed per m of height still missing."""
+FORWARD_ONLY = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """Where the nose goes, as drivetrain and yaw_mode say."""
+
+    is_rate: bool
+    value: float
+    """rad/s about world up, or rad anticlockwise from east."""
+    forward: bool
+    """Along the way, `value` being added to it."""
+
+    @staticmethod
+    def read(drivetrain: Any, yaw_mode: Any) -> Heading:
+        if not isinstance(yaw_mode, dict):
+            raise LinkError(f"yaw_mode is {yaw_mode!r}; give a map with is_rate and yaw_or_rate")
+        is_rate, value = bool(yaw_mode.get("is_rate")), math.radians(number_of(yaw_mode.get("yaw_or_rate"), "yaw"))
+        forward = drivetrain == FORWARD_ONLY
+        if forward and is_rate and value:
+            raise LinkError("drivetrain ForwardOnly cannot turn at a rate; give YawMode(False, degrees)")
+        return Heading(is_rate and not forward, -value if is_rate or forward else yaw_of_ned(value), forward)
+
+    def of(self, velocity: Array) -> dict[str, Any]:
+        """The yaw of a setpoint that moves at a world velocity."""
+        if self.is_rate:
+            return {"yaw_rate": self.value}
+        if not self.forward:
+            return {"yaw": self.value}
+        if math.hypot(velocity[0], velocity[1]) < 0.1:
+            return {}
+        return {"yaw": math.atan2(velocity[1], velocity[0]) + self.value}
+
+
+STRAIGHT = Heading(True, 0.0, False)
+
+
+def own_lookahead(speed: float) -> float:
+    """m ahead that a path is aimed at where nobody says."""
+    return max(0.5, speed)
+
+
+def fly_path(vehicle: VehicleSide, points: list[Array], speed: float, heading: Heading, lookahead: float) -> Act:
+    """Along straight lines to world points, looking ahead by so many m (negative: as its speed needs); stays there."""
+    if not speed > 0.0:
+        raise LinkError(f"velocity is {speed}; give more than 0 m/s")
+    corners = np.array([vehicle.truth.position, *points])
+    along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(corners, axis=0), axis=1))])
+    ahead = lookahead if lookahead > 0.0 else own_lookahead(speed)
+    flown = 0.0
+
+    columns = np.ascontiguousarray(corners.T)
+
+    def points_at(s: Array) -> Array:
+        return np.stack([np.interp(s, along, column) for column in columns], axis=1)
+
+    def act(state: Any, now_ns: int) -> bool:
+        nonlocal flown
+        # the nearest place of the path from where it was before to a little beyond
+        places = flown + np.linspace(0.0, 2.0 * ahead, 41)
+        gaps = np.linalg.norm(points_at(places) - state.position, axis=1)
+        flown = min(float(places[int(np.argmin(gaps))]), float(along[-1]))
+        left, last = float(along[-1]) - flown, corners[-1]
+        away = float(np.linalg.norm(last - state.position))
+        # the nose follows the path, not every correction
+        start = min(flown, max(float(along[-1]) - 0.5, 0.0))
+        aim, begin, end = points_at(np.array([flown + ahead, start, start + ahead]))
+        towards = aim - state.position
+        if left < 1.0 or (flown + ahead >= along[-1] and away < 1.5):
+            vehicle.send(Position(last, **heading.of(np.zeros(3))))
+            still = float(np.linalg.norm(state.velocity_world)) < STILL_M_S
+            return away < ARRIVED_M or (away < NEARLY_M and still)
+        pace = min(speed, 0.3 + BRAKING * left)
+        velocity = towards * (pace / max(float(np.linalg.norm(towards)), 1e-6))
+        vehicle.send(Velocity(velocity, **heading.of(pace * (end - begin))))
+        return False
+
+    return act
+
+
+def fly_velocity(vehicle: VehicleSide, velocity: Array, height: float | None, heading: Heading, *, body: bool) -> Act:
+    """At a velocity, world or forward-left-up; with a world height, held instead of the vertical part."""
+
+    def act(state: Any, now_ns: int) -> bool:
+        wanted = np.array(velocity)
+        if height is not None:
+            wanted[2] = np.clip(CLIMB_GAIN * (height - state.position[2]), -3.0, 3.0)
+        yaw = float(yaw_from_quat(state.quat_wxyz)) if body else 0.0
+        c, s = math.cos(yaw), math.sin(yaw)
+        in_world = np.array([c * wanted[0] - s * wanted[1], s * wanted[0] + c * wanted[1], wanted[2]])
+        vehicle.send(Velocity(in_world, **heading.of(in_world)))
+        return False
+
+    return act
+
+
+def hold_attitude(
+    vehicle: VehicleSide,
+    roll: float,
+    pitch: float,
+    yaw: float | None,
+    yaw_rate: float,
+    lift: float | None,
+    height: float,
+) -> Act:
+    """rad, FLU and from east; lift is a share of full throttle, None holds the height; yaw None turns at the rate."""
+
+    def act(state: Any, now_ns: int) -> bool:
+        facing = float(yaw_from_quat(state.quat_wxyz)) if yaw is None else yaw
+        thrust = thrust_for(vehicle, state, lift, height)
+        vehicle.send(Attitude(quat_from_euler(roll, pitch, facing), thrust, yaw_rate))
+        return False
+
+    return act
+
+
+def hold_rates(vehicle: VehicleSide, rates: Array, lift: float | None, height: float) -> Act:
+    """(3,) rad/s, FLU."""
+
+    def act(state: Any, now_ns: int) -> bool:
+        vehicle.send(Rates(rates, thrust_for(vehicle, state, lift, height)))
+        return False
+
+    return act
+
+
+def thrust_for(vehicle: VehicleSide, state: Any, lift: float | None, height: float) -> float:
+    """N: of a throttle, or what brings it to a world height."""
+    if lift is not None:
+        return min(max(lift, 0.0), 1.0) * vehicle.number("max_rotor_thrust") * vehicle.number("n_rotors")
+    w, x, y, z = state.quat_wxyz.tolist()
+    upright = max(w * w - x * x - y * y + z * z, 0.5)
+    climb = 4.0 * (height - float(state.position[2])) - 3.0 * float(state.velocity_world[2])
+    return float(vehicle.number("mass") * (vehicle.number("gravity") + min(max(climb, -4.0), 4.0)) / upright)
+
+
+def spin_motors(vehicle: VehicleSide, throttle: Array) -> Act:
+    def act(state: Any, now_ns: int) -> bool:
+        vehicle.send(Motors(throttle))
+        return False
+
+    return act
+
+
+def turn_to(vehicle: VehicleSide, yaw: float, margin: float) -> Act:
+    """rad anticlockwise from east, on the spot."""
+    place = np.array(vehicle.truth.position)
+
+    def act(state: Any, now_ns: int) -> bool:
+        vehicle.send(Position(place, yaw))
+        gap = float(yaw_from_quat(state.quat_wxyz)) - yaw
+        return abs(math.remainder(gap, 2.0 * math.pi)) <= margin
+
+    return act
+
+
+def turn_at(vehicle: VehicleSide, yaw_rate: float) -> Act:
+    """rad/s about world up, on the spot."""
+    place = np.array(vehicle.truth.position)
+
+    def act(state: Any, now_ns: int) -> bool:
+        vehicle.send(Position(place, None, yaw_rate))
+        return False
+
+    return act
+
+
+def fly_remote(vehicle: VehicleSide, fastest: tuple[float, float], lowest: float, heading: Heading) -> Act:
+    """As the latest data of moveByRC says, at most so fast forward and sideways, and never below a world height."""
+
+    def act(state: Any, now_ns: int) -> bool:
+        stick = {name: float(vehicle.remote.get(name, 0.0)) for name in ("pitch", "roll", "throttle")}
+        yaw = float(yaw_from_quat(state.quat_wxyz))
+        c, s = math.cos(yaw), math.sin(yaw)
+        # pushed forward the stick's pitch is negative: nose down
+        ahead, left = -stick["pitch"] * fastest[0], -stick["roll"] * fastest[1]
+        climb = 2.0 * (stick["throttle"] - 0.5) if vehicle.remote else 0.0
+        climb = max(climb, CLIMB_GAIN * (lowest - float(state.position[2])))
+        velocity = np.array([c * ahead - s * left, s * ahead + c * left, climb])
+        vehicle.send(Velocity(velocity, **heading.of(level(velocity))))
+        return False
+
+    return act

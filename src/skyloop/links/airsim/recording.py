@@ -1,0 +1,103 @@
+"""AirSim's recording: a table of poses, tab-separated, and the pictures that go with them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skyloop.errors import LinkError, SkyloopError
+from skyloop.links.airsim.images import Images
+from skyloop.links.airsim.options import RecordedCamera
+from skyloop.streams import NS_PER_S
+
+if TYPE_CHECKING:
+    from skyloop.links.airsim.server import AirSimServer
+
+COLUMNS = ("VehicleName", "TimeStamp", "POS_X", "POS_Y", "POS_Z", "Q_W", "Q_X", "Q_Y", "Q_Z", "ImageFile")
+MOVED_M = 1e-3
+ENDINGS = {True: "png", False: "ppm"}
+
+
+class Recording:
+    def __init__(self, server: AirSimServer, images: Images) -> None:
+        self._server, self._images = server, images
+        self._table: IO[str] | None = None
+        self._next_ns = 0
+        self._before: dict[str, NDArray[np.float64]] = {}
+        server.every_tick.append(self._tick)
+        if server.options.recording.enabled:
+            self.startRecording()
+
+    def startRecording(self) -> None:
+        if self._table is not None:
+            return
+        self._folder = self._new_folder()
+        (self._folder / "images").mkdir(parents=True)
+        self._table = (self._folder / "airsim_rec.txt").open("w", encoding="utf-8")
+        self._table.write("\t".join(COLUMNS) + "\n")
+        self._next_ns = self._server.now_ns
+        self._before.clear()
+        self._server.note(f"recording to {self._folder}")
+
+    def stopRecording(self) -> None:
+        if self._table is not None:
+            self._table.close()
+            self._table = None
+
+    def isRecording(self) -> bool:
+        return self._table is not None
+
+    def _new_folder(self) -> Path:
+        parent = self._server.options.recording.folder or Path("airsim-recordings")
+        for number in range(1, 10_000):
+            folder = parent / f"{number:04d}"
+            if not folder.exists():
+                return folder
+        raise LinkError(f"'{parent}' is full; move recordings away")
+
+    def _tick(self, t_ns: int) -> None:
+        if self._table is None or t_ns < self._next_ns:
+            return
+        try:
+            self._record(self._table, t_ns)
+        except (OSError, SkyloopError) as error:
+            self.stopRecording()
+            self._server.note(f"recording ends: {error}")
+
+    def _record(self, table: IO[str], t_ns: int) -> None:
+        options = self._server.options.recording
+        self._next_ns = t_ns + round(options.interval * NS_PER_S)
+        for name, vehicle in self._server.vehicles.items():
+            place = np.array(vehicle.truth.position)
+            if options.on_move and np.linalg.norm(place - self._before.get(name, np.full(3, np.inf))) < MOVED_M:
+                continue
+            self._before[name] = place
+            files = [self._save(camera, name, t_ns) for camera in options.cameras if (camera.vehicle or name) == name]
+            pose = vehicle.axes.pose(vehicle.truth.position, vehicle.truth.quat_wxyz)
+            numbers = [*pose["position"].values(), *pose["orientation"].values()]
+            row = [name, str(t_ns // 1_000_000), *(f"{number:.6g}" for number in numbers), ";".join(files)]
+            table.write("\t".join(row) + "\n")
+
+    def _save(self, camera: RecordedCamera, vehicle: str, t_ns: int) -> str:
+        request = {
+            "camera_name": camera.camera, "image_type": camera.image_type, "pixels_as_float": camera.as_float,
+            "compress": camera.compress,
+        }  # fmt: skip
+        answer = self._images.simGetImages([request], vehicle)[0]
+        ending = "pfm" if camera.as_float else ENDINGS[camera.compress]
+        name = f"img_{vehicle}_{camera.camera}_{camera.image_type}_{t_ns}.{ending}"
+        size = f"{answer['width']} {answer['height']}"
+        if camera.as_float:
+            rows = answer["image_data_float"].values.reshape(answer["height"], -1)
+            # PFM begins with the bottom row
+            data = f"Pf\n{size}\n-1.0\n".encode() + rows[::-1].astype("<f4").tobytes()
+        elif camera.compress:
+            data = answer["image_data_uint8"]
+        else:
+            pixels = np.frombuffer(answer["image_data_uint8"], np.uint8).reshape(-1, 3)
+            data = f"P6\n{size}\n255\n".encode() + pixels[:, ::-1].tobytes()
+        (self._folder / "images" / name).write_bytes(data)
+        return name

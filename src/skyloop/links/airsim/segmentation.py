@@ -1,0 +1,176 @@
+"""AirSim's segmentation ids, and Cosys-AirSim's instance lists and annotation layers."""
+
+from __future__ import annotations
+
+import zlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skyloop.errors import LinkError, unknown_name
+from skyloop.links.airsim.palette import COSYS_PALETTE, N_COLOURS
+from skyloop.links.airsim.structures import Axes, Map, must_be_ned, number_of, pattern_of, shown_name
+
+if TYPE_CHECKING:
+    from skyloop.links.airsim.server import AirSimServer
+
+
+class Segmentation:
+    def __init__(self, server: AirSimServer) -> None:
+        self._server = server
+        self.given: dict[int, int] = {}
+        """Ids by instance, where a client gave one."""
+        self._ids = np.zeros(0, np.uint8)
+        self._cosys = np.zeros((0, 3), np.uint8)
+        self.layers: dict[str, dict[int, tuple[int, int, int]]] = {
+            name: {} for name in server.options.annotation_layers
+        }
+        """Colours by instance, of annotation layers."""
+        self.values: dict[tuple[str, int], float] = {}
+
+    def ids_changed(self) -> None:
+        """Things were added."""
+        self._ids, self._cosys = np.zeros(0, np.uint8), np.zeros((0, 3), np.uint8)
+
+    # ---- for pictures
+
+    def ids(self) -> NDArray[np.uint8]:
+        return self._table()
+
+    def cosys_colours(self) -> NDArray[np.uint8]:
+        """(n, 3) by instance: the k-th of the list of instances has the k-th colour unless it was given an id."""
+        things = self.things()
+        if len(self._cosys) != len(things):
+            ids = np.arange(-1, len(things) - 1) % N_COLOURS
+            ids[list(self.given)] = list(self.given.values())
+            self._cosys = COSYS_PALETTE[ids]
+            self._cosys[0] = 0
+        return self._cosys
+
+    def colours(self, layer: str) -> NDArray[np.uint8]:
+        """(n, 3) by instance."""
+        if layer not in self.layers:
+            raise unknown_name("annotation layer", layer, self.layers)
+        table = np.zeros((len(self.things()), 3), np.uint8)
+        for number, colour in self.layers[layer].items():
+            table[number] = colour
+        return table
+
+    def _table(self) -> NDArray[np.uint8]:
+        things = self.things()
+        if len(self._ids) != len(things):
+            # a name gives the same id in every run, as in AirSim; 0 is the sky
+            own = [1 + zlib.crc32(thing.name.encode()) % 255 for thing in things]
+            own[0] = 0
+            if not self._server.options.labels_all:
+                own = [0] * len(things)
+            for number, value in self.given.items():
+                own[number] = value % 256
+            self._ids = np.array(own, np.uint8)
+        return self._ids
+
+    def things(self) -> list[Any]:
+        return list(self._server.stage.model.things)
+
+    def matching(self, name: str, is_regex: bool) -> list[int]:
+        """Instances of a name, or of names that match an expression; upper and lower case are alike."""
+        pattern = pattern_of(name, is_regex=is_regex)
+        return [
+            k
+            for k, thing in enumerate(self.things())
+            if thing.rows and (pattern.fullmatch(thing.name) or pattern.fullmatch(shown_name(thing.name)))
+        ]
+
+
+class SegmentationMethods:
+    """What clients may call."""
+
+    def __init__(self, server: AirSimServer, own: Segmentation) -> None:
+        self._server, self._own = server, own
+
+    def simSetSegmentationObjectID(self, mesh_name: str, object_id: int, is_name_regex: bool = False) -> bool:
+        found = self._own.matching(mesh_name, bool(is_name_regex))
+        if isinstance(object_id, bool) or not isinstance(object_id, int) or not 0 <= object_id < N_COLOURS:
+            raise LinkError(f"object_id is {object_id!r}; give 0 to 255, or to {N_COLOURS - 1} with Cosys-AirSim")
+        for number in found:
+            self._own.given[number] = object_id
+        self._own.ids_changed()
+        return bool(found)
+
+    def simGetSegmentationObjectID(self, mesh_name: str) -> int:
+        """-1 where there is no such object."""
+        found = self._own.matching(mesh_name, False)
+        return int(self._own.ids()[found[0]]) if found else -1
+
+    # ---- Cosys-AirSim
+
+    def simListInstanceSegmentationObjects(self) -> list[str]:
+        return [shown_name(thing.name) for thing in self._own.things() if thing.rows]
+
+    def simListInstanceSegmentationPoses(self, ned: bool = True, only_visible: bool = False) -> list[Map]:
+        """All of them are visible: nothing here can be hidden."""
+        must_be_ned(ned)
+        stage = self._server.stage
+        numbers = [k for k, thing in enumerate(self._own.things()) if thing.rows]
+        return [Axes().pose(*stage.place_of(number)[:2]) for number in numbers]
+
+    def simListAnnotationObjects(self, annotation_name: str) -> list[str]:
+        self._own.colours(annotation_name)
+        things = self._own.things()
+        return [shown_name(things[number].name) for number in self._own.layers[annotation_name]]
+
+    def simListAnnotationPoses(self, annotation_name: str, ned: bool = True, only_visible: bool = False) -> list[Map]:
+        """All of them are visible: nothing here can be hidden."""
+        must_be_ned(ned)
+        self._own.colours(annotation_name)
+        stage = self._server.stage
+        return [Axes().pose(*stage.place_of(number)[:2]) for number in self._own.layers[annotation_name]]
+
+    def simSetAnnotationObjectColor(
+        self, annotation_name: str, mesh_name: str, r: int, g: int, b: int, is_name_regex: bool = False
+    ) -> bool:
+        colour = tuple(int(np.clip(number_of(part), 0, 255)) for part in (r, g, b))
+        return self._annotate(annotation_name, mesh_name, is_name_regex, colour)
+
+    def simSetAnnotationObjectID(
+        self, annotation_name: str, mesh_name: str, object_id: int, is_name_regex: bool = False
+    ) -> bool:
+        value = int(number_of(object_id)) % N_COLOURS
+        return self._annotate(annotation_name, mesh_name, is_name_regex, tuple(COSYS_PALETTE[value].tolist()), value)
+
+    def simSetAnnotationObjectValue(
+        self, annotation_name: str, mesh_name: str, greyscale_value: float, is_name_regex: bool = False
+    ) -> bool:
+        value = float(np.clip(number_of(greyscale_value), 0.0, 1.0))
+        grey = round(255.0 * value)
+        return self._annotate(annotation_name, mesh_name, is_name_regex, (grey, grey, grey), value)
+
+    def _annotate(
+        self, layer: str, name: str, is_regex: bool, colour: tuple[int, ...], value: float | None = None
+    ) -> bool:
+        found = self._own.matching(name, bool(is_regex))
+        colours = self._own.layers.setdefault(str(layer), {})
+        for number in found:
+            colours[number] = (colour[0], colour[1], colour[2])
+            if value is not None:
+                self._own.values[layer, number] = value
+        return bool(found)
+
+    def simGetAnnotationObjectColor(self, annotation_name: str, mesh_name: str) -> str:
+        return ",".join(map(str, self._own.layers[annotation_name][self._annotated(annotation_name, mesh_name)]))
+
+    def simGetAnnotationObjectID(self, annotation_name: str, mesh_name: str) -> int:
+        number = self._annotated(annotation_name, mesh_name)
+        return int(self._own.values.get((annotation_name, number), -1))
+
+    def simGetAnnotationObjectValue(self, annotation_name: str, mesh_name: str) -> float:
+        number = self._annotated(annotation_name, mesh_name)
+        return float(self._own.values.get((annotation_name, number), -1.0))
+
+    def _annotated(self, layer: str, name: str) -> int:
+        self._own.colours(layer)
+        for number in self._own.matching(name, False):
+            if number in self._own.layers[layer]:
+                return number
+        raise LinkError(f"'{name}' has no annotation in layer '{layer}'")

@@ -1,0 +1,208 @@
+"""AirSim's methods that read sensors and truth."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from skyloop.errors import LinkError, unknown_name
+from skyloop.frames import frd_from_flu, ned_from_enu, quat_multiply, quat_ned_frd_from_enu_flu, rotate
+from skyloop.links.airsim.options import SensorOptions
+from skyloop.links.airsim.structures import Map, body_pose, geo_point, mount_of, quaternion, shown_name, vector
+from skyloop.links.airsim.vehicle import VehicleSide
+from skyloop.links.airsim.wire import Floats
+from skyloop.messages import Array, Hover
+
+if TYPE_CHECKING:
+    from skyloop.links.airsim.server import AirSimServer
+
+GAUSS_PER_TESLA = 1e4
+QNH_HPA = 1013.25
+CLEARANCE_M = 0.4
+"""Kept from what stands in the way of a vehicle that is put elsewhere."""
+
+
+class Sensors:
+    def __init__(self, server: AirSimServer) -> None:
+        self._server = server
+
+    def _read(self, kind: str, name: str, vehicle_name: str) -> tuple[VehicleSide, SensorOptions, Any, Any]:
+        """The vehicle, the sensor, its stream and its latest sample."""
+        vehicle = self._server.vehicle(vehicle_name)
+        known = {key: options for key, options in vehicle.options.sensors.items() if options.kind == kind}
+        if not known:
+            raise LinkError(f"'{vehicle.name}' has no sensor of this kind; add one under Sensors in settings.json")
+        if name and name not in known:
+            raise unknown_name(kind, str(name), known)
+        options = known[name] if name else next(iter(known.values()))
+        stream = f"{vehicle.options.vehicle}/{options.stream}"
+        sample = self._server.simulation.latest(stream)
+        if sample is None:
+            raise LinkError(f"'{stream}' has given nothing yet")
+        return vehicle, options, self._server.simulation.bus.infos[stream], sample
+
+    def getImuData(self, imu_name: str = "", vehicle_name: str = "") -> Map:
+        vehicle, _, _, sample = self._read("imu", imu_name, vehicle_name)
+        return {
+            "time_stamp": sample.t_ns,
+            "orientation": quaternion(quat_ned_frd_from_enu_flu(vehicle.truth.quat_wxyz)),
+            "angular_velocity": vector(frd_from_flu(sample.angular_velocity)),
+            "linear_acceleration": vector(frd_from_flu(sample.specific_force)),
+        }
+
+    def getBarometerData(self, barometer_name: str = "", vehicle_name: str = "") -> Map:
+        _, _, _, sample = self._read("barometer", barometer_name, vehicle_name)
+        return {
+            "time_stamp": sample.t_ns, "altitude": sample.altitude, "pressure": sample.pressure, "qnh": QNH_HPA,
+        }  # fmt: skip
+
+    def getMagnetometerData(self, magnetometer_name: str = "", vehicle_name: str = "") -> Map:
+        _, _, _, sample = self._read("magnetometer", magnetometer_name, vehicle_name)
+        return {
+            "time_stamp": sample.t_ns,
+            "magnetic_field_body": vector(GAUSS_PER_TESLA * frd_from_flu(sample.field_tesla)),
+            "magnetic_field_covariance": [0.0] * 9,
+        }
+
+    def getGpsData(self, gps_name: str = "", vehicle_name: str = "") -> Map:
+        _, _, _, sample = self._read("gnss", gps_name, vehicle_name)
+        place = {"latitude": sample.latitude_deg, "longitude": sample.longitude_deg, "altitude": sample.altitude}
+        return {
+            "time_stamp": sample.t_ns,
+            "gnss": {
+                "geo_point": place,
+                "eph": sample.horizontal_sd,
+                "epv": sample.vertical_sd,
+                "velocity": vector(ned_from_enu(sample.velocity_enu)),
+                "fix_type": sample.fix_type,
+                "time_utc": sample.t_ns // 1000,
+            },
+            "is_valid": sample.fix_type > 0,
+        }
+
+    def getDistanceSensorData(self, distance_sensor_name: str = "", vehicle_name: str = "") -> Map:
+        _, _, info, sample = self._read("rangefinder", distance_sensor_name, vehicle_name)
+        far = sample.max_range
+        return {
+            "time_stamp": sample.t_ns,
+            "distance": far if math.isnan(sample.distance) else sample.distance,
+            "min_distance": sample.min_range,
+            "max_distance": far,
+            "relative_pose": body_pose(info.mount.position, info.mount.quat_wxyz),
+        }
+
+    def getLidarData(self, lidar_name: str = "", vehicle_name: str = "") -> Map:
+        vehicle, options, info, scan = self._read("lidar", lidar_name, vehicle_name)
+        truth = self._server.scan_truth.get(info.name, vehicle.truth)
+        position = truth.position + rotate(truth.quat_wxyz, info.mount.position)
+        quat = quat_multiply(truth.quat_wxyz, info.mount.quat_wxyz)
+        if options.local_frame:
+            points = frd_from_flu(scan.points.astype(np.float64))
+        else:
+            points = vehicle.axes.ned(rotate(quat, scan.points.astype(np.float64)) + position)
+        ids = self._server.segmentation.ids()[scan.instances]
+        names = [shown_name(self._server.stage.model.things[number].name) for number in scan.instances.tolist()]
+        return {
+            "time_stamp": scan.t_ns,
+            "point_cloud": Floats(points),
+            "pose": vehicle.axes.pose(position, quat),
+            "segmentation": ids.tolist(),
+            "groundtruth": names,
+        }
+
+    def getGPULidarData(self, lidar_name: str = "", vehicle_name: str = "") -> Map:
+        """Cosys-AirSim's: five numbers a point, in the sensor's axes: x, y, z, segmentation colour and intensity."""
+        vehicle, _, info, scan = self._read("gpu lidar", lidar_name, vehicle_name)
+        truth = self._server.scan_truth.get(info.name, vehicle.truth)
+        position = truth.position + rotate(truth.quat_wxyz, info.mount.position)
+        red, green, blue = self._server.segmentation.cosys_colours()[scan.instances].T.astype(np.int64)
+        rows = np.empty((len(scan.points), 5))
+        rows[:, :3] = frd_from_flu(scan.points.astype(np.float64))
+        rows[:, 3], rows[:, 4] = (red << 16) + (green << 8) + blue, scan.intensities
+        return {
+            "time_stamp": scan.t_ns,
+            "point_cloud": Floats(rows),
+            "pose": vehicle.axes.pose(position, quat_multiply(truth.quat_wxyz, info.mount.quat_wxyz)),
+        }
+
+    def simSetGPULidarPose(self, lidar_name: str, pose: Map, vehicle_name: str = "") -> None:
+        self._remount("gpu lidar", lidar_name, pose, vehicle_name)
+
+    def simSetLidarPose(self, lidar_name: str, pose: Map, vehicle_name: str = "") -> None:
+        self._remount("lidar", lidar_name, pose, vehicle_name)
+
+    def simSetDistanceSensorPose(self, distance_sensor_name: str, pose: Map, vehicle_name: str = "") -> None:
+        self._remount("rangefinder", distance_sensor_name, pose, vehicle_name)
+
+    def _remount(self, kind: str, name: str, pose: Map, vehicle_name: str) -> None:
+        _, _, info, _ = self._read(kind, name, vehicle_name)
+        position, quat = mount_of(pose)
+        info.mount.position[:], info.mount.quat_wxyz[:] = position, quat
+
+    # ---- truth
+
+    def simGetGroundTruthKinematics(self, vehicle_name: str = "") -> Map:
+        vehicle = self._server.vehicle(vehicle_name)
+        return vehicle.axes.kinematics(vehicle.truth)
+
+    def simGetPhysicsRawKinematics(self, vehicle_name: str = "") -> Map:
+        return self.simGetGroundTruthKinematics(vehicle_name)
+
+    def getComputerVisionState(self, vehicle_name: str = "") -> Map:
+        vehicle = self._server.vehicle(vehicle_name)
+        return {"kinematics_estimated": vehicle.axes.kinematics(vehicle.truth), "timestamp": vehicle.now_ns}
+
+    def simGetGroundTruthEnvironment(self, vehicle_name: str = "") -> Map:
+        vehicle = self._server.vehicle(vehicle_name)
+        point = self._server.local_frame.geodetic_from_enu(vehicle.truth.position)
+        pressure, temperature, density = self._server.stage.air_at(point.altitude)
+        return {
+            "position": vector(vehicle.axes.ned(vehicle.truth.position)),
+            "geo_point": geo_point(point),
+            "gravity": vector([0.0, 0.0, self._server.stage.scene.gravity]),
+            "air_pressure": pressure,
+            "temperature": temperature,
+            "air_density": density,
+        }
+
+    def simGetCollisionInfo(self, vehicle_name: str = "") -> Map:
+        return self._server.vehicle(vehicle_name).collision(forget=True)
+
+    def simGetVehiclePose(self, vehicle_name: str = "") -> Map:
+        vehicle = self._server.vehicle(vehicle_name)
+        return vehicle.axes.pose(vehicle.truth.position, vehicle.truth.quat_wxyz)
+
+    def simSetVehiclePose(self, pose: Map, ignore_collision: bool = True, vehicle_name: str = "") -> None:
+        """At rest there; in the air it hovers there. NaN in the position or the attitude leaves it as it is.
+
+        With ignore_collision False it stops before the first thing on the straight way there.
+        """
+        vehicle = self._server.vehicle(vehicle_name)
+        truth = vehicle.truth
+        place, quat = vehicle.axes.world_pose_from(pose, truth.position, truth.quat_wxyz)
+        if not ignore_collision:
+            place = self._on_the_way(vehicle, place)
+        self._server.stage.put(vehicle.index, place, quat)
+        vehicle.cancel()
+        if vehicle.is_flying:
+            vehicle.send(Hover())
+
+    def _on_the_way(self, vehicle: VehicleSide, goal: Array) -> Array:
+        here = np.array(vehicle.truth.position)
+        way = goal - here
+        length = float(np.linalg.norm(way))
+        if length < 1e-6:
+            return goal
+        hit = float(self._server.stage.cast([here], [way / length], length, vehicle.index).distance[0])
+        return goal if not hit < length else here + way * (max(hit - CLEARANCE_M, 0.0) / length)
+
+    def simSetKinematics(self, state: Map, ignore_collision: bool = True, vehicle_name: str = "") -> None:
+        vehicle = self._server.vehicle(vehicle_name)
+        truth = vehicle.truth
+        motion = vehicle.axes.world_motion(state, truth.position, truth.quat_wxyz)
+        self._server.stage.put(vehicle.index, *motion)
+
+    def simSetPhysicsRawKinematics(self, state: Map, vehicle_name: str = "") -> None:
+        self.simSetKinematics(state, True, vehicle_name)

@@ -1,0 +1,372 @@
+"""AirSim's settings.json: read as AirSim reads it, into plain data of a scenario and the options of the server.
+
+Keys nobody knows are told with the nearest known one; keys of AirSim's that mean nothing here are passed over.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from skyloop.errors import ScenarioError, nearest_name
+from skyloop.links.airsim.looks import NOISE_KEYS, Look, Noise
+from skyloop.links.airsim.options import (
+    DEFAULT_CAMERAS,
+    IMAGE_TYPES,
+    AirSimOptions,
+    CameraOptions,
+    Capture,
+    GimbalOptions,
+    RecordedCamera,
+    RecordingOptions,
+    VehicleOptions,
+)
+from skyloop.links.airsim.settings_autopilots import foreign_autopilot
+from skyloop.links.airsim.settings_keys import (
+    ANNOTATION,
+    CAMERA,
+    CAPTURE,
+    GIMBAL,
+    IDLE,
+    NOISE,
+    RECORDING,
+    ROOT,
+    SEGMENTATION,
+    TIME_OF_DAY,
+    VEHICLE,
+)
+from skyloop.links.airsim.settings_sensors import DEFAULT_SENSORS, sensor_settings
+
+FLYING = ("SimpleFlight", "PX4Multirotor", "ArduCopter")
+"""Vehicle types that become a multirotor; the built-in controller flies the first."""
+LIT = (0, 10)
+"""Image types that exposure, gamma and motion blur change: Scene and Lighting."""
+LIT_KEYS = ("AutoExposureBias", "AutoExposureCompensation", "MotionBlurAmount")
+NOISED = (0, 5, 6, 7, 10)
+"""Image types that can be noisy; as in AirSim, depths and flows stay exact."""
+USUAL = Noise()
+MODES = ("Multirotor", "ComputerVision", "Car", "")
+
+
+@dataclass(slots=True)
+class Read:
+    """What a settings.json says."""
+
+    scenario: dict[str, Any]
+    """Plain data, as a scenario file has it."""
+    options: AirSimOptions
+    host: str
+    port: int
+    clock_speed: float
+    warnings: list[str] = field(default_factory=list)
+
+
+class Reader:
+    """One reading; collects warnings."""
+
+    def __init__(self, text: str, place: str) -> None:
+        self.place, self.warnings = place, list[str]()
+        self._idle: dict[str, None] = {}
+        """Keys that change nothing, in the order they came."""
+        try:
+            data = json.loads(re.sub(r"^\s*//.*$", "", text, flags=re.MULTILINE)) if text.strip() else {}
+        except ValueError as error:
+            raise ScenarioError(f"{place} is no JSON: {error}") from None
+        if not isinstance(data, dict):
+            raise ScenarioError(f"{place}: settings are a map of keys to values")
+        self.root: dict[str, Any] = data
+
+    def part(self, value: Any, known: tuple[str, ...], where: str, idle: tuple[str, ...] = ()) -> dict[str, Any]:
+        """A map without what is NaN, AirSim's word for not given, after telling of keys that nobody knows."""
+        if value is None:
+            return {}
+        if not isinstance(value, dict):
+            raise ScenarioError(f"{self.place}: {where} must be a map of keys to values")
+        for key in value:
+            if key not in known:
+                at = f"{where}.{key}" if where else key
+                self.warnings.append(f"{self.place}: nobody knows the key '{at}'; {nearest_name(key, known)}")
+            elif (key in IDLE or key in idle) and not _is_blank(value[key]):
+                self.idle(key)
+        return {key: entry for key, entry in value.items() if entry == entry}
+
+    def idle(self, key: str) -> None:
+        """It will be told that it changes nothing."""
+        self._idle[key] = None
+
+    def all_warnings(self) -> list[str]:
+        if self._idle:
+            return [*self.warnings, f"{self.place}: these keys change nothing here: {', '.join(self._idle)}"]
+        return self.warnings
+
+    def number(self, data: dict[str, Any], key: str, default: float, where: str) -> float:
+        value = data.get(key, default)
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            number = float("nan")
+        if not -1e12 < number < 1e12:
+            raise ScenarioError(f"{self.place}: {where}.{key} is {value!r}; give a number")
+        return number
+
+    def numbers(self, data: dict[str, Any], keys: str, where: str) -> tuple[float, float, float]:
+        x, y, z = (self.number(data, key, 0.0, where) for key in keys.split())
+        return x, y, z
+
+
+def _is_blank(value: Any) -> bool:
+    return value in ("", None, {}, []) or value != value
+
+
+def read_settings(
+    text: str = "", place: str = "settings.json", *, world: str | None = None, airframe: str = "airsim-quad"
+) -> Read:
+    """From the text of a settings.json; left empty, one drone called SimpleFlight, as AirSim does."""
+    reader = Reader(text, place)
+    root = reader.part(reader.root, ROOT, "")
+    mode = str(root.get("SimMode", "Multirotor"))
+    if mode not in MODES:
+        raise ScenarioError(f"{place}: SimMode '{mode}'; {nearest_name(mode, MODES)}")
+    if mode == "Car":
+        raise ScenarioError(f"{place}: SimMode Car; skyloop flies multirotors, write Multirotor or ComputerVision")
+    vehicles, options = _vehicles(reader, root, mode, airframe)
+    home = reader.part(root.get("OriginGeopoint"), ("Latitude", "Longitude", "Altitude"), "OriginGeopoint")
+    wind = reader.part(root.get("Wind"), ("X", "Y", "Z"), "Wind")
+    north, east, down = reader.numbers(wind, "X Y Z", "Wind")
+    scenario: dict[str, Any] = {
+        "name": "airsim",
+        "world": world or "blocks",
+        "vehicles": vehicles,
+        "earth": {
+            "latitude_deg": reader.number(home, "Latitude", 47.641468, "OriginGeopoint"),
+            "longitude_deg": reader.number(home, "Longitude", -122.140165, "OriginGeopoint"),
+            "altitude": reader.number(home, "Altitude", 122.0, "OriginGeopoint"),
+        },
+        "wind": {"kind": "constant", "velocity": [east, north, -down]},
+    }
+    server = AirSimOptions(
+        vehicles=options,
+        external_cameras=_cameras(reader, root, root.get("ExternalCameras") or {}, "ExternalCameras"),
+        settings=text or "{}",
+        recording=_recording(reader, root.get("Recording")),
+        time_of_day=_time_of_day(reader, root.get("TimeOfDay")),
+        annotation_layers=_layers(reader, root.get("Annotation")),
+        labels_all=_labels_all(reader, root.get("SegmentationSettings")),
+    )
+    speed = reader.number(root, "ClockSpeed", 1.0, "root")
+    port = int(reader.number(root, "ApiServerPort", 41451, "root"))
+    return Read(scenario, server, str(root.get("LocalHostIp") or "127.0.0.1"), port, speed, reader.all_warnings())
+
+
+def _layers(reader: Reader, value: Any) -> tuple[str, ...]:
+    if not isinstance(value or [], list):
+        raise ScenarioError(f"{reader.place}: Annotation must be a list of layers")
+    layers = [reader.part(layer, ANNOTATION, f"Annotation[{k}]", ANNOTATION[1:]) for k, layer in enumerate(value or [])]
+    return tuple(str(layer.get("Name", "")) for layer in layers)
+
+
+def _labels_all(reader: Reader, value: Any) -> bool:
+    own = reader.part(value, SEGMENTATION, "SegmentationSettings")
+    return str(own.get("InitMethod") or "CommonObjectsRandomIDs") != "None"
+
+
+def _vehicles(
+    reader: Reader, root: dict[str, Any], mode: str, airframe: str
+) -> tuple[list[dict[str, Any]], dict[str, VehicleOptions]]:
+    sees_only = mode == "ComputerVision"
+    given = root.get("Vehicles") or {("ComputerVision" if sees_only else "SimpleFlight"): {}}
+    if not isinstance(given, dict):
+        raise ScenarioError(f"{reader.place}: Vehicles must be a map of names to vehicles")
+    scenario = list[dict[str, Any]]()
+    options = dict[str, VehicleOptions]()
+    kinds = list[str]()
+    for name, value in given.items():
+        where = f"Vehicles.{name}"
+        vehicle = reader.part(value, VEHICLE, where)
+        if vehicle.get("AutoCreate", True) is False:
+            continue
+        kind = str(vehicle.get("VehicleType", "ComputerVision" if sees_only else "SimpleFlight")).strip()
+        kind = next((own for own in (*FLYING, "ComputerVision") if own.lower() == kind.lower()), kind)
+        if kind not in (*FLYING, "ComputerVision"):
+            known = (*FLYING, "ComputerVision")
+            raise ScenarioError(f"{reader.place}: {where}.VehicleType '{kind}'; {nearest_name(kind, known)}")
+        kinds.append(kind)
+        own, streams = _vehicle(reader, root, vehicle, where, kind == "ComputerVision")
+        slug = unique(name, [entry["name"] for entry in scenario], r"[^A-Za-z0-9_-]", "Drone")
+        scenario.append({"name": slug, "airframe": airframe, **own})
+        autopilot = foreign_autopilot(reader, vehicle, kind, kinds.count(kind) - 1, where)
+        options[name] = replace(streams, vehicle=slug, autopilot=autopilot)
+    if not scenario:
+        raise ScenarioError(f"{reader.place}: none of the vehicles is to be created; leave AutoCreate out of one")
+    return scenario, options
+
+
+def _vehicle(
+    reader: Reader, root: dict[str, Any], vehicle: dict[str, Any], where: str, sees_only: bool
+) -> tuple[dict[str, Any], VehicleOptions]:
+    """As data of a scenario's vehicle, and as options."""
+    north, east, down = reader.numbers(vehicle, "X Y Z", where)
+    yaw = reader.number(vehicle, "Yaw", 0.0, where)
+    # a little above the ground it is meant to stand
+    at: list[float] = [east, north] if down > -0.5 else [east, north, -down]
+    if sees_only:
+        at = [east, north, max(-down, 1.0)]
+    sensors = {} if sees_only else dict(root.get("DefaultSensors") or DEFAULT_SENSORS)
+    sensors.update(vehicle.get("Sensors") or {})
+    made, names = sensor_settings(reader, sensors, f"{where}.Sensors")
+    cameras = {
+        **_cameras(reader, root, {name: {} for name in DEFAULT_CAMERAS}, where, DEFAULT_CAMERAS),
+        **_cameras(reader, root, vehicle.get("Cameras") or {}, f"{where}.Cameras", DEFAULT_CAMERAS),
+    }
+    own = {"position": at, "yaw_deg": 90.0 - yaw, "sensors": made, "battery": False}
+    options = VehicleOptions(
+        "", cameras, names, flies=not sees_only,
+        is_armed=str(vehicle.get("DefaultVehicleState") or "Armed") == "Armed",
+        collides=bool(vehicle.get("EnableCollisions", True)),
+        is_traced=bool(vehicle.get("EnableTrace", False)),
+    )  # fmt: skip
+    return own, options
+
+
+def unique(name: str, taken: list[str], bad: str, stem: str) -> str:
+    """A name a scenario may have, that nobody has yet."""
+    slug = re.sub(bad, "_", name)
+    slug = slug if re.match(r"[A-Za-z]", slug) else f"{stem}{slug}"
+    free, k = slug, 1
+    while free in taken:
+        k += 1
+        free = f"{slug}_{k}"
+    return free
+
+
+def _cameras(
+    reader: Reader, root: dict[str, Any], given: Any, where: str, known: dict[str, CameraOptions] | None = None
+) -> dict[str, CameraOptions]:
+    if not isinstance(given, dict):
+        raise ScenarioError(f"{reader.place}: {where} must be a map of names to cameras")
+    defaults = reader.part(root.get("CameraDefaults"), CAMERA, "CameraDefaults")
+    cameras = {}
+    for name, value in given.items():
+        at = f"{where}.{name}"
+        own = reader.part(value, CAMERA, at)
+        stock = (known or {}).get(name, CameraOptions())
+        position, angles = (
+            tuple(
+                reader.number({**defaults, **own}, key, default, at) for key, default in zip(keys, values, strict=True)
+            )
+            for keys, values in (("XYZ", stock.position), (("Roll", "Pitch", "Yaw"), stock.rotation_deg))
+        )
+        captures = {**_captures(reader, defaults, "CameraDefaults"), **_captures(reader, own, at)}
+        noises = {**_noises(reader, defaults, "CameraDefaults"), **_noises(reader, own, at)}
+        for kind, noise in noises.items():
+            capture = captures.get(kind, Capture())
+            captures[kind] = replace(capture, look=replace(capture.look, noise=noise))
+        gimbal = reader.part(own.get("Gimbal", defaults.get("Gimbal")), GIMBAL, f"{at}.Gimbal")
+        cameras[name] = CameraOptions(position, angles, captures, _gimbal(reader, gimbal, at))  # type: ignore[arg-type]
+    return cameras
+
+
+def _captures(reader: Reader, camera: dict[str, Any], where: str) -> dict[int, Capture]:
+    captures = {}
+    for k, value in enumerate(camera.get("CaptureSettings") or []):
+        at = f"{where}.CaptureSettings[{k}]"
+        own = reader.part(value, CAPTURE, at)
+        kind = own.get("ImageType", 0)
+        if not isinstance(kind, int) or not -1 <= kind < len(IMAGE_TYPES):
+            raise ScenarioError(f"{reader.place}: {at}.ImageType is {kind!r}; give 0 to {len(IMAGE_TYPES) - 1}")
+        if str(own.get("ProjectionMode", "perspective")).lower() not in ("perspective", ""):
+            reader.warnings.append(f"{reader.place}: {at}.ProjectionMode: all views are perspective ones here")
+        width, height = (int(reader.number(own, key, size, at)) for key, size in (("Width", 256), ("Height", 144)))
+        if not (8 <= width <= 8192 and 8 <= height <= 8192):
+            raise ScenarioError(f"{reader.place}: {at} is {width} by {height} pixels; give 8 to 8192")
+        fov = reader.number(own, "FOV_Degrees", 90.0, at)
+        if not 1.0 <= fov <= 170.0:
+            raise ScenarioError(f"{reader.place}: {at}.FOV_Degrees is {fov:g}; give 1 to 170")
+        if kind >= 0:
+            captures[kind] = Capture(width, height, fov, _look(reader, own, kind, at))
+    return captures
+
+
+def _look(reader: Reader, own: dict[str, Any], kind: int, at: str) -> Look:
+    if kind not in LIT:
+        for key in LIT_KEYS:
+            if own.get(key):
+                reader.idle(f"{key} of ImageType {kind}")
+        return Look()
+    gamma = reader.number(own, "TargetGamma", 1.0, at)
+    darkest = reader.number(own, "AutoExposureMinBrightness", 0.0, at)
+    look = Look(
+        gamma=gamma,
+        bias=reader.number(own, "AutoExposureBias", reader.number(own, "AutoExposureCompensation", 0.0, at), at),
+        darkest=darkest,
+        brightest=max(reader.number(own, "AutoExposureMaxBrightness", 1.0, at), darkest),
+        speed=reader.number(own, "AutoExposureSpeed", 100.0, at),
+        blur=reader.number(own, "MotionBlurAmount", 0.0, at),
+    )
+    if not (0.1 <= gamma <= 10.0 and abs(look.bias) <= 16.0 and 0.0 <= look.blur <= 10.0 and look.speed >= 0.0):
+        raise ScenarioError(
+            f"{reader.place}: {at}: give a TargetGamma of 0.1 to 10, an AutoExposureBias within ±16, "
+            "a MotionBlurAmount of 0 to 10 and an AutoExposureSpeed of at least 0"
+        )
+    return look
+
+
+def _noises(reader: Reader, camera: dict[str, Any], where: str) -> dict[int, Noise | None]:
+    """By image type; None where noise is switched off."""
+    noises: dict[int, Noise | None] = {}
+    for k, value in enumerate(camera.get("NoiseSettings") or []):
+        at = f"{where}.NoiseSettings[{k}]"
+        own = reader.part(value, NOISE, at)
+        kind, is_on = own.get("ImageType", 0), bool(own.get("Enabled", False))
+        if is_on and kind not in NOISED:
+            reader.idle(f"NoiseSettings of ImageType {kind}")
+        elif kind in NOISED:
+            numbers = {name: reader.number(own, key, getattr(USUAL, name), at) for key, name in NOISE_KEYS.items()}
+            noises[kind] = Noise(**numbers) if is_on else None
+    return noises
+
+
+def _gimbal(reader: Reader, gimbal: dict[str, Any], where: str) -> GimbalOptions:
+    angle: Callable[[str], float | None] = lambda key: (  # noqa: E731
+        reader.number(gimbal, key, 0.0, f"{where}.Gimbal") if gimbal.get(key) is not None else None
+    )
+    share = reader.number(gimbal, "Stabilization", 0.0, f"{where}.Gimbal")
+    return GimbalOptions(share, angle("Roll"), angle("Pitch"), angle("Yaw"))
+
+
+def _recording(reader: Reader, value: Any) -> RecordingOptions:
+    own = reader.part(value, RECORDING, "Recording")
+    folder = own.get("Folder")
+    cameras = tuple(
+        RecordedCamera(
+            str(camera.get("CameraName", "front_center")), int(camera.get("ImageType", 0)),
+            bool(camera.get("PixelsAsFloat", False)), bool(camera.get("Compress", True)),
+            str(camera.get("VehicleName", "")),
+        )
+        for camera in own.get("Cameras") or []
+    )  # fmt: skip
+    return RecordingOptions(
+        Path(folder) if folder else None,
+        max(reader.number(own, "RecordInterval", 0.05, "Recording"), 0.02),
+        bool(own.get("RecordOnMove", False)),
+        bool(own.get("Enabled", False)),
+        cameras or (RecordedCamera(),),
+    )
+
+
+def _time_of_day(reader: Reader, value: Any) -> dict[str, Any]:
+    own = reader.part(value, TIME_OF_DAY, "TimeOfDay")
+    if not own.get("Enabled", False):
+        return {}
+    return {
+        "is_enabled": True,
+        "start_datetime": str(own.get("StartDateTime", "")),
+        "is_start_datetime_dst": bool(own.get("StartDateTimeDst", False)),
+        "celestial_clock_speed": reader.number(own, "CelestialClockSpeed", 1.0, "TimeOfDay"),
+        "update_interval_secs": reader.number(own, "UpdateIntervalSecs", 60.0, "TimeOfDay"),
+        "move_sun": bool(own.get("MoveSun", True)),
+    }

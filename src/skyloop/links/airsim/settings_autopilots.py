@@ -1,0 +1,49 @@
+"""PX4Multirotor and ArduCopter of settings.json: where the user's own autopilot is to connect."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from skyloop.errors import ScenarioError
+from skyloop.links.airsim.options import ForeignAutopilot
+from skyloop.links.autopilots import ardupilot, px4
+from skyloop.links.autopilots.serial_line import BAUD
+
+if TYPE_CHECKING:
+    from skyloop.links.airsim.settings import Reader
+
+KINDS = {"PX4Multirotor": "px4", "ArduCopter": "ardupilot"}
+
+
+def foreign_autopilot(
+    reader: Reader, vehicle: dict[str, Any], kind: str, number: int, where: str
+) -> ForeignAutopilot | None:
+    """None where the built-in controller flies; `number` counts vehicles of the same kind before this one."""
+    if kind not in KINDS:
+        return None
+    host, lockstep = str(vehicle.get("LocalHostIp") or "127.0.0.1"), bool(vehicle.get("LockStep", True))
+    if kind == "ArduCopter":
+        usual = ardupilot.PORT + ardupilot.PORTS_APART * number
+        port = _port(reader, vehicle, "ControlPort", usual, where)
+        return ForeignAutopilot("ardupilot", host, port, lockstep=lockstep)
+    if vehicle.get("Parameters"):
+        reader.warnings.append(
+            f"{reader.place}: {where}.Parameters are PX4's own; set them there, e.g. PX4_PARAM_NAME=value"
+        )
+    if vehicle.get("UseSerial", False):
+        device = str(vehicle.get("SerialPort") or "*")
+        if device == "*":
+            raise ScenarioError(f"{reader.place}: {where}.SerialPort: name the board's device, e.g. /dev/ttyACM0")
+        baud = int(reader.number(vehicle, "SerialBaudRate", BAUD, where))
+        return ForeignAutopilot("px4-serial", device=device, baud=baud, lockstep=False)
+    if vehicle.get("UseTcp", True) is False:
+        reader.warnings.append(f"{reader.place}: {where}.UseTcp is false; PX4 is awaited on TCP all the same")
+    port = _port(reader, vehicle, "TcpPort", px4.PORT + number, where)
+    return ForeignAutopilot("px4", host, port, lockstep=lockstep)
+
+
+def _port(reader: Reader, vehicle: dict[str, Any], key: str, usual: int, where: str) -> int:
+    port = reader.number(vehicle, key, usual, where)
+    if not (0 <= port < 65536 and port == int(port)):
+        raise ScenarioError(f"{reader.place}: {where}.{key} is {port:g}; give a port, or 0 for any free one")
+    return int(port)

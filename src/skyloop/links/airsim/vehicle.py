@@ -1,0 +1,207 @@
+"""One vehicle as AirSim clients see it: its axes, who may fly it, what it is doing for whom."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from skyloop.errors import LinkError
+from skyloop.frames import ned_from_enu
+from skyloop.links.airsim.door import Reply
+from skyloop.links.airsim.options import VehicleOptions
+from skyloop.links.airsim.structures import Axes, Map, shown_name, vector
+from skyloop.messages import Arm, Array, Disarm, Hover, Request, Setpoint
+from skyloop.streams import NS_PER_S
+
+if TYPE_CHECKING:
+    from skyloop.simulation import Simulation
+
+Act = Callable[[Any, int], bool]
+"""Called with the vehicle's state and the instant; sends setpoints, answers True when it is done."""
+LONGEST_S = 1e9
+"""What clients call forever is more than this."""
+
+
+class Task:
+    """A move somebody waits for."""
+
+    def __init__(self, act: Act, reply: Reply, lasts_s: float, *, ends_well: bool) -> None:
+        """ends_well: it is over after `lasts_s`, instead of having failed by then."""
+        self.act, self.reply, self.ends_well = act, reply, ends_well
+        self.lasts_ns = round(min(max(lasts_s, 0.0), LONGEST_S) * NS_PER_S)
+        self.end_ns = 0
+
+
+class VehicleSide:
+    def __init__(self, name: str, options: VehicleOptions, simulation: Simulation) -> None:
+        self.name, self.options = name, options
+        self.simulation = simulation
+        self.autopilot = simulation.autopilots[options.vehicle]
+        self.index = self.autopilot.index
+        self._unflown = self.autopilot.snapshot()
+        self.start = simulation.truth(options.vehicle)
+        self.axes = Axes(self.start.position)
+        self.may_fly = False
+        self.is_armed = options.is_armed
+        """What the client wants; landing stops the rotors in any case."""
+        self.task: Task | None = None
+        self.remote: Map = {}
+        """The latest data of moveByRC."""
+        self.hits_read = int(simulation.fleet.states[self.index]["n_hits"])
+        self._hit: Map | None = None
+        self.has_hit = False
+        self._last_order = -1
+
+    # ---- state
+
+    @property
+    def now_ns(self) -> int:
+        return self.simulation.clock.now_ns
+
+    @property
+    def truth(self) -> Any:
+        return self.simulation.fleet.state(self.index, self.now_ns)
+
+    @property
+    def is_flying(self) -> bool:
+        memory = self.autopilot.memory
+        return bool(memory.armed and not memory.landed and memory.mode != "idle")
+
+    def number(self, name: str) -> float:
+        """Of the parameters of its flight kernel."""
+        return float(self.simulation.fleet.params[self.index][name])
+
+    def collision(self, *, forget: bool) -> Map:
+        """The latest touch; `has_collided` only until it was read once."""
+        count, events = self.simulation.fleet.touches(self.index, self.hits_read)
+        touches = [event for event in events if event.kind == "contact"]
+        if touches:
+            values = touches[-1].values
+            place = np.array([values["x"], values["y"], values["z"]])
+            name = touches[-1].text.rpartition(" at ")[0].partition(" hit")[2].removeprefix("s").strip()
+            self._hit = {
+                "penetration_depth": 0.0,
+                "time_stamp": touches[-1].t_ns,
+                "normal": vector(ned_from_enu([values["nx"], values["ny"], values["nz"]])),
+                "impact_point": vector(self.axes.ned(place)),
+                "position": vector(self.axes.ned(self.truth.position)),
+                "object_name": shown_name(name),
+                "object_id": int(values["instance"]),
+            }
+            self.has_hit = True
+        self.hits_read = count
+        zero = vector(np.zeros(3))
+        none = {
+            "penetration_depth": 0.0, "time_stamp": 0, "normal": zero, "impact_point": zero, "position": zero,
+            "object_name": "", "object_id": -1,
+        }  # fmt: skip
+        answer = {"has_collided": self.has_hit, **(self._hit or none)}
+        self.has_hit = self.has_hit and not forget
+        return answer
+
+    # ---- commands
+
+    def send(self, item: Setpoint | Request) -> None:
+        self.autopilot.send(item, self.now_ns)
+        self._last_order = self.autopilot.orders
+
+    @property
+    def is_ours(self) -> bool:
+        """What it was told last was told from here, not by somebody else's link."""
+        return self.autopilot.orders == self._last_order
+
+    def refuse_if_foreign(self) -> None:
+        if (pilot := self.options.autopilot) is not None:
+            raise LinkError(
+                f"'{self.name}' is flown by {pilot.name}, and AirSim's moves do not reach it from here; command it "
+                "through its own MAVLink ports, e.g. with MAVSDK"
+            )
+
+    def make_ready(self) -> None:
+        """Whoever commands must be allowed to, and the rotors must turn."""
+        if not self.options.flies:
+            raise LinkError(f"'{self.name}' is of ComputerVision and does not fly; use simSetVehiclePose")
+        self.refuse_if_foreign()
+        if not self.may_fly:
+            raise LinkError(f"API control of '{self.name}' is off; call enableApiControl(True) first")
+        if not self.autopilot.memory.armed:
+            if not self.is_armed:
+                raise LinkError(f"'{self.name}' is disarmed; call armDisarm(True) first")
+            self.send(Arm())
+
+    def begin(self, task: Task) -> None:
+        """In place of whatever it did; the first step is now."""
+        self.make_ready()
+        self.drop_task()
+        task.end_ns = self.now_ns + task.lasts_ns
+        self.task, self._last_order = task, self.autopilot.orders
+        self.tick(self.now_ns)
+
+    def tick(self, now_ns: int) -> None:
+        task = self.task
+        if task is None:
+            return
+        if not self.is_ours:
+            # somebody of another link has taken over
+            self.drop_task()
+            return
+        if not self.autopilot.memory.armed and now_ns > 0:
+            self._end(task, self._has_landed(task))
+            return
+        try:
+            if task.act(self.autopilot.state(now_ns), now_ns):
+                self._end(task, True)
+            elif now_ns >= task.end_ns:
+                self._end(task, task.ends_well)
+                self.hover()
+        except Exception as error:
+            self.task = None
+            self.hover()
+            task.reply.fail(str(error))
+
+    def _has_landed(self, task: Task) -> bool:
+        return bool(task.reply.method in ("land", "goHome") and self.autopilot.memory.landed)
+
+    def _end(self, task: Task, result: bool) -> None:
+        self.task = None
+        task.reply.give(result)
+
+    def drop_task(self) -> None:
+        """Its caller is told that it did not come to its end."""
+        if self.task is not None:
+            self._end(self.task, False)
+
+    def cancel(self) -> None:
+        if self.task is not None:
+            self.drop_task()
+            if self.is_ours:
+                self.hover()
+
+    def hover(self) -> None:
+        if self.is_flying:
+            self.send(Hover())
+
+    def disarm(self) -> None:
+        self.drop_task()
+        self.send(Disarm())
+
+    def begin_again(self) -> None:
+        """As it was at the start, disarmed and under nobody's control."""
+        self.disarm()
+        self.simulation.stage.begin_again(self.index)
+        self.autopilot.restore(self._unflown)
+        self.may_fly, self.is_armed, self.remote = False, self.options.is_armed, {}
+        self.collision(forget=True)
+        self._hit = None
+
+
+def seconds(value: float) -> float:
+    """A time limit as sent: never is 3e38 there."""
+    return value if math.isfinite(value) else LONGEST_S
+
+
+def level(vector3: Array) -> Array:
+    return np.asarray(vector3 * [1.0, 1.0, 0.0])

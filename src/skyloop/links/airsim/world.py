@@ -1,0 +1,240 @@
+"""AirSim's methods about the world's objects, lines of sight, voxels and wind."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skyloop.errors import LinkError
+from skyloop.frames import enu_from_ned
+from skyloop.links.airsim.structures import (
+    Axes,
+    Map,
+    geo_point,
+    geo_point_of,
+    must_be_ned,
+    number_of,
+    pattern_of,
+    pose,
+    shown_name,
+    vector,
+    vector_of,
+)
+from skyloop.links.airsim.wire import Floats
+from skyloop.messages import Array
+
+if TYPE_CHECKING:
+    from skyloop.links.airsim.server import AirSimServer
+
+WORLD = Axes()
+MOST_VOXELS = 2e7
+MOST_VEHICLES = 64
+MOST_OBJECTS = 1000
+"""That clients may spawn."""
+STRONGEST_WIND, STRONGEST_PUSH = 150.0, 1e4
+"""m/s and N."""
+CLEAR_M = 0.05
+"""Less than this short of a point, a ray has reached it."""
+NOWHERE = pose([float("nan")] * 3, [float("nan")] * 4)
+
+
+class WorldMethods:
+    def __init__(self, server: AirSimServer) -> None:
+        self._server = server
+        self._spawned = 0
+
+    def _number(self, name: str) -> int | None:
+        """Of an object or a vehicle, which may have another name in the scenario."""
+        vehicle, things = self._server.vehicles.get(str(name)), self._server.stage.things()
+        if vehicle is not None:
+            return things.get(vehicle.options.vehicle)
+        shown = {shown_name(own): number for own, number in reversed(things.items())}
+        return things.get(str(name), shown.get(str(name)))
+
+    def _matching(self, expression: Any) -> dict[str, int]:
+        """Instance numbers by the names clients see; an expression may be of those or of the world's own."""
+        pattern, things = pattern_of(expression), self._server.stage.things()
+        return {
+            shown_name(own): number
+            for own, number in things.items()
+            if pattern.fullmatch(own) or pattern.fullmatch(shown_name(own))
+        }
+
+    # ---- objects
+
+    def simListSceneObjects(self, name_regex: str = ".*") -> list[str]:
+        return list(self._matching(name_regex))
+
+    def simListSceneObjectsTags(self, name_regex: str = ".*") -> list[list[str]]:
+        """Name and class of each."""
+        stage = self._server.stage
+        return [[name, stage.class_of(number)] for name, number in self._matching(name_regex).items()]
+
+    def simGetObjectPose(self, object_name: str, ned: bool = True) -> Map:
+        """In the world's NED; NaN where there is no such object."""
+        number = self._number(object_name)
+        must_be_ned(ned)
+        return NOWHERE if number is None else WORLD.pose(*self._server.stage.place_of(number)[:2])
+
+    def simSetObjectPose(self, object_name: str, pose: Map, teleport: bool = True) -> bool:
+        """False where there is no such object, or one that cannot be moved: ground, people, cars."""
+        number, place = self._number(object_name), WORLD.world_pose(pose)
+        if number is None:
+            return False
+        for vehicle in self._server.vehicles.values():
+            if object_name in (vehicle.name, vehicle.options.vehicle):
+                self._server.stage.put(vehicle.index, *place)
+                return True
+        return self._server.stage.put_thing(number, *place)
+
+    def simGetObjectScale(self, object_name: str) -> Map:
+        number = self._number(object_name)
+        return vector([np.nan] * 3 if number is None else self._server.stage.place_of(number)[2])
+
+    def simSetObjectScale(self, object_name: str, scale_vector: Map) -> bool:
+        scale, number = _scale_of(scale_vector), self._number(object_name)
+        return number is not None and self._server.stage.put_thing(number, None, None, scale)
+
+    def simAddVehicle(self, vehicle_name: str, vehicle_type: str, pose: Map, pawn_path: str = "") -> bool:
+        """Of type simpleflight, built and equipped as the first one; the pose is in the world's NED."""
+        name, kind = str(vehicle_name), str(vehicle_type).lower()
+        if kind != "simpleflight":
+            raise LinkError(f"vehicle_type is '{vehicle_type}'; give simpleflight")
+        if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]{0,60}", name):
+            raise LinkError(f"'{name}' is no name for a vehicle; begin with a letter, then letters, digits, _ or -")
+        if name in self._server.stage.things() or name in self._server.vehicles or name in ("truth", "observer"):
+            return False
+        if len(self._server.vehicles) >= MOST_VEHICLES:
+            raise LinkError(f"there are {MOST_VEHICLES} vehicles already")
+        self._server.add_vehicle(name, *WORLD.world_pose(pose))
+        return True
+
+    def simListAssets(self) -> list[str]:
+        return self._server.stage.shapes()
+
+    def simSpawnObject(
+        self, object_name: str, asset_name: str, pose: Map, scale: Map, physics_enabled: bool = False,
+        is_blueprint: bool = False,
+    ) -> str:  # fmt: skip
+        """One of a shape of simListAssets; it stands where it is put, physics or not. Returns its name."""
+        place, size = WORLD.world_pose(pose), _scale_of(scale)
+        self._spawned += 1
+        if self._spawned > MOST_OBJECTS:
+            raise LinkError(f"{MOST_OBJECTS} objects were spawned already")
+        name, known = str(object_name) or str(asset_name), self._server.stage.things()
+        free = name
+        for k in range(1, len(known) + 2):
+            if free not in known:
+                break
+            free = f"{name}_{k}"
+        self._server.stage.add_thing(free, str(asset_name), *place, size)
+        self._server.segmentation.ids_changed()
+        return free
+
+    def simDestroyObject(self, object_name: str) -> bool:
+        number = self._number(object_name)
+        return number is not None and self._server.stage.remove_thing(number)
+
+    def simGetMeshPositionVertexBuffers(self) -> list[Map]:
+        """Of everything but the ground: vertices in the world's NED about each object's own position, and triangles."""
+        stage, answer = self._server.stage, []
+        model = stage.model
+        for name, number in stage.things().items():
+            rows = model.things[number].rows
+            if not model.row_solid[rows[0]]:
+                continue
+            mesh = model.shapes[model.row_shape[rows[0]]].lods[0]
+            position, quat, scale = stage.place_of(number)
+            own = WORLD.pose(position, quat)
+            # the object's own axes, FLU, become FRD
+            vertices = mesh.positions * scale * [1.0, -1.0, -1.0]
+            answer.append({
+                **own, "vertices": Floats(vertices), "indices": mesh.faces.ravel().tolist(), "name": shown_name(name),
+            })  # fmt: skip
+        return answer
+
+    # ---- extent, sight
+
+    def simGetWorldExtents(self) -> list[Map]:
+        """Two opposite corners of a box around everything that stands."""
+        stage = self._server.stage
+        corners = np.concatenate([stage.box_of(number) for number in stage.things().values()])
+        frame = self._server.local_frame
+        return [geo_point(frame.geodetic_from_enu(end(corners, axis=0))) for end in (np.min, np.max)]
+
+    def simTestLineOfSightToPoint(self, point: Map, vehicle_name: str = "") -> bool:
+        vehicle = self._server.vehicle(vehicle_name)
+        return self._sees(vehicle.truth.position, self._world(point), vehicle.index)
+
+    def simTestLineOfSightBetweenPoints(self, point1: Map, point2: Map) -> bool:
+        return self._sees(self._world(point1), self._world(point2), None)
+
+    def _world(self, point: Map) -> Array:
+        return self._server.local_frame.enu_from_geodetic(geo_point_of(point))
+
+    def _sees(self, eye: Array, target: Array, vehicle: int | None) -> bool:
+        way = target - eye
+        length = float(np.linalg.norm(way))
+        if length < CLEAR_M:
+            return True
+        hits = self._server.stage.cast([eye], [way / length], length, vehicle)
+        return bool(hits.distance[0] > length - CLEAR_M)
+
+    def simCreateVoxelGrid(self, position: Map, x: int, y: int, z: int, res: float, of: str) -> bool:
+        """Written as a binvox file; only for clients on this machine."""
+        if not self._server.caller.name.startswith("127."):
+            raise LinkError("files are written for clients on the server's own machine only")
+        size, voxel = np.array([number_of(side) for side in (x, y, z)]), number_of(res, "res")
+        if not (voxel > 0.0 and (size > 0.0).all() and np.prod(size / voxel) <= MOST_VOXELS):
+            raise LinkError(
+                f"a grid of {size.tolist()} m in voxels of {voxel:g} m; give at most {MOST_VOXELS:g} voxels"
+            )
+        centre = vector_of(position, "position")
+        corners = np.array([WORLD.world(centre - 0.5 * size), WORLD.world(centre + 0.5 * size)])
+        taken = self._server.stage.occupied(corners.min(axis=0), corners.max(axis=0), voxel)
+        # from east, north, up to north, east, down
+        try:
+            Path(str(of)).write_bytes(binvox(taken.transpose(1, 0, 2)[:, :, ::-1], size))
+        except OSError as error:
+            raise LinkError(f"cannot write '{of}': {error.strerror}") from None
+        return True
+
+    # ---- wind, pushes
+
+    def simSetWind(self, wind: Map) -> None:
+        """m/s, NED, towards where it blows."""
+        self._server.stage.set_wind(enu_from_ned(vector_of(wind, "wind", STRONGEST_WIND)))
+
+    def simSetExtForce(self, ext_force: Map) -> None:
+        """N, NED, on every vehicle that flies, until another one is set."""
+        force = enu_from_ned(vector_of(ext_force, "ext_force", STRONGEST_PUSH))
+        for vehicle in self._server.vehicles.values():
+            if vehicle.options.flies:
+                self._server.stage.push(vehicle.index, force)
+
+
+def _scale_of(value: Any) -> Array:
+    scale = vector_of(value, "scale", 1e3)
+    if not (scale > 0.0).all():
+        raise LinkError("a scale must be above 0 on every axis")
+    return scale
+
+
+def binvox(taken: NDArray[np.bool_], size: Array) -> bytes:
+    """(nx, ny, nz) voxels; y runs fastest in the file, then z, then x, in runs of at most 255."""
+    nx, ny, nz = taken.shape
+    half = " ".join(f"{-0.5 * side:g}" for side in size)
+    head = f"#binvox 1\ndim {nx} {nz} {ny}\ntranslate {half}\nscale {1.0 / size[0]:g}\ndata\n"
+    flat = taken.transpose(0, 2, 1).ravel()
+    starts = np.flatnonzero(np.diff(flat, prepend=~flat[:1]))
+    body = bytearray()
+    for start, end in zip(starts.tolist(), [*starts[1:].tolist(), len(flat)], strict=True):
+        value, left = int(flat[start]), end - start
+        while left:
+            body += bytes((value, min(left, 255)))
+            left -= min(left, 255)
+    return head.encode() + bytes(body)

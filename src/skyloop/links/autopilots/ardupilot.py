@@ -1,0 +1,196 @@
+"""ArduPilot through its JSON interface: one line of sensors for each packet of servos.
+
+Time stands still until ArduPilot has answered the line before; it takes its own time from our stamps. With
+`no_lockstep` nobody waits, and time passes at real pace.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from skyloop.errors import LinkError
+from skyloop.links.autopilots.ardupilot_wire import RANGEFINDERS, Servos, line_from, servos_from
+from skyloop.links.autopilots.helm import Helm, ProcessWatch, Ticks
+from skyloop.links.sockets import Address, Datagrams
+from skyloop.links.switchboard import Switchboard
+from skyloop.links.targets import Target
+from skyloop.streams import Rate
+
+if TYPE_CHECKING:
+    from skyloop.simulation import Simulation
+
+PORT, PORTS_APART = 9002, 10
+AIRSIM_MODEL_BYTES = 22
+"""Eleven servos: what ArduPilot sends to AirSim."""
+STALE = 16
+"""Packets by which one may arrive late; further back the counter has begun anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArdupilotOptions:
+    rate_hz: float = 1000.0
+    """Lines per simulated second."""
+    no_lockstep: bool = False
+    """ArduPilot goes on by itself when a line is late, and so do we."""
+    hang_s: float = 30.0
+    """Wall s without a packet before ArduPilot is given up; it asks again after one."""
+    wait_s: float | None = 120.0
+    """Wall s to wait for the first packet: it comes once a ground station has connected to ArduPilot's TCP 5760. None:
+    time goes on until it comes."""
+
+    def __post_init__(self) -> None:
+        # ArduPilot does not take steps of 0.1 s and more
+        if not 10.0 < self.rate_hz <= 10_000.0:
+            raise LinkError(f"{self.rate_hz:g} lines per second; ArduPilot takes more than 10, and 10000 are enough")
+
+
+class Ardupilot:
+    """A link behind the switchboard for one vehicle and one ArduPilot."""
+
+    def __init__(
+        self, line: Datagrams, vehicle: str, options: ArdupilotOptions | None = None, target: Target | None = None
+    ) -> None:
+        self.options = options or ArdupilotOptions()
+        self.vehicle = vehicle
+        self.target = target
+        """Started when the simulation is ready."""
+        self.line = line
+        line.taker = self.receive
+        self._address: Address | None = None
+        self._count = -1
+        self._awaits = True
+        self._lost = False
+        self._last_line = b""
+        self._heard = time.perf_counter()
+        self._lines = self._resent = self._bad = self._restarts = 0
+        self._rate_hz = 0
+        self._watch = ProcessWatch(target, "ArduPilot")
+
+    def attach(self, simulation: Simulation, folder: Path | None, switchboard: Switchboard) -> None:
+        self._simulation = simulation
+        self._helm = Helm(simulation, self.vehicle)
+        own = [info for info in simulation.bus.infos.values() if info.vehicle == self.vehicle]
+        self._ranges = [info.name for info in own if info.message == "RangeSample"][:RANGEFINDERS]
+        self._heard = time.perf_counter()
+        if self.target is not None:
+            self.target.start("", folder)
+        self._ticks = Ticks(simulation, Rate.from_hz(self.options.rate_hz), self._tick)
+
+    # ---- what the switchboard asks
+
+    @property
+    def over(self) -> bool:
+        return self._watch.has_ended and not self._helm.is_armed
+
+    @property
+    def leisurely(self) -> bool:
+        return self._lost or self.options.no_lockstep or self._address is None
+
+    def stop_at(self, t_ns: int) -> int:
+        return self._ticks.stop_at(t_ns)
+
+    def holds(self, t_ns: int) -> bool:
+        if self._address is None:
+            return self.options.wait_s is not None
+        if self._lost or self.options.no_lockstep:
+            return False
+        return self._awaits and t_ns > self._simulation.clock.now_ns
+
+    def look_round(self) -> None:
+        if (how := self._watch.look(was_heard=self._address is not None)) is not None:
+            self._lose("ended", how)
+        silent, wait_s = time.perf_counter() - self._heard, self.options.wait_s
+        if self._address is None and wait_s is not None and silent > wait_s:
+            raise LinkError(
+                f"no ArduPilot sent to port {self.line.port} within {wait_s:g} s; "
+                "it waits for a ground station on TCP 5760 first"
+            )
+        if self._address is not None and not self._lost and silent > self.options.hang_s:
+            self._lose("hung", f"no packet for {silent:.0f} s")
+
+    def finish(self, why: str) -> None:
+        self.line.close()
+        if self.target is not None:
+            self.target.stop()
+
+    # ---- what comes in
+
+    def receive(self, kind: str, what: tuple[bytes, Address]) -> None:
+        """In the simulation's thread."""
+        self.line.taken += 1
+        if kind != "datagram":
+            return
+        data, address = what
+        servos = servos_from(data)
+        if servos is None:
+            self._bad += 1
+            if len(data) == AIRSIM_MODEL_BYTES and self._bad == 1:
+                self._helm.tell("refused", "ArduPilot's --model airsim-copter; start it with --model JSON:127.0.0.1")
+            return
+        if servos.count == self._count and address == self._address:
+            self._heard = time.perf_counter()
+            self._resend()
+            return
+        if 0 < self._count - servos.count < STALE and address == self._address:
+            return
+        self._take(servos, address)
+
+    def _take(self, servos: Servos, address: Address) -> None:
+        self._heard = time.perf_counter()
+        if self._address is None:
+            self._helm.tell("connected", f"ArduPilot from {address[0]}:{address[1]}, {len(servos.pwm)} channels")
+        elif servos.count < self._count or address != self._address:
+            self._restarts += 1
+            self._helm.tell("restarted", f"ArduPilot counts from {servos.count} again")
+        elif self._lost:
+            self._helm.tell("connected", "ArduPilot is back")
+        self._lost = False
+        self._address, self._count, self._rate_hz = address, servos.count, servos.rate_hz
+        self._awaits = False
+        throttle = servos.throttle
+        self._helm.drive(throttle, bool(throttle.any()))
+
+    def _resend(self) -> None:
+        """Its packet came again: our line got lost, or it is slow to come."""
+        self._resent += 1
+        if self._awaits and self._last_line and self._address is not None:
+            self.line.send(self._last_line, self._address)
+
+    def _lose(self, kind: str, why: str) -> None:
+        self._lost = True
+        self._helm.let_go(kind, f"ArduPilot: {why}")
+
+    # ---- what goes out
+
+    def _tick(self, t_ns: int) -> None:
+        if self._address is None or self._lost:
+            return
+        silent = time.perf_counter() - self._heard
+        if self.options.no_lockstep and silent > self.options.hang_s:
+            self._lose("hung", f"no packet for {silent:.0f} s")
+            return
+        if self._ticks.set_back:
+            self._helm.tell("reset", "time was set back; ArduPilot takes that for a reset of the physics")
+        ranges = [sample.distance for name in self._ranges if (sample := self._simulation.bus.latest(name)) is not None]
+        self._last_line = line_from(
+            t_ns, self._helm.truth(), self._helm.specific_force(), self._helm.battery(), ranges,
+            no_lockstep=self.options.no_lockstep,
+        )  # fmt: skip
+        self._lines += 1
+        self._awaits = True
+        self.line.send(self._last_line, self._address)
+
+    def summary(self) -> dict[str, Any]:
+        return {
+            "vehicle": self.vehicle,
+            "lockstep": not self.options.no_lockstep,
+            "lines": self._lines,
+            "asked_again": self._resent,
+            "restarts": self._restarts,
+            "bad_packets": self._bad,
+            "its_rate_hz": self._rate_hz,
+            "news": self._helm.news,
+        }

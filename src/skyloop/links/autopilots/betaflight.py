@@ -1,0 +1,221 @@
+"""Betaflight SITL: state goes to it a thousand times a second, motors come back, and RC flies it.
+
+There is no lockstep: Betaflight's clock follows the wall clock at the rate of our stamps over the gap between the last
+two states it saw. States that pile up would make it leap, so each waits for the motors that answer the last.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from skyloop.errors import LinkError
+from skyloop.frames import GeoPoint, LocalFrame, rotate
+from skyloop.links.autopilots.betaflight_wire import LOW, MIDDLE, motors_from, pressure_at, rc_packet, state_packet
+from skyloop.links.autopilots.helm import Helm, ProcessWatch, Ticks
+from skyloop.links.sockets import Address, Datagrams
+from skyloop.links.switchboard import Switchboard
+from skyloop.links.targets import Target
+from skyloop.messages import VehicleState
+from skyloop.streams import NS_PER_S, Rate, StreamInfo
+
+if TYPE_CHECKING:
+    from skyloop.simulation import Simulation
+
+MOTORS_PORT, STATE_PORT, RC_PORT = 9002, 9003, 9004
+RC_EVERY = 10
+"""States per RC packet."""
+LEAST_GAP = 0.8
+"""Of the usual gap between two states: Betaflight's clock goes by the last gap, and a burst makes it leap."""
+AWAKE = 20
+"""Motor packets after which Betaflight runs."""
+STUCK_S = 2.0
+MOST_RESTARTS = 5
+ANSWER_S = 1.0
+"""Wall s without an answer after which none is expected any more."""
+REST = (MIDDLE, MIDDLE, LOW, MIDDLE)
+
+Sticks = Callable[[float, VehicleState], Sequence[int]]
+"""Channels in µs (roll, pitch, throttle, yaw, switches) from simulated s and the true state."""
+
+
+@dataclass(frozen=True, slots=True)
+class BetaflightOptions:
+    rate_hz: float = 1000.0
+    """States per simulated second."""
+    host: str = "127.0.0.1"
+    """Where Betaflight runs."""
+    state_port: int = STATE_PORT
+    rc_port: int = RC_PORT
+    hang_s: float = 5.0
+    """Wall s without a motor packet before Betaflight is given up."""
+    wait_s: float = 30.0
+    """Wall s to wait for the first."""
+
+
+class Betaflight:
+    """A link behind the switchboard for one vehicle and one Betaflight; without `rc`, RC comes from elsewhere."""
+
+    def __init__(
+        self,
+        line: Datagrams,
+        vehicle: str,
+        home: GeoPoint,
+        rc: Sticks | None = None,
+        options: BetaflightOptions | None = None,
+        target: Target | None = None,
+    ) -> None:
+        self.options = options or BetaflightOptions()
+        self.vehicle = vehicle
+        self.target = target
+        """Started when the simulation is ready."""
+        self.line = line
+        line.taker = self.receive
+        self._rc = rc
+        self._frame = LocalFrame(home)
+        self._state_to: Address = (self.options.host, self.options.state_port)
+        self._rc_to: Address = (self.options.host, self.options.rc_port)
+        self._connected = self._ever = False
+        self._unanswered = 0
+        self._heard = time.perf_counter()
+        self._sent = self._motors = self._bad = 0
+        self._offset_ns = self._last_ns = 0
+        self._sent_at = 0.0
+        self._restarts = 0
+        self._folder: Path | None = None
+        self._watch = ProcessWatch(target, "Betaflight")
+
+    def attach(self, simulation: Simulation, folder: Path | None, switchboard: Switchboard) -> None:
+        self._simulation = simulation
+        self._helm = Helm(simulation, self.vehicle, outputs=4)
+        self._infos: dict[str, StreamInfo] = {}
+        for info in simulation.bus.infos.values():
+            if info.vehicle == self.vehicle:
+                self._infos.setdefault(info.message, info)
+        self._folder = folder
+        if self.target is not None:
+            self.target.start("", folder)
+        self._heard = time.perf_counter()
+        self._gap_s = LEAST_GAP / self.options.rate_hz / (switchboard.pace.factor or 1.0)
+        self._ticks = Ticks(simulation, Rate.from_hz(self.options.rate_hz), self._tick)
+
+    # ---- what the switchboard asks
+
+    @property
+    def over(self) -> bool:
+        """Whoever holds the sticks is done, or Betaflight has gone; and the vehicle stands."""
+        return (self._watch.has_ended or getattr(self._rc, "done", False)) and not self._helm.is_armed
+
+    @property
+    def leisurely(self) -> bool:
+        return True
+
+    def stop_at(self, t_ns: int) -> int:
+        return self._ticks.stop_at(t_ns)
+
+    def holds(self, t_ns: int) -> bool:
+        """Until every state was answered: Betaflight answers each once, unless it saw two at a time."""
+        if not self._unanswered or not self._connected or t_ns <= self._simulation.clock.now_ns:
+            return False
+        if self._motors >= AWAKE and time.perf_counter() - max(self._sent_at, self._heard) < ANSWER_S:
+            return True
+        if self._motors >= AWAKE:
+            self._unanswered = 0
+        return False
+
+    def look_round(self) -> None:
+        if (how := self._watch.look(was_heard=self._ever)) is not None:
+            self._connected = False
+            self._helm.let_go("ended", f"Betaflight: {how}")
+        silent = time.perf_counter() - self._heard
+        if self._motors < AWAKE and silent > STUCK_S and self._restart():
+            return
+        if not self._ever and silent > self.options.wait_s:
+            raise LinkError(f"no Betaflight sent to port {self.line.port} within {self.options.wait_s:g} s; start one")
+        if self._connected and silent > self.options.hang_s:
+            self._connected = False
+            self._helm.let_go("hung", f"Betaflight: no motor packet for {silent:.0f} s")
+
+    def _restart(self) -> bool:
+        """Sometimes it starts with its clock out of step, and never runs its main loop."""
+        if self.target is None or self._watch.has_ended or self._restarts == MOST_RESTARTS:
+            return False
+        self._restarts += 1
+        self._connected = False
+        self._helm.tell("restarted", "Betaflight did not wake up")
+        self.target.stop()
+        self.target.start("", self._folder)
+        self._heard = time.perf_counter()
+        return True
+
+    def finish(self, why: str) -> None:
+        self.line.close()
+        if self.target is not None:
+            self.target.stop()
+
+    # ---- what comes in
+
+    def receive(self, kind: str, what: tuple[bytes, Address]) -> None:
+        """In the simulation's thread."""
+        self.line.taken += 1
+        if kind != "datagram":
+            return
+        self._unanswered = max(0, self._unanswered - 1)
+        motors = motors_from(what[0])
+        if motors is None:
+            self._bad += 1
+            return
+        self._heard = time.perf_counter()
+        if not self._connected:
+            self._connected = self._ever = True
+            self._unanswered = 0
+            self._helm.tell("connected", f"Betaflight from {what[1][0]}:{what[1][1]}")
+        self._motors += 1
+        self._helm.drive(motors, bool((motors > 0.0).any()))
+
+    # ---- what goes out
+
+    def _newest(self, record: str) -> Any:
+        info = self._infos.get(record)
+        return None if info is None else self._simulation.bus.latest(info.name)
+
+    def _tick(self, t_ns: int) -> None:
+        if self._ticks.set_back:
+            self._offset_ns = self._last_ns + round(NS_PER_S / self.options.rate_hz) - t_ns
+        self._last_ns = t_ns + self._offset_ns
+        t_s = self._last_ns / NS_PER_S
+        truth: VehicleState = self._helm.truth()
+        imu, fix, air = (self._newest(record) for record in ("ImuSample", "GnssFix", "BarometerSample"))
+        if imu is None:
+            rates, force = truth.angular_velocity_body, self._helm.specific_force()
+        else:
+            mount = self._infos["ImuSample"].mount.quat_wxyz
+            rates, force = rotate(mount, imu.angular_velocity), rotate(mount, imu.specific_force)
+        if fix is None:
+            place, velocity = self._frame.geodetic_array_from_enu(truth.position).tolist(), truth.velocity_world
+        else:
+            place, velocity = [fix.latitude_deg, fix.longitude_deg, fix.altitude], fix.velocity_enu
+        pressure = pressure_at(place[2]) if air is None else air.pressure
+        early = self._sent_at + self._gap_s - time.perf_counter()
+        if early > 0.0:
+            time.sleep(early)
+        self._sent_at = time.perf_counter()
+        self._unanswered += 1
+        self.line.send(state_packet(t_s, truth, rates, force, place, velocity, pressure), self._state_to)
+        if self._rc is not None and self._sent % RC_EVERY == 0:
+            channels = self._rc(t_ns / NS_PER_S, truth) if self._ever else REST
+            self.line.send(rc_packet(t_s, channels), self._rc_to)
+        self._sent += 1
+
+    def summary(self) -> dict[str, Any]:
+        return {
+            "vehicle": self.vehicle,
+            "states": self._sent,
+            "motor_packets": self._motors,
+            "bad_packets": self._bad,
+            "restarts": self._restarts,
+            "news": self._helm.news,
+        }

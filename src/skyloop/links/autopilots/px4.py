@@ -1,0 +1,365 @@
+"""PX4 through its simulator interface: our sensors go to it, its motors come back, and it keeps the clock with us.
+
+In lockstep time stands still from each HIL_SENSOR until PX4 has answered. Until its first answer PX4 boots and says
+nothing: meanwhile time goes on at real pace. Over a serial line (HITL) there is no lockstep.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from skyloop.errors import LinkError
+from skyloop.frames import GeoPoint, LocalFrame
+from skyloop.links.autopilots.helm import Helm, ProcessWatch, Ticks
+from skyloop.links.autopilots.px4_wire import HIL_STATE_QUATERNION, Actuators, Wanted, Wire
+from skyloop.links.autopilots.serial_line import SerialLine
+from skyloop.links.switchboard import Switchboard
+from skyloop.links.targets import Target
+from skyloop.messages import Message
+from skyloop.streams import NS_PER_S, Rate, StreamInfo
+
+if TYPE_CHECKING:
+    from skyloop.simulation import Simulation
+
+PORT = 4560
+RATE = Rate(250)
+LOCKSTEPS = ("strict", "bounded", "none")
+NS_PER_US = 1000
+MOST_LATENCIES = 100_000
+HEARTBEAT_EVERY = 250
+"""Steps; boards begin to speak on USB when they hear one."""
+BEHIND_S = 0.5
+"""Wall s after which the only answer, with the stamp of an earlier step, is taken for this step's."""
+RECENT = 64
+"""Stamps sent last that an answer may be late for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Px4Options:
+    lockstep: str = "strict"
+    """strict: wait for each answer; bounded: at most `miss_s`, and log each miss; none: never wait."""
+    miss_s: float = 0.01
+    """Wall s to wait for an answer in mode bounded."""
+    hang_s: float = 30.0
+    """Wall s without an answer before PX4 is given up."""
+    wait_s: float | None = 60.0
+    """Wall s to wait for PX4 to connect; None: time goes on until it does."""
+    odometry: str | None = None
+    """A stream of estimates to send as ODOMETRY."""
+
+    def __post_init__(self) -> None:
+        if self.lockstep not in LOCKSTEPS:
+            raise LinkError(f"no lockstep named '{self.lockstep}'; give {', '.join(LOCKSTEPS)}")
+
+
+class Line(Protocol):
+    """TCP or serial."""
+
+    taken: int
+    taker: Any
+    port: Any
+
+    def send(self, data: bytes) -> None: ...
+
+    def ring_after(self, seconds: float) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class Feed:
+    """The newest record of one stream, and whether it was sent already."""
+
+    def __init__(self, info: StreamInfo) -> None:
+        self.info = info
+        self.record: Any = None
+        self.fresh = False
+
+    def put(self, message: Message) -> None:
+        self.record, self.fresh = message.data, True
+
+    def take(self) -> Any:
+        """The record if nobody took it yet."""
+        record = self.record if self.fresh else None
+        self.fresh = False
+        return record
+
+
+class Px4:
+    """A link behind the switchboard for one vehicle and one PX4."""
+
+    def __init__(
+        self, line: Line, vehicle: str, home: GeoPoint, options: Px4Options | None = None, target: Target | None = None
+    ) -> None:
+        self.options = options or Px4Options()
+        self.vehicle = vehicle
+        self.target = target
+        """Started when the simulation is ready."""
+        self.line = line
+        line.taker = self.receive
+        self._frame = LocalFrame(home)
+        self._wire = Wire()
+        self._connected = False
+        self._silent = False
+        """Given up, though its line is still open."""
+        self._ever = False
+        self._locked = False
+        self._awaited_us: int | None = None
+        self._sent_us: deque[int] = deque(maxlen=RECENT)
+        self._first_us = -1
+        """Stamp of the first HIL_SENSOR of this connection."""
+        self._behind_us = 0
+        """PX4's clock behind ours: none, or by `_first_us` in builds that count from there."""
+        self._seems_behind = False
+        self._in_time = False
+        """An answer carried the stamp that was awaited."""
+        self._sent = self._began = time.perf_counter()
+        self._offset_us = self._last_us = 0
+        self._states_every_us = self._states_due_us = -1
+        self._latencies: list[float] = []
+        self._steps = self._answers = self._missed = 0
+        self._spoke = False
+        self._answered_since_sent = True
+        self._watch = ProcessWatch(target, "PX4")
+        self._log: Any = None
+
+    def attach(self, simulation: Simulation, folder: Path | None, switchboard: Switchboard) -> None:
+        self._simulation = simulation
+        self._helm = Helm(simulation, self.vehicle)
+        self._began = time.perf_counter()
+        self._feeds = self._make_feeds(simulation.bus.infos)
+        for feeds in self._feeds.values():
+            for feed in feeds:
+                simulation.bus.on(feed.info.name, feed.put)
+        if folder is not None and self.options.lockstep == "bounded":
+            self._log = (folder / f"px4-misses-{self.vehicle}.txt").open("w", encoding="utf-8")
+        if self.target is not None:
+            self.target.start("", folder)
+        self._ticks = Ticks(simulation, RATE, self._tick)
+
+    def _make_feeds(self, infos: Mapping[str, StreamInfo]) -> dict[str, list[Feed]]:
+        feeds: dict[str, list[Feed]] = {}
+        for name, info in infos.items():
+            if info.vehicle == self.vehicle and not name.startswith("truth/") and info.message != "Estimate":
+                feeds.setdefault(info.message, []).append(Feed(info))
+        if "ImuSample" not in feeds:
+            raise LinkError(f"PX4 needs an IMU on {self.vehicle}; add an imu sensor at 250 Hz")
+        rate = feeds["ImuSample"][0].info.rate
+        if rate is None or not (rate.hz / RATE.hz).is_integer():
+            hz = 0.0 if rate is None else rate.hz
+            raise LinkError(f"PX4 needs the first IMU of {self.vehicle} at 250 Hz or a multiple; it runs at {hz:g} Hz")
+        wanted = self.options.odometry
+        if wanted is not None:
+            if wanted not in infos or infos[wanted].message != "Estimate":
+                raise LinkError(f"ODOMETRY is made from a stream of Estimate; '{wanted}' is none")
+            feeds["Estimate"] = [Feed(infos[wanted])]
+        return feeds
+
+    # ---- what the switchboard asks
+
+    @property
+    def over(self) -> bool:
+        """PX4 has gone for good, and its vehicle stands."""
+        return self._watch.has_ended and not self._connected and not self._helm.is_armed
+
+    @property
+    def leisurely(self) -> bool:
+        """Until its first answer, and whenever it does not keep the clock."""
+        return not self._locked
+
+    def stop_at(self, t_ns: int) -> int:
+        return self._ticks.stop_at(t_ns)
+
+    def holds(self, t_ns: int) -> bool:
+        if not self._ever:
+            return self.options.wait_s is not None
+        if self._awaited_us is None or t_ns <= self._simulation.clock.now_ns:
+            return False
+        waited = time.perf_counter() - self._sent
+        if self.options.lockstep == "bounded" and waited >= self.options.miss_s:
+            self._miss()
+        elif self._seems_behind and waited >= BEHIND_S:
+            self._behind_us, self._awaited_us = self._first_us, None
+        return self._awaited_us is not None
+
+    def look_round(self) -> None:
+        if (how := self._watch.look(was_heard=self._ever)) is not None:
+            self._lose("ended", how)
+        wait_s = self.options.wait_s
+        if wait_s is not None and not self._ever and time.perf_counter() - self._began > wait_s:
+            raise LinkError(f"no PX4 came to {self._place} within {wait_s:g} s; start one, or wait longer")
+        if self._awaited_us is not None and time.perf_counter() - self._sent > self.options.hang_s:
+            self._lose("hung", f"no answer to HIL_SENSOR {self._awaited_us} us for {self.options.hang_s:g} s")
+
+    @property
+    def _is_serial(self) -> bool:
+        return isinstance(self.line, SerialLine)
+
+    @property
+    def _place(self) -> str:
+        return f"{'serial line' if self._is_serial else 'port'} {self.line.port}"
+
+    def finish(self, why: str) -> None:
+        self.line.close()
+        if self._log is not None:
+            self._log.close()
+            self._log = None
+        if self.target is not None:
+            self.target.stop()
+
+    # ---- what comes in
+
+    def receive(self, kind: str, what: Any) -> None:
+        """In the simulation's thread."""
+        self.line.taken += 1
+        if kind == "came":
+            self._connected = self._ever = True
+            self._locked = self._spoke = self._silent = self._in_time = self._seems_behind = False
+            self._first_us, self._behind_us = -1, 0
+            self._awaited_us = None
+            self._wire = Wire()
+            self._sent_us.clear()
+            self._states_every_us = -1
+            self._helm.tell("connected", f"PX4 from {what}")
+        elif kind == "gone":
+            self._lose("left", what)
+        elif kind == "data":
+            for item in self._wire.read(what):
+                if isinstance(item, Wanted):
+                    self._ask_for(item)
+                else:
+                    self._act(item)
+
+    def _ask_for(self, wanted: Wanted) -> None:
+        if wanted.message == HIL_STATE_QUATERNION:
+            usual = NS_PER_S // NS_PER_US // round(RATE.hz)
+            self._states_every_us = round(wanted.interval_us) if wanted.interval_us else usual
+            self._states_due_us = 0
+
+    def _act(self, actuators: Actuators) -> None:
+        self._answers += 1
+        self._spoke = True
+        if self._silent:
+            self._silent = False
+            self._helm.tell("connected", "PX4 is back")
+        if not self._answered_since_sent and len(self._latencies) < MOST_LATENCIES:
+            self._latencies.append(time.perf_counter() - self._sent)
+        self._answered_since_sent = True
+        self._helm.drive(actuators.controls, actuators.armed)
+        if self.options.lockstep != "none" and actuators.lockstep and not self._locked:
+            self._locked = True
+            self._helm.tell("lockstep", f"first answer, after {self._steps} HIL_SENSOR")
+        self._release(actuators.time_us + self._behind_us)
+
+    def _release(self, t_us: int) -> None:
+        """The answer to an earlier step does not count, unless PX4's clock is behind and no other comes."""
+        if t_us in self._sent_us and t_us != self._awaited_us:
+            self._seems_behind = not self._in_time and t_us + self._first_us == self._awaited_us
+            return
+        self._in_time |= t_us == self._awaited_us
+        self._awaited_us = None
+
+    def _lose(self, kind: str, why: str) -> None:
+        # one that hangs gets HIL_SENSOR as while booting: without them it could not come back
+        self._silent = self._connected and kind == "hung"
+        self._connected, self._locked = self._silent, False
+        self._awaited_us = None
+        self._helm.let_go(kind, f"PX4: {why}")
+
+    def _miss(self) -> None:
+        if self._seems_behind:
+            self._behind_us = self._first_us
+        self._missed += 1
+        if self._log is not None:
+            self._log.write(
+                f"{self._helm.now_ns / NS_PER_S:.3f} s: no answer within {self.options.miss_s * 1e3:g} ms\n"
+            )
+        self._awaited_us = None
+
+    # ---- what goes out
+
+    def _tick(self, t_ns: int) -> None:
+        if not self._connected or t_ns == 0:
+            return
+        reset = self._ticks.set_back
+        if reset:
+            # PX4's clock never goes back: it is told of the jump, and its time goes on
+            self._offset_us = self._last_us + NS_PER_S // NS_PER_US // round(RATE.hz) - t_ns // NS_PER_US
+        t_us = self._last_us = t_ns // NS_PER_US + self._offset_us
+        # PX4's motors answer to its gyroscope: a step without a sample has no answer
+        answered = self._feeds["ImuSample"][0].fresh
+        data = self._slow_messages(t_us)
+        data += self._sensors(t_us, reset)
+        if not self._answered_since_sent and not self._locked and self._spoke:
+            self._missed += 1
+        self._steps += 1
+        self._answered_since_sent = self._seems_behind = False
+        if self._first_us < 0:
+            self._first_us = t_us
+        self._sent_us.append(t_us)
+        self._sent = time.perf_counter()
+        if self._is_serial and self._steps % HEARTBEAT_EVERY == 1:
+            data += self._wire.heartbeat()
+        if self._locked and answered:
+            self._awaited_us = t_us
+            if self.options.lockstep == "bounded":
+                self.line.ring_after(self.options.miss_s)
+        self.line.send(data)
+
+    def _sensors(self, t_us: int, reset: bool) -> bytes:
+        """Further IMUs first: number 0 moves PX4's clock on."""
+        groups = [self._feeds.get(kind, []) for kind in ("ImuSample", "MagnetometerSample", "BarometerSample")]
+        data = b""
+        for number in reversed(range(min(3, max(map(len, groups))))):
+            imu, magnetometer, barometer = (feeds[number] if number < len(feeds) else None for feeds in groups)
+            taken = [None if feed is None else feed.take() for feed in (imu, magnetometer, barometer)]
+            if number and not any(record is not None for record in taken):
+                continue
+            data += self._wire.sensor(
+                t_us,
+                number,
+                None if taken[0] is None else (taken[0], imu.info.mount),  # type: ignore[union-attr]
+                None if taken[1] is None else (taken[1], magnetometer.info.mount),  # type: ignore[union-attr]
+                taken[2],
+                reset=reset,
+            )
+        return data
+
+    def _slow_messages(self, t_us: int) -> bytes:
+        data = b""
+        wire = self._wire
+        for number, feed in enumerate(self._feeds.get("GnssFix", [])):
+            if (fix := feed.take()) is not None:
+                data += wire.gps(t_us, fix, number)
+        for number, feed in enumerate(self._feeds.get("RangeSample", [])):
+            if (sample := feed.take()) is not None:
+                data += wire.distance(t_us, sample, feed.info.mount, number)
+        for number, feed in enumerate(self._feeds.get("OpticalFlowSample", [])):
+            if (flow := feed.take()) is not None and flow.integration_time_us:
+                data += wire.flow(t_us, flow, number)
+        for feed in self._feeds.get("Estimate", []):
+            if (estimate := feed.take()) is not None and estimate.valid:
+                data += wire.odometry(t_us, estimate)
+        if self._states_every_us > 0 and t_us >= self._states_due_us:
+            self._states_due_us = max(self._states_due_us + self._states_every_us, t_us)
+            data += wire.state(t_us, self._helm.truth(), self._frame)
+        return data
+
+    def summary(self) -> dict[str, Any]:
+        worst = sorted(self._latencies)
+        return {
+            "vehicle": self.vehicle,
+            "lockstep": self.options.lockstep,
+            "sensor_messages": self._steps,
+            "answers": self._answers,
+            "missed_deadlines": self._missed,
+            "latency_median_s": statistics.median(worst) if worst else None,
+            "latency_worst_s": worst[-1] if worst else None,
+            "bad_messages": self._wire.bad,
+            "news": self._helm.news,
+        }

@@ -1,0 +1,247 @@
+"""PX4's simulator messages: our records to MAVLink, and what PX4 sends from its bytes.
+
+World ENU and body FLU become NED and FRD here; units become gauss, hPa, cm, mm, 1e-7 degrees.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from skyloop.errors import SetupError
+from skyloop.frames import (
+    LocalFrame,
+    frd_from_flu,
+    matrix_from_quat,
+    ned_from_enu,
+    rotate,
+    rotate_inverse,
+)
+from skyloop.links.autopilots.helm import ned_quat
+from skyloop.messages import (
+    Array,
+    BarometerSample,
+    Estimate,
+    GnssFix,
+    ImuSample,
+    MagnetometerSample,
+    OpticalFlowSample,
+    RangeSample,
+    VehicleState,
+)
+from skyloop.streams import Mount
+
+SIMULATOR_ID = (142, 42)
+"""System and component."""
+ACCEL_GYRO = 0x3F
+MAG = 0x1C0
+BARO = 0x1A00
+RESET = 1 << 31
+HIL_STATE_QUATERNION = 115
+LOCKSTEP = 1
+ARMED = 128
+SET_MESSAGE_INTERVAL = 511
+NO_COURSE = 65535
+ZERO_CELSIUS = 273.15
+STANDARD_GRAVITY = 9.80665
+VISUAL_INERTIAL = 3
+"""MAV_ESTIMATOR_TYPE_VIO."""
+LOCAL_NED, BODY_FRD = 1, 12
+ORIENTATIONS = {
+    25: (0.0, 0.0, -1.0), 24: (0.0, 0.0, 1.0), 0: (1.0, 0.0, 0.0), 2: (0.0, -1.0, 0.0), 4: (-1.0, 0.0, 0.0),
+    6: (0.0, 1.0, 0.0),
+}  # fmt: skip
+"""MAV_SENSOR_ORIENTATION by where the beam goes, body axes forward, left, up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Actuators:
+    """HIL_ACTUATOR_CONTROLS."""
+
+    time_us: int
+    controls: Array
+    """(16,)."""
+    armed: bool
+    lockstep: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A request for a message at an interval."""
+
+    message: int
+    interval_us: float
+    """0: as often as usual; negative: never."""
+
+
+def dialect() -> Any:
+    """pymavlink's common messages, version 2."""
+    try:
+        return importlib.import_module("pymavlink.dialects.v20.common")
+    except ImportError:
+        raise SetupError("PX4 needs pymavlink; pip install 'skyloop[mavlink]'") from None
+
+
+def _limited(value: float, bits: int) -> int:
+    """A signed integer that saturates; 0 for NaN."""
+    most = (1 << (bits - 1)) - 1
+    return 0 if math.isnan(value) else round(min(max(value, -most), most))
+
+
+def _unsigned(value: float, bits: int) -> int:
+    most = (1 << bits) - 1
+    return most if math.isnan(value) else round(min(max(value, 0.0), most))
+
+
+class Wire:
+    """One stream of MAVLink bytes each way."""
+
+    def __init__(self) -> None:
+        self._dialect = dialect()
+        self._mav = self._dialect.MAVLink(None, *SIMULATOR_ID)
+        self._mav.robust_parsing = True
+        self.bad = 0
+        """Bytes or messages nobody can read."""
+
+    def read(self, data: bytes) -> list[Actuators | Wanted]:
+        """What of it matters here; rubbish is counted and skipped."""
+        found: list[Actuators | Wanted] = []
+        for message in self._messages(data):
+            kind = message.get_type()
+            if kind == "HIL_ACTUATOR_CONTROLS":
+                controls = np.array(message.controls, dtype=np.float64)
+                armed, lockstep = bool(message.mode & ARMED), bool(message.flags & LOCKSTEP)
+                found.append(Actuators(int(message.time_usec), controls, armed, lockstep))
+            elif kind == "COMMAND_LONG" and message.command == SET_MESSAGE_INTERVAL:
+                if math.isfinite(message.param1) and math.isfinite(message.param2):
+                    found.append(Wanted(round(message.param1), message.param2))
+            elif kind == "BAD_DATA":
+                self.bad += 1
+        return found
+
+    def _messages(self, data: bytes) -> list[Any]:
+        try:
+            return self._mav.parse_buffer(data) or []
+        except Exception:  # the parser raises several kinds over broken bytes; none may end a flight
+            self.bad += 1
+            self._mav = self._dialect.MAVLink(None, *SIMULATOR_ID)
+            self._mav.robust_parsing = True
+            return []
+
+    def _packed(self, message: Any) -> bytes:
+        data = bytes(message.pack(self._mav))
+        self._mav.seq = (self._mav.seq + 1) % 256
+        return data
+
+    def heartbeat(self) -> bytes:
+        return self._packed(self._dialect.MAVLink_heartbeat_message(0, 8, 0, 0, 4, 3))
+
+    def sensor(
+        self,
+        t_us: int,
+        number: int = 0,
+        imu: tuple[ImuSample, Mount] | None = None,
+        magnetometer: tuple[MagnetometerSample, Mount] | None = None,
+        barometer: BarometerSample | None = None,
+        *,
+        reset: bool = False,
+    ) -> bytes:
+        """HIL_SENSOR with the groups that are given; number 0 drives PX4's clock."""
+        gyro = accel = field = np.zeros(3)
+        pressure = altitude = temperature = 0.0
+        fields = RESET if reset else 0
+        if imu is not None:
+            sample, mount = imu
+            gyro = frd_from_flu(rotate(mount.quat_wxyz, sample.angular_velocity))
+            accel = frd_from_flu(rotate(mount.quat_wxyz, sample.specific_force))
+            fields |= ACCEL_GYRO
+        if magnetometer is not None:
+            reading, mount = magnetometer
+            field = 1e4 * frd_from_flu(rotate(mount.quat_wxyz, reading.field_tesla))
+            fields |= MAG
+        if barometer is not None:
+            pressure, altitude = barometer.pressure / 100.0, barometer.altitude
+            temperature = barometer.temperature - ZERO_CELSIUS
+            fields |= BARO
+        message = self._dialect.MAVLink_hil_sensor_message(
+            t_us, *accel.tolist(), *gyro.tolist(), *field.tolist(), pressure, 0.0, altitude, temperature, fields, number
+        )
+        return self._packed(message)
+
+    def gps(self, t_us: int, fix: GnssFix, number: int = 0) -> bytes:
+        """HIL_GPS. Our altitude above the ellipsoid stands for the one above the sea: there is no geoid."""
+        east, north, up = fix.velocity_enu.tolist()
+        speed = math.hypot(east, north)
+        course = NO_COURSE if speed < 0.1 else round(math.degrees(math.atan2(east, north)) % 360.0 * 100.0) % 36000
+        message = self._dialect.MAVLink_hil_gps_message(
+            t_us, fix.fix_type, _limited(fix.latitude_deg * 1e7, 32), _limited(fix.longitude_deg * 1e7, 32),
+            _limited(fix.altitude * 1e3, 32),
+            _unsigned(fix.horizontal_sd * 1e2, 16), _unsigned(fix.vertical_sd * 1e2, 16),
+            _unsigned(speed * 1e2, 16), _limited(north * 1e2, 16), _limited(east * 1e2, 16), _limited(-up * 1e2, 16),
+            course, _unsigned(fix.satellites, 8), number, 0,
+        )  # fmt: skip
+        return self._packed(message)
+
+    def state(self, t_us: int, truth: VehicleState, frame: LocalFrame) -> bytes:
+        """HIL_STATE_QUATERNION: the truth; acceleration in body axes, 0 at rest."""
+        place = frame.geodetic_array_from_enu(truth.position).tolist()
+        velocity = (100.0 * ned_from_enu(truth.velocity_world)).tolist()
+        body = frd_from_flu(rotate_inverse(truth.quat_wxyz, truth.acceleration_world)) / STANDARD_GRAVITY * 1e3
+        air = float(np.linalg.norm(truth.velocity_world - truth.wind_world)) * 100.0
+        message = self._dialect.MAVLink_hil_state_quaternion_message(
+            t_us, ned_quat(truth.quat_wxyz),
+            *frd_from_flu(truth.angular_velocity_body).tolist(),
+            _limited(place[0] * 1e7, 32), _limited(place[1] * 1e7, 32), _limited(place[2] * 1e3, 32),
+            *(_limited(v, 16) for v in velocity), _unsigned(air, 16), _unsigned(air, 16),
+            *(_limited(a, 16) for a in body.tolist()),
+        )  # fmt: skip
+        return self._packed(message)
+
+    def distance(self, t_us: int, sample: RangeSample, mount: Mount, number: int = 0) -> bytes:
+        """DISTANCE_SENSOR, in whole cm; nothing in range is a centimetre beyond it, marked invalid."""
+        beam = rotate(mount.quat_wxyz, np.array([1.0, 0.0, 0.0]))
+        orientation = max(ORIENTATIONS, key=lambda way: float(beam @ np.array(ORIENTATIONS[way])))
+        seen = not math.isnan(sample.distance)
+        farthest = _unsigned(sample.max_range * 1e2, 16)
+        distance = _unsigned(sample.distance * 1e2, 16) if seen else min(farthest + 1, 65535)
+        message = self._dialect.MAVLink_distance_sensor_message(
+            t_us // 1000, _unsigned(sample.min_range * 1e2, 16), farthest, distance, 0, number, orientation, 255,
+            signal_quality=100 if seen else 1,
+        )  # fmt: skip
+        return self._packed(message)
+
+    def flow(self, t_us: int, sample: OpticalFlowSample, number: int = 0) -> bytes:
+        """HIL_OPTICAL_FLOW; our record has its axes already."""
+        message = self._dialect.MAVLink_hil_optical_flow_message(
+            t_us, number, sample.integration_time_us, sample.integrated_x, sample.integrated_y,
+            *sample.integrated_gyro.tolist(), 0, sample.quality, 0, sample.distance,
+        )  # fmt: skip
+        return self._packed(message)
+
+    def odometry(self, t_us: int, estimate: Estimate) -> bytes:
+        """ODOMETRY: pose in NED, velocity and rates in FRD, with their covariances."""
+        quat = estimate.quat_wxyz
+        turned = np.diag([1.0, -1.0, -1.0]) @ matrix_from_quat(quat).T  # frd_from_enu
+        attitude = turned @ np.diag(estimate.attitude_sd**2) @ turned.T
+        speed = turned @ np.diag(estimate.velocity_sd**2) @ turned.T
+        east, north, up = (estimate.position_sd**2).tolist()
+        message = self._dialect.MAVLink_odometry_message(
+            t_us, LOCAL_NED, BODY_FRD, *ned_from_enu(estimate.position).tolist(),
+            ned_quat(quat),
+            *frd_from_flu(rotate_inverse(quat, estimate.velocity_world)).tolist(),
+            *frd_from_flu(estimate.angular_velocity_body).tolist(),
+            _triangle(np.diag([north, east, up]), attitude), _triangle(speed, np.full((3, 3), np.nan)),
+            0, VISUAL_INERTIAL, 100,
+        )  # fmt: skip
+        return self._packed(message)
+
+
+def _triangle(first: Array, second: Array) -> list[float]:
+    """(21,) upper right triangle of a 6 by 6 covariance whose blocks do not correlate."""
+    whole = np.zeros((6, 6))
+    whole[:3, :3], whole[3:, 3:] = first, second
+    return [float(value) for value in whole[np.triu_indices(6)]]

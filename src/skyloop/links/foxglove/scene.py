@@ -1,0 +1,94 @@
+"""What Foxglove's 3D panel shows beside sensors: each vehicle with its track, and a box around every standing thing."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from skyloop.frames import quat_from_matrix
+from skyloop.links.foxglove.messages import pose, stamp
+from skyloop.messages import Array, VehicleState
+from skyloop.recording.formats.ros2_messages import WORLD, body_frame
+from skyloop.streams import StreamInfo
+
+from foxglove import messages as fox  # isort: skip: the line above says what is missing without it
+
+if TYPE_CHECKING:
+    from skyloop.stage import Stage
+
+TRACK_STEP = 0.2
+"""m between two points of a track."""
+TRACK_POINTS = 2000
+BODY_SIZE = (0.4, 0.4, 0.1)
+"""m: a mark to find the vehicle by, whatever its airframe."""
+UNBOXED = {"ground", "grass", "path", "road", "pavement", "water", "floor", "ceiling", "roof"}
+"""Classes of surfaces below and above; a box around one would hide the rest."""
+COLOURS = ((0.12, 0.47, 0.71), (0.88, 0.56, 0.11), (0.16, 0.62, 0.36), (0.82, 0.29, 0.36))
+"""Of the vehicles in turn."""
+THING = fox.Color(r=0.6, g=0.6, b=0.6, a=0.35)
+
+
+class Tracks:
+    """Where every vehicle has been; kept from the start, so that whoever connects late sees it."""
+
+    def __init__(self) -> None:
+        self._points: dict[str, deque[Array]] = {}
+        self._infos: dict[str, StreamInfo] = {}
+
+    def add(self, info: StreamInfo, state: VehicleState) -> None:
+        self._infos[info.vehicle] = info
+        points = self._points.setdefault(info.vehicle, deque(maxlen=TRACK_POINTS))
+        if not points or np.linalg.norm(state.position - points[-1]) >= TRACK_STEP:
+            points.append(state.position.copy())
+
+    def update(self, t_ns: int) -> Any:
+        """A SceneUpdate."""
+        entities = []
+        for number, (vehicle, points) in enumerate(self._points.items()):
+            r, g, b = COLOURS[number % len(COLOURS)]
+            colour = fox.Color(r=r, g=g, b=b, a=1.0)
+            line = fox.LinePrimitive(
+                pose=AT_ORIGIN, thickness=2.0, scale_invariant=True, color=colour,
+                points=[fox.Point3(x=x, y=y, z=z) for x, y, z in (point.tolist() for point in points)],
+            )  # fmt: skip
+            x, y, z = BODY_SIZE
+            mark = fox.CubePrimitive(pose=AT_ORIGIN, size=fox.Vector3(x=x, y=y, z=z), color=colour)
+            body = body_frame(self._infos[vehicle])
+            at = stamp(t_ns)
+            entities += [
+                fox.SceneEntity(timestamp=at, frame_id=WORLD, id=f"{vehicle} track", lines=[line]),
+                fox.SceneEntity(timestamp=at, frame_id=body, id=vehicle, frame_locked=True, cubes=[mark]),
+            ]
+        return fox.SceneUpdate(entities=entities)
+
+
+AT_ORIGIN = pose(np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0]))
+
+
+def boxes(stage: Stage, t_ns: int) -> Any:
+    """A SceneUpdate: a box around each part of each thing that stands; people, cars and vehicles move."""
+    model = stage.model
+    shapes: dict[int, tuple[Array, Array]] = {}
+    cubes = []
+    for number, thing in enumerate(model.things):
+        if stage.class_of(number) in UNBOXED:
+            continue
+        for row in thing.rows:
+            if row < model.n_standing:
+                shape = int(model.row_shape[row])
+                if shape not in shapes:
+                    points = model.shapes[shape].lods[0].positions
+                    shapes[shape] = points.min(axis=0), points.max(axis=0)
+                cubes.append(_cube(model.standing_poses[row], *shapes[shape]))
+    entity = fox.SceneEntity(timestamp=stamp(t_ns), frame_id=WORLD, id="world", cubes=cubes)
+    return fox.SceneUpdate(entities=[entity])
+
+
+def _cube(matrix: Array, low: Array, high: Array) -> Any:
+    scale = np.linalg.norm(matrix[:, :3], axis=0)
+    middle = matrix[:, :3] @ (0.5 * (low + high)) + matrix[:, 3]
+    x, y, z = ((high - low) * scale).tolist()
+    turned = pose(middle, quat_from_matrix(matrix[:, :3] / scale))
+    return fox.CubePrimitive(pose=turned, size=fox.Vector3(x=x, y=y, z=z), color=THING)

@@ -1,0 +1,211 @@
+"""A running simulation for the Foxglove app: a WebSocket server that watches the bus and changes nothing.
+
+Nobody who looks can hold up the simulation: for whom reads too slowly the SDK drops the oldest messages. Messages that
+nobody has subscribed to are not even made.
+"""
+
+from __future__ import annotations
+
+import logging
+import socket
+import threading
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from skyloop.clock import FreeRunning, RealTime
+from skyloop.errors import LinkError
+from skyloop.links.foxglove.messages import View, is_moving, mounts, moved, views_of
+from skyloop.links.foxglove.plots import schema_of
+from skyloop.links.foxglove.scene import Tracks, boxes
+from skyloop.messages import Message, VehicleState
+from skyloop.streams import NS_PER_S
+
+if TYPE_CHECKING:
+    from skyloop.simulation import Simulation
+
+import foxglove
+from foxglove import channels
+from foxglove.websocket import Capability, ChannelView, Client, ServerListener
+
+# what strangers say to the port is no line of ours on the terminal; whoever sets up logging still gets it
+logging.getLogger("foxglove").addHandler(logging.NullHandler())
+
+PORT = 8765
+"""The one Foxglove proposes."""
+BACKLOG = 256
+"""Messages that wait for one client at most."""
+CLOCK_NS = 20_000_000
+"""Simulated time between two words about what time it is. The SDK does not drop these: it parts from a client for whom
+`BACKLOG` of them wait."""
+GOODBYE_S = 1.0
+"""Wall s to take leave of clients."""
+REPEAT_NS = NS_PER_S // 2
+"""Simulated time after which is said again what does not change: whoever came meanwhile has not heard it."""
+
+
+def _kept_free(host: str, port: int) -> socket.socket:
+    """A socket that is bound and does not listen: the system lets the server, and nobody else's, listen beside it."""
+    if not 0 <= port < 1 << 16:
+        raise _refused(host, port, "no port has that number")
+    try:
+        address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        made = socket.socket(address[0], socket.SOCK_STREAM)
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            made.bind(address[4])
+        except OSError:
+            made.close()
+            raise
+    except OSError as error:
+        raise _refused(host, port, str(error.strerror)) from None
+    return made
+
+
+def _refused(host: str, port: int, why: str) -> LinkError:
+    return LinkError(f"Foxglove: cannot listen on {host}:{port}: {why}; give --foxglove another port")
+
+
+class Newcomers(ServerListener):  # type: ignore[misc, unused-ignore]
+    """Called by the SDK in threads of its own."""
+
+    def __init__(self) -> None:
+        self.topics: set[str] = set()
+        """Subscribed to since they were last answered."""
+
+    def on_subscribe(self, client: Client, channel: ChannelView) -> None:
+        self.topics.add(channel.topic)
+
+
+class FoxgloveStream:
+    """Made before the world is built, so that a port in use is told at once; `attach` it, `close` it."""
+
+    def __init__(self, host: str = "127.0.0.1", port: int = PORT, *, paced: bool = True) -> None:
+        """paced: a simulation that nothing else paces goes in real time, for people to look at."""
+        self._place = _kept_free(host, port)
+        self.host, self.port = host, int(self._place.getsockname()[1])
+        self._paced = paced
+        self._context = foxglove.Context()
+        self._newcomers = Newcomers()
+        self._server: Any = None
+        self._channels: dict[str, Any] = {}
+        """By topic; None for those given up."""
+        self._views: dict[str, list[tuple[str, View]]] = {}
+        """By stream: topics, and what is shown on them."""
+        self._tracks = Tracks()
+        self._tick = self._repeat = -1
+        self._closed = False
+        self._simulation: Simulation | None = None
+
+    @property
+    def url(self) -> str:
+        return f"ws://{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}"
+
+    def attach(self, simulation: Simulation) -> None:
+        """Watch all streams, also those of vehicles that join later, and let clients in."""
+        self._simulation = simulation
+        for topic, kind in (
+            ("/tf", "FrameTransforms"),
+            ("/tf_static", "FrameTransforms"),
+            ("/tracks", "SceneUpdate"),
+            ("/world", "SceneUpdate"),
+        ):
+            self._open(topic, kind)
+        self._watch_new()
+        # last of all: the SDK may refuse a client that subscribes the moment it is told of a new topic
+        try:
+            self._server = foxglove.start_server(
+                name="skyloop", host=self.host, port=self.port, capabilities=[Capability.Time], context=self._context,
+                message_backlog_size=BACKLOG, server_listener=self._newcomers,
+            )  # fmt: skip
+        except RuntimeError as error:
+            raise _refused(self.host, self.port, str(error)) from None
+        self._place.close()
+        clock = simulation.clock
+        if self._paced and isinstance(clock.pacing, FreeRunning) and not clock.gates:
+            clock.pacing = RealTime()
+
+    def close(self) -> None:
+        """May be called twice."""
+        if self._closed:
+            return
+        self._closed = True
+        for channel in filter(None, self._channels.values()):
+            channel.close()
+        self._channels.clear()
+        self._place.close()
+        if self._server is None:
+            return
+        # the SDK says goodbye to each client, and would wait for ever for one that does not read
+        leaving = threading.Thread(target=self._server.stop, name="skyloop Foxglove leaves", daemon=True)
+        leaving.start()
+        leaving.join(timeout=GOODBYE_S)
+
+    def _watch_new(self) -> None:
+        assert self._simulation is not None
+        bus = self._simulation.bus
+        for name, info in bus.infos.items():
+            if name not in self._views:
+                self._views[name] = [(f"/{name}{view.suffix}", view) for view in views_of(info)]
+                for topic, view in self._views[name]:
+                    if view.has is None:
+                        self._open(topic, view.kind, info.message)
+                bus.on(name, self._on_message)
+
+    def _open(self, topic: str, kind: str, record: str = "") -> None:
+        if kind == "JSON":
+            self._channels[topic] = foxglove.Channel(topic, schema=schema_of(record), context=self._context)
+        else:
+            self._channels[topic] = getattr(channels, f"{kind}Channel")(topic, context=self._context)
+
+    def _on_message(self, message: Message) -> None:
+        assert self._simulation is not None
+        bus = self._simulation.bus
+        if self._closed:
+            return
+        if len(bus.infos) != len(self._views):
+            self._watch_new()
+        info, now_ns = bus.infos[message.stream], message.arrival_ns
+        self._tell_time(now_ns)
+        for topic, view in self._views[message.stream]:
+            if topic not in self._channels and view.has is not None and view.has(message.data):
+                self._open(topic, view.kind)
+            self._log(topic, now_ns, partial(view.make, info, message.data))
+        if is_moving(info):
+            self._log("/tf", now_ns, lambda: moved(info, message.data))
+        if isinstance(message.data, VehicleState):
+            self._tracks.add(info, message.data)
+
+    def _tell_time(self, now_ns: int) -> None:
+        if now_ns // CLOCK_NS == self._tick:
+            return
+        self._tick = now_ns // CLOCK_NS
+        self._server.broadcast_time(now_ns)
+        assert self._simulation is not None
+        stage, infos = self._simulation.stage, self._simulation.bus.infos
+        again = now_ns // REPEAT_NS != self._repeat
+        self._repeat = now_ns // REPEAT_NS
+        for topic, repeated, make in (
+            ("/tf_static", True, lambda: mounts(infos.values(), now_ns)),
+            ("/tracks", True, lambda: self._tracks.update(now_ns)),
+            ("/world", False, lambda: boxes(stage, now_ns)),
+        ):
+            if (again and repeated) or topic in self._newcomers.topics:
+                self._newcomers.topics.discard(topic)
+                self._log(topic, now_ns, make)
+
+    def _log(self, topic: str, now_ns: int, make: Callable[[], Any]) -> None:
+        """What `make` gives, if somebody looks."""
+        channel = self._channels.get(topic)
+        if channel is None or not channel.has_sinks():
+            return
+        try:
+            made = make()
+            if made is not None:
+                channel.log(made, log_time=now_ns)
+        except Exception as error:
+            # a record of a sensor of the user's own may be unlike ours of that name; no reason to end a flight
+            told = f"{topic} cannot be shown: {type(error).__name__}: {error}"
+            self._server.publish_status(told, foxglove.StatusLevel.Error, topic)
+            channel.close()
+            self._channels[topic] = None

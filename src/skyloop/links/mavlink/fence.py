@@ -1,0 +1,79 @@
+"""Where a vehicle may be: a cylinder about home from the parameters, circles and polygons from an uploaded fence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from skyloop.errors import SetpointError
+from skyloop.links.mavlink.craft import Craft
+from skyloop.links.mavlink.dialect import mavlink
+from skyloop.links.mavlink.missions import Item
+from skyloop.links.mavlink.wire import E7
+from skyloop.messages import Array
+
+POLYGONS = {
+    mavlink.MAV_CMD_NAV_FENCE_POLYGON_VERTEX_INCLUSION: True,
+    mavlink.MAV_CMD_NAV_FENCE_POLYGON_VERTEX_EXCLUSION: False,
+}
+
+
+class Fence:
+    """Tells where a position breaks it."""
+
+    def __init__(self, craft: Craft) -> None:
+        self._craft = craft
+        self._circles: list[tuple[Array, float, bool]] = []
+        """Centre, radius, whether to stay inside."""
+        self._polygons: list[tuple[Array, bool]] = []
+        """(n, 2) corners, whether to stay inside."""
+
+    def load(self, items: list[Item]) -> None:
+        """Items were checked one by one; a polygon that lacks corners is refused here."""
+        self._circles, self._polygons = [], []
+        waiting = list(items)
+        while waiting:
+            first = waiting[0]
+            if first.command in POLYGONS:
+                count = int(first.params[0])
+                corners = [item for item in waiting[:count] if item.command == first.command]
+                if count < 3 or len(corners) < count:
+                    raise SetpointError(f"a fence polygon of {count} corners has {len(corners)}; give 3 or more")
+                del waiting[:count]
+                self._polygons.append((np.array([self._place(item) for item in corners]), POLYGONS[first.command]))
+            else:
+                inside = first.command == mavlink.MAV_CMD_NAV_FENCE_CIRCLE_INCLUSION
+                self._circles.append((self._place(first), first.params[0], inside))
+                del waiting[:1]
+
+    def _place(self, item: Item) -> Array:
+        craft = self._craft
+        return craft.geography.enu_from_global(item.x / E7, item.y / E7, craft.home_altitude)[:2]
+
+    def breaches(self, position: Array) -> Iterator[str]:
+        """What a world position breaks."""
+        settings, home = self._craft.settings, self._craft.home
+        if home is not None:
+            away = float(np.hypot(*(position - home)[:2]))
+            if 0.0 < settings.fence_distance < away:
+                yield f"{away:.0f} m from home, {settings.fence_distance:g} m allowed"
+            height = float(position[2] - home[2])
+            if 0.0 < settings.fence_height < height:
+                yield f"{height:.0f} m above home, {settings.fence_height:g} m allowed"
+        for centre, radius, inside in self._circles:
+            if (float(np.hypot(*(position[:2] - centre))) <= radius) != inside:
+                yield f"{'outside' if inside else 'inside'} a circle of {radius:g} m"
+        for corners, inside in self._polygons:
+            if contains(corners, position) != inside:
+                yield f"{'outside' if inside else 'inside'} a polygon of {len(corners)} corners"
+
+
+def contains(corners: Array, point: Array) -> bool:
+    """Even and odd crossings of a ray to the east."""
+    x, y = point[0], point[1]
+    odd = False
+    for (x1, y1), (x2, y2) in zip(corners, np.roll(corners, -1, axis=0), strict=True):
+        if (y1 > y) != (y2 > y) and x < x1 + (y - y1) * (x2 - x1) / (y2 - y1):
+            odd = not odd
+    return odd

@@ -1,0 +1,242 @@
+"""A mission being flown: items one after another, each as goals and requests to the autopilot."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from skyloop.errors import SetpointError
+from skyloop.links.mavlink.craft import Craft
+from skyloop.links.mavlink.dialect import mavlink
+from skyloop.links.mavlink.missions import PASSED_OVER, Item
+from skyloop.links.mavlink.wire import E7, FRAMES_ABOVE_HOME, yaw_from_heading
+from skyloop.messages import Array, GoHome, Hover, Land, TakeOff
+from skyloop.streams import NS_PER_S
+
+MOST_AT_ONCE = 50
+"""Items without a flight of their own in one go: jumps may go round in circles."""
+TURN_BEYOND = 1.0
+"""m from a waypoint, horizontally, from which on it is looked at while flying there."""
+ALIGNED = math.radians(15.0)
+AHEAD_S, LEAST_AHEAD = 2.0, 2.0
+"""It makes for a point of the leg so many s of flight, and m at least, ahead of where it is."""
+LEG_NS = 100_000_000
+"""Between two such points."""
+
+
+class MissionFlight:
+    """Where a mission stands. `reached` is called with the number of every item that is done."""
+
+    def __init__(self, craft: Craft, reached: Callable[[int], None]) -> None:
+        self.items: list[Item] = []
+        self.current = 0
+        self.complete = False
+        self.went_home = False
+        """The last item sent it home."""
+        self._craft = craft
+        self._reached = reached
+        self._begun = False
+        self._heading: float | None = None
+        self._phase = ""
+        self._since_ns = -1
+        self._speed: float | None = None
+        self._target: Array | None = None
+        self._corner: Array | None = None
+        """Where the present leg begins, if that was an item of the mission."""
+        self._led_ns = -1
+        """When it was last told a point of the leg; negative: the leg's end."""
+        self._jumps: dict[int, int] = {}
+
+    def load(self, items: list[Item]) -> None:
+        self.items = items
+        self.jump_to(0)
+
+    def jump_to(self, number: int) -> None:
+        """Go on with this item; from the first one on everything is forgotten."""
+        self.current, self.complete, self.went_home = number, False, False
+        self.interrupt()
+        if number == 0:
+            self._jumps.clear()
+            self._speed = None
+
+    def interrupt(self) -> None:
+        """Whatever is flown next, the present item begins anew after it, from wherever that is."""
+        self._begun, self._corner = False, None
+
+    def touch_down(self) -> None:
+        """It stands on the ground, disarmed: a landing that was an item of the mission is done."""
+        if self._begun and self._phase == "land":
+            self._next()
+
+    def tick(self) -> None:
+        """Begin or go on with the present item, and those after it that take no time."""
+        for _ in range(MOST_AT_ONCE):
+            if self.complete or not self.items:
+                return
+            if not self._begun:
+                self._begin(self.items[self.current])
+            if not self._done(self.items[self.current]):
+                return
+            self._next()
+
+    def _next(self) -> None:
+        item, number = self.items[self.current], self.current
+        self._reached(number)
+        self._begun = False
+        self._corner = self._corner if self._target is None else self._target
+        if item.command == mavlink.MAV_CMD_DO_JUMP:
+            done = self._jumps.get(number, 0)
+            if item.params[1] < 0 or done < item.params[1]:
+                self._jumps[number] = done + 1
+                self.current = int(item.params[0])
+                return
+        if number + 1 < len(self.items):
+            self.current = number + 1
+        else:
+            self.complete = True
+
+    # ---- one item
+
+    def _begin(self, item: Item) -> None:
+        craft = self._craft
+        self._begun, self._since_ns, self._led_ns, self._target, self._phase = True, -1, -1, None, ""
+        command = item.command
+        if command == mavlink.MAV_CMD_DO_CHANGE_SPEED:
+            self._speed = item.params[1]
+        elif command in PASSED_OVER:
+            craft.say("mission", f"item {self.current}: there is no payload for command {command}, passed over")
+        elif command == mavlink.MAV_CMD_DO_JUMP:
+            pass
+        elif not craft.flies and command != mavlink.MAV_CMD_NAV_DELAY:
+            self._lift_off(item)
+        else:
+            self._head_for(item)
+
+    def _lift_off(self, item: Item) -> None:
+        """Before anything else; PX4 too takes off by itself when a mission does not say so."""
+        craft = self._craft
+        if item.command in (mavlink.MAV_CMD_NAV_LAND, mavlink.MAV_CMD_NAV_RETURN_TO_LAUNCH):
+            self._phase = "there"
+            return
+        height = craft.settings.takeoff_altitude
+        if item.command == mavlink.MAV_CMD_NAV_TAKEOFF:
+            height = float(self._place(item)[2] - craft.state.position[2])
+        craft.send(TakeOff(max(height, 0.5)))
+        self._phase = "climb"
+
+    def _head_for(self, item: Item) -> None:
+        craft = self._craft
+        self._phase = "go"
+        if item.command == mavlink.MAV_CMD_NAV_RETURN_TO_LAUNCH:
+            craft.cruise()
+            craft.send(GoHome())
+            self.went_home = True
+        elif item.command == mavlink.MAV_CMD_NAV_DELAY:
+            if craft.flies and craft.status.mode != "hover" and craft.status.mode != "goal":
+                craft.send(Hover())
+        else:
+            self._target = self._place(item)
+            if item.command == mavlink.MAV_CMD_NAV_LAND:
+                # over the place first, no lower than now
+                self._target[2] = max(float(craft.state.position[2]), float(self._target[2]))
+            self._corner = np.array(craft.state.position) if self._corner is None else self._corner
+            self._heading = self._yaw(item)
+            self._lead()
+
+    def _lead(self) -> None:
+        """Along the leg, not from wherever it is straight to the end: wind and corners do not carry it away."""
+        craft = self._craft
+        assert self._target is not None and self._corner is not None
+        leg = self._target - self._corner
+        length = float(np.linalg.norm(leg))
+        along = leg / length if length > 0.0 else leg
+        done = max(0.0, float((craft.state.position - self._corner) @ along))
+        ahead = max(LEAST_AHEAD, AHEAD_S * (craft.cruise_speed if self._speed is None else self._speed))
+        # the end of the leg is named once: a goal that is reached is an event
+        self._led_ns = craft.now_ns if done + ahead < length else -1
+        goal = self._target if self._led_ns < 0 else self._corner + (done + ahead) * along
+        craft.go(goal, self._heading, self._speed)
+
+    def _done(self, item: Item) -> bool:
+        craft, command = self._craft, item.command
+        if command in PASSED_OVER or command in (mavlink.MAV_CMD_DO_CHANGE_SPEED, mavlink.MAV_CMD_DO_JUMP):
+            return True
+        if self._phase == "there":
+            return True
+        if self._phase == "climb":
+            if craft.status.mode == "takeoff":
+                return False
+            if command == mavlink.MAV_CMD_NAV_TAKEOFF:
+                return True
+            self._head_for(item)
+        if self._phase == "go" and 0 <= self._led_ns <= craft.now_ns - LEG_NS:
+            self._lead()
+        if command == mavlink.MAV_CMD_NAV_RETURN_TO_LAUNCH:
+            return True  # the mode is RTL from here on
+        if command == mavlink.MAV_CMD_NAV_LAND:
+            return self._landed()
+        if command == mavlink.MAV_CMD_NAV_LOITER_UNLIM:
+            return False
+        if command != mavlink.MAV_CMD_NAV_DELAY and not self._is_there(item):
+            self._since_ns = -1
+            return False
+        if self._since_ns < 0:
+            self._since_ns = craft.now_ns
+        wait = item.params[0] if command != mavlink.MAV_CMD_NAV_TAKEOFF else 0.0
+        return (craft.now_ns - self._since_ns) / NS_PER_S >= (wait if math.isfinite(wait) else 0.0)
+
+    def _landed(self) -> bool:
+        craft = self._craft
+        assert self._target is not None
+        if self._phase == "go":
+            away = craft.state.position - self._target
+            if float(np.linalg.norm(away)) < 0.5 and float(np.linalg.norm(craft.state.velocity_world)) < 0.5:
+                craft.send(Land())
+                self._phase = "land"
+        return not craft.flies
+
+    def _is_there(self, item: Item) -> bool:
+        craft = self._craft
+        if self._target is None:
+            return True
+        away = craft.state.position - self._target
+        wanted = item.params[1] if item.command == mavlink.MAV_CMD_NAV_WAYPOINT else 0.0
+        radius = wanted if math.isfinite(wanted) and wanted > 0.0 else craft.settings.acceptance_radius
+        if float(np.hypot(away[0], away[1])) > radius or abs(away[2]) > craft.settings.acceptance_height:
+            return False
+        if not math.isfinite(item.params[3]) or item.command != mavlink.MAV_CMD_NAV_WAYPOINT:
+            return True
+        turn = craft.yaw - yaw_from_heading(math.radians(item.params[3]))
+        return abs((turn + math.pi) % (2 * math.pi) - math.pi) < ALIGNED
+
+    def _place(self, item: Item) -> Array:
+        """World position of an item."""
+        craft = self._craft
+        above = craft.home_altitude if item.frame in FRAMES_ABOVE_HOME else 0.0
+        if item.has_place:
+            return craft.geography.enu_from_global(item.x / E7, item.y / E7, item.z + above)
+        here = np.array(craft.state.position)
+        here[2] += item.z + above - craft.geography.global_int(here)[2]
+        return here
+
+    def _yaw(self, item: Item) -> float | None:
+        """The item's own, or towards it."""
+        assert self._target is not None
+        if math.isfinite(item.params[3]):
+            return yaw_from_heading(math.radians(item.params[3]))
+        ahead = self._target - self._craft.state.position
+        if float(np.hypot(ahead[0], ahead[1])) < TURN_BEYOND:
+            return self._craft.yaw
+        return math.atan2(ahead[1], ahead[0])
+
+
+def checked_tick(flight: MissionFlight, craft: Craft) -> bool:
+    """One tick; False, and a status text, when an item cannot be flown."""
+    try:
+        flight.tick()
+    except SetpointError as error:
+        craft.say("refused", f"mission item {flight.current}: {error}")
+        return False
+    return True

@@ -1,0 +1,191 @@
+"""The MAVLink link behind the switchboard: sockets, vehicles, and a tick of simulated time for them."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from skyloop.frames import GeoPoint
+from skyloop.links.mavlink.craft import Craft
+from skyloop.links.mavlink.dialect import mavlink
+from skyloop.links.mavlink.door import Address, Channel, MavlinkDoor
+from skyloop.links.mavlink.vehicle import MavlinkVehicle
+from skyloop.links.mavlink.wire import Geography
+from skyloop.messages import Message
+from skyloop.streams import NS_PER_S
+
+if TYPE_CHECKING:
+    from queue import SimpleQueue
+
+    from skyloop.links.switchboard import Switchboard
+    from skyloop.simulation import Simulation
+
+TICK_NS = 10_000_000
+BEAT_S = 1.5
+"""Wall s without a heartbeat after which one is sent, however slowly simulated time passes."""
+GROUND_STATION, COMPANION = 14550, 14540
+"""UDP ports that clients listen on."""
+OWN_GROUND_STATION, OWN_COMPANION, OWN_TCP = 18570, 14580, 5760
+"""Ports of ours, as PX4's simulator has them; TCP as ArduPilot's."""
+TCP_STEP = 10
+"""From one vehicle's TCP port to the next."""
+
+
+@dataclass(frozen=True, slots=True)
+class MavlinkOptions:
+    host: str = "127.0.0.1"
+    """Address our ports are on; 0.0.0.0 lets other machines in."""
+    remote: str = "127.0.0.1"
+    """Where ground stations and companions are told of the vehicle."""
+    port_offset: int | None = 0
+    """Added to every port; None: ports that happen to be free, and nobody is told."""
+    until_landed: bool = False
+    """The flight is over when every vehicle that took off stands disarmed again."""
+
+
+class MavlinkLink:
+    """All vehicles of a simulation, as MAVLink systems 1, 2, 3..."""
+
+    def __init__(
+        self, inbox: SimpleQueue[tuple[Any, ...]], vehicles: int, home: GeoPoint, options: MavlinkOptions | None = None
+    ) -> None:
+        self.options = options or MavlinkOptions()
+        self.door = MavlinkDoor(inbox, self.options.host)
+        self.door.taker = self.receive
+        self.vehicles: list[MavlinkVehicle] = []
+        self.ports: list[dict[str, int]] = []
+        """Of ours, by vehicle: ground_station, companion (UDP), tcp."""
+        self.told: list[tuple[str, str]] = []
+        """Where a vehicle is announced, by vehicle: ground station, companion."""
+        self._home = home
+        self._channels: list[list[Channel]] = []
+        self._flown: set[int] = set()
+        self._ticked_ns = -1
+        self._due_ns = -1
+        self._stopped = False
+        self._beat = time.monotonic()
+        for number in range(vehicles):
+            self._open(number)
+        self.door.start()
+
+    def _open(self, number: int) -> None:
+        options, offset = self.options, self.options.port_offset
+        own = [OWN_GROUND_STATION + number, OWN_COMPANION + number, OWN_TCP + TCP_STEP * number]
+        ports = [0, 0, 0] if offset is None else [port + offset for port in own]
+        remotes: list[Address | None] = [None, None]
+        if offset is not None:
+            remotes = [(options.remote, GROUND_STATION + offset), (options.remote, COMPANION + number + offset)]
+        ground, companion = ("nobody" if remote is None else f"{remote[0]}:{remote[1]}" for remote in remotes)
+        self.told.append((ground, companion))
+        channels = [self.door.udp(number, number + 1, ports[k], remotes[k]) for k in range(2)]
+        tcp = self.door.tcp(number, number + 1, ports[2])
+        self._channels.append(channels)
+        numbers = [channel.socket.getsockname()[1] for channel in channels]
+        self.ports.append({"ground_station": numbers[0], "companion": numbers[1], "tcp": tcp})
+
+    # ---- what the switchboard asks
+
+    def attach(self, simulation: Simulation, folder: Path | None, switchboard: Switchboard) -> None:
+        self._simulation = simulation
+        for number, name in enumerate(simulation.autopilots):
+            index = simulation.autopilots[name].index
+            geography = Geography(self._home, simulation.fleet.state(index, simulation.clock.now_ns).position)
+            vehicle = MavlinkVehicle(Craft(simulation, name, number + 1, geography))
+            vehicle.channels += self._channels[number]
+            self.vehicles.append(vehicle)
+            simulation.bus.on(f"{name}/events", self._on_event)
+        self._schedule(simulation.clock.now_ns)
+
+    @property
+    def over(self) -> bool:
+        if self._stopped:
+            return True
+        armed = {number for number, vehicle in enumerate(self.vehicles) if vehicle.craft.status.armed}
+        return self.options.until_landed and bool(self._flown) and not armed
+
+    @property
+    def leisurely(self) -> bool:
+        """MAVLink's clients live in real time."""
+        return True
+
+    def stop(self) -> None:
+        """End the flight at the next occasion; from any thread."""
+        self._stopped = True
+
+    def holds(self, t_ns: int) -> bool:
+        return False
+
+    def look_round(self) -> None:
+        """While time stands still or crawls, clients still want to know that the vehicle is there."""
+        if time.monotonic() - self._beat < BEAT_S:
+            return
+        self._beat = time.monotonic()
+        for vehicle in self.vehicles:
+            vehicle.send_now(mavlink.MAVLINK_MSG_ID_HEARTBEAT)
+
+    def stop_at(self, t_ns: int) -> int:
+        now = self._simulation.clock.now_ns
+        if not self._ticked_ns <= now <= self._due_ns:
+            # a snapshot was restored, which holds no tick of ours
+            for vehicle in self.vehicles:
+                vehicle.restart()
+            self._schedule(now)
+        return t_ns
+
+    def finish(self, why: str) -> None:
+        for vehicle in self.vehicles:
+            vehicle.say(6, why)
+        self.door.close()
+
+    def summary(self) -> dict[str, Any]:
+        return {
+            "ports": self.ports,
+            "refused_clients": self.door.refused,
+            "vehicles": [
+                {
+                    "vehicle": vehicle.craft.vehicle,
+                    "system_id": vehicle.craft.system_id,
+                    "messages_received": vehicle.received,
+                    "bad_bytes": sum(channel.inlet.bad for channel in vehicle.channels),
+                    "dropped": sum(channel.dropped for channel in vehicle.channels),
+                }
+                for vehicle in self.vehicles
+            ],
+        }
+
+    # ---- what goes on
+
+    def _schedule(self, t_ns: int) -> None:
+        self._due_ns = self._ticked_ns = t_ns
+        self._simulation.schedule.at(t_ns, self._tick)
+
+    def _tick(self) -> None:
+        now = self._simulation.clock.now_ns
+        if now // NS_PER_S != self._ticked_ns // NS_PER_S:
+            self._beat = time.monotonic()
+        self._ticked_ns, self._due_ns = now, now + TICK_NS
+        for number, vehicle in enumerate(self.vehicles):
+            vehicle.tick()
+            if vehicle.craft.flies:
+                self._flown.add(number)
+        self._simulation.schedule.at(self._due_ns, self._tick)
+
+    def receive(self, channel: Channel, message: Any) -> None:
+        """A message; "opened", or None when a TCP client has come or gone."""
+        if not self.vehicles:
+            return
+        vehicle = self.vehicles[channel.vehicle]
+        if message is None:
+            vehicle.channels = [each for each in vehicle.channels if each is not channel]
+        elif message == "opened":
+            vehicle.channels.append(channel)
+        else:
+            channel.taken += 1
+            vehicle.take(message, channel)
+
+    def _on_event(self, message: Message) -> None:
+        for vehicle in self.vehicles:
+            if message.stream == f"{vehicle.craft.vehicle}/events":
+                vehicle.craft.tell(message.data)

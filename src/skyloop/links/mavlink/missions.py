@@ -1,0 +1,249 @@
+"""The mission protocol: items of missions, fences and rally points, up and down. What is flown of them is elsewhere."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from skyloop.errors import SetpointError
+from skyloop.links.mavlink.dialect import mavlink
+from skyloop.links.mavlink.wire import E7, FRAMES_ABOVE_HOME, FRAMES_GLOBAL
+
+MISSION, FENCE, RALLY = mavlink.MAV_MISSION_TYPE_MISSION, mavlink.MAV_MISSION_TYPE_FENCE, mavlink.MAV_MISSION_TYPE_RALLY
+KINDS = (MISSION, FENCE, RALLY)
+MOST_ITEMS = 1000
+RETRY_S = 0.5
+"""Wall s before an item is asked for again."""
+MOST_RETRIES = 10
+
+FLOWN = {
+    mavlink.MAV_CMD_NAV_WAYPOINT: "fly there; hold for param 1 s; acceptance radius param 2 m; yaw param 4",
+    mavlink.MAV_CMD_NAV_LOITER_UNLIM: "fly there and stay",
+    mavlink.MAV_CMD_NAV_LOITER_TIME: "fly there and stay for param 1 s",
+    mavlink.MAV_CMD_NAV_RETURN_TO_LAUNCH: "fly home and land",
+    mavlink.MAV_CMD_NAV_LAND: "fly there and land",
+    mavlink.MAV_CMD_NAV_TAKEOFF: "climb to the altitude",
+    mavlink.MAV_CMD_NAV_DELAY: "hover for param 1 s",
+    mavlink.MAV_CMD_DO_CHANGE_SPEED: "param 2 m/s from here on",
+    mavlink.MAV_CMD_DO_JUMP: "go on with item param 1, param 2 times",
+}
+"""Items of a mission that do something."""
+PASSED_OVER = (
+    mavlink.MAV_CMD_DO_MOUNT_CONTROL, mavlink.MAV_CMD_DO_MOUNT_CONFIGURE, mavlink.MAV_CMD_DO_GIMBAL_MANAGER_PITCHYAW,
+    mavlink.MAV_CMD_DO_GIMBAL_MANAGER_CONFIGURE, mavlink.MAV_CMD_IMAGE_START_CAPTURE,
+    mavlink.MAV_CMD_IMAGE_STOP_CAPTURE, mavlink.MAV_CMD_VIDEO_START_CAPTURE, mavlink.MAV_CMD_VIDEO_STOP_CAPTURE,
+    mavlink.MAV_CMD_SET_CAMERA_MODE, mavlink.MAV_CMD_DO_SET_CAM_TRIGG_DIST, mavlink.MAV_CMD_DO_SET_ROI_LOCATION,
+    mavlink.MAV_CMD_DO_SET_ROI_NONE, mavlink.MAV_CMD_DO_SET_ROI, mavlink.MAV_CMD_DO_LAND_START,
+    mavlink.MAV_CMD_SET_CAMERA_ZOOM, mavlink.MAV_CMD_SET_CAMERA_FOCUS, mavlink.MAV_CMD_DO_DIGICAM_CONTROL,
+    mavlink.MAV_CMD_DO_SET_ROI_WPNEXT_OFFSET, mavlink.MAV_CMD_DO_SET_CAM_TRIGG_INTERVAL,
+    mavlink.MAV_CMD_DO_TRIGGER_CONTROL, mavlink.MAV_CMD_DO_SET_SERVO, mavlink.MAV_CMD_DO_SET_ACTUATOR,
+    mavlink.MAV_CMD_DO_GRIPPER,
+)  # fmt: skip
+"""Items for a payload there is none of: accepted, said and skipped."""
+FENCES = {
+    mavlink.MAV_CMD_NAV_FENCE_CIRCLE_INCLUSION: "stay within param 1 m of it",
+    mavlink.MAV_CMD_NAV_FENCE_CIRCLE_EXCLUSION: "stay param 1 m away from it",
+    mavlink.MAV_CMD_NAV_FENCE_POLYGON_VERTEX_INCLUSION: "stay within the polygon of param 1 such items",
+    mavlink.MAV_CMD_NAV_FENCE_POLYGON_VERTEX_EXCLUSION: "stay out of it",
+}
+PLACES = (
+    mavlink.MAV_CMD_NAV_WAYPOINT, mavlink.MAV_CMD_NAV_LOITER_UNLIM, mavlink.MAV_CMD_NAV_LOITER_TIME,
+    mavlink.MAV_CMD_NAV_LAND, mavlink.MAV_CMD_NAV_TAKEOFF,
+)  # fmt: skip
+"""Items that have a place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One line of a plan, as MISSION_ITEM_INT has it."""
+
+    frame: int
+    command: int
+    params: tuple[float, float, float, float]
+    x: int
+    """10⁻⁷ degrees of latitude."""
+    y: int
+    """10⁻⁷ degrees of longitude."""
+    z: float
+    """m, by `frame`."""
+    autocontinue: int = 1
+
+    @property
+    def has_place(self) -> bool:
+        """Both 0, and PX4's "none", mean here."""
+        return (self.x, self.y) not in ((0, 0), (2147483647, 2147483647), (-2147483648, -2147483648))
+
+
+def item_from(message: Any) -> Item:
+    """Of MISSION_ITEM_INT, or of the old MISSION_ITEM in degrees."""
+    params = (message.param1, message.param2, message.param3, message.param4)
+    x, y = message.x, message.y
+    if message.get_type() == "MISSION_ITEM":
+        x, y = (round(value * E7) if abs(value) < 214.0 else 0 for value in (x, y))
+    return Item(message.frame, message.command, params, x, y, message.z, message.autocontinue)
+
+
+def fault(item: Item, kind: int, count: int) -> int:
+    """MAV_MISSION_ACCEPTED, or what is wrong with an item of a plan of so many."""
+    if kind == MISSION and item.command not in FLOWN and item.command not in PASSED_OVER:
+        return int(mavlink.MAV_MISSION_UNSUPPORTED)
+    if kind == FENCE:
+        if item.command not in FENCES:
+            return int(mavlink.MAV_MISSION_UNSUPPORTED)
+        if not 0.0 < item.params[0] < 1e6:
+            return int(mavlink.MAV_MISSION_INVALID_PARAM1)
+    if kind == MISSION and item.command == mavlink.MAV_CMD_DO_JUMP and not 0 <= item.params[0] < count:
+        return int(mavlink.MAV_MISSION_INVALID_PARAM1)
+    if item.command == mavlink.MAV_CMD_DO_CHANGE_SPEED and not 0.1 <= item.params[1] <= 30.0:
+        return int(mavlink.MAV_MISSION_INVALID_PARAM2)
+    if item.command in PLACES or kind != MISSION:
+        if item.frame not in FRAMES_GLOBAL + FRAMES_ABOVE_HOME:
+            return int(mavlink.MAV_MISSION_UNSUPPORTED_FRAME)
+        if not (abs(item.x) <= 90 * E7 and abs(item.y) <= 180 * E7) and item.has_place:
+            return int(mavlink.MAV_MISSION_INVALID_PARAM5_X)
+        if not math.isfinite(item.z) or abs(item.z) > 1e5:
+            return int(mavlink.MAV_MISSION_INVALID_PARAM7)
+    return int(mavlink.MAV_MISSION_ACCEPTED)
+
+
+@dataclass
+class _Upload:
+    send: Callable[[Any], None]
+    peer: tuple[int, int]
+    kind: int
+    count: int
+    items: list[Item] = field(default_factory=list)
+    asked: float = 0.0
+    retries: int = 0
+
+
+class Missions:
+    """Plans of one vehicle, and clients reading and writing them; one may write at a time."""
+
+    def __init__(self, changed: Callable[[int], None]) -> None:
+        self.plans: dict[int, list[Item]] = {kind: [] for kind in KINDS}
+        self._changed = changed
+        self._upload: _Upload | None = None
+        self._last: tuple[Any, ...] = ()
+        """Peer, kind and number of the item that ended the last upload: it comes again when our answer was lost."""
+
+    def take(self, message: Any, send: Callable[[Any], None]) -> bool:
+        """True when the message was one of this protocol."""
+        kind = getattr(message, "mission_type", MISSION)
+        match message.get_type():
+            case "MISSION_COUNT":
+                self._begin(message, kind, send)
+            case "MISSION_ITEM_INT" | "MISSION_ITEM":
+                self._item(message, kind, send)
+            case "MISSION_REQUEST_LIST":
+                if kind in KINDS:
+                    send(mavlink.MAVLink_mission_count_message(*_peer(message), len(self.plans[kind]), kind))
+                else:
+                    send(_ack(message, mavlink.MAV_MISSION_UNSUPPORTED, kind))
+            case "MISSION_REQUEST_INT" | "MISSION_REQUEST":
+                self._give(message, kind, send)
+            case "MISSION_CLEAR_ALL":
+                self._clear(message, kind, send)
+            case "MISSION_ACK":
+                pass
+            case _:
+                return False
+        return True
+
+    def tick(self) -> None:
+        """Ask again for what did not come."""
+        upload = self._upload
+        if upload is None or time.monotonic() - upload.asked < RETRY_S:
+            return
+        upload.retries += 1
+        if upload.retries > MOST_RETRIES:
+            self._upload = None
+            upload.send(
+                mavlink.MAVLink_mission_ack_message(*upload.peer, mavlink.MAV_MISSION_OPERATION_CANCELLED, upload.kind)
+            )
+        else:
+            self._ask(upload)
+
+    def _begin(self, message: Any, kind: int, send: Callable[[Any], None]) -> None:
+        if kind not in KINDS:
+            send(_ack(message, mavlink.MAV_MISSION_UNSUPPORTED, kind))
+        elif message.count > MOST_ITEMS:
+            send(_ack(message, mavlink.MAV_MISSION_NO_SPACE, kind))
+        elif self._upload is not None and self._upload.peer != _peer(message):
+            send(_ack(message, mavlink.MAV_MISSION_DENIED, kind))
+        elif message.count == 0:
+            self._store(kind, [])
+            send(_ack(message, mavlink.MAV_MISSION_ACCEPTED, kind))
+        else:
+            self._last = ()
+            self._upload = _Upload(send, _peer(message), kind, message.count)
+            self._ask(self._upload)
+
+    def _ask(self, upload: _Upload) -> None:
+        upload.asked = time.monotonic()
+        upload.send(mavlink.MAVLink_mission_request_int_message(*upload.peer, len(upload.items), upload.kind))
+
+    def _item(self, message: Any, kind: int, send: Callable[[Any], None]) -> None:
+        upload = self._upload
+        if upload is None or upload.peer != _peer(message) or upload.kind != kind:
+            again = self._last == (_peer(message), kind, message.seq)
+            send(_ack(message, mavlink.MAV_MISSION_ACCEPTED if again else mavlink.MAV_MISSION_ERROR, kind))
+            return
+        if message.seq != len(upload.items):
+            return  # twice, or too early; the retry asks for the right one
+        item = item_from(message)
+        wrong = fault(item, kind, upload.count)
+        if wrong != mavlink.MAV_MISSION_ACCEPTED:
+            self._upload = None
+            send(_ack(message, wrong, kind))
+            return
+        upload.items.append(item)
+        upload.retries = 0
+        if len(upload.items) < upload.count:
+            self._ask(upload)
+            return
+        self._upload = None
+        before = self.plans[kind]
+        try:
+            self._store(kind, upload.items)
+        except SetpointError:
+            self._store(kind, before)
+            send(_ack(message, mavlink.MAV_MISSION_INVALID, kind))
+            raise
+        self._last = (_peer(message), kind, message.seq)
+        send(_ack(message, mavlink.MAV_MISSION_ACCEPTED, kind))
+
+    def _store(self, kind: int, items: list[Item]) -> None:
+        self.plans[kind] = items
+        self._changed(kind)
+
+    def _give(self, message: Any, kind: int, send: Callable[[Any], None]) -> None:
+        plan = self.plans.get(kind, [])
+        if message.seq >= len(plan):
+            send(_ack(message, mavlink.MAV_MISSION_INVALID_SEQUENCE, kind))
+            return
+        item = plan[message.seq]
+        head = (*_peer(message), message.seq, item.frame, item.command, 0, item.autocontinue, *item.params)
+        if message.get_type() == "MISSION_REQUEST":
+            send(mavlink.MAVLink_mission_item_message(*head, item.x / E7, item.y / E7, item.z, kind))
+        else:
+            send(mavlink.MAVLink_mission_item_int_message(*head, item.x, item.y, item.z, kind))
+
+    def _clear(self, message: Any, kind: int, send: Callable[[Any], None]) -> None:
+        for each in KINDS if kind == mavlink.MAV_MISSION_TYPE_ALL else (kind,):
+            if each not in KINDS:
+                send(_ack(message, mavlink.MAV_MISSION_UNSUPPORTED, kind))
+                return
+            self._store(each, [])
+        send(_ack(message, mavlink.MAV_MISSION_ACCEPTED, kind))
+
+
+def _peer(message: Any) -> tuple[int, int]:
+    return message.get_srcSystem(), message.get_srcComponent()
+
+
+def _ack(message: Any, result: int, kind: int) -> Any:
+    return mavlink.MAVLink_mission_ack_message(*_peer(message), result, kind)

@@ -1,0 +1,232 @@
+"""Parameters that have an effect, under PX4's names where it has one; SKY_ where it has none; and fixed ones to read.
+
+Integers travel as their bytes inside a float, as with PX4 (MAV_PROTOCOL_CAPABILITY_PARAM_ENCODE_BYTEWISE).
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from skyloop.links.mavlink.craft import Craft
+from skyloop.links.mavlink.dialect import mavlink
+
+REAL, INTEGER = mavlink.MAV_PARAM_TYPE_REAL32, mavlink.MAV_PARAM_TYPE_INT32
+BATTERY_ACTIONS = {0: "none", 2: "land", 3: "home"}
+"""Of COM_LOW_BAT_ACT."""
+FENCE_ACTIONS = (0, 1, 2, 3, 5)
+LINK_ACTIONS = (0, 2, 3)
+FULL_CELL = 4.2
+"""V."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    name: str
+    get: Callable[[], float]
+    put: Callable[[float], None] | None
+    """None: it can only be read."""
+    text: str
+    low: float = 0.0
+    high: float = 0.0
+    kind: int = REAL
+    among: tuple[float, ...] = ()
+
+    def takes(self, value: float) -> bool:
+        if self.put is None or not math.isfinite(value):
+            return False
+        return value in self.among if self.among else self.low <= value <= self.high
+
+
+def table(craft: Craft) -> dict[str, Parameter]:
+    """All of a vehicle's."""
+    everything = [*_of_the_link(craft), *_of_the_autopilot(craft), *_of_the_controller(craft), *_fixed(craft)]
+    return {parameter.name: parameter for parameter in sorted(everything, key=lambda each: each.name)}
+
+
+def _of_the_link(craft: Craft) -> list[Parameter]:
+    def setting(name: str, field: str, text: str, low: float, high: float, **more: Any) -> Parameter:
+        whole = more.get("kind") == INTEGER
+        return Parameter(
+            name,
+            lambda: float(getattr(craft.settings, field)),
+            lambda value: setattr(craft.settings, field, int(value) if whole else value),
+            text, low, high, **more,
+        )  # fmt: skip
+
+    def put_cruise(value: float) -> None:
+        craft.cruise_speed = value
+        craft.cruise()
+
+    return [
+        setting("MIS_TAKEOFF_ALT", "takeoff_altitude", "m, take-off height when none is named", 0.5, 500.0),
+        setting("NAV_ACC_RAD", "acceptance_radius", "m from a waypoint at which it counts as reached", 0.1, 100.0),
+        setting("NAV_MC_ALT_RAD", "acceptance_height", "m likewise, up and down", 0.1, 100.0),
+        setting("COM_DISARM_PRFLT", "disarm_idle", "s armed on the ground before it disarms; 0: never", 0.0, 3600.0),
+        setting("COM_DL_LOSS_T", "link_loss", "s of hovering without a client before NAV_DLL_ACT", 1.0, 3600.0),
+        setting(
+            "NAV_DLL_ACT", "link_action", "when all clients are gone: 0 nothing, 2 return, 3 land", 0, 3,
+            kind=INTEGER, among=LINK_ACTIONS,
+        ),
+        setting(
+            "GF_ACTION", "fence_action", "0 none, 1 warn, 2 hold, 3 return, 5 land", 0, 5,
+            kind=INTEGER, among=FENCE_ACTIONS,
+        ),
+        setting("GF_MAX_HOR_DIST", "fence_distance", "m from home, 0: no fence", 0.0, 1e5),
+        setting("GF_MAX_VER_DIST", "fence_height", "m above home, 0: no fence", 0.0, 1e5),
+        Parameter("MPC_XY_CRUISE", lambda: craft.cruise_speed, put_cruise, "m/s towards goals", 0.1, 30.0),
+    ]  # fmt: skip
+
+
+def _of_the_autopilot(craft: Craft) -> list[Parameter]:
+    autopilot = craft.autopilot
+
+    def change(field: str, value: Any) -> None:
+        autopilot.failsafes = autopilot.failsafes.model_copy(update={field: value})
+
+    def failsafe(name: str, field: str, text: str, low: float, high: float) -> Parameter:
+        return Parameter(
+            name,
+            lambda: float(getattr(autopilot.failsafes, field)),
+            lambda value: change(field, value),
+            text, low, high,
+        )  # fmt: skip
+
+    numbers = {action: number for number, action in BATTERY_ACTIONS.items()}
+    return [
+        failsafe("RTL_RETURN_ALT", "home_altitude", "m above home to return at, at least", 0.5, 500.0),
+        failsafe("MPC_LAND_SPEED", "descent_speed", "m/s when landing", 0.1, 2.0),
+        failsafe("BAT_CRIT_THR", "battery_low", "state of charge at which COM_LOW_BAT_ACT is done", 0.0, 0.9),
+        failsafe("COM_OF_LOSS_T", "setpoint_timeout", "s without an offboard setpoint before it hovers", 0.1, 60.0),
+        failsafe("SKY_OBL_LAND_T", "setpoint_land_after", "s of that hover before it lands", 0.1, 3600.0),
+        failsafe("SKY_EST_LOSS_T", "estimate_timeout", "s without a valid estimate before it descends", 0.1, 60.0),
+        Parameter(
+            "COM_LOW_BAT_ACT",
+            lambda: numbers[autopilot.failsafes.battery_action],
+            lambda value: change("battery_action", BATTERY_ACTIONS[int(value)]),
+            "at low battery: 0 nothing, 2 land, 3 return", kind=INTEGER, among=tuple(BATTERY_ACTIONS),
+        ),
+    ]  # fmt: skip
+
+
+def _of_the_controller(craft: Craft) -> list[Parameter]:
+    params = craft.simulation.fleet.params
+    index = craft.autopilot.index
+
+    def limit(name: str, field: str, text: str, low: float, high: float, scale: float = 1.0) -> Parameter:
+        def put(value: float) -> None:
+            params[field][index] = value / scale
+
+        return Parameter(name, lambda: float(params[field][index]) * scale, put, text, low, high)
+
+    return [
+        limit("MPC_XY_VEL_MAX", "max_speed_horizontal", "m/s", 0.5, 40.0),
+        limit("MPC_Z_VEL_MAX_UP", "max_speed_up", "m/s", 0.2, 20.0),
+        limit("MPC_Z_VEL_MAX_DN", "max_speed_down", "m/s", 0.2, 10.0),
+        limit("MPC_ACC_HOR", "max_acceleration", "m/s² that feedback may ask for", 0.5, 30.0),
+        limit("MPC_TILTMAX_AIR", "max_tilt", "degrees", 5.0, 80.0, scale=180.0 / math.pi),
+    ]
+
+
+def _fixed(craft: Craft) -> list[Parameter]:
+    return [
+        Parameter("MAV_SYS_ID", lambda: craft.system_id, None, "system id; fixed", kind=INTEGER),
+        Parameter("SYS_AUTOSTART", lambda: 4001, None, "PX4's generic quadcopter; fixed", kind=INTEGER),
+        Parameter("MPC_THR_HOVER", lambda: craft.hover_thrust, None, "thrust that hovers, 0 to 1; fixed"),
+        *_of_the_setup(craft),
+    ]
+
+
+def _of_the_setup(craft: Craft) -> list[Parameter]:
+    """Without these QGroundControl misses parameters and asks for a vehicle to be set up before it flies."""
+    row = craft.simulation.fleet.params[craft.autopilot.index]
+    full, empty = float(row["voltage_full"]), float(row["voltage_empty"])
+    cells = max(1, round(full / FULL_CELL))
+    whole = {
+        "COM_RC_IN_MODE": (1, "no radio control, joysticks only; fixed"),
+        "BAT1_SOURCE": (0, "the battery is measured; fixed"),
+        "BAT1_N_CELLS": (cells, "cells of the battery; fixed"),
+        "SYS_HAS_MAG": (1, "there is a compass; fixed"),
+        **{f"CAL_{name}0_ID": (1, "calibrated; fixed") for name in ("ACC", "GYRO", "MAG")},
+        **{f"RC_MAP_{name}": (0, "no channel; fixed") for name in ("PITCH", "ROLL", "THROTTLE", "YAW")},
+    }
+    volts = {
+        "BAT1_V_CHARGED": (full / cells, "V of a full cell; fixed"),
+        "BAT1_V_EMPTY": (empty / cells, "V of an empty cell; fixed"),
+    }
+    return [
+        *(Parameter(name, partial(float, value), None, text, kind=INTEGER) for name, (value, text) in whole.items()),
+        *(Parameter(name, partial(float, value), None, text) for name, (value, text) in volts.items()),
+    ]
+
+
+def encoded(value: float, kind: int) -> float:
+    """As PARAM_VALUE carries it."""
+    return struct.unpack("<f", struct.pack("<i", int(value)))[0] if kind == INTEGER else value
+
+
+def decoded(value: float, kind: int) -> float:
+    """What PARAM_SET means by it."""
+    if kind == INTEGER:
+        return float(struct.unpack("<i", struct.pack("<f", value))[0])
+    return value
+
+
+class Parameters:
+    """The parameter protocol of one vehicle."""
+
+    def __init__(self, craft: Craft) -> None:
+        self.table = table(craft)
+        self._craft = craft
+        self._names = list(self.table)
+
+    def value(self, name: str, *, as_index: bool = True) -> Any:
+        """PARAM_VALUE."""
+        parameter = self.table[name]
+        index = self._names.index(name) if as_index else 65535
+        return mavlink.MAVLink_param_value_message(
+            name.encode(), encoded(parameter.get(), parameter.kind), parameter.kind, len(self.table), index
+        )
+
+    def all_values(self) -> list[Any]:
+        return [self.value(name) for name in self._names]
+
+    def read(self, message: Any) -> list[Any]:
+        """Of PARAM_REQUEST_READ, by name or by index."""
+        if message.param_index >= 0:
+            known = message.param_index < len(self._names)
+            return [self.value(self._names[message.param_index])] if known else [self._error(message)]
+        name = _name(message)
+        return [self.value(name)] if name in self.table else [self._error(message)]
+
+    def put(self, message: Any) -> list[Any]:
+        """Of PARAM_SET; answers with what holds now."""
+        name = _name(message)
+        parameter = self.table.get(name)
+        if parameter is None:
+            return [self._error(message)]
+        # a client that does not know the type sends a number for a number
+        bytewise = parameter.kind == INTEGER and message.param_type == INTEGER
+        value = decoded(message.param_value, INTEGER) if bytewise else message.param_value
+        if parameter.takes(value):
+            assert parameter.put is not None
+            parameter.put(value)
+        else:
+            self._craft.say("refused", f"{name} cannot be {value:g}")
+        return [self.value(name)]
+
+    def _error(self, message: Any) -> Any:
+        index = getattr(message, "param_index", -1)
+        return mavlink.MAVLink_param_error_message(
+            message.get_srcSystem(), message.get_srcComponent(), _name(message).encode("ascii", "replace")[:16], index,
+            mavlink.MAV_PARAM_ERROR_DOES_NOT_EXIST,
+        )  # fmt: skip
+
+
+def _name(message: Any) -> str:
+    name = message.param_id
+    return (name if isinstance(name, str) else bytes(name).decode("ascii", "replace")).split("\0")[0]

@@ -1,0 +1,261 @@
+"""The built-in autopilot as one MAVLink vehicle: what comes in goes to its modes, missions and parameters."""
+
+from __future__ import annotations
+
+import struct
+import time
+from typing import Any
+
+from skyloop.errors import SetpointError
+from skyloop.links.mavlink.commands import COMMANDS, DENIED, UNSUPPORTED, command_from, request_stream
+from skyloop.links.mavlink.craft import Craft
+from skyloop.links.mavlink.dialect import mavlink
+from skyloop.links.mavlink.door import Channel
+from skyloop.links.mavlink.missions import FENCE, MISSION, Missions
+from skyloop.links.mavlink.modes import Modes
+from skyloop.links.mavlink.parameters import Parameters
+from skyloop.links.mavlink.telemetry import BUILDERS, DEFAULTS_NS, Telemetry
+from skyloop.links.mavlink.wire import (
+    mode_named,
+    setpoint_from_attitude,
+    setpoint_from_global,
+    setpoint_from_local,
+    velocity_from_sticks,
+)
+
+COMPONENT = mavlink.MAV_COMP_ID_AUTOPILOT1
+TEXT_LENGTH = 50
+PARAMETERS_PER_TICK = 5
+"""Of a list a client asked for, lest its buffer overflows."""
+ALIVE_S = 3.0
+"""Wall s a UDP client counts as there after a message of its."""
+FTP_OPCODE, FTP_ACK, FTP_NAK, FTP_UNKNOWN_COMMAND = 3, 128, 129, 7
+"""Of MAVLink's file transfer: where in a payload its operation stands, answers, an error."""
+STICK_YAW_RATE = 1.0
+"""rad/s at full deflection."""
+
+UNDERSTOOD = {
+    "HEARTBEAT": "a client is there",
+    "COMMAND_LONG": "see the table of commands",
+    "COMMAND_INT": "likewise, with a place of full precision",
+    "SET_MODE": "the old way to set a mode",
+    "PARAM_REQUEST_LIST": "all parameters",
+    "PARAM_REQUEST_READ": "one, by name or index",
+    "PARAM_SET": "change one",
+    "MISSION_COUNT": "an upload begins: mission, fence or rally points",
+    "MISSION_ITEM_INT": "an item of it",
+    "MISSION_ITEM": "likewise, in degrees",
+    "MISSION_REQUEST_LIST": "a download begins",
+    "MISSION_REQUEST_INT": "an item of it",
+    "MISSION_REQUEST": "likewise, in degrees",
+    "MISSION_CLEAR_ALL": "forget a plan",
+    "MISSION_ACK": "a download has ended",
+    "MISSION_SET_CURRENT": "go on with this item",
+    "SET_POSITION_TARGET_LOCAL_NED": "offboard: position and velocity, or velocity, in LOCAL_NED; velocity in BODY_NED",
+    "SET_POSITION_TARGET_GLOBAL_INT": "offboard: position or velocity",
+    "SET_ATTITUDE_TARGET": "offboard: attitude or body rates, with thrust 0 to 1",
+    "MANUAL_CONTROL": "sticks, in mode position; on the ground, armed, upwards takes off",
+    "REQUEST_DATA_STREAM": "rates of groups of messages, the old way",
+    "LOG_REQUEST_LIST": "there are none",
+    "FILE_TRANSFER_PROTOCOL": "refused",
+    "TIMESYNC": "answered with simulated time",
+    "PING": "answered",
+}
+"""Messages from clients, and what they are for."""
+
+
+class MavlinkVehicle:
+    """Everything of one vehicle; runs in the simulation's thread."""
+
+    def __init__(self, craft: Craft) -> None:
+        self.craft = craft
+        self.channels: list[Channel] = []
+        self.modes = Modes(craft, self._reached)
+        self.parameters = Parameters(craft)
+        self.missions = Missions(self._plan_changed)
+        self.telemetry = Telemetry(craft, self.modes)
+        self.received = 0
+        """Messages for this vehicle."""
+        self._heard = -ALIVE_S
+        """Wall s when a UDP client was last heard."""
+        self._shows_life = False
+        """A client has connected by TCP or sends heartbeats, so that its going is noticed."""
+        self._lists: list[tuple[Channel, list[Any]]] = []
+        self._text_number = 0
+        self._last_refusal = ("", 0)
+        craft.on_text = self.say
+
+    # ---- out
+
+    def broadcast(self, message: Any) -> None:
+        for channel in self.channels:
+            channel.send(message)
+
+    def say(self, severity: int, text: str) -> None:
+        """A status text, in as many parts as it takes."""
+        data = text.encode("utf-8", "replace")[:250]
+        parts = [data[k : k + TEXT_LENGTH] for k in range(0, len(data), TEXT_LENGTH)] or [b""]
+        self._text_number = self._text_number % 65535 + 1
+        number = self._text_number if len(parts) > 1 else 0
+        for k, part in enumerate(parts):
+            self.broadcast(mavlink.MAVLink_statustext_message(severity, part, number, k))
+
+    def send_now(self, number: int, channel: Channel | None = None) -> bool:
+        """One message of telemetry; False where there is nothing to tell."""
+        message = BUILDERS[number](self.telemetry)
+        if message is None:
+            return False
+        for each in self.channels if channel is None else [channel]:
+            each.send(message)
+        return True
+
+    def _reached(self, number: int) -> None:
+        self.broadcast(mavlink.MAVLink_mission_item_reached_message(number))
+        self.send_now(mavlink.MAVLINK_MSG_ID_MISSION_CURRENT)
+
+    # ---- at each tick
+
+    def tick(self) -> None:
+        self.modes.tick(has_client=self._has_client)
+        self.missions.tick()
+        now = self.craft.now_ns
+        for channel in self.channels:
+            for number in BUILDERS:
+                interval = channel.intervals.get(number, DEFAULTS_NS.get(number, -1))
+                due = channel.due.get(number, 0)
+                if interval < 0 or now < due:
+                    continue
+                # on the grid of its interval, unless that is long past
+                channel.due[number] = due + interval if due + interval > now else now + interval
+                self.send_now(number, channel)
+        for channel, values in self._lists:
+            for value in values[:PARAMETERS_PER_TICK]:
+                channel.send(value)
+            del values[:PARAMETERS_PER_TICK]
+        self._lists = [(channel, values) for channel, values in self._lists if values and channel in self.channels]
+
+    @property
+    def _has_client(self) -> bool:
+        """As far as can be told: scripts that send no heartbeats are silent while all is well."""
+        connected = any(channel.is_tcp for channel in self.channels)
+        self._shows_life |= connected
+        return connected or not self._shows_life or time.monotonic() - self._heard < ALIVE_S
+
+    def restart(self) -> None:
+        """Time has leapt: everything is due, and what was flown is over."""
+        self.modes.restart()
+        for channel in self.channels:
+            channel.due.clear()
+
+    # ---- in
+
+    def take(self, message: Any, channel: Channel) -> None:
+        """A message for this vehicle; rubbish is answered, said or passed over, never raised."""
+        target = getattr(message, "target_system", getattr(message, "target", 0))
+        # companions are components of the vehicle's own system
+        own = (message.get_srcSystem(), message.get_srcComponent()) == (self.craft.system_id, COMPONENT)
+        if target not in (0, self.craft.system_id) or own:
+            return
+        if getattr(message, "target_component", 0) not in (0, COMPONENT):
+            return
+        kind = message.get_type()
+        if kind in UNDERSTOOD:
+            self.received += 1
+            if not channel.is_tcp:
+                self._heard = time.monotonic()
+        try:
+            self._take(kind, message, channel)
+        except (SetpointError, ValueError, OverflowError) as error:
+            self._refuse(f"{kind}: {error}")
+
+    def _refuse(self, text: str) -> None:
+        """Said once a second: a client that repeats itself must not flood the link."""
+        now = self.craft.now_ns
+        if text != self._last_refusal[0] or now - self._last_refusal[1] > 1_000_000_000:
+            self._last_refusal = (text, now)
+            self.say(mavlink.MAV_SEVERITY_ERROR, text)
+
+    def _take(self, kind: str, message: Any, channel: Channel) -> None:
+        craft = self.craft
+        if self.missions.take(message, channel.send):
+            return
+        match kind:
+            case "HEARTBEAT":
+                self._shows_life = True
+            case "COMMAND_LONG" | "COMMAND_INT":
+                self._command(message, channel)
+            case "SET_POSITION_TARGET_LOCAL_NED":
+                self.modes.follow(setpoint_from_local(message, craft.geography))
+            case "SET_POSITION_TARGET_GLOBAL_INT":
+                self.modes.follow(setpoint_from_global(message, craft.geography, craft.home_altitude))
+            case "SET_ATTITUDE_TARGET":
+                self.modes.follow(setpoint_from_attitude(message, craft.max_thrust))
+            case "MANUAL_CONTROL":
+                climb = float(craft.simulation.fleet.params[craft.autopilot.index]["max_speed_up"])
+                self.modes.steer(velocity_from_sticks(message, craft.cruise_speed, climb, STICK_YAW_RATE))
+            case "PARAM_REQUEST_LIST":
+                self._lists = [entry for entry in self._lists if entry[0] is not channel]
+                self._lists.append((channel, self.parameters.all_values()))
+            case "PARAM_REQUEST_READ":
+                for value in self.parameters.read(message):
+                    channel.send(value)
+            case "PARAM_SET":
+                for value in self.parameters.put(message):
+                    self.broadcast(value)
+            case "MISSION_SET_CURRENT":
+                if message.seq < len(self.modes.flight.items):
+                    self.modes.flight.jump_to(message.seq)
+                self.send_now(mavlink.MAVLINK_MSG_ID_MISSION_CURRENT)
+            case "SET_MODE":
+                self._set_mode(message)
+            case "REQUEST_DATA_STREAM":
+                request_stream(message, channel)
+            case "LOG_REQUEST_LIST":
+                channel.send(mavlink.MAVLink_log_entry_message(0, 0, 0, 0, 0))
+            case "FILE_TRANSFER_PROTOCOL" if message.payload[FTP_OPCODE] not in (FTP_ACK, FTP_NAK):
+                channel.send(_no_files(message))
+            case "TIMESYNC" if message.tc1 == 0:
+                channel.send(mavlink.MAVLink_timesync_message(craft.now_ns, message.ts1))
+            case "PING" if message.target_system == 0:
+                peer = message.get_srcSystem(), message.get_srcComponent()
+                channel.send(mavlink.MAVLink_ping_message(message.time_usec, message.seq, *peer))
+
+    def _set_mode(self, message: Any) -> None:
+        mode = mode_named(message.custom_mode >> 16 & 255, message.custom_mode >> 24 & 255)
+        if mode is None or not message.base_mode & mavlink.MAV_MODE_FLAG_CUSTOM_MODE_ENABLED:
+            raise SetpointError(f"no custom mode {message.custom_mode:#x} here")
+        self.modes.choose(mode)
+
+    def _command(self, message: Any, channel: Channel) -> None:
+        handler = COMMANDS.get(message.command)
+        why = ""
+        if handler is None:
+            result = UNSUPPORTED
+        else:
+            try:
+                result = handler(self, command_from(message, channel))
+            except (SetpointError, ValueError, OverflowError) as error:
+                result, why = DENIED, str(error)
+        peer = message.get_srcSystem(), message.get_srcComponent()
+        channel.send(mavlink.MAVLink_command_ack_message(message.command, result, 0, 0, *peer))
+        if why:
+            self._refuse(why)
+
+    def _plan_changed(self, kind: int) -> None:
+        plan = self.missions.plans[kind]
+        if kind == MISSION:
+            self.modes.load_mission(plan)
+            self.send_now(mavlink.MAVLINK_MSG_ID_MISSION_CURRENT)
+        elif kind == FENCE:
+            self.modes.fence.load(plan)
+
+
+def _no_files(message: Any) -> Any:
+    """The refusal of a file transfer: the next sequence number, and why."""
+    asked = bytes(message.payload)
+    number = (int.from_bytes(asked[:2], "little") + 1) % 65536
+    head = struct.pack("<HBBBBBxI", number, asked[2], FTP_NAK, 1, asked[FTP_OPCODE], 0, 0)
+    payload = (head + bytes([FTP_UNKNOWN_COMMAND])).ljust(len(asked), b"\0")
+    return mavlink.MAVLink_file_transfer_protocol_message(
+        0, message.get_srcSystem(), message.get_srcComponent(), payload
+    )

@@ -1,0 +1,219 @@
+"""What we say in MAVLink's words and back: NED and FRD axes, headings, 10⁻⁷ degrees, PX4's modes, setpoint masks.
+
+No sockets and no simulation here. World altitudes are above the ellipsoid; MAVLink's "above sea level" is taken as the
+same, because there is no geoid in the simulator.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from skyloop.errors import SetpointError
+from skyloop.frames import (
+    GeoPoint,
+    LocalFrame,
+    enu_from_ned,
+    flu_from_frd,
+    ned_from_enu,
+    quat_enu_flu_from_ned_frd,
+)
+from skyloop.links.mavlink.dialect import mavlink
+from skyloop.messages import Array, Attitude, Position, Rates, Setpoint, Velocity
+
+AUTO = 4
+PX4_MODES: dict[str, tuple[int, int]] = {
+    "position": (3, 0),
+    "takeoff": (AUTO, 2),
+    "hold": (AUTO, 3),
+    "mission": (AUTO, 4),
+    "rtl": (AUTO, 5),
+    "land": (AUTO, 6),
+    "offboard": (6, 0),
+}
+"""(main, sub) of PX4's custom modes that there are."""
+
+E7 = 1e7
+FARTHEST = 1e6
+"""m and m/s beyond which a number is taken for rubbish: single floats reach 1e38."""
+FRAMES_GLOBAL = (mavlink.MAV_FRAME_GLOBAL, mavlink.MAV_FRAME_GLOBAL_INT)
+FRAMES_ABOVE_HOME = (mavlink.MAV_FRAME_GLOBAL_RELATIVE_ALT, mavlink.MAV_FRAME_GLOBAL_RELATIVE_ALT_INT)
+FRAMES_BODY = (mavlink.MAV_FRAME_BODY_NED, mavlink.MAV_FRAME_BODY_OFFSET_NED, mavlink.MAV_FRAME_BODY_FRD)
+
+IGNORE_POSITION, IGNORE_VELOCITY, IGNORE_ACCELERATION = 0x7, 0x38, 0x1C0
+IGNORE_YAW, IGNORE_YAW_RATE = 1024, 2048
+FORCE = 512
+IGNORE_THRUST, IGNORE_ATTITUDE = 64, 128
+
+
+def custom_mode(name: str) -> int:
+    """As in a heartbeat."""
+    main, sub = PX4_MODES[name]
+    return main << 16 | sub << 24
+
+
+def mode_named(main: int, sub: int) -> str | None:
+    """The mode of ours, or None; AUTO without a sub-mode is hold, as is PX4's "ready"."""
+    if main == AUTO and sub in (0, 1):
+        return "hold"
+    return next((name for name, numbers in PX4_MODES.items() if numbers == (main, sub)), None)
+
+
+def heading_from_yaw(yaw: float) -> float:
+    """rad clockwise from north, -π to π, from rad anticlockwise from east; its own inverse."""
+    return (math.pi / 2 - yaw + math.pi) % (2 * math.pi) - math.pi
+
+
+yaw_from_heading = heading_from_yaw
+
+
+class Geography:
+    """The world's place on Earth, and a vehicle's local NED frame: its origin is where the vehicle stood at first."""
+
+    def __init__(self, home: GeoPoint, origin: ArrayLike) -> None:
+        self._frame = LocalFrame(home)
+        self.origin: Array = np.array(origin, np.float64)
+        """(3,) m, world."""
+
+    def local_ned(self, position: ArrayLike) -> Array:
+        """(3,) m of a world position."""
+        return ned_from_enu(np.asarray(position) - self.origin)
+
+    def enu_from_local_ned(self, ned: ArrayLike) -> Array:
+        return enu_from_ned(ned) + self.origin
+
+    def global_int(self, position: ArrayLike) -> tuple[int, int, float]:
+        """Latitude and longitude in 10⁻⁷ degrees, altitude in m."""
+        latitude_deg, longitude_deg, altitude = self._frame.geodetic_array_from_enu(position)
+        return round(latitude_deg * E7), round(longitude_deg * E7), float(altitude)
+
+    def enu_from_global(self, latitude_deg: float, longitude_deg: float, altitude: float) -> Array:
+        """World position; SetpointError where there is no such place near this world."""
+        if not (abs(latitude_deg) <= 90.0 and abs(longitude_deg) <= 360.0 and abs(altitude) <= FARTHEST):
+            raise SetpointError(f"{latitude_deg}, {longitude_deg}, {altitude} m is no place on Earth")
+        position = self._frame.enu_from_geodetic(GeoPoint(latitude_deg, longitude_deg, altitude))
+        return _near(position, "a place")
+
+
+def _near(vector: Array, what: str) -> Array:
+    if not np.all(np.abs(vector) <= FARTHEST):
+        raise SetpointError(f"{what} of {vector.tolist()} is not near this world")
+    return vector
+
+
+def _vector(message: Any, names: tuple[str, str, str], what: str) -> Array:
+    return _near(np.array([getattr(message, name) for name in names], np.float64), what)
+
+
+def setpoint_from_local(message: Any, geography: Geography) -> Setpoint:
+    """Of SET_POSITION_TARGET_LOCAL_NED: a position with what comes along, or a velocity."""
+    frame = message.coordinate_frame
+    if frame not in (mavlink.MAV_FRAME_LOCAL_NED, *FRAMES_BODY):
+        raise SetpointError(f"SET_POSITION_TARGET_LOCAL_NED in frame {frame}; LOCAL_NED and BODY_NED are flown")
+    position = None
+    if not message.type_mask & IGNORE_POSITION:
+        if frame in FRAMES_BODY:
+            raise SetpointError("a position in body axes; give it in LOCAL_NED")
+        position = geography.enu_from_local_ned(_vector(message, ("x", "y", "z"), "a position"))
+    return _setpoint(message, position, body=frame in FRAMES_BODY)
+
+
+def setpoint_from_global(message: Any, geography: Geography, home_altitude: float) -> Setpoint:
+    """Of SET_POSITION_TARGET_GLOBAL_INT; `home_altitude` is the zero of the frames relative to home."""
+    frame = message.coordinate_frame
+    if frame not in FRAMES_GLOBAL + FRAMES_ABOVE_HOME:
+        raise SetpointError(f"SET_POSITION_TARGET_GLOBAL_INT in frame {frame}; above terrain is not flown")
+    position = None
+    if not message.type_mask & IGNORE_POSITION:
+        above = home_altitude if frame in FRAMES_ABOVE_HOME else 0.0
+        position = geography.enu_from_global(message.lat_int / E7, message.lon_int / E7, message.alt + above)
+    return _setpoint(message, position, body=False)
+
+
+def _setpoint(message: Any, position: Array | None, *, body: bool) -> Setpoint:
+    mask = message.type_mask
+    for part, what in ((IGNORE_POSITION, "position"), (IGNORE_VELOCITY, "velocity")):
+        if mask & part not in (0, part):
+            raise SetpointError(f"type mask {mask:#x} has a {what} of some axes only; give all three or none")
+    yaw = None if mask & IGNORE_YAW or not math.isfinite(message.yaw) else yaw_from_heading(message.yaw)
+    yaw_rate = 0.0 if mask & IGNORE_YAW_RATE or not math.isfinite(message.yaw_rate) else -message.yaw_rate
+    _near(np.array([yaw_rate]), "a yaw rate")
+    extra = {}
+    if not mask & IGNORE_VELOCITY:
+        extra["velocity"] = _vector(message, ("vx", "vy", "vz"), "a velocity")
+    if not mask & (IGNORE_ACCELERATION | FORCE):
+        extra["acceleration"] = _vector(message, ("afx", "afy", "afz"), "an acceleration")
+    if position is not None:
+        given = {name: enu_from_ned(value) for name, value in extra.items()}
+        return Position(position, yaw, yaw_rate, **given)
+    if "velocity" not in extra:
+        raise SetpointError(f"type mask {mask:#x} leaves neither a whole position nor a whole velocity")
+    if body:
+        return Velocity(flu_from_frd(extra["velocity"]), "body", yaw, yaw_rate)
+    return Velocity(enu_from_ned(extra["velocity"]), "world", yaw, yaw_rate)
+
+
+def setpoint_from_attitude(message: Any, max_thrust: float) -> Setpoint:
+    """Of SET_ATTITUDE_TARGET; `max_thrust` N is what thrust 1 stands for."""
+    if message.type_mask & IGNORE_THRUST or not math.isfinite(message.thrust):
+        raise SetpointError("SET_ATTITUDE_TARGET without a thrust")
+    thrust = min(max(message.thrust, 0.0), 1.0) * max_thrust
+    names = ("body_roll_rate", "body_pitch_rate", "body_yaw_rate")
+    if message.type_mask & IGNORE_ATTITUDE:
+        return Rates(flu_from_frd(_vector(message, names, "a body rate")), thrust)
+    quat = np.array(message.q, np.float64)
+    if not 0.5 < float(np.linalg.norm(quat)) < 2.0:
+        raise SetpointError(f"SET_ATTITUDE_TARGET with q {quat.tolist()}; give a unit quaternion")
+    return Attitude(quat_enu_flu_from_ned_frd(quat / np.linalg.norm(quat)), thrust)
+
+
+def velocity_from_sticks(message: Any, speed: float, climb: float, yaw_rate: float) -> Velocity:
+    """Of MANUAL_CONTROL at full deflections of m/s, m/s and rad/s; z is 0 to 1000 with 500 in the middle."""
+    x, y, r = (min(max(value, -1000), 1000) / 1000 for value in (message.x, message.y, message.r))
+    z = (min(max(message.z, 0), 1000) - 500) / 500
+    return Velocity(np.array([x * speed, -y * speed, z * climb]), "body", yaw_rate=-r * yaw_rate)
+
+
+class Inlet:
+    """Bytes as they come, cut into messages; whatever is not one is passed over and counted."""
+
+    def __init__(self) -> None:
+        self.bad = 0
+        """Bytes and frames that were no message."""
+        self._decoder = mavlink.MAVLink(None)
+        self._left = bytearray()
+
+    def feed(self, data: bytes) -> Iterator[Any]:
+        """The whole messages so far."""
+        left = self._left
+        left += data
+        while left:
+            start = next((k for k, byte in enumerate(left) if byte in (0xFD, 0xFE)), len(left))
+            self.bad += start
+            del left[:start]
+            if len(left) < 3:
+                return
+            signed = left[0] == 0xFD and left[2] & 1
+            size = left[1] + (8 if left[0] == 0xFE else 25 if signed else 12)
+            if len(left) < size:
+                return
+            try:
+                message = self._decoder.decode(bytearray(left[:size]))
+            except Exception:  # pymavlink raises struct.error, IndexError and more besides its own
+                self.bad += 1
+                del left[:1]
+                continue
+            if message.get_msgId() not in mavlink.mavlink_map:
+                # not checked by pymavlink: it may be rubbish with a message behind its first byte
+                del left[:1]
+                continue
+            del left[:size]
+            yield message
+
+    def clear(self) -> None:
+        """What has begun will not end."""
+        self._left.clear()
