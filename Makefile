@@ -2,7 +2,7 @@
 PYTHON ?= python3
 SET_UP := .venv/.set-up
 
-.PHONY: help setup fly test test-slow bench gallery lint lock clean
+.PHONY: help setup fly test pytest test-slow bench gallery lint lock clean
 
 help:
 	@echo "make fly        set up, then fly over a park and leave a small dataset with report.html"
@@ -28,7 +28,11 @@ setup: $(SET_UP)
 fly: setup
 	@.venv/bin/skyloop record --world park --frames 100
 
-test: lint
+# lint beside the tests, which sleep and wait now and then
+test: setup
+	@$(MAKE) --no-print-directory -j2 lint pytest
+
+pytest: setup
 	@.venv/bin/python -m pytest -q -n 2 --dist worksteal
 
 test-slow: setup
