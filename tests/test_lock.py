@@ -74,8 +74,7 @@ def test_ci_runs_make_test_and_nothing_else() -> None:
 
 def test_make_test_lints_types_and_tests() -> None:
     commands = commands_of("test")
-    places = [commands.index(each) for each in ("ruff check", "ruff format --check", "mypy", "pytest")]
-    assert places == sorted(places)
+    assert all(f"-m {each}" in commands for each in ("ruff check", "ruff format --check", "mypy", "pytest"))
 
 
 def test_make_fly_runs_the_first_flight() -> None:
