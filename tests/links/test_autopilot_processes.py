@@ -9,6 +9,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,28 @@ SERVOS = """
 
 def small(**more: Any) -> Any:
     return make_scenario({"name": "short", "duration": 1.0, "truth_rate_hz": 10, **more})
+
+
+def test_none_outlives_a_simulator_that_was_killed(tmp_path: Path) -> None:
+    code = f"""
+import time
+from pathlib import Path
+from skyloop.links.autopilots.launching import AutopilotProcess
+process = AutopilotProcess(["sleep", "300"], name="sleeper")
+process.start("", Path({str(tmp_path)!r}))
+print(process._running.pid, flush=True)
+time.sleep(300)
+"""
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as simulator:
+        assert simulator.stdout is not None
+        folder = Path("/proc", simulator.stdout.readline().strip())
+        assert folder.is_dir()
+        simulator.kill()
+    end = time.monotonic() + 10.0
+    with suppress(OSError):
+        while (folder / "stat").read_text().rsplit(")", 1)[1].split()[0] != "Z":
+            assert time.monotonic() < end
+            time.sleep(0.01)
 
 
 def test_specs() -> None:

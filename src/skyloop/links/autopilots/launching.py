@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import shlex
 import signal
@@ -26,6 +27,13 @@ END_S = 2.0
 MSP_PORT = 5761
 WAKE_S = 15.0
 """Wall s that Betaflight may take to answer."""
+PR_SET_PDEATHSIG = 1
+_system = ctypes.CDLL(None)
+
+
+def _die_with_us() -> None:
+    """In the new process: whoever kills the simulator does not leave an autopilot behind on its ports."""
+    _system.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +95,7 @@ class AutopilotProcess(LocalProcess):
             with self._said.open("ab") as output:
                 self._running = subprocess.Popen(
                     self._program, cwd=place, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
-                    start_new_session=True, env={**os.environ, **self._extra},
+                    start_new_session=True, env={**os.environ, **self._extra}, preexec_fn=_die_with_us,
                 )  # fmt: skip
         except OSError as error:
             raise LinkError(f"cannot start {self.name} as '{self._program[0]}': {error.strerror}") from None
