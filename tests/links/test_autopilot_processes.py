@@ -15,12 +15,14 @@ from typing import Any
 
 import pytest
 
+from skyloop import piloting
 from skyloop.errors import LinkError, SetupError
 from skyloop.frames import GeoPoint
 from skyloop.links.autopilots import betaflight_build, launching
 from skyloop.links.autopilots.ardupilot import ArdupilotOptions
 from skyloop.links.autopilots.launching import AutopilotProcess, ardupilot_process, px4_process, read_spec
 from skyloop.links.autopilots.px4 import Px4Options
+from skyloop.links.switchboard import Switchboard
 from skyloop.piloting import AutopilotOptions, prepared, run_with_autopilot
 from skyloop.scenario import make_scenario
 
@@ -70,6 +72,28 @@ time.sleep(300)
         while (folder / "stat").read_text().rsplit(")", 1)[1].split()[0] != "Z":
             assert time.monotonic() < end
             time.sleep(0.01)
+
+
+@pytest.mark.parametrize(("kind", "ports"), [("px4", [4560, 4561, 4562]), ("ardupilot", [9002, 9012, 9022])])
+def test_each_vehicle_has_the_port_its_autopilot_expects(
+    kind: str, ports: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[int] = []
+
+    class Line:
+        def __init__(self, inbox: Any, host: str, port: int, who: str) -> None:
+            opened.append(port)
+            self.port = port
+
+    monkeypatch.setattr(piloting, "OnePeer", Line)
+    monkeypatch.setattr(piloting, "Datagrams", Line)
+    scenario = small(vehicles=[{"name": name} for name in "abc"])
+    for number, vehicle in enumerate(scenario.vehicles):
+        _, address = piloting.autopilot_link(
+            scenario, vehicle, number, read_spec(kind), AutopilotOptions(), Switchboard()
+        )
+        assert address == f"127.0.0.1:{ports[number]}"
+    assert opened == ports
 
 
 def test_specs() -> None:
