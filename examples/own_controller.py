@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from skyloop.errors import SetpointError
-from skyloop.frames import matrix_from_quat
-from skyloop.messages import Array, Estimate, Goal, Position, Setpoint, VehicleState
+from skyloop.core.frames import matrix_from_quat
 from skyloop.vehicle.airframe import Airframe
+from skyloop_client.errors import SetpointError
+from skyloop_client.messages import Array, Estimate, Goal, Position, Setpoint, VehicleState
 
 GRAVITY = 9.80665
 

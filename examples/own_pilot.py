@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from skyloop.bus import Bundle
-from skyloop.messages import Arm, Request, Setpoint, TakeOff, Velocity
+from skyloop.core.bus import Bundle
+from skyloop_client.messages import Arm, Request, Setpoint, TakeOff, Velocity
 
 CLEARANCE = 4.0
 """m above the ground."""

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from skyloop.frames import rotate_inverse
-from skyloop.keyed_random import KeyedRandom
-from skyloop.messages import Kinematics
+from skyloop.core.frames import rotate_inverse
+from skyloop.core.keyed_random import KeyedRandom
+from skyloop_client.messages import Kinematics
 
 AIR_DENSITY = 1.225
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from skyloop.messages import Array
+from skyloop_client.messages import Array
 
 
 class Vortex:

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from skyloop.messages import Array
 from skyloop.world.ground import Ground
+from skyloop_client.messages import Array
 
 
 class Crater:

@@ -3,7 +3,7 @@
 import numpy as np
 
 import skyloop
-from skyloop.messages import Arm, Goal, TakeOff
+from skyloop_client.messages import Arm, Goal, TakeOff
 
 scenario = skyloop.make_scenario({"vehicles": [{"airframe": "iris", "sensors": {"imu": {"kind": "imu"}}}]})
 sim = skyloop.build(scenario)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import yaml
 
-from skyloop.assembly import load_airframe
+from skyloop.sim.assembly import load_airframe
 
 IRIS = load_airframe("iris").model_dump(mode="json")
 
 MY_PARTS = """
 from dataclasses import dataclass
 import numpy as np
-from skyloop.messages import Arm, Position, TakeOff
+from skyloop_client.messages import Arm, Position, TakeOff
 
 class Stubborn:
     message = "ImuSample"

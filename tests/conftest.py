@@ -5,9 +5,9 @@ import pytest
 
 def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
-        import skyloop.assembly
-        import skyloop.compiled
+        import skyloop.core.jit
         import skyloop.gym
+        import skyloop.sim.assembly
 
-        assert skyloop.assembly and skyloop.gym
-        skyloop.compiled.prepare()
+        assert skyloop.sim.assembly and skyloop.gym
+        skyloop.core.jit.prepare()

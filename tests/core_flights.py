@@ -5,10 +5,10 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from skyloop.assembly import build
-from skyloop.bus import Bus, Fingerprint, record_bytes
-from skyloop.scenario import make_scenario
-from skyloop.simulation import Simulation
+from skyloop.core.bus import Bus, Fingerprint, record_bytes
+from skyloop.sim.assembly import build
+from skyloop.sim.scenario import make_scenario
+from skyloop.sim.simulation import Simulation
 
 SECONDS = 6.5
 

@@ -1,4 +1,4 @@
-"""A simulation with a door, stepped by a thread of its own, and peers that speak the protocol byte by byte."""
+"""A simulation with a listener, stepped by a thread of its own, and peers that speak the protocol byte by byte."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from skyloop.assembly import build
-from skyloop.client.session import Session, connect
-from skyloop.client.wire import LENGTH, PROTOCOL, framed, unframed
-from skyloop.links.coordinator import Coordinator
-from skyloop.links.door import Door
+from skyloop.links.link_gate import LinkGate
+from skyloop.links.loop.client_sessions import LinkOptions
+from skyloop.links.loop.coordinator import Coordinator
+from skyloop.links.loop.listener import Listener
 from skyloop.links.pace import Pace
-from skyloop.links.roster import LinkOptions
-from skyloop.links.switchboard import Switchboard
-from skyloop.scenario import make_scenario
+from skyloop.sim.assembly import build
+from skyloop.sim.scenario import make_scenario
+from skyloop_client.session import Session, connect
+from skyloop_client.wire import LENGTH, PROTOCOL, framed, unframed
 
 ONE: dict[str, Any] = {"vehicles": [{"name": "drone"}]}
 TWO: dict[str, Any] = {
@@ -62,22 +62,22 @@ class Rig:
         folder: Path | None = None,
         pace: float | None = None,
     ) -> None:
-        self.switchboard = Switchboard(Pace(pace if options.mode == "sync" else pace or 1.0))
-        self.door = Door(self.switchboard.inbox, ports=(0,) * ports)
-        self.link = self.switchboard.links["loop"] = Coordinator(self.door, options)
-        self.simulation = build(make_scenario(scenario), gates=(self.switchboard,))
-        self.switchboard.attach(self.simulation, folder)
+        self.link_gate = LinkGate(Pace(pace if options.mode == "sync" else pace or 1.0))
+        self.listener = Listener(self.link_gate.inbox, ports=(0,) * ports)
+        self.link = self.link_gate.links["loop"] = Coordinator(self.listener, options)
+        self.simulation = build(make_scenario(scenario), gates=(self.link_gate,))
+        self.link_gate.attach(self.simulation, folder)
         self.mode = options.mode
         self.error: BaseException | None = None
         self.thread = threading.Thread(target=self._fly, name="simulation")
 
     @property
     def address(self) -> str:
-        return f"127.0.0.1:{self.door.ports[0]}"
+        return f"127.0.0.1:{self.listener.ports[0]}"
 
     @property
     def news(self) -> list[str]:
-        return self.link.roster.news
+        return self.link.client_sessions.news
 
     def start(self) -> None:
         self.thread.start()
@@ -92,9 +92,9 @@ class Rig:
     def stop(self) -> None:
         """Raises what the simulation died of, if it did."""
         if self.thread.is_alive():
-            self.switchboard.inbox.put((Stopper(),))
+            self.link_gate.inbox.put((Stopper(),))
             self.thread.join(10.0)
-        self.switchboard.finish("the test is over")
+        self.link_gate.finish("the test is over")
         self.simulation.close()
         if self.error is not None and not isinstance(self.error, Stopped):
             raise self.error
@@ -144,7 +144,7 @@ class Stranger:
     """A peer that says whatever a test wants it to."""
 
     def __init__(self, rig: Rig, port: int = 0) -> None:
-        self.socket = socket.create_connection(("127.0.0.1", rig.door.ports[port]), timeout=20.0)
+        self.socket = socket.create_connection(("127.0.0.1", rig.listener.ports[port]), timeout=20.0)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def raw(self, data: bytes) -> Stranger:

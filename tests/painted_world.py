@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from skyloop.frames import quat_from_euler
-from skyloop.keyed_random import KeyedRandom, stream_key
-from skyloop.messages import CameraImage, ImageTruth, Kinematics
+from skyloop.core.frames import quat_from_euler
+from skyloop.core.keyed_random import KeyedRandom, stream_key
 from skyloop.rendering.client import Renderer
 from skyloop.sensors.camera import Camera, CameraConfig, CameraState
 from skyloop.world.mesh import Mesh, mesh_of
 from skyloop.world.model import Model, Shape
 from skyloop.world.views import View, ViewRequest
 from skyloop.world.weather import WeatherConfig, weather_at
+from skyloop_client.messages import CameraImage, ImageTruth, Kinematics
 
 KEY = stream_key(3, "drone/camera")
 PERIOD_S = 0.05

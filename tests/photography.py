@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
-from skyloop.frames import matrix_from_quat, quat_from_matrix
+from skyloop.core.frames import matrix_from_quat, quat_from_matrix
 from skyloop.rendering.client import Renderer
 from skyloop.world.model import Model
 from skyloop.world.views import Pinhole, View, ViewPose, ViewRequest

@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.assembly import build
-from skyloop.frames import matrix_from_quat, quat_from_euler
-from skyloop.messages import Event, ImageTruth, LidarScan
-from skyloop.scenario import make_scenario
-from skyloop.streams import NS_PER_S
+from skyloop.core.frames import matrix_from_quat, quat_from_euler
+from skyloop.sim.assembly import build
+from skyloop.sim.scenario import make_scenario
 from skyloop.world.semantics import CLASS_ID
 from skyloop.world.views import Pinhole
+from skyloop_client.messages import Event, ImageTruth, LidarScan
+from skyloop_client.streams import NS_PER_S
 
 PERIOD = 2.0
 """s between images and sweeps."""

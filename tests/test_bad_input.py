@@ -15,9 +15,9 @@ import bad_radar_runs
 import bad_runs
 from bad_runs import IN_FLIGHT, NAN_SETPOINT, NAN_THROTTLE, own
 from skyloop import cli
-from skyloop.assembly import build
-from skyloop.scenario import make_scenario
 from skyloop.sensors.radar import backends
+from skyloop.sim.assembly import build
+from skyloop.sim.scenario import make_scenario
 
 SKYLOOP = Path(sys.executable).parent / "skyloop"
 FILES = {**bad_runs.FILES, **bad_radar_runs.FILES}

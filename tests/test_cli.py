@@ -15,8 +15,8 @@ import yaml
 
 import skyloop
 from skyloop import cli
-from skyloop.running import run_scenario
-from skyloop.scenario import load_scenario, make_scenario, shipped_airframes, shipped_scenarios
+from skyloop.apps.run import run_scenario
+from skyloop.sim.scenario import load_scenario, make_scenario, shipped_airframes, shipped_scenarios
 from skyloop.world.world import WORLDS
 
 SKYLOOP = Path(sys.executable).parent / "skyloop"

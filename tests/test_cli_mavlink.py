@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-import skyloop.flying
+import skyloop.apps.mavlink
 from skyloop.cli.mavlink import app
-from skyloop.errors import LinkError
+from skyloop_client.errors import LinkError
 
 SUMMARY: dict[str, Any] = {
     "scenario": "hover", "seed": 1, "simulated_s": 1.0, "wall_s": 1.0, "real_time_factor": 1.0, "vehicles": {},
@@ -26,8 +26,8 @@ def called(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
         calls.append((*arguments, named))
         return SUMMARY
 
-    monkeypatch.setattr(skyloop.flying, "run_mavlink", record)
-    monkeypatch.setattr(skyloop.flying, "run_by_hand", record)
+    monkeypatch.setattr(skyloop.apps.mavlink, "run_mavlink", record)
+    monkeypatch.setattr(skyloop.apps.mavlink, "run_by_hand", record)
     return calls
 
 

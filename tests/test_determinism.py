@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from core_flights import NOISY_FLIGHT, SECONDS, Tape, hashes, noisy_flight
-from skyloop.messages import Goal
+from skyloop_client.messages import Goal
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,7 @@ def test_a_slower_truth_stream_changes_nothing_else(expected: dict[str, str]) ->
 
 
 def test_the_size_of_the_steps_changes_nothing(expected: dict[str, str]) -> None:
-    from skyloop.bus import Fingerprint
+    from skyloop.core.bus import Fingerprint
 
     simulation = noisy_flight()
     fingerprint = Fingerprint(simulation.bus)

@@ -11,7 +11,7 @@ import yaml
 from pydantic import BaseModel
 
 import skyloop
-from skyloop.scenario import Scenario
+from skyloop.sim.scenario import Scenario
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "scenarios.md").read_text(encoding="utf-8")

@@ -13,8 +13,8 @@ import pytest
 import typer
 
 from skyloop.cli import app, main
-from skyloop.errors import LinkError
-from skyloop.links.targets import make_target
+from skyloop.links.loop.targets import make_target
+from skyloop_client.errors import LinkError
 
 PAGE = (Path(__file__).parent.parent / "docs" / "loop.md").read_text(encoding="utf-8")
 PYTHON = re.findall(r"^```python\n(.*?)^```", PAGE, flags=re.MULTILINE | re.DOTALL)
@@ -46,7 +46,7 @@ def test_the_pilot_flies_in_process_in_another_process_and_from_another_machine(
         stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
     ) as simulator:  # fmt: skip
         address = _address(simulator)
-        client = [sys.executable, "-m", "skyloop.client", "pilot", f"{pilot}:Pilot", "--connect", address]
+        client = [sys.executable, "-m", "skyloop_client", "pilot", f"{pilot}:Pilot", "--connect", address]
         assert subprocess.run(client, timeout=120, check=False).returncode == 0
         assert simulator.wait(60) == 0
     ways = [flown(tmp_path / name) for name in "abc"]

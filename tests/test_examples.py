@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import skyloop
-from skyloop.frames import rotate_inverse
-from skyloop.running import fly, run_scenario
+from skyloop.apps.run import fly, run_scenario
+from skyloop.core.frames import rotate_inverse
 from skyloop.world.ground import Ground
 
 EXAMPLES = Path(__file__).parent.parent / "examples"

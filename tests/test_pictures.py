@@ -11,9 +11,9 @@ import pytest
 from PIL import Image
 
 import skyloop
+from skyloop.apps.run import run_scenario
 from skyloop.cli import main
 from skyloop.recording.pictures import depth_picture, id_picture, scan_picture
-from skyloop.running import run_scenario
 
 SEEING = {
     "name": "seeing",

@@ -15,10 +15,10 @@ import yaml
 from typer.main import get_command
 
 import skyloop
-from skyloop.bus import Bundle
+from skyloop.apps.run import fly
 from skyloop.cli import app, main
-from skyloop.running import fly
-from skyloop.scenario import shipped_airframes
+from skyloop.core.bus import Bundle
+from skyloop.sim.scenario import shipped_airframes
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -26,9 +26,9 @@ import numpy as np
 import pytest
 
 from same_object_flights import NIGHT, Flights, unit
-from skyloop.assembly import build
-from skyloop.frames import SENSOR_FROM_CAMERA, matrix_from_quat, quat_from_euler, quat_multiply
-from skyloop.scenario import make_scenario
+from skyloop.core.frames import SENSOR_FROM_CAMERA, matrix_from_quat, quat_from_euler, quat_multiply
+from skyloop.sim.assembly import build
+from skyloop.sim.scenario import make_scenario
 from skyloop.world.materials import MATERIALS
 from skyloop.world.scene import Scene
 from skyloop.world.semantics import CLASS_ID

@@ -11,8 +11,8 @@ import time
 import cupy
 import numpy as np
 
+from skyloop.core.fmcw import LIGHT_SPEED, Waveform
 from skyloop.sensors.radar.gpu import GpuSum
-from skyloop.waveform import LIGHT_SPEED, Waveform
 
 N_ECHOES = 320 * 240
 ALLOWED = 1e-4

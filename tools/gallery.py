@@ -7,8 +7,8 @@ from typing import Any
 
 from PIL import Image, ImageDraw
 
-from skyloop.looking import views_of
-from skyloop.scenario import make_scenario
+from skyloop.apps.look import views_of
+from skyloop.sim.scenario import make_scenario
 
 FOLDER = Path(__file__).parent.parent / "docs" / "gallery"
 SIZE = (640, 400)

@@ -168,7 +168,7 @@ public:
     const Value& operator[](std::string_view key) const;
     bool has(std::string_view key) const { return !(*this)[key].is_nil(); }
 
-    std::string record() const {  // name of its class in src/skyloop/messages/, "" if it is no record
+    std::string record() const {  // name of its class in clients/python/src/skyloop_client/messages/, "" if it is no record
         if (!std::holds_alternative<Map>(data_) || !has("@")) return "";
         return (*this)["@"].text();
     }

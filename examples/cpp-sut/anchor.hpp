@@ -1,5 +1,5 @@
 // An anchor, a board of known colour and height, followed through images by CamShift. The definitions are those of
-// src/skyloop/tasks/anchor.py.
+// clients/python/src/skyloop_client/tasks/anchor.py.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -1,5 +1,5 @@
 // Where a vehicle has come to since it stood still, from its accelerometer alone. The definition is that of
-// src/skyloop/tasks/dead_reckoning.py; the IMU's axes are taken to be the body's.
+// clients/python/src/skyloop_client/tasks/dead_reckoning.py; the IMU's axes are taken to be the body's.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -1,6 +1,6 @@
 // The tasks of Augello et al., "Simulation and Test of UAV Tasks With Resource-Constrained Hardware in the Loop"
 // (Algorithms 1 to 5): initialisation, a loop until a condition holds, finalisation; tasks start tasks. The definitions
-// are those of src/skyloop/tasks/hil.py: what counts as an oscillation, what ends a loop, why the path has four legs.
+// are those of clients/python/src/skyloop_client/tasks/sync_hil.py: what counts as an oscillation, what ends a loop, why the path has four legs.
 //
 // Time is the client's execution time. Nothing here looks at another clock, and nothing pretends to compute.
 //

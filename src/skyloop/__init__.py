@@ -2,21 +2,21 @@
 
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from skyloop_client.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from skyloop.assembly import build as build
-    from skyloop.scenario import Scenario as Scenario
-    from skyloop.scenario import load_scenario as load_scenario
-    from skyloop.scenario import make_scenario as make_scenario
-    from skyloop.simulation import Simulation as Simulation
+    from skyloop.sim.assembly import build as build
+    from skyloop.sim.scenario import Scenario as Scenario
+    from skyloop.sim.scenario import load_scenario as load_scenario
+    from skyloop.sim.scenario import make_scenario as make_scenario
+    from skyloop.sim.simulation import Simulation as Simulation
 
 _HOMES = {
-    "Scenario": "skyloop.scenario",
-    "Simulation": "skyloop.simulation",
-    "build": "skyloop.assembly",
-    "load_scenario": "skyloop.scenario",
-    "make_scenario": "skyloop.scenario",
+    "Scenario": "skyloop.sim.scenario",
+    "Simulation": "skyloop.sim.simulation",
+    "build": "skyloop.sim.assembly",
+    "load_scenario": "skyloop.sim.scenario",
+    "make_scenario": "skyloop.sim.scenario",
 }
 
 __all__ = ["Scenario", "Simulation", "build", "load_scenario", "make_scenario"]

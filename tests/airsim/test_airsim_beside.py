@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from airsim_rpc import Rpc, running, xyz
 
-from skyloop.client.session import connect
 from skyloop.links.airsim.settings import read_settings
-from skyloop.links.coordinator import Coordinator
-from skyloop.links.door import Door
-from skyloop.links.roster import LinkOptions
-from skyloop.links.switchboard import Switchboard
-from skyloop.messages import Arm, Goal, TakeOff
+from skyloop.links.link_gate import LinkGate
+from skyloop.links.loop.client_sessions import LinkOptions
+from skyloop.links.loop.coordinator import Coordinator
+from skyloop.links.loop.listener import Listener
+from skyloop_client.messages import Arm, Goal, TakeOff
+from skyloop_client.session import connect
 
 SETTINGS = '{"DefaultSensors": {"imu": {"SensorType": 2}}}'
 
@@ -25,11 +25,11 @@ def test_two_links_at_once() -> None:
     made: dict[str, Any] = {}
     go_on, here = threading.Event(), threading.Event()
 
-    def others(switchboard: Switchboard) -> dict[str, Any]:
-        door = Door(switchboard.inbox)
-        made["pilot"] = threading.Thread(target=fly, args=(f"127.0.0.1:{door.ports[0]}",), daemon=True)
+    def others(link_gate: LinkGate) -> dict[str, Any]:
+        listener = Listener(link_gate.inbox)
+        made["pilot"] = threading.Thread(target=fly, args=(f"127.0.0.1:{listener.ports[0]}",), daemon=True)
         made["pilot"].start()
-        return {"loop": Coordinator(door, LinkOptions(mode="none"))}
+        return {"loop": Coordinator(listener, LinkOptions(mode="none"))}
 
     def fly(address: str) -> None:
         session = connect(address, timeout=60.0)

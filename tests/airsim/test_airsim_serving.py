@@ -17,12 +17,12 @@ import pytest
 from airsim_rpc import Rpc, RpcError, Running, pose, xyz
 from typer.testing import CliRunner
 
+from skyloop.apps.serve import serve
 from skyloop.cli.serve import app
-from skyloop.errors import LinkError
 from skyloop.links.airsim.methods import UNSUPPORTED
 from skyloop.links.airsim.settings import read_settings
-from skyloop.scenario import make_scenario
-from skyloop.serving import serve
+from skyloop.sim.scenario import make_scenario
+from skyloop_client.errors import LinkError
 
 DOCS = Path(__file__).parents[2] / "docs" / "airsim.md"
 SETTINGS = {

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from skyloop.errors import ScenarioError
 from skyloop.links.airsim.options import Capture
 from skyloop.links.airsim.settings import read_settings
 from skyloop.links.airsim.settings_keys import (
@@ -28,7 +27,8 @@ from skyloop.links.airsim.settings_keys import (
     SENSOR,
     VEHICLE,
 )
-from skyloop.scenario import make_scenario
+from skyloop.sim.scenario import make_scenario
+from skyloop_client.errors import ScenarioError
 
 
 def read(**settings: Any) -> Any:

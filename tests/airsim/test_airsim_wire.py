@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skyloop.errors import LinkError
-from skyloop.frames import euler_from_quat, quat_from_euler, rotate
+from skyloop.core.frames import euler_from_quat, quat_from_euler, rotate
 from skyloop.links.airsim.structures import (
     Axes,
     body_pose,
@@ -21,7 +20,8 @@ from skyloop.links.airsim.structures import (
     vector_of,
 )
 from skyloop.links.airsim.wire import Call, CallInlet, Floats, response
-from skyloop.messages import VehicleState
+from skyloop_client.errors import LinkError
+from skyloop_client.messages import VehicleState
 
 
 def calls(data: bytes) -> list[Call]:

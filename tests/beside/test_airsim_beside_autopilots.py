@@ -17,12 +17,12 @@ from airsim_rpc import Rpc, RpcError, Running, running, xyz
 from test_ardupilot import Sitl
 from test_px4 import SENSORS, Peer, hovering
 
-from skyloop.errors import LinkError, ScenarioError
+from skyloop.apps.serve import serve
 from skyloop.links.airsim.options import ForeignAutopilot
 from skyloop.links.airsim.settings import Read, read_settings
 from skyloop.links.airsim.settings_keys import VEHICLE
-from skyloop.scenario import make_scenario
-from skyloop.serving import serve
+from skyloop.sim.scenario import make_scenario
+from skyloop_client.errors import LinkError, ScenarioError
 
 PX4 = {"VehicleType": "PX4Multirotor", "UseSerial": False, "UseTcp": True, "TcpPort": 0, "LockStep": True}
 ARDUPILOT = {"VehicleType": "ArduCopter", "ControlPort": 0, "LocalHostIp": "127.0.0.1"}

@@ -16,15 +16,15 @@ from typing import Any
 import numpy as np
 import pytest
 from airsim_rpc import Rpc, RpcError, Running, running, xyz
-from mavlink_stage import Client
+from mavlink_setup import Client
 from pymavlink.dialects.v20 import common
 from typer.testing import CliRunner
 
+from skyloop.apps.serve import serve
 from skyloop.cli.serve import app
-from skyloop.errors import LinkError
 from skyloop.links.airsim.settings import read_settings
-from skyloop.scenario import make_scenario
-from skyloop.serving import serve
+from skyloop.sim.scenario import make_scenario
+from skyloop_client.errors import LinkError
 
 SETTINGS = '{"DefaultSensors": {"imu": {"SensorType": 2}}}'
 STAY = {"is_rate": True, "yaw_or_rate": 0.0}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from skyloop.client.bundle import Bundle
-from skyloop.errors import UnknownNameError
-from skyloop.messages import RangeSample, VehicleStatus
+from skyloop_client.bundle import Bundle
+from skyloop_client.errors import UnknownNameError
+from skyloop_client.messages import RangeSample, VehicleStatus
 
 STATUS = VehicleStatus(5, "hover", armed=True, landed=False, failsafe="")
 RANGE = RangeSample(4, 1.5, 0.1, 9.0)

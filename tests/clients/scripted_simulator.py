@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from skyloop.client.wire import framed, unframed
+from skyloop_client.wire import framed, unframed
 
 LENGTH = struct.Struct("<I")
 

@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 from scripted_simulator import ScriptedSimulator
 
-from skyloop.links.targets import LocalProcess
-from skyloop.looping import LoopOptions, run_loop
-from skyloop.scenario import load_scenario
+from skyloop.apps.loop import LoopOptions, run_loop
+from skyloop.links.loop.targets import LocalProcess
+from skyloop.sim.scenario import load_scenario
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="the agent needs Linux")
 
@@ -40,7 +40,7 @@ threading.Thread(target=count, daemon=True).start()
 
 CONNECT = """
 import os, subprocess, sys, time
-from skyloop.client import connect
+from skyloop_client import connect
 session = connect()
 """
 
@@ -90,7 +90,7 @@ def agent() -> Iterator[Callable[..., subprocess.Popen[str]]]:
     started: list[subprocess.Popen[str]] = []
 
     def start(address: str, options: list[str], program: str) -> subprocess.Popen[str]:
-        command = [sys.executable, "-m", "skyloop.client", "agent", "--connect", address, *options]
+        command = [sys.executable, "-m", "skyloop_client", "agent", "--connect", address, *options]
         command += ["--", sys.executable, "-c", program]
         started.append(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
         return started[-1]
@@ -283,7 +283,7 @@ def test_a_sut_that_does_not_notice_that_the_simulator_has_gone_is_ended(
 
 
 def test_a_sut_that_cannot_be_started_is_told_of(capfd: pytest.CaptureFixture[str]) -> None:
-    from skyloop.client.__main__ import main
+    from skyloop_client.__main__ import main
 
     assert main(["agent", "--connect", "127.0.0.1:1", "--", "/no/such/sut"]) == 1
     assert main(["agent", "--throttle", "0.5", "--speed", "0.1", "--", "true"]) == 1
@@ -295,7 +295,7 @@ def test_a_sut_that_cannot_be_started_is_told_of(capfd: pytest.CaptureFixture[st
 
 TWO_VEHICLES = """
 import threading, time
-from skyloop.client import connect
+from skyloop_client import connect
 def big():
     with connect(vehicle="big", spread=["imu"]) as session:
         while session.now() < 250_000_000:

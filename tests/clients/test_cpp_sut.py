@@ -13,10 +13,10 @@ import pytest
 from small_flight import FX, HEIGHT, WIDTH, SmallFlight
 from small_server import SmallServer
 
-from skyloop.links.targets import LocalProcess
-from skyloop.looping import LoopOptions, run_loop
-from skyloop.scenario import load_scenario
-from skyloop.tasks import anchor
+from skyloop.apps.loop import LoopOptions, run_loop
+from skyloop.links.loop.targets import LocalProcess
+from skyloop.sim.scenario import load_scenario
+from skyloop_client.tasks import anchor
 
 
 @pytest.fixture(scope="session")

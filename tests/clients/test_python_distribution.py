@@ -14,19 +14,19 @@ from pathlib import Path
 import pytest
 
 import skyloop
-from skyloop.links.targets import LocalProcess
-from skyloop.looping import LoopOptions, run_loop
-from skyloop.scenario import load_scenario
+from skyloop.apps.loop import LoopOptions, run_loop
+from skyloop.links.loop.targets import LocalProcess
+from skyloop.sim.scenario import load_scenario
 
 ROOT = Path(__file__).parents[2]
 
-BOOT = "import sys; sys.path[:0] = {folders!r}; from skyloop.client.__main__ import main; sys.exit(main(sys.argv[1:]))"
+BOOT = "import sys; sys.path[:0] = {folders!r}; from skyloop_client.__main__ import main; sys.exit(main(sys.argv[1:]))"
 
 PILOT = """
 import importlib, json, pkgutil, sys
 from pathlib import Path
 import skyloop
-from skyloop.messages import Arm, TakeOff
+from skyloop_client.messages import Arm, TakeOff
 
 class Pilot:
     done = False
@@ -73,7 +73,7 @@ def test_it_has_the_version_of_skyloop_and_the_command(wheel: Path) -> None:
     assert f"Version: {skyloop.__version__}" in metadata
     needed = {line.split()[1].split(">")[0] for line in metadata.splitlines() if line.startswith("Requires-Dist")}
     assert needed == {"numpy", "msgpack", "opencv-python-headless"}
-    assert "skyloop-client = skyloop.client.__main__:main" in scripts
+    assert "skyloop-client = skyloop_client.__main__:main" in scripts
     client = {path.name for path in (ROOT / "src" / "skyloop" / "client").glob("*.py")}
     assert client == {Path(name).name for name in names if name.startswith("skyloop/client/")}
 

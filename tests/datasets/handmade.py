@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from skyloop.messages import CameraImage, ImageTruth, ImuSample, Label, Message, VehicleState
 from skyloop.recording.journal import GroupWriter
 from skyloop.recording.recording import Recording, create_recording
-from skyloop.streams import Rate, StreamInfo
+from skyloop_client.messages import CameraImage, ImageTruth, ImuSample, Label, Message, VehicleState
+from skyloop_client.streams import Rate, StreamInfo
 
 RATE_HZ, GROUP_FRAMES, FRAMES, FIRST = 10, 4, 10, 20
 """Frame 20 of the grid is the first that is recorded."""

@@ -15,10 +15,10 @@ from tiny_formats import TINY
 from skyloop.datasets.check_journal import boxes_of
 from skyloop.datasets.checking import check, repair
 from skyloop.datasets.export import Exporter, whole_formats
-from skyloop.errors import DatasetError
 from skyloop.recording.formats import registry
 from skyloop.recording.manifest import read_manifest, write_manifest
 from skyloop.recording.recording import Recording
+from skyloop_client.errors import DatasetError
 
 
 @pytest.fixture

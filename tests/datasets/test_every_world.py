@@ -9,9 +9,9 @@ import pytest
 from skyloop.datasets.recording_run import plan_recording
 from skyloop.datasets.rig import RecordOptions, rig_scenario
 from skyloop.datasets.worker import record_share
-from skyloop.errors import DatasetError
 from skyloop.recording.recording import open_recording
 from skyloop.world.world import WORLDS
+from skyloop_client.errors import DatasetError
 
 
 @pytest.mark.slow

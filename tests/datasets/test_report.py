@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from handmade import messages_of, write_group
 
+from skyloop.core.frames import GeoPoint, LocalFrame, quat_from_yaw, rotate, rotate_inverse
 from skyloop.datasets.noise_check import NoiseCheck, NoiseRow
 from skyloop.datasets.report import write_report
-from skyloop.errors import DatasetError
-from skyloop.frames import GeoPoint, LocalFrame, quat_from_yaw, rotate, rotate_inverse
-from skyloop.messages import DepthImage, GnssFix, ImageTruth, ImuBias, ImuSample, Message, VehicleState
 from skyloop.recording.recording import Recording
-from skyloop.streams import Mount, Rate, StreamInfo
+from skyloop_client.errors import DatasetError
+from skyloop_client.messages import DepthImage, GnssFix, ImageTruth, ImuBias, ImuSample, Message, VehicleState
+from skyloop_client.streams import Mount, Rate, StreamInfo
 
 
 class Page(HTMLParser):

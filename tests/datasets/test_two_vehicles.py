@@ -20,19 +20,19 @@ from pycocotools.coco import COCO
 from rosbags.highlevel import AnyReader
 from test_recording_run import assert_same
 
+from skyloop.core.frames import matrix_from_quat
 from skyloop.datasets.checking import check, repair
 from skyloop.datasets.export import export
 from skyloop.datasets.noise_check import NoiseCheck
 from skyloop.datasets.recording_run import check_rates, plan_recording, record
 from skyloop.datasets.viewing import view
-from skyloop.errors import DatasetError
-from skyloop.frames import matrix_from_quat
 from skyloop.recording.formats.registry import FORMATS
 from skyloop.recording.formats.ros2_messages import Translator
 from skyloop.recording.recording import Recording, open_recording
 from skyloop.recording.replay import open_replay
-from skyloop.scenario import Scenario, make_scenario
-from skyloop.streams import Rate, StreamInfo
+from skyloop.sim.scenario import Scenario, make_scenario
+from skyloop_client.errors import DatasetError
+from skyloop_client.streams import Rate, StreamInfo
 
 HERE = Path(__file__).parent
 FRAMES = 12

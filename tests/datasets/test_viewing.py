@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from skyloop.datasets.viewing import TIMELINE, view
-from skyloop.errors import DatasetError, SetupError
 from skyloop.recording.recording import Recording
+from skyloop_client.errors import DatasetError, SetupError
 
 
 def test_without_the_sdk_it_says_how_to_get_it(made: Recording, monkeypatch: pytest.MonkeyPatch) -> None:

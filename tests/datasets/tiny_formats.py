@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from skyloop.messages import Message
 from skyloop.recording.files import RowFile, write_whole
 from skyloop.recording.formats.registry import Format
 from skyloop.recording.recording import Recording
+from skyloop_client.messages import Message
 
 YAML = "sensor_type: {}\nrate_hz: {}\nT_BS:\n  data: [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]\n"
 TINY = {

@@ -10,8 +10,8 @@ from contextlib import ExitStack
 import numpy as np
 import pytest
 
-from skyloop.bench import gym as bench
-from skyloop.errors import SetupError
+from skyloop.benchmarks import gym as bench
+from skyloop_client.errors import SetupError
 
 
 def test_ours_are_measured() -> None:

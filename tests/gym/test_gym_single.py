@@ -13,8 +13,8 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium.utils.passive_env_checker import env_render_passive_checker
 
 import skyloop.gym
-from skyloop.errors import ScenarioError, SetpointError, SetupError, UnknownNameError
 from skyloop.gym.episodes import BONUS, HEIGHT, LOST, OPENING
+from skyloop_client.errors import ScenarioError, SetpointError, SetupError, UnknownNameError
 
 IDS = [f"skyloop/{name}-v0" for name in ("Hover", "Waypoint", "Gate", "Landing")]
 

@@ -11,7 +11,7 @@ from flying_gym import flown, fly_towards
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import skyloop.gym
-from skyloop.errors import ScenarioError, SetpointError
+from skyloop_client.errors import ScenarioError, SetpointError
 
 FIELDS = ("motion", "rotor_speed", "command", "rate_integral", "velocity_integral", "impact_speed", "thrust")
 

@@ -1,4 +1,4 @@
-"""One simulation with a door for all tests of a module, looked at before and after each."""
+"""One simulation with a listener for all tests of a module, looked at before and after each."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from link_rig import Rig, eventually, flying, held
-from skyloop.errors import LinkError
+from skyloop_client.errors import LinkError
 
 
 @pytest.fixture(scope="module")
@@ -22,11 +22,11 @@ def one_rig() -> Iterator[Rig]:
 def rig(one_rig: Rig) -> Iterator[Rig]:
     """Before and after each test the same descriptors and threads are held, and after it the simulator still flies."""
     still_flies(one_rig)
-    assert eventually(lambda: not one_rig.door._peers)
+    assert eventually(lambda: not one_rig.listener._peers)
     before = held()
     one_rig.news.clear()
     yield one_rig
-    assert eventually(lambda: not one_rig.door._peers)
+    assert eventually(lambda: not one_rig.listener._peers)
     assert eventually(lambda: all(now <= then for now, then in zip(held(), before, strict=True))), (held(), before)
     assert one_rig.error is None
     still_flies(one_rig)

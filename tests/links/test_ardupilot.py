@@ -15,13 +15,13 @@ import numpy as np
 import pytest
 from quad_pilot import QuadPilot
 
-from skyloop.assembly import build
-from skyloop.errors import LinkError
 from skyloop.links.autopilots.ardupilot import Ardupilot, ArdupilotOptions
+from skyloop.links.link_gate import LinkGate
 from skyloop.links.pace import Pace
 from skyloop.links.sockets import Datagrams
-from skyloop.links.switchboard import Switchboard
-from skyloop.scenario import make_scenario
+from skyloop.sim.assembly import build
+from skyloop.sim.scenario import make_scenario
+from skyloop_client.errors import LinkError
 
 NUMBER = r"-?[0-9.]+(?:e-?[0-9]+)?"
 DOWN = {"kind": "rangefinder", "preset": "perfect", "rate_hz": 50, "mount": {"rotation_deg": [0, 90, 0]}}
@@ -107,12 +107,12 @@ class Sitl(threading.Thread):
 
 class Bench:
     def __init__(self, options: ArdupilotOptions | None = None, **vehicle: Any) -> None:
-        self.switchboard = Switchboard()
-        self.line = Datagrams(self.switchboard.inbox, "127.0.0.1", 0, "ArduPilot")
-        self.link = self.switchboard.links["ardupilot"] = Ardupilot(self.line, "drone", options)
+        self.link_gate = LinkGate()
+        self.line = Datagrams(self.link_gate.inbox, "127.0.0.1", 0, "ArduPilot")
+        self.link = self.link_gate.links["ardupilot"] = Ardupilot(self.line, "drone", options)
         made = make_scenario({"truth_rate_hz": 10, "vehicles": [{"battery": False, **vehicle}]})
-        self.sim = build(made, gates=(self.switchboard,))
-        self.switchboard.attach(self.sim)
+        self.sim = build(made, gates=(self.link_gate,))
+        self.link_gate.attach(self.sim)
         self.peers: list[Sitl] = []
 
     def sitl(self, fly: Any, channels: int = 16) -> Sitl:
@@ -125,11 +125,11 @@ class Bench:
     def __exit__(self, *_: Any) -> None:
         for peer in self.peers:
             peer.close()
-        self.switchboard.finish("done")
+        self.link_gate.finish("done")
         self.sim.close()
 
     def events(self) -> list[str]:
-        return [line.split(" ", 3)[3].split(":")[0] for line in self.link._helm.news]
+        return [line.split(" ", 3)[3].split(":")[0] for line in self.link._motor_handover.news]
 
 
 def still(line: Any) -> list[float]:
@@ -224,7 +224,7 @@ def test_time_may_be_set_back() -> None:
 
 def test_without_lockstep_nobody_waits() -> None:
     with Bench(ArdupilotOptions(rate_hz=400, no_lockstep=True)) as bench:
-        bench.switchboard.pace = Pace(5.0)
+        bench.link_gate.pace = Pace(5.0)
         sitl = bench.sitl(lambda line: None)
         bench.sim.run_until(0.5)
         threading.Event().wait(0.1)
@@ -237,7 +237,7 @@ def test_a_vanished_ardupilot_leaves_a_vehicle_that_lands() -> None:
         bench.sitl(lambda line: [0.73] * 4 if line["t"] < 0.5 else None)
         bench.sim.run_until(0.6)
         assert "hung" in bench.events()
-        bench.switchboard.pace = Pace(1000.0)
+        bench.link_gate.pace = Pace(1000.0)
         bench.sim.run_until(10.0)
         assert bench.sim.autopilots["drone"].status(0).landed
 
@@ -282,12 +282,12 @@ def test_a_peer_hovers_on_our_lines() -> None:
 
 
 def test_what_is_wrong_is_told_in_a_line() -> None:
-    switchboard = Switchboard()
+    link_gate = LinkGate()
     taken = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     taken.bind(("127.0.0.1", 0))
     port = taken.getsockname()[1]
     with pytest.raises(LinkError, match=rf"^ArduPilot: cannot listen on 127.0.0.1:{port}: Address already in use; .*"):
-        Datagrams(switchboard.inbox, "127.0.0.1", port, "ArduPilot")
+        Datagrams(link_gate.inbox, "127.0.0.1", port, "ArduPilot")
     taken.close()
     with pytest.raises(LinkError, match="more than 10"):
         ArdupilotOptions(rate_hz=10)

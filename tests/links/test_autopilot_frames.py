@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from pymavlink.dialects.v20 import common
 
-from skyloop.frames import GeoPoint, LocalFrame, quat_from_euler, quat_multiply
+from skyloop.core.frames import GeoPoint, LocalFrame, quat_from_euler, quat_multiply
 from skyloop.links.autopilots.ardupilot_wire import line_from, servos_from
-from skyloop.links.autopilots.helm import motor_order
+from skyloop.links.autopilots.motor_handover import motor_order
 from skyloop.links.autopilots.px4_wire import Wire
-from skyloop.messages import (
+from skyloop_client.messages import (
     BarometerSample,
     BatteryState,
     Estimate,
@@ -25,7 +25,7 @@ from skyloop.messages import (
     RangeSample,
     VehicleState,
 )
-from skyloop.streams import Mount
+from skyloop_client.streams import Mount
 
 LEVEL = Mount()
 # a sensor whose forward axis looks to the left of the body, up stays up

@@ -15,16 +15,16 @@ from typing import Any
 
 import pytest
 
-from skyloop import piloting
-from skyloop.errors import LinkError, SetupError
-from skyloop.frames import GeoPoint
+from skyloop.apps import autopilot as piloting
+from skyloop.apps.autopilot import AutopilotOptions, prepared, run_with_autopilot
+from skyloop.core.frames import GeoPoint
 from skyloop.links.autopilots import betaflight_build, launching
 from skyloop.links.autopilots.ardupilot import ArdupilotOptions
 from skyloop.links.autopilots.launching import AutopilotProcess, ardupilot_process, px4_process, read_spec
 from skyloop.links.autopilots.px4 import Px4Options
-from skyloop.links.switchboard import Switchboard
-from skyloop.piloting import AutopilotOptions, prepared, run_with_autopilot
-from skyloop.scenario import make_scenario
+from skyloop.links.link_gate import LinkGate
+from skyloop.sim.scenario import make_scenario
+from skyloop_client.errors import LinkError, SetupError
 
 
 def program(place: Path, name: str, text: str) -> Path:
@@ -89,9 +89,7 @@ def test_each_vehicle_has_the_port_its_autopilot_expects(
     monkeypatch.setattr(piloting, "Datagrams", Line)
     scenario = small(vehicles=[{"name": name} for name in "abc"])
     for number, vehicle in enumerate(scenario.vehicles):
-        _, address = piloting.autopilot_link(
-            scenario, vehicle, number, read_spec(kind), AutopilotOptions(), Switchboard()
-        )
+        _, address = piloting.autopilot_link(scenario, vehicle, number, read_spec(kind), AutopilotOptions(), LinkGate())
         assert address == f"127.0.0.1:{ports[number]}"
     assert opened == ports
 
@@ -224,7 +222,7 @@ def test_two_vehicles_have_two_autopilots(tmp_path: Path) -> None:
 
 
 def test_scenarios_are_given_what_the_autopilot_needs() -> None:
-    from skyloop.scenario import load_scenario
+    from skyloop.sim.scenario import load_scenario
 
     made = prepared(load_scenario("hover"), "px4").vehicles[0]
     assert made.pilot is None and made.failsafes.battery_action == "none"

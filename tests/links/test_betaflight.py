@@ -14,17 +14,17 @@ import numpy as np
 import pytest
 from quad_pilot import QuadPilot
 
-from skyloop.assembly import build
-from skyloop.errors import LinkError
-from skyloop.frames import GeoPoint, quat_from_euler
+from skyloop.core.frames import GeoPoint, quat_from_euler
 from skyloop.links.autopilots.betaflight import Betaflight, BetaflightOptions
 from skyloop.links.autopilots.betaflight_wire import motors_from, msp, rc_packet, settings, state_packet, stick_for_rate
 from skyloop.links.autopilots.rc_pilot import Leg, RcPilot
+from skyloop.links.link_gate import LinkGate
 from skyloop.links.pace import Pace
 from skyloop.links.sockets import Datagrams
-from skyloop.links.switchboard import Switchboard
-from skyloop.messages import VehicleState
-from skyloop.scenario import make_scenario
+from skyloop.sim.assembly import build
+from skyloop.sim.scenario import make_scenario
+from skyloop_client.errors import LinkError
+from skyloop_client.messages import VehicleState
 
 HOME = GeoPoint(47.0, -122.0, 100.0)
 
@@ -72,22 +72,22 @@ class Bench:
         self, answer: Any, rc: Any = None, pace: float = 20.0, wait_s: float = 30.0, target: Any = None, **vehicle: Any
     ) -> None:
         self.sitl = Sitl(answer)
-        self.switchboard = Switchboard(Pace(pace))
-        line = Datagrams(self.switchboard.inbox, "127.0.0.1", 0, "Betaflight")
+        self.link_gate = LinkGate(Pace(pace))
+        line = Datagrams(self.link_gate.inbox, "127.0.0.1", 0, "Betaflight")
         options = BetaflightOptions(
             state_port=self.sitl.states.getsockname()[1], rc_port=self.sitl.rc.getsockname()[1], hang_s=1.0,
             rate_hz=500, wait_s=wait_s,
         )  # fmt: skip
-        self.link = self.switchboard.links["betaflight"] = Betaflight(line, "drone", HOME, rc, options, target)
+        self.link = self.link_gate.links["betaflight"] = Betaflight(line, "drone", HOME, rc, options, target)
         made = make_scenario({"truth_rate_hz": 10, "vehicles": [{"battery": False, **vehicle}]})
-        self.sim = build(made, gates=(self.switchboard,))
-        self.switchboard.attach(self.sim)
+        self.sim = build(made, gates=(self.link_gate,))
+        self.link_gate.attach(self.sim)
 
     def __enter__(self) -> Bench:
         return self
 
     def __exit__(self, *_: Any) -> None:
-        self.switchboard.finish("done")
+        self.link_gate.finish("done")
         self.sim.close()
         self.sitl.close()
 
@@ -187,10 +187,10 @@ def test_rubbish_and_silence() -> None:
 
     with Bench(rubbish, position=[0.0, 0.0, 1.5]) as bench:
         bench.sim.run_until(1.0)
-        while not any("hung" in line for line in bench.link._helm.news):
+        while not any("hung" in line for line in bench.link._motor_handover.news):
             bench.sim.run_for(0.1)
         assert bench.link.summary()["bad_packets"] > 50
-        bench.switchboard.pace = Pace(1000.0)
+        bench.link_gate.pace = Pace(1000.0)
         bench.sim.run_for(9.0)
         assert bench.sim.autopilots["drone"].status(0).landed
     with Bench(lambda state: None, wait_s=0.01) as bench, pytest.raises(LinkError, match="no Betaflight sent to port"):

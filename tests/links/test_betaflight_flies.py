@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from skyloop.frames import yaw_from_quat
+from skyloop.apps.autopilot import AutopilotOptions, run_with_autopilot
+from skyloop.core.frames import yaw_from_quat
 from skyloop.links.autopilots.betaflight_build import betaflight_program
 from skyloop.links.autopilots.rc_pilot import Leg, RcPilot
-from skyloop.messages import VehicleState
-from skyloop.piloting import AutopilotOptions, run_with_autopilot
-from skyloop.scenario import make_scenario
+from skyloop.sim.scenario import make_scenario
+from skyloop_client.messages import VehicleState
 
 pytestmark = pytest.mark.slow
 

@@ -15,14 +15,14 @@ import pytest
 
 from core_flights import NOISY_FLIGHT
 from link_rig import ONE, TWO, Computer, Rig, Stranger, eventually, flying
-from skyloop.assembly import build
-from skyloop.bus import Bus, record_bytes
-from skyloop.client.session import Session
-from skyloop.errors import LinkError
-from skyloop.links import roster as roster_module
-from skyloop.links.coordinator import TABLE_I
-from skyloop.messages import Arm, Message, TakeOff, Velocity
-from skyloop.scenario import make_scenario
+from skyloop.core.bus import Bus, record_bytes
+from skyloop.links.loop import client_sessions as client_sessions_module
+from skyloop.links.loop.coordinator import TABLE_I
+from skyloop.sim.assembly import build
+from skyloop.sim.scenario import make_scenario
+from skyloop_client.errors import LinkError
+from skyloop_client.messages import Arm, Message, TakeOff, Velocity
+from skyloop_client.session import Session
 
 MS = 1_000_000
 SECOND = 1_000_000_000
@@ -151,7 +151,7 @@ def flown(
     pilot: Callable[[Session, Computer], None], scenario: dict[str, Any], until_s: float, pace: float | None = None
 ) -> Any:
     """Streams of a flight by a SUT whose clock is its own."""
-    rig = Rig(copy.deepcopy(scenario), roster_module.LinkOptions(), pace=pace)
+    rig = Rig(copy.deepcopy(scenario), client_sessions_module.LinkOptions(), pace=pace)
     tape = Bytes(rig.simulation.bus, round(until_s * SECOND))
     rig.start()
     try:

@@ -16,17 +16,26 @@ from PIL import Image
 from scipy.spatial.transform import Rotation
 
 import skyloop
-import skyloop.messages
+import skyloop_client.messages
 from link_rig import eventually
-from skyloop.clock import FreeRunning, RealTime
+from skyloop.core.clock import FreeRunning, RealTime
 from skyloop.links.foxglove.messages import UNPLOTTED, frame_of, is_moving, mounts, moved, views_of
 from skyloop.links.foxglove.plots import UNITS, plotted, schema_of
 from skyloop.links.foxglove.stream import CLOCK_NS, FoxgloveStream
-from skyloop.messages import Array, GnssFix, ImageTruth, ImuSample, Label, Message, RadarDetections, RangeDopplerImage
 from skyloop.recording.formats.ros2_messages import Translator
 from skyloop.recording.recording import Recording
-from skyloop.simulation import Simulation
-from skyloop.streams import Mount, Rate, StreamInfo
+from skyloop.sim.simulation import Simulation
+from skyloop_client.messages import (
+    Array,
+    GnssFix,
+    ImageTruth,
+    ImuSample,
+    Label,
+    Message,
+    RadarDetections,
+    RangeDopplerImage,
+)
+from skyloop_client.streams import Mount, Rate, StreamInfo
 
 MOUNT = {"position": [0.12, -0.03, 0.05], "rotation_deg": [10.0, 25.0, -40.0]}
 CAMERA = {"kind": "camera", "width": 96, "height": 64, "quality": "low", "rate_hz": 5, "mount": MOUNT}
@@ -314,7 +323,7 @@ def test_things_are_boxed_where_rays_find_them(seen: Seen) -> None:
     for cube in cubes:
         centre, half = cube.pose.position, cube.size.z / 2.0
         above = np.array([[centre.x, centre.y, 100.0]])
-        found = seen.simulation.stage.cast(above, np.array([[0.0, 0.0, -1.0]]), 200.0)
+        found = seen.simulation.editor.cast(above, np.array([[0.0, 0.0, -1.0]]), 200.0)
         top = 100.0 - float(found.distance[0])
         assert top > centre.z + half - 1e-3
         hit += top < centre.z + half + 1e-3
@@ -339,11 +348,11 @@ def test_topics_come_with_what_they_need_to_be_read_by(seen: Seen) -> None:
 def test_every_number_has_its_unit() -> None:
     """In its own name, in ours, or none because it is a count, a share or a ratio."""
     bare = {"state_of_charge", "fix_type", "hdop", "vdop", "satellites", "quality", "index", "instance"}
-    for name in dir(skyloop.messages):
+    for name in dir(skyloop_client.messages):
         schema = schema_of(name) if name.endswith(("Sample", "State", "Estimate", "Fix", "Bias", "Status")) else None
         if schema is None or name in UNPLOTTED:
             continue
-        for field, hint in get_type_hints(getattr(skyloop.messages, name)).items():
+        for field, hint in get_type_hints(getattr(skyloop_client.messages, name)).items():
             if hint in (float, int, Array) and field not in ("t_ns", "quat_wxyz", *bare):
                 assert field in UNITS or field.endswith(("_deg", "_us", "_tesla")), f"{name}.{field}"
     assert {field.name for field in fields(ImuSample)} - {"t_ns"} <= set(UNITS)

@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 from foxglove_client import Viewer
 
-import skyloop.flying
-import skyloop.running
+import skyloop.apps.mavlink
+import skyloop.apps.run
 from skyloop.cli import main, parts
-from skyloop.links import by_hand
+from skyloop.links import manual_control as by_hand
 from skyloop.links.foxglove.messages import VIEWS
 from skyloop.links.foxglove.scene import BODY_SIZE
 from skyloop.links.foxglove.stream import BACKLOG, FoxgloveStream
-from skyloop.simulation import Simulation
+from skyloop.sim.simulation import Simulation
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "foxglove.md").read_text(encoding="utf-8")
@@ -45,7 +45,7 @@ def test_commands_let_somebody_look_on(
     command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     viewers: list[Viewer] = []
-    attach, run_mavlink = FoxgloveStream.attach, skyloop.flying.run_mavlink
+    attach, run_mavlink = FoxgloveStream.attach, skyloop.apps.mavlink.run_mavlink
 
     def attached(stream: FoxgloveStream, simulation: Simulation) -> None:
         attach(stream, simulation)
@@ -58,10 +58,10 @@ def test_commands_let_somebody_look_on(
 
     monkeypatch.chdir(tmp_path)
     Path("my_pilot.py").write_text(PILOT, encoding="utf-8")
-    monkeypatch.setattr(skyloop.running, "plot_flight", lambda *_: None)  # it takes longer than these flights
+    monkeypatch.setattr(skyloop.apps.run, "plot_flight", lambda *_: None)  # it takes longer than these flights
     monkeypatch.setattr(FoxgloveStream, "attach", attached)
     monkeypatch.setattr(parts, "FOXGLOVE_PLACE", "127.0.0.1:0")
-    monkeypatch.setattr(skyloop.flying, "run_mavlink", on_free_ports)
+    monkeypatch.setattr(skyloop.apps.mavlink, "run_mavlink", on_free_ports)
     monkeypatch.setattr(by_hand, "reading_keys", lambda link: nullcontext())
     words = command.replace("9000", "0").split()
     monkeypatch.setattr(sys, "argv", words + SHORTENED[words[1]])

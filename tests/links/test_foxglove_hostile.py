@@ -19,14 +19,14 @@ from typer.main import get_command
 
 import skyloop
 from link_rig import eventually
+from skyloop.apps.run import run_scenario
 from skyloop.cli import app, main, parts
-from skyloop.errors import LinkError
 from skyloop.links.foxglove import stream as stream_module
 from skyloop.links.foxglove.stream import FoxgloveStream
-from skyloop.messages import CameraImage
-from skyloop.running import run_scenario
-from skyloop.scenario import Scenario
-from skyloop.simulation import Simulation
+from skyloop.sim.scenario import Scenario
+from skyloop.sim.simulation import Simulation
+from skyloop_client.errors import LinkError
+from skyloop_client.messages import CameraImage
 
 PLAIN: dict[str, Any] = {
     "world": "flat",
@@ -148,7 +148,7 @@ def test_a_vehicle_that_joins_is_shown_too(flying: tuple[Simulation, FoxgloveStr
     with Viewer(stream.url) as viewer:
         looks(simulation, stream, viewer)
         assert "/second/lidar/points" not in viewer.channels
-        simulation.stage.join("second", "drone", np.array([5.0, 0.0, 0.1]), np.array([1.0, 0.0, 0.0, 0.0]))
+        simulation.editor.join("second", "drone", np.array([5.0, 0.0, 0.1]), np.array([1.0, 0.0, 0.0, 0.0]))
         simulation.run_for(0.1)
         looks(simulation, stream, viewer, "/second/lidar/points")
         assert viewer.on("/second/lidar/points")[-1].data.frame_id == "second/lidar"

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from mavlink_stage import HOME, Stage, staged
+from mavlink_setup import HOME, Stage, staged
 from pymavlink import mavutil
 from pymavlink.dialects.v20 import common as mavlink
 

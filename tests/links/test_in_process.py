@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import skyloop
-from skyloop.errors import LinkEnded, UnknownNameError
-from skyloop.links.in_process import InProcess
-from skyloop.messages import Arm, TakeOff, Velocity
-from skyloop.simulation import Simulation
+from skyloop.links.loop.in_process import InProcess
+from skyloop.sim.simulation import Simulation
+from skyloop_client.errors import LinkEnded, UnknownNameError
+from skyloop_client.messages import Arm, TakeOff, Velocity
 
 MS = 1_000_000
 SCENARIO = {

@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from link_rig import said
-from skyloop.client.wire import LENGTH, MOST_BEFORE_HELLO, MOST_FROM_CLIENT, Inlet, unframed
-from skyloop.codec import ARRAY, decode, encode
-from skyloop.errors import CodecError, LinkError
-from skyloop.messages import Arm, Position, Velocity
+from skyloop_client.codec import ARRAY, decode, encode
+from skyloop_client.errors import CodecError, LinkError
+from skyloop_client.messages import Arm, Position, Velocity
+from skyloop_client.wire import LENGTH, MOST_BEFORE_HELLO, MOST_FROM_CLIENT, Inlet, unframed
 
 VALID = [
     said(type="hello", protocol=1, client="me", vehicle="drone", streams=["a", "b"], speed=0.5, period_ns=None),

@@ -17,9 +17,9 @@ from pathlib import Path
 import pytest
 
 from link_rig import eventually
-from skyloop.client import Session, connect
-from skyloop.errors import LinkEnded
-from skyloop.messages import Arm, TakeOff
+from skyloop_client import Session, connect
+from skyloop_client.errors import LinkEnded
+from skyloop_client.messages import Arm, TakeOff
 
 STOPPED_WITHIN_S = 2.0
 

@@ -9,7 +9,7 @@ import pytest
 from pymavlink.dialects.v20 import common as mavlink
 
 import skyloop
-from skyloop.frames import GeoPoint
+from skyloop.core.frames import GeoPoint
 from skyloop.links.mavlink.commands import COMMANDS
 from skyloop.links.mavlink.craft import Craft
 from skyloop.links.mavlink.link import COMPANION, GROUND_STATION, OWN_COMPANION, OWN_GROUND_STATION, OWN_TCP

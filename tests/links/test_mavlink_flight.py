@@ -9,20 +9,20 @@ from typing import Any
 
 import numpy as np
 import pytest
-from mavlink_stage import HOME, PLAIN, SENSORS
+from mavlink_setup import HOME, PLAIN, SENSORS
 from pymavlink.dialects.v20 import common as mavlink
 
 import skyloop
-from skyloop.errors import LinkError, SetpointError
-from skyloop.frames import LocalFrame
+from skyloop.core.frames import LocalFrame
 from skyloop.links.mavlink.craft import Craft
 from skyloop.links.mavlink.fence import Fence, contains
 from skyloop.links.mavlink.missions import Item
 from skyloop.links.mavlink.vehicle import MavlinkVehicle
 from skyloop.links.mavlink.wire import Geography
-from skyloop.messages import Arm, TakeOff
-from skyloop.simulation import Simulation
-from skyloop.trials.mission import Desk
+from skyloop.reproductions.mission import Desk
+from skyloop.sim.simulation import Simulation
+from skyloop_client.errors import LinkError, SetpointError
+from skyloop_client.messages import Arm, TakeOff
 
 ARM, START = 400, 300
 WAYPOINT, LOITER_TIME, RTL, LAND, TAKEOFF, DELAY, JUMP, SPEED = 16, 19, 20, 21, 22, 93, 177, 178

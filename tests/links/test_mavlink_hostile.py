@@ -14,18 +14,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from mavlink_stage import HOME, PLAIN, Client, Stage, staged
+from mavlink_setup import HOME, PLAIN, Client, Stage, staged
 from pymavlink.dialects.v20 import common as mavlink
 
 import skyloop
-from skyloop.errors import LinkError
-from skyloop.flying import run_mavlink
-from skyloop.links.by_hand import ByHand
-from skyloop.links.mavlink.door import MavlinkDoor
+from skyloop.apps.mavlink import run_mavlink
+from skyloop.links.link_gate import LinkGate
+from skyloop.links.manual_control import ByHand
 from skyloop.links.mavlink.link import OWN_TCP, MavlinkLink, MavlinkOptions
+from skyloop.links.mavlink.listener import MavlinkListener
 from skyloop.links.pace import Pace
-from skyloop.links.switchboard import Switchboard
-from skyloop.messages import Arm, TakeOff
+from skyloop_client.errors import LinkError
+from skyloop_client.messages import Arm, TakeOff
 
 SPECIAL = (0.0, -1.0, 1.0, 1e38, -1e38, math.nan, math.inf, -math.inf, 2.5, 1e-40)
 
@@ -82,12 +82,12 @@ UNDERSTOOD = (
 def test_messages_of_all_values_are_survived(seed: int) -> None:
     """Straight into the vehicle, armed and flying, so that what they do is done; the state stays finite."""
     chance = np.random.default_rng(seed)
-    switchboard = Switchboard(Pace(1000.0))
-    link = MavlinkLink(switchboard.inbox, 1, HOME, MavlinkOptions(port_offset=None))
-    switchboard.links["mavlink"] = link
+    link_gate = LinkGate(Pace(1000.0))
+    link = MavlinkLink(link_gate.inbox, 1, HOME, MavlinkOptions(port_offset=None))
+    link_gate.links["mavlink"] = link
     try:
-        with skyloop.build(skyloop.make_scenario(PLAIN), gates=(switchboard,)) as simulation:
-            switchboard.attach(simulation)
+        with skyloop.build(skyloop.make_scenario(PLAIN), gates=(link_gate,)) as simulation:
+            link_gate.attach(simulation)
             vehicle = link.vehicles[0]
             channel = vehicle.channels[0]
             numbers = [getattr(mavlink, f"MAVLINK_MSG_ID_{name}") for name in UNDERSTOOD]
@@ -102,17 +102,17 @@ def test_messages_of_all_values_are_survived(seed: int) -> None:
             assert vehicle.received > 100
             assert np.all(np.isfinite(simulation.truth().position))
     finally:
-        link.door.close()
+        link.listener.close()
 
 
 def test_going_back_in_time_does_not_silence_it() -> None:
     """As another link's reset does, while this one is at work; and forth again."""
-    switchboard = Switchboard(Pace(1000.0))
-    link = MavlinkLink(switchboard.inbox, 1, HOME, MavlinkOptions(port_offset=None))
-    switchboard.links["mavlink"] = link
+    link_gate = LinkGate(Pace(1000.0))
+    link = MavlinkLink(link_gate.inbox, 1, HOME, MavlinkOptions(port_offset=None))
+    link_gate.links["mavlink"] = link
     try:
-        with skyloop.build(skyloop.make_scenario(PLAIN), gates=(switchboard,)) as simulation:
-            switchboard.attach(simulation)
+        with skyloop.build(skyloop.make_scenario(PLAIN), gates=(link_gate,)) as simulation:
+            link_gate.attach(simulation)
             vehicle, sent = link.vehicles[0], []
             vehicle.channels[0].send = sent.append  # type: ignore[method-assign]
 
@@ -134,18 +134,18 @@ def test_going_back_in_time_does_not_silence_it() -> None:
             simulation.restore(late)
             assert beats(3.0) in (3, 4)
     finally:
-        link.door.close()
+        link.listener.close()
 
 
 def test_two_links_at_once() -> None:
     """A hand on the keys steers what a MAVLink client has sent up."""
-    switchboard = Switchboard(Pace(1000.0))
-    link = MavlinkLink(switchboard.inbox, 1, HOME, MavlinkOptions(port_offset=None))
-    hand = ByHand(switchboard.inbox, lambda line: None, now=lambda: 0.0)
-    switchboard.links.update({"mavlink": link, "by_hand": hand})
+    link_gate = LinkGate(Pace(1000.0))
+    link = MavlinkLink(link_gate.inbox, 1, HOME, MavlinkOptions(port_offset=None))
+    hand = ByHand(link_gate.inbox, lambda line: None, now=lambda: 0.0)
+    link_gate.links.update({"mavlink": link, "by_hand": hand})
     try:
-        with skyloop.build(skyloop.make_scenario(PLAIN), gates=(switchboard,)) as simulation:
-            switchboard.attach(simulation)
+        with skyloop.build(skyloop.make_scenario(PLAIN), gates=(link_gate,)) as simulation:
+            link_gate.attach(simulation)
             vehicle = link.vehicles[0]
             vehicle.modes.arm()
             vehicle.modes.take_off(3.0)
@@ -157,9 +157,9 @@ def test_two_links_at_once() -> None:
             vehicle.modes.choose("land")
             simulation.run_for(15.0)
             assert not vehicle.craft.status.armed
-            assert set(switchboard.summary()) >= {"mavlink", "by_hand"}
+            assert set(link_gate.summary()) >= {"mavlink", "by_hand"}
     finally:
-        link.door.close()
+        link.listener.close()
 
 
 def test_any_message_of_the_dialect_is_survived(stage: Stage) -> None:
@@ -262,7 +262,7 @@ def test_the_whole_run_leaves_its_folder_and_ends_when_landed(tmp_path: Path) ->
 
 def test_somebody_who_cannot_be_reached_is_named() -> None:
     with pytest.raises(LinkError, match=r"10\.0\.0\.7 cannot be reached from 127\.0\.0\.1; give --listen 0\.0\.0\.0"):
-        MavlinkDoor(SimpleQueue()).udp(0, 1, 0, ("10.0.0.7", 14550))
+        MavlinkListener(SimpleQueue()).udp(0, 1, 0, ("10.0.0.7", 14550))
 
 
 def test_without_pymavlink_it_says_what_to_install() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mavlink_stage import staged
+from mavlink_setup import staged
 
 FOLDER = Path(__file__).parent
 

@@ -10,11 +10,11 @@ from queue import SimpleQueue
 from typing import Any
 
 import pytest
-from mavlink_stage import HOME, Stage, staged
+from mavlink_setup import HOME, Stage, staged
 from pymavlink import mavutil
 from pymavlink.dialects.v20 import common as mavlink
 
-from skyloop.links.mavlink.door import MavlinkDoor
+from skyloop.links.mavlink.listener import MavlinkListener
 from skyloop.links.mavlink.wire import Inlet
 
 
@@ -69,9 +69,9 @@ def test_whom_it_is_told_to_gets_everything_unasked() -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as station:
         station.bind(("127.0.0.1", 0))
         station.settimeout(5.0)
-        door = MavlinkDoor(SimpleQueue())
+        listener = MavlinkListener(SimpleQueue())
         try:
-            channel = door.udp(0, 7, 0, station.getsockname())
+            channel = listener.udp(0, 7, 0, station.getsockname())
             for _ in range(3):
                 channel.send(mavlink.MAVLink_heartbeat_message(2, 12, 0, 0, 3, 3))
             inlet = Inlet()
@@ -79,4 +79,4 @@ def test_whom_it_is_told_to_gets_everything_unasked() -> None:
             assert [message.get_srcSystem() for message in heard] == [7, 7, 7]
             assert [message.get_seq() for message in heard] == [0, 1, 2]
         finally:
-            door.close()
+            listener.close()

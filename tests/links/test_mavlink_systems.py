@@ -7,7 +7,7 @@ import socket
 import time
 
 import pytest
-from mavlink_stage import PLAIN, SENSORS, Client, staged
+from mavlink_setup import PLAIN, SENSORS, Client, staged
 from pymavlink.dialects.v20 import common as mavlink
 
 ACCEPTED, DENIED = 0, 2

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from mavlink_stage import HOME, Client, Stage, staged
+from mavlink_setup import HOME, Client, Stage, staged
 from pymavlink.dialects.v20 import common as mavlink
 
-from skyloop.frames import LocalFrame
+from skyloop.core.frames import LocalFrame
 
 NAN = math.nan
 ARM, TAKEOFF, LAND, RTL = 400, 22, 21, 20

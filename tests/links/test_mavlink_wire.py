@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pymavlink.dialects.v20 import common as mavlink
 
-from skyloop.errors import SetpointError
-from skyloop.frames import GeoPoint, LocalFrame, matrix_from_quat, quat_from_euler
+from skyloop.core.frames import GeoPoint, LocalFrame, matrix_from_quat, quat_from_euler
 from skyloop.links.mavlink.parameters import INTEGER, REAL, decoded, encoded
 from skyloop.links.mavlink.wire import (
     PX4_MODES,
@@ -25,7 +24,8 @@ from skyloop.links.mavlink.wire import (
     setpoint_from_local,
     velocity_from_sticks,
 )
-from skyloop.messages import Attitude, Position, Rates, Velocity
+from skyloop_client.errors import SetpointError
+from skyloop_client.messages import Attitude, Position, Rates, Velocity
 
 HOME = GeoPoint(48.08, 11.64, 550.0)
 ORIGIN = np.array([10.0, -20.0, 3.0])

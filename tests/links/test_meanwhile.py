@@ -9,17 +9,17 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 
-from skyloop.assembly import build
-from skyloop.client import Bundle, Session, connect
-from skyloop.links.coordinator import Coordinator
-from skyloop.links.door import Door
+from skyloop.links.link_gate import LinkGate
+from skyloop.links.loop.client_sessions import LinkOptions
+from skyloop.links.loop.coordinator import Coordinator
+from skyloop.links.loop.listener import Listener
 from skyloop.links.pace import Pace
-from skyloop.links.roster import LinkOptions
-from skyloop.links.switchboard import Switchboard
-from skyloop.messages import Arm
-from skyloop.parts import ScenePart
-from skyloop.scenario import make_scenario
-from skyloop.simulation import Simulation
+from skyloop.sim.assembly import build
+from skyloop.sim.parts import ScenePart
+from skyloop.sim.scenario import make_scenario
+from skyloop.sim.simulation import Simulation
+from skyloop_client import Bundle, Session, connect
+from skyloop_client.messages import Arm
 
 PATIENCE_S = 20.0
 
@@ -29,16 +29,16 @@ class Rig:
 
     def __init__(self, simulation: Simulation, mode: str) -> None:
         self.simulation = simulation
-        self.switchboard = Switchboard(Pace(None if mode == "sync" else 1.0))
-        self.door = Door(self.switchboard.inbox)
-        self.link = self.switchboard.links["link"] = Coordinator(self.door, LinkOptions(mode=mode))
-        self.switchboard.attach(simulation)
-        simulation.clock.gates = (self.switchboard,)
+        self.link_gate = LinkGate(Pace(None if mode == "sync" else 1.0))
+        self.listener = Listener(self.link_gate.inbox)
+        self.link = self.link_gate.links["link"] = Coordinator(self.listener, LinkOptions(mode=mode))
+        self.link_gate.attach(simulation)
+        simulation.clock.gates = (self.link_gate,)
         self.answers: list[Bundle] = []
 
     def asks(self, *send: object, want: tuple[str, ...] = ()) -> threading.Thread:
         def ask() -> None:
-            self.session = connect(f"127.0.0.1:{self.door.ports[0]}", timeout=PATIENCE_S)
+            self.session = connect(f"127.0.0.1:{self.listener.ports[0]}", timeout=PATIENCE_S)
             self.answers.append(self.session.ask(*send, want=want))
 
         thread = threading.Thread(target=ask, daemon=True)
@@ -64,7 +64,7 @@ def test_a_command_is_obeyed_and_answered_in_the_middle_of_an_instant(simulation
     rig = Rig(simulation, "none")
     try:
         thread = rig.asks(Arm())
-        rig.switchboard.serve_until(until(thread))
+        rig.link_gate.serve_until(until(thread))
         assert [answer.refused for answer in rig.answers] == [()]
         assert rig.answers[0].status.armed
         assert simulation.clock.now_ns == 0
@@ -74,14 +74,14 @@ def test_a_command_is_obeyed_and_answered_in_the_middle_of_an_instant(simulation
         assert rig.link.timeline.count == before == 1
         rig.session.close()
     finally:
-        rig.door.close()
+        rig.listener.close()
 
 
 def test_who_wants_samples_waits_for_the_end_of_the_instant(simulation: Simulation) -> None:
     rig = Rig(simulation, "none")
     try:
         thread = rig.asks(want=("imu0",))
-        rig.switchboard.serve_until(until(thread, 0.3))
+        rig.link_gate.serve_until(until(thread, 0.3))
         assert not rig.answers
         end = time.monotonic() + PATIENCE_S
         while thread.is_alive() and time.monotonic() < end:
@@ -90,7 +90,7 @@ def test_who_wants_samples_waits_for_the_end_of_the_instant(simulation: Simulati
         assert np.isfinite(rig.answers[0].get("imu0").specific_force).all()
         rig.session.close()
     finally:
-        rig.door.close()
+        rig.listener.close()
 
 
 @pytest.mark.parametrize(("mode", "served"), [("sync", False), ("none", True), ("realtime", True)])
@@ -100,4 +100,4 @@ def test_synchronised_time_is_left_alone(simulation: Simulation, mode: str, serv
         scene = next(part for part in simulation.parts if isinstance(part, ScenePart))._scene
         assert (scene.meanwhile is not None) is served
     finally:
-        rig.door.close()
+        rig.listener.close()

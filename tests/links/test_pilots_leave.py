@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from link_rig import TWO, Computer, Rig, eventually, flying
-from skyloop.client.session import Session
-from skyloop.errors import LinkEnded, LinkError
-from skyloop.links import roster as roster_module
+from skyloop.links.loop import client_sessions as client_sessions_module
 from skyloop.links.pace import Pace
-from skyloop.messages import Arm, Disarm, TakeOff, Velocity
+from skyloop_client.errors import LinkEnded, LinkError
+from skyloop_client.messages import Arm, Disarm, TakeOff, Velocity
+from skyloop_client.session import Session
 
 SECOND = 1_000_000_000
 
@@ -20,8 +20,8 @@ SECOND = 1_000_000_000
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever leaves has a second of simulated time to come back."""
-    monkeypatch.setattr(roster_module, "HOVER_BEFORE_LANDING_S", 1.0)
-    monkeypatch.setattr("skyloop.links.coordinator.HOVER_BEFORE_LANDING_S", 1.0)
+    monkeypatch.setattr(client_sessions_module, "HOVER_BEFORE_LANDING_S", 1.0)
+    monkeypatch.setattr("skyloop.links.loop.coordinator.HOVER_BEFORE_LANDING_S", 1.0)
 
 
 def take_off(session: Session) -> None:
@@ -37,7 +37,7 @@ def mode(rig: Rig) -> str:
 @pytest.mark.usefixtures("quick")
 def test_a_vehicle_left_alone_hovers_then_lands_unless_somebody_comes_back() -> None:
     with flying() as rig:
-        rig.switchboard._alone = Pace(4.0)
+        rig.link_gate._alone = Pace(4.0)
         computer = Computer()
         session = rig.connect(clock=computer)
         take_off(session)
@@ -84,7 +84,7 @@ def test_commands_of_a_pilot_who_left_are_forgotten() -> None:
 @pytest.mark.usefixtures("quick")
 def test_a_hung_pilot_is_reported_with_its_last_interaction(how: str) -> None:
     with flying(mode=how, pace=20.0, hang_s=0.4) as rig:
-        rig.switchboard._alone = Pace(20.0)
+        rig.link_gate._alone = Pace(20.0)
         session = rig.connect(clock=Computer())
         session.send(Arm(), TakeOff(1.0))
         session.sleep_until(2 * SECOND)

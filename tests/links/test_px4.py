@@ -15,15 +15,15 @@ import pytest
 from pymavlink.dialects.v20 import common
 from quad_pilot import QuadPilot
 
-from skyloop.assembly import build
-from skyloop.errors import LinkError
-from skyloop.frames import GeoPoint
+from skyloop.core.frames import GeoPoint
 from skyloop.links.autopilots.px4 import Px4, Px4Options
+from skyloop.links.link_gate import LinkGate
 from skyloop.links.pace import Pace
 from skyloop.links.sockets import OnePeer
-from skyloop.links.switchboard import Switchboard
-from skyloop.scenario import Scenario, make_scenario
-from skyloop.simulation import Simulation
+from skyloop.sim.assembly import build
+from skyloop.sim.scenario import Scenario, make_scenario
+from skyloop.sim.simulation import Simulation
+from skyloop_client.errors import LinkError
 
 HOME = GeoPoint(47.641468, -122.140165, 122.0)
 SENSORS = {
@@ -43,13 +43,13 @@ class Bench:
     """A simulation with a PX4 link on a free port."""
 
     def __init__(self, made: Scenario, options: Px4Options | None = None, folder: Any = None) -> None:
-        self.switchboard = Switchboard()
-        self.line = OnePeer(self.switchboard.inbox, "127.0.0.1", 0, "PX4")
-        self.link = self.switchboard.links["px4"] = Px4(self.line, "drone", HOME, options)
-        self.sim: Simulation = build(made, gates=(self.switchboard,))
+        self.link_gate = LinkGate()
+        self.line = OnePeer(self.link_gate.inbox, "127.0.0.1", 0, "PX4")
+        self.link = self.link_gate.links["px4"] = Px4(self.line, "drone", HOME, options)
+        self.sim: Simulation = build(made, gates=(self.link_gate,))
         self.peers: list[Peer] = []
         try:
-            self.switchboard.attach(self.sim, folder)
+            self.link_gate.attach(self.sim, folder)
         except LinkError:
             self.__exit__()
             raise
@@ -63,13 +63,13 @@ class Bench:
         return self
 
     def __exit__(self, *_: Any) -> None:
-        self.switchboard.finish("done")
+        self.link_gate.finish("done")
         self.sim.close()
         for peer in self.peers:
             peer.close()
 
     def events(self) -> list[str]:
-        return [line.split(" ", 3)[3].split(":")[0] for line in self.link._helm.news]
+        return [line.split(" ", 3)[3].split(":")[0] for line in self.link._motor_handover.news]
 
 
 class Peer(threading.Thread):
@@ -180,7 +180,7 @@ def test_a_silent_px4_is_given_up_and_its_vehicle_lands() -> None:
         bench.sim.run_until(2.02)
         assert "hung" in bench.events()
         assert bench.sim.truth().position[2] > 0.5
-        bench.switchboard.pace = Pace(1000.0)
+        bench.link_gate.pace = Pace(1000.0)
         bench.sim.run_until(11.0)
         assert bench.sim.autopilots["drone"].status(0).landed
 
@@ -195,7 +195,7 @@ def test_bounded_waiting_logs_each_miss(tmp_path: Any) -> None:
 
         bench.peer(forgetful)
         bench.sim.run_until(0.3)
-        bench.switchboard.finish("done")
+        bench.link_gate.finish("done")
         misses = [float(line.split()[0]) for line in (tmp_path / "px4-misses-drone.txt").read_text().splitlines()]
         assert {0.1, 0.12, 0.16} <= set(misses)
         assert bench.link.summary()["missed_deadlines"] == len(misses)
@@ -404,11 +404,11 @@ def test_its_clock_goes_on_when_ours_is_set_back() -> None:
 
 
 def test_what_is_wrong_is_told_in_a_line() -> None:
-    switchboard = Switchboard()
+    link_gate = LinkGate()
     taken = socket.create_server(("127.0.0.1", 0))
     port = taken.getsockname()[1]
     with pytest.raises(LinkError, match=rf"^PX4: cannot listen on 127.0.0.1:{port}: Address already in use; .*"):
-        OnePeer(switchboard.inbox, "127.0.0.1", port, "PX4")
+        OnePeer(link_gate.inbox, "127.0.0.1", port, "PX4")
     taken.close()
     slow = {**SENSORS, "imu": {"kind": "imu", "rate_hz": 200}}
     with pytest.raises(LinkError, match="250 Hz or a multiple; it runs at 200 Hz"):

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 from pymavlink.dialects.v20 import common
 
-from skyloop.assembly import build
-from skyloop.errors import LinkError
-from skyloop.frames import GeoPoint
+from skyloop.core.frames import GeoPoint
 from skyloop.links.autopilots.px4 import Px4, Px4Options
 from skyloop.links.autopilots.serial_line import SerialLine
-from skyloop.links.switchboard import Switchboard
-from skyloop.scenario import make_scenario
+from skyloop.links.link_gate import LinkGate
+from skyloop.sim.assembly import build
+from skyloop.sim.scenario import make_scenario
+from skyloop_client.errors import LinkError
 
 IMU = {"imu": {"kind": "imu", "preset": "perfect", "rate_hz": 250}}
 
@@ -46,19 +46,19 @@ class Board(threading.Thread):
 def test_it_is_paced_and_reports_latency_and_missed_deadlines() -> None:
     end, other = pty.openpty()
     tty.setraw(other)
-    switchboard = Switchboard()
-    line = SerialLine(switchboard.inbox, os.ttyname(other))
-    link = switchboard.links["px4"] = Px4(line, "drone", GeoPoint(47.0, -122.0, 0.0), Px4Options(lockstep="none"))
+    link_gate = LinkGate()
+    line = SerialLine(link_gate.inbox, os.ttyname(other))
+    link = link_gate.links["px4"] = Px4(line, "drone", GeoPoint(47.0, -122.0, 0.0), Px4Options(lockstep="none"))
     made = make_scenario({"truth_rate_hz": 10, "vehicles": [{"sensors": IMU}]})
     board = Board(end)
-    with build(made, gates=(switchboard,)) as sim:
-        switchboard.attach(sim)
+    with build(made, gates=(link_gate,)) as sim:
+        link_gate.attach(sim)
         sim.run_until(0.5)
         assert link.leisurely
         # the board is unplugged: the flight goes on without it
         os.close(other)
         summary = link.summary()
-        switchboard.finish("done")
+        link_gate.finish("done")
     os.close(end)
     board.join(timeout=5)
     assert [m.time_usec for m in board.got if m.get_type() == "HIL_SENSOR"][:3] == [4000, 8000, 12000]
@@ -71,4 +71,4 @@ def test_it_is_paced_and_reports_latency_and_missed_deadlines() -> None:
 
 def test_a_line_that_is_not_there() -> None:
     with pytest.raises(LinkError, match="cannot open the serial line /dev/no-such-line at 921600 baud"):
-        SerialLine(Switchboard().inbox, "/dev/no-such-line")
+        SerialLine(LinkGate().inbox, "/dev/no-such-line")

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from link_rig import Rig, Stranger, eventually, said
-from skyloop.client.wire import PROTOCOL
-from skyloop.errors import LinkEnded, LinkError
-from skyloop.messages import Arm, Attitude, Disarm, Goal, Motors, Position, Rates, TakeOff, Velocity
+from skyloop_client.errors import LinkEnded, LinkError
+from skyloop_client.messages import Arm, Attitude, Disarm, Goal, Motors, Position, Rates, TakeOff, Velocity
+from skyloop_client.wire import PROTOCOL
 
 SECOND = 1_000_000_000
 NAN, INF = float("nan"), float("inf")

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from link_rig import eventually, flying, held
-from skyloop.links import timeline
-from skyloop.messages import Arm, TakeOff, Velocity
+from skyloop.links.loop import timeline
+from skyloop_client.messages import Arm, TakeOff, Velocity
 
 SECONDS = float(os.environ.get("SKYLOOP_SOAK_S", "600"))
 WARM_UP = 3000

@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 
 from skyloop import cli
-from skyloop.errors import LinkError, SetupError
-from skyloop.links import targets
-from skyloop.links.targets import EmulatedBoard, LocalProcess, Remote, ThrottledProcess, compiled, make_target
-from skyloop.looping import LoopOptions, run_loop
-from skyloop.scenario import load_scenario
+from skyloop.apps.loop import LoopOptions, run_loop
+from skyloop.links.loop import targets
+from skyloop.links.loop.targets import EmulatedBoard, LocalProcess, Remote, ThrottledProcess, compiled, make_target
+from skyloop.sim.scenario import load_scenario
+from skyloop_client.errors import LinkError, SetupError
 
 ROOT = Path(__file__).parents[2]
 
@@ -228,7 +228,7 @@ def test_the_command_line_flies_a_frozen_sut_at_a_speed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "sut.py").write_text(
-        "import time\nfrom skyloop.client import connect\nwith connect() as session:\n    session.ask()\n"
+        "import time\nfrom skyloop_client import connect\nwith connect() as session:\n    session.ask()\n"
         "    time.sleep(0.1)\n    session.ask()\n"
     )
     words = ["loop", "hover", "--sut", f"{sys.executable} {tmp_path / 'sut.py'}", "--target", "frozen"]

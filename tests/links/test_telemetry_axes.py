@@ -12,12 +12,12 @@ import pytest
 from pymavlink.dialects.v20 import common as mavlink
 
 import skyloop
-from skyloop.frames import GeoPoint, quat_from_euler
+from skyloop.core.frames import GeoPoint, quat_from_euler
 from skyloop.links.mavlink import telemetry
 from skyloop.links.mavlink.craft import Craft
 from skyloop.links.mavlink.vehicle import MavlinkVehicle
 from skyloop.links.mavlink.wire import Geography
-from skyloop.messages import (
+from skyloop_client.messages import (
     BarometerSample,
     BatteryState,
     GnssFix,
@@ -26,7 +26,7 @@ from skyloop.messages import (
     Position,
     VehicleState,
 )
-from skyloop.streams import Mount
+from skyloop_client.streams import Mount
 
 HOME = GeoPoint(47.0, -122.0, 100.0)
 ORIGIN = np.array([1.0, 2.0, 0.5])

@@ -10,8 +10,10 @@ import numpy as np
 from scipy.signal import lfilter
 from scipy.spatial.transform import Rotation
 
-from skyloop.frames import GeoPoint, LocalFrame
-from skyloop.messages import (
+from skyloop.core.frames import GeoPoint, LocalFrame
+from skyloop.navigation.ekf import EkfConfig
+from skyloop.navigation.localisation import EkfLocaliser
+from skyloop_client.messages import (
     Array,
     BarometerSample,
     Estimate,
@@ -20,9 +22,7 @@ from skyloop.messages import (
     MagnetometerSample,
     Message,
 )
-from skyloop.navigation.ekf import EkfConfig
-from skyloop.navigation.localisation import EkfLocaliser
-from skyloop.streams import Mount, Rate, StreamInfo
+from skyloop_client.streams import Mount, Rate, StreamInfo
 
 HOME = GeoPoint(22.3, 114.2, 40.0)
 FIELD = np.array([-1.9e-6, 37.6e-6, -24.5e-6])

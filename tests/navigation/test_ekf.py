@@ -19,13 +19,13 @@ from ekf_flights import (
 )
 from scipy.spatial.transform import Rotation
 
-from skyloop.errors import ScenarioError
-from skyloop.messages import Array, Message
 from skyloop.navigation.ekf import EkfConfig
 from skyloop.navigation.ekf_kernels import N_ERROR, N_NOMINAL, predict
 from skyloop.navigation.ekf_updates import update
 from skyloop.navigation.localisation import EkfLocaliser
-from skyloop.streams import Mount
+from skyloop_client.errors import ScenarioError
+from skyloop_client.messages import Array, Message
+from skyloop_client.streams import Mount
 
 # ---- the arithmetic
 

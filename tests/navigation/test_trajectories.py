@@ -6,7 +6,6 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 from scipy.interpolate import make_interp_spline
 
-from skyloop.errors import ScenarioError
 from skyloop.navigation.trajectories import (
     Circle,
     Legs,
@@ -17,6 +16,7 @@ from skyloop.navigation.trajectories import (
     TrajectoryConfig,
     build,
 )
+from skyloop_client.errors import ScenarioError
 
 WAYPOINTS = np.array([[0, 0, 2], [6, 1, 3], [8, 7, 2.5], [1, 9, 4], [-3, 3, 3]], dtype=float)
 

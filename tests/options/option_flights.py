@@ -15,8 +15,10 @@ import yaml
 from pydantic import BaseModel
 
 import skyloop
-from skyloop.bus import Subscription
-from skyloop.messages import (
+from skyloop.core.bus import Subscription
+from skyloop.sim.scenario import AIRFRAMES, make_scenario
+from skyloop.sim.simulation import Simulation
+from skyloop_client.messages import (
     ActuatorState,
     Arm,
     Array,
@@ -29,8 +31,6 @@ from skyloop.messages import (
     VehicleState,
     VehicleStatus,
 )
-from skyloop.scenario import AIRFRAMES, make_scenario
-from skyloop.simulation import Simulation
 
 HERE = Path(__file__).parent
 DRONE = "vehicles.drone."

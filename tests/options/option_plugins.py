@@ -6,12 +6,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from skyloop.messages import Arm, Array, Estimate, Hover, Kinematics, TakeOff
 from skyloop.vehicle.airframe import Airframe
 from skyloop.world.ground import Ground
 from skyloop.world.mesh import box, ellipsoid
 from skyloop.world.model import Model, Shape
 from skyloop.world.worlds.blocks import Blocks
+from skyloop_client.messages import Arm, Array, Estimate, Hover, Kinematics, TakeOff
 
 
 class SwirlingWind:

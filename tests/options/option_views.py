@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from option_flights import DRONE, HERE, IRIS, Flight, Script, fly, hold
 
-from skyloop.messages import Arm, Array
-from skyloop.scenario import make_scenario
 from skyloop.sensors.registry import SENSORS
-from skyloop.streams import Rate
+from skyloop.sim.scenario import make_scenario
+from skyloop_client.messages import Arm, Array
+from skyloop_client.streams import Rate
 
 WORLD = {"name": "option_plugins.py:Studio"}
 VEHICLES = [

@@ -22,12 +22,12 @@ from option_flights import (
     joined,
 )
 
-from skyloop.errors import ScenarioError
-from skyloop.messages import Arm
-from skyloop.scenario import DragChoice
+from skyloop.sim.scenario import DragChoice
 from skyloop.vehicle.airframe import Drag, DragModel
 from skyloop.vehicle.packing import RotorFault, Wrench
 from skyloop.world.wind import Calm, ConstantWind, DrydenWind, FieldWind
+from skyloop_client.errors import ScenarioError
+from skyloop_client.messages import Arm
 
 
 def final_tilt(flight: Flight) -> float:

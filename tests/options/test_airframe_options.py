@@ -24,10 +24,10 @@ from option_flights import (
     repeated,
 )
 
-from skyloop.errors import ScenarioError
-from skyloop.messages import Arm, Motors, Velocity
-from skyloop.scenario import Vehicle
+from skyloop.sim.scenario import Vehicle
 from skyloop.vehicle.airframe import Airframe, Battery, Contact, Motor, Rotor
+from skyloop_client.errors import ScenarioError
+from skyloop_client.messages import Arm, Motors, Velocity
 
 
 def throttle(*shares: float) -> Script:

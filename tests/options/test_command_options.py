@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from option_flights import ALOFT, DRONE, Flight, Script, fly, joined, repeated
 
-from skyloop.messages import (
+from skyloop_client.messages import (
     Arm,
     Attitude,
     Disarm,

@@ -19,10 +19,10 @@ from option_flights import (
     repeated,
 )
 
-from skyloop.assembly import load_airframe
-from skyloop.errors import ScenarioError
-from skyloop.messages import Arm, Attitude, Goal, Rates, Velocity
+from skyloop.sim.assembly import load_airframe
 from skyloop.vehicle.airframe import Gains, Limits, SimpleFlightGains, complete_gains
+from skyloop_client.errors import ScenarioError
+from skyloop_client.messages import Arm, Attitude, Goal, Rates, Velocity
 
 IRIS = load_airframe("iris")
 GAINS = complete_gains(IRIS.gains, IRIS.motor)

@@ -8,10 +8,10 @@ import pytest
 from option_flights import HERE
 from pydantic import BaseModel
 
-from skyloop.scenario import Scenario, Vehicle
+from skyloop.sim.scenario import Scenario, Vehicle
 
 FILES = {
-    "scenario": ("Scenario", "Pacing", "EarthConfig", "OwnPilot", "OwnSensor"),
+    "scenario": ("Scenario", "Pacing", "EarthConfig", "UserPilot", "UserSensor"),
     "world": ("WorldConfig",),
     "weather": ("WeatherConfig",),
     "observer": ("ObserverConfig",),

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from option_flights import ALOFT, DRONE, Case, Flight, Script, check, fields_of, fly, joined, repeated
 
-from skyloop.messages import Arm, Goal, Hover, Land, TakeOff, Velocity
 from skyloop.vehicle.failsafes import Failsafes
+from skyloop_client.messages import Arm, Goal, Hover, Land, TakeOff, Velocity
 
 EAST = Velocity(np.array([2.0, 0.0, 0.0]))
 LOW_BATTERY = Script(

@@ -9,8 +9,8 @@ import pytest
 from option_flights import Script, fields_of, fly
 from option_views import COMMON, DASH, VEHICLES, WORLD, Pair, Seen, cases, check_pair, more_samples
 
-from skyloop.messages import LidarScan
 from skyloop.sensors.lidar import PRESETS, LidarConfig
+from skyloop_client.messages import LidarScan
 
 PLAIN = {
     "kind": "lidar",

@@ -9,12 +9,12 @@ import pytest
 from option_flights import fields_of
 from option_views import DASH, EVERY, Pair, Seen, cases, check_pair, more_samples
 
-from skyloop.errors import SetupError
-from skyloop.messages import Array
 from skyloop.sensors.radar import backends
 from skyloop.sensors.radar.config import PRESETS, RadarConfig, RadarTarget
 from skyloop.sensors.radar.pattern import Beam, CsvPattern, Isotropic, PicturePattern, Vira, pattern_table
 from skyloop.sensors.radar.synthesis import Synthesis
+from skyloop_client.errors import SetupError
+from skyloop_client.messages import Array
 
 REAL = "bgt60tr13c-real"
 PLAIN = {"kind": "radar", "preset": "bgt60tr13c", "rate_hz": 1.0 / EVERY, "width": 64, "height": 48, "n_chirps": 16}

@@ -12,10 +12,10 @@ import pytest
 from option_flights import DRONE, Script, fields_of, fly
 
 from radar_reference import DETAILS, RX, TABLE_2, TX, place, reference_volts
-from skyloop.errors import ScenarioError
-from skyloop.messages import Array, RadarDetections, RadarScan, RangeDopplerImage
 from skyloop.perception.radar_processing import ProcessingConfig, RadarProcessor, TrackingConfig
-from skyloop.scenario import make_scenario
+from skyloop.sim.scenario import make_scenario
+from skyloop_client.errors import ScenarioError
+from skyloop_client.messages import Array, RadarDetections, RadarScan, RangeDopplerImage
 
 BURSTS, PERIOD_NS = 14, 100_000_000
 NOISE = 0.3

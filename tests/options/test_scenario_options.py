@@ -10,11 +10,11 @@ import pytest
 from option_flights import ALOFT, DRONE, HOVER, STEP, Case, Flight, Script, check, fields_of, fly, start
 
 import skyloop
-from skyloop.clock import FreeRunning, RealTime
-from skyloop.messages import Arm, Velocity
-from skyloop.running import run_scenario
-from skyloop.scenario import OwnPilot, OwnSensor, Pacing, Scenario, make_scenario
+from skyloop.apps.run import run_scenario
+from skyloop.core.clock import FreeRunning, RealTime
+from skyloop.sim.scenario import Pacing, Scenario, UserPilot, UserSensor, make_scenario
 from skyloop.world.earth import EarthConfig
+from skyloop_client.messages import Arm, Velocity
 
 REST = Script((), 1.0)
 FALL = Script((), 0.5, ALOFT)
@@ -177,7 +177,7 @@ OWN_PILOT = {
 
 
 def test_every_option_of_an_own_pilot_has_a_case() -> None:
-    assert set(OWN_PILOT) == fields_of(OwnPilot)
+    assert set(OWN_PILOT) == fields_of(UserPilot)
 
 
 @pytest.mark.parametrize("name", OWN_PILOT)
@@ -186,7 +186,7 @@ def test_own_pilot(name: str) -> None:
 
 
 def test_own_sensor_options_reach_it() -> None:
-    assert fields_of(OwnSensor) == {"kind", "options", "rate_hz", "mount", "latency", "faults"}
+    assert fields_of(UserSensor) == {"kind", "options", "rate_hz", "mount", "latency", "faults"}
     sensor = {"kind": "option_plugins.py:MotionCapture", "rate_hz": 20}
     script = REST.but({DRONE + "sensors": {"mocap": sensor}})
     far = fly(script, {DRONE + "sensors": {"mocap": {**sensor, "options": {"offset": 7.0}}}})

@@ -9,10 +9,10 @@ import pytest
 from option_flights import STEP, Flight, fields_of, fly
 from test_sensor_options import KINDS, sensor
 
-from skyloop.messages import Array
 from skyloop.sensors.faults import Fault
 from skyloop.sensors.gnss import Outage
 from skyloop.sensors.registry import SENSORS
+from skyloop_client.messages import Array
 
 START, END = 1.0, 2.0
 RATE = 50

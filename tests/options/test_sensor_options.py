@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from option_flights import DRONE, HERE, STEP, Flight, fields_of, fly
 
-from skyloop.messages import Array
 from skyloop.sensors.registry import SENSORS
 from skyloop.sensors.sensor import MountConfig, SensorConfig
+from skyloop_client.messages import Array
 
 LOOKING = {
     "camera": "test_camera_options.py",

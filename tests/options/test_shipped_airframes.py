@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from option_flights import DRONE, Script, fly
 
-from skyloop.messages import Arm, Land, TakeOff
-from skyloop.scenario import shipped_airframes
+from skyloop.sim.scenario import shipped_airframes
+from skyloop_client.messages import Arm, Land, TakeOff
 
 UP_AND_DOWN = Script(((0.2, Arm()), (0.4, TakeOff(1.5)), (6.0, Land())), 12.0)
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from option_flights import DRONE, Flight, Script, fields_of, fly
 
-from skyloop.messages import Arm, TakeOff
 from skyloop.navigation.ekf import EkfConfig
+from skyloop_client.messages import Arm, TakeOff
 
 SENSORS = {
     "imu": {"kind": "imu", "rate_hz": 100},

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from option_flights import ALOFT, DRONE, Flight, Script, fields_of, fly
 
-from skyloop.messages import LidarScan
 from skyloop.rendering.client import Renderer
 from skyloop.world.model import Model
 from skyloop.world.weather import WeatherConfig
+from skyloop_client.messages import LidarScan
 
 LIDAR = {"kind": "lidar", "points_per_second": 100_000, "min_reflectance": 0.0, "range_noise_sd": 0.0}
 CAMERA = {"kind": "camera", "width": 64, "height": 48, "quality": "medium"}
@@ -85,7 +85,7 @@ def looked() -> Iterator[Callable[..., Flight]]:
         return kept[0]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("skyloop.assembly.Renderer", renderer)
+        patch.setattr("skyloop.sim.assembly.Renderer", renderer)
         yield lambda **changes: fly(LOOK, {name.replace("__", "."): value for name, value in changes.items()})
     Renderer.close(kept[0])
 

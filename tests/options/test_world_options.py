@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 from option_flights import DRONE, HERE, Flight, Script, fields_of, fly
 
-from skyloop.errors import ScenarioError
-from skyloop.scenario import make_scenario
+from skyloop.sim.scenario import make_scenario
 from skyloop.world.imported import Imported
 from skyloop.world.materials import MATERIAL_ID
 from skyloop.world.model import Model
 from skyloop.world.semantics import CLASS_ID
 from skyloop.world.world import WORLDS, World, WorldConfig, build_world
+from skyloop_client.errors import ScenarioError
 
 REST = Script((), 0.5)
 LEGS = 0.119
@@ -42,7 +42,7 @@ def stood_upon(name: str) -> tuple[World, Flight]:
         return found[0]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("skyloop.assembly.build_world", build)
+        patch.setattr("skyloop.sim.assembly.build_world", build)
         flight = fly(REST, {"world": name})
     return found[0], flight
 

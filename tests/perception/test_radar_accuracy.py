@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from radar_reference import RX, TABLE_2, TX, place, reference_volts
-from skyloop.messages import RadarDetections, RadarScan
+from skyloop.core.fmcw import Waveform
 from skyloop.perception.radar_processing import Antennas, ProcessingConfig, cramer_rao, detections
 from skyloop.perception.radar_processing.spectra import speed_cell
-from skyloop.waveform import Waveform
+from skyloop_client.messages import RadarDetections, RadarScan
 
 BGT60 = Antennas(TX, RX)
 

@@ -9,8 +9,6 @@ import numpy as np
 import pytest
 
 from radar_reference import DETAILS, RX, TABLE_2, TX, place, reference_volts
-from skyloop.errors import ScenarioError
-from skyloop.messages import RadarScan
 from skyloop.perception.radar_processing import (
     Antennas,
     ProcessingConfig,
@@ -34,6 +32,8 @@ from skyloop.perception.radar_processing.spectra import (
     speed_cell,
     without_mean,
 )
+from skyloop_client.errors import ScenarioError
+from skyloop_client.messages import RadarScan
 
 BGT60 = Antennas(TX, RX)
 

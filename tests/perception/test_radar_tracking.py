@@ -9,10 +9,10 @@ import pytest
 from pydantic import ValidationError
 
 from radar_reference import DETAILS, RX, TABLE_2, TX, reference_volts
-from skyloop.errors import ScenarioError
-from skyloop.messages import RadarDetections, RadarScan
 from skyloop.perception.radar_processing import ProcessingConfig, RadarProcessor, Tracker, TrackingConfig
 from skyloop.perception.radar_processing.tracking import measurement_of
+from skyloop_client.errors import ScenarioError
+from skyloop_client.messages import RadarDetections, RadarScan
 
 PERIOD_NS = 100_000_000
 

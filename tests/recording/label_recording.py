@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from skyloop.codec import info_from
-from skyloop.messages import CameraImage, ImageTruth, Label, Message
 from skyloop.recording.formats.registry import FORMATS
 from skyloop.recording.journal import GroupWriter
 from skyloop.recording.recording import Recording, create_recording
+from skyloop_client.codec import info_from
+from skyloop_client.messages import CameraImage, ImageTruth, Label, Message
 
 WIDTH, HEIGHT = 40, 30
 START_NS, STEP_NS = 1_000_000_007, 50_000_000

@@ -17,11 +17,11 @@ from scipy.spatial.transform import Rotation
 from skyloop.datasets.recording_run import plan_recording
 from skyloop.datasets.rig import RecordOptions, rig_scenario
 from skyloop.datasets.worker import record_share
-from skyloop.messages import ImuBias, Message, VehicleState
 from skyloop.recording.formats.asl import Asl
 from skyloop.recording.formats.tum import Tum
 from skyloop.recording.recording import Recording, open_recording
-from skyloop.streams import Mount
+from skyloop_client.messages import ImuBias, Message, VehicleState
+from skyloop_client.streams import Mount
 
 IMU_POSITION, IMU_ROTATION_DEG = [0.03, -0.05, 0.02], [10.0, -20.0, 35.0]
 DISTORTION = [-0.2, 0.05, 0.002, -0.001]

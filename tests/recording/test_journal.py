@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skyloop.bus import record_bytes
-from skyloop.codec import decode, decode_message, encode, encode_message, info_from, plain_info
-from skyloop.errors import CodecError, DatasetError
-from skyloop.messages import CameraImage, Event, ImageTruth, ImuSample, Label, Message
+from skyloop.core.bus import record_bytes
 from skyloop.recording.journal import GroupWriter, is_whole, read_group
 from skyloop.recording.recording import Recording, open_recording
+from skyloop_client.codec import decode, decode_message, encode, encode_message, info_from, plain_info
+from skyloop_client.errors import CodecError, DatasetError
+from skyloop_client.messages import CameraImage, Event, ImageTruth, ImuSample, Label, Message
 
 
 def messages(count: int, per_instant: int = 3) -> list[Message]:

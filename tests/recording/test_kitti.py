@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from skyloop.errors import DatasetError
-from skyloop.frames import Transform
-from skyloop.messages import Label
+from skyloop.core.frames import Transform
 from skyloop.recording.formats.kitti import Kitti, label_line
 from skyloop.recording.recording import Recording
+from skyloop_client.errors import DatasetError
+from skyloop_client.messages import Label
 
 
 @pytest.fixture(scope="module")

@@ -15,15 +15,15 @@ from mcap_ros2.decoder import DecoderFactory
 from rosbags.highlevel import AnyReader
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
+from skyloop.core.frames import Transform, matrix_from_quat, quat_from_euler, rotate
 from skyloop.datasets.export import Exporter
-from skyloop.errors import DatasetError
-from skyloop.frames import Transform, matrix_from_quat, quat_from_euler, rotate
-from skyloop.messages import ImageTruth, Message, RadarScan
 from skyloop.recording.formats.ros2_bag import Mcap
 from skyloop.recording.formats.ros2_definitions import FIELDS, encode, schema_name, schema_text
 from skyloop.recording.formats.ros2_messages import Translator
 from skyloop.recording.recording import Recording, open_recording
-from skyloop.streams import StreamInfo
+from skyloop_client.errors import DatasetError
+from skyloop_client.messages import ImageTruth, Message, RadarScan
+from skyloop_client.streams import StreamInfo
 
 Bag = dict[str, list[tuple[int, Any]]]
 """By topic: log time and message."""

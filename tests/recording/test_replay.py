@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from skyloop.bus import Bus, record_bytes
-from skyloop.clock import Clock, RealTime
+from skyloop.core.bus import Bus, record_bytes
+from skyloop.core.clock import Clock, RealTime
+from skyloop.core.frames import matrix_from_quat, rotate
 from skyloop.datasets.checking import check
 from skyloop.datasets.replaying import replay as play
-from skyloop.errors import DatasetError
-from skyloop.frames import matrix_from_quat, rotate
-from skyloop.messages import Message
 from skyloop.recording.recording import Recording
 from skyloop.recording.replay import open_replay, replay
+from skyloop_client.errors import DatasetError
+from skyloop_client.messages import Message
 
 START_NS = 1403636579758555392
 CAMERA_NS = [START_NS + 5_000_192, START_NS + 55_000_064]

@@ -4,8 +4,8 @@ from itertools import pairwise
 
 import pytest
 
-from skyloop.errors import SkyloopError
 from skyloop.recording.formats.splitting import SPLITS, split
+from skyloop_client.errors import SkyloopError
 
 
 @pytest.mark.parametrize("n", [5, 10, 50, 60, 500, 997])

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from skyloop.errors import DatasetError
 from skyloop.recording.formats.tum import Tum
 from skyloop.recording.recording import Recording
-from skyloop.streams import Mount
+from skyloop_client.errors import DatasetError
+from skyloop_client.streams import Mount
 
 
 def write(recording: Recording, folder: Path) -> Path:

@@ -28,15 +28,15 @@ from label_recording import (
 )
 from PIL import Image, JpegImagePlugin
 
+from skyloop.core.frames import matrix_from_quat
 from skyloop.datasets.recording_run import plan_recording
 from skyloop.datasets.rig import RecordOptions, rig_scenario
 from skyloop.datasets.worker import record_share
-from skyloop.errors import DatasetError, SkyloopError
-from skyloop.frames import matrix_from_quat
 from skyloop.recording.formats.splitting import split
 from skyloop.recording.journal import GroupWriter
 from skyloop.recording.recording import open_recording
-from skyloop.scenario import make_scenario
+from skyloop.sim.scenario import make_scenario
+from skyloop_client.errors import DatasetError, SkyloopError
 
 CAMERA_FROM_BODY = np.array([[0.0, -1.0, 0.0], [0.0, 0.0, -1.0], [1.0, 0.0, 0.0]])
 """Of a camera that looks ahead: right, down, forward from forward, left, up."""

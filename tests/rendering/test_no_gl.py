@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from painted_world import panel, shape
-from skyloop.errors import RendererError
 from skyloop.rendering import client
 from skyloop.rendering.client import HOW_TO_INSTALL, Renderer
 from skyloop.world.model import Model
+from skyloop_client.errors import RendererError
 
 NO_EGL = {"GLCONTEXT_LINUX_LIBEGL": "libnothing.so"}
 NO_DRIVER = {"__EGL_VENDOR_LIBRARY_DIRS": "/nonexistent", "LIBGL_DRIVERS_PATH": "/nonexistent"}

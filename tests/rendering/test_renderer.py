@@ -16,13 +16,13 @@ import pytest
 
 from painted_world import panel, shape
 from photography import looking, number_of, shot, weather
-from skyloop.errors import RendererError
-from skyloop.frames import matrix_from_quat
+from skyloop.core.frames import matrix_from_quat
 from skyloop.rendering import shadows
 from skyloop.rendering.client import Renderer
 from skyloop.world.model import Model
 from skyloop.world.rays import RayTracer
 from skyloop.world.views import Pinhole, View, ViewRequest
+from skyloop_client.errors import RendererError
 
 LENS = Pinhole.from_fov(96, 72, 1.4)
 SKY = weather()

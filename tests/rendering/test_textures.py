@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from photography import corners
-from skyloop.errors import ScenarioError
 from skyloop.rendering.texture_patterns import Canvas, cells, noise, places
 from skyloop.rendering.texture_wallpaper import wallpaper as painted_wallpaper
 from skyloop.rendering.textures import VARIANTS, texture_layers
 from skyloop.world.generation import generator
 from skyloop.world.materials import MATERIAL_ID, MATERIALS
+from skyloop_client.errors import ScenarioError
 
 FOCAL_PX = 320 / np.tan(np.radians(43))
 WALLPAPER_TILE = MATERIALS[MATERIAL_ID["wallpaper"]].tile

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from skyloop.frames import GeoPoint, LocalFrame
-from skyloop.messages import Array, Kinematics
+from skyloop.core.frames import GeoPoint, LocalFrame
+from skyloop_client.messages import Array, Kinematics
 
 
 @dataclass

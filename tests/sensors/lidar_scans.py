@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from skyloop.keyed_random import KeyedRandom, stream_key
-from skyloop.messages import Kinematics, LidarScan
+from skyloop.core.keyed_random import KeyedRandom, stream_key
 from skyloop.sensors.lidar import Lidar, LidarConfig
 from skyloop.world.mesh import box, quad
 from skyloop.world.model import Model, Shape
 from skyloop.world.rays import RayHits, RayTracer
 from skyloop.world.weather import Weather, WeatherConfig
+from skyloop_client.messages import Kinematics, LidarScan
 
 KEY = stream_key(5, "drone/lidar")
 PERIOD = 0.1

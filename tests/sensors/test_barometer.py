@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skyloop.keyed_random import KeyedRandom, stream_key
+from skyloop.core.keyed_random import KeyedRandom, stream_key
 from skyloop.sensors.barometer import Barometer, BarometerConfig
 
 KEY = stream_key(5, "drone/barometer")

@@ -20,7 +20,7 @@ from painted_world import (
     shape,
     shoot,
 )
-from skyloop.keyed_random import KeyedRandom
+from skyloop.core.keyed_random import KeyedRandom
 from skyloop.sensors.camera import PRESETS, USUAL_MOUNTS, Camera, CameraConfig
 from skyloop.sensors.camera_effects import extrapolated
 from skyloop.sensors.faults import Fault, apply_faults, check_faults

@@ -12,9 +12,7 @@ import pytest
 from pydantic import ValidationError
 from scipy.stats import truncnorm
 
-from skyloop.errors import ScenarioError
-from skyloop.keyed_random import KeyedRandom, stream_key
-from skyloop.messages import DepthImage, Kinematics
+from skyloop.core.keyed_random import KeyedRandom, stream_key
 from skyloop.rendering.client import Renderer
 from skyloop.sensors.depth_camera import DepthCamera, DepthCameraConfig
 from skyloop.sensors.faults import Fault, apply_faults, check_faults
@@ -23,6 +21,8 @@ from skyloop.world.mesh import quad
 from skyloop.world.model import Model, Shape
 from skyloop.world.views import Pinhole, View, ViewRequest
 from skyloop.world.weather import Weather, WeatherConfig, weather_at
+from skyloop_client.errors import ScenarioError
+from skyloop_client.messages import DepthImage, Kinematics
 
 KEY = stream_key(3, "drone/depth")
 STILL = Kinematics(0, *(np.array(v, float) for v in ([0] * 3, [0] * 3, [1, 0, 0, 0], [0] * 3, [0] * 3, [0] * 3)))

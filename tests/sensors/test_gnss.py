@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from skyloop.keyed_random import KeyedRandom, stream_key
+from skyloop.core.keyed_random import KeyedRandom, stream_key
 from skyloop.sensors.gnss import Gnss, GnssConfig
 
 KEY = stream_key(5, "drone/gnss")

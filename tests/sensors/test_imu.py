@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from skyloop.keyed_random import KeyedRandom, stream_key
-from skyloop.messages import VehicleState
+from skyloop.core.keyed_random import KeyedRandom, stream_key
 from skyloop.sensors.imu import PRESETS, Imu, ImuConfig
 from skyloop.sensors.sensor import MountConfig, kinematics_at
+from skyloop_client.messages import VehicleState
 
 KEY = stream_key(5, "drone/imu")
 G = 9.80665

@@ -20,14 +20,14 @@ from lidar_scans import (
 )
 from scipy.spatial.transform import Rotation
 
-from skyloop.keyed_random import KeyedRandom
-from skyloop.messages import LidarScan
+from skyloop.core.keyed_random import KeyedRandom
 from skyloop.sensors.faults import Fault, apply_faults, check_faults
 from skyloop.sensors.lidar import PRESETS
 from skyloop.world.materials import MATERIAL_ID, MATERIALS
 from skyloop.world.mesh import box, quad
 from skyloop.world.model import Model, Shape
 from skyloop.world.semantics import CLASS_ID
+from skyloop_client.messages import LidarScan
 
 
 @pytest.mark.parametrize("preset", sorted(PRESETS))

@@ -9,9 +9,9 @@ import pytest
 from lidar_scans import PERIOD, close, lidar
 from pydantic import ValidationError
 
-from skyloop.errors import ScenarioError
 from skyloop.sensors.lidar import PRESETS, Lidar, LidarConfig
 from skyloop.world.semantics import CLASS_ID
+from skyloop_client.errors import ScenarioError
 
 
 def angles(sensor: Lidar) -> tuple[np.ndarray, np.ndarray]:

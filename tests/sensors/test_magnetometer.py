@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from skyloop.keyed_random import KeyedRandom, stream_key
+from skyloop.core.keyed_random import KeyedRandom, stream_key
 from skyloop.sensors.magnetometer import Magnetometer, MagnetometerConfig
 
 KEY = stream_key(5, "drone/magnetometer")

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skyloop.keyed_random import KeyedRandom, stream_key
-from skyloop.messages import Array
+from skyloop.core.keyed_random import KeyedRandom, stream_key
 from skyloop.sensors.imu import PRESETS, Imu, ImuConfig, axis_table, sample_many
 from skyloop.sensors.noise import markov_step, walk_step
+from skyloop_client.messages import Array
 
 HOUR = 3600
 G = 9.80665

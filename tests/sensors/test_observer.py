@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from skyloop.errors import ScenarioError
-from skyloop.frames import matrix_from_quat, quat_from_euler
-from skyloop.messages import VehicleState
+from skyloop.core.frames import matrix_from_quat, quat_from_euler
 from skyloop.sensors.observer import Observer, ObserverConfig
+from skyloop_client.errors import ScenarioError
+from skyloop_client.messages import VehicleState
 
 
 def vehicle(position=(3.0, 4.0, 5.0), rotation_deg=(0.0, 0.0, 0.0)) -> VehicleState:

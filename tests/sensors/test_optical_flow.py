@@ -9,8 +9,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from painted_world import PERIOD_S, PaintedScene, Tumbling, moving, shape
-from skyloop.frames import quat_from_euler
-from skyloop.keyed_random import KeyedRandom, stream_key
+from skyloop.core.frames import quat_from_euler
+from skyloop.core.keyed_random import KeyedRandom, stream_key
 from skyloop.sensors.faults import Fault, apply_faults, check_faults
 from skyloop.sensors.optical_flow import OpticalFlow, OpticalFlowConfig
 from skyloop.world.mesh import box, quad

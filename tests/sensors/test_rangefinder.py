@@ -7,7 +7,7 @@ import pytest
 from pydantic import ValidationError
 from scipy.spatial.transform import Rotation
 
-from skyloop.keyed_random import KeyedRandom, stream_key
+from skyloop.core.keyed_random import KeyedRandom, stream_key
 from skyloop.sensors.rangefinder import Rangefinder, RangefinderConfig
 
 KEY = stream_key(5, "drone/rangefinder")

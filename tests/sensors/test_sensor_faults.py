@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from skyloop.errors import ScenarioError
-from skyloop.keyed_random import KeyedRandom, stream_key
-from skyloop.messages import ImuSample, RangeSample
+from skyloop.core.keyed_random import KeyedRandom, stream_key
 from skyloop.sensors.barometer import Barometer, BarometerConfig
 from skyloop.sensors.faults import Fault, apply_faults, check_faults
 from skyloop.sensors.gnss import Gnss, GnssConfig
 from skyloop.sensors.imu import Imu, ImuConfig
 from skyloop.sensors.rangefinder import Rangefinder, RangefinderConfig
+from skyloop_client.errors import ScenarioError
+from skyloop_client.messages import ImuSample, RangeSample
 
 KEY = stream_key(5, "drone/imu")
 IMU = Imu(ImuConfig(), 0.1)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from skyloop.messages import VehicleState
 from skyloop.sensors.sensor import MountConfig, kinematics_at
+from skyloop_client.messages import VehicleState
 
 P0, V0, A0 = np.array([3.0, -5.0, 7.0]), np.array([1.0, 2.0, -0.5]), np.array([0.3, -0.7, 0.9])
 AXIS = np.array([2.0, -1.0, 3.0]) / np.sqrt(14.0)

@@ -6,16 +6,16 @@ from collections.abc import Iterator
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from skyloop import messages
-from skyloop.keyed_random import KeyedRandom, stream_key
+from skyloop.core.keyed_random import KeyedRandom, stream_key
 from skyloop.rendering.client import Renderer
 from skyloop.sensors.faults import check_faults
 from skyloop.sensors.registry import SENSORS, AnySensor
-from skyloop.streams import Rate
 from skyloop.world.earth import Earth, EarthConfig
 from skyloop.world.scene import Scene
 from skyloop.world.weather import WeatherConfig, weather_at
 from skyloop.world.world import WorldConfig, build_world
+from skyloop_client import messages
+from skyloop_client.streams import Rate
 
 ANY = TypeAdapter(AnySensor)
 T_NS = 30 * 10**9

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 import skyloop
-from skyloop.client.bundle import Bundle
-from skyloop.frames import rotate, rotate_inverse, yaw_from_quat
-from skyloop.links.in_process import InProcess
-from skyloop.messages import Position
-from skyloop.simulation import Simulation
-from skyloop.streams import NS_PER_S
-from skyloop.tasks.hil import Ascend
+from skyloop.core.frames import rotate, rotate_inverse, yaw_from_quat
+from skyloop.links.loop.in_process import InProcess
+from skyloop.sim.simulation import Simulation
+from skyloop_client.bundle import Bundle
+from skyloop_client.messages import Position
+from skyloop_client.streams import NS_PER_S
+from skyloop_client.tasks.sync_hil import Ascend
 
 NEVER = 1 << 62
 CAMERA = np.array([0.12, 0.0, 0.0])

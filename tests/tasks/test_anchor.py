@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from skyloop.errors import SetupError, TaskError
-from skyloop.tasks.anchor import Anchor, AnchorTracker, Intrinsics
+from skyloop_client.errors import SetupError, TaskError
+from skyloop_client.tasks.anchor import Anchor, AnchorTracker, Intrinsics
 
 LENS = Intrinsics(381.0, 381.0, 319.5, 239.5)
 BLUE, WALL = (3, 3, 215), (200, 190, 170)

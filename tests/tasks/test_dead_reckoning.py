@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from skyloop.messages import ImuSample
-from skyloop.tasks.dead_reckoning import DeadReckoning, world_force
+from skyloop_client.messages import ImuSample
+from skyloop_client.tasks.dead_reckoning import DeadReckoning, world_force
 
 G = 9.81
 

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from pydantic import TypeAdapter
 
-from skyloop.messages import Arm, Estimate, Goal, GoHome, Land, Position, TakeOff, VehicleStatus
 from skyloop.navigation.trajectories import CircleConfig
 from skyloop.tasks.pilots import (
     PILOTS,
@@ -15,6 +14,7 @@ from skyloop.tasks.pilots import (
     WaypointPilot,
     build_pilot,
 )
+from skyloop_client.messages import Arm, Estimate, Goal, GoHome, Land, Position, TakeOff, VehicleStatus
 
 
 class FakeVehicle:

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 import pytest
 
-from skyloop.client.bundle import Bundle
-from skyloop.errors import TaskError
-from skyloop.tasks.task import Task
+from skyloop_client.bundle import Bundle
+from skyloop_client.errors import TaskError
+from skyloop_client.tasks.task import Task
 
 
 class Counting:

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import skyloop
-from skyloop.links.targets import LocalProcess
-from skyloop.looping import LoopOptions, run_loop
-from skyloop.tasks.__main__ import main, option_from
+from skyloop.apps.loop import LoopOptions, run_loop
+from skyloop.links.loop.targets import LocalProcess
+from skyloop_client.tasks.__main__ import main, option_from
 
 CAMERA = "vehicles.drone.sensors.front."
 

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from flying import IRIS, make_fleet, set_motion
 
-from skyloop.frames import rotate
-from skyloop.messages import Array
+from skyloop.core.frames import rotate
 from skyloop.vehicle.airframe import Airframe
 from skyloop.vehicle.fleet import Fleet
 from skyloop.world.mesh import box
 from skyloop.world.model import Model, Shape
 from skyloop.world.solids import Solids
+from skyloop_client.messages import Array
 
 THIN = 0.01
 

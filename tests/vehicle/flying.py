@@ -10,13 +10,13 @@ import numpy as np
 import yaml
 
 import skyloop.vehicle
-from skyloop.messages import Array, VehicleState
-from skyloop.streams import NS_PER_S, Rate
 from skyloop.vehicle.airframe import Airframe, Drag
 from skyloop.vehicle.fleet import Fleet
 from skyloop.vehicle.layout import CONTROL_EXTERNAL, SET_POSITION
 from skyloop.vehicle.packing import Flying, RotorFault, Wrench, pack
 from skyloop.world.ground import Ground
+from skyloop_client.messages import Array, VehicleState
+from skyloop_client.streams import NS_PER_S, Rate
 
 GRAVITY = 9.80665
 

@@ -12,13 +12,13 @@ from flying import GRAVITY, IRIS, ask, ns, read_airframe, stand
 from pydantic import ValidationError
 
 import skyloop.vehicle
-from skyloop.messages import Array
-from skyloop.streams import Rate
 from skyloop.vehicle.airframe import Airframe, Rotor
 from skyloop.vehicle.fleet import Fleet
 from skyloop.vehicle.layout import SET_POSITION
 from skyloop.vehicle.packing import Flying, pack
 from skyloop.world.ground import Ground
+from skyloop_client.messages import Array
+from skyloop_client.streams import Rate
 
 FILES = sorted((Path(skyloop.vehicle.__file__).parent / "airframes").glob("*.yaml"))
 NAMES = [path.stem for path in FILES]

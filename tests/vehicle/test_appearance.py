@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from flying import read_airframe
 
-from skyloop.scenario import shipped_airframes
+from skyloop.sim.scenario import shipped_airframes
 from skyloop.vehicle.appearance import FRONT, vehicle_shape
 
 

@@ -18,7 +18,7 @@ from flying import (
 )
 from scipy.integrate import solve_ivp
 
-from skyloop.frames import matrix_from_quat, quat_from_euler, quat_from_rotvec, rotate, rotate_inverse
+from skyloop.core.frames import matrix_from_quat, quat_from_euler, quat_from_rotvec, rotate, rotate_inverse
 from skyloop.vehicle.airframe import Airframe, Drag, Rotor
 from skyloop.vehicle.fleet import Fleet
 from skyloop.vehicle.layout import SET_MOTORS

@@ -9,13 +9,13 @@ import pytest
 from collisions import NOSE, PROBE, THIN, changed, energy, points, solids_of, stored, wall, weightless
 from flying import GRAVITY, IRIS, fly, hold_rotors, make_fleet, set_motion
 
-from skyloop.assembly import build
-from skyloop.frames import quat_from_euler, quat_from_rotvec, rotate
-from skyloop.messages import Arm, TakeOff, Velocity
-from skyloop.scenario import make_scenario
+from skyloop.core.frames import quat_from_euler, quat_from_rotvec, rotate
+from skyloop.sim.assembly import build
+from skyloop.sim.scenario import make_scenario
 from skyloop.vehicle.layout import PART_ROTOR
 from skyloop.vehicle.packing import Wrench
 from skyloop.world.mesh import box, cylinder, ellipsoid
+from skyloop_client.messages import Arm, TakeOff, Velocity
 
 
 @pytest.mark.parametrize("thickness", [THIN, 1.0])

@@ -7,13 +7,13 @@ import pytest
 from collisions import HOUSE, NOSE, ROOF, THIN, TOUGH, Sliding, changed, energy, points, wall, weightless
 from flying import fly, make_fleet, ns, set_motion
 
-from skyloop.frames import quat_from_euler, rotate
-from skyloop.messages import Array
+from skyloop.core.frames import quat_from_euler, rotate
 from skyloop.vehicle.airframe import Airframe
 from skyloop.vehicle.appearance import vehicle_shape
 from skyloop.vehicle.fleet import Fleet
 from skyloop.world.model import Model, Shape
 from skyloop.world.solids import Solids
+from skyloop_client.messages import Array
 
 
 def moving_wall(speed: float) -> Solids:

@@ -9,7 +9,7 @@ import pytest
 from collisions import HOUSE, ROOF, TOUGH, solids_of
 from flying import GRAVITY, IRIS, ask, fly, make_fleet, set_motion
 
-from skyloop.frames import matrix_from_quat
+from skyloop.core.frames import matrix_from_quat
 from skyloop.vehicle.fleet import Fleet
 from skyloop.vehicle.layout import SET_POSITION, SET_VELOCITY_WORLD
 from skyloop.world.ground import Ground

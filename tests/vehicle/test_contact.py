@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from flying import GRAVITY, IRIS, ask, fly, make_fleet, record, set_motion, stand
 
-from skyloop.frames import matrix_from_quat, quat_from_euler, rotate
+from skyloop.core.frames import matrix_from_quat, quat_from_euler, rotate
 from skyloop.vehicle.airframe import Drag
 from skyloop.vehicle.fleet import Fleet
 from skyloop.vehicle.layout import SET_POSITION, SET_VELOCITY_WORLD

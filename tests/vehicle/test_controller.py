@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from flying import GRAVITY, IRIS, ask, fly, make_fleet, record
 
-from skyloop.frames import euler_from_quat, matrix_from_quat, quat_from_euler, yaw_from_quat
-from skyloop.messages import Array, VehicleState
+from skyloop.core.frames import euler_from_quat, matrix_from_quat, quat_from_euler, yaw_from_quat
 from skyloop.vehicle.airframe import Airframe
 from skyloop.vehicle.fleet import Fleet
 from skyloop.vehicle.layout import (
@@ -24,6 +23,7 @@ from skyloop.vehicle.layout import (
     SET_VELOCITY_WORLD,
 )
 from skyloop.vehicle.mixer import mix
+from skyloop_client.messages import Array, VehicleState
 
 WEIGHT = IRIS.mass * GRAVITY
 MAX_THRUST = IRIS.motor.thrust_coefficient * IRIS.motor.max_speed**2

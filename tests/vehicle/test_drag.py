@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from flying import GRAVITY, IRIS, hold_rotors, initial_state, make_fleet, set_motion
 
-from skyloop.frames import quat_from_euler, rotate_inverse
-from skyloop.messages import Array
+from skyloop.core.frames import quat_from_euler, rotate_inverse
 from skyloop.vehicle.airframe import Drag
 from skyloop.vehicle.fleet import Fleet
 from skyloop.world.atmosphere import density
 from skyloop.world.ground import Ground
+from skyloop_client.messages import Array
 
 QUAT = quat_from_euler(0.3, -0.4, 1.1)
 VELOCITY = np.array([5.0, -3.0, 1.5])

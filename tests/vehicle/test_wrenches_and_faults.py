@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from flying import HOVER_SPEED, IRIS, ask, fly, hold_rotors, make_fleet, record, set_motion
 
-from skyloop.errors import ScenarioError
-from skyloop.frames import quat_from_euler, rotate
+from skyloop.core.frames import quat_from_euler, rotate
 from skyloop.vehicle.layout import SET_MOTORS
 from skyloop.vehicle.packing import RotorFault, Wrench
+from skyloop_client.errors import ScenarioError
 
 FORCE = np.array([3.0, -2.0, 5.0])
 TORQUE = np.array([0.02, -0.01, 0.03])

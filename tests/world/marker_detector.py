@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy import ndimage
 
-from skyloop.world.marker import LandingMarker
+from skyloop.world.scenery.landing_marker import LandingMarker
 
 FOCAL_PX = 640.0
 TILE = 128

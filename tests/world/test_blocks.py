@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skyloop.errors import ScenarioError
 from skyloop.world.semantics import CLASS_ID
 from skyloop.world.worlds.blocks import Blocks
+from skyloop_client.errors import ScenarioError
 
 
 def blocks_of(world: Blocks) -> list[np.ndarray]:

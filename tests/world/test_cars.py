@@ -1,15 +1,15 @@
 import numpy as np
 import pytest
 
-from skyloop.errors import ScenarioError
-from skyloop.world.actors import cars
-from skyloop.world.actors.car_shapes import STYLES, body_shape, parked_shape, wheel_places, wheel_shape
-from skyloop.world.actors.paths import Path
 from skyloop.world.generation import generator
 from skyloop.world.ground import Ground
 from skyloop.world.materials import MATERIAL_ID
 from skyloop.world.model import Model
+from skyloop.world.scenery.actors import cars
+from skyloop.world.scenery.actors.car_shapes import STYLES, body_shape, parked_shape, wheel_places, wheel_shape
+from skyloop.world.scenery.actors.paths import Path
 from skyloop.world.semantics import CLASS_ID
+from skyloop_client.errors import ScenarioError
 
 FLAT = Ground.flat()
 BLOCK = Path([(0, 0), (60, 0), (60, 40), (0, 40)], corner_radius=8.0)

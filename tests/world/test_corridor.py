@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from model_rays import cast, triangles
 
-from skyloop.errors import ScenarioError
 from skyloop.world.semantics import CLASS_ID
 from skyloop.world.worlds.corridor import Corridor
+from skyloop_client.errors import ScenarioError
 
 SEEDS = [0, 1, 2, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(3, 10))]
 

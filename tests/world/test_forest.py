@@ -7,13 +7,13 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from skyloop.errors import ScenarioError
 from skyloop.world.generation import generator
 from skyloop.world.materials import MATERIAL_ID
 from skyloop.world.model import Model
-from skyloop.world.plants.foliage import LEAF_SLOT
+from skyloop.world.scenery.plants.foliage import LEAF_SLOT
 from skyloop.world.semantics import CLASS_ID, CLASSES
 from skyloop.world.worlds.forest import Forest
+from skyloop_client.errors import ScenarioError
 
 
 @pytest.fixture(scope="module")

@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
-from skyloop.errors import ScenarioError
 from skyloop.world.ground import Ground
 from skyloop.world.model import Model
 from skyloop.world.rays import RayTracer
 from skyloop.world.terrain import place_terrain
+from skyloop_client.errors import ScenarioError
 
 
 @pytest.fixture

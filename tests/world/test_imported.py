@@ -14,11 +14,11 @@ from PIL import Image
 from trimesh.visual import TextureVisuals
 from trimesh.visual.material import PBRMaterial
 
-from skyloop.errors import ScenarioError
 from skyloop.world.imported import Imported
 from skyloop.world.materials import MATERIALS
 from skyloop.world.naming import CLASS_WORDS, told_by, words_of
 from skyloop.world.semantics import CLASSES
+from skyloop_client.errors import ScenarioError
 
 
 def at(x: float, y: float, z: float) -> np.ndarray:

@@ -9,11 +9,11 @@ import pytest
 from marker_detector import FOCAL_PX, detect, expected_circle_px, inside, landing_place, picture
 from model_rays import cast, triangles
 
-from skyloop.errors import ScenarioError
-from skyloop.world.marker import LandingMarker
 from skyloop.world.materials import MATERIALS
+from skyloop.world.scenery.landing_marker import LandingMarker
 from skyloop.world.semantics import CLASS_ID
 from skyloop.world.worlds.landing import COVERS, Landing
+from skyloop_client.errors import ScenarioError
 
 MARKER = LandingMarker()
 

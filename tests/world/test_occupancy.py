@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from skyloop.errors import ScenarioError
 from skyloop.world.ground import Ground
 from skyloop.world.mesh import Mesh, box, cylinder, ellipsoid, merged, mesh_of, quad
 from skyloop.world.model import Model, Shape
 from skyloop.world.occupancy import BOTTOMLESS, CLOSED, OPEN, closure, occupancy
 from skyloop.world.terrain import place_terrain
+from skyloop_client.errors import ScenarioError
 
 
 @dataclass

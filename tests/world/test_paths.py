@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from skyloop.errors import ScenarioError
-from skyloop.world.actors.paths import Path
+from skyloop.world.scenery.actors.paths import Path
+from skyloop_client.errors import ScenarioError
 
 SQUARE = [(0, 0), (10, 0), (10, 10), (0, 10)]
 

@@ -1,20 +1,20 @@
 import numpy as np
 import pytest
 
-from skyloop.errors import ScenarioError
-from skyloop.world.actors import body, people
-from skyloop.world.actors.body import BOTTOMS, TOPS, Outfit
-from skyloop.world.actors.body_tables import BMI, LENGTH, SOLE, STATURE, Build
-from skyloop.world.actors.clothes import draw_person
-from skyloop.world.actors.gait import PARTS, Gait, stride_of
-from skyloop.world.actors.heads import HAIR_STYLES
-from skyloop.world.actors.paths import Path
-from skyloop.world.actors.stances import STANCES, standing_poses
 from skyloop.world.generation import generator
 from skyloop.world.ground import Ground
 from skyloop.world.materials import MATERIAL_ID
 from skyloop.world.model import Model
+from skyloop.world.scenery.actors import body, people
+from skyloop.world.scenery.actors.body import BOTTOMS, TOPS, Outfit
+from skyloop.world.scenery.actors.body_tables import BMI, LENGTH, SOLE, STATURE, Build
+from skyloop.world.scenery.actors.clothes import draw_person
+from skyloop.world.scenery.actors.gait import PARTS, Gait, stride_of
+from skyloop.world.scenery.actors.heads import HAIR_STYLES
+from skyloop.world.scenery.actors.paths import Path
+from skyloop.world.scenery.actors.stances import STANCES, standing_poses
 from skyloop.world.semantics import CLASS_ID
+from skyloop_client.errors import ScenarioError
 
 FLAT = Ground.flat()
 STRAIGHT = Path([(-500, 0), (1000, 0), (1000, 400), (-500, 400)])

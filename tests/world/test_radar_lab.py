@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skyloop.errors import ScenarioError
 from skyloop.world.semantics import CLASS_ID
 from skyloop.world.worlds.radar_lab import RadarLab
+from skyloop_client.errors import ScenarioError
 
 
 def middles(world: RadarLab, times: np.ndarray) -> np.ndarray:

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import skyloop
-from skyloop.errors import RendererError
-from skyloop.scenario import make_scenario
+from skyloop.sim.scenario import make_scenario
 from skyloop.world.model import Model
 from skyloop.world.semantics import CLASS_ID
 from skyloop.world.weather import WeatherConfig, randomised
 from skyloop.world.world import WORLDS, Randomised, WorldConfig, build_world
+from skyloop_client.errors import RendererError
 
 SUN = ("time_of_day", "day_of_year")
 AIR = ("clouds", "visibility", "rain", "snow", "dust")
@@ -202,7 +202,7 @@ def test_textures_follow_the_seed_where_asked_for(monkeypatch: pytest.MonkeyPatc
         asked.append(texture_seed)
         raise RendererError("seen enough")
 
-    monkeypatch.setattr("skyloop.assembly.Renderer", note)
+    monkeypatch.setattr("skyloop.sim.assembly.Renderer", note)
     for seed, topics in ((1, ()), (2, ()), (1, ("textures",)), (2, ("textures",))):
         with pytest.raises(RendererError, match="seen enough"):
             seen(seed, *topics)

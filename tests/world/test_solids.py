@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skyloop.messages import Array
 from skyloop.world.mesh import box, ellipsoid, merged, mesh_of, quad
 from skyloop.world.model import Model, Shape
 from skyloop.world.solid_grids import anything_near, cast_segment
 from skyloop.world.solids import Solids
+from skyloop_client.messages import Array
 
 
 def solids_of(*placed: tuple[Any, Any], **options: Any) -> Solids:

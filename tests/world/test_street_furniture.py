@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from skyloop.world import street_furniture as furniture
-from skyloop.world.lettering import strokes
 from skyloop.world.model import Shape
+from skyloop.world.scenery import street_furniture as furniture
+from skyloop.world.scenery.lettering import strokes
 
 SHAPES = {
     "bench": lambda g: furniture.bench_shape(g),

@@ -5,10 +5,10 @@ import pytest
 from embree_probe import Probe, disc, visible_triangles
 from model_rays import triangles
 
-from skyloop.errors import ScenarioError
+from skyloop.world.scenery.streets import DROP, HALF_LOT, OUTER_FRONT, OUTER_KERB, block_centres
 from skyloop.world.semantics import CLASSES
-from skyloop.world.streets import DROP, HALF_LOT, OUTER_FRONT, OUTER_KERB, block_centres
 from skyloop.world.worlds.urban import Urban
+from skyloop_client.errors import ScenarioError
 
 SURFACES = ("roads", "kerbs", "pavements", "meadows", "lane markings", "plaza", "bed", "court", "lawn", "garden paths")
 FURNITURE = ("lamp", "bench", "bin", "sign", "traffic light", "furniture", "fence")

@@ -2,12 +2,12 @@ import numpy as np
 import pytest
 from embree_probe import Probe, disc, visible_triangles
 
-from skyloop.errors import ScenarioError
-from skyloop.world.forklifts import FORK_TIP, HALF_WIDTH, TAIL, forklift_shape
-from skyloop.world.hall import HALF_X, HALF_Y, HEIGHT
+from skyloop.world.scenery.actors.forklifts import FORK_TIP, HALF_WIDTH, TAIL, forklift_shape
+from skyloop.world.scenery.hall import HALF_X, HALF_Y, HEIGHT
+from skyloop.world.scenery.storage import LEVELS, PALLET, SLOTS, pallet_loads, pallet_shape, rack_bay_shape
 from skyloop.world.semantics import CLASSES
-from skyloop.world.storage import LEVELS, PALLET, SLOTS, pallet_loads, pallet_shape, rack_bay_shape
 from skyloop.world.worlds.warehouse import ROWS, RUNS, STANDING, Warehouse
+from skyloop_client.errors import ScenarioError
 
 WANTED = ("floor", "wall", "ceiling", "door", "lamp", "shelf", "pallet", "box", "barrel", "forklift")
 PLACES = 2 * len(ROWS) * sum(bays for _, bays in RUNS) * len(LEVELS) * len(SLOTS)

@@ -8,10 +8,10 @@ from pydantic import TypeAdapter, ValidationError
 from scipy.signal import welch
 from scipy.special import gammainc
 
-from skyloop.errors import ScenarioError
-from skyloop.keyed_random import stream_key
+from skyloop.core.keyed_random import stream_key
 from skyloop.world import wind
 from skyloop.world.wind import DrydenWind, FieldWind, Wind
+from skyloop_client.errors import ScenarioError
 
 _advance, _initial, _velocity = wind.advance_gust, wind.initial_gust, wind.gust_velocity
 _scales, _gamma_tail = wind.dryden_scales, wind._gamma_tail

@@ -11,7 +11,7 @@ import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from skyloop.cli.parts import Json, err, next_folder, out
-from skyloop.errors import DatasetError
+from skyloop_client.errors import DatasetError
 
 app = typer.Typer()
 
@@ -50,7 +50,7 @@ def record(
     """
     from skyloop.datasets.recording_run import plan_recording
     from skyloop.datasets.rig import SENSORS, RecordOptions, rig_scenario
-    from skyloop.scenario import load_scenario
+    from skyloop.sim.scenario import load_scenario
 
     if resume and out_ is None:
         raise DatasetError("--resume needs --out: which recording is to go on?")

@@ -24,10 +24,10 @@ from skyloop.cli.parts import (
     print_summary,
     progress_bar,
 )
-from skyloop.errors import LinkError
+from skyloop_client.errors import LinkError
 
 if TYPE_CHECKING:
-    from skyloop.links.targets import Target
+    from skyloop.links.loop.targets import Target
 
 app = typer.Typer()
 
@@ -85,8 +85,8 @@ def loop(
 
     Examples: `skyloop loop hover --pilot my.py:pilot` · `skyloop loop my.yaml --sut ./sut --target frozen --speed 0.1`
     """
-    from skyloop.links.coordinator import TABLE_I
-    from skyloop.looping import LoopOptions, run_loop
+    from skyloop.apps.loop import LoopOptions, run_loop
+    from skyloop.links.loop.coordinator import TABLE_I
 
     if delays not in ("none", "table-i"):
         raise LinkError(f"--delays {delays}: give none or table-i")
@@ -128,9 +128,9 @@ def size(
     """
     from dataclasses import asdict
 
+    from skyloop.apps.size import Flight, slowest_good, speeds_from
+    from skyloop.apps.size import size as fly_all
     from skyloop.recording.run_folder import make_empty_folder
-    from skyloop.sizing import Flight, slowest_good, speeds_from
-    from skyloop.sizing import size as fly_all
 
     loaded = load(scenario, set_, seed)
     folder = out_ or next_folder(f"size-{loaded.name}")
@@ -168,7 +168,7 @@ def _places(listen: str, ports: int) -> tuple[str, tuple[int, ...]]:
 
 
 def _target(name: str, sut: str | None, pilot: str | None, task: str | None, speed: float) -> Target | None:
-    from skyloop.links.targets import make_target
+    from skyloop.links.loop.targets import make_target
 
     if sum(what is not None for what in (sut, pilot, task)) > 1:
         raise LinkError("give one of --sut, --pilot and --task")
@@ -180,7 +180,7 @@ def _target(name: str, sut: str | None, pilot: str | None, task: str | None, spe
     elif pilot and name == "board":
         raise LinkError("the board runs a C++ source or a program for aarch64; give it with --sut")
     elif pilot:
-        command = [sys.executable, "-m", "skyloop.client", "pilot", absolute(pilot)]
+        command = [sys.executable, "-m", "skyloop_client", "pilot", absolute(pilot)]
     return make_target(name, command, speed=speed, tell=lambda line: err.print(f"skyloop: {line}", highlight=False))
 
 

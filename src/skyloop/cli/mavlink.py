@@ -21,7 +21,7 @@ from skyloop.cli.parts import (
     print_summary,
     progress_bar,
 )
-from skyloop.errors import Interrupted, LinkError
+from skyloop_client.errors import Interrupted, LinkError
 
 app = typer.Typer()
 
@@ -58,7 +58,7 @@ def mavlink(
 
     Examples: `skyloop mavlink hover` · `skyloop mavlink park-square --port-offset 100 --until-landed`
     """
-    from skyloop.flying import run_mavlink
+    from skyloop.apps.mavlink import run_mavlink
 
     options = {
         "host": listen, "remote": remote, "port_offset": checked_offset(port_offset), "until_landed": until_landed
@@ -83,7 +83,7 @@ def mavlink(
 
 
 def _say_where(link: Any) -> None:
-    from skyloop.flying import where_to_connect
+    from skyloop.apps.mavlink import where_to_connect
 
     for line in where_to_connect(link):
         err.print(f"skyloop: {line}", highlight=False)
@@ -107,7 +107,7 @@ def fly(
 
     Examples: `skyloop fly --keyboard` · `skyloop fly park-square --gamepad`
     """
-    from skyloop.flying import run_by_hand
+    from skyloop.apps.mavlink import run_by_hand
 
     if keyboard == gamepad:
         raise LinkError("give --keyboard or --gamepad")

@@ -14,7 +14,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from skyloop.errors import LinkError, ScenarioError
+from skyloop_client.errors import LinkError, ScenarioError
 
 out = Console(soft_wrap=True, width=None if sys.stdout.isatty() else 140)
 err = Console(stderr=True, soft_wrap=True)
@@ -84,13 +84,13 @@ def absolute(plugin: str) -> str:
 
 
 def load(scenario: str, sets: list[str] | None, seed: int | None) -> Any:
-    from skyloop.scenario import load_scenario
+    from skyloop.sim.scenario import load_scenario
 
     return load_scenario(scenario, overrides(sets, seed))
 
 
 def overrides(sets: list[str] | None, seed: int | None = None) -> dict[str, Any]:
-    from skyloop.validation import parse_yaml
+    from skyloop.core.validation import parse_yaml
 
     overrides: dict[str, Any] = {}
     for item in sets or []:

@@ -10,7 +10,7 @@ import typer
 
 from skyloop.cli.mavlink import PortOffset, Remote, checked_offset
 from skyloop.cli.parts import Foxglove, Json, err, looking_on, out
-from skyloop.errors import ScenarioError
+from skyloop_client.errors import ScenarioError
 
 app = typer.Typer()
 
@@ -44,10 +44,10 @@ def serve(
     """
     from dataclasses import replace
 
+    from skyloop.apps.serve import serve as run
     from skyloop.links.airsim.settings import read_settings
     from skyloop.rendering.quality import QUALITIES
-    from skyloop.scenario import make_scenario
-    from skyloop.serving import serve as run
+    from skyloop.sim.scenario import make_scenario
 
     if quality not in QUALITIES:
         raise ScenarioError(f"no quality '{quality}'; choose of {', '.join(QUALITIES)}")

@@ -13,7 +13,7 @@ import yaml
 from rich.table import Table
 
 import skyloop
-from skyloop.bench.registry import BENCHES
+from skyloop.benchmarks.registry import BENCHES
 from skyloop.cli.datasets import app as datasets
 from skyloop.cli.loop import app as loop
 from skyloop.cli.mavlink import app as mavlink
@@ -34,8 +34,8 @@ from skyloop.cli.parts import (
     with_places,
 )
 from skyloop.cli.serve import app as serve
-from skyloop.errors import Interrupted, ScenarioError, SkyloopError, unknown_name
-from skyloop.trials.registry import REPRODUCTIONS
+from skyloop.reproductions.registry import REPRODUCTIONS
+from skyloop_client.errors import Interrupted, ScenarioError, SkyloopError, unknown_name
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -58,7 +58,7 @@ def list_(json_: Json = False) -> None:
 
     Examples: `skyloop list` · `skyloop list --json`
     """
-    from skyloop.catalogue import catalogue
+    from skyloop.cli.catalogue import catalogue
 
     everything = catalogue()
     if json_:
@@ -106,7 +106,7 @@ def run(
     """
     sets = set_ if pilot is None else [*(set_ or ()), f"vehicles.0.pilot={{kind: '{absolute(pilot)}'}}"]
     loaded = load(scenario, sets, seed)
-    from skyloop.running import run_scenario
+    from skyloop.apps.run import run_scenario
 
     folder = out_ or next_folder(loaded.name)
     bar = progress_bar(f"flying {loaded.name}", loaded.duration, quiet=json_)
@@ -114,7 +114,7 @@ def run(
         if autopilot is None:
             summary = run_scenario(loaded, folder, progress, watch=watch)
         else:
-            from skyloop.piloting import run_with_autopilot
+            from skyloop.apps.autopilot import run_with_autopilot
 
             summary = run_with_autopilot(loaded, folder, autopilot, progress=progress, watch=watch)
     if json_:
@@ -139,9 +139,9 @@ def look(
 
     Examples: `skyloop look park` · `skyloop look urban --from=-20,-20,15 --set weather.rain=20 --out rain.jpg`
     """
-    from skyloop.looking import views_of
+    from skyloop.apps.look import views_of
     from skyloop.recording.pictures import save
-    from skyloop.scenario import make_scenario
+    from skyloop.sim.scenario import make_scenario
 
     key = "file" if Path(world).suffix in (".glb", ".gltf", ".obj") else "name"
     start = {"name": "look", "world": {key: world}, "seed": 1 if seed is None else seed}
@@ -168,7 +168,7 @@ def doctor(json_: Json = False) -> None:
 
     Examples: `skyloop doctor` · `skyloop doctor --json`
     """
-    from skyloop.doctor import examine
+    from skyloop.apps.doctor import examine
 
     findings = examine()
     if json_:
@@ -196,7 +196,7 @@ def bench(name: str, json_: Json = False) -> None:
     """
     if name not in BENCHES:
         raise unknown_name("bench", name, BENCHES)
-    from skyloop.doctor import machine_description
+    from skyloop.apps.doctor import machine_description
 
     figures = importlib.import_module(BENCHES[name][0]).measure()
     if json_:
@@ -266,7 +266,7 @@ def reproduce(
 
 
 def main() -> None:
-    """The one door for errors: known ones become one line and exit code 1."""
+    """The one listener for errors: known ones become one line and exit code 1."""
     try:
         code = app(with_places(sys.argv[1:]), standalone_mode=False)
     except Interrupted:

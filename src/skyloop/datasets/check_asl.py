@@ -14,7 +14,7 @@ from skyloop.datasets.check_journal import Finding, Journal, Severity, named
 from skyloop.recording.euroc import read_sensor_yaml
 from skyloop.recording.manifest import PARTIAL
 from skyloop.recording.recording import Recording
-from skyloop.streams import Rate
+from skyloop_client.streams import Rate
 
 
 @dataclass(slots=True)

@@ -11,12 +11,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from skyloop.codec import decode_message
-from skyloop.errors import CodecError
-from skyloop.messages import ImageTruth, Message
 from skyloop.recording.journal import HEAD, MOST_BYTES, is_whole
 from skyloop.recording.recording import Recording
-from skyloop.streams import Rate, StreamInfo
+from skyloop_client.codec import decode_message
+from skyloop_client.errors import CodecError
+from skyloop_client.messages import ImageTruth, Message
+from skyloop_client.streams import Rate, StreamInfo
 
 MOST_NAMED = 5
 """Samples told one by one before the rest is only counted."""

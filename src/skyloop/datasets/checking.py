@@ -10,7 +10,6 @@ from pathlib import Path
 from skyloop.datasets.check_asl import asl_sensors, check_asl
 from skyloop.datasets.check_journal import Finding, Journal, check_journal, named
 from skyloop.datasets.export import Exporter, whole_formats
-from skyloop.errors import DatasetError
 from skyloop.recording.formats.registry import FORMATS
 from skyloop.recording.manifest import (
     NAME,
@@ -23,6 +22,7 @@ from skyloop.recording.manifest import (
     write_manifest,
 )
 from skyloop.recording.recording import Recording, open_recording
+from skyloop_client.errors import DatasetError
 
 REBUILD = f"rebuild{PARTIAL}"
 """Folder within the dataset in which formats are made anew before they take the place of the old."""

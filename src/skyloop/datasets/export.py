@@ -9,12 +9,12 @@ import time
 from pathlib import Path
 from typing import Any
 
-from skyloop.errors import unknown_name
 from skyloop.recording.files import write_whole
 from skyloop.recording.formats.each_vehicle import EachVehicle
 from skyloop.recording.formats.registry import FORMATS
 from skyloop.recording.manifest import write_manifest
 from skyloop.recording.recording import open_recording
+from skyloop_client.errors import unknown_name
 
 MARKS = ".formats.json"
 """In a dataset: the formats that were finished, and how many groups of the journal each holds."""

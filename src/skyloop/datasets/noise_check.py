@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skyloop.frames import GeoPoint, LocalFrame, rotate, rotate_inverse
-from skyloop.messages import Array, DepthImage, GnssFix, ImageTruth, ImuSample, Message, VehicleState
+from skyloop.core.frames import GeoPoint, LocalFrame, rotate, rotate_inverse
 from skyloop.recording.recording import Recording
 from skyloop.world.earth import Earth, EarthConfig
+from skyloop_client.messages import Array, DepthImage, GnssFix, ImageTruth, ImuSample, Message, VehicleState
 
 SIGMAS = 4.0
 """How far a measured scatter may lie from the configured one, in its own standard errors."""

@@ -15,17 +15,17 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from skyloop.compiled import is_cold, prepare
+from skyloop.apps.run import versions
+from skyloop.core.jit import is_cold, prepare
 from skyloop.datasets.export import Exporter
-from skyloop.errors import DatasetError, SkyloopError, unknown_name
 from skyloop.recording.files import write_whole
 from skyloop.recording.formats.registry import FORMATS
 from skyloop.recording.manifest import write_manifest
 from skyloop.recording.recording import NAME
 from skyloop.recording.run_folder import make_empty_folder
-from skyloop.running import versions
-from skyloop.scenario import Scenario, make_scenario
-from skyloop.streams import Rate
+from skyloop.sim.scenario import Scenario, make_scenario
+from skyloop_client.errors import DatasetError, SkyloopError, unknown_name
+from skyloop_client.streams import Rate
 
 GROUP_FRAMES = 10
 """Frames of one file of the journal."""
@@ -115,7 +115,7 @@ def record(folder: Path, workers: int, progress: Progress = lambda frames, fps: 
     began = time.perf_counter()
     if is_cold():
         # once, before several workers would each compile the same
-        from skyloop.assembly import needed_rooms
+        from skyloop.sim.assembly import needed_rooms
 
         prepare(*needed_rooms(make_scenario(plan["scenario"])))
     tally = Tally()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from skyloop.bus import Bus
-from skyloop.clock import Clock, RealTime
+from skyloop.core.bus import Bus
+from skyloop.core.clock import Clock, RealTime
 from skyloop.recording.replay import replay as play
 
 

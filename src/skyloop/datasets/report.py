@@ -31,13 +31,13 @@ from skyloop.datasets.report_parts import (
     table,
     verdict,
 )
-from skyloop.errors import DatasetError, SkyloopError
-from skyloop.messages import CameraImage, ImageTruth, Label, LidarScan, Message, RadarScan, VehicleState
 from skyloop.perception.radar_processing.processor import RadarProcessor
 from skyloop.recording.files import write_whole
 from skyloop.recording.pictures import LIDAR_REACH, PAINTERS, id_picture, scan_picture
 from skyloop.recording.recording import Recording, open_recording
-from skyloop.streams import NS_PER_S
+from skyloop_client.errors import DatasetError, SkyloopError
+from skyloop_client.messages import CameraImage, ImageTruth, Label, LidarScan, Message, RadarScan, VehicleState
+from skyloop_client.streams import NS_PER_S
 
 NAME = "report.html"
 SHEET, SHEET_PX = 12, 360

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skyloop.datasets.report_parts import class_colours, key_of, plot, section, table
-from skyloop.messages import Label
+from skyloop_client.messages import Label
 
 Found = tuple[tuple[str, int], Label]
 """A label with the stream and the stamp of its image."""

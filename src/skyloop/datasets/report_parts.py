@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skyloop.messages import Label
+from skyloop_client.messages import Label
 
 INK = "#23303b"
 COLOURS = ("#d1495b", "#1f77b4", "#2a9d5c", "#e08e1b", "#8a63b8", "#4b7f8c", "#b5651d", "#5c6bc0")

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from skyloop.errors import DatasetError, unknown_name
-from skyloop.scenario import Scenario, make_scenario
+from skyloop.sim.scenario import Scenario, make_scenario
 from skyloop.world.world import WORLDS
+from skyloop_client.errors import DatasetError, unknown_name
 
 EYE = {"position": [0.12, 0.0, 0.0]}
 SENSORS: dict[str, dict[str, dict[str, Any]]] = {

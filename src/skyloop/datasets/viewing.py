@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.errors import DatasetError, SetupError
-from skyloop.frames import SENSOR_FROM_CAMERA, matrix_from_quat
-from skyloop.messages import Message
+from skyloop.core.frames import SENSOR_FROM_CAMERA, matrix_from_quat
 from skyloop.recording.radar_pictures import volts_picture
 from skyloop.recording.recording import Recording, open_recording
+from skyloop_client.errors import DatasetError, SetupError
+from skyloop_client.messages import Message
 
 TIMELINE = "sim_time"
 TRACK = "world/track"

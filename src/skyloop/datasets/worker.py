@@ -13,17 +13,17 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from skyloop.assembly import build
-from skyloop.datasets.stages import Stages
-from skyloop.errors import DatasetError, SkyloopError
-from skyloop.messages import Message
-from skyloop.parts import PilotPart
+from skyloop.datasets.worker_profile import WorkerProfile
 from skyloop.recording.journal import GroupWriter, is_whole
 from skyloop.recording.recording import Recording, create_recording
-from skyloop.scenario import make_scenario
-from skyloop.simulation import Simulation
-from skyloop.streams import NS_PER_S, Rate, StreamInfo
+from skyloop.sim.assembly import build
+from skyloop.sim.parts import PilotPart
+from skyloop.sim.scenario import make_scenario
+from skyloop.sim.simulation import Simulation
 from skyloop.world.semantics import CLASSES
+from skyloop_client.errors import DatasetError, SkyloopError
+from skyloop_client.messages import Message
+from skyloop_client.streams import NS_PER_S, Rate, StreamInfo
 
 LONGEST_START_S = 120.0
 """Simulated seconds a pilot may take to begin its trajectory."""
@@ -43,7 +43,7 @@ class Worker:
 
     def __init__(self, folder: Path, plan: dict[str, Any], number: int, of: int) -> None:
         self.folder, self.plan, self.number, self.of = folder, plan, number, of
-        self.stages = Stages()
+        self.stages = WorkerProfile()
         self._stores: bool = plan.get("store", True)
         self._rate = Rate.from_hz(plan["rate_hz"])
         self.start_ns: int | None = None

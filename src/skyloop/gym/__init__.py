@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skyloop.errors import SetupError
+from skyloop_client.errors import SetupError
 
 try:
     import gymnasium

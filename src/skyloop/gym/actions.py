@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.errors import ScenarioError, SetpointError, nearest_name
-from skyloop.messages import Array, Motors, Rates, Setpoint, Velocity
 from skyloop.vehicle.layout import SET_MOTORS, SET_RATES, SET_VELOCITY_BODY
+from skyloop_client.errors import ScenarioError, SetpointError, nearest_name
+from skyloop_client.messages import Array, Motors, Rates, Setpoint, Velocity
 
 ACTIONS = ("rates", "velocity", "motors")
 MOST_SPEED = 3.0

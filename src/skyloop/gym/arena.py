@@ -7,9 +7,9 @@ from typing import Any
 
 from skyloop.gym.episodes import BAR, HEIGHT, OPENING
 from skyloop.world.ground import Ground
-from skyloop.world.marker import LandingMarker
 from skyloop.world.mesh import Colour, box, cylinder, merged
 from skyloop.world.model import Model, Shape
+from skyloop.world.scenery.landing_marker import LandingMarker
 from skyloop.world.terrain import place_terrain
 
 POSTS = 12

@@ -12,14 +12,14 @@ from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from skyloop.doctor import usable_cores
-from skyloop.errors import ScenarioError
+from skyloop.apps.doctor import usable_cores
 from skyloop.gym.actions import ActionMeaning
 from skyloop.gym.course import Course
 from skyloop.gym.episodes import begin, judge
 from skyloop.gym.single import KEYS
 from skyloop.gym.tasks import EPISODE, Verdict, action_space, find_task, state_space
 from skyloop.vehicle.fleet_kernels import advance
+from skyloop_client.errors import ScenarioError
 
 LEAST_SHARE = 64
 """Vehicles for which another thread is worth its while."""

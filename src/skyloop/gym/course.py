@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.assembly import build, control_divider, needed_rooms
-from skyloop.compiled import prepare
-from skyloop.errors import ScenarioError
+from skyloop.core.jit import prepare
 from skyloop.gym.tasks import Task
-from skyloop.messages import Arm
-from skyloop.scenario import Scenario, Vehicle, make_scenario
-from skyloop.simulation import Simulation
-from skyloop.streams import Rate
+from skyloop.sim.assembly import build, control_divider, needed_rooms
+from skyloop.sim.scenario import Scenario, Vehicle, make_scenario
+from skyloop.sim.simulation import Simulation
+from skyloop_client.errors import ScenarioError
+from skyloop_client.messages import Arm
+from skyloop_client.streams import Rate
 
 VEHICLE, CAMERA, OBSERVER = "drone", "camera", "render"
 START_HEIGHT = 2.0

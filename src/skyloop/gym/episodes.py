@@ -6,13 +6,13 @@ import numba
 import numpy as np
 from numba import boolean, float32, float64, int64, types, uint64, void
 
-from skyloop.compiled import inlined, kernel
+from skyloop.core.jit import inlined, kernel
+from skyloop.core.keyed_random import philox
+from skyloop.core.rotations import multiply, to_world
 from skyloop.gym.tasks import EPISODE, GATE, HOVER, LANDING, MOST_GOAL, MOST_RATE, MOST_VELOCITY, WAYPOINT
-from skyloop.keyed_random import philox
-from skyloop.rotations import multiply, to_world
+from skyloop.vehicle.contact_search import fleet_params_type, states_type
 from skyloop.vehicle.controller import measured_motion
 from skyloop.vehicle.layout import SCRATCH, input_type
-from skyloop.vehicle.meeting import fleet_params_type, states_type
 
 WAYPOINTS = 4
 """To be reached in an episode."""

@@ -8,11 +8,11 @@ import gymnasium
 import numpy as np
 from gymnasium.error import ResetNeeded
 
-from skyloop.errors import ScenarioError
 from skyloop.gym.actions import ActionMeaning
 from skyloop.gym.course import CAMERA, OBSERVER, VEHICLE, Course
 from skyloop.gym.episodes import begin, judge
 from skyloop.gym.tasks import EPISODE, Verdict, action_space, find_task, image_space, state_space, unseen
+from skyloop_client.errors import ScenarioError
 
 NO_LIMIT = np.iinfo(np.int64).max
 KEYS = 1 << 64

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from skyloop.errors import unknown_name
+from skyloop_client.errors import unknown_name
 
 HOVER, WAYPOINT, GATE, LANDING = range(4)
 

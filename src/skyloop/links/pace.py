@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from skyloop.errors import LinkError
+from skyloop_client.errors import LinkError
 
 NS_PER_S = 1_000_000_000
 LATE_S = 0.005

@@ -16,7 +16,7 @@ from contextlib import suppress
 from queue import SimpleQueue
 from typing import Any
 
-from skyloop.errors import LinkError
+from skyloop_client.errors import LinkError
 
 CHUNK = 1 << 16
 MOST_WAITING = 1000

@@ -9,9 +9,9 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skyloop.errors import ScenarioError
-from skyloop.messages import Position
 from skyloop.navigation.speed_profile import PEAK_SLOPE, SpeedProfile
+from skyloop_client.errors import ScenarioError
+from skyloop_client.messages import Position
 
 Yaw: TypeAlias = Literal["forward"] | float
 """Along the ground track (unwrapped, so it is continuous), or a fixed angle."""

@@ -9,10 +9,10 @@ from typing import TypeAlias
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from skyloop.frames import quat_from_rotvec, quat_multiply, rotate
-from skyloop.messages import Array
+from skyloop.core.frames import quat_from_rotvec, quat_multiply, rotate
 from skyloop.navigation.ekf_kernels import GRAVITY, N_ERROR, N_NOMINAL, N_OUTPUT, advance, world_from_body
 from skyloop.navigation.ekf_updates import recall, update
+from skyloop_client.messages import Array
 
 Measurement: TypeAlias = tuple[Array, Array, Array]
 """(m,) innovation, (m, 16) Jacobian, (m,) variance."""

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numba import float64, int64, void
 
-from skyloop.compiled import WHEN_CALLED, inlined, kernel
+from skyloop.core.jit import WHEN_CALLED, inlined, kernel
 
 N_NOMINAL = 17
 N_ERROR = 16

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numba import float64, int64
 
-from skyloop.compiled import inlined, kernel
+from skyloop.core.jit import inlined, kernel
 from skyloop.navigation.ekf_kernels import (
     MATRIX,
     N_ERROR,

@@ -10,10 +10,10 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skyloop.errors import ScenarioError
-from skyloop.messages import Array, Position
 from skyloop.navigation.curves import DEFAULT_ACCELERATION, Yaw
 from skyloop.navigation.speed_profile import SpeedProfile
+from skyloop_client.errors import ScenarioError
+from skyloop_client.messages import Array, Position
 
 TURN_ACCELERATION = 2.0
 """rad/s², peak while turning in a corner."""

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.errors import ScenarioError
-from skyloop.frames import GeoPoint, LocalFrame, matrix_from_quat
-from skyloop.messages import (
+from skyloop.core.frames import GeoPoint, LocalFrame, matrix_from_quat
+from skyloop.navigation.ekf import EkfConfig, ErrorStateFilter, FilterState
+from skyloop_client.errors import ScenarioError
+from skyloop_client.messages import (
     Array,
     BarometerSample,
     Estimate,
@@ -21,8 +22,7 @@ from skyloop.messages import (
     MagnetometerSample,
     Message,
 )
-from skyloop.navigation.ekf import EkfConfig, ErrorStateFilter, FilterState
-from skyloop.streams import Mount, StreamInfo
+from skyloop_client.streams import Mount, StreamInfo
 
 _DEFAULT_IMU_HZ = 250.0
 _RING_MARGIN = 0.3

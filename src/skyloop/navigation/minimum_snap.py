@@ -8,8 +8,8 @@ from bisect import bisect_right
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skyloop.errors import ScenarioError
-from skyloop.messages import Array, Position
+from skyloop_client.errors import ScenarioError
+from skyloop_client.messages import Array, Position
 
 _ORDERS = 5  # position to snap
 _COEFFICIENTS = 8

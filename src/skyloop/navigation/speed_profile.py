@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TypeAlias
 
-from skyloop.errors import ScenarioError
+from skyloop_client.errors import ScenarioError
 
 Motion: TypeAlias = tuple[float, float, float, float, float]
 """Distance along the path and its first four time derivatives."""

@@ -6,10 +6,10 @@ from typing import Annotated, Literal, Protocol, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, PositiveFloat, PositiveInt
 
-from skyloop.messages import Position
 from skyloop.navigation.curves import Circle, Lemniscate
 from skyloop.navigation.legs import Legs, Line, Square
 from skyloop.navigation.minimum_snap import MinimumSnap
+from skyloop_client.messages import Position
 
 __all__ = [
     "Circle",

@@ -18,10 +18,10 @@ import numpy as np
 import yaml
 from numpy.typing import NDArray
 
-from skyloop.errors import DatasetError, ScenarioError
-from skyloop.frames import SENSOR_FROM_CAMERA, quat_conjugate, quat_from_matrix, quat_multiply, quat_normalised
-from skyloop.messages import Array, CameraImage, ImuBias, ImuSample, Message, VehicleState
-from skyloop.streams import Mount, Rate, StreamInfo
+from skyloop.core.frames import SENSOR_FROM_CAMERA, quat_conjugate, quat_from_matrix, quat_multiply, quat_normalised
+from skyloop_client.errors import DatasetError, ScenarioError
+from skyloop_client.messages import Array, CameraImage, ImuBias, ImuSample, Message, VehicleState
+from skyloop_client.streams import Mount, Rate, StreamInfo
 
 LENS_MODELS = {"radial-tangential": "brown-conrady", "equidistant": "fisheye", "none": "pinhole"}
 """skyloop's names of ASL's."""

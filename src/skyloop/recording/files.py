@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from skyloop.errors import DatasetError
+from skyloop_client.errors import DatasetError
 
 
 def write_whole(path: Path, content: str | bytes) -> None:

@@ -16,9 +16,9 @@ from pathlib import Path
 
 import numpy as np
 
-from skyloop.codec import decode_message, encode_message
-from skyloop.errors import CodecError, DatasetError
-from skyloop.messages import ImageTruth, Message
+from skyloop_client.codec import decode_message, encode_message
+from skyloop_client.errors import CodecError, DatasetError
+from skyloop_client.messages import ImageTruth, Message
 
 HEAD = struct.Struct("<II")
 END = b"\0\0\0\0end!"

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from skyloop.errors import DatasetError
 from skyloop.recording.files import write_whole
 from skyloop.recording.journal import is_whole
 from skyloop.recording.recording import open_recording
+from skyloop_client.errors import DatasetError
 
 NAME = "manifest.json"
 UNLISTED = (NAME, "summary.json", "report.html", ".formats.json")

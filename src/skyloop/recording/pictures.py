@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skyloop.bus import Bus
-from skyloop.errors import RunFolderError
-from skyloop.messages import Message, RangeDopplerImage
+from skyloop.core.bus import Bus
 from skyloop.recording.radar_pictures import (
     Picture,
     Spectrogram,
@@ -18,7 +16,9 @@ from skyloop.recording.radar_pictures import (
     range_doppler_picture,
     volts_picture,
 )
-from skyloop.streams import NS_PER_S
+from skyloop_client.errors import RunFolderError
+from skyloop_client.messages import Message, RangeDopplerImage
+from skyloop_client.streams import NS_PER_S
 
 EVERY_NS = NS_PER_S
 """Simulated time between two pictures of a stream."""

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.bus import Bus
-from skyloop.messages import Event, Message
+from skyloop.core.bus import Bus
+from skyloop_client.messages import Event, Message
 
 INK = "#23303b"
 COLOURS = ("#1f77b4", "#d1495b", "#2a9d5c", "#8a63b8", "#e08e1b", "#4b7f8c")

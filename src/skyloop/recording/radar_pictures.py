@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skyloop.messages import RadarDetections, RangeDopplerImage
-from skyloop.streams import NS_PER_S
+from skyloop_client.messages import RadarDetections, RangeDopplerImage
+from skyloop_client.streams import NS_PER_S
 
 Picture = NDArray[np.uint8]
 PX = 384

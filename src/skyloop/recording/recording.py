@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from skyloop.codec import info_from, plain_info
-from skyloop.errors import CodecError, DatasetError
-from skyloop.messages import Message
 from skyloop.recording.files import write_whole
 from skyloop.recording.journal import is_whole, read_group
 from skyloop.recording.run_folder import plain
-from skyloop.streams import StreamInfo
+from skyloop_client.codec import info_from, plain_info
+from skyloop_client.errors import CodecError, DatasetError
+from skyloop_client.messages import Message
+from skyloop_client.streams import StreamInfo
 
 NAME = "recording.json"
 VERSION = 1

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from skyloop.bus import Bus
-from skyloop.clock import Clock
-from skyloop.errors import DatasetError
-from skyloop.messages import Message
+from skyloop.core.bus import Bus
+from skyloop.core.clock import Clock
 from skyloop.recording.euroc import is_euroc, open_euroc
 from skyloop.recording.recording import NAME, open_recording
-from skyloop.streams import StreamInfo
+from skyloop_client.errors import DatasetError
+from skyloop_client.messages import Message
+from skyloop_client.streams import StreamInfo
 
 
 @dataclass(frozen=True, slots=True)

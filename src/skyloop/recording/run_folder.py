@@ -14,10 +14,10 @@ from typing import Any, TextIO
 import numpy as np
 import yaml
 
-from skyloop.bus import Bus
-from skyloop.codec import plain_info
-from skyloop.errors import RunFolderError
-from skyloop.messages import Message, RadarDetections
+from skyloop.core.bus import Bus
+from skyloop_client.codec import plain_info
+from skyloop_client.errors import RunFolderError
+from skyloop_client.messages import Message, RadarDetections
 
 FLUSH_EVERY_NS = 1_000_000_000
 VARYING = (RadarDetections,)

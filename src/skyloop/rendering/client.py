@@ -17,8 +17,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from skyloop.errors import RendererError
-from skyloop.frames import matrix_from_quat
+from skyloop.core.frames import matrix_from_quat
 from skyloop.rendering.packing import pack_model, pack_rows, used_textures
 from skyloop.rendering.quality import QUALITIES
 from skyloop.rendering.wire import decode, encode
@@ -26,6 +25,7 @@ from skyloop.world.model import Model, Motion
 from skyloop.world.scene import Meanwhile
 from skyloop.world.views import View, ViewRequest
 from skyloop.world.weather import Weather
+from skyloop_client.errors import RendererError
 
 BYTES_PER_PIXEL = 20
 """Colour 4, surface 16."""

@@ -11,12 +11,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from skyloop.errors import ScenarioError
 from skyloop.rendering import texture_building as building
 from skyloop.rendering import texture_nature as nature
 from skyloop.rendering.texture_patterns import Painting
 from skyloop.rendering.texture_wallpaper import KINDS, wallpaper
 from skyloop.world.generation import generator, kept
+from skyloop_client.errors import ScenarioError
 
 Painter = Callable[[np.random.Generator, int, int], Painting]
 

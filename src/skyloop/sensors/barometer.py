@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
-from skyloop.frames import EQUATORIAL_RADIUS
-from skyloop.keyed_random import KeyedRandom
-from skyloop.messages import Array, BarometerSample, Kinematics
+from skyloop.core.frames import EQUATORIAL_RADIUS
+from skyloop.core.keyed_random import KeyedRandom
 from skyloop.sensors.noise import markov_step, turn_on_normals
 from skyloop.sensors.sensor import NonNegative, Positive, Scene, SensorConfig, numbers_of, plain
 from skyloop.world import atmosphere
+from skyloop_client.messages import Array, BarometerSample, Kinematics
 
 
 @dataclass(frozen=True, slots=True)

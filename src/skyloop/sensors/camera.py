@@ -15,10 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, field_validator, model_validator
 
-from skyloop.errors import nearest_name
-from skyloop.frames import SENSOR_FROM_CAMERA, matrix_from_quat, quat_from_euler, quat_multiply
-from skyloop.keyed_random import KeyedRandom
-from skyloop.messages import Array, CameraImage, ImageTruth, Kinematics
+from skyloop.core.frames import SENSOR_FROM_CAMERA, matrix_from_quat, quat_from_euler, quat_multiply
+from skyloop.core.keyed_random import KeyedRandom
 from skyloop.sensors.camera_effects import (
     Gimbal,
     add_light,
@@ -34,6 +32,8 @@ from skyloop.sensors.labels import Labeller
 from skyloop.sensors.sensor import NonNegative, Positive, Scene, SensorConfig, Vector3, numbers_of
 from skyloop.world.semantics import CLASSES
 from skyloop.world.views import View, ViewPose, ViewRequest
+from skyloop_client.errors import nearest_name
+from skyloop_client.messages import Array, CameraImage, ImageTruth, Kinematics
 
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 Quality = Literal["low", "medium", "high", "epic", "cinematic"]

@@ -16,11 +16,11 @@ import numpy as np
 from numba import float32, float64, types, uint8, uint64, void
 from numpy.typing import NDArray
 
-from skyloop.compiled import kernel
-from skyloop.frames import quat_conjugate, quat_from_rotvec, quat_from_yaw, quat_multiply, rotate, yaw_from_quat
-from skyloop.messages import Array, Kinematics
+from skyloop.core.frames import quat_conjugate, quat_from_rotvec, quat_from_yaw, quat_multiply, rotate, yaw_from_quat
+from skyloop.core.jit import kernel
 from skyloop.sensors.noise import draw_normals
-from skyloop.streams import NS_PER_S
+from skyloop_client.messages import Array, Kinematics
+from skyloop_client.streams import NS_PER_S
 
 GAIN_LIMITS = (1.0 / 64.0, 64.0)
 """Of automatic exposure."""

@@ -18,11 +18,11 @@ import numpy as np
 from numba import float32, float64, int8, int64, types, uint8, uint32, void
 from numpy.typing import NDArray
 
-from skyloop.compiled import inlined, kernel
-from skyloop.errors import ScenarioError
-from skyloop.frames import matrix_from_quat, quat_from_matrix
-from skyloop.messages import Array
+from skyloop.core.frames import matrix_from_quat, quat_from_matrix
+from skyloop.core.jit import inlined, kernel
 from skyloop.world.views import Pinhole, View
+from skyloop_client.errors import ScenarioError
+from skyloop_client.messages import Array
 
 PINHOLE, BROWN_CONRADY, FISHEYE = range(3)
 LENS_MODELS = {"pinhole": PINHOLE, "brown-conrady": BROWN_CONRADY, "fisheye": FISHEYE}

@@ -19,14 +19,14 @@ from numba import float32, float64, int64, types, uint8, uint32, uint64, void
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from skyloop.compiled import inlined, kernel
-from skyloop.frames import SENSOR_FROM_CAMERA, matrix_from_quat, quat_multiply
-from skyloop.keyed_random import KeyedRandom, philox
-from skyloop.messages import Array, DepthImage, Kinematics
+from skyloop.core.frames import SENSOR_FROM_CAMERA, matrix_from_quat, quat_multiply
+from skyloop.core.jit import inlined, kernel
+from skyloop.core.keyed_random import KeyedRandom, philox
 from skyloop.sensors.noise import normal_from_word
 from skyloop.sensors.sensor import NonNegative, Positive, Scene, SensorConfig, numbers_of, plain
 from skyloop.world.materials import MATERIALS
 from skyloop.world.views import Pinhole, View, ViewPose, ViewRequest
+from skyloop_client.messages import Array, DepthImage, Kinematics
 
 KIM_SCALE = 0.005
 """m, eq. (4)."""

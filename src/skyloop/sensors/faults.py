@@ -18,10 +18,10 @@ from typing import Annotated, Any, Literal, TypeVar
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from skyloop.errors import ScenarioError, nearest_name
-from skyloop.keyed_random import KeyedRandom, fill_uniform
-from skyloop.messages import Array
-from skyloop.streams import NS_PER_S
+from skyloop.core.keyed_random import KeyedRandom, fill_uniform
+from skyloop_client.errors import ScenarioError, nearest_name
+from skyloop_client.messages import Array
+from skyloop_client.streams import NS_PER_S
 
 _FIRST_BLOCK = 1 << 33
 _BLOCKS_PER_FAULT = 1 << 8

@@ -9,12 +9,12 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from skyloop.frames import GeoPoint, LocalFrame
-from skyloop.keyed_random import KeyedRandom
-from skyloop.messages import Array, GnssFix, Kinematics
+from skyloop.core.frames import GeoPoint, LocalFrame
+from skyloop.core.keyed_random import KeyedRandom
 from skyloop.sensors.faults import add_error
 from skyloop.sensors.noise import markov_step, turn_on_normals
 from skyloop.sensors.sensor import NonNegative, Positive, Scene, SensorConfig, numbers_of, plain
+from skyloop_client.messages import Array, GnssFix, Kinematics
 
 _NO_FIX_SD = 100.0
 _NO_FIX_DOP = 99.99

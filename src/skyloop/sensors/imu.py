@@ -9,10 +9,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numba import float64, uint64, void
 
-from skyloop.compiled import WHEN_CALLED, inlined, kernel
-from skyloop.keyed_random import KeyedRandom
-from skyloop.messages import Array, ImuBias, ImuSample, Kinematics
-from skyloop.rotations import to_world
+from skyloop.core.jit import WHEN_CALLED, inlined, kernel
+from skyloop.core.keyed_random import KeyedRandom
+from skyloop.core.rotations import to_world
 from skyloop.sensors.noise import draw_normals, quantised, saturated, turn_on_normals, walk_step, white_sd
 from skyloop.sensors.sensor import (
     NonNegative,
@@ -22,6 +21,7 @@ from skyloop.sensors.sensor import (
     numbers_of,
     plain,
 )
+from skyloop_client.messages import Array, ImuBias, ImuSample, Kinematics
 
 _STANDARD_GRAVITY = 9.80665
 

@@ -22,14 +22,14 @@ import numpy as np
 from numba import boolean, float64, int32, int64, types, void
 from numpy.typing import NDArray
 
-from skyloop.compiled import inlined, kernel
-from skyloop.frames import matrix_from_quat
-from skyloop.messages import Array, Label
+from skyloop.core.frames import matrix_from_quat
+from skyloop.core.jit import inlined, kernel
 from skyloop.sensors.camera_lens import Lens, Mosaic
 from skyloop.world.mesh import Mesh
 from skyloop.world.model import Model, Motion
 from skyloop.world.semantics import CLASS_ID, CLASSES
 from skyloop.world.views import ViewPose
+from skyloop_client.messages import Array, Label
 
 NEAR = 0.05
 """m in front of the camera, where flat lenses begin to see."""

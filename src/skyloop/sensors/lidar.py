@@ -16,15 +16,15 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
-from skyloop.errors import ScenarioError
-from skyloop.keyed_random import KeyedRandom
-from skyloop.messages import Array, Kinematics, LidarScan
+from skyloop.core.keyed_random import KeyedRandom
 from skyloop.sensors.faults import add_error
 from skyloop.sensors.lidar_kernels import aim, draw_range_noise, keep_returns
 from skyloop.sensors.lidar_patterns import Pattern, elevations, rosette, spinning
 from skyloop.sensors.sensor import NonNegative, Positive, Scene, SensorConfig, numbers_of, plain
 from skyloop.world.semantics import CLASSES
 from skyloop.world.weather import Weather
+from skyloop_client.errors import ScenarioError
+from skyloop_client.messages import Array, Kinematics, LidarScan
 
 FOG_ECHOES = 0.1
 """Echoes of fog beside those of rain, snow or dust of the same extinction: it has no single bright drops."""

@@ -7,9 +7,9 @@ from __future__ import annotations
 import numpy as np
 from numba import float32, float64, int32, int64, uint8, uint16, uint64, void
 
-from skyloop.compiled import inlined, kernel
-from skyloop.keyed_random import philox
-from skyloop.rotations import cross, to_world
+from skyloop.core.jit import inlined, kernel
+from skyloop.core.keyed_random import philox
+from skyloop.core.rotations import cross, to_world
 from skyloop.sensors.noise import draw_normals
 from skyloop.world.materials import MATERIALS
 from skyloop.world.model import BY_MATERIAL

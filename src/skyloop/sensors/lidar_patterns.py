@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from skyloop.messages import Array
-from skyloop.streams import NS_PER_S
+from skyloop_client.messages import Array
+from skyloop_client.streams import NS_PER_S
 
 # The two prisms of a Livox Mid-40 turn at 7294 and -4664 rpm: a beam swings through the middle at half their sum while
 # the plane it swings in turns at half their difference.

@@ -9,10 +9,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numba import float64, void
 
-from skyloop.compiled import kernel
-from skyloop.keyed_random import KeyedRandom
-from skyloop.messages import Array, Kinematics, MagnetometerSample
-from skyloop.rotations import to_world
+from skyloop.core.jit import kernel
+from skyloop.core.keyed_random import KeyedRandom
+from skyloop.core.rotations import to_world
 from skyloop.sensors.noise import turn_on_normals, walk_step, white_sd
 from skyloop.sensors.sensor import (
     NonNegative,
@@ -23,6 +22,7 @@ from skyloop.sensors.sensor import (
     numbers_of,
     plain,
 )
+from skyloop_client.messages import Array, Kinematics, MagnetometerSample
 
 _TESLA_PER_GAUSS = 1e-4
 

@@ -10,9 +10,9 @@ import math
 import numpy as np
 from numba import int64, uint32, uint64
 
-from skyloop.compiled import inlined
-from skyloop.keyed_random import KeyedRandom, fill_normal, philox
-from skyloop.messages import Array
+from skyloop.core.jit import inlined
+from skyloop.core.keyed_random import KeyedRandom, fill_normal, philox
+from skyloop_client.messages import Array
 
 _TURN_ON_BLOCK = 1 << 32
 

@@ -8,13 +8,13 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from skyloop.errors import ScenarioError
-from skyloop.frames import quat_from_matrix, yaw_from_quat
-from skyloop.messages import Array, VehicleState
+from skyloop.core.frames import quat_from_matrix, yaw_from_quat
 from skyloop.sensors.camera import Quality
 from skyloop.sensors.sensor import NonNegative, Positive, Vector3
-from skyloop.streams import NS_PER_S, Rate
 from skyloop.world.views import Pinhole, ViewPose, ViewRequest
+from skyloop_client.errors import ScenarioError
+from skyloop_client.messages import Array, VehicleState
+from skyloop_client.streams import NS_PER_S, Rate
 
 
 class ObserverConfig(BaseModel):

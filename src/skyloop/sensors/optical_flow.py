@@ -17,13 +17,13 @@ import numpy as np
 from numba import float32, float64, types, uint8, void
 from pydantic import Field
 
-from skyloop.compiled import kernel
-from skyloop.frames import SENSOR_FROM_CAMERA, matrix_from_quat, quat_multiply
-from skyloop.keyed_random import KeyedRandom
-from skyloop.messages import Array, Kinematics, OpticalFlowSample
+from skyloop.core.frames import SENSOR_FROM_CAMERA, matrix_from_quat, quat_multiply
+from skyloop.core.jit import kernel
+from skyloop.core.keyed_random import KeyedRandom
 from skyloop.sensors.camera import Quality
 from skyloop.sensors.sensor import NonNegative, Positive, Scene, SensorConfig, numbers_of, plain
 from skyloop.world.views import Pinhole, View, ViewPose, ViewRequest
+from skyloop_client.messages import Array, Kinematics, OpticalFlowSample
 
 ENOUGH_TEXTURE = 0.3
 """Share of textured pixels that gives full quality."""

@@ -9,9 +9,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import model_validator
 
-from skyloop.keyed_random import KeyedRandom
-from skyloop.messages import Kinematics, RangeSample
+from skyloop.core.keyed_random import KeyedRandom
 from skyloop.sensors.sensor import NonNegative, Positive, Scene, SensorConfig, numbers_of, plain
+from skyloop_client.messages import Kinematics, RangeSample
 
 
 @dataclass(frozen=True, slots=True)

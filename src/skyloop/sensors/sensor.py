@@ -15,18 +15,18 @@ import numpy as np
 from numba import float64, types, void
 from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, field_validator
 
-from skyloop.compiled import kernel
-from skyloop.errors import ScenarioError
-from skyloop.frames import LocalFrame, quat_from_euler
-from skyloop.keyed_random import KeyedRandom
-from skyloop.messages import Array, Kinematics, VehicleState
-from skyloop.rotations import cross, to_world
+from skyloop.core.frames import LocalFrame, quat_from_euler
+from skyloop.core.jit import kernel
+from skyloop.core.keyed_random import KeyedRandom
+from skyloop.core.rotations import cross, to_world
 from skyloop.sensors.faults import Fault
-from skyloop.streams import Mount, Rate
 from skyloop.world.model import Model
 from skyloop.world.rays import RayHits
 from skyloop.world.views import View, ViewRequest
 from skyloop.world.weather import Weather
+from skyloop_client.errors import ScenarioError
+from skyloop_client.messages import Array, Kinematics, VehicleState
+from skyloop_client.streams import Mount, Rate
 
 Positive = Annotated[float, Field(gt=0.0)]
 NonNegative = Annotated[float, Field(ge=0.0)]
@@ -84,7 +84,7 @@ class Sensor(Protocol[State]):
     """
 
     message: ClassVar[str]
-    """Name of the sample's record class in `skyloop.messages`."""
+    """Name of the sample's record class in `skyloop_client.messages`."""
     fault_fields: ClassVar[dict[str, int]]
     """What bias and spike faults may disturb, and its number of components; the first is the default."""
 

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, TypeAlias
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, PositiveFloat, model_validator
 
-from skyloop.frames import yaw_from_quat
-from skyloop.messages import Arm, Array, Goal, GoHome, Land, Request, Setpoint, TakeOff, VehicleStatus
+from skyloop.core.frames import yaw_from_quat
 from skyloop.navigation.trajectories import Point, TrajectoryConfig, build
+from skyloop_client.messages import Arm, Array, Goal, GoHome, Land, Request, Setpoint, TakeOff, VehicleStatus
 
 if TYPE_CHECKING:
-    from skyloop.bus import Bundle
+    from skyloop.core.bus import Bundle
 
 Reply: TypeAlias = Setpoint | Request | list[Setpoint | Request] | None
 

@@ -8,11 +8,11 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from skyloop.errors import ScenarioError
-from skyloop.messages import Array
 from skyloop.vehicle.layout import MAX_CONTACTS, MAX_ROTORS
 from skyloop.world.atmosphere import SEA_LEVEL_DENSITY, density
 from skyloop.world.earth import Earth
+from skyloop_client.errors import ScenarioError
+from skyloop_client.messages import Array
 
 Vector = tuple[float, float, float]
 Positive = Annotated[float, Field(gt=0)]

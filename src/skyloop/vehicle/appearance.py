@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skyloop.messages import Array
 from skyloop.vehicle.airframe import Airframe
 from skyloop.world.mesh import Colour, Mesh, box, circle, cylinder, ellipsoid, loft, merged, mesh_of, quad
 from skyloop.world.model import Shape
+from skyloop_client.messages import Array
 
 SHELL: Colour = (70, 74, 80)
 FRAME: Colour = (40, 42, 46)

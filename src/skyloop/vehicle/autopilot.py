@@ -12,9 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.errors import SetpointError
-from skyloop.frames import rotate, yaw_from_quat
-from skyloop.messages import (
+from skyloop.core.frames import rotate, yaw_from_quat
+from skyloop.vehicle.airframe import Limits
+from skyloop.vehicle.failsafes import Failsafes
+from skyloop.vehicle.fleet import Fleet
+from skyloop.vehicle.layout import SET_DESCEND, SET_IDLE, SET_POSITION
+from skyloop.vehicle.setpoints import check_setpoint, needs_refreshing, write_setpoint
+from skyloop_client.errors import SetpointError
+from skyloop_client.messages import (
     Arm,
     Array,
     Disarm,
@@ -32,12 +37,7 @@ from skyloop.messages import (
     VehicleStatus,
     Velocity,
 )
-from skyloop.streams import NS_PER_S
-from skyloop.vehicle.airframe import Limits
-from skyloop.vehicle.failsafes import Failsafes
-from skyloop.vehicle.fleet import Fleet
-from skyloop.vehicle.layout import SET_DESCEND, SET_IDLE, SET_POSITION
-from skyloop.vehicle.setpoints import check_setpoint, needs_refreshing, write_setpoint
+from skyloop_client.streams import NS_PER_S
 
 
 @dataclasses.dataclass
@@ -105,7 +105,7 @@ class Autopilot:
         memory = self.memory
         if not isinstance(item, Setpoint | Request):
             hint = f"; write {item.__name__}(...)" if isinstance(item, type) else ""
-            raise SetpointError(f"{item!r} is neither a setpoint nor a request of skyloop.messages{hint}")
+            raise SetpointError(f"{item!r} is neither a setpoint nor a request of skyloop_client.messages{hint}")
         match item:
             case Arm():
                 self._arm(t_ns)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from skyloop.compiled import inlined
+from skyloop.core.jit import inlined
 
 
 @inlined

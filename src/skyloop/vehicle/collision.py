@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.frames import matrix_from_quat, quat_multiply, rotate
-from skyloop.messages import Array
-from skyloop.streams import NS_PER_S
+from skyloop.core.frames import matrix_from_quat, quat_multiply, rotate
 from skyloop.vehicle.contact import note_hit
+from skyloop.vehicle.contact_search import free_steps, search
 from skyloop.vehicle.layout import FINDING, MAX_TOUCHES, PART_BODY
-from skyloop.vehicle.meeting import free_steps, search
-from skyloop.vehicle.touches import settle_touches
+from skyloop.vehicle.resting_contact import settle_touches
 from skyloop.world.solid_grids import SolidArrays
+from skyloop_client.messages import Array
+from skyloop_client.streams import NS_PER_S
 
 SLOW = 0.5
 """m/s of closing speed below which a point presses instead of bouncing."""

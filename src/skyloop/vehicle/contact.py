@@ -5,8 +5,8 @@
 import numpy as np
 from numba import float64, int64, void
 
-from skyloop.compiled import WHEN_CALLED, inlined, kernel
-from skyloop.rotations import cross, to_body, to_world
+from skyloop.core.jit import WHEN_CALLED, inlined, kernel
+from skyloop.core.rotations import cross, to_body, to_world
 from skyloop.vehicle.layout import MAX_HITS, PART_BODY, PART_LEG, params_type, state_type
 from skyloop.world.ground import ground_at
 

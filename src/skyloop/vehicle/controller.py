@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from skyloop.compiled import inlined
-from skyloop.rotations import cross, multiply, to_world
+from skyloop.core.jit import inlined
+from skyloop.core.rotations import cross, multiply, to_world
 from skyloop.vehicle.battery import voltage_ratio
 from skyloop.vehicle.layout import (
     SET_ATTITUDE,

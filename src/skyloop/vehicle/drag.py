@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from skyloop.compiled import inlined
+from skyloop.core.jit import inlined
 from skyloop.vehicle.layout import DRAG_BOX, DRAG_LINEAR
 
 BOX_THRESHOLD = 0.1

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.frames import quat_from_yaw, rotate, yaw_from_quat
-from skyloop.messages import ActuatorState, Array, BatteryState, Estimate, Event, VehicleState
-from skyloop.streams import NS_PER_S, Rate
+from skyloop.core.frames import quat_from_yaw, rotate, yaw_from_quat
 from skyloop.vehicle.collision import Collisions
 from skyloop.vehicle.fleet_kernels import STATE_SIZE, advance, read_state
 from skyloop.vehicle.layout import DRAG_BOX, DRAG_LINEAR, INPUT, MAX_HITS, PARAMS, SET_IDLE, STATE
 from skyloop.world.ground import Ground
 from skyloop.world.solid_grids import MOVING, cast_segment
 from skyloop.world.solids import Solids
+from skyloop_client.messages import ActuatorState, Array, BatteryState, Estimate, Event, VehicleState
+from skyloop_client.streams import NS_PER_S, Rate
 
 INTERVAL_S = 0.01
 """Movers are looked up on this grid of simulated time and blended between; never at events, lest a sensor matter."""

@@ -3,8 +3,9 @@
 import numpy as np
 from numba import float64, int64, types, void
 
-from skyloop.compiled import FIRST, LAST, inlined, kernel
-from skyloop.rotations import cross, multiply, to_world
+from skyloop.core.jit import FIRST, LAST, inlined, kernel
+from skyloop.core.rotations import cross, multiply, to_world
+from skyloop.vehicle.contact_search import fleet_params_type, states_type
 from skyloop.vehicle.controller import MAX_EXTRAPOLATION, cascade, coast, measured_motion, yaw_of
 from skyloop.vehicle.layout import (
     CONTROL_CASCADE,
@@ -17,7 +18,6 @@ from skyloop.vehicle.layout import (
     scratch_type,
     state_type,
 )
-from skyloop.vehicle.meeting import fleet_params_type, states_type
 from skyloop.vehicle.mixer import throttle_to_speed
 from skyloop.vehicle.rigid_body import close_step, step_vehicle
 from skyloop.vehicle.simpleflight import simpleflight

@@ -9,8 +9,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import BaseModel, Field, model_validator
 
-from skyloop.errors import ScenarioError
-from skyloop.keyed_random import stream_key
+from skyloop.core.keyed_random import stream_key
 from skyloop.vehicle.airframe import (
     STRICT,
     Airframe,
@@ -43,6 +42,7 @@ from skyloop.vehicle.layout import (
     PART_ROTOR,
 )
 from skyloop.world.atmosphere import density
+from skyloop_client.errors import ScenarioError
 
 DRAG_CODES = {
     "none": DRAG_NONE,

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from skyloop.compiled import inlined
-from skyloop.rotations import to_body, to_world
+from skyloop.core.jit import inlined
+from skyloop.core.rotations import to_body, to_world
 from skyloop.vehicle.battery import drain_battery
 from skyloop.vehicle.contact import contact_wrench, settle_anchors
 from skyloop.vehicle.drag import frame_drag
+from skyloop.vehicle.resting_contact import touch_wrench
 from skyloop.vehicle.rotors import rotor_response, rotor_targets, rotor_wrench
-from skyloop.vehicle.touches import touch_wrench
 from skyloop.world.atmosphere import air_density
 from skyloop.world.ground import ground_at
 from skyloop.world.wind import advance_gust, gust_velocity, initial_gust

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from skyloop.compiled import inlined
-from skyloop.rotations import cross
+from skyloop.core.jit import inlined
+from skyloop.core.rotations import cross
 from skyloop.vehicle.battery import voltage_ratio
 from skyloop.vehicle.layout import (
     DRAG_ROTOR,

@@ -8,9 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.errors import SetpointError
-from skyloop.messages import Attitude, Goal, Motors, Position, Rates, Setpoint, Velocity
-from skyloop.streams import NS_PER_S
 from skyloop.vehicle.layout import (
     SET_ATTITUDE,
     SET_MOTORS,
@@ -19,6 +16,9 @@ from skyloop.vehicle.layout import (
     SET_VELOCITY_BODY,
     SET_VELOCITY_WORLD,
 )
+from skyloop_client.errors import SetpointError
+from skyloop_client.messages import Attitude, Goal, Motors, Position, Rates, Setpoint, Velocity
+from skyloop_client.streams import NS_PER_S
 
 UNLIMITED = 1e9
 SCALARS = ("yaw", "yaw_rate", "thrust")

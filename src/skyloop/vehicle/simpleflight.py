@@ -6,8 +6,8 @@ in full body axes, throttle and thrust are linear in each other, and the mixer o
 
 import numpy as np
 
-from skyloop.compiled import inlined
-from skyloop.rotations import to_body
+from skyloop.core.jit import inlined
+from skyloop.core.rotations import to_body
 from skyloop.vehicle.controller import follow_yaw, wanted_velocity
 from skyloop.vehicle.layout import SET_ATTITUDE, SET_DESCEND, SET_POSITION, SET_RATES
 

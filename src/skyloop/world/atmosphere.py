@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skyloop.compiled import inlined
-from skyloop.messages import Array
+from skyloop.core.jit import inlined
+from skyloop_client.messages import Array
 
 SEA_LEVEL_TEMPERATURE = 288.15
 SEA_LEVEL_PRESSURE = 101325.0

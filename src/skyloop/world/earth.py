@@ -11,8 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from pygeomag import GeoMag
 from pygeomag.wmm.wmm_2025 import WMM_2025
 
-from skyloop.frames import EQUATORIAL_RADIUS, FLATTENING, GeoPoint, LocalFrame
-from skyloop.messages import Array
+from skyloop.core.frames import EQUATORIAL_RADIUS, FLATTENING, GeoPoint, LocalFrame
+from skyloop_client.messages import Array
 
 STANDARD_GRAVITY = 9.80665
 

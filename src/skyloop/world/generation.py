@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skyloop.compiled import CACHE_FOLDER
-from skyloop.keyed_random import stream_key
+from skyloop.core.jit import CACHE_FOLDER
+from skyloop.core.keyed_random import stream_key
 
 Arrays = dict[str, NDArray[Any]]
 

@@ -15,9 +15,9 @@ import numpy as np
 from numba import float64, void
 from numpy.typing import ArrayLike
 
-from skyloop.compiled import inlined, kernel
-from skyloop.errors import ScenarioError
-from skyloop.messages import Array
+from skyloop.core.jit import inlined, kernel
+from skyloop_client.errors import ScenarioError
+from skyloop_client.messages import Array
 
 
 @inlined

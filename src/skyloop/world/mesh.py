@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skyloop.errors import ScenarioError
 from skyloop.world.materials import MATERIAL_ID
+from skyloop_client.errors import ScenarioError
 
 Colour = tuple[int, int, int]
 WHITE: Colour = (255, 255, 255)

@@ -16,7 +16,7 @@ import trimesh
 from numpy.typing import NDArray
 from trimesh.resolvers import FilePathResolver
 
-from skyloop.errors import ScenarioError
+from skyloop_client.errors import ScenarioError
 
 ENDINGS = (".glb", ".gltf", ".obj")
 MOST_TRIANGLES = 3_000_000

@@ -14,10 +14,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skyloop.errors import ScenarioError
-from skyloop.messages import Array
 from skyloop.world.mesh import Colour, Mesh
 from skyloop.world.semantics import CLASS_ID, CLASSES
+from skyloop_client.errors import ScenarioError
+from skyloop_client.messages import Array
 
 BY_MATERIAL = 255
 """Class of things whose surface decides: terrain with grass, paths and ponds."""

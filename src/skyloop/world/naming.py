@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 
-from skyloop.errors import ScenarioError, nearest_name
 from skyloop.world.materials import MATERIAL_ID
 from skyloop.world.semantics import CLASS_ID
+from skyloop_client.errors import ScenarioError, nearest_name
 
 CLASS_WORDS: dict[str, str] = {
     **{name: name for name in CLASS_ID if name != "sky"},

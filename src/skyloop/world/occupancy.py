@@ -11,12 +11,12 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
-from skyloop.compiled import inlined, kernel
-from skyloop.errors import ScenarioError
-from skyloop.messages import Array
-from skyloop.rotations import cross
+from skyloop.core.jit import inlined, kernel
+from skyloop.core.rotations import cross
 from skyloop.world.mesh import Mesh
 from skyloop.world.model import Model, Motion
+from skyloop_client.errors import ScenarioError
+from skyloop_client.messages import Array
 
 MOST_VOXELS = 200_000_000
 TOUCH = 1e-6

@@ -11,8 +11,8 @@ from typing import Final
 
 import numpy as np
 
-from skyloop.messages import Array
 from skyloop.world.materials import MATERIALS
+from skyloop_client.messages import Array
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,10 +19,10 @@ from embreex.rtcore_scene import EmbreeScene
 from numba import boolean, float32, float64, int32, int64, uint8, void
 from numpy.typing import ArrayLike, NDArray
 
-from skyloop.compiled import inlined, kernel
-from skyloop.messages import Array
+from skyloop.core.jit import inlined, kernel
 from skyloop.world.mesh import Mesh
 from skyloop.world.model import Model, Motion
+from skyloop_client.messages import Array
 
 Floats = NDArray[np.float32]
 

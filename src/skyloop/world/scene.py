@@ -8,13 +8,13 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from skyloop.frames import LocalFrame
-from skyloop.messages import Array
+from skyloop.core.frames import LocalFrame
 from skyloop.world.earth import Earth
 from skyloop.world.model import Model
 from skyloop.world.rays import RayHits, RayTracer
 from skyloop.world.views import View, ViewRequest
 from skyloop.world.weather import Weather
+from skyloop_client.messages import Array
 
 Rows = tuple[int, int]
 Meanwhile = Callable[[Callable[[], bool]], None]

@@ -16,8 +16,8 @@ import numpy as np
 from numba import boolean, float32, float64, int32, int64, types, void
 from numpy.typing import NDArray
 
-from skyloop.compiled import WHEN_CALLED, kernel
-from skyloop.messages import Array
+from skyloop.core.jit import WHEN_CALLED, kernel
+from skyloop_client.messages import Array
 
 SMALLEST_CELL, LARGEST_CELL = 0.03, 0.5
 """m; large things get larger cells still when there would be too many."""

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skyloop.messages import Array
 from skyloop.world.model import Model, Mover, Shape
 from skyloop.world.solid_grids import MOVING, Grids, SolidArrays
+from skyloop_client.messages import Array
 
 OUTLOOK_S = 0.5
 """For so long a mover's whereabouts are bounded at once."""

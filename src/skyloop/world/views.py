@@ -17,12 +17,12 @@ import numpy as np
 from numba import float32, float64, int32, types, uint8, uint32, void
 from numpy.typing import NDArray
 
-from skyloop.compiled import kernel
-from skyloop.frames import matrix_from_quat
-from skyloop.messages import Array
+from skyloop.core.frames import matrix_from_quat
+from skyloop.core.jit import kernel
 from skyloop.world.materials import MATERIALS
 from skyloop.world.model import BY_MATERIAL, Model, Motion
 from skyloop.world.semantics import CLASS_ID
+from skyloop_client.messages import Array
 
 MATERIAL_CLASS = np.array([CLASS_ID[material.semantic] for material in MATERIALS], np.uint8)
 

@@ -9,8 +9,8 @@ from typing import Annotated
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from skyloop.messages import Array
 from skyloop.world.generation import generator
+from skyloop_client.messages import Array
 
 
 class WeatherConfig(BaseModel):

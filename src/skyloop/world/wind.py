@@ -15,11 +15,11 @@ import numpy as np
 from numba import uint64
 from pydantic import BaseModel, ConfigDict, Field
 
-from skyloop.compiled import inlined
-from skyloop.errors import ScenarioError
-from skyloop.keyed_random import normal_pair
-from skyloop.messages import Array
-from skyloop.plugins import load_plugin
+from skyloop.core.jit import inlined
+from skyloop.core.keyed_random import normal_pair
+from skyloop_client.errors import ScenarioError
+from skyloop_client.messages import Array
+from skyloop_client.plugins import load_plugin
 
 FOOT = 0.3048
 KNOT = 1852.0 / 3600.0

@@ -10,11 +10,11 @@ from typing import Any, ClassVar, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
-from skyloop.errors import ScenarioError, nearest_name, unknown_name
-from skyloop.plugins import is_plugin, load_plugin
 from skyloop.world.ground import Ground
 from skyloop.world.model import Model
 from skyloop.world.terrain import place_terrain
+from skyloop_client.errors import ScenarioError, nearest_name, unknown_name
+from skyloop_client.plugins import is_plugin, load_plugin
 
 
 class _Worlds(Mapping[str, type[Any]]):

@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 
 from painted_world import PaintedScene, Tumbling, shape
-from skyloop.world.actors.paths import Path
-from skyloop.world.actors.people import add_walker
 from skyloop.world.generation import generator
 from skyloop.world.ground import Ground
 from skyloop.world.mesh import box, ellipsoid
 from skyloop.world.model import Model
 from skyloop.world.rays import RayHits, RayTracer
+from skyloop.world.scenery.actors.paths import Path
+from skyloop.world.scenery.actors.people import add_walker
 
 WALL, BALL, MATT, PLATE, PERSON, WINDOW, FLYING, GROUND = (500.0 * k for k in range(8))
-"""y of each stage."""
+"""y of each setup."""
 X = 20.0
-"""m east, where the thing of a stage stands (its near side)."""
+"""m east, where the thing of a setup stands (its near side)."""
 BALL_RADIUS, FLYING_RADIUS = 0.25, 0.15
 MATT_SIDE, PLATE_SIDE = 1.0, 0.12
 FLYING_START = (X, FLYING, 0.0)

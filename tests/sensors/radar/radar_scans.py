@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from painted_world import moving
-from skyloop.keyed_random import KeyedRandom, stream_key
-from skyloop.messages import Kinematics, RadarScan
+from skyloop.core.keyed_random import KeyedRandom, stream_key
 from skyloop.sensors.radar.config import RadarConfig
 from skyloop.sensors.radar.echoes import Echoes
 from skyloop.sensors.radar.radar import Radar
+from skyloop_client.messages import Kinematics, RadarScan
 
 EVEN = {"kind": "isotropic"}
 KEY = stream_key(3, "drone/radar/raw")
@@ -40,6 +40,6 @@ def decibel(ratio: float) -> float:
     return float(10.0 * np.log10(ratio))
 
 
-def before(stage: float, distance: float, x: float, **motion: Any) -> Kinematics:
-    """A sensor `distance` m before a stage, looking at it."""
-    return moving(position=(x - distance, stage, 0.0), **motion)
+def before(setup: float, distance: float, x: float, **motion: Any) -> Kinematics:
+    """A sensor `distance` m before a setup, looking at it."""
+    return moving(position=(x - distance, setup, 0.0), **motion)

@@ -45,14 +45,14 @@ def test_calibration_targets(stages: Any, kind: str, size: float, cross_section:
     assert decibel(mean_square(scan) / expected(sensor, cross_section, distance)) == pytest.approx(0.0, abs=0.05)
 
 
-def looks(sensor: Radar, scene: Any, stage: float, distance: float, count: int) -> float:
+def looks(sensor: Radar, scene: Any, setup: float, distance: float, count: int) -> float:
     """Mean V² over views turned and shifted a little, so that other points are met."""
     random = np.random.default_rng(4)
     total = 0.0
     for _ in range(count):
         y, z = random.uniform(-0.05, 0.05, 2)
         turned = (0.0, *random.uniform(-3.0, 3.0, 2))
-        total += mean_square(scanned(sensor, scene, moving(position=(X - distance, stage + y, z), rotation_deg=turned)))
+        total += mean_square(scanned(sensor, scene, moving(position=(X - distance, setup + y, z), rotation_deg=turned)))
     return total / count
 
 

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from numba import njit, prange
 
-from skyloop.assembly import build
-from skyloop.keyed_random import KeyedRandom
-from skyloop.messages import Kinematics
-from skyloop.scenario import make_scenario
+from skyloop.core.fmcw import LIGHT_SPEED
+from skyloop.core.keyed_random import KeyedRandom
 from skyloop.sensors.radar.config import RadarConfig
 from skyloop.sensors.radar.radar import Radar
-from skyloop.waveform import LIGHT_SPEED
+from skyloop.sim.assembly import build
+from skyloop.sim.scenario import make_scenario
+from skyloop_client.messages import Kinematics
 
 
 @njit(parallel=True)

@@ -12,11 +12,11 @@ from PIL import Image
 from painted_world import moving
 from sensors.radar.conftest import BALL, BALL_RADIUS, GROUND, WINDOW, X
 from sensors.radar.radar_scans import before, decibel, echoes_of, mean_square, radar, scanned
-from skyloop.errors import ScenarioError
 from skyloop.sensors.radar.config import RadarConfig
 from skyloop.sensors.radar.radar import Radar
 from skyloop.world.materials import MATERIAL_ID
 from skyloop.world.radar_surfaces import grazing_reflection
+from skyloop_client.errors import ScenarioError
 
 
 @pytest.mark.parametrize("height", np.linspace(0.8, 1.2, 7))

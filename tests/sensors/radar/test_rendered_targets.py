@@ -10,7 +10,7 @@ import pytest
 from painted_world import moving
 from sensors.radar.conftest import BALL, BALL_RADIUS, FLYING_RADIUS, FLYING_START, FLYING_VELOCITY, X
 from sensors.radar.radar_scans import radar, scanned
-from skyloop.frames import matrix_from_quat
+from skyloop.core.frames import matrix_from_quat
 from skyloop.perception.radar_processing import ProcessingConfig, RadarProcessor
 
 D_RES, V_RES = 0.3747, 0.0985

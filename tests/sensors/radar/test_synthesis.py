@@ -10,10 +10,10 @@ import pytest
 
 from radar_reference import RX, TABLE_2, TX, reference_volts
 from sensors.radar.radar_scans import radar, scanned
-from skyloop.errors import SetupError
+from skyloop.core.fmcw import LIGHT_SPEED, Waveform
 from skyloop.sensors.radar.backends import synthesis_on
 from skyloop.sensors.radar.synthesis import Synthesis
-from skyloop.waveform import LIGHT_SPEED, Waveform
+from skyloop_client.errors import SetupError
 
 WAVEFORMS = {
     "table 2": TABLE_2,
@@ -80,7 +80,7 @@ def test_nothing_gives_nothing() -> None:
 def test_a_target_in_the_sensor_is_the_reference(stages: Any, iq: bool) -> None:
     """Geometry of each antenna, mount and motion included: the sensor turns and moves, the target moves too."""
     from painted_world import moving
-    from skyloop.frames import matrix_from_quat
+    from skyloop.core.frames import matrix_from_quat
 
     place, speed = np.array([6.0, -297.0, 1.5]), np.array([0.7, -1.1, 0.4])
     target = {"position": tuple(place), "velocity": tuple(speed), "size": 2.0}

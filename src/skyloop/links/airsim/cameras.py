@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skyloop.errors import LinkError, unknown_name
-from skyloop.frames import euler_from_quat, flu_from_frd, quat_from_euler, quat_multiply, rotate
-from skyloop.links.airsim.looks import Exposure
+from skyloop.core.frames import euler_from_quat, flu_from_frd, quat_from_euler, quat_multiply, rotate
+from skyloop.links.airsim.image_effects import Exposure
 from skyloop.links.airsim.options import CAMERA_NUMBERS, IMAGE_TYPES, CameraOptions, Capture
 from skyloop.links.airsim.structures import Axes, Map, mount_of, number_of, quat_of_ned_euler
 from skyloop.links.airsim.vehicle import VehicleSide
-from skyloop.messages import Array
+from skyloop_client.errors import LinkError, unknown_name
+from skyloop_client.messages import Array
 
 if TYPE_CHECKING:
     from skyloop.links.airsim.server import AirSimServer
@@ -115,10 +115,10 @@ class CameraSet:
         for owner, (camera, kind) in zip(owners, wanted, strict=True):
             capture = camera.captures[kind]
             size, fov = (capture.width, capture.height), math.radians(capture.fov_deg)
-            request = self._server.stage.request(size, fov, *camera.place(), self._server.options.quality)
+            request = self._server.editor.request(size, fov, *camera.place(), self._server.options.quality)
             requests[owner].append(request)
         began = time.perf_counter()
-        painted = {owner: iter(self._server.stage.views(own, owner)) for owner, own in requests.items()}
+        painted = {owner: iter(self._server.editor.views(own, owner)) for owner, own in requests.items()}
         self._server.painting_s += time.perf_counter() - began
         return [next(painted[owner]) for owner in owners]
 

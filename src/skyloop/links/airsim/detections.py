@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skyloop.errors import LinkError
-from skyloop.frames import SENSOR_FROM_CAMERA, frd_from_flu, quat_conjugate, quat_multiply, rotate_inverse
+from skyloop.core.frames import SENSOR_FROM_CAMERA, frd_from_flu, quat_conjugate, quat_multiply, rotate_inverse
 from skyloop.links.airsim.cameras import Camera, CameraSet
 from skyloop.links.airsim.images import type_of
 from skyloop.links.airsim.structures import (
@@ -22,6 +21,7 @@ from skyloop.links.airsim.structures import (
     vector,
     vector2,
 )
+from skyloop_client.errors import LinkError
 
 if TYPE_CHECKING:
     from skyloop.links.airsim.server import AirSimServer
@@ -77,7 +77,7 @@ class Detections:
         if not chosen.names:
             return []
         view = self._cameras.views([(camera, kind)])[0]
-        things = self._server.stage.model.things
+        things = self._server.editor.model.things
         found = []
         for number in np.flatnonzero(np.bincount(view.instances.ravel()) >= LEAST_PX).tolist():
             both = (things[number].name, shown_name(things[number].name))
@@ -88,9 +88,9 @@ class Detections:
 
     def _info(self, number: int, view: Any, radius_cm: float) -> Map | None:
         """None beyond the radius. Boxes in space and poses are in the camera's axes, FRD."""
-        stage = self._server.stage
-        position, quat, _ = stage.place_of(number)
-        corners = stage.box_of(number)
+        editor = self._server.editor
+        position, quat, _ = editor.place_of(number)
+        corners = editor.box_of(number)
         middle = 0.5 * (corners.min(axis=0) + corners.max(axis=0))
         if np.linalg.norm(middle - view.pose.position) > 0.01 * radius_cm:
             return None
@@ -100,7 +100,7 @@ class Detections:
         place = rotate_inverse(world_from_sensor, position - view.pose.position)
         turn = quat_multiply(quat_conjugate(world_from_sensor), quat)
         return {
-            "name": shown_name(stage.model.things[number].name),
+            "name": shown_name(editor.model.things[number].name),
             "geo_point": geo_point(self._server.local_frame.geodetic_from_enu(middle)),
             "box2D": {"min": vector2(columns.min(), rows.min()), "max": vector2(columns.max(), rows.max())},
             "box3D": {"min": vector(box.min(axis=0)), "max": vector(box.max(axis=0))},

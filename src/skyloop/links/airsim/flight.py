@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skyloop.errors import LinkError
-from skyloop.frames import GeoPoint, enu_from_ned, flu_from_frd
-from skyloop.links.airsim.door import Reply
+from skyloop.core.frames import GeoPoint, enu_from_ned, flu_from_frd
+from skyloop.links.airsim.listener import Reply
 from skyloop.links.airsim.methods import later
 from skyloop.links.airsim.moves import (
     STRAIGHT,
@@ -26,7 +25,8 @@ from skyloop.links.airsim.moves import (
 )
 from skyloop.links.airsim.structures import FARTHEST, Map, geo_point, number_of, vector_of, yaw_of_ned
 from skyloop.links.airsim.vehicle import Act, Task, VehicleSide, seconds
-from skyloop.messages import Array, Hover, Land
+from skyloop_client.errors import LinkError
+from skyloop_client.messages import Array, Hover, Land
 
 if TYPE_CHECKING:
     from skyloop.links.airsim.server import AirSimServer
@@ -384,7 +384,7 @@ class Flight:
         for name, values in gains.items():
             if len(values) != 3:
                 raise LinkError(f"{len(values)} gains; give one for each of three axes")
-            vehicle.simulation.stage.set_gain(vehicle.index, name, [number_of(value) for value in values])
+            vehicle.simulation.editor.set_gain(vehicle.index, name, [number_of(value) for value in values])
 
     # ---- small answers
 

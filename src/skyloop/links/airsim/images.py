@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skyloop.errors import LinkError
-from skyloop.frames import rotate
+from skyloop.core.frames import rotate
 from skyloop.links.airsim.cameras import Camera, CameraSet
-from skyloop.links.airsim.looks import shown
+from skyloop.links.airsim.image_effects import shown
 from skyloop.links.airsim.options import IMAGE_TYPES
 from skyloop.links.airsim.pixels import (
     ANNOTATION,
@@ -27,6 +26,7 @@ from skyloop.links.airsim.pixels import (
 from skyloop.links.airsim.structures import Map
 from skyloop.links.airsim.wire import Floats
 from skyloop.recording.formats.png_image import encode_png
+from skyloop_client.errors import LinkError
 
 if TYPE_CHECKING:
     from skyloop.links.airsim.server import AirSimServer

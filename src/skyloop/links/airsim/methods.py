@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from skyloop.errors import LinkError, nearest_name
+from skyloop_client.errors import LinkError, nearest_name
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

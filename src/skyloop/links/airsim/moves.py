@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.errors import LinkError
-from skyloop.frames import quat_from_euler, yaw_from_quat
+from skyloop.core.frames import quat_from_euler, yaw_from_quat
 from skyloop.links.airsim.structures import number_of, yaw_of_ned
 from skyloop.links.airsim.vehicle import Act, VehicleSide, level
-from skyloop.messages import Array, Attitude, Motors, Position, Rates, Velocity
+from skyloop_client.errors import LinkError
+from skyloop_client.messages import Array, Attitude, Motors, Position, Rates, Velocity
 
 ARRIVED_M = 0.25
 """From the end of a path to where it counts as flown."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from skyloop.links.airsim.looks import PLAIN, Look
+from skyloop.links.airsim.image_effects import PLAIN, Look
 
 IMAGE_TYPES = (
     "Scene", "DepthPlanar", "DepthPerspective", "DepthVis", "DisparityNormalized", "Segmentation", "SurfaceNormals",

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skyloop.frames import matrix_from_quat, rotate_inverse
-from skyloop.messages import Array
+from skyloop.core.frames import matrix_from_quat, rotate_inverse
+from skyloop_client.messages import Array
 
 (
     SCENE, DEPTH_PLANAR, DEPTH_PERSPECTIVE, DEPTH_VIS, DISPARITY, SEGMENTATION, NORMALS, INFRARED, FLOW, FLOW_VIS,

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
-from skyloop.errors import LinkError
-from skyloop.frames import rotate, rotate_inverse
+from skyloop.core.frames import rotate, rotate_inverse
 from skyloop.links.airsim.structures import Axes, Map, number_of, vector_of
-from skyloop.messages import Array
-from skyloop.streams import NS_PER_S
+from skyloop_client.errors import LinkError
+from skyloop_client.messages import Array
+from skyloop_client.streams import NS_PER_S
 
 if TYPE_CHECKING:
     from skyloop.links.airsim.server import AirSimServer

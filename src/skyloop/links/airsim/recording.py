@@ -8,10 +8,10 @@ from typing import IO, TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from skyloop.errors import LinkError, SkyloopError
 from skyloop.links.airsim.images import Images
 from skyloop.links.airsim.options import RecordedCamera
-from skyloop.streams import NS_PER_S
+from skyloop_client.errors import LinkError, SkyloopError
+from skyloop_client.streams import NS_PER_S
 
 if TYPE_CHECKING:
     from skyloop.links.airsim.server import AirSimServer

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skyloop.errors import LinkError, unknown_name
 from skyloop.links.airsim.palette import COSYS_PALETTE, N_COLOURS
 from skyloop.links.airsim.structures import Axes, Map, must_be_ned, number_of, pattern_of, shown_name
+from skyloop_client.errors import LinkError, unknown_name
 
 if TYPE_CHECKING:
     from skyloop.links.airsim.server import AirSimServer
@@ -71,7 +71,7 @@ class Segmentation:
         return self._ids
 
     def things(self) -> list[Any]:
-        return list(self._server.stage.model.things)
+        return list(self._server.editor.model.things)
 
     def matching(self, name: str, is_regex: bool) -> list[int]:
         """Instances of a name, or of names that match an expression; upper and lower case are alike."""
@@ -111,9 +111,9 @@ class SegmentationMethods:
     def simListInstanceSegmentationPoses(self, ned: bool = True, only_visible: bool = False) -> list[Map]:
         """All of them are visible: nothing here can be hidden."""
         must_be_ned(ned)
-        stage = self._server.stage
+        editor = self._server.editor
         numbers = [k for k, thing in enumerate(self._own.things()) if thing.rows]
-        return [Axes().pose(*stage.place_of(number)[:2]) for number in numbers]
+        return [Axes().pose(*editor.place_of(number)[:2]) for number in numbers]
 
     def simListAnnotationObjects(self, annotation_name: str) -> list[str]:
         self._own.colours(annotation_name)
@@ -124,8 +124,8 @@ class SegmentationMethods:
         """All of them are visible: nothing here can be hidden."""
         must_be_ned(ned)
         self._own.colours(annotation_name)
-        stage = self._server.stage
-        return [Axes().pose(*stage.place_of(number)[:2]) for number in self._own.layers[annotation_name]]
+        editor = self._server.editor
+        return [Axes().pose(*editor.place_of(number)[:2]) for number in self._own.layers[annotation_name]]
 
     def simSetAnnotationObjectColor(
         self, annotation_name: str, mesh_name: str, r: int, g: int, b: int, is_name_regex: bool = False

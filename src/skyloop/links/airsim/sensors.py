@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skyloop.errors import LinkError, unknown_name
-from skyloop.frames import frd_from_flu, ned_from_enu, quat_multiply, quat_ned_frd_from_enu_flu, rotate
+from skyloop.core.frames import frd_from_flu, ned_from_enu, quat_multiply, quat_ned_frd_from_enu_flu, rotate
 from skyloop.links.airsim.options import SensorOptions
 from skyloop.links.airsim.structures import Map, body_pose, geo_point, mount_of, quaternion, shown_name, vector
 from skyloop.links.airsim.vehicle import VehicleSide
 from skyloop.links.airsim.wire import Floats
-from skyloop.messages import Array, Hover
+from skyloop_client.errors import LinkError, unknown_name
+from skyloop_client.messages import Array, Hover
 
 if TYPE_CHECKING:
     from skyloop.links.airsim.server import AirSimServer
@@ -103,7 +103,7 @@ class Sensors:
         else:
             points = vehicle.axes.ned(rotate(quat, scan.points.astype(np.float64)) + position)
         ids = self._server.segmentation.ids()[scan.instances]
-        names = [shown_name(self._server.stage.model.things[number].name) for number in scan.instances.tolist()]
+        names = [shown_name(self._server.editor.model.things[number].name) for number in scan.instances.tolist()]
         return {
             "time_stamp": scan.t_ns,
             "point_cloud": Floats(points),
@@ -157,11 +157,11 @@ class Sensors:
     def simGetGroundTruthEnvironment(self, vehicle_name: str = "") -> Map:
         vehicle = self._server.vehicle(vehicle_name)
         point = self._server.local_frame.geodetic_from_enu(vehicle.truth.position)
-        pressure, temperature, density = self._server.stage.air_at(point.altitude)
+        pressure, temperature, density = self._server.editor.air_at(point.altitude)
         return {
             "position": vector(vehicle.axes.ned(vehicle.truth.position)),
             "geo_point": geo_point(point),
-            "gravity": vector([0.0, 0.0, self._server.stage.scene.gravity]),
+            "gravity": vector([0.0, 0.0, self._server.editor.scene.gravity]),
             "air_pressure": pressure,
             "temperature": temperature,
             "air_density": density,
@@ -184,7 +184,7 @@ class Sensors:
         place, quat = vehicle.axes.world_pose_from(pose, truth.position, truth.quat_wxyz)
         if not ignore_collision:
             place = self._on_the_way(vehicle, place)
-        self._server.stage.put(vehicle.index, place, quat)
+        self._server.editor.put(vehicle.index, place, quat)
         vehicle.cancel()
         if vehicle.is_flying:
             vehicle.send(Hover())
@@ -195,14 +195,14 @@ class Sensors:
         length = float(np.linalg.norm(way))
         if length < 1e-6:
             return goal
-        hit = float(self._server.stage.cast([here], [way / length], length, vehicle.index).distance[0])
+        hit = float(self._server.editor.cast([here], [way / length], length, vehicle.index).distance[0])
         return goal if not hit < length else here + way * (max(hit - CLEARANCE_M, 0.0) / length)
 
     def simSetKinematics(self, state: Map, ignore_collision: bool = True, vehicle_name: str = "") -> None:
         vehicle = self._server.vehicle(vehicle_name)
         truth = vehicle.truth
         motion = vehicle.axes.world_motion(state, truth.position, truth.quat_wxyz)
-        self._server.stage.put(vehicle.index, *motion)
+        self._server.editor.put(vehicle.index, *motion)
 
     def simSetPhysicsRawKinematics(self, state: Map, vehicle_name: str = "") -> None:
         self.simSetKinematics(state, True, vehicle_name)

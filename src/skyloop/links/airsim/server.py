@@ -1,4 +1,4 @@
-"""AirSim's server as a link behind the switchboard; every call is looked at in the simulation's thread.
+"""AirSim's server as a link behind the link_gate; every call is looked at in the simulation's thread.
 
 The methods stand in files of their own, by groups; docs/airsim.md lists them all.
 """
@@ -14,32 +14,32 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skyloop.errors import LinkError, SkyloopError, unknown_name
-from skyloop.frames import LocalFrame
+from skyloop.core.frames import LocalFrame
 from skyloop.links.airsim.cameras import CameraMethods, CameraSet
 from skyloop.links.airsim.detections import Detections
-from skyloop.links.airsim.door import Reply, RpcDoor, RpcPeer
 from skyloop.links.airsim.flight import Flight
 from skyloop.links.airsim.images import Images
+from skyloop.links.airsim.listener import Reply, RpcListener, RpcPeer
 from skyloop.links.airsim.methods import Methods
 from skyloop.links.airsim.options import AirSimOptions
 from skyloop.links.airsim.plots import PlotMethods, Plots
 from skyloop.links.airsim.recording import Recording
 from skyloop.links.airsim.segmentation import Segmentation, SegmentationMethods
 from skyloop.links.airsim.sensors import Sensors
-from skyloop.links.airsim.session import Session
+from skyloop.links.airsim.session_methods import Session
 from skyloop.links.airsim.time import TimeKeeper
 from skyloop.links.airsim.vehicle import VehicleSide
 from skyloop.links.airsim.weather import WeatherMethods
 from skyloop.links.airsim.wire import Call
 from skyloop.links.airsim.world import WorldMethods
-from skyloop.links.switchboard import Switchboard
-from skyloop.messages import Array, Land
-from skyloop.streams import NS_PER_S, Rate
+from skyloop.links.link_gate import LinkGate
+from skyloop_client.errors import LinkError, SkyloopError, unknown_name
+from skyloop_client.messages import Array, Land
+from skyloop_client.streams import NS_PER_S, Rate
 
 if TYPE_CHECKING:
-    from skyloop.simulation import Simulation
-    from skyloop.stage import Stage
+    from skyloop.sim.simulation import Simulation
+    from skyloop.sim.world_editor import WorldEditor
 
 TICK = Rate(50)
 """Of moves under way."""
@@ -53,20 +53,20 @@ class ServerEnds(Exception):
 class AirSimServer:
     vehicles: dict[str, VehicleSide]
     time: TimeKeeper
-    stage: Stage
+    editor: WorldEditor
     local_frame: LocalFrame
 
     def __init__(
         self,
-        door: RpcDoor,
+        listener: RpcListener,
         options: AirSimOptions,
         say: Callable[[str], None] = lambda line: None,
         ends: Callable[[], bool] = lambda: False,
     ) -> None:
         """`say` is given lines for people; `ends` is asked now and then whether to raise ServerEnds."""
         self.options = options
-        self.door = door
-        door.taker = self.receive
+        self.listener = listener
+        listener.taker = self.receive
         self.caller: RpcPeer
         """Whose call is being looked at."""
         self.calls = 0
@@ -82,20 +82,20 @@ class AirSimServer:
         self._say, self._ends = say, ends
         self._alone_ns: int | None = None
 
-    def attach(self, simulation: Simulation, folder: Path | None, switchboard: Switchboard) -> None:
+    def attach(self, simulation: Simulation, folder: Path | None, link_gate: LinkGate) -> None:
         self.simulation = simulation
-        self.stage = simulation.stage
-        self.stage.offer_basic_shapes()
-        self.local_frame = simulation.stage.scene.local_frame
-        self.time = TimeKeeper(simulation, switchboard.pace)
+        self.editor = simulation.editor
+        self.editor.offer_basic_shapes()
+        self.local_frame = simulation.editor.scene.local_frame
+        self.time = TimeKeeper(simulation, link_gate.pace)
         self.vehicles = {
             name: VehicleSide(name, options, simulation) for name, options in self.options.vehicles.items()
         }
         for vehicle in self.vehicles.values():
             if not vehicle.options.flies:
-                self.stage.make_weightless(vehicle.index)
+                self.editor.make_weightless(vehicle.index)
             if not vehicle.options.collides:
-                self.stage.make_ghost(vehicle.index)
+                self.editor.make_ghost(vehicle.index)
             self._watch_scans(vehicle)
         self.methods = Methods(self._groups())
         simulation.schedule.every(TICK, self._tick)
@@ -139,7 +139,7 @@ class AirSimServer:
     def add_vehicle(self, name: str, position: Array, quat_wxyz: Array) -> None:
         """Built, equipped and treated as the first one."""
         like = next(iter(self.vehicles.values()))
-        self.stage.join(name, like.options.vehicle, position, quat_wxyz)
+        self.editor.join(name, like.options.vehicle, position, quat_wxyz)
         vehicle = self.vehicles[name] = VehicleSide(
             name, replace(like.options, vehicle=name, autopilot=None), self.simulation
         )
@@ -157,9 +157,9 @@ class AirSimServer:
         """After a reset."""
         for vehicle in self.vehicles.values():
             if vehicle.options.flies:
-                self.stage.push(vehicle.index, np.zeros(3))
+                self.editor.push(vehicle.index, np.zeros(3))
 
-    # ---- what the switchboard asks
+    # ---- what the link_gate asks
 
     @property
     def over(self) -> bool:
@@ -171,7 +171,7 @@ class AirSimServer:
 
     def stop_at(self, t_ns: int) -> int:
         # rows that were numbered anew must be known before anything moves
-        self.stage.refresh()
+        self.editor.refresh()
         return self.time.stop_at(t_ns)
 
     def holds(self, t_ns: int) -> bool:
@@ -188,7 +188,7 @@ class AirSimServer:
             for vehicle in self.vehicles.values():
                 if vehicle.task is not None:
                     vehicle.task.reply.fail(why)
-        self.door.close()
+        self.listener.close()
 
     def summary(self) -> dict[str, Any]:
         return {

@@ -12,8 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from skyloop.errors import ScenarioError, nearest_name
-from skyloop.links.airsim.looks import NOISE_KEYS, Look, Noise
+from skyloop.links.airsim.image_effects import NOISE_KEYS, Look, Noise
 from skyloop.links.airsim.options import (
     DEFAULT_CAMERAS,
     IMAGE_TYPES,
@@ -40,6 +39,7 @@ from skyloop.links.airsim.settings_keys import (
     VEHICLE,
 )
 from skyloop.links.airsim.settings_sensors import DEFAULT_SENSORS, sensor_settings
+from skyloop_client.errors import ScenarioError, nearest_name
 
 FLYING = ("SimpleFlight", "PX4Multirotor", "ArduCopter")
 """Vehicle types that become a multirotor; the built-in controller flies the first."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from skyloop.errors import ScenarioError
 from skyloop.links.airsim.options import ForeignAutopilot
 from skyloop.links.autopilots import ardupilot, px4
 from skyloop.links.autopilots.serial_line import BAUD
+from skyloop_client.errors import ScenarioError
 
 if TYPE_CHECKING:
     from skyloop.links.airsim.settings import Reader

@@ -1,6 +1,6 @@
 """Every key AirSim reads in settings.json, so that a misspelt one can be told, and those that do nothing here."""
 
-from skyloop.links.airsim.looks import NOISE_KEYS
+from skyloop.links.airsim.image_effects import NOISE_KEYS
 
 POSE = ("X", "Y", "Z", "Roll", "Pitch", "Yaw")
 ROOT = (

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from skyloop.errors import ScenarioError
 from skyloop.links.airsim.options import SensorOptions
 from skyloop.links.airsim.settings_keys import (
     BAROMETER,
@@ -17,6 +16,7 @@ from skyloop.links.airsim.settings_keys import (
     MAGNETOMETER,
     SENSOR,
 )
+from skyloop_client.errors import ScenarioError
 
 if TYPE_CHECKING:
     from skyloop.links.airsim.settings import Reader

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skyloop.errors import LinkError
-from skyloop.frames import (
+from skyloop.core.frames import (
     GeoPoint,
     enu_from_ned,
     flu_from_frd,
@@ -25,7 +24,8 @@ from skyloop.frames import (
     quat_ned_frd_from_enu_flu,
     quat_normalised,
 )
-from skyloop.messages import Array, VehicleState
+from skyloop_client.errors import LinkError
+from skyloop_client.messages import Array, VehicleState
 
 Map = dict[str, Any]
 FARTHEST = 1e6

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skyloop.links.airsim.door import Reply
+from skyloop.links.airsim.listener import Reply
 from skyloop.links.pace import Pace
 
 if TYPE_CHECKING:
-    from skyloop.simulation import Simulation
+    from skyloop.sim.simulation import Simulation
 
 
 class TimeKeeper:

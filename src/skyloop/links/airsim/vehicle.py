@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skyloop.errors import LinkError
-from skyloop.frames import ned_from_enu
-from skyloop.links.airsim.door import Reply
+from skyloop.core.frames import ned_from_enu
+from skyloop.links.airsim.listener import Reply
 from skyloop.links.airsim.options import VehicleOptions
 from skyloop.links.airsim.structures import Axes, Map, shown_name, vector
-from skyloop.messages import Arm, Array, Disarm, Hover, Request, Setpoint
-from skyloop.streams import NS_PER_S
+from skyloop_client.errors import LinkError
+from skyloop_client.messages import Arm, Array, Disarm, Hover, Request, Setpoint
+from skyloop_client.streams import NS_PER_S
 
 if TYPE_CHECKING:
-    from skyloop.simulation import Simulation
+    from skyloop.sim.simulation import Simulation
 
 Act = Callable[[Any, int], bool]
 """Called with the vehicle's state and the instant; sends setpoints, answers True when it is done."""
@@ -191,7 +191,7 @@ class VehicleSide:
     def begin_again(self) -> None:
         """As it was at the start, disarmed and under nobody's control."""
         self.disarm()
-        self.simulation.stage.begin_again(self.index)
+        self.simulation.editor.begin_again(self.index)
         self.autopilot.restore(self._unflown)
         self.may_fly, self.is_armed, self.remote = False, self.options.is_armed, {}
         self.collision(forget=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import datetime
 from typing import TYPE_CHECKING
 
-from skyloop.errors import LinkError
 from skyloop.links.airsim.structures import number_of
-from skyloop.streams import NS_PER_S
+from skyloop_client.errors import LinkError
+from skyloop_client.streams import NS_PER_S
 
 if TYPE_CHECKING:
     from skyloop.links.airsim.server import AirSimServer
@@ -24,7 +24,7 @@ class WeatherMethods:
         self._server = server
         self._is_enabled = False
         self._set = dict.fromkeys(PARAMETERS, 0.0)
-        self._given = server.stage.weather
+        self._given = server.editor.weather
         """What it is without AirSim's weather."""
         self._moves: tuple[datetime.datetime, float, float, int] | None = None
         """Start of the day's clock, its speed, the interval of its updates, and when it was set."""
@@ -49,7 +49,7 @@ class WeatherMethods:
         on = {name: value if self._is_enabled else 0.0 for name, value in self._set.items()}
         given = self._given
         clear = max(given.visibility, THICKEST_M)
-        self._server.stage.set_weather(
+        self._server.editor.set_weather(
             rain=given.rain + RAIN_MM_H * on["Rain"],
             # snow and leaves that fall lie as well, and there are none that lie without having fallen
             snow=given.snow + SNOW_MM_H * max(on["Snow"], on["RoadSnow"]),
@@ -101,4 +101,4 @@ class WeatherMethods:
         self._show_hour(hour, min(moment.timetuple().tm_yday, 366))
 
     def _show_hour(self, hour: float, day: int) -> None:
-        self._server.stage.set_weather(time_of_day=hour, day_of_year=day)
+        self._server.editor.set_weather(time_of_day=hour, day_of_year=day)

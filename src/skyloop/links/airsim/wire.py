@@ -15,7 +15,7 @@ import msgpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skyloop.errors import LinkError
+from skyloop_client.errors import LinkError
 
 REQUEST, RESPONSE, NOTIFY = 0, 1, 2
 MOST_FROM_CLIENT = 16 << 20

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skyloop.errors import LinkError
-from skyloop.frames import enu_from_ned
+from skyloop.core.frames import enu_from_ned
 from skyloop.links.airsim.structures import (
     Axes,
     Map,
@@ -25,7 +24,8 @@ from skyloop.links.airsim.structures import (
     vector_of,
 )
 from skyloop.links.airsim.wire import Floats
-from skyloop.messages import Array
+from skyloop_client.errors import LinkError
+from skyloop_client.messages import Array
 
 if TYPE_CHECKING:
     from skyloop.links.airsim.server import AirSimServer
@@ -49,7 +49,7 @@ class WorldMethods:
 
     def _number(self, name: str) -> int | None:
         """Of an object or a vehicle, which may have another name in the scenario."""
-        vehicle, things = self._server.vehicles.get(str(name)), self._server.stage.things()
+        vehicle, things = self._server.vehicles.get(str(name)), self._server.editor.things()
         if vehicle is not None:
             return things.get(vehicle.options.vehicle)
         shown = {shown_name(own): number for own, number in reversed(things.items())}
@@ -57,7 +57,7 @@ class WorldMethods:
 
     def _matching(self, expression: Any) -> dict[str, int]:
         """Instance numbers by the names clients see; an expression may be of those or of the world's own."""
-        pattern, things = pattern_of(expression), self._server.stage.things()
+        pattern, things = pattern_of(expression), self._server.editor.things()
         return {
             shown_name(own): number
             for own, number in things.items()
@@ -71,14 +71,14 @@ class WorldMethods:
 
     def simListSceneObjectsTags(self, name_regex: str = ".*") -> list[list[str]]:
         """Name and class of each."""
-        stage = self._server.stage
-        return [[name, stage.class_of(number)] for name, number in self._matching(name_regex).items()]
+        editor = self._server.editor
+        return [[name, editor.class_of(number)] for name, number in self._matching(name_regex).items()]
 
     def simGetObjectPose(self, object_name: str, ned: bool = True) -> Map:
         """In the world's NED; NaN where there is no such object."""
         number = self._number(object_name)
         must_be_ned(ned)
-        return NOWHERE if number is None else WORLD.pose(*self._server.stage.place_of(number)[:2])
+        return NOWHERE if number is None else WORLD.pose(*self._server.editor.place_of(number)[:2])
 
     def simSetObjectPose(self, object_name: str, pose: Map, teleport: bool = True) -> bool:
         """False where there is no such object, or one that cannot be moved: ground, people, cars."""
@@ -87,17 +87,17 @@ class WorldMethods:
             return False
         for vehicle in self._server.vehicles.values():
             if object_name in (vehicle.name, vehicle.options.vehicle):
-                self._server.stage.put(vehicle.index, *place)
+                self._server.editor.put(vehicle.index, *place)
                 return True
-        return self._server.stage.put_thing(number, *place)
+        return self._server.editor.put_thing(number, *place)
 
     def simGetObjectScale(self, object_name: str) -> Map:
         number = self._number(object_name)
-        return vector([np.nan] * 3 if number is None else self._server.stage.place_of(number)[2])
+        return vector([np.nan] * 3 if number is None else self._server.editor.place_of(number)[2])
 
     def simSetObjectScale(self, object_name: str, scale_vector: Map) -> bool:
         scale, number = _scale_of(scale_vector), self._number(object_name)
-        return number is not None and self._server.stage.put_thing(number, None, None, scale)
+        return number is not None and self._server.editor.put_thing(number, None, None, scale)
 
     def simAddVehicle(self, vehicle_name: str, vehicle_type: str, pose: Map, pawn_path: str = "") -> bool:
         """Of type simpleflight, built and equipped as the first one; the pose is in the world's NED."""
@@ -106,7 +106,7 @@ class WorldMethods:
             raise LinkError(f"vehicle_type is '{vehicle_type}'; give simpleflight")
         if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]{0,60}", name):
             raise LinkError(f"'{name}' is no name for a vehicle; begin with a letter, then letters, digits, _ or -")
-        if name in self._server.stage.things() or name in self._server.vehicles or name in ("truth", "observer"):
+        if name in self._server.editor.things() or name in self._server.vehicles or name in ("truth", "observer"):
             return False
         if len(self._server.vehicles) >= MOST_VEHICLES:
             raise LinkError(f"there are {MOST_VEHICLES} vehicles already")
@@ -114,7 +114,7 @@ class WorldMethods:
         return True
 
     def simListAssets(self) -> list[str]:
-        return self._server.stage.shapes()
+        return self._server.editor.shapes()
 
     def simSpawnObject(
         self, object_name: str, asset_name: str, pose: Map, scale: Map, physics_enabled: bool = False,
@@ -125,30 +125,30 @@ class WorldMethods:
         self._spawned += 1
         if self._spawned > MOST_OBJECTS:
             raise LinkError(f"{MOST_OBJECTS} objects were spawned already")
-        name, known = str(object_name) or str(asset_name), self._server.stage.things()
+        name, known = str(object_name) or str(asset_name), self._server.editor.things()
         free = name
         for k in range(1, len(known) + 2):
             if free not in known:
                 break
             free = f"{name}_{k}"
-        self._server.stage.add_thing(free, str(asset_name), *place, size)
+        self._server.editor.add_thing(free, str(asset_name), *place, size)
         self._server.segmentation.ids_changed()
         return free
 
     def simDestroyObject(self, object_name: str) -> bool:
         number = self._number(object_name)
-        return number is not None and self._server.stage.remove_thing(number)
+        return number is not None and self._server.editor.remove_thing(number)
 
     def simGetMeshPositionVertexBuffers(self) -> list[Map]:
         """Of everything but the ground: vertices in the world's NED about each object's own position, and triangles."""
-        stage, answer = self._server.stage, []
-        model = stage.model
-        for name, number in stage.things().items():
+        editor, answer = self._server.editor, []
+        model = editor.model
+        for name, number in editor.things().items():
             rows = model.things[number].rows
             if not model.row_solid[rows[0]]:
                 continue
             mesh = model.shapes[model.row_shape[rows[0]]].lods[0]
-            position, quat, scale = stage.place_of(number)
+            position, quat, scale = editor.place_of(number)
             own = WORLD.pose(position, quat)
             # the object's own axes, FLU, become FRD
             vertices = mesh.positions * scale * [1.0, -1.0, -1.0]
@@ -161,8 +161,8 @@ class WorldMethods:
 
     def simGetWorldExtents(self) -> list[Map]:
         """Two opposite corners of a box around everything that stands."""
-        stage = self._server.stage
-        corners = np.concatenate([stage.box_of(number) for number in stage.things().values()])
+        editor = self._server.editor
+        corners = np.concatenate([editor.box_of(number) for number in editor.things().values()])
         frame = self._server.local_frame
         return [geo_point(frame.geodetic_from_enu(end(corners, axis=0))) for end in (np.min, np.max)]
 
@@ -181,7 +181,7 @@ class WorldMethods:
         length = float(np.linalg.norm(way))
         if length < CLEAR_M:
             return True
-        hits = self._server.stage.cast([eye], [way / length], length, vehicle)
+        hits = self._server.editor.cast([eye], [way / length], length, vehicle)
         return bool(hits.distance[0] > length - CLEAR_M)
 
     def simCreateVoxelGrid(self, position: Map, x: int, y: int, z: int, res: float, of: str) -> bool:
@@ -195,7 +195,7 @@ class WorldMethods:
             )
         centre = vector_of(position, "position")
         corners = np.array([WORLD.world(centre - 0.5 * size), WORLD.world(centre + 0.5 * size)])
-        taken = self._server.stage.occupied(corners.min(axis=0), corners.max(axis=0), voxel)
+        taken = self._server.editor.occupied(corners.min(axis=0), corners.max(axis=0), voxel)
         # from east, north, up to north, east, down
         try:
             Path(str(of)).write_bytes(binvox(taken.transpose(1, 0, 2)[:, :, ::-1], size))
@@ -207,14 +207,14 @@ class WorldMethods:
 
     def simSetWind(self, wind: Map) -> None:
         """m/s, NED, towards where it blows."""
-        self._server.stage.set_wind(enu_from_ned(vector_of(wind, "wind", STRONGEST_WIND)))
+        self._server.editor.set_wind(enu_from_ned(vector_of(wind, "wind", STRONGEST_WIND)))
 
     def simSetExtForce(self, ext_force: Map) -> None:
         """N, NED, on every vehicle that flies, until another one is set."""
         force = enu_from_ned(vector_of(ext_force, "ext_force", STRONGEST_PUSH))
         for vehicle in self._server.vehicles.values():
             if vehicle.options.flies:
-                self._server.stage.push(vehicle.index, force)
+                self._server.editor.push(vehicle.index, force)
 
 
 def _scale_of(value: Any) -> Array:

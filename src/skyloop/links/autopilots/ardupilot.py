@@ -11,16 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skyloop.errors import LinkError
 from skyloop.links.autopilots.ardupilot_wire import RANGEFINDERS, Servos, line_from, servos_from
-from skyloop.links.autopilots.helm import Helm, ProcessWatch, Ticks
+from skyloop.links.autopilots.motor_handover import MotorHandover, ProcessWatch, Ticks
+from skyloop.links.link_gate import LinkGate
+from skyloop.links.loop.targets import Target
 from skyloop.links.sockets import Address, Datagrams
-from skyloop.links.switchboard import Switchboard
-from skyloop.links.targets import Target
-from skyloop.streams import Rate
+from skyloop_client.errors import LinkError
+from skyloop_client.streams import Rate
 
 if TYPE_CHECKING:
-    from skyloop.simulation import Simulation
+    from skyloop.sim.simulation import Simulation
 
 PORT, PORTS_APART = 9002, 10
 AIRSIM_MODEL_BYTES = 22
@@ -48,7 +48,7 @@ class ArdupilotOptions:
 
 
 class Ardupilot:
-    """A link behind the switchboard for one vehicle and one ArduPilot."""
+    """A link behind the link_gate for one vehicle and one ArduPilot."""
 
     def __init__(
         self, line: Datagrams, vehicle: str, options: ArdupilotOptions | None = None, target: Target | None = None
@@ -69,9 +69,9 @@ class Ardupilot:
         self._rate_hz = 0
         self._watch = ProcessWatch(target, "ArduPilot")
 
-    def attach(self, simulation: Simulation, folder: Path | None, switchboard: Switchboard) -> None:
+    def attach(self, simulation: Simulation, folder: Path | None, link_gate: LinkGate) -> None:
         self._simulation = simulation
-        self._helm = Helm(simulation, self.vehicle)
+        self._handover = MotorHandover(simulation, self.vehicle)
         own = [info for info in simulation.bus.infos.values() if info.vehicle == self.vehicle]
         self._ranges = [info.name for info in own if info.message == "RangeSample"][:RANGEFINDERS]
         self._heard = time.perf_counter()
@@ -79,11 +79,11 @@ class Ardupilot:
             self.target.start("", folder)
         self._ticks = Ticks(simulation, Rate.from_hz(self.options.rate_hz), self._tick)
 
-    # ---- what the switchboard asks
+    # ---- what the link_gate asks
 
     @property
     def over(self) -> bool:
-        return self._watch.has_ended and not self._helm.is_armed
+        return self._watch.has_ended and not self._handover.is_armed
 
     @property
     def leisurely(self) -> bool:
@@ -128,7 +128,7 @@ class Ardupilot:
         if servos is None:
             self._bad += 1
             if len(data) == AIRSIM_MODEL_BYTES and self._bad == 1:
-                self._helm.tell("refused", "ArduPilot's --model airsim-copter; start it with --model JSON:127.0.0.1")
+                self._handover.tell("refused", "ArduPilot runs --model airsim-copter; use --model JSON:127.0.0.1")
             return
         if servos.count == self._count and address == self._address:
             self._heard = time.perf_counter()
@@ -141,17 +141,17 @@ class Ardupilot:
     def _take(self, servos: Servos, address: Address) -> None:
         self._heard = time.perf_counter()
         if self._address is None:
-            self._helm.tell("connected", f"ArduPilot from {address[0]}:{address[1]}, {len(servos.pwm)} channels")
+            self._handover.tell("connected", f"ArduPilot from {address[0]}:{address[1]}, {len(servos.pwm)} channels")
         elif servos.count < self._count or address != self._address:
             self._restarts += 1
-            self._helm.tell("restarted", f"ArduPilot counts from {servos.count} again")
+            self._handover.tell("restarted", f"ArduPilot counts from {servos.count} again")
         elif self._lost:
-            self._helm.tell("connected", "ArduPilot is back")
+            self._handover.tell("connected", "ArduPilot is back")
         self._lost = False
         self._address, self._count, self._rate_hz = address, servos.count, servos.rate_hz
         self._awaits = False
         throttle = servos.throttle
-        self._helm.drive(throttle, bool(throttle.any()))
+        self._handover.drive(throttle, bool(throttle.any()))
 
     def _resend(self) -> None:
         """Its packet came again: our line got lost, or it is slow to come."""
@@ -161,7 +161,7 @@ class Ardupilot:
 
     def _lose(self, kind: str, why: str) -> None:
         self._lost = True
-        self._helm.let_go(kind, f"ArduPilot: {why}")
+        self._handover.let_go(kind, f"ArduPilot: {why}")
 
     # ---- what goes out
 
@@ -173,10 +173,10 @@ class Ardupilot:
             self._lose("hung", f"no packet for {silent:.0f} s")
             return
         if self._ticks.set_back:
-            self._helm.tell("reset", "time was set back; ArduPilot takes that for a reset of the physics")
+            self._handover.tell("reset", "time was set back; ArduPilot takes that for a reset of the physics")
         ranges = [sample.distance for name in self._ranges if (sample := self._simulation.bus.latest(name)) is not None]
         self._last_line = line_from(
-            t_ns, self._helm.truth(), self._helm.specific_force(), self._helm.battery(), ranges,
+            t_ns, self._handover.truth(), self._handover.specific_force(), self._handover.battery(), ranges,
             no_lockstep=self.options.no_lockstep,
         )  # fmt: skip
         self._lines += 1
@@ -192,5 +192,5 @@ class Ardupilot:
             "restarts": self._restarts,
             "bad_packets": self._bad,
             "its_rate_hz": self._rate_hz,
-            "news": self._helm.news,
+            "news": self._handover.news,
         }

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skyloop.frames import frd_from_flu, ned_from_enu
-from skyloop.links.autopilots.helm import ned_quat
-from skyloop.messages import Array, BatteryState, VehicleState
+from skyloop.core.frames import frd_from_flu, ned_from_enu
+from skyloop.links.autopilots.motor_handover import ned_quat
+from skyloop_client.messages import Array, BatteryState, VehicleState
 
 CHANNELS = {18458: 16, 29569: 32}
 """By magic number."""

@@ -12,18 +12,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skyloop.errors import LinkError
-from skyloop.frames import GeoPoint, LocalFrame, rotate
+from skyloop.core.frames import GeoPoint, LocalFrame, rotate
 from skyloop.links.autopilots.betaflight_wire import LOW, MIDDLE, motors_from, pressure_at, rc_packet, state_packet
-from skyloop.links.autopilots.helm import Helm, ProcessWatch, Ticks
+from skyloop.links.autopilots.motor_handover import MotorHandover, ProcessWatch, Ticks
+from skyloop.links.link_gate import LinkGate
+from skyloop.links.loop.targets import Target
 from skyloop.links.sockets import Address, Datagrams
-from skyloop.links.switchboard import Switchboard
-from skyloop.links.targets import Target
-from skyloop.messages import VehicleState
-from skyloop.streams import NS_PER_S, Rate, StreamInfo
+from skyloop_client.errors import LinkError
+from skyloop_client.messages import VehicleState
+from skyloop_client.streams import NS_PER_S, Rate, StreamInfo
 
 if TYPE_CHECKING:
-    from skyloop.simulation import Simulation
+    from skyloop.sim.simulation import Simulation
 
 MOTORS_PORT, STATE_PORT, RC_PORT = 9002, 9003, 9004
 RC_EVERY = 10
@@ -57,7 +57,7 @@ class BetaflightOptions:
 
 
 class Betaflight:
-    """A link behind the switchboard for one vehicle and one Betaflight; without `rc`, RC comes from elsewhere."""
+    """A link behind the link_gate for one vehicle and one Betaflight; without `rc`, RC comes from elsewhere."""
 
     def __init__(
         self,
@@ -88,9 +88,9 @@ class Betaflight:
         self._folder: Path | None = None
         self._watch = ProcessWatch(target, "Betaflight")
 
-    def attach(self, simulation: Simulation, folder: Path | None, switchboard: Switchboard) -> None:
+    def attach(self, simulation: Simulation, folder: Path | None, link_gate: LinkGate) -> None:
         self._simulation = simulation
-        self._helm = Helm(simulation, self.vehicle, outputs=4)
+        self._handover = MotorHandover(simulation, self.vehicle, outputs=4)
         self._infos: dict[str, StreamInfo] = {}
         for info in simulation.bus.infos.values():
             if info.vehicle == self.vehicle:
@@ -99,15 +99,15 @@ class Betaflight:
         if self.target is not None:
             self.target.start("", folder)
         self._heard = time.perf_counter()
-        self._gap_s = LEAST_GAP / self.options.rate_hz / (switchboard.pace.factor or 1.0)
+        self._gap_s = LEAST_GAP / self.options.rate_hz / (link_gate.pace.factor or 1.0)
         self._ticks = Ticks(simulation, Rate.from_hz(self.options.rate_hz), self._tick)
 
-    # ---- what the switchboard asks
+    # ---- what the link_gate asks
 
     @property
     def over(self) -> bool:
         """Whoever holds the sticks is done, or Betaflight has gone; and the vehicle stands."""
-        return (self._watch.has_ended or getattr(self._rc, "done", False)) and not self._helm.is_armed
+        return (self._watch.has_ended or getattr(self._rc, "done", False)) and not self._handover.is_armed
 
     @property
     def leisurely(self) -> bool:
@@ -129,7 +129,7 @@ class Betaflight:
     def look_round(self) -> None:
         if (how := self._watch.look(was_heard=self._ever)) is not None:
             self._connected = False
-            self._helm.let_go("ended", f"Betaflight: {how}")
+            self._handover.let_go("ended", f"Betaflight: {how}")
         silent = time.perf_counter() - self._heard
         if self._motors < AWAKE and silent > STUCK_S and self._restart():
             return
@@ -137,7 +137,7 @@ class Betaflight:
             raise LinkError(f"no Betaflight sent to port {self.line.port} within {self.options.wait_s:g} s; start one")
         if self._connected and silent > self.options.hang_s:
             self._connected = False
-            self._helm.let_go("hung", f"Betaflight: no motor packet for {silent:.0f} s")
+            self._handover.let_go("hung", f"Betaflight: no motor packet for {silent:.0f} s")
 
     def _restart(self) -> bool:
         """Sometimes it starts with its clock out of step, and never runs its main loop."""
@@ -145,7 +145,7 @@ class Betaflight:
             return False
         self._restarts += 1
         self._connected = False
-        self._helm.tell("restarted", "Betaflight did not wake up")
+        self._handover.tell("restarted", "Betaflight did not wake up")
         self.target.stop()
         self.target.start("", self._folder)
         self._heard = time.perf_counter()
@@ -172,9 +172,9 @@ class Betaflight:
         if not self._connected:
             self._connected = self._ever = True
             self._unanswered = 0
-            self._helm.tell("connected", f"Betaflight from {what[1][0]}:{what[1][1]}")
+            self._handover.tell("connected", f"Betaflight from {what[1][0]}:{what[1][1]}")
         self._motors += 1
-        self._helm.drive(motors, bool((motors > 0.0).any()))
+        self._handover.drive(motors, bool((motors > 0.0).any()))
 
     # ---- what goes out
 
@@ -187,10 +187,10 @@ class Betaflight:
             self._offset_ns = self._last_ns + round(NS_PER_S / self.options.rate_hz) - t_ns
         self._last_ns = t_ns + self._offset_ns
         t_s = self._last_ns / NS_PER_S
-        truth: VehicleState = self._helm.truth()
+        truth: VehicleState = self._handover.truth()
         imu, fix, air = (self._newest(record) for record in ("ImuSample", "GnssFix", "BarometerSample"))
         if imu is None:
-            rates, force = truth.angular_velocity_body, self._helm.specific_force()
+            rates, force = truth.angular_velocity_body, self._handover.specific_force()
         else:
             mount = self._infos["ImuSample"].mount.quat_wxyz
             rates, force = rotate(mount, imu.angular_velocity), rotate(mount, imu.specific_force)
@@ -217,5 +217,5 @@ class Betaflight:
             "motor_packets": self._motors,
             "bad_packets": self._bad,
             "restarts": self._restarts,
-            "news": self._helm.news,
+            "news": self._handover.news,
         }

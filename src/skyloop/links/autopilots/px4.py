@@ -14,18 +14,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from skyloop.errors import LinkError
-from skyloop.frames import GeoPoint, LocalFrame
-from skyloop.links.autopilots.helm import Helm, ProcessWatch, Ticks
+from skyloop.core.frames import GeoPoint, LocalFrame
+from skyloop.links.autopilots.motor_handover import MotorHandover, ProcessWatch, Ticks
 from skyloop.links.autopilots.px4_wire import HIL_STATE_QUATERNION, Actuators, Wanted, Wire
 from skyloop.links.autopilots.serial_line import SerialLine
-from skyloop.links.switchboard import Switchboard
-from skyloop.links.targets import Target
-from skyloop.messages import Message
-from skyloop.streams import NS_PER_S, Rate, StreamInfo
+from skyloop.links.link_gate import LinkGate
+from skyloop.links.loop.targets import Target
+from skyloop_client.errors import LinkError
+from skyloop_client.messages import Message
+from skyloop_client.streams import NS_PER_S, Rate, StreamInfo
 
 if TYPE_CHECKING:
-    from skyloop.simulation import Simulation
+    from skyloop.sim.simulation import Simulation
 
 PORT = 4560
 RATE = Rate(250)
@@ -91,7 +91,7 @@ class Feed:
 
 
 class Px4:
-    """A link behind the switchboard for one vehicle and one PX4."""
+    """A link behind the link_gate for one vehicle and one PX4."""
 
     def __init__(
         self, line: Line, vehicle: str, home: GeoPoint, options: Px4Options | None = None, target: Target | None = None
@@ -128,9 +128,9 @@ class Px4:
         self._watch = ProcessWatch(target, "PX4")
         self._log: Any = None
 
-    def attach(self, simulation: Simulation, folder: Path | None, switchboard: Switchboard) -> None:
+    def attach(self, simulation: Simulation, folder: Path | None, link_gate: LinkGate) -> None:
         self._simulation = simulation
-        self._helm = Helm(simulation, self.vehicle)
+        self._handover = MotorHandover(simulation, self.vehicle)
         self._began = time.perf_counter()
         self._feeds = self._make_feeds(simulation.bus.infos)
         for feeds in self._feeds.values():
@@ -160,12 +160,12 @@ class Px4:
             feeds["Estimate"] = [Feed(infos[wanted])]
         return feeds
 
-    # ---- what the switchboard asks
+    # ---- what the link_gate asks
 
     @property
     def over(self) -> bool:
         """PX4 has gone for good, and its vehicle stands."""
-        return self._watch.has_ended and not self._connected and not self._helm.is_armed
+        return self._watch.has_ended and not self._connected and not self._handover.is_armed
 
     @property
     def leisurely(self) -> bool:
@@ -225,7 +225,7 @@ class Px4:
             self._wire = Wire()
             self._sent_us.clear()
             self._states_every_us = -1
-            self._helm.tell("connected", f"PX4 from {what}")
+            self._handover.tell("connected", f"PX4 from {what}")
         elif kind == "gone":
             self._lose("left", what)
         elif kind == "data":
@@ -246,14 +246,14 @@ class Px4:
         self._spoke = True
         if self._silent:
             self._silent = False
-            self._helm.tell("connected", "PX4 is back")
+            self._handover.tell("connected", "PX4 is back")
         if not self._answered_since_sent and len(self._latencies) < MOST_LATENCIES:
             self._latencies.append(time.perf_counter() - self._sent)
         self._answered_since_sent = True
-        self._helm.drive(actuators.controls, actuators.armed)
+        self._handover.drive(actuators.controls, actuators.armed)
         if self.options.lockstep != "none" and actuators.lockstep and not self._locked:
             self._locked = True
-            self._helm.tell("lockstep", f"first answer, after {self._steps} HIL_SENSOR")
+            self._handover.tell("lockstep", f"first answer, after {self._steps} HIL_SENSOR")
         self._release(actuators.time_us + self._behind_us)
 
     def _release(self, t_us: int) -> None:
@@ -269,7 +269,7 @@ class Px4:
         self._silent = self._connected and kind == "hung"
         self._connected, self._locked = self._silent, False
         self._awaited_us = None
-        self._helm.let_go(kind, f"PX4: {why}")
+        self._handover.let_go(kind, f"PX4: {why}")
 
     def _miss(self) -> None:
         if self._seems_behind:
@@ -277,7 +277,7 @@ class Px4:
         self._missed += 1
         if self._log is not None:
             self._log.write(
-                f"{self._helm.now_ns / NS_PER_S:.3f} s: no answer within {self.options.miss_s * 1e3:g} ms\n"
+                f"{self._handover.now_ns / NS_PER_S:.3f} s: no answer within {self.options.miss_s * 1e3:g} ms\n"
             )
         self._awaited_us = None
 
@@ -347,7 +347,7 @@ class Px4:
                 data += wire.odometry(t_us, estimate)
         if self._states_every_us > 0 and t_us >= self._states_due_us:
             self._states_due_us = max(self._states_due_us + self._states_every_us, t_us)
-            data += wire.state(t_us, self._helm.truth(), self._frame)
+            data += wire.state(t_us, self._handover.truth(), self._frame)
         return data
 
     def summary(self) -> dict[str, Any]:
@@ -361,5 +361,5 @@ class Px4:
             "latency_median_s": statistics.median(worst) if worst else None,
             "latency_worst_s": worst[-1] if worst else None,
             "bad_messages": self._wire.bad,
-            "news": self._helm.news,
+            "news": self._handover.news,
         }

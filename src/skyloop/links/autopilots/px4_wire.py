@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.errors import SetupError
-from skyloop.frames import (
+from skyloop.core.frames import (
     LocalFrame,
     frd_from_flu,
     matrix_from_quat,
@@ -21,8 +20,9 @@ from skyloop.frames import (
     rotate,
     rotate_inverse,
 )
-from skyloop.links.autopilots.helm import ned_quat
-from skyloop.messages import (
+from skyloop.links.autopilots.motor_handover import ned_quat
+from skyloop_client.errors import SetupError
+from skyloop_client.messages import (
     Array,
     BarometerSample,
     Estimate,
@@ -33,7 +33,7 @@ from skyloop.messages import (
     RangeSample,
     VehicleState,
 )
-from skyloop.streams import Mount
+from skyloop_client.streams import Mount
 
 SIMULATOR_ID = (142, 42)
 """System and component."""

@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from skyloop.frames import yaw_from_quat
+from skyloop.core.frames import yaw_from_quat
 from skyloop.links.autopilots.betaflight_wire import HIGH, LOW, MIDDLE, stick, stick_for_rate
-from skyloop.messages import VehicleState
+from skyloop_client.messages import VehicleState
 
 GRAVITY = 9.80665
 STANDING_M = 0.03

@@ -8,8 +8,8 @@ import threading
 from contextlib import suppress
 from typing import Any
 
-from skyloop.errors import LinkError, SetupError
 from skyloop.links.sockets import CHUNK, Inbox, Line
+from skyloop_client.errors import LinkError, SetupError
 
 BAUD = 921_600
 MOST_UNSENT = 4096

@@ -9,10 +9,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skyloop.errors import SetupError
-from skyloop.frames import SENSOR_FROM_CAMERA
+from skyloop.core.frames import SENSOR_FROM_CAMERA
 from skyloop.links.foxglove.plots import plotted
-from skyloop.messages import (
+from skyloop.recording.formats.label_images import jpeg
+from skyloop.recording.formats.ros2_messages import (
+    DISTORTION,
+    FLOAT32,
+    POINT,
+    POINT_FIELDS,
+    UINT16,
+    WORLD,
+    body_frame,
+    optical,
+)
+from skyloop_client.errors import SetupError
+from skyloop_client.messages import (
     Array,
     CameraImage,
     DepthImage,
@@ -26,18 +37,7 @@ from skyloop.messages import (
     RangeDopplerImage,
     VehicleState,
 )
-from skyloop.recording.formats.label_images import jpeg
-from skyloop.recording.formats.ros2_messages import (
-    DISTORTION,
-    FLOAT32,
-    POINT,
-    POINT_FIELDS,
-    UINT16,
-    WORLD,
-    body_frame,
-    optical,
-)
-from skyloop.streams import NS_PER_S, StreamInfo
+from skyloop_client.streams import NS_PER_S, StreamInfo
 
 try:
     from foxglove import messages as fox

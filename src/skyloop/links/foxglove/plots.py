@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-import skyloop.messages
-from skyloop.frames import euler_from_quat
-from skyloop.messages import Array
+import skyloop_client.messages
+from skyloop.core.frames import euler_from_quat
 from skyloop.recording.run_folder import is_bulk
-from skyloop.streams import NS_PER_S
+from skyloop_client.messages import Array
+from skyloop_client.streams import NS_PER_S
 
 UNITS = {
     "position": "m", "velocity_world": "m_s", "angular_velocity_body": "rad_s", "acceleration_world": "m_s2",
@@ -58,7 +58,7 @@ def schema_of(record_name: str) -> dict[str, Any] | None:
     if not is_ours(record_name):
         return None
     properties: dict[str, Any] = {"timestamp": STAMP}
-    for name, hint in typing.get_type_hints(getattr(skyloop.messages, record_name)).items():
+    for name, hint in typing.get_type_hints(getattr(skyloop_client.messages, record_name)).items():
         if name == "t_ns":
             continue
         if name == ATTITUDE[0]:
@@ -72,7 +72,7 @@ def schema_of(record_name: str) -> dict[str, Any] | None:
 
 
 def is_ours(record_name: str) -> bool:
-    return dataclasses.is_dataclass(getattr(skyloop.messages, record_name, None))
+    return dataclasses.is_dataclass(getattr(skyloop_client.messages, record_name, None))
 
 
 def _axes(*names: str) -> dict[str, Any]:

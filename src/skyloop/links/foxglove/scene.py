@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skyloop.frames import quat_from_matrix
+from skyloop.core.frames import quat_from_matrix
 from skyloop.links.foxglove.messages import pose, stamp
-from skyloop.messages import Array, VehicleState
 from skyloop.recording.formats.ros2_messages import WORLD, body_frame
-from skyloop.streams import StreamInfo
+from skyloop_client.messages import Array, VehicleState
+from skyloop_client.streams import StreamInfo
 
 from foxglove import messages as fox  # isort: skip: the line above says what is missing without it
 
 if TYPE_CHECKING:
-    from skyloop.stage import Stage
+    from skyloop.sim.world_editor import WorldEditor
 
 TRACK_STEP = 0.2
 """m between two points of a track."""
@@ -67,13 +67,13 @@ class Tracks:
 AT_ORIGIN = pose(np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0]))
 
 
-def boxes(stage: Stage, t_ns: int) -> Any:
+def boxes(editor: WorldEditor, t_ns: int) -> Any:
     """A SceneUpdate: a box around each part of each thing that stands; people, cars and vehicles move."""
-    model = stage.model
+    model = editor.model
     shapes: dict[int, tuple[Array, Array]] = {}
     cubes = []
     for number, thing in enumerate(model.things):
-        if stage.class_of(number) in UNBOXED:
+        if editor.class_of(number) in UNBOXED:
             continue
         for row in thing.rows:
             if row < model.n_standing:

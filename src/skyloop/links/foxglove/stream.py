@@ -13,16 +13,16 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from skyloop.clock import FreeRunning, RealTime
-from skyloop.errors import LinkError
+from skyloop.core.clock import FreeRunning, RealTime
 from skyloop.links.foxglove.messages import View, is_moving, mounts, moved, views_of
 from skyloop.links.foxglove.plots import schema_of
 from skyloop.links.foxglove.scene import Tracks, boxes
-from skyloop.messages import Message, VehicleState
-from skyloop.streams import NS_PER_S
+from skyloop_client.errors import LinkError
+from skyloop_client.messages import Message, VehicleState
+from skyloop_client.streams import NS_PER_S
 
 if TYPE_CHECKING:
-    from skyloop.simulation import Simulation
+    from skyloop.sim.simulation import Simulation
 
 import foxglove
 from foxglove import channels
@@ -182,13 +182,13 @@ class FoxgloveStream:
         self._tick = now_ns // CLOCK_NS
         self._server.broadcast_time(now_ns)
         assert self._simulation is not None
-        stage, infos = self._simulation.stage, self._simulation.bus.infos
+        editor, infos = self._simulation.editor, self._simulation.bus.infos
         again = now_ns // REPEAT_NS != self._repeat
         self._repeat = now_ns // REPEAT_NS
         for topic, repeated, make in (
             ("/tf_static", True, lambda: mounts(infos.values(), now_ns)),
             ("/tracks", True, lambda: self._tracks.update(now_ns)),
-            ("/world", False, lambda: boxes(stage, now_ns)),
+            ("/world", False, lambda: boxes(editor, now_ns)),
         ):
             if (again and repeated) or topic in self._newcomers.topics:
                 self._newcomers.topics.discard(topic)

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skyloop.errors import SetpointError
 from skyloop.links.mavlink.dialect import mavlink
 from skyloop.links.mavlink.telemetry import BUILDERS, DEFAULTS_NS
 from skyloop.links.mavlink.wire import E7, FRAMES_ABOVE_HOME, mode_named, yaw_from_heading
-from skyloop.messages import Array, Hover
+from skyloop_client.errors import SetpointError
+from skyloop_client.messages import Array, Hover
 
 if TYPE_CHECKING:
-    from skyloop.links.mavlink.door import Channel
+    from skyloop.links.mavlink.listener import Channel
     from skyloop.links.mavlink.vehicle import MavlinkVehicle
 
 FORCE_DISARM = 21196

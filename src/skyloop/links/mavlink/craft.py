@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skyloop.errors import SetpointError
-from skyloop.frames import yaw_from_quat
+from skyloop.core.frames import yaw_from_quat
 from skyloop.links.mavlink.wire import Geography
-from skyloop.messages import Arm, Array, BatteryState, Event, Goal, Request, Setpoint, VehicleStatus
+from skyloop_client.errors import SetpointError
+from skyloop_client.messages import Arm, Array, BatteryState, Event, Goal, Request, Setpoint, VehicleStatus
 
 if TYPE_CHECKING:
-    from skyloop.simulation import Simulation
+    from skyloop.sim.simulation import Simulation
 
 MAY_NOT_STEER = ("battery low", "estimate lost")
 """Failsafes during which the autopilot takes nothing from outside."""

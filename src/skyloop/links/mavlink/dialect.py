@@ -1,6 +1,6 @@
 """The common dialect of MAVLink 2, from pymavlink."""
 
-from skyloop.errors import SetupError
+from skyloop_client.errors import SetupError
 
 try:
     from pymavlink.dialects.v20 import common as mavlink

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from skyloop.errors import SetpointError
 from skyloop.links.mavlink.craft import Craft
 from skyloop.links.mavlink.dialect import mavlink
 from skyloop.links.mavlink.missions import Item
 from skyloop.links.mavlink.wire import E7
-from skyloop.messages import Array
+from skyloop_client.errors import SetpointError
+from skyloop_client.messages import Array
 
 POLYGONS = {
     mavlink.MAV_CMD_NAV_FENCE_POLYGON_VERTEX_INCLUSION: True,

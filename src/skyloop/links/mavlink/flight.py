@@ -7,13 +7,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-from skyloop.errors import SetpointError
 from skyloop.links.mavlink.craft import Craft
 from skyloop.links.mavlink.dialect import mavlink
 from skyloop.links.mavlink.missions import PASSED_OVER, Item
 from skyloop.links.mavlink.wire import E7, FRAMES_ABOVE_HOME, yaw_from_heading
-from skyloop.messages import Array, GoHome, Hover, Land, TakeOff
-from skyloop.streams import NS_PER_S
+from skyloop_client.errors import SetpointError
+from skyloop_client.messages import Array, GoHome, Hover, Land, TakeOff
+from skyloop_client.streams import NS_PER_S
 
 MOST_AT_ONCE = 50
 """Items without a flight of their own in one go: jumps may go round in circles."""

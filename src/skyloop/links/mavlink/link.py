@@ -1,4 +1,4 @@
-"""The MAVLink link behind the switchboard: sockets, vehicles, and a tick of simulated time for them."""
+"""The MAVLink link behind the link_gate: sockets, vehicles, and a tick of simulated time for them."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skyloop.frames import GeoPoint
+from skyloop.core.frames import GeoPoint
 from skyloop.links.mavlink.craft import Craft
 from skyloop.links.mavlink.dialect import mavlink
-from skyloop.links.mavlink.door import Address, Channel, MavlinkDoor
+from skyloop.links.mavlink.listener import Address, Channel, MavlinkListener
 from skyloop.links.mavlink.vehicle import MavlinkVehicle
 from skyloop.links.mavlink.wire import Geography
-from skyloop.messages import Message
-from skyloop.streams import NS_PER_S
+from skyloop_client.messages import Message
+from skyloop_client.streams import NS_PER_S
 
 if TYPE_CHECKING:
     from queue import SimpleQueue
 
-    from skyloop.links.switchboard import Switchboard
-    from skyloop.simulation import Simulation
+    from skyloop.links.link_gate import LinkGate
+    from skyloop.sim.simulation import Simulation
 
 TICK_NS = 10_000_000
 BEAT_S = 1.5
@@ -52,8 +52,8 @@ class MavlinkLink:
         self, inbox: SimpleQueue[tuple[Any, ...]], vehicles: int, home: GeoPoint, options: MavlinkOptions | None = None
     ) -> None:
         self.options = options or MavlinkOptions()
-        self.door = MavlinkDoor(inbox, self.options.host)
-        self.door.taker = self.receive
+        self.listener = MavlinkListener(inbox, self.options.host)
+        self.listener.taker = self.receive
         self.vehicles: list[MavlinkVehicle] = []
         self.ports: list[dict[str, int]] = []
         """Of ours, by vehicle: ground_station, companion (UDP), tcp."""
@@ -68,7 +68,7 @@ class MavlinkLink:
         self._beat = time.monotonic()
         for number in range(vehicles):
             self._open(number)
-        self.door.start()
+        self.listener.start()
 
     def _open(self, number: int) -> None:
         options, offset = self.options, self.options.port_offset
@@ -79,15 +79,15 @@ class MavlinkLink:
             remotes = [(options.remote, GROUND_STATION + offset), (options.remote, COMPANION + number + offset)]
         ground, companion = ("nobody" if remote is None else f"{remote[0]}:{remote[1]}" for remote in remotes)
         self.told.append((ground, companion))
-        channels = [self.door.udp(number, number + 1, ports[k], remotes[k]) for k in range(2)]
-        tcp = self.door.tcp(number, number + 1, ports[2])
+        channels = [self.listener.udp(number, number + 1, ports[k], remotes[k]) for k in range(2)]
+        tcp = self.listener.tcp(number, number + 1, ports[2])
         self._channels.append(channels)
         numbers = [channel.socket.getsockname()[1] for channel in channels]
         self.ports.append({"ground_station": numbers[0], "companion": numbers[1], "tcp": tcp})
 
-    # ---- what the switchboard asks
+    # ---- what the link_gate asks
 
-    def attach(self, simulation: Simulation, folder: Path | None, switchboard: Switchboard) -> None:
+    def attach(self, simulation: Simulation, folder: Path | None, link_gate: LinkGate) -> None:
         self._simulation = simulation
         for number, name in enumerate(simulation.autopilots):
             index = simulation.autopilots[name].index
@@ -137,12 +137,12 @@ class MavlinkLink:
     def finish(self, why: str) -> None:
         for vehicle in self.vehicles:
             vehicle.say(6, why)
-        self.door.close()
+        self.listener.close()
 
     def summary(self) -> dict[str, Any]:
         return {
             "ports": self.ports,
-            "refused_clients": self.door.refused,
+            "refused_clients": self.listener.refused,
             "vehicles": [
                 {
                     "vehicle": vehicle.craft.vehicle,

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from skyloop.errors import SetpointError
 from skyloop.links.mavlink.dialect import mavlink
 from skyloop.links.mavlink.wire import E7, FRAMES_ABOVE_HOME, FRAMES_GLOBAL
+from skyloop_client.errors import SetpointError
 
 MISSION, FENCE, RALLY = mavlink.MAV_MISSION_TYPE_MISSION, mavlink.MAV_MISSION_TYPE_FENCE, mavlink.MAV_MISSION_TYPE_RALLY
 KINDS = (MISSION, FENCE, RALLY)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from skyloop.errors import SetpointError
 from skyloop.links.mavlink.craft import Craft
 from skyloop.links.mavlink.fence import Fence
 from skyloop.links.mavlink.flight import MissionFlight, checked_tick
 from skyloop.links.mavlink.missions import Item
-from skyloop.messages import Arm, Disarm, GoHome, Hover, Land, Setpoint, TakeOff, Velocity
-from skyloop.streams import NS_PER_S
+from skyloop_client.errors import SetpointError
+from skyloop_client.messages import Arm, Disarm, GoHome, Hover, Land, Setpoint, TakeOff, Velocity
+from skyloop_client.streams import NS_PER_S
 
 FENCE_MODES = {2: "hold", 3: "rtl", 5: "land"}
 """By GF_ACTION."""

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.frames import (
+from skyloop.core.frames import (
     euler_from_quat,
     frd_from_flu,
     ned_from_enu,
@@ -23,8 +23,8 @@ from skyloop.links.mavlink.craft import Craft
 from skyloop.links.mavlink.dialect import mavlink
 from skyloop.links.mavlink.modes import Modes
 from skyloop.links.mavlink.wire import E7, custom_mode, heading_from_yaw
-from skyloop.messages import Goal, Message, Position
-from skyloop.streams import NS_PER_S, StreamInfo
+from skyloop_client.messages import Goal, Message, Position
+from skyloop_client.streams import NS_PER_S, StreamInfo
 
 UNKNOWN_16 = 65535
 FRESH_S = 1.0

@@ -6,11 +6,10 @@ import struct
 import time
 from typing import Any
 
-from skyloop.errors import SetpointError
 from skyloop.links.mavlink.commands import COMMANDS, DENIED, UNSUPPORTED, command_from, request_stream
 from skyloop.links.mavlink.craft import Craft
 from skyloop.links.mavlink.dialect import mavlink
-from skyloop.links.mavlink.door import Channel
+from skyloop.links.mavlink.listener import Channel
 from skyloop.links.mavlink.missions import FENCE, MISSION, Missions
 from skyloop.links.mavlink.modes import Modes
 from skyloop.links.mavlink.parameters import Parameters
@@ -22,6 +21,7 @@ from skyloop.links.mavlink.wire import (
     setpoint_from_local,
     velocity_from_sticks,
 )
+from skyloop_client.errors import SetpointError
 
 COMPONENT = mavlink.MAV_COMP_ID_AUTOPILOT1
 TEXT_LENGTH = 50

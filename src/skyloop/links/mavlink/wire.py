@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skyloop.errors import SetpointError
-from skyloop.frames import (
+from skyloop.core.frames import (
     GeoPoint,
     LocalFrame,
     enu_from_ned,
@@ -23,7 +22,8 @@ from skyloop.frames import (
     quat_enu_flu_from_ned_frd,
 )
 from skyloop.links.mavlink.dialect import mavlink
-from skyloop.messages import Array, Attitude, Position, Rates, Setpoint, Velocity
+from skyloop_client.errors import SetpointError
+from skyloop_client.messages import Array, Attitude, Position, Rates, Setpoint, Velocity
 
 AUTO = 4
 PX4_MODES: dict[str, tuple[int, int]] = {

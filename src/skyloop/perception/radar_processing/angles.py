@@ -13,10 +13,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from skyloop.errors import ScenarioError
-from skyloop.messages import Array
+from skyloop.core.fmcw import LIGHT_SPEED
 from skyloop.perception.radar_processing.spectra import Complex
-from skyloop.waveform import LIGHT_SPEED
+from skyloop_client.errors import ScenarioError
+from skyloop_client.messages import Array
 
 SCAN_STEPS = 33
 """Directions tried along each axis before refining."""

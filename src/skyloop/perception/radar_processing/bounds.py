@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skyloop.messages import Array
+from skyloop.core.fmcw import LIGHT_SPEED, Waveform
 from skyloop.perception.radar_processing.angles import Antennas
-from skyloop.waveform import LIGHT_SPEED, Waveform
+from skyloop_client.messages import Array
 
 
 def cramer_rao(waveform: Waveform, antennas: Antennas, snr_db: ArrayLike) -> Array:

@@ -7,7 +7,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from skyloop.messages import Array
+from skyloop_client.messages import Array
 
 Cells: TypeAlias = tuple[int, int]
 Indices: TypeAlias = NDArray[np.intp]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from skyloop.messages import Array, RadarDetections, RadarScan
+from skyloop.core.fmcw import Waveform
 from skyloop.perception.radar_processing import cfar
 from skyloop.perception.radar_processing.angles import Antennas, azimuth_elevation, capon, monopulse
 from skyloop.perception.radar_processing.config import ProcessingConfig
@@ -20,7 +20,7 @@ from skyloop.perception.radar_processing.spectra import (
     without_mean,
 )
 from skyloop.perception.radar_processing.windows import sidelobes, window
-from skyloop.waveform import Waveform
+from skyloop_client.messages import Array, RadarDetections, RadarScan
 
 SMALLEST_NOISE = 1e-15
 """Of a peak's power: where there is no noise at all, its SNR is still a number."""

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skyloop.errors import ScenarioError
-from skyloop.messages import Array, RadarScan
+from skyloop.core.fmcw import Waveform
 from skyloop.perception.radar_processing.spectra import (
     beat_ranges,
     mean_power,
@@ -18,8 +17,9 @@ from skyloop.perception.radar_processing.spectra import (
     without_mean,
 )
 from skyloop.perception.radar_processing.windows import WindowName, window
-from skyloop.streams import NS_PER_S
-from skyloop.waveform import Waveform
+from skyloop_client.errors import ScenarioError
+from skyloop_client.messages import Array, RadarScan
+from skyloop_client.streams import NS_PER_S
 
 PAPER_ROWS = 36
 """Of "airloop" V-D: with samples padded to twice their number, 0 to 6.75 m."""

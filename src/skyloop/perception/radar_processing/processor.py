@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.errors import ScenarioError
-from skyloop.messages import RadarDetections, RadarScan, RangeDopplerImage
+from skyloop.core.fmcw import Waveform
 from skyloop.perception.radar_processing.angles import Antennas
 from skyloop.perception.radar_processing.config import ProcessingConfig
 from skyloop.perception.radar_processing.detection import points_of
@@ -24,7 +23,8 @@ from skyloop.perception.radar_processing.spectra import (
     without_mean,
 )
 from skyloop.perception.radar_processing.tracking import Tracker
-from skyloop.waveform import Waveform
+from skyloop_client.errors import ScenarioError
+from skyloop_client.messages import RadarDetections, RadarScan, RangeDopplerImage
 
 ROUNDING = 1e-12
 """Share of a burst's power below which what clutter removal leaves is no signal."""

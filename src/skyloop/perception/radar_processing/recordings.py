@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from skyloop.errors import ScenarioError
-from skyloop.messages import RadarScan
-from skyloop.streams import Rate
-from skyloop.waveform import Waveform
+from skyloop.core.fmcw import Waveform
+from skyloop_client.errors import ScenarioError
+from skyloop_client.messages import RadarScan
+from skyloop_client.streams import Rate
 
 
 def read_recording(

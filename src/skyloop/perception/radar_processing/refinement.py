@@ -11,10 +11,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from skyloop.messages import Array
+from skyloop.core.fmcw import Waveform
 from skyloop.perception.radar_processing.spectra import Complex, Volts
 from skyloop.perception.radar_processing.windows import WindowName, window
-from skyloop.waveform import Waveform
+from skyloop_client.messages import Array
 
 MOST_STEPS = 8
 SMALLEST_STEP = 1e-4

@@ -7,9 +7,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from skyloop.messages import Array, RadarScan, RangeDopplerImage
+from skyloop.core.fmcw import LIGHT_SPEED, Waveform
 from skyloop.perception.radar_processing.windows import WindowName, window
-from skyloop.waveform import LIGHT_SPEED, Waveform
+from skyloop_client.messages import Array, RadarScan, RangeDopplerImage
 
 Complex: TypeAlias = NDArray[np.complex128]
 Volts: TypeAlias = NDArray[Any]

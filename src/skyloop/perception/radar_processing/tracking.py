@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skyloop.messages import Array, RadarDetections
 from skyloop.perception.radar_processing.config import TrackingConfig
-from skyloop.streams import NS_PER_S
+from skyloop_client.messages import Array, RadarDetections
+from skyloop_client.streams import NS_PER_S
 
 SMALLEST = 1e-6
 """m, so that angles of a target at the origin or straight above have a derivative."""

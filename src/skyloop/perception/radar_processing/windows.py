@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from skyloop.messages import Array
+from skyloop_client.messages import Array
 
 WindowName = Literal["rectangular", "hann", "hamming", "blackman", "chebyshev"]
 

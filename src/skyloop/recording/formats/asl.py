@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 import yaml
 
-from skyloop.frames import Transform, quat_multiply, rotate
-from skyloop.messages import Array, ImuBias, Message, VehicleState
+from skyloop.core.frames import Transform, quat_multiply, rotate
 from skyloop.recording.files import RowFile, write_whole
 from skyloop.recording.formats.asl_sensors import Channel, channels_of, pose_block, rate_hz
 from skyloop.recording.formats.camera_poses import imu_mount
 from skyloop.recording.formats.registry import FORMATS
 from skyloop.recording.recording import Recording
+from skyloop_client.messages import Array, ImuBias, Message, VehicleState
 
 THREADS = 2
 """That encode files; zlib and the disk do not hold each other up."""

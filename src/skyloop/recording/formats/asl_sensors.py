@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skyloop.errors import DatasetError
-from skyloop.frames import Transform
-from skyloop.messages import ImageTruth, LidarScan
+from skyloop.core.frames import Transform
 from skyloop.recording.formats.camera_poses import CAMERAS, mount_of
 from skyloop.recording.formats.png_image import depth_numbers, encode_png, grey
-from skyloop.streams import StreamInfo
+from skyloop_client.errors import DatasetError
+from skyloop_client.messages import ImageTruth, LidarScan
+from skyloop_client.streams import StreamInfo
 
 PER_METRE = 1000.0
 """Of depth images."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from skyloop.errors import DatasetError
-from skyloop.frames import SENSOR_FROM_CAMERA, Transform, slerp
-from skyloop.messages import Message
+from skyloop.core.frames import SENSOR_FROM_CAMERA, Transform, slerp
 from skyloop.recording.recording import Recording
-from skyloop.streams import StreamInfo
+from skyloop_client.errors import DatasetError
+from skyloop_client.messages import Message
+from skyloop_client.streams import StreamInfo
 
 CAMERA_AXES = Transform(np.zeros(3), SENSOR_FROM_CAMERA)
 CAMERAS = ("CameraImage", "DepthImage", "ImageTruth")

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skyloop.messages import Label, Message
 from skyloop.recording.files import write_whole
 from skyloop.recording.formats.label_images import LabelImage, LabelImages, emptied, jpeg
 from skyloop.recording.formats.splitting import SPLITS
 from skyloop.recording.recording import Recording
+from skyloop_client.messages import Label, Message
 
 
 class Coco:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from skyloop.errors import DatasetError
-from skyloop.messages import Message
 from skyloop.recording.recording import Recording
+from skyloop_client.errors import DatasetError
+from skyloop_client.messages import Message
 
 
 class NothingForFormat(DatasetError):

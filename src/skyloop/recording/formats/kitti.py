@@ -11,16 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.errors import DatasetError
-from skyloop.frames import Transform
-from skyloop.messages import Array, ImageTruth, Label, Message
+from skyloop.core.frames import Transform
 from skyloop.recording.files import write_whole
 from skyloop.recording.formats.camera_poses import CameraPoses, colour_camera, imu_mount, mount_of, seconds
 from skyloop.recording.formats.each_vehicle import NothingForFormat
 from skyloop.recording.formats.png_image import encode_png
 from skyloop.recording.formats.registry import output_folder
 from skyloop.recording.recording import Recording
-from skyloop.streams import StreamInfo
+from skyloop_client.errors import DatasetError
+from skyloop_client.messages import Array, ImageTruth, Label, Message
+from skyloop_client.streams import StreamInfo
 
 TYPES = {"person": "Pedestrian", "car": "Car"}
 """KITTI's names of our classes; all others are Misc."""

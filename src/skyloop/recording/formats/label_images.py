@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from skyloop.errors import DatasetError
-from skyloop.messages import CameraImage, ImageTruth, Label, Message
 from skyloop.recording.formats.each_vehicle import NothingForFormat
 from skyloop.recording.formats.registry import output_folder
 from skyloop.recording.formats.splitting import check_method, split
 from skyloop.recording.recording import Recording
+from skyloop_client.errors import DatasetError
+from skyloop_client.messages import CameraImage, ImageTruth, Label, Message
 
 NEEDED = ("classes", "instances", "labels")
 """Of the camera's truth."""

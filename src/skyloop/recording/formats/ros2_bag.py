@@ -13,12 +13,12 @@ from typing import IO, Any
 import yaml
 from mcap.writer import CompressionType, Writer
 
-from skyloop.errors import DatasetError
-from skyloop.messages import Message
 from skyloop.recording.files import write_whole
 from skyloop.recording.formats.ros2_definitions import encode, schema_name, schema_text
 from skyloop.recording.formats.ros2_messages import Outgoing, Translator
 from skyloop.recording.recording import Recording
+from skyloop_client.errors import DatasetError
+from skyloop_client.messages import Message
 
 FOLDER = "ros2"
 BAG_VERSION = 5

@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from skyloop.errors import DatasetError
-from skyloop.frames import SENSOR_FROM_CAMERA, quat_conjugate, quat_from_yaw, quat_multiply, rotate_inverse
-from skyloop.messages import (
+from skyloop.core.frames import SENSOR_FROM_CAMERA, quat_conjugate, quat_from_yaw, quat_multiply, rotate_inverse
+from skyloop.recording.recording import Recording
+from skyloop_client.errors import DatasetError
+from skyloop_client.messages import (
     Array,
     BarometerSample,
     CameraImage,
@@ -32,8 +33,7 @@ from skyloop.messages import (
     RadarScan,
     VehicleState,
 )
-from skyloop.recording.recording import Recording
-from skyloop.streams import NS_PER_S, StreamInfo
+from skyloop_client.streams import NS_PER_S, StreamInfo
 
 WORLD = "map"
 DISTORTION = {"pinhole": ("plumb_bob", 5), "brown-conrady": ("plumb_bob", 5), "fisheye": ("equidistant", 4)}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 
-from skyloop.errors import unknown_name
+from skyloop_client.errors import unknown_name
 
 SPLITS = ("train", "val", "test")
 FIFTHS = {"train": 3, "val": 1, "test": 1}

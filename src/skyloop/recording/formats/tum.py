@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from skyloop.errors import DatasetError
-from skyloop.messages import Message
 from skyloop.recording.files import write_whole
 from skyloop.recording.formats.camera_poses import CameraPoses, colour_camera, seconds
 from skyloop.recording.formats.png_image import depth_numbers, encode_png
 from skyloop.recording.formats.registry import output_folder
 from skyloop.recording.recording import Recording
+from skyloop_client.errors import DatasetError
+from skyloop_client.messages import Message
 
 PER_METRE = 5000.0
 """Of depth images, as TUM's; the farthest that fits is 13.1 m."""

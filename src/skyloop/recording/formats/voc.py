@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from skyloop.messages import Label, Message
 from skyloop.recording.files import write_whole
 from skyloop.recording.formats.label_images import LabelImage, LabelImages, emptied, jpeg
 from skyloop.recording.formats.splitting import SPLITS
 from skyloop.recording.recording import Recording
+from skyloop_client.messages import Label, Message
 
 VOID = 255
 OCCLUDED, TRUNCATED = 0.05, 0.15

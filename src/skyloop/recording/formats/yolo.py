@@ -5,12 +5,12 @@ A line of a label is class, centre and size of the box, right and down, as share
 
 from __future__ import annotations
 
-from skyloop.errors import DatasetError
-from skyloop.messages import Label, Message
 from skyloop.recording.files import write_whole
 from skyloop.recording.formats.label_images import LabelImages, emptied, jpeg
 from skyloop.recording.formats.splitting import SPLITS
 from skyloop.recording.recording import Recording
+from skyloop_client.errors import DatasetError
+from skyloop_client.messages import Label, Message
 
 UNSPLIT = "unsplit"
 """Where images wait: which split they are of is only known at the end."""

@@ -8,11 +8,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from skyloop.errors import SetupError
-from skyloop.messages import Array
+from skyloop.core.fmcw import Waveform
 from skyloop.sensors.radar.gpu import GpuSum
 from skyloop.sensors.radar.synthesis import Synthesis
-from skyloop.waveform import Waveform
+from skyloop_client.errors import SetupError
+from skyloop_client.messages import Array
 
 
 class BurstSum(Protocol):

@@ -8,9 +8,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from skyloop.core.fmcw import Waveform
 from skyloop.sensors.radar.pattern import AnyPattern, Beam
 from skyloop.sensors.sensor import NonNegative, Positive, SensorConfig, Vector3, numbers_of
-from skyloop.waveform import Waveform
 from skyloop.world.semantics import CLASSES
 
 MOST_SAMPLES = 1 << 22

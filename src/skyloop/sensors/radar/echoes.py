@@ -15,10 +15,10 @@ import numpy as np
 from numba import boolean, complex64, float32, float64, int32, int64, types, uint8, uint32, uint64
 from numpy.typing import NDArray
 
-from skyloop.compiled import inlined, kernel
-from skyloop.messages import Array
+from skyloop.core.jit import inlined, kernel
 from skyloop.sensors.radar.synthesis import cos_sin
 from skyloop.world.model import BY_MATERIAL
+from skyloop_client.messages import Array
 
 GRAIN = 1e-3
 """m within which two points of a surface have one phase: less than a pixel at four times the usual resolution."""

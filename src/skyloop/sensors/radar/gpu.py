@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skyloop.messages import Array
-from skyloop.waveform import LIGHT_SPEED, Waveform
+from skyloop.core.fmcw import LIGHT_SPEED, Waveform
+from skyloop_client.messages import Array
 
 CHIRPS = 32
 """That one thread sums, in registers."""

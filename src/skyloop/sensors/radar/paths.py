@@ -9,14 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skyloop.frames import matrix_from_quat
-from skyloop.messages import Array, Kinematics
+from skyloop.core.fmcw import LIGHT_SPEED
+from skyloop.core.frames import matrix_from_quat
 from skyloop.sensors.radar.config import PRESETS, RadarConfig
 from skyloop.sensors.radar.echoes import ALL, FOLDED, Echoes, Ends, patch_echoes
 from skyloop.sensors.radar.specular import COLUMNS, edge_factor, mirror_points
 from skyloop.sensors.sensor import Scene, numbers_of
-from skyloop.streams import NS_PER_S
-from skyloop.waveform import LIGHT_SPEED
 from skyloop.world.radar_surfaces import (
     TRANSPARENCY,
     grazing_reflection,
@@ -25,6 +23,8 @@ from skyloop.world.radar_surfaces import (
 )
 from skyloop.world.semantics import CLASS_ID, CLASSES
 from skyloop.world.views import MATERIAL_CLASS, View
+from skyloop_client.messages import Array, Kinematics
+from skyloop_client.streams import NS_PER_S
 
 MOST_MIRRORS = 512
 MIRROR_TABLE = 257

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
-from skyloop.errors import ScenarioError
-from skyloop.messages import Array
+from skyloop_client.errors import ScenarioError
+from skyloop_client.messages import Array
 
 TABLE_SIZE = 129
 """Points along each direction cosine, from -1 to 1."""

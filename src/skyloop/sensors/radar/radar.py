@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from skyloop.frames import SENSOR_FROM_CAMERA, quat_multiply
-from skyloop.keyed_random import KeyedRandom
-from skyloop.messages import Array, Kinematics, RadarScan
+from skyloop.core.fmcw import LIGHT_SPEED
+from skyloop.core.frames import SENSOR_FROM_CAMERA, quat_multiply
+from skyloop.core.keyed_random import KeyedRandom
 from skyloop.sensors.radar.backends import synthesis_on
 from skyloop.sensors.radar.config import PRESETS, RadarConfig
 from skyloop.sensors.radar.echoes import Echoes
@@ -18,8 +18,8 @@ from skyloop.sensors.radar.paths import Paths
 from skyloop.sensors.radar.pattern import pattern_table
 from skyloop.sensors.radar.receiver import leakage_volts, received, thermal_volts, wander
 from skyloop.sensors.sensor import Scene, numbers_of, plain
-from skyloop.waveform import LIGHT_SPEED
 from skyloop.world.views import Pinhole, ViewPose, ViewRequest
+from skyloop_client.messages import Array, Kinematics, RadarScan
 
 
 class Radar:

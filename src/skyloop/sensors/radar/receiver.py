@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skyloop.keyed_random import KeyedRandom
+from skyloop.core.fmcw import Waveform
+from skyloop.core.keyed_random import KeyedRandom
 from skyloop.sensors.radar.config import RadarNumbers
-from skyloop.waveform import Waveform
 
 BOLTZMANN = 1.380649e-23
 ROOM_TEMPERATURE = 290.0

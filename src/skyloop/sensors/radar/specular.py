@@ -19,9 +19,9 @@ from __future__ import annotations
 import numpy as np
 from numba import boolean, float64, int32, int64, types, uint8, uint32
 
-from skyloop.compiled import inlined, kernel
-from skyloop.messages import Array
+from skyloop.core.jit import inlined, kernel
 from skyloop.sensors.radar.echoes import class_shown, unpacked_normal
+from skyloop_client.messages import Array
 
 WIDEST = 0.6
 """Sine of the angle between normal and line of sight, beyond which a pixel is not looked at."""

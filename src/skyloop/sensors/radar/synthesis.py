@@ -21,9 +21,9 @@ import numpy as np
 from numba import complex64, float32, float64, int64, types, void
 from numpy.typing import NDArray
 
-from skyloop.compiled import inlined, kernel
-from skyloop.messages import Array
-from skyloop.waveform import LIGHT_SPEED, Waveform
+from skyloop.core.fmcw import LIGHT_SPEED, Waveform
+from skyloop.core.jit import inlined, kernel
+from skyloop_client.messages import Array
 
 WIDTH = 5
 """Grid cells an echo is spread over, in R and in v."""

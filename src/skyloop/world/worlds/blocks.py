@@ -6,12 +6,12 @@ import math
 
 import numpy as np
 
-from skyloop.errors import ScenarioError
 from skyloop.world.generation import generator
 from skyloop.world.ground import Ground
 from skyloop.world.mesh import Colour, box
 from skyloop.world.model import Model, Shape
 from skyloop.world.terrain import place_terrain
+from skyloop_client.errors import ScenarioError
 
 COLOURS: tuple[Colour, ...] = (
     (214, 48, 49), (240, 130, 30), (246, 205, 40), (110, 190, 50), (20, 130, 70), (30, 190, 190),

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.errors import ScenarioError
-from skyloop.world.furniture import VENEER, WOODS, bench, carton, notice_board, picture, potted_plant
 from skyloop.world.generation import generator
 from skyloop.world.ground import Ground
-from skyloop.world.interiors import Opening, closed_door, on_wall, place_floor, place_plain, wall
 from skyloop.world.mesh import Colour, Mesh, box, cylinder
 from skyloop.world.model import Model, Shape
+from skyloop.world.scenery.furniture import VENEER, WOODS, bench, carton, notice_board, picture, potted_plant
+from skyloop.world.scenery.interiors import Opening, closed_door, on_wall, place_floor, place_plain, wall
+from skyloop_client.errors import ScenarioError
 
 START, END, HALF_WIDTH, HEIGHT, THICKNESS = -3.2, 36.8, 4.0, 2.8, 0.3
 SECTION = 8.0

@@ -7,13 +7,11 @@ from typing import Final
 
 import numpy as np
 
-from skyloop.errors import ScenarioError
-from skyloop.messages import Array
 from skyloop.world.generation import generator
 from skyloop.world.ground import Ground
 from skyloop.world.materials import MATERIAL_ID
 from skyloop.world.model import Model, Shape
-from skyloop.world.plants.bushes import (
+from skyloop.world.scenery.plants.bushes import (
     BUSH_GREENS,
     FERN_GREENS,
     SMALL_LEAVES,
@@ -23,10 +21,12 @@ from skyloop.world.plants.bushes import (
     grass_shape,
     rock_shape,
 )
-from skyloop.world.plants.scatter import Spots, spread_out
-from skyloop.world.plants.tree_species import BEECH, BIRCH, PINE, SPRUCE
-from skyloop.world.plants.trees import LARGEST, Stock, Tint, tinted
+from skyloop.world.scenery.plants.scatter import Spots, spread_out
+from skyloop.world.scenery.plants.tree_species import BEECH, BIRCH, PINE, SPRUCE
+from skyloop.world.scenery.plants.trees import LARGEST, Stock, Tint, tinted
 from skyloop.world.terrain import Cover, place_terrain
+from skyloop_client.errors import ScenarioError
+from skyloop_client.messages import Array
 
 FREE = 3.0
 """m around the middle, up to the sky, where nothing is."""

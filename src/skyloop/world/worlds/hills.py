@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from skyloop.keyed_random import KeyedRandom, stream_key
-from skyloop.messages import Array
+from skyloop.core.keyed_random import KeyedRandom, stream_key
 from skyloop.world.ground import Ground
+from skyloop_client.messages import Array
 
 WAVES = 8
 

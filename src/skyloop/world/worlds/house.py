@@ -9,11 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.world.floor_plan import DOOR_WIDTH, Segment, make_floor_plan, yaw_of
-from skyloop.world.furniture import CLOTHS, PIECES, VENEER, WOODS, chair, picture, rug
 from skyloop.world.generation import generator
 from skyloop.world.ground import Ground
-from skyloop.world.interiors import (
+from skyloop.world.mesh import Colour
+from skyloop.world.model import Model, Shape
+from skyloop.world.scenery.floor_plan import DOOR_WIDTH, Segment, make_floor_plan, yaw_of
+from skyloop.world.scenery.furniture import CLOTHS, PIECES, VENEER, WOODS, chair, picture, rug
+from skyloop.world.scenery.interiors import (
     Opening,
     Rectangle,
     closed_door,
@@ -25,8 +27,6 @@ from skyloop.world.interiors import (
     wall,
     window_pane,
 )
-from skyloop.world.mesh import Colour
-from skyloop.world.model import Model, Shape
 
 HALF, HEIGHT, THICKNESS = 20.0, 2.5, 0.15
 FREE, FREE_OF_WALLS = 3.4, 4.4

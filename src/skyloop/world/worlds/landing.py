@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.errors import ScenarioError
 from skyloop.world.generation import generator
 from skyloop.world.ground import Ground
-from skyloop.world.marker import LandingMarker
 from skyloop.world.materials import MATERIAL_ID
 from skyloop.world.mesh import Colour, box, cylinder, merged
 from skyloop.world.model import Model, Shape
-from skyloop.world.plants.bushes import BUSH_GREENS, SMALL_LEAVES, bush_shape, rock_shape
+from skyloop.world.scenery.landing_marker import LandingMarker
+from skyloop.world.scenery.plants.bushes import BUSH_GREENS, SMALL_LEAVES, bush_shape, rock_shape
 from skyloop.world.terrain import place_terrain
+from skyloop_client.errors import ScenarioError
 
 COVERS = ("grass", "soil", "gravel", "asphalt", "paving", "snow")
 LEVEL_RADIUS, EXTENT, CELL = 45.0, 160.0, 5.0

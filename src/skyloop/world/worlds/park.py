@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from skyloop.errors import ScenarioError
-from skyloop.messages import Array
-from skyloop.world.actors.paths import Path
-from skyloop.world.actors.people import add_stander, add_walker
-from skyloop.world.buildings import house_colours, house_shape
 from skyloop.world.generation import generator
 from skyloop.world.model import Model
-from skyloop.world.street_furniture import bench_shape, bin_shape, lamp_shape
+from skyloop.world.scenery.actors.paths import Path
+from skyloop.world.scenery.actors.people import add_stander, add_walker
+from skyloop.world.scenery.buildings import house_colours, house_shape
+from skyloop.world.scenery.street_furniture import bench_shape, bin_shape, lamp_shape
 from skyloop.world.terrain import place_terrain
 from skyloop.world.worlds.park_layout import Plan, Site, Way
 from skyloop.world.worlds.park_paths import STREET, lane, place_paths, place_street, place_water
 from skyloop.world.worlds.park_planting import place_hedges, place_small_plants, place_trees
+from skyloop_client.errors import ScenarioError
+from skyloop_client.messages import Array
 
 FREE = 3.0
 """m around the middle where nothing stands."""

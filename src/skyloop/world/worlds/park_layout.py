@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike
 from scipy.ndimage import gaussian_filter
 from scipy.spatial import cKDTree
 
-from skyloop.messages import Array
 from skyloop.world.generation import generator
 from skyloop.world.ground import Ground
 from skyloop.world.model import Model, Shape
-from skyloop.world.plants.scatter import Spots
+from skyloop.world.scenery.plants.scatter import Spots
+from skyloop_client.messages import Array
 
 HALF = 80.0
 """m from the middle to the ground's edges; beyond, all is level."""

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.messages import Array
 from skyloop.world.ground import Ground
 from skyloop.world.mesh import Mesh, merged, mesh_of, quad
 from skyloop.world.model import Model, Shape
 from skyloop.world.worlds.park_layout import PARK, Plan, Way
+from skyloop_client.messages import Array
 
 PIECE = 24
 """Points of one piece of path: each is drawn and culled by itself."""

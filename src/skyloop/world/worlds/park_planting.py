@@ -7,11 +7,10 @@ from typing import Final
 import numpy as np
 from scipy.spatial import cKDTree
 
-from skyloop.messages import Array
 from skyloop.world.generation import generator
 from skyloop.world.mesh import Colour
 from skyloop.world.model import Shape
-from skyloop.world.plants.bushes import (
+from skyloop.world.scenery.plants.bushes import (
     BLOSSOMS,
     BUSH_GREENS,
     HEDGE_LENGTH,
@@ -23,10 +22,11 @@ from skyloop.world.plants.bushes import (
     reeds_shape,
     rock_shape,
 )
-from skyloop.world.plants.scatter import spread_out
-from skyloop.world.plants.tree_species import BIRCH, CHERRY, OAK, POPLAR, SPRUCE, WILLOW, Species
-from skyloop.world.plants.trees import LARGEST, Stock, tinted
+from skyloop.world.scenery.plants.scatter import spread_out
+from skyloop.world.scenery.plants.tree_species import BIRCH, CHERRY, OAK, POPLAR, SPRUCE, WILLOW, Species
+from skyloop.world.scenery.plants.trees import LARGEST, Stock, tinted
 from skyloop.world.worlds.park_layout import PARK, Site
+from skyloop_client.messages import Array
 
 LAWN = 14.0
 """m from the middle, east and north, that no crown reaches into: room for the first flight."""

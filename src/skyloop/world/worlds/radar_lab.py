@@ -6,13 +6,13 @@ import math
 
 import numpy as np
 
-from skyloop.errors import ScenarioError
-from skyloop.world.actors.paths import Path
-from skyloop.world.actors.people import add_walker
 from skyloop.world.generation import generator
 from skyloop.world.ground import Ground
 from skyloop.world.model import Model
+from skyloop.world.scenery.actors.paths import Path
+from skyloop.world.scenery.actors.people import add_walker
 from skyloop.world.terrain import place_terrain
+from skyloop_client.errors import ScenarioError
 
 NEAR, FAR = 3.5, 8.0
 """m along +x between which the person walks."""

@@ -15,9 +15,9 @@ import numpy as np
 
 from skyloop.world.generation import generator
 from skyloop.world.ground import Ground
-from skyloop.world.interiors import place_floor, place_plain, wall
 from skyloop.world.mesh import Colour, Mesh, box
 from skyloop.world.model import Model, Shape
+from skyloop.world.scenery.interiors import place_floor, place_plain, wall
 
 HEIGHT = 2.5
 WALLPAPERS = 36

@@ -6,14 +6,13 @@ from typing import Final
 
 import numpy as np
 
-from skyloop.errors import ScenarioError
-from skyloop.world.actors.cars import add_car, park_car
-from skyloop.world.actors.paths import Path
-from skyloop.world.actors.people import add_stander, add_walker
 from skyloop.world.generation import generator
-from skyloop.world.lots import Place, Town, beside, outer_rows, plaza, slab_block, town_block, villa_block
 from skyloop.world.model import Model, Shape
-from skyloop.world.street_furniture import (
+from skyloop.world.scenery.actors.cars import add_car, park_car
+from skyloop.world.scenery.actors.paths import Path
+from skyloop.world.scenery.actors.people import add_stander, add_walker
+from skyloop.world.scenery.lots import Place, Town, beside, outer_rows, plaza, slab_block, town_block, villa_block
+from skyloop.world.scenery.street_furniture import (
     bench_shape,
     bin_shape,
     bollard_shape,
@@ -23,7 +22,7 @@ from skyloop.world.street_furniture import (
     sign_shape,
     traffic_light_shape,
 )
-from skyloop.world.streets import (
+from skyloop.world.scenery.streets import (
     HALF_BLOCK,
     HALF_LOT,
     LANE,
@@ -34,6 +33,7 @@ from skyloop.world.streets import (
     place_streets,
     street_ground,
 )
+from skyloop_client.errors import ScenarioError
 
 BLOCKS: Final = (town_block,) * 4 + (villa_block,) * 2 + (slab_block,) * 2
 """What the eight blocks around the plaza are, in an order that chance decides."""

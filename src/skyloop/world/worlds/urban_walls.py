@@ -17,7 +17,7 @@ from skyloop.world.ground import Ground
 from skyloop.world.materials import MATERIAL_ID
 from skyloop.world.mesh import Colour, Mesh
 from skyloop.world.model import Model, Shape
-from skyloop.world.panels import Paint, Panels
+from skyloop.world.scenery.panels import Paint, Panels
 from skyloop.world.terrain import place_terrain
 
 GOAL: Final = (70.0, 60.0)

@@ -10,17 +10,16 @@ from typing import Final
 
 import numpy as np
 
-from skyloop.errors import ScenarioError
-from skyloop.world.actors.paths import Path
-from skyloop.world.actors.people import add_stander, add_walker
-from skyloop.world.forklifts import COLOURS, DrivingForklift, forklift_shape
 from skyloop.world.generation import generator
 from skyloop.world.ground import Ground
-from skyloop.world.hall import place_hall
 from skyloop.world.mesh import Colour
 from skyloop.world.model import Model, Shape
-from skyloop.world.panels import Paint, Panels
-from skyloop.world.storage import (
+from skyloop.world.scenery.actors.forklifts import COLOURS, DrivingForklift, forklift_shape
+from skyloop.world.scenery.actors.paths import Path
+from skyloop.world.scenery.actors.people import add_stander, add_walker
+from skyloop.world.scenery.hall import place_hall
+from skyloop.world.scenery.panels import Paint, Panels
+from skyloop.world.scenery.storage import (
     BAY,
     CARTON_COLOURS,
     DRUM_COLOURS,
@@ -35,6 +34,7 @@ from skyloop.world.storage import (
     pallet_shape,
     rack_bay_shape,
 )
+from skyloop_client.errors import ScenarioError
 
 ROWS: Final = (5.95, 7.25, 11.95, 13.25, 18.15)
 """m from the middle aisle to the racks' middles; the first four stand back to back in pairs."""

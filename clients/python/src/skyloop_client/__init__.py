@@ -1,0 +1,10 @@
+"""What runs beside the software under test, on its own machine: `connect`, sessions, execution time.
+
+It needs numpy and msgpack only. The simulator depends on this package; this package never imports the simulator.
+"""
+
+from skyloop_client.bundle import Bundle
+from skyloop_client.session import DEFAULT_PORT, Session, connect, fly
+from skyloop_client.version import __version__
+
+__all__ = ["DEFAULT_PORT", "Bundle", "Session", "__version__", "connect", "fly"]

@@ -1,0 +1,164 @@
+"""Records as bytes and back: what journals hold and links send.
+
+The bytes are the length of a msgpack value (4 bytes, little-endian), that value, and the raw bytes of its arrays, one
+after the other. A record is a map of its fields with its class under "@"; an array is an extension that holds its
+dtype, its shape and where among the raw bytes it begins. Only classes of `skyloop_client.messages` are ever made, so a
+stranger's bytes can do no more than be refused.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+import struct
+from collections.abc import Mapping
+from typing import Any
+
+import msgpack
+import numpy as np
+
+from skyloop_client import messages
+from skyloop_client.errors import CodecError
+from skyloop_client.messages import Message
+from skyloop_client.streams import Mount, Rate, StreamInfo
+
+ARRAY = 1
+"""msgpack extension type of an array."""
+LENGTH = struct.Struct("<I")
+KINDS = "biufc"
+"""numpy kinds an array may have: booleans and numbers."""
+RECORDS = {
+    name: getattr(messages, name) for name in messages.__all__ if dataclasses.is_dataclass(getattr(messages, name))
+}
+FIELDS = {name: tuple(field.name for field in dataclasses.fields(kind)) for name, kind in RECORDS.items()}
+MOST_ITEMS = 1 << 14
+"""Of a list: room for all that a list claims to hold is made before they come, and lists may be nested 1000 deep."""
+MOST_OF_LAYOUT = 1000
+"""Bytes that describe an array; more than numpy's 64 dimensions need."""
+PACKER_BYTES = 4096
+"""To begin with; the library's own 256 kB cost more than most records."""
+
+
+def encode(record: Any) -> list[bytes | memoryview]:
+    """A record of `skyloop_client.messages`, or plain data, as parts that need only be written one after the other."""
+    arrays: list[memoryview] = []
+    start = 0
+
+    def plain(value: Any) -> Any:
+        nonlocal start
+        if isinstance(value, np.ndarray):
+            if value.dtype.kind not in KINDS:
+                raise CodecError(f"an array of {value.dtype} cannot be encoded; give booleans or numbers")
+            raw = np.ascontiguousarray(value)
+            # memoryview cannot flatten what is empty
+            arrays.append(raw.data.cast("B") if raw.size else memoryview(b""))
+            start += raw.nbytes
+            return _array_head(value.dtype, value.shape, start - raw.nbytes)
+        if isinstance(value, np.generic):
+            return value.item()
+        if isinstance(value, tuple):
+            return list(value)
+        if (fields := FIELDS.get(type(value).__name__)) is not None:
+            return {"@": type(value).__name__, **{name: getattr(value, name) for name in fields}}
+        if isinstance(value, Mapping):
+            return dict(value)
+        raise CodecError(f"a {type(value).__name__} cannot be encoded; give records of messages/ and plain data")
+
+    packer = msgpack.Packer(default=plain, use_bin_type=True, strict_types=True, buf_size=PACKER_BYTES)
+    head: bytes = packer.pack(record)
+    return [LENGTH.pack(len(head)) + head, *arrays]
+
+
+@functools.lru_cache(4096)
+def _array_head(dtype: np.dtype[Any], shape: tuple[int, ...], start: int) -> Any:
+    return msgpack.ExtType(ARRAY, msgpack.packb((dtype.str, shape, start)))
+
+
+def decode(data: bytes | memoryview) -> Any:
+    """What `encode` was given; arrays are read-only views of `data`."""
+    try:
+        raw = memoryview(data).toreadonly()
+        (length,) = LENGTH.unpack_from(raw)
+        body = raw[LENGTH.size + length :]
+        head = raw[LENGTH.size : LENGTH.size + length]
+        return msgpack.unpackb(
+            head,
+            object_hook=_made,
+            ext_hook=lambda code, ext: _array(code, ext, body),
+            max_array_len=min(MOST_ITEMS, length),
+        )
+    except CodecError:
+        raise
+    except Exception as error:
+        raise CodecError(f"bytes that are no record: {type(error).__name__}: {error}") from None
+
+
+def _array(code: int, data: bytes, body: memoryview) -> Any:
+    if code != ARRAY:
+        raise CodecError(f"extension type {code} is not known")
+    if len(data) > MOST_OF_LAYOUT:
+        raise CodecError(f"an array whose description has {len(data)} bytes")
+    dtype, shape, count, start = _array_layout(data)
+    # np.ndarray with a buffer would do it in one call, but trusts any start and then reads anywhere
+    flat = np.frombuffer(body, dtype, count, start)
+    return flat if len(shape) == 1 else flat.reshape(shape)
+
+
+# pictures and scans of a rig come with the same few layouts again and again
+@functools.lru_cache(4096)
+def _array_layout(data: bytes) -> tuple[np.dtype[Any], tuple[int, ...], int, int]:
+    name, shape, start = msgpack.unpackb(data)
+    dtype = np.dtype(str(name))
+    if dtype.kind not in KINDS or not all(isinstance(n, int) and n >= 0 for n in (*shape, start)):
+        raise CodecError(f"an array of {name} and shape {shape} is not allowed")
+    return dtype, tuple(shape), math.prod(shape), start
+
+
+def _made(fields: dict[str, Any]) -> Any:
+    if "@" not in fields:
+        return fields
+    name = fields["@"]
+    # whoever wrote it may be newer and know more: a class of which nothing is known here stays a map
+    if name not in RECORDS:
+        return fields
+    kind = RECORDS[name]
+    known = ((field, fields[field]) for field in FIELDS[name] if field in fields)
+    return kind(**{field: tuple(value) if isinstance(value, list) else value for field, value in known})
+
+
+def encode_message(message: Message) -> list[bytes | memoryview]:
+    return encode([message.stream, message.index, message.t_ns, message.arrival_ns, message.data])
+
+
+def decode_message(data: bytes | memoryview) -> Message:
+    parts = decode(data)
+    if not (isinstance(parts, list) and len(parts) == 5 and isinstance(parts[0], str)):
+        raise CodecError("bytes that are no message")
+    if type(parts[4]).__name__ not in RECORDS:
+        raise CodecError("a message that holds no record, or one of an unknown class")
+    return Message(*parts)
+
+
+def plain_info(info: StreamInfo) -> dict[str, Any]:
+    """A StreamInfo as data that JSON can hold, but for infinities; `info_from` is the way back."""
+    return {
+        "name": info.name,
+        "message": info.message,
+        "rate": None if info.rate is None else [info.rate.num, info.rate.den],
+        "vehicle": info.vehicle,
+        "latency_ns": info.latency_ns,
+        "mount": {"position": info.mount.position.tolist(), "quat_wxyz": info.mount.quat_wxyz.tolist()},
+        "details": dict(info.details),
+    }
+
+
+def info_from(data: Mapping[str, Any]) -> StreamInfo:
+    try:
+        mount = Mount(*(np.array(data["mount"][name], float) for name in ("position", "quat_wxyz")))
+        rate = None if data["rate"] is None else Rate(*data["rate"])
+        names = ("name", "message", "vehicle", "latency_ns", "details")
+        name, message, vehicle, latency_ns, details = (data[key] for key in names)
+    except (KeyError, TypeError, ValueError) as error:
+        raise CodecError(f"a stream's description lacks or misstates {error}") from None
+    return StreamInfo(name, message, rate, vehicle, latency_ns, mount, details)

@@ -1,0 +1,91 @@
+"""The errors skyloop raises on purpose. Anything else is a bug.
+
+SkyloopError
+├── ScenarioError      a scenario, airframe or option cannot be used as written
+├── UnknownNameError   a stream, vehicle, scenario, bench... of that name does not exist
+├── SetpointError      a setpoint or request cannot be obeyed (NaN, wrong shape, wrong rotor count)
+├── PartError          code of your own (sensor, pilot, controller, wind) raised or gave something unusable
+├── RunFolderError     a run folder cannot be created or would be overwritten
+├── DatasetError       a dataset cannot be written, read, or is not what it should be
+├── CodecError         bytes are no record of ours, or a value cannot become bytes
+├── LinkError          a link cannot be opened, is refused, or the other side breaks the protocol
+│   └── LinkEnded      the flight is over, or the other side is gone
+├── TaskError          a task cannot go on: its anchor is not seen, or the vehicle does not do as told
+├── Interrupted        Ctrl-C, taken between two steps
+├── RendererError      the renderer process cannot start, cannot paint, or has died
+└── SetupError         this machine lacks something; the message says how to get it
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class SkyloopError(Exception):
+    """Known trouble: the message says what happened, where, and what to do."""
+
+
+class ScenarioError(SkyloopError):
+    """A scenario, airframe or option cannot be used as written."""
+
+
+class UnknownNameError(SkyloopError):
+    """Nothing of that name exists; the message suggests the nearest one."""
+
+
+class SetpointError(SkyloopError):
+    """A setpoint or request cannot be obeyed."""
+
+
+class PartError(SkyloopError):
+    """Code of your own raised or gave something unusable; the message says which part, when and where."""
+
+
+class RunFolderError(SkyloopError):
+    """A run folder cannot be created or would be overwritten."""
+
+
+class DatasetError(SkyloopError):
+    """A dataset cannot be written, read, or is not what it should be."""
+
+
+class CodecError(SkyloopError):
+    """Bytes are no record of ours, or a value cannot become bytes."""
+
+
+class LinkError(SkyloopError):
+    """A link cannot be opened, is refused, or the other side breaks the protocol."""
+
+
+class LinkEnded(LinkError):
+    """The flight is over, or the other side is gone."""
+
+
+class TaskError(SkyloopError):
+    """A task cannot go on: its anchor is not seen, or the vehicle does not do as told."""
+
+
+class Interrupted(SkyloopError):
+    """Ctrl-C, taken between two steps so that what was flown is kept."""
+
+
+class RendererError(SkyloopError):
+    """The renderer process cannot start, cannot paint, or has died."""
+
+
+class SetupError(SkyloopError):
+    """This machine lacks something skyloop needs."""
+
+
+def nearest_name(name: str, known: Iterable[str]) -> str:
+    """A hint to append to a message: ``did you mean 'iris'?`` or the list of what exists."""
+    names = sorted(known)
+    close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    if close:
+        return f"did you mean '{close[0]}'?"
+    return "known: " + ", ".join(names) if names else "there are none"
+
+
+def unknown_name(what: str, name: str, known: Iterable[str]) -> UnknownNameError:
+    return UnknownNameError(f"no {what} named '{name}'; {nearest_name(name, known)}")

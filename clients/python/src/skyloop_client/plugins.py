@@ -1,0 +1,74 @@
+"""Bring your own: anything a scenario names may come from outside as `module:Name` or `file.py:Name`."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from pathlib import Path
+from typing import Any
+
+from skyloop_client.errors import ScenarioError, SkyloopError, nearest_name
+
+
+def is_plugin(name: object) -> bool:
+    return isinstance(name, str) and ":" in name
+
+
+def load_plugin(source: str, folder: Path | None = None) -> Any:
+    """The object named by "module:Name"; a module ending in .py is a file, relative to `folder`."""
+    module_name, _, attribute = source.partition(":")
+    if not module_name or not attribute:
+        raise ScenarioError(f"'{source}' names no object; write module:Name or file.py:Name")
+    module = _load_file(module_name, folder) if module_name.endswith(".py") else _import(module_name, source)
+    if not hasattr(module, attribute):
+        names = [name for name in vars(module) if not name.startswith("_")]
+        raise ScenarioError(f"'{module_name}' has no '{attribute}'; {nearest_name(attribute, names)}")
+    return getattr(module, attribute)
+
+
+def _import(module_name: str, source: str) -> Any:
+    try:
+        return importlib.import_module(module_name)
+    except ImportError as error:
+        raise ScenarioError(f"cannot import '{source}': {error}; is the module on the Python path?") from error
+    except (Exception, SystemExit) as error:
+        raise ScenarioError(f"'{source}' fails when loaded: {type(error).__name__}: {error}") from error
+
+
+def _load_file(name: str, folder: Path | None) -> Any:
+    path = Path(name) if folder is None else folder / name
+    if not path.is_file():
+        raise ScenarioError(f"no file '{path}' to load '{name}' from; paths are relative to the scenario file")
+    qualified = f"skyloop_plugin_{path.resolve().as_posix().replace('/', '_')[:-3]}"
+    if qualified in sys.modules:
+        return sys.modules[qualified]
+    spec = importlib.util.spec_from_file_location(qualified, path)
+    if spec is None or spec.loader is None:
+        raise ScenarioError(f"'{path}' is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[qualified] = module
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        del sys.modules[qualified]
+        raise ScenarioError(f"'{path}' fails when loaded: {type(error).__name__}: {error}") from error
+    return module
+
+
+def made(place: str, make: Any, *arguments: Any, **options: Any) -> Any:
+    """What the user's own code makes; whatever it raises is told in one line."""
+    try:
+        return make(*arguments, **options)
+    except SkyloopError:
+        raise
+    except Exception as error:
+        name = getattr(make, "__name__", make)
+        given = f" with options {options}" if options else ""
+        raise ScenarioError(f"{place}: {name}{given} fails: {type(error).__name__}: {error}") from error
+
+
+def require(made: Any, names: tuple[str, ...], place: str) -> None:
+    for name in names:
+        if not hasattr(made, name):
+            raise ScenarioError(f"{place}: {type(made).__name__} has no '{name}'; see the examples of your own parts")

@@ -1,0 +1,197 @@
+"""One connection of the SUT, passed on to the simulator: whole messages both ways, stamped on the way."""
+
+from __future__ import annotations
+
+import socket
+from collections import deque
+from contextlib import suppress
+from typing import Any
+
+import msgpack
+
+from skyloop_client.errors import LinkError
+from skyloop_client.version import __version__
+from skyloop_client.wire import LENGTH, MOST_FROM_CLIENT, MOST_FROM_SERVER, PROTOCOL
+
+CHUNK = 1 << 18
+BUFFER = 4 << 20
+"""Bytes the system is asked to hold on the way to the SUT, so that most answers lie there before it goes on."""
+
+
+class Wire:
+    """A socket that neither reading nor writing can hold up; gives whole frames, the length before them included."""
+
+    def __init__(self, connection: socket.socket, most: int) -> None:
+        connection.setblocking(False)
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.socket = connection
+        self.open = True
+        """The other end may still send."""
+        self._most = most
+        self._held = bytearray()
+        self._outbox: deque[memoryview] = deque()
+
+    def read(self) -> list[bytes]:
+        try:
+            data = self.socket.recv(CHUNK)
+        except BlockingIOError:
+            return []
+        except OSError:
+            data = b""
+        self.open = self.open and bool(data)
+        self._held += data
+        frames = []
+        while len(self._held) >= LENGTH.size:
+            (length,) = LENGTH.unpack_from(self._held)
+            if length > self._most:
+                self.open = False
+                raise LinkError(f"a message of {length} bytes was announced, more than the {self._most} allowed")
+            if len(self._held) < LENGTH.size + length:
+                break
+            frames.append(bytes(self._held[: LENGTH.size + length]))
+            del self._held[: LENGTH.size + length]
+        return frames
+
+    def write(self, frame: bytes) -> None:
+        self._outbox.append(memoryview(frame))
+        self.flush()
+
+    def flush(self) -> None:
+        with suppress(BlockingIOError):
+            while self._outbox:
+                try:
+                    sent = self.socket.send(self._outbox[0])
+                except BlockingIOError:
+                    raise
+                except OSError:
+                    # the reading side notices
+                    self._outbox.clear()
+                    return
+                self._outbox[0] = self._outbox[0][sent:]
+                if not self._outbox[0]:
+                    self._outbox.popleft()
+
+    def flush_all(self, patience_s: float) -> None:
+        """Write all that is left, or give up."""
+        if self._outbox:
+            self.socket.settimeout(patience_s)
+            with suppress(OSError):
+                self.socket.sendall(b"".join(self._outbox))
+            self._outbox.clear()
+
+    @property
+    def has_more(self) -> bool:
+        """Something is left to be written."""
+        return bool(self._outbox)
+
+    def close(self) -> None:
+        self.open = False
+        self.socket.close()
+
+
+class Proxy:
+    """What the agent knows of one connection."""
+
+    def __init__(self, from_sut: socket.socket, simulator: tuple[str, int]) -> None:
+        try:
+            onward = socket.create_connection(simulator, timeout=10.0)
+        except OSError as error:
+            from_sut.close()
+            raise LinkError(f"cannot reach a simulator at {simulator[0]}:{simulator[1]}: {error}") from None
+        from_sut.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, BUFFER)
+        self.sut = Wire(from_sut, MOST_FROM_CLIENT)
+        self.simulator = Wire(onward, MOST_FROM_SERVER)
+        self.session = ""
+        self.vehicle = ""
+        self.flies = False
+        """It is the first connection of a pilot: the simulator waits for its execution time."""
+        self.in_sync = False
+        self.said_bye = False
+        self.asked_ns: int | None = None
+        """Execution time of the question that was not answered yet, or was answered and not delivered."""
+        self.until_ns = 0
+        """The question is not answered before this."""
+        self.answer: Answer | None = None
+        self.floor_ns = 0
+        """Execution time the SUT was given last."""
+        self.told_ns = 0
+        """Execution time the simulator was told last."""
+        self.idle_ns = 0
+        """How long the whole group had slept when the last answer was delivered."""
+
+    @property
+    def is_held(self) -> bool:
+        """A question is on its way."""
+        return self.asked_ns is not None and self.answer is None
+
+    @property
+    def computes(self) -> bool:
+        """The simulator waits for its execution time."""
+        return self.flies and self.in_sync and self.asked_ns is None and self.simulator.open
+
+    def tell(self, et_ns: int) -> None:
+        """How far execution time has come."""
+        if et_ns > self.told_ns:
+            self.told_ns = et_ns
+            self.simulator.write(frame_of({"type": "progress", "et_ns": et_ns}))
+
+    def close(self) -> None:
+        self.sut.close()
+        self.simulator.close()
+
+
+class Follower:
+    """A watching session of the agent's own that hears when simulated time has come to an instant."""
+
+    def __init__(self, simulator: tuple[str, int], vehicle: str) -> None:
+        self.wire = Wire(socket.create_connection(simulator, timeout=10.0), MOST_FROM_SERVER)
+        self._number = 0
+        self._asked = False
+        client = f"skyloop-client {__version__} (agent, follows time)"
+        hello = {"type": "hello", "protocol": PROTOCOL, "client": client, "vehicle": vehicle, "watch": True}
+        self.wire.write(frame_of(hello))
+
+    def ask(self, t_ns: int) -> None:
+        """Unless an earlier question is still open: then ask again when it is answered."""
+        if not self._asked:
+            self._asked = True
+            self._number += 1
+            question = {"type": "ask", "number": self._number, "et_ns": t_ns, "until_ns": t_ns}
+            self.wire.write(frame_of(question))
+
+    def read(self) -> int:
+        """Simulated time has come at least to this."""
+        reached = 0
+        for frame in self.wire.read():
+            head = head_of(frame)
+            if head.get("type") == "refused":
+                raise LinkError(f"the agent may not watch: {head.get('why')}")
+            if head.get("type") == "reply":
+                self._asked = False
+                reached = max(reached, int(head["t_ns"]))
+        return reached
+
+
+class Answer:
+    """What is to be delivered at `t_ns`, and how many samples of it come on other connections."""
+
+    def __init__(self, frame: bytes, t_ns: int, number: Any = None, parts: int = 0) -> None:
+        self.frame, self.t_ns, self.number, self.parts = frame, t_ns, number, parts
+
+
+def head_of(frame: bytes) -> dict[str, Any]:
+    """The head as plain data; arrays stay closed. Empty when it is none: whom it is for will say so."""
+    with suppress(Exception):
+        (length,) = LENGTH.unpack_from(frame, LENGTH.size)
+        start = 2 * LENGTH.size
+        head = msgpack.unpackb(frame[start : start + length], strict_map_key=False)
+        if isinstance(head, dict) and isinstance(head.get("type"), str):
+            return head
+    return {}
+
+
+def frame_of(head: dict[str, Any], old: bytes = b"") -> bytes:
+    """A message; with `old`, that one with another head and the same arrays, which count from the head's end."""
+    arrays = old[2 * LENGTH.size + LENGTH.unpack_from(old, LENGTH.size)[0] :] if old else b""
+    packed: bytes = msgpack.packb(head)
+    return b"".join((LENGTH.pack(LENGTH.size + len(packed) + len(arrays)), LENGTH.pack(len(packed)), packed, arrays))

@@ -1,0 +1,261 @@
+"""The client's side of the link: connect, ask, and know one's own time."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from skyloop_client.bundle import Bundle
+from skyloop_client.clocks import ExecutionTime, Source, source_of
+from skyloop_client.codec import info_from
+from skyloop_client.errors import CodecError, LinkEnded, LinkError
+from skyloop_client.streams import NS_PER_S, Rate, StreamInfo
+from skyloop_client.version import __version__
+from skyloop_client.wire import LENGTH, MOST_FROM_CLIENT, MOST_FROM_SERVER, PROTOCOL, framed, unframed
+
+DEFAULT_PORT = 4700
+
+
+def connect(
+    address: str = "",
+    *,
+    vehicle: str = "",
+    watch: bool = False,
+    clock: str | Source = "",
+    speed: float | None = None,
+    period: float | None = None,
+    duration: float | None = None,
+    spread: Sequence[str] = (),
+    timeout: float | None = None,
+) -> Session:
+    """A session with the simulator at "host:port", or where SKYLOOP_ADDRESS says.
+
+    `clock`: "wall", "cpu" with a `speed`, or a function that gives ns; by default what SKYLOOP_CLOCK and SKYLOOP_SPEED
+    say, or else the wall clock. `period` and `duration` declare deadlines in s.
+    `spread`: streams to get each on a connection and port of its own. `timeout`: s to wait for any answer.
+    """
+    where = address or os.environ.get("SKYLOOP_ADDRESS", f"127.0.0.1:{DEFAULT_PORT}")
+    clock = clock or os.environ.get("SKYLOOP_CLOCK", "wall")
+    speed = float(os.environ.get("SKYLOOP_SPEED", "1")) if speed is None else speed
+    time = ExecutionTime(source_of(clock, speed) if isinstance(clock, str) else clock)
+    hello = {
+        "vehicle": vehicle,
+        "watch": watch,
+        "clock": clock if isinstance(clock, str) else "own",
+        "speed": speed,
+        "period_ns": None if period is None else round(period * NS_PER_S),
+        "duration_ns": None if duration is None else round(duration * NS_PER_S),
+    }
+    return Session(where, hello, time, spread, timeout)
+
+
+class Session:
+    """One pilot's talk with the simulator."""
+
+    def __init__(
+        self, address: str, hello: dict[str, Any], time: ExecutionTime, spread: Sequence[str], timeout: float | None
+    ) -> None:
+        self._time = time
+        self._number = 0
+        self._latest: dict[str, Any] = {}
+        self._spread: dict[str, Pipe] = {}
+        self._pipe = Pipe(address, timeout)
+        try:
+            answer = self._pipe.hello(hello)
+            started_ns = int(answer["t_ns"])
+            self.session: str = answer["session"]
+            self.vehicle: str = answer["vehicle"]
+            self.vehicles: list[str] = answer["vehicles"]
+            self.mode: str = answer["mode"]
+            self.classes: list[str] = answer["classes"]
+            self.infos: dict[str, StreamInfo] = {name: info_from(info) for name, info in answer["streams"].items()}
+            self._known = frozenset(self.infos)
+            for stream, port in zip(spread, answer["ports"][1:], strict=False):
+                name = self.full_name(stream)
+                self._spread[name] = Pipe(f"{address.rpartition(':')[0]}:{port}", timeout)
+                self._spread[name].hello({**hello, "session": self.session, "streams": [name]})
+        except (KeyError, TypeError, ValueError) as error:
+            self.close(bye=False)
+            raise LinkError(f"the hello of {address} lacks or misstates {error}; is it of another version?") from None
+        except BaseException:
+            self.close(bye=False)
+            raise
+        time.go(started_ns)
+
+    def now(self) -> int:
+        """Execution time, ns."""
+        return self._time.now()
+
+    def full_name(self, stream: str) -> str:
+        own = f"{self.vehicle}/{stream}"
+        return own if own in self.infos else stream
+
+    def ask(
+        self,
+        *send: Any,
+        want: Sequence[str] | None = (),
+        fresh: Sequence[str] = (),
+        until_ns: int | None = None,
+    ) -> Bundle:
+        """Send setpoints and requests, get samples (None: of all streams), sleep until an instant or new samples."""
+        et_ns, slept_ns = self._time.stop()
+        self._number += 1
+        question = {
+            "type": "ask", "number": self._number, "et_ns": et_ns, "send": list(send),
+            "want": None if want is None else list(want), "fresh": list(fresh), "until_ns": until_ns,
+            "slept_ns": slept_ns,
+        }  # fmt: skip
+        try:
+            self._pipe.write(question)
+        except CodecError:
+            self._time.go(et_ns)  # nothing was asked: the software goes on, with what cannot be sent
+            raise
+        answer = self._answer("reply")
+        try:
+            for name, (_, _, _, record) in answer["messages"].items():
+                self._latest[name] = record
+            for name in answer.get("elsewhere", ()):
+                self._latest[name] = self._spread[name].read()["data"]
+            bundle = Bundle(
+                answer["t_ns"],
+                self.vehicle,
+                dict(self._latest),
+                answer["state"],
+                answer["status"],
+                tuple(answer["events"]),
+                tuple(answer["refused"]),
+                self._known,
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise LinkError(f"the answer lacks or misstates {error}; is the simulator of another version?") from None
+        self._time.go(bundle.t_ns)
+        return bundle
+
+    def _answer(self, kind: str) -> dict[str, Any]:
+        """To the last question; older ones may come late, after a timeout."""
+        while (answer := self._pipe.read())["type"] != kind or answer.get("number") != self._number:
+            if why := _why_over(answer):
+                raise LinkEnded(why)
+        return answer
+
+    def send(self, *items: Any) -> Bundle:
+        return self.ask(*items)
+
+    def sleep_until(self, t_ns: int) -> Bundle:
+        """The only way to sleep that the simulator knows of."""
+        return self.ask(until_ns=t_ns)
+
+    def ping(self) -> None:
+        """A round trip of the link alone, whatever the simulator is busy with."""
+        self._number += 1
+        self._pipe.write({"type": "ping", "number": self._number})
+        self._answer("pong")
+
+    def progress(self) -> None:
+        """Tell how far execution time has come, so that the simulator may follow during a long computation."""
+        self._pipe.write({"type": "progress", "et_ns": self._time.now()})
+
+    def close(self, bye: bool = True) -> None:
+        """With a bye the simulator knows that the work is done; without, that something went wrong."""
+        for pipe in (self._pipe, *self._spread.values()):
+            pipe.close(bye)
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self.close(bye=kind is None)
+
+
+def _why_over(answer: dict[str, Any]) -> str:
+    return str(answer.get("why", "the flight is over")) if answer["type"] in ("end", "refused") else ""
+
+
+class Pipe:
+    """One connection: whole messages out and in, blocking. After a failure it is of no more use."""
+
+    def __init__(self, address: str, timeout: float | None) -> None:
+        host, _, port = address.rpartition(":")
+        if not host or not port.isdecimal() or int(port) > 0xFFFF:
+            raise LinkError(f"'{address}' is no address; give host:port, such as 127.0.0.1:{DEFAULT_PORT}")
+        self._name = address
+        try:
+            self._socket = socket.create_connection((host, int(port)), timeout=timeout)
+        except (OSError, UnicodeError) as error:
+            raise LinkError(f"cannot reach a simulator at {address}: {error}; is `skyloop loop` running?") from None
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def hello(self, what: dict[str, Any]) -> dict[str, Any]:
+        client = f"skyloop-client {__version__} (Python)"
+        self.write({"type": "hello", "protocol": PROTOCOL, "client": client, **what})
+        answer = self.read()
+        if answer["type"] != "hello":
+            raise LinkError(f"refused by {self._name}: {answer.get('why', 'no reason given')}")
+        return answer
+
+    def write(self, message: dict[str, Any]) -> None:
+        data = b"".join(framed(message))
+        if len(data) > MOST_FROM_CLIENT:
+            raise CodecError(f"a message of {len(data)} bytes is more than the {MOST_FROM_CLIENT} a simulator takes")
+        try:
+            self._guarded(self._socket.sendall, data)
+        except LinkEnded as error:
+            # sent away before it asked: the last that came in says why
+            why = ""
+            with suppress(LinkError):
+                while not why:
+                    why = _why_over(self.read())
+            raise (LinkEnded(why) if why else error) from None
+
+    def read(self) -> dict[str, Any]:
+        (length,) = LENGTH.unpack(self._take(LENGTH.size))
+        if length > MOST_FROM_SERVER:
+            raise LinkError(f"{self._name} announces {length} bytes, more than a simulator ever sends")
+        return unframed(self._take(length))
+
+    def _take(self, length: int) -> memoryview:
+        # not a bytearray: that one's pages are fresh from the system each time and cost more than the copy
+        data = np.empty(length, np.uint8).data
+        view = data
+        while view:
+            got = self._guarded(self._socket.recv_into, view, len(view), socket.MSG_WAITALL)
+            if not got:
+                raise LinkEnded(f"the simulator at {self._name} has closed the link")
+            view = view[got:]
+        return data
+
+    def _guarded(self, act: Callable[..., Any], *arguments: Any) -> Any:
+        try:
+            return act(*arguments)
+        except TimeoutError:
+            self._socket.close()  # in the middle of something: what comes next could not be told from it
+            raise LinkError(f"no answer from {self._name} in time") from None
+        except OSError as error:
+            raise LinkEnded(f"the link to {self._name} is broken: {error}") from None
+
+    def close(self, bye: bool) -> None:
+        with suppress(OSError):
+            if bye:
+                self._socket.sendall(b"".join(framed({"type": "bye"})))
+        self._socket.close()
+
+
+def fly(session: Session, pilot: Callable[[Bundle], Any], rate_hz: float | str = 50.0) -> None:
+    """Ask a pilot at a rate for what to do next, until it is done or the flight is over."""
+    rate = Rate.from_hz(rate_hz)
+    bundle = session.ask(want=None)
+    while not getattr(pilot, "done", False):
+        reply = pilot(bundle)
+        items = [item for item in (reply if isinstance(reply, list | tuple) else [reply]) if item is not None]
+        # a pilot that took longer than its period goes on at the next instant of its rate, as a real one would
+        later = max(bundle.t_ns + 1, session.now())
+        due_ns = rate.due_ns(rate.count_until(later))
+        try:
+            bundle = session.ask(*items, want=None, until_ns=due_ns)
+        except LinkEnded:
+            return

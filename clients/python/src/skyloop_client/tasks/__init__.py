@@ -1,0 +1,1 @@
+"""The papers' tasks as software under test: they run on the target, over a session."""

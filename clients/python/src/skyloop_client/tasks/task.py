@@ -1,0 +1,162 @@
+"""What a task is: initialisation, a loop until a condition, finalisation. Tasks start tasks.
+
+A task talks to a session in blocking style, so the same one runs in the simulator's process, over a link and on a
+target. These files travel to the target: numpy, OpenCV and the foundation's messages, errors and streams are all they
+may use. Times are execution times (ET) of the session; no other clock is looked at.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Protocol
+
+from skyloop_client.errors import SkyloopError
+from skyloop_client.messages import Request, Setpoint
+from skyloop_client.streams import NS_PER_S, StreamInfo
+
+
+class Bundle(Protocol):
+    """An answer: `skyloop_client.bundle.Bundle`."""
+
+    @property
+    def t_ns(self) -> int: ...
+
+    @property
+    def state(self) -> Any: ...
+
+    @property
+    def status(self) -> Any: ...
+
+    def get(self, suffix: str) -> Any: ...
+
+
+class Session(Protocol):
+    """Whom a task asks: `skyloop_client.Session` over a link, `skyloop.links.loop.in_process.InProcess` without one."""
+
+    @property
+    def vehicle(self) -> str: ...
+
+    @property
+    def infos(self) -> Mapping[str, StreamInfo]: ...
+
+    def now(self) -> int: ...
+
+    def ask(
+        self,
+        *send: Setpoint | Request,
+        want: Sequence[str] | None = (),
+        fresh: Sequence[str] = (),
+        until_ns: int | None = None,
+    ) -> Bundle: ...
+
+
+@dataclasses.dataclass
+class Record:
+    """How one run of a task went, and those of the tasks it started: plain data all through."""
+
+    task: str
+    options: dict[str, Any]
+    """Those that are not as usual."""
+    start_ns: int
+    end_ns: int | None = None
+    """None while it runs."""
+    loops: int = 0
+    """Passes of its loop."""
+    result: dict[str, Any] = dataclasses.field(default_factory=dict)
+    failure: str = ""
+    """Why it was broken off; empty: it was not."""
+    children: list[Record] = dataclasses.field(default_factory=list)
+
+    @property
+    def seconds(self) -> float:
+        """Of ET from beginning to end; 0 while it runs."""
+        return 0.0 if self.end_ns is None else (self.end_ns - self.start_ns) / NS_PER_S
+
+    def plain(self) -> dict[str, Any]:
+        return dataclasses.asdict(self)
+
+    def json(self) -> str:
+        return json.dumps(self.plain(), indent=1)
+
+    def lines(self, deepest: int = 9) -> list[str]:
+        """For people: a line for each task, indented below the one that started it."""
+        shown = {key: f"{value:.4g}" if isinstance(value, float) else value for key, value in self.result.items()}
+        told = ", ".join(f"{key} {value}" for key, value in shown.items())
+        line = f"{self.task}: {self.seconds:.3f} s, {self.loops} loops" + (f", {told}" if told else "")
+        line += f", broken off: {self.failure}" if self.failure else ""
+        below = [f"  {text}" for child in self.children for text in child.lines(deepest - 1)] if deepest > 0 else []
+        return [line, *below]
+
+
+class Task(ABC):
+    """A dataclass whose fields are its options; what it returns from `finalise` is its result."""
+
+    name: ClassVar[str]
+    flies: ClassVar[bool] = True
+    """Needs the vehicle in the air, and is followed by a hover."""
+
+    session: Session
+    record: Record
+
+    def initialise(self) -> None:  # noqa: B027  (not every task has something to do here)
+        """Once, before the loop."""
+
+    @abstractmethod
+    def is_done(self) -> bool:
+        """The loop ends when this is true; asked before every pass."""
+
+    @abstractmethod
+    def step(self) -> None:
+        """One pass of the loop."""
+
+    def finalise(self) -> dict[str, Any]:
+        """Once, after the loop; returns plain data."""
+        return {}
+
+    def perform(self, session: Session) -> Record:
+        """All of it, from beginning to end."""
+        self.session = session
+        self.record = Record(self.name, changed_options(self), session.now())
+        try:
+            self.initialise()
+            while not self.is_done():
+                self.record.loops += 1
+                self.step()
+            self.record.result = self.finalise()
+        except SkyloopError as error:
+            self.record.failure = str(error)
+            raise
+        finally:
+            self.record.end_ns = session.now()
+        return self.record
+
+    def run(self, other: Task) -> dict[str, Any]:
+        """Start another task as a step of this one; its record hangs below this one's."""
+        try:
+            return other.perform(self.session).result
+        finally:
+            self.record.children.append(other.record)
+
+    def ask(self, *send: Setpoint | Request, fresh: str = "") -> Bundle:
+        """A question to the session; with `fresh` it waits for that stream's next sample and gets it."""
+        streams = [fresh] if fresh else []
+        return self.session.ask(*send, want=streams, fresh=streams)
+
+
+def changed_options(task: Any) -> dict[str, Any]:
+    """Plain data; fields with repr=False are no options."""
+    options = {field.name: plain(getattr(task, field.name)) for field in dataclasses.fields(task) if field.repr}
+    usual = {field.name: plain(field.default) for field in dataclasses.fields(task)}
+    return {name: value for name, value in options.items() if value != usual[name]}
+
+
+def plain(value: Any) -> Any:
+    """As JSON has it."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return value.tolist() if hasattr(value, "tolist") else value

@@ -1,0 +1,59 @@
+"""Messages of the link as bytes and back, without sockets; docs/protocol.md is the text to it."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from typing import Any
+
+from skyloop_client.codec import decode, encode
+from skyloop_client.errors import CodecError, LinkError
+
+PROTOCOL = 1
+LENGTH = struct.Struct("<I")
+MOST_BEFORE_HELLO = 64 << 10
+MOST_FROM_CLIENT = 1 << 20
+MOST_FROM_SERVER = 256 << 20
+"""Bytes of one message."""
+
+
+def framed(message: dict[str, Any]) -> list[bytes | memoryview]:
+    """A message as parts that need only be written one after the other."""
+    parts = encode(message)
+    return [LENGTH.pack(sum(map(len, parts))) + parts[0], *parts[1:]]
+
+
+def unframed(body: bytes | bytearray | memoryview) -> dict[str, Any]:
+    """The message in what follows the length; arrays are views of `body`."""
+    try:
+        message = decode(memoryview(body))
+    except CodecError as error:
+        raise LinkError(f"not a message of skyloop's link: {error}") from None
+    if not (isinstance(message, dict) and isinstance(message.get("type"), str)):
+        raise LinkError("not a message of skyloop's link: it has no type")
+    return message
+
+
+class Inlet:
+    """Takes bytes as they come and gives whole messages."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._held = bytearray()
+
+    @property
+    def is_within(self) -> bool:
+        """Part of a message is here, the rest is still to come."""
+        return bool(self._held)
+
+    def feed(self, data: bytes) -> Iterator[dict[str, Any]]:
+        self._held += data
+        while len(self._held) >= LENGTH.size:
+            (length,) = LENGTH.unpack_from(self._held)
+            if length > self.most:
+                raise LinkError(f"a message of {length} bytes was announced, more than the {self.most} allowed")
+            if len(self._held) < LENGTH.size + length:
+                return
+            body = bytes(self._held[LENGTH.size : LENGTH.size + length])
+            del self._held[: LENGTH.size + length]
+            yield unframed(body)

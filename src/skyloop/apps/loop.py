@@ -1,0 +1,76 @@
+"""A scenario flown by somebody outside: listener, coordinator, target, run folder. What `skyloop loop` does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import skyloop
+from skyloop.apps.run import Progress, Watch, run_scenario
+from skyloop.links.link_gate import LinkGate
+from skyloop.links.loop.client_sessions import LinkOptions
+from skyloop.links.loop.coordinator import Coordinator
+from skyloop.links.loop.listener import Listener
+from skyloop.links.loop.targets import PowerModel, Target
+from skyloop.links.loop.timeline import plot_timeline
+from skyloop.links.pace import Pace
+from skyloop.sim.scenario import Scenario
+from skyloop.world.semantics import CLASSES
+
+
+@dataclass(frozen=True, slots=True)
+class LoopOptions:
+    mode: str = "sync"
+    """sync, none or realtime."""
+    host: str = "127.0.0.1"
+    ports: tuple[int, ...] = (0,)
+    """0: any free one."""
+    pace: float | None = None
+    """Simulated s per wall s at most; by default no limit in mode sync, and 1 in the others."""
+    delays: Mapping[str, float] = field(default_factory=dict)
+    """s by message class: what acquiring a sample takes on the SUT's time."""
+    hang_s: float = 60.0
+    """Wall s without a sign of life of a computing SUT before it is given up."""
+    wait_s: float = 60.0
+    """Wall s to wait for the first pilot."""
+    power: PowerModel = field(default_factory=PowerModel)
+    """Of the computer the SUT runs on."""
+
+
+def run_loop(
+    scenario: Scenario,
+    folder: Path,
+    options: LoopOptions,
+    target: Target | None = None,
+    *,
+    progress: Progress = lambda t: None,
+    opened: Callable[[str], None] = lambda address: None,
+    watch: Watch = lambda simulation: None,
+) -> dict[str, Any]:
+    """Open a listener, have the target start the SUT, fly; returns the summary that is also in `summary.json`.
+
+    `opened` is called with the address pilots connect to.
+    """
+    # whoever connects flies
+    vehicles = [vehicle.model_copy(update={"pilot": None}) for vehicle in scenario.vehicles]
+    scenario = scenario.model_copy(update={"vehicles": vehicles})
+    # without pacing a free-running simulator would make every computer look slow
+    pace = options.pace if options.mode == "sync" else options.pace or 1.0
+    link_gate = LinkGate(Pace(pace))
+    told = LinkOptions(
+        mode=options.mode, delays=options.delays, hang_s=options.hang_s, wait_s=options.wait_s, power=options.power,
+        classes=tuple(CLASSES), server=f"skyloop {skyloop.__version__}",
+    )  # fmt: skip
+    listener = Listener(link_gate.inbox, options.host, options.ports)
+    try:
+        link = link_gate.links["loop"] = Coordinator(listener, told, target)
+        opened(f"{options.host}:{listener.ports[0]}")
+        summary = run_scenario(scenario, folder, progress, link_gate, watch)
+    finally:
+        listener.close()
+        if target is not None:
+            target.stop()
+    plot_timeline(link.timeline.rows, folder / "timeline.png", f"{scenario.name}, mode {options.mode}")
+    return summary

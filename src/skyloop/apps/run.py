@@ -1,0 +1,151 @@
+"""Run a scenario to its end: folder, progress, summary, plot. What `skyloop run` does."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+
+import skyloop
+from skyloop.links.link_gate import LinkGate
+from skyloop.recording.pictures import Pictures
+from skyloop.recording.plot import FlightLog, plot_flight
+from skyloop.recording.run_folder import RunFolder
+from skyloop.sim.assembly import build
+from skyloop.sim.parts import PilotPart
+from skyloop.sim.scenario import Scenario
+from skyloop.sim.simulation import Simulation
+from skyloop_client.errors import Interrupted, SkyloopError
+from skyloop_client.streams import NS_PER_S
+
+Progress = Callable[[float], None]
+"""Called now and then with the simulated seconds so far."""
+
+Watch = Callable[[Simulation], None]
+"""Called with the simulation once it is built, to look on; whoever looks on changes nothing."""
+
+SETTLE_S = 1.0
+"""Simulated seconds flown on after the last pilot is done."""
+
+
+def run_scenario(
+    scenario: Scenario,
+    folder: Path,
+    progress: Progress = lambda t: None,
+    links: LinkGate | None = None,
+    watch: Watch = lambda simulation: None,
+) -> dict[str, Any]:
+    """Fly, record, summarise; returns the summary that is also in `summary.json`."""
+    with build(scenario, gates=() if links is None else (links,)) as simulation:
+        watch(simulation)
+        record = RunFolder(folder, scenario.model_dump(mode="json"), versions())
+        try:
+            if links is not None:
+                links.attach(simulation, folder)
+            record.record(simulation.bus)
+            pictures = Pictures(simulation.bus, folder)
+            log = FlightLog(simulation.bus, [vehicle.name for vehicle in scenario.vehicles])
+            began = time.perf_counter()
+            trouble = None
+            try:
+                fly(simulation, scenario.duration, progress, links)
+            except SkyloopError as error:
+                if links is not None:
+                    links.finish(str(error))
+                if simulation.clock.now_ns == 0:
+                    record.discard()
+                    raise
+                # a pilot that sends NaN ends the flight; what was flown until then is worth a whole folder
+                trouble = error
+            summary = summarise(simulation, scenario, log, time.perf_counter() - began)
+            if trouble is not None:
+                summary["ended_by"] = str(trouble)
+            if links is not None:
+                links.finish("the flight is over")
+                summary["links"] = links.summary()
+            pictures.finish()
+            record.finish(summary)
+        finally:
+            record.close()
+        # whoever presses Ctrl-C does not want to wait for a picture
+        if not isinstance(trouble, Interrupted):
+            plot_flight(log, f"{scenario.name} (seed {scenario.seed})", folder / "flight.png")
+    if trouble is not None:
+        raise trouble
+    return summary
+
+
+def fly(
+    simulation: Simulation, duration: float, progress: Progress = lambda t: None, links: LinkGate | None = None
+) -> None:
+    """Until the time is over or every pilot is done."""
+    pilots = [part for part in simulation.parts if isinstance(part, PilotPart)]
+    end_ns = round(duration * NS_PER_S)
+    next_report_ns = 0
+    while simulation.schedule.next_ns() < end_ns:
+        t_ns = simulation.step()
+        if t_ns >= next_report_ns:
+            progress(t_ns / NS_PER_S)
+            next_report_ns = t_ns + NS_PER_S // 5
+            done = pilots and all(pilot.done for pilot in pilots)
+            if done or (links is not None and links.over):
+                links = None
+                end_ns = min(end_ns, t_ns + round(SETTLE_S * NS_PER_S))
+                pilots = []
+    progress(simulation.now)
+
+
+def summarise(simulation: Simulation, scenario: Scenario, log: FlightLog, wall: float) -> dict[str, Any]:
+    vehicles = {}
+    for vehicle in scenario.vehicles:
+        name = vehicle.name
+        positions = np.array([state.position for state in log.truth[name]])
+        speeds = np.linalg.norm([state.velocity_world for state in log.truth[name]], axis=1)
+        status = simulation.autopilots[name].status(simulation.clock.now_ns)
+        battery = simulation.fleet.battery(simulation.autopilots[name].index, 0)
+        vehicles[name] = {
+            "flown_m": float(np.linalg.norm(np.diff(positions, axis=0), axis=1).sum()),
+            "highest_m": float(positions[:, 2].max()),
+            "fastest_m_s": float(speeds.max()),
+            "battery_left": battery.state_of_charge,
+            "energy_j": battery.energy_used,
+            "mode": status.mode,
+            "events": [f"{event.t_ns / 1e9:.2f} s {event.kind}: {event.text}" for event in log.events[name]],
+        }
+        if log.estimates[name]:
+            vehicles[name]["estimate_error_rms_m"] = _estimate_error(log, name)
+    return {
+        "scenario": scenario.name,
+        "seed": scenario.seed,
+        "simulated_s": simulation.now,
+        "wall_s": wall,
+        "real_time_factor": simulation.now / wall,
+        "messages": dict(simulation.bus.counts),
+        "vehicles": vehicles,
+    }
+
+
+def _estimate_error(log: FlightLog, name: str) -> float | None:
+    """m; None when no estimate was valid."""
+    truth = {state.t_ns: state.position for state in log.truth[name]}
+    errors = [
+        estimate.position - truth[estimate.t_ns]
+        for estimate in log.estimates[name]
+        if estimate.valid and estimate.t_ns in truth
+    ]
+    return float(np.sqrt(np.mean(np.sum(np.square(errors), axis=1)))) if errors else None
+
+
+def versions() -> dict[str, str]:
+    return {
+        "skyloop": skyloop.__version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "numba": numba.__version__,
+        "machine": platform.machine(),
+    }

@@ -1,0 +1,175 @@
+"""How slow may the computer be before the mission fails? One flight after the other, each on a slower one."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from skyloop.apps.loop import LoopOptions, run_loop
+from skyloop.links.loop.targets import Target
+from skyloop.sim.scenario import Scenario
+from skyloop_client.errors import LinkError, SkyloopError
+
+OUTPUT = "sut.txt"
+"""Where a target leaves what the SUT printed; its last line may be its result as JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flight:
+    """One flight with a computer of one speed."""
+
+    speed: float
+    """Of the computer, 1 being this one."""
+    seed: int
+    success: bool
+    """The SUT ended well and the vehicle did not crash."""
+    error: float | None
+    """`error` of the SUT's result, if it tells one."""
+    time: float
+    """s simulated until the SUT was done."""
+    computed: float
+    """s the SUT computed, on its own time."""
+    vehicle_energy: float
+    """J."""
+    computer_energy: float
+    """J."""
+    deadlines_missed: int
+    trouble: str
+    """What went wrong, in words."""
+
+
+def size(
+    scenario: Scenario,
+    target_of: Callable[[float], Target],
+    speeds: Sequence[float],
+    folder: Path,
+    *,
+    runs: int = 3,
+    options: LoopOptions | None = None,
+    told: Callable[[Flight], None] = lambda flight: None,
+) -> list[Flight]:
+    """Fly with every speed, `runs` seeds each; leaves a run folder per flight, a table and a plot."""
+    flights = []
+    for speed in sorted(speeds, reverse=True):
+        for k in range(runs):
+            seeded = scenario.model_copy(update={"seed": scenario.seed + k})
+            place = folder / f"speed-{speed:g}-seed-{seeded.seed}"
+            flights.append(fly_once(seeded, target_of(speed), speed, place, options or LoopOptions()))
+            told(flights[-1])
+    write_table(flights, folder / "size.csv")
+    plot(flights, folder / "size.png", scenario.name)
+    return flights
+
+
+def fly_once(scenario: Scenario, target: Target, speed: float, folder: Path, options: LoopOptions) -> Flight:
+    summary: dict[str, Any] = {}
+    trouble = ""
+    try:
+        summary = run_loop(scenario, folder, options, target)
+    except SkyloopError as error:
+        trouble = str(error)
+        if (folder / "summary.json").exists():
+            summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
+    result = sut_result(folder / OUTPUT)
+    vehicles = summary.get("vehicles", {})
+    pilots = summary.get("links", {}).get("loop", {}).get("pilots", [])
+    crashes = [event for vehicle in vehicles.values() for event in vehicle["events"] if " crash" in event]
+    how = target.ended()
+    if how is not None and not how.startswith("exit code 0"):
+        trouble = trouble or how
+    elif how is None:
+        trouble = trouble or f"not done after {summary.get('simulated_s', 0.0):g} s"
+    return Flight(
+        speed=speed,
+        seed=scenario.seed,
+        success=not trouble and not crashes and bool(result.get("success", True)),
+        error=float(result["error"]) if isinstance(result.get("error"), int | float) else None,
+        time=float(result.get("time_s", summary.get("simulated_s", math.nan))),
+        computed=sum(pilot["computed_s"] for pilot in pilots),
+        vehicle_energy=sum(vehicle["energy_j"] for vehicle in vehicles.values()),
+        computer_energy=sum(pilot["computer_energy_j"] for pilot in pilots),
+        deadlines_missed=sum(pilot["deadlines_missed"] for pilot in pilots),
+        trouble=trouble or "; ".join(crashes[:1]),
+    )
+
+
+def sut_result(path: Path) -> dict[str, Any]:
+    """The last line the SUT printed, if it is a JSON object."""
+    try:
+        lines = path.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        result = json.loads(lines[-1]) if lines else {}
+    except (OSError, ValueError):
+        return {}
+    return result if isinstance(result, dict) else {}
+
+
+def speeds_from(text: str, count: int = 6) -> list[float]:
+    """ "0.05..2" as `count` speeds in equal ratios, or "0.1,0.5,1" as they are."""
+    try:
+        if ".." in text:
+            low, high = (float(part) for part in text.split(".."))
+            steps = max(count - 1, 1)
+            speeds = [low * (high / low) ** (k / steps) for k in range(steps + 1)]
+        else:
+            speeds = [float(part) for part in text.split(",")]
+    except (ValueError, ZeroDivisionError):
+        speeds = []
+    if not speeds or not all(1e-3 <= speed <= 1e3 for speed in speeds):
+        raise LinkError(f"--speed {text}: give LOW..HIGH or numbers with commas, each 0.001 to 1000")
+    return [float(f"{speed:.3g}") for speed in speeds]
+
+
+def slowest_good(flights: Sequence[Flight]) -> float | None:
+    """The slowest computer on which every flight succeeded, and on every faster one, too."""
+    good = None
+    for speed in sorted({flight.speed for flight in flights}, reverse=True):
+        if not all(flight.success for flight in flights if flight.speed == speed):
+            break
+        good = speed
+    return good
+
+
+def write_table(flights: Sequence[Flight], path: Path) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, [field.name for field in fields(Flight)])
+        writer.writeheader()
+        writer.writerows(asdict(flight) for flight in flights)
+
+
+def plot(flights: Sequence[Flight], path: Path, title: str) -> None:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    speeds = sorted({flight.speed for flight in flights})
+    rows = [("success", "flights that succeeded (%)"), ("time", "time (s)"), ("error", "error")]
+    rows = [row for row in rows if any(getattr(flight, row[0]) is not None for flight in flights)]
+    figure, axes = pyplot.subplots(len(rows), 1, sharex=True, figsize=(8, 2.6 * len(rows)), dpi=110, squeeze=False)
+    for (name, label), axis in zip(rows, axes[:, 0], strict=True):
+        if name == "success":
+            shares = [100.0 * statistics.mean(f.success for f in flights if f.speed == s) for s in speeds]
+            axis.plot(speeds, shares, "o-", color="#2c6fbb")
+            axis.set_ylim(-5, 105)
+        else:
+            for flight in flights:
+                value = getattr(flight, name)
+                if value is not None:
+                    axis.plot(flight.speed, value, "o" if flight.success else "x", ms=5,
+                              color="#2c6fbb" if flight.success else "#c0392b")  # fmt: skip
+        axis.set_ylabel(label)
+        axis.grid(alpha=0.3, which="both")
+        axis.set_xscale("log")
+    axes[0, 0].set_title(f"{title}: how fast must the computer be?")
+    axes[-1, 0].set_xlabel("speed of the computer (1: this one)")
+    axes[-1, 0].set_xticks(speeds, [f"{speed:g}" for speed in speeds])
+    axes[-1, 0].minorticks_off()
+    figure.tight_layout()
+    figure.savefig(path)
+    pyplot.close(figure)

@@ -1,0 +1,101 @@
+"""Frames per second of a recording in park, how well its stages share the cores, and what the journal costs."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from skyloop.core.results import Figure
+from skyloop.datasets.recording_run import plan_recording, record
+from skyloop.datasets.rig import RecordOptions, rig_scenario
+
+SENSORS = ("rgb", "depth", "lidar", "imu", "gps", "baro", "mag")
+"""Of the rig, as in Table 5 of airloop; `rgb` brings true depth, normals, segmentation and labels."""
+RATE_HZ = 20.0
+STAGES = {
+    "rendering": "the renderer's processes",
+    "sensors": "measuring, with views, rays, noise and labels",
+    "journal": "encoding, checksums and writing",
+    "physics_and_rest": "flight, pilot, bus and asking the renderer; each worker flies all of the flight",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """How much is measured; the defaults give the figures in docs/benchmarks.md."""
+
+    frames: int = 200
+    rounds: int = 5
+    """Of the pair with and without journal, by turns: the best gives the rate, the median of the pairs the cost."""
+    world: str = "park"
+    workers: int = 0
+    """0: one per core."""
+
+
+def recorded(
+    *, frames: int, radar: bool, store: bool, quality: str = "low", world: str = "park", workers: int = 0
+) -> dict[str, Any]:
+    """The summary of a recording that is thrown away afterwards."""
+    sensors = (*SENSORS, "radar") if radar else SENSORS
+    options = RecordOptions(world=world, frames=frames, rate_hz=RATE_HZ, quality=quality, sensors=sensors)
+    with tempfile.TemporaryDirectory(prefix="skyloop-record-") as made:
+        folder = Path(made) / "recording"
+        plan_recording(rig_scenario(options), folder, frames=frames, rate_hz=RATE_HZ, formats=(), store=store)
+        return record(folder, workers or os.cpu_count() or 1)
+
+
+def measure(sizes: Sizes | None = None) -> list[Figure]:
+    """Every figure of `skyloop bench record`."""
+    sizes = sizes or Sizes()
+    given: dict[str, Any] = {"frames": sizes.frames, "world": sizes.world, "workers": sizes.workers}
+    stored: list[dict[str, Any]] = []
+    thrown_away: list[dict[str, Any]] = []
+    for turn in range(sizes.rounds):
+        # by turns also within a pair, because a machine that warms up slows what comes second
+        for store in (True, False) if turn % 2 else (False, True):
+            (stored if store else thrown_away).append(recorded(radar=False, store=store, **given))
+    with_radar = _best([recorded(radar=True, store=True, **given) for _ in range(min(2, sizes.rounds))])
+    cost = statistics.median(1.0 - kept["fps"] / lost["fps"] for kept, lost in zip(stored, thrown_away, strict=True))
+    return figures(_best(stored), _best(thrown_away), with_radar, cost, sizes)
+
+
+def figures(
+    stored: dict[str, Any], thrown_away: dict[str, Any], with_radar: dict[str, Any], cost: float, sizes: Sizes
+) -> list[Figure]:
+    cores = os.cpu_count() or 1
+    what = f"{sizes.frames} frames in {sizes.world}, 320x240, low, {sizes.workers or cores} workers on {cores} cores"
+    shares = "core-ms of all stages per frame over wall ms per frame times cores"
+    made = [
+        Figure("fps_without_radar", stored["fps"], "1/s", 50.0, f"to the journal, getting ready left out; {what}"),
+        Figure("fps_with_radar", with_radar["fps"], "1/s", 30.0, "the same with the radar"),
+        Figure("overlap", overlap(stored, cores), "1", 0.85, f"{shares}; without radar, to the journal"),
+        Figure("overlap_with_radar", overlap(with_radar, cores), "1", None, "the same with the radar"),
+        Figure(
+            "journal_cost",
+            cost,
+            "1",
+            0.1,
+            "share of the frame rate lost to the journal, median of pairs",
+            lower_is_better=True,
+        ),
+        Figure("fps_not_stored", thrown_away["fps"], "1/s", None, "without radar, messages thrown away"),
+    ]
+    for summary, suffix in ((stored, ""), (with_radar, "_with_radar")):
+        for stage, said in STAGES.items():
+            spent = summary["core_ms_per_frame"][stage]
+            made.append(Figure(f"{stage}_core_ms{suffix}", spent, "ms", None, f"per frame: {said}"))
+    return made
+
+
+def overlap(summary: dict[str, Any], cores: int) -> float:
+    """Which share of what the cores could do while frames were recorded went into them."""
+    spent: float = sum(summary["core_ms_per_frame"].values())
+    return spent * float(summary["fps"]) / (1e3 * cores)
+
+
+def _best(summaries: list[dict[str, Any]]) -> dict[str, Any]:
+    return max(summaries, key=lambda summary: summary["fps"])

@@ -1,0 +1,23 @@
+"""The benchmarks `skyloop bench` knows, by name; imported only when asked for."""
+
+BENCHES = {
+    "airsim": ("skyloop.benchmarks.airsim", "pictures per second for an AirSim client, beside the bare renderer"),
+    "camera": ("skyloop.benchmarks.camera", "pictures of park and room, beside PyBullet and MuJoCo in the same run"),
+    "flight": ("skyloop.benchmarks.flight", "how closely the built-in controller flies, on twenty seeds"),
+    "gym": (
+        "skyloop.benchmarks.gym",
+        "Gymnasium environments, beside gym-pybullet-drones at the same rates in the same run",
+    ),
+    "lidar": ("skyloop.benchmarks.lidar", "LiDAR points per second, beside bare Embree on the same rays"),
+    "link": (
+        "skyloop.benchmarks.link",
+        "bundles per second and round trips of the link, beside plain sockets in the same run",
+    ),
+    "physics": (
+        "skyloop.benchmarks.physics",
+        "flight kernels and a whole scenario, beside RotorPy in the same run",
+    ),
+    "radar": ("skyloop.benchmarks.radar", "radar bursts over park, beside the paper's sum over pixels in the same run"),
+    "record": ("skyloop.benchmarks.record", "recordings in park: frames per second, overlap, what the journal costs"),
+}
+"""name: (module with measure() -> list[Figure], one line)."""

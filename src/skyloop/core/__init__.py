@@ -1,0 +1,1 @@
+"""The foundation: time, bus, coordinate frames, random numbers, compilation. All may import it; it imports none."""

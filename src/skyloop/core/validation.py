@@ -1,0 +1,144 @@
+"""Data from outside: YAML read strictly, records made from it, and every fault told in one line."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, ValidationError
+
+from skyloop_client.errors import ScenarioError, nearest_name
+from skyloop_client.plugins import is_plugin
+
+
+class _StrictLoader(yaml.SafeLoader):
+    """A key written twice is an error, not a silent last-one-wins."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> Any:
+        seen = set()
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode) and key.value in seen:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"key '{key.value}' is written twice", key.start_mark
+                )
+            seen.add(key.value if isinstance(key, yaml.ScalarNode) else id(key))
+        return super().construct_mapping(node, deep)
+
+
+def parse_yaml(text: str, place: str) -> Any:
+    try:
+        return yaml.load(text, _StrictLoader)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f"{place}:{mark.line + 1}:{mark.column + 1}" if mark else place
+        raise ScenarioError(_one_line(f"{where}: not YAML: {getattr(error, 'problem', None) or error}")) from None
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+        # dates such as 2026-13-45, keys that are lists, integers like "0x", thousands of brackets
+        raise ScenarioError(_one_line(f"{place}: not YAML: {error}")) from None
+
+
+def read_yaml(path: Path) -> Any:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise ScenarioError(f"no file '{path}'; check the path") from None
+    except (OSError, ValueError) as error:
+        raise ScenarioError(f"cannot read '{path}': {error}") from None
+    return parse_yaml(text, str(path))
+
+
+def validated(model: type[Any], data: Any, place: str) -> Any:
+    """The model made from data, or one line that says what is wrong first."""
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        raise ScenarioError(_one_line(f"{place}: {_first_fault(error, model, data)}")) from None
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def kind_of(value: Any) -> str:
+    return "empty" if value is None else f"a {type(value).__name__}"
+
+
+def _first_fault(error: ValidationError, model: type[BaseModel], data: Any) -> str:
+    fault = min(error.errors(include_url=False), key=_priority)
+    kind, value, context = fault["type"], fault.get("input"), fault.get("ctx", {})
+    steps = _steps_in(data, fault["loc"], keep_last=kind in ("extra_forbidden", "missing"))
+    where = ".".join(steps) or "top level"
+    if kind == "extra_forbidden":
+        hint = nearest_name(steps[-1], _siblings(model, fault["loc"][:-1]))
+        own = " What your own class takes goes under options" if _is_own_part(data, steps[:-1]) else ""
+        return f"{where}: unknown key '{steps[-1]}'; {hint}{own}"
+    if kind == "missing":
+        return f"{where} is missing; add it"
+    if kind == "union_tag_not_found":
+        return f"{where}: 'kind' is missing; say which kind it is"
+    shown = f" (got {value!r})" if isinstance(value, int | float | str | bool | type(None)) else ""
+    if kind in ("literal_error", "union_tag_invalid"):
+        given = str(context.get("tag", value))
+        known = re.findall(r"'([^']*)'", str(context.get("expected_tags", context.get("expected", ""))))
+        place = where if kind == "literal_error" else f"{where}.kind"
+        hint = nearest_name(given, known)
+        hint += f" All: {', '.join(known)}" if hint.startswith("did you mean") else ""
+        # pydantic's name of the union member that holds all but the user's own
+        own = "; or your own as module:Class" if kind == "union_tag_invalid" and "shipped" in fault["loc"] else ""
+        return f"{place}: there is no '{given}'; {hint}{own}"
+    message = fault["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, ")
+    return f"{where}: {message[0].lower()}{message[1:]}{shown}"
+
+
+def _priority(fault: Any) -> tuple[bool, bool]:
+    """A misspelt key causes the "missing" also reported; a mapping is not meant as the name a union takes."""
+    is_other_branch = fault["type"] == "string_type" and isinstance(fault.get("input"), dict)
+    return fault["type"] != "extra_forbidden", is_other_branch
+
+
+def _steps_in(data: Any, location: tuple[int | str, ...], *, keep_last: bool) -> list[str]:
+    """The location without pydantic's names of union members: only what the data itself has."""
+    steps = []
+    for depth, step in enumerate(location):
+        inside = isinstance(data, dict) and step in data
+        inside = inside or (isinstance(data, list | tuple) and isinstance(step, int) and step < len(data))
+        if inside:
+            data = data[step]
+        if inside or (keep_last and depth == len(location) - 1):
+            steps.append(str(step))
+    return steps
+
+
+def _is_own_part(data: Any, steps: list[str]) -> bool:
+    for step in steps:
+        data = data[int(step) if isinstance(data, list | tuple) else step]
+    return isinstance(data, dict) and any(is_plugin(data.get(key)) for key in ("kind", "name", "source"))
+
+
+def _siblings(model: Any, steps: tuple[int | str, ...]) -> list[str]:
+    """Names of the fields at a place of the model, as far as its annotations tell."""
+    candidates: list[Any] = [model]
+    for step in steps:
+        found: list[Any] = []
+        for candidate in candidates:
+            fields = getattr(candidate, "model_fields", {})
+            if step in fields:
+                found.extend(_models_in(fields[step].annotation))
+            elif _has_kind(candidate, step):
+                found.append(candidate)
+        candidates = found or candidates
+    return sorted({name for c in candidates for name in getattr(c, "model_fields", {})})
+
+
+def _has_kind(model: Any, kind: object) -> bool:
+    field = getattr(model, "model_fields", {}).get("kind")
+    return field is not None and kind in getattr(field.annotation, "__args__", ())
+
+
+def _models_in(annotation: Any) -> list[Any]:
+    """All pydantic models an annotation may hold."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [model for part in getattr(annotation, "__args__", ()) for model in _models_in(part)]

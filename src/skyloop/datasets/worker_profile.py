@@ -1,0 +1,66 @@
+"""Where a worker's processor time goes while it records: rendering, sensors, journal, physics and the rest."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from skyloop.sim.sensing import SensorPart
+from skyloop.sim.simulation import Simulation
+
+
+class WorkerProfile:
+    """Counts core-seconds from `begin` on; what comes before is getting ready."""
+
+    def __init__(self) -> None:
+        self._seconds = {"sensors": 0.0, "journal": 0.0}
+        self._began: tuple[float, float] | None = None
+
+    def watch_sensors(self, simulation: Simulation) -> None:
+        for part in simulation.parts:
+            if isinstance(part, SensorPart):
+                part.sensor = _TimedSensor(part.sensor, self)
+
+    def begin(self) -> None:
+        self._began = time.process_time(), _children_seconds()
+
+    def timed(self, stage: str, work: Callable[..., Any], *args: Any) -> Any:
+        """What `work` gives; its time goes to a stage."""
+        if self._began is None:
+            return work(*args)
+        began = time.process_time()
+        try:
+            return work(*args)
+        finally:
+            self._seconds[stage] += time.process_time() - began
+
+    def core_seconds(self) -> dict[str, float]:
+        """By stage, until now; call it while the renderer lives."""
+        if self._began is None:
+            return {}
+        own, rendering = time.process_time() - self._began[0], _children_seconds() - self._began[1]
+        return {"rendering": rendering, **self._seconds, "physics_and_rest": own - sum(self._seconds.values())}
+
+
+class _TimedSensor:
+    def __init__(self, sensor: Any, stages: WorkerProfile) -> None:
+        self._sensor, self._stages = sensor, stages
+
+    def measure(self, *args: Any) -> Any:
+        return self._stages.timed("sensors", self._sensor.measure, *args)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._sensor, name)
+
+
+def _children_seconds() -> float:
+    """Processor time of the processes this one started, which is the renderer; 0 where the system does not tell."""
+    try:
+        children = Path(f"/proc/self/task/{os.getpid()}/children").read_text(encoding="ascii").split()
+        # Linux numbers the processor clock of another process like this (man 3 clock_getcpuclockid gives the same)
+        return sum(time.clock_gettime(~int(child) << 3 | 2) for child in children)
+    except OSError:
+        return 0.0

@@ -1,0 +1,54 @@
+"""Where AirSim clients come in: the listener of `listener.py` with msgpack-RPC instead of our own messages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from skyloop.links.airsim.wire import CallInlet, response
+from skyloop.links.loop.listener import Listener, Parts, Peer
+
+
+class RpcPeer(Peer):
+    """A client; it may be silent for as long as it likes."""
+
+    def made_inlet(self) -> CallInlet:
+        return CallInlet()
+
+    def parts_of(self, message: Any) -> Parts:
+        return response(*message)
+
+    @property
+    def owes_hello(self) -> bool:
+        return False
+
+
+class RpcListener(Listener):
+    peer_class = RpcPeer
+    port_option = "--port"
+
+    def tell(self, peer: Peer, why: str) -> None:
+        """The protocol has no words for this; the connection just ends."""
+
+    def answer_here(self, peer: Peer, message: Any) -> bool:
+        return False
+
+
+class Reply:
+    """The answer a call waits for; given once, at once or later."""
+
+    __slots__ = ("_answered", "method", "number", "peer")
+
+    def __init__(self, peer: Peer, number: int | None, method: str) -> None:
+        self.peer, self.number, self.method = peer, number, method
+        self._answered = False
+
+    def give(self, result: Any) -> None:
+        self._send(None, result)
+
+    def fail(self, why: str) -> None:
+        self._send(f"{self.method}: {why}", None)
+
+    def _send(self, error: str | None, result: Any) -> None:
+        if not self._answered and self.number is not None:
+            self.peer.send((self.number, error, result))
+        self._answered = True

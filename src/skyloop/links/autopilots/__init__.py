@@ -1,0 +1,1 @@
+"""PX4, ArduPilot and Betaflight as the autopilot of a simulated vehicle: sensors out, motors in."""

@@ -1,0 +1,1 @@
+"""A running simulation shown live in the Foxglove app, over its WebSocket protocol."""

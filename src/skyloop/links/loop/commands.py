@@ -1,0 +1,57 @@
+"""What a peer sends, as numbers, setpoints and requests of ours, or a line that says why not."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+
+from skyloop_client.errors import LinkError, SetpointError
+from skyloop_client.messages import Request, Setpoint
+
+MOST = 1 << 62
+"""ns, or whatever a peer counts; an answer must be able to repeat it."""
+FARTHEST = 1e12
+"""m, m/s, rad...; squares of it are still far from the end of a float."""
+
+
+def whole(message: dict[str, Any], key: str, default: int | None = None) -> int:
+    """An integer of a message."""
+    value = message[key] if default is None else message.get(key, default)
+    if type(value) is not int or not -MOST < value < MOST:
+        raise LinkError(f"'{key}' must be an integer, smaller than 2^62; see docs/protocol.md")
+    return value
+
+
+def taken(item: Any) -> Setpoint | Request:
+    """A setpoint or request; plain lists of numbers become arrays."""
+    if not isinstance(item, Setpoint | Request):
+        said = item.get("@", "a map") if isinstance(item, dict) else type(item).__name__
+        raise SetpointError(f"{said} is neither a setpoint nor a request")
+    arrays = {}
+    for field in fields(item):
+        value = getattr(item, field.name)
+        place = f"{type(item).__name__}.{field.name}"
+        if isinstance(value, str) != (field.type == "str"):
+            raise SetpointError(
+                f"{place} is a {type(value).__name__}; give {'text' if field.type == 'str' else 'numbers'}"
+            )
+        if isinstance(value, tuple | list | np.ndarray):
+            # kept beyond the bytes they came in, and owned by nobody else
+            value = arrays[field.name] = _numbers(value, place)
+        elif not isinstance(value, int | float | str | None):
+            raise SetpointError(f"{place} is a {type(value).__name__}; give numbers")
+        # NaN is for the autopilot to refuse
+        if not isinstance(value, str | None) and np.any(np.abs(value) > FARTHEST):
+            raise SetpointError(f"{place} is beyond {FARTHEST:g}; give SI units and radians")
+    return replace(item, **arrays)
+
+
+def _numbers(value: Any, place: str) -> Any:
+    try:
+        if np.iscomplexobj(value):
+            raise ValueError("it is complex")
+        return np.array(value, np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise SetpointError(f"{place}: {error}; give numbers") from None

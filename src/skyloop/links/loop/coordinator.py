@@ -1,0 +1,374 @@
+"""Keeps simulated time (ST) and the execution time (ET) of every pilot together, and answers their questions.
+
+A link behind the link_gate. In mode `sync` time passes to the smallest ET that is known and no further; a question is
+looked at when ST has come to the ET it was asked at, and answered when what it waits for is there (conservative barrier
+synchronisation, synchronised-hil II). In `none` and `realtime` questions are answered as they come.
+"""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from skyloop.links.link_gate import POLL_S, LinkGate
+from skyloop.links.loop.client_sessions import HOVER_BEFORE_LANDING_S, PATIENCE_S, ClientSessions, LinkOptions
+from skyloop.links.loop.commands import taken, whole
+from skyloop.links.loop.listener import MOST_WHY, Listener, Peer
+from skyloop.links.loop.remote_pilot import Pilot, Question
+from skyloop.links.loop.targets import Target
+from skyloop.links.loop.timeline import Interaction, Timeline
+from skyloop.links.pace import Pace
+from skyloop_client.errors import LinkError, SetpointError
+from skyloop_client.messages import Message
+from skyloop_client.streams import NS_PER_S
+
+if TYPE_CHECKING:
+    from skyloop.sim.simulation import Simulation
+
+TABLE_I = {"RangeSample": 0.0977, "CameraImage": 0.0374}
+"""s that acquiring a sample took with the real sensors (synchronised-hil, Table I)."""
+SLEEP_WORTH_TELLING_S = 0.02
+LEAP_NS = 3600 * NS_PER_S
+"""Execution time cannot get ahead of simulated time by more."""
+
+
+class Coordinator:
+    """Between the listener and the simulation; all of it runs in the simulation's thread."""
+
+    def __init__(self, listener: Listener, options: LinkOptions | None = None, target: Target | None = None) -> None:
+        self.options = options or LinkOptions()
+        self.listener = listener
+        self.target = target
+        """Started when the simulation is ready."""
+        self.timeline = Timeline()
+        listener.taker = self.receive
+        self._sync = self.options.mode == "sync"
+        self._pace = Pace(None)
+        self._began = time.perf_counter()
+        self._looked = self._began
+        self._awaits_first = True
+
+    def attach(self, simulation: Simulation, folder: Path | None, link_gate: LinkGate) -> None:
+        """Before anything is recorded: the link's own events are streams, too."""
+        self._simulation = simulation
+        self._pace = link_gate.pace
+        self._began = time.perf_counter()
+        if folder is not None:
+            self.timeline = Timeline(folder / "timeline.csv")
+        if self.target is not None:
+            self.target.start(f"{self.listener.host}:{self.listener.ports[0]}", folder)
+        self.client_sessions = ClientSessions(simulation, self.listener, self.options)
+        for name in self.client_sessions.infos:
+            simulation.bus.on(name, self._on_message)
+
+    @property
+    def over(self) -> bool:
+        """Every pilot has said goodbye, or has gone for good and its vehicle stands on the ground."""
+        if self._awaits_first or any(self.client_sessions.flying):
+            return False
+        last = self.client_sessions.last.values()
+        if all(pilot.said_bye for _, pilot in last):
+            return True
+        may_come_back = self.target is None or self.target.ended() is None
+        if may_come_back and self._now < max(left for left, _ in last) + HOVER_BEFORE_LANDING_S * NS_PER_S:
+            return False
+        return not any(pilot.status(self._now).armed for pilot in self._simulation.autopilots.values())
+
+    def finish(self, why: str) -> None:
+        """Tell everybody that the flight is over, and free everything."""
+        for pilot in self.client_sessions.pilots.values():
+            pilot.peer.send({"type": "end", "why": why, "t_ns": self._now}, patience_s=PATIENCE_S)
+        self.listener.close()
+        self.timeline.close()
+
+    # ---- what the link_gate asks
+
+    @property
+    def leisurely(self) -> bool:
+        return not any(self.client_sessions.flying)
+
+    def holds(self, t_ns: int) -> bool:
+        """ST may not pass the ET of anybody who computes, nor begin before there is somebody."""
+        self._awaits_first = self._awaits_first and not any(self.client_sessions.flying)
+        if self._awaits_first or not self._sync:
+            return self._awaits_first
+        return any(pilot.holds_time and pilot.bound_ns < t_ns for pilot in self.client_sessions.pilots.values())
+
+    def look_round(self) -> None:
+        self._awaits_first = self._awaits_first and not any(self.client_sessions.flying)
+        if self._awaits_first:
+            self._give_up_waiting()
+        self._give_up_hung()
+
+    def stop_at(self, t_ns: int) -> int:
+        """`t_ns`, or an earlier instant at which a question is to be looked at."""
+        for pilot in self.client_sessions.pilots.values():
+            if pilot.question is not None and pilot.question.acted_ns is None:
+                t_ns = min(t_ns, pilot.question.due_ns)
+        return t_ns
+
+    def _give_up_waiting(self) -> None:
+        how = None if self.target is None else self.target.ended()
+        if how is not None:
+            raise LinkError(f"the SUT ended before it connected, {how}")
+        waited = time.perf_counter() - self._began
+        if waited > self.options.wait_s:
+            ports = ", ".join(map(str, self.listener.ports))
+            raise LinkError(
+                f"no pilot came to port {ports} within {self.options.wait_s:g} s; start one, or wait longer"
+            )
+
+    def _give_up_hung(self) -> None:
+        """Once in a while, when all that came in has been looked at."""
+        now = time.perf_counter()
+        if now - self._looked < POLL_S:
+            return
+        self._looked = now
+        for pilot in list(self.client_sessions.pilots.values()):
+            if pilot.holds_time and now - pilot.heard > self.options.hang_s:
+                last = "none" if pilot.asked_ns is None else f"at ET {pilot.asked_ns / NS_PER_S:.3f} s"
+                why = f"hung: nothing heard for {now - pilot.heard:.0f} s of wall time, last question {last}"
+                self._dismiss(pilot.peer, why)
+
+    # ---- what comes in
+
+    def receive(self, peer: Peer, message: dict[str, Any] | str) -> None:
+        """A message, or why a peer has gone."""
+        if isinstance(message, str):
+            if not peer.dismissed:
+                peer.dismissed = True
+                self.client_sessions.leave(peer, message)
+            return
+        peer.taken += 1
+        if peer.dismissed:
+            return
+        try:
+            self._receive(peer, message)
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            self._dismiss(peer, f"a '{message['type'][:20]}' lacks or misstates {error}; see docs/protocol.md")
+        except LinkError as error:
+            self._dismiss(peer, str(error))
+
+    def _dismiss(self, peer: Peer, why: str, *, told: bool = True) -> None:
+        """For good, and at once: the next in the inbox may want to fly the same vehicle."""
+        peer.dismissed = True
+        self.listener.drop(peer, why, told=why if told else "")
+        self.client_sessions.leave(peer, why[:MOST_WHY])
+
+    def _receive(self, peer: Peer, message: dict[str, Any]) -> None:
+        kind = message["type"]
+        pilot = self.client_sessions.at(peer)
+        if kind == "hello":
+            self.client_sessions.greet(peer, message)
+        elif kind == "bye":
+            if pilot is not None:
+                pilot.said_bye = True
+            self._dismiss(peer, "said goodbye", told=False)
+        elif pilot is None:
+            raise LinkError(f"'{kind[:20]}' before a hello, or not on a session's first connection")
+        elif kind == "ask":
+            self._ask(pilot, message)
+        elif kind == "progress":
+            pilot.heard = time.perf_counter()
+            pilot.bound_ns = max(pilot.bound_ns, self._et(message))
+        # other types may be of a newer protocol
+
+    def _et(self, message: dict[str, Any]) -> int:
+        et_ns = whole(message, "et_ns")
+        if self._sync and et_ns - self._now > LEAP_NS:
+            raise LinkError(f"execution time leapt by more than an hour, to {et_ns} ns; the clock's unit is ns")
+        return et_ns
+
+    # ---- questions and answers
+
+    def _ask(self, pilot: Pilot, message: dict[str, Any]) -> None:
+        if pilot.question is not None:
+            raise LinkError("a question before the last one was answered")
+        now = self._now
+        et_ns = self._et(message)
+        if self._sync and et_ns < pilot.bound_ns and not pilot.watch:
+            raise LinkError(f"execution time went back: {et_ns} ns after {pilot.bound_ns} ns")
+        want = message.get("want", ())
+        known = self.client_sessions.stream
+        names = self._own_streams(pilot) if want is None else [known(pilot, name) for name in want]
+        fresh = {self.client_sessions.stream(pilot, name) for name in message.get("fresh", ())}
+        until = message.get("until_ns")
+        if pilot.watch and message.get("send"):
+            raise LinkError("a watcher may not send setpoints or requests")
+        if self._sync:
+            due_ns = now if pilot.watch else max(et_ns, now)
+        else:
+            due_ns = self._pace.now(now, self._simulation.schedule.next_ns())
+        pilot.question = Question(
+            number=whole(message, "number"),
+            et_ns=et_ns,
+            send=list(message.get("send", ())),
+            want=list(dict.fromkeys([*names, *fresh])),
+            fresh=fresh,
+            until_ns=0 if until is None else whole(message, "until_ns"),
+            slept_ns=whole(message, "slept_ns", 0),
+            due_ns=due_ns,
+            st_asked_ns=now,
+            wall_asked_ns=self._wall_ns(),
+        )
+        self._note_times(pilot, pilot.question)
+        self._simulation.schedule.at(due_ns, partial(self._act, pilot))
+
+    def _note_times(self, pilot: Pilot, question: Question) -> None:
+        pilot.heard = time.perf_counter()
+        if pilot.watch:
+            return
+        computed = question.et_ns - pilot.went_on_ns if self._sync else 0
+        pilot.busy_ns += computed
+        since = None if pilot.asked_ns is None else question.et_ns - pilot.asked_ns
+        pilot.asked_ns = question.et_ns
+        if over := pilot.deadlines.check(since, computed):
+            self.client_sessions.tell(pilot.vehicle, "deadline missed", f"question {question.number}: {over}")
+        if question.slept_ns > SLEEP_WORTH_TELLING_S * NS_PER_S:
+            pilot.slept_ns += question.slept_ns
+            said = f"{question.slept_ns / 1e6:.0f} ms before question {question.number}; use sleep_until"
+            self.client_sessions.tell(pilot.vehicle, "slept", said)
+
+    @property
+    def answers_at_once(self) -> bool:
+        """Commands need not wait for the events of this instant to be over: nobody counts on their order."""
+        return not self._sync
+
+    def answer_at_once(self) -> None:
+        """In the middle of an instant; whoever wants samples waits for its end, to get all of it."""
+        for pilot in list(self.client_sessions.pilots.values()):
+            if pilot.question is not None and not pilot.question.want:
+                self._act(pilot)
+
+    def _act(self, pilot: Pilot) -> None:
+        """ST has come to the ET of a question: its commands take effect, and its waiting begins."""
+        question = pilot.question
+        if question is None or question.acted_ns is not None:  # it left, or was answered meanwhile
+            return
+        simulation, now = self._simulation, self._now
+        question.acted_ns, question.wall_acted_ns = now, self._wall_ns()
+        send, question.send = question.send, []
+        question.commands = len(send)
+        for item in send:
+            try:
+                simulation.send(taken(item), vehicle=pilot.vehicle)
+            except (SetpointError, TypeError, ValueError) as error:
+                question.refused.append(str(error)[:MOST_WHY])
+        delay = max(map(self._delay, question.want), default=0)
+        question.until_ns = max(question.until_ns, now + delay)
+        question.fresh = {name for name in question.fresh if not self._is_new(pilot, name, simulation.bus.newest(name))}
+        if question.until_ns > now:
+            simulation.schedule.at(question.until_ns, partial(self._answer_if_ready, pilot, question))
+        else:
+            self._answer_if_ready(pilot, question)
+
+    def _on_message(self, message: Message) -> None:
+        for pilot in self.client_sessions.pilots.values():
+            question = pilot.question
+            if question is None or question.acted_ns is None or message.stream not in question.fresh:
+                continue
+            question.fresh.discard(message.stream)
+            if not question.fresh:
+                self._simulation.schedule.at(self._now, partial(self._answer_if_ready, pilot, question))
+
+    def _answer_if_ready(self, pilot: Pilot, question: Question) -> None:
+        """Once all of an instant has happened."""
+        now = self._now
+        if pilot.question is not question or question.fresh or now < question.until_ns:
+            return
+        ready_ns = self._wall_ns()
+        simulation = self._simulation
+        messages: dict[str, Any] = {}
+        elsewhere: dict[str, int] = {}
+        for name in question.want:
+            newest = simulation.bus.newest(name)
+            if newest is None or not self._is_new(pilot, name, newest):
+                continue
+            pilot.given[name] = newest.index
+            if name in pilot.parts:
+                elsewhere[name] = newest.index
+            else:
+                messages[name] = [newest.index, newest.t_ns, newest.arrival_ns, newest.data]
+        events = list(pilot.events)
+        pilot.events.clear()
+        autopilot = simulation.autopilots[pilot.vehicle]
+        reply = {
+            "type": "reply", "number": question.number, "t_ns": now, "state": autopilot.state(now),
+            "status": autopilot.status(now), "messages": messages, "elsewhere": elsewhere,
+            "refused": question.refused, "events": events,
+        }  # fmt: skip
+        size = pilot.peer.send(reply, patience_s=PATIENCE_S)
+        for name in elsewhere:
+            size += self._send_part(pilot, question.number, simulation.bus.newest(name))
+        pilot.question, pilot.heard = None, time.perf_counter()
+        pilot.bound_ns = pilot.went_on_ns = now
+        if pilot.watch:
+            return
+        assert question.acted_ns is not None
+        row = Interaction(
+            pilot.vehicle, question.number, question.et_ns, question.st_asked_ns, question.acted_ns, now,
+            question.wall_asked_ns, self._wall_ns(), question.commands, size, question.wall_acted_ns, ready_ns,
+        )  # fmt: skip
+        # the time line is that of those who hold time
+        if not pilot.watch:
+            self.timeline.add(row)
+
+    def _send_part(self, pilot: Pilot, number: int, message: Message | None) -> int:
+        assert message is not None
+        part = {
+            "type": "message", "number": number, "stream": message.stream, "index": message.index,
+            "t_ns": message.t_ns, "arrival_ns": message.arrival_ns, "data": message.data,
+        }  # fmt: skip
+        return pilot.parts[message.stream].send(part, patience_s=PATIENCE_S)
+
+    # ---- small answers
+
+    @property
+    def _now(self) -> int:
+        return self._simulation.clock.now_ns
+
+    @property
+    def began(self) -> float:
+        """`time.perf_counter` where the timeline's wall times begin."""
+        return self._began
+
+    def _wall_ns(self) -> int:
+        return round((time.perf_counter() - self._began) * NS_PER_S)
+
+    def _own_streams(self, pilot: Pilot) -> list[str]:
+        """All of a vehicle but its truth."""
+        return [name for name in self.client_sessions.infos if name.startswith(f"{pilot.vehicle}/")]
+
+    def _delay(self, stream: str) -> int:
+        return round(self.options.delays.get(self.client_sessions.infos[stream].message, 0.0) * NS_PER_S)
+
+    @staticmethod
+    def _is_new(pilot: Pilot, stream: str, message: Message | None) -> bool:
+        return message is not None and message.index > pilot.given.get(stream, -1)
+
+    def summary(self) -> dict[str, Any]:
+        """For the run's own summary."""
+        everybody = [*self.client_sessions.gone, *self.client_sessions.pilots.values()]
+        lasted, power = self._now / NS_PER_S, self.options.power
+        return {
+            "mode": self.options.mode,
+            "interactions": self.timeline.count,
+            "violations": self.timeline.violations,
+            "refused_connections": self.listener.refused,
+            "pilots": [
+                {
+                    "vehicle": pilot.vehicle,
+                    "client": pilot.client,
+                    "computed_s": pilot.busy_ns / NS_PER_S,
+                    "computer_energy_j": power.energy(lasted, pilot.busy_ns / NS_PER_S),
+                    "slept_untold_s": pilot.slept_ns / NS_PER_S,
+                    "deadlines_missed": pilot.deadlines.missed,
+                    "worst_beyond_deadline_s": pilot.deadlines.worst_ns / NS_PER_S,
+                }
+                for pilot in everybody
+                if not pilot.watch
+            ],
+            "news": self.client_sessions.news,
+        }

@@ -1,0 +1,269 @@
+"""What the software under test runs on, as the simulator's side sees it: started, watched, ended."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from skyloop.core.jit import CACHE_FOLDER
+from skyloop_client.clocks import source_of
+from skyloop_client.errors import LinkError, SetupError
+
+GRACE_S = 0.5
+"""s of wall time a SUT whose flight is over is given to finish."""
+END_S = 1.0
+"""s of wall time a process that was told to end is given to do so."""
+TARGETS = "local, frozen, throttled:SHARE, board, remote or remote:USER@HOST"
+COMPILER = "aarch64-linux-gnu-g++"
+EMULATOR = "qemu-aarch64"
+SOURCES = (".cpp", ".cc", ".cxx")
+
+
+@dataclass(frozen=True, slots=True)
+class PowerModel:
+    """What the SUT's computer draws; by default about a Raspberry Pi 4."""
+
+    idle: float = 2.7
+    """W while it waits."""
+    busy: float = 6.4
+    """W while it computes."""
+
+    def energy(self, lasted: float, computed: float) -> float:
+        """J over so many seconds, of which some were spent computing."""
+        return self.idle * lasted + (self.busy - self.idle) * min(computed, lasted)
+
+
+class Target(Protocol):
+    name: str
+
+    def start(self, address: str, folder: Path | None) -> None:
+        """Have the SUT run and connect to `address`; what it prints goes into `folder`."""
+
+    def ended(self) -> str | None:
+        """How it ended, with its last words; None while it runs."""
+
+    def stop(self) -> None:
+        """End it, and whatever it has started."""
+
+
+class LocalProcess:
+    """A command on this machine, in a process group of its own.
+
+    Execution time is kept by the SUT's own client, which finds `clock` and `speed` in its environment; with `freeze`
+    the target's agent keeps it, and freezes all threads and processes of a SUT that knows nothing of it.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        clock: str = "",
+        speed: float = 1.0,
+        freeze: bool = False,
+        name: str = "local process",
+    ) -> None:
+        self.name = name
+        clock = clock or ("wall" if speed == 1.0 else "cpu")
+        source_of(clock, speed)
+        told = ["--clock", clock, "--speed", f"{speed:g}"]
+        command = runnable(command)
+        self._command = agent_command(told, command) if freeze else command
+        self._environment = {"SKYLOOP_CLOCK": clock, "SKYLOOP_SPEED": f"{speed:g}"}
+        self._process: subprocess.Popen[bytes] | None = None
+        self._output: Path | None = None
+
+    def start(self, address: str, folder: Path | None) -> None:
+        self._output = None if folder is None else folder / "sut.txt"
+        output = None if self._output is None else self._output.open("wb")
+        command = self._command_at(address)
+        try:
+            self._process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT if output else None,
+                start_new_session=True, env={**os.environ, **self._environment, "SKYLOOP_ADDRESS": address},
+            )  # fmt: skip
+        except OSError as error:
+            raise LinkError(f"cannot start the SUT '{command[0]}': {error.strerror}") from None
+        finally:
+            if output is not None:
+                output.close()
+
+    def _command_at(self, address: str) -> list[str]:
+        """What to start when the simulator listens there."""
+        return self._command
+
+    def ended(self) -> str | None:
+        code = None if self._process is None else self._process.poll()
+        if code is None:
+            return None
+        how = f"exit code {code}" if code >= 0 else f"signal {signal.Signals(-code).name}"
+        lines: list[str] = []
+        with suppress(OSError):  # the folder of a run that never began is removed
+            if self._output is not None:
+                lines = self._output.read_text(errors="replace").strip().splitlines()
+        return f"{how}: {lines[-1][:300]}" if lines else how
+
+    def stop(self) -> None:
+        if self._process is None or self._has_ended(GRACE_S):
+            self._signal(signal.SIGKILL)
+            return
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            # a frozen process must go on to hear that it is to end
+            self._signal(signal.SIGCONT)
+            self._signal(number)
+            if self._has_ended(END_S):
+                break
+        self._signal(signal.SIGKILL)
+
+    def _has_ended(self, within_s: float) -> bool:
+        until = time.monotonic() + within_s
+        while self._process is not None and self._process.poll() is None and time.monotonic() < until:
+            time.sleep(0.01)
+        return self._process is None or self._process.poll() is not None
+
+    def _signal(self, number: signal.Signals) -> None:
+        with suppress(ProcessLookupError):
+            if self._process is not None:
+                os.killpg(self._process.pid, number)
+
+
+class ThrottledProcess(LocalProcess):
+    """A command that really gets only a share of the time: a slow computer whose clock nobody stops."""
+
+    def __init__(self, command: Sequence[str], share: float) -> None:
+        if not 0.001 <= share <= 1.0:
+            raise LinkError(f"a share of {share:g} of the time: give 0.001 to 1")
+        super().__init__(agent_command(["--throttle", f"{share:g}"], runnable(command)), name=f"throttled to {share:g}")
+
+
+class EmulatedBoard(LocalProcess):
+    """A C++ source, cross-compiled, or an aarch64 program, run by an emulator of that processor."""
+
+    def __init__(
+        self, command: Sequence[str], *, includes: Sequence[Path] = (), speed: float = 1.0, clock: str = "",
+        freeze: bool = False,
+    ) -> None:  # fmt: skip
+        emulated = runnable(command, board=True, includes=includes)
+        super().__init__(emulated, clock=clock, speed=speed, freeze=freeze, name="emulated aarch64 board")
+
+
+class Remote(LocalProcess):
+    """Another machine. With an ssh address the SUT is started there and reaches the simulator through ssh's tunnel, so
+    the simulator need not listen to the network; without, `tell` is given the line a person has to type there."""
+
+    def __init__(
+        self, command: Sequence[str], ssh: str = "", *, tell: Callable[[str], None], options: Sequence[str] = ()
+    ) -> None:
+        super().__init__(command, name=f"remote machine {ssh}".strip())
+        self._ssh = ssh
+        self._tell = tell
+        self._options = list(options)
+
+    def start(self, address: str, folder: Path | None) -> None:
+        if self._ssh:
+            super().start(address, folder)
+            return
+        self._tell(f"on the target run: SKYLOOP_ADDRESS={address} {shlex.join(self._command)}".rstrip())
+
+    def _command_at(self, address: str) -> list[str]:
+        host, _, port = address.rpartition(":")
+        # the same number there: it is from the range of those that are rarely taken; -tt ends the SUT with the tunnel
+        tunnel = [
+            "-tt",
+            "-o",
+            "BatchMode=yes",
+            "-o",
+            "ExitOnForwardFailure=yes",
+            "-R",
+            f"127.0.0.1:{port}:{host}:{port}",
+        ]
+        started = f"SKYLOOP_ADDRESS=127.0.0.1:{port} {shlex.join(self._command)}"
+        return [_tool("ssh", "openssh-client"), *self._options, *tunnel, self._ssh, f"env {started}"]
+
+
+def make_target(
+    text: str, command: Sequence[str], *, speed: float = 1.0, tell: Callable[[str], None] = print
+) -> Target | None:
+    """What `--target` says: local, frozen, throttled:0.2, board, remote or remote:user@host."""
+    kind, _, detail = text.partition(":")
+    if speed != 1.0 and kind in ("throttled", "remote"):
+        raise LinkError(f"a {kind} target is as fast as it is; leave out the speed, or tell its client there")
+    if not command and kind != "remote":
+        return None
+    if kind in ("local", "frozen") and not detail:
+        return LocalProcess(command, speed=speed, freeze=kind == "frozen")
+    if kind == "board" and not detail:
+        return EmulatedBoard(command, speed=speed)
+    if kind == "remote":
+        return Remote(command, detail, tell=tell)
+    if kind == "throttled":
+        with suppress(ValueError):
+            return ThrottledProcess(command, float(detail))
+    raise LinkError(f"no target named '{text}'; give {TARGETS}")
+
+
+def agent_command(told: Sequence[str], command: Sequence[str]) -> list[str]:
+    return [sys.executable, "-m", "skyloop_client", "agent", *told, "--", *command]
+
+
+def runnable(command: Sequence[str], *, board: bool = False, includes: Sequence[Path] = ()) -> list[str]:
+    """A command as it can be started; a C++ source in first place is compiled, for this machine or for the board."""
+    program = command[0]
+    if Path(program).suffix in SOURCES:
+        program = str(compiled(Path(program), board=board, includes=includes))
+    emulator = [_tool(EMULATOR, "qemu-user")] if board else []
+    return [*emulator, program, *command[1:]]
+
+
+def compiled(source: Path, *, board: bool = False, includes: Sequence[Path] = ()) -> Path:
+    """A C++ source as a program, from the cache if neither it nor its headers have changed."""
+    folders = [*includes, *_client_folders(source)]
+    flags = [*(["-static"] if board else []), "-O2", "-std=c++17", *(f"-I{folder}" for folder in folders)]
+    compiler = _tool(COMPILER, "g++-aarch64-linux-gnu") if board else _tool("g++", "g++")
+    if not source.is_file():
+        raise LinkError(f"no source '{source}' to compile")
+    expanded = _ran([compiler, *flags, "-E", "-P", str(source)], source)
+    mark = hashlib.sha256(f"{compiler} {board}".encode() + expanded).hexdigest()[:24]
+    program = CACHE_FOLDER / "boards" / f"{source.stem}-{mark}"
+    if not program.exists():
+        program.parent.mkdir(parents=True, exist_ok=True)
+        # others may be at the same
+        unfinished = program.with_name(f"{program.name}.{os.getpid()}")
+        try:
+            _ran([compiler, *flags, str(source), "-o", str(unfinished)], source)
+            unfinished.replace(program)
+        finally:
+            unfinished.unlink(missing_ok=True)
+    return program
+
+
+def _client_folders(source: Path) -> list[Path]:
+    """Where skyloop_client.hpp is, if the source is somewhere in skyloop's own tree."""
+    folders = [parent / "clients" / "cpp" for parent in source.resolve().parents]
+    return [folder for folder in folders if (folder / "skyloop_client.hpp").is_file()]
+
+
+def _ran(command: list[str], source: Path) -> bytes:
+    done = subprocess.run(command, capture_output=True, check=False)
+    if done.returncode:
+        words = done.stderr.decode(errors="replace")
+        said = next((line for line in words.splitlines() if "error" in line), words.strip())
+        raise LinkError(f"'{source}' cannot be compiled: {said[:300]}")
+    return done.stdout
+
+
+def _tool(name: str, package: str) -> str:
+    found = shutil.which(name)
+    if found is None:
+        raise SetupError(f"there is no {name} here; install the Debian package {package}")
+    return found

@@ -1,0 +1,254 @@
+"""Flying by hand: keys of a terminal or a gamepad as velocities, behind the link_gate like every other link.
+
+Keys and speeds are those of E2ES's keyboard node: 20 setpoints a second, a key held is a speed, and a key let go of is
+noticed by its no longer being repeated.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import select
+import struct
+import sys
+import termios
+import threading
+import time
+import tty
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from skyloop_client.errors import LinkError, SetupError
+from skyloop_client.messages import Arm, Hover, Land, Message, TakeOff, Velocity
+
+if TYPE_CHECKING:
+    from skyloop.links.link_gate import LinkGate
+    from skyloop.sim.simulation import Simulation
+
+SPEED, CLIMB, TURN = 1.0, 0.5, 0.3
+"""m/s horizontally, m/s vertically, rad/s."""
+TAKEOFF_HEIGHT = 1.5
+"""m."""
+TICK_NS = 50_000_000
+HELD_S = 0.6
+"""Wall s a key counts as held; terminals repeat one after up to half a second, and then often."""
+KEYS: dict[str, tuple[float, float, float, float]] = {
+    "w": (0, 0, CLIMB, 0), "s": (0, 0, -CLIMB, 0), "a": (0, 0, 0, TURN), "d": (0, 0, 0, -TURN),
+    "y": (SPEED, 0, 0, 0), "h": (-SPEED, 0, 0, 0), "g": (0, SPEED, 0, 0), "j": (0, -SPEED, 0, 0),
+}  # fmt: skip
+"""Forward, left, up in m/s and rad/s to the left."""
+HELP = "1 take off, 2 land, w/s up and down, a/d turn, y/h forward and back, g/j left and right, space hover, q end"
+KEYS_AT_ONCE = 256
+"""Bytes read from a terminal; it writes the letters of one special key together."""
+GAMEPAD = Path("/dev/input/js0")
+DEAD_ZONE = 0.1
+_EVENT = struct.Struct("<IhBB")
+"""Of Linux's joystick interface: ms, value, type (1 button, 2 axis), number."""
+
+
+class ByHand:
+    """A link that takes keys or stick positions and steers one vehicle."""
+
+    def __init__(
+        self,
+        inbox: SimpleQueue[tuple[Any, ...]],
+        show: Callable[[str], None],
+        *,
+        now: Callable[[], float] | None = None,
+    ) -> None:
+        self.show = show
+        self._inbox = inbox
+        self._now = now or time.monotonic
+        self._held: dict[str, float] = {}
+        self._axes = np.zeros(4)
+        """Forward, left, up in m/s and rad/s, of a gamepad."""
+        self._ended = False
+        self._moved = False
+        self._ticked_ns = -1
+
+    # ---- what the link_gate asks
+
+    def attach(self, simulation: Simulation, folder: Path | None, link_gate: LinkGate) -> None:
+        self._simulation = simulation
+        self._vehicle = next(iter(simulation.autopilots))
+        simulation.bus.on(f"{self._vehicle}/events", self._on_event)
+        self.show(HELP)
+        self._schedule(simulation.clock.now_ns)
+
+    @property
+    def over(self) -> bool:
+        return self._ended
+
+    @property
+    def leisurely(self) -> bool:
+        return True
+
+    def stop_at(self, t_ns: int) -> int:
+        now = self._simulation.clock.now_ns
+        if not self._ticked_ns <= now <= self._ticked_ns + TICK_NS:
+            # a snapshot was restored, which holds no tick of ours
+            self._schedule(now)
+        return t_ns
+
+    def holds(self, t_ns: int) -> bool:
+        return False
+
+    def look_round(self) -> None:
+        pass
+
+    def finish(self, why: str) -> None:
+        self._ended = True
+
+    def summary(self) -> dict[str, Any]:
+        return {"vehicle": self._vehicle}
+
+    # ---- what is pressed
+
+    def taker(self, kind: str, value: Any) -> None:
+        """A key, or the four axes of a gamepad."""
+        if kind == "axes":
+            self._axes = np.asarray(value, np.float64)
+            return
+        key = str(value).lower()
+        if key in KEYS:
+            self._held[key] = self._now()
+        elif key == "1":
+            self._simulation.send(Arm(), TakeOff(TAKEOFF_HEIGHT), vehicle=self._vehicle)
+        elif key == "2":
+            self._simulation.send(Land(), vehicle=self._vehicle)
+        elif key == " ":
+            self._held.clear()
+            self._simulation.send(Hover(), vehicle=self._vehicle)
+        elif key in ("q", "\x03"):
+            self._ended = True
+
+    def put(self, kind: str, value: Any) -> None:
+        """From any thread."""
+        self._inbox.put((self, kind, value))
+
+    # ---- what goes on
+
+    def _schedule(self, t_ns: int) -> None:
+        self._ticked_ns = t_ns
+        self._simulation.schedule.at(t_ns, self._tick)
+
+    def _tick(self) -> None:
+        now_ns = self._simulation.clock.now_ns
+        self._ticked_ns = now_ns
+        self._simulation.schedule.at(now_ns + TICK_NS, self._tick)
+        status = self._simulation.autopilots[self._vehicle].status(now_ns)
+        if not status.armed or status.landed or status.mode in ("takeoff", "land", "home"):
+            return
+        wanted = self.wanted()
+        if np.any(wanted):
+            setpoint = Velocity(wanted[:3], "body", yaw_rate=float(wanted[3]))
+            self._simulation.send(setpoint, vehicle=self._vehicle)
+        elif self._moved:
+            self._simulation.send(Hover(), vehicle=self._vehicle)
+        self._moved = bool(np.any(wanted))
+
+    def wanted(self) -> np.ndarray[Any, Any]:
+        """(4,) forward, left, up in m/s and rad/s, of all that is held."""
+        now = self._now()
+        self._held = {key: t for key, t in self._held.items() if now - t < HELD_S}
+        return np.sum([KEYS[key] for key in self._held], axis=0) + self._axes if self._held else self._axes
+
+    def _on_event(self, message: Message) -> None:
+        event = message.data
+        if event.kind != "contact":
+            self.show(f"{event.t_ns / 1e9:7.2f} s {event.kind}: {event.text}")
+
+
+def stick(value: int) -> float:
+    """-1 to 1 of -32767 to 32767, 0 about the middle."""
+    share = max(-1.0, min(1.0, value / 32767))
+    return 0.0 if abs(share) < DEAD_ZONE else math.copysign((abs(share) - DEAD_ZONE) / (1.0 - DEAD_ZONE), share)
+
+
+class Pad:
+    """Events of Linux's joystick interface as axes and keys: left stick up and turn, right stick forward and left."""
+
+    def __init__(self, by_hand: ByHand) -> None:
+        self._by_hand = by_hand
+        self._axes = np.zeros(4)
+
+    def event(self, data: bytes) -> None:
+        if len(data) != _EVENT.size:
+            return
+        _, value, kind, number = _EVENT.unpack(data)
+        kind &= 0x7F  # the first of each is marked as a beginning
+        if kind == 2:
+            place = {0: (3, -TURN), 1: (2, -CLIMB), 3: (1, -SPEED), 4: (0, -SPEED)}.get(number)
+            if place is not None:
+                self._axes[place[0]] = stick(value) * place[1] * 2.0
+                self._by_hand.put("axes", self._axes.copy())
+        elif kind == 1 and value == 1:
+            key = {0: "1", 1: "2", 2: " ", 7: "q"}.get(number)
+            if key is not None:
+                self._by_hand.put("key", key)
+
+
+@contextmanager
+def reading_keys(by_hand: ByHand) -> Iterator[None]:
+    """The terminal gives every key at once, and echoes none, until this ends."""
+    if not sys.stdin.isatty():
+        raise LinkError("--keyboard needs a terminal; standard input is none")
+    terminal = sys.stdin.fileno()
+    before = termios.tcgetattr(terminal)
+    tty.setcbreak(terminal)
+    try:
+        with _thread(lambda ending: _read(ending, terminal, KEYS_AT_ONCE, lambda data: _press(by_hand, data))):
+            yield
+    finally:
+        termios.tcsetattr(terminal, termios.TCSADRAIN, before)
+
+
+def _press(by_hand: ByHand, data: bytes) -> None:
+    """Arrows and the like come as ESC, [ and letters, which are no keys of ours."""
+    for key in re.sub(r"\x1b(\[[0-9;]*[A-Za-z~]|O.)?", "", data.decode("ascii", "replace")):
+        by_hand.put("key", key)
+
+
+@contextmanager
+def reading_gamepad(by_hand: ByHand, path: Path = GAMEPAD) -> Iterator[None]:
+    try:
+        device = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    except OSError as error:
+        raise SetupError(f"no gamepad at {path}: {error.strerror}; plug one in, or use --keyboard") from None
+    pad = Pad(by_hand)
+    try:
+        with _thread(lambda ending: _read(ending, device, _EVENT.size, pad.event)):
+            yield
+    finally:
+        os.close(device)
+
+
+@contextmanager
+def _thread(work: Callable[[threading.Event], None]) -> Iterator[None]:
+    ending = threading.Event()
+    thread = threading.Thread(target=work, args=(ending,), name="skyloop by hand", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ending.set()
+        thread.join(timeout=2.0)
+
+
+def _read(ending: threading.Event, device: int, size: int, take: Callable[[bytes], None]) -> None:
+    while not ending.is_set():
+        if not select.select([device], [], [], 0.2)[0]:
+            continue
+        try:
+            data = os.read(device, size)
+        except OSError:
+            return
+        if not data:
+            return
+        take(data)

@@ -1,0 +1,1 @@
+"""The built-in autopilot as a MAVLink vehicle, for ground stations, MAVSDK and pymavlink."""

@@ -1,0 +1,249 @@
+"""Sockets of the MAVLink vehicles: UDP to ground stations and companions, a TCP server, one thread that reads.
+
+Clients are not trusted: what nobody has taken yet is bounded, a client that does not read loses messages, and no
+socket can hold up the simulation.
+"""
+
+from __future__ import annotations
+
+import selectors
+import socket
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from queue import SimpleQueue
+from typing import Any
+
+from skyloop.links.mavlink.dialect import mavlink
+from skyloop.links.mavlink.wire import Inlet
+from skyloop_client.errors import LinkError
+
+MOST_WAITING = 1000
+"""Messages of one channel that nobody has taken yet; more are dropped."""
+MOST_ADDRESSES = 8
+"""UDP clients of one port that are answered."""
+MOST_CONNECTIONS = 16
+"""TCP clients of one vehicle."""
+FORGET_S = 10.0
+"""Wall s of silence after which a UDP client is gone."""
+STUCK_S = 10.0
+"""Wall s without reading after which a TCP client is dropped."""
+Address = tuple[Any, ...]
+
+
+class Channel:
+    """A way to clients: a UDP port of ours, or a TCP connection."""
+
+    def __init__(
+        self, own: socket.socket, vehicle: int, system_id: int, remote: Address | None, *, is_tcp: bool
+    ) -> None:
+        self.vehicle = vehicle
+        """Number of the vehicle it belongs to."""
+        self.is_tcp = is_tcp
+        self.socket = own
+        self.inlet = Inlet()
+        self.given = self.taken = self.dropped = 0
+        self.open = True
+        self.intervals: dict[int, int] = {}
+        """ns between two messages of an id, for the telemetry."""
+        self.due: dict[int, int] = {}
+        self._remote = remote
+        self._heard: dict[Address, float] = {}
+        self._packer = mavlink.MAVLink(None, srcSystem=system_id, srcComponent=mavlink.MAV_COMP_ID_AUTOPILOT1)
+        self._pending = b""
+        self._stuck_since = 0.0
+
+    def heard(self, address: Address) -> bool:
+        """A client spoke; False where there are too many already. Called by the listener's thread."""
+        now = time.monotonic()
+        if address not in self._heard:
+            self._heard = {known: t for known, t in self._heard.items() if now - t < FORGET_S}
+            if len(self._heard) >= MOST_ADDRESSES:
+                return False
+        self._heard[address] = now
+        return True
+
+    def send(self, message: Any) -> None:
+        data = bytes(message.pack(self._packer))
+        self._packer.seq = (self._packer.seq + 1) % 256
+        if self.is_tcp:
+            self._send_stream(data)
+            return
+        now = time.monotonic()
+        addresses = {address for address, t in list(self._heard.items()) if now - t < FORGET_S}
+        if self._remote is not None:
+            addresses.add(self._remote)
+        for address in addresses:
+            with suppress(OSError):
+                self.socket.sendto(data, address)
+
+    def _send_stream(self, data: bytes) -> None:
+        if not self.open:
+            return
+        try:
+            if self._pending:
+                self._pending = self._pending[self.socket.send(self._pending) :]
+            if self._pending:
+                raise BlockingIOError
+            self._pending = data[self.socket.send(data) :]
+            self._stuck_since = 0.0
+        except BlockingIOError:
+            self._stuck_since = self._stuck_since or time.monotonic()
+            if time.monotonic() - self._stuck_since > STUCK_S:
+                self.shut()
+        except OSError:
+            self.shut()
+
+    def shut(self) -> None:
+        """From any thread; the listener's frees the socket."""
+        self.open = False
+        with suppress(OSError):
+            self.socket.shutdown(socket.SHUT_RDWR)
+
+
+class MavlinkListener:
+    """All sockets, from the moment it is made until it is closed."""
+
+    taker: Callable[[Channel, Any], None]
+    """Set by the link; called with a channel and a message, or None when the channel is gone."""
+
+    def __init__(self, inbox: SimpleQueue[tuple[Any, ...]], host: str = "127.0.0.1") -> None:
+        self.host = host
+        self.refused = 0
+        self._inbox = inbox
+        self._selector = selectors.DefaultSelector()
+        self._awake, self._waker = socket.socketpair()
+        self._selector.register(self._awake, selectors.EVENT_READ, None)
+        self._sockets: list[socket.socket] = []
+        self._connections: dict[int, Channel] = {}
+        self._ended = False
+        self._thread: threading.Thread | None = None
+
+    def udp(self, vehicle: int, system_id: int, port: int, remote: Address | None) -> Channel:
+        """Bind a port of ours; `remote` gets everything unasked."""
+        if remote is not None:
+            remote = self._reachable(*remote)
+        own = self._bound(socket.SOCK_DGRAM, port)
+        channel = Channel(own, vehicle, system_id, remote, is_tcp=False)
+        self._selector.register(own, selectors.EVENT_READ, channel)
+        return channel
+
+    def _reachable(self, host: str, port: int) -> Address:
+        """The address of somebody to be told, looked up once."""
+        try:
+            address: Address = socket.getaddrinfo(host, port, socket.AF_INET, socket.SOCK_DGRAM)[0][4]
+        except (OSError, OverflowError) as error:
+            self.close()
+            raise LinkError(f"cannot tell {host}:{port} of the vehicle: {error}") from None
+        if self.host.startswith("127.") and not address[0].startswith("127."):
+            self.close()
+            raise LinkError(f"{host} cannot be reached from {self.host}; give --listen 0.0.0.0 as well")
+        return address
+
+    def tcp(self, vehicle: int, system_id: int, port: int) -> int:
+        """Listen; returns the port."""
+        own = self._bound(socket.SOCK_STREAM, port)
+        own.listen(16)
+        self._selector.register(own, selectors.EVENT_READ, (vehicle, system_id))
+        return int(own.getsockname()[1])
+
+    def _bound(self, kind: socket.SocketKind, port: int) -> socket.socket:
+        own = None
+        try:
+            address = socket.getaddrinfo(self.host, port, type=kind)[0]
+            own = socket.socket(address[0], kind)
+            if kind == socket.SOCK_STREAM:
+                own.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            own.bind(address[4])
+        except (OSError, OverflowError) as error:
+            if own is not None:
+                own.close()
+            self.close()
+            name = "TCP" if kind == socket.SOCK_STREAM else "UDP"
+            why = getattr(error, "strerror", None) or error
+            raise LinkError(
+                f"cannot open {name} port {port} on {self.host} for MAVLink: {why}; choose another --port-offset"
+            ) from None
+        own.setblocking(False)
+        self._sockets.append(own)
+        return own
+
+    def start(self) -> None:
+        self._thread = threading.Thread(target=self._serve, name="skyloop mavlink", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Everything is freed when this returns; may be called twice."""
+        if self._ended:
+            return
+        self._ended = True
+        with suppress(OSError):
+            self._waker.send(b"!")
+        if self._thread is not None:
+            self._thread.join(timeout=2.0)
+        for channel in self._connections.values():
+            channel.shut()
+            channel.socket.close()
+        for own in [*self._sockets, self._awake, self._waker]:
+            own.close()
+        self._selector.close()
+
+    # ---- the thread
+
+    def _serve(self) -> None:
+        while not self._ended:
+            for key, _ in self._selector.select(0.25):
+                if isinstance(key.data, Channel):
+                    self._read(key.data)
+                elif key.data is not None:
+                    self._accept(key.fileobj, *key.data)  # type: ignore[arg-type]
+
+    def _accept(self, listener: socket.socket, vehicle: int, system_id: int) -> None:
+        try:
+            connection, _ = listener.accept()
+        except OSError:
+            return
+        if sum(channel.vehicle == vehicle for channel in self._connections.values()) >= MOST_CONNECTIONS:
+            self.refused += 1
+            connection.close()
+            return
+        connection.setblocking(False)
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        channel = Channel(connection, vehicle, system_id, None, is_tcp=True)
+        self._connections[connection.fileno()] = channel
+        self._selector.register(connection, selectors.EVENT_READ, channel)
+        self._inbox.put((self, channel, "opened"))
+
+    def _read(self, channel: Channel) -> None:
+        try:
+            if channel.is_tcp:
+                data = channel.socket.recv(1 << 16)
+                if not data:
+                    raise EOFError
+            else:
+                data, address = channel.socket.recvfrom(1 << 16)
+                channel.inlet.clear()  # a message does not go on in the next datagram
+                if not channel.heard(address):
+                    self.refused += 1
+                    return
+        except BlockingIOError:
+            return
+        except (EOFError, OSError):
+            if channel.is_tcp:
+                self._leave(channel)
+            return
+        for message in channel.inlet.feed(data):
+            if channel.given - channel.taken >= MOST_WAITING:
+                channel.dropped += 1
+                continue
+            channel.given += 1
+            self._inbox.put((self, channel, message))
+
+    def _leave(self, channel: Channel) -> None:
+        number = channel.socket.fileno()
+        channel.shut()
+        self._selector.unregister(channel.socket)
+        self._connections.pop(number, None)
+        channel.socket.close()
+        self._inbox.put((self, channel, None))

@@ -1,0 +1,95 @@
+"""The acid test of synchronised time: the same software, with the simulator slowed down.
+
+In mode `sync` its results must not change beyond what they change from run to run; in mode `none` they do, because a
+slow simulator gives the software more time than the world would.
+"""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from multiprocessing import get_context
+from pathlib import Path
+
+from skyloop.reproductions.sync_hil import EXPERIMENTS, Setup, fly_task, run_of, setups
+
+SLOWED = (1, 3, 10)
+"""Times slower than real time."""
+LEVEL = 0.05
+"""Of significance, Kruskal-Wallis."""
+Times = dict[int, list[float]]
+"""s a run took, by how much the simulator was slowed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    task: str
+    sync: Times
+    none: Times
+
+    @property
+    def sync_is_the_same(self) -> bool:
+        """The slowed groups cannot be told apart, nor do their means differ by more than the runs of one do."""
+        means = [statistics.mean(times) for times in self.sync.values()]
+        spread = max(statistics.stdev(times) for times in self.sync.values())
+        return kruskal(self.sync) >= LEVEL and max(means) - min(means) <= spread
+
+    @property
+    def none_drifts(self) -> bool:
+        """Slower simulator, seemingly quicker software."""
+        means = [statistics.mean(self.none[slowed]) for slowed in sorted(self.none)]
+        return kruskal(self.none) < LEVEL and means[-1] < means[0]
+
+    def text(self) -> str:
+        lines = [f"| {self.task} | simulator slowed | runs | time (s) |", "|---|---|---|---|"]
+        for mode, groups in (("sync", self.sync), ("none", self.none)):
+            for slowed, times in sorted(groups.items()):
+                spread = statistics.stdev(times) if len(times) > 1 else 0.0
+                lines.append(
+                    f"| {mode} | {slowed} times | {len(times)} | {statistics.mean(times):.2f} ± {spread:.2f} |"
+                )
+        judged = [f"sync: p = {kruskal(self.sync):.3f}, {'the same' if self.sync_is_the_same else 'not the same'}"]
+        if self.none:
+            judged.append(f"none: p = {kruskal(self.none):.4f}, {'drifts' if self.none_drifts else 'does not drift'}")
+        return "\n".join([*lines, "", "; ".join(judged)])
+
+
+def kruskal(groups: Times) -> float:
+    """How likely such differences are if the groups are alike."""
+    if len({time for times in groups.values() for time in times}) == 1:
+        return 1.0
+    from scipy import stats
+
+    return float(stats.kruskal(*groups.values()).pvalue)
+
+
+def acid_test(
+    task: str = "face-anchor",
+    *,
+    runs: int = 10,
+    slowed: Sequence[int] = SLOWED,
+    modes: Sequence[str] = ("sync", "none"),
+    most_at_once: int = 6,
+) -> Verdict:
+    """Slowed simulators mostly sleep, so several fly at once."""
+    found: dict[str, Times] = {"sync": {}, "none": {}}
+    for mode in modes:
+        for times in slowed:
+            at_once = max(1, min(times // 2, most_at_once))
+            with ProcessPoolExecutor(at_once, mp_context=get_context("spawn")) as pool:
+                jobs = [pool.submit(time_of, task, mode, times, k) for k in range(runs)]
+                found[mode][times] = [job.result() for job in jobs]
+    return Verdict(task, found["sync"], found["none"])
+
+
+def time_of(task: str, mode: str, slowed: int, k: int) -> float:
+    """s the k-th run takes on the slow target."""
+    experiment = next(one for one in EXPERIMENTS if one.task == task)
+    known = setups(experiment.share)["target" if mode == "sync" else "target, no sync"]
+    setup = Setup(known.name, known.target, replace(known.options, pace=1.0 / slowed))
+    scenario = run_of(experiment, k)
+    with tempfile.TemporaryDirectory(prefix="skyloop-acid-") as folder:
+        return experiment.measure(fly_task(setup, scenario, [task], Path(folder) / "run"), scenario)["time (s)"]

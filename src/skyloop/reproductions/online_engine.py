@@ -1,0 +1,113 @@
+"""Engine and SUT of `skyloop reproduce online`, in a process of their own: simulate, serve the CUT, time each step."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from typing import IO, Any
+
+from skyloop.datasets.rig import RecordOptions, rig_scenario
+from skyloop.links.link_gate import LinkGate
+from skyloop.links.loop.client_sessions import LinkOptions
+from skyloop.links.loop.coordinator import Coordinator
+from skyloop.links.loop.listener import Listener
+from skyloop.reproductions.machines import HERE, Cable
+from skyloop.sim.assembly import build
+from skyloop.sim.scenario import Scenario
+from skyloop_client.errors import LinkError, SkyloopError
+from skyloop_client.messages import Arm, TakeOff
+
+STREAMS = ["rgb0", "depth0", "lidar0", "gps0"]
+RISE_S, HEIGHT = 6.0, 5.0
+"""Simulated s to rise and hover, m."""
+WARM_FRAMES = 5
+"""Taken first and not counted: a renderer's first pictures take longer."""
+
+
+def scenario_of(told: dict[str, Any]) -> Scenario:
+    """The rig with a fix per frame, all samples of one instant arriving together."""
+    sensors = ("rgb", "depth", "lidar", "gps", *(["radar"] if told["radar"] else []))
+    changes = {
+        "vehicles.0.pilot": None,
+        "vehicles.0.sensors.rgb0.truth": [],
+        "vehicles.0.sensors.gps0.rate_hz": told["rate_hz"],
+        "vehicles.0.sensors.gps0.latency": 0.0,
+    }
+    return rig_scenario(RecordOptions(world=told["world"], rate_hz=told["rate_hz"], sensors=sensors), changes)
+
+
+def fly(told: dict[str, Any]) -> dict[str, Any]:
+    """Rows of t1a, t1b, t2, t3 in s, one per frame; they add up to the time from the first question to the last."""
+    streams = [*STREAMS, *(["radar0/raw"] if told["radar"] else [])]
+    cable = Cable() if told["apart"] else None
+    link_gate = LinkGate()
+    listener = Listener(link_gate.inbox, HERE if told["apart"] else "127.0.0.1", (0,) * told["ports"])
+    command = [sys.executable, "-m", "skyloop.reproductions.online_client"]
+    pipe = subprocess.PIPE
+    cut = subprocess.Popen(
+        ["unshare", "--net", *command] if cable else command, stdin=pipe, stdout=pipe, stderr=pipe, text=True
+    )
+    stuck = threading.Timer(told["patience_s"], cut.kill)
+    stuck.start()
+    try:
+        # pictures of the way up are of no use to anybody
+        with build(scenario_of(told), wanted=lambda t_ns: t_ns >= 1e9 * RISE_S) as simulation:
+            simulation.send(Arm(), TakeOff(HEIGHT))
+            simulation.run_until(RISE_S)
+            link_gate.links["link"] = link = Coordinator(listener, LinkOptions())
+            link_gate.attach(simulation)
+            simulation.clock.gates = (link_gate,)
+            address = f"{listener.host}:{listener.ports[0]}"
+            _say_go(cut, cable, {**told, "streams": streams, "warm": WARM_FRAMES, "address": address})
+            while not link.over and cut.poll() is None:
+                simulation.step()
+            out, err = cut.communicate()
+            link_gate.finish("the frames are taken")
+    finally:
+        stuck.cancel()
+        cut.kill()
+        listener.close()
+    if cut.returncode:
+        raise LinkError((err.strip().splitlines() or [f"the CUT ended with {cut.returncode}"])[-1])
+    return rows_of(json.loads(out), link)
+
+
+def _say_go(cut: subprocess.Popen[str], cable: Cable | None, told: dict[str, Any]) -> None:
+    said: IO[str] | None = cut.stdout
+    assert said is not None and cut.stdin is not None
+    if said.readline() != "ready\n":
+        raise LinkError(f"the CUT did not start: {(cut.communicate()[1].strip().splitlines() or ['no message'])[-1]}")
+    if cable is not None:
+        cable.plug_in(cut.pid)
+    cut.stdin.write(json.dumps(told) + "\n")
+    cut.stdin.flush()
+
+
+def rows_of(seen: dict[str, Any], link: Coordinator) -> dict[str, Any]:
+    """The CUT's stamps and the SUT's, which are of the same clock, as time spent."""
+    rows = []
+    asked, decoded = seen["asked"][WARM_FRAMES:], seen["decoded"][WARM_FRAMES:]
+    served = link.timeline.rows[WARM_FRAMES:]
+    for k, row in enumerate(served):
+        acted, ready = (link.began + wall_ns / 1e9 for wall_ns in (row.wall_acted_ns, row.wall_ready_ns))
+        rows.append([ready - acted, decoded[k] - ready, asked[k + 1] - decoded[k], acted - asked[k]])
+    return {
+        "rows": rows,
+        "bytes": sum(row.bytes for row in served) / len(served),
+        "turned": seen["turned"],
+        "unaligned": seen["unaligned"],
+        "violations": link.timeline.violations,
+    }
+
+
+def main() -> None:
+    try:
+        print(json.dumps(fly(json.loads(sys.argv[1]))))
+    except SkyloopError as error:
+        sys.exit(f"the engine failed: {error}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,33 @@
+"""The experiments `skyloop reproduce` knows, by name; imported only when asked for."""
+
+REPRODUCTIONS = {
+    "drag": (
+        "skyloop.reproductions.drag",
+        "rotor drag against linear drag, section 3 of the depth-noise-and-rotor-drag paper",
+    ),
+    "depth-noise": (
+        "skyloop.reproductions.depth_noise",
+        "depth camera noise by distance and material, section 2 of the depth-noise-and-rotor-drag paper",
+    ),
+    "radar": (
+        "skyloop.reproductions.radar",
+        "FMCW radar: Table 3, antennas, two walks, sections IV-D and V-D of the airloop paper",
+    ),
+    "offline": (
+        "skyloop.reproductions.offline",
+        "frames per second of a recording by radar, storage and quality, Table 5 of the airloop paper",
+    ),
+    "sync-hil": (
+        "skyloop.reproductions.sync_hil",
+        "software on the host, on a slow target, and there without synchronised time, synchronised-hil",
+    ),
+    "online": (
+        "skyloop.reproductions.online",
+        "frames per second over the link, same and different machines, one and five ports, Table 6 of airloop",
+    ),
+    "mission": (
+        "skyloop.reproductions.mission",
+        "a rectangle of four GPS waypoints as a MAVLink mission on the EKF, section V-E1 of the airloop paper",
+    ),
+}
+"""name: (module with reproduce(quick, folder) -> list[Result], one line)."""

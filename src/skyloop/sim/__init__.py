@@ -1,0 +1,1 @@
+"""The simulation itself: a scenario is assembled into one `Simulation`, whose `step()` is the whole spine."""

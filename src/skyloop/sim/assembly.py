@@ -1,0 +1,390 @@
+"""From a scenario to a simulation: the only file that knows every room."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from skyloop.core.bus import Bus
+from skyloop.core.clock import Clock, FreeRunning, Gate, RealTime
+from skyloop.core.jit import prepare
+from skyloop.core.schedule import Schedule
+from skyloop.core.validation import read_yaml, validated
+from skyloop.navigation.localisation import EkfLocaliser
+from skyloop.perception.radar_processing.config import ProcessingConfig
+from skyloop.perception.radar_processing.processor import RadarProcessor
+from skyloop.rendering.client import Renderer
+from skyloop.sensors.faults import check_faults
+from skyloop.sensors.observer import Observer
+from skyloop.sensors.registry import SENSORS
+from skyloop.sim.parts import (
+    AutopilotPart,
+    Context,
+    ControllerPart,
+    EstimatorPart,
+    Part,
+    PilotPart,
+    ProcessingPart,
+    ScenePart,
+    TruthPart,
+    WindFieldPart,
+)
+from skyloop.sim.scenario import (
+    AIRFRAMES,
+    Scenario,
+    UserPilot,
+    UserSensor,
+    Vehicle,
+    shipped_airframes,
+)
+from skyloop.sim.sensing import ObserverPart, SensorPart
+from skyloop.sim.simulation import Simulation
+from skyloop.sim.spawning import join
+from skyloop.sim.world_editor import WorldEditor
+from skyloop.tasks.pilots import build_pilot
+from skyloop.vehicle.airframe import Airframe, Drag
+from skyloop.vehicle.appearance import vehicle_shape
+from skyloop.vehicle.autopilot import Autopilot
+from skyloop.vehicle.fleet import Fleet
+from skyloop.vehicle.packing import Flying, pack
+from skyloop.vehicle.vehicle_mover import VehicleMover
+from skyloop.world.earth import Earth
+from skyloop.world.scene import Scene
+from skyloop.world.solids import Solids
+from skyloop.world.weather import randomised, weather_at
+from skyloop.world.wind import wind_field
+from skyloop.world.world import World, build_world
+from skyloop_client.errors import ScenarioError, nearest_name, unknown_name
+from skyloop_client.plugins import is_plugin, load_plugin, made, require
+from skyloop_client.streams import NS_PER_S, Rate, StreamInfo
+
+AUTOPILOT_RATE = Rate(50)
+FASTEST_CONTROLLER_HZ = 500.0
+
+
+def build(
+    scenario: Scenario, *, gates: tuple[Gate, ...] = (), wanted: Callable[[int], bool] | None = None
+) -> Simulation:
+    """Everything connected and at t = 0; nothing has happened yet. `wanted`: see `parts.Context`."""
+    prepare(*needed_rooms(scenario))
+    folder = None if scenario.folder is None else Path(scenario.folder)
+    earth = Earth(scenario.earth)
+    world = made("world", build_world, scenario.world, scenario.seed, folder)
+    airframes = [load_airframe(vehicle.airframe, folder) for vehicle in scenario.vehicles]
+    fleet = _build_fleet(scenario, airframes, earth, world)
+    pacing = RealTime(scenario.pacing.factor) if scenario.pacing.mode == "realtime" else FreeRunning()
+    clock = Clock(pacing, gates)
+    scene = _build_scene(scenario, world, earth, airframes, fleet, clock)
+    bus, schedule = Bus(), Schedule()
+    context = Context(bus, schedule, fleet, scene)
+    context.wanted = wanted
+    parts: list[Part] = [ScenePart(context)]
+    if scenario.wind.kind == "field":
+        field = made("wind", wind_field, scenario.wind, folder)
+        parts.append(WindFieldPart(field, _rate(scenario.wind.rate_hz, "wind.rate_hz"), context))
+    autopilots = {
+        vehicle.name: Autopilot(
+            fleet,
+            i,
+            limits=airframes[i].limits,
+            failsafes=vehicle.failsafes,
+            on_estimate=vehicle.state != "truth",
+        )
+        for i, vehicle in enumerate(scenario.vehicles)
+    }
+    for i, vehicle in enumerate(scenario.vehicles):
+        parts += _sensor_parts(vehicle, i, scenario.seed, folder, context)
+    for i, vehicle in enumerate(scenario.vehicles):
+        autopilot = autopilots[vehicle.name]
+        parts.append(_truth_part(vehicle.name, i, scenario.truth_rate_hz, context))
+        parts += _estimator_parts(vehicle, autopilot, earth, context)
+        parts += _flying_parts(vehicle, airframes[i], autopilot, folder, context)
+    parts += _observer_parts(scenario, context)
+    if context.lookers:
+        scene.expect_views()
+    simulation = Simulation(clock, fleet, bus, schedule, autopilots, parts, WorldEditor(scene, fleet, clock))
+    simulation.editor.join = partial(join, simulation, context, scenario.seed)
+    return simulation
+
+
+def needed_rooms(scenario: Scenario) -> list[str]:
+    """Modules, or names in them, whose kernels this scenario will call."""
+    rooms = ["skyloop.vehicle.fleet_kernels", "skyloop.core.keyed_random"]
+    rooms += ["skyloop.sensors.sensor", "skyloop.world.ground"]
+    # the vehicle's hull is a solid, too, and other ones are looked for in any world
+    rooms += ["skyloop.world.solid_grids", "skyloop.vehicle.contact_search.free_steps"]
+    if len(scenario.vehicles) > 1 or scenario.world.name not in ("flat", "hills") or scenario.world.file:
+        rooms += ["skyloop.vehicle"]
+    for vehicle in scenario.vehicles:
+        rooms += ["skyloop.navigation"] if vehicle.state == "ekf" else []
+        for config in vehicle.sensors.values():
+            if not isinstance(config, UserSensor):
+                rooms.append(SENSORS[config.kind][1].__module__)
+                rooms += {
+                    "camera": ["skyloop.sensors.labels", "skyloop.world.views"],
+                    "depth_camera": ["skyloop.world.views"],
+                    "optical_flow": ["skyloop.world.views", "skyloop.sensors.camera_lens"],
+                    "lidar": ["skyloop.world.rays"],
+                    "rangefinder": ["skyloop.world.rays"],
+                    "radar": ["skyloop.sensors.radar", "skyloop.world.rays"],
+                }.get(config.kind, [])
+    return rooms
+
+
+def _build_scene(
+    scenario: Scenario, world: World, earth: Earth, airframes: list[Airframe], fleet: Fleet, clock: Clock
+) -> Scene:
+    """The world with the vehicles in it, under its sky."""
+    numbers = []
+    for i, (vehicle, airframe) in enumerate(zip(scenario.vehicles, airframes, strict=True)):
+        mover = VehicleMover(fleet, i, lambda: clock.now_ns)
+        numbers.append(world.model.add_mover(mover, [vehicle_shape(airframe)], is_a="vehicle", name=vehicle.name))
+    world.model.freeze()
+    fleet.attach(Solids(world.model, numbers))
+    for i, vehicle in enumerate(scenario.vehicles):
+        if len(vehicle.position) == 2:
+            fleet.step_up(i)
+    topics = scenario.world.randomise
+    weather = weather_at(randomised(scenario.weather, scenario.seed, topics), scenario.earth.latitude_deg)
+    texture_seed = scenario.seed if "textures" in topics else 0
+    scene = Scene(world.model, earth, weather, lambda model: Renderer(model, texture_seed=texture_seed))
+    scene.vehicle_rows = [(world.model.things[n].rows[0], world.model.things[n].rows[-1] + 1) for n in numbers]
+    return scene
+
+
+def load_airframe(airframe: str | Airframe, folder: Path | None = None) -> Airframe:
+    """By name, by YAML file, or from the user's own module: an Airframe, a dict, or a function giving one."""
+    if isinstance(airframe, Airframe):
+        return airframe
+    if is_plugin(airframe):
+        own = load_plugin(airframe, folder)
+        own = made(airframe, own) if callable(own) else own
+        return own if isinstance(own, Airframe) else validated(Airframe, own, airframe)
+    if airframe.endswith((".yaml", ".yml")):
+        path = Path(airframe) if folder is None else folder / airframe
+        return validated(Airframe, read_yaml(path), airframe)  # type: ignore[no-any-return]
+    if airframe not in shipped_airframes():
+        raise unknown_name("airframe", airframe, shipped_airframes())
+    return validated(Airframe, read_yaml(AIRFRAMES / f"{airframe}.yaml"), airframe)  # type: ignore[no-any-return]
+
+
+def _build_fleet(scenario: Scenario, airframes: list[Airframe], earth: Earth, world: World) -> Fleet:
+    rate = Rate.from_hz(scenario.physics_rate_hz)
+    records = []
+    for vehicle, airframe in zip(scenario.vehicles, airframes, strict=True):
+        airframe.check_lift(vehicle.name, earth)
+        if vehicle.charge != 1.0 and airframe.battery is None:
+            raise ScenarioError(
+                f"{vehicle.name}: charge {vehicle.charge}, but '{airframe.name}' has no battery; remove it"
+            )
+        flying = Flying(
+            gravity=earth.gravity,
+            home_altitude=scenario.earth.altitude,
+            drag=chosen_drag(vehicle, airframe),
+            controller=vehicle.controller or airframe.controller,
+            control_divider=control_divider(vehicle, rate),
+            seed=scenario.seed,
+            name=vehicle.name,
+            wind=scenario.wind,
+            wrenches=vehicle.wrenches,
+            rotor_faults=vehicle.rotor_faults,
+            has_battery=vehicle.battery,
+        )
+        records.append(pack(airframe, flying))
+    fleet = Fleet(records, rate, world.ground)
+    mean = {"constant": "velocity", "dryden": "mean"}.get(scenario.wind.kind)
+    for i, (vehicle, airframe) in enumerate(zip(scenario.vehicles, airframes, strict=True)):
+        fleet.place(i, standing_position(vehicle, airframe, world), np.radians(vehicle.yaw_deg))
+        fleet.set_charge(i, vehicle.charge)
+        if mean is not None:
+            fleet.inputs[i]["wind_mean"] = fleet.states[i]["wind"] = getattr(scenario.wind, mean)
+    return fleet
+
+
+def control_divider(vehicle: Vehicle, physics: Rate) -> int:
+    """Physics steps per call of the controller."""
+    if vehicle.controller_rate_hz is None:
+        return math.ceil(physics.hz / FASTEST_CONTROLLER_HZ)
+    ratio = physics.hz / vehicle.controller_rate_hz
+    divider = max(1, round(ratio))
+    # 333.333 stands for a third of 1000
+    if abs(ratio / divider - 1.0) < 1e-5:
+        return divider
+    nearest = sorted({max(1, int(ratio)), int(ratio) + 1} if ratio > 1.0 else {1})
+    possible = " or ".join(f"{physics.hz / steps:.6g}" for steps in nearest)
+    raise ScenarioError(
+        f"{vehicle.name}: controller_rate_hz {vehicle.controller_rate_hz:g} is no whole fraction of physics_rate_hz "
+        f"{physics.hz:g}; give {possible}"
+    )
+
+
+def chosen_drag(vehicle: Vehicle, airframe: Airframe) -> Drag:
+    return airframe.drag.model_copy(update=vehicle.drag.model_dump(exclude_none=True))
+
+
+def standing_position(vehicle: Vehicle, airframe: Airframe, world: World) -> Any:
+    """On its legs on the ground, unless a height is given."""
+    x, y = vehicle.position[:2]
+    sink = airframe.contact.sink
+    standing = world.ground.at(x, y)[0] - min(leg[2] for leg in airframe.contact.legs) - sink
+    if len(vehicle.position) == 2:
+        return np.array([x, y, standing])
+    # a height read off a standing vehicle may be a little lower
+    if vehicle.position[2] < standing - sink:
+        raise ScenarioError(
+            f"{vehicle.name}: position {list(vehicle.position)} puts its legs below the ground; "
+            f"give a height of at least {math.ceil(1000.0 * standing) / 1000.0:.3f} m, or [x, y] to stand there"
+        )
+    return np.array(vehicle.position)
+
+
+def _sensor_parts(vehicle: Vehicle, i: int, seed: int, folder: Path | None, context: Context) -> list[Part]:
+    parts: list[Part] = []
+    for name, config in vehicle.sensors.items():
+        place = f"{vehicle.name}.sensors.{name}"
+        rate = _rate(config.rate_hz, f"{place}.rate_hz")
+        if isinstance(config, UserSensor):
+            sensor = made(place, load_plugin(config.kind, folder), **config.options)
+            require(sensor, ("message", "initial_state", "measure"), place)
+        else:
+            try:
+                files = {"folder": folder} if config.kind == "radar" else {}
+                sensor = SENSORS[config.kind][1](config, rate.period_s, **files)
+            except ScenarioError as error:
+                raise ScenarioError(f"{place}: {error}") from error
+        stream = "/".join([vehicle.name, name, *([sensor.stream] if hasattr(sensor, "stream") else [])])
+        latency = config.latency if config.latency is not None else sensor.latency
+        check_faults(config.faults, sensor, stream)
+        info = StreamInfo(
+            stream,
+            sensor.message,
+            rate,
+            vehicle.name,
+            round(latency * NS_PER_S),
+            config.mount.mount(),
+            sensor.details() if hasattr(sensor, "details") else {},
+        )
+        part = SensorPart(sensor, info, i, config.faults, seed, context)
+        processing = _processing_parts(vehicle, name, info, context) if config.kind == "radar" else []
+        # trackers, and pilots or controllers of the user's own, may remember what they saw
+        own = isinstance(vehicle.pilot, UserPilot) or is_plugin(vehicle.controller)
+        part.independent = part.independent and not processing and not own
+        parts += [part, *processing]
+    return parts
+
+
+def _processing_parts(vehicle: Vehicle, name: str, raw: StreamInfo, context: Context) -> list[Part]:
+    """Images and detections of a radar, beside its raw data."""
+    config = vehicle.perception.get(name, ProcessingConfig())
+    if config is None:
+        return []
+    infos = [
+        StreamInfo(f"{vehicle.name}/{name}/{ending}", message, raw.rate, vehicle.name, raw.latency_ns, raw.mount)
+        for ending, message in (("range_doppler", "RangeDopplerImage"), ("detections", "RadarDetections"))
+    ]
+    return [ProcessingPart(RadarProcessor(raw.details, config), raw.name, infos, context)]
+
+
+def _observer_parts(scenario: Scenario, context: Context) -> list[Part]:
+    names = [vehicle.name for vehicle in scenario.vehicles]
+    parts: list[Part] = []
+    for name, config in scenario.observers.items():
+        rate = _rate(config.rate_hz, f"observers.{name}.rate_hz")
+        info = StreamInfo(f"observer/{name}", "CameraImage", rate)
+        watched = None if config.vehicle is None else names.index(config.vehicle)
+        parts.append(ObserverPart(Observer(config), info, watched, context))
+    return parts
+
+
+def _truth_part(vehicle: str, i: int, rate_hz: float, context: Context) -> TruthPart:
+    rate = Rate.from_hz(rate_hz)
+    return TruthPart(
+        i,
+        {
+            "state": StreamInfo(f"truth/{vehicle}", "VehicleState", rate, vehicle),
+            "battery": StreamInfo(f"{vehicle}/battery", "BatteryState", rate, vehicle),
+            "actuators": StreamInfo(f"{vehicle}/actuators", "ActuatorState", rate, vehicle),
+        },
+        context,
+    )
+
+
+def _estimator_parts(vehicle: Vehicle, autopilot: Autopilot, earth: Earth, context: Context) -> list[Part]:
+    """The built-in EKF when asked for, and the stream of estimates the controller listens to."""
+    if vehicle.state == "truth":
+        return []
+    parts: list[Part] = []
+    stream = vehicle.state
+    if vehicle.state == "ekf":
+        stream = f"{vehicle.name}/estimate"
+        infos = {name: info for name, info in context.bus.infos.items() if info.vehicle == vehicle.name}
+        infos = {name: info for name, info in infos.items() if not name.startswith("truth/")}
+        # without a barometer heights come from GNSS, without a magnetometer the heading is `unknown_heading_sd`
+        missing = {"ImuSample", "GnssFix"} - {i.message for i in infos.values()}
+        if missing:
+            raise ScenarioError(
+                f"{vehicle.name}: state 'ekf' needs sensors that give {', '.join(sorted(missing))}; "
+                "add them under sensors"
+            )
+        localiser = EkfLocaliser(
+            vehicle.ekf, infos, earth.local_frame.home, earth.magnetic_field_world, gravity=earth.gravity
+        )
+        info = StreamInfo(stream, "Estimate", None, vehicle.name)
+        parts.append(EstimatorPart(localiser, list(infos), info, context))
+    elif stream not in context.bus.infos:
+        known = ["truth", "ekf", *context.bus.infos]
+        raise ScenarioError(
+            f"{vehicle.name}: state '{stream}' is neither truth nor ekf nor a stream; {nearest_name(stream, known)}"
+        )
+    elif context.bus.infos[stream].message != "Estimate":
+        carried = context.bus.infos[stream].message
+        raise ScenarioError(f"{vehicle.name}: state '{stream}' is a stream of {carried}, not of Estimate")
+    context.bus.on(stream, lambda message: autopilot.feed_estimate(message.data))
+    return parts
+
+
+def _flying_parts(
+    vehicle: Vehicle, airframe: Airframe, autopilot: Autopilot, folder: Path | None, context: Context
+) -> list[Part]:
+    """Flight modes, a controller from outside, and the pilot."""
+    status = StreamInfo(f"{vehicle.name}/status", "VehicleStatus", AUTOPILOT_RATE, vehicle.name)
+    events = StreamInfo(f"{vehicle.name}/events", "Event", None, vehicle.name)
+    parts: list[Part] = [AutopilotPart(autopilot, status, events, context)]
+    if vehicle.controller is not None and is_plugin(vehicle.controller):
+        physics = context.fleet.rate
+        rate = Rate(physics.num, physics.den * control_divider(vehicle, physics))
+        place = f"{vehicle.name}.controller"
+        make = load_plugin(vehicle.controller, folder)
+        controller = made(place, make, airframe, rate.period_s, **vehicle.controller_options)
+        require(controller, ("throttle",), place)
+        parts.append(ControllerPart(controller, rate, autopilot, context))
+    if vehicle.pilot is not None:
+        if isinstance(vehicle.pilot, UserPilot):
+            pilot = load_plugin(vehicle.pilot.kind, folder)
+            if inspect.isclass(pilot):
+                pilot = made(f"{vehicle.name}.pilot", pilot, **vehicle.pilot.options)
+            elif vehicle.pilot.options:
+                raise ScenarioError(f"{vehicle.name}.pilot: '{vehicle.pilot.kind}' is a function, it takes no options")
+            require(pilot, ("__call__",), f"{vehicle.name}.pilot")
+        else:
+            pilot = build_pilot(vehicle.pilot)
+        rate = _rate(vehicle.pilot.rate_hz, f"{vehicle.name}.pilot.rate_hz")
+        info = StreamInfo(f"{vehicle.name}/pilot", "Setpoint", rate, vehicle.name)
+        parts.append(PilotPart(pilot, info, autopilot, context))
+    return parts
+
+
+def _rate(hz: float | str, place: str) -> Rate:
+    try:
+        rate = Rate.from_hz(hz)
+    except (ScenarioError, ValueError, ZeroDivisionError):
+        raise ScenarioError(f"{place}: {hz} is no rate; give a positive number or a fraction like 30000/1001") from None
+    if not 1e-3 <= rate.hz <= 1e5:
+        raise ScenarioError(f"{place}: {hz} Hz is out of range; give 0.001 to 100000")
+    return rate

@@ -1,0 +1,374 @@
+"""The parts of a running simulation that act at their own rates: truth, estimators, autopilots, pilots.
+
+A part is made by `assembly.py`, enters itself into the schedule or onto the bus, and from then on only answers.
+All that changes in it is in `memory()`, so that a snapshot of the simulation holds it.
+"""
+
+from __future__ import annotations
+
+import copy
+import traceback
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from skyloop.core.bus import Bundle, Bus
+from skyloop.core.schedule import Schedule
+from skyloop.vehicle.autopilot import Autopilot
+from skyloop.vehicle.fleet import Fleet
+from skyloop.world.scene import Meanwhile, Scene
+from skyloop.world.views import ViewRequest
+from skyloop_client.errors import PartError, ScenarioError, SetpointError, SkyloopError
+from skyloop_client.messages import Array, Disarm, Estimate, Event, Message, Motors, Request, Setpoint, VehicleState
+from skyloop_client.streams import NS_PER_S, StreamInfo
+
+_OUR_FOLDER = Path(__file__).parents[1]
+
+
+def call_user_code(place: str, t_ns: int, question: Callable[..., Any], *arguments: Any) -> Any:
+    """What code that may be the user's own answers; whatever it raises is told in one line."""
+    try:
+        return question(*arguments)
+    except SkyloopError:
+        raise
+    except Exception as error:
+        what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        raise PartError(f"{place} at {t_ns / NS_PER_S:.3f} s: {what}{_line_of(error)}") from error
+
+
+def _line_of(error: Exception) -> str:
+    """Where in the user's file it happened; empty when the call itself did not fit."""
+    frames = traceback.extract_tb(error.__traceback__)[1:]
+    theirs = [frame for frame in frames if not Path(frame.filename).is_relative_to(_OUR_FOLDER)]
+    # libraries it calls are not where to look
+    theirs = [frame for frame in theirs if frame.filename == theirs[0].filename]
+    last = (theirs or frames)[-1:]
+    return "".join(f" ({Path(frame.filename).name}, line {frame.lineno})" for frame in last)
+
+
+def attributes_of(thing: Any) -> dict[str, Any]:
+    """Of an object with `__dict__`, `__slots__` or both."""
+    state = object.__getstate__(thing)
+    own, slots = state if isinstance(state, tuple) else (state, None)
+    return {**(own or {}), **(slots or {})}
+
+
+def give_attributes(thing: Any, attributes: dict[str, Any]) -> None:
+    """These and no others, even to a frozen dataclass."""
+    for name in attributes_of(thing):
+        object.__delattr__(thing, name)
+    for name, value in attributes.items():
+        object.__setattr__(thing, name, value)
+
+
+class Part(Protocol):
+    @property
+    def name(self) -> str:
+        """For messages: "drone/imu", "pilot of 'drone'"..."""
+
+    def memory(self) -> Any: ...
+
+    def remember(self, memory: Any) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class StatelessPart:
+    """For parts that hold nothing worth keeping."""
+
+    name = ""
+
+    def memory(self) -> Any:
+        return None
+
+    def remember(self, memory: Any) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+class Context:
+    """What parts share: the bus, the schedule, the fleet and the scene."""
+
+    def __init__(self, bus: Bus, schedule: Schedule, fleet: Fleet, scene: Scene) -> None:
+        self.bus = bus
+        self.schedule = schedule
+        self.fleet = fleet
+        self.scene = scene
+        self.lookers: list[Callable[[int], list[ViewRequest]]] = []
+        """Of each sensor that needs pictures: those it needs at an instant."""
+        self.wanted: Callable[[int], bool] | None = None
+        """Says of an instant of arrival whether costly samples are wanted then; None: always."""
+        self._looked_ns = -1
+        schedule.deliver = bus.publish
+
+    def look(self, t_ns: int) -> None:
+        """Have all pictures of this instant painted together, once."""
+        if t_ns != self._looked_ns:
+            self._looked_ns = t_ns
+            self.scene.views([request for expected in self.lookers for request in expected(t_ns)])
+
+    def publish(self, stream: str, index: int, t_ns: int, data: Any, latency_ns: int = 0) -> None:
+        message = Message(stream, index, t_ns, t_ns + latency_ns, data)
+        if latency_ns:
+            self.schedule.once(message)
+        else:
+            self.bus.publish(message)
+
+
+class ScenePart(StatelessPart):
+    """Ends the painter with the simulation, and lets the scene forget what it saw when time is set back."""
+
+    def __init__(self, context: Context) -> None:
+        self._scene = context.scene
+
+    def serve_meanwhile(self, serve: Meanwhile) -> None:
+        """What to do while pictures are painted."""
+        self._scene.meanwhile = serve
+
+    def remember(self, memory: Any) -> None:
+        self._scene.forget()
+
+    def close(self) -> None:
+        self._scene.close()
+
+
+class TruthPart(StatelessPart):
+    """Publishes the exact state, the battery and the actuators of one vehicle."""
+
+    def __init__(self, vehicle: int, infos: dict[str, StreamInfo], context: Context) -> None:
+        self._vehicle = vehicle
+        self._infos = infos
+        self._context = context
+        for info in infos.values():
+            context.bus.advertise(info)
+        rate = infos["state"].rate
+        assert rate is not None
+        context.schedule.every(rate, self._act)
+
+    def _act(self, t_ns: int, index: int) -> None:
+        context, i = self._context, self._vehicle
+        context.publish(self._infos["state"].name, index, t_ns, context.fleet.state(i, t_ns))
+        context.publish(self._infos["battery"].name, index, t_ns, context.fleet.battery(i, t_ns))
+        context.publish(self._infos["actuators"].name, index, t_ns, context.fleet.actuators(i, t_ns))
+
+
+class Localiser(Protocol):
+    """What turns a vehicle's messages into estimates."""
+
+    def on_message(self, message: Message) -> Estimate | None: ...
+
+    def snapshot(self) -> Any: ...
+
+    def restore(self, saved: Any) -> None: ...
+
+
+class EstimatorPart:
+    """Runs a localiser on the vehicle's streams and publishes what it believes."""
+
+    def __init__(self, localiser: Localiser, inputs: Sequence[str], info: StreamInfo, context: Context) -> None:
+        self._localiser = localiser
+        self.name = info.name
+        self._info = info
+        self._context = context
+        self._index = 0
+        context.bus.advertise(info)
+        for stream in inputs:
+            context.bus.on(stream, self._on_message)
+
+    def _on_message(self, message: Message) -> None:
+        estimate = self._localiser.on_message(message)
+        if estimate is not None:
+            self._context.bus.publish(
+                Message(self._info.name, self._index, estimate.t_ns, message.arrival_ns, estimate)
+            )
+            self._index += 1
+
+    def memory(self) -> Any:
+        return self._localiser.snapshot(), self._index
+
+    def remember(self, memory: Any) -> None:
+        saved, self._index = memory
+        self._localiser.restore(saved)
+
+    def close(self) -> None:
+        pass
+
+
+class UserPart:
+    """Around an object that may be the user's own; a snapshot holds the object's attributes."""
+
+    def __init__(self, name: str, own: Any, context: Context) -> None:
+        self.name = name
+        self._own = own
+        self._context = context
+
+    def memory(self) -> Any:
+        return attributes_of(self._own)
+
+    def remember(self, memory: Any) -> None:
+        give_attributes(self._own, memory)
+
+    def close(self) -> None:
+        pass
+
+
+class Processor(Protocol):
+    """What turns each scan of a radar into an image and detections."""
+
+    def process(self, scan: Any) -> tuple[Any, Any]: ...
+
+
+class ProcessingPart(UserPart):
+    """Answers each message of a stream with one on each of two others, at once."""
+
+    def __init__(self, processor: Processor, source: str, infos: Sequence[StreamInfo], context: Context) -> None:
+        super().__init__(f"processing of '{source}'", processor, context)
+        self._infos = infos
+        for info in infos:
+            context.bus.advertise(info)
+        context.bus.on(source, self._on_message)
+
+    def _on_message(self, message: Message) -> None:
+        answers = call_user_code(self.name, message.t_ns, self._own.process, message.data)
+        for info, data in zip(self._infos, answers, strict=True):
+            self._context.bus.publish(Message(info.name, message.index, message.t_ns, message.arrival_ns, data))
+
+    def memory(self) -> Any:
+        return copy.deepcopy(attributes_of(self._own))
+
+    def remember(self, memory: Any) -> None:
+        give_attributes(self._own, copy.deepcopy(memory))
+
+
+class AutopilotPart:
+    """Ticks the flight modes, publishes status and events, and reports touches."""
+
+    def __init__(self, autopilot: Autopilot, status: StreamInfo, events: StreamInfo, context: Context) -> None:
+        self.name = status.name
+        self._autopilot = autopilot
+        self._status = status
+        self._events = events
+        self._context = context
+        self._count = self._told = 0
+        context.bus.advertise(status)
+        context.bus.advertise(events)
+        assert status.rate is not None
+        context.schedule.every(status.rate, self._act)
+
+    def _act(self, t_ns: int, index: int) -> None:
+        self._told, touches = self._context.fleet.touches(self._autopilot.index, self._told)
+        for event in touches:
+            self._publish(event, t_ns)
+            if event.kind == "crash":
+                self._autopilot.send(Disarm(), t_ns)
+        for event in self._autopilot.tick(t_ns):
+            self._publish(event, t_ns)
+        self._context.publish(self._status.name, index, t_ns, self._autopilot.status(t_ns))
+
+    def _publish(self, event: Event, now_ns: int) -> None:
+        # what happened between two ticks is told at the second
+        self._context.bus.publish(Message(self._events.name, self._count, event.t_ns, now_ns, event))
+        self._count += 1
+
+    def memory(self) -> Any:
+        return self._count, self._told
+
+    def remember(self, memory: Any) -> None:
+        self._count, self._told = memory
+
+    def close(self) -> None:
+        pass
+
+
+class PilotPart(UserPart):
+    """Asks a pilot at its rate and passes on what it answers."""
+
+    def __init__(
+        self, pilot: Callable[[Bundle], Any], info: StreamInfo, autopilot: Autopilot, context: Context
+    ) -> None:
+        super().__init__(f"pilot of '{info.vehicle}'", pilot, context)
+        self.pilot = pilot
+        self._info = info
+        self._autopilot = autopilot
+        assert info.rate is not None
+        context.schedule.every(info.rate, self._act)
+
+    @property
+    def done(self) -> bool:
+        """True once the pilot says it has nothing more to send; a plain function never does."""
+        return bool(getattr(self.pilot, "done", False))
+
+    def _act(self, t_ns: int, index: int) -> None:
+        bundle = Bundle(t_ns, self._info.vehicle, self._context.bus, self._autopilot.state(t_ns))
+        reply = call_user_code(self.name, t_ns, self.pilot, bundle)
+        for item in reply if isinstance(reply, list | tuple) else [reply]:
+            if item is not None:
+                try:
+                    self._send(item, t_ns)
+                except (SetpointError, TypeError, ValueError) as error:
+                    raise SetpointError(f"{self.name} at {t_ns / NS_PER_S:.3f} s: {error}") from error
+
+    def _send(self, item: Any, t_ns: int) -> None:
+        if not isinstance(item, Setpoint | Request):
+            raise SetpointError(f"answers with {item!r}; give setpoints and requests of skyloop_client.messages")
+        self._autopilot.send(item, t_ns)
+
+
+class Controller(Protocol):
+    """Your own: made as Class(airframe, period_s, **options)."""
+
+    def throttle(self, state: VehicleState | Estimate, setpoint: Setpoint, t_ns: int) -> Array:
+        """(n_rotors,) 0..1."""
+
+
+class ControllerPart(UserPart):
+    """Runs a controller from outside the kernel at its rate; its throttles hold until the next call."""
+
+    def __init__(self, controller: Controller, rate: Any, autopilot: Autopilot, context: Context) -> None:
+        super().__init__(f"controller {type(controller).__name__}", controller, context)
+        self.controller = controller
+        self._autopilot = autopilot
+        context.schedule.every(rate, self._act)
+
+    def _act(self, t_ns: int, index: int) -> None:
+        setpoint = self._autopilot.present_setpoint(t_ns)
+        if setpoint is None or isinstance(setpoint, Motors):
+            return  # rotors stand still, or the kernel gives them their speeds
+        fleet, i = self._context.fleet, self._autopilot.index
+        n = int(fleet.params[i]["n_rotors"])
+        answer = call_user_code(self.name, t_ns, self.controller.throttle, self._autopilot.state(t_ns), setpoint, t_ns)
+        throttle = call_user_code(self.name, t_ns, np.asarray, answer, np.float64)
+        if throttle.shape != (n,) or not np.isfinite(throttle).all():
+            raise SetpointError(
+                f"{self.name} at {t_ns / NS_PER_S:.3f} s: throttle must be {n} finite numbers, got {throttle}"
+            )
+        share = np.clip(throttle, 0.0, 1.0)
+        if fleet.params[i]["throttle_is_thrust"]:
+            share = np.sqrt(share)
+        command = share * fleet.params[i]["max_speed"]
+        fleet.states[i]["command"][:n] = command
+        # touching down is felt as thrust the controller has taken away
+        wanted = fleet.params[i]["thrust_per_speed_squared"] * np.sum(command**2)
+        fleet.states[i]["thrust_wanted"] = wanted
+
+
+class WindFieldPart(UserPart):
+    """Samples a user's wind field at each vehicle."""
+
+    def __init__(self, field: Any, rate: Any, context: Context) -> None:
+        super().__init__(f"wind field {type(field).__name__}", field, context)
+        context.schedule.every(rate, self._act)
+
+    def _act(self, t_ns: int, index: int) -> None:
+        fleet = self._context.fleet
+        for i in range(len(fleet.params)):
+            position = self._context.fleet.state(i, t_ns).position
+            answer = call_user_code(self.name, t_ns, self._own.velocity, position, t_ns / NS_PER_S)
+            wind = call_user_code(self.name, t_ns, np.asarray, answer, np.float64)
+            if wind.shape != (3,) or not np.isfinite(wind).all():
+                raise ScenarioError(f"{self.name} at {position} gives {wind}; it must give three finite numbers")
+            fleet.inputs[i]["wind_mean"] = wind

@@ -1,0 +1,145 @@
+"""Sensors at their due times: mount, latency, faults, random numbers and shared pictures around `measure`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from skyloop.core.keyed_random import KeyedRandom, stream_key
+from skyloop.sensors.faults import Fault, apply_faults
+from skyloop.sensors.observer import Observer
+from skyloop.sensors.sensor import kinematics_at
+from skyloop.sim.parts import Context, StatelessPart, call_user_code
+from skyloop.world.views import ViewRequest
+from skyloop_client.errors import PartError
+from skyloop_client.messages import CameraImage
+from skyloop_client.streams import NS_PER_S, Rate, StreamInfo
+
+
+class ObserverPart(StatelessPart):
+    """A camera that belongs to no vehicle."""
+
+    def __init__(self, observer: Observer, info: StreamInfo, watched: int | None, context: Context) -> None:
+        self.name = info.name
+        self._observer, self._info, self._watched, self._context = observer, info, watched, context
+        context.bus.advertise(info)
+        context.lookers.append(self.expected)
+        assert info.rate is not None
+        context.schedule.every(info.rate, self._act)
+
+    def expected(self, t_ns: int) -> list[ViewRequest]:
+        return [self._request(t_ns)] if is_due(self._info.rate, t_ns) else []
+
+    def _request(self, t_ns: int) -> ViewRequest:
+        state = None if self._watched is None else self._context.fleet.state(self._watched, t_ns)
+        return self._observer.request(state, t_ns)
+
+    def _act(self, t_ns: int, index: int) -> None:
+        self._context.look(t_ns)
+        view = self._context.scene.at(t_ns).view(self._request(t_ns))
+        self._context.publish(self._info.name, index, t_ns, CameraImage(t_ns, view.colour))
+
+
+def is_due(rate: Rate | None, t_ns: int) -> bool:
+    return rate is not None and rate.due_ns(rate.count_until(t_ns)) == t_ns
+
+
+class SensorPart:
+    """One sensor of one vehicle."""
+
+    def __init__(
+        self,
+        sensor: Any,
+        info: StreamInfo,
+        vehicle_index: int,
+        faults: Sequence[Fault],
+        seed: int,
+        context: Context,
+    ) -> None:
+        self.sensor = sensor
+        self.info = info
+        self._vehicle = vehicle_index
+        self._faults = tuple(faults)
+        self._key = stream_key(seed, info.name)
+        self._context = context
+        self.name = info.name
+        turn_on = KeyedRandom(stream_key(seed, f"{info.name}/turn-on"), 0)
+        self._state = call_user_code(self.name, 0, sensor.initial_state, turn_on)
+        self._held: Any = None
+        self._hidden = getattr(sensor, "hidden", None)
+        context.bus.advertise(info)
+        if self._hidden is not None:
+            self._hidden_name = f"truth/{info.name}"
+            context.bus.advertise(
+                StreamInfo(
+                    self._hidden_name, sensor.hidden_message, info.rate, info.vehicle, 0, info.mount, info.details
+                )
+            )
+        self._looks = hasattr(sensor, "requests")
+        self.independent = getattr(sensor, "independent", False) and not self._faults
+        """Whether samples nobody wants may be left out; assembly takes it back where something remembers them."""
+        if self._looks:
+            context.lookers.append(self.expected)
+        assert info.rate is not None
+        context.schedule.every(info.rate, self._act)
+
+    def expected(self, t_ns: int) -> list[ViewRequest]:
+        """The views this sensor will ask for at `t_ns`; none when it is not due then."""
+        if not is_due(self.info.rate, t_ns) or self._is_spared(t_ns):
+            return []
+        requests = call_user_code(self.name, t_ns, self.sensor.requests, self._kinematics(t_ns), self._state)
+        return self._context.scene.at(t_ns, self._vehicle).seen(requests)
+
+    def _is_spared(self, t_ns: int) -> bool:
+        """A sample nobody wants, and which no later one depends on."""
+        wanted = self._context.wanted
+        return wanted is not None and self.independent and not wanted(t_ns + self.info.latency_ns)
+
+    def _kinematics(self, t_ns: int) -> Any:
+        return kinematics_at(self._context.fleet.state(self._vehicle, t_ns), self.info.mount)
+
+    def _act(self, t_ns: int, index: int) -> None:
+        if self._is_spared(t_ns):
+            return
+        context = self._context
+        if self._looks:
+            context.look(t_ns)
+        scene = context.scene.at(t_ns, self._vehicle)
+        rng = KeyedRandom(self._key, index)
+        answer = call_user_code(self.name, t_ns, self.sensor.measure, self._kinematics(t_ns), scene, self._state, rng)
+        sample, self._state = self._checked(answer, t_ns)
+        extra = 0.0
+        if self._faults:
+            sample, extra, self._held = call_user_code(
+                self.name, t_ns, apply_faults, self._faults, self.sensor, sample, self._held, rng
+            )
+        if self._hidden is not None:
+            hidden = call_user_code(self.name, t_ns, self._hidden, self._state, t_ns)
+            context.publish(self._hidden_name, index, t_ns, hidden)
+        if sample is not None:
+            latency = self.info.latency_ns + round(extra * NS_PER_S)
+            context.publish(self.info.name, index, t_ns, sample, latency)
+
+    def _checked(self, answer: Any, t_ns: int) -> tuple[Any, Any]:
+        fits = isinstance(answer, tuple) and len(answer) == 2
+        if fits and answer[0] is not None:
+            is_record = hasattr(type(answer[0]), "__dataclass_fields__")
+            fits = is_record and isinstance(getattr(answer[0], "t_ns", None), int | np.integer)
+        if not fits:
+            shown = repr(answer) if len(repr(answer)) <= 60 else f"a {type(answer).__name__}"
+            raise PartError(
+                f"{self.name} at {t_ns / NS_PER_S:.3f} s: measure gives {shown}; return (sample, state), "
+                "the sample a dataclass with an integer t_ns, or None"
+            )
+        return answer  # type: ignore[no-any-return]
+
+    def memory(self) -> Any:
+        return self._state, self._held
+
+    def remember(self, memory: Any) -> None:
+        self._state, self._held = memory
+
+    def close(self) -> None:
+        pass

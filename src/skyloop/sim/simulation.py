@@ -1,0 +1,153 @@
+"""The whole spine: time passes, the fleet moves, what is due happens."""
+
+from __future__ import annotations
+
+import copy
+import math
+from types import TracebackType
+from typing import Any
+
+from skyloop.core.bus import Bus, Subscription
+from skyloop.core.clock import Clock
+from skyloop.core.schedule import Schedule
+from skyloop.sim.parts import Part
+from skyloop.sim.world_editor import WorldEditor
+from skyloop.vehicle.autopilot import Autopilot
+from skyloop.vehicle.fleet import Fleet
+from skyloop_client.errors import PartError, SetpointError, unknown_name
+from skyloop_client.messages import Request, Setpoint, VehicleState
+from skyloop_client.streams import NS_PER_S
+
+
+class Simulation:
+    """Built by `skyloop.build(scenario)`; step it, read streams, send setpoints and requests."""
+
+    def __init__(
+        self,
+        clock: Clock,
+        fleet: Fleet,
+        bus: Bus,
+        schedule: Schedule,
+        autopilots: dict[str, Autopilot],
+        parts: list[Part],
+        editor: WorldEditor,
+    ) -> None:
+        self.clock = clock
+        self.fleet = fleet
+        self.bus = bus
+        self.schedule = schedule
+        self.autopilots = autopilots
+        self.parts = parts
+        self.editor = editor
+
+    def step(self) -> int:
+        """To the next event, or to where a gate stops time before it; returns the instant."""
+        # Time passes: gates and pacing decide when
+        t_ns = self.clock.advance(self.schedule.next_ns())
+
+        # The fleet moves: physics, controllers and mixers in one compiled call
+        self.fleet.advance_to(t_ns)
+
+        # What is due happens: sensors measure, estimators and autopilots think, pilots act
+        for happen in self.schedule.due(t_ns):
+            happen()
+        return t_ns
+
+    def run_until(self, t_s: float) -> None:
+        """Every event before `t_s` seconds of simulated time, then the fleet to that instant."""
+        if not math.isfinite(t_s):
+            raise SetpointError(f"cannot run until {t_s} s; give a finite number of seconds")
+        until_ns = max(round(t_s * NS_PER_S), self.clock.now_ns)
+        self.advance_to(until_ns)
+
+    def advance_to(self, until_ns: int) -> None:
+        """Every event before an instant, then the fleet to it."""
+        while self.schedule.next_ns() < until_ns or self.clock.now_ns < until_ns:
+            if self.schedule.next_ns() < until_ns:
+                self.step()
+            else:
+                self.fleet.advance_to(self.clock.advance(until_ns))
+
+    def run_for(self, duration_s: float) -> None:
+        if not 0.0 <= duration_s < math.inf:
+            raise SetpointError(f"cannot run for {duration_s} s; give a finite number of seconds, 0 or more")
+        self.run_until(self.now + duration_s)
+
+    # ---- reading
+
+    @property
+    def now(self) -> float:
+        """Simulated seconds."""
+        return self.clock.now_ns / NS_PER_S
+
+    def truth(self, vehicle: str = "") -> VehicleState:
+        """The exact state now."""
+        return self.fleet.state(self._autopilot(vehicle).index, self.clock.now_ns)
+
+    def latest(self, stream: str) -> Any:
+        """The newest record on a stream, or None."""
+        return self.bus.latest(stream)
+
+    def subscribe(self, stream: str, limit: int | None = None) -> Subscription:
+        return self.bus.subscribe(stream, limit)
+
+    # ---- acting
+
+    def send(self, *items: Setpoint | Request, vehicle: str = "") -> None:
+        """Setpoints and requests to a vehicle; with one vehicle its name may be left out."""
+        for item in items:
+            self._autopilot(vehicle).send(item, self.clock.now_ns)
+
+    # ---- going back
+
+    def snapshot(self) -> Any:
+        """Everything that changes, to come back to with `restore`, here or in another build of the same scenario."""
+        return (
+            self.clock.now_ns,
+            self.fleet.snapshot(),
+            self.bus.snapshot(),
+            self.schedule.snapshot(),
+            {name: autopilot.snapshot() for name, autopilot in self.autopilots.items()},
+            [_kept(part) for part in self.parts],
+        )
+
+    def restore(self, saved: Any) -> None:
+        """Back to a snapshot. Subscriptions are the reader's: what they hold or have given away stays as it is."""
+        t_ns, fleet, bus, schedule, autopilots, parts = saved
+        self.clock.set(t_ns)
+        self.fleet.restore(fleet)
+        self.bus.restore(bus)
+        self.schedule.restore(schedule)
+        for name, autopilot in self.autopilots.items():
+            autopilot.restore(autopilots[name])
+        for part, memory in zip(self.parts, parts, strict=True):
+            part.remember(copy.deepcopy(memory))
+
+    def close(self) -> None:
+        for part in self.parts:
+            part.close()
+
+    def __enter__(self) -> Simulation:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _autopilot(self, vehicle: str) -> Autopilot:
+        if not vehicle and len(self.autopilots) == 1:
+            return next(iter(self.autopilots.values()))
+        if vehicle not in self.autopilots:
+            raise unknown_name("vehicle", vehicle, self.autopilots)
+        return self.autopilots[vehicle]
+
+
+def _kept(part: Part) -> Any:
+    try:
+        return copy.deepcopy(part.memory())
+    except Exception as error:
+        raise PartError(
+            f"{part.name} cannot be copied into a snapshot: {type(error).__name__}: {error}; "
+            "keep locks, files and generators out of its attributes"
+        ) from error

@@ -1,0 +1,38 @@
+"""A vehicle that joins a running simulation, built and equipped as one that is there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from skyloop.sim.parts import AutopilotPart, Context
+from skyloop.sim.sensing import SensorPart
+from skyloop.sim.simulation import Simulation
+from skyloop.vehicle.autopilot import Autopilot
+from skyloop.vehicle.vehicle_mover import VehicleMover
+from skyloop_client.messages import Array
+
+
+def join(
+    simulation: Simulation, context: Context, seed: int, name: str, like: str, position: Array, quat_wxyz: Array
+) -> None:
+    """It flies on truth, and has the sensors of `like` without their faults; no snapshot fits before and after."""
+    model, fleet, clock = context.scene.model, context.fleet, simulation.clock
+    old = simulation.autopilots[like]
+    index = fleet.add(old.index, simulation.editor.start_of(old.index))
+    for autopilot in simulation.autopilots.values():
+        autopilot.take_row()
+    own = Autopilot(fleet, index, limits=old.limits, failsafes=old.failsafes, on_estimate=False)
+    simulation.autopilots[name] = own
+    status, events = (
+        replace(context.bus.infos[f"{like}/{end}"], name=f"{name}/{end}", vehicle=name) for end in ("status", "events")
+    )
+    parts: list[AutopilotPart | SensorPart] = [AutopilotPart(own, status, events, context)]
+    for part in simulation.parts:
+        if isinstance(part, SensorPart) and part.info.vehicle == like:
+            info = replace(part.info, name=name + part.info.name.removeprefix(like), vehicle=name)
+            parts.append(SensorPart(part.sensor, info, index, (), seed, context))
+    simulation.parts += parts
+    row = context.scene.vehicle_rows[old.index][0]
+    shape = model.shapes[model.row_shape[row]]
+    thing = model.add_mover(VehicleMover(fleet, index, lambda: clock.now_ns), [shape], is_a="vehicle", name=name)
+    simulation.editor.take_vehicle(thing, index, position, quat_wxyz)

@@ -1,0 +1,268 @@
+"""What may be seen of a running simulation, and done to it, besides flying: for links whose clients move the scenery.
+
+All of it happens at the present instant, between two events. What is done here is in no snapshot and in no scenario.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skyloop.core.clock import Clock
+from skyloop.core.frames import SENSOR_FROM_CAMERA, matrix_from_quat, quat_from_matrix, quat_multiply
+from skyloop.vehicle.fleet import Fleet
+from skyloop.vehicle.layout import CONTROL_SIMPLEFLIGHT, DRAG_NONE, MAX_SCHEDULED
+from skyloop.vehicle.packing import FOREVER
+from skyloop.world.atmosphere import density, pressure, temperature
+from skyloop.world.basic_shapes import basic_shapes
+from skyloop.world.model import BY_MATERIAL, Model
+from skyloop.world.occupancy import occupancy
+from skyloop.world.rays import RayHits
+from skyloop.world.scene import Scene
+from skyloop.world.semantics import CLASSES
+from skyloop.world.solids import Solids
+from skyloop.world.views import Pinhole, View, ViewPose, ViewRequest
+from skyloop.world.weather import WeatherConfig, weather_at
+from skyloop_client.errors import ScenarioError, unknown_name
+from skyloop_client.messages import Array
+
+GAINS = ("position_p", "velocity_p", "velocity_i", "attitude_p", "rate_p")
+"""Of the SimpleFlight cascade; its other stages have none."""
+
+
+class WorldEditor:
+    def __init__(self, scene: Scene, fleet: Fleet, clock: Clock) -> None:
+        """The simulation is built, and nothing has happened yet."""
+        self.scene = scene
+        self.fleet = fleet
+        self._clock = clock
+        self._starts = fleet.states.copy()
+        self._vehicle_things = [int(scene.model.row_thing[first]) for first, _ in scene.vehicle_rows]
+        self._force_slots: dict[int, int] = {}
+        self._is_stale = False
+        self.join: Callable[[str, str, Array, Array], None]
+        """Has a vehicle of a name join, built as that of another name, at a position and attitude; set by assembly."""
+
+    @property
+    def model(self) -> Model:
+        return self.scene.model
+
+    # ---- looking
+
+    def request(
+        self, size: tuple[int, int], horizontal_fov: float, position: Array, quat_wxyz: Array, quality: str
+    ) -> ViewRequest:
+        """A view from there, along the forward axis of world_from_sensor, now."""
+        pose = ViewPose(self._clock.now_ns, np.array(position, float), quat_multiply(quat_wxyz, SENSOR_FROM_CAMERA))
+        return ViewRequest(Pinhole.from_fov(*size, horizontal_fov), pose, quality)
+
+    def views(self, requests: list[ViewRequest], vehicle: int | None) -> list[View]:
+        """Painted together, without the vehicle that looks; one that was painted at this instant is not again."""
+        return self._present(vehicle).views(requests)
+
+    def cast(self, origins: Any, directions: Any, max_range: float, vehicle: int | None = None) -> RayHits:
+        """What rays hit now, looking through one vehicle."""
+        return self._present(vehicle).cast(origins, directions, max_range)
+
+    def _present(self, vehicle: int | None) -> Scene:
+        self.refresh()
+        return self.scene.at(self._clock.now_ns, vehicle)
+
+    def occupied(self, lower: Array, upper: Array, voxel: float) -> NDArray[np.bool_]:
+        """Which voxels of a box are taken now."""
+        return occupancy(self.model, self.model.motion(self._clock.now_ns), lower, upper, voxel)
+
+    # ---- weather, wind, forces
+
+    def air_at(self, altitude: float) -> tuple[float, float, float]:
+        """Pa, K and kg/m³ of the standard atmosphere."""
+        return tuple(float(of(altitude)) for of in (pressure, temperature, density))  # type: ignore[return-value]
+
+    @property
+    def weather(self) -> WeatherConfig:
+        return self.scene.weather.config
+
+    def set_weather(self, **changes: float | int) -> None:
+        config = WeatherConfig.model_validate({**self.weather.model_dump(), **changes})
+        self.scene.weather = weather_at(config, self.scene.local_frame.home.latitude_deg)
+        self.scene.forget()
+
+    def set_wind(self, velocity: Array) -> None:
+        """m/s, world, everywhere; gusts of the scenario go on."""
+        self.fleet.inputs["wind_mean"] = velocity
+
+    def push(self, vehicle: int, force: Array) -> None:
+        """N, world, at the centre of mass, until another one is set."""
+        params = self.fleet.params[vehicle]
+        if vehicle not in self._force_slots:
+            if params["n_wrenches"] == MAX_SCHEDULED:
+                raise ScenarioError(f"the scenario's {MAX_SCHEDULED} wrenches leave no room for another force")
+            self._force_slots[vehicle] = int(params["n_wrenches"])
+            params["n_wrenches"] += 1
+        slot = self._force_slots[vehicle]
+        params["wrench_start"][slot], params["wrench_end"][slot] = 0.0, FOREVER
+        params["wrench_force"][slot], params["wrench_torque"][slot] = force, 0.0
+
+    def make_weightless(self, vehicle: int) -> None:
+        """It stays where it is put: no air, and a push against gravity."""
+        params = self.fleet.params[vehicle]
+        params["drag_model"], params["has_frame_drag"], params["parasitic"] = DRAG_NONE, 0, 0.0
+        self.push(vehicle, np.array([0.0, 0.0, float(params["mass"] * params["gravity"])]))
+
+    def make_ghost(self, vehicle: int) -> None:
+        """It flies through everything but the ground."""
+        params = self.fleet.params[vehicle]
+        params["n_points"] = params["n_edges"] = 0
+
+    # ---- vehicles
+
+    def put(
+        self, vehicle: int, position: Array, quat_wxyz: Array, velocity: Array | None = None, rates: Array | None = None
+    ) -> None:
+        """Elsewhere, at rest unless told otherwise; velocity in world axes, rates in its own."""
+        zero = np.zeros(3)
+        self.fleet.put(
+            vehicle, position, quat_wxyz, zero if velocity is None else velocity, zero if rates is None else rates
+        )
+        self.scene.forget()
+
+    def start_of(self, vehicle: int) -> np.void:
+        """Its state as it was when the simulation began."""
+        start: np.void = self._starts[vehicle]
+        return start
+
+    def take_vehicle(self, thing: int, vehicle: int, position: Array, quat_wxyz: Array) -> None:
+        """A vehicle has joined, the last of the fleet; it begins there, at rest."""
+        self.model.freeze()
+        self._vehicle_things.append(thing)
+        self._is_stale = True
+        self.put(vehicle, position, quat_wxyz)
+        self._starts = np.concatenate([self._starts, self.fleet.states[vehicle : vehicle + 1]])
+        self.refresh()
+
+    def begin_again(self, vehicle: int) -> None:
+        """As it was when the simulation began."""
+        self.fleet.begin_again(vehicle, self._starts[vehicle])
+        self.scene.forget()
+
+    def set_gain(self, vehicle: int, name: str, values: Any) -> None:
+        """(3,) of `GAINS`, body axes."""
+        if self.fleet.params[vehicle]["control"] != CONTROL_SIMPLEFLIGHT:
+            raise ScenarioError("these gains are the SimpleFlight cascade's; this vehicle has another controller")
+        if name not in GAINS:
+            raise unknown_name("gain", name, GAINS)
+        self.fleet.params[vehicle][name] = values
+
+    # ---- things
+
+    def things(self) -> dict[str, int]:
+        """Instance numbers by name; of equal names the first."""
+        found: dict[str, int] = {}
+        for number, thing in enumerate(self.model.things):
+            if thing.rows:
+                found.setdefault(thing.name, number)
+        return found
+
+    def is_vehicle(self, number: int) -> bool:
+        return number in self._vehicle_things
+
+    def class_of(self, number: int) -> str:
+        code = self.model.things[number].class_id
+        return "ground" if code == BY_MATERIAL else CLASSES[code]
+
+    def place_of(self, number: int) -> tuple[Array, Array, Array]:
+        """Position, world_from_thing and scale."""
+        self.refresh()
+        matrix = self._poses(number)[0]
+        scale = np.linalg.norm(matrix[:, :3], axis=0)
+        return matrix[:, 3].copy(), quat_from_matrix(matrix[:, :3] / scale), scale
+
+    def box_of(self, number: int) -> Array:
+        """(n, 3) m, world: the corners of the boxes around its parts."""
+        model, corners = self.model, []
+        for row, pose in zip(model.things[number].rows, self._poses(number), strict=True):
+            points = model.shapes[model.row_shape[row]].lods[0].positions
+            low, high = points.min(axis=0), points.max(axis=0)
+            box = np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
+            corners.append(box @ pose[:, :3].T + pose[:, 3])
+        return np.concatenate(corners)
+
+    def _poses(self, number: int) -> Array:
+        model, rows = self.model, self.model.things[number].rows
+        motion = model.motion(self._clock.now_ns)
+        return np.array([
+            model.standing_poses[row] if row < model.n_standing else motion.poses[row - model.n_standing]
+            for row in rows
+        ])  # fmt: skip
+
+    def put_thing(
+        self, number: int, position: Array | None, quat_wxyz: Array | None, scale: Array | None = None
+    ) -> bool:
+        """Put a thing elsewhere, what is None staying as it is; False where it cannot be moved."""
+        old = self.place_of(number)
+        was_loose = number in self.model.placed
+        placed = self.model.loosen(number)
+        if placed is None:
+            return False
+        at, quat, size = (
+            value if new is None else new for value, new in zip(old, (position, quat_wxyz, scale), strict=True)
+        )
+        pose = np.empty((3, 4))
+        pose[:, :3], pose[:, 3] = matrix_from_quat(quat) * size, at
+        placed.places[:] = pose
+        self._is_stale |= not was_loose
+        self.scene.forget()
+        if self.fleet.solids is not None:
+            self.fleet.solids.forget()
+        return True
+
+    def add_thing(self, name: str, shape: str, position: Array, quat_wxyz: Array, scale: Array) -> int:
+        """Another one of a shape there is; returns its instance number."""
+        model = self.model
+        shapes = {known.name: number for number, known in enumerate(model.shapes)}
+        if shape not in shapes:
+            raise unknown_name("shape", shape, shapes)
+        look: dict[str, Any] = {"is_a": "block"}
+        # as the first one there is looks
+        for like in np.flatnonzero(model.row_shape == shapes[shape])[:1].tolist():
+            palette = model.palettes[model.row_palette[like]][1:].tolist()
+            look = {
+                "is_a": self.class_of(int(model.row_thing[like])), "variant": int(model.row_variant[like]),
+                "palette": [tuple(colour) for colour in palette],
+            }  # fmt: skip
+        number = model.place(
+            model.shapes[shapes[shape]], position, rotation=matrix_from_quat(quat_wxyz), scale=scale, name=name, **look
+        )
+        model.freeze()
+        model.loosen(number)
+        self._is_stale = True
+        return number
+
+    def remove_thing(self, number: int) -> bool:
+        """False where it cannot be taken away."""
+        gone = not self.is_vehicle(number) and self.model.remove(number)
+        self._is_stale |= gone
+        return gone
+
+    def offer_basic_shapes(self) -> None:
+        """A cube, a sphere, a cylinder and a cone, to be added as things; before anything is seen or cast."""
+        for shape in basic_shapes():
+            self.model.know(shape)
+
+    def shapes(self) -> list[str]:
+        return [shape.name for shape in self.model.shapes]
+
+    def refresh(self) -> None:
+        """Rows were numbered anew: everything that knows them learns the new ones. Must be done before time goes on."""
+        if not self._is_stale:
+            return
+        self._is_stale = False
+        model = self.model
+        rows = [model.things[number].rows for number in self._vehicle_things]
+        self.scene.vehicle_rows = [(own[0], own[-1] + 1) for own in rows]
+        self.scene.rebuild()
+        self.fleet.attach(Solids(model, self._vehicle_things))
+        self.fleet.states["n_touches"] = 0

@@ -1,0 +1,15 @@
+"""The AirSim bench measures what it says, at tiny sizes; how fast anything is, is not asserted."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skyloop.benchmarks import airsim
+
+
+def test_every_figure_is_there_and_positive() -> None:
+    tiny = airsim.Sizes(rounds=1, requests=1, width=32, height=24, world="flat", quality="low")
+    figures = {figure.key: figure for figure in airsim.measure(tiny)}
+    assert figures["vs_renderer"].aim == 0.55 and figures["server_share"].aim == 0.20
+    assert {"requests_per_s", "renderer_pictures_per_s"} <= set(figures)
+    assert all(np.isfinite(figure.value) and figure.value > 0.0 for figure in figures.values())

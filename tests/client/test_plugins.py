@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from skyloop_client.errors import ScenarioError
+from skyloop_client.plugins import is_plugin, load_plugin
+
+
+def test_what_names_something_of_the_users() -> None:
+    assert is_plugin("my.module:Thing")
+    assert is_plugin("my.py:Thing")
+    assert not is_plugin("hover")
+    assert not is_plugin(None)
+    assert not is_plugin(3)
+
+
+def test_from_a_module() -> None:
+    assert load_plugin("pathlib:Path") is Path
+
+
+def test_from_a_file_beside_the_scenario(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("class Thing:\n    pass\n")
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "mine.py").write_text("class Thing:\n    colour = 'blue'\n")
+    thing = load_plugin("mine.py:Thing", tmp_path)
+    assert load_plugin("mine.py:Thing", tmp_path) is thing
+    assert load_plugin(f"{tmp_path}/mine.py:Thing") is thing
+    assert load_plugin("sub/mine.py:Thing", tmp_path).colour == "blue"
+
+
+def test_a_file_may_be_mended_and_loaded_again(tmp_path: Path) -> None:
+    file = tmp_path / "mended.py"
+    file.write_text("raise ValueError('not yet')")
+    with pytest.raises(ScenarioError, match="ValueError: not yet"):
+        load_plugin("mended.py:Thing", tmp_path)
+    file.write_text("Thing = 'ready now'")
+    assert load_plugin("mended.py:Thing", tmp_path) == "ready now"
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        (":Thing", "names no object"),
+        ("pathlib:", "names no object"),
+        ("pathlib:Pth", "did you mean 'Path'"),
+        ("a_module_nobody_has:Thing", "cannot import"),
+        ("absent.py:Thing", "no file"),
+        ("quits.py:Thing", "SystemExit"),
+        ("garbled.py:Thing", "SyntaxError"),
+    ],
+)
+def test_what_cannot_be_loaded_is_told(source: str, text: str, tmp_path: Path) -> None:
+    (tmp_path / "quits.py").write_text("import sys; sys.exit(0)")
+    (tmp_path / "garbled.py").write_text("def (:")
+    with pytest.raises(ScenarioError, match=text):
+        load_plugin(source, tmp_path)
+
+
+def test_a_module_that_fails_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "failing_module_of_mine.py").write_text("1 / 0")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ScenarioError, match="ZeroDivisionError"):
+        load_plugin("failing_module_of_mine:Thing")
