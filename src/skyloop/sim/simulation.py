@@ -11,6 +11,7 @@ from skyloop.core.bus import Bus, Subscription
 from skyloop.core.clock import Clock
 from skyloop.core.schedule import Schedule
 from skyloop.sim.parts import Part
+from skyloop.sim.user_streams import UserStreams
 from skyloop.sim.world_editor import WorldEditor
 from skyloop.vehicle.autopilot import Autopilot
 from skyloop.vehicle.fleet import Fleet
@@ -21,6 +22,9 @@ from skyloop_client.streams import NS_PER_S
 
 class Simulation:
     """Built by `skyloop.build(scenario)`; step it, read streams, send setpoints and requests."""
+
+    user_streams: UserStreams
+    """What pilots, estimators and links publish; set by assembly."""
 
     def __init__(
         self,
