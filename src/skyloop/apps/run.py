@@ -20,7 +20,7 @@ from skyloop.sim.assembly import build
 from skyloop.sim.parts import PilotPart
 from skyloop.sim.scenario import Scenario
 from skyloop.sim.simulation import Simulation
-from skyloop_client.errors import Interrupted, SkyloopError
+from skyloop_client.errors import Interrupted, ScenarioError, SkyloopError
 from skyloop_client.streams import NS_PER_S
 
 Progress = Callable[[float], None]
@@ -41,6 +41,8 @@ def run_scenario(
     watch: Watch = lambda simulation: None,
 ) -> dict[str, Any]:
     """Fly, record, summarise; returns the summary that is also in `summary.json`."""
+    if links is None:
+        check_nobody_is_outside(scenario)
     with build(scenario, gates=() if links is None else (links,)) as simulation:
         watch(simulation)
         record = RunFolder(folder, scenario.model_dump(mode="json"), versions())
@@ -78,6 +80,16 @@ def run_scenario(
     if trouble is not None:
         raise trouble
     return summary
+
+
+def check_nobody_is_outside(scenario: Scenario) -> None:
+    """Without a link nobody would ever say what such an estimator believes."""
+    for vehicle in scenario.vehicles:
+        for name, estimator in vehicle.estimators.items():
+            if estimator.kind == "link":
+                raise ScenarioError(
+                    f"{vehicle.name}.estimators.{name} is of kind link: its process connects to `skyloop loop` only"
+                )
 
 
 def fly(
