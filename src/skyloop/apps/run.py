@@ -129,8 +129,13 @@ def summarise(simulation: Simulation, scenario: Scenario, log: FlightLog, wall: 
             "mode": status.mode,
             "events": [f"{event.t_ns / 1e9:.2f} s {event.kind}: {event.text}" for event in log.events[name]],
         }
-        if log.estimates[name]:
-            vehicles[name]["estimate_error_rms_m"] = _estimate_error(log, name)
+        errors = {stream: _estimate_error(log, name, stream) for stream in log.estimates[name]}
+        if errors:
+            # of what it flies on, or of the first where it flies on truth
+            flown_on = [f"{name}/{vehicle.state}", vehicle.state, *errors]
+            main = next(stream for stream in flown_on if stream in errors)
+            vehicles[name]["estimate_error_rms_m"] = errors[main]
+            vehicles[name]["estimate_errors_rms_m"] = errors
     return {
         "scenario": scenario.name,
         "seed": scenario.seed,
@@ -142,12 +147,12 @@ def summarise(simulation: Simulation, scenario: Scenario, log: FlightLog, wall: 
     }
 
 
-def _estimate_error(log: FlightLog, name: str) -> float | None:
+def _estimate_error(log: FlightLog, name: str, stream: str) -> float | None:
     """m; None when no estimate was valid."""
     truth = {state.t_ns: state.position for state in log.truth[name]}
     errors = [
         estimate.position - truth[estimate.t_ns]
-        for estimate in log.estimates[name]
+        for estimate in log.estimates[name][stream]
         if estimate.valid and estimate.t_ns in truth
     ]
     return float(np.sqrt(np.mean(np.sum(np.square(errors), axis=1)))) if errors else None

@@ -15,7 +15,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from skyloop.apps.run import versions
+from skyloop.apps.run import check_nobody_is_outside, versions
 from skyloop.core.jit import is_cold, prepare
 from skyloop.datasets.export import Exporter
 from skyloop.recording.files import write_whole
@@ -78,6 +78,7 @@ def plan_recording(
     if formats and not store:
         raise DatasetError("formats are written from the journal; store it, or ask for none")
     check_rates(scenario, rate_hz)
+    check_nobody_is_outside(scenario)
     make_empty_folder(folder)
     (folder / "journal").mkdir()
     plan = {
