@@ -34,16 +34,16 @@ class MapMaker:
         self.next_goal, self.scan_ns, self.done = 0, -1, False
 
     def __call__(self, bundle: Bundle) -> Setpoint | list[Setpoint | Request] | Request | None:
-        scan: LidarScan | None = bundle.get("lidar")
-        if scan is not None and scan.t_ns != self.scan_ns:
-            self.scan_ns = scan.t_ns
-            self.look(bundle, scan)
-        status = bundle.get("status")
+        status, scan = bundle.get("status"), bundle.get("lidar")
         if not status.armed:
             self.done = self.next_goal > len(WAY)
             return None if self.done else [Arm(), TakeOff(HEIGHT)]
-        if status.mode != "hover" or self.next_goal > len(WAY):
+        # a sweep takes 0.2 s: it is put into the map where the vehicle stands still meanwhile
+        still = status.mode == "hover" and np.linalg.norm(bundle.state.velocity_world) < 0.1
+        if not still or scan is None or scan.t_ns == self.scan_ns:
             return None
+        self.scan_ns = scan.t_ns
+        self.look(bundle, scan)
         self.next_goal += 1
         if self.next_goal > len(WAY):
             return Land()

@@ -215,9 +215,9 @@ def _array(spec: Numbers, value: Any, place: str, letters: dict[str, int]) -> An
         array = np.asarray(value)
     except ValueError:
         raise StreamError(f"{place} is ragged; give {kind} of shape {wanted}") from None
-    # a list of no numbers is taken for one of floats
-    if not array.size and array.ndim <= len(spec.shape):
-        array = array.reshape((0, *(size for size in spec.shape[1:] if isinstance(size, int)))[: len(spec.shape)])
+    # a list of nothing does not say how wide its rows would be
+    if array.shape == (0,):
+        array = array.reshape((0, *(size for size in spec.shape[1:] if isinstance(size, int))))
     if array.dtype.kind not in ("iu" if whole and array.size else "iuf"):
         raise StreamError(f"{place} is {_shown(value)}; give {kind} of shape {wanted}")
     fits = array.ndim == len(spec.shape)
