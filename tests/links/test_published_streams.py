@@ -390,7 +390,8 @@ def test_time_waits_for_every_estimator_and_says_for_whom() -> None:
             assert answers[0].t_ns == 50 * MS
     with (
         pytest.raises(LinkError, match="no estimator for drone/vio came to port"),
-        flying(copy.deepcopy(OUTSIDE), wait_s=0.3) as rig,rig.connect(clock=lambda: 0)
+        flying(copy.deepcopy(OUTSIDE), wait_s=0.3) as rig,
+        rig.connect(clock=lambda: 0),
     ):
         eventually(lambda: rig.error)
 
