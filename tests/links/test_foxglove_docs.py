@@ -16,6 +16,7 @@ import skyloop.apps.run
 from skyloop.cli import main, parts
 from skyloop.links import manual_control as by_hand
 from skyloop.links.foxglove.messages import VIEWS
+from skyloop.links.foxglove.products import PRODUCT_VIEWS
 from skyloop.links.foxglove.scene import BODY_SIZE
 from skyloop.links.foxglove.stream import BACKLOG, FoxgloveStream
 from skyloop.sim.simulation import Simulation
@@ -35,8 +36,8 @@ SHORTENED = {
 }
 
 
-def rows() -> list[list[str]]:
-    lines = [line for line in PAGE.splitlines() if line.startswith("|")]
+def rows(table: int = 0) -> list[list[str]]:
+    lines = re.findall(r"(?:^\|.*\n)+", PAGE, flags=re.MULTILINE)[table].splitlines()
     return [[cell.strip().strip("`") for cell in line.strip("|").split("|")] for line in lines[2:]]
 
 
@@ -86,6 +87,11 @@ def test_topics() -> None:
     assert {("/" + topic.split("/")[-1], kind) for topic, kind in others} == {
         (view.suffix, view.kind) for view in known if view.suffix
     }
+
+
+def test_published_records() -> None:
+    told = {record: kind for record, kind, _ in rows(1)}
+    assert told == {record: view.kind for record, (view,) in PRODUCT_VIEWS.items()}
 
 
 def test_links_lead_somewhere() -> None:

@@ -329,7 +329,7 @@ class Coordinator:
         reply = {
             "type": "reply", "number": question.number, "t_ns": now, "state": autopilot.state(now),
             "status": autopilot.status(now), "messages": messages, "elsewhere": elsewhere,
-            "refused": question.refused, "events": events, 
+            "refused": question.refused, "events": events,
             "arrived": self.client_sessions.arrived(pilot) if question.takes_held else [],
             "streams": self.client_sessions.new_streams(pilot),
         }  # fmt: skip
