@@ -39,7 +39,7 @@ def flown() -> Iterator[tuple[ByHand, Simulation, list[str]]]:
     link = link_gate.links["by_hand"] = ByHand(link_gate.inbox, said.append, now=wall)
     with skyloop.build(skyloop.make_scenario(SCENARIO), gates=(link_gate,)) as simulation:
         wall.simulation = simulation
-        link_gate.attach(simulation)
+        link_gate.attach(simulation.port)
         yield link, simulation, said
         link_gate.finish("over")
 

@@ -46,7 +46,7 @@ def run_scenario(
         record = RunFolder(folder, scenario.model_dump(mode="json"), versions())
         try:
             if links is not None:
-                links.attach(simulation, folder)
+                links.attach(simulation.port, folder)
             record.record(simulation.bus)
             pictures = Pictures(simulation.bus, folder)
             log = FlightLog(simulation.bus, [vehicle.name for vehicle in scenario.vehicles])

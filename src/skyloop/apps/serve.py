@@ -61,7 +61,7 @@ def serve(
         link_gate.links.update(others(link_gate))
         with build(scenario, gates=(link_gate,)) as simulation:
             watch(simulation)
-            link_gate.attach(simulation)
+            link_gate.attach(simulation.port)
             for stream in simulation.bus.infos:
                 if stream.startswith("link/"):
                     simulation.bus.on(stream, lambda message: say(_news(message)))

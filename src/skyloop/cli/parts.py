@@ -68,7 +68,7 @@ def looking_on(foxglove: str | None) -> Iterator[Callable[[Any], None]]:
     stream = FoxgloveStream(host.strip("[]") or "127.0.0.1", int(port))
 
     def attach(simulation: Any) -> None:
-        stream.attach(simulation)
+        stream.attach(simulation.port)
         err.print(f"skyloop: Foxglove may connect to {stream.url}", highlight=False)
 
     try:

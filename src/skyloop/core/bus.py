@@ -131,5 +131,8 @@ def record_bytes(record: Any) -> bytes:
     parts = []
     for field in dataclasses.fields(record):
         value = getattr(record, field.name)
-        parts.append(value.tobytes() if isinstance(value, np.ndarray) else repr(value).encode())
+        if dataclasses.is_dataclass(value):
+            parts.append(record_bytes(value))
+        else:
+            parts.append(value.tobytes() if isinstance(value, np.ndarray) else repr(value).encode())
     return b"|".join(parts)

@@ -45,7 +45,9 @@ from skyloop.sim.scenario import (
 )
 from skyloop.sim.sensing import ObserverPart, SensorPart
 from skyloop.sim.simulation import Simulation
+from skyloop.sim.simulation_port import SimulationPort
 from skyloop.sim.spawning import join
+from skyloop.sim.vehicle_port import VehiclePort
 from skyloop.sim.world_editor import WorldEditor
 from skyloop.tasks.pilots import build_pilot
 from skyloop.vehicle.airframe import Airframe, Drag
@@ -108,7 +110,10 @@ def build(
     parts += _observer_parts(scenario, context)
     if context.lookers:
         scene.expect_views()
-    simulation = Simulation(clock, fleet, bus, schedule, autopilots, parts, WorldEditor(scene, fleet, clock))
+    port = SimulationPort(clock, schedule, bus, WorldEditor(scene, fleet, clock), fleet)
+    for name, autopilot in autopilots.items():
+        port.add_vehicle(VehiclePort(name, autopilot, fleet, clock, bus))
+    simulation = Simulation(clock, fleet, bus, schedule, autopilots, parts, port)
     simulation.editor.join = partial(join, simulation, context, scenario.seed)
     return simulation
 

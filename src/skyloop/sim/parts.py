@@ -18,10 +18,21 @@ from skyloop.core.bus import Bundle, Bus
 from skyloop.core.schedule import Schedule
 from skyloop.vehicle.autopilot import Autopilot
 from skyloop.vehicle.fleet import Fleet
-from skyloop.world.scene import Meanwhile, Scene
+from skyloop.world.scene import Scene
 from skyloop.world.views import ViewRequest
 from skyloop_client.errors import PartError, ScenarioError, SetpointError, SkyloopError
-from skyloop_client.messages import Array, Disarm, Estimate, Event, Message, Motors, Request, Setpoint, VehicleState
+from skyloop_client.messages import (
+    Array,
+    Disarm,
+    Estimate,
+    Event,
+    EventKind,
+    Message,
+    Motors,
+    Request,
+    Setpoint,
+    VehicleState,
+)
 from skyloop_client.streams import NS_PER_S, StreamInfo
 
 _OUR_FOLDER = Path(__file__).parents[1]
@@ -124,10 +135,6 @@ class ScenePart(StatelessPart):
 
     def __init__(self, context: Context) -> None:
         self._scene = context.scene
-
-    def serve_meanwhile(self, serve: Meanwhile) -> None:
-        """What to do while pictures are painted."""
-        self._scene.meanwhile = serve
 
     def remember(self, memory: Any) -> None:
         self._scene.forget()
@@ -263,7 +270,7 @@ class AutopilotPart:
         self._told, touches = self._context.fleet.touches(self._autopilot.index, self._told)
         for event in touches:
             self._publish(event, t_ns)
-            if event.kind == "crash":
+            if event.kind == EventKind.CRASH:
                 self._autopilot.send(Disarm(), t_ns)
         for event in self._autopilot.tick(t_ns):
             self._publish(event, t_ns)

@@ -11,7 +11,7 @@ from skyloop.core.bus import Bus, Subscription
 from skyloop.core.clock import Clock
 from skyloop.core.schedule import Schedule
 from skyloop.sim.parts import Part
-from skyloop.sim.world_editor import WorldEditor
+from skyloop.sim.simulation_port import SimulationPort
 from skyloop.vehicle.autopilot import Autopilot
 from skyloop.vehicle.fleet import Fleet
 from skyloop_client.errors import PartError, SetpointError, unknown_name
@@ -30,7 +30,7 @@ class Simulation:
         schedule: Schedule,
         autopilots: dict[str, Autopilot],
         parts: list[Part],
-        editor: WorldEditor,
+        port: SimulationPort,
     ) -> None:
         self.clock = clock
         self.fleet = fleet
@@ -38,10 +38,14 @@ class Simulation:
         self.schedule = schedule
         self.autopilots = autopilots
         self.parts = parts
-        self.editor = editor
+        self.port = port
+        self.editor = port.editor
 
     def step(self) -> int:
         """To the next event, or to where a gate stops time before it; returns the instant."""
+        # What links changed in the world takes effect
+        self.editor.refresh()
+
         # Time passes: gates and pacing decide when
         t_ns = self.clock.advance(self.schedule.next_ns())
 
@@ -104,6 +108,7 @@ class Simulation:
         """Everything that changes, to come back to with `restore`, here or in another build of the same scenario."""
         return (
             self.clock.now_ns,
+            self.editor.memory(),
             self.fleet.snapshot(),
             self.bus.snapshot(),
             self.schedule.snapshot(),
@@ -113,8 +118,10 @@ class Simulation:
 
     def restore(self, saved: Any) -> None:
         """Back to a snapshot. Subscriptions are the reader's: what they hold or have given away stays as it is."""
-        t_ns, fleet, bus, schedule, autopilots, parts = saved
+        t_ns, world, fleet, bus, schedule, autopilots, parts = saved
         self.clock.set(t_ns)
+        # before the fleet: a world that is put back numbers its rows anew
+        self.editor.remember(world)
         self.fleet.restore(fleet)
         self.bus.restore(bus)
         self.schedule.restore(schedule)

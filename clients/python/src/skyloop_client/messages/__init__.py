@@ -20,6 +20,7 @@ from skyloop_client.messages.commands import (
     TakeOff,
     Velocity,
 )
+from skyloop_client.messages.events import Contact, Event, EventKind
 from skyloop_client.messages.samples import (
     BarometerSample,
     CameraImage,
@@ -42,7 +43,6 @@ from skyloop_client.messages.states import (
     Array,
     BatteryState,
     Estimate,
-    Event,
     Kinematics,
     Message,
     VehicleState,
@@ -57,10 +57,12 @@ __all__ = [
     "BarometerSample",
     "BatteryState",
     "CameraImage",
+    "Contact",
     "DepthImage",
     "Disarm",
     "Estimate",
     "Event",
+    "EventKind",
     "GnssFix",
     "GoHome",
     "Goal",

@@ -1,8 +1,8 @@
-"""What a message is, and the records of a vehicle: truth, estimate, battery, status, events."""
+"""What a message is, and the records of a vehicle: truth, estimate, battery, status."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -131,16 +131,3 @@ class VehicleStatus:
     """True while standing on the ground: before take-off and from touch-down on."""
     failsafe: str
     """Empty, or the one in force: "battery low", "setpoint lost", "estimate lost"."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Event:
-    """Something that happened: a contact, a failsafe, a refusal, an arrival."""
-
-    t_ns: int
-    kind: str
-    """One or two words to sort by, such as contact, refused, arrived."""
-    text: str
-    """A line for people."""
-    values: dict[str, float] = field(default_factory=dict)
-    """SI numbers by name."""

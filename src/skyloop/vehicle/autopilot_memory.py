@@ -1,0 +1,38 @@
+"""What the autopilot of one vehicle remembers between its ticks."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from skyloop_client.messages import Array, Setpoint
+
+
+@dataclasses.dataclass
+class AutopilotMemory:
+    """Everything that changes; copied whole by snapshots."""
+
+    mode: str = "disarmed"
+    armed: bool = False
+    landed: bool = True
+    failsafe: str = ""
+    setpoint: Setpoint | None = None
+    setpoint_ns: int = 0
+    failsafe_ns: int = 0
+    home: Array | None = None
+    hold: Array | None = None
+    hold_yaw: float | None = None
+    interrupted: str = ""
+    """The mode an estimate failsafe broke into."""
+    land_start_ns: int = 0
+    land_from: float = 0.0
+    quiet_since_ns: int = -1
+    tipped_since_ns: int = -1
+    stuck_since_ns: int = -1
+    estimate_ns: int = 0
+    refused: tuple[str, ...] = ()
+    commander: str = ""
+    """Whose order was obeyed last: a link's or a pilot's name; empty when nobody commands."""
+    release_ns: int = -1
+    """When the hover after a release ends; -1: there is none."""
+    release_then: str = "land"
+    """What follows that hover: land or home."""
