@@ -136,10 +136,12 @@ class SensorPart:
         return answer  # type: ignore[no-any-return]
 
     def memory(self) -> Any:
-        return self._state, self._held
+        # a link may have moved the sensor on its vehicle
+        return self._state, self._held, self.info.mount
 
     def remember(self, memory: Any) -> None:
-        self._state, self._held = memory
+        self._state, self._held, mount = memory
+        self.info.mount.position[:], self.info.mount.quat_wxyz[:] = mount.position, mount.quat_wxyz
 
     def close(self) -> None:
         pass

@@ -129,6 +129,7 @@ class Simulation:
             autopilot.restore(autopilots[name])
         for part, memory in zip(self.parts, parts, strict=True):
             part.remember(copy.deepcopy(memory))
+        self.port.resume()
 
     def close(self) -> None:
         for part in self.parts:

@@ -17,6 +17,8 @@ from skyloop.sim.vehicle_port import VehiclePort
 from skyloop.sim.world_editor import WorldEditor
 from skyloop.vehicle.fleet import Fleet
 from skyloop_client.errors import unknown_name
+from skyloop_client.messages import Array
+from skyloop_client.streams import Rate
 
 
 class FlightMemory(NamedTuple):
@@ -38,6 +40,7 @@ class SimulationPort:
         self._schedule = schedule
         self._fleet = fleet
         self._vehicles: dict[str, VehiclePort] = {}
+        self._repeated: list[tuple[Rate, Callable[[int], None]]] = []
 
     @property
     def now_ns(self) -> int:
@@ -67,6 +70,30 @@ class SimulationPort:
     def at(self, t_ns: int, act: Callable[[], None]) -> None:
         """Call once, after everything else of that instant. No snapshot holds it: a link enters it again."""
         self._schedule.at(t_ns, act)
+
+    def every(self, rate: Rate, act: Callable[[int], None]) -> None:
+        """Call with each due instant from the next one on, after everything else of it; a restored snapshot too."""
+        self._repeated.append((rate, act))
+        self._enter(rate, act, self.now_ns)
+
+    def _enter(self, rate: Rate, act: Callable[[int], None], from_ns: int) -> None:
+        due_ns = rate.due_ns(rate.count_until(from_ns))
+
+        def happen() -> None:
+            self._enter(rate, act, due_ns + 1)
+            act(due_ns)
+
+        self._schedule.at(due_ns, happen)
+
+    def resume(self) -> None:
+        """A snapshot was restored, and no snapshot holds what links do: what is repeated goes on."""
+        for rate, act in self._repeated:
+            self._enter(rate, act, self.now_ns + 1)
+
+    def remount(self, stream: str, position: Array, quat_wxyz: Array) -> None:
+        """Move a sensor on its vehicle: m and body_from_sensor, FLU."""
+        mount = self.bus.infos[stream].mount
+        mount.position[:], mount.quat_wxyz[:] = position, quat_wxyz
 
     def flight_memory(self) -> FlightMemory:
         """For kernels that judge or steer many vehicles at once, as the gym does."""

@@ -324,6 +324,8 @@ class Autopilot:
         if not 0 <= memory.release_ns <= t_ns:
             return
         memory.release_ns = -1
+        doing = "going home" if memory.release_then == "home" else "landing"
+        self._event(t_ns, EventKind.RELEASED, f"nobody has taken command: {doing}")
         if memory.release_then == "home":
             self._go_home(t_ns)
         else:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -28,18 +28,16 @@ from skyloop.links.airsim.segmentation import Segmentation, SegmentationMethods
 from skyloop.links.airsim.sensors import Sensors
 from skyloop.links.airsim.session_methods import Session
 from skyloop.links.airsim.time import TimeKeeper
-from skyloop.links.airsim.vehicle import VehicleSide
+from skyloop.links.airsim.vehicle import COMMANDER, VehicleSide
 from skyloop.links.airsim.weather import WeatherMethods
 from skyloop.links.airsim.wire import Call
 from skyloop.links.airsim.world import WorldMethods
 from skyloop.links.link_gate import LinkGate
+from skyloop.sim.simulation_port import SimulationPort
+from skyloop.sim.world_editor import WorldEditor
 from skyloop_client.errors import LinkError, SkyloopError, unknown_name
-from skyloop_client.messages import Array, Land
-from skyloop_client.streams import NS_PER_S, Rate
-
-if TYPE_CHECKING:
-    from skyloop.sim.simulation import Simulation
-    from skyloop.sim.world_editor import WorldEditor
+from skyloop_client.messages import Array, Event, EventKind, VehicleState
+from skyloop_client.streams import Rate
 
 TICK = Rate(50)
 """Of moves under way."""
@@ -51,6 +49,7 @@ class ServerEnds(Exception):
 
 
 class AirSimServer:
+    port: SimulationPort
     vehicles: dict[str, VehicleSide]
     time: TimeKeeper
     editor: WorldEditor
@@ -73,32 +72,33 @@ class AirSimServer:
         self.failed = 0
         self.busy_s = 0.0
         """Wall time spent on calls, pictures included."""
-        self.scan_truth: dict[str, Any] = {}
+        self.scan_truth: dict[str, VehicleState] = {}
         self.painting_s = 0.0
         """Wall time of it that the renderer painted."""
         self.notes: list[str] = []
         self.every_tick: list[Callable[[int], None]] = []
         self.peers: set[RpcPeer] = set()
         self._say, self._ends = say, ends
-        self._alone_ns: int | None = None
+        self._released: set[str] = set()
+        """Vehicles that hover because the last client has gone."""
 
-    def attach(self, simulation: Simulation, folder: Path | None, link_gate: LinkGate) -> None:
-        self.simulation = simulation
-        self.editor = simulation.editor
+    def attach(self, port: SimulationPort, folder: Path | None, link_gate: LinkGate) -> None:
+        self.port, self.editor = port, port.editor
         self.editor.offer_basic_shapes()
-        self.local_frame = simulation.editor.scene.local_frame
-        self.time = TimeKeeper(simulation, link_gate.pace)
+        self.local_frame = self.editor.local_frame
+        self.time = TimeKeeper(port, link_gate.pace)
         self.vehicles = {
-            name: VehicleSide(name, options, simulation) for name, options in self.options.vehicles.items()
+            name: VehicleSide(name, options, port.vehicle(options.vehicle), self.editor)
+            for name, options in self.options.vehicles.items()
         }
         for vehicle in self.vehicles.values():
             if not vehicle.options.flies:
                 self.editor.make_weightless(vehicle.index)
             if not vehicle.options.collides:
                 self.editor.make_ghost(vehicle.index)
-            self._watch_scans(vehicle)
+            self._watch(vehicle)
         self.methods = Methods(self._groups())
-        simulation.schedule.every(TICK, self._tick)
+        port.every(TICK, self._tick)
 
     def _groups(self) -> list[object]:
         self.segmentation, self.plots = Segmentation(self), Plots(self)
@@ -113,21 +113,27 @@ class AirSimServer:
             self._recording,
         ]  # fmt: skip
 
-    def _watch_scans(self, vehicle: VehicleSide) -> None:
-        """Keep where a vehicle was when its LiDAR looked."""
+    def _watch(self, vehicle: VehicleSide) -> None:
+        """Say when nobody commands it, and keep where it was when its LiDAR looked."""
+        vehicle.port.on_event(partial(self._say_released, vehicle.name))
         for sensor in vehicle.options.sensors.values():
             if sensor.kind in ("lidar", "gpu lidar"):
                 stream = f"{vehicle.options.vehicle}/{sensor.stream}"
-                self.simulation.bus.on(stream, partial(self._keep_scan, vehicle))
+                self.port.bus.on(stream, partial(self._keep_scan, vehicle))
 
     def _keep_scan(self, vehicle: VehicleSide, message: Any) -> None:
-        self.scan_truth[message.stream] = vehicle.simulation.fleet.state(vehicle.index, message.t_ns)
+        # it looks and tells at the same instant
+        self.scan_truth[message.stream] = vehicle.truth
+
+    def _say_released(self, name: str, event: Event) -> None:
+        if event.kind == EventKind.RELEASED and name in self._released:
+            self.note(f"{name}: {event.text}")
 
     # ---- what methods ask
 
     @property
     def now_ns(self) -> int:
-        return self.simulation.clock.now_ns
+        return self.port.now_ns
 
     def vehicle(self, name: str) -> VehicleSide:
         if not name:
@@ -140,11 +146,10 @@ class AirSimServer:
         """Built, equipped and treated as the first one."""
         like = next(iter(self.vehicles.values()))
         self.editor.join(name, like.options.vehicle, position, quat_wxyz)
-        vehicle = self.vehicles[name] = VehicleSide(
-            name, replace(like.options, vehicle=name, autopilot=None), self.simulation
-        )
+        options = replace(like.options, vehicle=name, external_autopilot=None)
+        vehicle = self.vehicles[name] = VehicleSide(name, options, self.port.vehicle(name), self.editor)
         self._cameras.equip(vehicle)
-        self._watch_scans(vehicle)
+        self._watch(vehicle)
         self.segmentation.ids_changed()
 
     def note(self, line: str) -> None:
@@ -170,8 +175,6 @@ class AirSimServer:
         return not self.peers
 
     def stop_at(self, t_ns: int) -> int:
-        # rows that were numbered anew must be known before anything moves
-        self.editor.refresh()
         return self.time.stop_at(t_ns)
 
     def holds(self, t_ns: int) -> bool:
@@ -180,6 +183,7 @@ class AirSimServer:
     def look_round(self) -> None:
         if self._ends():
             raise ServerEnds
+        self.time.look_round()
 
     def finish(self, why: str) -> None:
         if hasattr(self, "_recording"):
@@ -205,7 +209,7 @@ class AirSimServer:
             return
         peer.taken += 1
         self.peers.add(peer)
-        self._alone_ns = None
+        self._come_back()
         self.caller = peer
         began = time.perf_counter()
         reply = Reply(peer, message.number, message.method)
@@ -235,20 +239,34 @@ class AirSimServer:
         reply.fail(why)
 
     def _leave(self, peer: RpcPeer, why: str) -> None:
-        """Whoever flies for a client that has gone hovers, and lands when nobody comes."""
+        """What flies for a client that has gone hovers; when nobody is left, it lands after a while."""
         self.peers.discard(peer)
         for vehicle in self.vehicles.values():
             if vehicle.task is not None and vehicle.task.reply.peer is peer:
                 vehicle.cancel()
         if not self.peers:
-            self._alone_ns = self.now_ns
+            self._release_all()
             # nobody is left who could end a pause
             self.time.pause(False)
 
+    def _release_all(self) -> None:
+        patience = self.options.land_after_s
+        for name, vehicle in self.vehicles.items():
+            flies = vehicle.port.is_flying
+            if vehicle.port.release(COMMANDER, hover=patience) and flies:
+                self._released.add(name)
+
+    def _come_back(self) -> None:
+        """A client is there again: what hovers for one goes on hovering, unless somebody else has taken it."""
+        for name in self._released:
+            port = self.vehicles[name].port
+            if not port.commander and port.status.mode == "hover":
+                port.claim(COMMANDER)
+        self._released.clear()
+
     # ---- at each tick
 
-    def _tick(self, t_ns: int, index: int) -> None:
-        self.look_round()
+    def _tick(self, t_ns: int) -> None:
         for vehicle in self.vehicles.values():
             vehicle.tick(t_ns)
         for act in self.every_tick:
@@ -257,9 +275,3 @@ class AirSimServer:
             except Exception as error:
                 # a full disk or a mad clock must not end the simulation
                 self.note(f"{type(error).__name__}: {error}")
-        if self._alone_ns is not None and t_ns - self._alone_ns > self.options.land_after_s * NS_PER_S:
-            self._alone_ns = None
-            for vehicle in self.vehicles.values():
-                if vehicle.is_flying and vehicle.is_ours:
-                    vehicle.send(Land())
-                    self.note(f"no client for {self.options.land_after_s:g} s: {vehicle.name} lands")
