@@ -44,7 +44,7 @@ def test_a_mission_goes_on_after_the_estimate_was_lost():
     sim.run_for(60.0)
     seen = kinds(events)
     assert "failsafe over" in seen
-    assert "landed" in seen and "crashed" not in seen
+    assert "landed" in seen and "crash" not in seen
     assert np.linalg.norm(sim.truth().position[:2]) < 3.0
 
 

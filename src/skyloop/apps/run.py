@@ -17,10 +17,10 @@ from skyloop.recording.pictures import Pictures
 from skyloop.recording.plot import FlightLog, plot_flight
 from skyloop.recording.run_folder import RunFolder
 from skyloop.sim.assembly import build
-from skyloop.sim.parts import PilotPart
 from skyloop.sim.scenario import Scenario
 from skyloop.sim.simulation import Simulation
 from skyloop_client.errors import Interrupted, SkyloopError
+from skyloop_client.messages import EventKind
 from skyloop_client.streams import NS_PER_S
 
 Progress = Callable[[float], None]
@@ -84,10 +84,10 @@ def fly(
     simulation: Simulation, duration: float, progress: Progress = lambda t: None, links: LinkGate | None = None
 ) -> None:
     """Until the time is over or every pilot is done."""
-    pilots = [part for part in simulation.parts if isinstance(part, PilotPart)]
+    pilots = simulation.pilots
     end_ns = round(duration * NS_PER_S)
     next_report_ns = 0
-    while simulation.schedule.next_ns() < end_ns:
+    while simulation.port.next_ns < end_ns:
         t_ns = simulation.step()
         if t_ns >= next_report_ns:
             progress(t_ns / NS_PER_S)
@@ -106,8 +106,8 @@ def summarise(simulation: Simulation, scenario: Scenario, log: FlightLog, wall: 
         name = vehicle.name
         positions = np.array([state.position for state in log.truth[name]])
         speeds = np.linalg.norm([state.velocity_world for state in log.truth[name]], axis=1)
-        status = simulation.autopilots[name].status(simulation.clock.now_ns)
-        battery = simulation.fleet.battery(simulation.autopilots[name].index, 0)
+        port = simulation.port.vehicle(name)
+        status, battery = port.status, port.battery
         vehicles[name] = {
             "flown_m": float(np.linalg.norm(np.diff(positions, axis=0), axis=1).sum()),
             "highest_m": float(positions[:, 2].max()),
@@ -115,6 +115,7 @@ def summarise(simulation: Simulation, scenario: Scenario, log: FlightLog, wall: 
             "battery_left": battery.state_of_charge,
             "energy_j": battery.energy_used,
             "mode": status.mode,
+            "crashed": any(event.kind == EventKind.CRASH for event in log.events[name]),
             "events": [f"{event.t_ns / 1e9:.2f} s {event.kind}: {event.text}" for event in log.events[name]],
         }
         if log.estimates[name]:

@@ -86,6 +86,17 @@ class Part(Protocol):
     def close(self) -> None: ...
 
 
+def kept_memory(part: Part) -> Any:
+    """A copy of what a part remembers, for a snapshot."""
+    try:
+        return copy.deepcopy(part.memory())
+    except Exception as error:
+        raise PartError(
+            f"{part.name} cannot be copied into a snapshot: {type(error).__name__}: {error}; "
+            "keep locks, files and generators out of its attributes"
+        ) from error
+
+
 class StatelessPart:
     """For parts that hold nothing worth keeping."""
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skyloop.core.bus import Bus
-from skyloop.core.clock import Clock
+from skyloop.core.clock import Clock, FreeRunning, RealTime
 from skyloop.core.schedule import Schedule
 from skyloop.sim.vehicle_port import VehiclePort
 from skyloop.sim.world_editor import WorldEditor
@@ -25,6 +25,10 @@ class FlightMemory(NamedTuple):
     states: np.ndarray[Any, Any]
     inputs: np.ndarray[Any, Any]
     params: np.ndarray[Any, Any]
+    period_s: float
+    """Of a physics step."""
+    ground: tuple[Any, ...]
+    """The height field, as the kernels take it."""
 
 
 class SimulationPort:
@@ -38,6 +42,8 @@ class SimulationPort:
         self._schedule = schedule
         self._fleet = fleet
         self._vehicles: dict[str, VehiclePort] = {}
+        self.run_through: Callable[[int], None]
+        """Runs everything up to and at an instant; for software that drives time itself. Set by the simulation."""
 
     @property
     def now_ns(self) -> int:
@@ -68,6 +74,14 @@ class SimulationPort:
         """Call once, after everything else of that instant. No snapshot holds it: a link enters it again."""
         self._schedule.at(t_ns, act)
 
+    def pace_for_people(self) -> None:
+        """Real time from now on, unless something paces the simulation already."""
+        if isinstance(self._clock.pacing, FreeRunning) and not self._clock.gates:
+            self._clock.pacing = RealTime()
+
     def flight_memory(self) -> FlightMemory:
         """For kernels that judge or steer many vehicles at once, as the gym does."""
-        return FlightMemory(self._fleet.states, self._fleet.inputs, self._fleet.params)
+        fleet = self._fleet
+        return FlightMemory(
+            fleet.states, fleet.inputs, fleet.params, fleet.rate.period_s, tuple(fleet.ground.kernel_arguments)
+        )

@@ -255,9 +255,14 @@ class VehiclePort:
         """Call with each event of the vehicle, at the instant it is published."""
         self._bus.on(f"{self.name}/events", lambda message: call(message.data))
 
-    def tell(self, kind: EventKind, text: str) -> None:
-        """Publish an event of the vehicle's link on `link/<vehicle>`."""
-        stream, now = f"link/{self.name}", self.now_ns
+    def announce_link(self) -> None:
+        """Advertise `link/<vehicle>`, before anything is recorded; may be called by several links."""
+        stream = f"link/{self.name}"
         if stream not in self._bus.infos:
             self._bus.advertise(StreamInfo(stream, "Event", None, self.name))
+
+    def tell(self, kind: EventKind, text: str) -> None:
+        """Publish an event of the vehicle's link on `link/<vehicle>`."""
+        self.announce_link()
+        stream, now = f"link/{self.name}", self.now_ns
         self._bus.publish(Message(stream, self._bus.counts[stream], now, now, Event(now, kind, text)))

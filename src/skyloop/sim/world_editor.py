@@ -5,7 +5,7 @@ All of it happens at the present instant, between two events. A snapshot of the 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -77,6 +77,10 @@ class WorldEditor:
     def occupied(self, lower: Array, upper: Array, voxel: float) -> NDArray[np.bool_]:
         """Which voxels of a box are taken now."""
         return occupancy(self.model, self.model.motion(self._clock.now_ns), lower, upper, voxel)
+
+    def expect_views(self) -> None:
+        """Start the renderer now, so that it gets ready while other things do."""
+        self.scene.expect_views()
 
     def serve_meanwhile(self, serve: Meanwhile) -> None:
         """Have this called while pictures are painted, until they are there."""
@@ -191,6 +195,18 @@ class WorldEditor:
             box = np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
             corners.append(box @ pose[:, :3].T + pose[:, 3])
         return np.concatenate(corners)
+
+    def standing_boxes(self) -> Iterator[tuple[str, Array, Array, Array]]:
+        """Of each part of each thing that stands: class, (3, 4) world_from_part, lower and upper corner in its axes."""
+        model, corners = self.model, {}
+        for number, thing in enumerate(model.things):
+            for row in thing.rows:
+                if row < model.n_standing:
+                    shape = int(model.row_shape[row])
+                    if shape not in corners:
+                        points = model.shapes[shape].lods[0].positions
+                        corners[shape] = points.min(axis=0), points.max(axis=0)
+                    yield self.class_of(number), model.standing_poses[row], *corners[shape]
 
     def _poses(self, number: int) -> Array:
         model, rows = self.model, self.model.things[number].rows

@@ -109,9 +109,9 @@ class Autopilot:
         """Nobody commands from now on: hover for so many seconds, then land or go home, unless somebody claims it."""
         memory = self.memory
         memory.commander = ""
-        if not memory.armed or memory.failsafe in ("battery low", "estimate lost"):
+        if not memory.armed or memory.landed or memory.failsafe in ("battery low", "estimate lost"):
             return
-        if memory.mode != "land":
+        if memory.mode not in ("land", "takeoff"):
             self._hover(t_ns)
         memory.release_ns, memory.release_then = t_ns + round(hover * NS_PER_S), then
         self._event(t_ns, EventKind.RELEASED, f"nobody commands it: hovering {hover:g} s, then {then}")
