@@ -56,6 +56,7 @@ from skyloop.vehicle.autopilot import Autopilot
 from skyloop.vehicle.fleet import Fleet
 from skyloop.vehicle.packing import Flying, pack
 from skyloop.vehicle.vehicle_mover import VehicleMover
+from skyloop.world.basic_shapes import basic_shapes
 from skyloop.world.earth import Earth
 from skyloop.world.scene import Scene
 from skyloop.world.solids import Solids
@@ -150,6 +151,9 @@ def _build_scene(
     for i, (vehicle, airframe) in enumerate(zip(scenario.vehicles, airframes, strict=True)):
         mover = VehicleMover(fleet, i, lambda: clock.now_ns)
         numbers.append(world.model.add_mover(mover, [vehicle_shape(airframe)], is_a="vehicle", name=vehicle.name))
+    for shape in basic_shapes():
+        # for links that add things in flight: the renderer is sent every shape once, at its start
+        world.model.know(shape)
     world.model.freeze()
     fleet.attach(Solids(world.model, numbers))
     for i, vehicle in enumerate(scenario.vehicles):

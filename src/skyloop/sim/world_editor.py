@@ -17,7 +17,6 @@ from skyloop.vehicle.fleet import Fleet
 from skyloop.vehicle.layout import DRAG_NONE, MAX_SCHEDULED
 from skyloop.vehicle.packing import FOREVER
 from skyloop.world.atmosphere import density, pressure, temperature
-from skyloop.world.basic_shapes import basic_shapes
 from skyloop.world.model import BY_MATERIAL, Model
 from skyloop.world.occupancy import occupancy
 from skyloop.world.rays import RayHits
@@ -267,11 +266,6 @@ class WorldEditor:
             self._edits.append(("remove", number))
             self._is_stale = True
         return gone
-
-    def offer_basic_shapes(self) -> None:
-        """A cube, a sphere, a cylinder and a cone, to be added as things; before anything is seen or cast."""
-        for shape in basic_shapes():
-            self.model.know(shape)
 
     def shapes(self) -> list[str]:
         return [shape.name for shape in self.model.shapes]
