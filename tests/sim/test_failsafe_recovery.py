@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import skyloop
-from skyloop.reproductions.flight_quality import NOISY_SENSORS, SQUARE_MISSION
+from skyloop.benchmarks.flight_quality import NOISY_SENSORS, SQUARE_MISSION
 from skyloop_client.errors import SetpointError
 from skyloop_client.messages import Arm, Disarm, Estimate, Goal, GoHome, Land, TakeOff, Velocity
 

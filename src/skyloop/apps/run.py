@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import platform
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numba
 import numpy as np
 
-import skyloop
+from skyloop.core.machine import versions
 from skyloop.links.link_gate import LinkGate
 from skyloop.recording.pictures import Pictures
 from skyloop.recording.plot import FlightLog, plot_flight
@@ -140,13 +138,3 @@ def _estimate_error(log: FlightLog, name: str) -> float | None:
         if estimate.valid and estimate.t_ns in truth
     ]
     return float(np.sqrt(np.mean(np.sum(np.square(errors), axis=1)))) if errors else None
-
-
-def versions() -> dict[str, str]:
-    return {
-        "skyloop": skyloop.__version__,
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "numba": numba.__version__,
-        "machine": platform.machine(),
-    }

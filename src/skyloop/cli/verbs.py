@@ -196,7 +196,7 @@ def bench(name: str, json_: Json = False) -> None:
     """
     if name not in BENCHES:
         raise unknown_name("bench", name, BENCHES)
-    from skyloop.apps.doctor import machine_description
+    from skyloop.core.machine import machine_description
 
     figures = importlib.import_module(BENCHES[name][0]).measure()
     if json_:

@@ -15,8 +15,8 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from skyloop.apps.run import versions
 from skyloop.core.jit import is_cold, prepare
+from skyloop.core.machine import versions
 from skyloop.datasets.export import Exporter
 from skyloop.recording.files import write_whole
 from skyloop.recording.formats.registry import FORMATS
