@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from skyloop.core.bus import Bundle, Bus, Fingerprint, record_bytes
+from skyloop.core.bus import Bus, Fingerprint, LatestRecords, record_bytes
+from skyloop_client.bundle import Bundle
 from skyloop_client.errors import ScenarioError, UnknownNameError
 from skyloop_client.messages import Contact, Event, EventKind, ImuSample, Message
 from skyloop_client.streams import StreamInfo
@@ -85,7 +86,7 @@ def test_a_bundle_finds_own_streams_others_and_the_state(bus: Bus) -> None:
     bus.advertise(StreamInfo("other/imu", "ImuSample"))
     bus.publish(message(1))
     bus.publish(message(2, stream="other/imu"))
-    bundle = Bundle(20, "drone", bus, "the state")
+    bundle = Bundle(20, "drone", LatestRecords(bus), "the state", known=bus.infos)
     assert bundle.get("imu").t_ns == 10
     assert bundle.get("other/imu").t_ns == 20
     assert bundle.get("state") == "the state"

@@ -23,6 +23,8 @@ from skyloop_client.streams import NS_PER_S
 class Simulation:
     """Built by `skyloop.build(scenario)`; step it, read streams, send setpoints and requests."""
 
+    """What pilots, estimators and links publish; set by assembly."""
+
     def __init__(
         self,
         clock: Clock,

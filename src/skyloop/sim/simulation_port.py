@@ -10,12 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skyloop.core.bus import Bus
 from skyloop.core.clock import Clock, FreeRunning, RealTime
-from skyloop.core.schedule import Schedule
+from skyloop.sim.parts import Context
 from skyloop.sim.vehicle_port import VehiclePort
 from skyloop.sim.world_editor import WorldEditor
-from skyloop.vehicle.fleet import Fleet
 from skyloop_client.errors import unknown_name
 
 
@@ -34,13 +32,13 @@ class FlightMemory(NamedTuple):
 class SimulationPort:
     """What software outside may see of a simulation and do to it."""
 
-    def __init__(self, clock: Clock, schedule: Schedule, bus: Bus, editor: WorldEditor, fleet: Fleet) -> None:
-        self.bus = bus
+    def __init__(self, context: Context, clock: Clock, editor: WorldEditor) -> None:
+        self.bus = context.bus
         """Read streams here: `infos`, `latest`, `newest`, `on`, `subscribe`."""
         self.editor = editor
         self._clock = clock
-        self._schedule = schedule
-        self._fleet = fleet
+        self._schedule = context.schedule
+        self._fleet = context.fleet
         self._vehicles: dict[str, VehiclePort] = {}
         self.run_through: Callable[[int], None]
         """Runs everything up to and at an instant; for software that drives time itself. Set by the simulation."""
