@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from skyloop.core.bus import Bus
 from skyloop.core.machine import versions
 from skyloop.links.link_gate import LinkGate
 from skyloop.recording.pictures import Pictures
@@ -18,8 +20,10 @@ from skyloop.sim.assembly import build
 from skyloop.sim.scenario import Scenario
 from skyloop.sim.simulation import Simulation
 from skyloop_client.errors import Interrupted, SkyloopError
-from skyloop_client.messages import EventKind
+from skyloop_client.messages import EventKind, Message
 from skyloop_client.streams import NS_PER_S
+
+log = logging.getLogger(__name__)
 
 Progress = Callable[[float], None]
 """Called now and then with the simulated seconds so far."""
@@ -46,8 +50,9 @@ def run_scenario(
             if links is not None:
                 links.attach(simulation.port, folder)
             record.record(simulation.bus)
+            _log_events(scenario, simulation.bus)
             pictures = Pictures(simulation.bus, folder)
-            log = FlightLog(simulation.bus, [vehicle.name for vehicle in scenario.vehicles])
+            flight_log = FlightLog(simulation.bus, [vehicle.name for vehicle in scenario.vehicles])
             began = time.perf_counter()
             trouble = None
             try:
@@ -60,7 +65,7 @@ def run_scenario(
                     raise
                 # a pilot that sends NaN ends the flight; what was flown until then is worth a whole folder
                 trouble = error
-            summary = summarise(simulation, scenario, log, time.perf_counter() - began)
+            summary = summarise(simulation, scenario, flight_log, time.perf_counter() - began)
             if trouble is not None:
                 summary["ended_by"] = str(trouble)
             if links is not None:
@@ -72,10 +77,24 @@ def run_scenario(
             record.close()
         # whoever presses Ctrl-C does not want to wait for a picture
         if not isinstance(trouble, Interrupted):
-            plot_flight(log, f"{scenario.name} (seed {scenario.seed})", folder / "flight.png")
+            plot_flight(flight_log, f"{scenario.name} (seed {scenario.seed})", folder / "flight.png")
     if trouble is not None:
         raise trouble
     return summary
+
+
+def _log_events(scenario: Scenario, bus: Bus) -> None:
+    """With -v: what happens to vehicles and on links, as it happens."""
+
+    def told(message: Message) -> None:
+        event = message.data
+        log.debug("at %.3f s, %s: %s: %s", event.t_ns / NS_PER_S, message.stream, event.kind, event.text)
+
+    if log.isEnabledFor(logging.DEBUG):
+        log.debug("built '%s' with seed %d and %d streams", scenario.name, scenario.seed, len(bus.infos))
+        for stream in bus.infos:
+            if stream.startswith("link/") or stream.endswith("/events"):
+                bus.on(stream, told)
 
 
 def fly(
