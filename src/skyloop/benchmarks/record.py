@@ -26,7 +26,7 @@ STAGES = {
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How much is measured; the defaults give the figures in docs/benchmarks.md."""
+    """How much is measured; the defaults give the figures in docs/explanations/benchmarks.md."""
 
     frames: int = 200
     rounds: int = 5
