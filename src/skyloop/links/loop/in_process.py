@@ -1,7 +1,7 @@
 """The session of a software under test that runs in the simulator's own process.
 
 Execution time (ET) goes on from the simulated time (ST) of the last answer by what `clock` says the software has
-computed since; without a clock the computer is infinitely fast. All else is as docs/protocol.md has it.
+computed since; without a clock the computer is infinitely fast. All else is as docs/reference/protocol.md has it.
 """
 
 from __future__ import annotations
