@@ -68,7 +68,7 @@ def serve(
             simulation.editor.scene.expect_views()
             # sensors have something to tell, and a GPS sample takes 0.2 s to arrive
             simulation.advance_to(NS_PER_S // 2)
-            server.time.pause(paused)
+            server.state.time.pause(paused)
             opened(f"{host}:{listener.ports[0]}")
             end_ns = None if lasts_s is None else round(lasts_s * NS_PER_S)
             try:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import fnmatch
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from skyloop.core.frames import SENSOR_FROM_CAMERA, frd_from_flu, quat_conjugate, quat_multiply, rotate_inverse
 from skyloop.links.airsim.cameras import Camera, CameraSet
 from skyloop.links.airsim.images import type_of
+from skyloop.links.airsim.server_state import ServerState
 from skyloop.links.airsim.structures import (
     MOST_REPEATS,
     Map,
@@ -22,9 +23,6 @@ from skyloop.links.airsim.structures import (
     vector2,
 )
 from skyloop_client.errors import LinkError
-
-if TYPE_CHECKING:
-    from skyloop.links.airsim.server import AirSimServer
 
 DEFAULT_RADIUS_CM = 20_000.0
 MOST_NAMES = 1000
@@ -40,7 +38,7 @@ class Filter:
 
 
 class Detections:
-    def __init__(self, server: AirSimServer, cameras: CameraSet) -> None:
+    def __init__(self, server: ServerState, cameras: CameraSet) -> None:
         self._server, self._cameras = server, cameras
         self._filters: dict[tuple[int, int], Filter] = {}
         """By camera and image type."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -23,13 +23,11 @@ from skyloop.links.airsim.moves import (
     turn_at,
     turn_to,
 )
+from skyloop.links.airsim.server_state import ServerState
 from skyloop.links.airsim.structures import FARTHEST, Map, geo_point, number_of, vector_of, yaw_of_ned
 from skyloop.links.airsim.vehicle import Act, Task, VehicleSide, seconds
 from skyloop_client.errors import LinkError
 from skyloop_client.messages import Array, Hover, Land
-
-if TYPE_CHECKING:
-    from skyloop.links.airsim.server import AirSimServer
 
 TAKEOFF_M, TAKEOFF_M_S = 2.0, 0.5
 GO_HOME_M_S = 2.0
@@ -45,7 +43,7 @@ NO_STICKS = {
 
 
 class Flight:
-    def __init__(self, server: AirSimServer) -> None:
+    def __init__(self, server: ServerState) -> None:
         self._server = server
 
     def _begin(self, reply: Reply, vehicle: VehicleSide, act: Act, lasts: float, *, ends_well: bool) -> None:

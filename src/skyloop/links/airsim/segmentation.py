@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import zlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skyloop.links.airsim.palette import COSYS_PALETTE, N_COLOURS
+from skyloop.links.airsim.server_state import ServerState
 from skyloop.links.airsim.structures import Axes, Map, must_be_ned, number_of, pattern_of, shown_name
 from skyloop_client.errors import LinkError, unknown_name
 
-if TYPE_CHECKING:
-    from skyloop.links.airsim.server import AirSimServer
-
 
 class Segmentation:
-    def __init__(self, server: AirSimServer) -> None:
+    def __init__(self, server: ServerState) -> None:
         self._server = server
         self.given: dict[int, int] = {}
         """Ids by instance, where a client gave one."""
@@ -28,6 +26,7 @@ class Segmentation:
         }
         """Colours by instance, of annotation layers."""
         self.values: dict[tuple[str, int], float] = {}
+        server.on_join.append(lambda vehicle: self.ids_changed())
 
     def ids_changed(self) -> None:
         """Things were added."""
@@ -86,7 +85,7 @@ class Segmentation:
 class SegmentationMethods:
     """What clients may call."""
 
-    def __init__(self, server: AirSimServer, own: Segmentation) -> None:
+    def __init__(self, server: ServerState, own: Segmentation) -> None:
         self._server, self._own = server, own
 
     def simSetSegmentationObjectID(self, mesh_name: str, object_id: int, is_name_regex: bool = False) -> bool:

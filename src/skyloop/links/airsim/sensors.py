@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from skyloop.core.frames import frd_from_flu, ned_from_enu, quat_multiply, quat_ned_frd_from_enu_flu, rotate
 from skyloop.links.airsim.options import SensorOptions
+from skyloop.links.airsim.segmentation import Segmentation
+from skyloop.links.airsim.server_state import ServerState
 from skyloop.links.airsim.structures import Map, body_pose, geo_point, mount_of, quaternion, shown_name, vector
 from skyloop.links.airsim.vehicle import VehicleSide
 from skyloop.links.airsim.wire import Floats
 from skyloop_client.errors import LinkError, unknown_name
 from skyloop_client.messages import Array, Hover
-
-if TYPE_CHECKING:
-    from skyloop.links.airsim.server import AirSimServer
 
 GAUSS_PER_TESLA = 1e4
 QNH_HPA = 1013.25
@@ -25,8 +24,8 @@ CLEARANCE_M = 0.4
 
 
 class Sensors:
-    def __init__(self, server: AirSimServer) -> None:
-        self._server = server
+    def __init__(self, server: ServerState, segmentation: Segmentation) -> None:
+        self._server, self._segmentation = server, segmentation
 
     def _read(self, kind: str, name: str, vehicle_name: str) -> tuple[VehicleSide, SensorOptions, Any, Any]:
         """The vehicle, the sensor, its stream and its latest sample."""
@@ -102,7 +101,7 @@ class Sensors:
             points = frd_from_flu(scan.points.astype(np.float64))
         else:
             points = vehicle.axes.ned(rotate(quat, scan.points.astype(np.float64)) + position)
-        ids = self._server.segmentation.ids()[scan.instances]
+        ids = self._segmentation.ids()[scan.instances]
         names = [shown_name(self._server.editor.model.things[number].name) for number in scan.instances.tolist()]
         return {
             "time_stamp": scan.t_ns,
@@ -117,7 +116,7 @@ class Sensors:
         vehicle, _, info, scan = self._read("gpu lidar", lidar_name, vehicle_name)
         truth = self._server.scan_truth.get(info.name, vehicle.truth)
         position = truth.position + rotate(truth.quat_wxyz, info.mount.position)
-        red, green, blue = self._server.segmentation.cosys_colours()[scan.instances].T.astype(np.int64)
+        red, green, blue = self._segmentation.cosys_colours()[scan.instances].T.astype(np.int64)
         rows = np.empty((len(scan.points), 5))
         rows[:, :3] = frd_from_flu(scan.points.astype(np.float64))
         rows[:, 3], rows[:, 4] = (red << 16) + (green << 8) + blue, scan.intensities

@@ -5,19 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
+from skyloop.links.mavlink.craft import Craft
 from skyloop.links.mavlink.dialect import mavlink
+from skyloop.links.mavlink.listener import Channel
+from skyloop.links.mavlink.modes import Modes
 from skyloop.links.mavlink.telemetry import BUILDERS, DEFAULTS_NS
 from skyloop.links.mavlink.wire import E7, FRAMES_ABOVE_HOME, mode_named, yaw_from_heading
 from skyloop_client.errors import SetpointError
 from skyloop_client.messages import Array, Hover
-
-if TYPE_CHECKING:
-    from skyloop.links.mavlink.listener import Channel
-    from skyloop.links.mavlink.vehicle import MavlinkVehicle
 
 FORCE_DISARM = 21196
 FASTEST_NS = 10_000_000
@@ -60,6 +59,21 @@ class Command:
         return round(value) if math.isfinite(value) and abs(value) < 1e9 else -1
 
 
+class SendNow(Protocol):
+    """Sends one message of telemetry, to every channel or to one; False where there is nothing to tell."""
+
+    def __call__(self, number: int, channel: Channel | None = None) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Commanded:
+    """What a command may act on."""
+
+    craft: Craft
+    modes: Modes
+    send_now: SendNow
+
+
 def command_from(message: Any, channel: Channel) -> Command:
     params = (message.param1, message.param2, message.param3, message.param4)
     if message.get_type() == "COMMAND_INT":
@@ -70,7 +84,7 @@ def command_from(message: Any, channel: Channel) -> Command:
     return Command(message.command, params, message.param5, message.param6, message.param7, frame, channel)
 
 
-def _climb(vehicle: MavlinkVehicle, command: Command) -> float:
+def _climb(vehicle: Commanded, command: Command) -> float:
     """m from here to the altitude of a command; 0 where it has none."""
     craft = vehicle.craft
     above = craft.home_altitude if command.frame in FRAMES_ABOVE_HOME else 0.0
@@ -78,7 +92,7 @@ def _climb(vehicle: MavlinkVehicle, command: Command) -> float:
     return command.z + above - here if math.isfinite(command.z) else 0.0
 
 
-def _place(vehicle: MavlinkVehicle, command: Command) -> Array:
+def _place(vehicle: Commanded, command: Command) -> Array:
     """World position; numbers that are none stand for the present ones."""
     craft = vehicle.craft
     climb = _climb(vehicle, command)
@@ -90,7 +104,7 @@ def _place(vehicle: MavlinkVehicle, command: Command) -> Array:
     return craft.geography.enu_from_global(command.latitude_deg, command.longitude_deg, altitude)
 
 
-def arm_disarm(vehicle: MavlinkVehicle, command: Command) -> int:
+def arm_disarm(vehicle: Commanded, command: Command) -> int:
     """1 arms, 0 disarms; 21196 as second parameter disarms in flight."""
     force = command.whole(2) == FORCE_DISARM
     if command.whole(1) == 1:
@@ -102,7 +116,7 @@ def arm_disarm(vehicle: MavlinkVehicle, command: Command) -> int:
     return int(ACCEPTED)
 
 
-def set_mode(vehicle: MavlinkVehicle, command: Command) -> int:
+def set_mode(vehicle: Commanded, command: Command) -> int:
     """PX4's main mode and sub-mode."""
     main, sub = command.whole(2), max(command.whole(3), 0)
     if main > 255:  # the whole custom mode in one number
@@ -114,7 +128,7 @@ def set_mode(vehicle: MavlinkVehicle, command: Command) -> int:
     return int(ACCEPTED)
 
 
-def take_off(vehicle: MavlinkVehicle, command: Command) -> int:
+def take_off(vehicle: Commanded, command: Command) -> int:
     """To param 7 m above sea level, or to MIS_TAKEOFF_ALT above the ground; while disarmed, at arming."""
     craft = vehicle.craft
     usual = height = craft.settings.takeoff_altitude
@@ -132,25 +146,25 @@ def take_off(vehicle: MavlinkVehicle, command: Command) -> int:
     return int(ACCEPTED)
 
 
-def loiter(vehicle: MavlinkVehicle, command: Command) -> int:
+def loiter(vehicle: Commanded, command: Command) -> int:
     """Hold here."""
     vehicle.modes.choose("hold")
     return int(ACCEPTED)
 
 
-def land(vehicle: MavlinkVehicle, command: Command) -> int:
+def land(vehicle: Commanded, command: Command) -> int:
     """Here and now."""
     vehicle.modes.choose("land")
     return int(ACCEPTED)
 
 
-def return_to_launch(vehicle: MavlinkVehicle, command: Command) -> int:
+def return_to_launch(vehicle: Commanded, command: Command) -> int:
     """Home at RTL_RETURN_ALT or higher, then land."""
     vehicle.modes.choose("rtl")
     return int(ACCEPTED)
 
 
-def mission_start(vehicle: MavlinkVehicle, command: Command) -> int:
+def mission_start(vehicle: Commanded, command: Command) -> int:
     """From item param 1 on."""
     first = max(command.whole(1), 0)
     if first >= len(vehicle.modes.flight.items):
@@ -161,13 +175,13 @@ def mission_start(vehicle: MavlinkVehicle, command: Command) -> int:
     return int(ACCEPTED)
 
 
-def pause_continue(vehicle: MavlinkVehicle, command: Command) -> int:
+def pause_continue(vehicle: Commanded, command: Command) -> int:
     """0 holds, 1 goes on with the mission."""
     vehicle.modes.choose("mission" if command.whole(1) == 1 else "hold")
     return int(ACCEPTED)
 
 
-def reposition(vehicle: MavlinkVehicle, command: Command) -> int:
+def reposition(vehicle: Commanded, command: Command) -> int:
     """Fly there and hold; param 1 m/s, param 4 heading in rad (COMMAND_LONG and _INT alike)."""
     craft = vehicle.craft
     if not craft.flies:
@@ -181,7 +195,7 @@ def reposition(vehicle: MavlinkVehicle, command: Command) -> int:
     return int(ACCEPTED)
 
 
-def change_speed(vehicle: MavlinkVehicle, command: Command) -> int:
+def change_speed(vehicle: Commanded, command: Command) -> int:
     """Param 2 m/s towards goals, from the next one on."""
     if not 0.1 <= command.params[1] <= 30.0:
         return int(DENIED)
@@ -190,7 +204,7 @@ def change_speed(vehicle: MavlinkVehicle, command: Command) -> int:
     return int(ACCEPTED)
 
 
-def set_home(vehicle: MavlinkVehicle, command: Command) -> int:
+def set_home(vehicle: Commanded, command: Command) -> int:
     """Param 1 is 1: here; 0: at the place given."""
     if not vehicle.craft.knows_where:
         raise SetpointError("home cannot be set before the vehicle knows where it is")
@@ -199,7 +213,7 @@ def set_home(vehicle: MavlinkVehicle, command: Command) -> int:
     return int(ACCEPTED)
 
 
-def set_current_item(vehicle: MavlinkVehicle, command: Command) -> int:
+def set_current_item(vehicle: Commanded, command: Command) -> int:
     """The mission goes on with item param 1."""
     number = command.whole(1)
     if not 0 <= number < len(vehicle.modes.flight.items):
@@ -209,14 +223,14 @@ def set_current_item(vehicle: MavlinkVehicle, command: Command) -> int:
     return int(ACCEPTED)
 
 
-def terminate(vehicle: MavlinkVehicle, command: Command) -> int:
+def terminate(vehicle: Commanded, command: Command) -> int:
     """Motors off at once."""
     if command.params[0] >= 0.5:
         vehicle.modes.disarm(force=True)
     return int(ACCEPTED)
 
 
-def set_message_interval(vehicle: MavlinkVehicle, command: Command) -> int:
+def set_message_interval(vehicle: Commanded, command: Command) -> int:
     """Param 1 a message id, param 2 µs: -1 never, 0 the usual."""
     number, interval = command.whole(1), command.params[1]
     if number not in BUILDERS or not math.isfinite(interval):
@@ -245,7 +259,7 @@ def request_stream(message: Any, channel: Channel) -> None:
                 _set_interval(channel, number, interval_us if message.start_stop else -1.0)
 
 
-def get_message_interval(vehicle: MavlinkVehicle, command: Command) -> int:
+def get_message_interval(vehicle: Commanded, command: Command) -> int:
     """MESSAGE_INTERVAL of message id param 1."""
     number = command.whole(1)
     if number not in BUILDERS:
@@ -256,7 +270,7 @@ def get_message_interval(vehicle: MavlinkVehicle, command: Command) -> int:
     return int(ACCEPTED)
 
 
-def request_message(vehicle: MavlinkVehicle, command: Command) -> int:
+def request_message(vehicle: Commanded, command: Command) -> int:
     """Param 1 a message id; once, at once."""
     number = command.whole(1)
     if number == mavlink.MAVLINK_MSG_ID_MESSAGE_INTERVAL:
@@ -267,25 +281,25 @@ def request_message(vehicle: MavlinkVehicle, command: Command) -> int:
     return int(ACCEPTED if vehicle.send_now(number, command.channel) else mavlink.MAV_RESULT_TEMPORARILY_REJECTED)
 
 
-def request_capabilities(vehicle: MavlinkVehicle, command: Command) -> int:
+def request_capabilities(vehicle: Commanded, command: Command) -> int:
     """AUTOPILOT_VERSION, the old way."""
     vehicle.send_now(mavlink.MAVLINK_MSG_ID_AUTOPILOT_VERSION, command.channel)
     return int(ACCEPTED)
 
 
-def get_home(vehicle: MavlinkVehicle, command: Command) -> int:
+def get_home(vehicle: Commanded, command: Command) -> int:
     """HOME_POSITION, the old way."""
     return int(ACCEPTED if vehicle.send_now(mavlink.MAVLINK_MSG_ID_HOME_POSITION, command.channel) else DENIED)
 
 
-def fence_enable(vehicle: MavlinkVehicle, command: Command) -> int:
+def fence_enable(vehicle: Commanded, command: Command) -> int:
     """0: off; 1: back to hold, where GF_ACTION was 0."""
     settings = vehicle.craft.settings
     settings.fence_action = 0 if command.whole(1) == 0 else settings.fence_action or 2
     return int(ACCEPTED)
 
 
-def override_goto(vehicle: MavlinkVehicle, command: Command) -> int:
+def override_goto(vehicle: Commanded, command: Command) -> int:
     """Hold here, whatever was flown."""
     vehicle.modes.choose("hold")
     if vehicle.craft.flies:
@@ -293,7 +307,7 @@ def override_goto(vehicle: MavlinkVehicle, command: Command) -> int:
     return int(ACCEPTED)
 
 
-Handler = Callable[["MavlinkVehicle", Command], int]
+Handler = Callable[[Commanded, Command], int]
 COMMANDS: dict[int, Handler] = {
     mavlink.MAV_CMD_COMPONENT_ARM_DISARM: arm_disarm,
     mavlink.MAV_CMD_DO_SET_MODE: set_mode,

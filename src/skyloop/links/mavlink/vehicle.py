@@ -6,7 +6,14 @@ import struct
 import time
 from typing import Any
 
-from skyloop.links.mavlink.commands import COMMANDS, DENIED, UNSUPPORTED, command_from, request_stream
+from skyloop.links.mavlink.commands import (
+    COMMANDS,
+    DENIED,
+    UNSUPPORTED,
+    Commanded,
+    command_from,
+    request_stream,
+)
 from skyloop.links.mavlink.craft import Craft
 from skyloop.links.mavlink.dialect import mavlink
 from skyloop.links.mavlink.listener import Channel
@@ -74,6 +81,7 @@ class MavlinkVehicle:
         self.parameters = Parameters(craft)
         self.missions = Missions(self._plan_changed)
         self.telemetry = Telemetry(craft, self.modes)
+        self._commanded = Commanded(craft, self.modes, self.send_now)
         self.received = 0
         """Messages for this vehicle."""
         self._heard = -ALIVE_S
@@ -233,7 +241,7 @@ class MavlinkVehicle:
             result = UNSUPPORTED
         else:
             try:
-                result = handler(self, command_from(message, channel))
+                result = handler(self._commanded, command_from(message, channel))
             except (SetpointError, ValueError, OverflowError) as error:
                 result, why = DENIED, str(error)
         peer = message.get_srcSystem(), message.get_srcComponent()
