@@ -178,7 +178,9 @@ class VehiclePort:
         return self._autopilot.memory.home
 
     def set_home(self, position: Array) -> None:
-        self._autopilot.memory.home = np.array(position, np.float64)
+        """It goes home to there from now on, wherever it is armed."""
+        memory = self._autopilot.memory
+        memory.home, memory.home_is_chosen = np.array(position, np.float64), True
 
     @property
     def limits(self) -> Limits:
@@ -255,9 +257,14 @@ class VehiclePort:
         """Call with each event of the vehicle, at the instant it is published."""
         self._bus.on(f"{self.name}/events", lambda message: call(message.data))
 
-    def tell(self, kind: EventKind, text: str) -> None:
-        """Publish an event of the vehicle's link on `link/<vehicle>`."""
-        stream, now = f"link/{self.name}", self.now_ns
+    def offer_link_events(self) -> str:
+        """Make the stream `link/<vehicle>`, before the simulation is recorded; returns its name."""
+        stream = f"link/{self.name}"
         if stream not in self._bus.infos:
             self._bus.advertise(StreamInfo(stream, "Event", None, self.name))
+        return stream
+
+    def tell(self, kind: EventKind, text: str) -> None:
+        """Publish an event of the vehicle's link on `link/<vehicle>`."""
+        stream, now = self.offer_link_events(), self.now_ns
         self._bus.publish(Message(stream, self._bus.counts[stream], now, now, Event(now, kind, text)))

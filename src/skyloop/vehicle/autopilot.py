@@ -40,6 +40,9 @@ from skyloop_client.messages import (
 )
 from skyloop_client.streams import NS_PER_S
 
+HOME_KEPT_WITHIN = 1.0
+"""m: armed this near to its home, a vehicle keeps it; so home does not move a little with every flight."""
+
 
 class Autopilot:
     """The modes of one vehicle."""
@@ -103,7 +106,11 @@ class Autopilot:
 
     def claim(self, by: str) -> None:
         """Somebody commands from now on; whoever did before is relieved, and a release is over."""
-        self.memory.commander, self.memory.release_ns = by, -1
+        memory = self.memory
+        memory.commander, memory.release_ns = by, -1
+        if memory.failsafe == "setpoint lost" and memory.mode != "land":
+            # there is an order again, so that nobody has to land it
+            memory.failsafe = ""
 
     def release(self, t_ns: int, hover: float, then: str) -> None:
         """Nobody commands from now on: hover for so many seconds, then land or go home, unless somebody claims it."""
@@ -111,7 +118,7 @@ class Autopilot:
         memory.commander = ""
         if not memory.armed or memory.failsafe in ("battery low", "estimate lost"):
             return
-        if memory.mode != "land":
+        if memory.mode not in ("hover", "land"):
             self._hover(t_ns)
         memory.release_ns, memory.release_then = t_ns + round(hover * NS_PER_S), then
         self._event(t_ns, EventKind.RELEASED, f"nobody commands it: hovering {hover:g} s, then {then}")
@@ -182,7 +189,9 @@ class Autopilot:
             self._refuse(t_ns, f"Arm with the battery at {self._charge():.0%}")
             return
         memory.armed, memory.mode, memory.failsafe = True, "idle", ""
-        memory.home = np.array(self.state(t_ns).position)
+        here = np.array(self.state(t_ns).position)
+        if memory.home is None or not (memory.home_is_chosen or np.linalg.norm(here - memory.home) < HOME_KEPT_WITHIN):
+            memory.home = here
         self._row["armed"] = 1
         self._row["kind"] = SET_IDLE
         self._event(t_ns, EventKind.ARMED, "motors idle")
@@ -226,7 +235,7 @@ class Autopilot:
         state = self.state(t_ns)
         height = max(float(state.position[2]), float(memory.home[2]) + self.failsafes.home_altitude)
         self._hold(np.array([memory.home[0], memory.home[1], height]), float(yaw_from_quat(state.quat_wxyz)), t_ns)
-        self._row["speed_limit"] = self.limits.cruise_speed
+        self._row["speed_limit"] = memory.goal_speed = self.limits.cruise_speed
         memory.mode = "home"
 
     def _hold(self, position: Array, yaw: float, t_ns: int) -> None:
@@ -246,7 +255,8 @@ class Autopilot:
             memory.hold, memory.hold_yaw = np.array(setpoint.position), setpoint.yaw
         if isinstance(setpoint, Goal):
             memory.mode = "goal"
-            self._row["speed_limit"] = self.limits.cruise_speed
+            memory.goal_speed = self.limits.cruise_speed if setpoint.speed is None else setpoint.speed
+            self._row["speed_limit"] = memory.goal_speed
 
     # ---- watching
 
@@ -288,7 +298,7 @@ class Autopilot:
         if mode in ("takeoff", "goal", "home") and memory.hold is not None:
             write_setpoint(self._row, Position(memory.hold, memory.hold_yaw), t_ns)
             if mode != "takeoff":
-                self._row["speed_limit"] = self.limits.cruise_speed
+                self._row["speed_limit"] = memory.goal_speed
             memory.mode = mode
             return
         self._hover(t_ns)

@@ -19,8 +19,12 @@ class AutopilotMemory:
     setpoint_ns: int = 0
     failsafe_ns: int = 0
     home: Array | None = None
+    home_is_chosen: bool = False
+    """Somebody set it, so that arming elsewhere does not move it."""
     hold: Array | None = None
     hold_yaw: float | None = None
+    goal_speed: float = 0.0
+    """m/s towards `hold`, on the way to a goal or home."""
     interrupted: str = ""
     """The mode an estimate failsafe broke into."""
     land_start_ns: int = 0
