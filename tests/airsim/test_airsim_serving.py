@@ -24,7 +24,7 @@ from skyloop.links.airsim.settings import read_settings
 from skyloop.sim.scenario import make_scenario
 from skyloop_client.errors import LinkError
 
-DOCS = Path(__file__).parents[2] / "docs" / "airsim.md"
+DOCS = Path(__file__).parents[2] / "docs" / "how-to" / "airsim.md"
 SETTINGS = {
     "SimMode": "ComputerVision",
     "CameraDefaults": {"CaptureSettings": [{"ImageType": 0, "Width": 32, "Height": 24}]},

@@ -123,7 +123,7 @@ def test_ardupilot_lifts_its_own_only() -> None:
 
 
 def test_the_page_s_settings() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "airsim.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "how-to" / "airsim.md").read_text(encoding="utf-8")
     (settings,) = re.findall(r"```json\n(.*?)```", page, re.S)
     found = read_settings(settings)
     assert not found.warnings

@@ -190,7 +190,7 @@ def test_ports_in_use_are_named() -> None:
 def test_the_pages_commands(page: str, tmp_path: Path) -> None:
     file = tmp_path / "settings.json"
     file.write_text(SETTINGS, encoding="utf-8")
-    text = (Path(__file__).parents[2] / "docs" / page).read_text(encoding="utf-8")
+    text = (Path(__file__).parents[2] / "docs" / "how-to" / page).read_text(encoding="utf-8")
     command = re.findall(r"^    skyloop serve (--mavlink.*?) *#", text, re.M)[-1].split()
     offset = free_offset()
     told = CliRunner().invoke(

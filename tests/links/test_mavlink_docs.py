@@ -1,4 +1,4 @@
-"""docs/mavlink.md lists every message, command, item and parameter there is, and no other."""
+"""docs/how-to/mavlink.md lists every message, command, item and parameter there is, and no other."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from skyloop.links.mavlink.telemetry import BUILDERS, TELEMETRY, Telemetry, mess
 from skyloop.links.mavlink.vehicle import UNDERSTOOD, MavlinkVehicle
 from skyloop.links.mavlink.wire import Geography
 
-PAGE = (Path(__file__).parents[2] / "docs" / "mavlink.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "mavlink.md").read_text(encoding="utf-8")
 
 
 def rows(heading: str) -> list[list[str]]:

@@ -65,7 +65,7 @@ def serve(
             for stream in simulation.bus.infos:
                 if stream.startswith("link/"):
                     simulation.bus.on(stream, lambda message: say(_news(message)))
-            simulation.editor.scene.expect_views()
+            simulation.editor.expect_views()
             # sensors have something to tell, and a GPS sample takes 0.2 s to arrive
             simulation.advance_to(NS_PER_S // 2)
             server.state.time.pause(paused)

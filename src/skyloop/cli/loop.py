@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import shlex
 import sys
 from pathlib import Path
@@ -10,13 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from skyloop.cli.logs import Verbs
 from skyloop.cli.parts import (
     Foxglove,
     Json,
     Seed,
     Sets,
     absolute,
-    err,
     load,
     looking_on,
     next_folder,
@@ -29,7 +30,8 @@ from skyloop_client.errors import LinkError
 if TYPE_CHECKING:
     from skyloop.links.loop.targets import Target
 
-app = typer.Typer()
+app = Verbs()
+log = logging.getLogger(__name__)
 
 
 Sut = Annotated[str | None, typer.Option(metavar="COMMAND", help="Start this; SKYLOOP_ADDRESS tells it where.")]
@@ -173,7 +175,8 @@ def _target(name: str, sut: str | None, pilot: str | None, task: str | None, spe
     if sum(what is not None for what in (sut, pilot, task)) > 1:
         raise LinkError("give one of --sut, --pilot and --task")
     if task is not None:
-        sut = shlex.join([sys.executable if not name.startswith("remote") else "python3", "-m", "skyloop.tasks", task])
+        python = "python3" if name.startswith("remote") else sys.executable
+        sut = shlex.join([python, "-m", "skyloop_client.tasks", task])
     command = shlex.split(sut) if sut else []
     if pilot and name.startswith("remote"):
         command = ["skyloop-client", "pilot", pilot]
@@ -181,11 +184,11 @@ def _target(name: str, sut: str | None, pilot: str | None, task: str | None, spe
         raise LinkError("the board runs a C++ source or a program for aarch64; give it with --sut")
     elif pilot:
         command = [sys.executable, "-m", "skyloop_client", "pilot", absolute(pilot)]
-    return make_target(name, command, speed=speed, tell=lambda line: err.print(f"skyloop: {line}", highlight=False))
+    return make_target(name, command, speed=speed, tell=lambda line: log.info("%s", line))
 
 
 def _say_where(wanted: bool) -> Any:
-    return lambda address: err.print(f"skyloop: waiting for a pilot at {address}") if wanted else None
+    return lambda address: log.info("waiting for a pilot at %s", address) if wanted else None
 
 
 def _print(summary: dict[str, Any], folder: Path) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import hashlib
 import importlib
+import logging
 import os
 import subprocess
 import sys
@@ -23,6 +24,7 @@ import numba
 from numba import types
 from numba.core.compiler_lock import global_compiler_lock
 
+log = logging.getLogger(__name__)
 F = TypeVar("F", bound=Callable[..., Any])
 
 CACHE_FOLDER = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "skyloop"
@@ -120,16 +122,15 @@ def prepare(*rooms: str) -> None:
     needed = [e for e in _kernels if not rooms or (e.turn != WHEN_CALLED and e.name.startswith(rooms))]
     missing = [entry for entry in needed if not entry.done and not entry.is_cached()]
     if missing:
-        print(
-            f"skyloop: compiling {len(missing)} kernels, once per installation (10-30 s) ...",
-            file=sys.stderr,
-            flush=True,
-        )
+        # a program that never set up logging is told all the same: half a minute of silence looks like a hang
+        level = logging.INFO if log.hasHandlers() else logging.WARNING
+        log.log(level, "compiling %d kernels of skyloop, once per installation (10-30 s) ...", len(missing))
         if len(missing) > 3:
             _compile_on_two_cores([entry.name for entry in sorted(missing, key=lambda entry: entry.turn)])
     for entry in needed:
         if entry.turn != FIRST:
             entry.compile()
+    log.debug("%d kernels ready, cached in %s", len(needed), numba.config.CACHE_DIR)
 
 
 def is_cold() -> bool:

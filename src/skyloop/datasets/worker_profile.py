@@ -8,7 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from skyloop.sim.sensing import SensorPart
 from skyloop.sim.simulation import Simulation
 
 
@@ -20,9 +19,8 @@ class WorkerProfile:
         self._began: tuple[float, float] | None = None
 
     def watch_sensors(self, simulation: Simulation) -> None:
-        for part in simulation.parts:
-            if isinstance(part, SensorPart):
-                part.sensor = _TimedSensor(part.sensor, self)
+        for part in simulation.sensors:
+            part.sensor = _TimedSensor(part.sensor, self)
 
     def begin(self) -> None:
         self._began = time.process_time(), _children_seconds()

@@ -1,4 +1,4 @@
-"""The whole spine: time passes, the fleet moves, what is due happens."""
+"""The whole spine: time passes, the fleet moves, events run."""
 
 from __future__ import annotations
 
@@ -10,17 +10,20 @@ from typing import Any
 from skyloop.core.bus import Bus, Subscription
 from skyloop.core.clock import Clock
 from skyloop.core.schedule import Schedule
-from skyloop.sim.parts import Part
+from skyloop.sim.parts import Part, PilotPart, kept_memory
+from skyloop.sim.sensing import SensorPart
 from skyloop.sim.simulation_port import SimulationPort
 from skyloop.vehicle.autopilot import Autopilot
 from skyloop.vehicle.fleet import Fleet
-from skyloop_client.errors import PartError, SetpointError, unknown_name
+from skyloop_client.errors import SetpointError
 from skyloop_client.messages import Request, Setpoint, VehicleState
 from skyloop_client.streams import NS_PER_S
 
 
 class Simulation:
     """Built by `skyloop.build(scenario)`; step it, read streams, send setpoints and requests."""
+
+    """What pilots, estimators and links publish; set by assembly."""
 
     def __init__(
         self,
@@ -40,29 +43,30 @@ class Simulation:
         self.parts = parts
         self.port = port
         self.editor = port.editor
+        port.run_through = self.run_through
 
     def step(self) -> int:
         """To the next event, or to where a gate stops time before it; returns the instant."""
-        # What links changed in the world takes effect
-        self.editor.refresh()
-
-        # Time passes: gates and pacing decide when
+        # Time passes: gates and pacing decide when; links take what their clients send
         t_ns = self.clock.advance(self.schedule.next_ns())
 
-        # The fleet moves: physics, controllers and mixers in one compiled call
-        self.fleet.advance_to(t_ns)
+        # The fleet moves, in the world as links may have changed it: one compiled call
+        self._move_to(t_ns)
 
-        # What is due happens: sensors measure, estimators and autopilots think, pilots act
-        for happen in self.schedule.due(t_ns):
-            happen()
+        # Every event of this instant: sensors measure, estimators and autopilots run, pilots send setpoints
+        for run_event in self.schedule.due(t_ns):
+            run_event()
         return t_ns
+
+    def _move_to(self, t_ns: int) -> None:
+        self.editor.refresh()
+        self.fleet.advance_to(t_ns)
 
     def run_until(self, t_s: float) -> None:
         """Every event before `t_s` seconds of simulated time, then the fleet to that instant."""
         if not math.isfinite(t_s):
             raise SetpointError(f"cannot run until {t_s} s; give a finite number of seconds")
-        until_ns = max(round(t_s * NS_PER_S), self.clock.now_ns)
-        self.advance_to(until_ns)
+        self.advance_to(max(round(t_s * NS_PER_S), self.clock.now_ns))
 
     def advance_to(self, until_ns: int) -> None:
         """Every event before an instant, then the fleet to it."""
@@ -70,7 +74,14 @@ class Simulation:
             if self.schedule.next_ns() < until_ns:
                 self.step()
             else:
-                self.fleet.advance_to(self.clock.advance(until_ns))
+                self._move_to(self.clock.advance(until_ns))
+
+    def run_through(self, t_ns: int) -> None:
+        """Every event up to and at an instant, and the fleet there."""
+        if t_ns > self.clock.now_ns:
+            self.advance_to(t_ns)
+        while self.schedule.next_ns() <= t_ns:
+            self.step()
 
     def run_for(self, duration_s: float) -> None:
         if not 0.0 <= duration_s < math.inf:
@@ -80,13 +91,22 @@ class Simulation:
     # ---- reading
 
     @property
+    def pilots(self) -> list[PilotPart]:
+        """The pilots that fly in this process."""
+        return [part for part in self.parts if isinstance(part, PilotPart)]
+
+    @property
+    def sensors(self) -> list[SensorPart]:
+        return [part for part in self.parts if isinstance(part, SensorPart)]
+
+    @property
     def now(self) -> float:
         """Simulated seconds."""
         return self.clock.now_ns / NS_PER_S
 
     def truth(self, vehicle: str = "") -> VehicleState:
         """The exact state now."""
-        return self.fleet.state(self._autopilot(vehicle).index, self.clock.now_ns)
+        return self.port.vehicle(vehicle).truth
 
     def latest(self, stream: str) -> Any:
         """The newest record on a stream, or None."""
@@ -99,8 +119,7 @@ class Simulation:
 
     def send(self, *items: Setpoint | Request, vehicle: str = "") -> None:
         """Setpoints and requests to a vehicle; with one vehicle its name may be left out."""
-        for item in items:
-            self._autopilot(vehicle).send(item, self.clock.now_ns)
+        self.port.vehicle(vehicle).send(*items, by="script")
 
     # ---- going back
 
@@ -113,7 +132,7 @@ class Simulation:
             self.bus.snapshot(),
             self.schedule.snapshot(),
             {name: autopilot.snapshot() for name, autopilot in self.autopilots.items()},
-            [_kept(part) for part in self.parts],
+            [kept_memory(part) for part in self.parts],
         )
 
     def restore(self, saved: Any) -> None:
@@ -141,20 +160,3 @@ class Simulation:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-    def _autopilot(self, vehicle: str) -> Autopilot:
-        if not vehicle and len(self.autopilots) == 1:
-            return next(iter(self.autopilots.values()))
-        if vehicle not in self.autopilots:
-            raise unknown_name("vehicle", vehicle, self.autopilots)
-        return self.autopilots[vehicle]
-
-
-def _kept(part: Part) -> Any:
-    try:
-        return copy.deepcopy(part.memory())
-    except Exception as error:
-        raise PartError(
-            f"{part.name} cannot be copied into a snapshot: {type(error).__name__}: {error}; "
-            "keep locks, files and generators out of its attributes"
-        ) from error

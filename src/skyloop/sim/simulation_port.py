@@ -10,12 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skyloop.core.bus import Bus
-from skyloop.core.clock import Clock
-from skyloop.core.schedule import Schedule
+from skyloop.core.clock import Clock, FreeRunning, RealTime
+from skyloop.sim.parts import Context
 from skyloop.sim.vehicle_port import VehiclePort
 from skyloop.sim.world_editor import WorldEditor
-from skyloop.vehicle.fleet import Fleet
 from skyloop_client.errors import unknown_name
 
 
@@ -25,19 +23,25 @@ class FlightMemory(NamedTuple):
     states: np.ndarray[Any, Any]
     inputs: np.ndarray[Any, Any]
     params: np.ndarray[Any, Any]
+    period_s: float
+    """Of a physics step."""
+    ground: tuple[Any, ...]
+    """The height field, as the kernels take it."""
 
 
 class SimulationPort:
     """What software outside may see of a simulation and do to it."""
 
-    def __init__(self, clock: Clock, schedule: Schedule, bus: Bus, editor: WorldEditor, fleet: Fleet) -> None:
-        self.bus = bus
+    def __init__(self, context: Context, clock: Clock, editor: WorldEditor) -> None:
+        self.bus = context.bus
         """Read streams here: `infos`, `latest`, `newest`, `on`, `subscribe`."""
         self.editor = editor
         self._clock = clock
-        self._schedule = schedule
-        self._fleet = fleet
+        self._schedule = context.schedule
+        self._fleet = context.fleet
         self._vehicles: dict[str, VehiclePort] = {}
+        self.run_through: Callable[[int], None]
+        """Runs everything up to and at an instant; for software that drives time itself. Set by the simulation."""
 
     @property
     def now_ns(self) -> int:
@@ -68,6 +72,14 @@ class SimulationPort:
         """Call once, after everything else of that instant. No snapshot holds it: a link enters it again."""
         self._schedule.at(t_ns, act)
 
+    def pace_for_people(self) -> None:
+        """Real time from now on, unless something paces the simulation already."""
+        if isinstance(self._clock.pacing, FreeRunning) and not self._clock.gates:
+            self._clock.pacing = RealTime()
+
     def flight_memory(self) -> FlightMemory:
         """For kernels that judge or steer many vehicles at once, as the gym does."""
-        return FlightMemory(self._fleet.states, self._fleet.inputs, self._fleet.params)
+        fleet = self._fleet
+        return FlightMemory(
+            fleet.states, fleet.inputs, fleet.params, fleet.rate.period_s, tuple(fleet.ground.kernel_arguments)
+        )

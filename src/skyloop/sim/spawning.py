@@ -24,7 +24,7 @@ def join(
         autopilot.take_row()
     own = Autopilot(fleet, index, limits=old.limits, failsafes=old.failsafes, on_estimate=False)
     simulation.autopilots[name] = own
-    simulation.port.add_vehicle(VehiclePort(name, own, fleet, clock, context.bus))
+    simulation.port.add_vehicle(VehiclePort(name, own, context, clock))
     status, events = (
         replace(context.bus.infos[f"{like}/{end}"], name=f"{name}/{end}", vehicle=name) for end in ("status", "events")
     )

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from skyloop.core.bus import Bus
 from skyloop.core.clock import Clock
+from skyloop.sim.parts import Context
 from skyloop.vehicle.airframe import Limits
 from skyloop.vehicle.autopilot import Autopilot
 from skyloop.vehicle.failsafes import Failsafes
-from skyloop.vehicle.fleet import Fleet
 from skyloop.vehicle.layout import CONTROL_SIMPLEFLIGHT
 from skyloop.vehicle.packing import pack_limits
 from skyloop_client.errors import ScenarioError, SetpointError, unknown_name
@@ -81,13 +81,14 @@ class VehicleGeometry:
 class VehiclePort:
     """What may be known of a vehicle, changed on it and asked of it from outside."""
 
-    def __init__(self, name: str, autopilot: Autopilot, fleet: Fleet, clock: Clock, bus: Bus) -> None:
+    def __init__(self, name: str, autopilot: Autopilot, context: Context, clock: Clock) -> None:
         self.name = name
         self._autopilot = autopilot
-        self._fleet = fleet
+        self._fleet = context.fleet
+        self._bus = context.bus
+        self._user_streams = context.user_streams
         self._clock = clock
-        self._bus = bus
-        row = fleet.params[autopilot.index]
+        row = self._fleet.params[autopilot.index]
         n = int(row["n_rotors"])
         self.geometry = VehicleGeometry(
             mass=float(row["mass"]),
@@ -257,14 +258,18 @@ class VehiclePort:
         """Call with each event of the vehicle, at the instant it is published."""
         self._bus.on(f"{self.name}/events", lambda message: call(message.data))
 
-    def offer_link_events(self) -> str:
-        """Make the stream `link/<vehicle>`, before the simulation is recorded; returns its name."""
+    def publish(self, name: str, record: Any, *, sender: str, latency_ns: int = 0) -> StreamInfo:
+        """Put a record on the stream `<vehicle>/<name>`; a StreamError says in one line why it is not accepted."""
+        return self._user_streams.publish(self.name, name, record, self.now_ns, sender=sender, latency_ns=latency_ns)
+
+    def announce_link(self) -> None:
+        """Advertise `link/<vehicle>`, before anything is recorded; may be called by several links."""
         stream = f"link/{self.name}"
         if stream not in self._bus.infos:
             self._bus.advertise(StreamInfo(stream, "Event", None, self.name))
-        return stream
 
     def tell(self, kind: EventKind, text: str) -> None:
         """Publish an event of the vehicle's link on `link/<vehicle>`."""
-        stream, now = self.offer_link_events(), self.now_ns
+        self.announce_link()
+        stream, now = f"link/{self.name}", self.now_ns
         self._bus.publish(Message(stream, self._bus.counts[stream], now, now, Event(now, kind, text)))

@@ -5,7 +5,7 @@ All of it happens at the present instant, between two events. A snapshot of the 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,6 @@ from skyloop.vehicle.fleet import Fleet
 from skyloop.vehicle.layout import DRAG_NONE, MAX_SCHEDULED
 from skyloop.vehicle.packing import FOREVER
 from skyloop.world.atmosphere import density, pressure, temperature
-from skyloop.world.basic_shapes import basic_shapes
 from skyloop.world.model import BY_MATERIAL, Model
 from skyloop.world.occupancy import occupancy
 from skyloop.world.rays import RayHits
@@ -77,6 +76,10 @@ class WorldEditor:
     def occupied(self, lower: Array, upper: Array, voxel: float) -> NDArray[np.bool_]:
         """Which voxels of a box are taken now."""
         return occupancy(self.model, self.model.motion(self._clock.now_ns), lower, upper, voxel)
+
+    def expect_views(self) -> None:
+        """Start the renderer now, so that it gets ready while other things do."""
+        self.scene.expect_views()
 
     def serve_meanwhile(self, serve: Meanwhile) -> None:
         """Have this called while pictures are painted, until they are there."""
@@ -192,6 +195,18 @@ class WorldEditor:
             corners.append(box @ pose[:, :3].T + pose[:, 3])
         return np.concatenate(corners)
 
+    def standing_boxes(self) -> Iterator[tuple[str, Array, Array, Array]]:
+        """Of each part of each thing that stands: class, (3, 4) world_from_part, lower and upper corner in its axes."""
+        model, corners = self.model, {}
+        for number, thing in enumerate(model.things):
+            for row in thing.rows:
+                if row < model.n_standing:
+                    shape = int(model.row_shape[row])
+                    if shape not in corners:
+                        points = model.shapes[shape].lods[0].positions
+                        corners[shape] = points.min(axis=0), points.max(axis=0)
+                    yield self.class_of(number), model.standing_poses[row], *corners[shape]
+
     def _poses(self, number: int) -> Array:
         model, rows = self.model, self.model.things[number].rows
         motion = model.motion(self._clock.now_ns)
@@ -251,11 +266,6 @@ class WorldEditor:
             self._edits.append(("remove", number))
             self._is_stale = True
         return gone
-
-    def offer_basic_shapes(self) -> None:
-        """A cube, a sphere, a cylinder and a cone, to be added as things; before anything is seen or cast."""
-        for shape in basic_shapes():
-            self.model.know(shape)
 
     def shapes(self) -> list[str]:
         return [shape.name for shape in self.model.shapes]

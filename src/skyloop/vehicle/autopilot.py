@@ -14,7 +14,7 @@ import numpy as np
 from skyloop.core.frames import rotate, yaw_from_quat
 from skyloop.vehicle.airframe import Limits
 from skyloop.vehicle.autopilot_memory import AutopilotMemory
-from skyloop.vehicle.failsafes import Failsafes
+from skyloop.vehicle.failsafes import Failsafes, doubt
 from skyloop.vehicle.fleet import Fleet
 from skyloop.vehicle.layout import SET_DESCEND, SET_IDLE, SET_POSITION
 from skyloop.vehicle.setpoints import check_setpoint, needs_refreshing, write_setpoint
@@ -39,9 +39,6 @@ from skyloop_client.messages import (
     Velocity,
 )
 from skyloop_client.streams import NS_PER_S
-
-HOME_KEPT_WITHIN = 1.0
-"""m: armed this near to its home, a vehicle keeps it; so home does not move a little with every flight."""
 
 
 class Autopilot:
@@ -87,10 +84,10 @@ class Autopilot:
             case Disarm():
                 self._disarm(t_ns, "asked to")
             case _ if not memory.armed:
-                self._refuse(t_ns, f"{type(item).__name__} while disarmed; send Arm first")
+                self.refuse(t_ns, f"{type(item).__name__} while disarmed; send Arm first")
                 return
             case _ if memory.failsafe in ("battery low", "estimate lost"):
-                self._refuse(t_ns, f"{type(item).__name__} during the failsafe '{memory.failsafe}'")
+                self.refuse(t_ns, f"{type(item).__name__} during the failsafe '{memory.failsafe}'")
                 return
             case TakeOff():
                 self._take_off(item, t_ns)
@@ -106,19 +103,15 @@ class Autopilot:
 
     def claim(self, by: str) -> None:
         """Somebody commands from now on; whoever did before is relieved, and a release is over."""
-        memory = self.memory
-        memory.commander, memory.release_ns = by, -1
-        if memory.failsafe == "setpoint lost" and memory.mode != "land":
-            # there is an order again, so that nobody has to land it
-            memory.failsafe = ""
+        self.memory.take_commander(by)
 
     def release(self, t_ns: int, hover: float, then: str) -> None:
         """Nobody commands from now on: hover for so many seconds, then land or go home, unless somebody claims it."""
         memory = self.memory
         memory.commander = ""
-        if not memory.armed or memory.failsafe in ("battery low", "estimate lost"):
+        if not memory.armed or memory.landed or memory.failsafe in ("battery low", "estimate lost"):
             return
-        if memory.mode not in ("hover", "land"):
+        if memory.mode not in ("hover", "land", "takeoff"):
             self._hover(t_ns)
         memory.release_ns, memory.release_then = t_ns + round(hover * NS_PER_S), then
         self._event(t_ns, EventKind.RELEASED, f"nobody commands it: hovering {hover:g} s, then {then}")
@@ -183,15 +176,13 @@ class Autopilot:
         if memory.armed:
             return
         if self.on_estimate and (not self.state(t_ns).valid or self._estimate_is_stale(t_ns)):  # type: ignore[union-attr]
-            self._refuse(t_ns, "Arm before the estimate is valid; wait for GNSS and alignment")
+            self.refuse(t_ns, f"Arm before the estimate is valid{doubt(self.estimate)}; wait for it")
             return
         if self._charge() < self.failsafes.battery_low and self.failsafes.battery_action != "none":
-            self._refuse(t_ns, f"Arm with the battery at {self._charge():.0%}")
+            self.refuse(t_ns, f"Arm with the battery at {self._charge():.0%}")
             return
         memory.armed, memory.mode, memory.failsafe = True, "idle", ""
-        here = np.array(self.state(t_ns).position)
-        if memory.home is None or not (memory.home_is_chosen or np.linalg.norm(here - memory.home) < HOME_KEPT_WITHIN):
-            memory.home = here
+        memory.take_home(np.array(self.state(t_ns).position))
         self._row["armed"] = 1
         self._row["kind"] = SET_IDLE
         self._event(t_ns, EventKind.ARMED, "motors idle")
@@ -281,7 +272,7 @@ class Autopilot:
             return
         lost = self._estimate_is_stale(t_ns)
         if lost and memory.failsafe != "estimate lost":
-            self._enter_failsafe(t_ns, "estimate lost", "descending level")
+            self._enter_failsafe(t_ns, "estimate lost", f"descending level{doubt(self.estimate)}")
             memory.interrupted, memory.setpoint = memory.mode, None
             memory.mode, memory.land_start_ns, memory.quiet_since_ns = "land", t_ns, -1
             # level, and turning no more: whatever yaw was asked for cannot be followed blind
@@ -381,8 +372,7 @@ class Autopilot:
             self._disarm(t_ns, "landed")
 
     def _touches(self) -> bool:
-        row = self.fleet.states[self.index]
-        return bool(row["legs_down"] or row["body_down"])
+        return any(self.fleet.states[self.index][part] for part in ("legs_down", "body_down"))
 
     def _above_home(self, position: Array) -> float:
         return float(position[2] - (0.0 if self.memory.home is None else self.memory.home[2]))
@@ -397,7 +387,7 @@ class Autopilot:
     def _charge(self) -> float:
         return self.fleet.battery(self.index, 0).state_of_charge
 
-    def _refuse(self, t_ns: int, text: str) -> None:
+    def refuse(self, t_ns: int, text: str) -> None:
         """Published once per reason until something happens: a pilot that repeats itself must not flood the stream."""
         if text not in self.memory.refused:
             refused = self.memory.refused

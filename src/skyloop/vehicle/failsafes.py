@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, Field
 
 from skyloop.vehicle.airframe import STRICT, Positive
+from skyloop_client.messages import Estimate
 
 
 class Failsafes(BaseModel):
@@ -27,3 +28,8 @@ class Failsafes(BaseModel):
     """m/s when landing, blind or not."""
     home_altitude: Positive = 3.0
     """m above home to fly back at, at least."""
+
+
+def doubt(estimate: Estimate | None) -> str:
+    """What an estimator says to why its estimate is not valid, in brackets; empty when it says nothing."""
+    return f" ({estimate.reason})" if estimate is not None and estimate.reason else ""

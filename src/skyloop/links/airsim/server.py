@@ -1,6 +1,6 @@
 """AirSim's server as a link behind the link_gate; every call is looked at in the simulation's thread.
 
-The methods stand in files of their own, by groups; docs/airsim.md lists them all.
+The methods stand in files of their own, by groups; docs/how-to/airsim.md lists them all.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ class MotorHandover:
         self._order = motor_order(geometry.rotor_positions, geometry.rotor_spins, port.name)
         self._by = by
         self._armed = False
-        port.offer_link_events()
+        port.announce_link()
 
     @property
     def is_armed(self) -> bool:

@@ -6,24 +6,23 @@ import secrets
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skyloop.links.loop.commands import whole
 from skyloop.links.loop.listener import Listener, Peer
 from skyloop.links.loop.remote_pilot import Deadlines, Pilot
 from skyloop.links.loop.targets import PowerModel
+from skyloop.sim.simulation_port import SimulationPort
+from skyloop.sim.vehicle_port import HOVER_BEFORE_LANDING
 from skyloop_client.codec import plain_info
 from skyloop_client.errors import LinkError, unknown_name
-from skyloop_client.messages import Event, Hover, Land, Message
+from skyloop_client.messages import EventKind, Message
 from skyloop_client.streams import NS_PER_S, StreamInfo
 from skyloop_client.wire import PROTOCOL
 
-if TYPE_CHECKING:
-    from skyloop.sim.simulation import Simulation
-
 MODES = ("sync", "none", "realtime")
-HOVER_BEFORE_LANDING_S = 5.0
-"""Simulated s a vehicle hovers for its pilot to come back."""
+COMMANDER = "loop"
+"""Under this name a pilot on the link commands its vehicle; there is one at a time."""
 PATIENCE_S = 0.05
 """Wall s the simulation waits for a peer to take a large answer; the rest goes out by itself."""
 MOST_NEWS = 1000
@@ -39,6 +38,8 @@ class LinkOptions:
     """Wall s without a sign of life of a computing SUT before it is given up."""
     wait_s: float = 60.0
     """Wall s to wait for the first pilot."""
+    hover_s: float = HOVER_BEFORE_LANDING
+    """Simulated s a vehicle hovers for its pilot to come back before it lands."""
     power: PowerModel = field(default_factory=PowerModel)
     """Of the computer the SUT runs on."""
     classes: tuple[str, ...] = ()
@@ -53,7 +54,7 @@ class LinkOptions:
 class ClientSessions:
     """All sessions of one simulation."""
 
-    def __init__(self, simulation: Simulation, listener: Listener, options: LinkOptions) -> None:
+    def __init__(self, port: SimulationPort, listener: Listener, options: LinkOptions) -> None:
         self.pilots: dict[str, Pilot] = {}
         """By token; watchers among them."""
         self.gone: list[Pilot] = []
@@ -62,16 +63,15 @@ class ClientSessions:
         """By vehicle: when its last pilot left, and which."""
         self.news: list[str] = []
         """What happened to the link, for people."""
-        self.infos: dict[str, StreamInfo] = dict(simulation.bus.infos)
+        self.infos: dict[str, StreamInfo] = dict(port.bus.infos)
         """What a pilot may ask for."""
-        self._simulation = simulation
+        self._port = port
         self._listener = listener
         self._options = options
-        self._numbers: dict[str, int] = {}
-        # before anything is recorded: the link's own events are streams, too
-        for vehicle in simulation.autopilots:
-            simulation.bus.advertise(StreamInfo(f"link/{vehicle}", "Event", None, vehicle))
-            simulation.bus.on(f"{vehicle}/events", self._on_event)
+        for vehicle in port.vehicles.values():
+            # before anything is recorded: the link's own events are streams, too
+            vehicle.announce_link()
+            port.bus.on(f"{vehicle.name}/events", self._on_event)
 
     @property
     def flying(self) -> Iterator[Pilot]:
@@ -85,13 +85,10 @@ class ClientSessions:
         """To whose session this connection belongs."""
         return next((pilot for pilot in self.pilots.values() if pilot.peer is peer or peer in pilot.joined), None)
 
-    def tell(self, vehicle: str, kind: str, text: str) -> None:
+    def tell(self, vehicle: str, kind: EventKind, text: str) -> None:
         """An event on `link/<vehicle>`."""
-        now = self._simulation.clock.now_ns
-        number = self._numbers.get(vehicle, 0)
-        self._numbers[vehicle] = number + 1
-        self._simulation.bus.publish(Message(f"link/{vehicle}", number, now, now, Event(now, kind, text)))
-        self._note(f"{now / NS_PER_S:.3f} s {vehicle} {kind}: {text}")
+        self._port.vehicles[vehicle].tell(kind, text)
+        self._note(f"{self._port.now_ns / NS_PER_S:.3f} s {vehicle} {kind}: {text}")
 
     def _note(self, line: str) -> None:
         if len(self.news) < MOST_NEWS:
@@ -110,7 +107,6 @@ class ClientSessions:
         raise LinkError(str(unknown_name("stream", str(name), self.infos)))
 
     def greet(self, peer: Peer, hello: dict[str, Any]) -> None:
-        simulation = self._simulation
         if (protocol := whole(hello, "protocol")) != PROTOCOL:
             raise LinkError(f"protocol {protocol} is not spoken here; this simulator speaks {PROTOCOL}")
         if self._of(peer) is not None:
@@ -118,7 +114,7 @@ class ClientSessions:
         if hello.get("session"):
             self._join(peer, hello)
             return
-        vehicles = list(simulation.autopilots)
+        vehicles = list(self._port.vehicles)
         vehicle = hello.get("vehicle") or (vehicles[0] if len(vehicles) == 1 else "")
         watch = bool(hello.get("watch", False))
         if vehicle not in vehicles:
@@ -130,11 +126,13 @@ class ClientSessions:
         client = str(hello.get("client", ""))[:100]
         token = secrets.token_hex(8)
         peer.welcome()
-        now = self._simulation.clock.now_ns
+        now = self._port.now_ns
         pilot = Pilot(token, peer, vehicle, watch, client, Deadlines(**declared), now, now, heard=time.perf_counter())
         self.pilots[token] = pilot
         self._answer_hello(pilot)
-        self.tell(vehicle, "connected", f"{peer.name} ({client}) {'watches' if watch else 'flies'} {vehicle}")
+        if not watch:
+            self._port.vehicles[vehicle].claim(COMMANDER)
+        self.tell(vehicle, EventKind.CONNECTED, f"{peer.name} ({client}) {'watches' if watch else 'flies'} {vehicle}")
 
     def _answer_hello(self, pilot: Pilot, peer: Peer | None = None) -> None:
         (peer or pilot.peer).send(
@@ -144,9 +142,9 @@ class ClientSessions:
                 "server": self._options.server,
                 "session": pilot.token,
                 "vehicle": pilot.vehicle,
-                "vehicles": list(self._simulation.autopilots),
+                "vehicles": list(self._port.vehicles),
                 "mode": self._options.mode,
-                "t_ns": self._simulation.clock.now_ns,
+                "t_ns": self._port.now_ns,
                 "streams": {name: plain_info(info) for name, info in self.infos.items()},
                 "classes": list(self._options.classes),
                 "ports": list(self._listener.ports),
@@ -183,25 +181,9 @@ class ClientSessions:
         pilot.question = None  # what it asked for may be large, and due in an hour
         for part in pilot.joined:
             self._listener.drop(part, "its session is over")
-        self.tell(pilot.vehicle, "left", f"{peer.name}: {'said goodbye' if pilot.said_bye else why}")
+        self.tell(pilot.vehicle, EventKind.LEFT, f"{peer.name}: {'said goodbye' if pilot.said_bye else why}")
         if not pilot.watch:
-            self.last[pilot.vehicle] = self._simulation.clock.now_ns, pilot
+            self.last[pilot.vehicle] = self._port.now_ns, pilot
             if len(self.gone) < MOST_GONE:
                 self.gone.append(pilot)
-            self._hover_then_land(pilot)
-
-    def _hover_then_land(self, pilot: Pilot) -> None:
-        """Nobody flies it now; whoever does within some seconds goes on from there."""
-        simulation, vehicle = self._simulation, pilot.vehicle
-        status = simulation.autopilots[vehicle].status(self._simulation.clock.now_ns)
-        if not status.armed or status.landed:
-            return
-        if status.mode not in ("land", "takeoff"):
-            simulation.send(Hover(), vehicle=vehicle)
-
-        def land() -> None:
-            flown = any(other.vehicle == vehicle for other in self.flying)
-            if not flown and self.last[vehicle][1] is pilot:
-                simulation.send(Land(), vehicle=vehicle)
-
-        simulation.schedule.at(self._simulation.clock.now_ns + round(HOVER_BEFORE_LANDING_S * NS_PER_S), land)
+            self._port.vehicles[pilot.vehicle].release(COMMANDER, self._options.hover_s)
