@@ -156,7 +156,7 @@ def test_two_links_at_once() -> None:
             assert simulation.truth().position[2] - before[2] > 1.0
             vehicle.modes.choose("land")
             simulation.run_for(15.0)
-            assert not vehicle.craft.status.armed
+            assert not vehicle.system.port.status.armed
             assert set(link_gate.summary()) >= {"mavlink", "by_hand"}
     finally:
         link.listener.close()

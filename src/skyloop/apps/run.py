@@ -35,6 +35,13 @@ SETTLE_S = 1.0
 """Simulated seconds flown on after the last pilot is done."""
 
 
+def without_pilots(scenario: Scenario, duration: float | None = None) -> Scenario:
+    """Whoever connects flies, for `duration` s instead of the scenario's."""
+    vehicles = [vehicle.model_copy(update={"pilot": None}) for vehicle in scenario.vehicles]
+    lasting = scenario.duration if duration is None else duration
+    return scenario.model_copy(update={"vehicles": vehicles, "duration": lasting})
+
+
 def run_scenario(
     scenario: Scenario,
     folder: Path,

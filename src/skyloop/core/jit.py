@@ -27,7 +27,18 @@ from numba.core.compiler_lock import global_compiler_lock
 log = logging.getLogger(__name__)
 F = TypeVar("F", bound=Callable[..., Any])
 
-CACHE_FOLDER = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "skyloop"
+
+def cache_folder() -> Path:
+    """Of this user. One without a home, as in a container, has a folder among the temporary ones."""
+    if named := os.environ.get("XDG_CACHE_HOME"):
+        return Path(named) / "skyloop"
+    try:
+        return Path.home() / ".cache" / "skyloop"
+    except RuntimeError:
+        return Path(tempfile.gettempdir()) / f"skyloop-{os.getuid()}"
+
+
+CACHE_FOLDER = cache_folder()
 
 FIRST, MIDDLE, LAST, WHEN_CALLED = range(4)
 """Turns of a cold compilation by two processes: FIRST the large parts of a LAST kernel, so that they are there when it

@@ -179,7 +179,9 @@ class VehiclePort:
         return self._autopilot.memory.home
 
     def set_home(self, position: Array) -> None:
-        self._autopilot.memory.home = np.array(position, np.float64)
+        """It goes home to there from now on, wherever it is armed."""
+        memory = self._autopilot.memory
+        memory.home, memory.home_is_chosen = np.array(position, np.float64), True
 
     @property
     def limits(self) -> Limits:

@@ -103,7 +103,7 @@ class Autopilot:
 
     def claim(self, by: str) -> None:
         """Somebody commands from now on; whoever did before is relieved, and a release is over."""
-        self.memory.commander, self.memory.release_ns = by, -1
+        self.memory.take_commander(by)
 
     def release(self, t_ns: int, hover: float, then: str) -> None:
         """Nobody commands from now on: hover for so many seconds, then land or go home, unless somebody claims it."""
@@ -111,7 +111,7 @@ class Autopilot:
         memory.commander = ""
         if not memory.armed or memory.landed or memory.failsafe in ("battery low", "estimate lost"):
             return
-        if memory.mode not in ("land", "takeoff"):
+        if memory.mode not in ("hover", "land", "takeoff"):
             self._hover(t_ns)
         memory.release_ns, memory.release_then = t_ns + round(hover * NS_PER_S), then
         self._event(t_ns, EventKind.RELEASED, f"nobody commands it: hovering {hover:g} s, then {then}")
@@ -182,7 +182,7 @@ class Autopilot:
             self.refuse(t_ns, f"Arm with the battery at {self._charge():.0%}")
             return
         memory.armed, memory.mode, memory.failsafe = True, "idle", ""
-        memory.home = np.array(self.state(t_ns).position)
+        memory.take_home(np.array(self.state(t_ns).position))
         self._row["armed"] = 1
         self._row["kind"] = SET_IDLE
         self._event(t_ns, EventKind.ARMED, "motors idle")
@@ -226,7 +226,7 @@ class Autopilot:
         state = self.state(t_ns)
         height = max(float(state.position[2]), float(memory.home[2]) + self.failsafes.home_altitude)
         self._hold(np.array([memory.home[0], memory.home[1], height]), float(yaw_from_quat(state.quat_wxyz)), t_ns)
-        self._row["speed_limit"] = self.limits.cruise_speed
+        self._row["speed_limit"] = memory.goal_speed = self.limits.cruise_speed
         memory.mode = "home"
 
     def _hold(self, position: Array, yaw: float, t_ns: int) -> None:
@@ -246,7 +246,8 @@ class Autopilot:
             memory.hold, memory.hold_yaw = np.array(setpoint.position), setpoint.yaw
         if isinstance(setpoint, Goal):
             memory.mode = "goal"
-            self._row["speed_limit"] = self.limits.cruise_speed
+            memory.goal_speed = self.limits.cruise_speed if setpoint.speed is None else setpoint.speed
+            self._row["speed_limit"] = memory.goal_speed
 
     # ---- watching
 
@@ -288,7 +289,7 @@ class Autopilot:
         if mode in ("takeoff", "goal", "home") and memory.hold is not None:
             write_setpoint(self._row, Position(memory.hold, memory.hold_yaw), t_ns)
             if mode != "takeoff":
-                self._row["speed_limit"] = self.limits.cruise_speed
+                self._row["speed_limit"] = memory.goal_speed
             memory.mode = mode
             return
         self._hover(t_ns)

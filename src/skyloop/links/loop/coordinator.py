@@ -145,9 +145,8 @@ class Coordinator:
         try:
             self._receive(peer, message)
         except (KeyError, TypeError, ValueError, OverflowError) as error:
-            self._dismiss(
-                peer, f"a '{message['type'][:20]}' lacks or misstates {error}; see docs/reference/protocol.md"
-            )
+            kind = message["type"][:20]
+            self._dismiss(peer, f"a '{kind}' lacks or misstates {error}; see docs/reference/protocol.md")
         except LinkError as error:
             self._dismiss(peer, str(error))
 

@@ -9,14 +9,14 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from skyloop.links.mavlink.craft import Craft
 from skyloop.links.mavlink.dialect import mavlink
 from skyloop.links.mavlink.listener import Channel
 from skyloop.links.mavlink.modes import Modes
+from skyloop.links.mavlink.system import System
 from skyloop.links.mavlink.telemetry import BUILDERS, DEFAULTS_NS
 from skyloop.links.mavlink.wire import E7, FRAMES_ABOVE_HOME, mode_named, yaw_from_heading
 from skyloop_client.errors import SetpointError
-from skyloop_client.messages import Array, Hover
+from skyloop_client.messages import Array, EventKind, Hover
 
 FORCE_DISARM = 21196
 FASTEST_NS = 10_000_000
@@ -69,7 +69,7 @@ class SendNow(Protocol):
 class Commanded:
     """What a command may act on."""
 
-    craft: Craft
+    system: System
     modes: Modes
     send_now: SendNow
 
@@ -86,22 +86,22 @@ def command_from(message: Any, channel: Channel) -> Command:
 
 def _climb(vehicle: Commanded, command: Command) -> float:
     """m from here to the altitude of a command; 0 where it has none."""
-    craft = vehicle.craft
-    above = craft.home_altitude if command.frame in FRAMES_ABOVE_HOME else 0.0
-    here = craft.geography.global_int(craft.state.position)[2]
+    system = vehicle.system
+    above = system.home_altitude if command.frame in FRAMES_ABOVE_HOME else 0.0
+    here = system.geography.global_int(system.state.position)[2]
     return command.z + above - here if math.isfinite(command.z) else 0.0
 
 
 def _place(vehicle: Commanded, command: Command) -> Array:
     """World position; numbers that are none stand for the present ones."""
-    craft = vehicle.craft
+    system = vehicle.system
     climb = _climb(vehicle, command)
     if not (math.isfinite(command.latitude_deg) and math.isfinite(command.longitude_deg)):
-        place: Array = np.array(craft.state.position)
+        place: Array = np.array(system.state.position)
         place[2] += climb
         return place
-    altitude = craft.geography.global_int(craft.state.position)[2] + climb
-    return craft.geography.enu_from_global(command.latitude_deg, command.longitude_deg, altitude)
+    altitude = system.geography.global_int(system.state.position)[2] + climb
+    return system.geography.enu_from_global(command.latitude_deg, command.longitude_deg, altitude)
 
 
 def arm_disarm(vehicle: Commanded, command: Command) -> int:
@@ -130,16 +130,17 @@ def set_mode(vehicle: Commanded, command: Command) -> int:
 
 def take_off(vehicle: Commanded, command: Command) -> int:
     """To param 7 m above sea level, or to MIS_TAKEOFF_ALT above the ground; while disarmed, at arming."""
-    craft = vehicle.craft
-    usual = height = craft.settings.takeoff_altitude
+    system = vehicle.system
+    usual = height = system.settings.takeoff_altitude
     if math.isfinite(command.z) and command.z != 0.0:
         height = _climb(vehicle, command)
     if height > 1e4:
         raise SetpointError(f"take-off to {height:.1f} m above the ground")
     if height < 0.1:
         # as PX4: a script that means metres above the ground flies nevertheless
-        craft.say(
-            "refused", f"take-off altitude is {-height:.0f} m below the ground (above sea level?); to {usual:g} m"
+        system.say(
+            EventKind.REFUSED,
+            f"take-off altitude is {-height:.0f} m below the ground (above sea level?); to {usual:g} m",
         )
         height = usual
     vehicle.modes.take_off(height)
@@ -183,15 +184,15 @@ def pause_continue(vehicle: Commanded, command: Command) -> int:
 
 def reposition(vehicle: Commanded, command: Command) -> int:
     """Fly there and hold; param 1 m/s, param 4 heading in rad (COMMAND_LONG and _INT alike)."""
-    craft = vehicle.craft
-    if not craft.flies:
+    system = vehicle.system
+    if not system.port.is_flying:
         raise SetpointError("reposition on the ground; take off first")
     place = _place(vehicle, command)
     speed = command.params[0] if math.isfinite(command.params[0]) and command.params[0] > 0.0 else None
     heading = command.params[3]
-    yaw = yaw_from_heading(heading) if math.isfinite(heading) and abs(heading) < 10.0 else craft.yaw
+    yaw = yaw_from_heading(heading) if math.isfinite(heading) and abs(heading) < 10.0 else system.yaw
     vehicle.modes.choose("hold")
-    craft.go(place, yaw, None if speed is None else min(speed, 30.0))
+    system.go(place, yaw, None if speed is None else min(speed, 30.0))
     return int(ACCEPTED)
 
 
@@ -199,16 +200,16 @@ def change_speed(vehicle: Commanded, command: Command) -> int:
     """Param 2 m/s towards goals, from the next one on."""
     if not 0.1 <= command.params[1] <= 30.0:
         return int(DENIED)
-    vehicle.craft.cruise_speed = command.params[1]
-    vehicle.craft.cruise()
+    vehicle.system.port.set_limits(cruise_speed=command.params[1])
     return int(ACCEPTED)
 
 
 def set_home(vehicle: Commanded, command: Command) -> int:
     """Param 1 is 1: here; 0: at the place given."""
-    if not vehicle.craft.knows_where:
+    if not vehicle.system.port.knows_where:
         raise SetpointError("home cannot be set before the vehicle knows where it is")
-    vehicle.craft.set_home(None if command.whole(1) == 1 else _place(vehicle, command))
+    here = vehicle.system.state.position
+    vehicle.system.port.set_home(here if command.whole(1) == 1 else _place(vehicle, command))
     vehicle.send_now(mavlink.MAVLINK_MSG_ID_HOME_POSITION)
     return int(ACCEPTED)
 
@@ -294,7 +295,7 @@ def get_home(vehicle: Commanded, command: Command) -> int:
 
 def fence_enable(vehicle: Commanded, command: Command) -> int:
     """0: off; 1: back to hold, where GF_ACTION was 0."""
-    settings = vehicle.craft.settings
+    settings = vehicle.system.settings
     settings.fence_action = 0 if command.whole(1) == 0 else settings.fence_action or 2
     return int(ACCEPTED)
 
@@ -302,8 +303,8 @@ def fence_enable(vehicle: Commanded, command: Command) -> int:
 def override_goto(vehicle: Commanded, command: Command) -> int:
     """Hold here, whatever was flown."""
     vehicle.modes.choose("hold")
-    if vehicle.craft.flies:
-        vehicle.craft.send(Hover())
+    if vehicle.system.port.is_flying:
+        vehicle.system.send(Hover())
     return int(ACCEPTED)
 
 
