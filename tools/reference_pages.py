@@ -172,8 +172,8 @@ def messages_page() -> str:
         "for message in imu:\n"
         "    print(message.index, message.t_ns, message.data.specific_force)\n"
         "```\n\n"
-        "`simulation.latest(stream)` gives the newest record itself, without its `Message`. World axes are east, north, "
-        "up; body axes are forward, left, up; SI units and radians unless the name of a field says otherwise. "
+        "`simulation.latest(stream)` gives the newest record itself, without its `Message`. World axes are east, "
+        "north, up; body axes are forward, left, up; SI units and radians unless the name of a field says otherwise. "
         "Setpoints and requests are what a pilot answers with and what `simulation.send` takes.\n"
     )
     groups: dict[str, list[str]] = {}
@@ -202,7 +202,7 @@ def commands_page() -> str:
         lines += [f"## {name}\n", f"```text\n{usage}\n```\n", command.help + "\n"]
         rows = []
         for each in command.params:
-            if each.name == "help" or each.param_type_name == "argument" and not each.help:
+            if each.name == "help" or (each.param_type_name == "argument" and not each.help):
                 continue
             names = ", ".join(code(word) for word in [*each.opts, *each.secondary_opts])
             default = "" if each.default in (None, False) or callable(each.default) else code(str(each.default))

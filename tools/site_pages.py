@@ -5,20 +5,28 @@ The words are those of `skyloop show`: both print the entries of `skyloop.cli.re
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
-import sys
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tools"))
 
-import reference_pages
 
+def _beside(name: str) -> Any:
+    """A module of this folder, which is no package."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+reference_pages = _beside("reference_pages")
 ROOT_PAGES = {
     "ARCHITECTURE.md": ("explanations/architecture.md", "Architecture"),
     "CONVENTIONS.md": ("explanations/conventions.md", "Conventions"),
@@ -66,12 +74,12 @@ def relinked(text: str, source: str, path: str) -> str:
         words, link, anchor = found[1], found[2], found[3] or ""
         if not link or "://" in link:
             return found[0]
-        place = os.path.normpath(os.path.join(os.path.dirname(source), link))
+        place = os.path.normpath(PurePosixPath(source).parent / link)
         if place in ROOT_PAGES and (ROOT / place).exists():
             place = "docs/" + ROOT_PAGES[place][0]
         if not place.startswith("docs/") or (ROOT / place).is_dir():
             return words.strip("![]")
-        there = os.path.relpath(place.removeprefix("docs/"), os.path.dirname(path) or ".")
+        there = os.path.relpath(place.removeprefix("docs/"), PurePosixPath(path).parent)
         return f"{words}({there}{anchor})"
 
     return _LINK.sub(target, text)
