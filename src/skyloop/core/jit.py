@@ -173,20 +173,20 @@ def prepare(*rooms: str) -> None:
     log.debug("%d kernels ready, cached in %s", len(needed), numba.config.CACHE_DIR)
 
 
-def cache_folder() -> Path:
+def kernel_cache_folder() -> Path:
     return Path(str(numba.config.CACHE_DIR))
 
 
 def kernels_in_cache() -> int:
     """Compiled by this installation; other checkouts share the folder."""
     package = str(Path(__file__).parents[1])
-    marks = cache_folder().rglob(f"*.{sys.implementation.cache_tag}{MARK}")
+    marks = kernel_cache_folder().rglob(f"*.{sys.implementation.cache_tag}{MARK}")
     return sum(mark.read_text(encoding="utf-8").startswith(package) for mark in marks)
 
 
 def is_cold() -> bool:
     """Was nothing compiled on this machine yet?"""
-    return not any(cache_folder().rglob(f"*{MARK}"))
+    return not any(kernel_cache_folder().rglob(f"*{MARK}"))
 
 
 def _compile_on_two_cores(names: list[str]) -> None:
