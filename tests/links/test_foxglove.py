@@ -19,9 +19,10 @@ import skyloop
 import skyloop_client.messages
 from link_rig import eventually
 from skyloop.core.clock import FreeRunning, RealTime
-from skyloop.links.foxglove.messages import UNPLOTTED, frame_of, is_moving, mounts, moved, views_of
+from skyloop.links.foxglove.messages import frame_of, is_moving, mounts, moved
 from skyloop.links.foxglove.plots import UNITS, plotted, schema_of
 from skyloop.links.foxglove.stream import CLOCK_NS, FoxgloveStream
+from skyloop.links.foxglove.views import UNPLOTTED, views_of
 from skyloop.recording.formats.ros2_messages import Translator
 from skyloop.recording.recording import Recording
 from skyloop.sim.simulation import Simulation

@@ -126,6 +126,11 @@ def print_summary(summary: dict[str, Any], folder: Path) -> None:
             f"{vehicle['fastest_m_s']:.1f} m/s, battery {vehicle['battery_left']:.0%} left, {vehicle['mode']}"
             + ("" if error is None else f", estimate off by {error:.2f} m rms")
         )
+        several = vehicle.get("estimate_errors_rms_m", {})
+        for stream, off in several.items() if len(several) > 1 else ():
+            out.print(
+                f"    {stream}: " + ("never valid" if off is None else f"off by {off:.2f} m rms"), highlight=False
+            )
         for event in vehicle["events"]:
             if " contact:" not in event:
                 out.print(f"    {event}", highlight=False)
