@@ -1,8 +1,10 @@
 # Everything a user or the CI needs; plain pip does the rest. `make fly` is the place to start.
 PYTHON ?= python3
 SET_UP := .venv/.set-up
+# lint-imports without its script, whose first line cannot hold a path with a space
+LINT_IMPORTS := from importlinter.cli import lint_imports_command as lint; lint()
 
-.PHONY: help setup fly test pytest test-slow bench gallery lint lock clean
+.PHONY: help setup fly test pytest test-slow bench gallery lint lock release clean
 
 help:
 	@echo "make fly        set up, then fly over a park and leave a small dataset with report.html"
@@ -11,8 +13,9 @@ help:
 	@echo "make test-slow  the tests marked slow"
 	@echo "make bench      the performance figures of this machine"
 	@echo "make gallery    the pictures of docs/gallery"
-	@echo "make lint       ruff and mypy only"
+	@echo "make lint       ruff, mypy and lint-imports only"
 	@echo "make lock       take the newest versions pyproject.toml allows into requirements.lock"
+	@echo "make release    wheels and sdists in dist/, tried in an empty environment"
 	@echo "make clean      remove the environment and all caches; run folders stay"
 
 # A checkout that was moved or copied must not use the environment of its old place.
@@ -20,7 +23,7 @@ ifneq ($(shell cat $(SET_UP) 2>/dev/null),$(CURDIR))
 .PHONY: $(SET_UP)
 endif
 
-$(SET_UP): requirements.lock pyproject.toml
+$(SET_UP): requirements.lock pyproject.toml clients/python/pyproject.toml
 	@sh tools/set_up.sh "$(PYTHON)"
 
 setup: $(SET_UP)
@@ -48,9 +51,13 @@ lint: setup
 	@.venv/bin/python -m ruff check --quiet .
 	@.venv/bin/python -m ruff format --check --quiet .
 	@.venv/bin/python -m mypy --no-error-summary
+	@said=$$(.venv/bin/python -c '$(LINT_IMPORTS)' --no-logo --no-cache) || { echo "$$said"; exit 1; }
 
 lock:
 	@sh tools/lock.sh "$(PYTHON)"
+
+release: setup
+	@.venv/bin/python tools/release.py
 
 clean:
 	@rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

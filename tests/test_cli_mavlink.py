@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+import skyloop.apps.fly
 import skyloop.apps.mavlink
 from skyloop.cli.mavlink import app
 from skyloop_client.errors import LinkError
@@ -27,7 +28,7 @@ def called(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
         return SUMMARY
 
     monkeypatch.setattr(skyloop.apps.mavlink, "run_mavlink", record)
-    monkeypatch.setattr(skyloop.apps.mavlink, "run_by_hand", record)
+    monkeypatch.setattr(skyloop.apps.fly, "run_by_hand", record)
     return calls
 
 

@@ -423,7 +423,8 @@ struct Position {
 struct Goal {
     Vector position{};
     std::optional<double> yaw = std::nullopt;
-    void pack(Packer& out) const { out.map("@", "Goal", "position", position, "yaw", yaw); }
+    std::optional<double> speed = std::nullopt;  // m/s; without it the vehicle's cruise speed
+    void pack(Packer& out) const { out.map("@", "Goal", "position", position, "yaw", yaw, "speed", speed); }
 };
 struct TakeOff {
     double altitude = 2;  // m above the present position

@@ -81,7 +81,7 @@ class Bench:
         self.link = self.link_gate.links["betaflight"] = Betaflight(line, "drone", HOME, rc, options, target)
         made = make_scenario({"truth_rate_hz": 10, "vehicles": [{"battery": False, **vehicle}]})
         self.sim = build(made, gates=(self.link_gate,))
-        self.link_gate.attach(self.sim)
+        self.link_gate.attach(self.sim.port)
 
     def __enter__(self) -> Bench:
         return self
@@ -187,7 +187,7 @@ def test_rubbish_and_silence() -> None:
 
     with Bench(rubbish, position=[0.0, 0.0, 1.5]) as bench:
         bench.sim.run_until(1.0)
-        while not any("hung" in line for line in bench.link._motor_handover.news):
+        while not any("hung" in line for line in bench.link._handover.news):
             bench.sim.run_for(0.1)
         assert bench.link.summary()["bad_packets"] > 50
         bench.link_gate.pace = Pace(1000.0)

@@ -84,7 +84,7 @@ class Seen:
 
 def watched(simulation: Simulation) -> FoxgloveStream:
     stream = FoxgloveStream(port=0, paced=False)
-    stream.attach(simulation)
+    stream.attach(simulation.port)
     return stream
 
 
@@ -448,6 +448,6 @@ def test_only_what_nobody_paces_goes_in_real_time() -> None:
     for gates, pacing in (((), RealTime), ((Gate(),), FreeRunning)):
         with skyloop.build(scenario, gates=gates) as simulation:
             stream = FoxgloveStream(port=0)
-            stream.attach(simulation)
+            stream.attach(simulation.port)
             assert isinstance(simulation.clock.pacing, pacing)
             stream.close()

@@ -87,7 +87,7 @@ def test_messages_of_all_values_are_survived(seed: int) -> None:
     link_gate.links["mavlink"] = link
     try:
         with skyloop.build(skyloop.make_scenario(PLAIN), gates=(link_gate,)) as simulation:
-            link_gate.attach(simulation)
+            link_gate.attach(simulation.port)
             vehicle = link.vehicles[0]
             channel = vehicle.channels[0]
             numbers = [getattr(mavlink, f"MAVLINK_MSG_ID_{name}") for name in UNDERSTOOD]
@@ -112,7 +112,7 @@ def test_going_back_in_time_does_not_silence_it() -> None:
     link_gate.links["mavlink"] = link
     try:
         with skyloop.build(skyloop.make_scenario(PLAIN), gates=(link_gate,)) as simulation:
-            link_gate.attach(simulation)
+            link_gate.attach(simulation.port)
             vehicle, sent = link.vehicles[0], []
             vehicle.channels[0].send = sent.append  # type: ignore[method-assign]
 
@@ -145,7 +145,7 @@ def test_two_links_at_once() -> None:
     link_gate.links.update({"mavlink": link, "by_hand": hand})
     try:
         with skyloop.build(skyloop.make_scenario(PLAIN), gates=(link_gate,)) as simulation:
-            link_gate.attach(simulation)
+            link_gate.attach(simulation.port)
             vehicle = link.vehicles[0]
             vehicle.modes.arm()
             vehicle.modes.take_off(3.0)
@@ -156,7 +156,7 @@ def test_two_links_at_once() -> None:
             assert simulation.truth().position[2] - before[2] > 1.0
             vehicle.modes.choose("land")
             simulation.run_for(15.0)
-            assert not vehicle.craft.status.armed
+            assert not vehicle.system.port.status.armed
             assert set(link_gate.summary()) >= {"mavlink", "by_hand"}
     finally:
         link.listener.close()

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.apps.doctor import usable_cores
 from skyloop.benchmarks.physics import interleaved
+from skyloop.core.machine import usable_cores
 from skyloop.core.results import Figure
 from skyloop_client.errors import SetupError
 

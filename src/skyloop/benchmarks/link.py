@@ -178,7 +178,7 @@ def _link(
     listener = Listener(link_gate.inbox)
     try:
         link_gate.links["link"] = link = Coordinator(listener, options)
-        link_gate.attach(simulation)
+        link_gate.attach(simulation.port)
         simulation.clock.gates = (link_gate, *further_gates)
         try:
             yield link, f"127.0.0.1:{listener.ports[0]}"

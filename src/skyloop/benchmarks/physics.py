@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.apps.doctor import usable_cores
+from skyloop.core.machine import usable_cores
 from skyloop.core.results import Figure
 from skyloop.sim.assembly import build
 from skyloop.sim.parts import PilotPart

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import logging
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from skyloop.cli.logs import Verbs
 from skyloop.cli.parts import (
     Foxglove,
     Json,
@@ -23,7 +25,8 @@ from skyloop.cli.parts import (
 )
 from skyloop_client.errors import Interrupted, LinkError
 
-app = typer.Typer()
+app = Verbs()
+log = logging.getLogger(__name__)
 
 PortOffset = Annotated[int, typer.Option(help="Added to every MAVLink port, for several simulators on one machine.")]
 Remote = Annotated[str, typer.Option(metavar="HOST", help="Where the ground station and the companion are.")]
@@ -72,7 +75,7 @@ def mavlink(
                 loaded, folder, options, pace=pace, duration=duration, progress=progress, opened=_say_where, watch=watch
             )
     except Interrupted:
-        err.print(f"skyloop: ended by Ctrl-C; run folder: {folder}", highlight=False)
+        log.info("ended by Ctrl-C; run folder: %s", folder)
         raise
     if json_:
         print(json.dumps({**summary, "folder": str(folder)}, indent=2))
@@ -86,7 +89,7 @@ def _say_where(link: Any) -> None:
     from skyloop.apps.mavlink import where_to_connect
 
     for line in where_to_connect(link):
-        err.print(f"skyloop: {line}", highlight=False)
+        log.info("%s", line)
 
 
 @app.command()
@@ -107,7 +110,7 @@ def fly(
 
     Examples: `skyloop fly --keyboard` · `skyloop fly park-square --gamepad`
     """
-    from skyloop.apps.mavlink import run_by_hand
+    from skyloop.apps.fly import run_by_hand
 
     if keyboard == gamepad:
         raise LinkError("give --keyboard or --gamepad")

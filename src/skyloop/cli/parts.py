@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -14,10 +15,12 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+from skyloop.cli.logs import is_quiet
 from skyloop_client.errors import LinkError, ScenarioError
 
 out = Console(soft_wrap=True, width=None if sys.stdout.isatty() else 140)
 err = Console(stderr=True, soft_wrap=True)
+log = logging.getLogger(__name__)
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs instead of lines.")]
 Seed = Annotated[int | None, typer.Option("--seed", help="Seed instead of the scenario's own.")]
@@ -38,7 +41,7 @@ def progress_bar(what: str, seconds: float, *, quiet: bool) -> Iterator[Callable
     """Gives what is to be called with the simulated seconds so far."""
     bar = Progress(
         TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:.0f}/{task.total:.0f} s simulated"),
-        TimeRemainingColumn(), console=err, transient=True, disable=quiet or not err.is_terminal,
+        TimeRemainingColumn(), console=err, transient=True, disable=quiet or is_quiet() or not err.is_terminal,
     )  # fmt: skip
     with bar:
         task = bar.add_task(what, total=seconds)
@@ -68,8 +71,8 @@ def looking_on(foxglove: str | None) -> Iterator[Callable[[Any], None]]:
     stream = FoxgloveStream(host.strip("[]") or "127.0.0.1", int(port))
 
     def attach(simulation: Any) -> None:
-        stream.attach(simulation)
-        err.print(f"skyloop: Foxglove may connect to {stream.url}", highlight=False)
+        stream.attach(simulation.port)
+        log.info("Foxglove may connect to %s", stream.url)
 
     try:
         yield attach

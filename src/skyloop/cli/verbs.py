@@ -14,6 +14,7 @@ from rich.table import Table
 import skyloop
 from skyloop.benchmarks.registry import BENCHES
 from skyloop.cli.datasets import app as datasets
+from skyloop.cli.logs import Quiet, Verbose, Verbs, log_lines
 from skyloop.cli.loop import app as loop
 from skyloop.cli.mavlink import app as mavlink
 from skyloop.cli.parts import (
@@ -36,7 +37,7 @@ from skyloop.cli.serve import app as serve
 from skyloop.reproductions.registry import REPRODUCTIONS
 from skyloop_client.errors import Interrupted, ScenarioError, SkyloopError, unknown_name
 
-app = typer.Typer(
+app = Verbs(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -210,7 +211,7 @@ def bench(name: str, json_: Json = False) -> None:
     """
     if name not in BENCHES:
         raise unknown_name("bench", name, BENCHES)
-    from skyloop.apps.doctor import machine_description
+    from skyloop.core.machine import machine_description
 
     figures = importlib.import_module(BENCHES[name][0]).measure()
     if json_:
@@ -282,7 +283,8 @@ def reproduce(
 def main() -> None:
     """The one listener for errors: known ones become one line and exit code 1."""
     try:
-        code = app(with_places(sys.argv[1:]), standalone_mode=False)
+        with log_lines(err):
+            code = app(with_places(sys.argv[1:]), standalone_mode=False)
     except Interrupted:
         code = INTERRUPTED
     except SkyloopError as error:
@@ -318,5 +320,7 @@ def _options(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
+    verbose: Verbose = False,
+    quiet: Quiet = False,
 ) -> None:
     pass

@@ -21,6 +21,8 @@ from skyloop_client.messages import Message, RadarDetections
 
 FLUSH_EVERY_NS = 1_000_000_000
 VARYING = (RadarDetections,)
+NESTED = ("contact",)
+"""Fields that hold a record of their own or nothing: one cell of JSON."""
 """Records whose arrays are of another length each time: an array is one cell, its numbers between blanks."""
 
 
@@ -124,7 +126,7 @@ def _columns(record: Any) -> list[str]:
     names = []
     for field in dataclasses.fields(record):
         value = getattr(record, field.name)
-        if isinstance(record, VARYING):
+        if isinstance(record, VARYING) or field.name in NESTED:
             names.append(field.name)
         elif is_bulk(value):
             names.append(f"{field.name}_shape")
@@ -139,15 +141,20 @@ def _row(record: Any) -> str:
     cells = []
     for field in dataclasses.fields(record):
         value = getattr(record, field.name)
-        if isinstance(record, VARYING):
+        if field.name in NESTED:
+            cells.append("" if value is None else _quoted(json.dumps(plain(dataclasses.asdict(value)))))
+        elif isinstance(record, VARYING):
             cells.append(" ".join(map(repr, np.ravel(value).tolist())))
         elif is_bulk(value):
             cells.append("" if value is None else "x".join(map(str, np.shape(value))))
         elif isinstance(value, np.ndarray):
             cells += [repr(float(x)) for x in value.ravel()]
         elif isinstance(value, str | dict):
-            text = value if isinstance(value, str) else json.dumps(value)
-            cells.append('"' + text.replace('"', '""') + '"')
+            cells.append(_quoted(value if isinstance(value, str) else json.dumps(value)))
         else:
             cells.append(repr(value))
     return ",".join(cells)
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"'

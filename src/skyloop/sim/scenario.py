@@ -62,6 +62,35 @@ class UserPilot(BaseModel):
     """Arguments of the class; a function takes none."""
 
 
+class EstimatorConfig(BaseModel):
+    """An estimator: its estimates are on the stream `<vehicle>/<its name>`, and `state: <its name>` flies on them."""
+
+    model_config = STRICT
+
+    kind: str
+    """module:Class, ekf (the built-in one), or link: it runs at the other end of `skyloop loop`."""
+    inputs: list[str] = []
+    """Streams whose messages it gets: `imu` is short for `<vehicle>/imu`. Left out: all sensors of the vehicle."""
+    latency: NonNegative = 0.0
+    """s its computing takes, from the arrival of a message to that of the estimate made of it."""
+    options: dict[str, Any] = Field(default_factory=dict)
+    """For the class's constructor."""
+
+    @model_validator(mode="after")
+    def _kind_is_known(self) -> EstimatorConfig:
+        if not is_plugin(self.kind) and self.kind not in ("ekf", "link"):
+            hint = nearest_name(self.kind, ("ekf", "link"))
+            raise ValueError(f"no estimator of kind '{self.kind}'; {hint} Or your own as module:Class")
+        if self.options and self.kind == "ekf":
+            raise ValueError("the built-in EKF has its numbers under ekf; leave out options")
+        if self.latency and self.kind == "link":
+            raise ValueError("what computing takes on the other end of a link is measured; leave out latency")
+        for name in self.inputs:
+            if self.inputs.count(name) > 1:
+                raise ValueError(f"'{name}' is there twice under inputs")
+        return self
+
+
 def _own_or(value: Any) -> str:
     kind = value.get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
     return "own" if is_plugin(kind) else "shipped"
@@ -124,7 +153,7 @@ class Vehicle(BaseModel):
     controller_options: dict[str, Any] = {}
     """Arguments of a controller of your own; the shipped controllers have their gains in the airframe."""
     state: str = "truth"
-    """The state the controller flies on: `truth`, `ekf`, or the name of a stream of estimates."""
+    """The state the controller flies on: `truth`, `ekf`, one of `estimators`, or the name of a stream of estimates."""
     drag: DragChoice = DragChoice()
     """A drag model that replaces the airframe's."""
     battery: bool = True
@@ -140,12 +169,35 @@ class Vehicle(BaseModel):
     perception: dict[str, ProcessingConfig | None] = {}
     """By the name of a radar, how its scans become images, points and tracks; null: not at all. A radar that is not
     named here is processed with the defaults."""
+    estimators: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")], EstimatorConfig] = {}
+    """By stream name: `vio` publishes on `<vehicle>/vio`. They run whether or not the vehicle flies on one of them.
+    `estimator: {...}` is short for a single one, named by its `name` or by its class in small letters."""
     pilot: PilotChoice | None = None
     """The program that flies the vehicle; without one it waits for setpoints."""
     failsafes: Failsafes = Failsafes()
     """What the vehicle does when the battery, the setpoints or the estimate run out."""
     ekf: EkfConfig = EkfConfig()
     """How far the EKF trusts its sensors; used with `state: ekf`."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_estimator(cls, data: Any) -> Any:
+        """`estimator: {kind: my_vio.py:Vio}` is `estimators: {vio: {kind: my_vio.py:Vio}}`."""
+        if not isinstance(data, dict) or not isinstance(data.get("estimator"), dict):
+            return data
+        one = dict(data["estimator"])
+        name = one.pop("name", None) or str(one.get("kind", "")).rpartition(":")[2].lower()
+        others = data.get("estimators") or {}
+        if isinstance(others, dict) and name in others:
+            raise ValueError(f"estimator and estimators both have one named '{name}'; give it a name of its own")
+        return {**{key: data[key] for key in data if key != "estimator"}, "estimators": {**others, name: one}}
+
+    @model_validator(mode="after")
+    def _estimators_have_names_of_their_own(self) -> Vehicle:
+        for name in self.estimators:
+            if name in self.sensors or name in ("truth", "state", "status", "events", "battery", "actuators"):
+                raise ValueError(f"estimators: '{name}' is the name of another stream; choose another one")
+        return self
 
     @field_validator("name")
     @classmethod

@@ -9,17 +9,15 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, TypeAlias
+from typing import Annotated, Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, PositiveFloat, model_validator
 
 from skyloop.core.frames import yaw_from_quat
 from skyloop.navigation.trajectories import Point, TrajectoryConfig, build
+from skyloop_client.bundle import Bundle
 from skyloop_client.messages import Arm, Array, Goal, GoHome, Land, Request, Setpoint, TakeOff, VehicleStatus
-
-if TYPE_CHECKING:
-    from skyloop.core.bus import Bundle
 
 Reply: TypeAlias = Setpoint | Request | list[Setpoint | Request] | None
 

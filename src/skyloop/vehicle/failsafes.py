@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, Field
 
 from skyloop.vehicle.airframe import STRICT, Positive
+from skyloop_client.messages import Estimate
 
 
 class Failsafes(BaseModel):
@@ -28,3 +29,8 @@ class Failsafes(BaseModel):
     """m/s, the speed at which it lands, with or without an estimate."""
     home_altitude: Positive = 3.0
     """m, the least height above home at which it flies back."""
+
+
+def doubt(estimate: Estimate | None) -> str:
+    """What an estimator says to why its estimate is not valid, in brackets; empty when it says nothing."""
+    return f" ({estimate.reason})" if estimate is not None and estimate.reason else ""

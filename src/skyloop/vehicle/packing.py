@@ -14,6 +14,7 @@ from skyloop.vehicle.airframe import (
     STRICT,
     Airframe,
     Drag,
+    Limits,
     NonNegative,
     Vector,
     complete_gains,
@@ -276,6 +277,11 @@ def _pack_controller(p: Any, airframe: Airframe, flying: Flying) -> None:
     for name, value in gains.model_dump().items():
         p[name] = value
     p["drag_feedforward"] = drag_per_mass(airframe, flying.drag)
+    pack_limits(p, limits)
+
+
+def pack_limits(p: Any, limits: Limits) -> None:
+    """Limits of the controller in a vehicle's row; also when they change in flight."""
     p["max_speed_horizontal"] = limits.speed
     p["max_speed_up"] = limits.climb
     p["max_speed_down"] = limits.descent

@@ -11,22 +11,19 @@ import socket
 import threading
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
-
-from skyloop.core.clock import FreeRunning, RealTime
-from skyloop.links.foxglove.messages import View, is_moving, mounts, moved, views_of
-from skyloop.links.foxglove.plots import schema_of
-from skyloop.links.foxglove.scene import Tracks, boxes
-from skyloop_client.errors import LinkError
-from skyloop_client.messages import Message, VehicleState
-from skyloop_client.streams import NS_PER_S
-
-if TYPE_CHECKING:
-    from skyloop.sim.simulation import Simulation
+from typing import Any
 
 import foxglove
 from foxglove import channels
 from foxglove.websocket import Capability, ChannelView, Client, ServerListener
+
+from skyloop.links.foxglove.messages import View, is_moving, mounts, moved, views_of
+from skyloop.links.foxglove.plots import schema_of
+from skyloop.links.foxglove.scene import Tracks, boxes
+from skyloop.sim.simulation_port import SimulationPort
+from skyloop_client.errors import LinkError
+from skyloop_client.messages import Message, VehicleState
+from skyloop_client.streams import NS_PER_S
 
 # what strangers say to the port is no line of ours on the terminal; whoever sets up logging still gets it
 logging.getLogger("foxglove").addHandler(logging.NullHandler())
@@ -95,15 +92,15 @@ class FoxgloveStream:
         self._tracks = Tracks()
         self._tick = self._repeat = -1
         self._closed = False
-        self._simulation: Simulation | None = None
+        self._port: SimulationPort | None = None
 
     @property
     def url(self) -> str:
         return f"ws://{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}"
 
-    def attach(self, simulation: Simulation) -> None:
+    def attach(self, port: SimulationPort) -> None:
         """Watch all streams, also those of vehicles that join later, and let clients in."""
-        self._simulation = simulation
+        self._port = port
         for topic, kind in (
             ("/tf", "FrameTransforms"),
             ("/tf_static", "FrameTransforms"),
@@ -121,9 +118,8 @@ class FoxgloveStream:
         except RuntimeError as error:
             raise _refused(self.host, self.port, str(error)) from None
         self._place.close()
-        clock = simulation.clock
-        if self._paced and isinstance(clock.pacing, FreeRunning) and not clock.gates:
-            clock.pacing = RealTime()
+        if self._paced:
+            port.pace_for_people()
 
     def close(self) -> None:
         """May be called twice."""
@@ -142,8 +138,8 @@ class FoxgloveStream:
         leaving.join(timeout=GOODBYE_S)
 
     def _watch_new(self) -> None:
-        assert self._simulation is not None
-        bus = self._simulation.bus
+        assert self._port is not None
+        bus = self._port.bus
         for name, info in bus.infos.items():
             if name not in self._views:
                 self._views[name] = [(f"/{name}{view.suffix}", view) for view in views_of(info)]
@@ -159,8 +155,8 @@ class FoxgloveStream:
             self._channels[topic] = getattr(channels, f"{kind}Channel")(topic, context=self._context)
 
     def _on_message(self, message: Message) -> None:
-        assert self._simulation is not None
-        bus = self._simulation.bus
+        assert self._port is not None
+        bus = self._port.bus
         if self._closed:
             return
         if len(bus.infos) != len(self._views):
@@ -181,8 +177,8 @@ class FoxgloveStream:
             return
         self._tick = now_ns // CLOCK_NS
         self._server.broadcast_time(now_ns)
-        assert self._simulation is not None
-        editor, infos = self._simulation.editor, self._simulation.bus.infos
+        assert self._port is not None
+        editor, infos = self._port.editor, self._port.bus.infos
         again = now_ns // REPEAT_NS != self._repeat
         self._repeat = now_ns // REPEAT_NS
         for topic, repeated, make in (

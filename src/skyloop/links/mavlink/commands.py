@@ -5,19 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from skyloop.links.mavlink.dialect import mavlink
+from skyloop.links.mavlink.listener import Channel
+from skyloop.links.mavlink.modes import Modes
+from skyloop.links.mavlink.system import System
 from skyloop.links.mavlink.telemetry import BUILDERS, DEFAULTS_NS
 from skyloop.links.mavlink.wire import E7, FRAMES_ABOVE_HOME, mode_named, yaw_from_heading
 from skyloop_client.errors import SetpointError
-from skyloop_client.messages import Array, Hover
-
-if TYPE_CHECKING:
-    from skyloop.links.mavlink.listener import Channel
-    from skyloop.links.mavlink.vehicle import MavlinkVehicle
+from skyloop_client.messages import Array, EventKind, Hover
 
 FORCE_DISARM = 21196
 FASTEST_NS = 10_000_000
@@ -60,6 +59,21 @@ class Command:
         return round(value) if math.isfinite(value) and abs(value) < 1e9 else -1
 
 
+class SendNow(Protocol):
+    """Sends one message of telemetry, to every channel or to one; False where there is nothing to tell."""
+
+    def __call__(self, number: int, channel: Channel | None = None) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Commanded:
+    """What a command may act on."""
+
+    system: System
+    modes: Modes
+    send_now: SendNow
+
+
 def command_from(message: Any, channel: Channel) -> Command:
     params = (message.param1, message.param2, message.param3, message.param4)
     if message.get_type() == "COMMAND_INT":
@@ -70,27 +84,27 @@ def command_from(message: Any, channel: Channel) -> Command:
     return Command(message.command, params, message.param5, message.param6, message.param7, frame, channel)
 
 
-def _climb(vehicle: MavlinkVehicle, command: Command) -> float:
+def _climb(vehicle: Commanded, command: Command) -> float:
     """m from here to the altitude of a command; 0 where it has none."""
-    craft = vehicle.craft
-    above = craft.home_altitude if command.frame in FRAMES_ABOVE_HOME else 0.0
-    here = craft.geography.global_int(craft.state.position)[2]
+    system = vehicle.system
+    above = system.home_altitude if command.frame in FRAMES_ABOVE_HOME else 0.0
+    here = system.geography.global_int(system.state.position)[2]
     return command.z + above - here if math.isfinite(command.z) else 0.0
 
 
-def _place(vehicle: MavlinkVehicle, command: Command) -> Array:
+def _place(vehicle: Commanded, command: Command) -> Array:
     """World position; numbers that are none stand for the present ones."""
-    craft = vehicle.craft
+    system = vehicle.system
     climb = _climb(vehicle, command)
     if not (math.isfinite(command.latitude_deg) and math.isfinite(command.longitude_deg)):
-        place: Array = np.array(craft.state.position)
+        place: Array = np.array(system.state.position)
         place[2] += climb
         return place
-    altitude = craft.geography.global_int(craft.state.position)[2] + climb
-    return craft.geography.enu_from_global(command.latitude_deg, command.longitude_deg, altitude)
+    altitude = system.geography.global_int(system.state.position)[2] + climb
+    return system.geography.enu_from_global(command.latitude_deg, command.longitude_deg, altitude)
 
 
-def arm_disarm(vehicle: MavlinkVehicle, command: Command) -> int:
+def arm_disarm(vehicle: Commanded, command: Command) -> int:
     """1 arms, 0 disarms; 21196 as second parameter disarms in flight."""
     force = command.whole(2) == FORCE_DISARM
     if command.whole(1) == 1:
@@ -102,7 +116,7 @@ def arm_disarm(vehicle: MavlinkVehicle, command: Command) -> int:
     return int(ACCEPTED)
 
 
-def set_mode(vehicle: MavlinkVehicle, command: Command) -> int:
+def set_mode(vehicle: Commanded, command: Command) -> int:
     """PX4's main mode and sub-mode."""
     main, sub = command.whole(2), max(command.whole(3), 0)
     if main > 255:  # the whole custom mode in one number
@@ -114,43 +128,44 @@ def set_mode(vehicle: MavlinkVehicle, command: Command) -> int:
     return int(ACCEPTED)
 
 
-def take_off(vehicle: MavlinkVehicle, command: Command) -> int:
+def take_off(vehicle: Commanded, command: Command) -> int:
     """To param 7 m above sea level, or to MIS_TAKEOFF_ALT above the ground; while disarmed, at arming."""
-    craft = vehicle.craft
-    usual = height = craft.settings.takeoff_altitude
+    system = vehicle.system
+    usual = height = system.settings.takeoff_altitude
     if math.isfinite(command.z) and command.z != 0.0:
         height = _climb(vehicle, command)
     if height > 1e4:
         raise SetpointError(f"take-off to {height:.1f} m above the ground")
     if height < 0.1:
         # as PX4: a script that means metres above the ground flies nevertheless
-        craft.say(
-            "refused", f"take-off altitude is {-height:.0f} m below the ground (above sea level?); to {usual:g} m"
+        system.say(
+            EventKind.REFUSED,
+            f"take-off altitude is {-height:.0f} m below the ground (above sea level?); to {usual:g} m",
         )
         height = usual
     vehicle.modes.take_off(height)
     return int(ACCEPTED)
 
 
-def loiter(vehicle: MavlinkVehicle, command: Command) -> int:
+def loiter(vehicle: Commanded, command: Command) -> int:
     """Hold here."""
     vehicle.modes.choose("hold")
     return int(ACCEPTED)
 
 
-def land(vehicle: MavlinkVehicle, command: Command) -> int:
+def land(vehicle: Commanded, command: Command) -> int:
     """Here and now."""
     vehicle.modes.choose("land")
     return int(ACCEPTED)
 
 
-def return_to_launch(vehicle: MavlinkVehicle, command: Command) -> int:
+def return_to_launch(vehicle: Commanded, command: Command) -> int:
     """Home at RTL_RETURN_ALT or higher, then land."""
     vehicle.modes.choose("rtl")
     return int(ACCEPTED)
 
 
-def mission_start(vehicle: MavlinkVehicle, command: Command) -> int:
+def mission_start(vehicle: Commanded, command: Command) -> int:
     """From item param 1 on."""
     first = max(command.whole(1), 0)
     if first >= len(vehicle.modes.flight.items):
@@ -161,45 +176,45 @@ def mission_start(vehicle: MavlinkVehicle, command: Command) -> int:
     return int(ACCEPTED)
 
 
-def pause_continue(vehicle: MavlinkVehicle, command: Command) -> int:
+def pause_continue(vehicle: Commanded, command: Command) -> int:
     """0 holds, 1 goes on with the mission."""
     vehicle.modes.choose("mission" if command.whole(1) == 1 else "hold")
     return int(ACCEPTED)
 
 
-def reposition(vehicle: MavlinkVehicle, command: Command) -> int:
+def reposition(vehicle: Commanded, command: Command) -> int:
     """Fly there and hold; param 1 m/s, param 4 heading in rad (COMMAND_LONG and _INT alike)."""
-    craft = vehicle.craft
-    if not craft.flies:
+    system = vehicle.system
+    if not system.port.is_flying:
         raise SetpointError("reposition on the ground; take off first")
     place = _place(vehicle, command)
     speed = command.params[0] if math.isfinite(command.params[0]) and command.params[0] > 0.0 else None
     heading = command.params[3]
-    yaw = yaw_from_heading(heading) if math.isfinite(heading) and abs(heading) < 10.0 else craft.yaw
+    yaw = yaw_from_heading(heading) if math.isfinite(heading) and abs(heading) < 10.0 else system.yaw
     vehicle.modes.choose("hold")
-    craft.go(place, yaw, None if speed is None else min(speed, 30.0))
+    system.go(place, yaw, None if speed is None else min(speed, 30.0))
     return int(ACCEPTED)
 
 
-def change_speed(vehicle: MavlinkVehicle, command: Command) -> int:
+def change_speed(vehicle: Commanded, command: Command) -> int:
     """Param 2 m/s towards goals, from the next one on."""
     if not 0.1 <= command.params[1] <= 30.0:
         return int(DENIED)
-    vehicle.craft.cruise_speed = command.params[1]
-    vehicle.craft.cruise()
+    vehicle.system.port.set_limits(cruise_speed=command.params[1])
     return int(ACCEPTED)
 
 
-def set_home(vehicle: MavlinkVehicle, command: Command) -> int:
+def set_home(vehicle: Commanded, command: Command) -> int:
     """Param 1 is 1: here; 0: at the place given."""
-    if not vehicle.craft.knows_where:
+    if not vehicle.system.port.knows_where:
         raise SetpointError("home cannot be set before the vehicle knows where it is")
-    vehicle.craft.set_home(None if command.whole(1) == 1 else _place(vehicle, command))
+    here = vehicle.system.state.position
+    vehicle.system.port.set_home(here if command.whole(1) == 1 else _place(vehicle, command))
     vehicle.send_now(mavlink.MAVLINK_MSG_ID_HOME_POSITION)
     return int(ACCEPTED)
 
 
-def set_current_item(vehicle: MavlinkVehicle, command: Command) -> int:
+def set_current_item(vehicle: Commanded, command: Command) -> int:
     """The mission goes on with item param 1."""
     number = command.whole(1)
     if not 0 <= number < len(vehicle.modes.flight.items):
@@ -209,14 +224,14 @@ def set_current_item(vehicle: MavlinkVehicle, command: Command) -> int:
     return int(ACCEPTED)
 
 
-def terminate(vehicle: MavlinkVehicle, command: Command) -> int:
+def terminate(vehicle: Commanded, command: Command) -> int:
     """Motors off at once."""
     if command.params[0] >= 0.5:
         vehicle.modes.disarm(force=True)
     return int(ACCEPTED)
 
 
-def set_message_interval(vehicle: MavlinkVehicle, command: Command) -> int:
+def set_message_interval(vehicle: Commanded, command: Command) -> int:
     """Param 1 a message id, param 2 µs: -1 never, 0 the usual."""
     number, interval = command.whole(1), command.params[1]
     if number not in BUILDERS or not math.isfinite(interval):
@@ -245,7 +260,7 @@ def request_stream(message: Any, channel: Channel) -> None:
                 _set_interval(channel, number, interval_us if message.start_stop else -1.0)
 
 
-def get_message_interval(vehicle: MavlinkVehicle, command: Command) -> int:
+def get_message_interval(vehicle: Commanded, command: Command) -> int:
     """MESSAGE_INTERVAL of message id param 1."""
     number = command.whole(1)
     if number not in BUILDERS:
@@ -256,7 +271,7 @@ def get_message_interval(vehicle: MavlinkVehicle, command: Command) -> int:
     return int(ACCEPTED)
 
 
-def request_message(vehicle: MavlinkVehicle, command: Command) -> int:
+def request_message(vehicle: Commanded, command: Command) -> int:
     """Param 1 a message id; once, at once."""
     number = command.whole(1)
     if number == mavlink.MAVLINK_MSG_ID_MESSAGE_INTERVAL:
@@ -267,33 +282,33 @@ def request_message(vehicle: MavlinkVehicle, command: Command) -> int:
     return int(ACCEPTED if vehicle.send_now(number, command.channel) else mavlink.MAV_RESULT_TEMPORARILY_REJECTED)
 
 
-def request_capabilities(vehicle: MavlinkVehicle, command: Command) -> int:
+def request_capabilities(vehicle: Commanded, command: Command) -> int:
     """AUTOPILOT_VERSION, the old way."""
     vehicle.send_now(mavlink.MAVLINK_MSG_ID_AUTOPILOT_VERSION, command.channel)
     return int(ACCEPTED)
 
 
-def get_home(vehicle: MavlinkVehicle, command: Command) -> int:
+def get_home(vehicle: Commanded, command: Command) -> int:
     """HOME_POSITION, the old way."""
     return int(ACCEPTED if vehicle.send_now(mavlink.MAVLINK_MSG_ID_HOME_POSITION, command.channel) else DENIED)
 
 
-def fence_enable(vehicle: MavlinkVehicle, command: Command) -> int:
+def fence_enable(vehicle: Commanded, command: Command) -> int:
     """0: off; 1: back to hold, where GF_ACTION was 0."""
-    settings = vehicle.craft.settings
+    settings = vehicle.system.settings
     settings.fence_action = 0 if command.whole(1) == 0 else settings.fence_action or 2
     return int(ACCEPTED)
 
 
-def override_goto(vehicle: MavlinkVehicle, command: Command) -> int:
+def override_goto(vehicle: Commanded, command: Command) -> int:
     """Hold here, whatever was flown."""
     vehicle.modes.choose("hold")
-    if vehicle.craft.flies:
-        vehicle.craft.send(Hover())
+    if vehicle.system.port.is_flying:
+        vehicle.system.send(Hover())
     return int(ACCEPTED)
 
 
-Handler = Callable[["MavlinkVehicle", Command], int]
+Handler = Callable[[Commanded, Command], int]
 COMMANDS: dict[int, Handler] = {
     mavlink.MAV_CMD_COMPONENT_ARM_DISARM: arm_disarm,
     mavlink.MAV_CMD_DO_SET_MODE: set_mode,

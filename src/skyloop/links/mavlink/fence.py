@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from skyloop.links.mavlink.craft import Craft
 from skyloop.links.mavlink.dialect import mavlink
 from skyloop.links.mavlink.missions import Item
+from skyloop.links.mavlink.system import System
 from skyloop.links.mavlink.wire import E7
 from skyloop_client.errors import SetpointError
 from skyloop_client.messages import Array
@@ -22,8 +22,8 @@ POLYGONS = {
 class Fence:
     """Tells where a position breaks it."""
 
-    def __init__(self, craft: Craft) -> None:
-        self._craft = craft
+    def __init__(self, system: System) -> None:
+        self._system = system
         self._circles: list[tuple[Array, float, bool]] = []
         """Centre, radius, whether to stay inside."""
         self._polygons: list[tuple[Array, bool]] = []
@@ -48,12 +48,12 @@ class Fence:
                 del waiting[:1]
 
     def _place(self, item: Item) -> Array:
-        craft = self._craft
-        return craft.geography.enu_from_global(item.x / E7, item.y / E7, craft.home_altitude)[:2]
+        system = self._system
+        return system.geography.enu_from_global(item.x / E7, item.y / E7, system.home_altitude)[:2]
 
     def breaches(self, position: Array) -> Iterator[str]:
         """What a world position breaks."""
-        settings, home = self._craft.settings, self._craft.home
+        settings, home = self._system.settings, self._system.home
         if home is not None:
             away = float(np.hypot(*(position - home)[:2]))
             if 0.0 < settings.fence_distance < away:

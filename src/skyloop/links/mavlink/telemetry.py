@@ -19,9 +19,9 @@ from skyloop.core.frames import (
     rotate,
     rotate_inverse,
 )
-from skyloop.links.mavlink.craft import Craft
 from skyloop.links.mavlink.dialect import mavlink
 from skyloop.links.mavlink.modes import Modes
+from skyloop.links.mavlink.system import System
 from skyloop.links.mavlink.wire import E7, custom_mode, heading_from_yaw
 from skyloop_client.messages import Goal, Message, Position
 from skyloop_client.streams import NS_PER_S, StreamInfo
@@ -38,30 +38,30 @@ Builder = Callable[["Telemetry"], Any]
 class Telemetry:
     """Builds messages of one vehicle from what it believes now."""
 
-    def __init__(self, craft: Craft, modes: Modes) -> None:
-        self.craft = craft
+    def __init__(self, system: System, modes: Modes) -> None:
+        self.system = system
         self.modes = modes
-        infos = craft.simulation.bus.infos.values()
+        infos = system.bus.infos.values()
         self._streams: dict[str, StreamInfo] = {}
         """The first stream of each record class that the vehicle measures."""
         for info in infos:
-            if info.vehicle == craft.vehicle and not info.name.startswith("truth/"):
+            if info.vehicle == system.port.name and not info.name.startswith("truth/"):
                 self._streams.setdefault(info.message, info)
 
     @property
     def ms(self) -> int:
         """Since boot."""
-        return self.craft.now_ns // 1_000_000 % (1 << 32)
+        return self.system.now_ns // 1_000_000 % (1 << 32)
 
     @property
     def us(self) -> int:
-        return self.craft.now_ns // 1000
+        return self.system.now_ns // 1000
 
     def sample(self, record: str) -> tuple[StreamInfo, Any] | None:
         """The newest sample of a record class, if there is a sensor and it still speaks."""
         info = self._streams.get(record)
-        newest: Message | None = None if info is None else self.craft.simulation.bus.newest(info.name)
-        if info is None or newest is None or self.craft.now_ns - newest.t_ns > FRESH_S * NS_PER_S:
+        newest: Message | None = None if info is None else self.system.bus.newest(info.name)
+        if info is None or newest is None or self.system.now_ns - newest.t_ns > FRESH_S * NS_PER_S:
             return None
         return info, newest.data
 
@@ -70,7 +70,7 @@ class Telemetry:
 
 
 def heartbeat(of: Telemetry) -> Any:
-    status, shown = of.craft.status, of.modes.shown
+    status, shown = of.system.port.status, of.modes.shown
     base = mavlink.MAV_MODE_FLAG_CUSTOM_MODE_ENABLED | mavlink.MAV_MODE_FLAG_STABILIZE_ENABLED
     base |= mavlink.MAV_MODE_FLAG_GUIDED_ENABLED if shown == "offboard" else 0
     base |= mavlink.MAV_MODE_FLAG_MANUAL_INPUT_ENABLED if shown == "position" else mavlink.MAV_MODE_FLAG_AUTO_ENABLED
@@ -79,7 +79,7 @@ def heartbeat(of: Telemetry) -> Any:
     if status.armed and status.failsafe:
         state = mavlink.MAV_STATE_CRITICAL
     return mavlink.MAVLink_heartbeat_message(
-        TYPES.get(of.craft.rotors, mavlink.MAV_TYPE_QUADROTOR),
+        TYPES.get(of.system.port.geometry.n_rotors, mavlink.MAV_TYPE_QUADROTOR),
         mavlink.MAV_AUTOPILOT_PX4,
         base,
         custom_mode(shown),
@@ -100,7 +100,7 @@ def sys_status(of: Telemetry) -> Any:
         | mavlink.MAV_SYS_STATUS_GEOFENCE
     )  # fmt: skip
     health = present
-    if not of.craft.knows_where:
+    if not of.system.port.knows_where:
         health &= ~(
             mavlink.MAV_SYS_STATUS_SENSOR_XY_POSITION_CONTROL | mavlink.MAV_SYS_STATUS_SENSOR_Z_ALTITUDE_CONTROL
             | mavlink.MAV_SYS_STATUS_AHRS | mavlink.MAV_SYS_STATUS_PREARM_CHECK
@@ -117,7 +117,7 @@ def sys_status(of: Telemetry) -> Any:
 
 
 def extended_sys_state(of: Telemetry) -> Any:
-    status = of.craft.status
+    status = of.system.port.status
     landed = mavlink.MAV_LANDED_STATE_IN_AIR
     if status.landed:
         landed = mavlink.MAV_LANDED_STATE_ON_GROUND
@@ -129,7 +129,7 @@ def extended_sys_state(of: Telemetry) -> Any:
 
 
 def attitude(of: Telemetry) -> Any:
-    state = of.craft.state
+    state = of.system.state
     # FLU roll is FRD roll; pitch and yaw turn the other way, and north is a quarter turn from east
     roll, pitch, yaw = euler_from_quat(state.quat_wxyz)
     rates = frd_from_flu(state.angular_velocity_body)
@@ -137,42 +137,42 @@ def attitude(of: Telemetry) -> Any:
 
 
 def attitude_quaternion(of: Telemetry) -> Any:
-    state = of.craft.state
+    state = of.system.state
     quat = quat_ned_frd_from_enu_flu(state.quat_wxyz)
     quat = -quat if quat[0] < 0.0 else quat
     return mavlink.MAVLink_attitude_quaternion_message(of.ms, *quat, *frd_from_flu(state.angular_velocity_body))
 
 
 def local_position_ned(of: Telemetry) -> Any:
-    craft = of.craft
-    if not craft.knows_where:
+    system = of.system
+    if not system.port.knows_where:
         return None
-    place, speed = craft.geography.local_ned(craft.state.position), ned_from_enu(craft.state.velocity_world)
+    place, speed = system.geography.local_ned(system.state.position), ned_from_enu(system.state.velocity_world)
     return mavlink.MAVLink_local_position_ned_message(of.ms, *place, *speed)
 
 
 def global_position_int(of: Telemetry) -> Any:
-    craft = of.craft
-    if not craft.knows_where:
+    system = of.system
+    if not system.port.knows_where:
         return None
-    latitude, longitude, altitude = craft.geography.global_int(craft.state.position)
-    velocity = [_clamp(round(100 * v), 32767) for v in ned_from_enu(craft.state.velocity_world)]
+    latitude, longitude, altitude = system.geography.global_int(system.state.position)
+    velocity = [_clamp(round(100 * v), 32767) for v in ned_from_enu(system.state.velocity_world)]
     return mavlink.MAVLink_global_position_int_message(
-        of.ms, latitude, longitude, round(1000 * altitude), round(1000 * (altitude - craft.home_altitude)), *velocity,
-        _compass_cdeg(craft.yaw),
+        of.ms, latitude, longitude, round(1000 * altitude), round(1000 * (altitude - system.home_altitude)), *velocity,
+        _compass_cdeg(system.yaw),
     )  # fmt: skip
 
 
 def gps_raw_int(of: Telemetry) -> Any:
-    craft = of.craft
+    system = of.system
     found = of.sample("GnssFix")
     if found is None and of.has("GnssFix"):
         unknown = (UNKNOWN_16,) * 4
         return mavlink.MAVLink_gps_raw_int_message(of.us, mavlink.GPS_FIX_TYPE_NO_FIX, 0, 0, 0, *unknown, 0)
     if found is None:
         # it flies on truth without a receiver: as good a fix as there can be
-        latitude, longitude, altitude = craft.geography.global_int(craft.state.position)
-        speed, satellites, kind = craft.state.velocity_world, 20, 3
+        latitude, longitude, altitude = system.geography.global_int(system.state.position)
+        speed, satellites, kind = system.state.velocity_world, 20, 3
         eph, epv, h_acc, v_acc, s_acc = 0.5, 0.5, 0.0, 0.0, 0.0
     else:
         fix = found[1]
@@ -190,7 +190,7 @@ def gps_raw_int(of: Telemetry) -> Any:
 
 def battery_status(of: Telemetry) -> Any:
     volt, ampere, percent = _battery(of)
-    battery = of.craft.battery
+    battery = of.system.port.battery
     volts = [_unsigned(math.nan if volt is None else 1000 * volt), *[UNKNOWN_16] * 9]
     return mavlink.MAVLink_battery_status_message(
         0, mavlink.MAV_BATTERY_FUNCTION_ALL, mavlink.MAV_BATTERY_TYPE_LIPO, 32767, volts,
@@ -199,46 +199,46 @@ def battery_status(of: Telemetry) -> Any:
 
 
 def vfr_hud(of: Telemetry) -> Any:
-    craft = of.craft
-    if not craft.knows_where:
+    system = of.system
+    if not system.port.knows_where:
         return None
-    velocity = craft.state.velocity_world
+    velocity = system.state.velocity_world
     ground = float(np.hypot(velocity[0], velocity[1]))
-    thrust = float(craft.simulation.fleet.states[craft.autopilot.index]["thrust_wanted"]) / craft.max_thrust
-    throttle = round(100 * min(max(thrust, 0.0), 1.0)) if craft.status.armed else 0
+    thrust = system.port.thrust_wanted / system.port.geometry.max_thrust
+    throttle = round(100 * min(max(thrust, 0.0), 1.0)) if system.port.status.armed else 0
+    above_sea = system.geography.global_int(system.state.position)[2]
     return mavlink.MAVLink_vfr_hud_message(
-        ground, ground, _compass_cdeg(craft.yaw) // 100, throttle, craft.geography.global_int(craft.state.position)[2],
-        velocity[2],
-    )  # fmt: skip
+        ground, ground, _compass_cdeg(system.yaw) // 100, throttle, above_sea, velocity[2]
+    )
 
 
 def altitude(of: Telemetry) -> Any:
-    craft = of.craft
-    if not craft.knows_where:
+    system = of.system
+    if not system.port.knows_where:
         return None
-    above_sea = craft.geography.global_int(craft.state.position)[2]
-    up = -craft.geography.local_ned(craft.state.position)[2]
+    above_sea = system.geography.global_int(system.state.position)[2]
+    up = -system.geography.local_ned(system.state.position)[2]
     found = of.sample("RangeSample")
     looks_down = found is not None and rotate(found[0].mount.quat_wxyz, np.array([1.0, 0.0, 0.0]))[2] < -0.9
     clearance = found[1].distance if found is not None and looks_down else NAN
     return mavlink.MAVLink_altitude_message(
-        of.us, above_sea, above_sea, up, above_sea - craft.home_altitude, NAN, clearance
+        of.us, above_sea, above_sea, up, above_sea - system.home_altitude, NAN, clearance
     )
 
 
 def home_position(of: Telemetry) -> Any:
-    craft = of.craft
-    if craft.home is None:
+    system = of.system
+    if system.home is None:
         return None
-    latitude, longitude, above_sea = craft.geography.global_int(craft.home)
+    latitude, longitude, above_sea = system.geography.global_int(system.home)
     return mavlink.MAVLink_home_position_message(
-        latitude, longitude, round(1000 * above_sea), *craft.geography.local_ned(craft.home),
+        latitude, longitude, round(1000 * above_sea), *system.geography.local_ned(system.home),
         [1.0, 0.0, 0.0, 0.0], 0.0, 0.0, 0.0, of.us,
     )  # fmt: skip
 
 
 def gps_global_origin(of: Telemetry) -> Any:
-    latitude, longitude, above_sea = of.craft.geography.global_int(of.craft.geography.origin)
+    latitude, longitude, above_sea = of.system.geography.global_int(of.system.geography.origin)
     return mavlink.MAVLink_gps_global_origin_message(latitude, longitude, round(1000 * above_sea), of.us)
 
 
@@ -249,7 +249,7 @@ def mission_current(of: Telemetry) -> Any:
         state = mavlink.MISSION_STATE_NO_MISSION
     elif flight.complete:
         state = mavlink.MISSION_STATE_COMPLETE
-    elif of.modes.chosen == "mission" and of.craft.status.armed:
+    elif of.modes.chosen == "mission" and of.system.port.status.armed:
         state = mavlink.MISSION_STATE_ACTIVE
     elif flight.current > 0:
         state = mavlink.MISSION_STATE_PAUSED
@@ -258,11 +258,11 @@ def mission_current(of: Telemetry) -> Any:
 
 
 def estimator_status(of: Telemetry) -> Any:
-    craft = of.craft
-    good = craft.knows_where
+    system = of.system
+    good = system.port.knows_where
     flags = mavlink.ESTIMATOR_ATTITUDE if good else 0
     flags |= 0x0FFE & ~mavlink.ESTIMATOR_CONST_POS_MODE & ~mavlink.ESTIMATOR_GPS_GLITCH if good else 0
-    sd = getattr(craft.state, "position_sd", np.zeros(3))
+    sd = getattr(system.state, "position_sd", np.zeros(3))
     return mavlink.MAVLink_estimator_status_message(
         of.us, flags, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, float(np.hypot(sd[0], sd[1])), float(sd[2])
     )
@@ -297,28 +297,28 @@ def scaled_pressure(of: Telemetry) -> Any:
 
 
 def odometry(of: Telemetry) -> Any:
-    craft = of.craft
-    if not craft.knows_where:
+    system = of.system
+    if not system.port.knows_where:
         return None
-    state = craft.state
+    state = system.state
     velocity = frd_from_flu(rotate_inverse(state.quat_wxyz, state.velocity_world))
     unknown = [NAN] * 21
     return mavlink.MAVLink_odometry_message(
-        of.us, mavlink.MAV_FRAME_LOCAL_NED, mavlink.MAV_FRAME_BODY_FRD, *craft.geography.local_ned(state.position),
+        of.us, mavlink.MAV_FRAME_LOCAL_NED, mavlink.MAV_FRAME_BODY_FRD, *system.geography.local_ned(state.position),
         list(quat_ned_frd_from_enu_flu(state.quat_wxyz)), *velocity, *frd_from_flu(state.angular_velocity_body),
         unknown, unknown, 0, mavlink.MAV_ESTIMATOR_TYPE_AUTOPILOT,
     )  # fmt: skip
 
 
 def position_target_local_ned(of: Telemetry) -> Any:
-    craft = of.craft
-    target = craft.autopilot.present_setpoint(craft.now_ns)
+    system = of.system
+    target = system.port.setpoint
     if not isinstance(target, Position | Goal):
         return None
     velocity = ned_from_enu(target.velocity) if isinstance(target, Position) else np.zeros(3)
-    yaw = craft.yaw if target.yaw is None else target.yaw
+    yaw = system.yaw if target.yaw is None else target.yaw
     return mavlink.MAVLink_position_target_local_ned_message(
-        of.ms, mavlink.MAV_FRAME_LOCAL_NED, 0x1C0, *craft.geography.local_ned(target.position), *velocity,
+        of.ms, mavlink.MAV_FRAME_LOCAL_NED, 0x1C0, *system.geography.local_ned(target.position), *velocity,
         0.0, 0.0, 0.0, heading_from_yaw(yaw), 0.0,
     )  # fmt: skip
 
@@ -344,7 +344,7 @@ def autopilot_version(of: Telemetry) -> Any:
     release = 1 << 24 | 16 << 16 | 2 << 8 | 255
     none = [0] * 8
     return mavlink.MAVLink_autopilot_version_message(
-        able, release, release, 0, 0, none, none, none, 0, 0, of.craft.system_id
+        able, release, release, 0, 0, none, none, none, 0, 0, of.system.system_id
     )
 
 
@@ -367,7 +367,7 @@ DEFAULTS_NS: dict[int, int] = {message_id(builder): round(NS_PER_S / hz) for bui
 
 
 def _battery(of: Telemetry) -> tuple[float | None, float | None, int]:
-    battery = of.craft.battery
+    battery = of.system.port.battery
     if battery.voltage <= 0.0:
         return None, None, -1
     return battery.voltage, battery.current, round(100 * battery.state_of_charge)

@@ -80,12 +80,14 @@ class Motors:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Goal:
-    """Go there at cruise speed and stay; needs no refreshing, reports `arrived`."""
+    """Go there and stay; needs no refreshing, reports `arrived`."""
 
     position: Array
     """(3,) m, world, of the body origin."""
     yaw: float | None = None
     """rad, counter-clockwise from east; None keeps the heading."""
+    speed: float | None = None
+    """m/s on the way there, as far as the vehicle's limits allow; None is its cruise speed."""
 
 
 Setpoint: TypeAlias = Position | Velocity | Attitude | Rates | Motors | Goal

@@ -2,7 +2,7 @@
 
 import pytest
 
-from skyloop.reproductions.flight_quality import FLIGHTS
+from skyloop.benchmarks.flight_quality import FLIGHTS
 
 QUICK = ["hover_mm", "step_overshoot_percent", "circle_rms_m", "wind_hover_p95_m", "ekf_mission_m"]
 """The others cost more and fly what these fly; the twenty seeds have all."""
