@@ -86,7 +86,7 @@ def show(
 
     A printed scenario is a scenario file itself. `skyloop show` alone lists what it can show.
 
-    Examples: `skyloop show hover` · `skyloop show my.yaml --set seed=3` · `skyloop show sensor imu`
+    Examples: `skyloop show hover --set seed=3` · `skyloop show sensor imu`
     """
     from skyloop.cli.show import show_scenario, show_topic
 

@@ -11,11 +11,12 @@ from skyloop.core.keyed_random import KeyedRandom, stream_key
 from skyloop.sensors.faults import Fault, apply_faults
 from skyloop.sensors.observer import Observer
 from skyloop.sensors.sensor import kinematics_at
-from skyloop.sim.parts import Context, StatelessPart, call_user_code
+from skyloop.sim.parts import Context, StatelessPart
 from skyloop.world.views import ViewRequest
 from skyloop_client.errors import PartError
 from skyloop_client.messages import CameraImage
 from skyloop_client.streams import NS_PER_S, Rate, StreamInfo
+from skyloop_client.user_code import call_user_code
 
 
 class ObserverPart(StatelessPart):

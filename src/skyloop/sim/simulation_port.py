@@ -38,6 +38,8 @@ class SimulationPort:
         self.bus = context.bus
         """Read streams here: `infos`, `latest`, `newest`, `on`, `subscribe`."""
         self.editor = editor
+        self.user_streams = context.user_streams
+        """Streams that software outside publishes, and estimators that run outside; see `VehiclePort.publish`."""
         self._clock = clock
         self._schedule = context.schedule
         self._fleet = context.fleet

@@ -234,8 +234,6 @@ class Autopilot:
         write_setpoint(self._row, Position(position, yaw), t_ns)
         memory.hold, memory.hold_yaw, memory.setpoint, memory.landed = position, yaw, None, False
 
-    # ---- setpoints
-
     def _follow(self, setpoint: Setpoint, t_ns: int) -> None:
         check_setpoint(setpoint, self._n_rotors)
         memory = self.memory

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
+from functools import cache
 from typing import Any, get_args
 
 from pydantic import BaseModel
@@ -180,6 +181,7 @@ def _literal(model: type[BaseModel]) -> str:
     return str(get_args(model.model_fields["kind"].annotation)[0])
 
 
+@cache
 def _names(heading: str) -> dict[str, str]:
     return catalogue()[heading]
 
