@@ -107,9 +107,9 @@ def served(sizes: Sizes, summary: dict[str, Any]) -> Iterator[int]:
             sizes.quality,
             "--json",
         ]
-        run = "from skyloop.cli.serve import app; app()"
+        run = "from skyloop.cli import main; main()"
         process = subprocess.Popen(
-            [sys.executable, "-c", run, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            [sys.executable, "-c", run, "serve", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
         try:
             yield _port(process)

@@ -323,12 +323,9 @@ class Autopilot:
         if not 0 <= memory.release_ns <= t_ns:
             return
         memory.release_ns = -1
-        doing = "going home" if memory.release_then == "home" else "landing"
-        self._event(t_ns, EventKind.RELEASED, f"nobody has taken command: {doing}")
-        if memory.release_then == "home":
-            self._go_home(t_ns)
-        else:
-            self._land(t_ns)
+        goes, act = ("going home", self._go_home) if memory.release_then == "home" else ("landing", self._land)
+        self._event(t_ns, EventKind.RELEASED, f"nobody has taken command: {goes}")
+        act(t_ns)
 
     def _watch_arrival(self, state: VehicleState | Estimate, t_ns: int) -> None:
         memory = self.memory
