@@ -145,7 +145,9 @@ class Coordinator:
         try:
             self._receive(peer, message)
         except (KeyError, TypeError, ValueError, OverflowError) as error:
-            self._dismiss(peer, f"a '{message['type'][:20]}' lacks or misstates {error}; see docs/reference/protocol.md")
+            self._dismiss(
+                peer, f"a '{message['type'][:20]}' lacks or misstates {error}; see docs/reference/protocol.md"
+            )
         except LinkError as error:
             self._dismiss(peer, str(error))
 

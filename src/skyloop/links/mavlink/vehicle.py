@@ -16,7 +16,7 @@ from skyloop.links.mavlink.commands import (
 )
 from skyloop.links.mavlink.dialect import mavlink
 from skyloop.links.mavlink.listener import Channel
-from skyloop.links.mavlink.missions import FENCE, MISSION, Missions
+from skyloop.links.mavlink.missions import FENCE, MISSION, Item, Missions
 from skyloop.links.mavlink.modes import Modes
 from skyloop.links.mavlink.parameters import Parameters
 from skyloop.links.mavlink.system import System
@@ -79,7 +79,7 @@ class MavlinkVehicle:
         self.channels: list[Channel] = []
         self.modes = Modes(system, self._reached)
         self.parameters = Parameters(system)
-        self.missions = Missions(self._plan_changed)
+        self.missions = Missions(self._take_plan)
         self.telemetry = Telemetry(system, self.modes)
         self._commanded = Commanded(system, self.modes, self.send_now)
         self.received = 0
@@ -249,8 +249,7 @@ class MavlinkVehicle:
         if why:
             self._refuse(why)
 
-    def _plan_changed(self, kind: int) -> None:
-        plan = self.missions.plans[kind]
+    def _take_plan(self, kind: int, plan: list[Item]) -> None:
         if kind == MISSION:
             self.modes.load_mission(plan)
             self.send_now(mavlink.MAVLINK_MSG_ID_MISSION_CURRENT)

@@ -40,6 +40,10 @@ PX4_MODES: dict[str, tuple[int, int]] = {
 E7 = 1e7
 FARTHEST = 1e6
 """m and m/s beyond which a number is taken for rubbish: single floats reach 1e38."""
+FARTHEST_PLACE = 1e5
+"""m from the world's origin: a place beyond is on another map, as in scripts that were written for another home."""
+EARTH_RADIUS = 6.371e6
+"""m."""
 FRAMES_GLOBAL = (mavlink.MAV_FRAME_GLOBAL, mavlink.MAV_FRAME_GLOBAL_INT)
 FRAMES_ABOVE_HOME = (mavlink.MAV_FRAME_GLOBAL_RELATIVE_ALT, mavlink.MAV_FRAME_GLOBAL_RELATIVE_ALT_INT)
 FRAMES_BODY = (mavlink.MAV_FRAME_BODY_NED, mavlink.MAV_FRAME_BODY_OFFSET_NED, mavlink.MAV_FRAME_BODY_FRD)
@@ -96,7 +100,14 @@ class Geography:
         if not (abs(latitude_deg) <= 90.0 and abs(longitude_deg) <= 360.0 and abs(altitude) <= FARTHEST):
             raise SetpointError(f"{latitude_deg}, {longitude_deg}, {altitude} m is no place on Earth")
         position = self._frame.enu_from_geodetic(GeoPoint(latitude_deg, longitude_deg, altitude))
-        return _near(position, "a place")
+        straight = float(np.linalg.norm(position))
+        if straight > FARTHEST_PLACE:
+            away = 2.0 * EARTH_RADIUS * math.asin(min(1.0, straight / (2.0 * EARTH_RADIUS)))
+            raise SetpointError(
+                f"{latitude_deg:.6f}, {longitude_deg:.6f} is {away / 1000:.0f} km away; "
+                "start the simulator there, with --home LAT,LON or --home px4-zurich"
+            )
+        return position
 
 
 def _near(vector: Array, what: str) -> Array:
