@@ -34,8 +34,21 @@ PX4_MODES: dict[str, tuple[int, int]] = {
     "rtl": (AUTO, 5),
     "land": (AUTO, 6),
     "offboard": (6, 0),
+    "orbit": (3, 1),
+    "follow": (AUTO, 8),
 }
 """(main, sub) of PX4's custom modes that there are."""
+LABELS = {
+    "position": "Position", "takeoff": "Takeoff", "hold": "Hold", "mission": "Mission", "rtl": "Return",
+    "land": "Land", "offboard": "Offboard", "orbit": "Orbit", "follow": "Follow Me",
+}  # fmt: skip
+"""Names for people, as PX4 has them."""
+STANDARD_MODES = {
+    "position": mavlink.MAV_STANDARD_MODE_POSITION_HOLD, "orbit": mavlink.MAV_STANDARD_MODE_ORBIT,
+    "rtl": mavlink.MAV_STANDARD_MODE_SAFE_RECOVERY, "mission": mavlink.MAV_STANDARD_MODE_MISSION,
+    "land": mavlink.MAV_STANDARD_MODE_LAND, "takeoff": mavlink.MAV_STANDARD_MODE_TAKEOFF,
+}  # fmt: skip
+"""MAV_STANDARD_MODE of those that have one."""
 
 E7 = 1e7
 FARTHEST = 1e6
@@ -65,6 +78,22 @@ def mode_named(main: int, sub: int) -> str | None:
     if main == AUTO and sub in (0, 1):
         return "hold"
     return next((name for name, numbers in PX4_MODES.items() if numbers == (main, sub)), None)
+
+
+def available_modes() -> list[Any]:
+    """AVAILABLE_MODES, one message for each mode."""
+    made = []
+    for number, name in enumerate(PX4_MODES):
+        # an orbit takes a command that says where
+        properties = mavlink.MAV_MODE_PROPERTY_NOT_USER_SELECTABLE if name == "orbit" else 0
+        properties |= mavlink.MAV_MODE_PROPERTY_ADVANCED if name == "offboard" else 0
+        standard = STANDARD_MODES.get(name, mavlink.MAV_STANDARD_MODE_NON_STANDARD)
+        made.append(
+            mavlink.MAVLink_available_modes_message(
+                len(PX4_MODES), number + 1, standard, custom_mode(name), properties, LABELS[name].encode()
+            )
+        )
+    return made
 
 
 def heading_from_yaw(yaw: float) -> float:
