@@ -15,7 +15,8 @@ from skyloop.links.mavlink.link import COMPANION, GROUND_STATION, OWN_COMPANION,
 from skyloop.links.mavlink.missions import FENCES, FLOWN, PASSED_OVER
 from skyloop.links.mavlink.parameters import table
 from skyloop.links.mavlink.system import System
-from skyloop.links.mavlink.telemetry import BUILDERS, TELEMETRY, Telemetry, message_id
+from skyloop.links.mavlink.telemetry import Telemetry
+from skyloop.links.mavlink.telemetry_table import BUILDERS, TELEMETRY, message_id
 from skyloop.links.mavlink.vehicle import UNDERSTOOD, MavlinkVehicle
 from skyloop.links.mavlink.wire import Geography
 

@@ -28,6 +28,14 @@ Sets = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="PATH=VALUE", help="Change one value, e.g. vehicles.drone.state=truth; repeatable."),
 ]
+Home = Annotated[
+    str | None,
+    typer.Option(
+        "--home",
+        metavar="PLACE",
+        help="Where on Earth the world is: px4-zurich, ardupilot-canberra, airsim-redmond, or LAT,LON,ALT.",
+    ),
+]
 
 Foxglove = Annotated[
     str | None,
@@ -86,10 +94,17 @@ def absolute(plugin: str) -> str:
     return f"{Path(file).resolve()}:{name}" if colon and file.endswith(".py") else plugin
 
 
-def load(scenario: str, sets: list[str] | None, seed: int | None) -> Any:
+def load(scenario: str, sets: list[str] | None, seed: int | None, home: str | None = None) -> Any:
     from skyloop.sim.scenario import load_scenario
 
-    return load_scenario(scenario, overrides(sets, seed))
+    changes = overrides(sets, seed)
+    if home is not None:
+        from skyloop.world.homes import home_from
+
+        place = home_from(home)
+        for name in ("latitude_deg", "longitude_deg", "altitude"):
+            changes.setdefault(f"earth.{name}", getattr(place, name))
+    return load_scenario(scenario, changes)
 
 
 def overrides(sets: list[str] | None, seed: int | None = None) -> dict[str, Any]:

@@ -214,9 +214,10 @@ class Autopilot:
         memory = self.memory
         if memory.mode == "land":
             return
-        self._hover(t_ns)
-        assert memory.hold is not None
-        memory.mode, memory.land_start_ns, memory.land_from = "land", t_ns, float(memory.hold[2])
+        state = self.state(t_ns)
+        place = memory.landing_place(state.position + 0.5 * state.velocity_world)
+        self._hold(place, float(yaw_from_quat(state.quat_wxyz)), t_ns)
+        memory.mode, memory.land_start_ns, memory.land_from = "land", t_ns, float(place[2])
         memory.quiet_since_ns = -1
         self._row["velocity"] = (0.0, 0.0, -self.failsafes.descent_speed)
 
