@@ -83,7 +83,7 @@ def known_methods() -> set[str]:
         recording,
         segmentation,
         sensors,
-        session,
+        session_methods,
         weather,
         world,
     )
@@ -91,6 +91,6 @@ def known_methods() -> set[str]:
     groups = [
         cameras.CameraMethods, detections.Detections, flight.Flight, images.Images,
         plots.PlotMethods, recording.Recording, segmentation.SegmentationMethods,
-        sensors.Sensors, session.Session, weather.WeatherMethods, world.WorldMethods,
+        sensors.Sensors, session_methods.Session, weather.WeatherMethods, world.WorldMethods,
     ]  # fmt: skip
     return {name for group in groups for name in vars(group) if not name.startswith("_")}

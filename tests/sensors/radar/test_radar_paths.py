@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
+from radar_scans import before, decibel, echoes_of, mean_square, radar, scanned
+from radar_stages import BALL, BALL_RADIUS, GROUND, WINDOW, X
 
 from painted_world import moving
-from sensors.radar.conftest import BALL, BALL_RADIUS, GROUND, WINDOW, X
-from sensors.radar.radar_scans import before, decibel, echoes_of, mean_square, radar, scanned
 from skyloop.sensors.radar.config import RadarConfig
 from skyloop.sensors.radar.radar import Radar
 from skyloop.world.materials import MATERIAL_ID

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from radar_scans import radar, scanned
 
 from painted_world import moving
-from sensors.radar.radar_scans import radar, scanned
 
 EMPTY = moving(position=(0.0, -300.0, 0.0), rotation_deg=(0.0, 0.0, 180.0))
 

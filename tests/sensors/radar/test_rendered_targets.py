@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from radar_scans import radar, scanned
+from radar_stages import BALL, BALL_RADIUS, FLYING_RADIUS, FLYING_START, FLYING_VELOCITY, X
 
 from painted_world import moving
-from sensors.radar.conftest import BALL, BALL_RADIUS, FLYING_RADIUS, FLYING_START, FLYING_VELOCITY, X
-from sensors.radar.radar_scans import radar, scanned
 from skyloop.core.frames import matrix_from_quat
 from skyloop.perception.radar_processing import ProcessingConfig, RadarProcessor
 
