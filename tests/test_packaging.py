@@ -14,7 +14,7 @@ from skyloop_client.version import __version__
 
 ROOT = Path(__file__).parents[1]
 LOCK = (ROOT / "requirements.lock").read_text()
-PINS = {
+PINS: dict[str, str] = {
     canonicalize_name(name): version
     for name, version in (line.split("==") for line in LOCK.splitlines() if not line.startswith("#"))
 }

@@ -69,7 +69,7 @@ class Bench:
             peer.close()
 
     def events(self) -> list[str]:
-        return [line.split(" ", 3)[3].split(":")[0] for line in self.link._motor_handover.news]
+        return [line.split(" ", 3)[3].split(":")[0] for line in self.link._handover.news]
 
 
 class Peer(threading.Thread):

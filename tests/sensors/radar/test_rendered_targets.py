@@ -21,10 +21,9 @@ def found(sensor: Any, scan: Any) -> tuple[float, float, float, float]:
     config = ProcessingConfig(mti="none", tracking=None, min_range=0.3)
     _, detections = RadarProcessor(sensor.details(), config).process(scan)
     best = int(np.argmax(detections.snr_db))
-    return tuple(
-        float(array[best])
-        for array in (detections.ranges, detections.speeds, detections.azimuths, detections.elevations)
-    )
+    found = (detections.ranges, detections.speeds, detections.azimuths, detections.elevations)
+    distance, speed, azimuth, elevation = (float(array[best]) for array in found)
+    return distance, speed, azimuth, elevation
 
 
 def check(sensor: Any, scan: Any, apart: np.ndarray, speed: float) -> None:
