@@ -7,6 +7,7 @@ import io
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any, get_type_hints
 
 import numpy as np
@@ -89,6 +90,10 @@ def watched(simulation: Simulation) -> FoxgloveStream:
     return stream
 
 
+def has_seen(viewer: Viewer, count: int) -> bool:
+    return len(viewer.on("/truth/drone")) >= count
+
+
 def let_pass(simulation: Simulation, seconds: float, *viewers: Viewer) -> None:
     """In steps that no backlog overflows, each awaited by its last record of truth."""
     for _ in range(round(seconds / 0.1)):
@@ -97,7 +102,7 @@ def let_pass(simulation: Simulation, seconds: float, *viewers: Viewer) -> None:
         simulation.run_for(0.1)
         news = simulation.bus.counts["truth/drone"] - before
         for viewer, count in zip(viewers, counts, strict=True):
-            assert viewer.until(lambda v=viewer, n=count + news: len(v.on("/truth/drone")) >= n)
+            assert viewer.until(partial(has_seen, viewer, count + news))
 
 
 def subscribed(stream: FoxgloveStream, viewer: Viewer) -> None:

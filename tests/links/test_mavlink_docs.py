@@ -48,13 +48,13 @@ def test_messages_understood() -> None:
 
 
 def test_telemetry(system: System) -> None:
-    wanted = [[b.__name__.upper(), f"{hz:g} Hz" if hz else "on request"] for b, hz in TELEMETRY.items()]  # type: ignore[attr-defined]
+    wanted = [[b.__name__.upper(), f"{hz:g} Hz" if hz else "on request"] for b, hz in TELEMETRY.items()]
     assert rows("Telemetry") == wanted
     # each function makes the message it is named after
     telemetry = Telemetry(system, MavlinkVehicle(system).modes)
     made = {number: builder(telemetry) for number, builder in BUILDERS.items()}
     assert all(message is None or message.get_msgId() == number for number, message in made.items())
-    silent = {b.__name__ for b in TELEMETRY if made[message_id(b)] is None}  # type: ignore[attr-defined]
+    silent = {b.__name__ for b in TELEMETRY if made[message_id(b)] is None}
     assert silent == {"highres_imu", "scaled_pressure", "position_target_local_ned"}
 
 

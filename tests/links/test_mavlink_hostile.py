@@ -108,7 +108,7 @@ def test_messages_of_all_values_are_survived(seed: int) -> None:
         link.listener.close()
 
 
-def test_going_back_in_time_does_not_silence_it() -> None:
+def test_going_back_in_time_does_not_silence_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """As another link's reset does, while this one is at work; and forth again."""
     link_gate = LinkGate(Pace(1000.0))
     link = MavlinkLink(link_gate.inbox, 1, HOME, MavlinkOptions(port_offset=None))
@@ -117,8 +117,9 @@ def test_going_back_in_time_does_not_silence_it() -> None:
         with skyloop.build(skyloop.make_scenario(PLAIN), gates=(link_gate,)) as simulation:
             link_gate.attach(simulation.port)
             simulation.run_for(0.3)
-            vehicle, sent = link.vehicles[0], []
-            vehicle.channels[0].send = sent.append  # type: ignore[method-assign]
+            vehicle = link.vehicles[0]
+            sent: list[Any] = []
+            monkeypatch.setattr(vehicle.channels[0], "send", sent.append)
 
             def beats(seconds: float) -> int:
                 sent.clear()

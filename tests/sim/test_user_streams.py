@@ -64,7 +64,7 @@ def test_every_kind_has_a_sample_and_every_field_is_checked() -> None:
 def test_a_record_that_was_taken_cannot_be_changed_from_outside() -> None:
     cells = np.zeros((2, 2), np.int8)
     with resting() as flown:
-        flown.user_streams.publish("drone", "map", GridMap(0, cells, 1.0, np.zeros(3)), 0, sender="me")
+        flown.port.user_streams.publish("drone", "map", GridMap(0, cells, 1.0, np.zeros(3)), 0, sender="me")
         cells[:] = 100
         assert not flown.latest("drone/map").cells.any()
 
@@ -158,13 +158,13 @@ def test_a_name_that_cannot_be_is_told() -> None:
     with build(make_scenario({"vehicles": vehicles})) as flown:
         for name, words in {**NAMES, 7: "a stream's name is a text"}.items():
             with pytest.raises(StreamError) as caught:
-                flown.user_streams.publish("drone", name, Number(0, 1.0), 0, sender="me")  # type: ignore[arg-type]
+                flown.port.user_streams.publish("drone", name, Number(0, 1.0), 0, sender="me")  # type: ignore[arg-type]
             assert words in str(caught.value), name
 
 
 def test_a_stream_belongs_to_its_first_sender_and_to_one_kind() -> None:
     with resting() as flown:
-        streams = flown.user_streams
+        streams = flown.port.user_streams
         streams.publish("drone", "cost", Number(0, 1.0), 0, sender="the planner")
         with pytest.raises(StreamError, match="'drone/cost' is published by the planner already"):
             streams.publish("drone", "cost", Number(0, 1.0), 0, sender="the pilot")
@@ -178,7 +178,7 @@ def test_a_stream_belongs_to_its_first_sender_and_to_one_kind() -> None:
 def test_too_often_too_much_and_too_many_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     second = 1_000_000_000
     with resting() as flown:
-        publish = flown.user_streams.publish
+        publish = flown.port.user_streams.publish
         monkeypatch.setattr(user_streams, "MOST_PER_SECOND", 3)
         for t_ns in (0, 1, 2, second, second + 1):
             publish("drone", "cost", Number(t_ns, 1.0), t_ns, sender="me")

@@ -34,7 +34,7 @@ class SlowComputer(InProcess):
 
     def ask(self, *send: Any, **how: Any) -> Bundle:
         self._worked_ns += self._each_ns
-        newest_ns = self.now() - round(NS_PER_S * self.infos["drone/front"].rate.period_s)  # type: ignore[union-attr]
+        newest_ns = self.now() - round(NS_PER_S * self.infos["drone/front"].rate.period_s)
         self._needed.from_ns = newest_ns if "front" in how.get("want", ()) else NEVER
         try:
             return super().ask(*send, **how)

@@ -107,7 +107,9 @@ def test_every_oscillation_is_a_change_of_direction(facing: Flight) -> None:
     session = facing.again(0.6)
     rates = facing.simulation.subscribe("truth/drone")
     record = run_task("face-anchor", session)
-    turning = [m.data.angular_velocity_body[2] for m in rates if m.t_ns < record.end_ns]
+    end_ns = record.end_ns
+    assert end_ns is not None
+    turning = [m.data.angular_velocity_body[2] for m in rates if m.t_ns < end_ns]
     signs = [math.copysign(1.0, rate) for rate in turning if abs(rate) > 0.01]
     assert record.result["oscillations"] == sum(a != b for a, b in pairwise(signs)) > 0
     assert all(child.task == "relative-position" for child in record.children)
