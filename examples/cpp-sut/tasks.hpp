@@ -143,7 +143,7 @@ public:
     bool flies() const override { return false; }
 
 private:
-    static constexpr double kStillness = 0.01;  // m/s below which it hovers, for a second: it creeps before it stands
+    static constexpr double kStillness = 0.05;  // m/s below which it hovers, for a second; gusts and the estimate leave 0.03
     static constexpr std::int64_t kPatience_ns = 20'000'000'000;
 
     void initialise() override { late_ns_ = climb(0).t_ns + kPatience_ns; }

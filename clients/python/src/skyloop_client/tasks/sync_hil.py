@@ -53,8 +53,8 @@ class Ascend(Task):
     flies: ClassVar[bool] = False
     altitude: float = 1.5
     """m above where it stands."""
-    stillness: float = 0.01
-    """m/s below which it hovers, for a second: it creeps before it stands."""
+    stillness: float = 0.05
+    """m/s below which it hovers, for a second: gusts and the estimate of its speed leave 0.03."""
     patience: float = 20.0
     """s before it gives up."""
 
