@@ -180,12 +180,18 @@ private:
         skyloop::Ask question;
         question.want(options_.stream);
         if (options_.fresh) question.fresh(options_.stream);
-        flight_.client.ask(question);
+        const skyloop::Sample* sample = flight_.client.ask(question).find(options_.stream);
+        if (!sample) return;
+        got_ += sample->index > newest_;  // a bundle also keeps what came before
+        newest_ = sample->index;
     }
     void report(Json& out) const override {
-        out.add("stream", options_.stream).add("seconds", time_s());
+        out.add("stream", options_.stream).add("seconds", time_s()).add("got", got_);
         out.add("seconds_per_sample", time_s() / std::max(1, loops_));
     }
+
+    int got_ = 0;  // answers that brought a sample
+    std::int64_t newest_ = -1;
 };
 
 // Algorithm 2: angle and distance of the anchor, from the first image on which CamShift converges.
@@ -194,7 +200,6 @@ public:
     // `keep`: the setpoint in force, repeated with every question.
     explicit RelativePosition(Flight& flight, std::optional<skyloop::Velocity> keep = {})
         : Task("relative-position", flight), keep_(std::move(keep)), tracker_(flight.options.anchor) {}
-    bool flies() const override { return false; }
     double angle() const { return angle_; }        // rad, positive to the left
     double distance() const { return distance_; }  // m from the camera
 
@@ -207,6 +212,7 @@ private:
         const auto image =
             flight_.client.ask(question.next(options_.camera)).get<skyloop::CameraImage>(options_.camera);
         if (!image) throw TaskError("no image of '" + options_.camera + "' came");
+        image_ns_ = image->t_ns;
         roi_ = tracker_.find({image->pixels(), image->width, image->height});
     }
     void finalise() override {
@@ -219,13 +225,14 @@ private:
         distance_ = roi_->distance(lens, options_.anchor.height);
     }
     void report(Json& out) const override {
-        out.add("angle", angle_).add("distance", distance_).add("pixels", roi_->pixels);
+        out.add("angle", angle_).add("distance", distance_).add("pixels", roi_->pixels).add("image_ns", image_ns_);
     }
 
     std::optional<skyloop::Velocity> keep_;
     anchor::Tracker tracker_;
     std::optional<anchor::Roi> roi_;
     double angle_ = 0, distance_ = 0;
+    std::int64_t image_ns_ = 0;
 };
 
 // Algorithm 3: turns until the anchor is in the middle of the image.
@@ -277,7 +284,7 @@ private:
     }
     void finalise() override { flight_.client.send(stop()); }
     void move() {
-        course_ = move_direction(start_yaw_ - yaw_, options_.speed.value_or(0.3));
+        course_ = move_direction(start_yaw_ - yaw_, options_.speed.value_or(0.135));
         flight_.client.send(course_);
     }
     void report(Json& out) const override {
