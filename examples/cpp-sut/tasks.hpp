@@ -144,6 +144,7 @@ public:
 
 private:
     static constexpr double kStillness = 0.05;  // m/s below which it hovers, for a second; gusts and the estimate leave 0.03
+    static constexpr double kClimbed = 0.05;    // m below its altitude a vehicle that hovers may still be
     static constexpr std::int64_t kPatience_ns = 20'000'000'000;
 
     void initialise() override { late_ns_ = climb(0).t_ns + kPatience_ns; }
@@ -152,19 +153,24 @@ private:
         const skyloop::Bundle& now = flight_.client.latest();
         if (now.t_ns > late_ns_)
             throw TaskError("not in the air after 20 s; the vehicle is " + now.status["mode"].text());
+        if (!ground_ && now.status["armed"].boolean()) ground_ = now.vehicle_state().position[2];
         const std::int64_t later = now.t_ns + 100'000'000;
         // an estimator may need a while before arming is allowed
         if (now.status["armed"].boolean()) flight_.client.sleep_until(later);
         else climb(later);
-        const auto [x, y, z] = now.vehicle_state().velocity_world;
-        const bool hovers = now.status["mode"].text() == "hover" && std::sqrt(x * x + y * y + z * z) < kStillness;
-        still_ = hovers ? still_ + 1 : 0;
+        const skyloop::VehicleState state = now.vehicle_state();
+        // the last centimetres are climbed so slowly that they look like a hover
+        const bool high = ground_ && state.position[2] - *ground_ > options_.altitude - kClimbed;
+        const auto [x, y, z] = state.velocity_world;
+        const bool slow = std::sqrt(x * x + y * y + z * z) < kStillness;
+        still_ = now.status["mode"].text() == "hover" && high && slow ? still_ + 1 : 0;
     }
     const skyloop::Bundle& climb(std::int64_t until_ns) {
         return flight_.client.ask(
             skyloop::Ask().send(skyloop::Arm{}).send(skyloop::TakeOff{options_.altitude}).until(until_ns));
     }
     std::int64_t late_ns_ = 0;
+    std::optional<double> ground_;  // m, height at which it was armed
     int still_ = 0;  // tenths of a second
 };
 

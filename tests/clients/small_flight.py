@@ -34,6 +34,7 @@ class SmallFlight:
         self.board, self.board_yaw = np.array(board), board_yaw
         self.periods = {"front": round(image_period_s / STEP_S), "imu": 10, "range": 20}
         self.steps, self.armed = 0, False
+        self.climbed = False
         self.tilt = 0.0
         """rad, of the camera about its axis."""
         self.position, self.velocity, self.acceleration, self.yaw = np.zeros(2), np.zeros(2), np.zeros(2), 0.0
@@ -77,11 +78,12 @@ class SmallFlight:
                 self.given[name] = index
         t_ns = self.answered_ns = max(self.steps * STEP_NS, question["et_ns"])
         state = {
-            "@": "VehicleState", "t_ns": t_ns, "position": np.array([*self.position, 1.5]),
+            "@": "VehicleState", "t_ns": t_ns, "position": np.array([*self.position, 1.5 if self.climbed else 0.0]),
             "velocity_world": np.array([*self.velocity, 0.0]),
             "quat_wxyz": np.array([math.cos(self.yaw / 2), 0.0, 0.0, math.sin(self.yaw / 2)]),
             "angular_velocity_body": np.array([0.0, 0.0, self.setpoint["yaw_rate"]]),
         }  # fmt: skip
+        self.climbed = self.armed
         status = {"@": "VehicleStatus", "mode": "hover" if self.armed else "disarmed", "armed": self.armed}
         status["landed"] = not self.armed
         return {

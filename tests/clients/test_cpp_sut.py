@@ -37,8 +37,8 @@ def test_sensor_characterisation(sut: Path) -> None:
     result = fly(SmallFlight((4, 0), math.pi / 2), sut, "sensor-characterisation", "--stream", "range")
     assert result["loops"] == result["got"] == 100
     assert result["seconds_per_sample"] == pytest.approx(0.1, rel=0.02)
-    hurried = fly(SmallFlight((4, 0), math.pi / 2), sut, "sensor-characterisation", "--fresh", "0")
-    assert hurried["got"] < 10, "an answer without a sample is not a sample"
+    hurried = fly(SmallFlight((4, 0), math.pi / 2), sut, "sensor-characterisation", "--fresh", "0", "--clock", "cpu")
+    assert hurried["got"] < 30, "an answer without a sample is not a sample"
 
 
 @pytest.mark.parametrize("place", [(4.0, 0.0), (4.0, 1.5), (6.0, -2.0)])

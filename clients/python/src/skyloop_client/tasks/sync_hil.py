@@ -32,6 +32,8 @@ from skyloop_client.tasks.dead_reckoning import DeadReckoning
 from skyloop_client.tasks.task import Bundle, Record, Session, Task
 
 STOP = Velocity(np.zeros(3), "body")
+CLIMBED = 0.05
+"""m below its altitude a vehicle that hovers may still be."""
 
 
 def move_direction(angle: float, speed: float) -> Velocity:
@@ -60,6 +62,7 @@ class Ascend(Task):
 
     def initialise(self) -> None:
         self._still = 0
+        self._ground: float | None = None
         self._bundle = self.ask(Arm(), TakeOff(self.altitude))
         self._late_ns = self._bundle.t_ns + round(self.patience * NS_PER_S)
 
@@ -69,12 +72,16 @@ class Ascend(Task):
     def step(self) -> None:
         if self._bundle.t_ns > self._late_ns:
             raise TaskError(f"not in the air after {self.patience:g} s; the vehicle is {self._bundle.status.mode}")
+        if self._ground is None and self._bundle.status.armed:
+            self._ground = float(self._bundle.state.position[2])
         # an estimator may need a while before arming is allowed
         again = () if self._bundle.status.armed else (Arm(), TakeOff(self.altitude))
         self._bundle = self.session.ask(*again, until_ns=self._bundle.t_ns + NS_PER_S // 10)
-        speed = float(np.linalg.norm(self._bundle.state.velocity_world))
-        hovers = self._bundle.status.mode == "hover" and speed < self.stillness
-        self._still = self._still + 1 if hovers else 0
+        state, status = self._bundle.state, self._bundle.status
+        # the last centimetres are climbed so slowly that they look like a hover
+        high = self._ground is not None and state.position[2] - self._ground > self.altitude - CLIMBED
+        slow = float(np.linalg.norm(state.velocity_world)) < self.stillness
+        self._still = self._still + 1 if status.mode == "hover" and high and slow else 0
 
 
 @dataclass
