@@ -173,7 +173,9 @@ def _target(name: str, sut: str | None, pilot: str | None, task: str | None, spe
     if sum(what is not None for what in (sut, pilot, task)) > 1:
         raise LinkError("give one of --sut, --pilot and --task")
     if task is not None:
-        sut = shlex.join([sys.executable if not name.startswith("remote") else "python3", "-m", "skyloop_client.tasks", task])
+        sut = shlex.join(
+            [sys.executable if not name.startswith("remote") else "python3", "-m", "skyloop_client.tasks", task]
+        )
     command = shlex.split(sut) if sut else []
     if pilot and name.startswith("remote"):
         command = ["skyloop-client", "pilot", pilot]

@@ -50,7 +50,12 @@ def _add_agent(agent: argparse.ArgumentParser) -> None:
     agent.add_argument("command", nargs="+", metavar="COMMAND", help="the SUT, after --")
     agent.add_argument("--connect", default="", metavar="HOST:PORT", help="default: SKYLOOP_ADDRESS, or 127.0.0.1:4700")
     agent.add_argument("--clock", choices=("wall", "cpu"), help="what execution time follows (cpu with --speed)")
-    agent.add_argument("--speed", type=float, default=1.0, help="of the target; 1: this machine; below 1 it is really slow where its time is not kept")
+    agent.add_argument(
+        "--speed",
+        type=float,
+        default=1.0,
+        help="of the target; 1: this machine; below 1 it is really slow where its time is not kept",
+    )
     agent.add_argument("--throttle", type=float, default=1.0, metavar="SHARE", help="let it run this share of the time")
 
 
