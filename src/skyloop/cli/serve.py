@@ -17,6 +17,7 @@ app = typer.Typer()
 
 @app.command()
 def serve(
+    *,
     settings: Annotated[
         Path | None, typer.Option(metavar="FILE", help="AirSim's settings.json; left out, one SimpleFlight drone.")
     ] = None,

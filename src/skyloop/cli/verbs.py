@@ -82,6 +82,7 @@ def show(scenario: str, set_: Sets = None, seed: Seed = None) -> None:
 
 @app.command()
 def run(
+    *,
     scenario: str,
     pilot: Annotated[
         str | None,
@@ -125,6 +126,7 @@ def run(
 
 @app.command()
 def look(
+    *,
     world: str,
     out_: Annotated[Path, typer.Option("--out", help="PNG or JPEG to write.")] = Path("look.png"),
     eye: Annotated[str, typer.Option("--from", metavar="X,Y,Z", help="Where the camera is, m.")] = "-6,-6,4",

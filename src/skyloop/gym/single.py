@@ -117,7 +117,7 @@ class SkyloopEnv(gymnasium.Env[Any, Any]):
         verdict = Verdict.blank(self.task, 1)
         states, params, episode = self._flown()
         flown = (states, self.simulation.fleet.inputs, params, episode)
-        judge(*flown, self.task.kind, NO_LIMIT, *verdict.arrays())
+        judge(*flown, self.task.kind, NO_LIMIT, verdict.arrays())
         return verdict
 
     def _observation(self, verdict: Verdict) -> Any:
