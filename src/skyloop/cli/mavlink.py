@@ -41,6 +41,7 @@ def checked_offset(port_offset: int) -> int:
 
 @app.command()
 def mavlink(
+    *,
     scenario: str,
     port_offset: PortOffset = 0,
     listen: Annotated[
@@ -96,6 +97,7 @@ def _say_where(link: Any) -> None:
 
 @app.command()
 def fly(
+    *,
     scenario: Annotated[str, typer.Argument()] = "hover",
     keyboard: Annotated[bool, typer.Option("--keyboard", help="With the keys of this terminal.")] = False,
     gamepad: Annotated[bool, typer.Option("--gamepad", help="With /dev/input/js0.")] = False,

@@ -98,6 +98,7 @@ def show(
 
 @app.command()
 def run(
+    *,
     scenario: str,
     pilot: Annotated[
         str | None,
@@ -142,6 +143,7 @@ def run(
 
 @app.command()
 def look(
+    *,
     world: str,
     out_: Annotated[Path, typer.Option("--out", help="PNG or JPEG to write.")] = Path("look.png"),
     eye: Annotated[str, typer.Option("--from", metavar="X,Y,Z", help="Where the camera is, m.")] = "-6,-6,4",

@@ -18,8 +18,8 @@ spends on decoding and encoding, and on a wall clock the way over the loopback, 
 some 0.3 ms per question with the Python client. What that client says of the time between two answers, `now()`, is its
 own reckoning, and too much where another thread's question has stopped it meanwhile.
 
-In modes `none` and `realtime` nobody keeps the SUT's time. On the processor clock with a speed below 1 it is then really
-slow: a question goes on when a computer of that speed would have sent it, and the group stands still until then.
+In modes `none` and `realtime` nobody keeps the SUT's time. On the processor clock with a speed below 1 it is then
+really slow: a question goes on when a computer of that speed would have sent it, and the group stands still until then.
 """
 
 from __future__ import annotations
