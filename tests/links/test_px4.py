@@ -49,7 +49,7 @@ class Bench:
         self.sim: Simulation = build(made, gates=(self.link_gate,))
         self.peers: list[Peer] = []
         try:
-            self.link_gate.attach(self.sim, folder)
+            self.link_gate.attach(self.sim.port, folder)
         except LinkError:
             self.__exit__()
             raise
@@ -69,7 +69,7 @@ class Bench:
             peer.close()
 
     def events(self) -> list[str]:
-        return [line.split(" ", 3)[3].split(":")[0] for line in self.link._motor_handover.news]
+        return [line.split(" ", 3)[3].split(":")[0] for line in self.link._handover.news]
 
 
 class Peer(threading.Thread):

@@ -83,9 +83,9 @@ def _bench_extra() -> Finding:
 def _kernel_cache() -> Finding:
     if package_version("numba") is None:
         return Finding("kernel cache", "missing", "numba is not installed", "run `make setup`")
-    from skyloop.core.jit import cache_folder, kernels_in_cache
+    from skyloop.core.jit import kernel_cache_folder, kernels_in_cache
 
-    folder = cache_folder()
+    folder = kernel_cache_folder()
     if not _writable(folder):
         advice = "kernels are compiled at every start; set XDG_CACHE_HOME to a folder you may write"
         return Finding("kernel cache", "missing", f"{folder} cannot be written", advice)

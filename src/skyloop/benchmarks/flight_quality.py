@@ -139,7 +139,7 @@ def ekf_mission_error(seed: int, imu: str = "mpu6000", gnss: dict[str, Any] | No
         fly(simulation, 120.0)
         kinds = [message.data.kind for message in events]
         reached = next(part.pilot.reached for part in simulation.parts if isinstance(part, PilotPart))  # type: ignore[attr-defined]
-        completed = reached == len(SQUARE_MISSION["waypoints"]) and "landed" in kinds and "crashed" not in kinds
+        completed = reached == len(SQUARE_MISSION["waypoints"]) and "landed" in kinds and "crash" not in kinds
         return float(np.linalg.norm(simulation.truth().position - start)) if completed else np.inf
 
 

@@ -34,7 +34,7 @@ STEEP = 1.1
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How much is measured; the defaults give the figures in docs/benchmarks.md."""
+    """How much is measured; the defaults give the figures in docs/explanations/benchmarks.md."""
 
     rounds: int = 9
     """Each measures every timing once, one after the other; figures are medians over them."""

@@ -13,7 +13,7 @@ from skyloop.datasets.trial_recording import STAGES, recorded
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How much is measured; the defaults give the figures in docs/benchmarks.md."""
+    """How much is measured; the defaults give the figures in docs/explanations/benchmarks.md."""
 
     frames: int = 200
     rounds: int = 5

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import logging
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from skyloop.cli.logs import Verbs
 from skyloop.cli.parts import (
     Foxglove,
+    Home,
     Json,
     Seed,
     Sets,
@@ -23,7 +26,8 @@ from skyloop.cli.parts import (
 )
 from skyloop_client.errors import Interrupted, LinkError
 
-app = typer.Typer()
+app = Verbs()
+log = logging.getLogger(__name__)
 
 PortOffset = Annotated[int, typer.Option(help="Added to every MAVLink port, for several simulators on one machine.")]
 Remote = Annotated[str, typer.Option(metavar="HOST", help="Where the ground station and the companion are.")]
@@ -47,6 +51,7 @@ def mavlink(
     pace: Annotated[float, typer.Option(help="Simulated seconds per second; clients may not keep up beyond 1.")] = 1.0,
     duration: Annotated[float, typer.Option(help="Simulated seconds at most; Ctrl-C ends it before.")] = 3600.0,
     until_landed: Annotated[bool, typer.Option("--until-landed", help="End when all have landed.")] = False,
+    home: Home = None,
     set_: Sets = None,
     seed: Seed = None,
     out_: Annotated[Path | None, typer.Option("--out", help="Run folder; must be new or empty.")] = None,
@@ -57,14 +62,14 @@ def mavlink(
 
     Pilots of the scenario itself do not fly.
 
-    Examples: `skyloop mavlink hover` · `skyloop mavlink park-square --port-offset 100 --until-landed`
+    Examples: `skyloop mavlink hover --home px4-zurich` · `skyloop mavlink park-square --port-offset 100 --until-landed`
     """
     from skyloop.apps.mavlink import run_mavlink
 
     options = {
         "host": listen, "remote": remote, "port_offset": checked_offset(port_offset), "until_landed": until_landed
     }  # fmt: skip
-    loaded = load(scenario, set_, seed)
+    loaded = load(scenario, set_, seed, home)
     folder = out_ or next_folder(loaded.name)
     bar = progress_bar(f"flying {loaded.name}", duration, quiet=json_)
     try:
@@ -73,7 +78,7 @@ def mavlink(
                 loaded, folder, options, pace=pace, duration=duration, progress=progress, opened=_say_where, watch=watch
             )
     except Interrupted:
-        err.print(f"skyloop: ended by Ctrl-C; run folder: {folder}", highlight=False)
+        log.info("ended by Ctrl-C; run folder: %s", folder)
         raise
     if json_:
         print(json.dumps({**summary, "folder": str(folder)}, indent=2))
@@ -87,7 +92,7 @@ def _say_where(link: Any) -> None:
     from skyloop.apps.mavlink import where_to_connect
 
     for line in where_to_connect(link):
-        err.print(f"skyloop: {line}", highlight=False)
+        log.info("%s", line)
 
 
 @app.command()
@@ -109,7 +114,7 @@ def fly(
 
     Examples: `skyloop fly --keyboard` · `skyloop fly park-square --gamepad`
     """
-    from skyloop.apps.mavlink import run_by_hand
+    from skyloop.apps.fly import run_by_hand
 
     if keyboard == gamepad:
         raise LinkError("give --keyboard or --gamepad")

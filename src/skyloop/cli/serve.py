@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import logging
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from skyloop.cli.logs import Verbs
 from skyloop.cli.mavlink import PortOffset, Remote, checked_offset
-from skyloop.cli.parts import Foxglove, Json, err, looking_on, out
+from skyloop.cli.parts import Foxglove, Json, looking_on, out
 from skyloop_client.errors import ScenarioError
 
-app = typer.Typer()
+app = Verbs()
+log = logging.getLogger(__name__)
 
 
 @app.command()
@@ -54,7 +57,7 @@ def serve(
         raise ScenarioError(f"no quality '{quality}'; choose of {', '.join(QUALITIES)}")
     read = read_settings(_text(settings), str(settings or "settings"), world=world)
     for warning in read.warnings:
-        err.print(f"skyloop: {warning}", highlight=False)
+        log.warning("%s", warning)
     beside = {"host": host or read.host, "remote": remote, "port_offset": checked_offset(port_offset)}
     with looking_on(foxglove) as watch:
         summary = run(
@@ -66,9 +69,9 @@ def serve(
             lasts_s=lasts,
             paused=paused,
             mavlink=beside if mavlink else None,
-            opened=lambda address: err.print(f"skyloop: AirSim clients may connect to {address}", highlight=False),
+            opened=lambda address: log.info("AirSim clients may connect to %s", address),
             watch=watch,
-            say=lambda line: err.print(f"skyloop: {line}", highlight=False, markup=False),
+            say=log.info,
         )
     if json_:
         print(json.dumps(summary, indent=2))

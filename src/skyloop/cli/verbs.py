@@ -9,16 +9,17 @@ from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
-import yaml
 from rich.table import Table
 
 import skyloop
 from skyloop.benchmarks.registry import BENCHES
 from skyloop.cli.datasets import app as datasets
+from skyloop.cli.logs import Quiet, Verbose, Verbs, log_lines
 from skyloop.cli.loop import app as loop
 from skyloop.cli.mavlink import app as mavlink
 from skyloop.cli.parts import (
     Foxglove,
+    Home,
     Json,
     Seed,
     Sets,
@@ -37,7 +38,7 @@ from skyloop.cli.serve import app as serve
 from skyloop.reproductions.registry import REPRODUCTIONS
 from skyloop_client.errors import Interrupted, ScenarioError, SkyloopError, unknown_name
 
-app = typer.Typer(
+app = Verbs(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -72,12 +73,27 @@ def list_(json_: Json = False) -> None:
 
 
 @app.command()
-def show(scenario: str, set_: Sets = None, seed: Seed = None) -> None:
-    """Print a scenario with every default filled in; the output is a scenario file itself.
+def show(
+    what: Annotated[
+        str | None,
+        typer.Argument(metavar="[SCENARIO | TOPIC]", help="A scenario, or sensor, airframe, world, pilot..."),
+    ] = None,
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="One of that topic, such as imu.")] = None,
+    set_: Sets = None,
+    seed: Seed = None,
+    json_: Json = False,
+) -> None:
+    """Print a scenario with every default filled in, or the options of a sensor, airframe, world, pilot, message...
 
-    Examples: `skyloop show hover` · `skyloop show my.yaml --set vehicles.drone.state=ekf`
+    A printed scenario is a scenario file itself. `skyloop show` alone lists what it can show.
+
+    Examples: `skyloop show hover --set seed=3` · `skyloop show sensor imu`
     """
-    print(yaml.safe_dump(load(scenario, set_, seed).model_dump(mode="json"), sort_keys=False), end="")
+    from skyloop.cli.show import show_scenario, show_topic
+
+    if show_topic(what, name, json_, changed=bool(set_) or seed is not None):
+        return
+    show_scenario(str(name or what), set_, seed, json_)
 
 
 @app.command()
@@ -92,6 +108,7 @@ def run(
         str | None,
         typer.Option(metavar="KIND[:PATH]", help="px4:PATH, ardupilot:PATH or betaflight: start that and let it fly."),
     ] = None,
+    home: Home = None,
     set_: Sets = None,
     seed: Seed = None,
     out_: Annotated[
@@ -106,7 +123,7 @@ def run(
     Examples: `skyloop run first-flight` · `skyloop run my.yaml --seed 7 --set wind.kind=calm --out runs/calm`
     """
     sets = set_ if pilot is None else [*(set_ or ()), f"vehicles.0.pilot={{kind: '{absolute(pilot)}'}}"]
-    loaded = load(scenario, sets, seed)
+    loaded = load(scenario, sets, seed, home)
     from skyloop.apps.run import run_scenario
 
     folder = out_ or next_folder(loaded.name)
@@ -270,7 +287,8 @@ def reproduce(
 def main() -> None:
     """The one listener for errors: known ones become one line and exit code 1."""
     try:
-        code = app(with_places(sys.argv[1:]), standalone_mode=False)
+        with log_lines(err):
+            code = app(with_places(sys.argv[1:]), standalone_mode=False)
     except Interrupted:
         code = INTERRUPTED
     except SkyloopError as error:
@@ -306,5 +324,7 @@ def _options(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
+    verbose: Verbose = False,
+    quiet: Quiet = False,
 ) -> None:
     pass

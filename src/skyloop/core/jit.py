@@ -13,6 +13,7 @@ from __future__ import annotations
 import gc
 import hashlib
 import importlib
+import logging
 import os
 import subprocess
 import sys
@@ -27,9 +28,21 @@ import numba
 from numba import types
 from numba.core.compiler_lock import global_compiler_lock
 
+log = logging.getLogger(__name__)
 F = TypeVar("F", bound=Callable[..., Any])
 
-CACHE_FOLDER = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "skyloop"
+
+def cache_folder() -> Path:
+    """Of this user. One without a home, as in a container, has a folder among the temporary ones."""
+    if named := os.environ.get("XDG_CACHE_HOME"):
+        return Path(named) / "skyloop"
+    try:
+        return Path.home() / ".cache" / "skyloop"
+    except RuntimeError:
+        return Path(tempfile.gettempdir()) / f"skyloop-{os.getuid()}"
+
+
+CACHE_FOLDER = cache_folder()
 
 MARK = ".compiled"
 """Ending of the files that say which kernels are in the cache."""
@@ -158,32 +171,31 @@ def prepare(*rooms: str) -> None:
     needed = [e for e in _kernels if not rooms or (e.turn != WHEN_CALLED and e.name.startswith(rooms))]
     missing = [entry for entry in needed if not entry.done and not entry.is_cached()]
     if missing:
-        print(
-            f"skyloop: compiling {len(missing)} kernels, once per installation (10-30 s) ...",
-            file=sys.stderr,
-            flush=True,
-        )
+        # a program that never set up logging is told all the same: half a minute of silence looks like a hang
+        level = logging.INFO if log.hasHandlers() else logging.WARNING
+        log.log(level, "compiling %d kernels of skyloop, once per installation (10-30 s) ...", len(missing))
         if len(missing) > 3:
             _compile_on_two_cores([entry.name for entry in sorted(missing, key=lambda entry: entry.turn)])
     for entry in needed:
         if entry.turn != FIRST:
             entry.compile()
+    log.debug("%d kernels ready, cached in %s", len(needed), numba.config.CACHE_DIR)
 
 
-def cache_folder() -> Path:
+def kernel_cache_folder() -> Path:
     return Path(str(numba.config.CACHE_DIR))
 
 
 def kernels_in_cache() -> int:
     """Compiled by this installation; other checkouts share the folder."""
     package = str(Path(__file__).parents[1])
-    marks = cache_folder().rglob(f"*.{sys.implementation.cache_tag}{MARK}")
+    marks = kernel_cache_folder().rglob(f"*.{sys.implementation.cache_tag}{MARK}")
     return sum(mark.read_text(encoding="utf-8").startswith(package) for mark in marks)
 
 
 def is_cold() -> bool:
     """Was nothing compiled on this machine yet?"""
-    return not any(cache_folder().rglob(f"*{MARK}"))
+    return not any(kernel_cache_folder().rglob(f"*{MARK}"))
 
 
 def _compile_on_two_cores(names: list[str]) -> None:

@@ -1,7 +1,7 @@
 """Random numbers that are a function of (seed, stream name, sample index, draw), never of what was drawn before.
 
 Philox4x32-10 (Salmon et al., SC 2011): a counter goes in, four independent 32-bit words come out. Adding a sensor,
-resuming, sharding or asking out of turn therefore changes nothing for anybody else.
+resuming, sharding or drawing in another order therefore changes no other stream.
 """
 
 from __future__ import annotations

@@ -11,11 +11,11 @@ import numpy as np
 from skyloop.apps.mavlink import home_of
 from skyloop.core.frames import LocalFrame
 from skyloop.core.results import Result
-from skyloop.links.mavlink.craft import Craft
 from skyloop.links.mavlink.dialect import mavlink
 from skyloop.links.mavlink.link import TICK_NS
 from skyloop.links.mavlink.listener import Channel
-from skyloop.links.mavlink.telemetry import BUILDERS
+from skyloop.links.mavlink.system import System
+from skyloop.links.mavlink.telemetry_table import BUILDERS
 from skyloop.links.mavlink.vehicle import MavlinkVehicle
 from skyloop.links.mavlink.wire import Geography, Inlet
 from skyloop.reproductions.mission_flown import Flown
@@ -135,12 +135,12 @@ def fly_rectangle(seed: int) -> Flown:
     home = home_of(scenario)
     with build(scenario) as simulation:
         start = simulation.truth().position
-        vehicle = MavlinkVehicle(Craft(simulation, "drone", 1, Geography(home, start)))
+        vehicle = MavlinkVehicle(System(simulation.port.vehicle(), simulation.bus, 1, Geography(home, start)))
         desk = Desk()
         vehicle.channels.append(desk)
         corners = np.column_stack([CORNERS + start[:2], np.full(4, HEIGHT + start[2])])
         t_ns, truth, estimate, fixes = _record(simulation, LocalFrame(home))
-        _until(simulation, vehicle, lambda: vehicle.craft.knows_where, "a valid estimate")
+        _until(simulation, vehicle, lambda: vehicle.system.port.knows_where, "a valid estimate")
         # ten seconds more, as anybody waits for a receiver to settle
         settled = simulation.now + 10.0
         _until(simulation, vehicle, lambda: simulation.now >= settled, "ten seconds")
@@ -155,7 +155,7 @@ def fly_rectangle(seed: int) -> Flown:
             _until(simulation, vehicle, lambda number=number: number in desk.reached, f"mission item {number}")
             passed.append(simulation.now)
         ended = simulation.clock.now_ns
-        _until(simulation, vehicle, lambda: not vehicle.craft.status.armed, "the landing")
+        _until(simulation, vehicle, lambda: not vehicle.system.port.status.armed, "the landing")
         lasted = simulation.now - armed
     chosen = (np.array(t_ns) >= began) & (np.array(t_ns) <= ended)
     return Flown(

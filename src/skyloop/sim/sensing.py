@@ -11,11 +11,12 @@ from skyloop.core.keyed_random import KeyedRandom, stream_key
 from skyloop.sensors.faults import Fault, apply_faults
 from skyloop.sensors.observer import Observer
 from skyloop.sensors.sensor import kinematics_at
-from skyloop.sim.parts import Context, StatelessPart, call_user_code
+from skyloop.sim.parts import Context, StatelessPart
 from skyloop.world.views import ViewRequest
 from skyloop_client.errors import PartError
 from skyloop_client.messages import CameraImage
 from skyloop_client.streams import NS_PER_S, Rate, StreamInfo
+from skyloop_client.user_code import call_user_code
 
 
 class ObserverPart(StatelessPart):
@@ -79,21 +80,21 @@ class SensorPart:
             )
         self._looks = hasattr(sensor, "requests")
         self.independent = getattr(sensor, "independent", False) and not self._faults
-        """Whether samples nobody wants may be left out; assembly takes it back where something remembers them."""
+        """True if unwanted samples may be skipped. Assembly sets it to False where a later reader remembers samples."""
         if self._looks:
             context.lookers.append(self.expected)
         assert info.rate is not None
         context.schedule.every(info.rate, self._act)
 
     def expected(self, t_ns: int) -> list[ViewRequest]:
-        """The views this sensor will ask for at `t_ns`; none when it is not due then."""
+        """The views this sensor needs at `t_ns`; none if it has no sample then."""
         if not is_due(self.info.rate, t_ns) or self._is_spared(t_ns):
             return []
         requests = call_user_code(self.name, t_ns, self.sensor.requests, self._kinematics(t_ns), self._state)
         return self._context.scene.at(t_ns, self._vehicle).seen(requests)
 
     def _is_spared(self, t_ns: int) -> bool:
-        """A sample nobody wants, and which no later one depends on."""
+        """True if no reader wants this sample and no later sample depends on it."""
         wanted = self._context.wanted
         return wanted is not None and self.independent and not wanted(t_ns + self.info.latency_ns)
 
@@ -136,10 +137,12 @@ class SensorPart:
         return answer  # type: ignore[no-any-return]
 
     def memory(self) -> Any:
-        return self._state, self._held
+        # a link may have moved the sensor on its vehicle
+        return self._state, self._held, self.info.mount
 
     def remember(self, memory: Any) -> None:
-        self._state, self._held = memory
+        self._state, self._held, mount = memory
+        self.info.mount.position[:], self.info.mount.quat_wxyz[:] = mount.position, mount.quat_wxyz
 
     def close(self) -> None:
         pass
