@@ -82,6 +82,7 @@ class Event:
 
     t_ns: int
     kind: EventKind
+    """What happened."""
     text: str
     """One line for people."""
     contact: Contact | None = None
