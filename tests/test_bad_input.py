@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import subprocess
 import sys
@@ -15,7 +16,6 @@ import bad_radar_runs
 import bad_runs
 from bad_runs import IN_FLIGHT, NAN_SETPOINT, NAN_THROTTLE, own
 from skyloop import cli
-from skyloop.sensors.radar import backends
 from skyloop.sim.assembly import build
 from skyloop.sim.scenario import make_scenario
 
@@ -63,7 +63,7 @@ def test_a_run_that_cannot_be(
 def test_a_radar_on_a_gpu_that_is_not_there(
     desk: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(backends.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     line = complaint(capsys, monkeypatch, "run", *bad_radar_runs.radar("backend: gpu"), "--out", "out")
     assert "radar backend 'gpu': CuPy is not installed; install cupy" in line
     assert not (desk / "out").exists()

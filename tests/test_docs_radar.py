@@ -38,7 +38,7 @@ def test_the_commands_are_scenarios() -> None:
         scenario = skyloop.load_scenario(words[2], {key: yaml.safe_load(value) for key, value in settings.items()})
         (radar,) = (sensor for sensor in scenario.vehicles[0].sensors.values() if sensor.kind == "radar")
         burst = radar.waveform().n_chirps * radar.waveform().chirp_repetition
-        assert radar.rate_hz == 10 or 0.95 < radar.rate_hz * burst <= 1.0, "bursts are back to back, and fit"
+        assert radar.rate_hz == 10 or 0.95 < float(radar.rate_hz) * burst <= 1.0, "bursts are back to back, and fit"
 
 
 def test_the_snippet_runs_and_has_the_streams_of_the_table(capsys: pytest.CaptureFixture[str]) -> None:
@@ -55,7 +55,7 @@ def test_the_snippet_runs_and_has_the_streams_of_the_table(capsys: pytest.Captur
 
 def test_the_preset_is_told_in_full() -> None:
     table = PAGE[PAGE.index("## The presets") : PAGE.index("## How it works")]
-    told = {}
+    told: dict[str, Any] = {}
     for keys, values in re.findall(r"^\| (`.*?`) \| (.*?) \|", table, flags=re.MULTILINE):
         names = re.findall(r"`(\w+)`", keys)
         parsed = yaml.safe_load(f"[{values}]")

@@ -14,7 +14,7 @@ from skyloop_client.version import __version__
 
 ROOT = Path(__file__).parents[1]
 LOCK = (ROOT / "requirements.lock").read_text()
-PINS = {
+PINS: dict[str, str] = {
     canonicalize_name(name): version
     for name, version in (line.split("==") for line in LOCK.splitlines() if not line.startswith("#"))
 }
@@ -39,14 +39,8 @@ def test_every_dependency_is_pinned_to_an_allowed_version() -> None:
 
 def test_the_version_is_written_in_one_place() -> None:
     quoted = re.compile(rf"""["'v ]{re.escape(__version__)}(["'\s]|$)""", flags=re.MULTILINE)
-    files = [
-        *ROOT.glob("*.toml"),
-        *ROOT.glob("*.cff"),
-        ROOT / "Makefile",
-        *ROOT.glob("tools/*"),
-        *ROOT.glob("clients/*/*.*"),
-    ]
-    files += [*ROOT.glob("src/**/*.py"), *ROOT.glob("clients/python/src/**/*.py")]
+    places = ("*.toml", "*.cff", "Makefile", "tools/*.*", "clients/*/*.*", "src/**/*.py", "clients/python/src/**/*.py")
+    files = [path for place in places for path in ROOT.glob(place)]
     named = [path.relative_to(ROOT).as_posix() for path in files if path.is_file() and quoted.search(path.read_text())]
     assert named == ["clients/python/src/skyloop_client/version.py"]
     assert skyloop.__version__ == skyloop_client.__version__ == __version__
@@ -61,16 +55,18 @@ def test_lock_has_nothing_but_names_and_versions() -> None:
 
 
 def test_no_addresses_and_no_machine_paths() -> None:
-    names = (
-        "requirements.lock",
-        "pyproject.toml",
-        "clients/python/pyproject.toml",
+    places = (
+        "*.toml",
+        "*.lock",
+        "*.cff",
         "Makefile",
         ".ci/run",
-        "CITATION.cff",
+        "tools/*.*",
+        ".github/**/*.md",
+        "clients/python/*.toml",
     )
     forbidden = ("://", "index-url", "find-links", "trusted-host", "/home/", "/root/", str(ROOT) + "/")
-    for file in (*(ROOT / name for name in names), *(ROOT / "tools").glob("*.*"), *(ROOT / ".github").rglob("*.md")):
+    for file in (path for place in places for path in ROOT.glob(place)):
         found = [each for each in forbidden if each in file.read_text()]
         assert not found, f"{file.name} contains {found}"
 

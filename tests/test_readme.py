@@ -17,8 +17,9 @@ from typer.main import get_command
 import skyloop
 from skyloop.apps.run import fly
 from skyloop.cli import app, main
-from skyloop.core.bus import Bundle
+from skyloop.core.bus import LatestRecords
 from skyloop.sim.scenario import shipped_airframes
+from skyloop_client.bundle import Bundle
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -116,7 +117,9 @@ def test_the_pilot_flies() -> None:
     for _ in range(100):
         simulation.run_for(0.1)
         t_ns = simulation.clock.now_ns
-        reply = names["pilot"](Bundle(t_ns, "drone", simulation.bus, simulation.truth()))
+        reply = names["pilot"](
+            Bundle(t_ns, "drone", LatestRecords(simulation.bus), simulation.truth(), simulation.port.vehicle().status)
+        )
         for item in reply if isinstance(reply, list) else [reply]:
             if item is not None:
                 simulation.send(item)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -141,7 +142,7 @@ def presets_table(entry: Entry) -> str:
     return table(("key", *map(code, entry.presets)), rows)
 
 
-def table(columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+def table(columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     lines = [columns, ("---",) * len(columns), *rows]
     return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines) + "\n"
 

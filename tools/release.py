@@ -1,7 +1,7 @@
 """Builds both distributions into dist/ and tries them in an empty environment; `make release` calls it.
 
-The wheels are installed where there is nothing else: first the client alone, then the simulator beside it. Publishing
-is left to a person: CONTRIBUTING.md says what comes after this.
+The wheels are installed where there is nothing else: first the client alone, then the simulator beside it.
+CONTRIBUTING.md says what comes before and after.
 """
 
 from __future__ import annotations

@@ -591,7 +591,7 @@ public:
     ExecutionClock(const std::string& name, double speed)
         : id_(name == "cpu" ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC), speed_(speed) {
         if (name != "cpu" && name != "wall") throw Error("no clock named '" + name + "'; give wall or cpu");
-        if (!(speed >= 1e-3 && speed <= 1e3)) throw Error("a speed factor is 0.001 to 1000, 1 being this machine");
+        if (!(speed >= 1e-4 && speed <= 1e3)) throw Error("a speed factor is 0.0001 to 1000, 1 being this machine");
         if (name == "wall" && speed != 1) throw Error("a speed factor needs the clock 'cpu'");
     }
     void run_from(std::int64_t et_ns) { et_ns_ = et_ns, started_ = read_clock(id_), running_ = true; }

@@ -341,7 +341,7 @@ def test_mad_numbers_leave_the_vehicle_in_one_piece(rpc: Rpc, known_methods: set
     for name in moves:
         for _ in range(4):
             count = {"takeoff": 1, "land": 1, "goHome": 1, "rotateToYaw": 3, "rotateByYawRate": 2}.get(name, 5)
-            params = [chance.choice(numbers) for _ in range(count)]
+            params: list[Any] = [chance.choice(numbers) for _ in range(count)]
             if name in ("moveToPosition", "moveToGPS"):
                 params += [chance.choice([0, 1, 7]), KEEP, chance.choice(numbers), 1.0]
             elif name.startswith("moveByVelocity") or name == "moveByManual":

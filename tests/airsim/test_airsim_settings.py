@@ -60,7 +60,7 @@ def test_vehicles_stand_where_they_are_told_in_ned() -> None:
     assert scenario.vehicles[0].yaw_deg == 60.0
     assert [vehicle.name for vehicle in scenario.vehicles] == ["A_1", "high"]
     assert found.options.vehicles["A 1"].vehicle == "A_1"
-    assert scenario.wind.velocity == (2.0, 1.0, 3.0)  # type: ignore[union-attr]
+    assert scenario.wind.velocity == (2.0, 1.0, 3.0)
     assert (found.clock_speed, found.port) == (2.5, 5000)
 
 

@@ -1,5 +1,7 @@
 """The built-in controller keeps to its aims: some on one seed always, all on twenty in the slow suite."""
 
+from typing import Any
+
 import pytest
 
 from skyloop.benchmarks.flight_quality import FLIGHTS
@@ -28,5 +30,6 @@ def test_aim_holds_on_twenty_seeds(name):
 @pytest.mark.parametrize("imu", ["e2es", "adis16448"])
 @pytest.mark.parametrize("name", [name for name in FLIGHTS if name.startswith("ekf")])
 def test_the_ekf_flies_on_the_other_noisy_imus_too(name, imu):
+    flight: Any
     flight, scale, _, most = FLIGHTS[name]
     assert max(flight(seed, imu) * scale for seed in range(1, 21)) <= most

@@ -112,7 +112,7 @@ def test_ardupilot_lifts_its_own_only() -> None:
         rpc("simPause", True)
         with socket.socket(type=socket.SOCK_DGRAM) as old:
             old.sendto(bytes(22), ("127.0.0.1", port_of(server, "Theirs")))
-            until(lambda: any("start it with --model JSON" in line for line in server.lines))
+            until(lambda: any("use --model JSON" in line for line in server.lines))
         sitl = Sitl(port_of(server, "Theirs"), lambda line: [0.8] * 4)
         until(lambda: any("connected" in line for line in server.lines))
         rpc("simContinueForTime", 1.5)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -157,14 +158,24 @@ def test_a_full_disk(tmp_path: Path) -> None:
     folder, small = tmp_path / "dataset", tmp_path / "small"
     small.mkdir()
     planned(small / "dataset")
+    fly = [
+        sys.executable,
+        "-c",
+        "from skyloop.cli import main; main()",
+        "record",
+        "--resume",
+        "--workers",
+        "1",
+        "--out",
+    ]
     script = (
-        f"mount -t tmpfs -o size=20m tmpfs {small} && cp -r {folder} {small} && "
-        f"{sys.executable} -c 'from skyloop.cli import main; main()' record --resume --workers 1 "
-        f"--out {small}/dataset; "
-        f"code=$?; cp -r {small}/dataset {tmp_path}/left; exit $code"
+        "mount -t tmpfs -o size=20m tmpfs small && cp -r dataset small && "
+        f"{shlex.join(fly)} small/dataset; code=$?; cp -r small/dataset left; exit $code"
     )
     shutil.move(small / "dataset", folder)
-    done = subprocess.run(["unshare", "-rm", "sh", "-c", script], capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        ["unshare", "-rm", "sh", "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=120
+    )
     assert done.returncode == 1, done.stderr
     lines = [line for line in done.stderr.splitlines() if line.startswith("skyloop: cannot write")]
     assert len(lines) == 1

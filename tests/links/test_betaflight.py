@@ -114,7 +114,7 @@ def test_axes() -> None:
 
 def test_packets() -> None:
     assert struct.unpack("<d16H", rc_packet(2.0, [1100, 1200, 99999, -5]))[:6] == (2.0, 1100, 1200, 65535, 0, 1000)
-    np.testing.assert_allclose(motors_from(struct.pack("<4f", 0.25, 0.5, 0.75, 1.0)), [0.25, 0.5, 0.75, 1.0])
+    assert motors_from(struct.pack("<4f", 0.25, 0.5, 0.75, 1.0)) == pytest.approx([0.25, 0.5, 0.75, 1.0])
     assert motors_from(struct.pack("<4f", 0.1, math.nan, 0.1, 0.1)) is None
     assert motors_from(b"1234") is None
     assert msp(108) == b"$M<\x00ll"

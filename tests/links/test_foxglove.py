@@ -7,6 +7,7 @@ import io
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any, get_type_hints
 
 import numpy as np
@@ -19,9 +20,10 @@ import skyloop
 import skyloop_client.messages
 from link_rig import eventually
 from skyloop.core.clock import FreeRunning, RealTime
-from skyloop.links.foxglove.messages import UNPLOTTED, frame_of, is_moving, mounts, moved, views_of
+from skyloop.links.foxglove.messages import frame_of, is_moving, mounts, moved
 from skyloop.links.foxglove.plots import UNITS, plotted, schema_of
 from skyloop.links.foxglove.stream import CLOCK_NS, FoxgloveStream
+from skyloop.links.foxglove.views import UNPLOTTED, views_of
 from skyloop.recording.formats.ros2_messages import Translator
 from skyloop.recording.recording import Recording
 from skyloop.sim.simulation import Simulation
@@ -88,6 +90,10 @@ def watched(simulation: Simulation) -> FoxgloveStream:
     return stream
 
 
+def has_seen(viewer: Viewer, count: int) -> bool:
+    return len(viewer.on("/truth/drone")) >= count
+
+
 def let_pass(simulation: Simulation, seconds: float, *viewers: Viewer) -> None:
     """In steps that no backlog overflows, each awaited by its last record of truth."""
     for _ in range(round(seconds / 0.1)):
@@ -96,7 +102,7 @@ def let_pass(simulation: Simulation, seconds: float, *viewers: Viewer) -> None:
         simulation.run_for(0.1)
         news = simulation.bus.counts["truth/drone"] - before
         for viewer, count in zip(viewers, counts, strict=True):
-            assert viewer.until(lambda v=viewer, n=count + news: len(v.on("/truth/drone")) >= n)
+            assert viewer.until(partial(has_seen, viewer, count + news))
 
 
 def subscribed(stream: FoxgloveStream, viewer: Viewer) -> None:

@@ -18,7 +18,7 @@ from skyloop.links import manual_control as by_hand
 from skyloop.links.foxglove.messages import VIEWS
 from skyloop.links.foxglove.scene import BODY_SIZE
 from skyloop.links.foxglove.stream import BACKLOG, FoxgloveStream
-from skyloop.sim.simulation import Simulation
+from skyloop.sim.simulation_port import SimulationPort
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "how-to" / "foxglove.md").read_text(encoding="utf-8")
@@ -47,8 +47,8 @@ def test_commands_let_somebody_look_on(
     viewers: list[Viewer] = []
     attach, run_mavlink = FoxgloveStream.attach, skyloop.apps.mavlink.run_mavlink
 
-    def attached(stream: FoxgloveStream, simulation: Simulation) -> None:
-        attach(stream, simulation)
+    def attached(stream: FoxgloveStream, port: SimulationPort) -> None:
+        attach(stream, port)
         viewers.append(Viewer(stream.url))
         viewers[0].subscribe()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import socket
 import struct
+from functools import partial
 from queue import SimpleQueue
 
 import numpy as np
@@ -128,7 +129,7 @@ def fill(rig: Rig, stranger: Stranger) -> int:
     for asked in range(1, 50):
         before = rig.link.timeline.count
         stranger.raw(question)
-        assert eventually(lambda before=before: rig.link.timeline.count > before)
+        assert eventually(partial(lambda earlier: rig.link.timeline.count > earlier, before))
         if peer.unread:
             return asked
     raise AssertionError("the system holds everything")

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -35,7 +36,8 @@ class Wall:
 
 @pytest.fixture
 def flown() -> Iterator[tuple[ByHand, Simulation, list[str]]]:
-    link_gate, wall, said = LinkGate(Pace(1000.0)), Wall(), []
+    said: list[str] = []
+    link_gate, wall = LinkGate(Pace(1000.0)), Wall()
     link = link_gate.links["by_hand"] = ByHand(link_gate.inbox, said.append, now=wall)
     with skyloop.build(skyloop.make_scenario(SCENARIO), gates=(link_gate,)) as simulation:
         wall.simulation = simulation
@@ -120,7 +122,12 @@ def test_keys_come_from_the_terminal(
         monkeypatch.setattr(sys, "stdin", terminal)
         read: list[str] = []
         put = link.put
-        monkeypatch.setattr(link, "put", lambda kind, key: (put(kind, key), read.append(key)))
+
+        def put_and_note(kind: Any, key: str) -> None:
+            put(kind, key)
+            read.append(key)
+
+        monkeypatch.setattr(link, "put", put_and_note)
         with reading_keys(link):
 
             def press(keys: bytes, seconds: float) -> None:

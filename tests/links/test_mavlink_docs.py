@@ -15,7 +15,8 @@ from skyloop.links.mavlink.link import COMPANION, GROUND_STATION, OWN_COMPANION,
 from skyloop.links.mavlink.missions import FENCES, FLOWN, PASSED_OVER
 from skyloop.links.mavlink.parameters import table
 from skyloop.links.mavlink.system import System
-from skyloop.links.mavlink.telemetry import BUILDERS, TELEMETRY, Telemetry, message_id
+from skyloop.links.mavlink.telemetry import Telemetry
+from skyloop.links.mavlink.telemetry_table import BUILDERS, TELEMETRY, message_id
 from skyloop.links.mavlink.vehicle import UNDERSTOOD, MavlinkVehicle
 from skyloop.links.mavlink.wire import Geography
 
@@ -47,13 +48,13 @@ def test_messages_understood() -> None:
 
 
 def test_telemetry(system: System) -> None:
-    wanted = [[b.__name__.upper(), f"{hz:g} Hz" if hz else "on request"] for b, hz in TELEMETRY.items()]  # type: ignore[attr-defined]
+    wanted = [[b.__name__.upper(), f"{hz:g} Hz" if hz else "on request"] for b, hz in TELEMETRY.items()]
     assert rows("Telemetry") == wanted
     # each function makes the message it is named after
     telemetry = Telemetry(system, MavlinkVehicle(system).modes)
     made = {number: builder(telemetry) for number, builder in BUILDERS.items()}
     assert all(message is None or message.get_msgId() == number for number, message in made.items())
-    silent = {b.__name__ for b in TELEMETRY if made[message_id(b)] is None}  # type: ignore[attr-defined]
+    silent = {b.__name__ for b in TELEMETRY if made[message_id(b)] is None}
     assert silent == {"highres_imu", "scaled_pressure", "position_target_local_ned"}
 
 

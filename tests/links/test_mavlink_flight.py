@@ -81,7 +81,7 @@ class Flight:
 
 @contextmanager
 def flight(**changes: Any) -> Iterator[Flight]:
-    vehicle = {**PLAIN["vehicles"][0], **changes}  # type: ignore[dict-item, index]
+    vehicle = {**PLAIN["vehicles"][0], **changes}  # type: ignore[index]
     with skyloop.build(skyloop.make_scenario({**PLAIN, "vehicles": [vehicle]})) as simulation:
         yield Flight(simulation)
 

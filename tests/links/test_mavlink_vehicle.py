@@ -170,7 +170,7 @@ def test_attitude_setpoints_move_it(client: Client) -> None:
 
 def test_parameters(client: Client) -> None:
     client.send(mavlink.MAVLink_param_request_list_message(1, 1))
-    seen = {}
+    seen: dict[str, Any] = {}
     while not seen or len(seen) < next(iter(seen.values())).param_count:
         value = client.until("PARAM_VALUE")
         seen[value.param_id] = value

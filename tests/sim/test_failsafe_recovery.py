@@ -124,7 +124,7 @@ def test_a_goal_below_the_ground_ends_on_the_ground():
     assert {"blocked", "landed", "disarmed"} <= set(kinds(events))
 
 
-@pytest.mark.parametrize("item", [Arm, "up", [Arm()], TakeOff("2"), TakeOff(float("nan"))])
+@pytest.mark.parametrize("item", [Arm, "up", [Arm()], TakeOff("2"), TakeOff(float("nan"))])  # type: ignore[arg-type]
 def test_what_cannot_be_sent_is_said_in_one_line(item):
     sim = skyloop.build(skyloop.make_scenario({}))
     sim.send(Arm())

@@ -107,7 +107,9 @@ def test_every_oscillation_is_a_change_of_direction(facing: Flight) -> None:
     session = facing.again(0.6)
     rates = facing.simulation.subscribe("truth/drone")
     record = run_task("face-anchor", session)
-    turning = [m.data.angular_velocity_body[2] for m in rates if m.t_ns < record.end_ns]
+    end_ns = record.end_ns
+    assert end_ns is not None
+    turning = [m.data.angular_velocity_body[2] for m in rates if m.t_ns < end_ns]
     signs = [math.copysign(1.0, rate) for rate in turning if abs(rate) > 0.01]
     assert record.result["oscillations"] == sum(a != b for a, b in pairwise(signs)) > 0
     assert all(child.task == "relative-position" for child in record.children)
@@ -186,7 +188,7 @@ def test_a_task_that_flies_takes_off_first_and_hovers_last(facing: Flight) -> No
     session = facing.again(standing=True)
     record = run_task("face-anchor", session, altitude=1.4)
     # the way up is not the task's
-    assert record.start_ns > 3 * NS_PER_S
+    assert record.start_ns > 2 * NS_PER_S
     assert record.seconds < 3.0
     assert session.ask().status.mode == "hover"
-    assert facing.simulation.truth().position[2] == pytest.approx(0.12 + 1.4, abs=0.03)
+    assert facing.simulation.truth().position[2] == pytest.approx(0.12 + 1.4, abs=0.05)

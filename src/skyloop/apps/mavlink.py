@@ -22,7 +22,7 @@ def home_of(scenario: Scenario) -> GeoPoint:
 
 
 def mavlink_link(scenario: Scenario, link_gate: LinkGate, options: Mapping[str, Any]) -> MavlinkLink:
-    """For all vehicles of a scenario; its ports are open."""
+    """For all vehicles of a scenario; its ports are taken, and open once the vehicles can answer."""
     from skyloop.links.mavlink.link import MavlinkLink, MavlinkOptions
 
     return MavlinkLink(link_gate.inbox, len(scenario.vehicles), home_of(scenario), MavlinkOptions(**options))
@@ -50,13 +50,13 @@ def run_mavlink(
 ) -> dict[str, Any]:
     """Open the ports and fly until the time is over, everybody has landed or Ctrl-C.
 
-    `options` are those of `MavlinkOptions`; `opened` gets the link.
+    `options` are those of `MavlinkOptions`; `opened` gets the link, once clients are answered.
     """
     scenario = without_pilots(scenario, duration)
     link_gate = LinkGate(Pace(pace))
     link = link_gate.links["mavlink"] = mavlink_link(scenario, link_gate, options or {})
+    link.on_open = lambda: opened(link)
     try:
-        opened(link)
         return run_scenario(scenario, folder, progress, link_gate, watch)
     finally:
         link.listener.close()

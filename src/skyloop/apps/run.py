@@ -17,10 +17,11 @@ from skyloop.recording.pictures import Pictures
 from skyloop.recording.plot import FlightLog, plot_flight
 from skyloop.recording.run_folder import RunFolder
 from skyloop.sim.assembly import build
+from skyloop.sim.estimator_assembly import check_nobody_is_outside
 from skyloop.sim.parts import PilotPart
 from skyloop.sim.scenario import Scenario
 from skyloop.sim.simulation import Simulation
-from skyloop_client.errors import Interrupted, ScenarioError, SkyloopError
+from skyloop_client.errors import Interrupted, SkyloopError
 from skyloop_client.messages import EventKind, Message
 from skyloop_client.streams import NS_PER_S
 
@@ -107,16 +108,6 @@ def _log_events(scenario: Scenario, bus: Bus) -> None:
                 bus.on(stream, told)
 
 
-def check_nobody_is_outside(scenario: Scenario) -> None:
-    """Without a link nobody would ever say what such an estimator believes."""
-    for vehicle in scenario.vehicles:
-        for name, estimator in vehicle.estimators.items():
-            if estimator.kind == "link":
-                raise ScenarioError(
-                    f"{vehicle.name}.estimators.{name} is of kind link: its process connects to `skyloop loop` only"
-                )
-
-
 def fly(
     simulation: Simulation, duration: float, progress: Progress = lambda t: None, links: LinkGate | None = None
 ) -> None:
@@ -155,8 +146,13 @@ def summarise(simulation: Simulation, scenario: Scenario, log: FlightLog, wall: 
             "crashed": any(event.kind == EventKind.CRASH for event in log.events[name]),
             "events": [f"{event.t_ns / 1e9:.2f} s {event.kind}: {event.text}" for event in log.events[name]],
         }
-        if log.estimates[name]:
-            vehicles[name]["estimate_error_rms_m"] = _estimate_error(log, name)
+        errors = {stream: _estimate_error(log, name, stream) for stream in log.estimates[name]}
+        if errors:
+            # of what it flies on, or of the first where it flies on truth
+            flown_on = [f"{name}/{vehicle.state}", vehicle.state, *errors]
+            main = next(stream for stream in flown_on if stream in errors)
+            vehicles[name]["estimate_error_rms_m"] = errors[main]
+            vehicles[name]["estimate_errors_rms_m"] = errors
     return {
         "scenario": scenario.name,
         "seed": scenario.seed,
@@ -168,12 +164,12 @@ def summarise(simulation: Simulation, scenario: Scenario, log: FlightLog, wall: 
     }
 
 
-def _estimate_error(log: FlightLog, name: str) -> float | None:
+def _estimate_error(log: FlightLog, name: str, stream: str) -> float | None:
     """m; None when no estimate was valid."""
     truth = {state.t_ns: state.position for state in log.truth[name]}
     errors = [
         estimate.position - truth[estimate.t_ns]
-        for estimate in log.estimates[name]
+        for estimate in log.estimates[name][stream]
         if estimate.valid and estimate.t_ns in truth
     ]
     return float(np.sqrt(np.mean(np.sum(np.square(errors), axis=1)))) if errors else None

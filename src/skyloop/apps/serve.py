@@ -122,8 +122,12 @@ def _open_mavlink(
         if not vehicle.flies:
             raise LinkError(f"--mavlink: '{name}' is of ComputerVision and does not fly")
     link = link_gate.links["mavlink"] = mavlink_link(scenario, link_gate, mavlink)
-    for line in where_to_connect(link):
-        say(line)
+
+    def say_where() -> None:
+        for line in where_to_connect(link):
+            say(line)
+
+    link.on_open = say_where
 
 
 def _news(message: Message) -> str:

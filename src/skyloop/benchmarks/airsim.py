@@ -107,10 +107,11 @@ def served(sizes: Sizes, summary: dict[str, Any]) -> Iterator[int]:
             sizes.quality,
             "--json",
         ]
-        run = "from skyloop.cli.serve import app; app()"
+        # a script's background job ignores SIGINT, and what it starts would, too
         process = subprocess.Popen(
-            [sys.executable, "-c", run, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        )
+            [sys.executable, "-c", "from skyloop.cli import main; main()", "serve", *arguments], stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        )  # fmt: skip
         try:
             yield _port(process)
             process.send_signal(signal.SIGINT)

@@ -25,6 +25,7 @@ def names(text: str) -> tuple[str, ...]:
 
 @app.command()
 def record(
+    *,
     out_: Annotated[
         Path | None, typer.Option("--out", help="Folder; must be new or empty. Default: datasets/<world>-<n>.")
     ] = None,

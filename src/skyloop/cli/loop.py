@@ -73,6 +73,7 @@ Out = Annotated[Path | None, typer.Option("--out", help="Run folder; must be new
 
 @app.command()
 def loop(
+    *,
     scenario: str,
     sut: Sut = None,
     pilot: LoopPilot = None,
@@ -131,6 +132,7 @@ def loop(
 
 @app.command()
 def size(
+    *,
     scenario: str,
     speed: Annotated[str, typer.Option(metavar="LOW..HIGH", help="Speeds to try; or some, with commas.")] = "0.05..2",
     steps: Annotated[int, typer.Option(help="How many speeds from LOW to HIGH, in equal ratios.")] = 6,

@@ -12,6 +12,7 @@ import typer
 from skyloop.cli.logs import Verbs
 from skyloop.cli.parts import (
     Foxglove,
+    Home,
     Json,
     Seed,
     Sets,
@@ -40,6 +41,7 @@ def checked_offset(port_offset: int) -> int:
 
 @app.command()
 def mavlink(
+    *,
     scenario: str,
     port_offset: PortOffset = 0,
     listen: Annotated[
@@ -49,6 +51,7 @@ def mavlink(
     pace: Annotated[float, typer.Option(help="Simulated seconds per second; clients may not keep up beyond 1.")] = 1.0,
     duration: Annotated[float, typer.Option(help="Simulated seconds at most; Ctrl-C ends it before.")] = 3600.0,
     until_landed: Annotated[bool, typer.Option("--until-landed", help="End when all have landed.")] = False,
+    home: Home = None,
     set_: Sets = None,
     seed: Seed = None,
     out_: Annotated[Path | None, typer.Option("--out", help="Run folder; must be new or empty.")] = None,
@@ -59,14 +62,14 @@ def mavlink(
 
     Pilots of the scenario itself do not fly.
 
-    Examples: `skyloop mavlink hover` · `skyloop mavlink park-square --port-offset 100 --until-landed`
+    Examples: `skyloop mavlink hover --home px4-zurich` · `skyloop mavlink park-square --port-offset 100 --until-landed`
     """
     from skyloop.apps.mavlink import run_mavlink
 
     options = {
         "host": listen, "remote": remote, "port_offset": checked_offset(port_offset), "until_landed": until_landed
     }  # fmt: skip
-    loaded = load(scenario, set_, seed)
+    loaded = load(scenario, set_, seed, home)
     folder = out_ or next_folder(loaded.name)
     bar = progress_bar(f"flying {loaded.name}", duration, quiet=json_)
     try:
@@ -94,6 +97,7 @@ def _say_where(link: Any) -> None:
 
 @app.command()
 def fly(
+    *,
     scenario: Annotated[str, typer.Argument()] = "hover",
     keyboard: Annotated[bool, typer.Option("--keyboard", help="With the keys of this terminal.")] = False,
     gamepad: Annotated[bool, typer.Option("--gamepad", help="With /dev/input/js0.")] = False,

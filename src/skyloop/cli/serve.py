@@ -20,6 +20,7 @@ log = logging.getLogger(__name__)
 
 @app.command()
 def serve(
+    *,
     settings: Annotated[
         Path | None, typer.Option(metavar="FILE", help="AirSim's settings.json; left out, one SimpleFlight drone.")
     ] = None,

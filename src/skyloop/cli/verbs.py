@@ -19,6 +19,7 @@ from skyloop.cli.loop import app as loop
 from skyloop.cli.mavlink import app as mavlink
 from skyloop.cli.parts import (
     Foxglove,
+    Home,
     Json,
     Seed,
     Sets,
@@ -97,6 +98,7 @@ def show(
 
 @app.command()
 def run(
+    *,
     scenario: str,
     pilot: Annotated[
         str | None,
@@ -106,6 +108,7 @@ def run(
         str | None,
         typer.Option(metavar="KIND[:PATH]", help="px4:PATH, ardupilot:PATH or betaflight: start that and let it fly."),
     ] = None,
+    home: Home = None,
     set_: Sets = None,
     seed: Seed = None,
     out_: Annotated[
@@ -120,7 +123,7 @@ def run(
     Examples: `skyloop run first-flight` · `skyloop run my.yaml --seed 7 --set wind.kind=calm --out runs/calm`
     """
     sets = set_ if pilot is None else [*(set_ or ()), f"vehicles.0.pilot={{kind: '{absolute(pilot)}'}}"]
-    loaded = load(scenario, sets, seed)
+    loaded = load(scenario, sets, seed, home)
     from skyloop.apps.run import run_scenario
 
     folder = out_ or next_folder(loaded.name)
@@ -140,6 +143,7 @@ def run(
 
 @app.command()
 def look(
+    *,
     world: str,
     out_: Annotated[Path, typer.Option("--out", help="PNG or JPEG to write.")] = Path("look.png"),
     eye: Annotated[str, typer.Option("--from", metavar="X,Y,Z", help="Where the camera is, m.")] = "-6,-6,4",

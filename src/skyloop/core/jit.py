@@ -128,6 +128,15 @@ class _Kernel:
 _kernels: list[_Kernel] = []
 
 
+def record_type(record: type, **fields: Any) -> Any:
+    """For the signature of a kernel that is given `tuple(a record)` and begins with `Record(*given)`.
+
+    Numba finds out the type of a NamedTuple itself anew at every call, which takes a microsecond.
+    """
+    assert tuple(fields) == getattr(record, "_fields", ()), f"{record.__name__} has the fields {record.__annotations__}"
+    return types.Tuple(tuple(fields.values()))
+
+
 def inlined(function: F) -> F:
     """A piece of a kernel: compiled into whatever calls it, never called from Python."""
     piece = numba.njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True)(function)

@@ -94,6 +94,11 @@ class KeyedRandom:
         self.index = index
         self._block = 0
 
+    @property
+    def counter(self) -> tuple[np.uint64, np.uint64]:
+        """Key and index as kernels are given them."""
+        return self.key, np.uint64(self.index)
+
     def normal(self, size: int) -> Array:
         out = np.empty(size)
         fill_normal(self.key, np.uint64(self.index), np.uint64(self._block), out)

@@ -15,7 +15,7 @@ from skyloop.links.mavlink.dialect import mavlink
 from skyloop.links.mavlink.link import TICK_NS
 from skyloop.links.mavlink.listener import Channel
 from skyloop.links.mavlink.system import System
-from skyloop.links.mavlink.telemetry import BUILDERS
+from skyloop.links.mavlink.telemetry_table import BUILDERS
 from skyloop.links.mavlink.vehicle import MavlinkVehicle
 from skyloop.links.mavlink.wire import Geography, Inlet
 from skyloop.reproductions.mission_flown import Flown

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from skyloop.core.frames import matrix_from_quat, quat_from_matrix
 from skyloop.core.jit import inlined, kernel
-from skyloop.world.views import Pinhole, View
+from skyloop.world.views import Pinhole, View, movers_type
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array
 
@@ -214,12 +214,17 @@ def _blend_colour(colour, number, face, x, y, out):
 
 @kernel(
     void(
-        _readonly(uint32, 3), int64, _readonly(int8, 2), _readonly(float32, 2), _readonly(float32, 2),
-        _readonly(float64, 1), float32[:, ::1], uint32[:, :, ::1],
+        _readonly(uint32, 3), int64, types.Tuple((_readonly(int8, 2), _readonly(float32, 2), _readonly(float32, 2))),
+        types.UniTuple(float64, 3), float32[:, ::1], uint32[:, :, ::1],
     )
 )  # fmt: skip
-def _pick_surface(surface, number, face, x, y, f_cx_cy, distance, out):
-    """Of the nearest pixel; the depth is blended as 1/depth, exact on planes, where all four belong to one row."""
+def _pick_surface(surface, number, places, lens, distance, out):
+    """Of the nearest pixel; the depth is blended as 1/depth, exact on planes, where all four belong to one row.
+
+    places: the face that each pixel of the image is taken from, and where in it; lens: of this face, f, cx, cy.
+    """
+    face, x, y = places
+    f, cx, cy = lens
     for i in range(out.shape[0]):
         for j in range(out.shape[1]):
             if face[i, j] != number:
@@ -238,8 +243,8 @@ def _pick_surface(surface, number, face, x, y, f_cx_cy, distance, out):
                 z10 = float64(np.uint32(surface[r + 1, c, 0]).view(np.float32))
                 z11 = float64(np.uint32(surface[r + 1, c + 1, 0]).view(np.float32))
                 z = 1.0 / ((1.0 - v) * ((1.0 - u) / z00 + u / z01) + v * ((1.0 - u) / z10 + u / z11))
-            a = (float64(x[i, j]) - f_cx_cy[1]) / f_cx_cy[0]
-            b = (float64(y[i, j]) - f_cx_cy[2]) / f_cx_cy[0]
+            a = (float64(x[i, j]) - cx) / f
+            b = (float64(y[i, j]) - cy) / f
             distance[i, j] = z * math.sqrt(1.0 + a * a + b * b)
 
 
@@ -302,8 +307,8 @@ class Mosaic:
         out, distance = np.zeros((*self._shape, 4), np.uint32), np.full(self._shape, np.inf, np.float32)
         for number, view in enumerate(views):
             lens = view.lens
-            numbers = np.array([lens.fx, lens.cx, lens.cy])
-            _pick_surface(view.surface, number, self._face, self._x, self._y, numbers, distance, out)
+            places = (self._face, self._x, self._y)
+            _pick_surface(view.surface, number, places, (lens.fx, lens.cx, lens.cy), distance, out)
         depth = np.where(np.isfinite(distance), distance * self._cosine, np.inf)
         out[..., 0] = depth.astype(np.float32).view(np.uint32)
         return out, distance
@@ -321,12 +326,14 @@ class Mosaic:
 
 @kernel(
     void(
-        _readonly(uint32, 3), _readonly(float32, 2), _readonly(float64, 3), int64, _readonly(float64, 3),
-        _readonly(float64, 2), _readonly(float64, 2), _readonly(float64, 2), _readonly(float64, 1), float32[:, :, ::1],
+        _readonly(uint32, 3), _readonly(float32, 2), _readonly(float64, 3), movers_type,
+        types.Tuple((_readonly(float64, 2), _readonly(float64, 1))), float32[:, :, ::1],
     )
 )  # fmt: skip
-def _surface_velocities(surface, distance, directions, n_standing, poses, velocities, turns, rotation, position, out):
-    """v + ω × (p - origin) of the part each pixel shows."""
+def _surface_velocities(surface, distance, directions, moving, pose, out):
+    """v + ω × (p - origin) of the part each pixel shows; pose: rotation and position."""
+    n_standing, poses, velocities, turns = moving
+    rotation, position = pose
     for i in range(out.shape[0]):
         for j in range(out.shape[1]):
             k = int64(surface[i, j, 1]) - 1 - n_standing
@@ -345,23 +352,27 @@ def _surface_velocities(surface, distance, directions, n_standing, poses, veloci
 
 def surface_velocities(lens: Lens, seen: View, distance: NDArray[np.float32]) -> NDArray[np.float32]:
     """(height, width, 3) m/s, world, as View.velocities but through any lens."""
-    out, m = np.empty((*distance.shape, 3), np.float32), seen.motion
-    rotation, position = np.ascontiguousarray(matrix_from_quat(seen.pose.quat_wxyz)), np.asarray(seen.pose.position)
-    _surface_velocities(
-        seen.surface, distance, lens.directions, seen.model.n_standing, m.poses, m.velocities, m.angular_velocities,
-        rotation, position, out,
-    )  # fmt: skip
+    out = np.empty((*distance.shape, 3), np.float32)
+    pose = np.ascontiguousarray(matrix_from_quat(seen.pose.quat_wxyz)), np.asarray(seen.pose.position)
+    _surface_velocities(seen.surface, distance, lens.directions, tuple(seen.movers), pose, out)
     return out
 
 
 @kernel(
     void(
-        int64, _readonly(float64, 1), _readonly(float64, 3), _readonly(float32, 2), _readonly(float32, 3),
-        _readonly(float64, 2), _readonly(float64, 1), _readonly(float64, 1), float32[:, :, ::1],
+        types.Tuple((int64, _readonly(float64, 1), _readonly(float64, 3))),
+        types.Tuple((_readonly(float32, 2), _readonly(float32, 3))),
+        types.Tuple((_readonly(float64, 2), _readonly(float64, 1), _readonly(float64, 1))), float32[:, :, ::1],
     )
 )  # fmt: skip
-def _image_motion(model, p, directions, distance, velocities, rotation, velocity, turn, out):
-    """ḋ = Rᵀ(v - v_camera)/distance - ω × d of each direction d; for bending lenses a difference of `project`."""
+def _image_motion(lens, seen, camera, out):
+    """ḋ = Rᵀ(v - v_camera)/distance - ω × d of each direction d; for bending lenses a difference of `project`.
+
+    lens: its code, numbers and directions; seen: distances and velocities; camera: rotation, velocity and rates.
+    """
+    model, p, directions = lens
+    distance, velocities = seen
+    rotation, velocity, turn = camera
     for i in range(out.shape[0]):
         for j in range(out.shape[1]):
             x, y, z = directions[i, j, 0], directions[i, j, 1], directions[i, j, 2]
@@ -392,8 +403,6 @@ def image_motion(
 ) -> NDArray[np.float32]:
     """(height, width, 2) px/s of the surface points; rotation is world_from_camera, the rates are in camera axes."""
     out = np.empty((*distance.shape, 2), np.float32)
-    rotation = np.ascontiguousarray(rotation)
-    _image_motion(
-        lens.code, lens.numbers, lens.directions, distance, velocities, rotation, velocity, angular_velocity, out
-    )
+    camera = (np.ascontiguousarray(rotation), velocity, angular_velocity)
+    _image_motion((lens.code, lens.numbers, lens.directions), (distance, velocities), camera, out)
     return out

@@ -48,6 +48,8 @@ class Numbers:
     low: float = -FARTHEST
     high: float = FARTHEST
     optional: bool = False
+    filled: bool = False
+    """May not be empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +139,8 @@ SPECS: dict[type, dict[str, Spec]] = {
         "boxes_px": Numbers("<f8", ("n", 4)), "classes": Special(_texts), "scores": Numbers("<f8", ("n",), 0.0, 1.0),
         "tracks": Numbers("<i8", ("n",), -1, 2**62, optional=True), "source": Text(),
     },
-    GridMap: {"cells": Numbers("|i1", ("h", "w"), -1, 100), "resolution": SIDE, "origin": THREE},
-    VoxelMap: {"voxels": Numbers("|i1", ("x", "y", "z"), -1, 100), "resolution": SIDE, "origin": THREE},
+    GridMap: {"cells": Numbers("|i1", ("h", "w"), -1, 100, filled=True), "resolution": SIDE, "origin": THREE},
+    VoxelMap: {"voxels": Numbers("|i1", ("x", "y", "z"), -1, 100, filled=True), "resolution": SIDE, "origin": THREE},
     Path: {
         "positions": Numbers("<f8", ("n", 3)), "yaws": Numbers("<f8", ("n",), optional=True),
         "times_ns": Numbers("<i8", ("n",), 0, 2**62, optional=True),
@@ -213,9 +215,9 @@ def _array(spec: Numbers, value: Any, place: str, letters: dict[str, int]) -> An
         array = np.asarray(value)
     except ValueError:
         raise StreamError(f"{place} is ragged; give {kind} of shape {wanted}") from None
-    # a list of no numbers is taken for one of floats
-    if not array.size and array.ndim <= len(spec.shape):
-        array = array.reshape((0, *(size for size in spec.shape[1:] if isinstance(size, int)))[: len(spec.shape)])
+    # a list of nothing does not say how wide its rows would be
+    if array.shape == (0,):
+        array = array.reshape((0, *(size for size in spec.shape[1:] if isinstance(size, int))))
     if array.dtype.kind not in ("iu" if whole and array.size else "iuf"):
         raise StreamError(f"{place} is {_shown(value)}; give {kind} of shape {wanted}")
     fits = array.ndim == len(spec.shape)
@@ -225,6 +227,8 @@ def _array(spec: Numbers, value: Any, place: str, letters: dict[str, int]) -> An
     if not fits:
         known = "".join(f", where {letter} is {size}" for letter, size in letters.items() if letter in wanted)
         raise StreamError(f"{place} has the shape {array.shape}; give {wanted}{known}")
+    if spec.filled and not array.size:
+        raise StreamError(f"{place} is empty; give at least one number")
     _check_range(array, spec, place)
     return np.array(array, spec.dtype, order="C")
 

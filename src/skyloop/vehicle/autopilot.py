@@ -214,9 +214,10 @@ class Autopilot:
         memory = self.memory
         if memory.mode == "land":
             return
-        self._hover(t_ns)
-        assert memory.hold is not None
-        memory.mode, memory.land_start_ns, memory.land_from = "land", t_ns, float(memory.hold[2])
+        state = self.state(t_ns)
+        place = memory.landing_place(state.position + 0.5 * state.velocity_world)
+        self._hold(place, float(yaw_from_quat(state.quat_wxyz)), t_ns)
+        memory.mode, memory.land_start_ns, memory.land_from = "land", t_ns, float(place[2])
         memory.quiet_since_ns = -1
         self._row["velocity"] = (0.0, 0.0, -self.failsafes.descent_speed)
 
@@ -323,12 +324,9 @@ class Autopilot:
         if not 0 <= memory.release_ns <= t_ns:
             return
         memory.release_ns = -1
-        doing = "going home" if memory.release_then == "home" else "landing"
-        self._event(t_ns, EventKind.RELEASED, f"nobody has taken command: {doing}")
-        if memory.release_then == "home":
-            self._go_home(t_ns)
-        else:
-            self._land(t_ns)
+        goes, act = ("going home", self._go_home) if memory.release_then == "home" else ("landing", self._land)
+        self._event(t_ns, EventKind.RELEASED, f"nobody has taken command: {goes}")
+        act(t_ns)
 
     def _watch_arrival(self, state: VehicleState | Estimate, t_ns: int) -> None:
         memory = self.memory

@@ -11,6 +11,9 @@ from skyloop_client.messages import Array, Setpoint
 HOME_KEPT_WITHIN = 1.0
 """m: armed this near to its home, a vehicle keeps it; so home does not move a little with every flight."""
 
+LANDS_WITHIN = 1.0
+"""m: as near to the place it holds, a vehicle that is told to land does so on it, and not where it happens to be."""
+
 
 @dataclasses.dataclass
 class AutopilotMemory:
@@ -56,3 +59,10 @@ class AutopilotMemory:
         self.commander, self.release_ns = by, -1
         if self.failsafe == "setpoint lost" and self.mode != "land":
             self.failsafe = ""
+
+    def landing_place(self, braked: Array) -> Array:
+        """(3,) m, world: where to land that could stop at `braked`."""
+        if self.mode not in ("hover", "goal", "home") or self.hold is None:
+            return braked
+        near = float(np.hypot(*(braked - self.hold)[:2])) < LANDS_WITHIN
+        return np.array([self.hold[0], self.hold[1], braked[2]]) if near else braked

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from radar_scans import radar, scanned
 
 from radar_reference import RX, TABLE_2, TX, reference_volts
-from sensors.radar.radar_scans import radar, scanned
 from skyloop.core.fmcw import LIGHT_SPEED, Waveform
 from skyloop.sensors.radar.backends import synthesis_on
 from skyloop.sensors.radar.synthesis import Synthesis

@@ -9,7 +9,7 @@ import numpy as np
 
 from skyloop.core.frames import quat_from_matrix
 from skyloop.links.foxglove.messages import pose, stamp
-from skyloop.recording.formats.ros2_messages import WORLD, body_frame
+from skyloop.recording.formats.ros2_names import WORLD, body_frame
 from skyloop.sim.world_editor import WorldEditor
 from skyloop_client.messages import Array, VehicleState
 from skyloop_client.streams import StreamInfo

@@ -17,13 +17,14 @@ import foxglove
 from foxglove import channels
 from foxglove.websocket import Capability, ChannelView, Client, ServerListener
 
-from skyloop.links.foxglove.messages import View, is_moving, mounts, moved, views_of
+from skyloop.links.foxglove.messages import View, is_moving, mounts, moved
 from skyloop.links.foxglove.plots import schema_of
 from skyloop.links.foxglove.scene import Tracks, boxes
+from skyloop.links.foxglove.views import views_of
 from skyloop.sim.simulation_port import SimulationPort
 from skyloop_client.errors import LinkError
 from skyloop_client.messages import Message, VehicleState
-from skyloop_client.streams import NS_PER_S
+from skyloop_client.streams import NS_PER_S, StreamInfo
 
 # what strangers say to the port is no line of ours on the terminal; whoever sets up logging still gets it
 logging.getLogger("foxglove").addHandler(logging.NullHandler())
@@ -99,7 +100,7 @@ class FoxgloveStream:
         return f"ws://{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}"
 
     def attach(self, port: SimulationPort) -> None:
-        """Watch all streams, also those of vehicles that join later, and let clients in."""
+        """Watch all streams, also those that are published or of vehicles that join later, and let clients in."""
         self._port = port
         for topic, kind in (
             ("/tf", "FrameTransforms"),
@@ -108,7 +109,8 @@ class FoxgloveStream:
             ("/world", "SceneUpdate"),
         ):
             self._open(topic, kind)
-        self._watch_new()
+        port.bus.on_new(self._watch)
+        port.bus.on_every(self._on_message)
         # last of all: the SDK may refuse a client that subscribes the moment it is told of a new topic
         try:
             self._server = foxglove.start_server(
@@ -137,16 +139,18 @@ class FoxgloveStream:
         leaving.start()
         leaving.join(timeout=GOODBYE_S)
 
-    def _watch_new(self) -> None:
-        assert self._port is not None
-        bus = self._port.bus
-        for name, info in bus.infos.items():
-            if name not in self._views:
-                self._views[name] = [(f"/{name}{view.suffix}", view) for view in views_of(info)]
-                for topic, view in self._views[name]:
-                    if view.has is None:
-                        self._open(topic, view.kind, info.message)
-                bus.on(name, self._on_message)
+    def _watch(self, info: StreamInfo) -> None:
+        """Open the topics of a stream."""
+        taken = {topic for views in self._views.values() for topic, _ in views}
+        views = self._views[info.name] = []
+        for view in views_of(info):
+            topic = f"/{info.name}{view.suffix}"
+            # somebody may publish `vio` and `vio/pose`: the topics of the two must differ
+            while topic in taken:
+                topic += "_"
+            views.append((topic, view))
+            if view.has is None and not self._closed:
+                self._open(topic, view.kind, info.message)
 
     def _open(self, topic: str, kind: str, record: str = "") -> None:
         if kind == "JSON":
@@ -159,8 +163,6 @@ class FoxgloveStream:
         bus = self._port.bus
         if self._closed:
             return
-        if len(bus.infos) != len(self._views):
-            self._watch_new()
         info, now_ns = bus.infos[message.stream], message.arrival_ns
         self._tell_time(now_ns)
         for topic, view in self._views[message.stream]:

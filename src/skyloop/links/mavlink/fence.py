@@ -30,8 +30,9 @@ class Fence:
         """(n, 2) corners, whether to stay inside."""
 
     def load(self, items: list[Item]) -> None:
-        """Items were checked one by one; a polygon that lacks corners is refused here."""
-        self._circles, self._polygons = [], []
+        """Items were checked one by one; a polygon that lacks corners is refused here, and the old fence stays."""
+        circles: list[tuple[Array, float, bool]] = []
+        polygons: list[tuple[Array, bool]] = []
         waiting = list(items)
         while waiting:
             first = waiting[0]
@@ -41,11 +42,13 @@ class Fence:
                 if count < 3 or len(corners) < count:
                     raise SetpointError(f"a fence polygon of {count} corners has {len(corners)}; give 3 or more")
                 del waiting[:count]
-                self._polygons.append((np.array([self._place(item) for item in corners]), POLYGONS[first.command]))
+                polygons.append((np.array([self._place(item) for item in corners]), POLYGONS[first.command]))
             else:
                 inside = first.command == mavlink.MAV_CMD_NAV_FENCE_CIRCLE_INCLUSION
-                self._circles.append((self._place(first), first.params[0], inside))
+                if first.params[0] > 0.0:
+                    circles.append((self._place(first), first.params[0], inside))
                 del waiting[:1]
+        self._circles, self._polygons = circles, polygons
 
     def _place(self, item: Item) -> Array:
         system = self._system

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from skyloop.links.mavlink.dialect import mavlink
-from skyloop.links.mavlink.missions import PASSED_OVER, Item
+from skyloop.links.mavlink.missions import PASSED_OVER, PLACES, Item
 from skyloop.links.mavlink.system import System
 from skyloop.links.mavlink.wire import E7, FRAMES_ABOVE_HOME, yaw_from_heading
 from skyloop_client.errors import SetpointError
@@ -50,6 +50,13 @@ class MissionFlight:
         self._jumps: dict[int, int] = {}
 
     def load(self, items: list[Item]) -> None:
+        """SetpointError, and the old mission stays, where an item is too far away to be flown to."""
+        for number, item in enumerate(items):
+            if item.command in PLACES:
+                try:
+                    self._place(item)
+                except SetpointError as error:
+                    raise SetpointError(f"mission item {number}: {error}") from None
         self.items = items
         self.jump_to(0)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
@@ -19,6 +20,8 @@ from skyloop.sim.simulation_port import SimulationPort
 from skyloop_client.streams import NS_PER_S
 
 TICK_NS = 10_000_000
+READY_NS = 250_000_000
+"""Simulated ns after which every sensor has given something: from then on the vehicles are announced and answer."""
 BEAT_S = 1.5
 """Wall s without a heartbeat after which one is sent, however slowly simulated time passes."""
 GROUND_STATION, COMPANION = 14550, 14540
@@ -48,6 +51,10 @@ class MavlinkLink:
         self, inbox: SimpleQueue[tuple[Any, ...]], vehicles: int, home: GeoPoint, options: MavlinkOptions | None = None
     ) -> None:
         self.options = options or MavlinkOptions()
+        self.is_open = False
+        """Clients are let in and answered."""
+        self.on_open: Callable[[], None] = lambda: None
+        """Called once, when the link opens."""
         self.listener = MavlinkListener(inbox, self.options.host)
         self.listener.taker = self.receive
         self.vehicles: list[MavlinkVehicle] = []
@@ -62,11 +69,11 @@ class MavlinkLink:
         self._due_ns = -1
         self._stopped = False
         self._beat = time.monotonic()
+        # bound before a world is built, so that a port in use is told at once
         for number in range(vehicles):
-            self._open(number)
-        self.listener.start()
+            self._bind(number)
 
-    def _open(self, number: int) -> None:
+    def _bind(self, number: int) -> None:
         options, offset = self.options, self.options.port_offset
         own = [OWN_GROUND_STATION + number, OWN_COMPANION + number, OWN_TCP + TCP_STEP * number]
         ports = [0, 0, 0] if offset is None else [port + offset for port in own]
@@ -88,8 +95,8 @@ class MavlinkLink:
         for number, own in enumerate(port.vehicles.values()):
             geography = Geography(self._home, own.truth.position)
             vehicle = MavlinkVehicle(System(own, port.bus, number + 1, geography))
-            vehicle.channels += self._channels[number]
             self.vehicles.append(vehicle)
+        self._opens_ns = port.now_ns + READY_NS
         self._schedule(port.now_ns)
 
     @property
@@ -113,7 +120,7 @@ class MavlinkLink:
 
     def look_round(self) -> None:
         """While time stands still or crawls, clients still want to know that the vehicle is there."""
-        if time.monotonic() - self._beat < BEAT_S:
+        if not self.is_open or time.monotonic() - self._beat < BEAT_S:
             return
         self._beat = time.monotonic()
         for vehicle in self.vehicles:
@@ -160,6 +167,12 @@ class MavlinkLink:
         if now // NS_PER_S != self._ticked_ns // NS_PER_S:
             self._beat = time.monotonic()
         self._ticked_ns, self._due_ns = now, now + TICK_NS
+        if not self.is_open and now >= self._opens_ns:
+            self.is_open = True
+            for vehicle, channels in zip(self.vehicles, self._channels, strict=True):
+                vehicle.channels += channels
+            self.listener.start()
+            self.on_open()
         for number, vehicle in enumerate(self.vehicles):
             vehicle.tick()
             if vehicle.system.port.is_flying:

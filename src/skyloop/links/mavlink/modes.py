@@ -6,7 +6,9 @@ from collections.abc import Callable
 
 from skyloop.links.mavlink.fence import Fence
 from skyloop.links.mavlink.flight import MissionFlight, checked_tick
+from skyloop.links.mavlink.follow import FollowTarget
 from skyloop.links.mavlink.missions import Item
+from skyloop.links.mavlink.orbit import Circle, Orbit
 from skyloop.links.mavlink.system import COMMANDER, System
 from skyloop_client.errors import SetpointError
 from skyloop_client.messages import Arm, Disarm, EventKind, GoHome, Hover, Land, Setpoint, TakeOff, Velocity
@@ -16,6 +18,8 @@ FENCE_MODES = {2: "hold", 3: "rtl", 5: "land"}
 """By GF_ACTION."""
 STANDS = 0.1
 """m/s: one that sinks slower than this although it is told to, for a second, stands on the ground."""
+ENDLESS = ("hold", "position", "orbit", "follow")
+"""Modes that only a client ends."""
 LINK_LOSS_ACTIONS = {2: "home", 3: "land"}
 """What a vehicle does that its clients have left, by NAV_DLL_ACT."""
 
@@ -41,6 +45,8 @@ class Modes:
         self._steered_ns = self._stands_since_ns = -NS_PER_S
         """When sticks last spoke, and since when they have asked in vain for it to sink."""
         self._failsafe = ""
+        self.orbit: Orbit | None = None
+        self.target = FollowTarget(system)
         self._climb: float | None = None
         """m to take off to once it is armed, where a client has said so before."""
 
@@ -65,6 +71,8 @@ class Modes:
             raise SetpointError("there is no mission; upload one")
         if mode == "offboard" and not self._has_fresh_setpoint:
             raise SetpointError("offboard needs setpoints before it begins, and all the time after")
+        if mode == "orbit":
+            raise SetpointError("an orbit needs a place; send DO_ORBIT")
         if system.port.status.armed:
             # before the first order, which may come at a later tick: whoever else commands gives way
             system.port.claim(COMMANDER)
@@ -102,6 +110,17 @@ class Modes:
         self._leave("takeoff")
         self.chosen = "takeoff"
 
+    def circle(self, circle: Circle) -> None:
+        """Fly round a place until another mode is chosen, or as far as the circle says."""
+        system = self._system
+        if system.port.overruled_by:
+            raise SetpointError(f"an orbit during the failsafe '{system.port.overruled_by}'")
+        if not system.port.is_flying:
+            raise SetpointError("an orbit on the ground; take off first")
+        system.port.claim(COMMANDER)
+        self._leave("orbit")
+        self.orbit, self.chosen = Orbit(system, circle), "orbit"
+
     def follow(self, setpoint: Setpoint) -> None:
         """An offboard setpoint: obeyed in that mode, else kept for it."""
         system = self._system
@@ -133,7 +152,7 @@ class Modes:
     def restart(self) -> None:
         """Time has leapt: nothing of before holds but the mission and the fence."""
         self.chosen, self._failsafe, self.breach = "hold", "", ""
-        self._setpoint = None
+        self._setpoint = self.orbit = None
         self._let_go = False
         self._idle_since_ns = self._alone_since_ns = -1
         self.flight.jump_to(0)
@@ -167,6 +186,8 @@ class Modes:
             self._fly_mission()
         elif self.chosen == "offboard":
             self._watch_offboard()
+        elif self.chosen in ("orbit", "follow"):
+            self._guide()
         self._watch_clients(has_client)
         self._watch_idling()
 
@@ -184,6 +205,10 @@ class Modes:
         match mode:
             case "hold" | "position" if system.port.is_flying:
                 system.send(Hover())
+            case "follow":
+                self.target.begin()
+                if system.port.is_flying:
+                    system.send(Hover())
             case "takeoff" if not system.port.is_flying:
                 system.send(TakeOff(self._climb or system.settings.takeoff_altitude))
                 self._climb = None
@@ -200,6 +225,7 @@ class Modes:
 
     def _leave(self, mode: str) -> None:
         """Whatever was before is over."""
+        self.orbit = None
         if mode != "mission":
             self.flight.interrupt()
 
@@ -208,15 +234,17 @@ class Modes:
             if self.chosen == "mission":
                 self.flight.touch_down()
                 self._say_if_complete()
-            self.chosen, self._failsafe = "hold", ""
+            self.chosen, self.orbit, self._failsafe = "hold", None, ""
             self.flight.interrupt()
         self._was_armed = False
 
     def _after_failsafe(self) -> None:
         """The autopilot has its estimate again, and the client's wish counts again."""
         self._failsafe = ""
-        if self.chosen in ("takeoff", "hold", "position"):
-            self.chosen = "hold"
+        if self.chosen in ("takeoff", "hold", "position", "orbit"):
+            self.chosen, self.orbit = "hold", None
+        elif self.chosen == "follow":
+            self.target.begin()
         elif self.chosen == "offboard" and self._has_fresh_setpoint:
             self._engage("offboard")
 
@@ -232,6 +260,18 @@ class Modes:
         if self.flight.complete:
             self._system.say(EventKind.ARRIVED, "mission complete")
 
+    def _guide(self) -> None:
+        """The next point of an orbit, or beside the target; it hovers where there is none."""
+        system = self._system
+        setpoint = self.orbit.setpoint() if self.orbit is not None else self.target.setpoint()
+        if setpoint is not None:
+            system.send(setpoint)
+        elif self.orbit is not None:
+            system.say(EventKind.ARRIVED, "orbit complete")
+            self._switch("hold")
+        elif system.port.status.mode == "setpoint":
+            system.send(Hover())
+
     def _watch_offboard(self) -> None:
         if self._has_fresh_setpoint:
             return
@@ -244,7 +284,7 @@ class Modes:
     def _watch_clients(self, has_client: bool) -> None:
         """Nobody is there to end a hover; a mission or a return ends by itself."""
         system = self._system
-        if has_client or not system.port.is_flying or self.shown not in ("hold", "position"):
+        if has_client or not system.port.is_flying or self.shown not in ENDLESS:
             self._alone_since_ns = -1
             return
         if self._alone_since_ns < 0:

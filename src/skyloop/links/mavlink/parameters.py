@@ -75,6 +75,19 @@ def _of_the_link(system: System) -> list[Parameter]:
         ),
         setting("GF_MAX_HOR_DIST", "fence_distance", "m from home, 0: no fence", 0.0, 1e5),
         setting("GF_MAX_VER_DIST", "fence_height", "m above home, 0: no fence", 0.0, 1e5),
+        setting("FLW_TGT_HT", "follow_height", "m above home or the target, when following", 1.0, 500.0),
+        setting("FLW_TGT_DST", "follow_distance", "m from the target", 0.0, 500.0),
+        setting("FLW_TGT_FA", "follow_angle_deg", "degrees to the right of the target's course", -180.0, 180.0),
+        setting("FLW_TGT_RS", "follow_responsiveness", "0 to 1: how much of its motion is smoothed", 0.0, 1.0),
+        setting("FLW_TGT_MAX_VEL", "follow_max_speed", "m/s while following", 0.1, 20.0),
+        setting(
+            "FLW_TGT_ALT_M", "follow_altitude_mode", "FLW_TGT_HT is above home: 0, 1; above the target: 2", 0, 2,
+            kind=INTEGER, among=(0, 1, 2),
+        ),
+        setting(
+            "SYS_FAILURE_EN", "failures_enabled", "1: MAV_CMD_INJECT_FAILURE is obeyed", 0, 1,
+            kind=INTEGER, among=(0, 1),
+        ),
     ]  # fmt: skip
 
 

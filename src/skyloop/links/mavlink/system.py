@@ -52,6 +52,20 @@ class Settings:
     """m from home, horizontally; 0: no fence."""
     fence_height: float = 0.0
     """m above home; 0: no fence."""
+    follow_height: float = 8.0
+    """m above the target or above home."""
+    follow_distance: float = 8.0
+    """m from the target, horizontally."""
+    follow_angle_deg: float = 180.0
+    """Degrees to the right of the target's course: 0 ahead of it, 180 behind it."""
+    follow_responsiveness: float = 0.1
+    """0 takes every movement of the target at once, 1 none."""
+    follow_altitude_mode: int = 0
+    """0, 1: above home; 2: above the target."""
+    follow_max_speed: float = 5.0
+    """m/s while following."""
+    failures_enabled: int = 0
+    """1: clients may inject failures."""
 
 
 class System:

@@ -6,21 +6,17 @@ import struct
 import time
 from typing import Any
 
-from skyloop.links.mavlink.commands import (
-    COMMANDS,
-    DENIED,
-    UNSUPPORTED,
-    Commanded,
-    command_from,
-    request_stream,
-)
+from skyloop.links.mavlink.command import DENIED, UNSUPPORTED, Commanded, command_from
+from skyloop.links.mavlink.commands import COMMANDS
 from skyloop.links.mavlink.dialect import mavlink
 from skyloop.links.mavlink.listener import Channel
-from skyloop.links.mavlink.missions import FENCE, MISSION, Missions
+from skyloop.links.mavlink.message_commands import request_stream
+from skyloop.links.mavlink.missions import FENCE, MISSION, Item, Missions
 from skyloop.links.mavlink.modes import Modes
 from skyloop.links.mavlink.parameters import Parameters
 from skyloop.links.mavlink.system import System
-from skyloop.links.mavlink.telemetry import BUILDERS, DEFAULTS_NS, Telemetry
+from skyloop.links.mavlink.telemetry import Telemetry
+from skyloop.links.mavlink.telemetry_table import BUILDERS, DEFAULTS_NS
 from skyloop.links.mavlink.wire import (
     mode_named,
     setpoint_from_attitude,
@@ -62,6 +58,7 @@ UNDERSTOOD = {
     "SET_POSITION_TARGET_GLOBAL_INT": "offboard: position or velocity",
     "SET_ATTITUDE_TARGET": "offboard: attitude or body rates, with thrust 0 to 1",
     "MANUAL_CONTROL": "sticks, in mode position; on the ground, armed, upwards takes off",
+    "FOLLOW_TARGET": "where the target of mode follow-me is",
     "REQUEST_DATA_STREAM": "rates of groups of messages, the old way",
     "LOG_REQUEST_LIST": "there are none",
     "FILE_TRANSFER_PROTOCOL": "refused",
@@ -79,7 +76,7 @@ class MavlinkVehicle:
         self.channels: list[Channel] = []
         self.modes = Modes(system, self._reached)
         self.parameters = Parameters(system)
-        self.missions = Missions(self._plan_changed)
+        self.missions = Missions(self._take_plan)
         self.telemetry = Telemetry(system, self.modes)
         self._commanded = Commanded(system, self.modes, self.send_now)
         self.received = 0
@@ -201,6 +198,8 @@ class MavlinkVehicle:
             case "MANUAL_CONTROL":
                 limits = system.port.limits
                 self.modes.steer(velocity_from_sticks(message, limits.cruise_speed, limits.climb, STICK_YAW_RATE))
+            case "FOLLOW_TARGET":
+                self.modes.target.take(message)
             case "PARAM_REQUEST_LIST":
                 self._lists = [entry for entry in self._lists if entry[0] is not channel]
                 self._lists.append((channel, self.parameters.all_values()))
@@ -249,8 +248,7 @@ class MavlinkVehicle:
         if why:
             self._refuse(why)
 
-    def _plan_changed(self, kind: int) -> None:
-        plan = self.missions.plans[kind]
+    def _take_plan(self, kind: int, plan: list[Item]) -> None:
         if kind == MISSION:
             self.modes.load_mission(plan)
             self.send_now(mavlink.MAVLINK_MSG_ID_MISSION_CURRENT)
