@@ -22,9 +22,7 @@ def place(flown: Flight, enu: Any) -> tuple[int, int, float]:
     return flown.system.geography.global_int(enu)
 
 
-def orbit(
-    flown: Flight, centre: Any, radius: float, speed: float, behaviour: int = CW_TO_CENTRE, turn: float = 0.0
-) -> None:
+def orbit(flown: Flight, centre: Any, radius: float, speed: float, behaviour: int = 0, turn: float = 0.0) -> None:
     x, y, z = place(flown, centre)
     flown.desk.say(
         flown.vehicle,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from skyloop.links.mavlink.command import Handler
+from skyloop.links.mavlink.failures import FAILURE_COMMANDS
 from skyloop.links.mavlink.flight_commands import FLIGHT_COMMANDS
 from skyloop.links.mavlink.message_commands import MESSAGE_COMMANDS
 
-COMMANDS: dict[int, Handler] = {**FLIGHT_COMMANDS, **MESSAGE_COMMANDS}
+COMMANDS: dict[int, Handler] = {**FLIGHT_COMMANDS, **MESSAGE_COMMANDS, **FAILURE_COMMANDS}
