@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from skyloop.links.mavlink.command import ACCEPTED, UNSUPPORTED, Command, Commanded, Handler
+from skyloop.links.mavlink.command import ACCEPTED, UNSUPPORTED, Command
+from skyloop.links.mavlink.commanded import Commanded, Handler
 from skyloop.links.mavlink.dialect import mavlink
 from skyloop.links.mavlink.system import System
 from skyloop.links.motor_order import motor_order
