@@ -68,6 +68,8 @@ class Photographed(Flight):
         return self.station.ask(self.vehicle, component, number, *params)
 
     def told(self, component: int, kind: str) -> Any:
+        """The last message of a kind, waited for."""
+        self.until(lambda: (component, kind) in self.station.heard, longest=10.0)
         return self.station.heard[component, kind][-1]
 
     def looks(self) -> tuple[float, float]:
