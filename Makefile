@@ -4,7 +4,7 @@ SET_UP := .venv/.set-up
 # lint-imports without its script, whose first line cannot hold a path with a space
 LINT_IMPORTS := from importlinter.cli import lint_imports_command as lint; lint()
 
-.PHONY: help setup fly test pytest test-slow bench gallery lint lock clean
+.PHONY: help setup fly test pytest test-slow bench gallery lint lock release clean
 
 help:
 	@echo "make fly        set up, then fly over a park and leave a small dataset with report.html"
@@ -15,6 +15,7 @@ help:
 	@echo "make gallery    the pictures of docs/gallery"
 	@echo "make lint       ruff, mypy and lint-imports only"
 	@echo "make lock       take the newest versions pyproject.toml allows into requirements.lock"
+	@echo "make release    wheels and sdists in dist/, tried in an empty environment"
 	@echo "make clean      remove the environment and all caches; run folders stay"
 
 # A checkout that was moved or copied must not use the environment of its old place.
@@ -22,7 +23,7 @@ ifneq ($(shell cat $(SET_UP) 2>/dev/null),$(CURDIR))
 .PHONY: $(SET_UP)
 endif
 
-$(SET_UP): requirements.lock pyproject.toml
+$(SET_UP): requirements.lock pyproject.toml clients/python/pyproject.toml
 	@sh tools/set_up.sh "$(PYTHON)"
 
 setup: $(SET_UP)
@@ -54,6 +55,9 @@ lint: setup
 
 lock:
 	@sh tools/lock.sh "$(PYTHON)"
+
+release: setup
+	@.venv/bin/python tools/release.py
 
 clean:
 	@rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -71,6 +71,29 @@ def dotted(node: ast.AST) -> str:
     return ".".join([*([node.id] if isinstance(node, ast.Name) else []), *reversed(parts)])
 
 
+OUTSIDE = ("links", "apps", "gym", "datasets", "cli")
+"""Rooms that fly or watch a simulation through its ports."""
+BEHIND_THE_PORTS = {"fleet", "autopilot", "autopilots", "stage"}
+BEHIND_THE_EDITOR = {"scene", "model", "fleet"}
+
+
+def test_nobody_reaches_past_the_ports() -> None:
+    """Links, apps and the gym get ports and the editor; what is behind these is the simulation's own."""
+    found = []
+    for path, tree in FILES.items():
+        room = shown(path).split("/")[0]
+        if room not in OUTSIDE:
+            continue
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.Attribute):
+                continue
+            past_editor = node.attr in BEHIND_THE_EDITOR and dotted(node.value).split(".")[-1] in ("editor", "_editor")
+            holds_simulation = room == "links" and node.attr.lstrip("_") == "simulation"
+            if node.attr in BEHIND_THE_PORTS or past_editor or holds_simulation:
+                found.append(f"{shown(path)}:{node.lineno}: {dotted(node)}")
+    assert not found, "use VehiclePort, SimulationPort and WorldEditor:\n" + "\n".join(found)
+
+
 def test_the_page_names_what_exists_and_nothing_else() -> None:
     page = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
     drawing = page[page.index("src/skyloop/\n") : page.index("## The import ladder")]

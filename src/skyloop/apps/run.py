@@ -17,9 +17,10 @@ from skyloop.recording.pictures import Pictures
 from skyloop.recording.plot import FlightLog, plot_flight
 from skyloop.recording.run_folder import RunFolder
 from skyloop.sim.assembly import build
+from skyloop.sim.parts import PilotPart
 from skyloop.sim.scenario import Scenario
 from skyloop.sim.simulation import Simulation
-from skyloop_client.errors import Interrupted, SkyloopError
+from skyloop_client.errors import Interrupted, ScenarioError, SkyloopError
 from skyloop_client.messages import EventKind, Message
 from skyloop_client.streams import NS_PER_S
 
@@ -50,6 +51,8 @@ def run_scenario(
     watch: Watch = lambda simulation: None,
 ) -> dict[str, Any]:
     """Fly, record, summarise; returns the summary that is also in `summary.json`."""
+    if links is None:
+        check_nobody_is_outside(scenario)
     with build(scenario, gates=() if links is None else (links,)) as simulation:
         watch(simulation)
         record = RunFolder(folder, scenario.model_dump(mode="json"), versions())
@@ -104,11 +107,21 @@ def _log_events(scenario: Scenario, bus: Bus) -> None:
                 bus.on(stream, told)
 
 
+def check_nobody_is_outside(scenario: Scenario) -> None:
+    """Without a link nobody would ever say what such an estimator believes."""
+    for vehicle in scenario.vehicles:
+        for name, estimator in vehicle.estimators.items():
+            if estimator.kind == "link":
+                raise ScenarioError(
+                    f"{vehicle.name}.estimators.{name} is of kind link: its process connects to `skyloop loop` only"
+                )
+
+
 def fly(
     simulation: Simulation, duration: float, progress: Progress = lambda t: None, links: LinkGate | None = None
 ) -> None:
     """Until the time is over or every pilot is done."""
-    pilots = simulation.pilots
+    pilots = simulation.parts_of(PilotPart)
     end_ns = round(duration * NS_PER_S)
     next_report_ns = 0
     while simulation.port.next_ns < end_ns:

@@ -84,7 +84,9 @@ def serve(
 
 def _open_autopilots(scenario: Scenario, options: AirSimOptions, link_gate: LinkGate, say: Say) -> Scenario:
     """A link for each vehicle that a PX4 or ArduPilot is to fly; the scenario with the sensors they need."""
-    foreign = {own.vehicle: own.autopilot for own in options.vehicles.values() if own.autopilot is not None}
+    foreign = {
+        own.vehicle: own.external_autopilot for own in options.vehicles.values() if own.external_autopilot is not None
+    }
     vehicles = []
     for vehicle in scenario.vehicles:
         pilot = foreign.get(vehicle.name)
@@ -113,8 +115,10 @@ def _open_mavlink(
     scenario: Scenario, options: AirSimOptions, link_gate: LinkGate, mavlink: Mapping[str, Any], say: Say
 ) -> None:
     for name, vehicle in options.vehicles.items():
-        if vehicle.autopilot is not None:
-            raise LinkError(f"--mavlink: '{name}' is flown by {vehicle.autopilot.name}, which has MAVLink of its own")
+        if vehicle.external_autopilot is not None:
+            raise LinkError(
+                f"--mavlink: '{name}' is flown by {vehicle.external_autopilot.name}, which has MAVLink of its own"
+            )
         if not vehicle.flies:
             raise LinkError(f"--mavlink: '{name}' is of ComputerVision and does not fly")
     link = link_gate.links["mavlink"] = mavlink_link(scenario, link_gate, mavlink)

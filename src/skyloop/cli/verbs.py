@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
-import yaml
 from rich.table import Table
 
 import skyloop
@@ -74,12 +73,27 @@ def list_(json_: Json = False) -> None:
 
 
 @app.command()
-def show(scenario: str, set_: Sets = None, seed: Seed = None) -> None:
-    """Print a scenario with every default filled in; the output is a scenario file itself.
+def show(
+    what: Annotated[
+        str | None,
+        typer.Argument(metavar="[SCENARIO | TOPIC]", help="A scenario, or sensor, airframe, world, pilot..."),
+    ] = None,
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="One of that topic, such as imu.")] = None,
+    set_: Sets = None,
+    seed: Seed = None,
+    json_: Json = False,
+) -> None:
+    """Print a scenario with every default filled in, or the options of a sensor, airframe, world, pilot, message...
 
-    Examples: `skyloop show hover` · `skyloop show my.yaml --set vehicles.drone.state=ekf`
+    A printed scenario is a scenario file itself. `skyloop show` alone lists what it can show.
+
+    Examples: `skyloop show hover --set seed=3` · `skyloop show sensor imu`
     """
-    print(yaml.safe_dump(load(scenario, set_, seed).model_dump(mode="json"), sort_keys=False), end="")
+    from skyloop.cli.show import show_scenario, show_topic
+
+    if show_topic(what, name, json_, changed=bool(set_) or seed is not None):
+        return
+    show_scenario(str(name or what), set_, seed, json_)
 
 
 @app.command()

@@ -17,6 +17,7 @@ from skyloop.datasets.worker_profile import WorkerProfile
 from skyloop.recording.journal import GroupWriter, is_whole
 from skyloop.recording.recording import Recording, create_recording
 from skyloop.sim.assembly import build
+from skyloop.sim.parts import PilotPart
 from skyloop.sim.scenario import make_scenario
 from skyloop.sim.simulation import Simulation
 from skyloop.world.semantics import CLASSES
@@ -161,7 +162,7 @@ def create(folder: Path, plan: dict[str, Any], infos: dict[str, StreamInfo]) -> 
 
 def fly(simulation: Simulation, worker: Worker, parent: int) -> None:
     """Until the worker's last group is over; frames begin when the pilots begin their trajectories."""
-    pilots = [part.pilot for part in simulation.pilots]
+    pilots = [part.pilot for part in simulation.parts_of(PilotPart)]
     rate = Rate.from_hz(worker.plan["rate_hz"])
     while (end_ns := worker.end_ns()) is None or simulation.port.next_ns < end_ns:
         t_ns = simulation.step()

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from skyloop.sim.sensing import SensorPart
 from skyloop.sim.simulation import Simulation
 
 
@@ -19,7 +20,7 @@ class WorkerProfile:
         self._began: tuple[float, float] | None = None
 
     def watch_sensors(self, simulation: Simulation) -> None:
-        for part in simulation.sensors:
+        for part in simulation.parts_of(SensorPart):
             part.sensor = _TimedSensor(part.sensor, self)
 
     def begin(self) -> None:

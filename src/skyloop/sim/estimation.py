@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from skyloop.sim.parts import Context, StatelessPart, UserPart, call_user_code
+from skyloop.sim.parts import Context, StatelessPart, UserPart
 from skyloop_client.errors import PartError, StreamError
 from skyloop_client.estimator import Estimator, EstimatorSetup, answers_of
 from skyloop_client.messages import Estimate, Message
 from skyloop_client.streams import NS_PER_S, StreamInfo
+from skyloop_client.user_code import call_user_code
 
 
 class Localiser(Protocol):

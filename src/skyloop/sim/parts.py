@@ -7,9 +7,7 @@ All that changes in it is in `memory()`, so that a snapshot of the simulation ho
 from __future__ import annotations
 
 import copy
-import traceback
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -22,7 +20,7 @@ from skyloop.vehicle.fleet import Fleet
 from skyloop.world.scene import Scene
 from skyloop.world.views import ViewRequest
 from skyloop_client.bundle import Bundle
-from skyloop_client.errors import PartError, ScenarioError, SetpointError, SkyloopError, StreamError
+from skyloop_client.errors import PartError, ScenarioError, SetpointError, StreamError
 from skyloop_client.messages import (
     Array,
     Disarm,
@@ -36,29 +34,7 @@ from skyloop_client.messages import (
     VehicleState,
 )
 from skyloop_client.streams import NS_PER_S, StreamInfo
-
-_OUR_FOLDER = Path(__file__).parents[1]
-
-
-def call_user_code(place: str, t_ns: int, question: Callable[..., Any], *arguments: Any) -> Any:
-    """What code that may be the user's own answers; whatever it raises is told in one line."""
-    try:
-        return question(*arguments)
-    except SkyloopError:
-        raise
-    except Exception as error:
-        what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        raise PartError(f"{place} at {t_ns / NS_PER_S:.3f} s: {what}{_line_of(error)}") from error
-
-
-def _line_of(error: Exception) -> str:
-    """Where in the user's file it happened; empty when the call itself did not fit."""
-    frames = traceback.extract_tb(error.__traceback__)[1:]
-    theirs = [frame for frame in frames if not Path(frame.filename).is_relative_to(_OUR_FOLDER)]
-    # libraries it calls are not where to look
-    theirs = [frame for frame in theirs if frame.filename == theirs[0].filename]
-    last = (theirs or frames)[-1:]
-    return "".join(f" ({Path(frame.filename).name}, line {frame.lineno})" for frame in last)
+from skyloop_client.user_code import call_user_code
 
 
 def attributes_of(thing: Any) -> dict[str, Any]:

@@ -7,11 +7,12 @@ not is refused with one line that says which field, what is wrong and what to gi
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from skyloop_client.codec import size_of
 from skyloop_client.errors import StreamError
 from skyloop_client.messages import (
     Detections,
@@ -172,21 +173,6 @@ def taken(record: Any, now_ns: int) -> Any:
     if (size := size_of(made)) > MOST_BYTES:
         raise StreamError(f"a {kind.__name__} of {size} bytes is more than the {MOST_BYTES} a record may have")
     return made
-
-
-def size_of(record: Any) -> int:
-    """Bytes of arrays and texts, of a record within a record too."""
-    total = 0
-    for field in fields(record):
-        value = getattr(record, field.name)
-        for item in value if isinstance(value, tuple) else (value,):
-            if isinstance(item, np.ndarray):
-                total += item.nbytes
-            elif isinstance(item, Marker):
-                total += size_of(item)
-            else:
-                total += len(item) if isinstance(item, str) else 8
-    return total
 
 
 def _taken(record: Any, place: str) -> Any:

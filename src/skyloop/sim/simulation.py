@@ -5,13 +5,12 @@ from __future__ import annotations
 import copy
 import math
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
 from skyloop.core.bus import Bus, Subscription
 from skyloop.core.clock import Clock
 from skyloop.core.schedule import Schedule
-from skyloop.sim.parts import Part, PilotPart, kept_memory
-from skyloop.sim.sensing import SensorPart
+from skyloop.sim.parts import Part, kept_memory
 from skyloop.sim.simulation_port import SimulationPort
 from skyloop.vehicle.autopilot import Autopilot
 from skyloop.vehicle.fleet import Fleet
@@ -19,11 +18,11 @@ from skyloop_client.errors import SetpointError
 from skyloop_client.messages import Request, Setpoint, VehicleState
 from skyloop_client.streams import NS_PER_S
 
+P = TypeVar("P")
+
 
 class Simulation:
     """Built by `skyloop.build(scenario)`; step it, read streams, send setpoints and requests."""
-
-    """What pilots, estimators and links publish; set by assembly."""
 
     def __init__(
         self,
@@ -90,14 +89,9 @@ class Simulation:
 
     # ---- reading
 
-    @property
-    def pilots(self) -> list[PilotPart]:
-        """The pilots that fly in this process."""
-        return [part for part in self.parts if isinstance(part, PilotPart)]
-
-    @property
-    def sensors(self) -> list[SensorPart]:
-        return [part for part in self.parts if isinstance(part, SensorPart)]
+    def parts_of(self, kind: type[P]) -> list[P]:
+        """The parts of one kind: pilots that fly in this process, sensors..."""
+        return [part for part in self.parts if isinstance(part, kind)]
 
     @property
     def now(self) -> float:
@@ -148,6 +142,7 @@ class Simulation:
             autopilot.restore(autopilots[name])
         for part, memory in zip(self.parts, parts, strict=True):
             part.remember(copy.deepcopy(memory))
+        self.port.resume()
 
     def close(self) -> None:
         for part in self.parts:

@@ -15,6 +15,8 @@ from skyloop.sim.parts import Context
 from skyloop.sim.vehicle_port import VehiclePort
 from skyloop.sim.world_editor import WorldEditor
 from skyloop_client.errors import unknown_name
+from skyloop_client.messages import Array
+from skyloop_client.streams import Rate
 
 
 class FlightMemory(NamedTuple):
@@ -36,10 +38,13 @@ class SimulationPort:
         self.bus = context.bus
         """Read streams here: `infos`, `latest`, `newest`, `on`, `subscribe`."""
         self.editor = editor
+        self.user_streams = context.user_streams
+        """Streams that software outside publishes, and estimators that run outside; see `VehiclePort.publish`."""
         self._clock = clock
         self._schedule = context.schedule
         self._fleet = context.fleet
         self._vehicles: dict[str, VehiclePort] = {}
+        self._repeated: list[tuple[Rate, Callable[[int], None]]] = []
         self.run_through: Callable[[int], None]
         """Runs everything up to and at an instant; for software that drives time itself. Set by the simulation."""
 
@@ -71,6 +76,30 @@ class SimulationPort:
     def at(self, t_ns: int, act: Callable[[], None]) -> None:
         """Call once, after everything else of that instant. No snapshot holds it: a link enters it again."""
         self._schedule.at(t_ns, act)
+
+    def every(self, rate: Rate, act: Callable[[int], None]) -> None:
+        """Call with each due instant from the next one on, after everything else of it; a restored snapshot too."""
+        self._repeated.append((rate, act))
+        self._enter(rate, act, self.now_ns)
+
+    def _enter(self, rate: Rate, act: Callable[[int], None], from_ns: int) -> None:
+        due_ns = rate.due_ns(rate.count_until(from_ns))
+
+        def happen() -> None:
+            self._enter(rate, act, due_ns + 1)
+            act(due_ns)
+
+        self._schedule.at(due_ns, happen)
+
+    def resume(self) -> None:
+        """A snapshot was restored, and no snapshot holds what links do: what is repeated goes on."""
+        for rate, act in self._repeated:
+            self._enter(rate, act, self.now_ns + 1)
+
+    def remount(self, stream: str, position: Array, quat_wxyz: Array) -> None:
+        """Move a sensor on its vehicle: m and body_from_sensor, FLU."""
+        mount = self.bus.infos[stream].mount
+        mount.position[:], mount.quat_wxyz[:] = position, quat_wxyz
 
     def pace_for_people(self) -> None:
         """Real time from now on, unless something paces the simulation already."""

@@ -13,7 +13,8 @@ from typing import Any
 
 from skyloop.core.bus import Bus
 from skyloop.core.schedule import Schedule
-from skyloop.sim.published_records import size_of, taken
+from skyloop.sim.published_records import taken
+from skyloop_client.codec import size_of
 from skyloop_client.errors import StreamError
 from skyloop_client.messages import Message
 from skyloop_client.streams import NS_PER_S, StreamInfo

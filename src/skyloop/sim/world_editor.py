@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skyloop.core.clock import Clock
-from skyloop.core.frames import SENSOR_FROM_CAMERA, matrix_from_quat, quat_from_matrix, quat_multiply
+from skyloop.core.frames import SENSOR_FROM_CAMERA, LocalFrame, matrix_from_quat, quat_from_matrix, quat_multiply
 from skyloop.vehicle.fleet import Fleet
 from skyloop.vehicle.layout import DRAG_NONE, MAX_SCHEDULED
 from skyloop.vehicle.packing import FOREVER
 from skyloop.world.atmosphere import density, pressure, temperature
+from skyloop.world.mesh import Mesh
 from skyloop.world.model import BY_MATERIAL, Model
 from skyloop.world.occupancy import occupancy
 from skyloop.world.rays import RayHits
@@ -84,6 +85,17 @@ class WorldEditor:
     def serve_meanwhile(self, serve: Meanwhile) -> None:
         """Have this called while pictures are painted, until they are there."""
         self.scene.meanwhile = serve
+
+    # ---- place on Earth, air
+
+    @property
+    def local_frame(self) -> LocalFrame:
+        return self.scene.local_frame
+
+    @property
+    def gravity(self) -> float:
+        """m/s² at home."""
+        return self.scene.gravity
 
     # ---- weather, wind, forces
 
@@ -173,6 +185,22 @@ class WorldEditor:
 
     def is_vehicle(self, number: int) -> bool:
         return number in self._vehicle_things
+
+    def present(self) -> list[int]:
+        """Instance numbers of what is there now: not the sky, and nothing that was removed."""
+        return [number for number, thing in enumerate(self.model.things) if thing.rows]
+
+    def names(self) -> list[str]:
+        """By instance number, of what was removed too."""
+        return [thing.name for thing in self.model.things]
+
+    def name_of(self, number: int) -> str:
+        return self.model.things[number].name
+
+    def mesh_of(self, number: int) -> Mesh | None:
+        """The first part's triangles in its own axes; None of the ground, which the height field holds."""
+        row = self.model.things[number].rows[0]
+        return self.model.shapes[self.model.row_shape[row]].lods[0] if self.model.row_solid[row] else None
 
     def class_of(self, number: int) -> str:
         code = self.model.things[number].class_id

@@ -235,8 +235,6 @@ class Autopilot:
         write_setpoint(self._row, Position(position, yaw), t_ns)
         memory.hold, memory.hold_yaw, memory.setpoint, memory.landed = position, yaw, None, False
 
-    # ---- setpoints
-
     def _follow(self, setpoint: Setpoint, t_ns: int) -> None:
         check_setpoint(setpoint, self._n_rotors)
         memory = self.memory
@@ -326,6 +324,8 @@ class Autopilot:
         if not 0 <= memory.release_ns <= t_ns:
             return
         memory.release_ns = -1
+        doing = "going home" if memory.release_then == "home" else "landing"
+        self._event(t_ns, EventKind.RELEASED, f"nobody has taken command: {doing}")
         if memory.release_then == "home":
             self._go_home(t_ns)
         else:

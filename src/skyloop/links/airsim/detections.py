@@ -75,10 +75,10 @@ class Detections:
         if not chosen.names:
             return []
         view = self._cameras.views([(camera, kind)])[0]
-        things = self._server.editor.model.things
         found = []
         for number in np.flatnonzero(np.bincount(view.instances.ravel()) >= LEAST_PX).tolist():
-            both = (things[number].name, shown_name(things[number].name))
+            name = self._server.editor.name_of(number)
+            both = (name, shown_name(name))
             if number and any(fnmatch.fnmatchcase(own, name) for name in chosen.names for own in both):
                 info = self._info(number, view, chosen.radius_cm)
                 found += [] if info is None else [info]
@@ -98,7 +98,7 @@ class Detections:
         place = rotate_inverse(world_from_sensor, position - view.pose.position)
         turn = quat_multiply(quat_conjugate(world_from_sensor), quat)
         return {
-            "name": shown_name(editor.model.things[number].name),
+            "name": shown_name(editor.name_of(number)),
             "geo_point": geo_point(self._server.local_frame.geodetic_from_enu(middle)),
             "box2D": {"min": vector2(columns.min(), rows.min()), "max": vector2(columns.max(), rows.max())},
             "box3D": {"min": vector(box.min(axis=0)), "max": vector(box.max(axis=0))},

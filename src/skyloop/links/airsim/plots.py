@@ -107,7 +107,7 @@ class Plots:
 def measured(server: ServerState, vehicle: Any, sensor: Any) -> Array:
     """(n, 3) m, world: the points of a LiDAR's latest sweep, or where a distance sensor's ray ended."""
     stream = f"{vehicle.options.vehicle}/{sensor.stream}"
-    sample, mount = server.simulation.latest(stream), server.simulation.bus.infos[stream].mount
+    sample, mount = server.port.bus.latest(stream), server.port.bus.infos[stream].mount
     if sample is None:
         return np.zeros((0, 3))
     truth = server.scan_truth.get(stream, vehicle.truth)

@@ -15,7 +15,7 @@ from skyloop.links.airsim.structures import Map, body_pose, geo_point, mount_of,
 from skyloop.links.airsim.vehicle import VehicleSide
 from skyloop.links.airsim.wire import Floats
 from skyloop_client.errors import LinkError, unknown_name
-from skyloop_client.messages import Array, Hover
+from skyloop_client.messages import Array
 
 GAUSS_PER_TESLA = 1e4
 QNH_HPA = 1013.25
@@ -37,10 +37,10 @@ class Sensors:
             raise unknown_name(kind, str(name), known)
         options = known[name] if name else next(iter(known.values()))
         stream = f"{vehicle.options.vehicle}/{options.stream}"
-        sample = self._server.simulation.latest(stream)
+        sample = self._server.port.bus.latest(stream)
         if sample is None:
             raise LinkError(f"'{stream}' has given nothing yet")
-        return vehicle, options, self._server.simulation.bus.infos[stream], sample
+        return vehicle, options, self._server.port.bus.infos[stream], sample
 
     def getImuData(self, imu_name: str = "", vehicle_name: str = "") -> Map:
         vehicle, _, _, sample = self._read("imu", imu_name, vehicle_name)
@@ -102,7 +102,7 @@ class Sensors:
         else:
             points = vehicle.axes.ned(rotate(quat, scan.points.astype(np.float64)) + position)
         ids = self._segmentation.ids()[scan.instances]
-        names = [shown_name(self._server.editor.model.things[number].name) for number in scan.instances.tolist()]
+        names = [shown_name(self._server.editor.name_of(number)) for number in scan.instances.tolist()]
         return {
             "time_stamp": scan.t_ns,
             "point_cloud": Floats(points),
@@ -138,7 +138,7 @@ class Sensors:
     def _remount(self, kind: str, name: str, pose: Map, vehicle_name: str) -> None:
         _, _, info, _ = self._read(kind, name, vehicle_name)
         position, quat = mount_of(pose)
-        info.mount.position[:], info.mount.quat_wxyz[:] = position, quat
+        self._server.port.remount(info.name, position, quat)
 
     # ---- truth
 
@@ -160,7 +160,7 @@ class Sensors:
         return {
             "position": vector(vehicle.axes.ned(vehicle.truth.position)),
             "geo_point": geo_point(point),
-            "gravity": vector([0.0, 0.0, self._server.editor.scene.gravity]),
+            "gravity": vector([0.0, 0.0, self._server.editor.gravity]),
             "air_pressure": pressure,
             "temperature": temperature,
             "air_density": density,
@@ -185,8 +185,7 @@ class Sensors:
             place = self._on_the_way(vehicle, place)
         self._server.editor.put(vehicle.index, place, quat)
         vehicle.cancel()
-        if vehicle.is_flying:
-            vehicle.send(Hover())
+        vehicle.hover()
 
     def _on_the_way(self, vehicle: VehicleSide, goal: Array) -> Array:
         here = np.array(vehicle.truth.position)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skyloop.links.airsim.cameras import CameraMethods, CameraSet
 from skyloop.links.airsim.detections import Detections
@@ -27,12 +27,9 @@ from skyloop.links.airsim.weather import WeatherMethods
 from skyloop.links.airsim.wire import Call
 from skyloop.links.airsim.world import WorldMethods
 from skyloop.links.link_gate import LinkGate
+from skyloop.sim.simulation_port import SimulationPort
 from skyloop_client.errors import LinkError, SkyloopError
-from skyloop_client.messages import Land
-from skyloop_client.streams import NS_PER_S, Rate
-
-if TYPE_CHECKING:
-    from skyloop.sim.simulation import Simulation
+from skyloop_client.streams import Rate
 
 TICK = Rate(50)
 """Of moves under way."""
@@ -61,12 +58,11 @@ class AirSimServer:
         """Wall time spent on calls, pictures included."""
         self.peers: set[RpcPeer] = set()
         self._ends = ends
-        self._alone_ns: int | None = None
 
-    def attach(self, simulation: Simulation, folder: Path | None, link_gate: LinkGate) -> None:
-        self.state.attach(simulation, link_gate.pace)
+    def attach(self, port: SimulationPort, folder: Path | None, link_gate: LinkGate) -> None:
+        self.state.attach(port, link_gate.pace)
         self.methods = Methods(self._groups())
-        simulation.schedule.every(TICK, self._tick)
+        port.every(TICK, self._tick)
 
     def _groups(self) -> list[object]:
         state = self.state
@@ -92,8 +88,6 @@ class AirSimServer:
         return not self.peers
 
     def stop_at(self, t_ns: int) -> int:
-        # rows that were numbered anew must be known before anything moves
-        self.state.editor.refresh()
         return self.state.time.stop_at(t_ns)
 
     def holds(self, t_ns: int) -> bool:
@@ -102,6 +96,7 @@ class AirSimServer:
     def look_round(self) -> None:
         if self._ends():
             raise ServerEnds
+        self.state.time.look_round()
 
     def finish(self, why: str) -> None:
         if hasattr(self, "_recording"):
@@ -127,7 +122,7 @@ class AirSimServer:
             return
         peer.taken += 1
         self.peers.add(peer)
-        self._alone_ns = None
+        self.state.take_back()
         self.state.caller = peer
         began = time.perf_counter()
         reply = Reply(peer, message.number, message.method)
@@ -157,20 +152,19 @@ class AirSimServer:
         reply.fail(why)
 
     def _leave(self, peer: RpcPeer, why: str) -> None:
-        """Whoever flies for a client that has gone hovers, and lands when nobody comes."""
+        """What flies for a client that has gone hovers; when nobody is left, it lands after a while."""
         self.peers.discard(peer)
         for vehicle in self.state.vehicles.values():
             if vehicle.task is not None and vehicle.task.reply.peer is peer:
                 vehicle.cancel()
         if not self.peers:
-            self._alone_ns = self.state.now_ns
+            self.state.release_all()
             # nobody is left who could end a pause
             self.state.time.pause(False)
 
     # ---- at each tick
 
-    def _tick(self, t_ns: int, index: int) -> None:
-        self.look_round()
+    def _tick(self, t_ns: int) -> None:
         for vehicle in self.state.vehicles.values():
             vehicle.tick(t_ns)
         for act in self.state.every_tick:
@@ -179,9 +173,3 @@ class AirSimServer:
             except Exception as error:
                 # a full disk or a mad clock must not end the simulation
                 self.state.note(f"{type(error).__name__}: {error}")
-        if self._alone_ns is not None and t_ns - self._alone_ns > self.options.land_after_s * NS_PER_S:
-            self._alone_ns = None
-            for vehicle in self.state.vehicles.values():
-                if vehicle.is_flying and vehicle.is_ours:
-                    vehicle.send(Land())
-                    self.state.note(f"no client for {self.options.land_after_s:g} s: {vehicle.name} lands")

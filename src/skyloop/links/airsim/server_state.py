@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,20 +13,18 @@ from skyloop.core.frames import LocalFrame
 from skyloop.links.airsim.listener import RpcPeer
 from skyloop.links.airsim.options import AirSimOptions
 from skyloop.links.airsim.time import TimeKeeper
-from skyloop.links.airsim.vehicle import VehicleSide
+from skyloop.links.airsim.vehicle import COMMANDER, VehicleSide
 from skyloop.links.pace import Pace
+from skyloop.sim.simulation_port import SimulationPort
+from skyloop.sim.world_editor import WorldEditor
 from skyloop_client.errors import unknown_name
-from skyloop_client.messages import Array
-
-if TYPE_CHECKING:
-    from skyloop.sim.simulation import Simulation
-    from skyloop.sim.world_editor import WorldEditor
+from skyloop_client.messages import Array, Event, EventKind, VehicleState
 
 MOST_NOTES = 200
 
 
 class ServerState:
-    simulation: Simulation
+    port: SimulationPort
     vehicles: dict[str, VehicleSide]
     time: TimeKeeper
     editor: WorldEditor
@@ -37,7 +35,7 @@ class ServerState:
     def __init__(self, options: AirSimOptions, say: Callable[[str], None]) -> None:
         """`say` is given lines for people."""
         self.options = options
-        self.scan_truth: dict[str, Any] = {}
+        self.scan_truth: dict[str, VehicleState] = {}
         """A vehicle's state when its LiDAR looked last, by stream."""
         self.painting_s = 0.0
         """Wall time that the renderer painted."""
@@ -46,36 +44,43 @@ class ServerState:
         self.on_join: list[Callable[[VehicleSide], None]] = []
         """Called with each vehicle that joins a running simulation."""
         self._say = say
+        self._released: set[str] = set()
+        """Vehicles that hover because the last client has gone."""
 
-    def attach(self, simulation: Simulation, pace: Pace) -> None:
-        self.simulation = simulation
-        self.editor = simulation.editor
-        self.editor.offer_basic_shapes()
-        self.local_frame = simulation.editor.scene.local_frame
-        self.time = TimeKeeper(simulation, pace)
+    def attach(self, port: SimulationPort, pace: Pace) -> None:
+        self.port, self.editor = port, port.editor
+        self.local_frame = self.editor.local_frame
+        self.time = TimeKeeper(port, pace)
         self.vehicles = {
-            name: VehicleSide(name, options, simulation) for name, options in self.options.vehicles.items()
+            name: VehicleSide(name, options, port.vehicle(options.vehicle), self.editor)
+            for name, options in self.options.vehicles.items()
         }
         for vehicle in self.vehicles.values():
             if not vehicle.options.flies:
                 self.editor.make_weightless(vehicle.index)
             if not vehicle.options.collides:
                 self.editor.make_ghost(vehicle.index)
-            self._watch_scans(vehicle)
+            self._watch(vehicle)
 
-    def _watch_scans(self, vehicle: VehicleSide) -> None:
-        """Keep where a vehicle was when its LiDAR looked."""
+    def _watch(self, vehicle: VehicleSide) -> None:
+        """Say when nobody commands it, and keep where it was when its LiDAR looked."""
+        vehicle.port.on_event(partial(self._say_released, vehicle.name))
         for sensor in vehicle.options.sensors.values():
             if sensor.kind in ("lidar", "gpu lidar"):
                 stream = f"{vehicle.options.vehicle}/{sensor.stream}"
-                self.simulation.bus.on(stream, partial(self._keep_scan, vehicle))
+                self.port.bus.on(stream, partial(self._keep_scan, vehicle))
 
     def _keep_scan(self, vehicle: VehicleSide, message: Any) -> None:
-        self.scan_truth[message.stream] = vehicle.simulation.fleet.state(vehicle.index, message.t_ns)
+        # it looks and tells at the same instant
+        self.scan_truth[message.stream] = vehicle.truth
+
+    def _say_released(self, name: str, event: Event) -> None:
+        if event.kind == EventKind.RELEASED and name in self._released:
+            self.note(f"{name}: {event.text}")
 
     @property
     def now_ns(self) -> int:
-        return self.simulation.clock.now_ns
+        return self.port.now_ns
 
     def vehicle(self, name: str) -> VehicleSide:
         if not name:
@@ -88,10 +93,9 @@ class ServerState:
         """Built, equipped and treated as the first one."""
         like = next(iter(self.vehicles.values()))
         self.editor.join(name, like.options.vehicle, position, quat_wxyz)
-        vehicle = self.vehicles[name] = VehicleSide(
-            name, replace(like.options, vehicle=name, autopilot=None), self.simulation
-        )
-        self._watch_scans(vehicle)
+        options = replace(like.options, vehicle=name, external_autopilot=None)
+        vehicle = self.vehicles[name] = VehicleSide(name, options, self.port.vehicle(name), self.editor)
+        self._watch(vehicle)
         for act in self.on_join:
             act(vehicle)
 
@@ -100,6 +104,21 @@ class ServerState:
         if len(self.notes) < MOST_NOTES:
             self.notes.append(line)
             self._say(line)
+
+    def release_all(self) -> None:
+        """No client is left: what flies for one hovers, and lands when none comes."""
+        for name, vehicle in self.vehicles.items():
+            flies = vehicle.port.is_flying
+            if vehicle.port.release(COMMANDER, hover=self.options.land_after_s) and flies:
+                self._released.add(name)
+
+    def take_back(self) -> None:
+        """A client is there again: what hovers for one goes on hovering, unless somebody else has taken it."""
+        for name in self._released:
+            port = self.vehicles[name].port
+            if not port.commander and port.status.mode == "hover":
+                port.claim(COMMANDER)
+        self._released.clear()
 
     def forget_forces(self) -> None:
         """After a reset."""

@@ -141,7 +141,7 @@ def _vehicles(
         slug = unique(name, [entry["name"] for entry in scenario], r"[^A-Za-z0-9_-]", "Drone")
         scenario.append({"name": slug, "airframe": airframe, **own})
         autopilot = foreign_autopilot(reader, vehicle, kind, kinds.count(kind) - 1, where)
-        options[name] = replace(streams, vehicle=slug, autopilot=autopilot)
+        options[name] = replace(streams, vehicle=slug, external_autopilot=autopilot)
     if not scenario:
         raise ScenarioError(f"{reader.place}: none of the vehicles is to be created; leave AutoCreate out of one")
     return scenario, options

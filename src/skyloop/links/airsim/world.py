@@ -141,12 +141,10 @@ class WorldMethods:
     def simGetMeshPositionVertexBuffers(self) -> list[Map]:
         """Of everything but the ground: vertices in the world's NED about each object's own position, and triangles."""
         editor, answer = self._server.editor, []
-        model = editor.model
         for name, number in editor.things().items():
-            rows = model.things[number].rows
-            if not model.row_solid[rows[0]]:
+            mesh = editor.mesh_of(number)
+            if mesh is None:
                 continue
-            mesh = model.shapes[model.row_shape[rows[0]]].lods[0]
             position, quat, scale = editor.place_of(number)
             own = WORLD.pose(position, quat)
             # the object's own axes, FLU, become FRD

@@ -12,7 +12,8 @@ from typing import Any
 
 from skyloop.sim.simulation_port import SimulationPort
 from skyloop_client.bundle import Bundle
-from skyloop_client.errors import LinkEnded, SetpointError, unknown_name
+from skyloop_client.errors import LinkEnded, SetpointError, StreamError, unknown_name
+from skyloop_client.messages import Message
 from skyloop_client.streams import StreamInfo
 
 COMMANDER = "in process"
@@ -38,6 +39,11 @@ class InProcess:
         self._is_open = True
         self._given: dict[str, int] = {}
         self._latest: dict[str, Any] = {}
+        self._every: dict[str, None] = {}
+        self._held: list[Message] = []
+        """Of the streams of which every message is wanted."""
+        self._unsent: list[tuple[str, Any]] = []
+        """Published since the last question."""
         self._events = port.bus.subscribe(f"{self.vehicle}/events")
         self._answer_ns, self._answer_clock = port.now_ns, self._clock()
 
@@ -50,19 +56,30 @@ class InProcess:
         return self._answer_ns + max(0, self._clock() - self._answer_clock)
 
     def ask(
-        self, *send: Any, want: Sequence[str] | None = (), fresh: Sequence[str] = (), until_ns: int | None = None
+        self,
+        *send: Any,
+        want: Sequence[str] | None = (),
+        fresh: Sequence[str] = (),
+        until_ns: int | None = None,
+        every: Sequence[str] = (),
+        any_of: Sequence[str] = (),
     ) -> Bundle:
-        """Send at ET, then let time pass until `until_ns` and until each of `fresh` has something new."""
+        """As `skyloop_client.Session.ask`: send and publish at ET, then let time pass until all asked for is there."""
         if not self._is_open:
             raise LinkEnded("this session was closed")
         et_ns = self.now()
         awaited = [self._full_name(name) for name in fresh]
         wanted = self._own_streams() if want is None else [self._full_name(name) for name in want]
+        for name in map(self._full_name, every):
+            if name not in self._every:
+                self._every[name] = None
+                self._port.bus.on(name, self._held.append)
+        one_of = [self._full_name(name) for name in any_of]
         self._pass_to(et_ns)
-        refused = self._send(send)
+        refused = (*self._publish(), *self._send(send))
         if until_ns is not None:
             self._pass_to(until_ns)
-        while any(self._news(name) is None for name in awaited):
+        while any(self._news(name) is None for name in awaited) or (one_of and not self._has_one(one_of)):
             self._pass_to(self._port.next_ns)
         bundle = self._answer([*wanted, *awaited], refused)
         self._answer_ns, self._answer_clock = bundle.t_ns, self._clock()
@@ -70,6 +87,10 @@ class InProcess:
 
     def send(self, *items: Any) -> Bundle:
         return self.ask(*items)
+
+    def publish(self, name: str, record: Any) -> None:
+        """As `skyloop_client.Session.publish`."""
+        self._unsent.append((name, record))
 
     def sleep_until(self, t_ns: int) -> Bundle:
         return self.ask(until_ns=t_ns)
@@ -102,8 +123,25 @@ class InProcess:
                 refused.append(str(error))
         return tuple(refused)
 
+    def _publish(self) -> tuple[str, ...]:
+        refused = []
+        unsent, self._unsent = self._unsent, []
+        for name, record in unsent:
+            try:
+                self._flown.publish(name, record, sender="the session in the process")
+            except StreamError as error:
+                refused.append(str(error))
+        return tuple(refused)
+
+    def _has_one(self, streams: Sequence[str]) -> bool:
+        held = {message.stream for message in self._held}
+        return any(name in held if name in self._every else self._news(name) is not None for name in streams)
+
     def _answer(self, streams: Sequence[str], refused: tuple[str, ...]) -> Bundle:
         t_ns = self._port.now_ns
+        arrived, self._held[:] = tuple(self._held), []
+        for message in arrived:
+            self._given[message.stream], self._latest[message.stream] = message.index, message.data
         for name in streams:
             if (message := self._news(name)) is not None:
                 self._given[name], self._latest[name] = message.index, message.data
@@ -116,6 +154,8 @@ class InProcess:
             tuple(message.data for message in self._events),
             refused,
             frozenset(self.infos),
+            arrived,
+            self.publish,
         )
 
     def _news(self, stream: str) -> Any:

@@ -40,6 +40,8 @@ class EventKind(StrEnum):
     LOCKSTEP = "lockstep"
     DEADLINE_MISSED = "deadline missed"
     SLEPT = "slept"
+    FELL_BEHIND = "fell behind"
+    """It did not fetch its messages in time, and some were dropped."""
     LOST = "lost"
     RELIEVED = "relieved"
     """Somebody else commands the vehicle now."""

@@ -38,6 +38,8 @@ class SessionLike(Protocol):
         until_ns: int | None = None,
     ) -> Bundle: ...
 
+    def publish(self, name: str, record: Any) -> None: ...
+
 
 @dataclasses.dataclass
 class Record:
