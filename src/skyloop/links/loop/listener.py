@@ -16,9 +16,9 @@ import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from queue import SimpleQueue
 from typing import Any
 
+from skyloop.links.inbox import Inbox
 from skyloop_client.errors import LinkError
 from skyloop_client.wire import MOST_BEFORE_HELLO, MOST_FROM_CLIENT, Inlet, framed
 
@@ -196,9 +196,7 @@ class Listener:
     """Set by whoever takes messages, and, when a peer has gone, why."""
     peer_class: type[Peer] = Peer
 
-    def __init__(
-        self, inbox: SimpleQueue[tuple[Any, ...]], host: str = "127.0.0.1", ports: tuple[int, ...] = (0,)
-    ) -> None:
+    def __init__(self, inbox: Inbox, host: str = "127.0.0.1", ports: tuple[int, ...] = (0,)) -> None:
         self.inbox = inbox
         self.refused = 0
         """Connections that never became a session."""
