@@ -102,6 +102,8 @@ class Context:
         """Of each sensor that needs pictures: those it needs at an instant."""
         self.wanted: Callable[[int], bool] | None = None
         """Says of an instant of arrival whether costly samples are wanted then; None: always."""
+        self.glances: dict[str, Callable[[int], Any]] = {}
+        """By stream: what its sensor would measure at an instant; nothing is remembered of it."""
         self.user_streams = UserStreams(bus, schedule)
         """What pilots, estimators and links publish."""
         self._looked_ns = -1

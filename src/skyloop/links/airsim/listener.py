@@ -23,7 +23,10 @@ class RpcPeer(Peer):
 
 
 class RpcListener(Listener):
+    """Its port is taken at once and opened by `open`: before, a client is refused, and tries again."""
+
     peer_class = RpcPeer
+    opens_at_once = False
     port_option = "--port"
 
     def tell(self, peer: Peer, why: str) -> None:
