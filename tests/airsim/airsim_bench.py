@@ -36,10 +36,12 @@ class Bench:
         read = read_settings(json.dumps(settings), world=world)
         self._ends = ExitStack()
         gate = LinkGate()
+        self.lines: list[str] = []
+        """What is told people."""
         self.sim = self._ends.enter_context(build(make_scenario(read.scenario), gates=(gate,) if linked else ()))
         if linked:
             listener = RpcListener(gate.inbox, "127.0.0.1", (0,))
-            self.server = gate.links["airsim"] = AirSimServer(listener, read.options)
+            self.server = gate.links["airsim"] = AirSimServer(listener, read.options, self.lines.append)
             gate.attach(self.sim.port)
             self._ends.callback(gate.finish, "over")
         self.client = Client()
