@@ -73,9 +73,10 @@ class AirSimServer:
             weather.simSetTimeOfDay(**self.options.time_of_day)
         self._recording = Recording(state, images)
         return [
-            Session(state), Flight(state), MultirotorState(state), CameraMethods(cameras), images, Sensors(state, segmentation),
-            WorldMethods(state, segmentation), weather, SegmentationMethods(state, segmentation),
-            Detections(state, cameras), PlotMethods(state, plots), self._recording,
+            Session(state), Flight(state), MultirotorState(state), CameraMethods(cameras), images,
+            Sensors(state, segmentation), WorldMethods(state, segmentation), weather,
+            SegmentationMethods(state, segmentation), Detections(state, cameras), PlotMethods(state, plots),
+            self._recording,
         ]  # fmt: skip
 
     # ---- what the link_gate asks
