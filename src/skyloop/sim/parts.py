@@ -117,6 +117,8 @@ class Context:
         """One function per sensor that needs pictures: it returns the views needed at an instant."""
         self.wanted: Callable[[int], bool] | None = None
         """Says whether costly samples that arrive at an instant are wanted. None: always."""
+        self.glances: dict[str, Callable[[int], Any]] = {}
+        """By stream, a function that measures at an instant and remembers nothing of it."""
         self.user_streams = UserStreams(bus, schedule)
         """What pilots, estimators and links publish."""
         self._looked_ns = -1

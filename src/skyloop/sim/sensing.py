@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import Any
 
@@ -85,8 +86,16 @@ class SensorPart:
         """True if unwanted samples may be skipped. Assembly sets it to False where a later reader remembers samples."""
         if self._looks:
             context.lookers.append(self.expected)
+        context.glances[info.name] = self.glance
         assert info.rate is not None
         context.schedule.every(info.rate, self._act)
+
+    def glance(self, t_ns: int) -> Any:
+        """What it would measure now; no stream carries it, and no later sample is another one for it."""
+        scene, state = self._context.scene.at(t_ns, self._vehicle), copy.deepcopy(self._state)
+        rng = KeyedRandom(self._key, 0)
+        answer = call_user_code(self.name, t_ns, self.sensor.measure, self._kinematics(t_ns), scene, state, rng)
+        return self._checked(answer, t_ns)[0]
 
     def expected(self, t_ns: int) -> list[ViewRequest]:
         """The views this sensor needs at `t_ns`; none if it has no sample then."""

@@ -150,6 +150,12 @@ class VehiclePort:
         return status.armed and not status.landed and status.mode != "idle"
 
     @property
+    def is_touching(self) -> bool:
+        """Its legs or its body are on something."""
+        row = self._fleet.states[self.index]
+        return bool(row["legs_down"] or row["body_down"])
+
+    @property
     def battery(self) -> BatteryState:
         return self._fleet.battery(self.index, self.now_ns)
 

@@ -6,10 +6,10 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from queue import SimpleQueue
 from typing import Any
 
 from skyloop.core.frames import GeoPoint
+from skyloop.links.inbox import Inbox
 from skyloop.links.link_gate import LinkGate
 from skyloop.links.mavlink.dialect import mavlink
 from skyloop.links.mavlink.listener import Address, Channel, MavlinkListener
@@ -50,9 +50,7 @@ class MavlinkOptions:
 class MavlinkLink:
     """All vehicles of a simulation, as MAVLink systems 1, 2, 3..."""
 
-    def __init__(
-        self, inbox: SimpleQueue[tuple[Any, ...]], vehicles: int, home: GeoPoint, options: MavlinkOptions | None = None
-    ) -> None:
+    def __init__(self, inbox: Inbox, vehicles: int, home: GeoPoint, options: MavlinkOptions | None = None) -> None:
         self.options = options or MavlinkOptions()
         self.is_open = False
         """Clients are let in and answered."""

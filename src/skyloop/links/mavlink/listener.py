@@ -12,9 +12,9 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from queue import SimpleQueue
 from typing import Any
 
+from skyloop.links.inbox import Inbox
 from skyloop.links.mavlink.dialect import mavlink
 from skyloop.links.mavlink.wire import Inlet
 from skyloop_client.errors import LinkError
@@ -120,7 +120,7 @@ class MavlinkListener:
     taker: Callable[[Channel, Any], None]
     """Set by the link; called with a channel and a message, or None when the channel is gone."""
 
-    def __init__(self, inbox: SimpleQueue[tuple[Any, ...]], host: str = "127.0.0.1") -> None:
+    def __init__(self, inbox: Inbox, host: str = "127.0.0.1") -> None:
         self.host = host
         self.refused = 0
         self._inbox = inbox
