@@ -1,6 +1,8 @@
 # Everything a user or the CI needs; plain pip does the rest. `make fly` is the place to start.
 PYTHON ?= python3
 SET_UP := .venv/.set-up
+# lint-imports without its script, whose first line cannot hold a path with a space
+LINT_IMPORTS := from importlinter.cli import lint_imports_command as lint; lint()
 
 .PHONY: help setup fly test pytest test-slow bench gallery lint lock release clean
 
@@ -11,7 +13,7 @@ help:
 	@echo "make test-slow  the tests marked slow"
 	@echo "make bench      the performance figures of this machine"
 	@echo "make gallery    the pictures of docs/gallery"
-	@echo "make lint       ruff and mypy only"
+	@echo "make lint       ruff, mypy and lint-imports only"
 	@echo "make lock       take the newest versions pyproject.toml allows into requirements.lock"
 	@echo "make release    wheels and sdists in dist/, tried in an empty environment"
 	@echo "make clean      remove the environment and all caches; run folders stay"
@@ -49,6 +51,7 @@ lint: setup
 	@.venv/bin/python -m ruff check --quiet .
 	@.venv/bin/python -m ruff format --check --quiet .
 	@.venv/bin/python -m mypy --no-error-summary
+	@said=$$(.venv/bin/python -c '$(LINT_IMPORTS)' --no-logo --no-cache) || { echo "$$said"; exit 1; }
 
 lock:
 	@sh tools/lock.sh "$(PYTHON)"

@@ -248,8 +248,8 @@ class Flights:
 
     def _compared(self, aim: Aim, event: Event, truth: ImageTruth, scan: LidarScan, foretold: float) -> Flight | None:
         """None when the camera cannot have seen that place at the stamp."""
-        instance = int(event.values["instance"])
-        place = np.array([event.values[axis] for axis in "xyz"])
+        instance = int(event.contact.instance)
+        place = event.contact.position
         row, off_surface = self._nearest_row(instance, place, event.t_ns)
         if row < 0:
             return Flight(

@@ -1,4 +1,4 @@
-"""docs/scenarios.md against the models: every key, nothing else, and the true defaults."""
+"""docs/reference/scenarios.md against the models: every key, nothing else, and the true defaults."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import skyloop
 from skyloop.sim.scenario import Scenario
 
 ROOT = Path(__file__).parent.parent
-PAGE = (ROOT / "docs" / "scenarios.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "reference" / "scenarios.md").read_text(encoding="utf-8")
 
 
 def models_under(model: type[BaseModel], found: dict[str, type[BaseModel]]) -> dict[str, type[BaseModel]]:
@@ -39,7 +39,7 @@ MODELS = models_under(Scenario, {})
 def rows_of(model: str) -> dict[str, str]:
     """Key → default as the page states it."""
     match = re.search(rf"^### .*\(`{model}`\)$(.*?)(?=^##|\Z)", PAGE, flags=re.MULTILINE | re.DOTALL)
-    assert match is not None, f"docs/scenarios.md has no section for {model}"
+    assert match is not None, f"docs/reference/scenarios.md has no section for {model}"
     rows = re.findall(r"^\| `(\w+)` \| .*? \| (.*?) \| (.+) \|$", match[1], flags=re.MULTILINE)
     assert all(meaning.strip() for _, _, meaning in rows)
     return {key: default for key, default, _ in rows}
@@ -88,6 +88,6 @@ def test_the_page_example_is_a_scenario() -> None:
 
 
 def test_own_parts_page_names_every_example() -> None:
-    page = (ROOT / "docs" / "own-parts.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "how-to" / "own-parts.md").read_text(encoding="utf-8")
     for path in (ROOT / "examples").glob("own_*.yaml"):
         assert f"`{path.stem}`" in page

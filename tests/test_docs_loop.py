@@ -1,4 +1,4 @@
-"""docs/loop.md: its pilot flies in all three ways, its client code runs, and what it says of options is true."""
+"""docs/explanations/loop.md: its pilot flies in all three ways, its client code runs, its options exist."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from skyloop.cli import app, main
 from skyloop.links.loop.targets import make_target
 from skyloop_client.errors import LinkError
 
-PAGE = (Path(__file__).parent.parent / "docs" / "loop.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parent.parent / "docs" / "explanations" / "loop.md").read_text(encoding="utf-8")
 PYTHON = re.findall(r"^```python\n(.*?)^```", PAGE, flags=re.MULTILINE | re.DOTALL)
 RUN = "from skyloop.cli import main; main()"
 

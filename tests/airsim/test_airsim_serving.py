@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import math
 import random
 import re
@@ -24,7 +25,7 @@ from skyloop.links.airsim.settings import read_settings
 from skyloop.sim.scenario import make_scenario
 from skyloop_client.errors import LinkError
 
-DOCS = Path(__file__).parents[2] / "docs" / "airsim.md"
+DOCS = Path(__file__).parents[2] / "docs" / "how-to" / "airsim.md"
 SETTINGS = {
     "SimMode": "ComputerVision",
     "CameraDefaults": {"CaptureSettings": [{"ImageType": 0, "Width": 32, "Height": 24}]},
@@ -95,7 +96,7 @@ def test_a_port_in_use_is_one_clear_line(server: Running) -> None:
 
 
 def test_the_verb(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level("INFO", "skyloop")
+    caplog.set_level(logging.INFO, "skyloop")
     file = tmp_path / "settings.json"
     file.write_text(json.dumps({"ClokSpeed": 1, "DefaultSensors": {"imu": {"SensorType": 2}}}), encoding="utf-8")
     told = CliRunner().invoke(

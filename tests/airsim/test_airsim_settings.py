@@ -143,7 +143,7 @@ def test_keys_that_change_nothing_are_told_in_one_line() -> None:
 
 
 def test_the_page_lists_every_key_that_changes_nothing() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "airsim.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "how-to" / "airsim.md").read_text(encoding="utf-8")
     listed = page.partition("These keys change nothing")[2].partition("Of an `Annotation`")[0]
     keys = {*IDLE, *(key for keys in IDLE_WITH_SENSORS.values() for key in keys)}
     assert set(re.findall(r"`(\w+)`", listed)) == keys

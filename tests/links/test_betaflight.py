@@ -81,7 +81,7 @@ class Bench:
         self.link = self.link_gate.links["betaflight"] = Betaflight(line, "drone", HOME, rc, options, target)
         made = make_scenario({"truth_rate_hz": 10, "vehicles": [{"battery": False, **vehicle}]})
         self.sim = build(made, gates=(self.link_gate,))
-        self.link_gate.attach(self.sim)
+        self.link_gate.attach(self.sim.port)
 
     def __enter__(self) -> Bench:
         return self

@@ -20,9 +20,10 @@ import skyloop
 import skyloop_client.messages
 from link_rig import eventually
 from skyloop.core.clock import FreeRunning, RealTime
-from skyloop.links.foxglove.messages import UNPLOTTED, frame_of, is_moving, mounts, moved, views_of
+from skyloop.links.foxglove.messages import frame_of, is_moving, mounts, moved
 from skyloop.links.foxglove.plots import UNITS, plotted, schema_of
 from skyloop.links.foxglove.stream import CLOCK_NS, FoxgloveStream
+from skyloop.links.foxglove.views import UNPLOTTED, views_of
 from skyloop.recording.formats.ros2_messages import Translator
 from skyloop.recording.recording import Recording
 from skyloop.sim.simulation import Simulation
@@ -85,7 +86,7 @@ class Seen:
 
 def watched(simulation: Simulation) -> FoxgloveStream:
     stream = FoxgloveStream(port=0, paced=False)
-    stream.attach(simulation)
+    stream.attach(simulation.port)
     return stream
 
 
@@ -453,6 +454,6 @@ def test_only_what_nobody_paces_goes_in_real_time() -> None:
     for gates, pacing in (((), RealTime), ((Gate(),), FreeRunning)):
         with skyloop.build(scenario, gates=gates) as simulation:
             stream = FoxgloveStream(port=0)
-            stream.attach(simulation)
+            stream.attach(simulation.port)
             assert isinstance(simulation.clock.pacing, pacing)
             stream.close()

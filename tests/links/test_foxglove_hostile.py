@@ -47,7 +47,7 @@ def plain() -> Scenario:
 def flying() -> Iterator[tuple[Simulation, FoxgloveStream]]:
     with skyloop.build(plain()) as simulation:
         stream = FoxgloveStream(port=0, paced=False)
-        stream.attach(simulation)
+        stream.attach(simulation.port)
         yield simulation, stream
         stream.close()
 
@@ -194,7 +194,7 @@ def test_what_cannot_be_shown_ends_no_flight(tmp_path: Path) -> None:
     sensors = {"odd": {"kind": f"{tmp_path / 'odd.py'}:OddCamera", "rate_hz": 20}}
     with skyloop.build(skyloop.make_scenario({"world": "flat", "vehicles": [{"sensors": sensors}]})) as simulation:
         stream = FoxgloveStream(port=0, paced=False)
-        stream.attach(simulation)
+        stream.attach(simulation.port)
         with Viewer(stream.url) as viewer:
             looks(simulation, stream, viewer)
             viewer.subscribe("/drone/odd/calibration")
@@ -226,7 +226,7 @@ def test_a_run_is_the_same_with_and_without(tmp_path: Path) -> None:
     viewers: list[Viewer] = []
 
     def watch(simulation: Simulation) -> None:
-        stream.attach(simulation)
+        stream.attach(simulation.port)
         viewers.append(Viewer(stream.url))
         viewers[0].subscribe()
         assert eventually(lambda: all(channel.has_sinks() for channel in stream._channels.values()))
@@ -266,7 +266,7 @@ def test_the_newer_internet_too() -> None:
     stream = FoxgloveStream("::1", 0, paced=False)
     assert stream.url == f"ws://[::1]:{stream.port}"
     with skyloop.build(plain()) as simulation:
-        stream.attach(simulation)
+        stream.attach(simulation.port)
         with Viewer(stream.url) as viewer:
             looks(simulation, stream, viewer)
     stream.close()
@@ -275,7 +275,7 @@ def test_the_newer_internet_too() -> None:
 def test_a_port_is_kept_while_the_world_is_built() -> None:
     first = FoxgloveStream(port=0, paced=False)
     with skyloop.build(plain()) as simulation:
-        first.attach(simulation)
+        first.attach(simulation.port)
         with pytest.raises(LinkError, match=f"127.0.0.1:{first.port}.* in use"):
             FoxgloveStream(port=first.port)
     first.close()

@@ -16,7 +16,7 @@ from skyloop.links.loop import listener as door_module
 from skyloop.links.loop.listener import MOST_PEERS, MOST_UNREAD, MOST_WAITING, Listener
 from skyloop_client.errors import CodecError, LinkError
 from skyloop_client.messages import Velocity
-from skyloop_client.wire import PROTOCOL
+from skyloop_client.wire import MOST_FROM_CLIENT, PROTOCOL
 
 SECOND = 1_000_000_000
 
@@ -211,12 +211,12 @@ def test_gone_at_every_byte_of_a_session(rig: Rig) -> None:
 
 def test_what_is_too_large_to_send_is_refused_before_it_is_sent(rig: Rig) -> None:
     with rig.connect(clock=lambda: 0) as session:
-        with pytest.raises(CodecError, match="more than the 1048576"):
-            session.send(Velocity(np.zeros(200_000)))
+        with pytest.raises(CodecError, match=f"more than the {MOST_FROM_CLIENT}"):
+            session.send(Velocity(np.zeros(MOST_FROM_CLIENT // 8)))
         assert session.ask().status.mode == "disarmed"
     with Stranger(rig) as stranger:
         stranger.hello()
-        assert "announced" in stranger.raw(struct.pack("<I", (1 << 20) + 1)).why()
+        assert "announced" in stranger.raw(struct.pack("<I", MOST_FROM_CLIENT + 1)).why()
 
 
 def test_a_port_in_use_is_one_clear_line(rig: Rig) -> None:

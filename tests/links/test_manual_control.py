@@ -41,7 +41,7 @@ def flown() -> Iterator[tuple[ByHand, Simulation, list[str]]]:
     link = link_gate.links["by_hand"] = ByHand(link_gate.inbox, said.append, now=wall)
     with skyloop.build(skyloop.make_scenario(SCENARIO), gates=(link_gate,)) as simulation:
         wall.simulation = simulation
-        link_gate.attach(simulation)
+        link_gate.attach(simulation.port)
         yield link, simulation, said
         link_gate.finish("over")
 
@@ -76,7 +76,7 @@ def test_the_keys_of_e2es_fly_it(flown: tuple[ByHand, Simulation, list[str]]) ->
     assert simulation.truth().position[2] - before[2] == pytest.approx(3.0 * CLIMB, abs=0.5)
     link.put("key", "2")
     simulation.run_for(12.0)
-    assert not simulation.autopilots["drone"].memory.armed
+    assert not simulation.port.vehicle("drone").status.armed
     assert any("landed" in line for line in said)
     assert not link.over
     link.put("key", "q")

@@ -53,4 +53,4 @@ def test_two_vehicles_are_two_systems() -> None:
             here = client.until("LOCAL_POSITION_NED")
             assert math.hypot(here.x, here.y) < 0.1
             time.sleep(0.1)
-        assert not stage.simulation.autopilots["a"].memory.armed
+        assert not stage.simulation.port.vehicle("a").status.armed

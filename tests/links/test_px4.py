@@ -49,7 +49,7 @@ class Bench:
         self.sim: Simulation = build(made, gates=(self.link_gate,))
         self.peers: list[Peer] = []
         try:
-            self.link_gate.attach(self.sim, folder)
+            self.link_gate.attach(self.sim.port, folder)
         except LinkError:
             self.__exit__()
             raise

@@ -97,6 +97,7 @@ SETPOINTS: dict[type, dict[str, tuple[dict[str, Any], Any, Any, float]]] = {
     Goal: {
         "position": (HERE, vector(2, 0, 5), east, 1.5),
         "yaw": (HERE, 1.0, yaw, 0.9),
+        "speed": ({**HERE, "position": vector(9, 0, 5)}, 0.5, east, -1.5),
     },
 }  # fmt: skip
 

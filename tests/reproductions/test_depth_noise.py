@@ -12,7 +12,8 @@ import pytest
 from PIL import Image
 
 from skyloop.core.results import Result
-from skyloop.reproductions.depth_noise import GROWTH, main, reproduce
+from skyloop.reproductions.depth_noise import main, reproduce
+from skyloop.reproductions.depth_noise_checks import GROWTH
 from skyloop.reproductions.depth_noise_fits import core_sd, cut_sigma, error_sd, fit_laws, kim_sigma, r_squared
 from skyloop.reproductions.depth_noise_frames import report_on, sigma_of_folder
 from skyloop.reproductions.depth_noise_stereo import BASELINE, LENS, dot_table, match_blocks, paint_dots

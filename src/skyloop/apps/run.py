@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import logging
-import platform
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numba
 import numpy as np
 
-import skyloop
 from skyloop.core.bus import Bus
+from skyloop.core.machine import versions
 from skyloop.links.link_gate import LinkGate
 from skyloop.recording.pictures import Pictures
 from skyloop.recording.plot import FlightLog, plot_flight
 from skyloop.recording.run_folder import RunFolder
 from skyloop.sim.assembly import build
+from skyloop.sim.estimator_assembly import check_nobody_is_outside
 from skyloop.sim.parts import PilotPart
 from skyloop.sim.scenario import Scenario
 from skyloop.sim.simulation import Simulation
 from skyloop_client.errors import Interrupted, SkyloopError
-from skyloop_client.messages import Message
+from skyloop_client.messages import EventKind, Message
 from skyloop_client.streams import NS_PER_S
 
 log = logging.getLogger(__name__)
@@ -38,6 +37,13 @@ SETTLE_S = 1.0
 """Simulated seconds flown on after the last pilot is done."""
 
 
+def without_pilots(scenario: Scenario, duration: float | None = None) -> Scenario:
+    """Whoever connects flies, for `duration` s instead of the scenario's."""
+    vehicles = [vehicle.model_copy(update={"pilot": None}) for vehicle in scenario.vehicles]
+    lasting = scenario.duration if duration is None else duration
+    return scenario.model_copy(update={"vehicles": vehicles, "duration": lasting})
+
+
 def run_scenario(
     scenario: Scenario,
     folder: Path,
@@ -46,12 +52,14 @@ def run_scenario(
     watch: Watch = lambda simulation: None,
 ) -> dict[str, Any]:
     """Fly, record, summarise; returns the summary that is also in `summary.json`."""
+    if links is None:
+        check_nobody_is_outside(scenario)
     with build(scenario, gates=() if links is None else (links,)) as simulation:
         watch(simulation)
         record = RunFolder(folder, scenario.model_dump(mode="json"), versions())
         try:
             if links is not None:
-                links.attach(simulation, folder)
+                links.attach(simulation.port, folder)
             record.record(simulation.bus)
             _log_events(scenario, simulation.bus)
             pictures = Pictures(simulation.bus, folder)
@@ -104,10 +112,10 @@ def fly(
     simulation: Simulation, duration: float, progress: Progress = lambda t: None, links: LinkGate | None = None
 ) -> None:
     """Until the time is over or every pilot is done."""
-    pilots = [part for part in simulation.parts if isinstance(part, PilotPart)]
+    pilots = simulation.parts_of(PilotPart)
     end_ns = round(duration * NS_PER_S)
     next_report_ns = 0
-    while simulation.schedule.next_ns() < end_ns:
+    while simulation.port.next_ns < end_ns:
         t_ns = simulation.step()
         if t_ns >= next_report_ns:
             progress(t_ns / NS_PER_S)
@@ -126,8 +134,8 @@ def summarise(simulation: Simulation, scenario: Scenario, log: FlightLog, wall: 
         name = vehicle.name
         positions = np.array([state.position for state in log.truth[name]])
         speeds = np.linalg.norm([state.velocity_world for state in log.truth[name]], axis=1)
-        status = simulation.autopilots[name].status(simulation.clock.now_ns)
-        battery = simulation.fleet.battery(simulation.autopilots[name].index, 0)
+        port = simulation.port.vehicle(name)
+        status, battery = port.status, port.battery
         vehicles[name] = {
             "flown_m": float(np.linalg.norm(np.diff(positions, axis=0), axis=1).sum()),
             "highest_m": float(positions[:, 2].max()),
@@ -135,10 +143,16 @@ def summarise(simulation: Simulation, scenario: Scenario, log: FlightLog, wall: 
             "battery_left": battery.state_of_charge,
             "energy_j": battery.energy_used,
             "mode": status.mode,
+            "crashed": any(event.kind == EventKind.CRASH for event in log.events[name]),
             "events": [f"{event.t_ns / 1e9:.2f} s {event.kind}: {event.text}" for event in log.events[name]],
         }
-        if log.estimates[name]:
-            vehicles[name]["estimate_error_rms_m"] = _estimate_error(log, name)
+        errors = {stream: _estimate_error(log, name, stream) for stream in log.estimates[name]}
+        if errors:
+            # of what it flies on, or of the first where it flies on truth
+            flown_on = [f"{name}/{vehicle.state}", vehicle.state, *errors]
+            main = next(stream for stream in flown_on if stream in errors)
+            vehicles[name]["estimate_error_rms_m"] = errors[main]
+            vehicles[name]["estimate_errors_rms_m"] = errors
     return {
         "scenario": scenario.name,
         "seed": scenario.seed,
@@ -150,22 +164,12 @@ def summarise(simulation: Simulation, scenario: Scenario, log: FlightLog, wall: 
     }
 
 
-def _estimate_error(log: FlightLog, name: str) -> float | None:
+def _estimate_error(log: FlightLog, name: str, stream: str) -> float | None:
     """m; None when no estimate was valid."""
     truth = {state.t_ns: state.position for state in log.truth[name]}
     errors = [
         estimate.position - truth[estimate.t_ns]
-        for estimate in log.estimates[name]
+        for estimate in log.estimates[name][stream]
         if estimate.valid and estimate.t_ns in truth
     ]
     return float(np.sqrt(np.mean(np.sum(np.square(errors), axis=1)))) if errors else None
-
-
-def versions() -> dict[str, str]:
-    return {
-        "skyloop": skyloop.__version__,
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "numba": numba.__version__,
-        "machine": platform.machine(),
-    }

@@ -28,6 +28,14 @@ Sets = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="PATH=VALUE", help="Change one value, e.g. vehicles.drone.state=truth; repeatable."),
 ]
+Home = Annotated[
+    str | None,
+    typer.Option(
+        "--home",
+        metavar="PLACE",
+        help="Where on Earth the world is: px4-zurich, ardupilot-canberra, airsim-redmond, or LAT,LON,ALT.",
+    ),
+]
 
 Foxglove = Annotated[
     str | None,
@@ -71,7 +79,7 @@ def looking_on(foxglove: str | None) -> Iterator[Callable[[Any], None]]:
     stream = FoxgloveStream(host.strip("[]") or "127.0.0.1", int(port))
 
     def attach(simulation: Any) -> None:
-        stream.attach(simulation)
+        stream.attach(simulation.port)
         log.info("Foxglove may connect to %s", stream.url)
 
     try:
@@ -86,10 +94,17 @@ def absolute(plugin: str) -> str:
     return f"{Path(file).resolve()}:{name}" if colon and file.endswith(".py") else plugin
 
 
-def load(scenario: str, sets: list[str] | None, seed: int | None) -> Any:
+def load(scenario: str, sets: list[str] | None, seed: int | None, home: str | None = None) -> Any:
     from skyloop.sim.scenario import load_scenario
 
-    return load_scenario(scenario, overrides(sets, seed))
+    changes = overrides(sets, seed)
+    if home is not None:
+        from skyloop.world.homes import home_from
+
+        place = home_from(home)
+        for name in ("latitude_deg", "longitude_deg", "altitude"):
+            changes.setdefault(f"earth.{name}", getattr(place, name))
+    return load_scenario(scenario, changes)
 
 
 def overrides(sets: list[str] | None, seed: int | None = None) -> dict[str, Any]:
@@ -126,6 +141,11 @@ def print_summary(summary: dict[str, Any], folder: Path) -> None:
             f"{vehicle['fastest_m_s']:.1f} m/s, battery {vehicle['battery_left']:.0%} left, {vehicle['mode']}"
             + ("" if error is None else f", estimate off by {error:.2f} m rms")
         )
+        several = vehicle.get("estimate_errors_rms_m", {})
+        for stream, off in several.items() if len(several) > 1 else ():
+            out.print(
+                f"    {stream}: " + ("never valid" if off is None else f"off by {off:.2f} m rms"), highlight=False
+            )
         for event in vehicle["events"]:
             if " contact:" not in event:
                 out.print(f"    {event}", highlight=False)

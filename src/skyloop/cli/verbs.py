@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
-import yaml
 from rich.table import Table
 
 import skyloop
@@ -20,6 +19,7 @@ from skyloop.cli.loop import app as loop
 from skyloop.cli.mavlink import app as mavlink
 from skyloop.cli.parts import (
     Foxglove,
+    Home,
     Json,
     Seed,
     Sets,
@@ -73,12 +73,27 @@ def list_(json_: Json = False) -> None:
 
 
 @app.command()
-def show(scenario: str, set_: Sets = None, seed: Seed = None) -> None:
-    """Print a scenario with every default filled in; the output is a scenario file itself.
+def show(
+    what: Annotated[
+        str | None,
+        typer.Argument(metavar="[SCENARIO | TOPIC]", help="A scenario, or sensor, airframe, world, pilot..."),
+    ] = None,
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="One of that topic, such as imu.")] = None,
+    set_: Sets = None,
+    seed: Seed = None,
+    json_: Json = False,
+) -> None:
+    """Print a scenario with every default filled in, or the options of a sensor, airframe, world, pilot, message...
 
-    Examples: `skyloop show hover` · `skyloop show my.yaml --set vehicles.drone.state=ekf`
+    A printed scenario is a scenario file itself. `skyloop show` alone lists what it can show.
+
+    Examples: `skyloop show hover --set seed=3` · `skyloop show sensor imu`
     """
-    print(yaml.safe_dump(load(scenario, set_, seed).model_dump(mode="json"), sort_keys=False), end="")
+    from skyloop.cli.show import show_scenario, show_topic
+
+    if show_topic(what, name, json_, changed=bool(set_) or seed is not None):
+        return
+    show_scenario(str(name or what), set_, seed, json_)
 
 
 @app.command()
@@ -92,6 +107,7 @@ def run(
         str | None,
         typer.Option(metavar="KIND[:PATH]", help="px4:PATH, ardupilot:PATH or betaflight: start that and let it fly."),
     ] = None,
+    home: Home = None,
     set_: Sets = None,
     seed: Seed = None,
     out_: Annotated[
@@ -106,7 +122,7 @@ def run(
     Examples: `skyloop run first-flight` · `skyloop run my.yaml --seed 7 --set wind.kind=calm --out runs/calm`
     """
     sets = set_ if pilot is None else [*(set_ or ()), f"vehicles.0.pilot={{kind: '{absolute(pilot)}'}}"]
-    loaded = load(scenario, sets, seed)
+    loaded = load(scenario, sets, seed, home)
     from skyloop.apps.run import run_scenario
 
     folder = out_ or next_folder(loaded.name)
@@ -197,7 +213,7 @@ def bench(name: str, json_: Json = False) -> None:
     """
     if name not in BENCHES:
         raise unknown_name("bench", name, BENCHES)
-    from skyloop.apps.doctor import machine_description
+    from skyloop.core.machine import machine_description
 
     figures = importlib.import_module(BENCHES[name][0]).measure()
     if json_:

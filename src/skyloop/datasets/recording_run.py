@@ -16,14 +16,15 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from skyloop.apps.run import versions
 from skyloop.core.jit import is_cold, prepare
+from skyloop.core.machine import versions
 from skyloop.datasets.export import Exporter
 from skyloop.recording.files import write_whole
 from skyloop.recording.formats.registry import FORMATS
 from skyloop.recording.manifest import write_manifest
 from skyloop.recording.recording import NAME
 from skyloop.recording.run_folder import make_empty_folder
+from skyloop.sim.estimator_assembly import check_nobody_is_outside
 from skyloop.sim.scenario import Scenario, make_scenario
 from skyloop_client.errors import DatasetError, SkyloopError, unknown_name
 from skyloop_client.streams import Rate
@@ -80,6 +81,7 @@ def plan_recording(
     if formats and not store:
         raise DatasetError("formats are written from the journal; store it, or ask for none")
     check_rates(scenario, rate_hz)
+    check_nobody_is_outside(scenario)
     make_empty_folder(folder)
     (folder / "journal").mkdir()
     plan = {

@@ -71,38 +71,40 @@ PRESETS = {
 
 
 class DepthCameraConfig(SensorConfig):
+    """Depth camera: depth along the optical axis, with the noise that was measured on a D435."""
+
     kind: Literal["depth_camera"] = "depth_camera"
-    """Which sensor this is."""
+    """The kind of sensor."""
     rate_hz: float | str = 30.0
     """Images per second."""
     preset: Literal["d435", "d435-kim", "kim", "perfect"] = "d435-kim"
-    """Where numbers left at None come from, and the mount when none is given."""
+    """The camera whose numbers are used where yours are null. It also sets the mount when you give none."""
     width: Annotated[int, Field(ge=8, le=8192)] | None = None
-    """px."""
+    """px, the width of the image."""
     height: Annotated[int, Field(ge=8, le=8192)] | None = None
-    """px."""
+    """px, the height of the image."""
     horizontal_fov_deg: Annotated[float, Field(ge=1.0, lt=170.0)] | None = None
-    """Degrees across the middle row."""
+    """The field of view across the middle row."""
     quality: Literal["low", "medium", "high", "epic", "cinematic"] = "low"
     """How much detail the surfaces have."""
     min_range: NonNegative | None = None
-    """m; what is or seems nearer is 0."""
+    """m, the depth below which a pixel is 0, noise included."""
     max_range: Positive | None = None
-    """m; what is or seems farther is 0."""
+    """m, the depth above which a pixel is 0, noise included."""
     noise_scale: NonNegative | None = None
-    """m, sigma at no distance: 0.005 in Kim's model; 0: no noise."""
+    """m, one sigma of the noise at distance 0: 0.005 in Kim's model; 0: no noise."""
     zero_share: Share | None = None
-    """Of pixels that are 0 by chance."""
+    """The share of pixels that are 0 at random."""
     incidence: NonNegative = 0.0
-    """Power of 1/cos of the angle of incidence by which sigma grows; 0: it does not."""
+    """The power of 1/cos of the angle of incidence with which sigma grows; 0: it does not grow."""
     flying_pixels: Share = 0.0
-    """Of the pixels beside an edge that hang between its two depths."""
+    """The share of the pixels beside an edge that lie between its two depths."""
     baseline: Positive = 0.05
-    """m between the two eyes, for the disparity."""
+    """m, the distance between the two eyes, for the disparity."""
     disparity_step: NonNegative = 0.0
-    """px, to which disparity is rounded; 0: not at all. A D435 has 1/32."""
+    """px, the step to which disparity is rounded; 0: no rounding. A D435 has 1/32."""
     sunlight: NonNegative = 0.0
-    """How much full sun on a surface raises sigma (1: doubles it, and a tenth of the pixels are lost)."""
+    """How much full sun on a surface raises sigma: 1 doubles it, and a tenth of the pixels are lost."""
 
     @model_validator(mode="before")
     @classmethod

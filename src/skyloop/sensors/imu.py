@@ -84,36 +84,38 @@ PRESETS = {
 
 
 class ImuConfig(SensorConfig):
+    """Inertial measurement unit: angular velocity and specific force, with noise, bias, range and quantisation."""
+
     kind: Literal["imu"] = "imu"
-    """Which sensor this is."""
+    """The kind of sensor."""
     rate_hz: float | str = 200.0
     """Samples per second."""
     preset: Literal["mpu6000", "e2es", "adis16448", "perfect"] = "mpu6000"
-    """Where numbers left at None come from."""
+    """The instrument whose numbers are used where yours are null."""
     gyro_noise_density: NonNegative | None = None
-    """(rad/s)/√Hz."""
+    """(rad/s)/√Hz, the white noise density of the gyroscope."""
     gyro_random_walk: NonNegative | None = None
-    """(rad/s²)/√Hz, white noise that drives the bias."""
+    """(rad/s²)/√Hz, the white noise that drives the gyroscope's bias."""
     gyro_bias_tau: PositiveOrInfinite | None = None
-    """s, correlation time of the bias; .inf: a pure random walk."""
+    """s, the correlation time of the gyroscope's bias; .inf: a pure random walk."""
     gyro_turn_on_sd: NonNegative | None = None
-    """rad/s, sigma of the bias at the start."""
+    """rad/s, one sigma of the gyroscope's bias at the start."""
     gyro_range: PositiveOrInfinite | None = None
-    """rad/s, the largest value either way; .inf: none."""
+    """rad/s, the largest angular velocity it measures, either way; .inf: no limit."""
     gyro_lsb: NonNegative | None = None
-    """rad/s per digit; 0: not quantised."""
+    """rad/s, the step of one digit of the gyroscope; 0: not quantised."""
     accel_noise_density: NonNegative | None = None
-    """(m/s²)/√Hz."""
+    """(m/s²)/√Hz, the white noise density of the accelerometer."""
     accel_random_walk: NonNegative | None = None
-    """(m/s³)/√Hz."""
+    """(m/s³)/√Hz, the white noise that drives the accelerometer's bias."""
     accel_bias_tau: PositiveOrInfinite | None = None
-    """s; .inf: a pure random walk."""
+    """s, the correlation time of the accelerometer's bias; .inf: a pure random walk."""
     accel_turn_on_sd: NonNegative | None = None
-    """m/s²."""
+    """m/s², one sigma of the accelerometer's bias at the start."""
     accel_range: PositiveOrInfinite | None = None
-    """m/s²; .inf: none."""
+    """m/s², the largest specific force it measures, either way; .inf: no limit."""
     accel_lsb: NonNegative | None = None
-    """m/s² per digit; 0: not quantised."""
+    """m/s², the step of one digit of the accelerometer; 0: not quantised."""
 
 
 # Columns of the (6, 5) table of one IMU, rows gyro x y z, accelerometer x y z.

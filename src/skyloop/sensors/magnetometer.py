@@ -52,26 +52,28 @@ PRESETS = {
 
 
 class MagnetometerConfig(SensorConfig):
+    """Magnetometer: the earth's magnetic field in sensor axes, with noise, bias, hard iron and scale errors."""
+
     kind: Literal["magnetometer"] = "magnetometer"
-    """Which sensor this is."""
+    """The kind of sensor."""
     rate_hz: float | str = 50.0
     """Samples per second."""
     preset: Literal["hmc5883", "gazebo", "perfect"] = "hmc5883"
-    """Where numbers left at None come from."""
+    """The instrument whose numbers are used where yours are null."""
     noise_sd: NonNegative | None = None
-    """T, white, per sample."""
+    """T, one sigma of the white noise of each sample."""
     noise_density: NonNegative | None = None
-    """T/√Hz, white; adds to `noise_sd`."""
+    """T/√Hz, a white noise density; it adds to `noise_sd`."""
     random_walk: NonNegative | None = None
-    """(T/s)/√Hz, white noise that drives the bias."""
+    """(T/s)/√Hz, the white noise that drives the bias."""
     bias_tau: PositiveOrInfinite | None = None
-    """s, correlation time of the bias; .inf: a pure random walk."""
+    """s, the correlation time of the bias; .inf: a pure random walk."""
     turn_on_sd: NonNegative | None = None
-    """T, sigma of the bias at the start, per axis."""
+    """T, one sigma of the bias at the start, per axis."""
     hard_iron: Vector3 | None = None
-    """T, sensor axes, constant."""
+    """T, a constant bias in sensor axes."""
     scale: Vector3 | None = None
-    """Measured over true, per sensor axis."""
+    """The measured field over the true field, per sensor axis."""
 
 
 _A = float64[::1]

@@ -99,19 +99,22 @@ class Sensor(Protocol[State]):
 
 
 class MountConfig(BaseModel):
+    """Where a sensor sits on the vehicle, and how it is turned."""
+
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     position: Vector3 = (0.0, 0.0, 0.0)
-    """m, body axes (forward, left, up) from the body origin."""
+    """m, from the body origin, in body axes (forward, left, up)."""
     rotation_deg: Vector3 = (0.0, 0.0, 0.0)
-    """Roll, pitch, yaw of the sensor's axes in the body: yaw about up, then pitch about left, then roll."""
+    """Roll, pitch, yaw of the sensor's axes in the body: first yaw about up, then pitch about left, then roll. [0, 90,
+    0] looks down."""
 
     def mount(self) -> Mount:
         return Mount(np.array(self.position), quat_from_euler(*np.radians(self.rotation_deg)))
 
 
 class SensorConfig(BaseModel):
-    """What every sensor's config has; each adds `kind`, `preset` and its own numbers."""
+    """What every sensor has."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
@@ -120,9 +123,9 @@ class SensorConfig(BaseModel):
     mount: MountConfig = MountConfig()
     """Where the sensor sits on the vehicle."""
     latency: NonNegative = 0.0
-    """s from the instant a sample describes to the instant it may be read."""
+    """s, the time from the instant a sample describes to the instant it may be read."""
     faults: tuple[Fault, ...] = ()
-    """What goes wrong, and when."""
+    """What goes wrong with the sensor, and when."""
 
     @field_validator("rate_hz")
     @classmethod

@@ -7,45 +7,34 @@ All that changes in it is in `memory()`, so that a snapshot of the simulation ho
 from __future__ import annotations
 
 import copy
-import traceback
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
-from skyloop.core.bus import Bundle, Bus
+from skyloop.core.bus import Bus, LatestRecords
 from skyloop.core.schedule import Schedule
+from skyloop.sim.user_streams import UserStreams
 from skyloop.vehicle.autopilot import Autopilot
 from skyloop.vehicle.fleet import Fleet
-from skyloop.world.scene import Meanwhile, Scene
+from skyloop.world.scene import Scene
 from skyloop.world.views import ViewRequest
-from skyloop_client.errors import PartError, ScenarioError, SetpointError, SkyloopError
-from skyloop_client.messages import Array, Disarm, Estimate, Event, Message, Motors, Request, Setpoint, VehicleState
+from skyloop_client.bundle import Bundle
+from skyloop_client.errors import PartError, ScenarioError, SetpointError, StreamError
+from skyloop_client.messages import (
+    Array,
+    Disarm,
+    Estimate,
+    Event,
+    EventKind,
+    Message,
+    Motors,
+    Request,
+    Setpoint,
+    VehicleState,
+)
 from skyloop_client.streams import NS_PER_S, StreamInfo
-
-_OUR_FOLDER = Path(__file__).parents[1]
-
-
-def call_user_code(place: str, t_ns: int, question: Callable[..., Any], *arguments: Any) -> Any:
-    """What code that may be the user's own answers; whatever it raises is told in one line."""
-    try:
-        return question(*arguments)
-    except SkyloopError:
-        raise
-    except Exception as error:
-        what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        raise PartError(f"{place} at {t_ns / NS_PER_S:.3f} s: {what}{_line_of(error)}") from error
-
-
-def _line_of(error: Exception) -> str:
-    """Where in the user's file it happened; empty when the call itself did not fit."""
-    frames = traceback.extract_tb(error.__traceback__)[1:]
-    theirs = [frame for frame in frames if not Path(frame.filename).is_relative_to(_OUR_FOLDER)]
-    # libraries it calls are not where to look
-    theirs = [frame for frame in theirs if frame.filename == theirs[0].filename]
-    last = (theirs or frames)[-1:]
-    return "".join(f" ({Path(frame.filename).name}, line {frame.lineno})" for frame in last)
+from skyloop_client.user_code import call_user_code
 
 
 def attributes_of(thing: Any) -> dict[str, Any]:
@@ -75,6 +64,17 @@ class Part(Protocol):
     def close(self) -> None: ...
 
 
+def kept_memory(part: Part) -> Any:
+    """A copy of what a part remembers, for a snapshot."""
+    try:
+        return copy.deepcopy(part.memory())
+    except Exception as error:
+        raise PartError(
+            f"{part.name} cannot be copied into a snapshot: {type(error).__name__}: {error}; "
+            "keep locks, files and generators out of its attributes"
+        ) from error
+
+
 class StatelessPart:
     """For parts that hold nothing worth keeping."""
 
@@ -102,6 +102,8 @@ class Context:
         """Of each sensor that needs pictures: those it needs at an instant."""
         self.wanted: Callable[[int], bool] | None = None
         """Says of an instant of arrival whether costly samples are wanted then; None: always."""
+        self.user_streams = UserStreams(bus, schedule)
+        """What pilots, estimators and links publish."""
         self._looked_ns = -1
         schedule.deliver = bus.publish
 
@@ -124,10 +126,6 @@ class ScenePart(StatelessPart):
 
     def __init__(self, context: Context) -> None:
         self._scene = context.scene
-
-    def serve_meanwhile(self, serve: Meanwhile) -> None:
-        """What to do while pictures are painted."""
-        self._scene.meanwhile = serve
 
     def remember(self, memory: Any) -> None:
         self._scene.forget()
@@ -154,48 +152,6 @@ class TruthPart(StatelessPart):
         context.publish(self._infos["state"].name, index, t_ns, context.fleet.state(i, t_ns))
         context.publish(self._infos["battery"].name, index, t_ns, context.fleet.battery(i, t_ns))
         context.publish(self._infos["actuators"].name, index, t_ns, context.fleet.actuators(i, t_ns))
-
-
-class Localiser(Protocol):
-    """What turns a vehicle's messages into estimates."""
-
-    def on_message(self, message: Message) -> Estimate | None: ...
-
-    def snapshot(self) -> Any: ...
-
-    def restore(self, saved: Any) -> None: ...
-
-
-class EstimatorPart:
-    """Runs a localiser on the vehicle's streams and publishes what it believes."""
-
-    def __init__(self, localiser: Localiser, inputs: Sequence[str], info: StreamInfo, context: Context) -> None:
-        self._localiser = localiser
-        self.name = info.name
-        self._info = info
-        self._context = context
-        self._index = 0
-        context.bus.advertise(info)
-        for stream in inputs:
-            context.bus.on(stream, self._on_message)
-
-    def _on_message(self, message: Message) -> None:
-        estimate = self._localiser.on_message(message)
-        if estimate is not None:
-            self._context.bus.publish(
-                Message(self._info.name, self._index, estimate.t_ns, message.arrival_ns, estimate)
-            )
-            self._index += 1
-
-    def memory(self) -> Any:
-        return self._localiser.snapshot(), self._index
-
-    def remember(self, memory: Any) -> None:
-        saved, self._index = memory
-        self._localiser.restore(saved)
-
-    def close(self) -> None:
-        pass
 
 
 class UserPart:
@@ -263,7 +219,7 @@ class AutopilotPart:
         self._told, touches = self._context.fleet.touches(self._autopilot.index, self._told)
         for event in touches:
             self._publish(event, t_ns)
-            if event.kind == "crash":
+            if event.kind == EventKind.CRASH:
                 self._autopilot.send(Disarm(), t_ns)
         for event in self._autopilot.tick(t_ns):
             self._publish(event, t_ns)
@@ -285,7 +241,7 @@ class AutopilotPart:
 
 
 class PilotPart(UserPart):
-    """Asks a pilot at its rate and passes on what it answers."""
+    """Asks a pilot at its rate and passes on what it answers and publishes."""
 
     def __init__(
         self, pilot: Callable[[Bundle], Any], info: StreamInfo, autopilot: Autopilot, context: Context
@@ -294,6 +250,15 @@ class PilotPart(UserPart):
         self.pilot = pilot
         self._info = info
         self._autopilot = autopilot
+        self._latest = LatestRecords(context.bus)
+        self._now_ns = 0
+        self._events: list[Event] = []
+        """Not told yet."""
+        self._refused: list[str] = []
+        """Since the last call."""
+        self._told_ns: dict[str, int] = {}
+        """By stream: when a refusal became an event last."""
+        context.bus.on(f"{info.vehicle}/events", lambda message: self._events.append(message.data))
         assert info.rate is not None
         context.schedule.every(info.rate, self._act)
 
@@ -303,7 +268,11 @@ class PilotPart(UserPart):
         return bool(getattr(self.pilot, "done", False))
 
     def _act(self, t_ns: int, index: int) -> None:
-        bundle = Bundle(t_ns, self._info.vehicle, self._context.bus, self._autopilot.state(t_ns))
+        self._now_ns = t_ns
+        vehicle, known = self._info.vehicle, self._context.bus.infos
+        events, refused, self._events, self._refused = tuple(self._events), tuple(self._refused), [], []
+        state, status = self._autopilot.state(t_ns), self._latest.get(f"{vehicle}/status")
+        bundle = Bundle(t_ns, vehicle, self._latest, state, status, events, refused, known, (), self._publish)
         reply = call_user_code(self.name, t_ns, self.pilot, bundle)
         for item in reply if isinstance(reply, list | tuple) else [reply]:
             if item is not None:
@@ -316,6 +285,23 @@ class PilotPart(UserPart):
         if not isinstance(item, Setpoint | Request):
             raise SetpointError(f"answers with {item!r}; give setpoints and requests of skyloop_client.messages")
         self._autopilot.send(item, t_ns)
+
+    def _publish(self, name: str, record: Any) -> None:
+        try:
+            self._context.user_streams.publish(self._info.vehicle, name, record, self._now_ns, sender=self.name)
+        except StreamError as error:
+            self._refused.append(str(error))
+            # somebody who goes on like that must not flood the events
+            if self._now_ns >= self._told_ns.get(str(name), -NS_PER_S) + NS_PER_S:
+                self._told_ns[str(name)] = self._now_ns
+                self._autopilot.refuse(self._now_ns, str(error))
+
+    def memory(self) -> Any:
+        return super().memory(), self._events, self._refused, self._told_ns
+
+    def remember(self, memory: Any) -> None:
+        own, self._events, self._refused, self._told_ns = memory
+        super().remember(own)
 
 
 class Controller(Protocol):

@@ -11,11 +11,12 @@ from skyloop.core.keyed_random import KeyedRandom, stream_key
 from skyloop.sensors.faults import Fault, apply_faults
 from skyloop.sensors.observer import Observer
 from skyloop.sensors.sensor import kinematics_at
-from skyloop.sim.parts import Context, StatelessPart, call_user_code
+from skyloop.sim.parts import Context, StatelessPart
 from skyloop.world.views import ViewRequest
 from skyloop_client.errors import PartError
 from skyloop_client.messages import CameraImage
 from skyloop_client.streams import NS_PER_S, Rate, StreamInfo
+from skyloop_client.user_code import call_user_code
 
 
 class ObserverPart(StatelessPart):
@@ -136,10 +137,12 @@ class SensorPart:
         return answer  # type: ignore[no-any-return]
 
     def memory(self) -> Any:
-        return self._state, self._held
+        # a link may have moved the sensor on its vehicle
+        return self._state, self._held, self.info.mount
 
     def remember(self, memory: Any) -> None:
-        self._state, self._held = memory
+        self._state, self._held, mount = memory
+        self.info.mount.position[:], self.info.mount.quat_wxyz[:] = mount.position, mount.quat_wxyz
 
     def close(self) -> None:
         pass

@@ -7,6 +7,7 @@ from dataclasses import replace
 from skyloop.sim.parts import AutopilotPart, Context
 from skyloop.sim.sensing import SensorPart
 from skyloop.sim.simulation import Simulation
+from skyloop.sim.vehicle_port import VehiclePort
 from skyloop.vehicle.autopilot import Autopilot
 from skyloop.vehicle.vehicle_mover import VehicleMover
 from skyloop_client.messages import Array
@@ -23,6 +24,7 @@ def join(
         autopilot.take_row()
     own = Autopilot(fleet, index, limits=old.limits, failsafes=old.failsafes, on_estimate=False)
     simulation.autopilots[name] = own
+    simulation.port.add_vehicle(VehiclePort(name, own, context, clock))
     status, events = (
         replace(context.bus.infos[f"{like}/{end}"], name=f"{name}/{end}", vehicle=name) for end in ("status", "events")
     )

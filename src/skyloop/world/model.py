@@ -84,6 +84,16 @@ class Placed:
         return self.places
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Arrangement:
+    """What a model's rows are made from."""
+
+    standing: list[tuple[int, int, int, int, int, Array]]
+    moving: list[tuple[int, int, int, int, int]]
+    movers: list[Mover]
+    n_things: int
+
+
 class Model:
     """Filled by a world with `place` and `add_mover`, complete once `freeze` was called."""
 
@@ -193,6 +203,17 @@ class Model:
         self._moving = [entry for entry in self._moving if entry[1] != number]
         self.freeze()
         return True
+
+    def arrangement(self) -> Arrangement:
+        """What stands and moves now, to come back to with `rearrange`."""
+        return Arrangement(list(self._standing), list(self._moving), list(self.movers), len(self.things))
+
+    def rearrange(self, kept: Arrangement) -> None:
+        """Things added since are gone, things removed or loosened stand where they stood. Rows are numbered anew."""
+        self._standing, self._moving, self.movers = list(kept.standing), list(kept.moving), list(kept.movers)
+        del self.things[kept.n_things :]
+        self.placed = {}
+        self.freeze()
 
     def motion(self, t_ns: int) -> Motion:
         """All movers at one instant."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -23,13 +23,11 @@ from skyloop.links.airsim.moves import (
     turn_at,
     turn_to,
 )
+from skyloop.links.airsim.server_state import ServerState
 from skyloop.links.airsim.structures import FARTHEST, Map, geo_point, number_of, vector_of, yaw_of_ned
 from skyloop.links.airsim.vehicle import Act, Task, VehicleSide, seconds
 from skyloop_client.errors import LinkError
 from skyloop_client.messages import Array, Hover, Land
-
-if TYPE_CHECKING:
-    from skyloop.links.airsim.server import AirSimServer
 
 TAKEOFF_M, TAKEOFF_M_S = 2.0, 0.5
 GO_HOME_M_S = 2.0
@@ -45,7 +43,7 @@ NO_STICKS = {
 
 
 class Flight:
-    def __init__(self, server: AirSimServer) -> None:
+    def __init__(self, server: ServerState) -> None:
         self._server = server
 
     def _begin(self, reply: Reply, vehicle: VehicleSide, act: Act, lasts: float, *, ends_well: bool) -> None:
@@ -70,7 +68,7 @@ class Flight:
             vehicle.make_ready()
         else:
             vehicle.disarm()
-        return bool(vehicle.autopilot.memory.armed == bool(arm))
+        return vehicle.port.status.armed == bool(arm)
 
     # ---- up, down, home, nowhere
 
@@ -78,7 +76,7 @@ class Flight:
     def takeoff(self, reply: Reply, timeout_sec: float = 20.0, vehicle_name: str = "") -> None:
         vehicle = self._server.vehicle(vehicle_name)
         speed = float(np.linalg.norm(vehicle.truth.velocity_world))
-        if speed > REST_M_S and vehicle.is_flying:
+        if speed > REST_M_S and vehicle.port.is_flying:
             raise LinkError(f"the vehicle moves at {speed:.2f} m/s; take-off is for one at rest")
         up = vehicle.truth.position + np.array([0.0, 0.0, TAKEOFF_M])
         act = fly_path(vehicle, [up], TAKEOFF_M_S, STRAIGHT, -1.0)
@@ -100,7 +98,7 @@ class Flight:
         way = fly_path(vehicle, [above], GO_HOME_M_S, STRAIGHT, -1.0)
 
         def act(state: Any, now_ns: int) -> bool:
-            if vehicle.autopilot.memory.mode != "land" and way(state, now_ns):
+            if vehicle.port.status.mode != "land" and way(state, now_ns):
                 vehicle.send(Land())
             return False
 
@@ -285,12 +283,12 @@ class Flight:
         duration: float, vehicle_name: str = "",
     ) -> None:  # fmt: skip
         vehicle = self._server.vehicle(vehicle_name)
-        params = vehicle.simulation.fleet.params[vehicle.index]
-        if params["n_rotors"] != 4:
-            raise LinkError(f"'{vehicle.name}' has {params['n_rotors']} rotors, not four")
+        geometry = vehicle.port.geometry
+        if geometry.n_rotors != 4:
+            raise LinkError(f"'{vehicle.name}' has {geometry.n_rotors} rotors, not four")
         given = (front_right_pwm, rear_left_pwm, front_left_pwm, rear_right_pwm)
         corner = dict(zip(((1, -1), (-1, 1), (1, 1), (-1, -1)), map(number_of, given), strict=True))
-        places = np.sign(params["rotor_position"][:4, :2]).astype(int)
+        places = np.sign(geometry.rotor_positions[:, :2]).astype(int)
         throttle = np.clip([corner[tuple(place)] for place in places.tolist()], 0.0, 1.0)
         self._begin(reply, vehicle, spin_motors(vehicle, throttle), seconds(duration), ends_well=True)
 
@@ -341,14 +339,13 @@ class Flight:
 
     def getMultirotorState(self, vehicle_name: str = "") -> Map:
         vehicle = self._server.vehicle(vehicle_name)
-        state = vehicle.autopilot.state(vehicle.now_ns)
-        memory = vehicle.autopilot.memory
+        state = vehicle.port.belief
         return {
             "collision": vehicle.collision(forget=False),
             "kinematics_estimated": vehicle.axes.kinematics(state),
             "gps_location": geo_point(self._server.local_frame.geodetic_from_enu(state.position)),
             "timestamp": vehicle.now_ns,
-            "landed_state": 0 if memory.landed or not vehicle.is_flying else 1,
+            "landed_state": 1 if vehicle.port.is_flying else 0,
             "rc_data": vehicle.remote or NO_STICKS,
             "ready": True,
             "ready_message": "",
@@ -357,11 +354,12 @@ class Flight:
 
     def getRotorStates(self, vehicle_name: str = "") -> Map:
         vehicle = self._server.vehicle(vehicle_name)
-        truth, params = vehicle.truth, vehicle.simulation.fleet.params[vehicle.index]
-        ratio, spins = float(params["torque_ratio"]), params["rotor_spin"]
+        truth, ratio = vehicle.truth, vehicle.port.geometry.torque_ratio
         rotors = [
             {"thrust": float(thrust), "torque_scaler": float(-spin * ratio * thrust), "speed": float(speed)}
-            for thrust, speed, spin in zip(truth.rotor_thrusts, truth.rotor_speeds, spins, strict=False)
+            for thrust, speed, spin in zip(
+                truth.rotor_thrusts, truth.rotor_speeds, vehicle.port.geometry.rotor_spins, strict=True
+            )
         ]
         return {"timestamp": truth.t_ns, "rotors": rotors}
 
@@ -384,7 +382,7 @@ class Flight:
         for name, values in gains.items():
             if len(values) != 3:
                 raise LinkError(f"{len(values)} gains; give one for each of three axes")
-            vehicle.simulation.editor.set_gain(vehicle.index, name, [number_of(value) for value in values])
+            vehicle.port.set_gain(name, np.array([number_of(value) for value in values]))
 
     # ---- small answers
 

@@ -151,11 +151,12 @@ def hold_rates(vehicle: VehicleSide, rates: Array, lift: float | None, height: f
 def thrust_for(vehicle: VehicleSide, state: Any, lift: float | None, height: float) -> float:
     """N: of a throttle, or what brings it to a world height."""
     if lift is not None:
-        return min(max(lift, 0.0), 1.0) * vehicle.number("max_rotor_thrust") * vehicle.number("n_rotors")
+        return min(max(lift, 0.0), 1.0) * vehicle.port.geometry.max_thrust
+    geometry = vehicle.port.geometry
     w, x, y, z = state.quat_wxyz.tolist()
     upright = max(w * w - x * x - y * y + z * z, 0.5)
     climb = 4.0 * (height - float(state.position[2])) - 3.0 * float(state.velocity_world[2])
-    return float(vehicle.number("mass") * (vehicle.number("gravity") + min(max(climb, -4.0), 4.0)) / upright)
+    return float(geometry.mass * (geometry.gravity + min(max(climb, -4.0), 4.0)) / upright)
 
 
 def spin_motors(vehicle: VehicleSide, throttle: Array) -> Act:

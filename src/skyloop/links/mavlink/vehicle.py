@@ -6,14 +6,17 @@ import struct
 import time
 from typing import Any
 
-from skyloop.links.mavlink.commands import COMMANDS, DENIED, UNSUPPORTED, command_from, request_stream
-from skyloop.links.mavlink.craft import Craft
+from skyloop.links.mavlink.command import DENIED, UNSUPPORTED, Commanded, command_from
+from skyloop.links.mavlink.commands import COMMANDS
 from skyloop.links.mavlink.dialect import mavlink
 from skyloop.links.mavlink.listener import Channel
-from skyloop.links.mavlink.missions import FENCE, MISSION, Missions
+from skyloop.links.mavlink.message_commands import request_stream
+from skyloop.links.mavlink.missions import FENCE, MISSION, Item, Missions
 from skyloop.links.mavlink.modes import Modes
 from skyloop.links.mavlink.parameters import Parameters
-from skyloop.links.mavlink.telemetry import BUILDERS, DEFAULTS_NS, Telemetry
+from skyloop.links.mavlink.system import System
+from skyloop.links.mavlink.telemetry import Telemetry
+from skyloop.links.mavlink.telemetry_table import BUILDERS, DEFAULTS_NS
 from skyloop.links.mavlink.wire import (
     mode_named,
     setpoint_from_attitude,
@@ -55,6 +58,7 @@ UNDERSTOOD = {
     "SET_POSITION_TARGET_GLOBAL_INT": "offboard: position or velocity",
     "SET_ATTITUDE_TARGET": "offboard: attitude or body rates, with thrust 0 to 1",
     "MANUAL_CONTROL": "sticks, in mode position; on the ground, armed, upwards takes off",
+    "FOLLOW_TARGET": "where the target of mode follow-me is",
     "REQUEST_DATA_STREAM": "rates of groups of messages, the old way",
     "LOG_REQUEST_LIST": "there are none",
     "FILE_TRANSFER_PROTOCOL": "refused",
@@ -67,13 +71,14 @@ UNDERSTOOD = {
 class MavlinkVehicle:
     """Everything of one vehicle; runs in the simulation's thread."""
 
-    def __init__(self, craft: Craft) -> None:
-        self.craft = craft
+    def __init__(self, system: System) -> None:
+        self.system = system
         self.channels: list[Channel] = []
-        self.modes = Modes(craft, self._reached)
-        self.parameters = Parameters(craft)
-        self.missions = Missions(self._plan_changed)
-        self.telemetry = Telemetry(craft, self.modes)
+        self.modes = Modes(system, self._reached)
+        self.parameters = Parameters(system)
+        self.missions = Missions(self._take_plan)
+        self.telemetry = Telemetry(system, self.modes)
+        self._commanded = Commanded(system, self.modes, self.send_now)
         self.received = 0
         """Messages for this vehicle."""
         self._heard = -ALIVE_S
@@ -83,7 +88,7 @@ class MavlinkVehicle:
         self._lists: list[tuple[Channel, list[Any]]] = []
         self._text_number = 0
         self._last_refusal = ("", 0)
-        craft.on_text = self.say
+        system.on_text = self.say
 
     # ---- out
 
@@ -118,7 +123,7 @@ class MavlinkVehicle:
     def tick(self) -> None:
         self.modes.tick(has_client=self._has_client)
         self.missions.tick()
-        now = self.craft.now_ns
+        now = self.system.now_ns
         for channel in self.channels:
             for number in BUILDERS:
                 interval = channel.intervals.get(number, DEFAULTS_NS.get(number, -1))
@@ -153,8 +158,8 @@ class MavlinkVehicle:
         """A message for this vehicle; rubbish is answered, said or passed over, never raised."""
         target = getattr(message, "target_system", getattr(message, "target", 0))
         # companions are components of the vehicle's own system
-        own = (message.get_srcSystem(), message.get_srcComponent()) == (self.craft.system_id, COMPONENT)
-        if target not in (0, self.craft.system_id) or own:
+        own = (message.get_srcSystem(), message.get_srcComponent()) == (self.system.system_id, COMPONENT)
+        if target not in (0, self.system.system_id) or own:
             return
         if getattr(message, "target_component", 0) not in (0, COMPONENT):
             return
@@ -170,13 +175,13 @@ class MavlinkVehicle:
 
     def _refuse(self, text: str) -> None:
         """Said once a second: a client that repeats itself must not flood the link."""
-        now = self.craft.now_ns
+        now = self.system.now_ns
         if text != self._last_refusal[0] or now - self._last_refusal[1] > 1_000_000_000:
             self._last_refusal = (text, now)
             self.say(mavlink.MAV_SEVERITY_ERROR, text)
 
     def _take(self, kind: str, message: Any, channel: Channel) -> None:
-        craft = self.craft
+        system = self.system
         if self.missions.take(message, channel.send):
             return
         match kind:
@@ -185,14 +190,16 @@ class MavlinkVehicle:
             case "COMMAND_LONG" | "COMMAND_INT":
                 self._command(message, channel)
             case "SET_POSITION_TARGET_LOCAL_NED":
-                self.modes.follow(setpoint_from_local(message, craft.geography))
+                self.modes.follow(setpoint_from_local(message, system.geography))
             case "SET_POSITION_TARGET_GLOBAL_INT":
-                self.modes.follow(setpoint_from_global(message, craft.geography, craft.home_altitude))
+                self.modes.follow(setpoint_from_global(message, system.geography, system.home_altitude))
             case "SET_ATTITUDE_TARGET":
-                self.modes.follow(setpoint_from_attitude(message, craft.max_thrust))
+                self.modes.follow(setpoint_from_attitude(message, system.port.geometry.max_thrust))
             case "MANUAL_CONTROL":
-                climb = float(craft.simulation.fleet.params[craft.autopilot.index]["max_speed_up"])
-                self.modes.steer(velocity_from_sticks(message, craft.cruise_speed, climb, STICK_YAW_RATE))
+                limits = system.port.limits
+                self.modes.steer(velocity_from_sticks(message, limits.cruise_speed, limits.climb, STICK_YAW_RATE))
+            case "FOLLOW_TARGET":
+                self.modes.target.take(message)
             case "PARAM_REQUEST_LIST":
                 self._lists = [entry for entry in self._lists if entry[0] is not channel]
                 self._lists.append((channel, self.parameters.all_values()))
@@ -215,7 +222,7 @@ class MavlinkVehicle:
             case "FILE_TRANSFER_PROTOCOL" if message.payload[FTP_OPCODE] not in (FTP_ACK, FTP_NAK):
                 channel.send(_no_files(message))
             case "TIMESYNC" if message.tc1 == 0:
-                channel.send(mavlink.MAVLink_timesync_message(craft.now_ns, message.ts1))
+                channel.send(mavlink.MAVLink_timesync_message(system.now_ns, message.ts1))
             case "PING" if message.target_system == 0:
                 peer = message.get_srcSystem(), message.get_srcComponent()
                 channel.send(mavlink.MAVLink_ping_message(message.time_usec, message.seq, *peer))
@@ -233,7 +240,7 @@ class MavlinkVehicle:
             result = UNSUPPORTED
         else:
             try:
-                result = handler(self, command_from(message, channel))
+                result = handler(self._commanded, command_from(message, channel))
             except (SetpointError, ValueError, OverflowError) as error:
                 result, why = DENIED, str(error)
         peer = message.get_srcSystem(), message.get_srcComponent()
@@ -241,8 +248,7 @@ class MavlinkVehicle:
         if why:
             self._refuse(why)
 
-    def _plan_changed(self, kind: int) -> None:
-        plan = self.missions.plans[kind]
+    def _take_plan(self, kind: int, plan: list[Item]) -> None:
         if kind == MISSION:
             self.modes.load_mission(plan)
             self.send_now(mavlink.MAVLINK_MSG_ID_MISSION_CURRENT)
