@@ -18,6 +18,7 @@ from typing import Any
 from skyloop.apps.run import versions
 from skyloop.core.jit import is_cold, prepare
 from skyloop.datasets.export import Exporter
+from skyloop.datasets.resuming import Tell, drop_what_is_broken
 from skyloop.recording.files import write_whole
 from skyloop.recording.formats.registry import FORMATS
 from skyloop.recording.manifest import write_manifest
@@ -109,9 +110,18 @@ def check_rates(scenario: Scenario, rate_hz: float) -> None:
         raise DatasetError(f"no camera, LiDAR or radar has the frames' rate of {rate_hz:g} Hz ({told}); change --rate")
 
 
-def record(folder: Path, workers: int, progress: Progress = lambda frames, fps: None) -> dict[str, Any]:
-    """Fly what is planned in a folder, from where it was left; returns the summary that is also in summary.json."""
+def record(
+    folder: Path,
+    workers: int,
+    progress: Progress = lambda frames, fps: None,
+    tell: Tell = lambda line: None,
+) -> dict[str, Any]:
+    """Fly what is planned in a folder, from where it was left; returns the summary that is also in summary.json.
+
+    `tell` gets a line about each thing that was there and is not kept.
+    """
     plan = read_plan(folder)
+    drop_what_is_broken(folder, plan, tell)
     began = time.perf_counter()
     if is_cold():
         # once, before several workers would each compile the same
@@ -131,7 +141,8 @@ def record(folder: Path, workers: int, progress: Progress = lambda frames, fps: 
                 exporter.follow()
     flown = tally.ended or time.perf_counter()
     exporter.finish()
-    write_manifest(folder)
+    if not write_manifest(folder).complete and plan.get("store", True):
+        raise DatasetError(f"the journal of '{folder}' is not as it was written; `skyloop record --resume` mends it")
     seconds = flown - (tally.began or began)
     summary = {
         "folder": str(folder),
