@@ -12,6 +12,7 @@ import numba
 import numpy as np
 
 import skyloop
+from skyloop.core.interrupts import STOPPED, Interruption
 from skyloop.links.link_gate import LinkGate
 from skyloop.recording.pictures import Pictures
 from skyloop.recording.plot import FlightLog, plot_flight
@@ -41,7 +42,7 @@ def run_scenario(
     watch: Watch = lambda simulation: None,
 ) -> dict[str, Any]:
     """Fly, record, summarise; returns the summary that is also in `summary.json`."""
-    with build(scenario, gates=() if links is None else (links,)) as simulation:
+    with build(scenario, gates=() if links is None else (links,)) as simulation, Interruption() as interruption:
         watch(simulation)
         record = RunFolder(folder, scenario.model_dump(mode="json"), versions())
         try:
@@ -51,15 +52,17 @@ def run_scenario(
             pictures = Pictures(simulation.bus, folder)
             log = FlightLog(simulation.bus, [vehicle.name for vehicle in scenario.vehicles])
             began = time.perf_counter()
-            trouble = None
+            trouble: SkyloopError | None = None
             try:
-                fly(simulation, scenario.duration, progress, links)
-            except SkyloopError as error:
+                fly(simulation, scenario.duration, progress, links, interruption)
+            except (SkyloopError, KeyboardInterrupt) as caught:
+                # the second Ctrl-C, of somebody who waits for a step that does not end
+                error = Interrupted(STOPPED) if isinstance(caught, KeyboardInterrupt) else caught
                 if links is not None:
                     links.finish(str(error))
                 if simulation.clock.now_ns == 0:
                     record.discard()
-                    raise
+                    raise error from None
                 # a pilot that sends NaN ends the flight; what was flown until then is worth a whole folder
                 trouble = error
             summary = summarise(simulation, scenario, log, time.perf_counter() - began)
@@ -72,23 +75,27 @@ def run_scenario(
             record.finish(summary)
         finally:
             record.close()
-        # whoever presses Ctrl-C does not want to wait for a picture
-        if not isinstance(trouble, Interrupted):
-            plot_flight(log, f"{scenario.name} (seed {scenario.seed})", folder / "flight.png")
+        plot_flight(log, f"{scenario.name} (seed {scenario.seed})", folder / "flight.png")
     if trouble is not None:
         raise trouble
     return summary
 
 
 def fly(
-    simulation: Simulation, duration: float, progress: Progress = lambda t: None, links: LinkGate | None = None
+    simulation: Simulation,
+    duration: float,
+    progress: Progress = lambda t: None,
+    links: LinkGate | None = None,
+    interruption: Interruption | None = None,
 ) -> None:
-    """Until the time is over or every pilot is done."""
+    """Until the time is over, every pilot is done, or somebody presses Ctrl-C."""
+    interruption = interruption or Interruption()
     pilots = [part for part in simulation.parts if isinstance(part, PilotPart)]
     end_ns = round(duration * NS_PER_S)
     next_report_ns = 0
     while simulation.schedule.next_ns() < end_ns:
         t_ns = simulation.step()
+        interruption.check()
         if t_ns >= next_report_ns:
             progress(t_ns / NS_PER_S)
             next_report_ns = t_ns + NS_PER_S // 5
