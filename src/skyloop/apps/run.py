@@ -21,7 +21,7 @@ from skyloop.sim.assembly import build
 from skyloop.sim.parts import PilotPart
 from skyloop.sim.scenario import Scenario
 from skyloop.sim.simulation import Simulation
-from skyloop_client.errors import Interrupted, SkyloopError
+from skyloop_client.errors import Interrupted, RunFolderError, SkyloopError
 from skyloop_client.streams import NS_PER_S
 
 Progress = Callable[[float], None]
@@ -63,6 +63,8 @@ def run_scenario(
                 if simulation.clock.now_ns == 0:
                     record.discard()
                     raise error from None
+                if isinstance(error, RunFolderError):
+                    raise
                 # a pilot that sends NaN ends the flight; what was flown until then is worth a whole folder
                 trouble = error
             summary = summarise(simulation, scenario, log, time.perf_counter() - began)

@@ -130,7 +130,7 @@ def record(
         prepare(*needed_rooms(make_scenario(plan["scenario"])))
     tally = Tally()
     exporter = Exporter(folder, tuple(plan["formats"]))
-    with Workers(folder, workers) as running, _nothing_left_of_nothing(folder):
+    with Workers(folder, workers) as running, _nothing_left_of_nothing(folder), _one_line_if_removed(folder):
         for told in running.told():
             now = time.perf_counter()
             tally.take(told, now)
@@ -139,6 +139,12 @@ def record(
                 progress(len(tally.frames), (len(tally.frames) - 1) / elapsed)
             if "group" in told:
                 exporter.follow()
+    with _one_line_if_removed(folder):
+        return _finish(folder, plan, exporter, tally, began)
+
+
+def _finish(folder: Path, plan: dict[str, Any], exporter: Exporter, tally: Tally, began: float) -> dict[str, Any]:
+    """Everything was flown: the formats' ends, the manifest and the summary."""
     flown = tally.ended or time.perf_counter()
     exporter.finish()
     if not write_manifest(folder).complete and plan.get("store", True):
@@ -163,12 +169,23 @@ def record(
 
 
 @contextmanager
+def _one_line_if_removed(folder: Path) -> Iterator[None]:
+    """Whatever is raised because somebody removed the folder."""
+    try:
+        yield
+    except (SkyloopError, OSError):
+        if not (folder / PLAN).exists():
+            raise DatasetError(f"'{folder}' was removed while it was recorded into") from None
+        raise
+
+
+@contextmanager
 def _nothing_left_of_nothing(folder: Path) -> Iterator[None]:
     """A recording that fails before its first frame leaves no folder behind."""
     try:
         yield
     except SkyloopError:
-        if not any((folder / "journal").iterdir()):
+        if (folder / "journal").is_dir() and not any((folder / "journal").iterdir()):
             for name in (PLAN, NAME):
                 (folder / name).unlink(missing_ok=True)
             with suppress(OSError):

@@ -6,8 +6,8 @@ import dataclasses
 import json
 import math
 import shutil
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -21,9 +21,9 @@ from skyloop_client.messages import Message, RadarDetections
 
 FLUSH_EVERY_NS = 1_000_000_000
 VARYING = (RadarDetections,)
+"""Records whose arrays are of another length each time: an array is one cell, its numbers between blanks."""
 NESTED = ("contact",)
 """Fields that hold a record of their own or nothing: one cell of JSON."""
-"""Records whose arrays are of another length each time: an array is one cell, its numbers between blanks."""
 
 
 class RunFolder:
@@ -44,18 +44,14 @@ class RunFolder:
     def record(self, bus: Bus) -> None:
         """Tell what each stream is; from now on every message becomes a row of `streams/<stream>.csv`."""
         infos = {name: plain(plain_info(info)) for name, info in bus.infos.items()}
-        try:
+        with writing_into(self.path):
             (self.path / "streams.json").write_text(json.dumps(infos, indent=2) + "\n", encoding="utf-8")
-        except OSError as error:
-            raise RunFolderError(f"cannot write run folder '{self.path}': {error}") from error
         for name in bus.infos:
             bus.on(name, self._write)
 
     def _write(self, message: Message) -> None:
-        try:
+        with writing_into(self.path):
             self._write_row(message)
-        except OSError as error:
-            raise RunFolderError(f"cannot write run folder '{self.path}': {error}") from error
 
     def _write_row(self, message: Message) -> None:
         file = self._files.get(message.stream)
@@ -67,29 +63,53 @@ class RunFolder:
         file.write(f"{message.index},{message.arrival_ns},{_row(message.data)}\n")
         if message.arrival_ns - self._flushed_ns >= FLUSH_EVERY_NS:
             self._flushed_ns = message.arrival_ns
+            # rows go on into files that nobody can find any more
+            check_still_there(self.path)
             for opened in self._files.values():
                 opened.flush()
 
     def finish(self, summary: dict[str, Any]) -> None:
         self.close()
-        (self.path / "summary.json").write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
+        check_still_there(self.path)
+        with writing_into(self.path):
+            (self.path / "summary.json").write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
 
     def close(self) -> None:
         files, self._files = self._files, {}
-        try:
+        with writing_into(self.path):
             for file in files.values():
                 file.close()
-        except OSError as error:
-            raise RunFolderError(f"cannot write run folder '{self.path}': {error}") from error
 
     def discard(self) -> None:
         """Leave things as they were before."""
         with suppress(RunFolderError):
             self.close()
-        for entry in [*self.path.iterdir()]:
-            shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
-        for folder in self._made:
-            folder.rmdir()
+        with suppress(FileNotFoundError):
+            for entry in [*self.path.iterdir()]:
+                shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+            for folder in self._made:
+                folder.rmdir()
+
+
+def check_still_there(folder: Path) -> None:
+    """Whoever writes into a folder that was removed must not make it again."""
+    if not folder.is_dir():
+        raise _removed(folder)
+
+
+def _removed(folder: Path) -> RunFolderError:
+    return RunFolderError(f"run folder '{folder}' was removed while it was written to")
+
+
+@contextmanager
+def writing_into(folder: Path) -> Iterator[None]:
+    """What goes wrong within, in one line."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise _removed(folder) from None
+    except OSError as error:
+        raise RunFolderError(f"cannot write run folder '{folder}': {error}") from error
 
 
 def make_empty_folder(path: Path) -> list[Path]:
