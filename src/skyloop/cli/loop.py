@@ -24,6 +24,7 @@ from skyloop.cli.parts import (
     out,
     print_summary,
     progress_bar,
+    telling_where,
 )
 from skyloop_client.errors import LinkError
 
@@ -122,7 +123,7 @@ def loop(
     )  # fmt: skip
     folder = out_ or next_folder(loaded.name)
     bar, opened = progress_bar(f"flying {loaded.name}", loaded.duration, quiet=json_), _say_where(runs_on is None)
-    with looking_on(foxglove) as watch, bar as progress:
+    with looking_on(foxglove) as watch, telling_where(folder), bar as progress:
         summary = run_loop(loaded, folder, options, runs_on, progress=progress, opened=opened, watch=watch)
     if json_:
         print(json.dumps({**summary, "folder": str(folder)}, indent=2))
