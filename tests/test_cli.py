@@ -108,7 +108,7 @@ def check_rows(folder: Path, counts: dict[str, int]) -> None:
         assert late <= {told["latency_ns"]} or (told["rate"] is None and min(late) >= 0)
         if stream.endswith("/events"):
             assert "armed" in [row["kind"] for row in rows]
-            assert all(isinstance(json.loads(row["values"]), dict) for row in rows)
+            assert all(isinstance(json.loads(row["contact"]), dict) for row in rows if row["kind"] == "contact")
 
 
 def test_a_run_leaves_a_folder_that_can_be_flown_again(tmp_path: Path, capsys: Any, monkeypatch: Any) -> None:

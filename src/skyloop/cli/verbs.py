@@ -5,8 +5,9 @@ from __future__ import annotations
 import importlib
 import json
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 from rich.table import Table
@@ -35,8 +36,11 @@ from skyloop.cli.parts import (
     with_places,
 )
 from skyloop.cli.serve import app as serve
-from skyloop.reproductions.registry import REPRODUCTIONS
+from skyloop.reproductions.registry import REPRODUCTIONS, RESUMES
 from skyloop_client.errors import Interrupted, ScenarioError, SkyloopError, unknown_name
+
+if TYPE_CHECKING:
+    from skyloop.core.results import Result
 
 app = Verbs(
     no_args_is_help=True,
@@ -236,8 +240,14 @@ def reproduce(
     json_: Json = False,
     quick: Annotated[bool, typer.Option("--quick", help="A short form with fewer or shorter flights.")] = False,
     out_: Annotated[
-        Path | None, typer.Option("--out", help="Folder for tables and plots; must be new or empty.")
+        Path | None,
+        typer.Option(
+            "--out", help="Folder for tables and plots; new, empty, or of a sync-hil, online or offline to go on with."
+        ),
     ] = None,
+    update_docs: Annotated[
+        bool, typer.Option("--update-docs", help="In a checkout: put the results into docs/results and the page.")
+    ] = False,
     recording: Annotated[
         Path | None,
         typer.Option("--recording", metavar="FILE.npy", help="Only for radar: compare bursts of a real BGT60TR13C."),
@@ -251,37 +261,56 @@ def reproduce(
         raise unknown_name("reproduction", name, REPRODUCTIONS)
     if recording is not None and name != "radar":
         raise ScenarioError(f"--recording is for 'radar' and says nothing to '{name}'; leave it out")
-    options = {} if recording is None else {"recording": recording}
+    if update_docs and (quick or recording is not None):
+        raise ScenarioError("--update-docs is for the whole form; leave out --quick and --recording")
+    options: dict[str, Any] = {} if recording is None else {"recording": recording}
+    if name in RESUMES:
+        options["told"] = _say
     folder = out_ or (None if json_ else next_folder(f"reproduce-{name}"))
     made: list[Path] = []
-    if folder is not None:
+    if folder is not None and not (name in RESUMES and (folder / "protocol.json").exists()):
         from skyloop.recording.run_folder import make_empty_folder
 
         made = make_empty_folder(folder)
+    again = importlib.import_module(REPRODUCTIONS[name][0]).reproduce
     try:
-        results = importlib.import_module(REPRODUCTIONS[name][0]).reproduce(quick=quick, folder=folder, **options)
+        results = again(quick=quick, folder=folder, **options)
     except SkyloopError:
         for path in made:
             if not any(path.iterdir()):
                 path.rmdir()
         raise
+    if update_docs:
+        _put_into_docs(name, results, again)
     if json_:
         print(json.dumps([result.plain() for result in results], indent=2))
         return
+    _print_results(results)
+    out.print(f"tables and plots: {folder}")
+
+
+def _say(line: str) -> None:
+    err.print(f"skyloop: {line}", highlight=False, markup=False)
+
+
+def _put_into_docs(name: str, results: Sequence[Result], again: Callable[..., list[Result]]) -> None:
+    """With what the quick form gives, where a test can measure that again."""
+    from skyloop.reproductions import pages
+
+    quick = [] if name in RESUMES else again(quick=True, folder=None)
+    for path in pages.write(name, results, quick):
+        _say(f"written: {path}")
+    for line in pages.out_of_date(name):
+        _say(line)
+
+
+def _print_results(results: Sequence[Result]) -> None:
     table = Table("table", "cell", "published", "measured", "unit", "n", "sd", box=None)
     for r in results:
         published = "" if r.published is None else f"{r.published:g}"
-        table.add_row(
-            r.table,
-            r.cell,
-            published,
-            f"{r.measured:.4g}",
-            r.unit,
-            str(r.n),
-            "" if r.sd is None else f"{r.sd:.2g}",
-        )
+        sd = "" if r.sd is None else f"{r.sd:.2g}"
+        table.add_row(r.table, r.cell, published, f"{r.measured:.4g}", r.unit, str(r.n), sd)
     out.print(table)
-    out.print(f"tables and plots: {folder}")
 
 
 def main() -> None:

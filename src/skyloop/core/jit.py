@@ -28,21 +28,10 @@ import numba
 from numba import types
 from numba.core.compiler_lock import global_compiler_lock
 
+from skyloop.core.cache import CACHE_FOLDER
+
 log = logging.getLogger(__name__)
 F = TypeVar("F", bound=Callable[..., Any])
-
-
-def cache_folder() -> Path:
-    """Of this user. One without a home, as in a container, has a folder among the temporary ones."""
-    if named := os.environ.get("XDG_CACHE_HOME"):
-        return Path(named) / "skyloop"
-    try:
-        return Path.home() / ".cache" / "skyloop"
-    except RuntimeError:
-        return Path(tempfile.gettempdir()) / f"skyloop-{os.getuid()}"
-
-
-CACHE_FOLDER = cache_folder()
 
 MARK = ".compiled"
 """Ending of the files that say which kernels are in the cache."""

@@ -90,6 +90,19 @@ class StatelessPart:
         pass
 
 
+class Instrument(Protocol):
+    """What a port may do to a sensor."""
+
+    def inject(self, fault: Any) -> None:
+        """A `Fault` beside those of the scenario from now on, instead of the one injected before; None: none."""
+
+    def aim(self, aim: Any) -> None:
+        """Turn what is on a gimbal by an `Aim`; a ScenarioError where it is not."""
+
+    def present_aim(self) -> Any:
+        """The `Aim` it has; None where it is on no gimbal."""
+
+
 class Context:
     """What parts share: the bus, the schedule, the fleet and the scene."""
 
@@ -98,10 +111,14 @@ class Context:
         self.schedule = schedule
         self.fleet = fleet
         self.scene = scene
+        self.instruments: dict[str, Instrument] = {}
+        """Sensors by their streams, for what ports may do to them."""
         self.lookers: list[Callable[[int], list[ViewRequest]]] = []
         """One function per sensor that needs pictures: it returns the views needed at an instant."""
         self.wanted: Callable[[int], bool] | None = None
         """Says whether costly samples that arrive at an instant are wanted. None: always."""
+        self.glances: dict[str, Callable[[int], Any]] = {}
+        """By stream, a function that measures at an instant and remembers nothing of it."""
         self.user_streams = UserStreams(bus, schedule)
         """What pilots, estimators and links publish."""
         self._looked_ns = -1
