@@ -28,7 +28,8 @@ from skyloop.sensors.camera_effects import (
     sub_instants,
     vignette,
 )
-from skyloop.sensors.camera_lens import COEFFICIENTS, Lens, Mosaic, image_motion, surface_velocities
+from skyloop.sensors.camera_lens import COEFFICIENTS, Lens, Mosaic
+from skyloop.sensors.camera_motion import image_motion, surface_velocities
 from skyloop.sensors.labels import Labeller
 from skyloop.sensors.sensor import NonNegative, Positive, Scene, SensorConfig, Vector3, numbers_of
 from skyloop.world.semantics import CLASSES
