@@ -1,4 +1,4 @@
-"""A pilot that publishes streams of its own: the map it makes of LiDAR points, its way, the nearest thing, a number."""
+"""A pilot that publishes streams of its own: a map made of LiDAR points, its way, the nearest thing, a number."""
 
 import numpy as np
 

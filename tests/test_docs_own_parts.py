@@ -17,7 +17,7 @@ from skyloop.sim import published_records, user_streams
 from skyloop_client.messages import Detections
 from skyloop_client.streams import StreamInfo
 
-PAGE = (Path(__file__).parents[1] / "docs" / "own-parts.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[1] / "docs" / "how-to" / "own-parts.md").read_text(encoding="utf-8")
 THINGS = Path(__file__).parent / "published_things.py"
 
 

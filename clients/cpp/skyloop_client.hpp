@@ -9,7 +9,7 @@
 //         client.send(skyloop::Velocity{{0.5, 0, 0}, "body", {}, steer(image)});
 //     }                                                         // ends with skyloop::Ended when the flight is over
 //
-// docs/protocol.md says what travels. Simulated time waits for this program: its execution time (ET) runs while it
+// docs/reference/protocol.md says what travels. Simulated time waits for this program: its execution time (ET) runs while it
 // computes and stands still while it waits for an answer, so a slow network or a slow simulator change nothing.
 // The client uses one connection and one thread.
 //
@@ -56,7 +56,7 @@ constexpr int kMaxDepth = 32;                                // of lists in maps
 
 struct Error : std::runtime_error { using std::runtime_error::runtime_error; };
 struct Refused : Error { using Error::Error; };         // the simulator did not take the hello; its words
-struct ProtocolError : Error { using Error::Error; };   // what arrived is not what docs/protocol.md promises
+struct ProtocolError : Error { using Error::Error; };   // what arrived is not what docs/reference/protocol.md promises
 struct ConnectionLost : Error { using Error::Error; };
 struct Ended : Error {                                  // the flight is over: not a failure of the link
     Ended(const std::string& why, std::int64_t t) : Error(why), t_ns(t) {}
@@ -430,7 +430,8 @@ struct Position {
 struct Goal {
     Vector position{};
     std::optional<double> yaw = std::nullopt;
-    void pack(Packer& out) const { out.map("@", "Goal", "position", position, "yaw", yaw); }
+    std::optional<double> speed = std::nullopt;  // m/s; without it the vehicle's cruise speed
+    void pack(Packer& out) const { out.map("@", "Goal", "position", position, "yaw", yaw, "speed", speed); }
 };
 struct TakeOff {
     double altitude = 2;  // m above the present position
@@ -657,7 +658,7 @@ public:
     ExecutionClock(const std::string& name, double speed)
         : id_(name == "cpu" ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC), speed_(speed) {
         if (name != "cpu" && name != "wall") throw Error("no clock named '" + name + "'; give wall or cpu");
-        if (!(speed >= 1e-3 && speed <= 1e3)) throw Error("a speed factor is 0.001 to 1000, 1 being this machine");
+        if (!(speed >= 1e-4 && speed <= 1e3)) throw Error("a speed factor is 0.0001 to 1000, 1 being this machine");
         if (name == "wall" && speed != 1) throw Error("a speed factor needs the clock 'cpu'");
     }
     void run_from(std::int64_t et_ns) { et_ns_ = et_ns, started_ = read_clock(id_), running_ = true; }

@@ -193,7 +193,7 @@ def test_a_session(probe: Path) -> None:
         {"@": "TakeOff", "altitude": 1.5},
         {"@": "Velocity", "velocity": [1, 2, 3], "frame": "body", "yaw": None, "yaw_rate": 0.25},
         {"@": "Position", "position": [4, 5, 6], "yaw": 0.5, "yaw_rate": 0, "velocity": [0, 0, 0]},
-        {"@": "Goal", "position": [7, 8, 9], "yaw": None},
+        {"@": "Goal", "position": [7, 8, 9], "yaw": None, "speed": None},
         *({"@": name} for name in ("Hover", "Land", "Disarm")),
     ]
     assert two["want"] == ["front", "imu"] and two["fresh"] == ["front"] and two["until_ns"] > T0 + 1_000_000_000

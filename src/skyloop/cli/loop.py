@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import shlex
 import sys
 from pathlib import Path
@@ -10,26 +11,28 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from skyloop.cli.logs import Verbs
 from skyloop.cli.parts import (
     Foxglove,
     Json,
     Seed,
     Sets,
     absolute,
-    err,
     load,
     looking_on,
     next_folder,
     out,
     print_summary,
     progress_bar,
+    telling_where,
 )
 from skyloop_client.errors import LinkError
 
 if TYPE_CHECKING:
     from skyloop.links.loop.targets import Target
 
-app = typer.Typer()
+app = Verbs()
+log = logging.getLogger(__name__)
 
 
 Sut = Annotated[str | None, typer.Option(metavar="COMMAND", help="Start this; SKYLOOP_ADDRESS tells it where.")]
@@ -71,6 +74,7 @@ Out = Annotated[Path | None, typer.Option("--out", help="Run folder; must be new
 
 @app.command()
 def loop(
+    *,
     scenario: str,
     sut: Sut = None,
     pilot: LoopPilot = None,
@@ -119,7 +123,7 @@ def loop(
     )  # fmt: skip
     folder = out_ or next_folder(loaded.name)
     bar, opened = progress_bar(f"flying {loaded.name}", loaded.duration, quiet=json_), _say_where(runs_on is None)
-    with looking_on(foxglove) as watch, bar as progress:
+    with looking_on(foxglove) as watch, telling_where(folder), bar as progress:
         summary = run_loop(loaded, folder, options, runs_on, progress=progress, opened=opened, watch=watch)
     if json_:
         print(json.dumps({**summary, "folder": str(folder)}, indent=2))
@@ -129,6 +133,7 @@ def loop(
 
 @app.command()
 def size(
+    *,
     scenario: str,
     speed: Annotated[str, typer.Option(metavar="LOW..HIGH", help="Speeds to try; or some, with commas.")] = "0.05..2",
     steps: Annotated[int, typer.Option(help="How many speeds from LOW to HIGH, in equal ratios.")] = 6,
@@ -193,9 +198,8 @@ def _target(name: str, sut: str | None, pilot: str | None, task: str | None, spe
     if sum(what is not None for what in (sut, pilot, task)) > 1:
         raise LinkError("give one of --sut, --pilot and --task")
     if task is not None:
-        sut = shlex.join(
-            [sys.executable if not name.startswith("remote") else "python3", "-m", "skyloop_client.tasks", task]
-        )
+        python = "python3" if name.startswith("remote") else sys.executable
+        sut = shlex.join([python, "-m", "skyloop_client.tasks", task])
     command = shlex.split(sut) if sut else []
     if pilot and name.startswith("remote"):
         command = ["skyloop-client", "pilot", pilot]
@@ -203,7 +207,7 @@ def _target(name: str, sut: str | None, pilot: str | None, task: str | None, spe
         raise LinkError("the board runs a C++ source or a program for aarch64; give it with --sut")
     elif pilot:
         command = [sys.executable, "-m", "skyloop_client", "pilot", absolute(pilot)]
-    return make_target(name, command, speed=speed, tell=lambda line: err.print(f"skyloop: {line}", highlight=False))
+    return make_target(name, command, speed=speed, tell=lambda line: log.info("%s", line))
 
 
 def _estimator(scenario: Any, told: str, target: str, speed: float) -> tuple[Any, Target]:
@@ -217,14 +221,14 @@ def _estimator(scenario: Any, told: str, target: str, speed: float) -> tuple[Any
     remote = target.startswith("remote")
     program = ["skyloop-client"] if remote else [sys.executable, "-m", "skyloop_client"]
     command = [*program, "estimator", kind if remote else absolute(kind), "--vehicle", vehicle, "--name", name]
-    made = make_target(target, command, speed=speed, tell=lambda line: err.print(f"skyloop: {line}", highlight=False))
+    made = make_target(target, command, speed=speed, tell=lambda line: log.info("%s", line))
     assert isinstance(made, LocalProcess)
     made.printed = "estimator.txt"
     return changed, made
 
 
 def _say_where(wanted: bool) -> Any:
-    return lambda address: err.print(f"skyloop: waiting for a pilot at {address}") if wanted else None
+    return lambda address: log.info("waiting for a pilot at %s", address) if wanted else None
 
 
 def _print(summary: dict[str, Any], folder: Path) -> None:

@@ -165,9 +165,9 @@ def create(folder: Path, plan: dict[str, Any], infos: dict[str, StreamInfo]) -> 
 
 def fly(simulation: Simulation, worker: Worker, parent: int) -> None:
     """Until the worker's last group is over; frames begin when the pilots begin their trajectories."""
-    pilots = [part.pilot for part in simulation.parts if isinstance(part, PilotPart)]
+    pilots = [part.pilot for part in simulation.parts_of(PilotPart)]
     rate = Rate.from_hz(worker.plan["rate_hz"])
-    while (end_ns := worker.end_ns()) is None or simulation.schedule.next_ns() < end_ns:
+    while (end_ns := worker.end_ns()) is None or simulation.port.next_ns < end_ns:
         t_ns = simulation.step()
         if worker.start_ns is None and all(getattr(pilot, "started_ns", 0) is not None for pilot in pilots):
             # frames lie on the cameras' own instants

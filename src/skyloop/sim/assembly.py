@@ -1,4 +1,4 @@
-"""From a scenario to a simulation: the only file that knows every room."""
+"""Builds a simulation from a scenario. This is the only file that knows every package below it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,9 @@ from skyloop.sim.scenario import (
 )
 from skyloop.sim.sensing import ObserverPart, SensorPart
 from skyloop.sim.simulation import Simulation
+from skyloop.sim.simulation_port import SimulationPort
 from skyloop.sim.spawning import join
+from skyloop.sim.vehicle_port import VehiclePort
 from skyloop.sim.world_editor import WorldEditor
 from skyloop.tasks.pilots import build_pilot
 from skyloop.vehicle.airframe import Airframe, Drag
@@ -53,6 +55,7 @@ from skyloop.vehicle.autopilot import Autopilot
 from skyloop.vehicle.fleet import Fleet
 from skyloop.vehicle.packing import Flying, pack
 from skyloop.vehicle.vehicle_mover import VehicleMover
+from skyloop.world.basic_shapes import basic_shapes
 from skyloop.world.earth import Earth
 from skyloop.world.scene import Scene
 from skyloop.world.solids import Solids
@@ -70,7 +73,7 @@ FASTEST_CONTROLLER_HZ = 500.0
 def build(
     scenario: Scenario, *, gates: tuple[Gate, ...] = (), wanted: Callable[[int], bool] | None = None
 ) -> Simulation:
-    """Everything connected and at t = 0; nothing has happened yet. `wanted`: see `parts.Context`."""
+    """Build a simulation at t = 0, before its first event. For `wanted` see `parts.Context`."""
     prepare(*needed_rooms(scenario))
     folder = None if scenario.folder is None else Path(scenario.folder)
     earth = Earth(scenario.earth)
@@ -107,14 +110,16 @@ def build(
     parts += _observer_parts(scenario, context)
     if context.lookers:
         scene.expect_views()
-    simulation = Simulation(clock, fleet, bus, schedule, autopilots, parts, WorldEditor(scene, fleet, clock))
-    simulation.user_streams = context.user_streams
+    port = SimulationPort(context, clock, WorldEditor(scene, fleet, clock))
+    for name, autopilot in autopilots.items():
+        port.add_vehicle(VehiclePort(name, autopilot, context, clock))
+    simulation = Simulation(clock, fleet, bus, schedule, autopilots, parts, port)
     simulation.editor.join = partial(join, simulation, context, scenario.seed)
     return simulation
 
 
 def needed_rooms(scenario: Scenario) -> list[str]:
-    """Modules, or names in them, whose kernels this scenario will call."""
+    """Name the modules, or names in them, whose compiled kernels this scenario calls."""
     rooms = ["skyloop.vehicle.fleet_kernels", "skyloop.core.keyed_random"]
     rooms += ["skyloop.sensors.sensor", "skyloop.world.ground"]
     # the vehicle's hull is a solid, too, and other ones are looked for in any world
@@ -141,11 +146,14 @@ def needed_rooms(scenario: Scenario) -> list[str]:
 def _build_scene(
     scenario: Scenario, world: World, earth: Earth, airframes: list[Airframe], fleet: Fleet, clock: Clock
 ) -> Scene:
-    """The world with the vehicles in it, under its sky."""
+    """Put the vehicles into the world, and set up weather and renderer."""
     numbers = []
     for i, (vehicle, airframe) in enumerate(zip(scenario.vehicles, airframes, strict=True)):
         mover = VehicleMover(fleet, i, lambda: clock.now_ns)
         numbers.append(world.model.add_mover(mover, [vehicle_shape(airframe)], is_a="vehicle", name=vehicle.name))
+    for shape in basic_shapes():
+        # for links that add things in flight: the renderer is sent every shape once, at its start
+        world.model.know(shape)
     world.model.freeze()
     fleet.attach(Solids(world.model, numbers))
     for i, vehicle in enumerate(scenario.vehicles):
@@ -160,7 +168,7 @@ def _build_scene(
 
 
 def load_airframe(airframe: str | Airframe, folder: Path | None = None) -> Airframe:
-    """By name, by YAML file, or from the user's own module: an Airframe, a dict, or a function giving one."""
+    """Load an airframe by name, from a YAML file, or from a user's module (an Airframe, a dict, or a function)."""
     if isinstance(airframe, Airframe):
         return airframe
     if is_plugin(airframe):
@@ -230,7 +238,7 @@ def chosen_drag(vehicle: Vehicle, airframe: Airframe) -> Drag:
 
 
 def standing_position(vehicle: Vehicle, airframe: Airframe, world: World) -> Any:
-    """On its legs on the ground, unless a height is given."""
+    """The start position: on its legs on the ground, unless the scenario gives a height."""
     x, y = vehicle.position[:2]
     sink = airframe.contact.sink
     standing = world.ground.at(x, y)[0] - min(leg[2] for leg in airframe.contact.legs) - sink
@@ -320,7 +328,7 @@ def _truth_part(vehicle: str, i: int, rate_hz: float, context: Context) -> Truth
 def _flying_parts(
     vehicle: Vehicle, airframe: Airframe, autopilot: Autopilot, folder: Path | None, context: Context
 ) -> list[Part]:
-    """Flight modes, a controller from outside, and the pilot."""
+    """Make the parts that fly a vehicle: its autopilot, a user's controller, and the pilot."""
     status = StreamInfo(f"{vehicle.name}/status", "VehicleStatus", AUTOPILOT_RATE, vehicle.name)
     events = StreamInfo(f"{vehicle.name}/events", "Event", None, vehicle.name)
     parts: list[Part] = [AutopilotPart(autopilot, status, events, context)]

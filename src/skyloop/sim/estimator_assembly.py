@@ -118,3 +118,13 @@ def _state_stream(vehicle: Vehicle, context: Context) -> str:
     if known[stream].message != "Estimate":
         raise ScenarioError(f"{vehicle.name}: state '{state}' is a stream of {known[stream].message}, not of Estimate")
     return stream
+
+
+def check_nobody_is_outside(scenario: Scenario) -> None:
+    """Without a link nobody would ever say what such an estimator believes."""
+    for vehicle in scenario.vehicles:
+        for name, estimator in vehicle.estimators.items():
+            if estimator.kind == "link":
+                raise ScenarioError(
+                    f"{vehicle.name}.estimators.{name} is of kind link: its process connects to `skyloop loop` only"
+                )

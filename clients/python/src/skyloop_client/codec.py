@@ -57,6 +57,9 @@ def encode(record: Any) -> list[bytes | memoryview]:
             return _array_head(value.dtype, value.shape, start - raw.nbytes)
         if isinstance(value, np.generic):
             return value.item()
+        if isinstance(value, str):
+            # an enumeration's member travels as its word
+            return str(value)
         if isinstance(value, tuple):
             return list(value)
         if (fields := FIELDS.get(type(value).__name__)) is not None:

@@ -1,4 +1,4 @@
-"""Messages of the link as bytes and back, without sockets; docs/protocol.md is the text to it."""
+"""Messages of the link as bytes and back, without sockets; docs/reference/protocol.md is the text to it."""
 
 from __future__ import annotations
 

@@ -11,23 +11,21 @@ import socket
 import threading
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from skyloop.core.clock import FreeRunning, RealTime
 from skyloop.links.foxglove.messages import View, is_moving, mounts, moved
 from skyloop.links.foxglove.plots import schema_of
 from skyloop.links.foxglove.scene import Tracks, boxes
 from skyloop.links.foxglove.views import views_of
+from skyloop.sim.simulation_port import SimulationPort
 from skyloop_client.errors import LinkError
 from skyloop_client.messages import Message, VehicleState
 from skyloop_client.streams import NS_PER_S, StreamInfo
 
-if TYPE_CHECKING:
-    from skyloop.sim.simulation import Simulation
-
-import foxglove
-from foxglove import channels
-from foxglove.websocket import Capability, ChannelView, Client, ServerListener
+# after our own modules, whose import says in one line how to get the SDK where it is missing
+import foxglove  # isort: skip
+from foxglove import channels  # isort: skip
+from foxglove.websocket import Capability, ChannelView, Client, ServerListener  # isort: skip
 
 # what strangers say to the port is no line of ours on the terminal; whoever sets up logging still gets it
 logging.getLogger("foxglove").addHandler(logging.NullHandler())
@@ -96,15 +94,15 @@ class FoxgloveStream:
         self._tracks = Tracks()
         self._tick = self._repeat = -1
         self._closed = False
-        self._simulation: Simulation | None = None
+        self._port: SimulationPort | None = None
 
     @property
     def url(self) -> str:
         return f"ws://{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}"
 
-    def attach(self, simulation: Simulation) -> None:
+    def attach(self, port: SimulationPort) -> None:
         """Watch all streams, also those that are published or of vehicles that join later, and let clients in."""
-        self._simulation = simulation
+        self._port = port
         for topic, kind in (
             ("/tf", "FrameTransforms"),
             ("/tf_static", "FrameTransforms"),
@@ -112,8 +110,8 @@ class FoxgloveStream:
             ("/world", "SceneUpdate"),
         ):
             self._open(topic, kind)
-        simulation.bus.on_new(self._watch)
-        simulation.bus.on_every(self._on_message)
+        port.bus.on_new(self._watch)
+        port.bus.on_every(self._on_message)
         # last of all: the SDK may refuse a client that subscribes the moment it is told of a new topic
         try:
             self._server = foxglove.start_server(
@@ -123,9 +121,8 @@ class FoxgloveStream:
         except RuntimeError as error:
             raise _refused(self.host, self.port, str(error)) from None
         self._place.close()
-        clock = simulation.clock
-        if self._paced and isinstance(clock.pacing, FreeRunning) and not clock.gates:
-            clock.pacing = RealTime()
+        if self._paced:
+            port.pace_for_people()
 
     def close(self) -> None:
         """May be called twice."""
@@ -163,8 +160,8 @@ class FoxgloveStream:
             self._channels[topic] = getattr(channels, f"{kind}Channel")(topic, context=self._context)
 
     def _on_message(self, message: Message) -> None:
-        assert self._simulation is not None
-        bus = self._simulation.bus
+        assert self._port is not None
+        bus = self._port.bus
         if self._closed:
             return
         info, now_ns = bus.infos[message.stream], message.arrival_ns
@@ -183,8 +180,8 @@ class FoxgloveStream:
             return
         self._tick = now_ns // CLOCK_NS
         self._server.broadcast_time(now_ns)
-        assert self._simulation is not None
-        editor, infos = self._simulation.editor, self._simulation.bus.infos
+        assert self._port is not None
+        editor, infos = self._port.editor, self._port.bus.infos
         again = now_ns // REPEAT_NS != self._repeat
         self._repeat = now_ns // REPEAT_NS
         for topic, repeated, make in (

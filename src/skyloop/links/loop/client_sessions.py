@@ -6,25 +6,24 @@ import secrets
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skyloop.links.loop.commands import whole
 from skyloop.links.loop.listener import MOST_WHY, Listener, Peer
 from skyloop.links.loop.remote_pilot import Deadlines, Pilot
 from skyloop.links.loop.targets import PowerModel
+from skyloop.sim.simulation_port import SimulationPort
+from skyloop.sim.vehicle_port import HOVER_BEFORE_LANDING
 from skyloop_client.codec import plain_info
 from skyloop_client.errors import LinkError, StreamError, unknown_name
-from skyloop_client.messages import Event, Hover, Land, Message
+from skyloop_client.messages import EventKind, Message
 from skyloop_client.session import ONLY
 from skyloop_client.streams import NS_PER_S, StreamInfo
 from skyloop_client.wire import PROTOCOL
 
-if TYPE_CHECKING:
-    from skyloop.sim.simulation import Simulation
-
 MODES = ("sync", "none", "realtime")
-HOVER_BEFORE_LANDING_S = 5.0
-"""Simulated s a vehicle hovers for its pilot to come back."""
+COMMANDER = "loop"
+"""Under this name a pilot on the link commands its vehicle; there is one at a time."""
 PATIENCE_S = 0.05
 """Wall s the simulation waits for a peer to take a large answer; the rest goes out by itself."""
 MOST_PUBLISHED = 256
@@ -42,6 +41,8 @@ class LinkOptions:
     """Wall s without a sign of life of a computing SUT before it is given up."""
     wait_s: float = 60.0
     """Wall s to wait for the first pilot."""
+    hover_s: float = HOVER_BEFORE_LANDING
+    """Simulated s a vehicle hovers for its pilot to come back before it lands."""
     power: PowerModel = field(default_factory=PowerModel)
     """Of the computer the SUT runs on."""
     classes: tuple[str, ...] = ()
@@ -58,7 +59,7 @@ class LinkOptions:
 class ClientSessions:
     """All sessions of one simulation."""
 
-    def __init__(self, simulation: Simulation, listener: Listener, options: LinkOptions) -> None:
+    def __init__(self, port: SimulationPort, listener: Listener, options: LinkOptions) -> None:
         self.pilots: dict[str, Pilot] = {}
         """By token; watchers among them."""
         self.gone: list[Pilot] = []
@@ -67,21 +68,20 @@ class ClientSessions:
         """By vehicle: when its last pilot left, and which."""
         self.news: list[str] = []
         """What happened to the link, for people."""
-        self._simulation = simulation
+        self._port = port
         self._listener = listener
         self._options = options
-        self._numbers: dict[str, int] = {}
         self._claimed: set[str] = set()
         """Streams of estimators for which somebody has come."""
-        # before anything is recorded: the link's own events are streams, too
-        for vehicle in simulation.autopilots:
-            simulation.bus.advertise(StreamInfo(f"link/{vehicle}", "Event", None, vehicle))
-            simulation.bus.on(f"{vehicle}/events", self._on_event)
+        for vehicle in port.vehicles.values():
+            # before anything is recorded: the link's own events are streams, too
+            vehicle.announce_link()
+            port.bus.on(f"{vehicle.name}/events", self._on_event)
 
     @property
     def infos(self) -> dict[str, StreamInfo]:
         """What may be asked for now."""
-        return {name: info for name, info in self._simulation.bus.infos.items() if not name.startswith("link/")}
+        return {name: info for name, info in self._port.bus.infos.items() if not name.startswith("link/")}
 
     @property
     def computing(self) -> Iterator[Pilot]:
@@ -106,7 +106,7 @@ class ClientSessions:
     @property
     def missing(self) -> list[str]:
         """Streams of estimators that run outside, and whom nobody has come to stand for yet."""
-        return [stream for stream in self._simulation.user_streams.outside if stream not in self._claimed]
+        return [stream for stream in self._port.user_streams.outside if stream not in self._claimed]
 
     def at(self, peer: Peer) -> Pilot | None:
         """Whose questions come through this connection."""
@@ -116,13 +116,10 @@ class ClientSessions:
         """To whose session this connection belongs."""
         return next((pilot for pilot in self.pilots.values() if pilot.peer is peer or peer in pilot.joined), None)
 
-    def tell(self, vehicle: str, kind: str, text: str) -> None:
+    def tell(self, vehicle: str, kind: EventKind, text: str) -> None:
         """An event on `link/<vehicle>`."""
-        now = self._simulation.clock.now_ns
-        number = self._numbers.get(vehicle, 0)
-        self._numbers[vehicle] = number + 1
-        self._simulation.bus.publish(Message(f"link/{vehicle}", number, now, now, Event(now, kind, text)))
-        self._note(f"{now / NS_PER_S:.3f} s {vehicle} {kind}: {text}")
+        self._port.vehicles[vehicle].tell(kind, text)
+        self._note(f"{self._port.now_ns / NS_PER_S:.3f} s {vehicle} {kind}: {text}")
 
     def _note(self, line: str) -> None:
         if len(self.news) < MOST_NEWS:
@@ -136,12 +133,11 @@ class ClientSessions:
     def stream(self, pilot: Pilot, name: Any) -> str:
         """The full name of what a pilot calls `imu`."""
         for full in (f"{pilot.vehicle}/{name}", name):
-            if full in self._simulation.bus.infos and not str(full).startswith("link/"):
+            if full in self._port.bus.infos and not str(full).startswith("link/"):
                 return str(full)
         raise LinkError(str(unknown_name("stream", str(name), self.infos)))
 
     def greet(self, peer: Peer, hello: dict[str, Any]) -> None:
-        simulation = self._simulation
         if (protocol := whole(hello, "protocol")) != PROTOCOL:
             raise LinkError(f"protocol {protocol} is not spoken here; this simulator speaks {PROTOCOL}")
         if self._of(peer) is not None:
@@ -149,7 +145,7 @@ class ClientSessions:
         if hello.get("session"):
             self._join(peer, hello)
             return
-        vehicles = list(simulation.autopilots)
+        vehicles = list(self._port.vehicles)
         vehicle = hello.get("vehicle") or (vehicles[0] if len(vehicles) == 1 else "")
         role = "watcher" if hello.get("watch") else str(hello.get("role") or "pilot")
         if vehicle not in vehicles:
@@ -164,26 +160,27 @@ class ClientSessions:
         client = str(hello.get("client", ""))[:100]
         token = secrets.token_hex(8)
         peer.welcome()
-        now = self._simulation.clock.now_ns
+        now = self._port.now_ns
         pilot = Pilot(
             token, peer, vehicle, role, client, Deadlines(**declared), now, now, claimed, heard=time.perf_counter()
         )
         self.pilots[token] = pilot
         if claimed:
             self._claimed.add(claimed)
-            infos = simulation.user_streams.outside[claimed].setup.infos
+            infos = self._port.user_streams.outside[claimed].setup.infos
             pilot.held.streams.update(info.name for info in infos.values())
         self._answer_hello(pilot)
         does = {"pilot": "flies", "companion": "computes beside", "watcher": "watches"}[role]
-        self.tell(vehicle, "connected", f"{peer.name} ({client}) {f'is {claimed} of' if claimed else does} {vehicle}")
+        if role == "pilot":
+            self._port.vehicles[vehicle].claim(COMMANDER)
+        does = f"is {claimed} of" if claimed else does
+        self.tell(vehicle, EventKind.CONNECTED, f"{peer.name} ({client}) {does} {vehicle}")
 
     def _claim(self, vehicle: str, name: str) -> str:
         """The stream of the estimator a session wants to stand for; empty where it does not."""
         if not name:
             return ""
-        own = {
-            stream: it for stream, it in self._simulation.user_streams.outside.items() if it.setup.vehicle == vehicle
-        }
+        own = {stream: it for stream, it in self._port.user_streams.outside.items() if it.setup.vehicle == vehicle}
         if not own:
             raise LinkError(f"'{vehicle}' has no estimator of kind link; give it one in the scenario")
         names = [it.setup.name for it in own.values()]
@@ -205,9 +202,9 @@ class ClientSessions:
                 "server": self._options.server,
                 "session": pilot.token,
                 "vehicle": pilot.vehicle,
-                "vehicles": list(self._simulation.autopilots),
+                "vehicles": list(self._port.vehicles),
                 "mode": self._options.mode,
-                "t_ns": self._simulation.clock.now_ns,
+                "t_ns": self._port.now_ns,
                 "role": pilot.role,
                 "estimator": self._told_estimator(pilot),
                 "streams": {name: plain_info(info) for name, info in infos.items()},
@@ -220,7 +217,7 @@ class ClientSessions:
     def _told_estimator(self, pilot: Pilot) -> dict[str, Any] | None:
         if not pilot.claimed:
             return None
-        outside = self._simulation.user_streams.outside[pilot.claimed]
+        outside = self._port.user_streams.outside[pilot.claimed]
         inputs = {short: info.name for short, info in outside.setup.infos.items()}
         return {
             "name": outside.setup.name, "inputs": inputs, "options": outside.options, "start": outside.setup.start,
@@ -238,10 +235,10 @@ class ClientSessions:
                 if pilot.watch:
                     raise StreamError("a watcher may not publish; connect as a companion")
                 name, record = item
-                streams = self._simulation.user_streams
+                streams = self._port.user_streams
                 mine = pilot.claimed and pilot.claimed in (name, f"{pilot.vehicle}/{name}")
                 sender = streams.outside[pilot.claimed].sender if mine else pilot.sender
-                streams.publish(pilot.vehicle, name, record, self._simulation.clock.now_ns, sender=sender)
+                streams.publish(pilot.vehicle, name, record, self._port.now_ns, sender=sender)
             except StreamError as error:
                 refused.append(str(error)[:MOST_WHY])
         return refused
@@ -250,14 +247,14 @@ class ClientSessions:
         """Every message that was held for a session, for its answer."""
         messages, lost = pilot.held.take()
         if lost:
-            self.tell(pilot.vehicle, "fell behind", f"{pilot.peer.name}: {lost} messages were dropped")
+            self.tell(pilot.vehicle, EventKind.FELL_BEHIND, f"{pilot.peer.name}: {lost} messages were dropped")
         for message in messages:
             pilot.given[message.stream] = message.index
         return [[each.stream, each.index, each.t_ns, each.arrival_ns, each.data] for each in messages]
 
     def new_streams(self, pilot: Pilot) -> dict[str, Any]:
         """What has been advertised since it was told of streams last."""
-        bus = self._simulation.bus
+        bus = self._port.bus
         if len(bus.infos) == pilot.told_of:
             return {}
         pilot.told_of = len(bus.infos)
@@ -294,33 +291,17 @@ class ClientSessions:
         pilot.question = None  # what it asked for may be large, and due in an hour
         for part in pilot.joined:
             self._listener.drop(part, "its session is over")
-        self.tell(pilot.vehicle, "left", f"{peer.name}: {'said goodbye' if pilot.said_bye else why}")
-        self._simulation.user_streams.release(pilot.sender)
+        self.tell(pilot.vehicle, EventKind.LEFT, f"{peer.name}: {'said goodbye' if pilot.said_bye else why}")
+        self._port.user_streams.release(pilot.sender)
         if not pilot.watch and len(self.gone) < MOST_GONE:
             self.gone.append(pilot)
         if pilot.role == "pilot":
-            self.last[pilot.vehicle] = self._simulation.clock.now_ns, pilot
-            self._hover_then_land(pilot)
-
-    def _hover_then_land(self, pilot: Pilot) -> None:
-        """Nobody flies it now; whoever does within some seconds goes on from there."""
-        simulation, vehicle = self._simulation, pilot.vehicle
-        status = simulation.autopilots[vehicle].status(self._simulation.clock.now_ns)
-        if not status.armed or status.landed:
-            return
-        if status.mode not in ("land", "takeoff"):
-            simulation.send(Hover(), vehicle=vehicle)
-
-        def land() -> None:
-            flown = any(other.vehicle == vehicle for other in self.flying)
-            if not flown and self.last[vehicle][1] is pilot:
-                simulation.send(Land(), vehicle=vehicle)
-
-        simulation.schedule.at(self._simulation.clock.now_ns + round(HOVER_BEFORE_LANDING_S * NS_PER_S), land)
+            self.last[pilot.vehicle] = self._port.now_ns, pilot
+            self._port.vehicles[pilot.vehicle].release(COMMANDER, self._options.hover_s)
 
     def summary(self) -> list[dict[str, Any]]:
         """What each session that computed has cost and missed."""
-        lasted, power = self._simulation.clock.now_ns / NS_PER_S, self._options.power
+        lasted, power = self._port.now_ns / NS_PER_S, self._options.power
         return [
             {
                 "vehicle": pilot.vehicle,

@@ -10,22 +10,20 @@ from __future__ import annotations
 import time
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skyloop.links.link_gate import POLL_S, LinkGate
-from skyloop.links.loop.client_sessions import HOVER_BEFORE_LANDING_S, PATIENCE_S, ClientSessions, LinkOptions
+from skyloop.links.loop.client_sessions import COMMANDER, PATIENCE_S, ClientSessions, LinkOptions
 from skyloop.links.loop.commands import taken, whole
 from skyloop.links.loop.listener import MOST_WHY, Listener, Peer
 from skyloop.links.loop.remote_pilot import Pilot, Question
 from skyloop.links.loop.targets import Target
 from skyloop.links.loop.timeline import Interaction, Timeline
 from skyloop.links.pace import Pace
+from skyloop.sim.simulation_port import SimulationPort
 from skyloop_client.errors import LinkError, SetpointError
-from skyloop_client.messages import Message
+from skyloop_client.messages import EventKind, Message
 from skyloop_client.streams import NS_PER_S
-
-if TYPE_CHECKING:
-    from skyloop.sim.simulation import Simulation
 
 TABLE_I = {"RangeSample": 0.0977, "CameraImage": 0.0374}
 """s that acquiring a sample took with the real sensors (synchronised-hil, Table I)."""
@@ -51,17 +49,17 @@ class Coordinator:
         self._awaits_first = True
         """Whom the flight cannot begin without has not come yet."""
 
-    def attach(self, simulation: Simulation, folder: Path | None, link_gate: LinkGate) -> None:
+    def attach(self, port: SimulationPort, folder: Path | None, link_gate: LinkGate) -> None:
         """Before anything is recorded: the link's own events are streams, too."""
-        self._simulation = simulation
+        self._port = port
         self._pace = link_gate.pace
         self._began = time.perf_counter()
         if folder is not None:
             self.timeline = Timeline(folder / "timeline.csv")
         if self.target is not None:
             self.target.start(f"{self.listener.host}:{self.listener.ports[0]}", folder)
-        self.client_sessions = ClientSessions(simulation, self.listener, self.options)
-        simulation.bus.on_every(self._on_message)
+        self.client_sessions = ClientSessions(port, self.listener, self.options)
+        port.bus.on_every(self._on_message)
 
     @property
     def over(self) -> bool:
@@ -72,9 +70,9 @@ class Coordinator:
         if all(pilot.said_bye for _, pilot in last):
             return True
         may_come_back = self.target is None or self.target.ended() is None
-        if may_come_back and self._now < max(left for left, _ in last) + HOVER_BEFORE_LANDING_S * NS_PER_S:
+        if may_come_back and self._now < max(left for left, _ in last) + self.options.hover_s * NS_PER_S:
             return False
-        return not any(pilot.status(self._now).armed for pilot in self._simulation.autopilots.values())
+        return not any(vehicle.status.armed for vehicle in self._port.vehicles.values())
 
     def finish(self, why: str) -> None:
         """Tell everybody that the flight is over, and free everything."""
@@ -155,7 +153,8 @@ class Coordinator:
         try:
             self._receive(peer, message)
         except (KeyError, TypeError, ValueError, OverflowError) as error:
-            self._dismiss(peer, f"a '{message['type'][:20]}' lacks or misstates {error}; see docs/protocol.md")
+            kind = message["type"][:20]
+            self._dismiss(peer, f"a '{kind}' lacks or misstates {error}; see docs/reference/protocol.md")
         except LinkError as error:
             self._dismiss(peer, str(error))
 
@@ -210,7 +209,7 @@ class Coordinator:
         if self._sync:
             due_ns = now if pilot.watch else max(et_ns, now)
         else:
-            due_ns = self._pace.now(now, self._simulation.schedule.next_ns())
+            due_ns = self._pace.now(now, self._port.next_ns)
         pilot.question = Question(
             number=whole(message, "number"),
             et_ns=et_ns,
@@ -228,7 +227,7 @@ class Coordinator:
             wall_asked_ns=self._wall_ns(),
         )
         self._note_times(pilot, pilot.question)
-        self._simulation.schedule.at(due_ns, self._act_on_all_due)
+        self._port.at(due_ns, self._act_on_all_due)
 
     def _note_times(self, pilot: Pilot, question: Question) -> None:
         pilot.heard = time.perf_counter()
@@ -239,11 +238,11 @@ class Coordinator:
         since = None if pilot.asked_ns is None else question.et_ns - pilot.asked_ns
         pilot.asked_ns = question.et_ns
         if over := pilot.deadlines.check(since, computed):
-            self.client_sessions.tell(pilot.vehicle, "deadline missed", f"question {question.number}: {over}")
+            self.client_sessions.tell(pilot.vehicle, EventKind.DEADLINE_MISSED, f"question {question.number}: {over}")
         if question.slept_ns > SLEEP_WORTH_TELLING_S * NS_PER_S:
             pilot.slept_ns += question.slept_ns
             said = f"{question.slept_ns / 1e6:.0f} ms before question {question.number}; use sleep_until"
-            self.client_sessions.tell(pilot.vehicle, "slept", said)
+            self.client_sessions.tell(pilot.vehicle, EventKind.SLEPT, said)
 
     @property
     def answers_at_once(self) -> bool:
@@ -267,7 +266,7 @@ class Coordinator:
         question = pilot.question
         if question is None or question.acted_ns is not None:  # it left, or was answered meanwhile
             return
-        simulation, now = self._simulation, self._now
+        port, now = self._port, self._now
         question.acted_ns, question.wall_acted_ns = now, self._wall_ns()
         question.refused += self.client_sessions.publish(pilot, question.publish)
         question.publish = []
@@ -277,16 +276,16 @@ class Coordinator:
         question.commands = len(send)
         for item in send:
             try:
-                simulation.send(taken(item), vehicle=pilot.vehicle)
+                port.vehicles[pilot.vehicle].send(taken(item), by=COMMANDER)
             except (SetpointError, TypeError, ValueError) as error:
                 question.refused.append(str(error)[:MOST_WHY])
         delay = max(map(self._delay, question.want), default=0)
         question.until_ns = max(question.until_ns, now + delay)
-        question.fresh = {name for name in question.fresh if not self._is_new(pilot, name, simulation.bus.newest(name))}
+        question.fresh = {name for name in question.fresh if not self._is_new(pilot, name, port.bus.newest(name))}
         if any(self._has_news(pilot, name) for name in question.any_of):
             question.any_of = set()
         if question.until_ns > now:
-            simulation.schedule.at(question.until_ns, partial(self._answer_if_ready, pilot, question))
+            port.at(question.until_ns, partial(self._answer_if_ready, pilot, question))
         else:
             self._answer_if_ready(pilot, question)
 
@@ -303,7 +302,7 @@ class Coordinator:
             if message.stream in question.any_of:
                 question.any_of = set()
             if not question.fresh and not question.any_of:
-                self._simulation.schedule.at(self._now, partial(self._answer_if_ready, pilot, question))
+                self._port.at(self._now, partial(self._answer_if_ready, pilot, question))
 
     def _answer_if_ready(self, pilot: Pilot, question: Question) -> None:
         """Once all of an instant has happened."""
@@ -311,11 +310,11 @@ class Coordinator:
         if pilot.question is not question or question.fresh or question.any_of or now < question.until_ns:
             return
         ready_ns = self._wall_ns()
-        simulation = self._simulation
+        port = self._port
         messages: dict[str, Any] = {}
         elsewhere: dict[str, int] = {}
         for name in question.want:
-            newest = simulation.bus.newest(name)
+            newest = port.bus.newest(name)
             if newest is None or not self._is_new(pilot, name, newest):
                 continue
             pilot.given[name] = newest.index
@@ -325,17 +324,17 @@ class Coordinator:
                 messages[name] = [newest.index, newest.t_ns, newest.arrival_ns, newest.data]
         events = list(pilot.events)
         pilot.events.clear()
-        autopilot = simulation.autopilots[pilot.vehicle]
+        vehicle = port.vehicles[pilot.vehicle]
         reply = {
-            "type": "reply", "number": question.number, "t_ns": now, "state": autopilot.state(now),
-            "status": autopilot.status(now), "messages": messages, "elsewhere": elsewhere,
+            "type": "reply", "number": question.number, "t_ns": now, "state": vehicle.belief,
+            "status": vehicle.status, "messages": messages, "elsewhere": elsewhere,
             "refused": question.refused, "events": events,
             "arrived": self.client_sessions.arrived(pilot) if question.takes_held else [],
             "streams": self.client_sessions.new_streams(pilot),
         }  # fmt: skip
         size = pilot.peer.send(reply, patience_s=PATIENCE_S)
         for name in elsewhere:
-            size += self._send_part(pilot, question.number, simulation.bus.newest(name))
+            size += self._send_part(pilot, question.number, port.bus.newest(name))
         pilot.question, pilot.heard = None, time.perf_counter()
         pilot.bound_ns = pilot.went_on_ns = now
         if pilot.watch:
@@ -360,7 +359,7 @@ class Coordinator:
 
     @property
     def _now(self) -> int:
-        return self._simulation.clock.now_ns
+        return self._port.now_ns
 
     @property
     def began(self) -> float:
@@ -380,7 +379,7 @@ class Coordinator:
     def _has_news(self, pilot: Pilot, stream: str) -> bool:
         if stream in pilot.held.streams:
             return pilot.held.has(stream)
-        return self._is_new(pilot, stream, self._simulation.bus.newest(stream))
+        return self._is_new(pilot, stream, self._port.bus.newest(stream))
 
     @staticmethod
     def _is_new(pilot: Pilot, stream: str, message: Message | None) -> bool:

@@ -1,42 +1,39 @@
 """The session of a software under test that runs in the simulator's own process.
 
 Execution time (ET) goes on from the simulated time (ST) of the last answer by what `clock` says the software has
-computed since; without a clock the computer is infinitely fast. All else is as docs/protocol.md has it.
+computed since; without a clock the computer is infinitely fast. All else is as docs/reference/protocol.md has it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from skyloop.sim.simulation_port import SimulationPort
 from skyloop_client.bundle import Bundle
 from skyloop_client.errors import LinkEnded, SetpointError, StreamError, unknown_name
 from skyloop_client.messages import Message
 from skyloop_client.streams import StreamInfo
 
-if TYPE_CHECKING:
-    from skyloop.sim.simulation import Simulation
+COMMANDER = "in process"
 
 
 class InProcess:
-    """Asks a simulation directly. It does not close the simulation: whoever built it does."""
+    """Asks a simulation directly, and moves its time. It does not close the simulation: whoever built it does."""
 
     def __init__(
         self,
-        simulation: Simulation,
+        port: SimulationPort,
         vehicle: str = "",
         clock: Callable[[], int] | None = None,
         *,
         end_ns: int | None = None,
     ) -> None:
         """`clock` gives ns that pass while the software computes; at ST `end_ns` the flight is over."""
-        names = list(simulation.autopilots)
-        self.vehicle = vehicle or (names[0] if len(names) == 1 else "")
-        if self.vehicle not in names:
-            raise unknown_name("vehicle", self.vehicle, names)
-        self._simulation = simulation
-        self._autopilot = simulation.autopilots[self.vehicle]
+        self._port = port
+        self._flown = port.vehicle(vehicle)
+        self.vehicle = self._flown.name
         self._clock = clock or (lambda: 0)
         self._end_ns = end_ns
         self._is_open = True
@@ -47,12 +44,12 @@ class InProcess:
         """Of the streams of which every message is wanted."""
         self._unsent: list[tuple[str, Any]] = []
         """Published since the last question."""
-        self._events = simulation.subscribe(f"{self.vehicle}/events")
-        self._answer_ns, self._answer_clock = simulation.clock.now_ns, self._clock()
+        self._events = port.bus.subscribe(f"{self.vehicle}/events")
+        self._answer_ns, self._answer_clock = port.now_ns, self._clock()
 
     @property
     def infos(self) -> dict[str, StreamInfo]:
-        return self._simulation.bus.infos
+        return self._port.bus.infos
 
     def now(self) -> int:
         """Execution time, ns."""
@@ -76,14 +73,14 @@ class InProcess:
         for name in map(self._full_name, every):
             if name not in self._every:
                 self._every[name] = None
-                self._simulation.bus.on(name, self._held.append)
+                self._port.bus.on(name, self._held.append)
         one_of = [self._full_name(name) for name in any_of]
         self._pass_to(et_ns)
         refused = (*self._publish(), *self._send(send))
         if until_ns is not None:
             self._pass_to(until_ns)
         while any(self._news(name) is None for name in awaited) or (one_of and not self._has_one(one_of)):
-            self._pass_to(self._simulation.schedule.next_ns())
+            self._pass_to(self._port.next_ns)
         bundle = self._answer([*wanted, *awaited], refused)
         self._answer_ns, self._answer_clock = bundle.t_ns, self._clock()
         return bundle
@@ -111,12 +108,8 @@ class InProcess:
 
     def _pass_to(self, t_ns: int) -> None:
         """Everything up to and at an instant; what is due then has happened."""
-        simulation = self._simulation
         last_ns = t_ns if self._end_ns is None else min(t_ns, self._end_ns)
-        if last_ns > simulation.clock.now_ns:
-            simulation.advance_to(last_ns)
-        while simulation.schedule.next_ns() <= last_ns:
-            simulation.step()
+        self._port.run_through(last_ns)
         if t_ns > last_ns:
             self.close()
             raise LinkEnded(f"the flight was over at {last_ns / 1e9:g} s")
@@ -125,7 +118,7 @@ class InProcess:
         refused = []
         for item in items:
             try:
-                self._simulation.send(item, vehicle=self.vehicle)
+                self._flown.send(item, by=COMMANDER)
             except (SetpointError, TypeError, ValueError) as error:
                 refused.append(str(error))
         return tuple(refused)
@@ -135,9 +128,7 @@ class InProcess:
         unsent, self._unsent = self._unsent, []
         for name, record in unsent:
             try:
-                self._simulation.user_streams.publish(
-                    self.vehicle, name, record, self._simulation.clock.now_ns, sender="the session in the process"
-                )
+                self._flown.publish(name, record, sender="the session in the process")
             except StreamError as error:
                 refused.append(str(error))
         return tuple(refused)
@@ -147,7 +138,7 @@ class InProcess:
         return any(name in held if name in self._every else self._news(name) is not None for name in streams)
 
     def _answer(self, streams: Sequence[str], refused: tuple[str, ...]) -> Bundle:
-        t_ns = self._simulation.clock.now_ns
+        t_ns = self._port.now_ns
         arrived, self._held[:] = tuple(self._held), []
         for message in arrived:
             self._given[message.stream], self._latest[message.stream] = message.index, message.data
@@ -158,8 +149,8 @@ class InProcess:
             t_ns,
             self.vehicle,
             dict(self._latest),
-            self._autopilot.state(t_ns),
-            self._autopilot.status(t_ns),
+            self._flown.belief,
+            self._flown.status,
             tuple(message.data for message in self._events),
             refused,
             frozenset(self.infos),
@@ -169,7 +160,7 @@ class InProcess:
 
     def _news(self, stream: str) -> Any:
         """The newest message of a stream, unless it was given already."""
-        message = self._simulation.bus.newest(stream)
+        message = self._port.bus.newest(stream)
         return None if message is None or message.index <= self._given.get(stream, -1) else message
 
     def _own_streams(self) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import shlex
 import shutil
@@ -16,10 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from skyloop.core.jit import CACHE_FOLDER
+from skyloop.core.cache import CACHE_FOLDER
 from skyloop_client.clocks import source_of
 from skyloop_client.errors import LinkError, SetupError
 
+log = logging.getLogger(__name__)
 GRACE_S = 0.5
 """s of wall time a SUT whose flight is over is given to finish."""
 END_S = 1.0
@@ -96,6 +98,8 @@ class LocalProcess:
             )  # fmt: skip
         except OSError as error:
             raise LinkError(f"cannot start the SUT '{command[0]}': {error.strerror}") from None
+        else:
+            log.debug("started the SUT as process %d: %s", self._process.pid, shlex.join(command))
         finally:
             if output is not None:
                 output.close()

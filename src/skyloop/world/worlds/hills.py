@@ -13,7 +13,10 @@ WAVES = 8
 
 class Hills:
     def __init__(self, seed: int, *, amplitude: float = 4.0, wavelength: float = 60.0, extent: float = 300.0) -> None:
-        """amplitude: m; wavelength: m of the longest wave; extent: m from the origin to each edge."""
+        """amplitude: m, the typical height of the hills above and below the origin.
+        wavelength: m, the length of the longest wave of the ground.
+        extent: m, the distance from the origin to each edge.
+        """
         draws = KeyedRandom(stream_key(seed, "world/hills"), 0).uniform(3 * WAVES).reshape(3, WAVES)
         heading = 2.0 * np.pi * draws[0]
         number = 2.0 * np.pi / (wavelength * (0.35 + 0.65 * draws[1]))

@@ -48,7 +48,9 @@ CAR_SPEED: Final = 7.0
 
 class Urban:
     def __init__(self, seed: int, *, people: int = 16, cars: int = 8, randomise: frozenset[str] = frozenset()) -> None:
-        """people: that stand or walk; cars: that drive; randomise: "textures", "colours" and "people"."""
+        """people: The number of people who stand or walk.
+        cars: The number of cars that drive; parked ones come on top.
+        """
         if people < 0 or cars < 0:
             raise ScenarioError(f"urban has {people} people and {cars} cars; give numbers that are not negative")
         self.ground = street_ground()

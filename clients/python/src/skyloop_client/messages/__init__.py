@@ -20,6 +20,7 @@ from skyloop_client.messages.commands import (
     TakeOff,
     Velocity,
 )
+from skyloop_client.messages.events import Contact, Event, EventKind
 from skyloop_client.messages.products import (
     Detections,
     GridMap,
@@ -53,7 +54,6 @@ from skyloop_client.messages.states import (
     Array,
     BatteryState,
     Estimate,
-    Event,
     Kinematics,
     Message,
     StartConditions,
@@ -69,11 +69,13 @@ __all__ = [
     "BarometerSample",
     "BatteryState",
     "CameraImage",
+    "Contact",
     "DepthImage",
     "Detections",
     "Disarm",
     "Estimate",
     "Event",
+    "EventKind",
     "GnssFix",
     "GoHome",
     "Goal",

@@ -1,8 +1,8 @@
-"""What a message is, and the records of a vehicle: truth, estimate, battery, status, events."""
+"""What a message is, and the records of a vehicle: truth, estimate, battery, status."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,9 +14,10 @@ Array: TypeAlias = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Message:
-    """What the bus carries: a record with its stream, number and times."""
+    """What `subscribe` yields and the bus carries: a record (`data`) with its stream, number and times."""
 
     stream: str
+    """The name of the stream, such as `drone/imu`."""
     index: int
     """Number of this sample on its stream, from 0; dropped samples leave a gap."""
     t_ns: int
@@ -24,6 +25,7 @@ class Message:
     arrival_ns: int
     """The instant a consumer may see it: `t_ns` plus the stream's latency."""
     data: Any
+    """The record, such as an `ImuSample`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,15 +40,15 @@ class VehicleState:
     quat_wxyz: Array
     """(4,) world_from_body."""
     angular_velocity_body: Array
-    """(3,) rad/s."""
+    """(3,) rad/s, of the body over the world, body axes."""
     acceleration_world: Array
     """(3,) m/s², of the body origin; zero at rest, -g in free fall."""
     angular_acceleration_body: Array
-    """(3,) rad/s²."""
+    """(3,) rad/s², body axes."""
     rotor_speeds: Array
-    """(n_rotors,) rad/s."""
+    """(n_rotors,) rad/s, in the order of the airframe's rotors."""
     rotor_thrusts: Array
-    """(n_rotors,) N."""
+    """(n_rotors,) N, in the order of the airframe's rotors."""
     wind_world: Array
     """(3,) m/s, air relative to ground at the vehicle."""
 
@@ -59,7 +61,7 @@ class Kinematics:
     position: Array
     """(3,) m, world."""
     velocity_world: Array
-    """(3,) m/s."""
+    """(3,) m/s, world."""
     quat_wxyz: Array
     """(4,) world_from_sensor."""
     angular_velocity: Array
@@ -67,11 +69,13 @@ class Kinematics:
     acceleration_world: Array
     """(3,) m/s², lever arm included."""
     wind_world: Array
-    """(3,) m/s."""
+    """(3,) m/s, air relative to ground, world."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BatteryState:
+    """The battery of a vehicle."""
+
     t_ns: int
     voltage: float
     """V at the terminals, sag included; 0 on an airframe without a battery."""
@@ -85,11 +89,13 @@ class BatteryState:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ActuatorState:
+    """The rotors of a vehicle."""
+
     t_ns: int
     commands: Array
-    """(n_rotors,) rad/s asked by the controller."""
+    """(n_rotors,) rad/s, the speeds the controller asks for."""
     speeds: Array
-    """(n_rotors,) rad/s."""
+    """(n_rotors,) rad/s, the speeds the rotors have."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,7 +111,7 @@ class Estimate:
     quat_wxyz: Array
     """(4,) world_from_body."""
     angular_velocity_body: Array
-    """(3,) rad/s."""
+    """(3,) rad/s, of the body over the world, body axes."""
     position_sd: Array
     """(3,) m, one sigma, world axes."""
     velocity_sd: Array
@@ -159,7 +165,7 @@ class StartConditions:
     altitude: float
     """m above the WGS84 ellipsoid, of home."""
     gravity: float
-    """m/s²."""
+    """m/s², the acceleration of gravity."""
     magnetic_field_world: Array
     """(3,) T, at home."""
     position: Array
@@ -170,24 +176,14 @@ class StartConditions:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VehicleStatus:
+    """What the autopilot of a vehicle does."""
+
     t_ns: int
     mode: str
     """disarmed, idle (armed, rotors idling), takeoff, hover, setpoint (following what is sent), goal, home, land."""
     armed: bool
+    """True while the rotors may turn."""
     landed: bool
     """True while standing on the ground: before take-off and from touch-down on."""
     failsafe: str
     """Empty, or the one in force: "battery low", "setpoint lost", "estimate lost"."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Event:
-    """Something that happened: a contact, a failsafe, a refusal, an arrival."""
-
-    t_ns: int
-    kind: str
-    """One or two words to sort by, such as contact, refused, arrived."""
-    text: str
-    """A line for people."""
-    values: dict[str, float] = field(default_factory=dict)
-    """SI numbers by name."""
