@@ -22,6 +22,8 @@ ON_ONE_PAGE = ("pilot", "trajectory", "wind")
 MESSAGE_GROUPS = {
     "skyloop_client.messages.states": "Vehicles",
     "skyloop_client.messages.samples": "Sensors",
+    "skyloop_client.messages.events": "Events",
+    "skyloop_client.messages.products": "What you publish",
     "skyloop_client.messages.commands": "Setpoints and requests",
 }
 PYTHON = {

@@ -47,8 +47,8 @@ def test_commands_let_somebody_look_on(
     viewers: list[Viewer] = []
     attach, run_mavlink = FoxgloveStream.attach, skyloop.apps.mavlink.run_mavlink
 
-    def attached(stream: FoxgloveStream, simulation: SimulationPort) -> None:
-        attach(stream, simulation)
+    def attached(stream: FoxgloveStream, port: SimulationPort) -> None:
+        attach(stream, port)
         viewers.append(Viewer(stream.url))
         viewers[0].subscribe()
 

@@ -177,7 +177,7 @@ def test_the_modes_there_are_can_be_listed_and_chosen_by_their_standard_number()
     with flight() as flown:
         told: list[Any] = []
         send = flown.desk.send
-        flown.desk.send = lambda message, **more: (told.append(message), send(message, **more))[1]  # type: ignore[func-returns-value, method-assign]
+        flown.desk.send = lambda message, component=1: (told.append(message), send(message, component))[1]  # type: ignore[func-returns-value, method-assign]
         flown.command(REQUEST, mavlink.MAVLINK_MSG_ID_AVAILABLE_MODES, 0)
         modes = [message for message in told if message.get_type() == "AVAILABLE_MODES"]
         assert [mode.mode_index for mode in modes] == list(range(1, len(PX4_MODES) + 1))

@@ -66,7 +66,7 @@ def test_projected_dots_are_matched_at_their_disparity(distance: float) -> None:
     eyes: list[Any] = []
     for to_projector in (0.5 * BASELINE, -0.5 * BASELINE):
         light = np.empty_like(depth)
-        paint_dots(depth, normals, LENS.fx, LENS.cx, 19.5, to_projector, dot_table(), light)
+        paint_dots(depth, normals, (LENS.fx, LENS.cx, 19.5), to_projector, dot_table(), light)
         eyes.append(np.rint(1000 * light * distance**2).astype(np.int32))
     disparity = np.empty_like(depth)
     match_blocks(eyes[0], eyes[1], disparity)
@@ -79,7 +79,7 @@ def test_light_falls_with_the_square_of_distance_and_the_cosine() -> None:
     def brightest(distance: float, normal: tuple[float, float, float]) -> float:
         depth, light = np.full((90, 90), distance, np.float32), np.empty((90, 90), np.float32)
         normals = np.tile(np.array(normal, np.float32), (90, 90, 1))
-        paint_dots(depth, normals, 3000.0, 44.5, 44.5, 0.0, dot_table(), light)
+        paint_dots(depth, normals, (3000.0, 44.5, 44.5), 0.0, dot_table(), light)
         return float(light.max())
 
     near = brightest(1.0, (0.0, 0.0, -1.0))

@@ -188,7 +188,7 @@ def test_a_task_that_flies_takes_off_first_and_hovers_last(facing: Flight) -> No
     session = facing.again(standing=True)
     record = run_task("face-anchor", session, altitude=1.4)
     # the way up is not the task's
-    assert record.start_ns > 3 * NS_PER_S
+    assert record.start_ns > 2 * NS_PER_S
     assert record.seconds < 3.0
     assert session.ask().status.mode == "hover"
-    assert facing.simulation.truth().position[2] == pytest.approx(0.12 + 1.4, abs=0.03)
+    assert facing.simulation.truth().position[2] == pytest.approx(0.12 + 1.4, abs=0.05)

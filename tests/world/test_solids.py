@@ -25,7 +25,7 @@ def solids_of(*placed: tuple[Any, Any], **options: Any) -> Solids:
 
 
 def cast(solids: Solids, a: Any, b: Any, grid: int = 0) -> tuple[float, int]:
-    f, triangle = cast_segment(solids.arrays, grid, *map(float, a), *map(float, b))
+    f, triangle = cast_segment(solids.arrays, grid, tuple(map(float, a)), tuple(map(float, b)))
     return f, int(triangle)
 
 

@@ -97,7 +97,6 @@ def served(sizes: Sizes, summary: dict[str, Any]) -> Iterator[int]:
         file = Path(made) / "settings.json"
         file.write_text(settings(sizes), encoding="utf-8")
         arguments = [
-            "serve",
             "--settings",
             str(file),
             "--world",
@@ -110,7 +109,7 @@ def served(sizes: Sizes, summary: dict[str, Any]) -> Iterator[int]:
         ]
         # a script's background job ignores SIGINT, and what it starts would, too
         process = subprocess.Popen(
-            [sys.executable, "-c", "from skyloop.cli import main; main()", *arguments], stdout=subprocess.PIPE,
+            [sys.executable, "-c", "from skyloop.cli import main; main()", "serve", *arguments], stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, text=True, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )  # fmt: skip
         try:

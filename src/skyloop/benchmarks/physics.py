@@ -160,7 +160,7 @@ class Batch:
 
     def _advance(self, part: slice, until_step: int) -> None:
         arrays = (self._states[part], self._inputs[part], self._params[part])
-        advance(*arrays, self._period, until_step, *self._ground)
+        advance(*arrays, self._period, until_step, self._ground)
 
 
 class Loop:

@@ -25,6 +25,7 @@ def names(text: str) -> tuple[str, ...]:
 
 @app.command()
 def record(
+    *,
     out_: Annotated[
         Path | None, typer.Option("--out", help="Folder; must be new or empty. Default: datasets/<world>-<n>.")
     ] = None,
@@ -87,7 +88,11 @@ def _fly(folder: Path, workers: int, *, quiet: bool) -> dict[str, Any]:
     )
     with bar:
         task = bar.add_task("", total=read_plan(folder)["frames"], fps=0.0)
-        return record(folder, workers, lambda done, fps: bar.update(task, completed=done, fps=fps))
+        return record(folder, workers, lambda done, fps: bar.update(task, completed=done, fps=fps), _say)
+
+
+def _say(line: str) -> None:
+    err.print(f"skyloop: {line}", highlight=False, markup=False)
 
 
 def told(summary: dict[str, Any], with_report: bool) -> str:

@@ -24,6 +24,7 @@ from skyloop.cli.parts import (
     out,
     print_summary,
     progress_bar,
+    telling_where,
 )
 from skyloop_client.errors import LinkError
 
@@ -73,6 +74,7 @@ Out = Annotated[Path | None, typer.Option("--out", help="Run folder; must be new
 
 @app.command()
 def loop(
+    *,
     scenario: str,
     sut: Sut = None,
     pilot: LoopPilot = None,
@@ -121,7 +123,7 @@ def loop(
     )  # fmt: skip
     folder = out_ or next_folder(loaded.name)
     bar, opened = progress_bar(f"flying {loaded.name}", loaded.duration, quiet=json_), _say_where(runs_on is None)
-    with looking_on(foxglove) as watch, bar as progress:
+    with looking_on(foxglove) as watch, telling_where(folder), bar as progress:
         summary = run_loop(loaded, folder, options, runs_on, progress=progress, opened=opened, watch=watch)
     if json_:
         print(json.dumps({**summary, "folder": str(folder)}, indent=2))
@@ -131,6 +133,7 @@ def loop(
 
 @app.command()
 def size(
+    *,
     scenario: str,
     speed: Annotated[str, typer.Option(metavar="LOW..HIGH", help="Speeds to try; or some, with commas.")] = "0.05..2",
     steps: Annotated[int, typer.Option(help="How many speeds from LOW to HIGH, in equal ratios.")] = 6,

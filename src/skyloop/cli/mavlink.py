@@ -23,8 +23,9 @@ from skyloop.cli.parts import (
     out,
     print_summary,
     progress_bar,
+    telling_where,
 )
-from skyloop_client.errors import Interrupted, LinkError
+from skyloop_client.errors import LinkError
 
 app = Verbs()
 log = logging.getLogger(__name__)
@@ -41,6 +42,7 @@ def checked_offset(port_offset: int) -> int:
 
 @app.command()
 def mavlink(
+    *,
     scenario: str,
     port_offset: PortOffset = 0,
     listen: Annotated[
@@ -71,14 +73,10 @@ def mavlink(
     loaded = load(scenario, set_, seed, home)
     folder = out_ or next_folder(loaded.name)
     bar = progress_bar(f"flying {loaded.name}", duration, quiet=json_)
-    try:
-        with looking_on(foxglove) as watch, bar as progress:
-            summary = run_mavlink(
-                loaded, folder, options, pace=pace, duration=duration, progress=progress, opened=_say_where, watch=watch
-            )
-    except Interrupted:
-        log.info("ended by Ctrl-C; run folder: %s", folder)
-        raise
+    with looking_on(foxglove) as watch, telling_where(folder), bar as progress:
+        summary = run_mavlink(
+            loaded, folder, options, pace=pace, duration=duration, progress=progress, opened=_say_where, watch=watch
+        )
     if json_:
         print(json.dumps({**summary, "folder": str(folder)}, indent=2))
         return
@@ -96,6 +94,7 @@ def _say_where(link: Any) -> None:
 
 @app.command()
 def fly(
+    *,
     scenario: Annotated[str, typer.Argument()] = "hover",
     keyboard: Annotated[bool, typer.Option("--keyboard", help="With the keys of this terminal.")] = False,
     gamepad: Annotated[bool, typer.Option("--gamepad", help="With /dev/input/js0.")] = False,
@@ -118,7 +117,7 @@ def fly(
         raise LinkError("give --keyboard or --gamepad")
     loaded = load(scenario, set_, seed)
     folder = out_ or next_folder(loaded.name)
-    with looking_on(foxglove) as watch:
+    with looking_on(foxglove) as watch, telling_where(folder):
         summary = run_by_hand(
             loaded, folder, "gamepad" if gamepad else "keyboard", pace=pace, duration=duration,
             show=lambda line: err.print(line, highlight=False, end="\r\n"), watch=watch,

@@ -20,6 +20,7 @@ log = logging.getLogger(__name__)
 
 @app.command()
 def serve(
+    *,
     settings: Annotated[
         Path | None, typer.Option(metavar="FILE", help="AirSim's settings.json; left out, one SimpleFlight drone.")
     ] = None,
@@ -54,13 +55,14 @@ def serve(
 
     if quality not in QUALITIES:
         raise ScenarioError(f"no quality '{quality}'; choose of {', '.join(QUALITIES)}")
-    read = read_settings(_text(settings), str(settings or "settings"), world=world)
+    place = str(settings or "settings")
+    read = read_settings(_text(settings), place, world=world)
     for warning in read.warnings:
         log.warning("%s", warning)
     beside = {"host": host or read.host, "remote": remote, "port_offset": checked_offset(port_offset)}
     with looking_on(foxglove) as watch:
         summary = run(
-            make_scenario({**read.scenario, "seed": seed}, place=str(settings or "settings")),
+            make_scenario({**read.scenario, "seed": seed}, place=place),
             replace(read.options, quality=quality),
             host=host or read.host,
             port=read.port if port is None else port,
@@ -75,10 +77,8 @@ def serve(
     if json_:
         print(json.dumps(summary, indent=2))
         return
-    link = summary["airsim"]
-    out.print(
-        f"served {summary['simulated_s']:.1f} s of simulated time, {link['calls']} calls, {link['failed']} failed"
-    )
+    link, lasted = summary["airsim"], summary["simulated_s"]
+    out.print(f"served {lasted:.1f} s of simulated time, {link['calls']} calls, {link['failed']} failed")
 
 
 def _text(settings: Path | None) -> str:

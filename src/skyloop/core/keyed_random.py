@@ -1,7 +1,7 @@
 """Random numbers that are a function of (seed, stream name, sample index, draw), never of what was drawn before.
 
 Philox4x32-10 (Salmon et al., SC 2011): a counter goes in, four independent 32-bit words come out. Adding a sensor,
-resuming, sharding or asking out of turn therefore changes nothing for anybody else.
+resuming, sharding or drawing in another order therefore changes no other stream.
 """
 
 from __future__ import annotations
@@ -87,6 +87,11 @@ class KeyedRandom:
         self.key = key
         self.index = index
         self._block = 0
+
+    @property
+    def counter(self) -> tuple[np.uint64, np.uint64]:
+        """Key and index as kernels are given them."""
+        return self.key, np.uint64(self.index)
 
     def normal(self, size: int) -> Array:
         out = np.empty(size)

@@ -160,15 +160,15 @@ class SkyloopVectorEnv(VectorEnv[Any, Any, Any]):
 
     def _fly(self, part: slice, verdict: Verdict) -> None:
         arrays = (self.states[part], self.inputs[part], self.params[part])
-        advance(*arrays, self._period, self._step, *self._ground)
-        judge(*arrays, self.episodes[part], self.task.kind, self._most_steps, *verdict.arrays(part))
+        advance(*arrays, self._period, self._step, self._ground)
+        judge(*arrays, self.episodes[part], self.task.kind, self._most_steps, verdict.arrays(part))
 
     def _look_again(self) -> Verdict:
         """At all vehicles without judging them: nobody's episode moves on."""
         self.episodes["fresh"] = 1
         verdict = Verdict.blank(self.task, self.num_envs)
         arrays = (self.states, self.inputs, self.params, self.episodes)
-        judge(*arrays, self.task.kind, self._most_steps, *verdict.arrays())
+        judge(*arrays, self.task.kind, self._most_steps, verdict.arrays())
         return verdict
 
     def _begin_at_once(self, last: Any, infos: dict[str, Any]) -> tuple[Any, dict[str, Any]]:

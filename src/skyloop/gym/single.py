@@ -114,7 +114,7 @@ class SkyloopEnv(gymnasium.Env[Any, Any]):
     def _look(self) -> Verdict:
         verdict = Verdict.blank(self.task, 1)
         memory = self.simulation.port.flight_memory()
-        judge(memory.states, memory.inputs, memory.params, self.episode, self.task.kind, NO_LIMIT, *verdict.arrays())
+        judge(memory.states, memory.inputs, memory.params, self.episode, self.task.kind, NO_LIMIT, verdict.arrays())
         return verdict
 
     def _observation(self, verdict: Verdict) -> Any:

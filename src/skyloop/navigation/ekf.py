@@ -10,7 +10,16 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from skyloop.core.frames import quat_from_rotvec, quat_multiply, rotate
-from skyloop.navigation.ekf_kernels import GRAVITY, N_ERROR, N_NOMINAL, N_OUTPUT, advance, world_from_body
+from skyloop.navigation.ekf_kernels import (
+    GRAVITY,
+    N_ERROR,
+    N_NOMINAL,
+    N_OUTPUT,
+    Fitted,
+    Remembered,
+    advance,
+    world_from_body,
+)
 from skyloop.navigation.ekf_updates import recall, update
 from skyloop_client.messages import Array
 
@@ -136,6 +145,7 @@ class ErrorStateFilter:
         self.noise = noise
         self.body_from_imu = body_from_imu
         self.levers = levers
+        self._fitted = tuple(Fitted(body_from_imu, levers, noise))
         self.state = FilterState(ring_size)
         self._sample = np.zeros(6)
         self._rotation = np.empty((3, 3))
@@ -187,10 +197,8 @@ class ErrorStateFilter:
         sample[3:] = accel
         row = s.ring_count % s.ring_size
         out = np.empty(N_OUTPUT)
-        advance(
-            s.nominal, s.covariance, s.last_imu, sample, self.body_from_imu, self.levers,
-            (t_ns - s.t_ns) * 1e-9, self.noise, s.ring, row, s.position_offset_variance, out,
-        )  # fmt: skip
+        memory = Remembered(s.nominal, s.covariance, s.last_imu, s.ring, s.position_offset_variance)
+        advance(tuple(memory), self._fitted, sample, (t_ns - s.t_ns) * 1e-9, row, out)
         s.ring_t_ns[row] = t_ns
         s.ring_count += 1
         s.t_ns = t_ns
@@ -282,7 +290,7 @@ class ErrorStateFilter:
         """The largest innovation in sigmas; nothing was changed when it exceeds `gate` or is NaN."""
         s = self.state
         past = s.ring, s.ring_t_ns, s.t_ns
-        return float(update(s.nominal, s.covariance, *measurement, gain_mask, gate, *past))
+        return float(update(s.nominal, s.covariance, measurement, gain_mask, gate, past))
 
 
 def _heading_turn(seen: Array, known: Array) -> float:

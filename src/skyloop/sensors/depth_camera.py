@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numba import float32, float64, int64, types, uint8, uint32, uint64, void
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from skyloop.core.frames import SENSOR_FROM_CAMERA, matrix_from_quat, quat_multiply
-from skyloop.core.jit import inlined, kernel
+from skyloop.core.jit import inlined, kernel, record_type
 from skyloop.core.keyed_random import KeyedRandom, philox
 from skyloop.sensors.noise import normal_from_word
 from skyloop.sensors.sensor import NonNegative, Positive, Scene, SensorConfig, numbers_of, plain
@@ -149,13 +149,32 @@ def _sigma(table, material, depth):
     return table[material, k] + (table[material, k + 1] - table[material, k]) * (x - float32(k))
 
 
-@kernel(void(_F2, _U2, _F2, _F2, _F2, float32, float32, float32, float32, uint64, uint64, float32[:, ::1]))
-def add_noise(depth, materials, gain, lost, table, low, high, across, step, key, index, out):
+class StereoLimits(NamedTuple):
+    """What a stereo camera can tell apart."""
+
+    low: float
+    """m, the nearest depth."""
+    high: float
+    """m, the farthest."""
+    across: float
+    """m·px, baseline times focal length."""
+    step: float
+    """px, to which the disparity is rounded; 0: not at all."""
+
+
+_LIMITS = record_type(StereoLimits, low=float64, high=float64, across=float64, step=float64)
+
+
+@kernel(void(_F2, _U2, types.UniTuple(_F2, 2), _F2, _LIMITS, types.UniTuple(uint64, 2), float32[:, ::1]))
+def add_noise(depth, materials, disturbance, table, limits, counter, out):
     """Noise, disparity steps, chance zeros and range limits.
 
-    gain multiplies sigma and lost is the share of zeros, each per pixel or, 1 by 1, for all of them; across is baseline
-    times focal length, m·px; step rounds the disparity, px.
+    disturbance: what sigma is multiplied by, and the share of zeros, each per pixel or, 1 by 1, for all of them.
     """
+    gain, lost = disturbance
+    given = StereoLimits(*limits)
+    low, high, across, step = float32(given.low), float32(given.high), float32(given.across), float32(given.step)
+    key, index = counter
     h, w = depth.shape
     gain_by_pixel, lost_by_pixel = int64(gain.shape[0] == h), int64(lost.shape[0] == h)
     # a word is one pixel's normal; another one, by halves, is the chance of two pixels to be lost
@@ -220,11 +239,11 @@ class DepthCamera:
         self, kinematics: Kinematics, scene: Scene, state: tuple[()], rng: KeyedRandom
     ) -> tuple[DepthImage, tuple[()]]:
         view = scene.views(self.requests(kinematics, state))[0]
-        c, n, index = self._config, self.numbers, np.uint64(rng.index)
+        c, n = self._config, self.numbers
         depth = view.depth
         if c.flying_pixels > 0.0:
             edged = np.empty_like(depth)
-            fly_pixels(depth, c.flying_pixels, rng.key, index, edged)
+            fly_pixels(depth, c.flying_pixels, *rng.counter, edged)
             depth = edged
         gain, lost = np.ones((1, 1), np.float32), np.full((1, 1), n.zero_share, np.float32)
         if c.incidence:
@@ -233,10 +252,8 @@ class DepthCamera:
             sun = c.sunlight * sun_on(view, scene)
             gain, lost = gain * (1.0 + sun), np.minimum(lost + LOST_IN_SUN * sun, 1.0)
         out = np.empty_like(depth)
-        add_noise(
-            depth, view.materials, gain, lost, self._table, n.min_range, n.max_range, c.baseline * self.lens.fx,
-            c.disparity_step, rng.key, index, out,
-        )  # fmt: skip
+        limits = StereoLimits(n.min_range, n.max_range, c.baseline * self.lens.fx, c.disparity_step)
+        add_noise(depth, view.materials, (gain, lost), self._table, tuple(limits), rng.counter, out)
         return DepthImage(kinematics.t_ns, out), state
 
     def _incidence_gain(self, view: View) -> NDArray[np.float32]:

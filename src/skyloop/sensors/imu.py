@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numba import float64, uint64, void
+from numba import float64, types, uint64, void
 
 from skyloop.core.jit import WHEN_CALLED, inlined, kernel
 from skyloop.core.keyed_random import KeyedRandom
@@ -153,8 +153,15 @@ def _corrupt(axes, key, index, bias, normals, values):  # type: ignore[no-untype
 _A = float64[::1]
 
 
-@kernel(void(_A, _A, _A, float64, float64[:, ::1], uint64, uint64, _A, _A, _A, _A))
-def _measure_one(q, w, a, gravity, axes, key, index, bias_before, bias, gyro, accel):  # type: ignore[no-untyped-def]
+_THREE = types.UniTuple(_A, 3)
+
+
+@kernel(void(_THREE, float64, float64[:, ::1], types.UniTuple(uint64, 2), _A, _THREE))
+def _measure_one(motion, gravity, axes, counter, bias_before, out):  # type: ignore[no-untyped-def]
+    """motion: attitude, rates, acceleration; out: bias, gyro, accelerometer."""
+    q, w, a = motion
+    key, index = counter
+    bias, gyro, accel = out
     values, normals = np.empty(6), np.empty(12)
     values[3], values[4], values[5] = to_world(q[0], -q[1], -q[2], -q[3], a[0], a[1], a[2] + gravity)
     values[0], values[1], values[2] = w[0], w[1], w[2]
@@ -196,19 +203,8 @@ class Imu:
 
     def measure(self, kinematics: Kinematics, scene: Scene, state: Array, rng: KeyedRandom) -> tuple[ImuSample, Array]:
         bias, gyro, accel = np.empty(6), np.empty(3), np.empty(3)
-        _measure_one(
-            kinematics.quat_wxyz,
-            kinematics.angular_velocity,
-            kinematics.acceleration_world,
-            scene.gravity,
-            self._axes,
-            rng.key,
-            np.uint64(rng.index),
-            state,
-            bias,
-            gyro,
-            accel,
-        )
+        motion = (kinematics.quat_wxyz, kinematics.angular_velocity, kinematics.acceleration_world)
+        _measure_one(motion, scene.gravity, self._axes, rng.counter, state, (bias, gyro, accel))
         return ImuSample(kinematics.t_ns, gyro, accel), bias
 
     def hidden(self, state: Array, t_ns: int) -> ImuBias:

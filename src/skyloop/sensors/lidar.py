@@ -18,7 +18,7 @@ from pydantic import Field, model_validator
 
 from skyloop.core.keyed_random import KeyedRandom
 from skyloop.sensors.faults import add_error
-from skyloop.sensors.lidar_kernels import aim, draw_range_noise, keep_returns
+from skyloop.sensors.lidar_kernels import LaserSettings, Sweep, aim, draw_range_noise, keep_returns
 from skyloop.sensors.lidar_patterns import Pattern, elevations, rosette, spinning
 from skyloop.sensors.sensor import NonNegative, Positive, Scene, SensorConfig, numbers_of, plain
 from skyloop.world.semantics import CLASSES
@@ -209,17 +209,18 @@ class Lidar:
         aim(directions, self._offsets_ns, _motion(kinematics), origins, along)
         scan = _blank(kinematics.t_ns, len(directions))
         settings, model = self._settings(scene.weather), scene.model
-        tables = (pattern.rings, self._offsets_ns, model.row_thing, model.thing_class, settings)
-        chance = (self._normals, rng.key, np.uint64(rng.index))
+        counter, offsets = rng.counter, self._offsets_ns
+        given = (directions, pattern.rings, offsets, self._normals, model.row_thing, model.thing_class, *counter)
+        sweep, laser, out = tuple(Sweep(*given)), tuple(settings), _arrays(scan)
         if self.numbers.range_noise_sd > 0.0:
-            draw_range_noise(rng.key, np.uint64(rng.index), self._normals)
+            draw_range_noise(*counter, self._normals)
         count = 0
         for first, end, t_ns in self._slices(kinematics.t_ns, bool(model.movers)):
             rays = along[first:end]
             hits = scene.cast(origins[first:end], rays, self.numbers.max_range, t_ns)
-            met = (hits.distance, hits.row, hits.material, hits.normal)
-            count = keep_returns(first, count, *met, rays, directions, *tables, *chance, *_arrays(scan))
-        return LidarScan(kinematics.t_ns, *(array[:count] for array in _arrays(scan))), state
+            met = (hits.distance, hits.row, hits.material, hits.normal, rays)
+            count = keep_returns(first, count, met, sweep, laser, out)
+        return LidarScan(kinematics.t_ns, *(array[:count] for array in out)), state
 
     def _slices(self, t_ns: int, anything_moves: bool) -> Iterator[tuple[int, int, int | None]]:
         """First firing, last + 1 and instant of the pieces to cast one after another."""
@@ -233,12 +234,13 @@ class Lidar:
             # simulated time begins at 0
             yield first, end, max(t_ns + middle, 0)
 
-    def _settings(self, weather: Weather) -> Array:
-        """As `keep_returns` takes them."""
+    def _settings(self, weather: Weather) -> LaserSettings:
         n = self.numbers
         extinction, echo_rate = (weather.extinction, _echo_rate(weather)) if n.weather else (0.0, 0.0)
-        limits = [n.min_range, n.max_range, n.range_noise_sd, n.dropout, n.min_reflectance]
-        return np.array([*limits, extinction, echo_rate, float(n.intensity)])
+        return LaserSettings(
+            n.min_range, n.max_range, n.range_noise_sd, n.dropout, n.min_reflectance, extinction, echo_rate,
+            float(n.intensity),
+        )  # fmt: skip
 
     def disturbed(self, sample: LidarScan, field: str, error: Array) -> LidarScan:
         """A fault in the ranges moves the points along their beams."""

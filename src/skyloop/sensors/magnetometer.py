@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numba import float64, void
+from numba import float64, types, void
 
 from skyloop.core.jit import kernel
 from skyloop.core.keyed_random import KeyedRandom
@@ -79,9 +79,10 @@ class MagnetometerConfig(SensorConfig):
 _A = float64[::1]
 
 
-@kernel(void(_A, _A, _A, float64, float64, float64, _A, _A, _A))
-def _measure_one(q, field_world, shape, white, decay, step, normals, bias, out):  # type: ignore[no-untyped-def]
-    """`shape` is hard iron, then scale; `bias` moves on in place."""
+@kernel(void(_A, _A, _A, types.UniTuple(float64, 3), _A, _A, _A))
+def _measure_one(q, field_world, shape, noise, normals, bias, out):  # type: ignore[no-untyped-def]
+    """shape: hard iron, then scale; noise: white sd, the bias's decay and its step's sd. The bias moves on in place."""
+    white, decay, step = noise
     out[0], out[1], out[2] = to_world(q[0], -q[1], -q[2], -q[3], field_world[0], field_world[1], field_world[2])
     for i in range(3):
         bias[i] = decay * bias[i] + step * normals[3 + i]
@@ -98,8 +99,8 @@ class Magnetometer:
         n = self.numbers = numbers_of(config, PRESETS)
         self._preset = config.preset
         self._shape = np.array([*n.hard_iron, *n.scale])
-        self._white = math.hypot(n.noise_sd, white_sd(n.noise_density, period_s))
-        self._decay, self._step_sd = walk_step(n.random_walk, n.bias_tau, period_s)
+        white = math.hypot(n.noise_sd, white_sd(n.noise_density, period_s))
+        self._noise = (white, *walk_step(n.random_walk, n.bias_tau, period_s))
 
     def initial_state(self, rng: KeyedRandom) -> Array:
         return self.numbers.turn_on_sd * turn_on_normals(rng, 3)
@@ -108,17 +109,8 @@ class Magnetometer:
         self, kinematics: Kinematics, scene: Scene, state: Array, rng: KeyedRandom
     ) -> tuple[MagnetometerSample, Array]:
         bias, out = state.copy(), np.empty(3)
-        _measure_one(
-            kinematics.quat_wxyz,
-            scene.magnetic_field_world,
-            self._shape,
-            self._white,
-            self._decay,
-            self._step_sd,
-            rng.normal(6),
-            bias,
-            out,
-        )
+        field_world = scene.magnetic_field_world
+        _measure_one(kinematics.quat_wxyz, field_world, self._shape, self._noise, rng.normal(6), bias, out)
         return MagnetometerSample(kinematics.t_ns, out), bias
 
     def details(self) -> dict[str, Any]:

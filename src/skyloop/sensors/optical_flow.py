@@ -93,12 +93,19 @@ def _readonly(kind: Any, dimensions: int) -> Any:
 
 @kernel(
     void(
-        _readonly(uint8, 3), _readonly(float32, 2), _readonly(float32, 3), _readonly(float64, 2),
-        _readonly(float64, 1), float64, float64, float64, float64[::1],
+        types.Tuple((_readonly(uint8, 3), _readonly(float32, 2), _readonly(float32, 3))),
+        types.Tuple((_readonly(float64, 2), _readonly(float64, 1))),
+        types.UniTuple(float64, 2), float64, float64[::1],
     )
 )  # fmt: skip
-def _moved(colour, depth, velocities, rotation, velocity, f, centre, threshold, out):
-    """Sums over the textured pixels of (ẋ - x·ż)/z and (ẏ - y·ż)/z, translation only; and their number."""
+def _moved(view, camera, lens, threshold, out):
+    """Sums over the textured pixels of (ẋ - x·ż)/z and (ẏ - y·ż)/z, translation only; and their number.
+
+    view: colour, depth and velocities; camera: its rotation and velocity; lens: focal length and middle, px.
+    """
+    colour, depth, velocities = view
+    rotation, velocity = camera
+    f, centre = lens
     n = colour.shape[0]
     for i in range(1, n - 1):
         for j in range(1, n - 1):
@@ -182,10 +189,8 @@ class OpticalFlow:
         """(2,) rad/s about x and y, image right and down, and the share of textured pixels."""
         n, out = self.numbers, np.zeros(3)
         rotation = np.ascontiguousarray(matrix_from_quat(view.pose.quat_wxyz))
-        _moved(
-            view.colour, view.depth, view.velocities, rotation, kinematics.velocity_world, self.lens.fx, self.lens.cx,
-            n.texture_threshold, out,
-        )  # fmt: skip
+        seen, camera = (view.colour, view.depth, view.velocities), (rotation, kinematics.velocity_world)
+        _moved(seen, camera, (self.lens.fx, self.lens.cx), n.texture_threshold, out)
         return out[:2] / max(out[2], 1.0), float(out[2]) / (n.size_px - 2) ** 2
 
     def _distance(self, view: View) -> float:

@@ -165,9 +165,12 @@ _A = float64[::1]
 _IN = types.Array(float64, 1, "C", readonly=True)
 
 
-@kernel(void(_IN, _IN, _IN, _IN, _IN, _IN, _A, _A, _A, _A, _A, _A, _A))
-def _move_to_mount(p, v, q, w, a, alpha, arm, q_BS, p_out, v_out, q_out, w_out, a_out):  # type: ignore[no-untyped-def]
+@kernel(void(types.UniTuple(_IN, 6), types.UniTuple(_A, 2), types.UniTuple(_A, 5)))
+def _move_to_mount(body, mount, out):  # type: ignore[no-untyped-def]
     """p + R r, v + R (w × r), a + R (alpha × r + w × (w × r)); rates turned into sensor axes."""
+    p, v, q, w, a, alpha = body
+    arm, q_BS = mount
+    p_out, v_out, q_out, w_out, a_out = out
     px, py, pz = to_world(q[0], q[1], q[2], q[3], arm[0], arm[1], arm[2])
     wrx, wry, wrz = cross(w[0], w[1], w[2], arm[0], arm[1], arm[2])
     vx, vy, vz = to_world(q[0], q[1], q[2], q[3], wrx, wry, wrz)
@@ -188,20 +191,10 @@ def _move_to_mount(p, v, q, w, a, alpha, arm, q_BS, p_out, v_out, q_out, w_out, 
 def kinematics_at(state: VehicleState, mount: Mount) -> Kinematics:
     """The exact motion of a mounted sensor, lever arm included."""
     empty = np.empty
-    position, velocity, quat, rate, acceleration = empty(3), empty(3), empty(4), empty(3), empty(3)
-    _move_to_mount(
-        state.position,
-        state.velocity_world,
-        state.quat_wxyz,
-        state.angular_velocity_body,
-        state.acceleration_world,
+    body = (
+        state.position, state.velocity_world, state.quat_wxyz, state.angular_velocity_body, state.acceleration_world,
         state.angular_acceleration_body,
-        mount.position,
-        mount.quat_wxyz,
-        position,
-        velocity,
-        quat,
-        rate,
-        acceleration,
-    )
-    return Kinematics(state.t_ns, position, velocity, quat, rate, acceleration, state.wind_world)
+    )  # fmt: skip
+    moved = (empty(3), empty(3), empty(4), empty(3), empty(3))
+    _move_to_mount(body, (mount.position, mount.quat_wxyz), moved)
+    return Kinematics(state.t_ns, *moved, state.wind_world)

@@ -6,6 +6,7 @@ import argparse
 import inspect
 import logging
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,6 +21,8 @@ from skyloop_client.session import DEFAULT_PORT, ONLY, connect, fly
 from skyloop_client.version import __version__
 
 log = logging.getLogger(__name__)
+
+SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -72,12 +75,17 @@ def _add_agent(agent: argparse.ArgumentParser) -> None:
     agent.add_argument("command", nargs="+", metavar="COMMAND", help="the SUT, after --")
     agent.add_argument("--connect", default="", metavar="HOST:PORT", help="default: SKYLOOP_ADDRESS, or 127.0.0.1:4700")
     agent.add_argument("--clock", choices=("wall", "cpu"), help="what execution time follows (cpu with --speed)")
-    agent.add_argument("--speed", type=float, default=1.0, help="of the target; 1: this machine")
+    agent.add_argument(
+        "--speed",
+        type=float,
+        default=1.0,
+        help="of the target; 1: this machine; below 1 it is really slow where its time is not kept",
+    )
     agent.add_argument("--throttle", type=float, default=1.0, metavar="SHARE", help="let it run this share of the time")
 
 
 def _agent(options: argparse.Namespace) -> int:
-    from skyloop_client.agent import run_agent
+    from skyloop_client.agent import Agent
 
     clock = options.clock or ("wall" if options.speed == 1.0 else "cpu")
     source_of(clock, options.speed)
@@ -86,7 +94,19 @@ def _agent(options: argparse.Namespace) -> int:
     if options.throttle < 1.0 and clock == "cpu":
         raise LinkError("a throttled SUT takes its time from the wall clock; leave out --clock cpu and --speed")
     simulator = options.connect or os.environ.get("SKYLOOP_ADDRESS", f"127.0.0.1:{DEFAULT_PORT}")
-    return run_agent(options.command, simulator, clock, options.speed, options.throttle)
+
+    def told(number: int, _: object) -> None:
+        """Told to end, the agent ends the SUT first."""
+        for each in SIGNALS:
+            signal.signal(each, signal.SIG_IGN)
+        raise SystemExit(128 + number)
+
+    before = {each: signal.signal(each, told) for each in SIGNALS}
+    try:
+        return Agent(options.command, simulator, clock, options.speed, options.throttle).run()
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
 
 
 if __name__ == "__main__":

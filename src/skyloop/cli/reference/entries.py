@@ -209,7 +209,13 @@ TOPICS: dict[str, Topic] = {
 
 def _sections() -> dict[str, type[BaseModel]]:
     """Keys of the scenario file that hold keys of their own, by the key; one of a list by its singular."""
-    singular = {"observers": "observer", "wrenches": "wrench", "rotor_faults": "rotor_fault", "faults": "fault"}
+    singular = {
+        "estimators": "estimator",
+        "faults": "fault",
+        "observers": "observer",
+        "rotor_faults": "rotor_fault",
+        "wrenches": "wrench",
+    }
     found: dict[str, type[BaseModel]] = {"vehicle": Vehicle}
     for model in (Scenario, Vehicle, SensorConfig):
         for key, each in model.model_fields.items():

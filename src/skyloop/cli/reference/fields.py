@@ -9,6 +9,7 @@ import sys
 import types
 from collections.abc import Callable, Iterator
 from dataclasses import MISSING, dataclass, fields
+from enum import Enum
 from functools import cache
 from itertools import pairwise
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -72,8 +73,10 @@ def model_options(model: type[BaseModel], values: BaseModel | None = None) -> tu
     for name in sorted(model.model_fields, key=_place):
         field = model.model_fields[name]
         given = _default(field) if values is None else getattr(values, name)
-        if isinstance(given, BaseModel):
-            given = ITS_DEFAULTS if values is None else SEE_BELOW
+        if values is not None and isinstance(given, BaseModel):
+            given = SEE_BELOW
+        elif values is None:
+            given = _short(given)
         rows.append(option(name, field_type(name, field), plain(given), notes.get(name, "")))
     return tuple(rows)
 
@@ -81,6 +84,15 @@ def model_options(model: type[BaseModel], values: BaseModel | None = None) -> tu
 def _place(name: str) -> int:
     """What a thing is comes first, what every sensor has comes last; between them the order is the model's."""
     return {"kind": -2, "preset": -1, "mount": 1, "latency": 2, "faults": 3}.get(name, 0)
+
+
+def _short(default: Any) -> Any:
+    """A default without the keys of the models it holds, which are told elsewhere."""
+    if isinstance(default, BaseModel):
+        return {"kind": default.kind} if hasattr(default, "kind") else ITS_DEFAULTS
+    if isinstance(default, list) and default and isinstance(default[0], BaseModel):
+        return [{} for _ in default]
+    return default
 
 
 def record_options(record: type[Any]) -> tuple[Option, ...]:
@@ -208,6 +220,8 @@ def type_words(annotation: Any, limits: tuple[Any, ...] = ()) -> str:
     simple = {bool: "true / false", int: "integer", float: "number", str: "text", Any: "anything"}
     if annotation in simple:
         return simple[annotation] + _limits(limits)
+    if isinstance(annotation, type) and issubclass(annotation, Enum):
+        return " / ".join(str(each.value) for each in annotation)
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return model_word(annotation)
     return getattr(annotation, "__name__", str(annotation))

@@ -31,7 +31,12 @@ def value_words(value: Any) -> str:
         return "[" + ", ".join(value_words(part) for part in value) + "]"
     if isinstance(value, bool):
         return json.dumps(value)
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        exact = f"{value:.12g}"
+        words = exact if len(exact) <= 12 else f"{value:.6g}"
+        # YAML takes 5e-05 for text
+        return words if "." in words or "e" not in words else words.replace("e", ".0e")
+    return str(value)
 
 
 def print_entry(entry: Entry, out: Console) -> None:

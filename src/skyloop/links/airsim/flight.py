@@ -23,8 +23,9 @@ from skyloop.links.airsim.moves import (
     turn_at,
     turn_to,
 )
+from skyloop.links.airsim.multirotor_state import NO_STICKS
 from skyloop.links.airsim.server_state import ServerState
-from skyloop.links.airsim.structures import FARTHEST, Map, geo_point, number_of, vector_of, yaw_of_ned
+from skyloop.links.airsim.structures import FARTHEST, Map, number_of, vector_of, yaw_of_ned
 from skyloop.links.airsim.vehicle import Act, Task, VehicleSide, seconds
 from skyloop_client.errors import LinkError
 from skyloop_client.messages import Array, Hover, Land
@@ -36,10 +37,6 @@ NOT_ADAPTIVE = 4.0 / 3.0
 """Without adaptive_lookahead AirSim looks so many times as far ahead."""
 REST_M_S = 0.05
 """Above this a vehicle is under way, and a take-off is refused."""
-NO_STICKS = {
-    "timestamp": 0, "pitch": 0.0, "roll": 0.0, "throttle": 0.0, "yaw": 0.0, "left_z": 0.0, "right_z": 0.0,
-    "switches": 0, "vendor_id": "", "is_initialized": False, "is_valid": False,
-}  # fmt: skip
 
 
 class Flight:
@@ -63,6 +60,9 @@ class Flight:
     def armDisarm(self, arm: bool, vehicle_name: str = "") -> bool:
         vehicle = self._server.vehicle(vehicle_name)
         vehicle.refuse_if_foreign()
+        if not vehicle.may_fly:
+            self._server.complain(f"armDisarm: {vehicle.needs_control}")
+            return False
         vehicle.is_armed = bool(arm)
         if arm:
             vehicle.make_ready()
@@ -333,56 +333,9 @@ class Flight:
         act = hold_attitude(
             vehicle, sticks["roll"] * lean, -sticks["pitch"] * lean, None, -sticks["yaw"], sticks["throttle"], 0.0
         )
-        vehicle.begin(Task(act, Reply(self._server.caller, None, "moveByRC"), 1.0, ends_well=True))
-
-    # ---- state and gains
-
-    def getMultirotorState(self, vehicle_name: str = "") -> Map:
-        vehicle = self._server.vehicle(vehicle_name)
-        state = vehicle.port.belief
-        return {
-            "collision": vehicle.collision(forget=False),
-            "kinematics_estimated": vehicle.axes.kinematics(state),
-            "gps_location": geo_point(self._server.local_frame.geodetic_from_enu(state.position)),
-            "timestamp": vehicle.now_ns,
-            "landed_state": 1 if vehicle.port.is_flying else 0,
-            "rc_data": vehicle.remote or NO_STICKS,
-            "ready": True,
-            "ready_message": "",
-            "can_arm": True,
-        }
-
-    def getRotorStates(self, vehicle_name: str = "") -> Map:
-        vehicle = self._server.vehicle(vehicle_name)
-        truth, ratio = vehicle.truth, vehicle.port.geometry.torque_ratio
-        rotors = [
-            {"thrust": float(thrust), "torque_scaler": float(-spin * ratio * thrust), "speed": float(speed)}
-            for thrust, speed, spin in zip(
-                truth.rotor_thrusts, truth.rotor_speeds, vehicle.port.geometry.rotor_spins, strict=True
-            )
-        ]
-        return {"timestamp": truth.t_ns, "rotors": rotors}
-
-    def setAngleRateControllerGains(self, kp: Any, ki: Any, kd: Any, vehicle_name: str = "") -> None:
-        self._set_gains(vehicle_name, {"rate_p": kp}, ki, kd)
-
-    def setAngleLevelControllerGains(self, kp: Any, ki: Any, kd: Any, vehicle_name: str = "") -> None:
-        self._set_gains(vehicle_name, {"attitude_p": kp}, ki, kd)
-
-    def setVelocityControllerGains(self, kp: Any, ki: Any, kd: Any, vehicle_name: str = "") -> None:
-        self._set_gains(vehicle_name, {"velocity_p": kp, "velocity_i": ki}, [0.0], kd)
-
-    def setPositionControllerGains(self, kp: Any, ki: Any, kd: Any, vehicle_name: str = "") -> None:
-        self._set_gains(vehicle_name, {"position_p": kp}, ki, kd)
-
-    def _set_gains(self, vehicle_name: str, gains: dict[str, Any], ki: Any, kd: Any) -> None:
-        vehicle = self._server.vehicle(vehicle_name)
-        if any(number_of(gain) for gain in [*ki, *kd]):
-            raise LinkError("SimpleFlight's cascade has an integral part for velocities only and no derivative part")
-        for name, values in gains.items():
-            if len(values) != 3:
-                raise LinkError(f"{len(values)} gains; give one for each of three axes")
-            vehicle.port.set_gain(name, np.array([number_of(value) for value in values]))
+        vehicle.begin(
+            Task(act, Reply(self._server.caller, None, "moveByRC", self._server.complain), 1.0, ends_well=True)
+        )
 
     # ---- small answers
 

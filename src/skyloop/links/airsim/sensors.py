@@ -39,7 +39,8 @@ class Sensors:
         stream = f"{vehicle.options.vehicle}/{options.stream}"
         sample = self._server.port.bus.latest(stream)
         if sample is None:
-            raise LinkError(f"'{stream}' has given nothing yet")
+            # the first one is still on its way
+            sample = self._server.port.glance(stream)
         return vehicle, options, self._server.port.bus.infos[stream], sample
 
     def getImuData(self, imu_name: str = "", vehicle_name: str = "") -> Map:

@@ -16,6 +16,7 @@ from skyloop.links.airsim.flight import Flight
 from skyloop.links.airsim.images import Images
 from skyloop.links.airsim.listener import Reply, RpcListener, RpcPeer
 from skyloop.links.airsim.methods import Methods
+from skyloop.links.airsim.multirotor_state import MultirotorState
 from skyloop.links.airsim.options import AirSimOptions
 from skyloop.links.airsim.plots import PlotMethods, Plots
 from skyloop.links.airsim.recording import Recording
@@ -72,9 +73,10 @@ class AirSimServer:
             weather.simSetTimeOfDay(**self.options.time_of_day)
         self._recording = Recording(state, images)
         return [
-            Session(state), Flight(state), CameraMethods(cameras), images, Sensors(state, segmentation),
-            WorldMethods(state, segmentation), weather, SegmentationMethods(state, segmentation),
-            Detections(state, cameras), PlotMethods(state, plots), self._recording,
+            Session(state), Flight(state), MultirotorState(state), CameraMethods(cameras), images,
+            Sensors(state, segmentation), WorldMethods(state, segmentation), weather,
+            SegmentationMethods(state, segmentation), Detections(state, cameras), PlotMethods(state, plots),
+            self._recording,
         ]  # fmt: skip
 
     # ---- what the link_gate asks
@@ -125,7 +127,7 @@ class AirSimServer:
         self.state.take_back()
         self.state.caller = peer
         began = time.perf_counter()
-        reply = Reply(peer, message.number, message.method)
+        reply = Reply(peer, message.number, message.method, self.state.complain)
         self.calls += 1
         try:
             self._do(message, reply)

@@ -44,6 +44,7 @@ class ServerState:
         self.on_join: list[Callable[[VehicleSide], None]] = []
         """Called with each vehicle that joins a running simulation."""
         self._say = say
+        self._complaints: set[str] = set()
         self._released: set[str] = set()
         """Vehicles that hover because the last client has gone."""
 
@@ -104,6 +105,12 @@ class ServerState:
         if len(self.notes) < MOST_NOTES:
             self.notes.append(line)
             self._say(line)
+
+    def complain(self, line: str) -> None:
+        """A call has failed: told once, however often it is tried."""
+        if line not in self._complaints and len(self._complaints) < MOST_NOTES:
+            self._complaints.add(line)
+            self.note(f"failed: {line}")
 
     def release_all(self) -> None:
         """No client is left: what flies for one hovers, and lands when none comes."""

@@ -81,9 +81,10 @@ class WorldMethods:
 
     def simSetObjectPose(self, object_name: str, pose: Map, teleport: bool = True) -> bool:
         """False where there is no such object, or one that cannot be moved: ground, people, cars."""
-        number, place = self._number(object_name), WORLD.world_pose(pose)
+        number = self._number(object_name)
         if number is None:
             return False
+        place = WORLD.world_pose(pose)
         for vehicle in self._server.vehicles.values():
             if object_name in (vehicle.name, vehicle.options.vehicle):
                 self._server.editor.put(vehicle.index, *place)
@@ -95,8 +96,8 @@ class WorldMethods:
         return vector([np.nan] * 3 if number is None else self._server.editor.place_of(number)[2])
 
     def simSetObjectScale(self, object_name: str, scale_vector: Map) -> bool:
-        scale, number = _scale_of(scale_vector), self._number(object_name)
-        return number is not None and self._server.editor.put_thing(number, None, None, scale)
+        number = self._number(object_name)
+        return number is not None and self._server.editor.put_thing(number, None, None, _scale_of(scale_vector))
 
     def simAddVehicle(self, vehicle_name: str, vehicle_type: str, pose: Map, pawn_path: str = "") -> bool:
         """Of type simpleflight, built and equipped as the first one; the pose is in the world's NED."""

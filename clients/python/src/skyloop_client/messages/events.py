@@ -81,7 +81,9 @@ class Event:
     """Something that happened: a contact, a failsafe, a refusal, an arrival."""
 
     t_ns: int
+    """The instant it happened."""
     kind: EventKind
+    """What happened."""
     text: str
     """One line for people."""
     contact: Contact | None = None

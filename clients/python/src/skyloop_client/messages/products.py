@@ -102,6 +102,7 @@ class PointCloud:
     colours: NDArray[np.uint8] | None = None
     """(n, 3) red, green, blue."""
     frame: str = "world"
+    """The axes of the points: "world", "body", or the name of a sensor."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -134,6 +135,7 @@ class Marker:
     points: Array = field(default_factory=_no_points)
     """(n, 3) m, of a line or of points, in the marker's axes."""
     text: str = ""
+    """The words of a text marker."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -142,7 +144,9 @@ class Markers:
 
     t_ns: int
     markers: tuple[Marker, ...]
+    """The shapes to draw; they replace those of the message before."""
     frame: str = "world"
+    """The axes of all positions: "world", "body", or the name of a sensor."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -151,5 +155,6 @@ class Number:
 
     t_ns: int
     value: float
+    """The number."""
     unit: str = ""
-    """For people: "m", "ms"…"""
+    """The unit that people see, such as "m" or "ms"."""

@@ -165,7 +165,7 @@ class StartConditions:
     altitude: float
     """m above the WGS84 ellipsoid, of home."""
     gravity: float
-    """m/s²."""
+    """m/s², the acceleration of gravity."""
     magnetic_field_world: Array
     """(3,) T, at home."""
     position: Array
