@@ -25,7 +25,7 @@ from skyloop.cli.parts import (
     progress_bar,
     telling_where,
 )
-from skyloop_client.errors import LinkError
+from skyloop_client.errors import LinkError, unknown_name
 
 if TYPE_CHECKING:
     from skyloop.links.loop.targets import Target
@@ -174,7 +174,9 @@ def _target(name: str, sut: str | None, pilot: str | None, task: str | None, spe
     if sum(what is not None for what in (sut, pilot, task)) > 1:
         raise LinkError("give one of --sut, --pilot and --task")
     if task is not None:
-        sut = shlex.join([sys.executable if not name.startswith("remote") else "python3", "-m", "skyloop.tasks", task])
+        _check_task(task)
+        python = "python3" if name.startswith("remote") else sys.executable
+        sut = shlex.join([python, "-m", "skyloop_client.tasks", task])
     command = shlex.split(sut) if sut else []
     if pilot and name.startswith("remote"):
         command = ["skyloop-client", "pilot", pilot]
@@ -183,6 +185,13 @@ def _target(name: str, sut: str | None, pilot: str | None, task: str | None, spe
     elif pilot:
         command = [sys.executable, "-m", "skyloop_client", "pilot", absolute(pilot)]
     return make_target(name, command, speed=speed, tell=lambda line: err.print(f"skyloop: {line}", highlight=False))
+
+
+def _check_task(name: str) -> None:
+    from skyloop_client.tasks.sync_hil import TASKS
+
+    if name not in TASKS:
+        raise unknown_name("task", name, TASKS)
 
 
 def _say_where(wanted: bool) -> Any:

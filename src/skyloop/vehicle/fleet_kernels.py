@@ -24,6 +24,8 @@ from skyloop.vehicle.simpleflight import simpleflight
 
 STATE_SIZE = 22
 """position 3, velocity 3, quaternion 4, rates 3, acceleration 3, angular acceleration 3, wind 3."""
+MOST_MOTION = 1e7
+"""m, m/s and rad/s: beyond it, or no number at all, a state has run away."""
 
 
 _HEIGHTS = float64[:, ::1]
@@ -77,8 +79,17 @@ def move_vehicle(s, u, p, w, heights, dt, last):  # type: ignore[no-untyped-def]
         close_step(s, p, w, heights, dt)
 
 
+@inlined
+def is_sane(s):  # type: ignore[no-untyped-def]
+    """Every number of the motion is one, and none is beyond what flies."""
+    for k in range(13):
+        if not abs(s.motion[k]) < MOST_MOTION:
+            return False
+    return bool(abs(s.energy_used) < np.inf)
+
+
 @kernel(
-    void(
+    int64(
         states_type,
         _INPUTS,
         fleet_params_type,
@@ -92,7 +103,8 @@ def move_vehicle(s, u, p, w, heights, dt, last):  # type: ignore[no-untyped-def]
     turn=LAST,
 )
 def advance(states, inputs, params, dt, until_step, heights, origin_x, origin_y, cell):  # type: ignore[no-untyped-def]
-    """Every vehicle to physics step `until_step`."""
+    """Every vehicle to physics step `until_step`; tells the first whose numbers have run away, or -1."""
+    lost = -1
     scratch = np.zeros(1, SCRATCH)
     for i in range(states.shape[0]):
         # a record does not keep its array alive: taken before the loop, it would be of memory given back
@@ -106,6 +118,9 @@ def advance(states, inputs, params, dt, until_step, heights, origin_x, origin_y,
         while s.step < until_step:
             control_vehicle(s, u, p, w, dt)
             move_vehicle(s, u, p, w, heights, dt, s.step + 1 == until_step)
+        if lost < 0 and not is_sane(s):
+            lost = i
+    return lost
 
 
 @kernel(
