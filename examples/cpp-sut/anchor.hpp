@@ -75,17 +75,22 @@ private:
                                          window.height + 2 * more_y}
                               .inside(image.width, image.height);
         double columns = 0, rows = 0;
-        int pixels = 0, hit_columns = 0;
+        int pixels = 0;
+        std::vector<int> tall;  // pixels in each column that has any
         for (int x = part.x; x < part.x + part.width; ++x) {
             const int before = pixels;
             for (int y = part.y; y < part.y + part.height; ++y)
                 if (weights_[static_cast<std::size_t>(y) * static_cast<std::size_t>(image.width) +
                              static_cast<std::size_t>(x)])
                     ++pixels, columns += x, rows += y;
-            hit_columns += pixels > before;
+            if (pixels > before) tall.push_back(pixels - before);
         }
         if (pixels < anchor_.smallest_px) return std::nullopt;
-        return Roi{columns / pixels, rows / pixels, static_cast<double>(pixels) / hit_columns, pixels};
+        // a tilted camera empties the outer columns, so a quarter on each side is left out
+        const std::size_t edge = tall.size() / 4;
+        double sum = 0;
+        for (std::size_t i = edge; i < tall.size() - edge; ++i) sum += tall[i];
+        return Roi{columns / pixels, rows / pixels, sum / static_cast<double>(tall.size() - 2 * edge), pixels};
     }
 
     Anchor anchor_;

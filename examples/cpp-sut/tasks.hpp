@@ -143,7 +143,8 @@ public:
     bool flies() const override { return false; }
 
 private:
-    static constexpr double kStillness = 0.01;  // m/s below which it hovers, for a second: it creeps before it stands
+    static constexpr double kStillness = 0.05;  // m/s below which it hovers, for a second; gusts and the estimate leave 0.03
+    static constexpr double kClimbed = 0.05;    // m below its altitude a vehicle that hovers may still be
     static constexpr std::int64_t kPatience_ns = 20'000'000'000;
 
     void initialise() override { late_ns_ = climb(0).t_ns + kPatience_ns; }
@@ -152,19 +153,24 @@ private:
         const skyloop::Bundle& now = flight_.client.latest();
         if (now.t_ns > late_ns_)
             throw TaskError("not in the air after 20 s; the vehicle is " + now.status["mode"].text());
+        if (!ground_ && now.status["armed"].boolean()) ground_ = now.vehicle_state().position[2];
         const std::int64_t later = now.t_ns + 100'000'000;
         // an estimator may need a while before arming is allowed
         if (now.status["armed"].boolean()) flight_.client.sleep_until(later);
         else climb(later);
-        const auto [x, y, z] = now.vehicle_state().velocity_world;
-        const bool hovers = now.status["mode"].text() == "hover" && std::sqrt(x * x + y * y + z * z) < kStillness;
-        still_ = hovers ? still_ + 1 : 0;
+        const skyloop::VehicleState state = now.vehicle_state();
+        // the last centimetres are climbed so slowly that they look like a hover
+        const bool high = ground_ && state.position[2] - *ground_ > options_.altitude - kClimbed;
+        const auto [x, y, z] = state.velocity_world;
+        const bool slow = std::sqrt(x * x + y * y + z * z) < kStillness;
+        still_ = now.status["mode"].text() == "hover" && high && slow ? still_ + 1 : 0;
     }
     const skyloop::Bundle& climb(std::int64_t until_ns) {
         return flight_.client.ask(
             skyloop::Ask().send(skyloop::Arm{}).send(skyloop::TakeOff{options_.altitude}).until(until_ns));
     }
     std::int64_t late_ns_ = 0;
+    std::optional<double> ground_;  // m, height at which it was armed
     int still_ = 0;  // tenths of a second
 };
 
@@ -180,12 +186,18 @@ private:
         skyloop::Ask question;
         question.want(options_.stream);
         if (options_.fresh) question.fresh(options_.stream);
-        flight_.client.ask(question);
+        const skyloop::Sample* sample = flight_.client.ask(question).find(options_.stream);
+        if (!sample) return;
+        got_ += sample->index > newest_;  // a bundle also keeps what came before
+        newest_ = sample->index;
     }
     void report(Json& out) const override {
-        out.add("stream", options_.stream).add("seconds", time_s());
+        out.add("stream", options_.stream).add("seconds", time_s()).add("got", got_);
         out.add("seconds_per_sample", time_s() / std::max(1, loops_));
     }
+
+    int got_ = 0;  // answers that brought a sample
+    std::int64_t newest_ = -1;
 };
 
 // Algorithm 2: angle and distance of the anchor, from the first image on which CamShift converges.
@@ -194,7 +206,6 @@ public:
     // `keep`: the setpoint in force, repeated with every question.
     explicit RelativePosition(Flight& flight, std::optional<skyloop::Velocity> keep = {})
         : Task("relative-position", flight), keep_(std::move(keep)), tracker_(flight.options.anchor) {}
-    bool flies() const override { return false; }
     double angle() const { return angle_; }        // rad, positive to the left
     double distance() const { return distance_; }  // m from the camera
 
@@ -207,6 +218,7 @@ private:
         const auto image =
             flight_.client.ask(question.next(options_.camera)).get<skyloop::CameraImage>(options_.camera);
         if (!image) throw TaskError("no image of '" + options_.camera + "' came");
+        image_ns_ = image->t_ns;
         roi_ = tracker_.find({image->pixels(), image->width, image->height});
     }
     void finalise() override {
@@ -219,13 +231,14 @@ private:
         distance_ = roi_->distance(lens, options_.anchor.height);
     }
     void report(Json& out) const override {
-        out.add("angle", angle_).add("distance", distance_).add("pixels", roi_->pixels);
+        out.add("angle", angle_).add("distance", distance_).add("pixels", roi_->pixels).add("image_ns", image_ns_);
     }
 
     std::optional<skyloop::Velocity> keep_;
     anchor::Tracker tracker_;
     std::optional<anchor::Roi> roi_;
     double angle_ = 0, distance_ = 0;
+    std::int64_t image_ns_ = 0;
 };
 
 // Algorithm 3: turns until the anchor is in the middle of the image.
@@ -277,7 +290,7 @@ private:
     }
     void finalise() override { flight_.client.send(stop()); }
     void move() {
-        course_ = move_direction(start_yaw_ - yaw_, options_.speed.value_or(0.3));
+        course_ = move_direction(start_yaw_ - yaw_, options_.speed.value_or(0.135));
         flight_.client.send(course_);
     }
     void report(Json& out) const override {

@@ -4,11 +4,12 @@ import importlib
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 airsim = importlib.import_module(sys.argv[1])
 client = airsim.MultirotorClient(port=int(sys.argv[2]))
 folder = Path(sys.argv[3])
-found = {}
+found: dict[str, Any] = {}
 
 
 def place(name):

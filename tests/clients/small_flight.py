@@ -34,6 +34,9 @@ class SmallFlight:
         self.board, self.board_yaw = np.array(board), board_yaw
         self.periods = {"front": round(image_period_s / STEP_S), "imu": 10, "range": 20}
         self.steps, self.armed = 0, False
+        self.climbed = False
+        self.tilt = 0.0
+        """rad, of the camera about its axis."""
         self.position, self.velocity, self.acceleration, self.yaw = np.zeros(2), np.zeros(2), np.zeros(2), 0.0
         self.setpoint: dict[str, Any] = {"velocity": [0, 0, 0], "frame": "body", "yaw_rate": 0.0}
         self.given = dict.fromkeys(self.periods, -1)
@@ -69,17 +72,18 @@ class SmallFlight:
             self._step()
         messages = {}
         for name in question["want"]:
-            index, t_ns, make = self.newest[name]
+            index, t_ns, make = self.newest.get(name, (-1, 0, None))
             if index > self.given[name]:
                 messages[f"drone/{name}"] = [index, t_ns, t_ns, make()]
                 self.given[name] = index
         t_ns = self.answered_ns = max(self.steps * STEP_NS, question["et_ns"])
         state = {
-            "@": "VehicleState", "t_ns": t_ns, "position": np.array([*self.position, 1.5]),
+            "@": "VehicleState", "t_ns": t_ns, "position": np.array([*self.position, 1.5 if self.climbed else 0.0]),
             "velocity_world": np.array([*self.velocity, 0.0]),
             "quat_wxyz": np.array([math.cos(self.yaw / 2), 0.0, 0.0, math.sin(self.yaw / 2)]),
             "angular_velocity_body": np.array([0.0, 0.0, self.setpoint["yaw_rate"]]),
         }  # fmt: skip
+        self.climbed = self.armed
         status = {"@": "VehicleStatus", "mode": "hover" if self.armed else "disarmed", "armed": self.armed}
         status["landed"] = not self.armed
         return {
@@ -105,7 +109,7 @@ class SmallFlight:
             if self.steps % period == 0:
                 t_ns, pose = self.steps * STEP_NS, (self.position, self.yaw)
                 record = self._imu(t_ns) if name == "imu" else None
-                make = {
+                makes: dict[str, Any] = {
                     "front": lambda t=t_ns, at=pose: {"@": "CameraImage", "t_ns": t, "colour": self.picture(*at)},
                     "imu": lambda found=record: found,
                     "range": lambda t=t_ns: {
@@ -115,8 +119,8 @@ class SmallFlight:
                         "min_range": 0,
                         "max_range": 9,
                     },
-                }[name]
-                self.newest[name] = (self.steps // period, t_ns, make)
+                }
+                self.newest[name] = (self.steps // period, t_ns, makes[name])
 
     def _imu(self, t_ns: int) -> dict[str, Any]:
         c, s = math.cos(self.yaw), math.sin(self.yaw)
@@ -125,7 +129,7 @@ class SmallFlight:
         return {"@": "ImuSample", "t_ns": t_ns, "angular_velocity": np.zeros(3), "specific_force": force}
 
     def picture(self, position: Any, yaw: float) -> Any:
-        """A dull wall and the board, its middle as high as the camera."""
+        """A dull wall and the board, its middle as high as the camera, which is rolled by `tilt`."""
         image = np.full((HEIGHT, WIDTH, 3), (150, 140, 130), np.uint8)
         along = np.array([math.cos(self.board_yaw), math.sin(self.board_yaw)])
         corners = []
@@ -135,7 +139,9 @@ class SmallFlight:
             if depth < 0.1:
                 return image
             leftward = -math.sin(yaw) * east + math.cos(yaw) * north
-            u, v = (WIDTH - 1) / 2 - FX * leftward / depth, (HEIGHT - 1) / 2 - FX * 0.5 * BOARD * up / depth
+            right, down = -FX * leftward / depth, -FX * 0.5 * BOARD * up / depth
+            c, s = math.cos(self.tilt), math.sin(self.tilt)
+            u, v = (WIDTH - 1) / 2 + c * right - s * down, (HEIGHT - 1) / 2 + s * right + c * down
             corners.append((round(16 * u), round(16 * v)))
         cv2.fillConvexPoly(image, np.array(corners, np.int32), (10, 20, 230), shift=4)
         return image

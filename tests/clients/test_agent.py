@@ -234,6 +234,33 @@ session.ask()
     assert second["slept_ns"] < 0.3 * SECOND, "to be stopped is not to sleep"
 
 
+def test_a_slow_board_asks_late_where_nobody_keeps_its_time(
+    simulator: Callable[..., ScriptedSimulator], agent: Callable[..., subprocess.Popen[str]]
+) -> None:
+    """20 ms of processor time on a computer of a twentieth of the speed: 0.4 s, and getting ready is not counted."""
+    came: list[float] = []
+
+    def noting(question: dict[str, Any]) -> int:
+        came.append(time.perf_counter())
+        return at_once(question)
+
+    free = simulator(noting, mode="none")
+    program = f"""{CONNECT}
+began = time.perf_counter()
+session.ask()
+cpu = time.process_time()
+while time.process_time() < cpu + 0.02: pass
+session.ask()
+time.sleep(0.5)  # a slow computer sleeps no longer than a quick one
+session.ask()
+print(time.perf_counter() - began)
+"""
+    process = agent(free.address, ["--clock", "cpu", "--speed", "0.05"], program)
+    assert float(process.communicate(timeout=30)[0]) < 3.0
+    assert 0.4 <= came[1] - came[0] < 0.9
+    assert 0.5 <= came[2] - came[1] < 0.9
+
+
 SUT_WITH_CHILD = f"""{CONNECT}
 child = subprocess.Popen(["sleep", "60"])
 print(os.getpid(), child.pid, flush=True)

@@ -69,6 +69,8 @@ def staged(scenario: dict[str, Any] | None = None, *, pace: float = 8.0) -> Iter
         thread = threading.Thread(target=run)
         thread.start()
         try:
+            while not link.is_open and thread.is_alive():
+                time.sleep(0.01)
             yield stage
         finally:
             link.stop()

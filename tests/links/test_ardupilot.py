@@ -129,7 +129,7 @@ class Bench:
         self.sim.close()
 
     def events(self) -> list[str]:
-        return [line.split(" ", 3)[3].split(":")[0] for line in self.link._motor_handover.news]
+        return [line.split(" ", 3)[3].split(":")[0] for line in self.link._handover.news]
 
 
 def still(line: Any) -> list[float]:

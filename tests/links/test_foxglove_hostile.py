@@ -9,6 +9,7 @@ import socket
 import sys
 import threading
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from link_rig import eventually
 from skyloop.apps.run import run_scenario
 from skyloop.cli import app, main, parts
 from skyloop.links.foxglove import stream as stream_module
+from skyloop.links.foxglove.messages import View
 from skyloop.links.foxglove.stream import FoxgloveStream
 from skyloop.sim.scenario import Scenario
 from skyloop.sim.simulation import Simulation
@@ -157,13 +159,14 @@ def test_a_vehicle_that_joins_is_shown_too(flying: tuple[Simulation, FoxgloveStr
 def test_nothing_is_made_that_nobody_looks_at(flying: tuple[Simulation, FoxgloveStream]) -> None:
     simulation, stream = flying
     made: list[str] = []
+
+    def spied(topic: str, make: Any, info: Any, record: Any) -> Any:
+        made.append(topic)
+        return make(info, record)
+
     for views in stream._views.values():
         for place, (topic, view) in enumerate(views):
-            make = view.make
-            spied = stream_module.View(
-                view.suffix, view.kind, lambda i, r, t=topic, m=make: (made.append(t), m(i, r))[1], view.has
-            )
-            views[place] = (topic, spied)
+            views[place] = (topic, View(view.suffix, view.kind, partial(spied, topic, view.make), view.has))
     simulation.run_for(0.3)
     assert not made
     with Viewer(stream.url) as viewer:
@@ -195,7 +198,12 @@ def test_what_cannot_be_shown_ends_no_flight(tmp_path: Path) -> None:
         with Viewer(stream.url) as viewer:
             looks(simulation, stream, viewer)
             viewer.subscribe("/drone/odd/calibration")
-            assert eventually(lambda: [simulation.run_for(0.05), viewer.statuses][1])
+
+            def told() -> list[Any]:
+                simulation.run_for(0.05)
+                return viewer.statuses
+
+            assert eventually(told)
             assert viewer.statuses[0]["message"].startswith("/drone/odd/calibration cannot be shown: KeyError")
             simulation.run_for(0.5)
             viewer.until(lambda: len(viewer.on("/truth/drone")) > 20)

@@ -1,4 +1,4 @@
-"""docs/mavlink.md lists every message, command, item and parameter there is, and no other."""
+"""docs/how-to/mavlink.md lists every message, command, item and parameter there is, and no other."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from pymavlink.dialects.v20 import common as mavlink
 import skyloop
 from skyloop.core.frames import GeoPoint
 from skyloop.links.mavlink.commands import COMMANDS
-from skyloop.links.mavlink.craft import Craft
 from skyloop.links.mavlink.link import COMPANION, GROUND_STATION, OWN_COMPANION, OWN_GROUND_STATION, OWN_TCP
 from skyloop.links.mavlink.missions import FENCES, FLOWN, PASSED_OVER
 from skyloop.links.mavlink.parameters import table
-from skyloop.links.mavlink.telemetry import BUILDERS, TELEMETRY, Telemetry, message_id
+from skyloop.links.mavlink.system import System
+from skyloop.links.mavlink.telemetry import Telemetry
+from skyloop.links.mavlink.telemetry_table import BUILDERS, TELEMETRY, message_id
 from skyloop.links.mavlink.vehicle import UNDERSTOOD, MavlinkVehicle
 from skyloop.links.mavlink.wire import Geography
 
-PAGE = (Path(__file__).parents[2] / "docs" / "mavlink.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "mavlink.md").read_text(encoding="utf-8")
 
 
 def rows(heading: str) -> list[list[str]]:
@@ -34,10 +35,10 @@ def name(number: int) -> str:
 
 
 @pytest.fixture
-def craft() -> Craft:
+def system() -> System:
     with skyloop.build(skyloop.make_scenario({"world": "flat", "vehicles": [{"airframe": "x500"}]})) as simulation:
-        vehicle = next(iter(simulation.autopilots))
-        return Craft(simulation, vehicle, 1, Geography(GeoPoint(47.0, -122.0, 0.0), [0.0, 0.0, 0.0]))
+        geography = Geography(GeoPoint(47.0, -122.0, 0.0), [0.0, 0.0, 0.0])
+        return System(simulation.port.vehicle(), simulation.bus, 1, geography)
 
 
 def test_messages_understood() -> None:
@@ -46,14 +47,14 @@ def test_messages_understood() -> None:
         assert hasattr(mavlink, f"MAVLINK_MSG_ID_{kind}")
 
 
-def test_telemetry(craft: Craft) -> None:
-    wanted = [[b.__name__.upper(), f"{hz:g} Hz" if hz else "on request"] for b, hz in TELEMETRY.items()]  # type: ignore[attr-defined]
+def test_telemetry(system: System) -> None:
+    wanted = [[b.__name__.upper(), f"{hz:g} Hz" if hz else "on request"] for b, hz in TELEMETRY.items()]
     assert rows("Telemetry") == wanted
     # each function makes the message it is named after
-    telemetry = Telemetry(craft, MavlinkVehicle(craft).modes)
+    telemetry = Telemetry(system, MavlinkVehicle(system).modes)
     made = {number: builder(telemetry) for number, builder in BUILDERS.items()}
     assert all(message is None or message.get_msgId() == number for number, message in made.items())
-    silent = {b.__name__ for b in TELEMETRY if made[message_id(b)] is None}  # type: ignore[attr-defined]
+    silent = {b.__name__ for b in TELEMETRY if made[message_id(b)] is None}
     assert silent == {"highres_imu", "scaled_pressure", "position_target_local_ned"}
 
 
@@ -70,9 +71,9 @@ def test_items() -> None:
         assert re.search(rf"\b{name(number)}\b", PAGE)
 
 
-def test_parameters(craft: Craft) -> None:
-    assert rows("Parameters") == [[p.name, p.text] for p in table(craft).values()]
-    for parameter in table(craft).values():
+def test_parameters(system: System) -> None:
+    assert rows("Parameters") == [[p.name, p.text] for p in table(system).values()]
+    for parameter in table(system).values():
         assert len(parameter.name) <= 16
         if parameter.put is not None:
             # each is a parameter of something: what is put in comes out

@@ -216,12 +216,12 @@ ELSEWHERE = {
 
 
 @pytest.mark.parametrize("model", OPTIONS)
-def test_every_airframe_option_has_a_case(model: type) -> None:
+def test_every_airframe_option_has_a_case(model: Any) -> None:
     assert set(OPTIONS[model]) == fields_of(model, *ELSEWHERE.get(model, ()))
 
 
 @pytest.mark.parametrize(("model", "name"), [(model, name) for model, cases in OPTIONS.items() for name in cases])
-def test_airframe(model: type, name: str) -> None:
+def test_airframe(model: Any, name: str) -> None:
     path = AIRFRAME + PLACES[model] + ("" if model is Rotor else name)
     check(OPTIONS[model][name], path)
 

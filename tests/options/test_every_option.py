@@ -29,8 +29,8 @@ FILES = {
     "radar": ("RadarConfig", "RadarTarget", "Isotropic", "Beam", "Vira", "CsvPattern", "PicturePattern"),
     "radar_processing": ("ProcessingConfig", "TrackingConfig"),
 }
-BY_KIND = {
-    "sensor": "skyloop.sensors.",
+BY_KIND: dict[str, tuple[str, ...]] = {
+    "sensor": ("skyloop.sensors.",),
     "pilot": ("skyloop.tasks.pilots", "skyloop.navigation.trajectories"),
 }
 """Enumerated from their registries in test_<name>_options.py."""

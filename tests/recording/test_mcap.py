@@ -164,7 +164,7 @@ def test_a_point_seen_in_depth_comes_back_to_its_pixel(bag: Bag, sent: Any) -> N
 def cloud_of(message: Any) -> Any:
     formats = {4: "<u2", 7: "<f4"}
     names = [field.name for field in message.fields]
-    layout = {
+    layout: Any = {
         "names": names,
         "formats": [formats[field.datatype] for field in message.fields],
         "offsets": [field.offset for field in message.fields],

@@ -164,7 +164,7 @@ def test_bytes_that_are_no_text_are_told(tmp_path: Path) -> None:
         read_yaml(tmp_path / "bytes.yaml")
 
 
-REFUSED = {
+REFUSED: dict[str, tuple[dict[str, Any], list[str]]] = {
     "under the ground": ({"vehicles.0.position": [0, 0, -10]}, ["drone: position", "below the ground", "at least 0."]),
     "legs in the ground": ({"vehicles.0.position": [0, 0, 0.0]}, ["below the ground", "or [x, y]"]),
     "no gravity": ({"earth.gravity": 0}, ["earth.gravity", "greater than 0"]),

@@ -19,7 +19,7 @@ CAMERA = "vehicles.drone.sensors.front."
 def test_face_anchor_over_the_link_is_face_anchor(tmp_path: Path) -> None:
     scenario = skyloop.load_scenario("face-anchor", {CAMERA + "width": 160, CAMERA + "height": 120})
     record = tmp_path / "record.json"
-    command = [sys.executable, "-m", "skyloop.tasks", "face-anchor", "precision=0.03", "--record", str(record)]
+    command = [sys.executable, "-m", "skyloop_client.tasks", "face-anchor", "precision=0.03", "--record", str(record)]
     folder = tmp_path / "run"
     summary = run_loop(scenario, folder, LoopOptions(), LocalProcess(command))
     told = json.loads((folder / "sut.txt").read_text().splitlines()[-1])

@@ -1,3 +1,6 @@
+from functools import partial
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -5,7 +8,7 @@ from skyloop.world.model import Shape
 from skyloop.world.scenery import street_furniture as furniture
 from skyloop.world.scenery.lettering import strokes
 
-SHAPES = {
+SHAPES: dict[str, Any] = {
     "bench": lambda g: furniture.bench_shape(g),
     "lantern": lambda g: furniture.lamp_shape(g),
     "street lamp": lambda g: furniture.lamp_shape(g, "street"),
@@ -16,7 +19,7 @@ SHAPES = {
     "shelter": lambda g: furniture.shelter_shape(),
     "planter": lambda g: furniture.planter_shape(g),
     "fountain": lambda g: furniture.fountain_shape(),
-    **{kind: lambda g, kind=kind: furniture.sign_shape(g, kind) for kind in furniture.SIGNS},
+    **{kind: partial(furniture.sign_shape, kind=kind) for kind in furniture.SIGNS},
 }
 HEIGHTS = {
     "bench": 0.9,

@@ -50,7 +50,7 @@ while data := peer.recv(16):
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How much is measured; the defaults give the figures in docs/benchmarks.md."""
+    """How much is measured; the defaults give the figures in docs/explanations/benchmarks.md."""
 
     bundles: int = 150
     """Of a round, over the link, then as often over a plain socket."""

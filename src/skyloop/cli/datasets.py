@@ -10,10 +10,11 @@ from typing import Annotated, Any
 import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+from skyloop.cli.logs import Verbs, is_quiet
 from skyloop.cli.parts import Json, err, next_folder, out
 from skyloop_client.errors import DatasetError
 
-app = typer.Typer()
+app = Verbs()
 
 Dataset = Annotated[Path, typer.Argument(metavar="DIR", help="A folder `skyloop record` made.")]
 
@@ -24,6 +25,7 @@ def names(text: str) -> tuple[str, ...]:
 
 @app.command()
 def record(
+    *,
     out_: Annotated[
         Path | None, typer.Option("--out", help="Folder; must be new or empty. Default: datasets/<world>-<n>.")
     ] = None,
@@ -84,7 +86,7 @@ def _fly(folder: Path, workers: int, *, quiet: bool) -> dict[str, Any]:
         TimeRemainingColumn(),
         console=err,
         transient=True,
-        disable=quiet or not err.is_terminal,
+        disable=quiet or is_quiet() or not err.is_terminal,
     )
     with bar:
         task = bar.add_task("", total=read_plan(folder)["frames"], fps=0.0)

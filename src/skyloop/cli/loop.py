@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import shlex
 import sys
 from pathlib import Path
@@ -10,13 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from skyloop.cli.logs import Verbs
 from skyloop.cli.parts import (
     Foxglove,
     Json,
     Seed,
     Sets,
     absolute,
-    err,
     load,
     looking_on,
     next_folder,
@@ -30,12 +31,24 @@ from skyloop_client.errors import LinkError, unknown_name
 if TYPE_CHECKING:
     from skyloop.links.loop.targets import Target
 
-app = typer.Typer()
+app = Verbs()
+log = logging.getLogger(__name__)
 
 
 Sut = Annotated[str | None, typer.Option(metavar="COMMAND", help="Start this; SKYLOOP_ADDRESS tells it where.")]
 LoopPilot = Annotated[
     str | None, typer.Option(metavar="FILE.py:NAME", help="Start a process that flies with this Python function.")
+]
+LoopEstimator = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME|FILE.py:CLASS",
+        help="Start a process for this estimator of the scenario, or for this class in its place. Without --sut, "
+        "--pilot and --task the scenario's own pilots fly.",
+    ),
+]
+PilotsInside = Annotated[
+    bool, typer.Option("--pilots-inside", help="The scenario's own pilots fly; the SUT computes beside them.")
 ]
 LoopTask = Annotated[
     str | None,
@@ -61,10 +74,13 @@ Out = Annotated[Path | None, typer.Option("--out", help="Run folder; must be new
 
 @app.command()
 def loop(
+    *,
     scenario: str,
     sut: Sut = None,
     pilot: LoopPilot = None,
     task: LoopTask = None,
+    estimator: LoopEstimator = None,
+    pilots_inside: PilotsInside = False,
     target: TargetName = "local",
     speed: Speed = 1.0,
     mode: Annotated[str, typer.Option(help="sync, none or realtime.")] = "sync",
@@ -82,22 +98,29 @@ def loop(
 ) -> None:
     """Fly a scenario with the software under test outside: in another process, or on another machine.
 
-    Pilots of the scenario itself do not fly.
+    Pilots of the scenario itself do not fly, unless only an estimator runs outside.
 
     Examples: `skyloop loop hover --pilot my.py:pilot` · `skyloop loop my.yaml --sut ./sut --target frozen --speed 0.1`
+    · `skyloop loop my.yaml --estimator my_vio.py:Vio --speed 0.2`
     """
     from skyloop.apps.loop import LoopOptions, run_loop
     from skyloop.links.loop.coordinator import TABLE_I
+    from skyloop.links.loop.targets import Together
 
     if delays not in ("none", "table-i"):
         raise LinkError(f"--delays {delays}: give none or table-i")
     loaded = load(scenario, set_, seed)
     host, numbers = _places(listen, ports)
+    runs_on = _target(target, sut, pilot, task, speed)
+    if estimator is not None:
+        loaded, beside = _estimator(loaded, estimator, target, speed)
+        own = [vehicle.pilot for vehicle in loaded.vehicles if vehicle.pilot is not None]
+        pilots_inside = pilots_inside or (runs_on is None and bool(own))
+        runs_on = beside if runs_on is None else Together([runs_on, beside])
     options = LoopOptions(
         mode=mode, host=host, ports=numbers, pace=pace, delays=TABLE_I if delays == "table-i" else {},
-        hang_s=hang, wait_s=wait,
+        hang_s=hang, wait_s=wait, pilots_inside=pilots_inside,
     )  # fmt: skip
-    runs_on = _target(target, sut, pilot, task, speed)
     folder = out_ or next_folder(loaded.name)
     bar, opened = progress_bar(f"flying {loaded.name}", loaded.duration, quiet=json_), _say_where(runs_on is None)
     with looking_on(foxglove) as watch, telling_where(folder), bar as progress:
@@ -110,6 +133,7 @@ def loop(
 
 @app.command()
 def size(
+    *,
     scenario: str,
     speed: Annotated[str, typer.Option(metavar="LOW..HIGH", help="Speeds to try; or some, with commas.")] = "0.05..2",
     steps: Annotated[int, typer.Option(help="How many speeds from LOW to HIGH, in equal ratios.")] = 6,
@@ -184,7 +208,24 @@ def _target(name: str, sut: str | None, pilot: str | None, task: str | None, spe
         raise LinkError("the board runs a C++ source or a program for aarch64; give it with --sut")
     elif pilot:
         command = [sys.executable, "-m", "skyloop_client", "pilot", absolute(pilot)]
-    return make_target(name, command, speed=speed, tell=lambda line: err.print(f"skyloop: {line}", highlight=False))
+    return make_target(name, command, speed=speed, tell=lambda line: log.info("%s", line))
+
+
+def _estimator(scenario: Any, told: str, target: str, speed: float) -> tuple[Any, Target]:
+    """The scenario with an estimator outside, and what that runs on."""
+    from skyloop.apps.loop import outside_estimator
+    from skyloop.links.loop.targets import LocalProcess, make_target
+
+    changed, kind, vehicle, name = outside_estimator(scenario, told)
+    if target == "board":
+        raise LinkError("the board runs programs for aarch64; give another --target for --estimator")
+    remote = target.startswith("remote")
+    program = ["skyloop-client"] if remote else [sys.executable, "-m", "skyloop_client"]
+    command = [*program, "estimator", kind if remote else absolute(kind), "--vehicle", vehicle, "--name", name]
+    made = make_target(target, command, speed=speed, tell=lambda line: log.info("%s", line))
+    assert isinstance(made, LocalProcess)
+    made.printed = "estimator.txt"
+    return changed, made
 
 
 def _check_task(name: str) -> None:
@@ -195,7 +236,7 @@ def _check_task(name: str) -> None:
 
 
 def _say_where(wanted: bool) -> Any:
-    return lambda address: err.print(f"skyloop: waiting for a pilot at {address}") if wanted else None
+    return lambda address: log.info("waiting for a pilot at %s", address) if wanted else None
 
 
 def _print(summary: dict[str, Any], folder: Path) -> None:
@@ -204,7 +245,7 @@ def _print(summary: dict[str, Any], folder: Path) -> None:
     out.print(f"  link, mode {link['mode']}: {link['interactions']} interactions, {link['violations']} out of order")
     for pilot in link["pilots"]:
         out.print(
-            f"    {pilot['vehicle']}: computed {pilot['computed_s']:.3f} s, "
+            f"    {pilot['role']} of {pilot['vehicle']}: computed {pilot['computed_s']:.3f} s, "
             f"{pilot['deadlines_missed']} deadlines missed, its computer used {pilot['computer_energy_j']:.0f} J"
         )
     for line in link["news"]:

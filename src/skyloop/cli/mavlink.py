@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import logging
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from skyloop.cli.logs import Verbs
 from skyloop.cli.parts import (
     Foxglove,
+    Home,
     Json,
     Seed,
     Sets,
@@ -24,7 +27,8 @@ from skyloop.cli.parts import (
 )
 from skyloop_client.errors import LinkError
 
-app = typer.Typer()
+app = Verbs()
+log = logging.getLogger(__name__)
 
 PortOffset = Annotated[int, typer.Option(help="Added to every MAVLink port, for several simulators on one machine.")]
 Remote = Annotated[str, typer.Option(metavar="HOST", help="Where the ground station and the companion are.")]
@@ -38,6 +42,7 @@ def checked_offset(port_offset: int) -> int:
 
 @app.command()
 def mavlink(
+    *,
     scenario: str,
     port_offset: PortOffset = 0,
     listen: Annotated[
@@ -47,6 +52,7 @@ def mavlink(
     pace: Annotated[float, typer.Option(help="Simulated seconds per second; clients may not keep up beyond 1.")] = 1.0,
     duration: Annotated[float, typer.Option(help="Simulated seconds at most; Ctrl-C ends it before.")] = 3600.0,
     until_landed: Annotated[bool, typer.Option("--until-landed", help="End when all have landed.")] = False,
+    home: Home = None,
     set_: Sets = None,
     seed: Seed = None,
     out_: Annotated[Path | None, typer.Option("--out", help="Run folder; must be new or empty.")] = None,
@@ -57,14 +63,14 @@ def mavlink(
 
     Pilots of the scenario itself do not fly.
 
-    Examples: `skyloop mavlink hover` · `skyloop mavlink park-square --port-offset 100 --until-landed`
+    Examples: `skyloop mavlink hover --home px4-zurich` · `skyloop mavlink park-square --port-offset 100 --until-landed`
     """
     from skyloop.apps.mavlink import run_mavlink
 
     options = {
         "host": listen, "remote": remote, "port_offset": checked_offset(port_offset), "until_landed": until_landed
     }  # fmt: skip
-    loaded = load(scenario, set_, seed)
+    loaded = load(scenario, set_, seed, home)
     folder = out_ or next_folder(loaded.name)
     bar = progress_bar(f"flying {loaded.name}", duration, quiet=json_)
     with looking_on(foxglove) as watch, telling_where(folder), bar as progress:
@@ -83,11 +89,12 @@ def _say_where(link: Any) -> None:
     from skyloop.apps.mavlink import where_to_connect
 
     for line in where_to_connect(link):
-        err.print(f"skyloop: {line}", highlight=False)
+        log.info("%s", line)
 
 
 @app.command()
 def fly(
+    *,
     scenario: Annotated[str, typer.Argument()] = "hover",
     keyboard: Annotated[bool, typer.Option("--keyboard", help="With the keys of this terminal.")] = False,
     gamepad: Annotated[bool, typer.Option("--gamepad", help="With /dev/input/js0.")] = False,
@@ -104,7 +111,7 @@ def fly(
 
     Examples: `skyloop fly --keyboard` · `skyloop fly park-square --gamepad`
     """
-    from skyloop.apps.mavlink import run_by_hand
+    from skyloop.apps.fly import run_by_hand
 
     if keyboard == gamepad:
         raise LinkError("give --keyboard or --gamepad")

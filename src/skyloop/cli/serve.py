@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import json
+import logging
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from skyloop.cli.logs import Verbs
 from skyloop.cli.mavlink import PortOffset, Remote, checked_offset
-from skyloop.cli.parts import Foxglove, Json, err, looking_on, out
+from skyloop.cli.parts import Foxglove, Json, looking_on, out
 from skyloop_client.errors import ScenarioError
 
-app = typer.Typer()
+app = Verbs()
+log = logging.getLogger(__name__)
 
 
 @app.command()
 def serve(
+    *,
     settings: Annotated[
         Path | None, typer.Option(metavar="FILE", help="AirSim's settings.json; left out, one SimpleFlight drone.")
     ] = None,
@@ -51,13 +55,14 @@ def serve(
 
     if quality not in QUALITIES:
         raise ScenarioError(f"no quality '{quality}'; choose of {', '.join(QUALITIES)}")
-    read = read_settings(_text(settings), str(settings or "settings"), world=world)
+    place = str(settings or "settings")
+    read = read_settings(_text(settings), place, world=world)
     for warning in read.warnings:
-        err.print(f"skyloop: {warning}", highlight=False)
+        log.warning("%s", warning)
     beside = {"host": host or read.host, "remote": remote, "port_offset": checked_offset(port_offset)}
     with looking_on(foxglove) as watch:
         summary = run(
-            make_scenario({**read.scenario, "seed": seed}, place=str(settings or "settings")),
+            make_scenario({**read.scenario, "seed": seed}, place=place),
             replace(read.options, quality=quality),
             host=host or read.host,
             port=read.port if port is None else port,
@@ -65,17 +70,15 @@ def serve(
             lasts_s=lasts,
             paused=paused,
             mavlink=beside if mavlink else None,
-            opened=lambda address: err.print(f"skyloop: AirSim clients may connect to {address}", highlight=False),
+            opened=lambda address: log.info("AirSim clients may connect to %s", address),
             watch=watch,
-            say=lambda line: err.print(f"skyloop: {line}", highlight=False, markup=False),
+            say=log.info,
         )
     if json_:
         print(json.dumps(summary, indent=2))
         return
-    link = summary["airsim"]
-    out.print(
-        f"served {summary['simulated_s']:.1f} s of simulated time, {link['calls']} calls, {link['failed']} failed"
-    )
+    link, lasted = summary["airsim"], summary["simulated_s"]
+    out.print(f"served {lasted:.1f} s of simulated time, {link['calls']} calls, {link['failed']} failed")
 
 
 def _text(settings: Path | None) -> str:

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import importlib
 import json
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-import yaml
 from rich.table import Table
 
 import skyloop
 from skyloop.benchmarks.registry import BENCHES
 from skyloop.cli import INTERRUPTED
 from skyloop.cli.datasets import app as datasets
+from skyloop.cli.logs import Quiet, Verbose, Verbs, log_lines
 from skyloop.cli.loop import app as loop
 from skyloop.cli.mavlink import app as mavlink
 from skyloop.cli.parts import (
     Foxglove,
+    Home,
     Json,
     Seed,
     Sets,
@@ -35,10 +37,13 @@ from skyloop.cli.parts import (
     with_places,
 )
 from skyloop.cli.serve import app as serve
-from skyloop.reproductions.registry import REPRODUCTIONS
+from skyloop.reproductions.registry import REPRODUCTIONS, RESUMES
 from skyloop_client.errors import Interrupted, ScenarioError, SkyloopError, unknown_name
 
-app = typer.Typer(
+if TYPE_CHECKING:
+    from skyloop.core.results import Result
+
+app = Verbs(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -72,16 +77,32 @@ def list_(json_: Json = False) -> None:
 
 
 @app.command()
-def show(scenario: str, set_: Sets = None, seed: Seed = None) -> None:
-    """Print a scenario with every default filled in; the output is a scenario file itself.
+def show(
+    what: Annotated[
+        str | None,
+        typer.Argument(metavar="[SCENARIO | TOPIC]", help="A scenario, or sensor, airframe, world, pilot..."),
+    ] = None,
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="One of that topic, such as imu.")] = None,
+    set_: Sets = None,
+    seed: Seed = None,
+    json_: Json = False,
+) -> None:
+    """Print a scenario with every default filled in, or the options of a sensor, airframe, world, pilot, message...
 
-    Examples: `skyloop show hover` · `skyloop show my.yaml --set vehicles.drone.state=ekf`
+    A printed scenario is a scenario file itself. `skyloop show` alone lists what it can show.
+
+    Examples: `skyloop show hover --set seed=3` · `skyloop show sensor imu`
     """
-    print(yaml.safe_dump(load(scenario, set_, seed).model_dump(mode="json"), sort_keys=False), end="")
+    from skyloop.cli.show import show_scenario, show_topic
+
+    if show_topic(what, name, json_, changed=bool(set_) or seed is not None):
+        return
+    show_scenario(str(name or what), set_, seed, json_)
 
 
 @app.command()
 def run(
+    *,
     scenario: str,
     pilot: Annotated[
         str | None,
@@ -91,6 +112,7 @@ def run(
         str | None,
         typer.Option(metavar="KIND[:PATH]", help="px4:PATH, ardupilot:PATH or betaflight: start that and let it fly."),
     ] = None,
+    home: Home = None,
     set_: Sets = None,
     seed: Seed = None,
     out_: Annotated[
@@ -105,7 +127,7 @@ def run(
     Examples: `skyloop run first-flight` · `skyloop run my.yaml --seed 7 --set wind.kind=calm --out runs/calm`
     """
     sets = set_ if pilot is None else [*(set_ or ()), f"vehicles.0.pilot={{kind: '{absolute(pilot)}'}}"]
-    loaded = load(scenario, sets, seed)
+    loaded = load(scenario, sets, seed, home)
     from skyloop.apps.run import run_scenario
 
     folder = out_ or next_folder(loaded.name)
@@ -125,6 +147,7 @@ def run(
 
 @app.command()
 def look(
+    *,
     world: str,
     out_: Annotated[Path, typer.Option("--out", help="PNG or JPEG to write.")] = Path("look.png"),
     eye: Annotated[str, typer.Option("--from", metavar="X,Y,Z", help="Where the camera is, m.")] = "-6,-6,4",
@@ -196,7 +219,7 @@ def bench(name: str, json_: Json = False) -> None:
     """
     if name not in BENCHES:
         raise unknown_name("bench", name, BENCHES)
-    from skyloop.apps.doctor import machine_description
+    from skyloop.core.machine import machine_description
 
     figures = importlib.import_module(BENCHES[name][0]).measure()
     if json_:
@@ -217,8 +240,14 @@ def reproduce(
     json_: Json = False,
     quick: Annotated[bool, typer.Option("--quick", help="A short form with fewer or shorter flights.")] = False,
     out_: Annotated[
-        Path | None, typer.Option("--out", help="Folder for tables and plots; must be new or empty.")
+        Path | None,
+        typer.Option(
+            "--out", help="Folder for tables and plots; new, empty, or of a sync-hil, online or offline to go on with."
+        ),
     ] = None,
+    update_docs: Annotated[
+        bool, typer.Option("--update-docs", help="In a checkout: put the results into docs/results and the page.")
+    ] = False,
     recording: Annotated[
         Path | None,
         typer.Option("--recording", metavar="FILE.npy", help="Only for radar: compare bursts of a real BGT60TR13C."),
@@ -232,43 +261,63 @@ def reproduce(
         raise unknown_name("reproduction", name, REPRODUCTIONS)
     if recording is not None and name != "radar":
         raise ScenarioError(f"--recording is for 'radar' and says nothing to '{name}'; leave it out")
-    options = {} if recording is None else {"recording": recording}
+    if update_docs and (quick or recording is not None):
+        raise ScenarioError("--update-docs is for the whole form; leave out --quick and --recording")
+    options: dict[str, Any] = {} if recording is None else {"recording": recording}
+    if name in RESUMES:
+        options["told"] = _say
     folder = out_ or (None if json_ else next_folder(f"reproduce-{name}"))
     made: list[Path] = []
-    if folder is not None:
+    if folder is not None and not (name in RESUMES and (folder / "protocol.json").exists()):
         from skyloop.recording.run_folder import make_empty_folder
 
         made = make_empty_folder(folder)
+    again = importlib.import_module(REPRODUCTIONS[name][0]).reproduce
     try:
-        results = importlib.import_module(REPRODUCTIONS[name][0]).reproduce(quick=quick, folder=folder, **options)
+        results = again(quick=quick, folder=folder, **options)
     except SkyloopError:
         for path in made:
             if not any(path.iterdir()):
                 path.rmdir()
         raise
+    if update_docs:
+        _put_into_docs(name, results, again)
     if json_:
         print(json.dumps([result.plain() for result in results], indent=2))
         return
+    _print_results(results)
+    out.print(f"tables and plots: {folder}")
+
+
+def _say(line: str) -> None:
+    err.print(f"skyloop: {line}", highlight=False, markup=False)
+
+
+def _put_into_docs(name: str, results: Sequence[Result], again: Callable[..., list[Result]]) -> None:
+    """With what the quick form gives, where a test can measure that again."""
+    from skyloop.reproductions import pages
+
+    quick = [] if name in RESUMES else again(quick=True, folder=None)
+    for path in pages.write(name, results, quick):
+        _say(f"written: {path}")
+    for line in pages.out_of_date(name):
+        _say(line)
+
+
+def _print_results(results: Sequence[Result]) -> None:
     table = Table("table", "cell", "published", "measured", "unit", "n", "sd", box=None)
     for r in results:
         published = "" if r.published is None else f"{r.published:g}"
-        table.add_row(
-            r.table,
-            r.cell,
-            published,
-            f"{r.measured:.4g}",
-            r.unit,
-            str(r.n),
-            "" if r.sd is None else f"{r.sd:.2g}",
-        )
+        sd = "" if r.sd is None else f"{r.sd:.2g}"
+        table.add_row(r.table, r.cell, published, f"{r.measured:.4g}", r.unit, str(r.n), sd)
     out.print(table)
-    out.print(f"tables and plots: {folder}")
 
 
 def execute(words: list[str]) -> int:
     """The one listener for errors: known ones become one line and exit code 1."""
     try:
-        code = app(with_places(words), standalone_mode=False)
+        with log_lines(err):
+            code = app(with_places(words), standalone_mode=False)
     except Interrupted as interruption:
         _complain(interruption)
         return INTERRUPTED
@@ -307,5 +356,7 @@ def _options(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
+    verbose: Verbose = False,
+    quiet: Quiet = False,
 ) -> None:
     pass

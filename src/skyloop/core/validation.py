@@ -1,4 +1,4 @@
-"""Data from outside: YAML read strictly, records made from it, and every fault told in one line."""
+"""Strict reading of the user's data: YAML becomes pydantic models, and every fault becomes one clear line."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def read_yaml(path: Path) -> Any:
 
 
 def validated(model: type[Any], data: Any, place: str) -> Any:
-    """The model made from data, or one line that says what is wrong first."""
+    """Make the model from data, or raise an error of one line about the first fault."""
     try:
         return model.model_validate(data)
     except ValidationError as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import logging
 import shutil
 import time
 from pathlib import Path
@@ -16,6 +17,7 @@ from skyloop.recording.manifest import write_manifest
 from skyloop.recording.recording import open_recording
 from skyloop_client.errors import unknown_name
 
+log = logging.getLogger(__name__)
 MARKS = ".formats.json"
 """In a dataset: the formats that were finished, and how many groups of the journal each holds."""
 
@@ -64,6 +66,7 @@ class Exporter:
             began = time.perf_counter()
             self._growing[name].finish()
             self.seconds[name] += time.perf_counter() - began
+            log.debug("format %s: %d groups written in %.1f s", name, self._next[name], self.seconds[name])
         self.mark_whole(self._folder)
 
     def mark_whole(self, folder: Path) -> None:

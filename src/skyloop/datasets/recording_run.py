@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import subprocess
 import sys
@@ -15,8 +16,8 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from skyloop.apps.run import versions
 from skyloop.core.jit import is_cold, prepare
+from skyloop.core.machine import versions
 from skyloop.datasets.export import Exporter
 from skyloop.datasets.resuming import Tell, drop_what_is_broken
 from skyloop.recording.files import write_whole
@@ -24,10 +25,12 @@ from skyloop.recording.formats.registry import FORMATS
 from skyloop.recording.manifest import write_manifest
 from skyloop.recording.recording import NAME
 from skyloop.recording.run_folder import make_empty_folder
+from skyloop.sim.estimator_assembly import check_nobody_is_outside
 from skyloop.sim.scenario import Scenario, make_scenario
 from skyloop_client.errors import DatasetError, SkyloopError, unknown_name
 from skyloop_client.streams import Rate
 
+log = logging.getLogger(__name__)
 GROUP_FRAMES = 10
 """Frames of one file of the journal."""
 PLAN = "plan.json"
@@ -79,6 +82,7 @@ def plan_recording(
     if formats and not store:
         raise DatasetError("formats are written from the journal; store it, or ask for none")
     check_rates(scenario, rate_hz)
+    check_nobody_is_outside(scenario)
     make_empty_folder(folder)
     (folder / "journal").mkdir()
     plan = {
@@ -222,6 +226,7 @@ class Workers:
             )
             for number in range(count)
         ]  # fmt: skip
+        log.debug("recording in processes %s", ", ".join(str(process.pid) for process in self._processes))
         self._lines: SimpleQueue[tuple[int, str]] = SimpleQueue()
         self._listeners = [
             threading.Thread(target=self._listen, args=numbered, daemon=True) for numbered in enumerate(self._processes)

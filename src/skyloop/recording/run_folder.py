@@ -15,15 +15,32 @@ import numpy as np
 import yaml
 
 from skyloop.core.bus import Bus
+from skyloop.recording.journal import GroupWriter
 from skyloop_client.codec import plain_info
-from skyloop_client.errors import RunFolderError
-from skyloop_client.messages import Message, RadarDetections
+from skyloop_client.errors import DatasetError, RunFolderError
+from skyloop_client.messages import (
+    Detections,
+    Estimate,
+    GridMap,
+    Image,
+    Markers,
+    Message,
+    PointCloud,
+    RadarDetections,
+    VoxelMap,
+)
+from skyloop_client.messages import Path as PathRecord
+from skyloop_client.streams import StreamInfo
 
 FLUSH_EVERY_NS = 1_000_000_000
-VARYING = (RadarDetections,)
+VARYING = (RadarDetections, Detections, PathRecord, Markers)
 """Records whose arrays are of another length each time: an array is one cell, its numbers between blanks."""
 NESTED = ("contact",)
 """Fields that hold a record of their own or nothing: one cell of JSON."""
+JOURNALLED = (GridMap, VoxelMap, PointCloud, Image)
+"""Published records that a row cannot hold."""
+BIASES = ("gyro_bias", "accel_bias")
+"""Vectors of an estimate that may be None: three columns all the same."""
 
 
 class RunFolder:
@@ -32,6 +49,8 @@ class RunFolder:
     def __init__(self, path: Path, scenario: dict[str, Any], versions: dict[str, Any]) -> None:
         self.path = path
         self._files: dict[str, TextIO] = {}
+        self._journals: dict[str, GroupWriter] = {}
+        self._infos: dict[str, Any] = {}
         self._flushed_ns = 0
         self._made = make_empty_folder(path)
         try:
@@ -42,16 +61,35 @@ class RunFolder:
             raise RunFolderError(f"cannot write run folder '{path}': {error}") from error
 
     def record(self, bus: Bus) -> None:
-        """Tell what each stream is; from now on every message becomes a row of `streams/<stream>.csv`."""
-        infos = {name: plain(plain_info(info)) for name, info in bus.infos.items()}
+        """Tell what each stream is; from now on every message becomes a row of `streams/<stream>.csv`.
+
+        Published maps, clouds, images and covariances are whole in `streams/<stream>.journal` beside it.
+        """
+        self._infos.update((name, plain(plain_info(info))) for name, info in bus.infos.items())
+        self._describe()
+        bus.on_new(self._on_new)
+        bus.on_every(self._write)
+
+    def _on_new(self, info: StreamInfo) -> None:
+        """A stream that was advertised in flight."""
+        if info.name not in self._infos:
+            self._infos[info.name] = plain(plain_info(info))
+            self._describe()
+
+    def _describe(self) -> None:
         with writing_into(self.path):
-            (self.path / "streams.json").write_text(json.dumps(infos, indent=2) + "\n", encoding="utf-8")
-        for name in bus.infos:
-            bus.on(name, self._write)
+            (self.path / "streams.json").write_text(json.dumps(self._infos, indent=2) + "\n", encoding="utf-8")
 
     def _write(self, message: Message) -> None:
         with writing_into(self.path):
             self._write_row(message)
+            if is_journalled(message.data):
+                self._journal(message.stream).append(message)
+
+    def _journal(self, stream: str) -> GroupWriter:
+        if stream not in self._journals:
+            self._journals[stream] = GroupWriter(self.path / "streams" / f"{stream}.journal")
+        return self._journals[stream]
 
     def _write_row(self, message: Message) -> None:
         file = self._files.get(message.stream)
@@ -76,9 +114,12 @@ class RunFolder:
 
     def close(self) -> None:
         files, self._files = self._files, {}
+        journals, self._journals = self._journals, {}
         with writing_into(self.path):
             for file in files.values():
                 file.close()
+            for journal in journals.values():
+                journal.finish()
 
     def discard(self) -> None:
         """Leave things as they were before."""
@@ -108,7 +149,7 @@ def writing_into(folder: Path) -> Iterator[None]:
         yield
     except FileNotFoundError:
         raise _removed(folder) from None
-    except OSError as error:
+    except (OSError, DatasetError) as error:
         raise RunFolderError(f"cannot write run folder '{folder}': {error}") from error
 
 
@@ -142,12 +183,18 @@ def is_bulk(value: Any) -> bool:
     return value is None or isinstance(value, tuple) or (isinstance(value, np.ndarray) and value.dtype != np.float64)
 
 
+def is_journalled(record: Any) -> bool:
+    return isinstance(record, JOURNALLED) or (isinstance(record, Estimate) and record.covariance is not None)
+
+
 def _columns(record: Any) -> list[str]:
     names = []
     for field in dataclasses.fields(record):
         value = getattr(record, field.name)
         if isinstance(record, VARYING) or field.name in NESTED:
             names.append(field.name)
+        elif isinstance(record, Estimate) and field.name in BIASES:
+            names += [f"{field.name}_{k}" for k in range(3)]
         elif is_bulk(value):
             names.append(f"{field.name}_shape")
         elif isinstance(value, np.ndarray):
@@ -164,16 +211,33 @@ def _row(record: Any) -> str:
         if field.name in NESTED:
             cells.append("" if value is None else _quoted(json.dumps(plain(dataclasses.asdict(value)))))
         elif isinstance(record, VARYING):
-            cells.append(" ".join(map(repr, np.ravel(value).tolist())))
+            cells.append(_cell(value))
+        elif isinstance(record, Estimate) and field.name in BIASES:
+            cells += [""] * 3 if value is None else [repr(float(x)) for x in value]
         elif is_bulk(value):
             cells.append("" if value is None else "x".join(map(str, np.shape(value))))
         elif isinstance(value, np.ndarray):
             cells += [repr(float(x)) for x in value.ravel()]
+        elif isinstance(record, Estimate) and isinstance(value, str):
+            # readers that split at every comma, numpy's among them, read the numbers all the same
+            cells.append(_quoted(value.replace(",", ";")))
         elif isinstance(value, str | dict):
             cells.append(_quoted(value if isinstance(value, str) else json.dumps(value)))
         else:
             cells.append(repr(value))
     return ",".join(cells)
+
+
+def _cell(value: Any) -> str:
+    """All of a value in one cell: numbers between blanks, names and records as JSON."""
+    if isinstance(value, np.ndarray):
+        return " ".join(map(repr, value.ravel().tolist()))
+    if isinstance(value, str):
+        return _quoted(value)
+    if isinstance(value, tuple):
+        items = [plain(dataclasses.asdict(item)) if dataclasses.is_dataclass(item) else item for item in value]  # type: ignore[arg-type]
+        return _quoted(json.dumps(items))
+    return "" if value is None else repr(value)
 
 
 def _quoted(text: str) -> str:

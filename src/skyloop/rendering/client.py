@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import mmap
 import os
 import select
@@ -28,6 +29,7 @@ from skyloop.world.views import View, ViewRequest
 from skyloop.world.weather import Weather
 from skyloop_client.errors import RendererError
 
+log = logging.getLogger(__name__)
 BYTES_PER_PIXEL = 20
 """Colour 4, surface 16."""
 PATIENCE_S = 120.0
@@ -91,6 +93,7 @@ class Renderer:
                     raise RendererError(f"the renderer cannot start OpenGL: {answer['error']}; {HOW_TO_INSTALL}")
                 raise RendererError(f"the renderer cannot take the world: {answer['error']}")
             self.description = f"{answer['renderer']}, OpenGL {answer['version']}"
+            log.debug("renderer ready in process %d: %s", self.process_id, self.description)
         return self.description
 
     def render(self, requests: Sequence[ViewRequest], weather: Weather) -> list[View]:

@@ -10,11 +10,13 @@ import statistics
 import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 
-from skyloop.reproductions.sync_hil import EXPERIMENTS, Setup, fly_task, run_of, setups
+from skyloop.reproductions.sync_hil import BOARD_RUNS, Run, board_speed, fly, fly_all
+from skyloop.reproductions.sync_hil_protocol import FREE, HOST, TABLES, TARGET, TIME
+from skyloop_client.errors import LinkError
 
 SLOWED = (1, 3, 10)
 """Times slower than real time."""
@@ -76,20 +78,30 @@ def acid_test(
 ) -> Verdict:
     """Slowed simulators mostly sleep, so several fly at once."""
     found: dict[str, Times] = {"sync": {}, "none": {}}
+    board = _board()
     for mode in modes:
         for times in slowed:
             at_once = max(1, min(times // 2, most_at_once))
             with ProcessPoolExecutor(at_once, mp_context=get_context("spawn")) as pool:
-                jobs = [pool.submit(time_of, task, mode, times, k) for k in range(runs)]
+                jobs = [pool.submit(time_of, task, mode, times, k, board) for k in range(runs)]
                 found[mode][times] = [job.result() for job in jobs]
     return Verdict(task, found["sync"], found["none"])
 
 
-def time_of(task: str, mode: str, slowed: int, k: int) -> float:
-    """s the k-th run takes on the slow target."""
-    experiment = next(one for one in EXPERIMENTS if one.task == task)
-    known = setups(experiment.share)["target" if mode == "sync" else "target, no sync"]
-    setup = Setup(known.name, known.target, replace(known.options, pace=1.0 / slowed))
-    scenario = run_of(experiment, k)
+def _board(runs: int = 3) -> float:
+    """A board as the tables have it, from fewer runs."""
+    table = next(one for one in TABLES if one.name == BOARD_RUNS[0])
+    on_host = [Run(table, HOST, k) for k in range(runs)]
     with tempfile.TemporaryDirectory(prefix="skyloop-acid-") as folder:
-        return experiment.measure(fly_task(setup, scenario, [task], Path(folder) / "run"), scenario)["time (s)"]
+        (Path(folder) / "runs").mkdir()
+        fly_all(on_host, 1.0, Path(folder))
+        return board_speed(on_host, Path(folder))
+
+
+def time_of(task: str, mode: str, slowed: int, k: int, board: float) -> float:
+    """s the k-th run takes on the slow board."""
+    table = next(one for one in TABLES if one.task == task)
+    score = fly(Run(table, TARGET if mode == "sync" else FREE, k), board, pace=1.0 / slowed)
+    if "unfinished" in score:
+        raise LinkError(f"{task}, {mode}, simulator slowed {slowed} times, run {k}: {score['unfinished']}")
+    return float(score[TIME])

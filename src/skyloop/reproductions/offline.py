@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from skyloop.benchmarks.record import SENSORS, STAGES, recorded
 from skyloop.core.results import Result
+from skyloop.datasets.trial_recording import SENSORS, STAGES, recorded
 from skyloop.reproductions.result_files import write_results
 
 PAPER = "airloop"

@@ -1,86 +1,68 @@
-"""The qualitative claims of synchronised-hil, tested on the runs: held or not, with the statistics."""
+"""The claims of synchronised-hil, tested on pairs of runs and corrected by Holm: held, or not shown."""
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from skyloop.core.results import Result
+from skyloop.reproductions.sync_hil_protocol import Claim
+from skyloop.reproductions.sync_hil_statistics import equal, holm, larger
 
-Samples = dict[str, dict[str, list[dict[str, float]]]]
-"""By table, where the SUT ran, and run: the measures."""
-LEVEL = 0.05
-"""Of significance, one-sided Mann-Whitney."""
+Samples = dict[str, dict[str, list[dict[str, Any]]]]
+"""By table, set-up and run: scores, or why the run is unfinished."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    claim: str
-    held: bool
+    claim: Claim
     p: float
-    text: str
+    corrected: float
+    """p after Holm."""
+    level: float
+    seen: str
+
+    @property
+    def held(self) -> bool:
+        return self.corrected < self.level
 
     def result(self, paper: str) -> Result:
-        """1 when it held, 0 when not."""
-        conditions = {"p": round(self.p, 5), "seen": self.text}
-        return Result(paper, "claims", self.claim, 1.0, float(self.held), "held", conditions=conditions)
+        """1 when it holds, 0 when it is not shown."""
+        conditions = {
+            "number": self.claim.number, "test": self.claim.test, "p": float(f"{self.p:.3g}"),
+            "p_holm": float(f"{self.corrected:.3g}"), "seen": self.seen,
+        }  # fmt: skip
+        cell = f"{self.claim.table}: {self.claim.text}"
+        return Result(paper, "claims", cell, 1.0, float(self.held), "held", conditions=conditions)
 
 
-def claims(samples: Samples) -> list[Verdict]:
-    """Those whose tables were flown."""
-    out = []
-    if "Table III" in samples:
-        host, target, free = (_values(samples, "Table III", where, "oscillations") for where in _WHERE)
-        slow, quick = (_values(samples, "Table III", where, "time (s)") for where in ("target", "target, no sync"))
-        out.append(_more("a slow target oscillates more than the host", target, host))
-        out.append(_more("without synchronisation those oscillations are hidden", target, free))
-        out.append(_more("without synchronisation the target seems quicker", slow, quick))
-    if "Table IV" in samples:
-        host, target, free = (_values(samples, "Table IV", where, "position error (m)") for where in _WHERE)
-        out.append(_more("moving forward, a slow target is less precise than the host", target, host))
-        out.append(_more("without synchronisation it seems more precise than it is", target, free))
-        slow, quick = (_values(samples, "Table IV", where, "time (s)") for where in ("target", "target, no sync"))
-        out.append(_more("without synchronisation it seems quicker, moving forward, too", slow, quick))
-    if "Table V" in samples:
-        host, target, _ = (_values(samples, "Table V", where, "position error (m)") for where in _WHERE)
-        out.append(_alike("the closed path does not depend on the target's speed", target, host))
-    return out
+def claims(samples: Samples, family: Sequence[Claim], level: float) -> list[Verdict]:
+    """Those whose tables were flown; the correction is for the whole family, flown or not."""
+    judged = [(claim, *_tested(claim, samples)) for claim in family if claim.table in samples]
+    missing = [1.0] * (len(family) - len(judged))
+    corrected = holm([p for _, p, _ in judged] + missing)
+    return [Verdict(claim, p, after, level, seen) for (claim, p, seen), after in zip(judged, corrected, strict=False)]
 
 
-_WHERE = ("host", "target", "target, no sync")
+def _tested(claim: Claim, samples: Samples) -> tuple[float, str]:
+    one, other = (_values(samples[claim.table][setup], claim.score) for setup in (claim.one, claim.other))
+    pairs = min(len(one), len(other))
+    p = larger(one[:pairs], other[:pairs]) if claim.margin is None else equal(one[:pairs], other[:pairs], claim.margin)
+    return p, f"{_told(one)} against {_told(other)}, {pairs} pairs"
 
 
-def _values(samples: Samples, table: str, where: str, what: str) -> list[float]:
-    return [row[what] for row in samples[table][where]]
-
-
-def _more(claim: str, larger: Sequence[float], smaller: Sequence[float]) -> Verdict:
-    p = _mann_whitney(larger, smaller, "greater")
-    return Verdict(claim, p < LEVEL, p, f"{_told(larger)} against {_told(smaller)}")
-
-
-def _alike(claim: str, one: Sequence[float], other: Sequence[float]) -> Verdict:
-    """Not told apart, and the means differ by less than the runs do."""
-    p = _mann_whitney(one, other, "two-sided")
-    spread = max(statistics.pstdev(one), statistics.pstdev(other))
-    apart = abs(statistics.mean(one) - statistics.mean(other))
-    return Verdict(claim, p >= LEVEL and apart <= spread, p, f"{_told(one)} against {_told(other)}")
+def _values(rows: Sequence[dict[str, Any]], score: str) -> list[float]:
+    """A run that did not end is worse than any other."""
+    return [math.inf if "unfinished" in row else float(row[score]) for row in rows]
 
 
 def _told(values: Sequence[float]) -> str:
-    return f"{statistics.mean(values):.3g} ± {statistics.pstdev(values):.2g} (n = {len(values)})"
-
-
-def _mann_whitney(one: Sequence[float], other: Sequence[float], alternative: str) -> float:
-    if len({*one, *other}) == 1:
-        return 1.0
-    from scipy.stats import mannwhitneyu
-
-    return float(mannwhitneyu(one, other, alternative=alternative).pvalue)
-
-
-def claims_text(verdicts: Sequence[Verdict]) -> str:
-    lines = ["| claim | held | p | seen |", "|---|---|---|---|"]
-    lines += [f"| {v.claim} | {'yes' if v.held else 'no'} | {v.p:.4f} | {v.text} |" for v in verdicts]
-    return "\n".join(lines) + "\n"
+    whole = [value for value in values if math.isfinite(value)]
+    if not whole:
+        return f"none of {len(values)} finished"
+    spread = f" ± {statistics.stdev(whole):.2g}" if len(whole) > 1 else ""
+    lost = f" ({len(values) - len(whole)} of {len(values)} unfinished)" if len(whole) < len(values) else ""
+    return f"{statistics.mean(whole):.3g}{spread}{lost}"

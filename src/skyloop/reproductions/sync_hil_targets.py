@@ -1,24 +1,18 @@
-"""Where the C++ SUT runs: natively on this machine, or on something slow."""
+"""Where the C++ SUT runs: on this machine, behind the target's agent, as fast as the board is taken to be."""
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from skyloop.links.loop.targets import (
-    COMPILER,
-    EMULATOR,
-    EmulatedBoard,
-    LocalProcess,
-    Target,
-    ThrottledProcess,
-    runnable,
-)
+from skyloop.apps.loop import LoopOptions
+from skyloop.links.loop.coordinator import TABLE_I as REAL_DELAYS
+from skyloop.links.loop.targets import LocalProcess
+from skyloop.reproductions.sync_hil_protocol import DELAYED, FREE, HOST, SLOW_SIMULATOR, Table
 from skyloop_client.errors import SetupError
 
-SLOWNESS = 0.005
-"""Share of a core the board has: with it an image takes 0.6 s, as on the paper's target (Table II)."""
+HANG_S = 600.0
+"""Wall s without a word from a computing SUT: a slow board on a busy machine may need long."""
 
 
 def source() -> str:
@@ -29,30 +23,27 @@ def source() -> str:
     return str(path)
 
 
-def host(arguments: Sequence[str]) -> Target:
-    """On this machine; execution time is its own processor time, so that other work here does not count."""
-    return LocalProcess([source(), *arguments], clock="cpu", name="host")
+def computer(arguments: Sequence[str], speed: float) -> LocalProcess:
+    """The agent counts the processor time of the SUT, decoding and encoding included."""
+    return LocalProcess([source(), *arguments], clock="cpu", speed=speed, freeze=True, name=f"board of speed {speed:g}")
 
 
-def target(arguments: Sequence[str], share: float = SLOWNESS) -> Target:
-    """The board's own processor time, on a share of a core."""
-    if board_is_here():
-        return EmulatedBoard([source(), *arguments], clock="cpu", speed=share)
-    return LocalProcess([source(), *arguments], clock="cpu", speed=share, name="slow process")
+def options_for(table: Table, setup: str, pace: float | None = None) -> LoopOptions:
+    """How time is kept; in Table I samples are acquired as they come, in real time."""
+    delays = REAL_DELAYS if table.delays or setup == DELAYED else {}
+    if table.name == "Table I" and setup != DELAYED:
+        return LoopOptions(mode="none", pace=1.0, hang_s=HANG_S)
+    if setup == FREE:
+        return LoopOptions(mode="none", pace=pace or SLOW_SIMULATOR, hang_s=HANG_S)
+    return LoopOptions(delays=delays, pace=pace, hang_s=HANG_S)
 
 
-def free_target(arguments: Sequence[str], share: float = SLOWNESS) -> Target:
-    """The same board, really slowed down, for when nobody keeps its time."""
-    return ThrottledProcess(runnable([source(), *arguments], board=board_is_here()), share)
+def speed_for(setup: str, board: float) -> float:
+    return 1.0 if setup in (HOST, DELAYED) else board
 
 
-def board_is_here() -> bool:
-    return shutil.which(EMULATOR) is not None and shutil.which(COMPILER) is not None
-
-
-def told(name: str, share: float) -> str:
+def told(setup: str, board: float) -> str:
     """What the results say of where it ran."""
-    if name == "host":
-        return "this machine, on its processor time"
-    machine = "an aarch64 board emulated by qemu" if board_is_here() else "a process of this machine"
-    return f"{machine}, with {share:g} of a core"
+    if setup in (HOST, DELAYED):
+        return "this machine, on the program's processor time"
+    return f"a computer of {board:g} of this machine's speed"

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from skyloop.core.bus import Bus
 from skyloop.core.clock import Clock
+from skyloop.sensors.camera_effects import Aim
+from skyloop.sim.parts import Context, Instrument
+from skyloop.sim.vehicle_faults import VehicleFaults
 from skyloop.vehicle.airframe import Limits
 from skyloop.vehicle.autopilot import Autopilot
 from skyloop.vehicle.failsafes import Failsafes
-from skyloop.vehicle.fleet import Fleet
 from skyloop.vehicle.layout import CONTROL_SIMPLEFLIGHT
 from skyloop.vehicle.packing import pack_limits
 from skyloop_client.errors import ScenarioError, SetpointError, unknown_name
@@ -81,13 +83,17 @@ class VehicleGeometry:
 class VehiclePort:
     """What may be known of a vehicle, changed on it and asked of it from outside."""
 
-    def __init__(self, name: str, autopilot: Autopilot, fleet: Fleet, clock: Clock, bus: Bus) -> None:
+    def __init__(self, name: str, autopilot: Autopilot, context: Context, clock: Clock) -> None:
         self.name = name
         self._autopilot = autopilot
-        self._fleet = fleet
+        self._fleet = context.fleet
+        self._bus = context.bus
+        self._user_streams = context.user_streams
+        self._instruments = context.instruments
+        self.faults = VehicleFaults(name, autopilot.index, context, clock)
+        """What may go wrong with it, at once."""
         self._clock = clock
-        self._bus = bus
-        row = fleet.params[autopilot.index]
+        row = self._fleet.params[autopilot.index]
         n = int(row["n_rotors"])
         self.geometry = VehicleGeometry(
             mass=float(row["mass"]),
@@ -144,6 +150,12 @@ class VehiclePort:
         return status.armed and not status.landed and status.mode != "idle"
 
     @property
+    def is_touching(self) -> bool:
+        """Its legs or its body are on something."""
+        row = self._fleet.states[self.index]
+        return bool(row["legs_down"] or row["body_down"])
+
+    @property
     def battery(self) -> BatteryState:
         return self._fleet.battery(self.index, self.now_ns)
 
@@ -178,7 +190,9 @@ class VehiclePort:
         return self._autopilot.memory.home
 
     def set_home(self, position: Array) -> None:
-        self._autopilot.memory.home = np.array(position, np.float64)
+        """It goes home to there from now on, wherever it is armed."""
+        memory = self._autopilot.memory
+        memory.home, memory.home_is_chosen = np.array(position, np.float64), True
 
     @property
     def limits(self) -> Limits:
@@ -206,6 +220,20 @@ class VehiclePort:
         if name not in GAINS:
             raise unknown_name("gain", name, GAINS)
         params[name] = values
+
+    def aim_camera(self, stream: str, pitch: float, yaw: float, *, follows: bool) -> None:
+        """Turn a camera on a gimbal: rad below the horizon, rad anticlockwise from the heading (or from east)."""
+        self._instrument(stream).aim(Aim(pitch, yaw, follows))
+
+    def camera_aim(self, stream: str) -> tuple[float, float, bool] | None:
+        """What `aim_camera` takes, as it is now; None where the camera is on no gimbal."""
+        found: tuple[float, float, bool] | None = self._instrument(stream).present_aim()
+        return found
+
+    def _instrument(self, stream: str) -> Instrument:
+        if stream not in self._instruments:
+            raise unknown_name("sensor", stream, self._instruments)
+        return self._instruments[stream]
 
     # ---- who commands
 
@@ -255,9 +283,18 @@ class VehiclePort:
         """Call with each event of the vehicle, at the instant it is published."""
         self._bus.on(f"{self.name}/events", lambda message: call(message.data))
 
-    def tell(self, kind: EventKind, text: str) -> None:
-        """Publish an event of the vehicle's link on `link/<vehicle>`."""
-        stream, now = f"link/{self.name}", self.now_ns
+    def publish(self, name: str, record: Any, *, sender: str, latency_ns: int = 0) -> StreamInfo:
+        """Put a record on the stream `<vehicle>/<name>`; a StreamError says in one line why it is not accepted."""
+        return self._user_streams.publish(self.name, name, record, self.now_ns, sender=sender, latency_ns=latency_ns)
+
+    def announce_link(self) -> None:
+        """Advertise `link/<vehicle>`, before anything is recorded; may be called by several links."""
+        stream = f"link/{self.name}"
         if stream not in self._bus.infos:
             self._bus.advertise(StreamInfo(stream, "Event", None, self.name))
+
+    def tell(self, kind: EventKind, text: str) -> None:
+        """Publish an event of the vehicle's link on `link/<vehicle>`."""
+        self.announce_link()
+        stream, now = f"link/{self.name}", self.now_ns
         self._bus.publish(Message(stream, self._bus.counts[stream], now, now, Event(now, kind, text)))

@@ -14,7 +14,7 @@ import numpy as np
 from skyloop.core.frames import rotate, yaw_from_quat
 from skyloop.vehicle.airframe import Limits
 from skyloop.vehicle.autopilot_memory import AutopilotMemory
-from skyloop.vehicle.failsafes import Failsafes
+from skyloop.vehicle.failsafes import Failsafes, doubt
 from skyloop.vehicle.fleet import Fleet
 from skyloop.vehicle.layout import SET_DESCEND, SET_IDLE, SET_POSITION
 from skyloop.vehicle.setpoints import check_setpoint, needs_refreshing, write_setpoint
@@ -84,10 +84,10 @@ class Autopilot:
             case Disarm():
                 self._disarm(t_ns, "asked to")
             case _ if not memory.armed:
-                self._refuse(t_ns, f"{type(item).__name__} while disarmed; send Arm first")
+                self.refuse(t_ns, f"{type(item).__name__} while disarmed; send Arm first")
                 return
             case _ if memory.failsafe in ("battery low", "estimate lost"):
-                self._refuse(t_ns, f"{type(item).__name__} during the failsafe '{memory.failsafe}'")
+                self.refuse(t_ns, f"{type(item).__name__} during the failsafe '{memory.failsafe}'")
                 return
             case TakeOff():
                 self._take_off(item, t_ns)
@@ -103,15 +103,15 @@ class Autopilot:
 
     def claim(self, by: str) -> None:
         """Somebody commands from now on; whoever did before is relieved, and a release is over."""
-        self.memory.commander, self.memory.release_ns = by, -1
+        self.memory.take_commander(by)
 
     def release(self, t_ns: int, hover: float, then: str) -> None:
         """Nobody commands from now on: hover for so many seconds, then land or go home, unless somebody claims it."""
         memory = self.memory
         memory.commander = ""
-        if not memory.armed or memory.failsafe in ("battery low", "estimate lost"):
+        if not memory.armed or memory.landed or memory.failsafe in ("battery low", "estimate lost"):
             return
-        if memory.mode != "land":
+        if memory.mode not in ("hover", "land", "takeoff"):
             self._hover(t_ns)
         memory.release_ns, memory.release_then = t_ns + round(hover * NS_PER_S), then
         self._event(t_ns, EventKind.RELEASED, f"nobody commands it: hovering {hover:g} s, then {then}")
@@ -176,13 +176,13 @@ class Autopilot:
         if memory.armed:
             return
         if self.on_estimate and (not self.state(t_ns).valid or self._estimate_is_stale(t_ns)):  # type: ignore[union-attr]
-            self._refuse(t_ns, "Arm before the estimate is valid; wait for GNSS and alignment")
+            self.refuse(t_ns, f"Arm before the estimate is valid{doubt(self.estimate)}; wait for it")
             return
         if self._charge() < self.failsafes.battery_low and self.failsafes.battery_action != "none":
-            self._refuse(t_ns, f"Arm with the battery at {self._charge():.0%}")
+            self.refuse(t_ns, f"Arm with the battery at {self._charge():.0%}")
             return
         memory.armed, memory.mode, memory.failsafe = True, "idle", ""
-        memory.home = np.array(self.state(t_ns).position)
+        memory.take_home(np.array(self.state(t_ns).position))
         self._row["armed"] = 1
         self._row["kind"] = SET_IDLE
         self._event(t_ns, EventKind.ARMED, "motors idle")
@@ -214,9 +214,10 @@ class Autopilot:
         memory = self.memory
         if memory.mode == "land":
             return
-        self._hover(t_ns)
-        assert memory.hold is not None
-        memory.mode, memory.land_start_ns, memory.land_from = "land", t_ns, float(memory.hold[2])
+        state = self.state(t_ns)
+        place = memory.landing_place(state.position + 0.5 * state.velocity_world)
+        self._hold(place, float(yaw_from_quat(state.quat_wxyz)), t_ns)
+        memory.mode, memory.land_start_ns, memory.land_from = "land", t_ns, float(place[2])
         memory.quiet_since_ns = -1
         self._row["velocity"] = (0.0, 0.0, -self.failsafes.descent_speed)
 
@@ -226,15 +227,13 @@ class Autopilot:
         state = self.state(t_ns)
         height = max(float(state.position[2]), float(memory.home[2]) + self.failsafes.home_altitude)
         self._hold(np.array([memory.home[0], memory.home[1], height]), float(yaw_from_quat(state.quat_wxyz)), t_ns)
-        self._row["speed_limit"] = self.limits.cruise_speed
+        self._row["speed_limit"] = memory.goal_speed = self.limits.cruise_speed
         memory.mode = "home"
 
     def _hold(self, position: Array, yaw: float, t_ns: int) -> None:
         memory = self.memory
         write_setpoint(self._row, Position(position, yaw), t_ns)
         memory.hold, memory.hold_yaw, memory.setpoint, memory.landed = position, yaw, None, False
-
-    # ---- setpoints
 
     def _follow(self, setpoint: Setpoint, t_ns: int) -> None:
         check_setpoint(setpoint, self._n_rotors)
@@ -246,7 +245,8 @@ class Autopilot:
             memory.hold, memory.hold_yaw = np.array(setpoint.position), setpoint.yaw
         if isinstance(setpoint, Goal):
             memory.mode = "goal"
-            self._row["speed_limit"] = self.limits.cruise_speed
+            memory.goal_speed = self.limits.cruise_speed if setpoint.speed is None else setpoint.speed
+            self._row["speed_limit"] = memory.goal_speed
 
     # ---- watching
 
@@ -271,7 +271,7 @@ class Autopilot:
             return
         lost = self._estimate_is_stale(t_ns)
         if lost and memory.failsafe != "estimate lost":
-            self._enter_failsafe(t_ns, "estimate lost", "descending level")
+            self._enter_failsafe(t_ns, "estimate lost", f"descending level{doubt(self.estimate)}")
             memory.interrupted, memory.setpoint = memory.mode, None
             memory.mode, memory.land_start_ns, memory.quiet_since_ns = "land", t_ns, -1
             # level, and turning no more: whatever yaw was asked for cannot be followed blind
@@ -288,7 +288,7 @@ class Autopilot:
         if mode in ("takeoff", "goal", "home") and memory.hold is not None:
             write_setpoint(self._row, Position(memory.hold, memory.hold_yaw), t_ns)
             if mode != "takeoff":
-                self._row["speed_limit"] = self.limits.cruise_speed
+                self._row["speed_limit"] = memory.goal_speed
             memory.mode = mode
             return
         self._hover(t_ns)
@@ -324,10 +324,9 @@ class Autopilot:
         if not 0 <= memory.release_ns <= t_ns:
             return
         memory.release_ns = -1
-        if memory.release_then == "home":
-            self._go_home(t_ns)
-        else:
-            self._land(t_ns)
+        goes, act = ("going home", self._go_home) if memory.release_then == "home" else ("landing", self._land)
+        self._event(t_ns, EventKind.RELEASED, f"nobody has taken command: {goes}")
+        act(t_ns)
 
     def _watch_arrival(self, state: VehicleState | Estimate, t_ns: int) -> None:
         memory = self.memory
@@ -371,8 +370,7 @@ class Autopilot:
             self._disarm(t_ns, "landed")
 
     def _touches(self) -> bool:
-        row = self.fleet.states[self.index]
-        return bool(row["legs_down"] or row["body_down"])
+        return any(self.fleet.states[self.index][part] for part in ("legs_down", "body_down"))
 
     def _above_home(self, position: Array) -> float:
         return float(position[2] - (0.0 if self.memory.home is None else self.memory.home[2]))
@@ -387,7 +385,7 @@ class Autopilot:
     def _charge(self) -> float:
         return self.fleet.battery(self.index, 0).state_of_charge
 
-    def _refuse(self, t_ns: int, text: str) -> None:
+    def refuse(self, t_ns: int, text: str) -> None:
         """Published once per reason until something happens: a pilot that repeats itself must not flood the stream."""
         if text not in self.memory.refused:
             refused = self.memory.refused

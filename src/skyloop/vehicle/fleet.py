@@ -141,7 +141,7 @@ class Fleet:
         assert self.solids is not None
         params, motion = self.params[i], self.states[i]["motion"]
         legs = motion[:3] + rotate(motion[6:10], params["contact_position"][params["contact_is_leg"] > 0.0])
-        shares = [cast_segment(self.solids.arrays, 0, x, y, z + MOST_STEP_UP, x, y, z)[0] for x, y, z in legs]
+        shares = [cast_segment(self.solids.arrays, 0, (x, y, z + MOST_STEP_UP), (x, y, z))[0] for x, y, z in legs]
         if min(shares) <= 1.0:
             motion[2] += (1.0 - min(shares)) * MOST_STEP_UP + ABOVE
             self.states[i]["motion_before"] = motion
@@ -161,7 +161,7 @@ class Fleet:
             return
         if self._collisions is None:
             ground = self.ground.kernel_arguments
-            self._check(advance(self.states, self.inputs, self.params, self.rate.period_s, until, *ground))
+            self._check(advance(self.states, self.inputs, self.params, self.rate.period_s, until, ground))
         else:
             self._advance_among(self._collisions, until)
         self._steps = until
@@ -178,7 +178,7 @@ class Fleet:
                 end = min(until, first + self._per_interval)
                 parts = self._parts_near(self.solids, interval)
             free = collisions.free_steps(parts, min(end - steps, MOST_FREE_STEPS))
-            self._check(advance(*memory, steps + max(1, free), *ground))
+            self._check(advance(*memory, steps + max(1, free), ground))
             if not free:
                 collisions.meet(parts, (steps - first) / self._per_interval)
             steps += max(1, free)
@@ -214,16 +214,7 @@ class Fleet:
         n = self.n_rotors[i]
         out = np.empty(STATE_SIZE + 2 * n)
         first_thrust = STATE_SIZE + n
-        read_state(
-            self.states,
-            self.params,
-            i,
-            self.rate.period_s,
-            fraction,
-            out,
-            out[STATE_SIZE:first_thrust],
-            out[first_thrust:],
-        )
+        read_state(self.states, self.params, i, self.rate.period_s, fraction, out)
         out.flags.writeable = False  # everybody who asks at this instant gets the same record
         speeds, thrusts = out[STATE_SIZE:first_thrust], out[first_thrust:]
         state = self._read[i] = VehicleState(

@@ -45,7 +45,8 @@ class Shape:
 class Mover(Protocol):
     """Rigid parts that move together: a person, a car, a drone."""
 
-    n_rows: int
+    @property
+    def n_rows(self) -> int: ...
 
     def poses(self, t: float) -> Array:
         """(n_rows, 3, 4) world_from_part at `t` simulated seconds; a pure function."""

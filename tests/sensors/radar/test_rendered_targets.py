@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from radar_scans import radar, scanned
+from radar_stages import BALL, BALL_RADIUS, FLYING_RADIUS, FLYING_START, FLYING_VELOCITY, X
 
 from painted_world import moving
-from sensors.radar.conftest import BALL, BALL_RADIUS, FLYING_RADIUS, FLYING_START, FLYING_VELOCITY, X
-from sensors.radar.radar_scans import radar, scanned
 from skyloop.core.frames import matrix_from_quat
 from skyloop.perception.radar_processing import ProcessingConfig, RadarProcessor
 
@@ -21,10 +21,9 @@ def found(sensor: Any, scan: Any) -> tuple[float, float, float, float]:
     config = ProcessingConfig(mti="none", tracking=None, min_range=0.3)
     _, detections = RadarProcessor(sensor.details(), config).process(scan)
     best = int(np.argmax(detections.snr_db))
-    return tuple(
-        float(array[best])
-        for array in (detections.ranges, detections.speeds, detections.azimuths, detections.elevations)
-    )
+    found = (detections.ranges, detections.speeds, detections.azimuths, detections.elevations)
+    distance, speed, azimuth, elevation = (float(array[best]) for array in found)
+    return distance, speed, azimuth, elevation
 
 
 def check(sensor: Any, scan: Any, apart: np.ndarray, speed: float) -> None:

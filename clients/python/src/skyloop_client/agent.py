@@ -18,16 +18,16 @@ spends on decoding and encoding, and on a wall clock the way over the loopback, 
 some 0.3 ms per question with the Python client. What that client says of the time between two answers, `now()`, is its
 own reckoning, and too much where another thread's question has stopped it meanwhile.
 
-In modes `none` and `realtime` nothing is frozen.
+In modes `none` and `realtime` nobody keeps the SUT's time. On the processor clock with a speed below 1 it is then
+really slow: a question goes on when a computer of that speed would have sent it, and the group stands still until then.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 import selectors
-import signal
 import socket
-import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -36,7 +36,9 @@ from typing import Any
 from skyloop_client.errors import LinkError
 from skyloop_client.process_group import GroupTime, ProcessGroup
 from skyloop_client.proxy import Answer, Follower, Proxy, frame_of, head_of
+from skyloop_client.slow_board import SlowBoard
 
+log = logging.getLogger(__name__)
 STEP_NS = 2_000_000
 TELL_NS = 20_000_000
 """ET from one `progress` to the next."""
@@ -49,8 +51,6 @@ PERIOD_S = 0.01
 SHORTEST_RUN_S = 0.001
 GRACE_S = 2.0
 """Wall s a SUT has to end, or to come back, after the simulator has gone."""
-
-SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 class Agent:
@@ -80,9 +80,11 @@ class Agent:
         except BaseException:
             self._free()
             raise
+        log.debug("started the SUT; it finds the simulator at %s", told["SKYLOOP_ADDRESS"])
         self._selector.register(self._group.ended_file, selectors.EVENT_READ)
         self._time = GroupTime(self._group, clock, speed)
         self._by_cpu = clock == "cpu"
+        self._board = SlowBoard(self._group.cpu_ns, speed) if self._by_cpu and speed < 1.0 else None
         self._parts: Counter[tuple[str, Any]] = Counter()
         self._st_ns = 0
         """Simulated time has come at least to this."""
@@ -104,7 +106,7 @@ class Agent:
                 for key, events in self._selector.select(self._step()):
                     self._attend(key, events)
                 if self._lost is not None and time.monotonic() - self._lost > GRACE_S:
-                    print("skyloop-client: the simulator has gone; the SUT is ended", file=sys.stderr)
+                    log.error("the simulator has gone; the SUT is ended")
                     return 1
             # nobody may write any more
             self._group.end()
@@ -151,9 +153,10 @@ class Agent:
         try:
             passage = Proxy(listener.accept()[0], (self._host, port))
         except (OSError, LinkError) as error:
-            print(f"skyloop-client: {error}", file=sys.stderr)
+            log.error("%s", error)
             self._lost = self._lost or time.monotonic()
             return
+        log.debug("a connection of the SUT goes on to %s:%d", self._host, port)
         self._passages.append(passage)
         for wire in (passage.sut, passage.simulator):
             self._selector.register(wire.socket, selectors.EVENT_READ, passage)
@@ -164,7 +167,7 @@ class Agent:
             for frame in wire.read():
                 (self._from_sut if from_sut else self._from_simulator)(passage, frame)
         except LinkError as error:
-            print(f"skyloop-client: {error}", file=sys.stderr)
+            log.error("%s", error)
         if not wire.open:
             self._part(passage, by_simulator=not from_sut)
 
@@ -208,6 +211,10 @@ class Agent:
             passage.until_ns = until if isinstance(until, int) else 0
             slept_ns = max(0, self._idle_ns() - passage.idle_ns)
             frame = frame_of({**head, "et_ns": et_ns, "slept_ns": slept_ns}, frame)
+            if self._board is not None and not passage.in_sync:
+                self._group.stop("board")
+                self._board.send(passage, frame)
+                return
         elif kind == "progress":
             passage.tell(max(self._time.now(), passage.floor_ns))
             return
@@ -249,6 +256,8 @@ class Agent:
             del self._parts[passage.session, answer.number]
             passage.answer, passage.asked_ns = None, None
             passage.floor_ns = passage.told_ns = answer.t_ns
+            if self._board is not None:
+                self._board.goes_on()
             passage.sut.write(answer.frame)
             passage.idle_ns = self._idle_ns()
 
@@ -258,7 +267,7 @@ class Agent:
         """Deliver, tell, freeze or let go, as things stand; wall s after which to look again."""
         self._deliver()
         self._arrange()
-        resting = self._throttle()
+        resting = min(self._throttle(), self._board_works())
         limit = self._limit()
         now = self._time.now()
         if limit is not None and now >= limit:
@@ -357,6 +366,15 @@ class Agent:
         self._count()
         return max(1e-4, owed if self._state == "throttle" else (turn - owed) / rests)
 
+    def _board_works(self) -> float:
+        """Questions of a slow board, when it would have sent them; wall s until the next."""
+        if self._board is None:
+            return 1.0
+        wait = self._board.let_pass()
+        if not self._board.busy:
+            self._group.go("board")
+        return max(0.0, wait)
+
     def _count(self) -> None:
         """Time since the last call goes to what the group was allowed to do."""
         now = time.perf_counter()
@@ -365,7 +383,7 @@ class Agent:
         elif self._state == "throttle":
             self._rested_s += now - self._counted
         self._counted = now
-        self._state = next((why for why in ("time", "throttle") if self._group.is_stopped_for(why)), "")
+        self._state = next((why for why in ("time", "board", "throttle") if self._group.is_stopped_for(why)), "")
 
     def _idle_ns(self) -> int:
         """How long it might have run and no thread of it wanted to, so far."""
@@ -379,19 +397,3 @@ class Agent:
                 wanted = selectors.EVENT_READ | (selectors.EVENT_WRITE if wire.has_more else 0)
                 if self._selector.get_key(wire.socket).events != wanted:
                     self._selector.modify(wire.socket, wanted, passage)
-
-
-def run_agent(command: Sequence[str], simulator: str, clock: str, speed: float, share: float) -> int:
-    """Run a SUT under an agent until it ends; told to end, the agent ends it first."""
-
-    def told(number: int, _: object) -> None:
-        for each in SIGNALS:
-            signal.signal(each, signal.SIG_IGN)
-        raise SystemExit(128 + number)
-
-    before = {each: signal.signal(each, told) for each in SIGNALS}
-    try:
-        return Agent(command, simulator, clock, speed, share).run()
-    finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)

@@ -16,8 +16,8 @@ WORTH_ASKING_NS = 1_000_000
 
 def source_of(clock: str, speed: float) -> Source:
     """`wall`, as on a real board, or `cpu`: processor time of this process on a machine `speed` times as fast."""
-    if not 1e-3 <= speed <= 1e3:
-        raise LinkError(f"speed {speed:g}: give 0.001 to 1000, 1 being this machine")
+    if not 1e-4 <= speed <= 1e3:
+        raise LinkError(f"speed {speed:g}: give 0.0001 to 1000, 1 being this machine")
     if clock == "cpu":
         return lambda: round(time.process_time_ns() / speed)
     if clock != "wall":

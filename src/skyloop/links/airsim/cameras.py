@@ -6,20 +6,18 @@ import math
 import time
 from collections import defaultdict
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from skyloop.core.frames import euler_from_quat, flu_from_frd, quat_from_euler, quat_multiply, rotate
 from skyloop.links.airsim.image_effects import Exposure
 from skyloop.links.airsim.options import CAMERA_NUMBERS, IMAGE_TYPES, CameraOptions, Capture
+from skyloop.links.airsim.server_state import ServerState
 from skyloop.links.airsim.structures import Axes, Map, mount_of, number_of, quat_of_ned_euler
 from skyloop.links.airsim.vehicle import VehicleSide
 from skyloop_client.errors import LinkError, unknown_name
 from skyloop_client.messages import Array
-
-if TYPE_CHECKING:
-    from skyloop.links.airsim.server import AirSimServer
 
 NEAR_M = 0.1
 """Of the projection matrix that is told; nothing depends on it."""
@@ -77,11 +75,12 @@ class Camera:
 class CameraSet:
     """All cameras."""
 
-    def __init__(self, server: AirSimServer) -> None:
+    def __init__(self, server: ServerState) -> None:
         self._server = server
         self._own: dict[str, dict[str, Camera]] = {}
         for vehicle in server.vehicles.values():
             self.equip(vehicle)
+        server.on_join.append(self.equip)
         self._external = {
             name: Camera(name, options, None) for name, options in server.options.external_cameras.items()
         }

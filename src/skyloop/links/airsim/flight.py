@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -23,13 +23,12 @@ from skyloop.links.airsim.moves import (
     turn_at,
     turn_to,
 )
-from skyloop.links.airsim.structures import FARTHEST, Map, geo_point, number_of, vector_of, yaw_of_ned
+from skyloop.links.airsim.multirotor_state import NO_STICKS
+from skyloop.links.airsim.server_state import ServerState
+from skyloop.links.airsim.structures import FARTHEST, Map, number_of, vector_of, yaw_of_ned
 from skyloop.links.airsim.vehicle import Act, Task, VehicleSide, seconds
 from skyloop_client.errors import LinkError
 from skyloop_client.messages import Array, Hover, Land
-
-if TYPE_CHECKING:
-    from skyloop.links.airsim.server import AirSimServer
 
 TAKEOFF_M, TAKEOFF_M_S = 2.0, 0.5
 GO_HOME_M_S = 2.0
@@ -38,14 +37,10 @@ NOT_ADAPTIVE = 4.0 / 3.0
 """Without adaptive_lookahead AirSim looks so many times as far ahead."""
 REST_M_S = 0.05
 """Above this a vehicle is under way, and a take-off is refused."""
-NO_STICKS = {
-    "timestamp": 0, "pitch": 0.0, "roll": 0.0, "throttle": 0.0, "yaw": 0.0, "left_z": 0.0, "right_z": 0.0,
-    "switches": 0, "vendor_id": "", "is_initialized": False, "is_valid": False,
-}  # fmt: skip
 
 
 class Flight:
-    def __init__(self, server: AirSimServer) -> None:
+    def __init__(self, server: ServerState) -> None:
         self._server = server
 
     def _begin(self, reply: Reply, vehicle: VehicleSide, act: Act, lasts: float, *, ends_well: bool) -> None:
@@ -65,12 +60,15 @@ class Flight:
     def armDisarm(self, arm: bool, vehicle_name: str = "") -> bool:
         vehicle = self._server.vehicle(vehicle_name)
         vehicle.refuse_if_foreign()
+        if not vehicle.may_fly:
+            self._server.complain(f"armDisarm: {vehicle.needs_control}")
+            return False
         vehicle.is_armed = bool(arm)
         if arm:
             vehicle.make_ready()
         else:
             vehicle.disarm()
-        return bool(vehicle.autopilot.memory.armed == bool(arm))
+        return vehicle.port.status.armed == bool(arm)
 
     # ---- up, down, home, nowhere
 
@@ -78,7 +76,7 @@ class Flight:
     def takeoff(self, reply: Reply, timeout_sec: float = 20.0, vehicle_name: str = "") -> None:
         vehicle = self._server.vehicle(vehicle_name)
         speed = float(np.linalg.norm(vehicle.truth.velocity_world))
-        if speed > REST_M_S and vehicle.is_flying:
+        if speed > REST_M_S and vehicle.port.is_flying:
             raise LinkError(f"the vehicle moves at {speed:.2f} m/s; take-off is for one at rest")
         up = vehicle.truth.position + np.array([0.0, 0.0, TAKEOFF_M])
         act = fly_path(vehicle, [up], TAKEOFF_M_S, STRAIGHT, -1.0)
@@ -100,7 +98,7 @@ class Flight:
         way = fly_path(vehicle, [above], GO_HOME_M_S, STRAIGHT, -1.0)
 
         def act(state: Any, now_ns: int) -> bool:
-            if vehicle.autopilot.memory.mode != "land" and way(state, now_ns):
+            if vehicle.port.status.mode != "land" and way(state, now_ns):
                 vehicle.send(Land())
             return False
 
@@ -285,12 +283,12 @@ class Flight:
         duration: float, vehicle_name: str = "",
     ) -> None:  # fmt: skip
         vehicle = self._server.vehicle(vehicle_name)
-        params = vehicle.simulation.fleet.params[vehicle.index]
-        if params["n_rotors"] != 4:
-            raise LinkError(f"'{vehicle.name}' has {params['n_rotors']} rotors, not four")
+        geometry = vehicle.port.geometry
+        if geometry.n_rotors != 4:
+            raise LinkError(f"'{vehicle.name}' has {geometry.n_rotors} rotors, not four")
         given = (front_right_pwm, rear_left_pwm, front_left_pwm, rear_right_pwm)
         corner = dict(zip(((1, -1), (-1, 1), (1, 1), (-1, -1)), map(number_of, given), strict=True))
-        places = np.sign(params["rotor_position"][:4, :2]).astype(int)
+        places = np.sign(geometry.rotor_positions[:, :2]).astype(int)
         throttle = np.clip([corner[tuple(place)] for place in places.tolist()], 0.0, 1.0)
         self._begin(reply, vehicle, spin_motors(vehicle, throttle), seconds(duration), ends_well=True)
 
@@ -335,56 +333,9 @@ class Flight:
         act = hold_attitude(
             vehicle, sticks["roll"] * lean, -sticks["pitch"] * lean, None, -sticks["yaw"], sticks["throttle"], 0.0
         )
-        vehicle.begin(Task(act, Reply(self._server.caller, None, "moveByRC"), 1.0, ends_well=True))
-
-    # ---- state and gains
-
-    def getMultirotorState(self, vehicle_name: str = "") -> Map:
-        vehicle = self._server.vehicle(vehicle_name)
-        state = vehicle.autopilot.state(vehicle.now_ns)
-        memory = vehicle.autopilot.memory
-        return {
-            "collision": vehicle.collision(forget=False),
-            "kinematics_estimated": vehicle.axes.kinematics(state),
-            "gps_location": geo_point(self._server.local_frame.geodetic_from_enu(state.position)),
-            "timestamp": vehicle.now_ns,
-            "landed_state": 0 if memory.landed or not vehicle.is_flying else 1,
-            "rc_data": vehicle.remote or NO_STICKS,
-            "ready": True,
-            "ready_message": "",
-            "can_arm": True,
-        }
-
-    def getRotorStates(self, vehicle_name: str = "") -> Map:
-        vehicle = self._server.vehicle(vehicle_name)
-        truth, params = vehicle.truth, vehicle.simulation.fleet.params[vehicle.index]
-        ratio, spins = float(params["torque_ratio"]), params["rotor_spin"]
-        rotors = [
-            {"thrust": float(thrust), "torque_scaler": float(-spin * ratio * thrust), "speed": float(speed)}
-            for thrust, speed, spin in zip(truth.rotor_thrusts, truth.rotor_speeds, spins, strict=False)
-        ]
-        return {"timestamp": truth.t_ns, "rotors": rotors}
-
-    def setAngleRateControllerGains(self, kp: Any, ki: Any, kd: Any, vehicle_name: str = "") -> None:
-        self._set_gains(vehicle_name, {"rate_p": kp}, ki, kd)
-
-    def setAngleLevelControllerGains(self, kp: Any, ki: Any, kd: Any, vehicle_name: str = "") -> None:
-        self._set_gains(vehicle_name, {"attitude_p": kp}, ki, kd)
-
-    def setVelocityControllerGains(self, kp: Any, ki: Any, kd: Any, vehicle_name: str = "") -> None:
-        self._set_gains(vehicle_name, {"velocity_p": kp, "velocity_i": ki}, [0.0], kd)
-
-    def setPositionControllerGains(self, kp: Any, ki: Any, kd: Any, vehicle_name: str = "") -> None:
-        self._set_gains(vehicle_name, {"position_p": kp}, ki, kd)
-
-    def _set_gains(self, vehicle_name: str, gains: dict[str, Any], ki: Any, kd: Any) -> None:
-        vehicle = self._server.vehicle(vehicle_name)
-        if any(number_of(gain) for gain in [*ki, *kd]):
-            raise LinkError("SimpleFlight's cascade has an integral part for velocities only and no derivative part")
-        for name, values in gains.items():
-            if len(values) != 3:
-                raise LinkError(f"{len(values)} gains; give one for each of three axes")
-            vehicle.simulation.editor.set_gain(vehicle.index, name, [number_of(value) for value in values])
+        vehicle.begin(
+            Task(act, Reply(self._server.caller, None, "moveByRC", self._server.complain), 1.0, ends_well=True)
+        )
 
     # ---- small answers
 

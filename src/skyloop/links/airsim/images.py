@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,13 +23,13 @@ from skyloop.links.airsim.pixels import (
     bgr,
     flow,
 )
+from skyloop.links.airsim.plots import Plots
+from skyloop.links.airsim.segmentation import Segmentation
+from skyloop.links.airsim.server_state import ServerState
 from skyloop.links.airsim.structures import Map
 from skyloop.links.airsim.wire import Floats
 from skyloop.recording.formats.png_image import encode_png
 from skyloop_client.errors import LinkError
-
-if TYPE_CHECKING:
-    from skyloop.links.airsim.server import AirSimServer
 
 MOST_IMAGES = 64
 """In one call."""
@@ -37,8 +37,9 @@ STILL = Moving(np.zeros(3), np.zeros(3))
 
 
 class Images:
-    def __init__(self, server: AirSimServer, cameras: CameraSet) -> None:
+    def __init__(self, server: ServerState, cameras: CameraSet, segmentation: Segmentation, plots: Plots) -> None:
         self._server, self._cameras = server, cameras
+        self._segmentation, self._plots = segmentation, plots
 
     def simGetImages(self, requests: list[Map], vehicle_name: str = "", external: Any = False) -> list[Map]:
         if not isinstance(requests, list) or len(requests) > MOST_IMAGES:
@@ -67,7 +68,7 @@ class Images:
         place = self._cameras.axes(camera).pose(*camera.place())
         pixels, numbers = b"", Floats(())
         if as_float:
-            ids, moving = self._server.segmentation.ids(), self._moving(camera, kind)
+            ids, moving = self._segmentation.ids(), self._moving(camera, kind)
             floats = as_floats(kind, view, ids, moving, self._colours(kind, layer))
             numbers, compress = Floats(bent(floats, camera, view.lens)), False
         else:
@@ -92,12 +93,12 @@ class Images:
     def _colours(self, kind: int, layer: Any) -> NDArray[np.uint8] | None:
         """Of things, where a type has its own; only Cosys-AirSim's clients give a layer, and they know its colours."""
         if kind == ANNOTATION:
-            return self._server.segmentation.colours(str(layer or ""))
-        return None if layer is None or kind != SEGMENTATION else self._server.segmentation.cosys_colours()
+            return self._segmentation.colours(str(layer or ""))
+        return None if layer is None or kind != SEGMENTATION else self._segmentation.cosys_colours()
 
     def _bytes(self, camera: Camera, kind: int, view: Any, layer: Any) -> NDArray[np.uint8]:
         """(height, width, 3) red, green, blue."""
-        ids, moving = self._server.segmentation.ids(), self._moving(camera, kind)
+        ids, moving = self._segmentation.ids(), self._moving(camera, kind)
         image = as_bytes(kind, view, ids, moving, self._colours(kind, layer))
         look = camera.captures[kind].look
         if not look.is_plain:
@@ -105,7 +106,7 @@ class Images:
             name = f"{camera.vehicle.name if camera.vehicle else ''}/{camera.name}/{kind}"
             image = shown(image, look, camera.exposures[kind], shift, name, self._server.now_ns)
         if kind == SCENE and camera.vehicle is None:
-            image = self._server.plots.drawn(image, view)
+            image = self._plots.drawn(image, view)
         return bent(image, camera, view.lens)
 
     def _moving(self, camera: Camera, kind: int) -> Moving:

@@ -105,7 +105,7 @@ class VehicleOptions:
     """Its DefaultVehicleState: whether it needs no armDisarm before it flies."""
     collides: bool = True
     """EnableCollisions: else it flies through everything but the ground."""
-    autopilot: ForeignAutopilot | None = None
+    external_autopilot: ForeignAutopilot | None = None
     """None: the built-in controller flies."""
     is_traced: bool = False
     """EnableTrace: leaves a line behind, as simSetTraceLine has it do."""

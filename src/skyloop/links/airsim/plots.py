@@ -5,20 +5,18 @@ from __future__ import annotations
 import functools
 import itertools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 from skyloop.core.frames import rotate, rotate_inverse
+from skyloop.links.airsim.server_state import ServerState
 from skyloop.links.airsim.structures import Axes, Map, number_of, vector_of
 from skyloop_client.errors import LinkError
 from skyloop_client.messages import Array
 from skyloop_client.streams import NS_PER_S
-
-if TYPE_CHECKING:
-    from skyloop.links.airsim.server import AirSimServer
 
 WORLD = Axes()
 MOST_MARKS = 20_000
@@ -49,7 +47,7 @@ class Mark:
 class Plots:
     """The marks, and drawing them."""
 
-    def __init__(self, server: AirSimServer) -> None:
+    def __init__(self, server: ServerState) -> None:
         self._server = server
         self.marks: list[Mark] = []
         self.traces: dict[str, tuple[tuple[int, int, int], float]] = {}
@@ -106,10 +104,10 @@ class Plots:
         return image
 
 
-def measured(server: AirSimServer, vehicle: Any, sensor: Any) -> Array:
+def measured(server: ServerState, vehicle: Any, sensor: Any) -> Array:
     """(n, 3) m, world: the points of a LiDAR's latest sweep, or where a distance sensor's ray ended."""
     stream = f"{vehicle.options.vehicle}/{sensor.stream}"
-    sample, mount = server.simulation.latest(stream), server.simulation.bus.infos[stream].mount
+    sample, mount = server.port.bus.latest(stream), server.port.bus.infos[stream].mount
     if sample is None:
         return np.zeros((0, 3))
     truth = server.scan_truth.get(stream, vehicle.truth)
@@ -150,7 +148,7 @@ def _font(size: int) -> Any:
 
 
 class PlotMethods:
-    def __init__(self, server: AirSimServer, own: Plots) -> None:
+    def __init__(self, server: ServerState, own: Plots) -> None:
         self._server, self._own = server, own
 
     def simFlushPersistentMarkers(self) -> None:

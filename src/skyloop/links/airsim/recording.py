@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skyloop.links.airsim.images import Images
 from skyloop.links.airsim.options import RecordedCamera
+from skyloop.links.airsim.server_state import ServerState
 from skyloop_client.errors import LinkError, SkyloopError
 from skyloop_client.streams import NS_PER_S
-
-if TYPE_CHECKING:
-    from skyloop.links.airsim.server import AirSimServer
 
 COLUMNS = ("VehicleName", "TimeStamp", "POS_X", "POS_Y", "POS_Z", "Q_W", "Q_X", "Q_Y", "Q_Z", "ImageFile")
 MOVED_M = 1e-3
@@ -22,7 +20,7 @@ ENDINGS = {True: "png", False: "ppm"}
 
 
 class Recording:
-    def __init__(self, server: AirSimServer, images: Images) -> None:
+    def __init__(self, server: ServerState, images: Images) -> None:
         self._server, self._images = server, images
         self._table: IO[str] | None = None
         self._next_ns = 0

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import zlib
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skyloop.links.airsim.palette import COSYS_PALETTE, N_COLOURS
+from skyloop.links.airsim.server_state import ServerState
 from skyloop.links.airsim.structures import Axes, Map, must_be_ned, number_of, pattern_of, shown_name
 from skyloop_client.errors import LinkError, unknown_name
 
-if TYPE_CHECKING:
-    from skyloop.links.airsim.server import AirSimServer
-
 
 class Segmentation:
-    def __init__(self, server: AirSimServer) -> None:
+    def __init__(self, server: ServerState) -> None:
         self._server = server
         self.given: dict[int, int] = {}
         """Ids by instance, where a client gave one."""
@@ -28,6 +25,7 @@ class Segmentation:
         }
         """Colours by instance, of annotation layers."""
         self.values: dict[tuple[str, int], float] = {}
+        server.on_join.append(lambda vehicle: self.ids_changed())
 
     def ids_changed(self) -> None:
         """Things were added."""
@@ -40,10 +38,11 @@ class Segmentation:
 
     def cosys_colours(self) -> NDArray[np.uint8]:
         """(n, 3) by instance: the k-th of the list of instances has the k-th colour unless it was given an id."""
-        things = self.things()
-        if len(self._cosys) != len(things):
-            ids = np.arange(-1, len(things) - 1) % N_COLOURS
-            ids[list(self.given)] = list(self.given.values())
+        n = len(self._names())
+        if len(self._cosys) != n:
+            ids = np.arange(-1, n - 1) % N_COLOURS
+            for number, value in self._given_now(n):
+                ids[number] = value
             self._cosys = COSYS_PALETTE[ids]
             self._cosys[0] = 0
         return self._cosys
@@ -52,41 +51,53 @@ class Segmentation:
         """(n, 3) by instance."""
         if layer not in self.layers:
             raise unknown_name("annotation layer", layer, self.layers)
-        table = np.zeros((len(self.things()), 3), np.uint8)
+        table = np.zeros((len(self._names()), 3), np.uint8)
         for number, colour in self.layers[layer].items():
-            table[number] = colour
+            if number < len(table):
+                table[number] = colour
         return table
 
+    def annotated(self, layer: str) -> list[int]:
+        """Things of a layer that are there."""
+        self.colours(layer)
+        there = set(self._server.editor.present())
+        return [number for number in self.layers[layer] if number in there]
+
     def _table(self) -> NDArray[np.uint8]:
-        things = self.things()
-        if len(self._ids) != len(things):
+        names = self._names()
+        if len(self._ids) != len(names):
             # a name gives the same id in every run, as in AirSim; 0 is the sky
-            own = [1 + zlib.crc32(thing.name.encode()) % 255 for thing in things]
+            own = [1 + zlib.crc32(name.encode()) % 255 for name in names]
             own[0] = 0
             if not self._server.options.labels_all:
-                own = [0] * len(things)
-            for number, value in self.given.items():
+                own = [0] * len(names)
+            for number, value in self._given_now(len(names)):
                 own[number] = value % 256
             self._ids = np.array(own, np.uint8)
         return self._ids
 
-    def things(self) -> list[Any]:
-        return list(self._server.editor.model.things)
+    def _names(self) -> list[str]:
+        return self._server.editor.names()
+
+    def _given_now(self, n: int) -> list[tuple[int, int]]:
+        """Without those of things that are no longer there: a snapshot from before them was restored."""
+        return [(number, value) for number, value in self.given.items() if number < n]
 
     def matching(self, name: str, is_regex: bool) -> list[int]:
         """Instances of a name, or of names that match an expression; upper and lower case are alike."""
         pattern = pattern_of(name, is_regex=is_regex)
+        editor = self._server.editor
         return [
-            k
-            for k, thing in enumerate(self.things())
-            if thing.rows and (pattern.fullmatch(thing.name) or pattern.fullmatch(shown_name(thing.name)))
+            number
+            for number in editor.present()
+            if pattern.fullmatch(name := editor.name_of(number)) or pattern.fullmatch(shown_name(name))
         ]
 
 
 class SegmentationMethods:
     """What clients may call."""
 
-    def __init__(self, server: AirSimServer, own: Segmentation) -> None:
+    def __init__(self, server: ServerState, own: Segmentation) -> None:
         self._server, self._own = server, own
 
     def simSetSegmentationObjectID(self, mesh_name: str, object_id: int, is_name_regex: bool = False) -> bool:
@@ -106,26 +117,24 @@ class SegmentationMethods:
     # ---- Cosys-AirSim
 
     def simListInstanceSegmentationObjects(self) -> list[str]:
-        return [shown_name(thing.name) for thing in self._own.things() if thing.rows]
+        editor = self._server.editor
+        return [shown_name(editor.name_of(number)) for number in editor.present()]
 
     def simListInstanceSegmentationPoses(self, ned: bool = True, only_visible: bool = False) -> list[Map]:
         """All of them are visible: nothing here can be hidden."""
         must_be_ned(ned)
         editor = self._server.editor
-        numbers = [k for k, thing in enumerate(self._own.things()) if thing.rows]
-        return [Axes().pose(*editor.place_of(number)[:2]) for number in numbers]
+        return [Axes().pose(*editor.place_of(number)[:2]) for number in editor.present()]
 
     def simListAnnotationObjects(self, annotation_name: str) -> list[str]:
-        self._own.colours(annotation_name)
-        things = self._own.things()
-        return [shown_name(things[number].name) for number in self._own.layers[annotation_name]]
+        editor = self._server.editor
+        return [shown_name(editor.name_of(number)) for number in self._own.annotated(annotation_name)]
 
     def simListAnnotationPoses(self, annotation_name: str, ned: bool = True, only_visible: bool = False) -> list[Map]:
         """All of them are visible: nothing here can be hidden."""
         must_be_ned(ned)
-        self._own.colours(annotation_name)
         editor = self._server.editor
-        return [Axes().pose(*editor.place_of(number)[:2]) for number in self._own.layers[annotation_name]]
+        return [Axes().pose(*editor.place_of(number)[:2]) for number in self._own.annotated(annotation_name)]
 
     def simSetAnnotationObjectColor(
         self, annotation_name: str, mesh_name: str, r: int, g: int, b: int, is_name_regex: bool = False

@@ -5,7 +5,6 @@ Keys nobody knows are told with the nearest known one; keys of AirSim's that mea
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -30,7 +29,6 @@ from skyloop.links.airsim.settings_keys import (
     CAMERA,
     CAPTURE,
     GIMBAL,
-    IDLE,
     NOISE,
     RECORDING,
     ROOT,
@@ -38,6 +36,7 @@ from skyloop.links.airsim.settings_keys import (
     TIME_OF_DAY,
     VEHICLE,
 )
+from skyloop.links.airsim.settings_reader import Reader
 from skyloop.links.airsim.settings_sensors import DEFAULT_SENSORS, sensor_settings
 from skyloop_client.errors import ScenarioError, nearest_name
 
@@ -63,63 +62,6 @@ class Read:
     port: int
     clock_speed: float
     warnings: list[str] = field(default_factory=list)
-
-
-class Reader:
-    """One reading; collects warnings."""
-
-    def __init__(self, text: str, place: str) -> None:
-        self.place, self.warnings = place, list[str]()
-        self._idle: dict[str, None] = {}
-        """Keys that change nothing, in the order they came."""
-        try:
-            data = json.loads(re.sub(r"^\s*//.*$", "", text, flags=re.MULTILINE)) if text.strip() else {}
-        except ValueError as error:
-            raise ScenarioError(f"{place} is no JSON: {error}") from None
-        if not isinstance(data, dict):
-            raise ScenarioError(f"{place}: settings are a map of keys to values")
-        self.root: dict[str, Any] = data
-
-    def part(self, value: Any, known: tuple[str, ...], where: str, idle: tuple[str, ...] = ()) -> dict[str, Any]:
-        """A map without what is NaN, AirSim's word for not given, after telling of keys that nobody knows."""
-        if value is None:
-            return {}
-        if not isinstance(value, dict):
-            raise ScenarioError(f"{self.place}: {where} must be a map of keys to values")
-        for key in value:
-            if key not in known:
-                at = f"{where}.{key}" if where else key
-                self.warnings.append(f"{self.place}: nobody knows the key '{at}'; {nearest_name(key, known)}")
-            elif (key in IDLE or key in idle) and not _is_blank(value[key]):
-                self.idle(key)
-        return {key: entry for key, entry in value.items() if entry == entry}
-
-    def idle(self, key: str) -> None:
-        """It will be told that it changes nothing."""
-        self._idle[key] = None
-
-    def all_warnings(self) -> list[str]:
-        if self._idle:
-            return [*self.warnings, f"{self.place}: these keys change nothing here: {', '.join(self._idle)}"]
-        return self.warnings
-
-    def number(self, data: dict[str, Any], key: str, default: float, where: str) -> float:
-        value = data.get(key, default)
-        try:
-            number = float(value)
-        except (TypeError, ValueError):
-            number = float("nan")
-        if not -1e12 < number < 1e12:
-            raise ScenarioError(f"{self.place}: {where}.{key} is {value!r}; give a number")
-        return number
-
-    def numbers(self, data: dict[str, Any], keys: str, where: str) -> tuple[float, float, float]:
-        x, y, z = (self.number(data, key, 0.0, where) for key in keys.split())
-        return x, y, z
-
-
-def _is_blank(value: Any) -> bool:
-    return value in ("", None, {}, []) or value != value
 
 
 def read_settings(
@@ -199,7 +141,7 @@ def _vehicles(
         slug = unique(name, [entry["name"] for entry in scenario], r"[^A-Za-z0-9_-]", "Drone")
         scenario.append({"name": slug, "airframe": airframe, **own})
         autopilot = foreign_autopilot(reader, vehicle, kind, kinds.count(kind) - 1, where)
-        options[name] = replace(streams, vehicle=slug, autopilot=autopilot)
+        options[name] = replace(streams, vehicle=slug, external_autopilot=autopilot)
     if not scenario:
         raise ScenarioError(f"{reader.place}: none of the vehicles is to be created; leave AutoCreate out of one")
     return scenario, options

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skyloop.core.frames import enu_from_ned
+from skyloop.links.airsim.segmentation import Segmentation
+from skyloop.links.airsim.server_state import ServerState
 from skyloop.links.airsim.structures import (
     Axes,
     Map,
@@ -27,9 +29,6 @@ from skyloop.links.airsim.wire import Floats
 from skyloop_client.errors import LinkError
 from skyloop_client.messages import Array
 
-if TYPE_CHECKING:
-    from skyloop.links.airsim.server import AirSimServer
-
 WORLD = Axes()
 MOST_VOXELS = 2e7
 MOST_VEHICLES = 64
@@ -43,8 +42,8 @@ NOWHERE = pose([float("nan")] * 3, [float("nan")] * 4)
 
 
 class WorldMethods:
-    def __init__(self, server: AirSimServer) -> None:
-        self._server = server
+    def __init__(self, server: ServerState, segmentation: Segmentation) -> None:
+        self._server, self._segmentation = server, segmentation
         self._spawned = 0
 
     def _number(self, name: str) -> int | None:
@@ -82,9 +81,10 @@ class WorldMethods:
 
     def simSetObjectPose(self, object_name: str, pose: Map, teleport: bool = True) -> bool:
         """False where there is no such object, or one that cannot be moved: ground, people, cars."""
-        number, place = self._number(object_name), WORLD.world_pose(pose)
+        number = self._number(object_name)
         if number is None:
             return False
+        place = WORLD.world_pose(pose)
         for vehicle in self._server.vehicles.values():
             if object_name in (vehicle.name, vehicle.options.vehicle):
                 self._server.editor.put(vehicle.index, *place)
@@ -96,8 +96,8 @@ class WorldMethods:
         return vector([np.nan] * 3 if number is None else self._server.editor.place_of(number)[2])
 
     def simSetObjectScale(self, object_name: str, scale_vector: Map) -> bool:
-        scale, number = _scale_of(scale_vector), self._number(object_name)
-        return number is not None and self._server.editor.put_thing(number, None, None, scale)
+        number = self._number(object_name)
+        return number is not None and self._server.editor.put_thing(number, None, None, _scale_of(scale_vector))
 
     def simAddVehicle(self, vehicle_name: str, vehicle_type: str, pose: Map, pawn_path: str = "") -> bool:
         """Of type simpleflight, built and equipped as the first one; the pose is in the world's NED."""
@@ -132,7 +132,7 @@ class WorldMethods:
                 break
             free = f"{name}_{k}"
         self._server.editor.add_thing(free, str(asset_name), *place, size)
-        self._server.segmentation.ids_changed()
+        self._segmentation.ids_changed()
         return free
 
     def simDestroyObject(self, object_name: str) -> bool:
@@ -142,12 +142,10 @@ class WorldMethods:
     def simGetMeshPositionVertexBuffers(self) -> list[Map]:
         """Of everything but the ground: vertices in the world's NED about each object's own position, and triangles."""
         editor, answer = self._server.editor, []
-        model = editor.model
         for name, number in editor.things().items():
-            rows = model.things[number].rows
-            if not model.row_solid[rows[0]]:
+            mesh = editor.mesh_of(number)
+            if mesh is None:
                 continue
-            mesh = model.shapes[model.row_shape[rows[0]]].lods[0]
             position, quat, scale = editor.place_of(number)
             own = WORLD.pose(position, quat)
             # the object's own axes, FLU, become FRD

@@ -28,7 +28,9 @@ class Blocks:
     def __init__(
         self, seed: int, *, count: int = 40, size: float = 80.0, randomise: frozenset[str] = frozenset()
     ) -> None:
-        """count: blocks in all; size: m of the square they stand in."""
+        """count: The number of blocks.
+        size: m, the side of the square they stand in.
+        """
         if not (math.isfinite(size) and 20.0 <= size <= 1000.0):
             raise ScenarioError(f"world 'blocks': size is {size} m; give 20 to 1000")
         most = int(0.6 * (size / SMALLEST_CELL) ** 2)

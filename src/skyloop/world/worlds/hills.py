@@ -14,7 +14,10 @@ WAVES = 8
 
 class Hills:
     def __init__(self, seed: int, *, amplitude: float = 4.0, wavelength: float = 60.0, extent: float = 300.0) -> None:
-        """amplitude: m; wavelength: m of the longest wave; extent: m from the origin to each edge."""
+        """amplitude: m, the typical height of the hills above and below the origin.
+        wavelength: m, the length of the longest wave of the ground.
+        extent: m, the distance from the origin to each edge.
+        """
         for name, value, least, most in (
             ("amplitude", amplitude, 0.0, 1e3),
             ("wavelength", wavelength, 1.0, 1e5),

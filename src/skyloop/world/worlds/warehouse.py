@@ -58,9 +58,8 @@ class Warehouse:
     def __init__(
         self, seed: int, *, people: int = 3, fill: float = 0.7, randomise: frozenset[str] = frozenset()
     ) -> None:
-        """people: that stand or walk; fill: share of the racks' places taken.
-
-        randomise: "textures", "colours" and "people".
+        """people: The number of people who stand or walk.
+        fill: The share of the racks' places that are taken.
         """
         if not 0 <= people <= MOST_PEOPLE or not 0.0 <= fill <= 1.0:
             raise ScenarioError(

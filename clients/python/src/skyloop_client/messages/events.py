@@ -40,6 +40,8 @@ class EventKind(StrEnum):
     LOCKSTEP = "lockstep"
     DEADLINE_MISSED = "deadline missed"
     SLEPT = "slept"
+    FELL_BEHIND = "fell behind"
+    """It did not fetch its messages in time, and some were dropped."""
     LOST = "lost"
     RELIEVED = "relieved"
     """Somebody else commands the vehicle now."""
@@ -79,7 +81,9 @@ class Event:
     """Something that happened: a contact, a failsafe, a refusal, an arrival."""
 
     t_ns: int
+    """The instant it happened."""
     kind: EventKind
+    """What happened."""
     text: str
     """One line for people."""
     contact: Contact | None = None

@@ -1,4 +1,4 @@
-"""`python -m skyloop.tasks NAME [OPTION=VALUE ...]`: a task as software under test, over a link.
+"""`python -m skyloop_client.tasks NAME [OPTION=VALUE ...]`: a task as software under test, over a link.
 
 Connects to SKYLOOP_ADDRESS. Its last line is its result as JSON: task, success, time_s (of ET), loops, and what the
 task found.
@@ -23,7 +23,7 @@ ERROR = {"relative-position": "angle", "face-anchor": "angle", "closed-path": "d
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m skyloop.tasks", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m skyloop_client.tasks", description=__doc__)
     parser.add_argument("task", metavar="NAME", help=", ".join(TASKS))
     parser.add_argument("options", nargs="*", metavar="OPTION=VALUE", help="fields of the task, such as precision=0.02")
     parser.add_argument("--connect", default="", metavar="HOST:PORT", help="default: SKYLOOP_ADDRESS")
@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             told["error"] = abs(record.result[ERROR[chosen.task]])
     except SkyloopError as error:
         told["trouble"] = str(error)
-        print(f"skyloop.tasks: {error}", file=sys.stderr)
+        print(f"skyloop_client.tasks: {error}", file=sys.stderr)
     print(json.dumps(told), flush=True)
     return 0 if told["success"] else 1
 

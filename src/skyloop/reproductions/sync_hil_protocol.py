@@ -1,0 +1,159 @@
+"""What `skyloop reproduce sync-hil` flies and how it judges: fixed before the flights, told in the protocol's page.
+
+Nothing here may change once flights that count have begun: a results folder holds a copy, and another one is refused.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from skyloop.sim.scenario import Scenario, load_scenario
+
+PAPER = "synchronised-hil"
+HOST, TARGET, FREE, DELAYED = "host", "target", "target, no sync", "real delays"
+PUBLISHED_POSITION_S = 0.644
+"""s the paper's target needs for a relative position (Table II)."""
+PUBLISHED_IMAGE_S = 0.0374
+"""s of which its camera needs (Table I)."""
+COMPUTING_S = round(PUBLISHED_POSITION_S - PUBLISHED_IMAGE_S, 4)
+"""s left for the board to compute: its speed follows from this alone."""
+SLOW_SIMULATOR = 0.1
+"""Simulated s per wall s without synchronisation: the paper's simulator is slower than real time."""
+MOVED, TURNED_DEG = 0.1, 4.0
+"""m east and north, and degrees, by which a start is off at most."""
+PRECISION = 0.02
+"""rad within which the anchor is faced; the tasks' own default."""
+SAMPLES = 100
+"""Of a sensor, per run of Table I."""
+SENSORS = {"range": "rangefinder", "front": "camera"}
+DELAYED_RATE_HZ = 100.0
+"""Of the sensors of Table I where the real sensors' delays are in force: the delay is to decide, not the rate."""
+LEVEL = 0.05
+"""Of significance, for the family of claims after Holm."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """What is flown for one table of the paper."""
+
+    name: str
+    scenario: str
+    task: str
+    runs: dict[str, int]
+    """By set-up."""
+    limit: float
+    """s of simulated time, take-off included; what has not ended then is unfinished."""
+    turned_deg: float = 0.0
+    """Of the start, for all runs: an anchor cut off by the edge of the image would be measured wrong."""
+    arguments: tuple[str, ...] = ()
+    """Of the software, after the task's name."""
+    delays: bool = False
+    """Acquiring a sample takes as long as with the real sensors."""
+    about: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One of the family: `one` larger than `other`, or the two equal within the margin, in pairs of one seed."""
+
+    number: int
+    text: str
+    table: str
+    score: str
+    one: str
+    other: str
+    margin: float | None = None
+    """Unit of the score; None: `one` is larger."""
+
+    @property
+    def test(self) -> str:
+        if self.margin is None:
+            return "larger"
+        return f"equal within {self.margin:g} {self.score.rpartition('(')[2].rstrip(')')}"
+
+
+TABLES = (
+    Table(
+        "Table I", "face-anchor", "sensor-characterisation", {HOST: 10, TARGET: 10, DELAYED: 10}, 600.0,
+        about=f"{SAMPLES} samples, each of them new, of rangefinder and camera, standing",
+    ),
+    Table(
+        "Table II", "face-anchor", "relative-position", {HOST: 10, TARGET: 10}, 60.0, 12.0, delays=True,
+        about="relative position, hovering at 1.5 m, delays of the real sensors in force",
+    ),
+    Table(
+        "Table III", "face-anchor", "face-anchor", {HOST: 20, TARGET: 20, FREE: 20}, 120.0,
+        about="face anchor, the anchor at the edge of the view",
+    ),
+    Table(
+        "Table IV", "move-forward", "move-forward", {HOST: 12, TARGET: 12, FREE: 12}, 600.0,
+        arguments=("--flight-speed", "0.135"), about="move forward, 8 m at 0.135 m/s",
+    ),
+    Table(
+        "Table V", "closed-path", "closed-path", {HOST: 20, TARGET: 20, FREE: 10}, 120.0,
+        arguments=("--distance", "3", "--flight-speed", "0.5"), about="closed path, four legs of 3 m at 0.5 m/s",
+    ),
+)  # fmt: skip
+OSCILLATIONS, TIME, POSITION, ESTIMATE = "oscillations", "time (s)", "position error (m)", "estimate error (m)"
+CLAIMS = (
+    Claim(1, "the target oscillates more than the host", "Table III", OSCILLATIONS, TARGET, HOST),
+    Claim(2, "the target takes longer than the host", "Table III", TIME, TARGET, HOST),
+    Claim(3, "without synchronisation the oscillations are hidden", "Table III", OSCILLATIONS, TARGET, FREE),
+    Claim(4, "without synchronisation it seems quicker", "Table III", TIME, TARGET, FREE),
+    Claim(5, "the target is less precise than the host", "Table IV", POSITION, TARGET, HOST),
+    Claim(6, "without synchronisation it seems more precise", "Table IV", POSITION, TARGET, FREE),
+    Claim(7, "target and host take the same time", "Table IV", TIME, TARGET, HOST, 3.0),
+    Claim(8, "the position error is the same on target and host", "Table V", POSITION, TARGET, HOST, 0.16),
+    Claim(9, "the time is the same on target and host", "Table V", TIME, TARGET, HOST, 1.4),
+    Claim(10, "the estimate error is the same on target and host", "Table V", ESTIMATE, TARGET, HOST, 0.11),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Protocol:
+    """All that decides what the tables say."""
+
+    tables: tuple[Table, ...] = TABLES
+    claims: tuple[Claim, ...] = field(default=CLAIMS)
+    computing_s: float = COMPUTING_S
+    slow_simulator: float = SLOW_SIMULATOR
+    moved: float = MOVED
+    turned_deg: float = TURNED_DEG
+    precision: float = PRECISION
+    samples: int = SAMPLES
+    delayed_rate_hz: float = DELAYED_RATE_HZ
+    level: float = LEVEL
+
+    def plain(self) -> dict[str, Any]:
+        return {**asdict(self), "scenarios": {name: _plain(load_scenario(name)) for name in self.scenarios}}
+
+    @property
+    def scenarios(self) -> list[str]:
+        return sorted({table.scenario for table in self.tables})
+
+
+def _plain(scenario: Scenario) -> Any:
+    """What was flown, without the many numbers nobody set."""
+    return scenario.model_dump(mode="json", exclude_defaults=True)
+
+
+def run_of(table: Table, k: int, *, rate_hz: float | None = None) -> Scenario:
+    """The k-th run: a seed of its own and a start moved and turned a little, the same on every set-up.
+
+    With `rate_hz`, rangefinder and camera have that rate.
+    """
+    base = load_scenario(table.scenario)
+    # three ratios whose multiples spread evenly and never meet
+    east, north, turned = (2.0 * ((0.5 + k * ratio) % 1.0) - 1.0 for ratio in (0.8191725, 0.6710436, 0.5497005))
+    x, y = base.vehicles[0].position[:2]
+    return load_scenario(
+        table.scenario,
+        {
+            "seed": 1 + k,
+            "duration": table.limit,
+            "vehicles.drone.position": [x + MOVED * east, y + MOVED * north],
+            **({} if rate_hz is None else {f"vehicles.drone.sensors.{name}.rate_hz": rate_hz for name in SENSORS}),
+            "vehicles.drone.yaw_deg": base.vehicles[0].yaw_deg + table.turned_deg + TURNED_DEG * turned,
+        },
+    )

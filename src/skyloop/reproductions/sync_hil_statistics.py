@@ -1,0 +1,73 @@
+"""Signed ranks, equivalence and Holm, with runs that never ended among the pairs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from skyloop_client.messages import Array
+
+
+def larger(one: Sequence[float], other: Sequence[float]) -> float:
+    """p of Wilcoxon's signed ranks that `one` is not larger than `other`, pair by pair; infinity: unfinished."""
+    return signed_rank([_difference(a, b) for a, b in zip(one, other, strict=True)])
+
+
+def equal(one: Sequence[float], other: Sequence[float], margin: float) -> float:
+    """p of two one-sided tests that the two differ by the margin or more; unfinished pairs lie outside, both ways."""
+    pairs = list(zip(one, other, strict=True))
+    whole = [math.isfinite(a) and math.isfinite(b) for a, b in pairs]
+    above = [margin - (a - b) if ok else -math.inf for (a, b), ok in zip(pairs, whole, strict=True)]
+    below = [margin + (a - b) if ok else -math.inf for (a, b), ok in zip(pairs, whole, strict=True)]
+    return max(signed_rank(above), signed_rank(below))
+
+
+def _difference(a: float, b: float) -> float:
+    """Two that never ended are alike."""
+    return 0.0 if a == b else a - b
+
+
+def signed_rank(differences: Sequence[float]) -> float:
+    """One-sided and exact: the chance of a sum of positive ranks as large as this if every sign were a toss.
+
+    Ranks of equal sizes are shared; zeros are ranked and then left out (Pratt).
+    """
+    sizes = np.abs(np.array(differences, float))
+    # shared ranks are halves, so twice the rank is a whole number
+    doubled = np.array([2 * np.sum(sizes < size) + np.sum(sizes == size) + 1 for size in sizes], int)
+    moving = sizes > 0.0
+    doubled, signs = doubled[moving], np.sign(differences)[moving]
+    if not len(doubled):
+        return 1.0
+    seen = int(doubled[signs > 0].sum())
+    ways = np.zeros(int(doubled.sum()) + 1)
+    ways[0] = 1.0
+    for rank in doubled:
+        ways[rank:] += ways[:-rank].copy()
+    return float(ways[seen:].sum() / ways.sum())
+
+
+def holm(ps: Sequence[float]) -> list[float]:
+    """Each p as Holm corrects it: to be compared with the level of the whole family."""
+    order = sorted(range(len(ps)), key=lambda k: ps[k])
+    corrected, least = [1.0] * len(ps), 0.0
+    for place, k in enumerate(order):
+        least = max(least, min(1.0, (len(ps) - place) * ps[k]))
+        corrected[k] = least
+    return corrected
+
+
+def power(
+    test: Callable[[Sequence[float], Sequence[float]], float],
+    one: Callable[[np.random.Generator, int], Array],
+    other: Callable[[np.random.Generator, int], Array],
+    pairs: int,
+    levels: Sequence[float],
+    trials: int = 2000,
+) -> list[float]:
+    """Share of simulated experiments in which the test passes at each level."""
+    rng = np.random.default_rng(1)
+    ps = np.array([test(one(rng, pairs).tolist(), other(rng, pairs).tolist()) for _ in range(trials)])
+    return [float(np.mean(ps < level)) for level in levels]
