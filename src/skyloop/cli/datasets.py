@@ -56,6 +56,8 @@ def record(
 
     if resume and out_ is None:
         raise DatasetError("--resume needs --out: which recording is to go on?")
+    if workers < 0:
+        raise DatasetError(f"--workers {workers}: give 1 or more, or 0 for one per core")
     folder = out_ or next_folder(Path(scenario or world).stem, Path("datasets"))
     if not resume:
         chosen = tuple(SENSORS) if sensors == "all" else names(sensors)
