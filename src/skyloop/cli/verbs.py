@@ -281,7 +281,7 @@ def reproduce(
                 path.rmdir()
         raise
     if update_docs:
-        _put_into_docs(name, results, again)
+        _put_into_docs(name, results, again, folder)
     if json_:
         print(json.dumps([result.plain() for result in results], indent=2))
         return
@@ -293,12 +293,14 @@ def _say(line: str) -> None:
     err.print(f"skyloop: {line}", highlight=False, markup=False)
 
 
-def _put_into_docs(name: str, results: Sequence[Result], again: Callable[..., list[Result]]) -> None:
+def _put_into_docs(
+    name: str, results: Sequence[Result], again: Callable[..., list[Result]], folder: Path | None
+) -> None:
     """With what the quick form gives, where a test can measure that again."""
     from skyloop.reproductions import pages
 
     quick = [] if name in RESUMES else again(quick=True, folder=None)
-    for path in pages.write(name, results, quick):
+    for path in pages.write(name, results, quick, folder):
         _say(f"written: {path}")
     for line in pages.out_of_date(name):
         _say(line)
