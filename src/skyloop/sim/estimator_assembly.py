@@ -81,7 +81,7 @@ def _ekf_part(vehicle: Vehicle, name: str, infos: dict[str, StreamInfo], earth: 
     missing = {"ImuSample", "GnssFix"} - {info.message for info in infos.values()}
     if missing:
         raise ScenarioError(
-            f"{vehicle.name}: the built-in ekf needs sensors that give {', '.join(sorted(missing))}; add them under sensors"
+            f"{vehicle.name}: the built-in ekf needs sensors that give {', '.join(sorted(missing))}; add them"
         )
     localiser = EkfLocaliser(
         vehicle.ekf, infos, earth.local_frame.home, earth.magnetic_field_world, gravity=earth.gravity
