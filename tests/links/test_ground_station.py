@@ -84,7 +84,7 @@ def test_connecting_as_qgroundcontrol_does(station: Station) -> None:
     assert station.command(request, mavlink.MAVLINK_MSG_ID_AUTOPILOT_VERSION) == ACCEPTED
     # AVAILABLE_MODES
     assert station.command(request, 435) == ACCEPTED
-    # COMPONENT_METADATA, COMPONENT_INFORMATION; and of the autopilot itself CAMERA_INFORMATION, GIMBAL_MANAGER_INFORMATION
+    # COMPONENT_METADATA, COMPONENT_INFORMATION; CAMERA_ and GIMBAL_MANAGER_INFORMATION are not the autopilot's
     assert {station.command(request, number) for number in (397, 395, 259, 280)} == {UNSUPPORTED}
     station.mav.param_request_list_send(1, 1)
     first = station.until("PARAM_VALUE")
