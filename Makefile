@@ -4,15 +4,16 @@ SET_UP := .venv/.set-up
 # lint-imports without its script, whose first line cannot hold a path with a space
 LINT_IMPORTS := from importlinter.cli import lint_imports_command as lint; lint()
 
-.PHONY: help setup fly test pytest test-slow bench gallery lint lock release clean
+.PHONY: help setup fly test pytest test-slow bench gallery docs lint lock release clean
 
 help:
 	@echo "make fly        set up, then fly over a park and leave a small dataset with report.html"
 	@echo "make setup      set up only; the command is then .venv/bin/skyloop"
-	@echo "make test       lint, types and the tests (what .ci/run calls)"
+	@echo "make test       lint, types, the site and the tests (what .ci/run calls)"
 	@echo "make test-slow  the tests marked slow"
 	@echo "make bench      the performance figures of this machine"
 	@echo "make gallery    the pictures of docs/gallery"
+	@echo "make docs       the site with the reference of every option, in site/; broken links are errors"
 	@echo "make lint       ruff, mypy and lint-imports only"
 	@echo "make lock       take the newest versions pyproject.toml allows into requirements.lock"
 	@echo "make release    wheels and sdists in dist/, tried in an empty environment"
@@ -44,6 +45,10 @@ test-slow: setup
 gallery: setup
 	@.venv/bin/python tools/gallery.py
 
+docs: setup
+	@NO_MKDOCS_2_WARNING=1 .venv/bin/python -m mkdocs build --strict --quiet
+	@echo "site/index.html; to read it: .venv/bin/python -m http.server -d site -b 127.0.0.1 8000"
+
 bench: setup
 	@.venv/bin/skyloop bench physics
 
@@ -60,5 +65,5 @@ release: setup
 	@.venv/bin/python tools/release.py
 
 clean:
-	@rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@rm -rf .venv build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -16,7 +16,9 @@ from typer.main import get_command
 import skyloop
 from skyloop.apps.run import fly
 from skyloop.cli import app, main
+from skyloop.reproductions.registry import REPRODUCTIONS
 from skyloop.sim.scenario import shipped_airframes
+from skyloop.world.world import WORLDS
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -123,6 +125,14 @@ def test_the_scenario_flies() -> None:
     assert "took off" in kinds and "landed" in kinds and "failsafe" not in kinds
 
 
-def test_airframes_named_are_those_shipped() -> None:
-    line = README[README.index("**Airframes.**") : README.index("- **Control.**")]
-    assert set(re.findall(r"`([a-z0-9-]+)`", line)) == set(shipped_airframes())
+def test_airframes_and_worlds_told_are_those_shipped() -> None:
+    (row,) = re.findall(r"^\| \[Airframes\].*$", README, flags=re.MULTILINE)
+    assert set(re.findall(r"`([a-z0-9-]+)`", row)) == set(shipped_airframes())
+    assert f"{len(WORLDS)} worlds made from a seed" in README
+
+
+def test_every_reproduction_has_its_page() -> None:
+    linked = set(re.findall(r"\(docs/reproductions/([a-z-]+)\.md\)", README))
+    assert linked == set(REPRODUCTIONS)
+    index = (ROOT / "docs" / "reproductions" / "index.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"`skyloop reproduce ([a-z-]+)`", index)) == set(REPRODUCTIONS)

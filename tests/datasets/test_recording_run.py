@@ -209,3 +209,60 @@ def test_a_folder_in_use_is_left_alone(
 def test_the_plan_is_told(undisturbed: Path) -> None:
     plan = json.loads((undisturbed / "plan.json").read_text(encoding="utf-8"))
     assert (plan["frames"], plan["n_groups"], plan["formats"]) == (FRAMES, 3, ["asl"])
+
+
+def flip(path: Path, place: int | None = None) -> None:
+    """One bit, in the middle unless told otherwise."""
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2 if place is None else place] ^= 1
+    path.write_bytes(data)
+
+
+def resumed(folder: Path) -> subprocess.CompletedProcess[str]:
+    """By the command, as a user does it."""
+    code = "from skyloop.cli import main; main()"
+    arguments = ["record", "--out", str(folder), "--resume", "--workers", "2", "--no-report"]
+    return subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=240)
+
+
+def test_a_flipped_byte_in_the_journal_is_found_and_its_group_flown_again(undisturbed: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "dataset"
+    shutil.copytree(undisturbed, folder)
+    flip(folder / "journal" / "group-000001.bin")
+    done = resumed(folder)
+    assert done.returncode == 0, done.stderr
+    assert "10 flown now" in done.stdout
+    assert "group-000001.bin" in done.stderr and "are flown again" in done.stderr
+    assert_same(undisturbed, folder)
+    assert check(folder) == []
+
+
+def test_a_group_of_another_recording_is_not_taken_for_its_own(undisturbed: Path, tmp_path: Path) -> None:
+    """Its records are whole, but they are not those the manifest lists."""
+    folder = tmp_path / "dataset"
+    shutil.copytree(undisturbed, folder)
+    shutil.copy(folder / "journal" / "group-000000.bin", folder / "journal" / "group-000002.bin")
+    assert record(folder, 1)["frames_flown_now"] == FRAMES - 20
+    assert_same(undisturbed, folder)
+
+
+@pytest.mark.parametrize("listed", [True, False], ids=["manifest", "no manifest"])
+def test_a_format_that_was_changed_is_written_again(undisturbed: Path, tmp_path: Path, listed: bool) -> None:
+    folder = tmp_path / "dataset"
+    shutil.copytree(undisturbed, folder)
+    flip(sorted((folder / "mav0" / "rgb0" / "data").iterdir())[3])
+    if not listed:
+        (folder / "manifest.json").unlink()
+    assert record(folder, 1)["frames_flown_now"] == 0
+    assert_same(undisturbed, folder)
+
+
+def test_a_plan_that_was_changed_is_not_resumed(undisturbed: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "dataset"
+    shutil.copytree(undisturbed, folder)
+    plan = folder / "plan.json"
+    plan.write_text(plan.read_text(encoding="utf-8").replace('"seed": 1', '"seed": 2'), encoding="utf-8")
+    done = resumed(folder)
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    assert "plan.json" in line and "record into a new folder" in line

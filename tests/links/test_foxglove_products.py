@@ -39,7 +39,7 @@ def viewer() -> Iterator[Viewer]:
     """Of a client that was there before the first record was published."""
     with skyloop.build(skyloop.make_scenario(copy.deepcopy(TELLER))) as simulation:
         stream = FoxgloveStream(port=0, paced=False)
-        stream.attach(simulation)
+        stream.attach(simulation.port)
         with Viewer(stream.url) as looking:
             assert looking.until(lambda: "/truth/drone" in looking.channels)
             assert not set(TYPES) & set(looking.channels)
@@ -86,7 +86,7 @@ def packed(message: Any, stride: str = "cell_stride") -> Any:
         "offsets": [field.offset for field in message.fields],
         "itemsize": getattr(message, stride),
     }
-    return np.frombuffer(message.data, np.dtype(layout))
+    return np.frombuffer(message.data, np.dtype(layout))  # type: ignore[call-overload]
 
 
 def test_clouds_paths_and_images(viewer: Viewer) -> None:
@@ -136,8 +136,8 @@ def test_estimates_and_numbers_are_plotted(viewer: Viewer) -> None:
 def test_streams_whose_topics_would_be_one_are_kept_apart() -> None:
     with skyloop.build(skyloop.make_scenario({"vehicles": [{"name": "drone"}]})) as simulation:
         stream = FoxgloveStream(port=0, paced=False)
-        stream.attach(simulation)
-        publish = simulation.user_streams.publish
+        stream.attach(simulation.port)
+        publish = simulation.port.user_streams.publish
         publish("drone", "vio", records()["vio"], 0, sender="me")
         publish("drone", "vio/pose", Number(0, 1.0), 0, sender="me")
         topics = [topic for topic in stream._channels if topic.startswith("/drone/vio")]

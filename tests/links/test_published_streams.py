@@ -23,6 +23,7 @@ from skyloop.links.loop import remote_pilot
 from skyloop.links.loop.client_sessions import MOST_PUBLISHED
 from skyloop.links.loop.in_process import InProcess
 from skyloop.sim.assembly import build
+from skyloop.sim.estimation import UserEstimatorPart
 from skyloop.sim.scenario import make_scenario
 from skyloop_client import Session, fly
 from skyloop_client.errors import LinkEnded, LinkError, PartError
@@ -64,7 +65,7 @@ def test_every_kind_arrives_at_the_senders_execution_time() -> None:
         heard, computer = Everything(rig), Computer()
         with rig.connect(clock=computer) as session, rig.connect(watch=True) as other:
             session.sleep_until(100 * MS)
-            assert not other.ask(want=None).known & {"drone/grid", "drone/cost"}
+            assert not {"drone/grid", "drone/cost"} & set(other.ask(want=None).known)
             expected = records(90 * MS)
             for name, record in expected.items():
                 session.publish(name, record)
@@ -109,7 +110,7 @@ def test_a_session_in_the_process_publishes_and_hears_everything() -> None:
     with build(
         make_scenario({"vehicles": [{"name": "drone", "sensors": {"imu": {"kind": "imu", "rate_hz": 100}}}]})
     ) as inside:
-        session = InProcess(inside)
+        session = InProcess(inside.port)
         session.publish("cost", Number(0, 1.0))
         session.publish("imu", Number(0, 1.0))
         bundle = session.ask(every=["imu"], until_ns=50 * MS)
@@ -362,13 +363,18 @@ def test_it_hears_what_it_would_hear_in_the_process() -> None:
     scenario["vehicles"][0] |= {"estimators": {"vio": listener}, "state": "truth"}
     with build(make_scenario(scenario)) as inside:
         inside.run_until(1.001)
-        expected = next(part._own.heard for part in inside.parts if "estimator" in part.name)
+        expected = next(part._own.heard for part in inside.parts_of(UserEstimatorPart))
     scenario["vehicles"][0]["estimators"] = {"vio": {**listener, "kind": "link"}}
     made: list[Listener] = []
+
+    def make(*arguments: Any, **_: Any) -> Listener:
+        made.append(Listener(*arguments))
+        return made[0]
+
     with (
         flying(scenario) as rig,
         rig.connect(clock=lambda: 0) as pilot,
-        estimating(rig, lambda *a, **k: made.append(Listener(*a)) or made[0]) as errors,
+        estimating(rig, make) as errors,
     ):
         pilot.sleep_until(SECOND + MS)
         eventually(lambda: len(made[0].heard) >= len(expected))

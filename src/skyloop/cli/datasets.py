@@ -56,6 +56,8 @@ def record(
 
     if resume and out_ is None:
         raise DatasetError("--resume needs --out: which recording is to go on?")
+    if workers < 0:
+        raise DatasetError(f"--workers {workers}: give 1 or more, or 0 for one per core")
     folder = out_ or next_folder(Path(scenario or world).stem, Path("datasets"))
     if not resume:
         chosen = tuple(SENSORS) if sensors == "all" else names(sensors)
@@ -88,7 +90,11 @@ def _fly(folder: Path, workers: int, *, quiet: bool) -> dict[str, Any]:
     )
     with bar:
         task = bar.add_task("", total=read_plan(folder)["frames"], fps=0.0)
-        return record(folder, workers, lambda done, fps: bar.update(task, completed=done, fps=fps))
+        return record(folder, workers, lambda done, fps: bar.update(task, completed=done, fps=fps), _say)
+
+
+def _say(line: str) -> None:
+    err.print(f"skyloop: {line}", highlight=False, markup=False)
 
 
 def told(summary: dict[str, Any], with_report: bool) -> str:

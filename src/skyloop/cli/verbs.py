@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import importlib
 import json
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
 
 import skyloop
 from skyloop.benchmarks.registry import BENCHES
+from skyloop.cli import INTERRUPTED
 from skyloop.cli.datasets import app as datasets
 from skyloop.cli.logs import Quiet, Verbose, Verbs, log_lines
 from skyloop.cli.loop import app as loop
@@ -33,6 +33,7 @@ from skyloop.cli.parts import (
     overrides,
     print_summary,
     progress_bar,
+    telling_where,
     with_places,
 )
 from skyloop.cli.serve import app as serve
@@ -54,7 +55,6 @@ app.add_typer(datasets)
 app.add_typer(loop)
 app.add_typer(mavlink)
 app.add_typer(serve)
-INTERRUPTED = 130
 
 
 @app.command("list")
@@ -132,7 +132,7 @@ def run(
 
     folder = out_ or next_folder(loaded.name)
     bar = progress_bar(f"flying {loaded.name}", loaded.duration, quiet=json_)
-    with looking_on(foxglove) as watch, bar as progress:
+    with looking_on(foxglove) as watch, telling_where(folder), bar as progress:
         if autopilot is None:
             summary = run_scenario(loaded, folder, progress, watch=watch)
         else:
@@ -281,7 +281,7 @@ def reproduce(
                 path.rmdir()
         raise
     if update_docs:
-        _put_into_docs(name, results, again)
+        _put_into_docs(name, results, again, folder)
     if json_:
         print(json.dumps([result.plain() for result in results], indent=2))
         return
@@ -293,12 +293,14 @@ def _say(line: str) -> None:
     err.print(f"skyloop: {line}", highlight=False, markup=False)
 
 
-def _put_into_docs(name: str, results: Sequence[Result], again: Callable[..., list[Result]]) -> None:
+def _put_into_docs(
+    name: str, results: Sequence[Result], again: Callable[..., list[Result]], folder: Path | None
+) -> None:
     """With what the quick form gives, where a test can measure that again."""
     from skyloop.reproductions import pages
 
     quick = [] if name in RESUMES else again(quick=True, folder=None)
-    for path in pages.write(name, results, quick):
+    for path in pages.write(name, results, quick, folder):
         _say(f"written: {path}")
     for line in pages.out_of_date(name):
         _say(line)
@@ -313,33 +315,36 @@ def _print_results(results: Sequence[Result]) -> None:
     out.print(table)
 
 
-def main() -> None:
+def execute(words: list[str]) -> int:
     """The one listener for errors: known ones become one line and exit code 1."""
     try:
         with log_lines(err):
-            code = app(with_places(sys.argv[1:]), standalone_mode=False)
-    except Interrupted:
-        code = INTERRUPTED
+            code = app(with_places(words), standalone_mode=False)
+    except Interrupted as interruption:
+        _complain(interruption)
+        return INTERRUPTED
     except SkyloopError as error:
         _complain(error)
-    except (typer.Abort, KeyboardInterrupt):
-        code = INTERRUPTED
+        return 1
+    except typer.Abort:
+        raise KeyboardInterrupt from None
     except Exception as error:
         if not type(error).__module__.startswith(("click", "typer")):
             raise
         if type(error).__name__ == "NoArgsIsHelpError":
-            sys.exit(0)
+            return 0
         _complain(f"{error.format_message()} Try skyloop --help.")  # type: ignore[attr-defined]
+        return 1
     if code == INTERRUPTED:
-        err.print("skyloop: stopped")
-    sys.exit(code if isinstance(code, int) else 0)
+        # which is what Typer makes of Ctrl-C
+        raise KeyboardInterrupt
+    return code if isinstance(code, int) else 0
 
 
-def _complain(error: SkyloopError | str) -> NoReturn:
+def _complain(error: SkyloopError | str) -> None:
     """One line, whatever the message holds."""
     line = " ".join(str(error).split())
     err.print(f"skyloop: {line}", style="red", markup=False, highlight=False)
-    sys.exit(1)
 
 
 def _version(value: bool) -> None:

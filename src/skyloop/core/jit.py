@@ -29,6 +29,7 @@ from numba import types
 from numba.core.compiler_lock import global_compiler_lock
 
 from skyloop.core.cache import CACHE_FOLDER
+from skyloop.core.interrupts import kept_from_children
 
 log = logging.getLogger(__name__)
 F = TypeVar("F", bound=Callable[..., Any])
@@ -191,8 +192,13 @@ def _compile_on_two_cores(names: list[str]) -> None:
     """This process and another one, each taking the next kernel that neither has begun."""
     with tempfile.TemporaryDirectory() as claims:
         code = f"from skyloop.core.jit import compile_unclaimed; compile_unclaimed({names!r}, {claims!r})"
-        with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.DEVNULL) as other:
+        with kept_from_children():
+            other = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.DEVNULL)
+        try:
             compile_unclaimed(names, claims)
+            other.wait()
+        finally:
+            other.kill()
             other.wait()
 
 

@@ -12,6 +12,9 @@ from pydantic import BaseModel, ValidationError
 from skyloop_client.errors import ScenarioError, nearest_name
 from skyloop_client.plugins import is_plugin
 
+MOST_BYTES = 2_000_000
+"""Of a YAML file; reading it takes some 10 s."""
+
 
 class _StrictLoader(yaml.SafeLoader):
     """A key written twice is an error, not a silent last-one-wins."""
@@ -41,6 +44,12 @@ def parse_yaml(text: str, place: str) -> Any:
 
 def read_yaml(path: Path) -> Any:
     try:
+        size = path.stat().st_size
+        if size > MOST_BYTES:
+            raise ScenarioError(
+                f"'{path}' has {size / 1e6:.0f} MB, which takes minutes to read; {MOST_BYTES / 1e6:.0f} MB are the "
+                "most: let a pilot of your own read long lists"
+            )
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise ScenarioError(f"no file '{path}'; check the path") from None
