@@ -29,7 +29,7 @@ from skyloop.links.airsim.wire import Call
 from skyloop.links.airsim.world import WorldMethods
 from skyloop.links.link_gate import LinkGate
 from skyloop.sim.simulation_port import SimulationPort
-from skyloop_client.errors import LinkError, SkyloopError
+from skyloop_client.errors import SkyloopError
 from skyloop_client.streams import Rate
 
 TICK = Rate(50)
@@ -140,12 +140,7 @@ class AirSimServer:
 
     def _do(self, call: Call, reply: Reply) -> None:
         method = self.methods.find(call.method)
-        arguments = [reply, *call.params] if method.answers_later else call.params
-        try:
-            method.signature.bind(*arguments)
-        except TypeError as error:
-            raise LinkError(f"{error}; it takes {method.signature}") from None
-        result = method.function(*arguments)
+        result = method.call(reply, call.params)
         if not method.answers_later:
             reply.give(result)
 
