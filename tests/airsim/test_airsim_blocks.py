@@ -78,11 +78,17 @@ def number_of(bench: Bench, name: str) -> int:
     return bench.sim.editor.things()[name]
 
 
+def owner_of(bench: Bench, method: str) -> Any:
+    """The object a method of the server belongs to."""
+    function: Any = bench.server.methods.find(method).function
+    return function.__self__
+
+
 def instances(bench: Bench, camera: str = "0") -> np.ndarray[Any, Any]:
     """By pixel, of a camera."""
-    cameras = bench.server.methods.find("simGetCameraInfo").function.__self__._cameras
+    cameras = owner_of(bench, "simGetCameraInfo")._cameras
     (view,) = cameras.views([(cameras.find(camera, "", camera == "watch"), 0)])
-    return view.instances  # type: ignore[no-any-return]
+    return np.asarray(view.instances)
 
 
 # ---- the projection matrix
@@ -166,7 +172,7 @@ def test_a_vehicle_is_at_one_height_as_a_vehicle_and_as_an_object(settings: dict
 def test_arrow_heads_are_as_large_as_unreal_s(bench: Bench, size: float, reach: float) -> None:
     bench("simFlushPersistentMarkers")
     bench("simPlotArrows", [vector(0, 0, -1)], [vector(4, 3, -1)], [1, 0, 0, 1], 5.0, size, -1.0, True)
-    marks = bench.server.methods.find("simPlotArrows").function.__self__._own.marks
+    marks = owner_of(bench, "simPlotArrows")._own.marks
     shaft, *heads = marks
     assert len(heads) == 2 and np.linalg.norm(shaft.end - shaft.start) == pytest.approx(5.0)
     ahead = (shaft.end - shaft.start) / 5.0

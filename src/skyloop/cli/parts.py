@@ -22,6 +22,7 @@ out = Console(soft_wrap=True, width=None if sys.stdout.isatty() else 140)
 err = Console(stderr=True, soft_wrap=True)
 log = logging.getLogger(__name__)
 
+Quality = Annotated[str, typer.Option(help="The quality of images: low, medium, high, epic or cinematic.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs instead of text.")]
 Seed = Annotated[int | None, typer.Option("--seed", help="The seed, instead of the scenario's own.")]
 Sets = Annotated[

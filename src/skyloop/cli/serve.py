@@ -5,17 +5,20 @@ from __future__ import annotations
 import json
 import logging
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from skyloop.cli.logs import Verbs
 from skyloop.cli.mavlink import PortOffset, Remote, checked_offset
-from skyloop.cli.parts import Foxglove, Json, looking_on, out
+from skyloop.cli.parts import Foxglove, Json, Quality, looking_on, out
 from skyloop_client.errors import ScenarioError
 
 app = Verbs()
 log = logging.getLogger(__name__)
+
+
+Lasts = Annotated[float | None, typer.Option(help="The simulated seconds after which it ends.")]
 
 
 @app.command()
@@ -34,9 +37,7 @@ def serve(
     speed: Annotated[
         float | None, typer.Option(help="Simulated seconds per second. Default: the settings' ClockSpeed.")
     ] = None,
-    quality: Annotated[
-        str, typer.Option(help="The quality of images: low, medium, high, epic or cinematic.")
-    ] = "medium",
+    quality: Quality = "medium",
     seed: Annotated[int, typer.Option(help="The seed of the world and of all noise.")] = 1,
     paused: Annotated[
         bool, typer.Option("--paused", help="Simulated time stands still until a client continues it.")
@@ -46,7 +47,7 @@ def serve(
     ] = False,
     port_offset: PortOffset = 0,
     remote: Remote = "127.0.0.1",
-    lasts: Annotated[float | None, typer.Option(help="The simulated seconds after which it ends.")] = None,
+    lasts: Lasts = None,
     foxglove: Foxglove = None,
     json_: Json = False,
 ) -> None:
@@ -82,11 +83,15 @@ def serve(
             watch=watch,
             say=log.info,
         )
-    if json_:
-        print(json.dumps(summary, indent=2))
-        return
+    _print(summary, as_json=json_)
+
+
+def _print(summary: dict[str, Any], *, as_json: bool) -> None:
     link, lasted = summary["airsim"], summary["simulated_s"]
-    out.print(f"served {lasted:.1f} s of simulated time, {link['calls']} calls, {link['failed']} failed")
+    if as_json:
+        print(json.dumps(summary, indent=2))
+    else:
+        out.print(f"served {lasted:.1f} s of simulated time, {link['calls']} calls, {link['failed']} failed")
 
 
 def _text(settings: Path | None) -> str:
