@@ -18,6 +18,7 @@ app = Verbs()
 log = logging.getLogger(__name__)
 
 
+Paused = Annotated[bool, typer.Option("--paused", help="Simulated time stands still until a client continues it.")]
 Lasts = Annotated[float | None, typer.Option(help="The simulated seconds after which it ends.")]
 
 
@@ -39,9 +40,7 @@ def serve(
     ] = None,
     quality: Quality = "medium",
     seed: Annotated[int, typer.Option(help="The seed of the world and of all noise.")] = 1,
-    paused: Annotated[
-        bool, typer.Option("--paused", help="Simulated time stands still until a client continues it.")
-    ] = False,
+    paused: Paused = False,
     mavlink: Annotated[
         bool, typer.Option("--mavlink", help="Let MAVSDK and ground stations fly the same vehicles.")
     ] = False,
