@@ -15,6 +15,8 @@ from pymavlink.dialects.v20 import common as mavlink
 
 NAN = math.nan
 ACCEPTED, DENIED, UNSUPPORTED = 0, 2, 3
+FILE_NOT_FOUND = 10
+"""Of the file transfer protocol."""
 DOWN = {"kind": "rangefinder", "preset": "perfect", "rate_hz": 20, "mount": {"rotation_deg": [0, 90, 0]}}
 SCENARIO = {
     "world": "flat",
@@ -99,9 +101,9 @@ def test_connecting_as_qgroundcontrol_does(station: Station) -> None:
     asked = (struct.pack("<HBBBBBxI", 65535, 0, 4, 6, 0, 0, 0) + b"/fs/x\0").ljust(251, b"\0")
     station.mav.file_transfer_protocol_send(0, 1, 1, asked)
     refused = bytes(station.until("FILE_TRANSFER_PROTOCOL").payload)
-    assert struct.unpack("<HBBBB", refused[:6]) == (0, 0, 129, 1, 4) and refused[12] == 7
-    # calibration, reboot, camera information the old way, orbit: never silence
-    for number in (241, 246, 521, 34, 2000, 42424):
+    assert struct.unpack("<HBBBB", refused[:6]) == (0, 0, 129, 1, 4) and refused[12] == FILE_NOT_FOUND
+    # calibration, reboot, camera information the old way, pictures of the autopilot itself: never silence
+    for number in (241, 246, 521, 2000, 42424):
         assert station.command(number) == UNSUPPORTED
 
 

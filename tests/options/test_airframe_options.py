@@ -266,7 +266,7 @@ def test_a_controller_of_ones_own_is_obeyed(share: float) -> None:
 
 
 def test_options_without_a_taker_are_refused() -> None:
-    with pytest.raises(ScenarioError, match="controller_options are for a controller of your own"):
+    with pytest.raises(ScenarioError, match="controller_options work with a controller of your own only"):
         fly(HOVER, {DRONE + "controller_options": {"share": 0.5}})
 
 

@@ -197,7 +197,7 @@ def test_bad_recordings_are_one_line_and_leave_nothing(
 
 def test_only_radar_takes_a_recording(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     line = _complaint(["reproduce", "drag", "--recording", "x.npy"], monkeypatch, capsys)
-    assert "--recording is for 'radar'" in line
+    assert "--recording works with 'radar' only" in line
 
 
 def _complaint(arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
