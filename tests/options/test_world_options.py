@@ -118,7 +118,7 @@ WORLD_OPTIONS: dict[str, dict[str, tuple[Any, Callable[[World], float], float]]]
         "extent": (100.0, lambda world: world.ground.heights.shape[0], -400),
     },
     "blocks": {
-        "count": (10, number_of("block"), -30),
+        "count": (10, number_of("block"), -20),
         "size": (200.0, spread("block"), 20.0),
         "landmarks": (True, named("OrangeBall"), 1),
     },
