@@ -27,7 +27,8 @@ def orbit(flown: Flight, centre: Any, radius: float, speed: float, behaviour: in
     x, y, z = place(flown, centre)
     flown.desk.say(
         flown.vehicle,
-        mavlink.MAVLink_command_int_message(1, 1, 0, ORBIT, 0, 0, radius, speed, behaviour, turn, x, y, z),
+        # frame 3, "relative", with an altitude above sea level: as MAVSDK sends it
+        mavlink.MAVLink_command_int_message(1, 1, 3, ORBIT, 0, 0, radius, speed, behaviour, turn, x, y, z),
     )
 
 

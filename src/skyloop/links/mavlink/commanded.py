@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 
 from skyloop.links.mavlink.command import Command
+from skyloop.links.mavlink.dialect import mavlink
 from skyloop.links.mavlink.listener import Channel
 from skyloop.links.mavlink.modes import Modes
 from skyloop.links.mavlink.payload import Payload
@@ -40,6 +41,11 @@ def climb_of(vehicle: Commanded, command: Command) -> float:
     above = system.home_altitude if command.frame in FRAMES_ABOVE_HOME else 0.0
     here = system.geography.global_int(system.state.position)[2]
     return command.z + above - here if math.isfinite(command.z) else 0.0
+
+
+def place_above_sea(vehicle: Commanded, command: Command) -> Array:
+    """Likewise, with an altitude above sea level whatever the frame says, as PX4 takes it and MAVSDK means it."""
+    return place_of(vehicle, replace(command, frame=mavlink.MAV_FRAME_GLOBAL))
 
 
 def place_of(vehicle: Commanded, command: Command) -> Array:

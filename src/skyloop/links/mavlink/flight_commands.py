@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from skyloop.links.mavlink.command import ACCEPTED, DENIED, Command
-from skyloop.links.mavlink.commanded import Commanded, Handler, climb_of, place_of
+from skyloop.links.mavlink.commanded import Commanded, Handler, climb_of, place_above_sea, place_of
 from skyloop.links.mavlink.dialect import mavlink
 from skyloop.links.mavlink.orbit import TO_CENTRE, USUAL_RADIUS, USUAL_SPEED, Circle
 from skyloop.links.mavlink.wire import STANDARD_MODES, mode_named, yaw_from_heading
@@ -160,7 +160,7 @@ def override_goto(vehicle: Commanded, command: Command) -> int:
 def orbit(vehicle: Commanded, command: Command) -> int:
     """Round a place: param 1 m of radius (negative: anticlockwise), param 2 m/s, param 3 yaw, param 4 rad."""
     radius, speed, behaviour, turn = command.params
-    place = place_of(vehicle, command)
+    place = place_above_sea(vehicle, command)
     vehicle.modes.circle(
         Circle(
             place,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from skyloop.links.mavlink.command import ACCEPTED, UNSUPPORTED, Command
-from skyloop.links.mavlink.commanded import Commanded, Handler, place_of
+from skyloop.links.mavlink.commanded import Commanded, Handler, place_above_sea
 from skyloop.links.mavlink.dialect import mavlink
 
 
@@ -21,7 +21,7 @@ def configure_gimbal(vehicle: Commanded, command: Command) -> int:
 
 def look_at_place(vehicle: Commanded, command: Command) -> int:
     """The gimbal of param 1 follows a place with its camera."""
-    vehicle.payload.look_at(command, place_of(vehicle, command))
+    vehicle.payload.look_at(command, place_above_sea(vehicle, command))
     return int(ACCEPTED)
 
 
