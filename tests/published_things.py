@@ -14,6 +14,7 @@ from skyloop_client.messages import (
     Estimate,
     GridMap,
     Image,
+    ImuSample,
     Marker,
     Markers,
     Message,
@@ -107,7 +108,9 @@ class Listener:
     def on_message(self, message: Message) -> Any:
         self.heard.append((message.stream, message.index, message.arrival_ns))
         number = Number(message.t_ns, float(len(self.heard)))
-        pairs = [("heard", number), ("heard/twice", number)] if self.more else []
+        pairs: list[tuple[str, Any]] = [("heard", number), ("heard/twice", number)] if self.more else []
+        if self.more and isinstance(message.data, ImuSample) and message.t_ns % 250_000_000 == 0:
+            pairs += records(message.t_ns).items()
         return [Estimate.unknown(message.t_ns, "only listens"), *pairs]
 
 

@@ -29,12 +29,15 @@ MESSAGE_GROUPS = {
 PYTHON = {
     "simulation": ("Simulation", [
         "skyloop.sim.scenario.load_scenario", "skyloop.sim.scenario.make_scenario", "skyloop.sim.assembly.build",
-        "skyloop.sim.simulation.Simulation", "skyloop.core.bus.Subscription", "skyloop.core.bus.Bundle",
+        "skyloop.sim.simulation.Simulation", "skyloop.core.bus.Subscription",
     ]),
     "client": ("Client", ["skyloop_client.session.connect", "skyloop_client.session.Session",
                           "skyloop_client.session.fly", "skyloop_client.bundle.Bundle"]),
     "sensor": ("Sensors of your own", ["skyloop.sensors.sensor.Sensor", "skyloop.sensors.sensor.Scene",
                                        "skyloop.core.keyed_random.KeyedRandom"]),
+    "estimator": ("Estimators of your own", ["skyloop_client.estimator.EstimatorSetup",
+                                             "skyloop_client.estimator.Estimator",
+                                             "skyloop_client.estimator.run_estimator"]),
     "errors": ("Errors", ["skyloop_client.errors"]),
 }  # fmt: skip
 """Pages that mkdocstrings fills."""

@@ -79,6 +79,7 @@ def known_methods() -> set[str]:
         detections,
         flight,
         images,
+        multirotor_state,
         plots,
         recording,
         segmentation,
@@ -90,6 +91,7 @@ def known_methods() -> set[str]:
 
     groups = [
         cameras.CameraMethods, detections.Detections, flight.Flight, images.Images,
+        multirotor_state.MultirotorState,
         plots.PlotMethods, recording.Recording, segmentation.SegmentationMethods,
         sensors.Sensors, session_methods.Session, weather.WeatherMethods, world.WorldMethods,
     ]  # fmt: skip

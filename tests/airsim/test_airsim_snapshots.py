@@ -2,78 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from contextlib import ExitStack
 from typing import Any
 
 import pytest
+from airsim_bench import Bench
 from airsim_rpc import pose, vector
 
-from skyloop.core.bus import Fingerprint
-from skyloop.links.airsim.listener import RpcListener
-from skyloop.links.airsim.server import AirSimServer
-from skyloop.links.airsim.settings import read_settings
-from skyloop.links.airsim.wire import Call
-from skyloop.links.link_gate import LinkGate
-from skyloop.sim.assembly import build
-from skyloop.sim.scenario import make_scenario
 from skyloop_client.errors import ScenarioError
 
 LIDAR = {"SensorType": 6, "PointsPerSecond": 4000, "RotationsPerSecond": 10, "VerticalFOVUpper": 15}
 SETTINGS = {"Vehicles": {"Drone1": {"VehicleType": "SimpleFlight", "Sensors": {"Lidar": LIDAR}}}}
 ONE = vector(1.0, 1.0, 1.0)
 EAST = vector(0.0, 8.0, 0.0)
-
-
-class Client:
-    """Stands where a connection would: keeps what it is sent."""
-
-    name, taken = "127.0.0.1:1", 0
-
-    def __init__(self) -> None:
-        self.answers: dict[int, tuple[Any, Any]] = {}
-
-    def send(self, answer: tuple[int, Any, Any]) -> None:
-        number, error, result = answer
-        self.answers[number] = (error, result)
-
-
-class Bench:
-    """A simulation with an AirSim server, stepped by the test."""
-
-    def __init__(self, *, linked: bool = True) -> None:
-        read = read_settings(json.dumps(SETTINGS), world="blocks")
-        self._ends = ExitStack()
-        gate = LinkGate()
-        self.sim = self._ends.enter_context(build(make_scenario(read.scenario), gates=(gate,) if linked else ()))
-        if linked:
-            listener = RpcListener(gate.inbox, "127.0.0.1", (0,))
-            self.server = gate.links["airsim"] = AirSimServer(listener, read.options)
-            gate.attach(self.sim.port)
-            self._ends.callback(gate.finish, "over")
-        self.client = Client()
-        self._number = 0
-
-    def __call__(self, method: str, *params: Any) -> Any:
-        number = self.start(method, *params)
-        error, result = self.client.answers[number]
-        assert error is None, error
-        return result
-
-    def start(self, method: str, *params: Any) -> int:
-        self._number += 1
-        self.server.receive(self.client, Call(self._number, method, list(params)))  # type: ignore[arg-type]
-        return self._number
-
-    def flown(self, seconds: float) -> dict[str, str]:
-        """What all streams carry meanwhile."""
-        told = Fingerprint(self.sim.bus)
-        self.sim.run_for(seconds)
-        return told.hexdigests()
-
-    def close(self) -> None:
-        self._ends.close()
 
 
 @pytest.fixture
@@ -85,7 +26,7 @@ def benches() -> Iterator[list[Bench]]:
 
 
 def hovering(benches: list[Bench]) -> Bench:
-    bench = Bench()
+    bench = Bench(SETTINGS)
     benches.append(bench)
     # in sight of the LiDAR
     bench("simSetObjectPose", "block 2", pose(4.0, -3.0, -2.0), True)
@@ -134,7 +75,7 @@ def test_what_clients_change_is_in_a_snapshot(benches: list[Bench], what: str) -
     assert bench.sim.port.editor.weather == weather
     assert bench.flown(0.5) == changed
     # another build of the scenario, without any link, knows of it only what the snapshot holds
-    other = Bench(linked=False)
+    other = Bench(SETTINGS, linked=False)
     benches.append(other)
     other.sim.restore(saved)
     assert other.sim.port.editor.weather == weather

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 from airsim_rpc import Rpc, RpcError, Running, running, xyz
+from px4_peer import SENSORS, Peer, hovering
 from test_ardupilot import Sitl
-from test_px4 import SENSORS, Peer, hovering
 
 from skyloop.apps.serve import serve
 from skyloop.links.airsim.options import ForeignAutopilot

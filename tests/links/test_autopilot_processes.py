@@ -205,7 +205,7 @@ def test_the_process_is_gone_after_the_run(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_two_vehicles_have_two_autopilots(tmp_path: Path) -> None:
-    from test_px4 import Peer, echo
+    from px4_peer import Peer, echo
 
     ports: list[int] = []
     peers: list[Peer] = []

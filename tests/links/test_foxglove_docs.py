@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 from foxglove_client import Viewer
 
+import skyloop.apps.fly
 import skyloop.apps.mavlink
 import skyloop.apps.run
 from skyloop.cli import main, parts
-from skyloop.links import manual_control as by_hand
 from skyloop.links.foxglove.messages import VIEWS
+from skyloop.links.foxglove.products import PRODUCT_VIEWS
 from skyloop.links.foxglove.scene import BODY_SIZE
 from skyloop.links.foxglove.stream import BACKLOG, FoxgloveStream
 from skyloop.sim.simulation_port import SimulationPort
@@ -35,8 +36,8 @@ SHORTENED = {
 }
 
 
-def rows() -> list[list[str]]:
-    lines = [line for line in PAGE.splitlines() if line.startswith("|")]
+def rows(table: int = 0) -> list[list[str]]:
+    lines = re.findall(r"(?:^\|.*\n)+", PAGE, flags=re.MULTILINE)[table].splitlines()
     return [[cell.strip().strip("`") for cell in line.strip("|").split("|")] for line in lines[2:]]
 
 
@@ -62,7 +63,7 @@ def test_commands_let_somebody_look_on(
     monkeypatch.setattr(FoxgloveStream, "attach", attached)
     monkeypatch.setattr(parts, "FOXGLOVE_PLACE", "127.0.0.1:0")
     monkeypatch.setattr(skyloop.apps.mavlink, "run_mavlink", on_free_ports)
-    monkeypatch.setattr(by_hand, "reading_keys", lambda link: nullcontext())
+    monkeypatch.setattr(skyloop.apps.fly, "reading_keys", lambda link: nullcontext())
     words = command.replace("9000", "0").split()
     monkeypatch.setattr(sys, "argv", words + SHORTENED[words[1]])
     with pytest.raises(SystemExit) as stop:
@@ -86,6 +87,11 @@ def test_topics() -> None:
     assert {("/" + topic.split("/")[-1], kind) for topic, kind in others} == {
         (view.suffix, view.kind) for view in known if view.suffix
     }
+
+
+def test_published_records() -> None:
+    told = {record: kind for record, kind, _ in rows(1)}
+    assert told == {record: view.kind for record, (view,) in PRODUCT_VIEWS.items()}
 
 
 def test_numbers_of_the_page() -> None:

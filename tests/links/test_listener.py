@@ -6,12 +6,12 @@ import contextlib
 import socket
 import struct
 from functools import partial
-from queue import SimpleQueue
 
 import numpy as np
 import pytest
 
 from link_rig import Rig, Stranger, eventually, held, said
+from skyloop.links.inbox import Inbox
 from skyloop.links.loop import listener as door_module
 from skyloop.links.loop.listener import MOST_PEERS, MOST_UNREAD, MOST_WAITING, Listener
 from skyloop_client.errors import CodecError, LinkError
@@ -223,11 +223,11 @@ def test_a_port_in_use_is_one_clear_line(rig: Rig) -> None:
     port = rig.listener.ports[0]
     for ports in ((port,), (0, 0, port)):
         with pytest.raises(LinkError, match=rf"^cannot listen on 127.0.0.1:{port}: Address already in use; choose"):
-            Listener(SimpleQueue(), ports=ports)
+            Listener(Inbox(), ports=ports)
     with pytest.raises(LinkError, match=r"cannot listen on .*:70000"):
-        Listener(SimpleQueue(), ports=(70_000,))
+        Listener(Inbox(), ports=(70_000,))
     with pytest.raises(LinkError, match="cannot listen on"):
-        Listener(SimpleQueue(), "a" * 100)
+        Listener(Inbox(), "a" * 100)
 
 
 def test_addresses_that_are_none(rig: Rig) -> None:
@@ -240,7 +240,7 @@ def test_addresses_that_are_none(rig: Rig) -> None:
 
 def test_messages_nobody_takes_are_bounded() -> None:
     before = held()
-    listener = Listener(SimpleQueue())
+    listener = Listener(Inbox())
     with socket.create_connection(("127.0.0.1", listener.ports[0])) as peer:
         with contextlib.suppress(ConnectionError):
             for _ in range(200):

@@ -33,8 +33,8 @@ class Listener(Desk):
         super().__init__()
         self.texts: list[str] = []
 
-    def send(self, message: Any) -> None:
-        super().send(message)
+    def send(self, message: Any, component: int = 1) -> None:
+        super().send(message, component)
         if message.get_type() == "STATUSTEXT":
             self.texts.append(message.text if isinstance(message.text, str) else message.text.decode())
 

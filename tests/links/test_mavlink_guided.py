@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,9 +23,7 @@ def place(flown: Flight, enu: Any) -> tuple[int, int, float]:
     return flown.system.geography.global_int(enu)
 
 
-def orbit(
-    flown: Flight, centre: Any, radius: float, speed: float, behaviour: int = CW_TO_CENTRE, turn: float = 0.0
-) -> None:
+def orbit(flown: Flight, centre: Any, radius: float, speed: float, behaviour: int = 0, turn: float = 0.0) -> None:
     x, y, z = place(flown, centre)
     flown.desk.say(
         flown.vehicle,
@@ -32,13 +31,17 @@ def orbit(
     )
 
 
+def after(flown: Flight, seconds: float) -> Callable[[], bool]:
+    end = flown.simulation.now + seconds
+    return lambda: flown.simulation.now >= end
+
+
 def track(flown: Flight, seconds: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Positions, velocities, yaws every 0.1 s."""
     found = []
     until = flown.simulation.now + seconds
     while flown.simulation.now < until:
-        now = flown.simulation.now
-        flown.until(lambda now=now: flown.simulation.now >= now + 0.1)
+        flown.until(after(flown, 0.1))
         truth = flown.simulation.truth()
         found.append((truth.position, truth.velocity_world, flown.system.yaw))
     return tuple(np.array(each) for each in zip(*found, strict=True))  # type: ignore[return-value]
@@ -132,8 +135,7 @@ def test_it_follows_behind_a_walker_and_looks_at_them() -> None:
         while flown.simulation.now < began + 25.0:
             walker = start + (flown.simulation.now - began) * pace
             target(flown, walker, pace)
-            now = flown.simulation.now
-            flown.until(lambda now=now: flown.simulation.now >= now + 0.5)
+            flown.until(after(flown, 0.5))
         walker = start + (flown.simulation.now - began) * pace
         truth = flown.simulation.truth()
         # 5 m behind somebody who walks north, 6 m above home
@@ -155,8 +157,7 @@ def test_a_target_that_says_no_velocity_and_one_far_away() -> None:
         fastest = 0.0
         while flown.simulation.now < began + 20.0:
             target(flown, [2.0 * (flown.simulation.now - began), 8.0, 0.0])
-            now = flown.simulation.now
-            flown.until(lambda now=now: flown.simulation.now >= now + 1.0)
+            flown.until(after(flown, 1.0))
             fastest = max(fastest, float(np.linalg.norm(flown.simulation.truth().velocity_world)))
         away = flown.simulation.truth().position - np.array([2.0 * (flown.simulation.now - began), 8.0, 0.0])
         assert np.hypot(*away[:2]) < 4.5 and fastest < 5.5
@@ -176,7 +177,7 @@ def test_the_modes_there_are_can_be_listed_and_chosen_by_their_standard_number()
     with flight() as flown:
         told: list[Any] = []
         send = flown.desk.send
-        flown.desk.send = lambda message, **more: (told.append(message), send(message, **more))[1]  # type: ignore[func-returns-value, method-assign]
+        flown.desk.send = lambda message, component=1: (told.append(message), send(message, component))[1]  # type: ignore[func-returns-value, method-assign]
         flown.command(REQUEST, mavlink.MAVLINK_MSG_ID_AVAILABLE_MODES, 0)
         modes = [message for message in told if message.get_type() == "AVAILABLE_MODES"]
         assert [mode.mode_index for mode in modes] == list(range(1, len(PX4_MODES) + 1))

@@ -10,7 +10,6 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from pymavlink.dialects.v20 import common as mavlink
 
 import skyloop
 from skyloop.apps.mavlink import run_mavlink
+from skyloop.links.inbox import Inbox
 from skyloop.links.link_gate import LinkGate
 from skyloop.links.manual_control import ByHand
 from skyloop.links.mavlink import listener
@@ -119,7 +119,7 @@ def test_going_back_in_time_does_not_silence_it(monkeypatch: pytest.MonkeyPatch)
             simulation.run_for(0.3)
             vehicle = link.vehicles[0]
             sent: list[Any] = []
-            monkeypatch.setattr(vehicle.channels[0], "send", sent.append)
+            monkeypatch.setattr(vehicle.channels[0], "send", lambda message, component=1: sent.append(message))
 
             def beats(seconds: float) -> int:
                 sent.clear()
@@ -309,7 +309,7 @@ def test_a_port_in_use_is_named_in_one_line(tmp_path: Path) -> None:
         taken.listen()
         port = taken.getsockname()[1]
         with pytest.raises(LinkError, match=rf"cannot open TCP port {port} on 127\.0\.0\.1.*--port-offset") as caught:
-            MavlinkLink(SimpleQueue(), 1, HOME, MavlinkOptions(port_offset=port - OWN_TCP))
+            MavlinkLink(Inbox(), 1, HOME, MavlinkOptions(port_offset=port - OWN_TCP))
         assert "\n" not in str(caught.value)
 
 
@@ -347,7 +347,7 @@ def test_the_whole_run_leaves_its_folder_and_ends_when_landed(tmp_path: Path) ->
 
 def test_somebody_who_cannot_be_reached_is_named() -> None:
     with pytest.raises(LinkError, match=r"10\.0\.0\.7 cannot be reached from 127\.0\.0\.1; give --listen 0\.0\.0\.0"):
-        MavlinkListener(SimpleQueue()).udp(0, 1, 0, ("10.0.0.7", 14550))
+        MavlinkListener(Inbox()).udp(0, 1, 0, ("10.0.0.7", 14550))
 
 
 def test_without_pymavlink_it_says_what_to_install() -> None:

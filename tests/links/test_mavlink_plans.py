@@ -99,7 +99,7 @@ def test_going_home_lands_at_home() -> None:
             flown.vehicle.modes.choose("rtl")
             flown.until(lambda: not port.status.armed)
             assert np.hypot(*(port.truth.position - start)[:2]) < 0.05
-            np.testing.assert_allclose(port.home, start, atol=1e-3)
+            assert port.home == pytest.approx(start, abs=1e-3)
 
 
 def test_a_mission_lands_where_it_says() -> None:

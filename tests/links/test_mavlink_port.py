@@ -75,8 +75,8 @@ def test_a_hard_crash_reaches_ground_stations_as_an_alert() -> None:
         severities: dict[str, int] = {}
         told = flown.desk.send
 
-        def send(message: Any) -> None:
-            told(message)
+        def send(message: Any, component: int = 1) -> None:
+            told(message, component)
             if message.get_type() == "STATUSTEXT":
                 severities[flown.texts[-1].split(":")[0]] = message.severity
 

@@ -322,6 +322,12 @@ def test_a_script_without_a_main_guard_works_and_its_renderer_dies_with_it(tmp_p
     assert within(5.0, lambda: not is_running(int(pid)))
 
 
+def test_it_does_not_load_the_compiler_of_our_kernels(small_renderer: Renderer) -> None:
+    """Numba is a second of every start, and the renderer calls no kernel."""
+    small_renderer.wait_ready()
+    assert "llvmlite" not in Path(f"/proc/{small_renderer.process_id}/maps").read_text()
+
+
 def test_ctrl_c_is_the_clients_affair(small_renderer: Renderer) -> None:
     small_renderer.wait_ready()
     os.kill(small_renderer.process_id, signal.SIGINT)

@@ -201,7 +201,7 @@ def test_what_a_scenario_cannot_mean() -> None:
         estimators={"vio": {"kind": f"{THINGS}:EstimatorSetup", "options": {"name": "", "infos": {}, "start": 0}}}
     )
     assert "state 'vins' is neither truth nor ekf" in told(estimators={"vio": good}, state="vins")
-    assert "the EKF needs sensors that give GnssFix" in told(
+    assert "the ekf needs sensors that give GnssFix" in told(
         sensors={"imu": SENSORS["imu"]}, estimators={"e": {"kind": "ekf"}}
     )
     assert "its numbers under ekf" in told(sensors=SENSORS, estimators={"e": {"kind": "ekf", "options": {"gate": 3}}})

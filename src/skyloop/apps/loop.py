@@ -72,13 +72,14 @@ def run_loop(
     try:
         link = link_gate.links["loop"] = Coordinator(listener, told, target)
         opened(f"{options.host}:{listener.ports[0]}")
-        summary = run_scenario(scenario, folder, progress, link_gate, watch)
+        return run_scenario(scenario, folder, progress, link_gate, watch)
     finally:
         listener.close()
         if target is not None:
             target.stop()
-    plot_timeline(link.timeline.rows, folder / "timeline.png", f"{scenario.name}, mode {options.mode}")
-    return summary
+        # also of a flight that ended by Ctrl-C or a SUT's mistake; one without a summary left nothing
+        if (folder / "summary.json").exists():
+            plot_timeline(link.timeline.rows, folder / "timeline.png", f"{scenario.name}, mode {options.mode}")
 
 
 def outside_estimator(scenario: Scenario, told: str) -> tuple[Scenario, str, str, str]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from skyloop.core.bus import Bus
+from skyloop.core.interrupts import STOPPED, Interruption
 from skyloop.core.machine import versions
 from skyloop.links.link_gate import LinkGate
 from skyloop.recording.pictures import Pictures
@@ -21,7 +22,7 @@ from skyloop.sim.estimator_assembly import check_nobody_is_outside
 from skyloop.sim.parts import PilotPart
 from skyloop.sim.scenario import Scenario
 from skyloop.sim.simulation import Simulation
-from skyloop_client.errors import Interrupted, SkyloopError
+from skyloop_client.errors import Interrupted, RunFolderError, SkyloopError
 from skyloop_client.messages import EventKind, Message
 from skyloop_client.streams import NS_PER_S
 
@@ -54,7 +55,7 @@ def run_scenario(
     """Fly, record, summarise; returns the summary that is also in `summary.json`."""
     if links is None:
         check_nobody_is_outside(scenario)
-    with build(scenario, gates=() if links is None else (links,)) as simulation:
+    with build(scenario, gates=() if links is None else (links,)) as simulation, Interruption() as interruption:
         watch(simulation)
         record = RunFolder(folder, scenario.model_dump(mode="json"), versions())
         try:
@@ -65,14 +66,18 @@ def run_scenario(
             pictures = Pictures(simulation.bus, folder)
             flight_log = FlightLog(simulation.bus, [vehicle.name for vehicle in scenario.vehicles])
             began = time.perf_counter()
-            trouble = None
+            trouble: SkyloopError | None = None
             try:
-                fly(simulation, scenario.duration, progress, links)
-            except SkyloopError as error:
+                fly(simulation, scenario.duration, progress, links, interruption)
+            except (SkyloopError, KeyboardInterrupt) as caught:
+                # the second Ctrl-C, of somebody who waits for a step that does not end
+                error = Interrupted(STOPPED) if isinstance(caught, KeyboardInterrupt) else caught
                 if links is not None:
                     links.finish(str(error))
                 if simulation.clock.now_ns == 0:
                     record.discard()
+                    raise error from None
+                if isinstance(error, RunFolderError):
                     raise
                 # a pilot that sends NaN ends the flight; what was flown until then is worth a whole folder
                 trouble = error
@@ -86,9 +91,7 @@ def run_scenario(
             record.finish(summary)
         finally:
             record.close()
-        # whoever presses Ctrl-C does not want to wait for a picture
-        if not isinstance(trouble, Interrupted):
-            plot_flight(flight_log, f"{scenario.name} (seed {scenario.seed})", folder / "flight.png")
+        plot_flight(flight_log, f"{scenario.name} (seed {scenario.seed})", folder / "flight.png")
     if trouble is not None:
         raise trouble
     return summary
@@ -109,14 +112,20 @@ def _log_events(scenario: Scenario, bus: Bus) -> None:
 
 
 def fly(
-    simulation: Simulation, duration: float, progress: Progress = lambda t: None, links: LinkGate | None = None
+    simulation: Simulation,
+    duration: float,
+    progress: Progress = lambda t: None,
+    links: LinkGate | None = None,
+    interruption: Interruption | None = None,
 ) -> None:
-    """Until the time is over or every pilot is done."""
+    """Until the time is over, every pilot is done, or somebody presses Ctrl-C."""
+    interruption = interruption or Interruption()
     pilots = simulation.parts_of(PilotPart)
     end_ns = round(duration * NS_PER_S)
     next_report_ns = 0
     while simulation.port.next_ns < end_ns:
         t_ns = simulation.step()
+        interruption.check()
         if t_ns >= next_report_ns:
             progress(t_ns / NS_PER_S)
             next_report_ns = t_ns + NS_PER_S // 5

@@ -69,6 +69,7 @@ def serve(
             # sensors have something to tell, and a GPS sample takes 0.2 s to arrive
             simulation.advance_to(NS_PER_S // 2)
             server.state.time.pause(paused)
+            listener.open()
             opened(f"{host}:{listener.ports[0]}")
             end_ns = None if lasts_s is None else round(lasts_s * NS_PER_S)
             try:

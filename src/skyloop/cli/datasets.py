@@ -11,7 +11,7 @@ import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from skyloop.cli.logs import Verbs, is_quiet
-from skyloop.cli.parts import Json, err, next_folder, out
+from skyloop.cli.parts import Json, Quality, err, next_folder, out
 from skyloop_client.errors import DatasetError
 
 app = Verbs()
@@ -37,7 +37,7 @@ def record(
     rate: Annotated[float, typer.Option(help="Frames per simulated second.")] = 20.0,
     trajectory: Annotated[str, typer.Option(help="square, circle, lemniscate, or a .csv of x,y,z rows.")] = "square",
     speed: Annotated[float, typer.Option(help="The speed of the flight, m/s.")] = 3.0,
-    quality: Annotated[str, typer.Option(help="The quality of images: low, medium, high, epic or cinematic.")] = "low",
+    quality: Quality = "low",
     sensors: Annotated[
         str, typer.Option(help="all, or some of rgb,stereo,depth,lidar,radar,imu,gps,baro,mag.")
     ] = "all",
@@ -68,6 +68,8 @@ def record(
 
     if resume and out_ is None:
         raise DatasetError("--resume needs --out: name the folder of the recording to continue")
+    if workers < 0:
+        raise DatasetError(f"--workers {workers}: give 1 or more, or 0 for one per core")
     folder = out_ or next_folder(Path(scenario or world).stem, Path("datasets"))
     if not resume:
         chosen = tuple(SENSORS) if sensors == "all" else names(sensors)
@@ -80,9 +82,7 @@ def record(
         plan_recording(planned, folder, frames=frames, rate_hz=rate, formats=wanted, split=split)
     summary = _fly(folder, workers or os.cpu_count() or 1, quiet=json_)
     if report_:
-        from skyloop.datasets.report import write_report
-
-        write_report(folder)
+        _write_report(folder)
     print(json.dumps(summary, indent=2) if json_ else told(summary, report_))
 
 
@@ -100,7 +100,17 @@ def _fly(folder: Path, workers: int, *, quiet: bool) -> dict[str, Any]:
     )
     with bar:
         task = bar.add_task("", total=read_plan(folder)["frames"], fps=0.0)
-        return record(folder, workers, lambda done, fps: bar.update(task, completed=done, fps=fps))
+        return record(folder, workers, lambda done, fps: bar.update(task, completed=done, fps=fps), _say)
+
+
+def _write_report(folder: Path) -> None:
+    from skyloop.datasets.report import write_report
+
+    write_report(folder)
+
+
+def _say(line: str) -> None:
+    err.print(f"skyloop: {line}", highlight=False, markup=False)
 
 
 def told(summary: dict[str, Any], with_report: bool) -> str:

@@ -24,8 +24,9 @@ from skyloop.cli.parts import (
     out,
     print_summary,
     progress_bar,
+    telling_where,
 )
-from skyloop_client.errors import LinkError
+from skyloop_client.errors import LinkError, unknown_name
 
 if TYPE_CHECKING:
     from skyloop.links.loop.targets import Target
@@ -130,7 +131,7 @@ def loop(
     )  # fmt: skip
     folder = out_ or next_folder(loaded.name)
     bar, opened = progress_bar(f"flying {loaded.name}", loaded.duration, quiet=json_), _say_where(runs_on is None)
-    with looking_on(foxglove) as watch, bar as progress:
+    with looking_on(foxglove) as watch, telling_where(folder), bar as progress:
         summary = run_loop(loaded, folder, options, runs_on, progress=progress, opened=opened, watch=watch)
     if json_:
         print(json.dumps({**summary, "folder": str(folder)}, indent=2))
@@ -209,6 +210,7 @@ def _target(name: str, sut: str | None, pilot: str | None, task: str | None, spe
     if sum(what is not None for what in (sut, pilot, task)) > 1:
         raise LinkError("give one of --sut, --pilot and --task")
     if task is not None:
+        _check_task(task)
         python = "python3" if name.startswith("remote") else sys.executable
         sut = shlex.join([python, "-m", "skyloop_client.tasks", task])
     command = shlex.split(sut) if sut else []
@@ -236,6 +238,13 @@ def _estimator(scenario: Any, told: str, target: str, speed: float) -> tuple[Any
     assert isinstance(made, LocalProcess)
     made.printed = "estimator.txt"
     return changed, made
+
+
+def _check_task(name: str) -> None:
+    from skyloop_client.tasks.sync_hil import TASKS
+
+    if name not in TASKS:
+        raise unknown_name("task", name, TASKS)
 
 
 def _say_where(wanted: bool) -> Any:

@@ -23,8 +23,9 @@ from skyloop.cli.parts import (
     out,
     print_summary,
     progress_bar,
+    telling_where,
 )
-from skyloop_client.errors import Interrupted, LinkError
+from skyloop_client.errors import LinkError
 
 app = Verbs()
 log = logging.getLogger(__name__)
@@ -78,14 +79,10 @@ def mavlink(
     loaded = load(scenario, set_, seed, home)
     folder = out_ or next_folder(loaded.name)
     bar = progress_bar(f"flying {loaded.name}", duration, quiet=json_)
-    try:
-        with looking_on(foxglove) as watch, bar as progress:
-            summary = run_mavlink(
-                loaded, folder, options, pace=pace, duration=duration, progress=progress, opened=_say_where, watch=watch
-            )
-    except Interrupted:
-        log.info("ended by Ctrl-C; run folder: %s", folder)
-        raise
+    with looking_on(foxglove) as watch, telling_where(folder), bar as progress:
+        summary = run_mavlink(
+            loaded, folder, options, pace=pace, duration=duration, progress=progress, opened=_say_where, watch=watch
+        )
     if json_:
         print(json.dumps({**summary, "folder": str(folder)}, indent=2))
         return
@@ -126,7 +123,7 @@ def fly(
         raise LinkError("give --keyboard or --gamepad")
     loaded = load(scenario, set_, seed)
     folder = out_ or next_folder(loaded.name)
-    with looking_on(foxglove) as watch:
+    with looking_on(foxglove) as watch, telling_where(folder):
         summary = run_by_hand(
             loaded, folder, "gamepad" if gamepad else "keyboard", pace=pace, duration=duration,
             show=lambda line: err.print(line, highlight=False, end="\r\n"), watch=watch,

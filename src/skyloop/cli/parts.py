@@ -16,12 +16,13 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from skyloop.cli.logs import is_quiet
-from skyloop_client.errors import LinkError, ScenarioError
+from skyloop_client.errors import Interrupted, LinkError, ScenarioError
 
 out = Console(soft_wrap=True, width=None if sys.stdout.isatty() else 140)
 err = Console(stderr=True, soft_wrap=True)
 log = logging.getLogger(__name__)
 
+Quality = Annotated[str, typer.Option(help="The quality of images: low, medium, high, epic or cinematic.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs instead of text.")]
 Seed = Annotated[int | None, typer.Option("--seed", help="The seed, instead of the scenario's own.")]
 Sets = Annotated[
@@ -131,6 +132,17 @@ def next_folder(name: str, root: Path = Path("runs")) -> Path:
     while (root / f"{name}-{number:03d}").exists():
         number += 1
     return root / f"{name}-{number:03d}"
+
+
+@contextmanager
+def telling_where(folder: Path) -> Iterator[None]:
+    """Whoever ends a flight by Ctrl-C is told where it lies, if there is anything."""
+    try:
+        yield
+    except Interrupted as interruption:
+        if not (folder / "summary.json").exists():
+            raise
+        raise Interrupted(f"{interruption}; run folder: {folder}") from None
 
 
 def print_summary(summary: dict[str, Any], folder: Path) -> None:

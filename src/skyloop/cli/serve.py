@@ -5,17 +5,21 @@ from __future__ import annotations
 import json
 import logging
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from skyloop.cli.logs import Verbs
 from skyloop.cli.mavlink import PortOffset, Remote, checked_offset
-from skyloop.cli.parts import Foxglove, Json, looking_on, out
+from skyloop.cli.parts import Foxglove, Json, Quality, looking_on, out
 from skyloop_client.errors import ScenarioError
 
 app = Verbs()
 log = logging.getLogger(__name__)
+
+
+Paused = Annotated[bool, typer.Option("--paused", help="Simulated time stands still until a client continues it.")]
+Lasts = Annotated[float | None, typer.Option(help="The simulated seconds after which it ends.")]
 
 
 @app.command()
@@ -34,19 +38,15 @@ def serve(
     speed: Annotated[
         float | None, typer.Option(help="Simulated seconds per second. Default: the settings' ClockSpeed.")
     ] = None,
-    quality: Annotated[
-        str, typer.Option(help="The quality of images: low, medium, high, epic or cinematic.")
-    ] = "medium",
+    quality: Quality = "medium",
     seed: Annotated[int, typer.Option(help="The seed of the world and of all noise.")] = 1,
-    paused: Annotated[
-        bool, typer.Option("--paused", help="Simulated time stands still until a client continues it.")
-    ] = False,
+    paused: Paused = False,
     mavlink: Annotated[
         bool, typer.Option("--mavlink", help="Let MAVSDK and ground stations fly the same vehicles.")
     ] = False,
     port_offset: PortOffset = 0,
     remote: Remote = "127.0.0.1",
-    lasts: Annotated[float | None, typer.Option(help="The simulated seconds after which it ends.")] = None,
+    lasts: Lasts = None,
     foxglove: Foxglove = None,
     json_: Json = False,
 ) -> None:
@@ -63,13 +63,14 @@ def serve(
 
     if quality not in QUALITIES:
         raise ScenarioError(f"no quality '{quality}'; choose one of {', '.join(QUALITIES)}")
-    read = read_settings(_text(settings), str(settings or "settings"), world=world)
+    place = str(settings or "settings")
+    read = read_settings(_text(settings), place, world=world)
     for warning in read.warnings:
         log.warning("%s", warning)
     beside = {"host": host or read.host, "remote": remote, "port_offset": checked_offset(port_offset)}
     with looking_on(foxglove) as watch:
         summary = run(
-            make_scenario({**read.scenario, "seed": seed}, place=str(settings or "settings")),
+            make_scenario({**read.scenario, "seed": seed}, place=place),
             replace(read.options, quality=quality),
             host=host or read.host,
             port=read.port if port is None else port,
@@ -81,13 +82,15 @@ def serve(
             watch=watch,
             say=log.info,
         )
-    if json_:
+    _print(summary, as_json=json_)
+
+
+def _print(summary: dict[str, Any], *, as_json: bool) -> None:
+    link, lasted = summary["airsim"], summary["simulated_s"]
+    if as_json:
         print(json.dumps(summary, indent=2))
-        return
-    link = summary["airsim"]
-    out.print(
-        f"served {summary['simulated_s']:.1f} s of simulated time, {link['calls']} calls, {link['failed']} failed"
-    )
+    else:
+        out.print(f"served {lasted:.1f} s of simulated time, {link['calls']} calls, {link['failed']} failed")
 
 
 def _text(settings: Path | None) -> str:

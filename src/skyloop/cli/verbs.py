@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import importlib
 import json
-import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
@@ -14,6 +14,7 @@ from rich.table import Table
 import skyloop
 from skyloop.benchmarks.registry import BENCHES
 from skyloop.cli.datasets import app as datasets
+from skyloop.cli.exit_codes import INTERRUPTED
 from skyloop.cli.logs import Quiet, Verbose, Verbs, log_lines
 from skyloop.cli.loop import app as loop
 from skyloop.cli.mavlink import app as mavlink
@@ -32,11 +33,15 @@ from skyloop.cli.parts import (
     overrides,
     print_summary,
     progress_bar,
+    telling_where,
     with_places,
 )
 from skyloop.cli.serve import app as serve
-from skyloop.reproductions.registry import REPRODUCTIONS
+from skyloop.reproductions.registry import REPRODUCTIONS, RESUMES
 from skyloop_client.errors import Interrupted, ScenarioError, SkyloopError, unknown_name
+
+if TYPE_CHECKING:
+    from skyloop.core.results import Result
 
 app = Verbs(
     no_args_is_help=True,
@@ -50,7 +55,6 @@ app.add_typer(datasets)
 app.add_typer(loop)
 app.add_typer(mavlink)
 app.add_typer(serve)
-INTERRUPTED = 130
 
 
 @app.command("list")
@@ -130,7 +134,7 @@ def run(
 
     folder = out_ or next_folder(loaded.name)
     bar = progress_bar(f"flying {loaded.name}", loaded.duration, quiet=json_)
-    with looking_on(foxglove) as watch, bar as progress:
+    with looking_on(foxglove) as watch, telling_where(folder), bar as progress:
         if autopilot is None:
             summary = run_scenario(loaded, folder, progress, watch=watch)
         else:
@@ -238,8 +242,15 @@ def reproduce(
     json_: Json = False,
     quick: Annotated[bool, typer.Option("--quick", help="Run a short form with fewer or shorter flights.")] = False,
     out_: Annotated[
-        Path | None, typer.Option("--out", help="The folder for tables and plots; it must be new or empty.")
+        Path | None,
+        typer.Option(
+            "--out",
+            help="The folder for tables and plots: new, empty, or of a sync-hil, online or offline run to continue.",
+        ),
     ] = None,
+    update_docs: Annotated[
+        bool, typer.Option("--update-docs", help="In a checkout: put the results into docs/results and the page.")
+    ] = False,
     recording: Annotated[
         Path | None,
         typer.Option(
@@ -255,66 +266,90 @@ def reproduce(
         raise unknown_name("reproduction", name, REPRODUCTIONS)
     if recording is not None and name != "radar":
         raise ScenarioError(f"--recording works with 'radar' only, not with '{name}'; leave it out")
-    options = {} if recording is None else {"recording": recording}
+    if update_docs and (quick or recording is not None):
+        raise ScenarioError("--update-docs is for the whole form; leave out --quick and --recording")
+    options: dict[str, Any] = {} if recording is None else {"recording": recording}
+    if name in RESUMES:
+        options["told"] = _say
     folder = out_ or (None if json_ else next_folder(f"reproduce-{name}"))
     made: list[Path] = []
-    if folder is not None:
+    if folder is not None and not (name in RESUMES and (folder / "protocol.json").exists()):
         from skyloop.recording.run_folder import make_empty_folder
 
         made = make_empty_folder(folder)
+    again = importlib.import_module(REPRODUCTIONS[name][0]).reproduce
     try:
-        results = importlib.import_module(REPRODUCTIONS[name][0]).reproduce(quick=quick, folder=folder, **options)
+        results = again(quick=quick, folder=folder, **options)
     except SkyloopError:
         for path in made:
             if not any(path.iterdir()):
                 path.rmdir()
         raise
+    if update_docs:
+        _put_into_docs(name, results, again, folder)
     if json_:
         print(json.dumps([result.plain() for result in results], indent=2))
         return
-    table = Table("table", "cell", "published", "measured", "unit", "n", "sd", box=None)
-    for r in results:
-        published = "" if r.published is None else f"{r.published:g}"
-        table.add_row(
-            r.table,
-            r.cell,
-            published,
-            f"{r.measured:.4g}",
-            r.unit,
-            str(r.n),
-            "" if r.sd is None else f"{r.sd:.2g}",
-        )
-    out.print(table)
+    _print_results(results)
     out.print(f"tables and plots: {folder}")
 
 
-def main() -> None:
+def _say(line: str) -> None:
+    err.print(f"skyloop: {line}", highlight=False, markup=False)
+
+
+def _put_into_docs(
+    name: str, results: Sequence[Result], again: Callable[..., list[Result]], folder: Path | None
+) -> None:
+    """With what the quick form gives, where a test can measure that again."""
+    from skyloop.reproductions import pages
+
+    quick = [] if name in RESUMES else again(quick=True, folder=None)
+    for path in pages.write(name, results, quick, folder):
+        _say(f"written: {path}")
+    for line in pages.out_of_date(name):
+        _say(line)
+
+
+def _print_results(results: Sequence[Result]) -> None:
+    table = Table("table", "cell", "published", "measured", "unit", "n", "sd", box=None)
+    for r in results:
+        published = "" if r.published is None else f"{r.published:g}"
+        sd = "" if r.sd is None else f"{r.sd:.2g}"
+        table.add_row(r.table, r.cell, published, f"{r.measured:.4g}", r.unit, str(r.n), sd)
+    out.print(table)
+
+
+def execute(words: list[str]) -> int:
     """Run a verb. A known error becomes one line and exit code 1."""
     try:
         with log_lines(err):
-            code = app(with_places(sys.argv[1:]), standalone_mode=False)
-    except Interrupted:
-        code = INTERRUPTED
+            code = app(with_places(words), standalone_mode=False)
+    except Interrupted as interruption:
+        _complain(interruption)
+        return INTERRUPTED
     except SkyloopError as error:
         _complain(error)
-    except (typer.Abort, KeyboardInterrupt):
-        code = INTERRUPTED
+        return 1
+    except typer.Abort:
+        raise KeyboardInterrupt from None
     except Exception as error:
         if not type(error).__module__.startswith(("click", "typer")):
             raise
         if type(error).__name__ == "NoArgsIsHelpError":
-            sys.exit(0)
+            return 0
         _complain(f"{error.format_message()} Try skyloop --help.")  # type: ignore[attr-defined]
+        return 1
     if code == INTERRUPTED:
-        err.print("skyloop: stopped")
-    sys.exit(code if isinstance(code, int) else 0)
+        # which is what Typer makes of Ctrl-C
+        raise KeyboardInterrupt
+    return code if isinstance(code, int) else 0
 
 
-def _complain(error: SkyloopError | str) -> NoReturn:
+def _complain(error: SkyloopError | str) -> None:
     """One line, whatever the message holds."""
     line = " ".join(str(error).split())
     err.print(f"skyloop: {line}", style="red", markup=False, highlight=False)
-    sys.exit(1)
 
 
 def _version(value: bool) -> None:

@@ -1,4 +1,4 @@
-"""Where streams meet their readers: latest value, all values, or a callback the moment a message arrives."""
+"""The bus carries every stream to its readers: the latest value, all values, or a callback for each message."""
 
 from __future__ import annotations
 
@@ -35,8 +35,7 @@ class Subscription:
 
 
 class Bus:
-    """Streams are advertised before their first message, most of them before the flight begins; callbacks run in the
-    order they subscribed."""
+    """A stream must be advertised before its first message. Callbacks run in the order in which they subscribed."""
 
     def __init__(self) -> None:
         self.infos: dict[str, StreamInfo] = {}
@@ -67,19 +66,19 @@ class Bus:
         self._callbacks[stream].append(callback)
 
     def on_every(self, callback: Callback) -> None:
-        """The messages of all streams, also of those that are advertised later."""
+        """Call back with the messages of all streams, including streams that are advertised later."""
         self._every.append(callback)
         for callbacks in self._callbacks.values():
             callbacks.append(callback)
 
     def on_new(self, tell: Callable[[StreamInfo], None]) -> None:
-        """Each stream there is, now, and each that is advertised later, before its first message."""
+        """Call back once for each stream: now for existing ones, before the first message for later ones."""
         for info in list(self.infos.values()):
             tell(info)
         self._newcomers.append(tell)
 
     def subscribe(self, stream: str, limit: int | None = None) -> Subscription:
-        """All messages from now on; `limit` keeps only the newest so many."""
+        """Collect all messages from now on. With a `limit`, only the newest ones are kept."""
         subscription = Subscription(limit)
         self.on(stream, subscription.put)
         return subscription
@@ -100,7 +99,7 @@ class Bus:
     def restore(self, saved: tuple[dict[str, Message], dict[str, int]]) -> None:
         """Streams that were advertised after the snapshot stay, with nothing on them."""
         messages, counts = saved
-        # in place: readers may hold on to them
+        # in place, because readers may hold references to these
         self.messages.clear()
         self.messages.update(messages)
         self.counts = {**dict.fromkeys(self.infos, 0), **counts}
@@ -111,7 +110,7 @@ class Bus:
 
 
 class LatestRecords(Mapping[str, Any]):
-    """The newest record of each stream that has given one, by its full name; always as the bus has them now."""
+    """The newest record of each stream by its full name. It is a live view: it changes as messages arrive."""
 
     def __init__(self, bus: Bus) -> None:
         self._bus = bus

@@ -28,21 +28,11 @@ import numba
 from numba import types
 from numba.core.compiler_lock import global_compiler_lock
 
+from skyloop.core.cache import CACHE_FOLDER
+from skyloop.core.interrupts import kept_from_children
+
 log = logging.getLogger(__name__)
 F = TypeVar("F", bound=Callable[..., Any])
-
-
-def cache_folder() -> Path:
-    """Of this user. One without a home, as in a container, has a folder among the temporary ones."""
-    if named := os.environ.get("XDG_CACHE_HOME"):
-        return Path(named) / "skyloop"
-    try:
-        return Path.home() / ".cache" / "skyloop"
-    except RuntimeError:
-        return Path(tempfile.gettempdir()) / f"skyloop-{os.getuid()}"
-
-
-CACHE_FOLDER = cache_folder()
 
 MARK = ".compiled"
 """Ending of the files that say which kernels are in the cache."""
@@ -202,8 +192,13 @@ def _compile_on_two_cores(names: list[str]) -> None:
     """This process and another one, each taking the next kernel that neither has begun."""
     with tempfile.TemporaryDirectory() as claims:
         code = f"from skyloop.core.jit import compile_unclaimed; compile_unclaimed({names!r}, {claims!r})"
-        with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.DEVNULL) as other:
+        with kept_from_children():
+            other = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.DEVNULL)
+        try:
             compile_unclaimed(names, claims)
+            other.wait()
+        finally:
+            other.kill()
             other.wait()
 
 

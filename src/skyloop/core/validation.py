@@ -1,4 +1,4 @@
-"""Data from outside: YAML is read strictly, models are made from it, and every fault is one line."""
+"""Strict reading of the user's data: YAML becomes pydantic models, and every fault becomes one clear line."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from pydantic import BaseModel, ValidationError
 
 from skyloop_client.errors import ScenarioError, nearest_name
 from skyloop_client.plugins import is_plugin
+
+MOST_BYTES = 2_000_000
+"""Of a YAML file; reading it takes some 10 s."""
 
 
 class _StrictLoader(yaml.SafeLoader):
@@ -41,6 +44,12 @@ def parse_yaml(text: str, place: str) -> Any:
 
 def read_yaml(path: Path) -> Any:
     try:
+        size = path.stat().st_size
+        if size > MOST_BYTES:
+            raise ScenarioError(
+                f"'{path}' has {size / 1e6:.0f} MB, which takes minutes to read; {MOST_BYTES / 1e6:.0f} MB are the "
+                "most: let a pilot of your own read long lists"
+            )
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise ScenarioError(f"no file '{path}'; check the path") from None
@@ -50,7 +59,7 @@ def read_yaml(path: Path) -> Any:
 
 
 def validated(model: type[Any], data: Any, place: str) -> Any:
-    """The model made from data, or one line that says what is wrong first."""
+    """Make the model from data, or raise an error of one line about the first fault."""
     try:
         return model.model_validate(data)
     except ValidationError as error:

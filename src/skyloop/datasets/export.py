@@ -32,6 +32,13 @@ def whole_formats(folder: Path) -> dict[str, int]:
         return {}
 
 
+def unmark(folder: Path, name: str) -> None:
+    """A format is no longer said to be whole."""
+    marks = whole_formats(folder)
+    if marks.pop(name, None) is not None:
+        write_whole(folder / MARKS, json.dumps(marks, indent=1, sort_keys=True) + "\n")
+
+
 class Exporter:
     """Those formats that can grow with the journal do; the others wait for its end."""
 
@@ -67,11 +74,6 @@ class Exporter:
         marks = {**whole_formats(folder), **{name: self._next[name] for name in self._formats}}
         write_whole(folder / MARKS, json.dumps(marks, indent=1, sort_keys=True) + "\n")
 
-    def _unmark(self, name: str) -> None:
-        marks = whole_formats(self._folder)
-        if marks.pop(name, None) is not None:
-            write_whole(self._folder / MARKS, json.dumps(marks, indent=1, sort_keys=True) + "\n")
-
     def _write(self, name: str, end: int) -> None:
         began = time.perf_counter()
         if name not in self._growing:
@@ -80,7 +82,7 @@ class Exporter:
             recording = open_recording(self._folder)
             writer = EachVehicle(make, recording) if FORMATS[name].one_vehicle else make(recording)
             self._growing[name], self._next[name] = writer, writer.first_group
-            self._unmark(name)
+            unmark(self._folder, name)
         recording = open_recording(self._folder)
         while self._next[name] < end:
             self._growing[name].add(recording.group(self._next[name]))

@@ -19,6 +19,7 @@ from typing import Any
 from skyloop.core.jit import is_cold, prepare
 from skyloop.core.machine import versions
 from skyloop.datasets.export import Exporter
+from skyloop.datasets.resuming import Tell, drop_what_is_broken
 from skyloop.recording.files import write_whole
 from skyloop.recording.formats.registry import FORMATS
 from skyloop.recording.manifest import write_manifest
@@ -113,9 +114,18 @@ def check_rates(scenario: Scenario, rate_hz: float) -> None:
         raise DatasetError(f"no camera, LiDAR or radar has the frames' rate of {rate_hz:g} Hz ({told}); change --rate")
 
 
-def record(folder: Path, workers: int, progress: Progress = lambda frames, fps: None) -> dict[str, Any]:
-    """Fly what is planned in a folder, from where it was left; returns the summary that is also in summary.json."""
+def record(
+    folder: Path,
+    workers: int,
+    progress: Progress = lambda frames, fps: None,
+    tell: Tell = lambda line: None,
+) -> dict[str, Any]:
+    """Fly what is planned in a folder, from where it was left; returns the summary that is also in summary.json.
+
+    `tell` gets a line about each thing that was there and is not kept.
+    """
     plan = read_plan(folder)
+    drop_what_is_broken(folder, plan, tell)
     began = time.perf_counter()
     if is_cold():
         # once, before several workers would each compile the same
@@ -124,7 +134,12 @@ def record(folder: Path, workers: int, progress: Progress = lambda frames, fps: 
         prepare(*needed_rooms(make_scenario(plan["scenario"])))
     tally = Tally()
     exporter = Exporter(folder, tuple(plan["formats"]))
-    with Workers(folder, workers) as running, _nothing_left_of_nothing(folder):
+    # a worker without a group of its own would fly for nobody
+    with (
+        Workers(folder, max(1, min(workers, plan["n_groups"]))) as running,
+        _nothing_left_of_nothing(folder),
+        _one_line_if_removed(folder),
+    ):
         for told in running.told():
             now = time.perf_counter()
             tally.take(told, now)
@@ -133,9 +148,16 @@ def record(folder: Path, workers: int, progress: Progress = lambda frames, fps: 
                 progress(len(tally.frames), (len(tally.frames) - 1) / elapsed)
             if "group" in told:
                 exporter.follow()
+    with _one_line_if_removed(folder):
+        return _finish(folder, plan, exporter, tally, began)
+
+
+def _finish(folder: Path, plan: dict[str, Any], exporter: Exporter, tally: Tally, began: float) -> dict[str, Any]:
+    """Everything was flown: the formats' ends, the manifest and the summary."""
     flown = tally.ended or time.perf_counter()
     exporter.finish()
-    write_manifest(folder)
+    if not write_manifest(folder).complete and plan.get("store", True):
+        raise DatasetError(f"the journal of '{folder}' is not as it was written; `skyloop record --resume` mends it")
     seconds = flown - (tally.began or began)
     summary = {
         "folder": str(folder),
@@ -156,12 +178,23 @@ def record(folder: Path, workers: int, progress: Progress = lambda frames, fps: 
 
 
 @contextmanager
+def _one_line_if_removed(folder: Path) -> Iterator[None]:
+    """Whatever is raised because somebody removed the folder."""
+    try:
+        yield
+    except (SkyloopError, OSError):
+        if not (folder / PLAN).exists():
+            raise DatasetError(f"'{folder}' was removed while it was recorded into") from None
+        raise
+
+
+@contextmanager
 def _nothing_left_of_nothing(folder: Path) -> Iterator[None]:
     """A recording that fails before its first frame leaves no folder behind."""
     try:
         yield
     except SkyloopError:
-        if not any((folder / "journal").iterdir()):
+        if (folder / "journal").is_dir() and not any((folder / "journal").iterdir()):
             for name in (PLAN, NAME):
                 (folder / name).unlink(missing_ok=True)
             with suppress(OSError):

@@ -11,9 +11,10 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from queue import Empty, SimpleQueue
+from queue import Empty
 from typing import Any, Protocol
 
+from skyloop.links.inbox import Inbox
 from skyloop.links.pace import Pace
 from skyloop.sim.simulation_port import SimulationPort
 from skyloop_client.errors import Interrupted
@@ -66,7 +67,7 @@ class LinkGate:
     """All links of one simulation."""
 
     def __init__(self, pace: Pace | None = None) -> None:
-        self.inbox: SimpleQueue[tuple[Any, ...]] = SimpleQueue()
+        self.inbox = Inbox()
         self.links: dict[str, Link] = {}
         """By the name they have in the summary."""
         self.pace = pace or Pace(None)

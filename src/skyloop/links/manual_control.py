@@ -19,11 +19,11 @@ import tty
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
 
+from skyloop.links.inbox import Inbox
 from skyloop.links.link_gate import LinkGate
 from skyloop.sim.simulation_port import SimulationPort
 from skyloop_client.errors import LinkError, SetupError
@@ -57,7 +57,7 @@ class ByHand:
 
     def __init__(
         self,
-        inbox: SimpleQueue[tuple[Any, ...]],
+        inbox: Inbox,
         show: Callable[[str], None],
         *,
         now: Callable[[], float] | None = None,

@@ -16,6 +16,7 @@ from skyloop.recording.radar_pictures import (
     range_doppler_picture,
     volts_picture,
 )
+from skyloop.recording.run_folder import check_still_there, writing_into
 from skyloop_client.errors import RunFolderError
 from skyloop_client.messages import Message, RangeDopplerImage
 from skyloop_client.streams import NS_PER_S, StreamInfo
@@ -50,15 +51,22 @@ class Pictures:
             self._speeds.setdefault(message.stream, Spectrogram()).add(message.data)
         if message.t_ns < self._next_ns.get(message.stream, 0):
             return
+        check_still_there(self._folder)
         self._next_ns[message.stream] = (message.t_ns // EVERY_NS + 1) * EVERY_NS
         for suffix, picture in PAINTERS[type(message.data).__name__](message.data).items():
             stream = message.stream + suffix
             path = self._folder / "pictures" / stream / f"{message.t_ns / NS_PER_S:08.3f}.png"
-            save(picture, path)
+            with writing_into(self._folder):
+                write_picture(picture, path)
             self._shown.setdefault(stream, []).append(path)
 
     def finish(self) -> None:
         """The sheet: a row per stream, its pictures spread over the flight; and the spectrograms of the radars."""
+        check_still_there(self._folder)
+        with writing_into(self._folder):
+            self._write_sheet()
+
+    def _write_sheet(self) -> None:
         from PIL import Image, ImageDraw
 
         rows = []
@@ -78,19 +86,23 @@ class Pictures:
                 row[: len(picture), k * SHEET_WIDTH : (k + 1) * SHEET_WIDTH] = picture
             rows.append(row)
         for stream, history in self._speeds.items():
-            save(history.picture(), self._folder / "pictures" / stream / "spectrogram.png")
+            write_picture(history.picture(), self._folder / "pictures" / stream / "spectrogram.png")
         if rows:
-            save(np.concatenate(rows), self._folder / "pictures.png")
+            write_picture(np.concatenate(rows), self._folder / "pictures.png")
 
 
 def save(picture: Picture, path: Path) -> None:
-    from PIL import Image
-
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        Image.fromarray(picture).save(path)
+        write_picture(picture, path)
     except OSError as error:
         raise RunFolderError(f"cannot write '{path}': {error}") from error
+
+
+def write_picture(picture: Picture, path: Path) -> None:
+    from PIL import Image
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    Image.fromarray(picture).save(path)
 
 
 def depth_picture(depth: NDArray[Any], nearest: float = 0.3, farthest: float = 60.0) -> Picture:

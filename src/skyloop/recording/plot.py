@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from skyloop.core.bus import Bus
+from skyloop.recording.run_folder import writing_into
 from skyloop_client.messages import Event, Message
 from skyloop_client.streams import StreamInfo
 
@@ -72,7 +73,8 @@ def plot_flight(log: FlightLog, title: str, path: Path) -> None:
             axis.tick_params(labelbottom=False)
         rows[-1].set_xlabel("simulated time [s]")
         figure.suptitle(title, x=0.01, ha="left", fontweight="bold", color=INK)
-        figure.savefig(path, dpi=110)
+        with writing_into(path.parent):
+            figure.savefig(path, dpi=110)
         plt.close(figure)
 
 

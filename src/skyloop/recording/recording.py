@@ -68,8 +68,8 @@ class Recording:
         return group
 
     def group(self, group: int) -> list[Message]:
-        """All messages of a group in the order they arrived."""
-        return list(read_group(self.group_path(group)))
+        """All messages of a group in the order they arrived; a group with a broken record is refused."""
+        return list(read_group(self.group_path(group), strict=True))
 
     def messages(self, streams: Collection[str] | None = None) -> Iterator[Message]:
         """Of the groups that are whole, in the order they arrived; all streams, or these."""

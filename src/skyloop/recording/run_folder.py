@@ -6,8 +6,8 @@ import dataclasses
 import json
 import math
 import shutil
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -77,18 +77,14 @@ class RunFolder:
             self._describe()
 
     def _describe(self) -> None:
-        try:
+        with writing_into(self.path):
             (self.path / "streams.json").write_text(json.dumps(self._infos, indent=2) + "\n", encoding="utf-8")
-        except OSError as error:
-            raise RunFolderError(f"cannot write run folder '{self.path}': {error}") from error
 
     def _write(self, message: Message) -> None:
-        try:
+        with writing_into(self.path):
             self._write_row(message)
             if is_journalled(message.data):
                 self._journal(message.stream).append(message)
-        except (OSError, DatasetError) as error:
-            raise RunFolderError(f"cannot write run folder '{self.path}': {error}") from error
 
     def _journal(self, stream: str) -> GroupWriter:
         if stream not in self._journals:
@@ -105,32 +101,56 @@ class RunFolder:
         file.write(f"{message.index},{message.arrival_ns},{_row(message.data)}\n")
         if message.arrival_ns - self._flushed_ns >= FLUSH_EVERY_NS:
             self._flushed_ns = message.arrival_ns
+            # rows go on into files that nobody can find any more
+            check_still_there(self.path)
             for opened in self._files.values():
                 opened.flush()
 
     def finish(self, summary: dict[str, Any]) -> None:
         self.close()
-        (self.path / "summary.json").write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
+        check_still_there(self.path)
+        with writing_into(self.path):
+            (self.path / "summary.json").write_text(json.dumps(plain(summary), indent=2) + "\n", encoding="utf-8")
 
     def close(self) -> None:
         files, self._files = self._files, {}
         journals, self._journals = self._journals, {}
-        try:
+        with writing_into(self.path):
             for file in files.values():
                 file.close()
             for journal in journals.values():
                 journal.finish()
-        except (OSError, DatasetError) as error:
-            raise RunFolderError(f"cannot write run folder '{self.path}': {error}") from error
 
     def discard(self) -> None:
         """Leave things as they were before."""
         with suppress(RunFolderError):
             self.close()
-        for entry in [*self.path.iterdir()]:
-            shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
-        for folder in self._made:
-            folder.rmdir()
+        with suppress(FileNotFoundError):
+            for entry in [*self.path.iterdir()]:
+                shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+            for folder in self._made:
+                folder.rmdir()
+
+
+def check_still_there(folder: Path) -> None:
+    """Whoever writes into a folder that was removed must not make it again."""
+    if not folder.is_dir():
+        raise _removed(folder)
+
+
+def _removed(folder: Path) -> RunFolderError:
+    return RunFolderError(f"run folder '{folder}' was removed while it was written to")
+
+
+@contextmanager
+def writing_into(folder: Path) -> Iterator[None]:
+    """What goes wrong within, in one line."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise _removed(folder) from None
+    except (OSError, DatasetError) as error:
+        raise RunFolderError(f"cannot write run folder '{folder}': {error}") from error
 
 
 def make_empty_folder(path: Path) -> list[Path]:

@@ -19,6 +19,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from skyloop.core.frames import matrix_from_quat
+from skyloop.core.interrupts import kept_from_children
 from skyloop.rendering.packing import pack_model, pack_rows, used_textures
 from skyloop.rendering.quality import QUALITIES
 from skyloop.rendering.wire import decode, encode
@@ -64,14 +65,16 @@ class Renderer:
         ours, theirs = socket.socketpair()
         self._peer = ours
         handed = (theirs.fileno(), self._memory)
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "skyloop.rendering.process", *map(str, handed)],
-            pass_fds=handed,
-            stdin=subprocess.DEVNULL,
-            stdout=self._log,
-            stderr=self._log,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), *_python_path()])},
-        )
+        # it decides nothing about when pictures end
+        with kept_from_children():
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "skyloop.rendering.process", *map(str, handed)],
+                pass_fds=handed,
+                stdin=subprocess.DEVNULL,
+                stdout=self._log,
+                stderr=self._log,
+                env={**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), *_python_path()])},
+            )
         theirs.close()
         self._peer.settimeout(PATIENCE_S)
         self._send({"textures": used_textures(model), "texture_seed": texture_seed}, pack_model(model))

@@ -77,7 +77,7 @@ class Desk(Channel):
         self._own = mavlink.MAVLink(None, srcSystem=255, srcComponent=190)
         self._ears = Inlet()
 
-    def send(self, message: Any) -> None:
+    def send(self, message: Any, component: int = 1) -> None:
         """Called by the vehicle."""
         for heard in self._ears.feed(bytes(message.pack(self._packer))):
             self.latest[heard.get_type()] = heard

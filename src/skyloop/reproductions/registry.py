@@ -31,3 +31,8 @@ REPRODUCTIONS = {
     ),
 }
 """name: (module with reproduce(quick, folder) -> list[Result], one line)."""
+
+RESUMES = ("sync-hil", "online", "offline")
+"""Those that take long, tell what they have done, and go on in a folder that has their protocol.json."""
+PAGES = {name: f"skyloop.reproductions.{name.replace('-', '_')}_page" for name in (*REPRODUCTIONS, "sync-hil-protocol")}
+"""name of a results file: module with blocks(results) -> text by name of block, and said(results) -> sentences."""

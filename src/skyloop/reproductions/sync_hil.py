@@ -23,10 +23,12 @@ from skyloop.reproductions.sync_hil_claims import Samples, claims
 from skyloop.reproductions.sync_hil_protocol import (
     COMPUTING_S,
     DELAYED,
+    DELAYED_RATE_HZ,
     FREE,
     HOST,
     PAPER,
     SAMPLES,
+    SENSORS,
     TABLES,
     TARGET,
     Protocol,
@@ -38,9 +40,8 @@ from skyloop.reproductions.sync_hil_scores import SCORES, read_run
 from skyloop.reproductions.sync_hil_targets import computer, options_for, speed_for, told
 from skyloop_client.errors import LinkError, SkyloopError
 
-AT_ONCE = {FREE: 8}
-"""Runs that mostly sleep; all others two at a time, one for each core."""
-SENSORS = {"range": "rangefinder", "front": "camera"}
+AT_ONCE = {FREE: 12}
+"""Runs at a tenth of real time mostly sleep; all others two at a time, one for each core."""
 BOARD_RUNS = "Table II", HOST
 """Whose processor time the board's speed is taken from."""
 
@@ -136,7 +137,7 @@ def _kept(run: Run, folder: Path) -> Path:
 
 def fly(run: Run, board: float, pace: float | None = None) -> dict[str, Any]:
     """Its scores, or why it is unfinished; `pace` is the simulator's, where it is not the set-up's usual."""
-    scenario = run_of(run.table, run.k)
+    scenario = run_of(run.table, run.k, rate_hz=DELAYED_RATE_HZ if run.setup == DELAYED else None)
     runs_on = computer(run.arguments, speed_for(run.setup, board))
     with tempfile.TemporaryDirectory(prefix="skyloop-sync-hil-") as made:
         folder = Path(made) / "run"
@@ -144,7 +145,7 @@ def fly(run: Run, board: float, pace: float | None = None) -> dict[str, Any]:
             summary = run_loop(scenario, folder, options_for(run.table, run.setup, pace), runs_on)
             how = runs_on.ended()
             if how is not None and not how.startswith("exit code 0"):
-                raise LinkError(how)
+                raise LinkError(f"{how}, after {summary['simulated_s']:.0f} s of simulated time")
             return SCORES[run.table.task](read_run(folder, summary), scenario)
         except SkyloopError as error:
             return {"unfinished": str(error)}

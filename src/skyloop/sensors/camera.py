@@ -18,6 +18,7 @@ from pydantic import Field, field_validator, model_validator
 from skyloop.core.frames import SENSOR_FROM_CAMERA, matrix_from_quat, quat_from_euler, quat_multiply
 from skyloop.core.keyed_random import KeyedRandom
 from skyloop.sensors.camera_effects import (
+    Aim,
     Gimbal,
     add_light,
     develop,
@@ -27,12 +28,13 @@ from skyloop.sensors.camera_effects import (
     sub_instants,
     vignette,
 )
-from skyloop.sensors.camera_lens import COEFFICIENTS, Lens, Mosaic, image_motion, surface_velocities
+from skyloop.sensors.camera_lens import COEFFICIENTS, Lens, Mosaic
+from skyloop.sensors.camera_motion import image_motion, surface_velocities
 from skyloop.sensors.labels import Labeller
 from skyloop.sensors.sensor import NonNegative, Positive, Scene, SensorConfig, Vector3, numbers_of
 from skyloop.world.semantics import CLASSES
 from skyloop.world.views import View, ViewPose, ViewRequest
-from skyloop_client.errors import nearest_name
+from skyloop_client.errors import ScenarioError, nearest_name
 from skyloop_client.messages import Array, CameraImage, ImageTruth, Kinematics
 
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
@@ -167,6 +169,8 @@ class CameraState(NamedTuple):
     """Of the next image."""
     truth: ImageTruth | None
     """Of the latest image."""
+    aim: Aim | None = None
+    """Where somebody has turned its gimbal; None: as the config says."""
 
 
 class _Part(NamedTuple):
@@ -225,7 +229,7 @@ class Camera:
         return out
 
     def _asked(self, mosaic: Mosaic, kinematics: Kinematics, dt: float, state: CameraState) -> list[ViewRequest]:
-        pose = self._pose(self._gimbal.steadied(extrapolated(kinematics, dt)))
+        pose = self._pose(self._gimbal.steadied(extrapolated(kinematics, dt), state.aim))
         asked = []
         for face in mosaic.faces:
             turned = ViewPose(pose.t_ns, pose.position, quat_multiply(pose.quat_wxyz, face.quat_wxyz))
@@ -243,12 +247,23 @@ class Camera:
         colour = self._colour(views, rng)
         truth = None
         if self._config.truth:
-            truth = self._truth(views[len(views) - len(self._whole.faces) :], self._gimbal.steadied(kinematics))
+            moving = self._gimbal.steadied(kinematics, state.aim)
+            truth = self._truth(views[len(views) - len(self._whole.faces) :], moving)
         exposure = state.exposure
         if self._config.auto_exposure:
             c = self._config
             exposure = next_gain(exposure, colour, c.target_brightness, c.auto_exposure_tau, self._period_s)
-        return CameraImage(kinematics.t_ns, colour), CameraState(exposure, truth)
+        return CameraImage(kinematics.t_ns, colour), CameraState(exposure, truth, state.aim)
+
+    def aimed(self, state: CameraState, aim: Aim) -> CameraState:
+        """The state after its gimbal was turned."""
+        if self._config.gimbal == "none":
+            raise ScenarioError("this camera is on no gimbal; write gimbal: roll-pitch or gimbal: fixed")
+        return state._replace(aim=aim)
+
+    def present_aim(self, state: CameraState) -> Aim | None:
+        """Where its gimbal has turned it; None where there is none."""
+        return self._gimbal.usual_aim if state.aim is None else state.aim
 
     def _colour(self, views: Sequence[View], rng: KeyedRandom) -> NDArray[np.uint8]:
         if self._plain and not self._is_developed:

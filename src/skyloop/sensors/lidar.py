@@ -210,7 +210,8 @@ class Lidar:
         scan = _blank(kinematics.t_ns, len(directions))
         settings, model = self._settings(scene.weather), scene.model
         counter, offsets = rng.counter, self._offsets_ns
-        sweep = Sweep(directions, pattern.rings, offsets, self._normals, model.row_thing, model.thing_class, *counter)
+        given = (directions, pattern.rings, offsets, self._normals, model.row_thing, model.thing_class, *counter)
+        sweep, laser, out = tuple(Sweep(*given)), tuple(settings), _arrays(scan)
         if self.numbers.range_noise_sd > 0.0:
             draw_range_noise(*counter, self._normals)
         count = 0
@@ -218,8 +219,8 @@ class Lidar:
             rays = along[first:end]
             hits = scene.cast(origins[first:end], rays, self.numbers.max_range, t_ns)
             met = (hits.distance, hits.row, hits.material, hits.normal, rays)
-            count = keep_returns(first, count, met, tuple(sweep), tuple(settings), _arrays(scan))
-        return LidarScan(kinematics.t_ns, *(array[:count] for array in _arrays(scan))), state
+            count = keep_returns(first, count, met, sweep, laser, out)
+        return LidarScan(kinematics.t_ns, *(array[:count] for array in out)), state
 
     def _slices(self, t_ns: int, anything_moves: bool) -> Iterator[tuple[int, int, int | None]]:
         """First firing, last + 1 and instant of the pieces to cast one after another."""

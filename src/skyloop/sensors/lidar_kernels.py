@@ -148,7 +148,9 @@ def keep_returns(first, count, met, firings, settings, out):
     ranges, intensities, rings, offsets, classes and instances.
     """
     distance, row, material, normal, along = met
-    sweep, laser = Sweep(*firings), LaserSettings(*settings)
+    # arrays are taken out of their record once: each time costs a count of references
+    directions, rings, offsets_ns, normals, row_thing, thing_class, key, index = firings
+    laser = LaserSettings(*settings)
     points, ranges, intensities, out_rings, out_offsets, classes, instances = out
     min_range, max_range, dropout, echo_rate = laser.min_range, laser.max_range, laser.dropout, laser.echo_rate
     for i in range(distance.shape[0]):
@@ -157,7 +159,7 @@ def keep_returns(first, count, met, firings, settings, out):
         echo = np.inf
         if dropout > 0.0 or echo_rate > 0.0:
             # one block per firing, so that what a beam meets changes no other beam's chance
-            lost, near, _, _ = philox(sweep.key, sweep.index, uint64(FIRST_CHANCE_BLOCK + k))
+            lost, near, _, _ = philox(key, index, uint64(FIRST_CHANCE_BLOCK + k))
             if _uniform(lost) < dropout:
                 continue
             echo = _echo(_uniform(near), echo_rate)
@@ -174,17 +176,17 @@ def keep_returns(first, count, met, firings, settings, out):
                 signal *= np.exp(-2.0 * laser.extinction * true)
             if signal * max_range * max_range < laser.min_signal * true * true:
                 continue
-            thing = sweep.row_thing[row[i]]
-            kind = sweep.thing_class[thing]
+            thing = row_thing[row[i]]
+            kind = thing_class[thing]
             if kind == BY_MATERIAL:
                 kind = _MATERIAL_CLASSES[material[i]]
-        measured = true + laser.noise_sd * sweep.normals[k]
+        measured = true + laser.noise_sd * normals[k]
         if not min_range <= measured <= max_range:
             continue
         for axis in range(3):
-            points[count, axis] = sweep.directions[k, axis] * measured
+            points[count, axis] = directions[k, axis] * measured
         ranges[count], intensities[count] = measured, laser.gain * signal
-        out_rings[count], out_offsets[count] = sweep.rings[k], sweep.offsets_ns[k]
+        out_rings[count], out_offsets[count] = rings[k], offsets_ns[k]
         classes[count], instances[count] = kind, thing
         count += 1
     return count

@@ -1,4 +1,4 @@
-"""From a scenario to a simulation: the only file that knows every room."""
+"""Builds a simulation from a scenario. This is the only file that knows every package below it."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ FASTEST_CONTROLLER_HZ = 500.0
 def build(
     scenario: Scenario, *, gates: tuple[Gate, ...] = (), wanted: Callable[[int], bool] | None = None
 ) -> Simulation:
-    """Everything connected and at t = 0; nothing has happened yet. `wanted`: see `parts.Context`."""
+    """Build a simulation at t = 0, before its first event. For `wanted` see `parts.Context`."""
     prepare(*needed_rooms(scenario))
     folder = None if scenario.folder is None else Path(scenario.folder)
     earth = Earth(scenario.earth)
@@ -119,7 +119,7 @@ def build(
 
 
 def needed_rooms(scenario: Scenario) -> list[str]:
-    """Modules, or names in them, whose kernels this scenario will call."""
+    """Name the modules, or names in them, whose compiled kernels this scenario calls."""
     rooms = ["skyloop.vehicle.fleet_kernels", "skyloop.core.keyed_random"]
     rooms += ["skyloop.sensors.sensor", "skyloop.world.ground"]
     # the vehicle's hull is a solid, too, and other ones are looked for in any world
@@ -146,7 +146,7 @@ def needed_rooms(scenario: Scenario) -> list[str]:
 def _build_scene(
     scenario: Scenario, world: World, earth: Earth, airframes: list[Airframe], fleet: Fleet, clock: Clock
 ) -> Scene:
-    """The world with the vehicles in it, under its sky."""
+    """Put the vehicles into the world, and set up weather and renderer."""
     numbers = []
     for i, (vehicle, airframe) in enumerate(zip(scenario.vehicles, airframes, strict=True)):
         mover = VehicleMover(fleet, i, lambda: clock.now_ns)
@@ -168,7 +168,7 @@ def _build_scene(
 
 
 def load_airframe(airframe: str | Airframe, folder: Path | None = None) -> Airframe:
-    """By name, by YAML file, or from the user's own module: an Airframe, a dict, or a function giving one."""
+    """Load an airframe by name, from a YAML file, or from a user's module (an Airframe, a dict, or a function)."""
     if isinstance(airframe, Airframe):
         return airframe
     if is_plugin(airframe):
@@ -207,6 +207,7 @@ def _build_fleet(scenario: Scenario, airframes: list[Airframe], earth: Earth, wo
         )
         records.append(pack(airframe, flying))
     fleet = Fleet(records, rate, world.ground)
+    fleet.names = [vehicle.name for vehicle in scenario.vehicles]
     mean = {"constant": "velocity", "dryden": "mean"}.get(scenario.wind.kind)
     for i, (vehicle, airframe) in enumerate(zip(scenario.vehicles, airframes, strict=True)):
         fleet.place(i, standing_position(vehicle, airframe, world), np.radians(vehicle.yaw_deg))
@@ -238,7 +239,7 @@ def chosen_drag(vehicle: Vehicle, airframe: Airframe) -> Drag:
 
 
 def standing_position(vehicle: Vehicle, airframe: Airframe, world: World) -> Any:
-    """On its legs on the ground, unless a height is given."""
+    """The start position: on its legs on the ground, unless the scenario gives a height."""
     x, y = vehicle.position[:2]
     sink = airframe.contact.sink
     standing = world.ground.at(x, y)[0] - min(leg[2] for leg in airframe.contact.legs) - sink
@@ -328,7 +329,7 @@ def _truth_part(vehicle: str, i: int, rate_hz: float, context: Context) -> Truth
 def _flying_parts(
     vehicle: Vehicle, airframe: Airframe, autopilot: Autopilot, folder: Path | None, context: Context
 ) -> list[Part]:
-    """Flight modes, a controller from outside, and the pilot."""
+    """Make the parts that fly a vehicle: its autopilot, a user's controller, and the pilot."""
     status = StreamInfo(f"{vehicle.name}/status", "VehicleStatus", AUTOPILOT_RATE, vehicle.name)
     events = StreamInfo(f"{vehicle.name}/events", "Event", None, vehicle.name)
     parts: list[Part] = [AutopilotPart(autopilot, status, events, context)]

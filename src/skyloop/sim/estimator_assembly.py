@@ -80,9 +80,8 @@ def _ekf_part(vehicle: Vehicle, name: str, infos: dict[str, StreamInfo], earth: 
     # without a barometer heights come from GNSS, without a magnetometer the heading is `unknown_heading_sd`
     missing = {"ImuSample", "GnssFix"} - {info.message for info in infos.values()}
     if missing:
-        raise ScenarioError(
-            f"{vehicle.name}: the EKF needs sensors that give {', '.join(sorted(missing))}; add them under sensors"
-        )
+        lacking = ", ".join(sorted(missing))
+        raise ScenarioError(f"{vehicle.name}: the ekf needs sensors that give {lacking}; add them under sensors")
     localiser = EkfLocaliser(
         vehicle.ekf, infos, earth.local_frame.home, earth.magnetic_field_world, gravity=earth.gravity
     )

@@ -1,7 +1,7 @@
-"""The parts of a running simulation that act at their own rates: truth, estimators, autopilots, pilots.
+"""The parts of a running simulation that act at their own rates: truth, autopilots, pilots, controllers, wind.
 
-A part is made by `assembly.py`, enters itself into the schedule or onto the bus, and from then on only answers.
-All that changes in it is in `memory()`, so that a snapshot of the simulation holds it.
+`assembly.py` makes each part. The part enters itself into the schedule or subscribes to the bus, and is called from
+then on. Everything that changes in a part is in its `memory()`, so a snapshot of the simulation holds it.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ from skyloop_client.user_code import call_user_code
 
 
 def attributes_of(thing: Any) -> dict[str, Any]:
-    """Of an object with `__dict__`, `__slots__` or both."""
+    """The attributes of an object with `__dict__`, `__slots__` or both."""
     state = object.__getstate__(thing)
     own, slots = state if isinstance(state, tuple) else (state, None)
     return {**(own or {}), **(slots or {})}
 
 
 def give_attributes(thing: Any, attributes: dict[str, Any]) -> None:
-    """These and no others, even to a frozen dataclass."""
+    """Give an object exactly these attributes, even if it is a frozen dataclass."""
     for name in attributes_of(thing):
         object.__delattr__(thing, name)
     for name, value in attributes.items():
@@ -55,7 +55,7 @@ def give_attributes(thing: Any, attributes: dict[str, Any]) -> None:
 class Part(Protocol):
     @property
     def name(self) -> str:
-        """For messages: "drone/imu", "pilot of 'drone'"..."""
+        """Used in error messages, such as "drone/imu" or "pilot of 'drone'"."""
 
     def memory(self) -> Any: ...
 
@@ -76,7 +76,7 @@ def kept_memory(part: Part) -> Any:
 
 
 class StatelessPart:
-    """For parts that hold nothing worth keeping."""
+    """A part without memory."""
 
     name = ""
 
@@ -90,6 +90,19 @@ class StatelessPart:
         pass
 
 
+class Instrument(Protocol):
+    """What a port may do to a sensor."""
+
+    def inject(self, fault: Any) -> None:
+        """A `Fault` beside those of the scenario from now on, instead of the one injected before; None: none."""
+
+    def aim(self, aim: Any) -> None:
+        """Turn what is on a gimbal by an `Aim`; a ScenarioError where it is not."""
+
+    def present_aim(self) -> Any:
+        """The `Aim` it has; None where it is on no gimbal."""
+
+
 class Context:
     """What parts share: the bus, the schedule, the fleet and the scene."""
 
@@ -98,17 +111,21 @@ class Context:
         self.schedule = schedule
         self.fleet = fleet
         self.scene = scene
+        self.instruments: dict[str, Instrument] = {}
+        """Sensors by their streams, for what ports may do to them."""
         self.lookers: list[Callable[[int], list[ViewRequest]]] = []
-        """Of each sensor that needs pictures: those it needs at an instant."""
+        """One function per sensor that needs pictures: it returns the views needed at an instant."""
         self.wanted: Callable[[int], bool] | None = None
-        """Says of an instant of arrival whether costly samples are wanted then; None: always."""
+        """Says whether costly samples that arrive at an instant are wanted. None: always."""
+        self.glances: dict[str, Callable[[int], Any]] = {}
+        """By stream, a function that measures at an instant and remembers nothing of it."""
         self.user_streams = UserStreams(bus, schedule)
         """What pilots, estimators and links publish."""
         self._looked_ns = -1
         schedule.deliver = bus.publish
 
     def look(self, t_ns: int) -> None:
-        """Have all pictures of this instant painted together, once."""
+        """Have the renderer draw all pictures of this instant together, once."""
         if t_ns != self._looked_ns:
             self._looked_ns = t_ns
             self.scene.views([request for expected in self.lookers for request in expected(t_ns)])
@@ -122,7 +139,7 @@ class Context:
 
 
 class ScenePart(StatelessPart):
-    """Ends the painter with the simulation, and lets the scene forget what it saw when time is set back."""
+    """Closes the renderer with the simulation, and clears the scene's cached pictures when a snapshot is restored."""
 
     def __init__(self, context: Context) -> None:
         self._scene = context.scene
@@ -155,7 +172,7 @@ class TruthPart(StatelessPart):
 
 
 class UserPart:
-    """Around an object that may be the user's own; a snapshot holds the object's attributes."""
+    """A part around an object that may be the user's own. A snapshot holds the object's attributes."""
 
     def __init__(self, name: str, own: Any, context: Context) -> None:
         self.name = name
@@ -179,7 +196,7 @@ class Processor(Protocol):
 
 
 class ProcessingPart(UserPart):
-    """Answers each message of a stream with one on each of two others, at once."""
+    """Processes each message of a stream and publishes the two results on two other streams."""
 
     def __init__(self, processor: Processor, source: str, infos: Sequence[StreamInfo], context: Context) -> None:
         super().__init__(f"processing of '{source}'", processor, context)
@@ -201,7 +218,7 @@ class ProcessingPart(UserPart):
 
 
 class AutopilotPart:
-    """Ticks the flight modes, publishes status and events, and reports touches."""
+    """Runs the flight modes at their rate, and publishes status, events and contacts."""
 
     def __init__(self, autopilot: Autopilot, status: StreamInfo, events: StreamInfo, context: Context) -> None:
         self.name = status.name
@@ -226,7 +243,7 @@ class AutopilotPart:
         self._context.publish(self._status.name, index, t_ns, self._autopilot.status(t_ns))
 
     def _publish(self, event: Event, now_ns: int) -> None:
-        # what happened between two ticks is told at the second
+        # an event between two ticks is published at the second one
         self._context.bus.publish(Message(self._events.name, self._count, event.t_ns, now_ns, event))
         self._count += 1
 
@@ -241,7 +258,7 @@ class AutopilotPart:
 
 
 class PilotPart(UserPart):
-    """Asks a pilot at its rate and passes on what it answers and publishes."""
+    """Calls a pilot at its rate, and passes on its setpoints and published records."""
 
     def __init__(
         self, pilot: Callable[[Bundle], Any], info: StreamInfo, autopilot: Autopilot, context: Context
@@ -264,7 +281,7 @@ class PilotPart(UserPart):
 
     @property
     def done(self) -> bool:
-        """True once the pilot says it has nothing more to send; a plain function never does."""
+        """True once the pilot says that it is finished. A plain function never says so."""
         return bool(getattr(self.pilot, "done", False))
 
     def _act(self, t_ns: int, index: int) -> None:
@@ -305,14 +322,14 @@ class PilotPart(UserPart):
 
 
 class Controller(Protocol):
-    """Your own: made as Class(airframe, period_s, **options)."""
+    """A user's controller, constructed as Class(airframe, period_s, **options)."""
 
     def throttle(self, state: VehicleState | Estimate, setpoint: Setpoint, t_ns: int) -> Array:
         """(n_rotors,) 0..1."""
 
 
 class ControllerPart(UserPart):
-    """Runs a controller from outside the kernel at its rate; its throttles hold until the next call."""
+    """Runs a user's controller at its rate. Its throttles hold until the next call."""
 
     def __init__(self, controller: Controller, rate: Any, autopilot: Autopilot, context: Context) -> None:
         super().__init__(f"controller {type(controller).__name__}", controller, context)

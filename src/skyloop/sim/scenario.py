@@ -37,6 +37,8 @@ from skyloop_client.plugins import is_plugin
 SCENARIOS = Path(__file__).parent / "scenarios"
 AIRFRAMES = Path(__file__).parents[1] / "vehicle" / "airframes"
 
+LONGEST_S = 1e9
+"""s of a run; stamps in ns stay well below what 64 bits hold."""
 RateHz = Annotated[float, Field(ge=0.001, le=100_000)]
 
 
@@ -262,7 +264,7 @@ class Scenario(BaseModel):
     """The line that `skyloop list` shows."""
     seed: StrictInt = 1
     """Every random number of the run follows from the seed."""
-    duration: Annotated[float, Field(ge=0.001)] = 30.0
+    duration: Annotated[float, Field(ge=0.001, le=LONGEST_S)] = 30.0
     """s, the simulated time at which the run ends; it ends earlier when every pilot is done."""
     physics_rate_hz: Annotated[float, Field(ge=50, le=20000)] = 1000.0
     """Steps per second of the rigid body and the rotors."""

@@ -1,4 +1,4 @@
-"""The whole spine: time passes, the fleet moves, events run."""
+"""The simulation loop: time passes, the fleet moves, events run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ P = TypeVar("P")
 
 
 class Simulation:
-    """Built by `skyloop.build(scenario)`; step it, read streams, send setpoints and requests."""
+    """A running simulation, built by `skyloop.build(scenario)`. Step it, read streams, send setpoints."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class Simulation:
         port.run_through = self.run_through
 
     def step(self) -> int:
-        """To the next event, or to where a gate stops time before it; returns the instant."""
+        """Advance to the next event, or to an earlier instant if a gate stops time there. Returns the instant."""
         # Time passes: gates and pacing decide when; links take what their clients send
         t_ns = self.clock.advance(self.schedule.next_ns())
 
@@ -62,13 +62,13 @@ class Simulation:
         self.fleet.advance_to(t_ns)
 
     def run_until(self, t_s: float) -> None:
-        """Every event before `t_s` seconds of simulated time, then the fleet to that instant."""
+        """Run every event before `t_s` seconds of simulated time, then move the fleet to that instant."""
         if not math.isfinite(t_s):
             raise SetpointError(f"cannot run until {t_s} s; give a finite number of seconds")
         self.advance_to(max(round(t_s * NS_PER_S), self.clock.now_ns))
 
     def advance_to(self, until_ns: int) -> None:
-        """Every event before an instant, then the fleet to it."""
+        """Run every event before an instant, then move the fleet to it."""
         while self.schedule.next_ns() < until_ns or self.clock.now_ns < until_ns:
             if self.schedule.next_ns() < until_ns:
                 self.step()
@@ -76,7 +76,7 @@ class Simulation:
                 self._move_to(self.clock.advance(until_ns))
 
     def run_through(self, t_ns: int) -> None:
-        """Every event up to and at an instant, and the fleet there."""
+        """Run every event up to and at an instant."""
         if t_ns > self.clock.now_ns:
             self.advance_to(t_ns)
         while self.schedule.next_ns() <= t_ns:
@@ -90,7 +90,7 @@ class Simulation:
     # ---- reading
 
     def parts_of(self, kind: type[P]) -> list[P]:
-        """The parts of one kind: pilots that fly in this process, sensors..."""
+        """All parts of one kind, such as `PilotPart` or `SensorPart`."""
         return [part for part in self.parts if isinstance(part, kind)]
 
     @property
@@ -112,13 +112,13 @@ class Simulation:
     # ---- acting
 
     def send(self, *items: Setpoint | Request, vehicle: str = "") -> None:
-        """Setpoints and requests to a vehicle; with one vehicle its name may be left out."""
+        """Send setpoints and requests to a vehicle. With one vehicle, its name may be left out."""
         self.port.vehicle(vehicle).send(*items, by="script")
 
     # ---- going back
 
     def snapshot(self) -> Any:
-        """Everything that changes, to come back to with `restore`, here or in another build of the same scenario."""
+        """Copy everything that changes, for `restore` here or in another build of the same scenario."""
         return (
             self.clock.now_ns,
             self.editor.memory(),
@@ -130,10 +130,10 @@ class Simulation:
         )
 
     def restore(self, saved: Any) -> None:
-        """Back to a snapshot. Subscriptions are the reader's: what they hold or have given away stays as it is."""
+        """Go back to a snapshot. Subscriptions keep what they hold: they belong to their readers."""
         t_ns, world, fleet, bus, schedule, autopilots, parts = saved
         self.clock.set(t_ns)
-        # before the fleet: a world that is put back numbers its rows anew
+        # before the fleet, because a restored world numbers its rows anew
         self.editor.remember(world)
         self.fleet.restore(fleet)
         self.bus.restore(bus)

@@ -43,6 +43,7 @@ class SimulationPort:
         self._clock = clock
         self._schedule = context.schedule
         self._fleet = context.fleet
+        self._glances = context.glances
         self._vehicles: dict[str, VehiclePort] = {}
         self._repeated: list[tuple[Rate, Callable[[int], None]]] = []
         self.run_through: Callable[[int], None]
@@ -95,6 +96,12 @@ class SimulationPort:
         """A snapshot was restored, and no snapshot holds what links do: what is repeated goes on."""
         for rate, act in self._repeated:
             self._enter(rate, act, self.now_ns + 1)
+
+    def glance(self, stream: str) -> Any:
+        """What a sensor would measure now, where its stream has carried nothing yet; the simulation does not notice."""
+        if stream not in self._glances:
+            raise unknown_name("sensor's stream", stream, self._glances)
+        return self._glances[stream](self.now_ns)
 
     def remount(self, stream: str, position: Array, quat_wxyz: Array) -> None:
         """Move a sensor on its vehicle: m and body_from_sensor, FLU."""

@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 
 from skyloop.core.clock import Clock
-from skyloop.sim.parts import Context
+from skyloop.sensors.camera_effects import Aim
+from skyloop.sim.parts import Context, Instrument
+from skyloop.sim.vehicle_faults import VehicleFaults
 from skyloop.vehicle.airframe import Limits
 from skyloop.vehicle.autopilot import Autopilot
 from skyloop.vehicle.failsafes import Failsafes
@@ -87,6 +89,9 @@ class VehiclePort:
         self._fleet = context.fleet
         self._bus = context.bus
         self._user_streams = context.user_streams
+        self._instruments = context.instruments
+        self.faults = VehicleFaults(name, autopilot.index, context, clock)
+        """What may go wrong with it, at once."""
         self._clock = clock
         row = self._fleet.params[autopilot.index]
         n = int(row["n_rotors"])
@@ -143,6 +148,12 @@ class VehiclePort:
         """Armed and off the ground, or about to be."""
         status = self.status
         return status.armed and not status.landed and status.mode != "idle"
+
+    @property
+    def is_touching(self) -> bool:
+        """Its legs or its body are on something."""
+        row = self._fleet.states[self.index]
+        return bool(row["legs_down"] or row["body_down"])
 
     @property
     def battery(self) -> BatteryState:
@@ -209,6 +220,20 @@ class VehiclePort:
         if name not in GAINS:
             raise unknown_name("gain", name, GAINS)
         params[name] = values
+
+    def aim_camera(self, stream: str, pitch: float, yaw: float, *, follows: bool) -> None:
+        """Turn a camera on a gimbal: rad below the horizon, rad anticlockwise from the heading (or from east)."""
+        self._instrument(stream).aim(Aim(pitch, yaw, follows))
+
+    def camera_aim(self, stream: str) -> tuple[float, float, bool] | None:
+        """What `aim_camera` takes, as it is now; None where the camera is on no gimbal."""
+        found: tuple[float, float, bool] | None = self._instrument(stream).present_aim()
+        return found
+
+    def _instrument(self, stream: str) -> Instrument:
+        if stream not in self._instruments:
+            raise unknown_name("sensor", stream, self._instruments)
+        return self._instruments[stream]
 
     # ---- who commands
 

@@ -1,6 +1,6 @@
-"""What links may see of the world of a running simulation, and change in it.
+"""What links may read and change in the world of a running simulation.
 
-All of it happens at the present instant, between two events. A snapshot of the simulation holds every change.
+Every change happens at the present instant, between two events. A snapshot of the simulation holds every change.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Edit = tuple[Any, ...]
 
 class WorldEditor:
     def __init__(self, scene: Scene, fleet: Fleet, clock: Clock) -> None:
-        """The simulation is built, and nothing has happened yet."""
+        """To be made when the simulation is built, before its first event."""
         self.scene = scene
         self.fleet = fleet
         self._clock = clock
@@ -47,7 +47,7 @@ class WorldEditor:
         self._edits: list[Edit] = []
         self._given = scene.model.arrangement()
         self.join: Callable[[str, str, Array, Array], None]
-        """Has a vehicle of a name join, built as that of another name, at a position and attitude; set by assembly."""
+        """Adds a vehicle (name, name of the vehicle to copy, position, attitude). Set by assembly."""
 
     @property
     def model(self) -> Model:
@@ -58,16 +58,16 @@ class WorldEditor:
     def request(
         self, size: tuple[int, int], horizontal_fov: float, position: Array, quat_wxyz: Array, quality: str
     ) -> ViewRequest:
-        """A view from there, along the forward axis of world_from_sensor, now."""
+        """A request for a view at this instant, along the forward axis of world_from_sensor."""
         pose = ViewPose(self._clock.now_ns, np.array(position, float), quat_multiply(quat_wxyz, SENSOR_FROM_CAMERA))
         return ViewRequest(Pinhole.from_fov(*size, horizontal_fov), pose, quality)
 
     def views(self, requests: list[ViewRequest], vehicle: int | None) -> list[View]:
-        """Painted together, without the vehicle that looks; one that was painted at this instant is not again."""
+        """Draw views together, without the vehicle that carries the camera. Each view is drawn once."""
         return self._present(vehicle).views(requests)
 
     def cast(self, origins: Any, directions: Any, max_range: float, vehicle: int | None = None) -> RayHits:
-        """What rays hit now, looking through one vehicle."""
+        """Cast rays now; one vehicle may be left out."""
         return self._present(vehicle).cast(origins, directions, max_range)
 
     def _present(self, vehicle: int | None) -> Scene:
@@ -75,7 +75,7 @@ class WorldEditor:
         return self.scene.at(self._clock.now_ns, vehicle)
 
     def occupied(self, lower: Array, upper: Array, voxel: float) -> NDArray[np.bool_]:
-        """Which voxels of a box are taken now."""
+        """Which voxels of a box are occupied now."""
         return occupancy(self.model, self.model.motion(self._clock.now_ns), lower, upper, voxel)
 
     def expect_views(self) -> None:
@@ -83,7 +83,7 @@ class WorldEditor:
         self.scene.expect_views()
 
     def serve_meanwhile(self, serve: Meanwhile) -> None:
-        """Have this called while pictures are painted, until they are there."""
+        """Set a function to be called repeatedly while the renderer draws."""
         self.scene.meanwhile = serve
 
     # ---- place on Earth, air
@@ -115,11 +115,11 @@ class WorldEditor:
         self.scene.forget()
 
     def set_wind(self, velocity: Array) -> None:
-        """m/s, world, everywhere; gusts of the scenario go on."""
+        """Set the mean wind (m/s, world) everywhere. The scenario's gusts stay."""
         self.fleet.inputs["wind_mean"] = velocity
 
     def push(self, vehicle: int, force: Array) -> None:
-        """N, world, at the centre of mass, until another one is set."""
+        """Apply a force (N, world) at the centre of mass until another one is set."""
         params = self.fleet.params[vehicle]
         if vehicle not in self._force_slots:
             if params["n_wrenches"] == MAX_SCHEDULED:
@@ -131,13 +131,13 @@ class WorldEditor:
         params["wrench_force"][slot], params["wrench_torque"][slot] = force, 0.0
 
     def make_weightless(self, vehicle: int) -> None:
-        """It stays where it is put: no air, and a push against gravity."""
+        """Make a vehicle stay where it is put: no drag, and a force against gravity."""
         params = self.fleet.params[vehicle]
         params["drag_model"], params["has_frame_drag"], params["parasitic"] = DRAG_NONE, 0, 0.0
         self.push(vehicle, np.array([0.0, 0.0, float(params["mass"] * params["gravity"])]))
 
     def make_ghost(self, vehicle: int) -> None:
-        """It flies through everything but the ground."""
+        """Make a vehicle collide with nothing but the ground."""
         params = self.fleet.params[vehicle]
         params["n_points"] = params["n_edges"] = 0
 
@@ -146,7 +146,7 @@ class WorldEditor:
     def put(
         self, vehicle: int, position: Array, quat_wxyz: Array, velocity: Array | None = None, rates: Array | None = None
     ) -> None:
-        """Elsewhere, at rest unless told otherwise; velocity in world axes, rates in its own."""
+        """Move a vehicle; it is at rest there unless a velocity (world axes) or rates (body axes) are given."""
         zero = np.zeros(3)
         self.fleet.put(
             vehicle, position, quat_wxyz, zero if velocity is None else velocity, zero if rates is None else rates
@@ -154,12 +154,12 @@ class WorldEditor:
         self.scene.forget()
 
     def start_of(self, vehicle: int) -> np.void:
-        """Its state as it was when the simulation began."""
+        """The vehicle's state at the start of the simulation."""
         start: np.void = self._starts[vehicle]
         return start
 
     def take_vehicle(self, thing: int, vehicle: int, position: Array, quat_wxyz: Array) -> None:
-        """A vehicle has joined, the last of the fleet; it begins there, at rest."""
+        """Register a vehicle that has joined; it starts at rest at this position."""
         self._edits.append(("join", self.model.things[thing].name))
         self.model.freeze()
         self._vehicle_things.append(thing)
@@ -169,14 +169,14 @@ class WorldEditor:
         self.refresh()
 
     def begin_again(self, vehicle: int) -> None:
-        """As it was when the simulation began."""
+        """Put a vehicle back into its state at the start."""
         self.fleet.begin_again(vehicle, self._starts[vehicle])
         self.scene.forget()
 
     # ---- things
 
     def things(self) -> dict[str, int]:
-        """Instance numbers by name; of equal names the first."""
+        """Instance numbers by name. Of equal names, the first one counts."""
         found: dict[str, int] = {}
         for number, thing in enumerate(self.model.things):
             if thing.rows:
@@ -187,11 +187,11 @@ class WorldEditor:
         return number in self._vehicle_things
 
     def present(self) -> list[int]:
-        """Instance numbers of what is there now: not the sky, and nothing that was removed."""
+        """Instance numbers of the things that exist now, without the sky and without removed things."""
         return [number for number, thing in enumerate(self.model.things) if thing.rows]
 
     def names(self) -> list[str]:
-        """By instance number, of what was removed too."""
+        """Names by instance number, including removed things."""
         return [thing.name for thing in self.model.things]
 
     def name_of(self, number: int) -> str:
@@ -246,7 +246,7 @@ class WorldEditor:
     def put_thing(
         self, number: int, position: Array | None, quat_wxyz: Array | None, scale: Array | None = None
     ) -> bool:
-        """Put a thing elsewhere, what is None staying as it is; False where it cannot be moved."""
+        """Move a thing; what is None stays as it is. Returns False if the thing cannot be moved."""
         old = self.place_of(number)
         was_loose = number in self.model.placed
         placed = self.model.loosen(number)
@@ -265,13 +265,13 @@ class WorldEditor:
         return True
 
     def add_thing(self, name: str, shape: str, position: Array, quat_wxyz: Array, scale: Array) -> int:
-        """Another one of a shape there is; returns its instance number."""
+        """Add a thing of a known shape; returns its instance number."""
         model = self.model
         shapes = {known.name: number for number, known in enumerate(model.shapes)}
         if shape not in shapes:
             raise unknown_name("shape", shape, shapes)
         look: dict[str, Any] = {"is_a": "block"}
-        # as the first one there is looks
+        # with the look of the first thing of that shape
         for like in np.flatnonzero(model.row_shape == shapes[shape])[:1].tolist():
             palette = model.palettes[model.row_palette[like]][1:].tolist()
             look = {
@@ -288,7 +288,7 @@ class WorldEditor:
         return number
 
     def remove_thing(self, number: int) -> bool:
-        """False where it cannot be taken away."""
+        """Remove a thing; returns False if it cannot be removed."""
         gone = not self.is_vehicle(number) and self.model.remove(number)
         if gone:
             self._edits.append(("remove", number))
@@ -301,13 +301,13 @@ class WorldEditor:
     # ---- snapshots
 
     def memory(self) -> Any:
-        """Everything that was changed here, as plain data; what the fleet's arrays hold is in their own snapshot."""
+        """All changes as plain data. Changes in the fleet's arrays are in the fleet's own snapshot."""
         self.refresh()
         places = {number: placed.places.copy() for number, placed in self.model.placed.items()}
         return self.weather, dict(self._force_slots), list(self._edits), places
 
     def remember(self, memory: Any) -> None:
-        """Back to that; in another build of the same scenario too. A vehicle that joined cannot leave again."""
+        """Restore `memory()`, also in another build of the same scenario. A vehicle that joined stays."""
         weather, force_slots, edits, places = memory
         joined = [[edit for edit in log if edit[0] == "join"] for log in (edits, self._edits)]
         if len(joined[0]) != len(joined[1]):
@@ -322,7 +322,7 @@ class WorldEditor:
         self._forget_seen()
 
     def _edit_again(self, edits: list[Edit]) -> None:
-        """From the world as the scenario made it, through each of these changes."""
+        """Rebuild the scenario's world, then repeat these changes."""
         if any(edit[0] == "join" for edit in edits):
             raise ScenarioError("things were added or removed and a vehicle joined since this snapshot; it cannot fit")
         self.model.rearrange(self._given)
@@ -344,7 +344,7 @@ class WorldEditor:
             self.fleet.solids.forget()
 
     def refresh(self) -> None:
-        """Rows were numbered anew: everything that knows them learns the new ones, before time goes on."""
+        """Tell everybody the new row numbers after things were added, removed or loosened."""
         if not self._is_stale:
             return
         self._is_stale = False

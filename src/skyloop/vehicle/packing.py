@@ -258,10 +258,15 @@ def _pack_schedules(p: Any, airframe: Airframe, flying: Flying) -> None:
                 f"{flying.name}: rotor_faults[{k}].rotor is {fault.rotor}, "
                 f"but '{airframe.name}' has rotors 0 to {len(airframe.rotors) - 1}"
             )
-        p["fault_rotor"][0, k], p["fault_kind"][0, k] = fault.rotor, FAULT_CODES[fault.kind]
-        p["fault_start"][0, k] = fault.start
-        p["fault_end"][0, k] = FOREVER if fault.end is None else fault.end
-        p["fault_value"][0, k] = fault.value
+        pack_rotor_fault(p[0], k, fault)
+
+
+def pack_rotor_fault(row: Any, slot: int, fault: RotorFault) -> None:
+    """One fault in a vehicle's row; also when it begins in flight."""
+    row["fault_rotor"][slot], row["fault_kind"][slot] = fault.rotor, FAULT_CODES[fault.kind]
+    row["fault_start"][slot] = fault.start
+    row["fault_end"][slot] = FOREVER if fault.end is None else fault.end
+    row["fault_value"][slot] = fault.value
 
 
 def _pack_controller(p: Any, airframe: Airframe, flying: Flying) -> None:

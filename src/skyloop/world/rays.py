@@ -147,7 +147,8 @@ def _into_parts(rays, spheres, picked, ends, room):
     origins, directions, distance, max_range = rays
     thing = Spheres(*spheres)
     index, starts, along, far = room
-    centres, near = thing.centres, 0
+    centres, radii, parts_from_world, shown = thing.centres, thing.radii, thing.parts_from_world, thing.shown
+    near = 0
     middle = (thing.middle[0], thing.middle[1], thing.middle[2])
     for k in range(origins.shape[0]):
         if _comes_near(k, origins, directions, min(max_range, distance[k]), middle, thing.radius):
@@ -155,12 +156,12 @@ def _into_parts(rays, spheres, picked, ends, room):
             near += 1
     count, most = 0, near * centres.shape[0]
     for part in range(centres.shape[0] if most <= index.shape[0] else 0):
-        m = thing.parts_from_world[part]
+        m = parts_from_world[part]
         centre = (centres[part, 0], centres[part, 1], centres[part, 2])
-        for i in range(near if thing.shown[part] else 0):
+        for i in range(near if shown[part] else 0):
             k = picked[i]
             reach = min(max_range, float64(distance[k]))
-            if _comes_near(k, origins, directions, reach, centre, thing.radii[part]):
+            if _comes_near(k, origins, directions, reach, centre, radii[part]):
                 index[count], far[count] = k, reach
                 for j in range(3):
                     turned_start, turned_along = m[j, 3], 0.0

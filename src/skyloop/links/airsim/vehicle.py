@@ -11,7 +11,8 @@ import numpy as np
 from skyloop.core.frames import ned_from_enu
 from skyloop.links.airsim.listener import Reply
 from skyloop.links.airsim.options import VehicleOptions
-from skyloop.links.airsim.structures import Axes, Map, shown_name, vector
+from skyloop.links.airsim.scene_names import shown_name
+from skyloop.links.airsim.structures import Axes, Map, vector
 from skyloop.sim.vehicle_port import VehiclePort
 from skyloop.sim.world_editor import WorldEditor
 from skyloop_client.errors import LinkError
@@ -22,6 +23,12 @@ COMMANDER = "airsim"
 """Under this name all AirSim clients together command a vehicle."""
 Act = Callable[[Any, int], bool]
 """Called with the vehicle's state and the instant; sends setpoints, answers True when it is done."""
+
+
+class Blocked(Exception):
+    """Raised by an act: something is in the way, and the move will not come to its end."""
+
+
 LONGEST_S = 1e9
 """What clients call forever is more than this."""
 
@@ -110,13 +117,17 @@ class VehicleSide:
                 "through its own MAVLink ports, e.g. with MAVSDK"
             )
 
+    @property
+    def needs_control(self) -> str:
+        return f"API control of '{self.name}' is off; call enableApiControl(True) first"
+
     def make_ready(self) -> None:
         """Whoever commands must be allowed to, and the rotors must turn."""
         if not self.options.flies:
             raise LinkError(f"'{self.name}' is of ComputerVision and does not fly; use simSetVehiclePose")
         self.refuse_if_foreign()
         if not self.may_fly:
-            raise LinkError(f"API control of '{self.name}' is off; call enableApiControl(True) first")
+            raise LinkError(self.needs_control)
         if not self.port.status.armed:
             if not self.is_armed:
                 raise LinkError(f"'{self.name}' is disarmed; call armDisarm(True) first")
@@ -148,6 +159,9 @@ class VehicleSide:
             elif now_ns >= task.end_ns:
                 self._end(task, task.ends_well)
                 self.hover()
+        except Blocked:
+            self._end(task, False)
+            self.hover()
         except Exception as error:
             self.task = None
             self.hover()

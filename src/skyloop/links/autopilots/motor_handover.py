@@ -9,6 +9,7 @@ import numpy as np
 
 from skyloop.core.frames import quat_ned_frd_from_enu_flu, rotate_inverse
 from skyloop.links.loop.targets import Target
+from skyloop.links.motor_order import motor_order
 from skyloop.sim.simulation_port import SimulationPort
 from skyloop.sim.vehicle_port import VehiclePort
 from skyloop_client.errors import LinkError
@@ -18,21 +19,6 @@ from skyloop_client.streams import NS_PER_S, Rate
 MOST_NEWS = 1000
 WATCH_S = 0.2
 """Wall s between looks at the process."""
-QUADRANTS = ((1, -1, 1), (-1, 1, 1), (1, 1, -1), (-1, -1, -1))
-"""Forward, left, spin (ccw 1) of motors 1 to 4 of a QUAD X: front right, rear left, front left, rear right."""
-
-
-def motor_order(positions: Array, spins: Array, airframe: str = "the airframe") -> list[int]:
-    """Which output of the autopilot drives rotor i; quads by where their rotors are, all others in their own order."""
-    if len(positions) != 4:
-        return list(range(len(positions)))
-    centred = np.asarray(positions)[:, :2] - np.mean(np.asarray(positions)[:, :2], axis=0)
-    found = [
-        (*np.sign(place).astype(int).tolist(), int(np.sign(spin))) for place, spin in zip(centred, spins, strict=True)
-    ]
-    if sorted(found) != sorted(QUADRANTS):
-        raise LinkError(f"{airframe}: its four rotors are no QUAD X with the front right one turning anticlockwise")
-    return [QUADRANTS.index(place) for place in found]
 
 
 def ned_quat(quat: Array) -> list[float]:

@@ -13,10 +13,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import foxglove
-from foxglove import channels
-from foxglove.websocket import Capability, ChannelView, Client, ServerListener
-
 from skyloop.links.foxglove.messages import View, is_moving, mounts, moved
 from skyloop.links.foxglove.plots import schema_of
 from skyloop.links.foxglove.scene import Tracks, boxes
@@ -25,6 +21,11 @@ from skyloop.sim.simulation_port import SimulationPort
 from skyloop_client.errors import LinkError
 from skyloop_client.messages import Message, VehicleState
 from skyloop_client.streams import NS_PER_S, StreamInfo
+
+# after our own modules, whose import says in one line how to get the SDK where it is missing
+import foxglove  # isort: skip
+from foxglove import channels  # isort: skip
+from foxglove.websocket import Capability, ChannelView, Client, ServerListener  # isort: skip
 
 # what strangers say to the port is no line of ours on the terminal; whoever sets up logging still gets it
 logging.getLogger("foxglove").addHandler(logging.NullHandler())

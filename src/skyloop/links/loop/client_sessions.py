@@ -26,6 +26,8 @@ COMMANDER = "loop"
 """Under this name a pilot on the link commands its vehicle; there is one at a time."""
 PATIENCE_S = 0.05
 """Wall s the simulation waits for a peer to take a large answer; the rest goes out by itself."""
+MOST_PUBLISHED = 256
+"""Records with one question: looking at them must not hold up the others."""
 MOST_NEWS = 1000
 MOST_GONE = 1000
 
@@ -224,7 +226,9 @@ class ClientSessions:
     def publish(self, pilot: Pilot, published: list[Any]) -> list[str]:
         """Put what a session has published on the bus; what cannot be taken, a line each."""
         refused = []
-        for item in published:
+        if len(published) > MOST_PUBLISHED:
+            refused = [f"{len(published)} records with one question; only the first {MOST_PUBLISHED} were looked at"]
+        for item in published[:MOST_PUBLISHED]:
             try:
                 if not isinstance(item, list | tuple) or len(item) != 2:
                     raise StreamError("what is published is a pair of a name and a record")

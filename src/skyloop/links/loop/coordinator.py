@@ -199,7 +199,7 @@ class Coordinator:
             raise LinkError(f"execution time went back: {et_ns} ns after {pilot.bound_ns} ns")
         want = message.get("want", ())
         known = self.client_sessions.stream
-        names = self._own_streams(pilot) if want is None else [known(pilot, name) for name in want]
+        names = [known(pilot, name) for name in want or ()]
         fresh = {known(pilot, name) for name in message.get("fresh", ())}
         any_of = {known(pilot, name) for name in message.get("any") or ()}
         pilot.held.streams.update(known(pilot, name) for name in message.get("every") or ())
@@ -215,8 +215,10 @@ class Coordinator:
             et_ns=et_ns,
             send=list(message.get("send", ())),
             want=list(dict.fromkeys([*names, *fresh])),
+            wants_all=want is None,
             fresh=fresh,
             any_of=any_of,
+            takes_held=bool(message.get("every")),
             publish=list(message.get("publish") or ()),
             until_ns=0 if until is None else whole(message, "until_ns"),
             slept_ns=whole(message, "slept_ns", 0),
@@ -268,6 +270,8 @@ class Coordinator:
         question.acted_ns, question.wall_acted_ns = now, self._wall_ns()
         question.refused += self.client_sessions.publish(pilot, question.publish)
         question.publish = []
+        if question.wants_all:
+            question.want = list(dict.fromkeys([*self._own_streams(pilot), *question.want]))
         send, question.send = question.send, []
         question.commands = len(send)
         for item in send:
@@ -324,7 +328,8 @@ class Coordinator:
         reply = {
             "type": "reply", "number": question.number, "t_ns": now, "state": vehicle.belief,
             "status": vehicle.status, "messages": messages, "elsewhere": elsewhere,
-            "refused": question.refused, "events": events, "arrived": self.client_sessions.arrived(pilot),
+            "refused": question.refused, "events": events,
+            "arrived": self.client_sessions.arrived(pilot) if question.takes_held else [],
             "streams": self.client_sessions.new_streams(pilot),
         }  # fmt: skip
         size = pilot.peer.send(reply, patience_s=PATIENCE_S)

@@ -42,9 +42,13 @@ class Question:
     et_ns: int
     send: list[Any]
     want: list[str]
+    wants_all: bool
+    """All streams of its vehicle that there are when it is looked at."""
     fresh: set[str]
     any_of: set[str]
     """Answered when one of these has something new; empty when one had, or none was asked for."""
+    takes_held: bool
+    """The messages that were kept for it are to come with the answer."""
     publish: list[Any]
     """Pairs of a name and a record."""
     until_ns: int

@@ -29,7 +29,8 @@ LEG_NS = 100_000_000
 class MissionFlight:
     """Where a mission stands. `reached` is called with the number of every item that is done."""
 
-    def __init__(self, system: System, reached: Callable[[int], None]) -> None:
+    def __init__(self, system: System, reached: Callable[[int], None], payload: Callable[[Item], bool]) -> None:
+        """`payload` does an item that is for a payload; False where there is none."""
         self.items: list[Item] = []
         self.current = 0
         self.complete = False
@@ -37,6 +38,7 @@ class MissionFlight:
         """The last item sent it home."""
         self._system = system
         self._reached = reached
+        self._payload = payload
         self._begun = False
         self._heading: float | None = None
         self._phase = ""
@@ -112,9 +114,9 @@ class MissionFlight:
         command = item.command
         if command == mavlink.MAV_CMD_DO_CHANGE_SPEED:
             self._speed = item.params[1]
-        elif command in PASSED_OVER:
+        elif command in PASSED_OVER and not self._payload(item):
             system.say(EventKind.MISSION, f"item {self.current}: no payload for command {command}, passed over")
-        elif command == mavlink.MAV_CMD_DO_JUMP:
+        elif command == mavlink.MAV_CMD_DO_JUMP or command in PASSED_OVER:
             pass
         elif not system.port.is_flying and command != mavlink.MAV_CMD_NAV_DELAY:
             self._lift_off(item)

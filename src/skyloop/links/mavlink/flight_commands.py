@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from skyloop.links.mavlink.command import ACCEPTED, DENIED, Command, Commanded, Handler, climb_of, place_of
+from skyloop.links.mavlink.command import ACCEPTED, DENIED, Command
+from skyloop.links.mavlink.commanded import Commanded, Handler, climb_of, place_of
 from skyloop.links.mavlink.dialect import mavlink
 from skyloop.links.mavlink.orbit import TO_CENTRE, USUAL_RADIUS, USUAL_SPEED, Circle
 from skyloop.links.mavlink.wire import STANDARD_MODES, mode_named, yaw_from_heading

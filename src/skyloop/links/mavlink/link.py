@@ -6,15 +6,16 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from queue import SimpleQueue
 from typing import Any
 
 from skyloop.core.frames import GeoPoint
+from skyloop.links.inbox import Inbox
 from skyloop.links.link_gate import LinkGate
 from skyloop.links.mavlink.dialect import mavlink
 from skyloop.links.mavlink.listener import Address, Channel, MavlinkListener
 from skyloop.links.mavlink.system import System
 from skyloop.links.mavlink.vehicle import MavlinkVehicle
+from skyloop.links.mavlink.video import VideoServer
 from skyloop.links.mavlink.wire import Geography
 from skyloop.sim.simulation_port import SimulationPort
 from skyloop_client.streams import NS_PER_S
@@ -28,6 +29,8 @@ GROUND_STATION, COMPANION = 14550, 14540
 """UDP ports that clients listen on."""
 OWN_GROUND_STATION, OWN_COMPANION, OWN_TCP = 18570, 14580, 5760
 """Ports of ours, as PX4's simulator has them; TCP as ArduPilot's."""
+OWN_VIDEO = 8580
+"""TCP port of all cameras."""
 TCP_STEP = 10
 """From one vehicle's TCP port to the next."""
 
@@ -47,9 +50,7 @@ class MavlinkOptions:
 class MavlinkLink:
     """All vehicles of a simulation, as MAVLink systems 1, 2, 3..."""
 
-    def __init__(
-        self, inbox: SimpleQueue[tuple[Any, ...]], vehicles: int, home: GeoPoint, options: MavlinkOptions | None = None
-    ) -> None:
+    def __init__(self, inbox: Inbox, vehicles: int, home: GeoPoint, options: MavlinkOptions | None = None) -> None:
         self.options = options or MavlinkOptions()
         self.is_open = False
         """Clients are let in and answered."""
@@ -69,6 +70,7 @@ class MavlinkLink:
         self._due_ns = -1
         self._stopped = False
         self._beat = time.monotonic()
+        self._video: VideoServer | None = None
         # bound before a world is built, so that a port in use is told at once
         for number in range(vehicles):
             self._bind(number)
@@ -94,10 +96,22 @@ class MavlinkLink:
         self._port = port
         for number, own in enumerate(port.vehicles.values()):
             geography = Geography(self._home, own.truth.position)
-            vehicle = MavlinkVehicle(System(own, port.bus, number + 1, geography))
+            vehicle = MavlinkVehicle(System(own, port.bus, number + 1, geography), folder)
             self.vehicles.append(vehicle)
+        self._open_video(port)
         self._opens_ns = port.now_ns + READY_NS
         self._schedule(port.now_ns)
+
+    def _open_video(self, port: SimulationPort) -> None:
+        """Where there are cameras, their pictures can be watched."""
+        cameras = [camera for vehicle in self.vehicles for camera in vehicle.payload.cameras.values()]
+        if not cameras:
+            return
+        offset = self.options.port_offset
+        number = 0 if offset is None else OWN_VIDEO + offset
+        self._video = VideoServer(self.options.host, number, [camera.info.name for camera in cameras], port.bus)
+        for camera in cameras:
+            camera.video_uri = self._video.uri(camera.info.name)
 
     @property
     def over(self) -> bool:
@@ -138,7 +152,10 @@ class MavlinkLink:
     def finish(self, why: str) -> None:
         for vehicle in self.vehicles:
             vehicle.say(6, why)
+            vehicle.log.close()
         self.listener.close()
+        if self._video is not None:
+            self._video.close()
 
     def summary(self) -> dict[str, Any]:
         return {

@@ -12,9 +12,9 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from queue import SimpleQueue
 from typing import Any
 
+from skyloop.links.inbox import Inbox
 from skyloop.links.mavlink.dialect import mavlink
 from skyloop.links.mavlink.wire import Inlet
 from skyloop_client.errors import LinkError
@@ -54,7 +54,9 @@ class Channel:
         self.due: dict[int, int] = {}
         self._remote = remote
         self._heard: dict[Address, float] = {}
-        self._packer = mavlink.MAVLink(None, srcSystem=system_id, srcComponent=mavlink.MAV_COMP_ID_AUTOPILOT1)
+        self._system_id = system_id
+        self._packers: dict[int, Any] = {}
+        """By component: each counts its own messages."""
         self._pending = b""
         self._stuck_since = 0.0
         self.opened_at = time.monotonic()
@@ -71,9 +73,12 @@ class Channel:
         self._heard[address] = now
         return True
 
-    def send(self, message: Any) -> None:
-        data = bytes(message.pack(self._packer))
-        self._packer.seq = (self._packer.seq + 1) % 256
+    def send(self, message: Any, component: int = mavlink.MAV_COMP_ID_AUTOPILOT1) -> None:
+        if component not in self._packers:
+            self._packers[component] = mavlink.MAVLink(None, srcSystem=self._system_id, srcComponent=component)
+        packer = self._packers[component]
+        data = bytes(message.pack(packer))
+        packer.seq = (packer.seq + 1) % 256
         if self.is_tcp:
             self._send_stream(data)
             return
@@ -115,7 +120,7 @@ class MavlinkListener:
     taker: Callable[[Channel, Any], None]
     """Set by the link; called with a channel and a message, or None when the channel is gone."""
 
-    def __init__(self, inbox: SimpleQueue[tuple[Any, ...]], host: str = "127.0.0.1") -> None:
+    def __init__(self, inbox: Inbox, host: str = "127.0.0.1") -> None:
         self.host = host
         self.refused = 0
         self._inbox = inbox

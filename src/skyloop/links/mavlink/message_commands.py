@@ -6,7 +6,8 @@ import math
 from dataclasses import replace
 from typing import Any
 
-from skyloop.links.mavlink.command import ACCEPTED, DENIED, UNSUPPORTED, Command, Commanded, Handler
+from skyloop.links.mavlink.command import ACCEPTED, DENIED, UNSUPPORTED, Command
+from skyloop.links.mavlink.commanded import Commanded, Handler
 from skyloop.links.mavlink.dialect import mavlink
 from skyloop.links.mavlink.listener import Channel
 from skyloop.links.mavlink.telemetry_table import BUILDERS, DEFAULTS_NS
@@ -80,6 +81,11 @@ def request_message(vehicle: Commanded, command: Command) -> int:
         return get_message_interval(vehicle, asked)
     if number == mavlink.MAVLINK_MSG_ID_AVAILABLE_MODES:
         return _tell_modes(command)
+    told = list(vehicle.payload.gimbals.messages(number, vehicle.system.now_ns // 1_000_000 % (1 << 32)))
+    for message in told:
+        command.channel.send(message)
+    if told:
+        return int(ACCEPTED)
     if number not in BUILDERS:
         return int(UNSUPPORTED)
     return int(ACCEPTED if vehicle.send_now(number, command.channel) else mavlink.MAV_RESULT_TEMPORARILY_REJECTED)

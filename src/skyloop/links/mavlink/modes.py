@@ -27,9 +27,9 @@ LINK_LOSS_ACTIONS = {2: "home", 3: "land"}
 class Modes:
     """`chosen` is what the client wants; a failsafe of the autopilot goes before it and gives way to it again."""
 
-    def __init__(self, system: System, reached: Callable[[int], None]) -> None:
+    def __init__(self, system: System, reached: Callable[[int], None], payload: Callable[[Item], bool]) -> None:
         self.chosen = "hold"
-        self.flight = MissionFlight(system, reached)
+        self.flight = MissionFlight(system, reached, payload)
         self.fence = Fence(system)
         self.breach = ""
         """What of the fence is broken now."""

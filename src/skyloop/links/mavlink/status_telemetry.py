@@ -143,6 +143,8 @@ def autopilot_version(of: Telemetry) -> Any:
         | mavlink.MAV_PROTOCOL_CAPABILITY_SET_POSITION_TARGET_GLOBAL_INT | mavlink.MAV_PROTOCOL_CAPABILITY_MAVLINK2
         | mavlink.MAV_PROTOCOL_CAPABILITY_MISSION_FENCE
     )  # fmt: skip
+    able |= mavlink.MAV_PROTOCOL_CAPABILITY_FTP if of.has_files else 0
+    able |= mavlink.MAV_PROTOCOL_CAPABILITY_COMPONENT_IMPLEMENTS_GIMBAL_MANAGER if of.has_gimbals else 0
     release = 1 << 24 | 16 << 16 | 2 << 8 | 255
     none = [0] * 8
     return mavlink.MAVLink_autopilot_version_message(

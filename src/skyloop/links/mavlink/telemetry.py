@@ -36,8 +36,9 @@ Builder = Callable[["Telemetry"], Any]
 class Telemetry:
     """Builds messages of one vehicle from what it believes now."""
 
-    def __init__(self, system: System, modes: Modes) -> None:
+    def __init__(self, system: System, modes: Modes, *, has_files: bool = False, has_gimbals: bool = False) -> None:
         self.system = system
+        self.has_files, self.has_gimbals = has_files, has_gimbals
         self.modes = modes
         infos = system.bus.infos.values()
         self._streams: dict[str, StreamInfo] = {}

@@ -260,7 +260,9 @@ def patch_echoes(view, model, known, ends, chain, out):
     antennas, receiver = Antennas(*ends), Receiver(*chain)
     half_paths, rates, strengths, energies = out
     surface, lens, shares, through = picture.surface, picture.lens, receiver.shares, picture.through
-    pattern, turn, mirror, rx = antennas.pattern, antennas.sensor_from_world, antennas.mirror, antennas.rx
+    # arrays are taken out of their record once: each time costs a count of references
+    pattern, turn, mirror = antennas.pattern, antennas.sensor_from_world, antennas.mirror
+    tx, rx, tx_velocity, rx_velocity = antennas.tx, antennas.rx, antennas.tx_velocity, antennas.rx_velocity
     count, m, by_pixel = 0, picture.world_from_camera, int64(through.shape[0] == surface.shape[0])
     fx, fy, cx, cy = lens[0], lens[1], lens[2], lens[3]
     scale, position = receiver.scale * np.sqrt(4.0 / (fx * fy)), picture.position
@@ -289,11 +291,11 @@ def patch_echoes(view, model, known, ends, chain, out):
             phase, velocity = on_the_thing(row, place, things)
             c, d = cos_sin(phase)
             turned = complex(c, d)
-            sent, sent_rate, ux, uy, uz = leg(point, velocity, antennas.tx, antennas.tx_velocity)
+            sent, sent_rate, ux, uy, uz = leg(point, velocity, tx, tx_velocity)
             turned *= towards(ux, uy, uz, pattern, turn, mirror, antennas.tx_mirrored) / sent
             back = 0.0
             for k in range(rx.shape[0]):
-                back, back_rate, ux, uy, uz = leg(point, velocity, rx[k], antennas.rx_velocity)
+                back, back_rate, ux, uy, uz = leg(point, velocity, rx[k], rx_velocity)
                 half_paths[count, k], rates[count, k] = 0.5 * (sent + back), 0.5 * (sent_rate + back_rate)
             turned *= towards(ux, uy, uz, pattern, turn, mirror, antennas.rx_mirrored) / back
             path, rate = half_paths[count, 0], rates[count, 0]

@@ -81,6 +81,7 @@ class Event:
     """Something that happened: a contact, a failsafe, a refusal, an arrival."""
 
     t_ns: int
+    """The instant it happened."""
     kind: EventKind
     """What happened."""
     text: str

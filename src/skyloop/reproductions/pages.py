@@ -1,0 +1,168 @@
+"""The numbers of the pages under docs/: written from a results file by the command that made it, checked by a test.
+
+A page marks what comes from results, wherever it stands:
+
+    <!-- results: NAME BLOCK -->
+    ...
+    <!-- end -->
+
+Between the marks is what the reproduction's page module makes of docs/results/NAME.json: its `blocks(results)`.
+Sentences outside that repeat a measured number are listed by its `said(results)`: a page that lacks one of them is out
+of date.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from skyloop.core.results import Result
+from skyloop.reproductions.registry import PAGES
+from skyloop_client.errors import SetupError
+
+DOCS = Path(__file__).parents[3] / "docs"
+BLOCK = re.compile(r"(<!-- results: ([a-z-]+) ([a-z0-9-]+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+NOT_YET = "Not measured yet: `{command}` fills this in.\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A results file."""
+
+    results: list[Result]
+    """Of the whole form."""
+    quick: dict[str, float]
+    """Of the quick form, by cell, where its figures repeat: a test can afford to measure these again."""
+
+
+class Cells(Mapping[str, Result]):
+    """Results by their cell; a name that is not there is told with what there is."""
+
+    def __init__(self, results: Sequence[Result]) -> None:
+        self._by_cell = {result.cell: result for result in results}
+
+    def __getitem__(self, cell: str) -> Result:
+        return self._by_cell[cell]
+
+    def __iter__(self) -> Any:
+        return iter(self._by_cell)
+
+    def __len__(self) -> int:
+        return len(self._by_cell)
+
+    def value(self, cell: str) -> float:
+        return self[cell].measured
+
+
+def results_file(name: str) -> Path:
+    return DOCS / "results" / f"{name}.json"
+
+
+def read(name: str) -> Published | None:
+    """None where the command was never run."""
+    path = results_file(name)
+    if not path.exists():
+        return None
+    plain = json.loads(path.read_text(encoding="utf-8"))
+    return Published([Result(**result) for result in plain["results"]], plain["quick"])
+
+
+def write(name: str, results: Sequence[Result], quick: Sequence[Result] = (), folder: Path | None = None) -> list[Path]:
+    """The results file, every page that shows it, and its pictures from the folder; returns what has changed."""
+    if not DOCS.is_dir():
+        raise SetupError("the pages are only in a checkout of skyloop; leave out --update-docs")
+    path = results_file(name)
+    plain = {
+        "command": f"skyloop reproduce {name} --update-docs",
+        "results": [result.plain() for result in results],
+        "quick": {result.cell: result.measured for result in quick if repeats(result)},
+    }
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(plain, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    changed = [path]
+    for page in pages():
+        before = page.read_text(encoding="utf-8")
+        after = rendered(before)
+        if after != before:
+            page.write_text(after, encoding="utf-8")
+            changed.append(page)
+    pictures = getattr(importlib.import_module(PAGES[name]), "PICTURES", ())
+    return changed + [_replaced(folder / picture) for picture in pictures if folder is not None]
+
+
+def _replaced(picture: Path) -> Path:
+    """The picture of that name under docs/, wherever it stands; as JPEG where it is one."""
+    from PIL import Image
+
+    found = [path for path in DOCS.rglob(f"{picture.stem}.*") if path.suffix in (".png", ".jpg")]
+    if len(found) != 1:
+        raise SetupError(f"docs/ has {len(found)} pictures named {picture.stem}, not one; which is {picture}?")
+    if found[0].suffix == picture.suffix:
+        found[0].write_bytes(picture.read_bytes())
+    else:
+        Image.open(picture).convert("RGB").save(found[0], quality=85)
+    return found[0]
+
+
+def repeats(result: Result) -> bool:
+    """Whether the same machine gives the same figure again: a time does not."""
+    return result.unit not in ("ms", "µs", "1/s", "core-ms")
+
+
+def pages() -> list[Path]:
+    """Those that show results, wherever they stand."""
+    return sorted(path for path in DOCS.rglob("*.md") if BLOCK.search(path.read_text(encoding="utf-8")))
+
+
+def rendered(text: str) -> str:
+    """The page with every block as the results files have it."""
+    return BLOCK.sub(lambda match: match[1] + block(match[2], match[3]) + match[5], text)
+
+
+def block(name: str, which: str) -> str:
+    """One block's lines, the last one ended."""
+    page, published = importlib.import_module(PAGES[name]), read(name)
+    if published is None and not getattr(page, "WITHOUT_RESULTS", False):
+        return NOT_YET.format(command=f"skyloop reproduce {name} --update-docs")
+    made: dict[str, str] = page.blocks([] if published is None else published.results)
+    return made[which].rstrip("\n") + "\n"
+
+
+def out_of_date(name: str) -> list[str]:
+    """What the page should say of its results and does not, a line for each; white space apart."""
+    published = read(name)
+    if published is None:
+        return []
+    made = importlib.import_module(PAGES[name])
+    said: list[str] = made.said(published.results) if hasattr(made, "said") else []
+    lines = []
+    for page in pages():
+        text = page.read_text(encoding="utf-8")
+        flat = " ".join(text.split())
+        missing = [sentence for sentence in said if " ".join(sentence.split()) not in flat]
+        if name in names_in(text):
+            lines += [f"{page.name} does not say: {sentence}" for sentence in missing]
+    return lines
+
+
+def names_in(text: str) -> set[str]:
+    """Whose results a page shows."""
+    return {match[2] for match in BLOCK.finditer(text)}
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]], right: int | None = None) -> str:
+    """Markdown; from column `right` on, cells are set to the right."""
+    rule = ["---:" if right is not None and k >= right else "---" for k in range(len(head))]
+    lines = [f"| {' | '.join(head)} |", f"|{'|'.join(rule)}|", *(f"| {' | '.join(row)} |" for row in rows)]
+    return "\n".join(lines) + "\n"
+
+
+def paragraph(*sentences: str) -> str:
+    """One paragraph, in lines as the pages have them."""
+    return textwrap.fill(" ".join(sentences), 120, break_on_hyphens=False) + "\n"
