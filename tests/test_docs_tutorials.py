@@ -21,7 +21,8 @@ RECORD = ["--world", "radar-lab", "--frames", "3", "--speed", "1", "--sensors", 
 SHORT: dict[str, dict[str, Sequence[str]]] = {
     "tutorials/dataset": {"skyloop record": RECORD},
     "tutorials/controller": {
-        "skyloop run circle-wind": ["--set", "duration=26"],
+        # from where the circle begins
+        "skyloop run circle-wind": ["--set", "vehicles.drone.position=[10, 0]", "--set", "duration=17"],
         "skyloop run gps-outage": ["--set", "duration=4"],
         "skyloop run examples/own_estimator.yaml": ["--set", "duration=4"],
         "skyloop loop": ["--set", "duration=3"],
