@@ -31,7 +31,13 @@ def serve(
     ] = None,
     quality: Annotated[str, typer.Option(help="Of pictures: low, medium, high, epic or cinematic.")] = "medium",
     seed: Annotated[int, typer.Option(help="Of the world and of all noise.")] = 1,
+    dialect: Annotated[
+        str | None, typer.Option(help="airsim or cosys: what clients speak that have not shown it yet.")
+    ] = None,
     paused: Annotated[bool, typer.Option("--paused", help="Time stands still until a client lets it go on.")] = False,
+    deterministic: Annotated[
+        bool, typer.Option("--deterministic", help="Time stands still while pictures are painted.")
+    ] = False,
     mavlink: Annotated[
         bool, typer.Option("--mavlink", help="MAVSDK and ground stations may fly the same vehicles, as in `mavlink`.")
     ] = False,
@@ -48,6 +54,7 @@ def serve(
     from dataclasses import replace
 
     from skyloop.apps.serve import serve as run
+    from skyloop.links.airsim.dialect import Dialect
     from skyloop.links.airsim.settings import read_settings
     from skyloop.rendering.quality import QUALITIES
     from skyloop.sim.scenario import make_scenario
@@ -55,13 +62,16 @@ def serve(
     if quality not in QUALITIES:
         raise ScenarioError(f"no quality '{quality}'; choose of {', '.join(QUALITIES)}")
     read = read_settings(_text(settings), str(settings or "settings"), world=world)
+    if dialect not in (None, *(known.value for known in Dialect)):
+        raise ScenarioError(f"no dialect '{dialect}'; choose airsim or cosys")
+    spoken = read.options.dialect if dialect is None else Dialect(dialect)
     for warning in read.warnings:
         log.warning("%s", warning)
     beside = {"host": host or read.host, "remote": remote, "port_offset": checked_offset(port_offset)}
     with looking_on(foxglove) as watch:
         summary = run(
             make_scenario({**read.scenario, "seed": seed}, place=str(settings or "settings")),
-            replace(read.options, quality=quality),
+            replace(read.options, quality=quality, deterministic=deterministic, dialect=spoken),
             host=host or read.host,
             port=read.port if port is None else port,
             clock_speed=speed or read.clock_speed,
