@@ -32,6 +32,8 @@ from skyloop_client.errors import RendererError
 log = logging.getLogger(__name__)
 BYTES_PER_PIXEL = 20
 """Colour 4, surface 16."""
+MOST_UNDER_WAY = 2
+"""Requests: one is painted while the other's pixels are read."""
 PATIENCE_S = 120.0
 """Wall seconds without an answer after which the renderer counts as stuck."""
 HOW_TO_INSTALL = (
@@ -108,11 +110,16 @@ class Renderer:
         self.wait_ready()
         self._send({"rows": len(self._model.row_shape)}, pack_rows(self._model))
 
+    def has_room(self, requests: Sequence[ViewRequest]) -> bool:
+        """They can be submitted beside what is under way."""
+        size = BYTES_PER_PIXEL * sum(request.lens.width * request.lens.height for request in requests)
+        return not self._asked or (len(self._asked) < MOST_UNDER_WAY and size <= self._half)
+
     def submit(self, requests: Sequence[ViewRequest], weather: Weather) -> None:
         """Ask without waiting; at most one more request may be under way. `collect` answers in the order asked."""
         if self._closed:
             raise self._gone()
-        if len(self._asked) == 2:
+        if len(self._asked) == MOST_UNDER_WAY:
             raise RendererError("two requests are under way already; collect one first")
         self.wait_ready()
         times = sorted({request.pose.t_ns for request in requests})
@@ -143,7 +150,7 @@ class Renderer:
             raise RendererError("no request is under way; submit one first")
         asked = self._asked.popleft()
         if self.meanwhile is not None:
-            self.meanwhile(self._has_answered)
+            self.meanwhile(self.has_answered)
         answer = self._receive()
         if "error" in answer:
             raise RendererError(f"the renderer could not paint: {answer['error']}")
@@ -155,7 +162,7 @@ class Renderer:
             views.append(View(request.lens, request.pose, self._model, asked.motions[shot["motion"]], colour, surface))
         return views
 
-    def _has_answered(self) -> bool:
+    def has_answered(self) -> bool:
         """Or has died."""
         return bool(select.select([self._peer], [], [], 0.0)[0])
 
