@@ -8,11 +8,12 @@ import signal
 import sys
 from typing import TYPE_CHECKING, Any
 
+from skyloop.cli.exit_codes import INTERRUPTED
+
 if TYPE_CHECKING:
     from skyloop.cli.verbs import app as app
 
 __all__ = ["app", "main"]
-INTERRUPTED = 130
 
 
 def main() -> None:

@@ -13,8 +13,8 @@ from rich.table import Table
 
 import skyloop
 from skyloop.benchmarks.registry import BENCHES
-from skyloop.cli import INTERRUPTED
 from skyloop.cli.datasets import app as datasets
+from skyloop.cli.exit_codes import INTERRUPTED
 from skyloop.cli.logs import Quiet, Verbose, Verbs, log_lines
 from skyloop.cli.loop import app as loop
 from skyloop.cli.mavlink import app as mavlink
