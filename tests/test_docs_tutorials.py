@@ -108,7 +108,7 @@ def test_hardware_in_the_loop(
     short: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The two commands that talk to each other are typed in two terminals."""
-    quick = {
+    quick: dict[str, list[str]] = {
         "skyloop size": ["--steps", "1", "--runs", "1", "--set", "duration=3"],
         "skyloop loop face-anchor": ["--set", "duration=3"],
     }

@@ -130,7 +130,7 @@ def test_maps(bag: dict[str, Any]) -> None:
 def cloud_of(message: Any) -> Any:
     formats = {6: "<u4", 7: "<f4"}
     assert message.row_step == message.point_step * message.width == len(message.data)
-    layout = {
+    layout: Any = {
         "names": [field.name for field in message.fields],
         "formats": [formats[field.datatype] for field in message.fields],
         "offsets": [field.offset for field in message.fields],

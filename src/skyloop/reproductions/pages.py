@@ -123,7 +123,8 @@ def out_of_date(name: str) -> list[str]:
     published = read(name)
     if published is None:
         return []
-    said = getattr(importlib.import_module(PAGES[name]), "said", lambda results: [])(published.results)
+    sentences = getattr(importlib.import_module(PAGES[name]), "said", None)
+    said: list[str] = [] if sentences is None else sentences(published.results)
     lines = []
     for page in pages():
         text = page.read_text(encoding="utf-8")
