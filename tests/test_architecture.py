@@ -46,6 +46,7 @@ BANNED_NAMES = {"utils", "util", "common", "helpers", "helper", "manager", "base
 
 LONGEST_FILE = 400
 LONGEST_FUNCTION = 60
+MOST_POSITIONAL = 7
 LONGEST_SPINE, LONGEST_STEP = 160, 40
 LONGEST_PAGE = 110
 
@@ -161,6 +162,15 @@ def test_files_and_functions_are_short() -> None:
         if length(node) > LONGEST_FUNCTION
     ]
     assert long == []
+
+
+def test_long_argument_lists_are_records_or_keywords() -> None:
+    wide = []
+    for path, node in FUNCTIONS:
+        arguments = [argument.arg for argument in [*node.args.posonlyargs, *node.args.args] if argument.arg != "self"]
+        if len(arguments) > MOST_POSITIONAL:
+            wide.append(f"{shown(path)}:{node.name}: {len(arguments)} positional arguments")
+    assert wide == []
 
 
 def test_the_spine_is_read_in_a_minute() -> None:

@@ -78,7 +78,7 @@ def test_a_radar_on_a_gpu_that_is_not_there(
         (["rnu", "first-flight"], "'rnu'"),
         (["run"], "scenario"),
         (["show", "nothing"], "no scenario named 'nothing'"),
-        (["show", "first-flight", "more"], "more"),
+        (["show", "first-flight", "more"], "no topic named 'first-flight'"),
         (["list", "--jsn"], "--jsn"),
     ],
 )

@@ -21,7 +21,7 @@ RECORD = ["--world", "radar-lab", "--frames", "3", "--speed", "1", "--sensors", 
 SHORT: dict[str, dict[str, Sequence[str]]] = {
     "tutorials/dataset": {"skyloop record": RECORD},
     "tutorials/controller": {
-        "skyloop run circle-wind": ["--set", "duration=18"],
+        "skyloop run circle-wind": ["--set", "duration=26"],
         "skyloop run gps-outage": ["--set", "duration=4"],
         "skyloop run examples/own_estimator.yaml": ["--set", "duration=4"],
         "skyloop loop": ["--set", "duration=3"],
@@ -108,7 +108,7 @@ def test_hardware_in_the_loop(
     short: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The two commands that talk to each other are typed in two terminals."""
-    quick = {
+    quick: dict[str, Sequence[str]] = {
         "skyloop size": ["--steps", "1", "--runs", "1", "--set", "duration=3"],
         "skyloop loop face-anchor": ["--set", "duration=3"],
     }

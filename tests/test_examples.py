@@ -52,10 +52,10 @@ def test_every_file_here_is_tested() -> None:
             assert f"def test_{path.stem}" in text, f"no test for {path.name}"
 
 
-@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.*")), ids=lambda path: path.name)
-def test_first_line_says_what_it_shows(path: Path) -> None:
-    first = path.read_text(encoding="utf-8").splitlines()[0]
-    assert first.startswith(('"""', "# ")) and len(first) > 30
+def test_first_line_says_what_it_shows() -> None:
+    for path in EXAMPLES.glob("*.*"):
+        first = path.read_text(encoding="utf-8").splitlines()[0]
+        assert first.startswith(('"""', "# ")) and len(first) > 30, path.name
 
 
 def test_own_sensor_reads_the_air_along_its_nose() -> None:

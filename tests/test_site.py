@@ -69,7 +69,7 @@ def test_messages_and_commands(site: Path) -> None:
         assert all(field.name in text for field in find("message", name).options)
     text = Seen(site / "reference" / "commands" / "index.html").text
     for command in app.registered_commands:
-        assert f"skyloop {(command.name or command.callback.__name__)}" in text  # type: ignore[union-attr]
+        assert f"skyloop {(command.name or command.callback.__name__)}" in text
 
 
 def test_python_pages_are_filled(site: Path) -> None:

@@ -73,7 +73,7 @@ def relinked(text: str, source: str, path: str) -> str:
 
     def target(found: re.Match[str]) -> str:
         words, link, anchor = found[1], found[2], found[3] or ""
-        if not link or "://" in link:
+        if not link or ":" in link:
             return found[0]
         place = os.path.normpath(PurePosixPath(source).parent / link)
         if place in ROOT_PAGES and (ROOT / place).exists():

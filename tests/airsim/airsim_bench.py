@@ -19,7 +19,7 @@ from skyloop.sim.scenario import make_scenario
 class Client:
     """Stands where a connection would: keeps what it is sent."""
 
-    name, taken = "127.0.0.1:1", 0
+    name, taken, dialect = "127.0.0.1:1", 0, None
 
     def __init__(self) -> None:
         self.answers: dict[int, tuple[Any, Any]] = {}
@@ -57,6 +57,10 @@ class Bench:
         self._number += 1
         self.server.receive(self.client, Call(self._number, method, list(params)))  # type: ignore[arg-type]
         return self._number
+
+    def connect(self) -> None:
+        """As somebody else."""
+        self.client = Client()
 
     def flown(self, seconds: float) -> dict[str, str]:
         """What all streams carry meanwhile."""

@@ -104,7 +104,7 @@ def test_places_and_colours(bare: tuple[Rpc, Any]) -> None:
     assert rows.max() == pytest.approx(59.5 + FOCAL / DEPTH, abs=1.5), "down is blue"
     rpc("simFlushPersistentMarkers")
     heads = []
-    for size in (1.0, 4.0):
+    for size in (400.0, 10_000.0):  # 20 cm, 1 m
         rpc("simPlotArrows", LINE[:1], [vector(-6.0, 1.0, -3.0)], PURPLE, 3.0, size, -1.0, True)
         heads.append(marked(rpc, before).sum())
         rpc("simFlushPersistentMarkers")

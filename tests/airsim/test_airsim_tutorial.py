@@ -37,7 +37,7 @@ def test_the_script_flies(tmp_path: Path) -> None:
         finally:
             server.terminate()
     assert "same instant: True" in done.stdout
-    north, east, down = map(float, re.search(r"at (\S+) (\S+) (\S+)", done.stdout).groups())  # type: ignore[union-attr]
+    north, east, down = map(float, re.search(r"at (\S+) (\S+) (\S+)", done.stdout).groups())
     assert (north, east, down) == pytest.approx((8.0, 6.0, -6.0), abs=0.5)
     with Image.open(tmp_path / "scene.png") as picture:
         assert picture.size == (640, 360)

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from skyloop.core.jit import prepare
 from skyloop.datasets.worker import record_share
 from skyloop.recording import journal
 
@@ -32,6 +33,7 @@ def record_until(number: int) -> None:
     record_share(Path(sys.argv[1]), 0, 1)
 
 
+prepare()
 for each in map(int, sys.argv[2:]):
     child = os.fork()
     if child == 0:

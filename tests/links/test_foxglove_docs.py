@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from foxglove_client import Viewer
 
+import skyloop.apps.fly
 import skyloop.apps.mavlink
 import skyloop.apps.run
 from skyloop.cli import main, parts
-from skyloop.links import manual_control as by_hand
 from skyloop.links.foxglove.messages import VIEWS
 from skyloop.links.foxglove.products import PRODUCT_VIEWS
 from skyloop.links.foxglove.scene import BODY_SIZE
@@ -63,7 +63,7 @@ def test_commands_let_somebody_look_on(
     monkeypatch.setattr(FoxgloveStream, "attach", attached)
     monkeypatch.setattr(parts, "FOXGLOVE_PLACE", "127.0.0.1:0")
     monkeypatch.setattr(skyloop.apps.mavlink, "run_mavlink", on_free_ports)
-    monkeypatch.setattr(by_hand, "reading_keys", lambda link: nullcontext())
+    monkeypatch.setattr(skyloop.apps.fly, "reading_keys", lambda link: nullcontext())
     words = command.replace("9000", "0").split()
     monkeypatch.setattr(sys, "argv", words + SHORTENED[words[1]])
     with pytest.raises(SystemExit) as stop:

@@ -39,7 +39,12 @@ def test_waiting_ends_with_the_time_or_with_what_comes() -> None:
 
 def test_many_who_put_at_once_lose_nothing() -> None:
     inbox, got = Inbox(), []
-    threads = [threading.Thread(target=lambda n=n: [inbox.put((n, k)) for k in range(500)]) for n in range(4)]
+
+    def put_all(n: int) -> None:
+        for k in range(500):
+            inbox.put((n, k))
+
+    threads = [threading.Thread(target=put_all, args=(n,)) for n in range(4)]
     for thread in threads:
         thread.start()
     for _ in range(2000):

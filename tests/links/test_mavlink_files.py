@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 import zlib
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,15 +24,19 @@ END, RESET, LIST, OPEN, READ, CREATE, CRC, BURST = 1, 2, 3, 4, 5, 6, 14, 15
 ACK, NAK, EOF, PROTECTED, NOT_FOUND = 128, 129, 6, 9, 10
 
 
+def _is_past(simulation: skyloop.Simulation, instant: float) -> bool:
+    return simulation.now > instant
+
+
 class Reader(Listener):
     def __init__(self) -> None:
         super().__init__()
-        self.heard: list[Any] = []
+        self.arrived: list[Any] = []
         self.number = 0
 
     def send(self, message: Any, component: int = 1) -> None:
         super().send(message, component)
-        self.heard.append(message)
+        self.arrived.append(message)
 
     def ftp(self, vehicle: MavlinkVehicle, operation: int, data: bytes = b"", **more: int) -> tuple[int, ...]:
         """Operation, session, data of the answer."""
@@ -39,7 +44,7 @@ class Reader(Listener):
         size = more.get("size", len(data))
         head = HEAD.pack(self.number, more.get("session", 0), operation, size, 0, 0, more.get("offset", 0))
         self.say(vehicle, mavlink.MAVLink_file_transfer_protocol_message(0, 1, 1, (head + data).ljust(251, b"\0")))
-        return answer(self.heard[-1])
+        return answer(self.arrived[-1])
 
 
 def answer(message: Any) -> Any:
@@ -101,7 +106,7 @@ def flown(tmp_path_factory: pytest.TempPathFactory) -> Any:
             made.vehicle.modes.choose("land")
             made.until(lambda: not made.system.port.status.armed)
             now = simulation.now
-            made.until(lambda now=now: simulation.now > now + 0.2)
+            made.until(partial(_is_past, simulation, now + 0.2))
         yield made, folder
 
 
@@ -121,24 +126,24 @@ def test_each_flight_is_a_log_of_its_own(flown: Any) -> None:
 
 def test_a_log_is_listed_and_downloaded(flown: Any) -> None:
     made, folder = flown
-    made.reader.heard.clear()
+    made.reader.arrived.clear()
     made.reader.say(made.vehicle, mavlink.MAVLink_log_request_list_message(1, 1, 0, 0xFFFF))
-    entries = [m for m in made.reader.heard if m.get_type() == "LOG_ENTRY"]
+    entries = [m for m in made.reader.arrived if m.get_type() == "LOG_ENTRY"]
     path = folder / "log" / "drone-002.ulg"
     assert [(e.id, e.num_logs, e.last_log_num) for e in entries] == [(0, 2, 1), (1, 2, 1)]
     assert entries[1].size == path.stat().st_size
     for first, count in ((0, 1000), (1000, 1 << 30)):
-        made.reader.heard.clear()
+        made.reader.arrived.clear()
         made.reader.say(made.vehicle, mavlink.MAVLink_log_request_data_message(1, 1, 1, first, count))
         end = min(first + count, entries[1].size)
         got = bytearray()
         while len(got) < end - first:
             made.vehicle.tick()
-            for message in made.reader.heard:
+            for message in made.reader.arrived:
                 if message.get_type() == "LOG_DATA":
                     assert message.ofs == first + len(got)
                     got += bytes(message.data[: message.count])
-            made.reader.heard.clear()
+            made.reader.arrived.clear()
         assert bytes(got) == path.read_bytes()[first:end]
 
 
@@ -156,17 +161,17 @@ def test_files_are_listed_and_read(flown: Any) -> None:
     expected = zlib.crc32(content, 0xFFFFFFFF) ^ 0xFFFFFFFF
     assert reader.ftp(vehicle, CRC, b"/log/drone-001.ulg")[2] == struct.pack("<I", expected)
     # all of it, unasked
-    reader.heard.clear()
+    reader.arrived.clear()
     got, over = bytearray(), False
     request = HEAD.pack(900, opened[1], BURST, 239, 0, 0, 0)
     reader.say(vehicle, mavlink.MAVLink_file_transfer_protocol_message(0, 1, 1, request.ljust(251, b"\0")))
     while not over:
         vehicle.tick()
-        for message in [m for m in reader.heard if m.get_type() == "FILE_TRANSFER_PROTOCOL"]:
+        for message in [m for m in reader.arrived if m.get_type() == "FILE_TRANSFER_PROTOCOL"]:
             operation, _, data, over, offset, number = answer(message)
             assert operation == ACK and offset == len(got) and number == 901 + offset // 239
             got += data
-        reader.heard.clear()
+        reader.arrived.clear()
     assert bytes(got) == content
     assert reader.ftp(vehicle, END, session=opened[1])[0] == ACK
     assert reader.ftp(vehicle, READ, session=opened[1], size=9)[0] == NAK

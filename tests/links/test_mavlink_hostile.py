@@ -119,7 +119,7 @@ def test_going_back_in_time_does_not_silence_it(monkeypatch: pytest.MonkeyPatch)
             simulation.run_for(0.3)
             vehicle = link.vehicles[0]
             sent: list[Any] = []
-            monkeypatch.setattr(vehicle.channels[0], "send", sent.append)
+            monkeypatch.setattr(vehicle.channels[0], "send", lambda message, component=1: sent.append(message))
 
             def beats(seconds: float) -> int:
                 sent.clear()

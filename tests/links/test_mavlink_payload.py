@@ -42,16 +42,16 @@ class Station(Listener):
 
     def __init__(self) -> None:
         super().__init__()
-        self.heard: dict[tuple[int, str], list[Any]] = {}
+        self.arrived: dict[tuple[int, str], list[Any]] = {}
 
     def send(self, message: Any, component: int = AUTOPILOT) -> None:
         super().send(message, component)
-        self.heard.setdefault((component, message.get_type()), []).append(message)
+        self.arrived.setdefault((component, message.get_type()), []).append(message)
 
     def ask(self, vehicle: MavlinkVehicle, component: int, number: int, *params: float) -> int:
         filled = [*params, *[0.0] * (7 - len(params))]
         self.say(vehicle, mavlink.MAVLink_command_long_message(1, component, number, 0, *filled))
-        return int(self.heard[component, "COMMAND_ACK"][-1].result)
+        return int(self.arrived[component, "COMMAND_ACK"][-1].result)
 
 
 class Photographed(Flight):
@@ -69,10 +69,10 @@ class Photographed(Flight):
 
     def told(self, component: int, kind: str) -> Any:
         """The last message of a kind, waited for."""
-        self.until(lambda: (component, kind) in self.station.heard, longest=10.0)
-        return self.station.heard[component, kind][-1]
+        self.until(lambda: (component, kind) in self.station.arrived, longest=10.0)
+        return self.station.arrived[component, kind][-1]
 
-    def looks(self) -> tuple[float, float]:
+    def looks(self) -> Any:
         """Pitch upwards and heading of the first camera's next picture, in degrees, from its truth."""
         self.simulation.run_for(0.25)
         ahead = rotate(self.simulation.latest("truth/drone/front").quat_wxyz, np.array([0.0, 0.0, 1.0]))
@@ -82,7 +82,7 @@ class Photographed(Flight):
 @pytest.fixture(scope="module")
 def begun() -> Iterator[tuple[Simulation, Any]]:
     """A simulation, because a renderer takes seconds to start, and how it was at its beginning."""
-    vehicle = {**PLAIN["vehicles"][0], "sensors": SENSORS}  # type: ignore[dict-item, index]
+    vehicle = {**PLAIN["vehicles"][0], "sensors": SENSORS}  # type: ignore[index]
     with skyloop.build(skyloop.make_scenario({**PLAIN, "vehicles": [vehicle]})) as simulation:
         simulation.run_for(0.2)
         yield simulation, simulation.snapshot()
@@ -98,7 +98,7 @@ def flown(begun: tuple[Simulation, Any], tmp_path: Path) -> Iterator[Photographe
 
 
 def test_each_camera_is_a_component_that_tells_what_it_is(flown: Photographed) -> None:
-    flown.until(lambda: (CAMERA + 1, "HEARTBEAT") in flown.station.heard)
+    flown.until(lambda: (CAMERA + 1, "HEARTBEAT") in flown.station.arrived)
     assert flown.told(CAMERA, "HEARTBEAT").type == mavlink.MAV_TYPE_CAMERA
     for kind in ("CAMERA_INFORMATION", "CAMERA_SETTINGS", "STORAGE_INFORMATION", "CAMERA_CAPTURE_STATUS"):
         assert flown.ask(CAMERA, REQUEST, getattr(mavlink, f"MAVLINK_MSG_ID_{kind}")) == 0
@@ -118,7 +118,7 @@ def test_each_camera_is_a_component_that_tells_what_it_is(flown: Photographed) -
 
 def test_pictures_are_kept_and_told_of(flown: Photographed, tmp_path: Path) -> None:
     assert flown.ask(CAMERA, CAPTURE, 0, 0, 1) == 0
-    flown.until(lambda: (CAMERA, "CAMERA_IMAGE_CAPTURED") in flown.station.heard, longest=1.0)
+    flown.until(lambda: (CAMERA, "CAMERA_IMAGE_CAPTURED") in flown.station.arrived, longest=1.0)
     told = flown.told(CAMERA, "CAMERA_IMAGE_CAPTURED")
     path = tmp_path / told.file_url
     assert (told.image_index, told.capture_result, path.name) == (0, 1, "00001.png")
@@ -126,11 +126,11 @@ def test_pictures_are_kept_and_told_of(flown: Photographed, tmp_path: Path) -> N
     # three more, half a second apart
     assert flown.ask(CAMERA, CAPTURE, 0, 0.5, 3) == 0
     began = flown.simulation.now
-    flown.until(lambda: len(flown.station.heard[CAMERA, "CAMERA_IMAGE_CAPTURED"]) == 4)
+    flown.until(lambda: len(flown.station.arrived[CAMERA, "CAMERA_IMAGE_CAPTURED"]) == 4)
     assert flown.simulation.now - began == pytest.approx(1.1, abs=0.15)
     # and until it is told to stop
     assert flown.ask(CAMERA, CAPTURE, 0, 0.2, 0) == 0
-    flown.until(lambda: len(flown.station.heard[CAMERA, "CAMERA_IMAGE_CAPTURED"]) == 8)
+    flown.until(lambda: len(flown.station.arrived[CAMERA, "CAMERA_IMAGE_CAPTURED"]) == 8)
     assert flown.ask(CAMERA, STOP) == 0
     flown.simulation.run_for(1.0)
     assert len(list(path.parent.iterdir())) == 8
@@ -231,7 +231,7 @@ def test_pictures_can_be_watched(flown: Photographed) -> None:
         with urllib.request.urlopen(told.uri, timeout=10) as watched:
             for _ in range(3):
                 flown.simulation.run_for(0.1)
-                head = {}
+                head: dict[str, str] = {}
                 while (line := watched.readline().strip()) != b"" or not head:
                     name, _, value = line.decode().partition(": ")
                     head[name] = value

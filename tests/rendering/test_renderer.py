@@ -220,7 +220,7 @@ def test_requests_may_grow_but_not_behind_another(small_renderer: Renderer) -> N
 
 
 def test_an_unknown_quality_names_those_there_are(renderer: Renderer) -> None:
-    with pytest.raises(RendererError, match="no quality 'ultra'; choose of low, medium"):
+    with pytest.raises(RendererError, match="no quality 'ultra'; choose one of low, medium"):
         renderer.render([request((0, 0, 1), (1, 0, 1), "ultra")], SKY)
     assert len(renderer.render([AHEAD], SKY)) == 1
 

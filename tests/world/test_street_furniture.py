@@ -32,10 +32,13 @@ HEIGHTS = {
 }
 
 
-@pytest.mark.parametrize("name", SHAPES)
 @pytest.mark.parametrize("seed", range(3))
-def test_stands_on_the_ground_at_every_level_of_detail(name: str, seed: int) -> None:
-    shape: Shape = SHAPES[name](np.random.default_rng(seed))
+def test_stands_on_the_ground_at_every_level_of_detail(seed: int) -> None:
+    for name, make in SHAPES.items():
+        check_stands(name, make(np.random.default_rng(seed)))
+
+
+def check_stands(name: str, shape: Shape) -> None:
     for mesh in shape.lods:
         # from afar a fence is one board between its posts
         assert 0.0 <= mesh.positions[:, 2].min() <= (0.1 if name == "fence" else 0.0) + 1e-6

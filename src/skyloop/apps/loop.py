@@ -95,7 +95,9 @@ def outside_estimator(scenario: Scenario, told: str) -> tuple[Scenario, str, str
         added = told.rpartition(":")[2].lower()
         if len(chosen) > 1:
             names = ", ".join(name for _, name in found)
-            raise ScenarioError(f"--estimator {told}: whose place does it take? Give the name of one of {names}")
+            raise ScenarioError(
+                f"--estimator {told}: the scenario has several estimators; give the name of one of {names}"
+            )
         vehicle, name = chosen[0] if chosen else (scenario.vehicles[0], added)
         kind = told
     else:

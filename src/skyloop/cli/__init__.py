@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _thread
+import io
 import signal
 import sys
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,10 @@ def main() -> None:
         # lost in a destructor or callback: ask again, where it can be raised
         _thread.interrupt_main() if isinstance(what.exc_value, KeyboardInterrupt) else hook(what)
 
+    for stream in (sys.stdout, sys.stderr):
+        # a terminal that lacks a sign shows a ? for it
+        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="replace")
     hook, before = sys.unraisablehook, signal.getsignal(signal.SIGINT)
     if before is signal.default_int_handler:
         signal.signal(signal.SIGINT, interrupt)

@@ -26,7 +26,7 @@ from skyloop.cli.parts import (
     progress_bar,
     telling_where,
 )
-from skyloop_client.errors import LinkError
+from skyloop_client.errors import LinkError, unknown_name
 
 if TYPE_CHECKING:
     from skyloop.links.loop.targets import Target
@@ -35,9 +35,13 @@ app = Verbs()
 log = logging.getLogger(__name__)
 
 
-Sut = Annotated[str | None, typer.Option(metavar="COMMAND", help="Start this; SKYLOOP_ADDRESS tells it where.")]
+Sut = Annotated[
+    str | None,
+    typer.Option(metavar="COMMAND", help="Start this program. It finds the address to connect to in SKYLOOP_ADDRESS."),
+]
 LoopPilot = Annotated[
-    str | None, typer.Option(metavar="FILE.py:NAME", help="Start a process that flies with this Python function.")
+    str | None,
+    typer.Option(metavar="FILE.py:NAME", help="Start a process in which this Python function or class flies."),
 ]
 LoopEstimator = Annotated[
     str | None,
@@ -52,24 +56,28 @@ PilotsInside = Annotated[
 ]
 LoopTask = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="Start a task of ours: face-anchor, move-forward..."),
+    typer.Option(metavar="NAME", help="Start a shipped task: face-anchor, move-forward or closed-path."),
 ]
 TargetName = Annotated[
     str,
     typer.Option(
         metavar="TARGET",
-        help="What the SUT runs on: local, frozen (all its threads stand still with its time), throttled:0.2 (gets a "
-        "fifth of the time), board (emulated aarch64), remote (tells you what to start there) or remote:USER@HOST.",
+        help="What your software runs on: local, frozen (all its threads stop while it waits), throttled:0.2 (it gets "
+        "a fifth of the time), board (emulated aarch64), remote (it says what to start there) or remote:USER@HOST.",
     ),
 ]
-Speed = Annotated[float, typer.Option(help="How fast the SUT's computer is taken to be; 1: as this one.")]
-Listen = Annotated[str, typer.Option(metavar="HOST:PORT", help="Where pilots connect; port 0: any free one.")]
-Ports = Annotated[int, typer.Option(help="How many ports: 5 for one per sensor and one for commands.")]
-Pacing = Annotated[float | None, typer.Option(help="Simulated seconds per second at most.")]
-Delays = Annotated[str, typer.Option(help="none, or table-i: acquiring a sample takes as long as on real sensors.")]
+Speed = Annotated[float, typer.Option(help="The speed of your software's computer; 1 is this machine.")]
+Listen = Annotated[
+    str, typer.Option(metavar="HOST:PORT", help="The address pilots connect to; port 0 takes any free port.")
+]
+Ports = Annotated[int, typer.Option(help="The number of ports; with 5 there is one per sensor and one for commands.")]
+Pacing = Annotated[float | None, typer.Option(help="The most simulated seconds that pass per second.")]
+Delays = Annotated[
+    str, typer.Option(help="none, or table-i: reading a sample takes as long as with the paper's real sensors.")
+]
 Wait = Annotated[float, typer.Option(help="Seconds to wait for the first pilot.")]
-Hang = Annotated[float, typer.Option(help="Seconds without a sign of life before a SUT is given up.")]
-Out = Annotated[Path | None, typer.Option("--out", help="Run folder; must be new or empty.")]
+Hang = Annotated[float, typer.Option(help="Seconds without a message after which your software is given up.")]
+Out = Annotated[Path | None, typer.Option("--out", help="The run folder; it must be new or empty.")]
 
 
 @app.command()
@@ -83,7 +91,7 @@ def loop(
     pilots_inside: PilotsInside = False,
     target: TargetName = "local",
     speed: Speed = 1.0,
-    mode: Annotated[str, typer.Option(help="sync, none or realtime.")] = "sync",
+    mode: Annotated[str, typer.Option(help="How time is kept together: sync, none or realtime.")] = "sync",
     listen: Listen = "127.0.0.1:0",
     ports: Ports = 1,
     pace: Pacing = None,
@@ -96,7 +104,7 @@ def loop(
     foxglove: Foxglove = None,
     json_: Json = False,
 ) -> None:
-    """Fly a scenario with the software under test outside: in another process, or on another machine.
+    """Fly a scenario with your software outside the simulator: in another process or on another machine.
 
     Pilots of the scenario itself do not fly, unless only an estimator runs outside.
 
@@ -135,9 +143,11 @@ def loop(
 def size(
     *,
     scenario: str,
-    speed: Annotated[str, typer.Option(metavar="LOW..HIGH", help="Speeds to try; or some, with commas.")] = "0.05..2",
-    steps: Annotated[int, typer.Option(help="How many speeds from LOW to HIGH, in equal ratios.")] = 6,
-    runs: Annotated[int, typer.Option(help="Flights, each with another seed, at every speed.")] = 3,
+    speed: Annotated[
+        str, typer.Option(metavar="LOW..HIGH", help="The speeds to try: a range, or numbers with commas.")
+    ] = "0.05..2",
+    steps: Annotated[int, typer.Option(help="The number of speeds from LOW to HIGH, in equal ratios.")] = 6,
+    runs: Annotated[int, typer.Option(help="The number of flights at every speed, each with another seed.")] = 3,
     sut: Sut = None,
     pilot: LoopPilot = None,
     task: LoopTask = None,
@@ -147,7 +157,7 @@ def size(
     out_: Out = None,
     json_: Json = False,
 ) -> None:
-    """How slow may the computer be before the mission fails? Flies it on slower and slower ones.
+    """Find out how slow your software's computer may be before the mission fails: fly it on slower and slower ones.
 
     Examples: `skyloop size face-anchor --task face-anchor` · `skyloop size my.yaml --sut ./sut --speed 0.01..1`
     """
@@ -168,8 +178,10 @@ def size(
 
     def told(flight: Flight) -> None:
         error = "" if flight.error is None else f", error {flight.error:.3g}"
-        how = "[green]well[/]" if flight.success else f"[red]failed[/]: {flight.trouble or 'says so itself'}"
-        out.print(f"speed {flight.speed:g}, seed {flight.seed}: {flight.time:.2f} s{error}, {how}", highlight=False)
+        how = "[green]succeeded[/] in" if flight.success else "[red]failed[/] after"
+        why = "" if flight.success else f": {flight.trouble or 'the software reports a failure'}"
+        line = f"speed {flight.speed:g}, seed {flight.seed}: {how} {flight.time:.2f} s{error}{why}"
+        out.print(line, highlight=False)
 
     speeds = speeds_from(speed, steps)
     target_of(speeds[0])
@@ -179,7 +191,7 @@ def size(
     if json_:
         print(json.dumps({"slowest_good": good, "flights": [asdict(flight) for flight in flights]}, indent=2))
         return
-    verdict = "fails at every speed tried" if good is None else f"succeeds from speed {good:g} up (1: this computer)"
+    verdict = "fails at every speed tried" if good is None else f"succeeds from speed {good:g} up (1 is this machine)"
     out.print(f"[bold]{loaded.name}[/] {verdict}\ntable and plot: {folder} (size.csv, size.png)")
 
 
@@ -198,6 +210,7 @@ def _target(name: str, sut: str | None, pilot: str | None, task: str | None, spe
     if sum(what is not None for what in (sut, pilot, task)) > 1:
         raise LinkError("give one of --sut, --pilot and --task")
     if task is not None:
+        _check_task(task)
         python = "python3" if name.startswith("remote") else sys.executable
         sut = shlex.join([python, "-m", "skyloop_client.tasks", task])
     command = shlex.split(sut) if sut else []
@@ -225,6 +238,13 @@ def _estimator(scenario: Any, told: str, target: str, speed: float) -> tuple[Any
     assert isinstance(made, LocalProcess)
     made.printed = "estimator.txt"
     return changed, made
+
+
+def _check_task(name: str) -> None:
+    from skyloop_client.tasks.sync_hil import TASKS
+
+    if name not in TASKS:
+        raise unknown_name("task", name, TASKS)
 
 
 def _say_where(wanted: bool) -> Any:

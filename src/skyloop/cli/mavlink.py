@@ -30,8 +30,10 @@ from skyloop_client.errors import LinkError
 app = Verbs()
 log = logging.getLogger(__name__)
 
-PortOffset = Annotated[int, typer.Option(help="Added to every MAVLink port, for several simulators on one machine.")]
-Remote = Annotated[str, typer.Option(metavar="HOST", help="Where the ground station and the companion are.")]
+PortOffset = Annotated[
+    int, typer.Option(help="A number added to every MAVLink port, for several simulators on one machine.")
+]
+Remote = Annotated[str, typer.Option(metavar="HOST", help="The machine of the ground station and the companion.")]
 
 
 def checked_offset(port_offset: int) -> int:
@@ -46,20 +48,24 @@ def mavlink(
     scenario: str,
     port_offset: PortOffset = 0,
     listen: Annotated[
-        str, typer.Option(metavar="HOST", help="Address of the ports; 0.0.0.0 lets other machines in.")
+        str, typer.Option(metavar="HOST", help="The address to listen on; 0.0.0.0 lets other machines connect.")
     ] = "127.0.0.1",
     remote: Remote = "127.0.0.1",
-    pace: Annotated[float, typer.Option(help="Simulated seconds per second; clients may not keep up beyond 1.")] = 1.0,
-    duration: Annotated[float, typer.Option(help="Simulated seconds at most; Ctrl-C ends it before.")] = 3600.0,
-    until_landed: Annotated[bool, typer.Option("--until-landed", help="End when all have landed.")] = False,
+    pace: Annotated[
+        float, typer.Option(help="Simulated seconds per second; above 1 some clients cannot keep up.")
+    ] = 1.0,
+    duration: Annotated[
+        float, typer.Option(help="The simulated seconds after which it ends; Ctrl-C ends it earlier.")
+    ] = 3600.0,
+    until_landed: Annotated[bool, typer.Option("--until-landed", help="End when all vehicles have landed.")] = False,
     home: Home = None,
     set_: Sets = None,
     seed: Seed = None,
-    out_: Annotated[Path | None, typer.Option("--out", help="Run folder; must be new or empty.")] = None,
+    out_: Annotated[Path | None, typer.Option("--out", help="The run folder; it must be new or empty.")] = None,
     foxglove: Foxglove = None,
     json_: Json = False,
 ) -> None:
-    """Fly a scenario from QGroundControl, MAVSDK or pymavlink: every vehicle looks like a PX4.
+    """Fly a scenario from QGroundControl, MAVSDK or pymavlink: every vehicle announces itself as a PX4.
 
     Pilots of the scenario itself do not fly.
 
@@ -96,13 +102,13 @@ def _say_where(link: Any) -> None:
 def fly(
     *,
     scenario: Annotated[str, typer.Argument()] = "hover",
-    keyboard: Annotated[bool, typer.Option("--keyboard", help="With the keys of this terminal.")] = False,
-    gamepad: Annotated[bool, typer.Option("--gamepad", help="With /dev/input/js0.")] = False,
+    keyboard: Annotated[bool, typer.Option("--keyboard", help="Fly with the keys of this terminal.")] = False,
+    gamepad: Annotated[bool, typer.Option("--gamepad", help="Fly with the gamepad at /dev/input/js0.")] = False,
     pace: Annotated[float, typer.Option(help="Simulated seconds per second.")] = 1.0,
-    duration: Annotated[float, typer.Option(help="Simulated seconds at most.")] = 3600.0,
+    duration: Annotated[float, typer.Option(help="The simulated seconds after which it ends.")] = 3600.0,
     set_: Sets = None,
     seed: Seed = None,
-    out_: Annotated[Path | None, typer.Option("--out", help="Run folder; must be new or empty.")] = None,
+    out_: Annotated[Path | None, typer.Option("--out", help="The run folder; it must be new or empty.")] = None,
     foxglove: Foxglove = None,
 ) -> None:
     """Fly the first vehicle of a scenario by hand, in real time.

@@ -22,11 +22,15 @@ out = Console(soft_wrap=True, width=None if sys.stdout.isatty() else 140)
 err = Console(stderr=True, soft_wrap=True)
 log = logging.getLogger(__name__)
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs instead of lines.")]
-Seed = Annotated[int | None, typer.Option("--seed", help="Seed instead of the scenario's own.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs instead of text.")]
+Seed = Annotated[int | None, typer.Option("--seed", help="The seed, instead of the scenario's own.")]
 Sets = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="PATH=VALUE", help="Change one value, e.g. vehicles.drone.state=truth; repeatable."),
+    typer.Option(
+        "--set",
+        metavar="PATH=VALUE",
+        help="Change one value, e.g. vehicles.drone.state=truth; may be given several times.",
+    ),
 ]
 Home = Annotated[
     str | None,
@@ -39,7 +43,7 @@ Home = Annotated[
 
 Foxglove = Annotated[
     str | None,
-    typer.Option("--foxglove", metavar="[[HOST:]PORT]", help="Let Foxglove look on; 127.0.0.1:8765 when left out."),
+    typer.Option("--foxglove", metavar="[[HOST:]PORT]", help="Stream the flight to Foxglove. Default: 127.0.0.1:8765."),
 ]
 FOXGLOVE_PLACE = "127.0.0.1:8765"
 

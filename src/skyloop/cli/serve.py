@@ -22,27 +22,35 @@ log = logging.getLogger(__name__)
 def serve(
     *,
     settings: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="AirSim's settings.json; left out, one SimpleFlight drone.")
+        Path | None, typer.Option(metavar="FILE", help="AirSim's settings.json; without it, one SimpleFlight drone.")
     ] = None,
-    world: Annotated[str | None, typer.Option(help="A world of `skyloop list`; blocks when left out.")] = None,
-    port: Annotated[int | None, typer.Option(help="41451 when left out, or what the settings say; 0: any.")] = None,
-    host: Annotated[str | None, typer.Option(help="127.0.0.1 when left out: clients of this machine only.")] = None,
+    world: Annotated[str | None, typer.Option(help="A world of `skyloop list`. Default: blocks.")] = None,
+    port: Annotated[
+        int | None, typer.Option(help="The TCP port; 0 takes any free one. Default: the settings', or 41451.")
+    ] = None,
+    host: Annotated[
+        str | None, typer.Option(help="The address to listen on. Default: 127.0.0.1, this machine only.")
+    ] = None,
     speed: Annotated[
-        float | None, typer.Option(help="Simulated seconds per second; the settings' ClockSpeed when left out.")
+        float | None, typer.Option(help="Simulated seconds per second. Default: the settings' ClockSpeed.")
     ] = None,
-    quality: Annotated[str, typer.Option(help="Of pictures: low, medium, high, epic or cinematic.")] = "medium",
-    seed: Annotated[int, typer.Option(help="Of the world and of all noise.")] = 1,
-    paused: Annotated[bool, typer.Option("--paused", help="Time stands still until a client lets it go on.")] = False,
+    quality: Annotated[
+        str, typer.Option(help="The quality of images: low, medium, high, epic or cinematic.")
+    ] = "medium",
+    seed: Annotated[int, typer.Option(help="The seed of the world and of all noise.")] = 1,
+    paused: Annotated[
+        bool, typer.Option("--paused", help="Simulated time stands still until a client continues it.")
+    ] = False,
     mavlink: Annotated[
-        bool, typer.Option("--mavlink", help="MAVSDK and ground stations may fly the same vehicles, as in `mavlink`.")
+        bool, typer.Option("--mavlink", help="Let MAVSDK and ground stations fly the same vehicles.")
     ] = False,
     port_offset: PortOffset = 0,
     remote: Remote = "127.0.0.1",
-    lasts: Annotated[float | None, typer.Option(help="End after so many simulated seconds.")] = None,
+    lasts: Annotated[float | None, typer.Option(help="The simulated seconds after which it ends.")] = None,
     foxglove: Foxglove = None,
     json_: Json = False,
 ) -> None:
-    """Be an AirSim server: scripts for AirSim's Python client connect and fly, without Unreal. Ctrl-C ends it.
+    """Serve a world to AirSim's clients: scripts for AirSim connect and fly, without Unreal. Ctrl-C ends it.
 
     Examples: `skyloop serve --settings settings.json --world park` · `skyloop serve --mavlink`
     """
@@ -54,7 +62,7 @@ def serve(
     from skyloop.sim.scenario import make_scenario
 
     if quality not in QUALITIES:
-        raise ScenarioError(f"no quality '{quality}'; choose of {', '.join(QUALITIES)}")
+        raise ScenarioError(f"no quality '{quality}'; choose one of {', '.join(QUALITIES)}")
     place = str(settings or "settings")
     read = read_settings(_text(settings), place, world=world)
     for warning in read.warnings:

@@ -20,7 +20,9 @@ def show_topic(what: str | None, name: str | None, json_: bool, *, changed: bool
     if what is not None and what not in TOPICS and what not in SECTIONS:
         if name is None:
             return False
-        find(what, name)  # which tells the nearest topic
+        if what in TOPICS["scenario"].names() or what.endswith((".yaml", ".yml")):
+            raise ScenarioError(f"'{what}' is a scenario and takes no further name; leave out '{name}'")
+        find(what, name)  # which names the nearest topic
     if changed:
         raise ScenarioError(f"--set and --seed are for scenarios, not for 'show {what}'; leave them out")
     if what is None or (name is None and what in TOPICS):

@@ -59,7 +59,7 @@ app.add_typer(serve)
 
 @app.command("list")
 def list_(json_: Json = False) -> None:
-    """What there is to name: scenarios, airframes, worlds, sensors, pilots, benches, reproductions.
+    """List everything that has a name: scenarios, airframes, worlds, sensors, pilots, benches, reproductions.
 
     Examples: `skyloop list` · `skyloop list --json`
     """
@@ -106,23 +106,25 @@ def run(
     scenario: str,
     pilot: Annotated[
         str | None,
-        typer.Option(metavar="FILE.py:NAME", help="Fly the first vehicle with this function or class."),
+        typer.Option(metavar="FILE.py:NAME", help="Fly the first vehicle with this function or class of yours."),
     ] = None,
     autopilot: Annotated[
         str | None,
-        typer.Option(metavar="KIND[:PATH]", help="px4:PATH, ardupilot:PATH or betaflight: start that and let it fly."),
+        typer.Option(
+            metavar="KIND[:PATH]", help="Start this autopilot and let it fly: px4:PATH, ardupilot:PATH or betaflight."
+        ),
     ] = None,
     home: Home = None,
     set_: Sets = None,
     seed: Seed = None,
     out_: Annotated[
         Path | None,
-        typer.Option("--out", help="Run folder; must be new or empty. Default: runs/<scenario>-<n>."),
+        typer.Option("--out", help="The run folder; it must be new or empty. Default: runs/<scenario>-<n>."),
     ] = None,
     foxglove: Foxglove = None,
     json_: Json = False,
 ) -> None:
-    """Fly a scenario and leave a run folder: resolved scenario, streams as CSV, summary, plot.
+    """Fly a scenario and leave a run folder: the full scenario, every stream as CSV, a summary and a plot.
 
     Examples: `skyloop run first-flight` · `skyloop run my.yaml --seed 7 --set wind.kind=calm --out runs/calm`
     """
@@ -149,12 +151,12 @@ def run(
 def look(
     *,
     world: str,
-    out_: Annotated[Path, typer.Option("--out", help="PNG or JPEG to write.")] = Path("look.png"),
-    eye: Annotated[str, typer.Option("--from", metavar="X,Y,Z", help="Where the camera is, m.")] = "-6,-6,4",
-    target: Annotated[str, typer.Option("--at", metavar="X,Y,Z", help="What it looks at, m.")] = "4,4,1.5",
-    quality: Annotated[str, typer.Option(help="low, medium, high, epic or cinematic.")] = "high",
-    size: Annotated[str, typer.Option(metavar="WxH", help="px.")] = "960x600",
-    t: Annotated[float, typer.Option("--time", help="Simulated seconds; people and cars move.")] = 0.0,
+    out_: Annotated[Path, typer.Option("--out", help="The PNG or JPEG file to write.")] = Path("look.png"),
+    eye: Annotated[str, typer.Option("--from", metavar="X,Y,Z", help="The place of the camera, m.")] = "-6,-6,4",
+    target: Annotated[str, typer.Option("--at", metavar="X,Y,Z", help="The point it looks at, m.")] = "4,4,1.5",
+    quality: Annotated[str, typer.Option(help="The quality: low, medium, high, epic or cinematic.")] = "high",
+    size: Annotated[str, typer.Option(metavar="WxH", help="The size of the picture, px.")] = "960x600",
+    t: Annotated[float, typer.Option("--time", help="The simulated time, s; people and cars move.")] = 0.0,
     set_: Sets = None,
     seed: Seed = None,
 ) -> None:
@@ -187,7 +189,7 @@ def _numbers(text: str, n: int, option: str) -> list[float]:
 
 @app.command()
 def doctor(json_: Json = False) -> None:
-    """What this machine has, what is missing, and how to get it.
+    """Say what this machine has, what is missing, and how to get it.
 
     Examples: `skyloop doctor` · `skyloop doctor --json`
     """
@@ -238,11 +240,12 @@ def bench(name: str, json_: Json = False) -> None:
 def reproduce(
     name: str,
     json_: Json = False,
-    quick: Annotated[bool, typer.Option("--quick", help="A short form with fewer or shorter flights.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Run a short form with fewer or shorter flights.")] = False,
     out_: Annotated[
         Path | None,
         typer.Option(
-            "--out", help="Folder for tables and plots; new, empty, or of a sync-hil, online or offline to go on with."
+            "--out",
+            help="The folder for tables and plots: new, empty, or of a sync-hil, online or offline run to continue.",
         ),
     ] = None,
     update_docs: Annotated[
@@ -250,17 +253,19 @@ def reproduce(
     ] = False,
     recording: Annotated[
         Path | None,
-        typer.Option("--recording", metavar="FILE.npy", help="Only for radar: compare bursts of a real BGT60TR13C."),
+        typer.Option(
+            "--recording", metavar="FILE.npy", help="Only for radar: compare with bursts of a real BGT60TR13C."
+        ),
     ] = None,
 ) -> None:
-    """Repeat an experiment of a paper and print what comes out beside what was published.
+    """Repeat an experiment of a paper and print our numbers beside the published ones.
 
     Examples: `skyloop reproduce drag --quick` · `skyloop reproduce drag --json --out runs/drag`
     """
     if name not in REPRODUCTIONS:
         raise unknown_name("reproduction", name, REPRODUCTIONS)
     if recording is not None and name != "radar":
-        raise ScenarioError(f"--recording is for 'radar' and says nothing to '{name}'; leave it out")
+        raise ScenarioError(f"--recording works with 'radar' only, not with '{name}'; leave it out")
     if update_docs and (quick or recording is not None):
         raise ScenarioError("--update-docs is for the whole form; leave out --quick and --recording")
     options: dict[str, Any] = {} if recording is None else {"recording": recording}
@@ -281,7 +286,7 @@ def reproduce(
                 path.rmdir()
         raise
     if update_docs:
-        _put_into_docs(name, results, again)
+        _put_into_docs(name, results, again, folder)
     if json_:
         print(json.dumps([result.plain() for result in results], indent=2))
         return
@@ -293,12 +298,14 @@ def _say(line: str) -> None:
     err.print(f"skyloop: {line}", highlight=False, markup=False)
 
 
-def _put_into_docs(name: str, results: Sequence[Result], again: Callable[..., list[Result]]) -> None:
+def _put_into_docs(
+    name: str, results: Sequence[Result], again: Callable[..., list[Result]], folder: Path | None
+) -> None:
     """With what the quick form gives, where a test can measure that again."""
     from skyloop.reproductions import pages
 
     quick = [] if name in RESUMES else again(quick=True, folder=None)
-    for path in pages.write(name, results, quick):
+    for path in pages.write(name, results, quick, folder):
         _say(f"written: {path}")
     for line in pages.out_of_date(name):
         _say(line)
@@ -314,7 +321,7 @@ def _print_results(results: Sequence[Result]) -> None:
 
 
 def execute(words: list[str]) -> int:
-    """The one listener for errors: known ones become one line and exit code 1."""
+    """Run a verb. A known error becomes one line and exit code 1."""
     try:
         with log_lines(err):
             code = app(with_places(words), standalone_mode=False)

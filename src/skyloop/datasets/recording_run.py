@@ -134,7 +134,12 @@ def record(
         prepare(*needed_rooms(make_scenario(plan["scenario"])))
     tally = Tally()
     exporter = Exporter(folder, tuple(plan["formats"]))
-    with Workers(folder, workers) as running, _nothing_left_of_nothing(folder), _one_line_if_removed(folder):
+    # a worker without a group of its own would fly for nobody
+    with (
+        Workers(folder, max(1, min(workers, plan["n_groups"]))) as running,
+        _nothing_left_of_nothing(folder),
+        _one_line_if_removed(folder),
+    ):
         for told in running.told():
             now = time.perf_counter()
             tally.take(told, now)

@@ -110,7 +110,7 @@ class RunFolder:
         self.close()
         check_still_there(self.path)
         with writing_into(self.path):
-            (self.path / "summary.json").write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
+            (self.path / "summary.json").write_text(json.dumps(plain(summary), indent=2) + "\n", encoding="utf-8")
 
     def close(self) -> None:
         files, self._files = self._files, {}

@@ -236,7 +236,7 @@ class Renderer:
 def _shot(request: ViewRequest, motion: int, offset: int) -> dict[str, Any]:
     """A request as the process takes it; its pixels go to `offset` of the shared memory."""
     if request.quality not in QUALITIES:
-        raise RendererError(f"no quality '{request.quality}'; choose of {', '.join(QUALITIES)}")
+        raise RendererError(f"no quality '{request.quality}'; choose one of {', '.join(QUALITIES)}")
     lens = request.lens
     return {
         **{name: getattr(lens, name) for name in ("width", "height", "fx", "fy", "cx", "cy")},

@@ -10,6 +10,7 @@ import numpy as np
 from skyloop.core.results import Result
 from skyloop.reproductions.depth_noise_checks import DISTANCES, GROWTH, SelfCheck, StereoCheck
 from skyloop.reproductions.depth_noise_fits import kim_sigma
+from skyloop.reproductions.depth_noise_light import LightCheck
 from skyloop.reproductions.depth_noise_stereo import ACROSS
 from skyloop.reproductions.result_files import write_results
 
@@ -17,10 +18,13 @@ INK = "#23303b"
 COLOURS = {"plastic": "#d1495b", "cement": "#1f77b4", "formboard": "#2a9d5c"}
 
 
-def write_report(folder: Path, checks: list[SelfCheck], stereo: list[StereoCheck], results: list[Result]) -> None:
+def write_report(
+    folder: Path, checks: list[SelfCheck], stereo: list[StereoCheck], light: list[LightCheck], results: list[Result]
+) -> None:
     write_results(folder, results)
     (folder / "results.md").write_text(markdown(stereo, results), encoding="utf-8")
     plot_checks(checks, stereo, folder / "depth-noise.png")
+    plot_light(light, folder / "depth-noise-light.png")
 
 
 def markdown(stereo: list[StereoCheck], results: list[Result]) -> str:
@@ -96,3 +100,23 @@ def _disparity(axis: Any, stereo: list[StereoCheck]) -> None:
     title = "disparity error σ·b·f/d²: level in stereo theory\ncurves: eq. 4; rings: synthetic stereo, core"
     axis.set(yscale="log", xlabel="distance [m]", ylabel="px", title=title)
     axis.legend(frameon=False, fontsize=8)
+
+
+def plot_light(light: list[LightCheck], path: Path) -> None:
+    """Fig. 10: a panel for each light, with the scatter of its five images."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(1, len(light), figsize=(11.0, 3.4), layout="constrained", sharey=True)
+    for axis, check in zip(axes, light, strict=True):
+        axis.plot(DISTANCES, kim_sigma(GROWTH["cement"], DISTANCES), color=INK, lw=1.2, label="eq. 4, m = 0.5")
+        axis.errorbar(check.distance, check.mean, check.sigma.std(axis=1), fmt="o", ms=3.5, color=COLOURS["cement"],
+                      label="synthetic stereo, mean and sd of the images")  # fmt: skip
+        axis.set(yscale="log", xlabel="distance [m]", title=f"cement, {check.lux:g} lx")
+        axis.grid(alpha=0.3)
+    axes[0].set_ylabel("σ of the depth error [m]")
+    axes[0].legend(frameon=False, fontsize=8)
+    figure.savefig(path, dpi=80)
+    plt.close(figure)

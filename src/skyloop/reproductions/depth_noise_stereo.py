@@ -11,6 +11,7 @@ white wall; 200 lx in the room give 8000. The exposure is shortened until no dot
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -35,7 +36,7 @@ DOT_SPACING = 7.0 / LENS.fx
 DOT_SD = 0.9 / LENS.fx
 """Of a dot as the camera sees it, lens and pixel included."""
 DOT_ELECTRONS = 20_000.0
-AMBIENT_ELECTRONS = 8000.0
+AMBIENT_ELECTRONS, USUAL_LUX = 8000.0, 200.0
 FULL_WELL = 10_000.0
 READ_NOISE = 8.0
 """e⁻."""
@@ -146,26 +147,43 @@ class Pair:
 
 def shoot_pair(walls: Walls, material: str, distance: float, seed: int, lens: Pinhole = LENS) -> Pair:
     """Both views rendered, dots and noise added."""
+    return shoot_pairs(walls, material, distance, (seed,), lens)[0]
+
+
+def shoot_pairs(
+    walls: Walls,
+    material: str,
+    distance: float,
+    seeds: Sequence[int],
+    lens: Pinhole = LENS,
+    *,
+    lux: float = USUAL_LUX,
+) -> list[Pair]:
+    """A shot for each seed, in a room so bright."""
     requests = []
     for right in (0.0, BASELINE):
         at = in_front_of(material, distance, right=right)
         requests.append(ViewRequest(lens, ViewPose(0, at.position, SENSOR_FROM_CAMERA)))
     left, right_view = walls.views(requests)
-    dots, rng = dot_table(), np.random.default_rng([seed, MATERIAL_ID[material], round(1000 * distance)])
+    dots, ambient = dot_table(), AMBIENT_ELECTRONS * lux / USUAL_LUX
     # the projector sits half-way between the eyes
-    light = _electrons(left, 0.5 * BASELINE, dots), _electrons(right_view, -0.5 * BASELINE, dots)
+    light = _electrons(left, 0.5 * BASELINE, dots, ambient), _electrons(right_view, -0.5 * BASELINE, dots, ambient)
     # both eyes expose alike
     exposure = min(1.0, 0.9 * FULL_WELL / max(float(eye.max()) for eye in light))
-    return Pair(*(_counts(exposure * eye, rng) for eye in light))
+    shots = []
+    for seed in seeds:
+        rng = np.random.default_rng([seed, MATERIAL_ID[material], round(1000 * distance)])
+        shots.append(Pair(*(_counts(exposure * eye, rng) for eye in light)))
+    return shots
 
 
-def _electrons(view: View, to_projector: float, dots: NDArray[np.float64]) -> NDArray[np.float32]:
+def _electrons(view: View, to_projector: float, dots: NDArray[np.float64], ambient: float) -> NDArray[np.float32]:
     lens = view.lens
     normals = view.normals @ matrix_from_quat(view.pose.quat_wxyz).astype(np.float32)
     projected = np.empty_like(view.depth)
     paint_dots(view.depth, normals, (lens.fx, lens.cx, lens.cy), to_projector, dots, projected)
     texture = _LINEAR[view.colour].mean(axis=2)
-    light = AMBIENT_ELECTRONS + DOT_ELECTRONS * projected
+    light = ambient + DOT_ELECTRONS * projected
     return np.asarray(_MATT[view.materials] * (texture / texture.mean()) * light, np.float32)
 
 

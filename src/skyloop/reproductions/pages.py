@@ -16,6 +16,7 @@ from __future__ import annotations
 import importlib
 import json
 import re
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,8 +73,8 @@ def read(name: str) -> Published | None:
     return Published([Result(**result) for result in plain["results"]], plain["quick"])
 
 
-def write(name: str, results: Sequence[Result], quick: Sequence[Result] = ()) -> list[Path]:
-    """The results file and every page that shows it; returns what has changed."""
+def write(name: str, results: Sequence[Result], quick: Sequence[Result] = (), folder: Path | None = None) -> list[Path]:
+    """The results file, every page that shows it, and its pictures from the folder; returns what has changed."""
     if not DOCS.is_dir():
         raise SetupError("the pages are only in a checkout of skyloop; leave out --update-docs")
     path = results_file(name)
@@ -91,7 +92,22 @@ def write(name: str, results: Sequence[Result], quick: Sequence[Result] = ()) ->
         if after != before:
             page.write_text(after, encoding="utf-8")
             changed.append(page)
-    return changed
+    pictures = getattr(importlib.import_module(PAGES[name]), "PICTURES", ())
+    return changed + [_replaced(folder / picture) for picture in pictures if folder is not None]
+
+
+def _replaced(picture: Path) -> Path:
+    """The picture of that name under docs/, wherever it stands; as JPEG where it is one."""
+    from PIL import Image
+
+    found = [path for path in DOCS.rglob(f"{picture.stem}.*") if path.suffix in (".png", ".jpg")]
+    if len(found) != 1:
+        raise SetupError(f"docs/ has {len(found)} pictures named {picture.stem}, not one; which is {picture}?")
+    if found[0].suffix == picture.suffix:
+        found[0].write_bytes(picture.read_bytes())
+    else:
+        Image.open(picture).convert("RGB").save(found[0], quality=85)
+    return found[0]
 
 
 def repeats(result: Result) -> bool:
@@ -123,7 +139,8 @@ def out_of_date(name: str) -> list[str]:
     published = read(name)
     if published is None:
         return []
-    said = getattr(importlib.import_module(PAGES[name]), "said", lambda results: [])(published.results)
+    made = importlib.import_module(PAGES[name])
+    said: list[str] = made.said(published.results) if hasattr(made, "said") else []
     lines = []
     for page in pages():
         text = page.read_text(encoding="utf-8")
@@ -144,3 +161,8 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], right: int | None 
     rule = ["---:" if right is not None and k >= right else "---" for k in range(len(head))]
     lines = [f"| {' | '.join(head)} |", f"|{'|'.join(rule)}|", *(f"| {' | '.join(row)} |" for row in rows)]
     return "\n".join(lines) + "\n"
+
+
+def paragraph(*sentences: str) -> str:
+    """One paragraph, in lines as the pages have them."""
+    return textwrap.fill(" ".join(sentences), 120, break_on_hyphens=False) + "\n"

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from skyloop.core.results import Result
-from skyloop.reproductions.pages import table
-
-SIGNS = {"deg": "°"}
+from skyloop.reproductions.pages import paragraph, table
 
 
 def blocks(results: Sequence[Result]) -> dict[str, str]:
@@ -61,7 +59,7 @@ def _claims(results: Sequence[Result]) -> str:
 def _board(results: Sequence[Result]) -> str:
     target = next(result for result in results if result.cell.startswith("target: "))
     computing = next(r for r in results if r.table == "Table II" and r.cell == "host: computing (s)")
-    return (
-        f"The board is {target.conditions['sut']}: a relative position takes {1e3 * computing.measured:.2f} ms of "
-        "processor time on the host.\n"
+    return paragraph(
+        f"The board is {target.conditions['sut']}:",
+        f"a relative position takes {1e3 * computing.measured:.2f} ms of processor time on the host.",
     )

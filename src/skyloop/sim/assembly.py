@@ -207,6 +207,7 @@ def _build_fleet(scenario: Scenario, airframes: list[Airframe], earth: Earth, wo
         )
         records.append(pack(airframe, flying))
     fleet = Fleet(records, rate, world.ground)
+    fleet.names = [vehicle.name for vehicle in scenario.vehicles]
     mean = {"constant": "velocity", "dryden": "mean"}.get(scenario.wind.kind)
     for i, (vehicle, airframe) in enumerate(zip(scenario.vehicles, airframes, strict=True)):
         fleet.place(i, standing_position(vehicle, airframe, world), np.radians(vehicle.yaw_deg))

@@ -1,4 +1,4 @@
-"""A scenario: plain data that says what flies where, with what on board, and for how long; strictly checked."""
+"""A scenario: plain data that says what flies where, with which sensors, and for how long; strictly checked."""
 
 from __future__ import annotations
 
@@ -37,6 +37,8 @@ from skyloop_client.plugins import is_plugin
 SCENARIOS = Path(__file__).parent / "scenarios"
 AIRFRAMES = Path(__file__).parents[1] / "vehicle" / "airframes"
 
+LONGEST_S = 1e9
+"""s of a run; stamps in ns stay well below what 64 bits hold."""
 RateHz = Annotated[float, Field(ge=0.001, le=100_000)]
 
 
@@ -217,7 +219,7 @@ class Vehicle(BaseModel):
     @model_validator(mode="after")
     def _options_have_a_taker(self) -> Vehicle:
         if self.controller_options and not is_plugin(self.controller):
-            raise ValueError("controller_options are for a controller of your own; set gains in the airframe")
+            raise ValueError("controller_options work with a controller of your own only; set gains in the airframe")
         return self
 
     @model_validator(mode="after")
@@ -231,9 +233,7 @@ class Vehicle(BaseModel):
     @model_validator(mode="after")
     def _charge_has_a_battery(self) -> Vehicle:
         if self.charge != 1.0 and not self.battery:
-            raise ValueError(
-                f"charge {self.charge} with battery false: a battery that never drains is full; remove one"
-            )
+            raise ValueError(f"charge is {self.charge}, but with battery: false it stays full; remove one of the two")
         return self
 
     @field_validator("pilot", mode="before")
@@ -264,7 +264,7 @@ class Scenario(BaseModel):
     """The line that `skyloop list` shows."""
     seed: StrictInt = 1
     """Every random number of the run follows from the seed."""
-    duration: Annotated[float, Field(ge=0.001)] = 30.0
+    duration: Annotated[float, Field(ge=0.001, le=LONGEST_S)] = 30.0
     """s, the simulated time at which the run ends; it ends earlier when every pilot is done."""
     physics_rate_hz: Annotated[float, Field(ge=50, le=20000)] = 1000.0
     """Steps per second of the rigid body and the rotors."""
@@ -342,7 +342,7 @@ def make_scenario(
 ) -> Scenario:
     """A scenario from plain data, with every fault told in one line; `folder` is where its files are."""
     if not isinstance(data, dict):
-        raise ScenarioError(f"{place}: a scenario is a mapping of keys to values, this is {kind_of(data)}")
+        raise ScenarioError(f"{place}: a scenario is a mapping of keys to values, but this is {kind_of(data)}")
     data = copy.deepcopy(data)
     if folder is not None and isinstance(data.get("folder", ""), str):
         data["folder"] = str(folder / data.get("folder", ""))
@@ -363,7 +363,7 @@ def set_path(data: dict[str, Any], path: str, value: Any, place: str) -> None:
         elif isinstance(here, dict):
             step = key
         else:
-            raise ScenarioError(f"{place}: --set {path}: '{'.'.join(keys[:depth])}' is {kind_of(here)}, it has no keys")
+            raise ScenarioError(f"{place}: --set {path}: '{'.'.join(keys[:depth])}' is {kind_of(here)} and has no keys")
         if depth == len(keys) - 1:
             here[step] = value
             return

@@ -22,6 +22,7 @@ def join(
     model, fleet, clock = context.scene.model, context.fleet, simulation.clock
     old = simulation.autopilots[like]
     index = fleet.add(old.index, simulation.editor.start_of(old.index))
+    fleet.names.append(name)
     for autopilot in simulation.autopilots.values():
         autopilot.take_row()
     own = Autopilot(fleet, index, limits=old.limits, failsafes=old.failsafes, on_estimate=False)

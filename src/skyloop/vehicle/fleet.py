@@ -14,6 +14,7 @@ from skyloop.vehicle.layout import DRAG_BOX, DRAG_LINEAR, INPUT, MAX_HITS, PARAM
 from skyloop.world.ground import Ground
 from skyloop.world.solid_grids import MOVING, cast_segment
 from skyloop.world.solids import Solids
+from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import (
     ActuatorState,
     Array,
@@ -61,6 +62,8 @@ class Fleet:
         self.n_rotors: list[int] = self.params["n_rotors"].tolist()
         self.rate = rate
         self.ground = ground
+        self.names: list[str] = []
+        """For messages, by index."""
         self._per_interval = max(1, round(INTERVAL_S / rate.period_s))
         self._steps = 0
         self._read: dict[int, VehicleState] = {}
@@ -157,7 +160,8 @@ class Fleet:
         if until <= self._steps:
             return
         if self._collisions is None:
-            advance(self.states, self.inputs, self.params, self.rate.period_s, until, self.ground.kernel_arguments)
+            ground = self.ground.kernel_arguments
+            self._check(advance(self.states, self.inputs, self.params, self.rate.period_s, until, ground))
         else:
             self._advance_among(self._collisions, until)
         self._steps = until
@@ -174,10 +178,22 @@ class Fleet:
                 end = min(until, first + self._per_interval)
                 parts = self._parts_near(self.solids, interval)
             free = collisions.free_steps(parts, min(end - steps, MOST_FREE_STEPS))
-            advance(*memory, steps + max(1, free), ground)
+            self._check(advance(*memory, steps + max(1, free), ground))
             if not free:
                 collisions.meet(parts, (steps - first) / self._per_interval)
             steps += max(1, free)
+
+    def _check(self, lost: int) -> None:
+        """Nothing is published of a state that has run away."""
+        if lost < 0:
+            return
+        state = self.states[lost]
+        name = f"'{self.names[lost]}'" if lost < len(self.names) else f"vehicle {lost}"
+        place, velocity = (", ".join(f"{x:.3g}" for x in state["motion"][k : k + 3]) for k in (0, 3))
+        raise ScenarioError(
+            f"{name} at {state['step'] * self.rate.period_s:.3f} s: its motion has run away (position {place} m, "
+            f"velocity {velocity} m/s); make wind, forces, gains or what the pilot asks for smaller"
+        )
 
     def _parts_near(self, solids: Solids, interval: int) -> np.ndarray[Any, Any]:
         """What a vehicle may meet in an interval, even if something throws it at 30 m/s."""

@@ -25,6 +25,8 @@ from skyloop.world.ground import HeightField, height_field_type
 
 STATE_SIZE = 22
 """position 3, velocity 3, quaternion 4, rates 3, acceleration 3, angular acceleration 3, wind 3."""
+MOST_MOTION = 1e7
+"""m, m/s and rad/s: beyond it, or no number at all, a state has run away."""
 
 
 _HEIGHTS = float64[:, ::1]
@@ -78,8 +80,17 @@ def move_vehicle(s, u, p, w, heights, dt, last):  # type: ignore[no-untyped-def]
         close_step(s, p, w, heights, dt)
 
 
+@inlined
+def is_sane(s):  # type: ignore[no-untyped-def]
+    """Every number of the motion is one, and none is beyond what flies."""
+    for k in range(13):
+        if not abs(s.motion[k]) < MOST_MOTION:
+            return False
+    return bool(abs(s.energy_used) < np.inf)
+
+
 @kernel(
-    void(
+    int64(
         states_type,
         _INPUTS,
         fleet_params_type,
@@ -90,7 +101,11 @@ def move_vehicle(s, u, p, w, heights, dt, last):  # type: ignore[no-untyped-def]
     turn=LAST,
 )
 def advance(states, inputs, params, dt, until_step, ground):  # type: ignore[no-untyped-def]
-    """Every vehicle to physics step `until_step`; `ground` as `Ground.kernel_arguments` gives it."""
+    """Every vehicle to physics step `until_step`; `ground` as `Ground.kernel_arguments` gives it.
+
+    Tells the first vehicle whose motion has run away, or -1.
+    """
+    lost = -1
     field = HeightField(*ground)
     scratch = np.zeros(1, SCRATCH)
     for i in range(states.shape[0]):
@@ -105,6 +120,9 @@ def advance(states, inputs, params, dt, until_step, ground):  # type: ignore[no-
         while s.step < until_step:
             control_vehicle(s, u, p, w, dt)
             move_vehicle(s, u, p, w, field.heights, dt, s.step + 1 == until_step)
+        if lost < 0 and not is_sane(s):
+            lost = i
+    return lost
 
 
 @kernel(

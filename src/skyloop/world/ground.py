@@ -19,6 +19,9 @@ from skyloop.core.jit import inlined, kernel, record_type
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array
 
+MOST_POINTS = 2.5e7
+"""Of a height field that is sampled: 200 MB, and several times that while it is made."""
+
 
 class HeightField(NamedTuple):
     """A Ground as kernels use it."""
@@ -118,6 +121,10 @@ class Ground:
         if not (cell > 0.0 and x_max > x_min and y_max > y_min):
             raise ScenarioError(
                 f"ground extent {extent} with cell {cell} is empty; give (x_min, y_min, x_max, y_max) and cell > 0"
+            )
+        if not (x_max - x_min) / cell * (y_max - y_min) / cell <= MOST_POINTS:
+            raise ScenarioError(
+                f"ground extent {extent} with cell {cell:g} m has more than {MOST_POINTS:.0e} points; make it smaller"
             )
         # The tolerance keeps 10 / 0.1 at 100 cells when rounding makes it 100.00000000000001.
         counts = [max(int(np.ceil(span / cell - 1e-9)), 1) + 1 for span in (x_max - x_min, y_max - y_min)]

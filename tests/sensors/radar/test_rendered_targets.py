@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
 from radar_scans import radar, scanned
-from radar_stages import BALL, BALL_RADIUS, FLYING_RADIUS, FLYING_START, FLYING_VELOCITY, X
+from radar_stages import BALL, FLYING_RADIUS, FLYING_START, FLYING_VELOCITY, X
 
 from painted_world import moving
 from skyloop.core.frames import matrix_from_quat
@@ -36,15 +37,14 @@ def check(sensor: Any, scan: Any, apart: np.ndarray, speed: float) -> None:
     assert abs(np.degrees(got[3]) - np.degrees(np.arcsin(apart[2] / distance))) <= 0.2
 
 
-@pytest.mark.parametrize("distance", [1.0, 3.0, 6.0, 10.9])
-@pytest.mark.parametrize("speed", [-2.9, -0.7, 1.3, 3.0])
 @pytest.mark.parametrize(("yaw", "pitch"), [(0.0, 0.0), (34.0, -25.0), (-30.0, 20.0)])
-def test_a_ball_from_a_moving_radar(stages: Any, distance: float, speed: float, yaw: float, pitch: float) -> None:
+def test_a_ball_from_a_moving_radar(stages: Any, yaw: float, pitch: float) -> None:
     sensor = radar(classes=("object",))
-    kinematics = moving(position=(X - distance, BALL, 0.0), rotation_deg=(0.0, pitch, yaw), velocity=(-speed, 0.0, 0.0))
-    apart = np.array([distance, 0.0, 0.0]) @ matrix_from_quat(kinematics.quat_wxyz)
-    check(sensor, scanned(sensor, stages, kinematics), apart, speed)
-    assert distance + BALL_RADIUS > 0.0
+    for distance, speed in product((1.0, 3.0, 6.0, 10.9), (-2.9, -0.7, 1.3, 3.0)):
+        place, velocity = (X - distance, BALL, 0.0), (-speed, 0.0, 0.0)
+        kinematics = moving(position=place, rotation_deg=(0.0, pitch, yaw), velocity=velocity)
+        apart = np.array([distance, 0.0, 0.0]) @ matrix_from_quat(kinematics.quat_wxyz)
+        check(sensor, scanned(sensor, stages, kinematics), apart, speed)
 
 
 @pytest.mark.parametrize("t", [0.0, 0.4, 1.1])

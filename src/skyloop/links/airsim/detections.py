@@ -11,6 +11,7 @@ import numpy as np
 from skyloop.core.frames import SENSOR_FROM_CAMERA, frd_from_flu, quat_conjugate, quat_multiply, rotate_inverse
 from skyloop.links.airsim.cameras import Camera, CameraSet
 from skyloop.links.airsim.images import type_of
+from skyloop.links.airsim.scene_names import names_of, shown_name
 from skyloop.links.airsim.server_state import ServerState
 from skyloop.links.airsim.structures import (
     MOST_REPEATS,
@@ -18,7 +19,6 @@ from skyloop.links.airsim.structures import (
     body_pose,
     geo_point,
     number_of,
-    shown_name,
     vector,
     vector2,
 )
@@ -77,9 +77,8 @@ class Detections:
         view = self._cameras.views([(camera, kind)])[0]
         found = []
         for number in np.flatnonzero(np.bincount(view.instances.ravel()) >= LEAST_PX).tolist():
-            name = self._server.editor.name_of(number)
-            both = (name, shown_name(name))
-            if number and any(fnmatch.fnmatchcase(own, name) for name in chosen.names for own in both):
+            known = names_of(self._server.editor.name_of(number))
+            if number and any(fnmatch.fnmatchcase(own, name) for name in chosen.names for own in known):
                 info = self._info(number, view, chosen.radius_cm)
                 found += [] if info is None else [info]
         return found

@@ -10,6 +10,7 @@ import numpy as np
 from skyloop.core.frames import GeoPoint, enu_from_ned, flu_from_frd
 from skyloop.links.airsim.listener import Reply
 from skyloop.links.airsim.methods import later
+from skyloop.links.airsim.move_arguments import Climb, Stretch, Way
 from skyloop.links.airsim.moves import (
     STRAIGHT,
     Heading,
@@ -118,102 +119,65 @@ class Flight:
     # ---- to places
 
     @later
-    def moveToPosition(
-        self, reply: Reply, x: float, y: float, z: float, velocity: float, timeout_sec: float, drivetrain: int,
-        yaw_mode: Map, lookahead: float = -1.0, adaptive_lookahead: float = 1.0, vehicle_name: str = "",
-    ) -> None:  # fmt: skip
-        vehicle = self._server.vehicle(vehicle_name)
-        self._fly_to(
-            reply, vehicle, [self._place(vehicle, x, y, z)], velocity, timeout_sec, drivetrain, yaw_mode, lookahead,
-            adaptive_lookahead,
-        )  # fmt: skip
+    def moveToPosition(self, reply: Reply, x: float, y: float, z: float, way: Way) -> None:
+        vehicle = self._server.vehicle(way.vehicle_name)
+        self._fly_to(reply, vehicle, [self._place(vehicle, x, y, z)], way)
 
     @later
-    def moveOnPath(
-        self, reply: Reply, path: list[Map], velocity: float, timeout_sec: float, drivetrain: int, yaw_mode: Map,
-        lookahead: float = -1.0, adaptive_lookahead: float = 1.0, vehicle_name: str = "",
-    ) -> None:  # fmt: skip
-        vehicle = self._server.vehicle(vehicle_name)
+    def moveOnPath(self, reply: Reply, path: list[Map], way: Way) -> None:
+        vehicle = self._server.vehicle(way.vehicle_name)
         if not 1 <= len(path) <= MOST_POINTS:
             raise LinkError(f"the path has {len(path)} points; give 1 to {MOST_POINTS}")
         points = [vehicle.axes.world(vector_of(point, f"path[{k}]")) for k, point in enumerate(path)]
-        self._fly_to(reply, vehicle, points, velocity, timeout_sec, drivetrain, yaw_mode, lookahead, adaptive_lookahead)
+        self._fly_to(reply, vehicle, points, way)
 
     @later
-    def moveToGPS(
-        self, reply: Reply, latitude: float, longitude: float, altitude: float, velocity: float, timeout_sec: float,
-        drivetrain: int, yaw_mode: Map, lookahead: float = -1.0, adaptive_lookahead: float = 1.0,
-        vehicle_name: str = "",
-    ) -> None:  # fmt: skip
-        vehicle = self._server.vehicle(vehicle_name)
+    def moveToGPS(self, reply: Reply, latitude: float, longitude: float, altitude: float, way: Way) -> None:
+        vehicle = self._server.vehicle(way.vehicle_name)
         point = GeoPoint(number_of(latitude), number_of(longitude), number_of(altitude))
-        place = self._server.local_frame.enu_from_geodetic(point)
-        self._fly_to(
-            reply, vehicle, [place], velocity, timeout_sec, drivetrain, yaw_mode, lookahead, adaptive_lookahead
-        )
+        self._fly_to(reply, vehicle, [self._server.local_frame.enu_from_geodetic(point)], way)
 
     @later
-    def moveToZ(
-        self, reply: Reply, z: float, velocity: float, timeout_sec: float, yaw_mode: Map, lookahead: float = -1.0,
-        adaptive_lookahead: float = 1.0, vehicle_name: str = "",
-    ) -> None:  # fmt: skip
-        vehicle = self._server.vehicle(vehicle_name)
+    def moveToZ(self, reply: Reply, z: float, climb: Climb) -> None:
+        vehicle = self._server.vehicle(climb.vehicle_name)
         place = np.array([*vehicle.truth.position[:2], self._height(vehicle, z)])
-        self._fly_to(reply, vehicle, [place], velocity, timeout_sec, 0, yaw_mode, lookahead, adaptive_lookahead)
+        self._fly_to(reply, vehicle, [place], climb.way)
 
-    def _fly_to(
-        self, reply: Reply, vehicle: VehicleSide, points: list[Array], velocity: float, timeout_sec: float,
-        drivetrain: int, yaw_mode: Map, lookahead: float, adaptive_lookahead: float,
-    ) -> None:  # fmt: skip
-        heading = Heading.read(drivetrain, yaw_mode)
-        speed, ahead = number_of(velocity, "velocity"), number_of(lookahead, "lookahead")
-        if ahead <= 0.0 and number_of(adaptive_lookahead, "adaptive_lookahead") <= 0.0:
+    def _fly_to(self, reply: Reply, vehicle: VehicleSide, points: list[Array], way: Way) -> None:
+        heading = Heading.read(way.drivetrain, way.yaw_mode)
+        speed, ahead = number_of(way.velocity, "velocity"), number_of(way.lookahead, "lookahead")
+        if ahead <= 0.0 and number_of(way.adaptive_lookahead, "adaptive_lookahead") <= 0.0:
             ahead = NOT_ADAPTIVE * own_lookahead(speed)
         act = fly_path(vehicle, points, speed, heading, ahead)
-        self._begin(reply, vehicle, act, seconds(timeout_sec), ends_well=False)
+        self._begin(reply, vehicle, act, seconds(way.timeout_sec), ends_well=False)
 
     # ---- at velocities
 
     @later
-    def moveByVelocity(
-        self, reply: Reply, vx: float, vy: float, vz: float, duration: float, drivetrain: int, yaw_mode: Map,
-        vehicle_name: str = "",
-    ) -> None:  # fmt: skip
+    def moveByVelocity(self, reply: Reply, vx: float, vy: float, vz: float, stretch: Stretch) -> None:
         velocity = enu_from_ned([number_of(v) for v in (vx, vy, vz)])
-        self._move(reply, vehicle_name, velocity, None, duration, drivetrain, yaw_mode, body=False)
+        self._move(reply, velocity, None, stretch, body=False)
 
     @later
-    def moveByVelocityZ(
-        self, reply: Reply, vx: float, vy: float, z: float, duration: float, drivetrain: int, yaw_mode: Map,
-        vehicle_name: str = "",
-    ) -> None:  # fmt: skip
+    def moveByVelocityZ(self, reply: Reply, vx: float, vy: float, z: float, stretch: Stretch) -> None:
         velocity = enu_from_ned([number_of(vx), number_of(vy), 0.0])
-        self._move(reply, vehicle_name, velocity, z, duration, drivetrain, yaw_mode, body=False)
+        self._move(reply, velocity, z, stretch, body=False)
 
     @later
-    def moveByVelocityBodyFrame(
-        self, reply: Reply, vx: float, vy: float, vz: float, duration: float, drivetrain: int, yaw_mode: Map,
-        vehicle_name: str = "",
-    ) -> None:  # fmt: skip
+    def moveByVelocityBodyFrame(self, reply: Reply, vx: float, vy: float, vz: float, stretch: Stretch) -> None:
         velocity = flu_from_frd([number_of(v) for v in (vx, vy, vz)])
-        self._move(reply, vehicle_name, velocity, None, duration, drivetrain, yaw_mode, body=True)
+        self._move(reply, velocity, None, stretch, body=True)
 
     @later
-    def moveByVelocityZBodyFrame(
-        self, reply: Reply, vx: float, vy: float, z: float, duration: float, drivetrain: int, yaw_mode: Map,
-        vehicle_name: str = "",
-    ) -> None:  # fmt: skip
+    def moveByVelocityZBodyFrame(self, reply: Reply, vx: float, vy: float, z: float, stretch: Stretch) -> None:
         velocity = flu_from_frd([number_of(vx), number_of(vy), 0.0])
-        self._move(reply, vehicle_name, velocity, z, duration, drivetrain, yaw_mode, body=True)
+        self._move(reply, velocity, z, stretch, body=True)
 
-    def _move(
-        self, reply: Reply, name: str, velocity: Array, z: float | None, duration: float, drivetrain: int,
-        yaw_mode: Map, *, body: bool,
-    ) -> None:  # fmt: skip
-        vehicle = self._server.vehicle(name)
+    def _move(self, reply: Reply, velocity: Array, z: float | None, stretch: Stretch, *, body: bool) -> None:
+        vehicle = self._server.vehicle(stretch.vehicle_name)
         height = None if z is None else self._height(vehicle, z)
-        act = fly_velocity(vehicle, velocity, height, Heading.read(drivetrain, yaw_mode), body=body)
-        self._begin(reply, vehicle, act, seconds(duration), ends_well=True)
+        act = fly_velocity(vehicle, velocity, height, Heading.read(stretch.drivetrain, stretch.yaw_mode), body=body)
+        self._begin(reply, vehicle, act, seconds(stretch.duration), ends_well=True)
 
     # ---- at attitudes; what is sent is FRD
 
@@ -221,32 +185,32 @@ class Flight:
     def moveByRollPitchYawZ(
         self, reply: Reply, roll: float, pitch: float, yaw: float, z: float, duration: float, vehicle_name: str = ""
     ) -> None:
-        self._tilt(reply, vehicle_name, roll, pitch, yaw, None, None, z, duration)
+        self._tilt(reply, vehicle_name, duration, roll=roll, pitch=pitch, yaw=yaw, z=z)
 
     @later
     def moveByRollPitchYawThrottle(
         self, reply: Reply, roll: float, pitch: float, yaw: float, throttle: float, duration: float,
         vehicle_name: str = "",
     ) -> None:  # fmt: skip
-        self._tilt(reply, vehicle_name, roll, pitch, yaw, None, throttle, None, duration)
+        self._tilt(reply, vehicle_name, duration, roll=roll, pitch=pitch, yaw=yaw, throttle=throttle)
 
     @later
     def moveByRollPitchYawrateZ(
         self, reply: Reply, roll: float, pitch: float, yaw_rate: float, z: float, duration: float,
         vehicle_name: str = "",
     ) -> None:  # fmt: skip
-        self._tilt(reply, vehicle_name, roll, pitch, None, yaw_rate, None, z, duration)
+        self._tilt(reply, vehicle_name, duration, roll=roll, pitch=pitch, yaw_rate=yaw_rate, z=z)
 
     @later
     def moveByRollPitchYawrateThrottle(
         self, reply: Reply, roll: float, pitch: float, yaw_rate: float, throttle: float, duration: float,
         vehicle_name: str = "",
     ) -> None:  # fmt: skip
-        self._tilt(reply, vehicle_name, roll, pitch, None, yaw_rate, throttle, None, duration)
+        self._tilt(reply, vehicle_name, duration, roll=roll, pitch=pitch, yaw_rate=yaw_rate, throttle=throttle)
 
     def _tilt(
-        self, reply: Reply, name: str, roll: float, pitch: float, yaw: float | None, yaw_rate: float | None,
-        throttle: float | None, z: float | None, duration: float,
+        self, reply: Reply, name: str, duration: float, *, roll: float, pitch: float, yaw: float | None = None,
+        yaw_rate: float | None = None, throttle: float | None = None, z: float | None = None,
     ) -> None:  # fmt: skip
         vehicle = self._server.vehicle(name)
         facing = None if yaw is None else yaw_of_ned(number_of(yaw, "yaw"))
@@ -310,15 +274,13 @@ class Flight:
         self._begin(reply, vehicle, act, seconds(duration), ends_well=True)
 
     @later
-    def moveByManual(
-        self, reply: Reply, vx_max: float, vy_max: float, z_min: float, duration: float, drivetrain: int, yaw_mode: Map,
-        vehicle_name: str = "",
-    ) -> None:  # fmt: skip
-        vehicle = self._server.vehicle(vehicle_name)
+    def moveByManual(self, reply: Reply, vx_max: float, vy_max: float, z_min: float, stretch: Stretch) -> None:
+        vehicle = self._server.vehicle(stretch.vehicle_name)
         fastest = (abs(number_of(vx_max)), abs(number_of(vy_max)))
         # z_min is the highest point in NED's sense of the least height
-        act = fly_remote(vehicle, fastest, self._height(vehicle, z_min), Heading.read(drivetrain, yaw_mode))
-        self._begin(reply, vehicle, act, seconds(duration), ends_well=True)
+        heading = Heading.read(stretch.drivetrain, stretch.yaw_mode)
+        act = fly_remote(vehicle, fastest, self._height(vehicle, z_min), heading)
+        self._begin(reply, vehicle, act, seconds(stretch.duration), ends_well=True)
 
     def moveByRC(self, rcdata: Map, vehicle_name: str = "") -> None:
         """Sticks: roll and pitch lean by up to 30 degrees, yaw turns by up to 1 rad/s, throttle is 0 to 1."""

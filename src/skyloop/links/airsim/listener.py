@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from skyloop.links.airsim.dialect import Dialect
 from skyloop.links.airsim.wire import CallInlet, response
 from skyloop.links.loop.listener import Listener, Parts, Peer
 
 
 class RpcPeer(Peer):
     """A client; it may be silent for as long as it likes."""
+
+    dialect: Dialect | None = None
+    """Which of the two it has shown to be."""
 
     def made_inlet(self) -> CallInlet:
         return CallInlet()

@@ -8,14 +8,17 @@ from typing import Any
 import numpy as np
 
 from skyloop.core.frames import frd_from_flu, ned_from_enu, quat_multiply, quat_ned_frd_from_enu_flu, rotate
+from skyloop.links.airsim.dialect import Dialect
 from skyloop.links.airsim.options import SensorOptions
+from skyloop.links.airsim.scene_names import shown_name
 from skyloop.links.airsim.segmentation import Segmentation
 from skyloop.links.airsim.server_state import ServerState
-from skyloop.links.airsim.structures import Map, body_pose, geo_point, mount_of, quaternion, shown_name, vector
+from skyloop.links.airsim.structures import Map, body_pose, geo_point, mount_of, quaternion, vector
 from skyloop.links.airsim.vehicle import VehicleSide
 from skyloop.links.airsim.wire import Floats
 from skyloop_client.errors import LinkError, unknown_name
 from skyloop_client.messages import Array
+from skyloop_client.streams import StreamInfo
 
 GAUSS_PER_TESLA = 1e4
 QNH_HPA = 1013.25
@@ -90,7 +93,7 @@ class Sensors:
             "distance": far if math.isnan(sample.distance) else sample.distance,
             "min_distance": sample.min_range,
             "max_distance": far,
-            "relative_pose": body_pose(info.mount.position, info.mount.quat_wxyz),
+            "relative_pose": _mounted(info),
         }
 
     def getLidarData(self, lidar_name: str = "", vehicle_name: str = "") -> Map:
@@ -98,33 +101,32 @@ class Sensors:
         truth = self._server.scan_truth.get(info.name, vehicle.truth)
         position = truth.position + rotate(truth.quat_wxyz, info.mount.position)
         quat = quat_multiply(truth.quat_wxyz, info.mount.quat_wxyz)
-        if options.local_frame:
+        cosys = self._server.dialect is Dialect.COSYS
+        if options.local_frame or cosys:
             points = frd_from_flu(scan.points.astype(np.float64))
         else:
             points = vehicle.axes.ned(rotate(quat, scan.points.astype(np.float64)) + position)
-        ids = self._segmentation.ids()[scan.instances]
+        ids = self._segmentation.ids(self._server.dialect)[scan.instances]
         names = [shown_name(self._server.editor.name_of(number)) for number in scan.instances.tolist()]
         return {
             "time_stamp": scan.t_ns,
             "point_cloud": Floats(points),
-            "pose": vehicle.axes.pose(position, quat),
+            "pose": _mounted(info) if cosys else vehicle.axes.pose(position, quat),
             "segmentation": ids.tolist(),
             "groundtruth": names,
         }
 
     def getGPULidarData(self, lidar_name: str = "", vehicle_name: str = "") -> Map:
         """Cosys-AirSim's: five numbers a point, in the sensor's axes: x, y, z, segmentation colour and intensity."""
-        vehicle, _, info, scan = self._read("gpu lidar", lidar_name, vehicle_name)
-        truth = self._server.scan_truth.get(info.name, vehicle.truth)
-        position = truth.position + rotate(truth.quat_wxyz, info.mount.position)
-        red, green, blue = self._segmentation.cosys_colours()[scan.instances].T.astype(np.int64)
+        _, _, info, scan = self._read("gpu lidar", lidar_name, vehicle_name)
+        red, green, blue = self._segmentation.colours(Dialect.COSYS)[scan.instances].T.astype(np.int64)
         rows = np.empty((len(scan.points), 5))
         rows[:, :3] = frd_from_flu(scan.points.astype(np.float64))
         rows[:, 3], rows[:, 4] = (red << 16) + (green << 8) + blue, scan.intensities
         return {
             "time_stamp": scan.t_ns,
             "point_cloud": Floats(rows),
-            "pose": vehicle.axes.pose(position, quat_multiply(truth.quat_wxyz, info.mount.quat_wxyz)),
+            "pose": _mounted(info),
         }
 
     def simSetGPULidarPose(self, lidar_name: str, pose: Map, vehicle_name: str = "") -> None:
@@ -205,3 +207,8 @@ class Sensors:
 
     def simSetPhysicsRawKinematics(self, state: Map, vehicle_name: str = "") -> None:
         self.simSetKinematics(state, True, vehicle_name)
+
+
+def _mounted(info: StreamInfo) -> Map:
+    """Where a sensor sits on its vehicle, FRD in FRD."""
+    return body_pose(info.mount.position, info.mount.quat_wxyz)

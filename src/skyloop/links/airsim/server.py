@@ -12,8 +12,9 @@ from typing import Any
 
 from skyloop.links.airsim.cameras import CameraMethods, CameraSet
 from skyloop.links.airsim.detections import Detections
+from skyloop.links.airsim.dialect import dialect_of
 from skyloop.links.airsim.flight import Flight
-from skyloop.links.airsim.images import Images
+from skyloop.links.airsim.images import Images, ImageTaker
 from skyloop.links.airsim.listener import Reply, RpcListener, RpcPeer
 from skyloop.links.airsim.methods import Methods
 from skyloop.links.airsim.multirotor_state import MultirotorState
@@ -29,7 +30,7 @@ from skyloop.links.airsim.wire import Call
 from skyloop.links.airsim.world import WorldMethods
 from skyloop.links.link_gate import LinkGate
 from skyloop.sim.simulation_port import SimulationPort
-from skyloop_client.errors import LinkError, SkyloopError
+from skyloop_client.errors import SkyloopError
 from skyloop_client.streams import Rate
 
 TICK = Rate(50)
@@ -68,13 +69,13 @@ class AirSimServer:
     def _groups(self) -> list[object]:
         state = self.state
         segmentation, plots, cameras = Segmentation(state), Plots(state), CameraSet(state)
-        images, weather = Images(state, cameras, segmentation, plots), WeatherMethods(state)
+        taker, weather = ImageTaker(state, cameras, segmentation, plots), WeatherMethods(state)
         if self.options.time_of_day:
             weather.simSetTimeOfDay(**self.options.time_of_day)
-        self._recording = Recording(state, images)
+        self._recording = Recording(state, taker)
         return [
-            Session(state), Flight(state), MultirotorState(state), CameraMethods(cameras), images,
-            Sensors(state, segmentation), WorldMethods(state, segmentation), weather,
+            Session(state), Flight(state), MultirotorState(state), CameraMethods(cameras),
+            Images(state, cameras, taker), Sensors(state, segmentation), WorldMethods(state, segmentation), weather,
             SegmentationMethods(state, segmentation), Detections(state, cameras), PlotMethods(state, plots),
             self._recording,
         ]  # fmt: skip
@@ -126,6 +127,7 @@ class AirSimServer:
         self.peers.add(peer)
         self.state.take_back()
         self.state.caller = peer
+        peer.dialect = dialect_of(message) or peer.dialect
         began = time.perf_counter()
         reply = Reply(peer, message.number, message.method, self.state.complain)
         self.calls += 1
@@ -140,12 +142,7 @@ class AirSimServer:
 
     def _do(self, call: Call, reply: Reply) -> None:
         method = self.methods.find(call.method)
-        arguments = [reply, *call.params] if method.answers_later else call.params
-        try:
-            method.signature.bind(*arguments)
-        except TypeError as error:
-            raise LinkError(f"{error}; it takes {method.signature}") from None
-        result = method.function(*arguments)
+        result = method.call(reply, call.params)
         if not method.answers_later:
             reply.give(result)
 

@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 
 from skyloop.core.frames import LocalFrame
+from skyloop.links.airsim.dialect import Dialect
 from skyloop.links.airsim.listener import RpcPeer
 from skyloop.links.airsim.options import AirSimOptions
+from skyloop.links.airsim.structures import Axes
 from skyloop.links.airsim.time import TimeKeeper
 from skyloop.links.airsim.vehicle import COMMANDER, VehicleSide
 from skyloop.links.pace import Pace
@@ -29,6 +31,9 @@ class ServerState:
     time: TimeKeeper
     editor: WorldEditor
     local_frame: LocalFrame
+    world: Axes
+    """What objects, external cameras and marks are told in: NED with its origin where a vehicle at X, Y and Z of 0
+    starts, so that such a vehicle is at one height as a vehicle and as an object."""
     caller: RpcPeer
     """Whose call is being looked at."""
 
@@ -56,6 +61,8 @@ class ServerState:
             name: VehicleSide(name, options, port.vehicle(options.vehicle), self.editor)
             for name, options in self.options.vehicles.items()
         }
+        first = next(iter(self.vehicles.values()))
+        self.world = Axes([0.0, 0.0, float(first.start.position[2]) - first.options.height])
         for vehicle in self.vehicles.values():
             if not vehicle.options.flies:
                 self.editor.make_weightless(vehicle.index)
@@ -82,6 +89,11 @@ class ServerState:
     @property
     def now_ns(self) -> int:
         return self.port.now_ns
+
+    @property
+    def dialect(self) -> Dialect:
+        """Of whose call is being looked at."""
+        return self.caller.dialect or self.options.dialect
 
     def vehicle(self, name: str) -> VehicleSide:
         if not name:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from skyloop.links.airsim.dialect import Dialect
 from skyloop.links.airsim.image_effects import NOISE_KEYS, Look, Noise
 from skyloop.links.airsim.options import (
     DEFAULT_CAMERAS,
@@ -81,7 +82,8 @@ def read_settings(
     north, east, down = reader.numbers(wind, "X Y Z", "Wind")
     scenario: dict[str, Any] = {
         "name": "airsim",
-        "world": world or "blocks",
+        # with the ball, the cylinders and the cones that scripts for Unreal's Blocks look for
+        "world": {"name": "blocks", "options": {"landmarks": True}} if world in (None, "blocks") else world,
         "vehicles": vehicles,
         "earth": {
             "latitude_deg": reader.number(home, "Latitude", 47.641468, "OriginGeopoint"),
@@ -98,6 +100,8 @@ def read_settings(
         time_of_day=_time_of_day(reader, root.get("TimeOfDay")),
         annotation_layers=_layers(reader, root.get("Annotation")),
         labels_all=_labels_all(reader, root.get("SegmentationSettings")),
+        # Cosys-AirSim's settings are of version 2, AirSim's of 1.2
+        dialect=Dialect.COSYS if reader.number(root, "SettingsVersion", 1.2, "root") >= 2.0 else Dialect.AIRSIM,
     )
     speed = reader.number(root, "ClockSpeed", 1.0, "root")
     port = int(reader.number(root, "ApiServerPort", 41451, "root"))
@@ -153,10 +157,9 @@ def _vehicle(
     """As data of a scenario's vehicle, and as options."""
     north, east, down = reader.numbers(vehicle, "X Y Z", where)
     yaw = reader.number(vehicle, "Yaw", 0.0, where)
-    # a little above the ground it is meant to stand
-    at: list[float] = [east, north] if down > -0.5 else [east, north, -down]
-    if sees_only:
-        at = [east, north, max(-down, 1.0)]
+    # a little above the ground it is meant to stand; eyes alone hang a metre above it
+    height = -down if -down >= (1.0 if sees_only else 0.5) else 0.0
+    at = [east, north, *([height] if height else [1.0] if sees_only else [])]
     sensors = {} if sees_only else dict(root.get("DefaultSensors") or DEFAULT_SENSORS)
     sensors.update(vehicle.get("Sensors") or {})
     made, names = sensor_settings(reader, sensors, f"{where}.Sensors")
@@ -169,7 +172,7 @@ def _vehicle(
         "", cameras, names, flies=not sees_only,
         is_armed=str(vehicle.get("DefaultVehicleState") or "Armed") == "Armed",
         collides=bool(vehicle.get("EnableCollisions", True)),
-        is_traced=bool(vehicle.get("EnableTrace", False)),
+        is_traced=bool(vehicle.get("EnableTrace", False)), height=height,
     )  # fmt: skip
     return own, options
 

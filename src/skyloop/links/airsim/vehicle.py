@@ -11,7 +11,8 @@ import numpy as np
 from skyloop.core.frames import ned_from_enu
 from skyloop.links.airsim.listener import Reply
 from skyloop.links.airsim.options import VehicleOptions
-from skyloop.links.airsim.structures import Axes, Map, shown_name, vector
+from skyloop.links.airsim.scene_names import shown_name
+from skyloop.links.airsim.structures import Axes, Map, vector
 from skyloop.sim.vehicle_port import VehiclePort
 from skyloop.sim.world_editor import WorldEditor
 from skyloop_client.errors import LinkError

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skyloop.core.frames import enu_from_ned
+from skyloop.links.airsim.scene_names import matches, names_of, shown_name
 from skyloop.links.airsim.segmentation import Segmentation
 from skyloop.links.airsim.server_state import ServerState
 from skyloop.links.airsim.structures import (
-    Axes,
     Map,
     geo_point,
     geo_point_of,
@@ -21,7 +21,6 @@ from skyloop.links.airsim.structures import (
     number_of,
     pattern_of,
     pose,
-    shown_name,
     vector,
     vector_of,
 )
@@ -29,7 +28,6 @@ from skyloop.links.airsim.wire import Floats
 from skyloop_client.errors import LinkError
 from skyloop_client.messages import Array
 
-WORLD = Axes()
 MOST_VOXELS = 2e7
 MOST_VEHICLES = 64
 MOST_OBJECTS = 1000
@@ -51,17 +49,13 @@ class WorldMethods:
         vehicle, things = self._server.vehicles.get(str(name)), self._server.editor.things()
         if vehicle is not None:
             return things.get(vehicle.options.vehicle)
-        shown = {shown_name(own): number for own, number in reversed(things.items())}
-        return things.get(str(name), shown.get(str(name)))
+        known = {name: number for own, number in reversed(things.items()) for name in names_of(own)}
+        return known.get(str(name))
 
     def _matching(self, expression: Any) -> dict[str, int]:
         """Instance numbers by the names clients see; an expression may be of those or of the world's own."""
         pattern, things = pattern_of(expression), self._server.editor.things()
-        return {
-            shown_name(own): number
-            for own, number in things.items()
-            if pattern.fullmatch(own) or pattern.fullmatch(shown_name(own))
-        }
+        return {shown_name(own): number for own, number in things.items() if matches(pattern, own)}
 
     # ---- objects
 
@@ -77,14 +71,14 @@ class WorldMethods:
         """In the world's NED; NaN where there is no such object."""
         number = self._number(object_name)
         must_be_ned(ned)
-        return NOWHERE if number is None else WORLD.pose(*self._server.editor.place_of(number)[:2])
+        return NOWHERE if number is None else self._server.world.pose(*self._server.editor.place_of(number)[:2])
 
     def simSetObjectPose(self, object_name: str, pose: Map, teleport: bool = True) -> bool:
         """False where there is no such object, or one that cannot be moved: ground, people, cars."""
         number = self._number(object_name)
         if number is None:
             return False
-        place = WORLD.world_pose(pose)
+        place = self._server.world.world_pose(pose)
         for vehicle in self._server.vehicles.values():
             if object_name in (vehicle.name, vehicle.options.vehicle):
                 self._server.editor.put(vehicle.index, *place)
@@ -110,7 +104,7 @@ class WorldMethods:
             return False
         if len(self._server.vehicles) >= MOST_VEHICLES:
             raise LinkError(f"there are {MOST_VEHICLES} vehicles already")
-        self._server.add_vehicle(name, *WORLD.world_pose(pose))
+        self._server.add_vehicle(name, *self._server.world.world_pose(pose))
         return True
 
     def simListAssets(self) -> list[str]:
@@ -121,7 +115,7 @@ class WorldMethods:
         is_blueprint: bool = False,
     ) -> str:  # fmt: skip
         """One of a shape of simListAssets; it stands where it is put, physics or not. Returns its name."""
-        place, size = WORLD.world_pose(pose), _scale_of(scale)
+        place, size = self._server.world.world_pose(pose), _scale_of(scale)
         self._spawned += 1
         if self._spawned > MOST_OBJECTS:
             raise LinkError(f"{MOST_OBJECTS} objects were spawned already")
@@ -147,7 +141,7 @@ class WorldMethods:
             if mesh is None:
                 continue
             position, quat, scale = editor.place_of(number)
-            own = WORLD.pose(position, quat)
+            own = self._server.world.pose(position, quat)
             # the object's own axes, FLU, become FRD
             vertices = mesh.positions * scale * [1.0, -1.0, -1.0]
             answer.append({
@@ -192,7 +186,9 @@ class WorldMethods:
                 f"a grid of {size.tolist()} m in voxels of {voxel:g} m; give at most {MOST_VOXELS:g} voxels"
             )
         centre = vector_of(position, "position")
-        corners = np.array([WORLD.world(centre - 0.5 * size), WORLD.world(centre + 0.5 * size)])
+        corners = np.array(
+            [self._server.world.world(centre - 0.5 * size), self._server.world.world(centre + 0.5 * size)]
+        )
         taken = self._server.editor.occupied(corners.min(axis=0), corners.max(axis=0), voxel)
         # from east, north, up to north, east, down
         try:
