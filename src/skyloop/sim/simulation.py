@@ -108,7 +108,7 @@ class Simulation:
         return self.bus.latest(stream)
 
     def subscribe(self, stream: str, limit: int | None = None) -> Subscription:
-        """Collect the messages of a stream from now on; iterate over the result to take them."""
+        """Collect every `Message` of a stream from now on; iterate over the result to take them. `limit`: keep the newest."""
         return self.bus.subscribe(stream, limit)
 
     # ---- acting

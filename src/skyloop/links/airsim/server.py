@@ -24,7 +24,7 @@ from skyloop.links.airsim.recording import Recording
 from skyloop.links.airsim.segmentation import Segmentation, SegmentationMethods
 from skyloop.links.airsim.sensors import Sensors
 from skyloop.links.airsim.server_state import ServerState
-from skyloop.links.airsim.session_methods import Session
+from skyloop.links.airsim.session_methods import SessionMethods
 from skyloop.links.airsim.weather import WeatherMethods
 from skyloop.links.airsim.wire import Call
 from skyloop.links.airsim.world import WorldMethods
@@ -70,7 +70,7 @@ class AirSimServer:
             weather.simSetTimeOfDay(**self.options.time_of_day)
         self._recording = Recording(state, taker)
         return [
-            Session(state), Flight(state), MultirotorState(state), CameraMethods(cameras),
+            SessionMethods(state), Flight(state), MultirotorState(state), CameraMethods(cameras),
             Images(state, cameras, taker), Sensors(state, segmentation), WorldMethods(state, segmentation), weather,
             SegmentationMethods(state, segmentation), Detections(state, cameras), PlotMethods(state, plots),
             self._recording,
