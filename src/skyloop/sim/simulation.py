@@ -83,6 +83,7 @@ class Simulation:
             self.step()
 
     def run_for(self, duration_s: float) -> None:
+        """Run for so many seconds of simulated time."""
         if not 0.0 <= duration_s < math.inf:
             raise SetpointError(f"cannot run for {duration_s} s; give a finite number of seconds, 0 or more")
         self.run_until(self.now + duration_s)
@@ -107,6 +108,7 @@ class Simulation:
         return self.bus.latest(stream)
 
     def subscribe(self, stream: str, limit: int | None = None) -> Subscription:
+        """Every `Message` of a stream from now on; the record is in `.data`. `limit` keeps the newest so many."""
         return self.bus.subscribe(stream, limit)
 
     # ---- acting
