@@ -26,6 +26,7 @@ from skyloop.cli.parts import (
     Sets,
     absolute,
     err,
+    give_back_empty_folders,
     load,
     looking_on,
     next_folder,
@@ -333,6 +334,8 @@ def execute(words: list[str]) -> int:
             return 0
         _complain(f"{error.format_message()} Try skyloop --help.")  # type: ignore[attr-defined]
         return 1
+    finally:
+        give_back_empty_folders()
     if code == INTERRUPTED:
         # which is what Typer makes of Ctrl-C
         raise KeyboardInterrupt

@@ -21,6 +21,7 @@ import numpy as np
 from skyloop.core.frames import matrix_from_quat
 from skyloop.core.interrupts import kept_from_children
 from skyloop.rendering.packing import pack_model, pack_rows, used_textures
+from skyloop.rendering.patience import LOOK_S, MOST_LOOKS, Patience
 from skyloop.rendering.quality import QUALITIES
 from skyloop.rendering.wire import decode, encode
 from skyloop.world.model import Model, Motion
@@ -32,8 +33,6 @@ from skyloop_client.errors import RendererError
 log = logging.getLogger(__name__)
 BYTES_PER_PIXEL = 20
 """Colour 4, surface 16."""
-PATIENCE_S = 120.0
-"""Wall seconds without an answer after which the renderer counts as stuck."""
 HOW_TO_INSTALL = (
     "install Mesa's EGL (Debian, Ubuntu: sudo apt-get install libegl1 libgl1 libgl1-mesa-dri; Fedora: sudo dnf install "
     "mesa-libEGL mesa-libGL mesa-dri-drivers), then run `skyloop doctor`"
@@ -76,8 +75,13 @@ class Renderer:
                 env={**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), *_python_path()])},
             )
         theirs.close()
-        self._peer.settimeout(PATIENCE_S)
-        self._send({"textures": used_textures(model), "texture_seed": texture_seed}, pack_model(model))
+        self._patience = Patience(self._process.pid, self._process.kill)
+        try:
+            self._send({"textures": used_textures(model), "texture_seed": texture_seed}, pack_model(model))
+        except BaseException:
+            # Ctrl-C: nobody else knows of the process yet
+            self.close()
+            raise
 
     @property
     def process_id(self) -> int:
@@ -86,7 +90,9 @@ class Renderer:
     def wait_ready(self) -> str:
         """Until it has its context, textures and model; says what it renders with."""
         if not self.description:
-            answer = self._receive()
+            # making textures takes its time on a busy machine
+            with self._patience.waiting(tells=False):
+                answer = self._receive()
             if "error" in answer:
                 self.close()
                 if answer["in"] == "OpenGL":
@@ -142,9 +148,10 @@ class Renderer:
         if not self._asked:
             raise RendererError("no request is under way; submit one first")
         asked = self._asked.popleft()
-        if self.meanwhile is not None:
-            self.meanwhile(self._has_answered)
-        answer = self._receive()
+        with self._patience.waiting():
+            if self.meanwhile is not None:
+                self.meanwhile(self._has_answered)
+            answer = self._receive()
         if "error" in answer:
             raise RendererError(f"the renderer could not paint: {answer['error']}")
         views = []
@@ -164,6 +171,7 @@ class Renderer:
         if self._closed:
             return
         self._closed = True
+        self._patience.close()
         self._peer.close()
         if not self.description:
             # still making its textures; nobody will see them
@@ -188,18 +196,15 @@ class Renderer:
 
     def _send(self, header: dict[str, Any], arrays: Any) -> None:
         try:
-            for piece in encode(header, arrays):
-                self._peer.sendall(piece)
+            with self._patience.waiting():
+                for piece in encode(header, arrays):
+                    self._peer.sendall(piece)
         except OSError:
             raise self._gone() from None
 
     def _receive(self) -> dict[str, Any]:
         try:
             return decode(self._read)[0]
-        except TimeoutError:
-            self._process.kill()
-            self.close()
-            raise RendererError(f"the renderer gave no answer for {PATIENCE_S:.0f} s and was ended") from None
         except (OSError, EOFError):
             raise self._gone() from None
 
@@ -215,6 +220,9 @@ class Renderer:
     def _gone(self) -> RendererError:
         if self._closed:
             return RendererError("the renderer was closed, or died before; start another one")
+        if self._patience.is_over:
+            self.close()
+            return RendererError(f"the renderer gave no answer for {MOST_LOOKS * LOOK_S:.0f} s and was ended")
         code = self._exit_code()
         self._log.seek(0)
         last = self._log.read().decode(errors="replace").strip().splitlines()[-1:]
