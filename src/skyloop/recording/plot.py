@@ -49,7 +49,7 @@ def plot_flight(log: FlightLog, title: str, path: Path) -> None:
         else:
             _plot_many(flown, axes)
         draw_events([vehicle.events for vehicle in flown.values()], list(axes.rows.values()), INK)
-        _finish(axes)
+        _finish(axes, max(map(_farthest, flown.values()), default=0.0))
         figure.suptitle(title, x=0.01, ha="left", fontweight="bold", color=INK)
         with writing_into(path.parent):
             figure.savefig(path, dpi=110)
@@ -61,8 +61,13 @@ def _has_errors(vehicle: VehicleLog) -> bool:
     return any(len(error.curve.rows) for error in errors)
 
 
+def _farthest(vehicle: VehicleLog) -> float:
+    """m, of what counts."""
+    return max(vehicle.off_reference.farthest, *(far.farthest for _, far in vehicle.estimates.values()), 0.0)
+
+
 def _axes(figure: Any, *, has_errors: bool) -> Axes:
-    labels = ["height [m]", "speed [m/s]", *([OFF] if has_errors else []), "tilt [deg]", "rotor speed [rad/s]"]
+    labels = ["height [m]", "speed [m/s]", *([OFF] if has_errors else []), "tilt [deg]", "rotors [rad/s]"]
     grid = figure.add_gridspec(len(labels), 2, width_ratios=(1.15, 1))
     rows: dict[str, Any] = {}
     for k, label in enumerate(labels):
@@ -73,7 +78,7 @@ def _axes(figure: Any, *, has_errors: bool) -> Axes:
     return Axes(figure.add_subplot(grid[:, 0]), rows)
 
 
-def _finish(axes: Axes) -> None:
+def _finish(axes: Axes, farthest: float) -> None:
     track = axes.track
     track.set(xlabel="east [m]", ylabel="north [m]", title="track from above")
     _widen(track, 4.0)
@@ -82,7 +87,8 @@ def _finish(axes: Axes) -> None:
         if axis.get_legend_handles_labels()[0]:
             axis.legend(loc="best", frameon=True, framealpha=0.8, edgecolor="none", fontsize=8)
     if OFF in axes.rows:
-        axes.rows[OFF].set_ylim(bottom=0.0)
+        # the steps of take-off and landing would make everything else too small to see
+        axes.rows[OFF].set_ylim(0.0, 1.15 * farthest if farthest > 0.0 else None)
 
 
 def _widen(axis: Any, least: float) -> None:
@@ -96,13 +102,13 @@ def _widen(axis: Any, least: float) -> None:
 def _plot_vehicle(vehicle: VehicleLog, name: str, colour: str, axes: Axes) -> None:
     t, x, y, z, speed, tilt, slowest, fastest = vehicle.motion.rows.T
     track, rows = axes.track, axes.rows
-    _plot_reference(vehicle, name, axes)
+    _plot_reference(vehicle, name, colour, axes)
     track.plot(x, y, color=colour, lw=1.6, label=name)
     track.plot(x[0], y[0], "o", color=colour, ms=6)
     rows["height [m]"].plot(t, z, color=colour, lw=1.4)
     rows["speed [m/s]"].plot(t, speed, color=colour, lw=1.2)
     rows["tilt [deg]"].plot(t, tilt, color=colour, lw=1.0)
-    rows["rotor speed [rad/s]"].fill_between(t, slowest, fastest, color=colour, alpha=0.35, lw=0.4)
+    rows["rotors [rad/s]"].fill_between(t, slowest, fastest, color=colour, alpha=0.35, lw=0.4)
     for number, (stream, (curve, distances)) in enumerate(vehicle.estimates.items()):
         if not len(curve.rows):
             continue
@@ -113,7 +119,7 @@ def _plot_vehicle(vehicle: VehicleLog, name: str, colour: str, axes: Axes) -> No
         _plot_error(rows, distances.curve.rows, INK, dashes, f"{stream} from truth")
 
 
-def _plot_reference(vehicle: VehicleLog, name: str, axes: Axes) -> None:
+def _plot_reference(vehicle: VehicleLog, name: str, colour: str, axes: Axes) -> None:
     """What the controller tracked, below all else, and how far off the vehicle was."""
     reference = vehicle.reference.rows
     if not len(reference) or np.isnan(reference[:, 1]).all():
@@ -121,7 +127,7 @@ def _plot_reference(vehicle: VehicleLog, name: str, axes: Axes) -> None:
     t, x, y, z = reference.T
     axes.track.plot(x, y, color=REFERENCE, lw=2.6, alpha=0.6, zorder=1.5, label=f"{name}, setpoint")
     axes.rows["height [m]"].plot(t, z, color=REFERENCE, lw=2.2, alpha=0.6, zorder=1.5)
-    _plot_error(axes.rows, vehicle.off_reference.curve.rows, REFERENCE, "-", f"{name} from setpoint")
+    _plot_error(axes.rows, vehicle.off_reference.curve.rows, colour, "-", f"{name} from setpoint")
 
 
 def _plot_error(rows: dict[str, Any], error: Array, colour: str, dashes: str, label: str) -> None:
@@ -143,7 +149,7 @@ def _plot_many(vehicles: dict[str, VehicleLog], axes: Axes) -> None:
     _plot_band(axes.rows["height [m]"], [curve[:, [0, 3]] for curve in curves])
     _plot_band(axes.rows["speed [m/s]"], [curve[:, [0, 4]] for curve in curves])
     _plot_band(axes.rows["tilt [deg]"], [curve[:, [0, 5]] for curve in curves])
-    _plot_band(axes.rows["rotor speed [rad/s]"], [curve[:, [0, 7]] for curve in curves])
+    _plot_band(axes.rows["rotors [rad/s]"], [curve[:, [0, 7]] for curve in curves])
     errors = [vehicle.off_reference.curve.rows for vehicle in vehicles.values()]
     if any(len(error) for error in errors):
         _plot_band(axes.rows[OFF], [error for error in errors if len(error)], "from setpoint: ")
@@ -163,4 +169,4 @@ def _middle(values: Array) -> Array:
     """The median of what there is at each instant."""
     rising = np.sort(values, axis=0)
     there = np.isfinite(values).sum(axis=0)
-    return rising[np.maximum(there - 1, 0) // 2, np.arange(values.shape[1])]
+    return np.asarray(rising[np.maximum(there - 1, 0) // 2, np.arange(values.shape[1])])
