@@ -21,6 +21,7 @@ import numpy as np
 from skyloop.core.frames import matrix_from_quat
 from skyloop.core.interrupts import kept_from_children
 from skyloop.rendering.packing import pack_model, pack_rows, used_textures
+from skyloop.rendering.patience import LOOK_S, MOST_LOOKS, Patience
 from skyloop.rendering.quality import QUALITIES
 from skyloop.rendering.wire import decode, encode
 from skyloop.world.model import Model, Motion
@@ -34,8 +35,6 @@ BYTES_PER_PIXEL = 20
 """Colour 4, surface 16."""
 MOST_UNDER_WAY = 2
 """Requests: one is painted while the other's pixels are read."""
-PATIENCE_S = 120.0
-"""Wall seconds without an answer after which the renderer counts as stuck."""
 HOW_TO_INSTALL = (
     "install Mesa's EGL (Debian, Ubuntu: sudo apt-get install libegl1 libgl1 libgl1-mesa-dri; Fedora: sudo dnf install "
     "mesa-libEGL mesa-libGL mesa-dri-drivers), then run `skyloop doctor`"
@@ -78,8 +77,13 @@ class Renderer:
                 env={**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), *_python_path()])},
             )
         theirs.close()
-        self._peer.settimeout(PATIENCE_S)
-        self._send({"textures": used_textures(model), "texture_seed": texture_seed}, pack_model(model))
+        self._patience = Patience(self._process.pid, self._process.kill)
+        try:
+            self._send({"textures": used_textures(model), "texture_seed": texture_seed}, pack_model(model))
+        except BaseException:
+            # Ctrl-C: nobody else knows of the process yet
+            self.close()
+            raise
 
     @property
     def process_id(self) -> int:
@@ -88,7 +92,9 @@ class Renderer:
     def wait_ready(self) -> str:
         """Until it has its context, textures and model; says what it renders with."""
         if not self.description:
-            answer = self._receive()
+            # making textures takes its time on a busy machine
+            with self._patience.waiting(tells=False):
+                answer = self._receive()
             if "error" in answer:
                 self.close()
                 if answer["in"] == "OpenGL":
@@ -149,9 +155,10 @@ class Renderer:
         if not self._asked:
             raise RendererError("no request is under way; submit one first")
         asked = self._asked.popleft()
-        if self.meanwhile is not None:
-            self.meanwhile(self.has_answered)
-        answer = self._receive()
+        with self._patience.waiting():
+            if self.meanwhile is not None:
+                self.meanwhile(self.has_answered)
+            answer = self._receive()
         if "error" in answer:
             raise RendererError(f"the renderer could not paint: {answer['error']}")
         views = []
@@ -171,6 +178,7 @@ class Renderer:
         if self._closed:
             return
         self._closed = True
+        self._patience.close()
         self._peer.close()
         if not self.description:
             # still making its textures; nobody will see them
@@ -195,18 +203,15 @@ class Renderer:
 
     def _send(self, header: dict[str, Any], arrays: Any) -> None:
         try:
-            for piece in encode(header, arrays):
-                self._peer.sendall(piece)
+            with self._patience.waiting():
+                for piece in encode(header, arrays):
+                    self._peer.sendall(piece)
         except OSError:
             raise self._gone() from None
 
     def _receive(self) -> dict[str, Any]:
         try:
             return decode(self._read)[0]
-        except TimeoutError:
-            self._process.kill()
-            self.close()
-            raise RendererError(f"the renderer gave no answer for {PATIENCE_S:.0f} s and was ended") from None
         except (OSError, EOFError):
             raise self._gone() from None
 
@@ -222,6 +227,9 @@ class Renderer:
     def _gone(self) -> RendererError:
         if self._closed:
             return RendererError("the renderer was closed, or died before; start another one")
+        if self._patience.is_over:
+            self.close()
+            return RendererError(f"the renderer gave no answer for {MOST_LOOKS * LOOK_S:.0f} s and was ended")
         code = self._exit_code()
         self._log.seek(0)
         last = self._log.read().decode(errors="replace").strip().splitlines()[-1:]
