@@ -1,18 +1,22 @@
 # Everything a user or the CI needs; plain pip does the rest. `make fly` is the place to start.
 PYTHON ?= python3
 SET_UP := .venv/.set-up
+# lint-imports without its script, whose first line cannot hold a path with a space
+LINT_IMPORTS := from importlinter.cli import lint_imports_command as lint; lint()
 
-.PHONY: help setup fly test pytest test-slow bench gallery lint lock clean
+.PHONY: help setup fly test pytest test-slow bench gallery docs lint lock release clean
 
 help:
 	@echo "make fly        set up, then fly over a park and leave a small dataset with report.html"
 	@echo "make setup      set up only; the command is then .venv/bin/skyloop"
-	@echo "make test       lint, types and the tests (what .ci/run calls)"
+	@echo "make test       lint, types, the site and the tests (what .ci/run calls)"
 	@echo "make test-slow  the tests marked slow"
 	@echo "make bench      the performance figures of this machine"
 	@echo "make gallery    the pictures of docs/gallery"
-	@echo "make lint       ruff and mypy only"
+	@echo "make docs       the site with the reference of every option, in site/; broken links are errors"
+	@echo "make lint       ruff, mypy and lint-imports only"
 	@echo "make lock       take the newest versions pyproject.toml allows into requirements.lock"
+	@echo "make release    wheels and sdists in dist/, tried in an empty environment"
 	@echo "make clean      remove the environment and all caches; run folders stay"
 
 # A checkout that was moved or copied must not use the environment of its old place.
@@ -20,7 +24,7 @@ ifneq ($(shell cat $(SET_UP) 2>/dev/null),$(CURDIR))
 .PHONY: $(SET_UP)
 endif
 
-$(SET_UP): requirements.lock pyproject.toml
+$(SET_UP): requirements.lock pyproject.toml clients/python/pyproject.toml
 	@sh tools/set_up.sh "$(PYTHON)"
 
 setup: $(SET_UP)
@@ -41,6 +45,10 @@ test-slow: setup
 gallery: setup
 	@.venv/bin/python tools/gallery.py
 
+docs: setup
+	@NO_MKDOCS_2_WARNING=1 .venv/bin/python -m mkdocs build --strict --quiet
+	@echo "site/index.html; to read it: .venv/bin/python -m http.server -d site -b 127.0.0.1 8000"
+
 bench: setup
 	@.venv/bin/skyloop bench physics
 
@@ -48,10 +56,14 @@ lint: setup
 	@.venv/bin/python -m ruff check --quiet .
 	@.venv/bin/python -m ruff format --check --quiet .
 	@.venv/bin/python -m mypy --no-error-summary
+	@said=$$(.venv/bin/python -c '$(LINT_IMPORTS)' --no-logo --no-cache) || { echo "$$said"; exit 1; }
 
 lock:
 	@sh tools/lock.sh "$(PYTHON)"
 
+release: setup
+	@.venv/bin/python tools/release.py
+
 clean:
-	@rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@rm -rf .venv build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

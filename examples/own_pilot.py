@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from skyloop.core.bus import Bundle
+from skyloop_client import Bundle
 from skyloop_client.messages import Arm, Request, Setpoint, TakeOff, Velocity
 
 CLEARANCE = 4.0

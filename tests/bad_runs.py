@@ -184,7 +184,7 @@ RUNS: dict[str, tuple[list[str], list[str]]] = {
     "a key twice": (["twice.yaml"], ["twice.yaml:2:1", "'seed' is written twice"]),
     "empty file": (["empty.yaml"], ["empty.yaml", "this is empty"]),
     "list for a mapping": (["list.yaml"], ["list.yaml", "a list"]),
-    "number for a mapping": (["number.yaml"], ["number.yaml", "a int"]),
+    "number for a mapping": (["number.yaml"], ["number.yaml", "an integer"]),
     "unknown scenario": (["frist-flight"], ["no scenario named 'frist-flight'", "did you mean 'first-flight'"]),
     "unknown airframe": (own(airframe="irsi"), ["no airframe named 'irsi'", "did you mean 'iris"]),
     "unknown world": (["own.yaml", "--set", "world=hils"], ["no world named 'hils'", "did you mean 'hills'"]),

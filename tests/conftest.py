@@ -1,9 +1,14 @@
 """Kernels are compiled once, before the workers start, so that no test's output or time depends on a cold cache."""
 
+import signal
+
 import pytest
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # so it is in a script's background job; tests that press Ctrl-C would wait for ever
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if not hasattr(config, "workerinput"):
         import skyloop.core.jit
         import skyloop.gym

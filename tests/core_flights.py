@@ -56,10 +56,7 @@ class Tape:
 
     def __init__(self, bus: Bus) -> None:
         self.messages: list[tuple[Any, ...]] = []
-        for name in bus.infos:
-            bus.on(
-                name, lambda m: self.messages.append((m.stream, m.index, m.t_ns, m.arrival_ns, record_bytes(m.data)))
-            )
+        bus.on_every(lambda m: self.messages.append((m.stream, m.index, m.t_ns, m.arrival_ns, record_bytes(m.data))))
 
     def cut(self) -> list[tuple[Any, ...]]:
         taken, self.messages[:] = list(self.messages), []

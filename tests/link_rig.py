@@ -66,7 +66,7 @@ class Rig:
         self.listener = Listener(self.link_gate.inbox, ports=(0,) * ports)
         self.link = self.link_gate.links["loop"] = Coordinator(self.listener, options)
         self.simulation = build(make_scenario(scenario), gates=(self.link_gate,))
-        self.link_gate.attach(self.simulation, folder)
+        self.link_gate.attach(self.simulation.port, folder)
         self.mode = options.mode
         self.error: BaseException | None = None
         self.thread = threading.Thread(target=self._fly, name="simulation")

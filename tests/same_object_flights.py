@@ -121,7 +121,8 @@ class Flights:
         self.fleet.params["gravity"] = 0.0
         self.solids = self.fleet.solids
         self.model = self.solids.model
-        self.scene = self.simulation.parts[0]._scene
+        part: Any = self.simulation.parts[0]
+        self.scene = part._scene
         self.chance = np.random.default_rng([seed, 77])
         self.streams = {
             name: self.simulation.subscribe(name) for name in ("drone/events", "truth/drone/camera", "drone/lidar")
@@ -247,8 +248,8 @@ class Flights:
 
     def _compared(self, aim: Aim, event: Event, truth: ImageTruth, scan: LidarScan, foretold: float) -> Flight | None:
         """None when the camera cannot have seen that place at the stamp."""
-        instance = int(event.values["instance"])
-        place = np.array([event.values[axis] for axis in "xyz"])
+        instance = int(event.contact.instance)
+        place = event.contact.position
         row, off_surface = self._nearest_row(instance, place, event.t_ns)
         if row < 0:
             return Flight(
@@ -263,11 +264,12 @@ class Flights:
             return None
         (v, u), distance = pixel
         ray = LENS.rays()[v, u]
-        depth_error = abs(float(truth.depth[v, u]) - distance / float(np.linalg.norm(ray)))
+        depth, instances = np.asarray(truth.depth), np.asarray(truth.instances)
+        depth_error = abs(float(depth[v, u]) - distance / float(np.linalg.norm(ray)))
         return Flight(
             aim.name, event.text, instance, row >= self.model.n_standing, aim.speed, off_surface,
             self._off_hull(place, event.t_ns, aim), event.t_ns / NS_PER_S - foretold, ranged,
-            (int(truth.instances[v, u]), depth_error), self._nearest_return(scan, seen, eye, turn, instance),
+            (int(instances[v, u]), depth_error), self._nearest_return(scan, seen, eye, turn, instance),
             self._agreement(truth),
         )  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import subprocess
 import sys
@@ -15,7 +16,6 @@ import bad_radar_runs
 import bad_runs
 from bad_runs import IN_FLIGHT, NAN_SETPOINT, NAN_THROTTLE, own
 from skyloop import cli
-from skyloop.sensors.radar import backends
 from skyloop.sim.assembly import build
 from skyloop.sim.scenario import make_scenario
 
@@ -63,7 +63,7 @@ def test_a_run_that_cannot_be(
 def test_a_radar_on_a_gpu_that_is_not_there(
     desk: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(backends.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     line = complaint(capsys, monkeypatch, "run", *bad_radar_runs.radar("backend: gpu"), "--out", "out")
     assert "radar backend 'gpu': CuPy is not installed; install cupy" in line
     assert not (desk / "out").exists()
@@ -78,7 +78,7 @@ def test_a_radar_on_a_gpu_that_is_not_there(
         (["rnu", "first-flight"], "'rnu'"),
         (["run"], "scenario"),
         (["show", "nothing"], "no scenario named 'nothing'"),
-        (["show", "first-flight", "more"], "more"),
+        (["show", "first-flight", "more"], "leave out 'more'"),
         (["list", "--jsn"], "--jsn"),
     ],
 )
@@ -146,10 +146,9 @@ def test_an_interruption_goes_through(desk: Path) -> None:
         simulation.step()
 
 
-@pytest.mark.parametrize("case", ["misspelt key", "NaN setpoint"])
-def test_the_real_command_does_the_same(case: str, desk: Path) -> None:
+def test_the_real_command_does_the_same(desk: Path) -> None:
     build(make_scenario({}))  # kernels are then cached, so that no line about compiling comes first
-    arguments, fragments = {**RUNS, "NaN setpoint": NAN_SETPOINT}[case]
+    arguments, fragments = NAN_SETPOINT
     done: Any = subprocess.run(
         [SKYLOOP, "run", *arguments, "--out", "out"], cwd=desk, capture_output=True, text=True, timeout=120
     )
@@ -157,4 +156,4 @@ def test_the_real_command_does_the_same(case: str, desk: Path) -> None:
     assert done.stdout == ""
     assert len(done.stderr.splitlines()) == 1, done.stderr
     assert all(fragment in done.stderr for fragment in fragments)
-    assert (desk / "out" / "summary.json").exists() == (case == "NaN setpoint")
+    assert (desk / "out" / "summary.json").exists()

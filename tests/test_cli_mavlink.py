@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+import skyloop.apps.fly
 import skyloop.apps.mavlink
 from skyloop.cli.mavlink import app
-from skyloop_client.errors import LinkError
+from skyloop_client.errors import LinkError, ScenarioError
 
 SUMMARY: dict[str, Any] = {
     "scenario": "hover", "seed": 1, "simulated_s": 1.0, "wall_s": 1.0, "real_time_factor": 1.0, "vehicles": {},
@@ -27,7 +28,7 @@ def called(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
         return SUMMARY
 
     monkeypatch.setattr(skyloop.apps.mavlink, "run_mavlink", record)
-    monkeypatch.setattr(skyloop.apps.mavlink, "run_by_hand", record)
+    monkeypatch.setattr(skyloop.apps.fly, "run_by_hand", record)
     return calls
 
 
@@ -53,3 +54,11 @@ def test_flying_by_hand_needs_one_device(called: list[tuple[Any, ...]], tmp_path
     result = CliRunner().invoke(app, ["fly", "square", "--gamepad", "--out", str(tmp_path / "run")])
     assert result.exit_code == 0, result.output
     assert called[0][0].name == "square" and called[0][2] == "gamepad"
+
+
+def test_home_by_name(called: list[tuple[Any, ...]], tmp_path: Path) -> None:
+    command = ["mavlink", "hover", "--home", "px4-zurich", "--out", str(tmp_path / "run")]
+    assert CliRunner().invoke(app, command).exit_code == 0
+    assert called[0][0].earth.latitude_deg == 47.397742 and called[0][0].earth.altitude == 488.0
+    wrong = CliRunner().invoke(app, ["mavlink", "hover", "--home", "zurich"])
+    assert isinstance(wrong.exception, ScenarioError) and "px4-zurich" in str(wrong.exception)

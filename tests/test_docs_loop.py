@@ -1,10 +1,11 @@
-"""docs/loop.md: its pilot flies in all three ways, its client code runs, and what it says of options is true."""
+"""docs/explanations/loop.md: its pilot flies in all three ways, its client code runs, its options exist."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +17,7 @@ from skyloop.cli import app, main
 from skyloop.links.loop.targets import make_target
 from skyloop_client.errors import LinkError
 
-PAGE = (Path(__file__).parent.parent / "docs" / "loop.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parent.parent / "docs" / "explanations" / "loop.md").read_text(encoding="utf-8")
 PYTHON = re.findall(r"^```python\n(.*?)^```", PAGE, flags=re.MULTILINE | re.DOTALL)
 RUN = "from skyloop.cli import main; main()"
 
@@ -57,7 +58,7 @@ def test_the_pilot_flies_in_process_in_another_process_and_from_another_machine(
 def test_the_client_code_runs(tmp_path: Path) -> None:
     script = tmp_path / "sut.py"
     script.write_text(PYTHON[1].replace('"127.0.0.1:4700"', "") + "print(image.shape, bundle.t_ns)\n")
-    words = ["loop", "face-anchor", "--sut", f"{sys.executable} {script}", "--out", str(tmp_path / "run")]
+    words = ["loop", "face-anchor", "--sut", shlex.join([sys.executable, str(script)]), "--out", str(tmp_path / "run")]
     skyloop(*words)
     assert (tmp_path / "run" / "sut.txt").read_text().startswith("(240, 320, 3)")
     assert (tmp_path / "run" / "timeline.png").exists()

@@ -113,7 +113,7 @@ def test_look_makes_a_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     ("arguments", "said"),
     [
         (["parc"], "did you mean 'park'"),
-        (["blocks", "--quality", "hihg"], "choose of low"),
+        (["blocks", "--quality", "hihg"], "choose one of low"),
         (["blocks", "--from", "1,2"], "--from is '1,2'; give 3 numbers"),
         (["blocks", "--size", "4x4"], "8 to 8192"),
         (["blocks", "--set", "weather.rian=3"], "did you mean 'rain'"),

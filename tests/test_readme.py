@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -17,8 +16,9 @@ from typer.main import get_command
 import skyloop
 from skyloop.apps.run import fly
 from skyloop.cli import app, main
-from skyloop.core.bus import Bundle
+from skyloop.reproductions.registry import REPRODUCTIONS
 from skyloop.sim.scenario import shipped_airframes
+from skyloop.world.world import WORLDS
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -66,16 +66,9 @@ def test_commands_run_in_order(
         words = command.split()
         if words[0] == "make" or command == "source .venv/bin/activate":
             continue
-        if words[:2] == ["skyloop", "record"]:
-            # it starts processes of its own
-            program = Path(sys.executable).parent / "skyloop"
-            small = SMALL if shortened else []
-            done = subprocess.run([program, *words[1:], *small], capture_output=True, text=True, timeout=600)
-            assert done.returncode == 0, f"{command}: {done.stderr}"
-            print(done.stdout)
-        elif words[0] == "skyloop":
+        if words[0] == "skyloop":
             # in this process: starting Python anew for each would take longer than the flights
-            quicker = {"run": shortened, "size": ["--steps", "1", "--runs", "1"] if shortened else []}
+            quicker = {"run": shortened, "size": ["--steps", "1", "--runs", "1"], "record": SMALL} if shortened else {}
             monkeypatch.setattr(sys, "argv", words + quicker.get(words[1], []))
             with pytest.raises(SystemExit) as stop:
                 main()
@@ -109,19 +102,13 @@ def test_ten_lines_do_what_they_say(capsys: pytest.CaptureFixture[str]) -> None:
     assert "1800 IMU samples" in capsys.readouterr().out
 
 
-def test_the_pilot_flies() -> None:
-    names: dict[str, Any] = {}
-    exec(blocks("python")[1], names)
-    simulation = skyloop.build(skyloop.make_scenario({}))
-    for _ in range(100):
-        simulation.run_for(0.1)
-        t_ns = simulation.clock.now_ns
-        reply = names["pilot"](Bundle(t_ns, "drone", simulation.bus, simulation.truth()))
-        for item in reply if isinstance(reply, list) else [reply]:
-            if item is not None:
-                simulation.send(item)
-    assert simulation.truth().velocity_world == pytest.approx([2.0, 0.0, 0.0], abs=0.05)
-    assert simulation.truth().position[2] > 2.5
+def test_the_pilot_flies(tmp_path: Path) -> None:
+    (tmp_path / "my_pilot.py").write_text(blocks("python")[1], encoding="utf-8")
+    scenario = skyloop.make_scenario({"vehicles": [{"pilot": "my_pilot.py:pilot"}]}, folder=tmp_path)
+    with skyloop.build(scenario) as simulation:
+        simulation.run_for(10.0)
+        assert simulation.truth().velocity_world == pytest.approx([2.0, 0.0, 0.0], abs=0.05)
+        assert simulation.truth().position[2] > 2.5
 
 
 def test_every_snippet_is_run_by_a_test() -> None:
@@ -138,13 +125,14 @@ def test_the_scenario_flies() -> None:
     assert "took off" in kinds and "landed" in kinds and "failsafe" not in kinds
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/scenarios.md", "docs/own-parts.md"])
-def test_links_lead_somewhere(page: str) -> None:
-    text = (ROOT / page).read_text(encoding="utf-8")
-    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text):
-        assert (ROOT / page).parent.joinpath(target).exists(), f"{page} links to {target}"
+def test_airframes_and_worlds_told_are_those_shipped() -> None:
+    (row,) = re.findall(r"^\| \[Airframes\].*$", README, flags=re.MULTILINE)
+    assert set(re.findall(r"`([a-z0-9-]+)`", row)) == set(shipped_airframes())
+    assert f"{len(WORLDS)} worlds made from a seed" in README
 
 
-def test_airframes_named_are_those_shipped() -> None:
-    line = README[README.index("**Airframes.**") : README.index("- **Control.**")]
-    assert set(re.findall(r"`([a-z0-9-]+)`", line)) == set(shipped_airframes())
+def test_every_reproduction_has_its_page() -> None:
+    linked = set(re.findall(r"\(docs/reproductions/([a-z-]+)\.md\)", README))
+    assert linked == set(REPRODUCTIONS)
+    index = (ROOT / "docs" / "reproductions" / "index.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"`skyloop reproduce ([a-z-]+)`", index)) == set(REPRODUCTIONS)

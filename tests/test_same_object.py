@@ -72,7 +72,8 @@ def park() -> Iterator[Scene]:
     with build(
         make_scenario({"seed": 1, "world": {"name": "park"}, "weather": NIGHT, "vehicles": [vehicle]})
     ) as simulation:
-        yield simulation.parts[0]._scene.at(0, 0)
+        part: Any = simulation.parts[0]
+        yield part._scene.at(0, 0)
 
 
 def looked_at(scene: Scene, eye: Any, pitch: float, yaw: float, quality: str, lens: Pinhole) -> tuple[View, Any, Any]:

@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 PACKAGES = [ROOT / "src" / "skyloop", ROOT / "clients" / "python" / "src" / "skyloop_client"]
 MOST_POSITIONAL = 7
-REACH = re.compile(r"\.(fleet|autopilots?|stage|editor\.scene|editor\.model)\b")
+REACH = re.compile(r"^(?!\s*(?:from|import)).*(?<!links)\.(fleet|autopilots?|stage)\b", re.M)
 
 
 def imports(tree: ast.Module) -> Iterator[tuple[str, bool]]:

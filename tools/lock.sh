@@ -8,13 +8,13 @@ trap 'rm -rf "$folder"' EXIT
 echo "lock 1/2: installing the newest versions into a throw-away environment (a minute or two)"
 "$1" -m venv "$folder/venv"
 python=$folder/venv/bin/python
-"$python" -m pip --disable-pip-version-check --no-input -qq install ".[dev,bench,view]"
+"$python" -m pip --disable-pip-version-check --no-input -qq install ./clients/python ".[dev,bench,view]"
 "$python" -m pip --disable-pip-version-check check
 
 {
     echo "# Every package of the environment, pinned: skyloop's own, those for development and for the bench."
     echo "# Written by \`make lock\` from pyproject.toml; do not edit by hand."
-    "$python" -m pip --disable-pip-version-check freeze --exclude skyloop | LC_ALL=C sort -f
+    "$python" -m pip --disable-pip-version-check freeze --exclude skyloop --exclude skyloop-client | LC_ALL=C sort -f
 } >"$folder/lock"
 cp "$folder/lock" requirements.lock
 echo "lock 2/2: wrote requirements.lock with $(grep -c '==' requirements.lock) packages"

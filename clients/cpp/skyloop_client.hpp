@@ -9,7 +9,7 @@
 //         client.send(skyloop::Velocity{{0.5, 0, 0}, "body", {}, steer(image)});
 //     }                                                         // ends with skyloop::Ended when the flight is over
 //
-// docs/protocol.md says what travels. Simulated time waits for this program: its execution time (ET) runs while it
+// docs/reference/protocol.md says what travels. Simulated time waits for this program: its execution time (ET) runs while it
 // computes and stands still while it waits for an answer, so a slow network or a slow simulator change nothing.
 // The client uses one connection and one thread.
 //
@@ -50,13 +50,13 @@ namespace skyloop {
 
 constexpr int kProtocol = 1;
 constexpr std::size_t kMaxAnswer = std::size_t{256} << 20;   // bytes
-constexpr std::size_t kMaxQuestion = std::size_t{1} << 20;   // bytes
+constexpr std::size_t kMaxQuestion = std::size_t{8} << 20;   // bytes
 constexpr std::size_t kMaxValues = std::size_t{1} << 20;     // in one head; a real one has a few hundred
 constexpr int kMaxDepth = 32;                                // of lists in maps in lists
 
 struct Error : std::runtime_error { using std::runtime_error::runtime_error; };
 struct Refused : Error { using Error::Error; };         // the simulator did not take the hello; its words
-struct ProtocolError : Error { using Error::Error; };   // what arrived is not what docs/protocol.md promises
+struct ProtocolError : Error { using Error::Error; };   // what arrived is not what docs/reference/protocol.md promises
 struct ConnectionLost : Error { using Error::Error; };
 struct Ended : Error {                                  // the flight is over: not a failure of the link
     Ended(const std::string& why, std::int64_t t) : Error(why), t_ns(t) {}
@@ -347,6 +347,8 @@ inline Value decode(Bytes message) {
     return value;
 }
 
+struct Published;
+
 // Writes msgpack. Wide forms throughout: a question has some hundred bytes, and the fewer cases the better.
 class Packer {
 public:
@@ -365,11 +367,16 @@ public:
     void add(const char* text) { add(std::string_view(text)); }
     template <class T>
     void add(const std::optional<T>& value) { value ? add(*value) : nil(); }
-    void add(const Vector& vector) { list(vector); }
+    template <class T, std::size_t N>
+    void add(const std::array<T, N>& items) { list(items); }
     template <class T>
     void add(const std::vector<T>& items) { list(items); }
+    void add(const Published& it);
     template <class... Records>
     void add(const std::variant<Records...>& it) { std::visit([this](const auto& record) { record.pack(*this); }, it); }
+    // A list of two.
+    template <class First, class Second>
+    void pair(const First& first, const Second& second) { put(0xdd, 2, 4), add(first), add(second); }
     // A map: key, value, key, value...
     template <class... Parts>
     void map(const Parts&... keys_and_values) {
@@ -423,7 +430,8 @@ struct Position {
 struct Goal {
     Vector position{};
     std::optional<double> yaw = std::nullopt;
-    void pack(Packer& out) const { out.map("@", "Goal", "position", position, "yaw", yaw); }
+    std::optional<double> speed = std::nullopt;  // m/s; without it the vehicle's cruise speed
+    void pack(Packer& out) const { out.map("@", "Goal", "position", position, "yaw", yaw, "speed", speed); }
 };
 struct TakeOff {
     double altitude = 2;  // m above the present position
@@ -435,6 +443,49 @@ struct Land { void pack(Packer& out) const { out.map("@", "Land"); } };
 struct Hover { void pack(Packer& out) const { out.map("@", "Hover"); } };
 using Command = std::variant<Velocity, Position, Goal, Arm, Disarm, TakeOff, Land, Hover>;
 
+// What a program may publish on streams of its own, under its vehicle; `t_ns` is the instant the data describes.
+struct Estimate {  // SI, radians, world axes; sigmas of a rotation vector for the attitude
+    std::int64_t t_ns = 0;
+    Vector position{}, velocity_world{};
+    Quaternion quat_wxyz{1, 0, 0, 0};  // world_from_body
+    Vector angular_velocity_body{}, position_sd{}, velocity_sd{}, attitude_sd{};
+    bool valid = true;
+    std::optional<Vector> gyro_bias = std::nullopt, accel_bias = std::nullopt;  // rad/s and m/s^2, axes of the IMU
+    // 9 x 9 of position, velocity, attitude, or 15 x 15 with the biases behind them
+    std::optional<std::vector<std::vector<double>>> covariance = std::nullopt;
+    std::string reason{};  // why it is not valid
+    void pack(Packer& out) const {
+        out.map("@", "Estimate", "t_ns", t_ns, "position", position, "velocity_world", velocity_world, "quat_wxyz",
+                quat_wxyz, "angular_velocity_body", angular_velocity_body, "position_sd", position_sd, "velocity_sd",
+                velocity_sd, "attitude_sd", attitude_sd, "valid", valid, "gyro_bias", gyro_bias, "accel_bias",
+                accel_bias, "covariance", covariance, "reason", reason);
+    }
+};
+struct Detections {  // in one image; one entry of each list for each thing
+    std::int64_t t_ns = 0;
+    std::vector<std::array<double, 4>> boxes_px;  // left, top, right, bottom edge; x to the right, y down
+    std::vector<std::string> classes;
+    std::vector<double> scores;                                      // 0 to 1
+    std::optional<std::vector<std::int64_t>> tracks = std::nullopt;  // -1: without a track
+    std::string source{};                                            // the camera, such as "front"
+    void pack(Packer& out) const {
+        out.map("@", "Detections", "t_ns", t_ns, "boxes_px", boxes_px, "classes", classes, "scores", scores, "tracks",
+                tracks, "source", source);
+    }
+};
+struct Number {
+    std::int64_t t_ns = 0;
+    double value = 0;
+    std::string unit{};
+    void pack(Packer& out) const { out.map("@", "Number", "t_ns", t_ns, "value", value, "unit", unit); }
+};
+using Record = std::variant<Estimate, Detections, Number>;
+struct Published {
+    std::string name;  // "detections" is put on the stream "<vehicle>/detections"
+    Record record;
+};
+inline void Packer::add(const Published& it) { pair(it.name, it.record); }
+
 // One question, put together word by word: Ask().send(Hover{}).next("front").
 class Ask {
 public:
@@ -444,18 +495,25 @@ public:
     Ask& fresh(std::string stream) { return fresh_.push_back(std::move(stream)), *this; }  // wait for a new sample
     Ask& next(const std::string& stream) { return want(stream).fresh(stream); }            // ... and get it
     Ask& until(std::int64_t t_ns) { return until_ns_ = t_ns, *this; }                      // sleep
+    Ask& every(std::string stream) { return every_.push_back(std::move(stream)), *this; }  // all messages, in order
+    Ask& any_of(std::string stream) { return any_.push_back(std::move(stream)), *this; }   // wait for news of one
+    Ask& publish(std::string name, Record record) {
+        return publish_.push_back({std::move(name), std::move(record)}), *this;
+    }
 
     Bytes pack(std::int64_t number, std::int64_t et_ns, std::int64_t slept_ns) const {
         Packer out;
         out.map("type", "ask", "number", number, "et_ns", et_ns, "send", commands_, "want", all_ ? std::nullopt : want_,
-                "fresh", fresh_, "until_ns", until_ns_, "slept_ns", slept_ns);
+                "fresh", fresh_, "until_ns", until_ns_, "slept_ns", slept_ns, "publish", publish_, "every", every_, "any",
+                any_);
         return out.bytes();
     }
 
 private:
     std::vector<Command> commands_;
     std::optional<std::vector<std::string>> want_{std::in_place};
-    std::vector<std::string> fresh_;
+    std::vector<std::string> fresh_, every_, any_;
+    std::vector<Published> publish_;
     std::optional<std::int64_t> until_ns_;
     bool all_ = false;
 };
@@ -546,6 +604,7 @@ public:
     std::vector<Value> events;         // since the answer before
     std::vector<std::string> refused;  // what was sent and not taken, and why
     std::map<std::string, Sample> samples;  // newest of each stream, by full name
+    std::vector<std::pair<std::string, Sample>> arrived;  // every message of the streams asked for with `every`
 
     VehicleState vehicle_state() const { return VehicleState::from(state); }
     // "imu" is short for "<vehicle>/imu"; nullptr when there was none yet.
@@ -568,6 +627,15 @@ public:
         refused.clear();
         if (reply.has("refused"))
             for (const Value& why : reply["refused"].list()) refused.push_back(why.text());
+        arrived.clear();
+        if (reply.has("arrived"))
+            for (const Value& parts : reply["arrived"].list()) {
+                const auto& list = parts.list();
+                if (list.size() < 5) throw ProtocolError("a message without stream, index, two times and a record");
+                Sample sample{list[1].integer(), list[2].integer(), list[3].integer(), list[4]};
+                samples[list[0].text()] = sample;
+                arrived.emplace_back(list[0].text(), std::move(sample));
+            }
         if (!reply.has("messages")) return;
         for (const auto& [stream, parts] : reply["messages"].map()) {
             const auto& list = parts.list();
@@ -719,6 +787,8 @@ struct Options {
     std::string address;           // number:port; by default 127.0.0.1:4700
     std::string vehicle;           // may be empty where there is only one
     bool watch = false;            // only read, hold no time, send nothing
+    std::string role;              // pilot (default), companion: computes beside the pilot and publishes
+    std::string estimator;         // the estimator of the scenario that this program is
     std::string clock;             // what execution time follows: wall (default) or cpu
     std::optional<double> speed;   // of the machine stood for, 1 (default) being this one; needs the cpu clock
     std::string name = "skyloop_client.hpp 1";           // for the simulator's log
@@ -743,7 +813,8 @@ public:
         : options_(chosen.completed()), clock_(options_.clock, *options_.speed), connection_(options_.address) {
         Packer out;
         out.map("type", "hello", "protocol", std::int64_t{kProtocol}, "client", options_.name, "session", "",
-                "vehicle", options_.vehicle, "watch", options_.watch, "clock", options_.clock, "speed", *options_.speed,
+                "vehicle", options_.vehicle, "watch", options_.watch, "role", role(), "estimator",
+                options_.estimator, "clock", options_.clock, "speed", *options_.speed,
                 "period_ns", options_.period_ns, "duration_ns", options_.duration_ns);
         connection_.write(out.bytes());
         hello_ = connection_.read();
@@ -775,9 +846,10 @@ public:
 
     // The answer is valid until the next question. ET is stamped before the question is encoded and runs on, from the
     // answer's time, when that is decoded; whatever lies between costs none.
-    const Bundle& ask(const Ask& question = {}) {
+    const Bundle& ask(Ask question = {}) {
         const std::int64_t et_ns = clock_.stop();
         if (!open_) throw ConnectionLost("the session is closed");
+        for (auto& it : std::exchange(unsent_, {})) question.publish(std::move(it.name), std::move(it.record));
         try {
             connection_.write(question.pack(++number_, et_ns, sleep_.slept_ns()));
             bundle_.take(reply());
@@ -796,6 +868,9 @@ public:
         return ask(question);
     }
     const Bundle& sleep_until(std::int64_t t_ns) { return ask(Ask().until(t_ns)); }
+    // On "<vehicle>/<name>", with the next question and at its execution time; `refused` of the answer says what was not
+    // taken, and why.
+    void publish(std::string name, Record record) { unsent_.push_back({std::move(name), std::move(record)}); }
 
     // With a bye the simulator knows that the work is done; without, that something went wrong.
     void close(bool bye = true) {
@@ -820,6 +895,10 @@ private:
             return message;
         }
     }
+    std::string role() const {
+        if (!options_.role.empty()) return options_.role;
+        return options_.watch ? "watcher" : options_.estimator.empty() ? "pilot" : "companion";
+    }
     void go_on_from(std::int64_t t_ns) {
         sleep_.restart();
         clock_.run_from(t_ns);
@@ -832,6 +911,7 @@ private:
     Value hello_;
     std::map<std::string, StreamInfo> infos_;
     Bundle bundle_;
+    std::vector<Published> unsent_;
     std::int64_t number_ = 0;
     bool open_ = true;
 };

@@ -2,16 +2,16 @@
 
 from typing import TYPE_CHECKING, Any
 
-from skyloop_client.version import __version__ as __version__
-
 if TYPE_CHECKING:
     from skyloop.sim.assembly import build as build
     from skyloop.sim.scenario import Scenario as Scenario
     from skyloop.sim.scenario import load_scenario as load_scenario
     from skyloop.sim.scenario import make_scenario as make_scenario
     from skyloop.sim.simulation import Simulation as Simulation
+    from skyloop_client.version import __version__ as __version__
 
 _HOMES = {
+    "__version__": "skyloop_client.version",
     "Scenario": "skyloop.sim.scenario",
     "Simulation": "skyloop.sim.simulation",
     "build": "skyloop.sim.assembly",
@@ -23,9 +23,14 @@ __all__ = ["Scenario", "Simulation", "build", "load_scenario", "make_scenario"]
 
 
 def __getattr__(name: str) -> Any:
-    """Loaded on first use: `skyloop --help` must not wait for compiled kernels."""
+    """Loaded on first use: `skyloop --help` must not wait for compiled kernels, nor Ctrl-C for anything."""
     if name in _HOMES:
         import importlib
 
         return getattr(importlib.import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'skyloop' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    """Also what is not loaded yet."""
+    return sorted([*globals(), *_HOMES])

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -54,7 +55,7 @@ def _make(name: str, folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     subprocess.run([sys.executable, "-m", "venv", folder], check=True, timeout=PATIENCE_S)
     for packages in STEPS[name]:
-        install = [folder / "bin" / "python", "-m", "pip", "install", "--quiet", *packages]
+        install: list[Any] = [folder / "bin" / "python", "-m", "pip", "install", "--quiet", *packages]
         try:
             done = subprocess.run(install, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
         except subprocess.TimeoutExpired:
@@ -67,7 +68,7 @@ def _make(name: str, folder: Path) -> None:
 
 def run_client(name: str, script: Path, *arguments: str) -> str:
     """What a script of the real client prints; it must end well."""
-    command = [client_python(name), "-W", "ignore", script, *arguments]
+    command: list[Any] = [client_python(name), "-W", "ignore", script, *arguments]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
     return done.stdout

@@ -4,11 +4,12 @@ import importlib
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 airsim = importlib.import_module(sys.argv[1])
 client = airsim.MultirotorClient(port=int(sys.argv[2]))
 folder = Path(sys.argv[3])
-found = {}
+found: dict[str, Any] = {}
 
 
 def place(name):
@@ -69,12 +70,12 @@ if sys.argv[1] == "cosysairsim":
     found["same place"] = [third.x_val - poses[3].position.x_val, third.y_val - poses[3].position.y_val]
     # what it sees straight below is the ground; the list says which colour that has
     (down,) = client.simGetImages([airsim.ImageRequest("3", 5, False, False)], "Drone1")
-    colour = list(reversed(down.image_data_uint8[:3]))
-    ground = names.index("terrain")
+    colour = list(down.image_data_uint8[:3])
+    ground = names.index("Ground")
     found["colours"] = [colour, client.simGetSegmentationColorMap()[ground].tolist()]
-    client.simSetSegmentationObjectID("terrain", 1234)
+    client.simSetSegmentationObjectID("Ground", 1234)
     (down,) = client.simGetImages([airsim.ImageRequest("3", 5, False, False)], "Drone1")
-    found["given"] = [list(reversed(down.image_data_uint8[:3])), client.simGetSegmentationColorMap()[1234].tolist()]
+    found["given"] = [list(down.image_data_uint8[:3]), client.simGetSegmentationColorMap()[1234].tolist()]
     state = client.simGetPhysicsRawKinematics("Drone2")
     state.position.z_val -= 5.0
     client.simPause(True)

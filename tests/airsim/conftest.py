@@ -79,18 +79,20 @@ def known_methods() -> set[str]:
         detections,
         flight,
         images,
+        multirotor_state,
         plots,
         recording,
         segmentation,
         sensors,
-        session,
+        session_methods,
         weather,
         world,
     )
 
     groups = [
         cameras.CameraMethods, detections.Detections, flight.Flight, images.Images,
+        multirotor_state.MultirotorState,
         plots.PlotMethods, recording.Recording, segmentation.SegmentationMethods,
-        sensors.Sensors, session.Session, weather.WeatherMethods, world.WorldMethods,
+        sensors.Sensors, session_methods.Session, weather.WeatherMethods, world.WorldMethods,
     ]  # fmt: skip
     return {name for group in groups for name in vars(group) if not name.startswith("_")}

@@ -51,7 +51,7 @@ def test_sensors_and_a_collision_arrive(found: Any) -> None:
     assert found["imu"] == pytest.approx(-9.8, abs=2.0) and found["gps"] == pytest.approx(47.6414, abs=1e-3)
     assert found["baro"] == pytest.approx(99_800.0, rel=0.01) and found["mag"] > 0.3
     assert found["distance"] == pytest.approx(3.1, abs=1.0)
-    assert found["hit"] == [True, "block_1"]
+    assert found["hit"] == [True, "TemplateCube_Rounded_1"]
     if found["client"] == "cosysairsim":
         assert found["instances"][0] == found["instances"][1] > 40 and found["lifted"] == pytest.approx(0.0, abs=1e-6)
         assert found["same place"] == [0.0, 0.0]

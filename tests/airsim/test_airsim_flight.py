@@ -324,7 +324,7 @@ def test_a_client_that_vanishes_leaves_the_vehicle_hovering_then_landing(flying:
     watcher("simContinueForTime", 2.0)
     assert place(watcher) == pytest.approx(there, abs=0.4)
     watcher.close()
-    while not any("Drone1 lands" in line for line in server.lines):
+    while not any("Drone1: nobody has taken command: landing" in line for line in server.lines):
         assert time.monotonic() - began < 30.0
         time.sleep(0.05)
     watcher = Rpc(server.port)
@@ -341,7 +341,7 @@ def test_mad_numbers_leave_the_vehicle_in_one_piece(rpc: Rpc, known_methods: set
     for name in moves:
         for _ in range(4):
             count = {"takeoff": 1, "land": 1, "goHome": 1, "rotateToYaw": 3, "rotateByYawRate": 2}.get(name, 5)
-            params = [chance.choice(numbers) for _ in range(count)]
+            params: list[Any] = [chance.choice(numbers) for _ in range(count)]
             if name in ("moveToPosition", "moveToGPS"):
                 params += [chance.choice([0, 1, 7]), KEEP, chance.choice(numbers), 1.0]
             elif name.startswith("moveByVelocity") or name == "moveByManual":

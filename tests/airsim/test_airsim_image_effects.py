@@ -92,8 +92,8 @@ def test_automatic_exposure_follows_with_its_speed(high: Rpc) -> None:
 
 def test_motion_blur_smears_along_the_motion(high: Rpc) -> None:
     rpc = high
-    still = pictures(rpc, "plain", "blurred")
-    assert np.array_equal(*still), "nothing moves"
+    plain, blurred = pictures(rpc, "plain", "blurred")
+    assert np.array_equal(plain, blurred), "nothing moves"
     state = rpc("simGetGroundTruthKinematics", "Drone1")
     state["angular_velocity"]["z_val"] = 6.0
     rpc("simSetKinematics", state, True, "Drone1")

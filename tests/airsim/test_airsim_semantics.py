@@ -20,7 +20,7 @@ from skyloop.links.airsim.wire import MOST_FROM_CLIENT
 
 NAN = math.nan
 KEEP = {"is_rate": True, "yaw_or_rate": 0.0}
-BLOCK = "block_2"
+BLOCK = "TemplateCube_Rounded_2"
 SETTINGS: dict[str, Any] = {
     "DefaultSensors": {"imu": {"SensorType": 2, "Enabled": False}},
     "CameraDefaults": {"CaptureSettings": [{"ImageType": kind, "Width": 32, "Height": 24} for kind in (0, 1, 11)]},
@@ -73,7 +73,7 @@ def test_names_have_no_spaces_and_the_usual_expressions_find_all(rpc: Rpc) -> No
     assert rpc("simSetSegmentationObjectID", "[\\w]*", 0, True) is True
     assert rpc("simSetSegmentationObjectID", "block_[\\w]*", 20, True) is True
     ids = {name: rpc("simGetSegmentationObjectID", name) for name in names}
-    assert all(value == (20 if name.startswith("block_") else 0) for name, value in ids.items())
+    assert all(value == (20 if name.startswith("TemplateCube") else 0) for name, value in ids.items())
     assert rpc("simGetObjectPose", "block 2") == rpc("simGetObjectPose", BLOCK), "the world's own name, too"
     with pytest.raises(RpcError, match="ned is False"):
         rpc("simGetObjectPose", BLOCK, False)
@@ -96,7 +96,7 @@ def test_instances_and_annotations_are_where_objects_are(rpc: Rpc) -> None:
         rpc("simSetObjectPose", BLOCK, before, True)
     middle = 3 * (12 * 32 + 16)
     assert list(grey["image_data_uint8"][middle : middle + 3]) == [64, 64, 64]
-    assert list(colour["image_data_uint8"][:3]) == [127, 127, 255], "blue first, of the fourth colour"
+    assert list(colour["image_data_uint8"][:3]) == [255, 127, 127], "red first, of the fourth colour"
 
 
 def test_a_scaled_mesh_is_as_large_as_it_is_told(rpc: Rpc) -> None:

@@ -60,7 +60,7 @@ def test_vehicles_stand_where_they_are_told_in_ned() -> None:
     assert scenario.vehicles[0].yaw_deg == 60.0
     assert [vehicle.name for vehicle in scenario.vehicles] == ["A_1", "high"]
     assert found.options.vehicles["A 1"].vehicle == "A_1"
-    assert scenario.wind.velocity == (2.0, 1.0, 3.0)  # type: ignore[union-attr]
+    assert scenario.wind.velocity == (2.0, 1.0, 3.0)
     assert (found.clock_speed, found.port) == (2.5, 5000)
 
 
@@ -143,7 +143,7 @@ def test_keys_that_change_nothing_are_told_in_one_line() -> None:
 
 
 def test_the_page_lists_every_key_that_changes_nothing() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "airsim.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "how-to" / "airsim.md").read_text(encoding="utf-8")
     listed = page.partition("These keys change nothing")[2].partition("Of an `Annotation`")[0]
     keys = {*IDLE, *(key for keys in IDLE_WITH_SENSORS.values() for key in keys)}
     assert set(re.findall(r"`(\w+)`", listed)) == keys

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -69,7 +70,7 @@ def test_aims_hold_from_the_right_side() -> None:
 @pytest.mark.parametrize("commanded", [True, False])
 def test_all_vehicles_of_the_batch_are_advanced(commanded: bool) -> None:
     batch = physics.Batch(7, commanded=commanded)
-    with physics.ThreadPoolExecutor(2) as pool:
+    with ThreadPoolExecutor(2) as pool:
         batch.steps_per_second(3, pool)
     assert (batch._states["step"] == 3 * physics.STEPS_PER_CALL).all()
     assert np.isfinite(batch._states["motion"]).all()
@@ -81,7 +82,7 @@ def test_the_controller_brakes_what_held_rotors_let_drift() -> None:
     drift = {}
     for commanded in (True, False):
         batch = physics.Batch(20, commanded=commanded)
-        with physics.ThreadPoolExecutor(1) as pool:
+        with ThreadPoolExecutor(1) as pool:
             batch.steps_per_second(100, pool)
         drift[commanded] = np.linalg.norm(batch._states["motion"][:, 3:5], axis=1).mean()
     assert drift[False] < 0.5 * drift[True]

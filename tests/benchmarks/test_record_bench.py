@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from skyloop.benchmarks.record import STAGES, Sizes, figures, overlap
+from skyloop.benchmarks.record import Sizes, figures, overlap
 from skyloop.datasets.recording_run import plan_recording, record
 from skyloop.datasets.rig import RecordOptions, rig_scenario
+from skyloop.datasets.trial_recording import STAGES
 from skyloop_client.errors import DatasetError
 
 

@@ -1,9 +1,10 @@
 """Run by the real client's interpreter with a PORT: does what each line says, prints a line of JSON."""
 
+import importlib
 import json
 import sys
 
-import airsim
+airsim = importlib.import_module("airsim")
 
 client = airsim.MultirotorClient(port=int(sys.argv[1]))
 client.confirmConnection()

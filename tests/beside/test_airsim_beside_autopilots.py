@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 from airsim_rpc import Rpc, RpcError, Running, running, xyz
+from px4_peer import SENSORS, Peer, hovering
 from test_ardupilot import Sitl
-from test_px4 import SENSORS, Peer, hovering
 
 from skyloop.apps.serve import serve
 from skyloop.links.airsim.options import ForeignAutopilot
@@ -112,7 +112,7 @@ def test_ardupilot_lifts_its_own_only() -> None:
         rpc("simPause", True)
         with socket.socket(type=socket.SOCK_DGRAM) as old:
             old.sendto(bytes(22), ("127.0.0.1", port_of(server, "Theirs")))
-            until(lambda: any("start it with --model JSON" in line for line in server.lines))
+            until(lambda: any("use --model JSON" in line for line in server.lines))
         sitl = Sitl(port_of(server, "Theirs"), lambda line: [0.8] * 4)
         until(lambda: any("connected" in line for line in server.lines))
         rpc("simContinueForTime", 1.5)
@@ -123,11 +123,11 @@ def test_ardupilot_lifts_its_own_only() -> None:
 
 
 def test_the_page_s_settings() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "airsim.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "how-to" / "airsim.md").read_text(encoding="utf-8")
     (settings,) = re.findall(r"```json\n(.*?)```", page, re.S)
     found = read_settings(settings)
     assert not found.warnings
-    first, second = (vehicle.autopilot for vehicle in found.options.vehicles.values())
+    first, second = (vehicle.external_autopilot for vehicle in found.options.vehicles.values())
     assert first == ForeignAutopilot("px4", port=4560) and second == ForeignAutopilot("ardupilot", port=9002)
     table = page[page.index("| key | here") :].split("\n\n")[0]
     keys = {key for row in table.splitlines()[2:] for key in re.findall(r"`(\w+)`", row.split("|")[1])}
@@ -142,7 +142,7 @@ def test_settings_say_where_they_connect() -> None:
         "E": {"VehicleType": "ArduCopter"}, "F": {"VehicleType": "ArduCopter", "LockStep": False}, "G": {},
     })  # fmt: skip
     assert not found.warnings
-    assert [vehicle.autopilot for vehicle in found.options.vehicles.values()] == [
+    assert [vehicle.external_autopilot for vehicle in found.options.vehicles.values()] == [
         ForeignAutopilot("px4", port=4560),
         ForeignAutopilot("px4", "0.0.0.0", 4561, lockstep=False),
         ForeignAutopilot("px4", port=4600),

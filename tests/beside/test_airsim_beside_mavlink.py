@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
 import socket
 import threading
@@ -187,10 +188,11 @@ def test_ports_in_use_are_named() -> None:
 
 
 @pytest.mark.parametrize("page", ["airsim.md", "mavlink.md"])
-def test_the_pages_commands(page: str, tmp_path: Path) -> None:
+def test_the_pages_commands(page: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "skyloop")
     file = tmp_path / "settings.json"
     file.write_text(SETTINGS, encoding="utf-8")
-    text = (Path(__file__).parents[2] / "docs" / page).read_text(encoding="utf-8")
+    text = (Path(__file__).parents[2] / "docs" / "how-to" / page).read_text(encoding="utf-8")
     command = re.findall(r"^    skyloop serve (--mavlink.*?) *#", text, re.M)[-1].split()
     offset = free_offset()
     told = CliRunner().invoke(
@@ -199,7 +201,7 @@ def test_the_pages_commands(page: str, tmp_path: Path) -> None:
          "--port-offset", str(offset)],
     )  # fmt: skip
     assert told.exit_code == 0, told.output
-    assert f"TCP server on 127.0.0.1:{5760 + offset}" in told.stderr and "AirSim clients may connect" in told.stderr
+    assert f"TCP server on 127.0.0.1:{5760 + offset}" in caplog.text and "AirSim clients may connect" in caplog.text
     assert json.loads(told.stdout)["mavlink"]["vehicles"][0]["system_id"] == 1
 
 

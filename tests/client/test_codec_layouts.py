@@ -14,30 +14,30 @@ from skyloop_client.errors import CodecError
 BODY = b"12345678"
 
 
-@pytest.mark.parametrize(
-    "layout",
-    [
-        ["<f8", [2], 0],
-        ["<f8", [1], 1],
-        ["<f8", [1], 2**63 - 1],
-        ["<f8", [0], 2**63 - 1],
-        ["<f8", [2**61], 0],
-        ["<f8", [2**62, 4], 0],
-        ["<f8", [2**61 + 1, 8, 0], 0],
-        ["<f8", [-1], 0],
-        ["<f8", [1] * 70, 0],
-        ["<f8", [1] * 2000, 0],
-        ["O", [1], 0],
-        ["i,f", [1], 0],
-        [["<f8"], [1], 0],
-        ["<f8", 5, 0],
-        "abc",
-    ],
-)
-def test_a_false_layout_is_refused(layout: Any) -> None:
-    head = msgpack.packb(msgpack.ExtType(ARRAY, msgpack.packb(layout)))
-    with pytest.raises(CodecError):
-        decode(len(head).to_bytes(4, "little") + head + BODY)
+FALSE: list[Any] = [
+    ["<f8", [2], 0],
+    ["<f8", [1], 1],
+    ["<f8", [1], 2**63 - 1],
+    ["<f8", [0], 2**63 - 1],
+    ["<f8", [2**61], 0],
+    ["<f8", [2**62, 4], 0],
+    ["<f8", [2**61 + 1, 8, 0], 0],
+    ["<f8", [-1], 0],
+    ["<f8", [1] * 70, 0],
+    ["<f8", [1] * 2000, 0],
+    ["O", [1], 0],
+    ["i,f", [1], 0],
+    [["<f8"], [1], 0],
+    ["<f8", 5, 0],
+    "abc",
+]
+
+
+def test_a_false_layout_is_refused() -> None:
+    for layout in FALSE:
+        head = msgpack.packb(msgpack.ExtType(ARRAY, msgpack.packb(layout)))
+        with pytest.raises(CodecError):
+            decode(len(head).to_bytes(4, "little") + head + BODY)
 
 
 @pytest.mark.parametrize(

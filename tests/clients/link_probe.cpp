@@ -149,6 +149,26 @@ static void fly(const Options& options) {
     std::cout << "}\n";
 }
 
+// Publishes one record of each kind, then hears every IMU sample of a tenth of a second.
+static void publish(Options options) {
+    options.role = "companion";
+    Client client(options);
+    client.sleep_until(client.now() + 100'000'000);
+    const std::int64_t t = client.latest().t_ns;
+    client.publish("cost", Number{t, 2.5, "m"});
+    client.publish("detections", Detections{t, {{1, 2, 3, 4}}, {"car"}, {0.75}, std::vector<std::int64_t>{9}, "front"});
+    Estimate estimate{t, {1, 2, 3}, {4, 5, 6}};
+    estimate.gyro_bias = Vector{0.1, 0.2, 0.3};
+    estimate.covariance = std::vector<std::vector<double>>(9, std::vector<double>(9, 0.0));
+    client.publish("vio", estimate);
+    client.publish("imu", Number{t, 1});
+    for (const std::string& why : client.ask().refused) std::cerr << why << '\n';
+    client.ask(Ask().every("imu"));
+    const auto& bundle = client.ask(Ask().every("imu").any_of("imu").until(client.now() + 100'000'000));
+    std::cout << "{\"t_ns\": " << t << ", \"arrived\": " << bundle.arrived.size() << ", \"first\": "
+              << bundle.arrived.front().second.index << ", \"last\": " << bundle.arrived.back().second.index << "}\n";
+}
+
 // Asks until something goes wrong, `times` over; counts what it was.
 static void hammer(const std::string& address, int times) {
     std::map<std::string, int> counts;
@@ -179,6 +199,8 @@ int main(int argc, char** argv) try {
         else dump(std::cout, decode(message)), std::cout << '\n';
     } else if (what == "fly") {
         fly(options);
+    } else if (what == "publish") {
+        publish(options);
     } else if (what == "hammer") {
         hammer(options.address, std::atoi(argv[3]));
     } else if (what == "clock") {  // spends processor time, then sleeps; ET with a speed factor of a tenth

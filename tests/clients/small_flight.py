@@ -109,7 +109,7 @@ class SmallFlight:
             if self.steps % period == 0:
                 t_ns, pose = self.steps * STEP_NS, (self.position, self.yaw)
                 record = self._imu(t_ns) if name == "imu" else None
-                make = {
+                makes: dict[str, Any] = {
                     "front": lambda t=t_ns, at=pose: {"@": "CameraImage", "t_ns": t, "colour": self.picture(*at)},
                     "imu": lambda found=record: found,
                     "range": lambda t=t_ns: {
@@ -119,8 +119,8 @@ class SmallFlight:
                         "min_range": 0,
                         "max_range": 9,
                     },
-                }[name]
-                self.newest[name] = (self.steps // period, t_ns, make)
+                }
+                self.newest[name] = (self.steps // period, t_ns, makes[name])
 
     def _imu(self, t_ns: int) -> dict[str, Any]:
         c, s = math.cos(self.yaw), math.sin(self.yaw)

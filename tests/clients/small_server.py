@@ -1,4 +1,4 @@
-"""A simulator's side of the link, written from docs/protocol.md with msgpack and numpy alone."""
+"""A simulator's side of the link, written from docs/reference/protocol.md with msgpack and numpy alone."""
 
 from __future__ import annotations
 

@@ -3,8 +3,9 @@
 import itertools
 import json
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import cv2
 import numpy as np
@@ -43,15 +44,14 @@ def painted(random: np.random.Generator) -> tuple[Picture, tuple[float, float], 
     return noisy, centre, size, turn
 
 
-def by_opencv(
-    image: Picture, learn: tuple[int, int, int, int], window: tuple[int, int, int, int]
-) -> tuple[tuple[float, float], tuple[float, float], float]:
+def by_opencv(image: Picture, learn: tuple[int, int, int, int], window: Sequence[int]) -> Any:
     hsv = cv2.cvtColor(image, cv2.COLOR_RGB2HSV)
     mask = cv2.inRange(hsv, np.array([0, 60, 32]), np.array([180, 255, 255]))
     x, y, w, h = learn
     counts = cv2.calcHist([hsv[y : y + h, x : x + w]], [0], mask[y : y + h, x : x + w], [BINS], [0, 180])
     counts *= 255 / counts.max()
-    likelihood = cv2.calcBackProject([hsv], [0], counts, [0, 180], 1) & mask
+    likelihood = cv2.bitwise_and(cv2.calcBackProject([hsv], [0], counts, [0, 180], 1), mask)
+    box: Any = None
     for _ in range(REPEATS):
         box, window = cv2.CamShift(likelihood, window, (cv2.TERM_CRITERIA_EPS | cv2.TERM_CRITERIA_COUNT, 10, 1))
     # CamShift rounds the centroid, builds a window around it and calls the window's middle the centre, half a pixel

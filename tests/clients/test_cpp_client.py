@@ -141,18 +141,18 @@ def test_what_is_no_message_is_refused(probe: Path, head: bytes, why: str) -> No
     assert any(word in done.stderr.decode() for word in why.split("|")), done.stderr
 
 
-@pytest.mark.parametrize(
-    ("dtype", "shape", "start"),
-    [
-        *(("<f8", [3], 0), ("|u1", [9], 0), ("|u1", [1], 9), ("|u1", [-1], 0), ("|u1", [1], -1)),
-        *(("|u1", [2**32, 2**32], 0), ("|u1", [3, 2**62, 4], 0)),
-        *((dtype, [1], 0) for dtype in ("|O8", ">f8", "<f", "<f0", "<f-8", "", "<", "\0f8", "<\x008", "<f123")),
-    ],
-)
-def test_an_array_beyond_its_message_is_refused(probe: Path, dtype: str, shape: list[int], start: int) -> None:
-    array = msgpack.ExtType(1, msgpack.packb([dtype, shape, start]))
-    data = message({"type": "x", "a": array})[4:] + bytes(8)
-    assert run(probe, "decode", data=data).returncode == 1
+BEYOND: list[tuple[str, list[int], int]] = [
+    *(("<f8", [3], 0), ("|u1", [9], 0), ("|u1", [1], 9), ("|u1", [-1], 0), ("|u1", [1], -1)),
+    *(("|u1", [2**32, 2**32], 0), ("|u1", [3, 2**62, 4], 0)),
+    *((dtype, [1], 0) for dtype in ("|O8", ">f8", "<f", "<f0", "<f-8", "", "<", "\0f8", "<\x008", "<f123")),
+]
+
+
+def test_an_array_beyond_its_message_is_refused(probe: Path) -> None:
+    for dtype, shape, start in BEYOND:
+        array = msgpack.ExtType(1, msgpack.packb([dtype, shape, start]))
+        data = message({"type": "x", "a": array})[4:] + bytes(8)
+        assert run(probe, "decode", data=data).returncode == 1, (dtype, shape, start)
 
 
 def test_broken_messages_never_crash(probe: Path) -> None:
@@ -193,7 +193,7 @@ def test_a_session(probe: Path) -> None:
         {"@": "TakeOff", "altitude": 1.5},
         {"@": "Velocity", "velocity": [1, 2, 3], "frame": "body", "yaw": None, "yaw_rate": 0.25},
         {"@": "Position", "position": [4, 5, 6], "yaw": 0.5, "yaw_rate": 0, "velocity": [0, 0, 0]},
-        {"@": "Goal", "position": [7, 8, 9], "yaw": None},
+        {"@": "Goal", "position": [7, 8, 9], "yaw": None, "speed": None},
         *({"@": name} for name in ("Hover", "Land", "Disarm")),
     ]
     assert two["want"] == ["front", "imu"] and two["fresh"] == ["front"] and two["until_ns"] > T0 + 1_000_000_000
@@ -298,3 +298,29 @@ def test_answers_that_are_garbage(probe: Path) -> None:
     with SmallServer(serve) as server:
         (counts,) = lines(run(probe, "hammer", server.address, str(len(bad) + 1)))
     assert counts == {"protocol": len(bad), "ended": 1}
+
+
+def test_what_it_publishes_is_on_the_simulators_streams(probe: Path) -> None:
+    """Against the simulator itself: a pilot stands by while the probe computes beside it."""
+    from link_rig import flying
+
+    sensors = {"imu": {"kind": "imu", "rate_hz": 200}}
+    with flying({"vehicles": [{"name": "drone", "sensors": sensors}]}) as rig, rig.connect(clock=lambda: 0) as pilot:
+        process = subprocess.Popen([probe, "publish", rig.address], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        rig.news_of("computes beside drone")
+        while process.poll() is None:
+            pilot.sleep_until(pilot.now() + 20_000_000)
+        out, err = process.communicate()
+        assert process.returncode == 0, err
+        told = json.loads(out)
+        assert err.decode().splitlines() == [
+            "'drone/imu' is the simulator's own stream of ImuSample; choose another name"
+        ]
+        latest = rig.simulation.latest
+        assert (latest("drone/cost").value, latest("drone/cost").unit) == (2.5, "m")
+        found = latest("drone/detections")
+        assert (found.boxes_px.tolist(), found.classes, found.tracks.tolist()) == ([[1, 2, 3, 4]], ("car",), [9])
+        vio = latest("drone/vio")
+        assert (vio.t_ns, vio.velocity_world.tolist(), vio.valid) == (told["t_ns"], [4.0, 5.0, 6.0], True)
+        assert (vio.gyro_bias.tolist(), vio.covariance.shape, vio.accel_bias) == ([0.1, 0.2, 0.3], (9, 9), None)
+        assert told["arrived"] == told["last"] - told["first"] + 1 >= 20

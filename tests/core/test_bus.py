@@ -5,9 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from skyloop.core.bus import Bundle, Bus, Fingerprint, record_bytes
+from skyloop.core.bus import Bus, Fingerprint, LatestRecords, record_bytes
+from skyloop_client.bundle import Bundle
 from skyloop_client.errors import ScenarioError, UnknownNameError
-from skyloop_client.messages import Event, ImuSample, Message
+from skyloop_client.messages import Contact, Event, EventKind, ImuSample, Message
 from skyloop_client.streams import StreamInfo
 
 
@@ -85,7 +86,7 @@ def test_a_bundle_finds_own_streams_others_and_the_state(bus: Bus) -> None:
     bus.advertise(StreamInfo("other/imu", "ImuSample"))
     bus.publish(message(1))
     bus.publish(message(2, stream="other/imu"))
-    bundle = Bundle(20, "drone", bus, "the state")
+    bundle = Bundle(20, "drone", LatestRecords(bus), "the state", known=bus.infos)
     assert bundle.get("imu").t_ns == 10
     assert bundle.get("other/imu").t_ns == 20
     assert bundle.get("state") == "the state"
@@ -120,6 +121,8 @@ def test_a_fingerprint_sees_every_bit(changed: Message) -> None:
 
 
 def test_record_bytes_hold_texts_and_values() -> None:
-    event = Event(1, "contact", "legs", {"speed": 0.5})
+    touch = Contact("legs", 0, "ground", np.zeros(3), np.array([0.0, 0.0, 1.0]), 0.5, 0.5)
+    event = Event(1, EventKind.CONTACT, "legs", touch)
     assert record_bytes(event) != record_bytes(replace(event, text="body"))
-    assert record_bytes(event) != record_bytes(replace(event, values={"speed": 0.25}))
+    assert record_bytes(event) != record_bytes(replace(event, contact=replace(touch, speed=0.25)))
+    assert record_bytes(event) != record_bytes(replace(event, contact=replace(touch, position=np.full(3, 1e-15))))

@@ -90,7 +90,10 @@ def test_gates_open_in_order_before_pacing_and_before_time_moves() -> None:
             seen.append((self.name, t_ns, clock.now_ns))
             return t_ns
 
-        wait = pass_to
+        def wait(self, t_ns: int) -> None:
+            self.pass_to(t_ns)
+
+        def restart(self) -> None: ...
 
     clock = Clock(Gate("pacing"), (Gate("first"), Gate("second")))
     clock.advance(7)

@@ -10,7 +10,7 @@ from scipy import stats
 from skyloop.core.keyed_random import KeyedRandom, philox, stream_key
 
 
-@numba.njit(error_model="numpy")
+@numba.njit(error_model="numpy")  # type: ignore[untyped-decorator]
 def _words(key: Any, index: Any, block: Any) -> Any:
     return philox(key, index, block)
 

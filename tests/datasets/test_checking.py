@@ -14,7 +14,7 @@ from tiny_formats import TINY
 
 from skyloop.datasets.check_journal import boxes_of
 from skyloop.datasets.checking import check, repair
-from skyloop.datasets.export import Exporter, whole_formats
+from skyloop.datasets.export import Exporter, export, whole_formats
 from skyloop.recording.formats import registry
 from skyloop.recording.manifest import read_manifest, write_manifest
 from skyloop.recording.recording import Recording
@@ -95,7 +95,8 @@ def test_a_broken_record_is_found_by_its_byte(made: Recording) -> None:
     data[5000] ^= 1
     path.write_bytes(data)
     (line,) = [line for line in said(made.folder) if "group-000001" in line]
-    assert line.startswith("error: journal/group-000001.bin: record ") and "is broken; delete the file" in line
+    assert line.startswith("error: journal/group-000001.bin: record ")
+    assert "is broken; `skyloop record --resume`" in line
     at = int(line.split("at byte ")[1].split()[0])
     assert at <= 5000
 
@@ -270,3 +271,24 @@ def test_the_verb_tells_and_its_exit_code_says_whether_anything_is_wrong(
         "where": "drone/rgb0",
         "what": "1 samples are missing: 24 at 2400000000 ns",
     } in findings
+
+
+def test_no_manifest_vouches_for_a_broken_group(made: Recording) -> None:
+    """Not even where there was none before to compare with."""
+    path = made.group_path(1)
+    data = bytearray(path.read_bytes())
+    data[5000] ^= 1
+    path.write_bytes(data)
+    manifest = write_manifest(made.folder)
+    assert (manifest.complete, manifest.groups) == (False, 1)
+    assert "journal/group-000001.bin" not in manifest.files
+    assert {"journal/group-000000.bin", "journal/group-000002.bin"} < set(manifest.files)
+
+
+def test_a_broken_group_is_not_exported_as_a_short_one(dataset: Recording) -> None:
+    path = dataset.group_path(1)
+    data = bytearray(path.read_bytes())
+    data[5000] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(DatasetError, match=r"group-000001\.bin.*record \d+ at byte \d+ is broken.*--resume"):
+        export(dataset.folder, ("voc",))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -14,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from skyloop.cli import main
 from skyloop.datasets.checking import check
 from skyloop.datasets.recording_run import plan_recording, record
 from skyloop.datasets.rig import RecordOptions, rig_scenario
@@ -55,7 +57,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_many_workers_write_the_same_bytes(undisturbed: Path, tmp_path: Path) -> None:
-    record(planned(tmp_path / "dataset"), 3)
+    record(planned(tmp_path / "dataset"), 2)
     assert_same(undisturbed, tmp_path / "dataset")
 
 
@@ -124,7 +126,7 @@ def valid_asl(mav: Path) -> bool:
 
 
 def test_killed_anywhere_and_resumed(undisturbed: Path, tmp_path: Path) -> None:
-    kill_uniformly(undisturbed, planned(tmp_path / "dataset"), 6, 1)
+    kill_uniformly(undisturbed, planned(tmp_path / "dataset"), 3, 1)
 
 
 @pytest.mark.slow
@@ -132,12 +134,17 @@ def test_killed_anywhere_twenty_five_times(undisturbed: Path, tmp_path: Path) ->
     kill_uniformly(undisturbed, planned(tmp_path / "dataset"), 25, 2)
 
 
+def killed_in_writes(folder: Path, *numbers: int) -> None:
+    """One process after another goes on with the recording, and is killed within its n-th write."""
+    command = [sys.executable, str(HERE / "killed_writer.py"), str(folder), *map(str, numbers)]
+    process = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert process.returncode == 0, process.stderr
+
+
 def test_killed_inside_writes(undisturbed: Path, tmp_path: Path) -> None:
     """Five times within a record of the journal; each time only what follows the last whole instant is flown anew."""
     folder = planned(tmp_path / "dataset")
-    for number in (1, 40, 90, 3, 200):
-        process = subprocess.run([sys.executable, HERE / "killed_writer.py", folder, str(number)], capture_output=True)
-        assert process.returncode == -signal.SIGKILL, process.stderr
+    killed_in_writes(folder, 1, 40, 90, 3, 200)
     summary = record(folder, 1)
     assert 0 < summary["frames_flown_now"] < FRAMES
     assert_same(undisturbed, folder)
@@ -157,14 +164,24 @@ def test_a_full_disk(tmp_path: Path) -> None:
     folder, small = tmp_path / "dataset", tmp_path / "small"
     small.mkdir()
     planned(small / "dataset")
+    fly = [
+        sys.executable,
+        "-c",
+        "from skyloop.cli import main; main()",
+        "record",
+        "--resume",
+        "--workers",
+        "1",
+        "--out",
+    ]
     script = (
-        f"mount -t tmpfs -o size=20m tmpfs {small} && cp -r {folder} {small} && "
-        f"{sys.executable} -c 'from skyloop.cli import main; main()' record --resume --workers 1 "
-        f"--out {small}/dataset; "
-        f"code=$?; cp -r {small}/dataset {tmp_path}/left; exit $code"
+        "mount -t tmpfs -o size=20m tmpfs small && cp -r dataset small && "
+        f"{shlex.join(fly)} small/dataset; code=$?; cp -r small/dataset left; exit $code"
     )
     shutil.move(small / "dataset", folder)
-    done = subprocess.run(["unshare", "-rm", "sh", "-c", script], capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        ["unshare", "-rm", "sh", "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=120
+    )
     assert done.returncode == 1, done.stderr
     lines = [line for line in done.stderr.splitlines() if line.startswith("skyloop: cannot write")]
     assert len(lines) == 1
@@ -177,17 +194,75 @@ def test_a_full_disk(tmp_path: Path) -> None:
     assert check(left) == []
 
 
-def test_a_folder_in_use_is_left_alone(undisturbed: Path) -> None:
+def test_a_folder_in_use_is_left_alone(
+    undisturbed: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     before = contents(undisturbed)
-    code = "from skyloop.cli import main; main()"
-    done = subprocess.run(
-        [sys.executable, "-c", code, "record", "--out", str(undisturbed)], capture_output=True, text=True, timeout=60
-    )
-    assert done.returncode == 1
-    assert "exists and is not empty" in done.stderr
+    monkeypatch.setattr(sys, "argv", ["skyloop", "record", "--out", str(undisturbed)])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    assert stop.value.code == 1
+    assert "exists and is not empty" in capsys.readouterr().err
     assert contents(undisturbed) == before
 
 
 def test_the_plan_is_told(undisturbed: Path) -> None:
     plan = json.loads((undisturbed / "plan.json").read_text(encoding="utf-8"))
     assert (plan["frames"], plan["n_groups"], plan["formats"]) == (FRAMES, 3, ["asl"])
+
+
+def flip(path: Path, place: int | None = None) -> None:
+    """One bit, in the middle unless told otherwise."""
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2 if place is None else place] ^= 1
+    path.write_bytes(data)
+
+
+def resumed(folder: Path) -> subprocess.CompletedProcess[str]:
+    """By the command, as a user does it."""
+    code = "from skyloop.cli import main; main()"
+    arguments = ["record", "--out", str(folder), "--resume", "--workers", "2", "--no-report"]
+    return subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=240)
+
+
+def test_a_flipped_byte_in_the_journal_is_found_and_its_group_flown_again(undisturbed: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "dataset"
+    shutil.copytree(undisturbed, folder)
+    flip(folder / "journal" / "group-000001.bin")
+    done = resumed(folder)
+    assert done.returncode == 0, done.stderr
+    assert "10 recorded now" in done.stdout
+    assert "group-000001.bin" in done.stderr and "are flown again" in done.stderr
+    assert_same(undisturbed, folder)
+    assert check(folder) == []
+
+
+def test_a_group_of_another_recording_is_not_taken_for_its_own(undisturbed: Path, tmp_path: Path) -> None:
+    """Its records are whole, but they are not those the manifest lists."""
+    folder = tmp_path / "dataset"
+    shutil.copytree(undisturbed, folder)
+    shutil.copy(folder / "journal" / "group-000000.bin", folder / "journal" / "group-000002.bin")
+    assert record(folder, 1)["frames_flown_now"] == FRAMES - 20
+    assert_same(undisturbed, folder)
+
+
+@pytest.mark.parametrize("listed", [True, False], ids=["manifest", "no manifest"])
+def test_a_format_that_was_changed_is_written_again(undisturbed: Path, tmp_path: Path, listed: bool) -> None:
+    folder = tmp_path / "dataset"
+    shutil.copytree(undisturbed, folder)
+    flip(sorted((folder / "mav0" / "rgb0" / "data").iterdir())[3])
+    if not listed:
+        (folder / "manifest.json").unlink()
+    assert record(folder, 1)["frames_flown_now"] == 0
+    assert_same(undisturbed, folder)
+
+
+def test_a_plan_that_was_changed_is_not_resumed(undisturbed: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "dataset"
+    shutil.copytree(undisturbed, folder)
+    plan = folder / "plan.json"
+    plan.write_text(plan.read_text(encoding="utf-8").replace('"seed": 1', '"seed": 2'), encoding="utf-8")
+    done = resumed(folder)
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    assert "plan.json" in line and "record into a new folder" in line

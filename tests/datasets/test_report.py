@@ -126,7 +126,7 @@ def noisy(gain: float) -> list[NoiseRow]:
             walk = decay * walk + math.sqrt(1.0 - decay**2) * np.array([0.3, 0.3, 0.4]) * rng.standard_normal(3)
             error = gain * (walk + np.array([0.05, 0.05, 0.1]) * rng.standard_normal(3))
             at = place.geodetic_from_enu(turn + rotate(quat, mount.position) + error)
-            fix = GnssFix(t_ns, *at.array().tolist(), zero, 3, 1.0, 1.0, 9, 1.0, 1.0, 1.0)
+            fix = GnssFix(t_ns, at.latitude_deg, at.longitude_deg, at.altitude, zero, 3, 1.0, 1.0, 9, 1.0, 1.0, 1.0)
             put("drone/gps0", k // 10, t_ns, fix)
             true = np.full((16, 20), 2.5 + 0.001 * k, np.float32)
             sigma = 0.005 * np.exp(0.5 * true)

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import signal
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -18,7 +15,7 @@ import yaml
 from numpy.typing import NDArray
 from pycocotools.coco import COCO
 from rosbags.highlevel import AnyReader
-from test_recording_run import assert_same
+from test_recording_run import assert_same, killed_in_writes
 
 from skyloop.core.frames import matrix_from_quat
 from skyloop.datasets.checking import check, repair
@@ -34,7 +31,6 @@ from skyloop.sim.scenario import Scenario, make_scenario
 from skyloop_client.errors import DatasetError
 from skyloop_client.streams import Rate, StreamInfo
 
-HERE = Path(__file__).parent
 FRAMES = 12
 NAMES = ("lead", "wing-2")
 SEEN = ["classes", "instances", "labels"]
@@ -220,8 +216,7 @@ def test_what_is_wrong_with_the_second_is_told_and_put_right(
 
 def test_killed_then_resumed_by_two_workers(pair: Path, tmp_path: Path) -> None:
     folder = planned(tmp_path / "dataset")
-    process = subprocess.run([sys.executable, HERE / "killed_writer.py", folder, "400"], capture_output=True)
-    assert process.returncode == -signal.SIGKILL, process.stderr
+    killed_in_writes(folder, 400)
     assert not (folder / "mav1").exists()
     assert 0 < record(folder, 2)["frames_flown_now"] <= FRAMES
     assert_same(pair, folder)

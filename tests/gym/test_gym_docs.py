@@ -1,4 +1,4 @@
-"""docs/gym.md against the code: its example runs, and its numbers are those of the tasks."""
+"""docs/how-to/gym.md against the code: its example runs, and its numbers are those of the tasks."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import skyloop.gym
 from skyloop.gym import actions, episodes
 from skyloop.gym.tasks import TASKS
 
-PAGE = (Path(__file__).parents[2] / "docs" / "gym.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "gym.md").read_text(encoding="utf-8")
 TABLE = {cells[0].strip(): [cell.strip() for cell in cells[1:]] for cells in
          (line.strip("|").split("|") for line in PAGE.splitlines() if line.startswith("|"))}  # fmt: skip
 
 
 def test_the_example_runs() -> None:
     [code] = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
-    exec(compile(code, "docs/gym.md", "exec"), {})
+    exec(compile(code, "docs/how-to/gym.md", "exec"), {})
 
 
 def test_the_table_is_true() -> None:

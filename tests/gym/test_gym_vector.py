@@ -36,11 +36,12 @@ def test_many_fly_exactly_what_one_does(task: str, options: dict[str, Any]) -> N
     assert many.single_observation_space == singles.single_observation_space
     assert many.single_action_space == singles.single_action_space
     random, episodes = np.random.default_rng(1), 0
-    seen, expected = many.reset(seed=40), singles.reset(seed=40)
+    seen: Any = many.reset(seed=40)
+    expected: Any = singles.reset(seed=40)
     for _ in range(140):
         compare(seen, expected)
         for i, env in enumerate(singles.envs):
-            state = env.unwrapped.simulation.fleet.states[0]
+            state = env.unwrapped.simulation.fleet.states[0]  # type: ignore[attr-defined]
             assert all(np.array_equal(state[field], many.states[field][i]) for field in FIELDS)
         actions = random.uniform(-0.6, 0.6, (n, 4)).astype(np.float32)
         seen, expected = many.step(actions), singles.step(actions)
@@ -88,7 +89,7 @@ def test_the_same_step_can_begin_anew() -> None:
 
 
 def test_without_autoreset_the_user_resets() -> None:
-    many = gymnasium.make_vec("skyloop/Hover-v0", num_envs=3, autoreset_mode="Disabled", max_episode_steps=2)
+    many: Any = gymnasium.make_vec("skyloop/Hover-v0", num_envs=3, autoreset_mode="Disabled", max_episode_steps=2)
     first, _ = many.reset(seed=[5, 6, 5])
     assert np.array_equal(first[0], first[2]) and not np.array_equal(first[0], first[1])
     zero = np.zeros((3, 4), np.float32)

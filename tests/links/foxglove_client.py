@@ -11,6 +11,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
@@ -120,3 +121,16 @@ def decoder(channel: dict[str, Any]) -> Callable[[bytes], Any]:
         pool.Add(file)
     kind = message_factory.GetMessageClass(pool.FindMessageTypeByName(channel["schemaName"]))
     return kind.FromString
+
+
+def points_of(cloud: Any) -> Any:
+    kinds = {3: "<u2", 7: "<f4"}
+    layout = np.dtype(
+        {
+            "names": [field.name for field in cloud.fields],
+            "formats": [kinds[field.type] for field in cloud.fields],
+            "offsets": [field.offset for field in cloud.fields],
+            "itemsize": cloud.point_stride,
+        }
+    )
+    return np.frombuffer(cloud.data, layout)

@@ -55,7 +55,7 @@ def staged(scenario: dict[str, Any] | None = None, *, pace: float = 8.0) -> Iter
     link = MavlinkLink(link_gate.inbox, len(built.vehicles), HOME, MavlinkOptions(port_offset=None))
     link_gate.links["mavlink"] = link
     with skyloop.build(built, gates=(link_gate,)) as simulation:
-        link_gate.attach(simulation)
+        link_gate.attach(simulation.port)
         stage = Stage(link, simulation)
         name = f"truth/{built.vehicles[0].name}"
         simulation.bus.on(name, lambda m: stage.track.append((m.t_ns / 1e9, m.data.position)))
@@ -69,6 +69,8 @@ def staged(scenario: dict[str, Any] | None = None, *, pace: float = 8.0) -> Iter
         thread = threading.Thread(target=run)
         thread.start()
         try:
+            while not link.is_open and thread.is_alive():
+                time.sleep(0.01)
             yield stage
         finally:
             link.stop()

@@ -112,7 +112,7 @@ class Bench:
         self.link = self.link_gate.links["ardupilot"] = Ardupilot(self.line, "drone", options)
         made = make_scenario({"truth_rate_hz": 10, "vehicles": [{"battery": False, **vehicle}]})
         self.sim = build(made, gates=(self.link_gate,))
-        self.link_gate.attach(self.sim)
+        self.link_gate.attach(self.sim.port)
         self.peers: list[Sitl] = []
 
     def sitl(self, fly: Any, channels: int = 16) -> Sitl:
@@ -129,7 +129,7 @@ class Bench:
         self.sim.close()
 
     def events(self) -> list[str]:
-        return [line.split(" ", 3)[3].split(":")[0] for line in self.link._motor_handover.news]
+        return [line.split(" ", 3)[3].split(":")[0] for line in self.link._handover.news]
 
 
 def still(line: Any) -> list[float]:

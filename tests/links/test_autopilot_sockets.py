@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import socket
 import time
-from queue import Empty, SimpleQueue
+from queue import Empty
 from typing import Any
 
+from skyloop.links.inbox import Inbox
 from skyloop.links.sockets import MOST_WAITING, Datagrams, OnePeer
 
 
-def news(inbox: SimpleQueue[tuple[Any, ...]], kind: str, within_s: float = 10.0) -> Any:
+def news(inbox: Inbox, kind: str, within_s: float = 10.0) -> Any:
     """The first of a kind."""
     until = time.monotonic() + within_s
     while time.monotonic() < until:
@@ -24,7 +25,7 @@ def news(inbox: SimpleQueue[tuple[Any, ...]], kind: str, within_s: float = 10.0)
 
 
 def test_a_flood_of_datagrams_is_cut_off() -> None:
-    inbox: SimpleQueue[tuple[Any, ...]] = SimpleQueue()
+    inbox = Inbox()
     line = Datagrams(inbox, "127.0.0.1", 0, "flooded")
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as peer:
         for _ in range(3 * MOST_WAITING):
@@ -37,7 +38,7 @@ def test_a_flood_of_datagrams_is_cut_off() -> None:
 
 
 def test_a_peer_that_never_reads_is_dropped_and_sending_never_waits() -> None:
-    inbox: SimpleQueue[tuple[Any, ...]] = SimpleQueue()
+    inbox = Inbox()
     line = OnePeer(inbox, "127.0.0.1", 0, "deaf")
     with socket.create_connection(("127.0.0.1", line.port)):
         news(inbox, "came")
@@ -49,7 +50,7 @@ def test_a_peer_that_never_reads_is_dropped_and_sending_never_waits() -> None:
 
 
 def test_alarms_ring_once_and_the_last_counts() -> None:
-    inbox: SimpleQueue[tuple[Any, ...]] = SimpleQueue()
+    inbox = Inbox()
     line = Datagrams(inbox, "127.0.0.1", 0, "alarmed")
     line.ring_after(60.0)
     line.ring_after(0.05)
@@ -57,5 +58,5 @@ def test_alarms_ring_once_and_the_last_counts() -> None:
     news(inbox, "alarm")
     assert 0.04 < time.monotonic() - began < 10.0
     time.sleep(0.1)
-    assert inbox.empty()
+    assert not inbox.qsize()
     line.close()

@@ -81,7 +81,7 @@ class Bench:
         self.link = self.link_gate.links["betaflight"] = Betaflight(line, "drone", HOME, rc, options, target)
         made = make_scenario({"truth_rate_hz": 10, "vehicles": [{"battery": False, **vehicle}]})
         self.sim = build(made, gates=(self.link_gate,))
-        self.link_gate.attach(self.sim)
+        self.link_gate.attach(self.sim.port)
 
     def __enter__(self) -> Bench:
         return self
@@ -114,7 +114,7 @@ def test_axes() -> None:
 
 def test_packets() -> None:
     assert struct.unpack("<d16H", rc_packet(2.0, [1100, 1200, 99999, -5]))[:6] == (2.0, 1100, 1200, 65535, 0, 1000)
-    np.testing.assert_allclose(motors_from(struct.pack("<4f", 0.25, 0.5, 0.75, 1.0)), [0.25, 0.5, 0.75, 1.0])
+    assert motors_from(struct.pack("<4f", 0.25, 0.5, 0.75, 1.0)) == pytest.approx([0.25, 0.5, 0.75, 1.0])
     assert motors_from(struct.pack("<4f", 0.1, math.nan, 0.1, 0.1)) is None
     assert motors_from(b"1234") is None
     assert msp(108) == b"$M<\x00ll"
@@ -187,7 +187,7 @@ def test_rubbish_and_silence() -> None:
 
     with Bench(rubbish, position=[0.0, 0.0, 1.5]) as bench:
         bench.sim.run_until(1.0)
-        while not any("hung" in line for line in bench.link._motor_handover.news):
+        while not any("hung" in line for line in bench.link._handover.news):
             bench.sim.run_for(0.1)
         assert bench.link.summary()["bad_packets"] > 50
         bench.link_gate.pace = Pace(1000.0)

@@ -6,6 +6,7 @@ import fcntl
 import math
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -54,7 +55,7 @@ class Watched(RcPilot):
 def test_climb_move_turn_land(run: int, program: Path, tmp_path: Path) -> None:
     bearing, turn = math.radians(36.0 * run + 10.0), math.pi / 2 * (-1) ** run
     east, north = 5.0 * math.cos(bearing), 5.0 * math.sin(bearing)
-    there = {"east": east, "north": north}
+    there: dict[str, Any] = {"east": east, "north": north}
     legs = [Leg(1.0), Leg(7.0, **there), Leg(14.0, **there, turn=turn), Leg(18.0, **there, turn=turn, land=True)]
     pilot = Watched(legs)
     scenario = make_scenario({"duration": 45.0, "seed": run + 1, "vehicles": [{"yaw_deg": 40.0 * run}]})

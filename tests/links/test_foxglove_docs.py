@@ -1,4 +1,4 @@
-"""docs/foxglove.md: its commands run, shortened, with somebody who looks on; its topics and numbers are true."""
+"""docs/how-to/foxglove.md: its commands run, shortened, with somebody who looks on; its topics and numbers are true."""
 
 from __future__ import annotations
 
@@ -11,21 +11,22 @@ from typing import Any
 import pytest
 from foxglove_client import Viewer
 
+import skyloop.apps.fly
 import skyloop.apps.mavlink
 import skyloop.apps.run
 from skyloop.cli import main, parts
-from skyloop.links import manual_control as by_hand
 from skyloop.links.foxglove.messages import VIEWS
+from skyloop.links.foxglove.products import PRODUCT_VIEWS
 from skyloop.links.foxglove.scene import BODY_SIZE
 from skyloop.links.foxglove.stream import BACKLOG, FoxgloveStream
-from skyloop.sim.simulation import Simulation
+from skyloop.sim.simulation_port import SimulationPort
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGE = (DOCS / "foxglove.md").read_text(encoding="utf-8")
+PAGE = (DOCS / "how-to" / "foxglove.md").read_text(encoding="utf-8")
 (BLOCK,) = re.findall(r"^```bash\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL)
-PILOT = re.findall(r"^```python\n(.*?)^```", (DOCS / "loop.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)[
-    0
-]
+PILOT = re.findall(
+    r"^```python\n(.*?)^```", (DOCS / "explanations" / "loop.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+)[0]
 SHORTENED = {
     "run": ["--set", "duration=0.3", "--set", "world=flat"],
     "loop": ["--set", "duration=0.3"],
@@ -35,8 +36,8 @@ SHORTENED = {
 }
 
 
-def rows() -> list[list[str]]:
-    lines = [line for line in PAGE.splitlines() if line.startswith("|")]
+def rows(table: int = 0) -> list[list[str]]:
+    lines = re.findall(r"(?:^\|.*\n)+", PAGE, flags=re.MULTILINE)[table].splitlines()
     return [[cell.strip().strip("`") for cell in line.strip("|").split("|")] for line in lines[2:]]
 
 
@@ -47,8 +48,8 @@ def test_commands_let_somebody_look_on(
     viewers: list[Viewer] = []
     attach, run_mavlink = FoxgloveStream.attach, skyloop.apps.mavlink.run_mavlink
 
-    def attached(stream: FoxgloveStream, simulation: Simulation) -> None:
-        attach(stream, simulation)
+    def attached(stream: FoxgloveStream, port: SimulationPort) -> None:
+        attach(stream, port)
         viewers.append(Viewer(stream.url))
         viewers[0].subscribe()
 
@@ -62,7 +63,7 @@ def test_commands_let_somebody_look_on(
     monkeypatch.setattr(FoxgloveStream, "attach", attached)
     monkeypatch.setattr(parts, "FOXGLOVE_PLACE", "127.0.0.1:0")
     monkeypatch.setattr(skyloop.apps.mavlink, "run_mavlink", on_free_ports)
-    monkeypatch.setattr(by_hand, "reading_keys", lambda link: nullcontext())
+    monkeypatch.setattr(skyloop.apps.fly, "reading_keys", lambda link: nullcontext())
     words = command.replace("9000", "0").split()
     monkeypatch.setattr(sys, "argv", words + SHORTENED[words[1]])
     with pytest.raises(SystemExit) as stop:
@@ -88,9 +89,9 @@ def test_topics() -> None:
     }
 
 
-def test_links_lead_somewhere() -> None:
-    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", PAGE):
-        assert (DOCS / target).exists(), target
+def test_published_records() -> None:
+    told = {record: kind for record, kind, _ in rows(1)}
+    assert told == {record: view.kind for record, (view,) in PRODUCT_VIEWS.items()}
 
 
 def test_numbers_of_the_page() -> None:

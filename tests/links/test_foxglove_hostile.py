@@ -9,6 +9,7 @@ import socket
 import sys
 import threading
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from link_rig import eventually
 from skyloop.apps.run import run_scenario
 from skyloop.cli import app, main, parts
 from skyloop.links.foxglove import stream as stream_module
+from skyloop.links.foxglove.messages import View
 from skyloop.links.foxglove.stream import FoxgloveStream
 from skyloop.sim.scenario import Scenario
 from skyloop.sim.simulation import Simulation
@@ -45,7 +47,7 @@ def plain() -> Scenario:
 def flying() -> Iterator[tuple[Simulation, FoxgloveStream]]:
     with skyloop.build(plain()) as simulation:
         stream = FoxgloveStream(port=0, paced=False)
-        stream.attach(simulation)
+        stream.attach(simulation.port)
         yield simulation, stream
         stream.close()
 
@@ -157,13 +159,14 @@ def test_a_vehicle_that_joins_is_shown_too(flying: tuple[Simulation, FoxgloveStr
 def test_nothing_is_made_that_nobody_looks_at(flying: tuple[Simulation, FoxgloveStream]) -> None:
     simulation, stream = flying
     made: list[str] = []
+
+    def spied(topic: str, make: Any, info: Any, record: Any) -> Any:
+        made.append(topic)
+        return make(info, record)
+
     for views in stream._views.values():
         for place, (topic, view) in enumerate(views):
-            make = view.make
-            spied = stream_module.View(
-                view.suffix, view.kind, lambda i, r, t=topic, m=make: (made.append(t), m(i, r))[1], view.has
-            )
-            views[place] = (topic, spied)
+            views[place] = (topic, View(view.suffix, view.kind, partial(spied, topic, view.make), view.has))
     simulation.run_for(0.3)
     assert not made
     with Viewer(stream.url) as viewer:
@@ -191,11 +194,16 @@ def test_what_cannot_be_shown_ends_no_flight(tmp_path: Path) -> None:
     sensors = {"odd": {"kind": f"{tmp_path / 'odd.py'}:OddCamera", "rate_hz": 20}}
     with skyloop.build(skyloop.make_scenario({"world": "flat", "vehicles": [{"sensors": sensors}]})) as simulation:
         stream = FoxgloveStream(port=0, paced=False)
-        stream.attach(simulation)
+        stream.attach(simulation.port)
         with Viewer(stream.url) as viewer:
             looks(simulation, stream, viewer)
             viewer.subscribe("/drone/odd/calibration")
-            assert eventually(lambda: [simulation.run_for(0.05), viewer.statuses][1])
+
+            def told() -> list[Any]:
+                simulation.run_for(0.05)
+                return viewer.statuses
+
+            assert eventually(told)
             assert viewer.statuses[0]["message"].startswith("/drone/odd/calibration cannot be shown: KeyError")
             simulation.run_for(0.5)
             viewer.until(lambda: len(viewer.on("/truth/drone")) > 20)
@@ -218,7 +226,7 @@ def test_a_run_is_the_same_with_and_without(tmp_path: Path) -> None:
     viewers: list[Viewer] = []
 
     def watch(simulation: Simulation) -> None:
-        stream.attach(simulation)
+        stream.attach(simulation.port)
         viewers.append(Viewer(stream.url))
         viewers[0].subscribe()
         assert eventually(lambda: all(channel.has_sinks() for channel in stream._channels.values()))
@@ -258,7 +266,7 @@ def test_the_newer_internet_too() -> None:
     stream = FoxgloveStream("::1", 0, paced=False)
     assert stream.url == f"ws://[::1]:{stream.port}"
     with skyloop.build(plain()) as simulation:
-        stream.attach(simulation)
+        stream.attach(simulation.port)
         with Viewer(stream.url) as viewer:
             looks(simulation, stream, viewer)
     stream.close()
@@ -267,7 +275,7 @@ def test_the_newer_internet_too() -> None:
 def test_a_port_is_kept_while_the_world_is_built() -> None:
     first = FoxgloveStream(port=0, paced=False)
     with skyloop.build(plain()) as simulation:
-        first.attach(simulation)
+        first.attach(simulation.port)
         with pytest.raises(LinkError, match=f"127.0.0.1:{first.port}.* in use"):
             FoxgloveStream(port=first.port)
     first.close()

@@ -15,6 +15,8 @@ from pymavlink.dialects.v20 import common as mavlink
 
 NAN = math.nan
 ACCEPTED, DENIED, UNSUPPORTED = 0, 2, 3
+FILE_NOT_FOUND = 10
+"""Of the file transfer protocol."""
 DOWN = {"kind": "rangefinder", "preset": "perfect", "rate_hz": 20, "mount": {"rotation_deg": [0, 90, 0]}}
 SCENARIO = {
     "world": "flat",
@@ -82,8 +84,10 @@ def station(stage: Stage) -> Iterator[Station]:
 def test_connecting_as_qgroundcontrol_does(station: Station) -> None:
     request = mavlink.MAV_CMD_REQUEST_MESSAGE
     assert station.command(request, mavlink.MAVLINK_MSG_ID_AUTOPILOT_VERSION) == ACCEPTED
-    # AVAILABLE_MODES, COMPONENT_METADATA, COMPONENT_INFORMATION, CAMERA_INFORMATION, GIMBAL_MANAGER_INFORMATION
-    assert {station.command(request, number) for number in (435, 397, 395, 259, 280)} == {UNSUPPORTED}
+    # AVAILABLE_MODES
+    assert station.command(request, 435) == ACCEPTED
+    # COMPONENT_METADATA, COMPONENT_INFORMATION; CAMERA_ and GIMBAL_MANAGER_INFORMATION are not the autopilot's
+    assert {station.command(request, number) for number in (397, 395, 259, 280)} == {UNSUPPORTED}
     station.mav.param_request_list_send(1, 1)
     first = station.until("PARAM_VALUE")
     names = {first.param_id} | {station.until("PARAM_VALUE").param_id for _ in range(first.param_count - 1)}
@@ -97,9 +101,9 @@ def test_connecting_as_qgroundcontrol_does(station: Station) -> None:
     asked = (struct.pack("<HBBBBBxI", 65535, 0, 4, 6, 0, 0, 0) + b"/fs/x\0").ljust(251, b"\0")
     station.mav.file_transfer_protocol_send(0, 1, 1, asked)
     refused = bytes(station.until("FILE_TRANSFER_PROTOCOL").payload)
-    assert struct.unpack("<HBBBB", refused[:6]) == (0, 0, 129, 1, 4) and refused[12] == 7
-    # calibration, reboot, camera information the old way, orbit: never silence
-    for number in (241, 246, 521, 34, 2000, 42424):
+    assert struct.unpack("<HBBBB", refused[:6]) == (0, 0, 129, 1, 4) and refused[12] == FILE_NOT_FOUND
+    # calibration, reboot, camera information the old way, pictures of the autopilot itself: never silence
+    for number in (241, 246, 521, 2000, 42424):
         assert station.command(number) == UNSUPPORTED
 
 

@@ -5,17 +5,18 @@ from __future__ import annotations
 import contextlib
 import socket
 import struct
-from queue import SimpleQueue
+from functools import partial
 
 import numpy as np
 import pytest
 
 from link_rig import Rig, Stranger, eventually, held, said
+from skyloop.links.inbox import Inbox
 from skyloop.links.loop import listener as door_module
 from skyloop.links.loop.listener import MOST_PEERS, MOST_UNREAD, MOST_WAITING, Listener
 from skyloop_client.errors import CodecError, LinkError
 from skyloop_client.messages import Velocity
-from skyloop_client.wire import PROTOCOL
+from skyloop_client.wire import MOST_FROM_CLIENT, PROTOCOL
 
 SECOND = 1_000_000_000
 
@@ -128,7 +129,7 @@ def fill(rig: Rig, stranger: Stranger) -> int:
     for asked in range(1, 50):
         before = rig.link.timeline.count
         stranger.raw(question)
-        assert eventually(lambda before=before: rig.link.timeline.count > before)
+        assert eventually(partial(lambda earlier: rig.link.timeline.count > earlier, before))
         if peer.unread:
             return asked
     raise AssertionError("the system holds everything")
@@ -210,23 +211,23 @@ def test_gone_at_every_byte_of_a_session(rig: Rig) -> None:
 
 def test_what_is_too_large_to_send_is_refused_before_it_is_sent(rig: Rig) -> None:
     with rig.connect(clock=lambda: 0) as session:
-        with pytest.raises(CodecError, match="more than the 1048576"):
-            session.send(Velocity(np.zeros(200_000)))
+        with pytest.raises(CodecError, match=f"more than the {MOST_FROM_CLIENT}"):
+            session.send(Velocity(np.zeros(MOST_FROM_CLIENT // 8)))
         assert session.ask().status.mode == "disarmed"
     with Stranger(rig) as stranger:
         stranger.hello()
-        assert "announced" in stranger.raw(struct.pack("<I", (1 << 20) + 1)).why()
+        assert "announced" in stranger.raw(struct.pack("<I", MOST_FROM_CLIENT + 1)).why()
 
 
 def test_a_port_in_use_is_one_clear_line(rig: Rig) -> None:
     port = rig.listener.ports[0]
     for ports in ((port,), (0, 0, port)):
         with pytest.raises(LinkError, match=rf"^cannot listen on 127.0.0.1:{port}: Address already in use; choose"):
-            Listener(SimpleQueue(), ports=ports)
+            Listener(Inbox(), ports=ports)
     with pytest.raises(LinkError, match=r"cannot listen on .*:70000"):
-        Listener(SimpleQueue(), ports=(70_000,))
+        Listener(Inbox(), ports=(70_000,))
     with pytest.raises(LinkError, match="cannot listen on"):
-        Listener(SimpleQueue(), "a" * 100)
+        Listener(Inbox(), "a" * 100)
 
 
 def test_addresses_that_are_none(rig: Rig) -> None:
@@ -239,7 +240,7 @@ def test_addresses_that_are_none(rig: Rig) -> None:
 
 def test_messages_nobody_takes_are_bounded() -> None:
     before = held()
-    listener = Listener(SimpleQueue())
+    listener = Listener(Inbox())
     with socket.create_connection(("127.0.0.1", listener.ports[0])) as peer:
         with contextlib.suppress(ConnectionError):
             for _ in range(200):

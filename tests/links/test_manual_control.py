@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -35,11 +36,12 @@ class Wall:
 
 @pytest.fixture
 def flown() -> Iterator[tuple[ByHand, Simulation, list[str]]]:
-    link_gate, wall, said = LinkGate(Pace(1000.0)), Wall(), []
+    said: list[str] = []
+    link_gate, wall = LinkGate(Pace(1000.0)), Wall()
     link = link_gate.links["by_hand"] = ByHand(link_gate.inbox, said.append, now=wall)
     with skyloop.build(skyloop.make_scenario(SCENARIO), gates=(link_gate,)) as simulation:
         wall.simulation = simulation
-        link_gate.attach(simulation)
+        link_gate.attach(simulation.port)
         yield link, simulation, said
         link_gate.finish("over")
 
@@ -74,7 +76,7 @@ def test_the_keys_of_e2es_fly_it(flown: tuple[ByHand, Simulation, list[str]]) ->
     assert simulation.truth().position[2] - before[2] == pytest.approx(3.0 * CLIMB, abs=0.5)
     link.put("key", "2")
     simulation.run_for(12.0)
-    assert not simulation.autopilots["drone"].memory.armed
+    assert not simulation.port.vehicle("drone").status.armed
     assert any("landed" in line for line in said)
     assert not link.over
     link.put("key", "q")
@@ -120,7 +122,12 @@ def test_keys_come_from_the_terminal(
         monkeypatch.setattr(sys, "stdin", terminal)
         read: list[str] = []
         put = link.put
-        monkeypatch.setattr(link, "put", lambda kind, key: (put(kind, key), read.append(key)))
+
+        def put_and_note(kind: Any, key: str) -> None:
+            put(kind, key)
+            read.append(key)
+
+        monkeypatch.setattr(link, "put", put_and_note)
         with reading_keys(link):
 
             def press(keys: bytes, seconds: float) -> None:

@@ -1,4 +1,4 @@
-"""docs/mavlink.md lists every message, command, item and parameter there is, and no other."""
+"""docs/how-to/mavlink.md lists every message, command, item and parameter there is, and no other."""
 
 from __future__ import annotations
 
@@ -6,20 +6,24 @@ import re
 from pathlib import Path
 
 import pytest
-from pymavlink.dialects.v20 import common as mavlink
+from pymavlink.dialects.v20 import development as mavlink
 
 import skyloop
 from skyloop.core.frames import GeoPoint
 from skyloop.links.mavlink.commands import COMMANDS
-from skyloop.links.mavlink.craft import Craft
-from skyloop.links.mavlink.link import COMPANION, GROUND_STATION, OWN_COMPANION, OWN_GROUND_STATION, OWN_TCP
+from skyloop.links.mavlink.failures import SENSORS
+from skyloop.links.mavlink.flight_log import TOPICS
+from skyloop.links.mavlink.link import COMPANION, GROUND_STATION, OWN_COMPANION, OWN_GROUND_STATION, OWN_TCP, OWN_VIDEO
 from skyloop.links.mavlink.missions import FENCES, FLOWN, PASSED_OVER
 from skyloop.links.mavlink.parameters import table
-from skyloop.links.mavlink.telemetry import BUILDERS, TELEMETRY, Telemetry, message_id
+from skyloop.links.mavlink.system import System
+from skyloop.links.mavlink.telemetry import Telemetry
+from skyloop.links.mavlink.telemetry_table import BUILDERS, TELEMETRY, message_id
 from skyloop.links.mavlink.vehicle import UNDERSTOOD, MavlinkVehicle
-from skyloop.links.mavlink.wire import Geography
+from skyloop.links.mavlink.wire import PX4_MODES, Geography
+from skyloop.world.homes import HOMES
 
-PAGE = (Path(__file__).parents[2] / "docs" / "mavlink.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "mavlink.md").read_text(encoding="utf-8")
 
 
 def rows(heading: str) -> list[list[str]]:
@@ -34,10 +38,10 @@ def name(number: int) -> str:
 
 
 @pytest.fixture
-def craft() -> Craft:
+def system() -> System:
     with skyloop.build(skyloop.make_scenario({"world": "flat", "vehicles": [{"airframe": "x500"}]})) as simulation:
-        vehicle = next(iter(simulation.autopilots))
-        return Craft(simulation, vehicle, 1, Geography(GeoPoint(47.0, -122.0, 0.0), [0.0, 0.0, 0.0]))
+        geography = Geography(GeoPoint(47.0, -122.0, 0.0), [0.0, 0.0, 0.0])
+        return System(simulation.port.vehicle(), simulation.bus, 1, geography)
 
 
 def test_messages_understood() -> None:
@@ -46,15 +50,15 @@ def test_messages_understood() -> None:
         assert hasattr(mavlink, f"MAVLINK_MSG_ID_{kind}")
 
 
-def test_telemetry(craft: Craft) -> None:
-    wanted = [[b.__name__.upper(), f"{hz:g} Hz" if hz else "on request"] for b, hz in TELEMETRY.items()]  # type: ignore[attr-defined]
+def test_telemetry(system: System) -> None:
+    wanted = [[b.__name__.upper(), f"{hz:g} Hz" if hz else "on request"] for b, hz in TELEMETRY.items()]
     assert rows("Telemetry") == wanted
     # each function makes the message it is named after
-    telemetry = Telemetry(craft, MavlinkVehicle(craft).modes)
+    telemetry = Telemetry(system, MavlinkVehicle(system).modes)
     made = {number: builder(telemetry) for number, builder in BUILDERS.items()}
     assert all(message is None or message.get_msgId() == number for number, message in made.items())
-    silent = {b.__name__ for b in TELEMETRY if made[message_id(b)] is None}  # type: ignore[attr-defined]
-    assert silent == {"highres_imu", "scaled_pressure", "position_target_local_ned"}
+    silent = {b.__name__ for b in TELEMETRY if made[message_id(b)] is None}
+    assert silent == {"highres_imu", "scaled_pressure", "position_target_local_ned", "orbit_execution_status"}
 
 
 def test_commands() -> None:
@@ -70,9 +74,9 @@ def test_items() -> None:
         assert re.search(rf"\b{name(number)}\b", PAGE)
 
 
-def test_parameters(craft: Craft) -> None:
-    assert rows("Parameters") == [[p.name, p.text] for p in table(craft).values()]
-    for parameter in table(craft).values():
+def test_parameters(system: System) -> None:
+    assert rows("Parameters") == [[p.name, p.text] for p in table(system).values()]
+    for parameter in table(system).values():
         assert len(parameter.name) <= 16
         if parameter.put is not None:
             # each is a parameter of something: what is put in comes out
@@ -82,5 +86,23 @@ def test_parameters(craft: Craft) -> None:
 
 
 def test_ports() -> None:
-    for port in (GROUND_STATION, COMPANION, OWN_GROUND_STATION, OWN_COMPANION, OWN_TCP):
+    for port in (GROUND_STATION, COMPANION, OWN_GROUND_STATION, OWN_COMPANION, OWN_TCP, OWN_VIDEO):
         assert str(port) in PAGE
+
+
+def test_homes() -> None:
+    for home, place in HOMES.items():
+        told = next(row for row in rows("Where on Earth") if row[0] == home)[1]
+        assert told.startswith(f"{place.latitude_deg:.6f}, {place.longitude_deg:.6f}, {place.altitude:g} m")
+
+
+def test_modes() -> None:
+    assert len(rows("Modes")) == len(PX4_MODES)
+
+
+def test_failures() -> None:
+    page = " ".join(row[0] for row in rows("Failures"))
+    for unit in SENSORS:
+        assert mavlink.enums["FAILURE_UNIT"][unit].name.removeprefix("FAILURE_UNIT_SENSOR_") in page
+    for topic in TOPICS:
+        assert topic in PAGE

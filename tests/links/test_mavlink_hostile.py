@@ -7,9 +7,9 @@ import socket
 import struct
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
-from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -19,9 +19,11 @@ from pymavlink.dialects.v20 import common as mavlink
 
 import skyloop
 from skyloop.apps.mavlink import run_mavlink
+from skyloop.links.inbox import Inbox
 from skyloop.links.link_gate import LinkGate
 from skyloop.links.manual_control import ByHand
-from skyloop.links.mavlink.link import OWN_TCP, MavlinkLink, MavlinkOptions
+from skyloop.links.mavlink import listener
+from skyloop.links.mavlink.link import GROUND_STATION, OWN_TCP, MavlinkLink, MavlinkOptions
 from skyloop.links.mavlink.listener import MavlinkListener
 from skyloop.links.pace import Pace
 from skyloop_client.errors import LinkError
@@ -87,7 +89,8 @@ def test_messages_of_all_values_are_survived(seed: int) -> None:
     link_gate.links["mavlink"] = link
     try:
         with skyloop.build(skyloop.make_scenario(PLAIN), gates=(link_gate,)) as simulation:
-            link_gate.attach(simulation)
+            link_gate.attach(simulation.port)
+            simulation.run_for(0.3)
             vehicle = link.vehicles[0]
             channel = vehicle.channels[0]
             numbers = [getattr(mavlink, f"MAVLINK_MSG_ID_{name}") for name in UNDERSTOOD]
@@ -105,16 +108,18 @@ def test_messages_of_all_values_are_survived(seed: int) -> None:
         link.listener.close()
 
 
-def test_going_back_in_time_does_not_silence_it() -> None:
+def test_going_back_in_time_does_not_silence_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """As another link's reset does, while this one is at work; and forth again."""
     link_gate = LinkGate(Pace(1000.0))
     link = MavlinkLink(link_gate.inbox, 1, HOME, MavlinkOptions(port_offset=None))
     link_gate.links["mavlink"] = link
     try:
         with skyloop.build(skyloop.make_scenario(PLAIN), gates=(link_gate,)) as simulation:
-            link_gate.attach(simulation)
-            vehicle, sent = link.vehicles[0], []
-            vehicle.channels[0].send = sent.append  # type: ignore[method-assign]
+            link_gate.attach(simulation.port)
+            simulation.run_for(0.3)
+            vehicle = link.vehicles[0]
+            sent: list[Any] = []
+            monkeypatch.setattr(vehicle.channels[0], "send", lambda message, component=1: sent.append(message))
 
             def beats(seconds: float) -> int:
                 sent.clear()
@@ -145,7 +150,7 @@ def test_two_links_at_once() -> None:
     link_gate.links.update({"mavlink": link, "by_hand": hand})
     try:
         with skyloop.build(skyloop.make_scenario(PLAIN), gates=(link_gate,)) as simulation:
-            link_gate.attach(simulation)
+            link_gate.attach(simulation.port)
             vehicle = link.vehicles[0]
             vehicle.modes.arm()
             vehicle.modes.take_off(3.0)
@@ -156,7 +161,7 @@ def test_two_links_at_once() -> None:
             assert simulation.truth().position[2] - before[2] > 1.0
             vehicle.modes.choose("land")
             simulation.run_for(15.0)
-            assert not vehicle.craft.status.armed
+            assert not vehicle.system.port.status.armed
             assert set(link_gate.summary()) >= {"mavlink", "by_hand"}
     finally:
         link.listener.close()
@@ -205,7 +210,8 @@ def test_a_client_that_does_not_read_holds_nobody_up(stage: Stage) -> None:
         assert stage.now - began > 5.0
 
 
-def test_a_crowd_is_turned_away(stage: Stage) -> None:
+def test_a_crowd_is_turned_away(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listener, "GRACE_S", 60.0)
     crowd = [socket.create_connection(("127.0.0.1", stage.ports[0]["tcp"])) for _ in range(24)]
     try:
         turned_away = 0
@@ -218,13 +224,92 @@ def test_a_crowd_is_turned_away(stage: Stage) -> None:
             connection.close()
 
 
+def test_silent_strangers_make_room_for_who_speaks(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sixteen sockets that say nothing used to lock everybody out."""
+    monkeypatch.setattr(listener, "GRACE_S", 0.1)
+    tcp = ("127.0.0.1", stage.ports[0]["tcp"])
+    silent = [socket.create_connection(tcp) for _ in range(listener.MOST_CONNECTIONS)]
+    talkers = []
+    try:
+        for connection in silent:
+            connection.settimeout(5.0)
+            assert connection.recv(1)
+        time.sleep(0.2)
+        for number in range(listener.MOST_CONNECTIONS):
+            talkers.append(Client(socket.create_connection(tcp)))
+            talkers[-1].send(mavlink.MAVLink_timesync_message(0, 500 + number))
+            talkers[-1].until(lambda m, number=number: m.get_type() == "TIMESYNC" and m.ts1 == 500 + number)
+        # whoever has spoken stays, and then there is no room any more
+        time.sleep(0.2)
+        with socket.create_connection(tcp) as late:
+            late.settimeout(5.0)
+            assert late.recv(1) == b""
+        for talker in talkers:
+            talker.until("HEARTBEAT")
+    finally:
+        for connection in [*silent, *(talker.socket for talker in talkers)]:
+            connection.close()
+
+
+def test_datagrams_of_rubbish_take_no_room(stage: Stage) -> None:
+    to = ("127.0.0.1", stage.ports[0]["companion"])
+    strangers = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2 * listener.MOST_ADDRESSES)]
+    try:
+        for stranger in strangers:
+            stranger.sendto(b"hello?", to)
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as own:
+            own.connect(to)
+            client = Client(own)
+            client.send(mavlink.MAVLink_timesync_message(0, 99))
+            client.until(lambda m: m.get_type() == "TIMESYNC" and m.ts1 == 99)
+    finally:
+        for stranger in strangers:
+            stranger.close()
+
+
+def test_nothing_is_announced_before_it_can_be_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first heartbeat used to go out while the first pictures were painted, seconds before the first answer."""
+    monkeypatch.setattr("skyloop.links.mavlink.link.BEAT_S", 0.0)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as ground:
+        ground.bind(("127.0.0.1", 0))
+        ground.settimeout(0.1)
+        offset = ground.getsockname()[1] - GROUND_STATION
+        gate = LinkGate(Pace(1000.0))
+        link = gate.links["mavlink"] = MavlinkLink(gate.inbox, 1, HOME, MavlinkOptions(port_offset=offset))
+        told: list[float] = []
+        try:
+            with skyloop.build(skyloop.make_scenario(PLAIN), gates=(gate,)) as simulation:
+                gate.attach(simulation.port)
+                link.on_open = lambda: told.append(simulation.now)
+                link.look_round()
+                simulation.run_for(0.1)
+                with pytest.raises(TimeoutError):
+                    ground.recv(4096)
+                with pytest.raises(ConnectionRefusedError):
+                    socket.create_connection(("127.0.0.1", link.ports[0]["tcp"]))
+                assert not told
+                simulation.run_for(0.3)
+                assert told == [pytest.approx(0.25)]
+                assert ground.recv(4096)
+                with socket.create_connection(("127.0.0.1", link.ports[0]["tcp"])) as connection:
+                    client = Client(connection)
+                    client.send(mavlink.MAVLink_timesync_message(0, 7))
+                    end = time.monotonic() + 10.0
+                    while "TIMESYNC" not in client.latest and time.monotonic() < end:
+                        simulation.run_for(0.1)
+                        client.receive()
+                    assert client.latest["TIMESYNC"].ts1 == 7
+        finally:
+            link.listener.close()
+
+
 def test_a_port_in_use_is_named_in_one_line(tmp_path: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
         with pytest.raises(LinkError, match=rf"cannot open TCP port {port} on 127\.0\.0\.1.*--port-offset") as caught:
-            MavlinkLink(SimpleQueue(), 1, HOME, MavlinkOptions(port_offset=port - OWN_TCP))
+            MavlinkLink(Inbox(), 1, HOME, MavlinkOptions(port_offset=port - OWN_TCP))
         assert "\n" not in str(caught.value)
 
 
@@ -262,7 +347,7 @@ def test_the_whole_run_leaves_its_folder_and_ends_when_landed(tmp_path: Path) ->
 
 def test_somebody_who_cannot_be_reached_is_named() -> None:
     with pytest.raises(LinkError, match=r"10\.0\.0\.7 cannot be reached from 127\.0\.0\.1; give --listen 0\.0\.0\.0"):
-        MavlinkListener(SimpleQueue()).udp(0, 1, 0, ("10.0.0.7", 14550))
+        MavlinkListener(Inbox()).udp(0, 1, 0, ("10.0.0.7", 14550))
 
 
 def test_without_pymavlink_it_says_what_to_install() -> None:

@@ -6,7 +6,6 @@ import math
 import socket
 import time
 from collections.abc import Callable, Iterator
-from queue import SimpleQueue
 from typing import Any
 
 import pytest
@@ -14,6 +13,7 @@ from mavlink_setup import HOME, Stage, staged
 from pymavlink import mavutil
 from pymavlink.dialects.v20 import common as mavlink
 
+from skyloop.links.inbox import Inbox
 from skyloop.links.mavlink.listener import MavlinkListener
 from skyloop.links.mavlink.wire import Inlet
 
@@ -69,7 +69,7 @@ def test_whom_it_is_told_to_gets_everything_unasked() -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as station:
         station.bind(("127.0.0.1", 0))
         station.settimeout(5.0)
-        listener = MavlinkListener(SimpleQueue())
+        listener = MavlinkListener(Inbox())
         try:
             channel = listener.udp(0, 7, 0, station.getsockname())
             for _ in range(3):

@@ -15,7 +15,7 @@ ACCEPTED, DENIED = 0, 2
 
 @pytest.mark.slow
 def test_losing_gps_lands_it_and_says_so() -> None:
-    vehicle = {**PLAIN["vehicles"][0], "state": "ekf", "sensors": {**SENSORS}}  # type: ignore[dict-item, index]
+    vehicle = {**PLAIN["vehicles"][0], "state": "ekf", "sensors": {**SENSORS}}  # type: ignore[index]
     # blind for good, and soon aware of it
     vehicle["ekf"] = {"valid_position_sd": 0.6, "lost_position_sd": 0.8}
     vehicle["sensors"]["gnss"] = {**SENSORS["gnss"], "outages": [{"start": 14, "end": 4000}]}
@@ -53,4 +53,4 @@ def test_two_vehicles_are_two_systems() -> None:
             here = client.until("LOCAL_POSITION_NED")
             assert math.hypot(here.x, here.y) < 0.1
             time.sleep(0.1)
-        assert not stage.simulation.autopilots["a"].memory.armed
+        assert not stage.simulation.port.vehicle("a").status.armed

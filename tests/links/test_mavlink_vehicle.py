@@ -111,7 +111,7 @@ def test_telemetry_tells_the_truth_in_its_own_axes(client: Client, stage: Stage)
         here = client.until("LOCAL_POSITION_NED")
         if math.dist((here.x, here.y, here.z), (6, -2, -5)) < 0.15 and abs(here.vx) + abs(here.vy) < 0.1:
             break
-    start = stage.link.vehicles[0].craft.geography.origin
+    start = stage.link.vehicles[0].system.geography.origin
     np.testing.assert_allclose(stage.position - start, [-2.0, 6.0, 5.0], atol=0.2)
     client.send(target)
     attitude = client.until("ATTITUDE")
@@ -170,7 +170,7 @@ def test_attitude_setpoints_move_it(client: Client) -> None:
 
 def test_parameters(client: Client) -> None:
     client.send(mavlink.MAVLink_param_request_list_message(1, 1))
-    seen = {}
+    seen: dict[str, Any] = {}
     while not seen or len(seen) < next(iter(seen.values())).param_count:
         value = client.until("PARAM_VALUE")
         seen[value.param_id] = value

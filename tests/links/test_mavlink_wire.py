@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -85,7 +86,7 @@ def test_no_such_place(geography: Geography, place: tuple[float, float, float]) 
 
 
 def test_a_local_position_with_what_comes_along(geography: Geography) -> None:
-    values = {"x": 3, "y": 5, "z": -7, "vx": 0.1, "vy": 0.2, "vz": -0.3, "afx": 1, "afy": 2, "afz": 3}
+    values: dict[str, Any] = {"x": 3, "y": 5, "z": -7, "vx": 0.1, "vy": 0.2, "vz": -0.3, "afx": 1, "afy": 2, "afz": 3}
     setpoint = setpoint_from_local(local(0, **values, yaw=math.radians(60), yaw_rate=0.4), geography)
     assert isinstance(setpoint, Position)
     np.testing.assert_allclose(setpoint.position, ORIGIN + np.array([5.0, 3.0, 7.0]))
@@ -192,7 +193,7 @@ def messages() -> list[bytes]:
         mavlink.MAVLink_command_long_message(1, 1, 400, 0, 1, 0, 0, 0, 0, 0, 0),
         local(0xFF8, x=3, y=5, z=-7),
     ]
-    return [bytes(message.pack(PACKER)) for message in made]  # type: ignore[attr-defined]
+    return [bytes(message.pack(PACKER)) for message in made]
 
 
 @given(cuts=st.lists(st.integers(1, 20), min_size=1, max_size=60), rubbish=st.binary(max_size=40))

@@ -32,7 +32,7 @@ class Rig:
         self.link_gate = LinkGate(Pace(None if mode == "sync" else 1.0))
         self.listener = Listener(self.link_gate.inbox)
         self.link = self.link_gate.links["link"] = Coordinator(self.listener, LinkOptions(mode=mode))
-        self.link_gate.attach(simulation)
+        self.link_gate.attach(simulation.port)
         simulation.clock.gates = (self.link_gate,)
         self.answers: list[Bundle] = []
 

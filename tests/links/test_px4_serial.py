@@ -52,7 +52,7 @@ def test_it_is_paced_and_reports_latency_and_missed_deadlines() -> None:
     made = make_scenario({"truth_rate_hz": 10, "vehicles": [{"sensors": IMU}]})
     board = Board(end)
     with build(made, gates=(link_gate,)) as sim:
-        link_gate.attach(sim)
+        link_gate.attach(sim.port)
         sim.run_until(0.5)
         assert link.leisurely
         # the board is unplugged: the flight goes on without it

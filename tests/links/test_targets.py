@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import signal
 import sys
@@ -131,7 +132,10 @@ def test_a_throttled_process_is_stopped_again_and_again(tmp_path: Path) -> None:
     target.start("127.0.0.1:4701", tmp_path)
     try:
         pid = int(printed(tmp_path))
-        seen = [state_of(pid) for _ in range(100) if time.sleep(0.003) is None]
+        seen = []
+        for _ in range(100):
+            time.sleep(0.003)
+            seen.append(state_of(pid))
     finally:
         target.stop()
     assert 35 <= seen.count("T") <= 95
@@ -231,7 +235,7 @@ def test_the_command_line_flies_a_frozen_sut_at_a_speed(
         "import time\nfrom skyloop_client import connect\nwith connect() as session:\n    session.ask()\n"
         "    time.sleep(0.1)\n    session.ask()\n"
     )
-    words = ["loop", "hover", "--sut", f"{sys.executable} {tmp_path / 'sut.py'}", "--target", "frozen"]
+    words = ["loop", "hover", "--sut", shlex.join([sys.executable, str(tmp_path / "sut.py")]), "--target", "frozen"]
     summary = json.loads(_loop(words, tmp_path, monkeypatch, capsys, 0)["out"])
     link = summary["links"]["loop"]
     assert link["violations"] == 0

@@ -13,10 +13,11 @@ from pymavlink.dialects.v20 import common as mavlink
 
 import skyloop
 from skyloop.core.frames import GeoPoint, quat_from_euler
-from skyloop.links.mavlink import telemetry
-from skyloop.links.mavlink.craft import Craft
+from skyloop.links.mavlink import status_telemetry, telemetry
+from skyloop.links.mavlink.system import System
 from skyloop.links.mavlink.vehicle import MavlinkVehicle
 from skyloop.links.mavlink.wire import Geography
+from skyloop.sim.vehicle_port import VehiclePort
 from skyloop_client.messages import (
     BarometerSample,
     BatteryState,
@@ -53,24 +54,27 @@ def turned(angle: float, axis: int) -> Any:
 NED_FROM_FRD = turned(math.radians(60), 2) @ turned(math.radians(-10), 1) @ turned(math.radians(20), 0)
 
 
-class Placed(Craft):
-    """One that is where the test says."""
+class Placed:
+    """The port of a vehicle that is where the test says; the rest is a real vehicle's."""
 
-    @property
-    def state(self) -> Any:
-        return STATE
+    belief = STATE
+    battery = BatteryState(0, 67.2, 400.0, 0.995, 12_345.0)
+    setpoint: Any = None
 
-    @property
-    def battery(self) -> BatteryState:
-        return BatteryState(0, 67.2, 400.0, 0.995, 12_345.0)
+    def __init__(self, port: VehiclePort) -> None:
+        self._port = port
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._port, name)
 
 
 @pytest.fixture(scope="module")
 def of() -> Iterator[telemetry.Telemetry]:
     with skyloop.build(skyloop.make_scenario({"world": "flat", "vehicles": [{"airframe": "x500"}]})) as simulation:
-        craft = Placed(simulation, next(iter(simulation.autopilots)), 1, Geography(HOME, ORIGIN))
-        craft.set_home(np.array([0.0, 0.0, 1.5]))
-        yield MavlinkVehicle(craft).telemetry
+        port: Any = Placed(simulation.port.vehicle())
+        system = System(port, simulation.bus, 1, Geography(HOME, ORIGIN))
+        system.port.set_home(np.array([0.0, 0.0, 1.5]))
+        yield MavlinkVehicle(system).telemetry
 
 
 def matrix(w: float, x: float, y: float, z: float) -> Any:
@@ -143,7 +147,7 @@ def test_sensors(of: telemetry.Telemetry, monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_setpoints_shown(of: telemetry.Telemetry, monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = Position(np.array([2.0, 5.0, 4.5]), math.radians(30), velocity=np.array([0.1, 0.2, 0.3]))
-    monkeypatch.setattr(of.craft.autopilot, "present_setpoint", lambda t_ns: wanted)
+    monkeypatch.setattr(of.system.port, "setpoint", wanted)
     message = telemetry.position_target_local_ned(of)
     assert (message.x, message.y, message.z) == pytest.approx((3.0, 1.0, -4.0))
     assert (message.vx, message.vy, message.vz) == pytest.approx((0.2, 0.1, -0.3))
@@ -152,8 +156,11 @@ def test_setpoints_shown(of: telemetry.Telemetry, monkeypatch: pytest.MonkeyPatc
 
 def test_a_battery_of_more_volts_than_a_message_can_hold(of: telemetry.Telemetry) -> None:
     packer = mavlink.MAVLink(None)
-    for message in (telemetry.sys_status(of), telemetry.battery_status(of)):
+    for message in (status_telemetry.sys_status(of), status_telemetry.battery_status(of)):
         read = packer.parse_buffer(message.pack(packer))[0]
         assert (read.battery_remaining, read.current_battery) == (100, 32767)
-    assert (telemetry.sys_status(of).voltage_battery, telemetry.battery_status(of).voltages[0]) == (65534, 65534)
-    assert telemetry.battery_status(of).energy_consumed == 123
+    assert (status_telemetry.sys_status(of).voltage_battery, status_telemetry.battery_status(of).voltages[0]) == (
+        65534,
+        65534,
+    )
+    assert status_telemetry.battery_status(of).energy_consumed == 123

@@ -178,15 +178,16 @@ class Sensors:
             if kind == "imu":
                 data = ImuSample(_ns(arrival), self.gyro[i], self.accel[i])
             elif kind == "gnss":
+                latitude, longitude, altitude = fixes[i].tolist()
                 data = GnssFix(
-                    _ns(arrival - GNSS_LATENCY), *fixes[i].tolist(), self.gnss_velocity[i], self.fix_type[i],
+                    _ns(arrival - GNSS_LATENCY), latitude, longitude, altitude, self.gnss_velocity[i], self.fix_type[i],
                     hdop=1.0, vdop=1.5, satellites=10, horizontal_sd=1.0, vertical_sd=1.5, speed_sd=0.1,
                 )  # fmt: skip
             elif kind == "barometer":
                 data = BarometerSample(_ns(arrival), 1e5, float(self.baro[i]), 288.0)
             else:
                 data = MagnetometerSample(_ns(arrival), self.mag[i])
-            yield Message(f"a/{kind}", i, data.t_ns, _ns(arrival), data)  # type: ignore[attr-defined]
+            yield Message(f"a/{kind}", i, data.t_ns, _ns(arrival), data)
 
 
 def _ns(t: float) -> int:

@@ -78,7 +78,8 @@ def test_sequential_update_equals_the_batch_formula() -> None:
     nominal, covariance = np.zeros(N_NOMINAL), prior.copy()
     nominal[6] = 1.0
     ring, ring_t = np.zeros((2, 6)), np.array([0, 100_000_000])
-    update(nominal, covariance, innovation, h, variance, np.ones(N_ERROR), 5.0, ring, ring_t, 100_000_000)
+    measurement, past = (innovation, h, variance), (ring, ring_t, 100_000_000)
+    update(nominal, covariance, measurement, np.ones(N_ERROR), 5.0, past)
     correction = gain @ innovation
     np.testing.assert_allclose(covariance, prior - gain @ h @ prior, atol=1e-10)
     np.testing.assert_allclose(nominal[:6], correction[:6], atol=1e-12)

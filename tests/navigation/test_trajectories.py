@@ -1,5 +1,6 @@
 import math
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ from skyloop_client.errors import ScenarioError
 
 WAYPOINTS = np.array([[0, 0, 2], [6, 1, 3], [8, 7, 2.5], [1, 9, 4], [-3, 3, 3]], dtype=float)
 
-TRAJECTORIES = {
+TRAJECTORIES: dict[str, Any] = {
     "circle": Circle([1, 2, 3], 8.0, 4.0, laps=2),
     "circle, fixed yaw": Circle([1, 2, 3], 8.0, 4.0, laps=2, yaw=0.7, start_angle=2.0),
     "lemniscate": Lemniscate([0, 5, 10], 6.0, 5.0, axis_angle=0.4),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,7 +12,8 @@ from skyloop.world.ground import Ground
 from skyloop.world.mesh import box, ellipsoid
 from skyloop.world.model import Model, Shape
 from skyloop.world.worlds.blocks import Blocks
-from skyloop_client.messages import Arm, Array, Estimate, Hover, Kinematics, TakeOff
+from skyloop_client.estimator import EstimatorSetup
+from skyloop_client.messages import Arm, Array, Estimate, Hover, Kinematics, Message, TakeOff
 
 
 class SwirlingWind:
@@ -46,6 +48,17 @@ class MotionCapture:
         position = k.position + self._offset
         valid = k.t_ns * 1e-9 < self._lost_at
         return Estimate(k.t_ns, position, k.velocity_world, k.quat_wxyz, k.angular_velocity, sd, sd, sd, valid), None
+
+
+class Follower:
+    """An estimator that believes a motion capture, moved by `offset`."""
+
+    def __init__(self, setup: EstimatorSetup, offset: float = 0.0) -> None:
+        self._offset = np.array([offset, 0.0, 0.0])
+
+    def on_message(self, message: Message) -> Estimate | None:
+        seen = message.data
+        return replace(seen, position=seen.position + self._offset) if isinstance(seen, Estimate) else None
 
 
 class HoverThrottle:

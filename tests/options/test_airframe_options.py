@@ -216,12 +216,12 @@ ELSEWHERE = {
 
 
 @pytest.mark.parametrize("model", OPTIONS)
-def test_every_airframe_option_has_a_case(model: type) -> None:
+def test_every_airframe_option_has_a_case(model: Any) -> None:
     assert set(OPTIONS[model]) == fields_of(model, *ELSEWHERE.get(model, ()))
 
 
 @pytest.mark.parametrize(("model", "name"), [(model, name) for model, cases in OPTIONS.items() for name in cases])
-def test_airframe(model: type, name: str) -> None:
+def test_airframe(model: Any, name: str) -> None:
     path = AIRFRAME + PLACES[model] + ("" if model is Rotor else name)
     check(OPTIONS[model][name], path)
 
@@ -266,7 +266,7 @@ def test_a_controller_of_ones_own_is_obeyed(share: float) -> None:
 
 
 def test_options_without_a_taker_are_refused() -> None:
-    with pytest.raises(ScenarioError, match="controller_options are for a controller of your own"):
+    with pytest.raises(ScenarioError, match="controller_options work with a controller of your own only"):
         fly(HOVER, {DRONE + "controller_options": {"share": 0.5}})
 
 

@@ -23,6 +23,7 @@ from option_views import (
 )
 
 from skyloop.sensors.camera import PRESETS, CameraConfig, Quality, Truth
+from skyloop.sensors.sensor import MountConfig
 
 PLAIN = {"kind": "camera", "preset": "perfect", "width": 64, "height": 48, "rate_hz": 1.0 / EVERY}
 
@@ -150,7 +151,7 @@ MOUNTS: dict[str, Any] = {
 
 def test_every_preset_has_its_size_rate_and_place() -> None:
     assert set(MOUNTS) == set(PRESETS) == set(get_args(CameraConfig.model_fields["preset"].annotation))
-    names = {preset.replace("-", "_"): preset for preset in PRESETS}
+    names: dict[str, Any] = {preset.replace("-", "_"): preset for preset in PRESETS}
     sensors = {name: {"kind": "camera", "preset": preset} for name, preset in names.items()}
     flight = fly(DASH.but(seconds=0.049), {DRONE + "sensors": sensors})
     for name, preset in names.items():
@@ -170,6 +171,6 @@ def test_every_preset_has_its_size_rate_and_place() -> None:
 
 
 def test_a_mount_that_is_given_counts_more_than_the_preset() -> None:
-    mount = {"position": [0.0, 0.0, 1.0]}
+    mount = MountConfig(position=(0.0, 0.0, 1.0))
     assert CameraConfig(preset="down-1280", mount=mount).mount.position == (0.0, 0.0, 1.0)
     assert CameraConfig(preset="d435-left", rate_hz=5).rate_hz == 5

@@ -97,6 +97,7 @@ SETPOINTS: dict[type, dict[str, tuple[dict[str, Any], Any, Any, float]]] = {
     Goal: {
         "position": (HERE, vector(2, 0, 5), east, 1.5),
         "yaw": (HERE, 1.0, yaw, 0.9),
+        "speed": ({**HERE, "position": vector(9, 0, 5)}, 0.5, east, -1.5),
     },
 }  # fmt: skip
 
@@ -187,7 +188,7 @@ def test_every_request_is_tested_above() -> None:
 
 def test_a_moving_position_is_followed_between_setpoints() -> None:
     """Carried forward by its own derivatives: at 10 Hz the vehicle still flies smoothly at 2 m/s."""
-    orders = [
+    orders: list[tuple[float, Any]] = [
         (0.0, Arm()),
         *((0.0 + 0.1 * k, Position(vector(0.2 * k, 0, 5), 0.0, velocity=vector(2, 0, 0))) for k in range(40)),
     ]

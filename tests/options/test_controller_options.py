@@ -99,7 +99,7 @@ def spin(axis: int) -> Script:
     return Script(joined([(0.0, Arm())], repeated(Rates(rates, 15.0), 0.0, 0.6, 0.1)), 0.6, ALOFT)
 
 
-def peak_rate(axis: int):  # type: ignore[no-untyped-def]
+def peak_rate(axis: int):
     def rate(flight: Flight) -> float:
         return float(flight.rates[:, axis].max())
 

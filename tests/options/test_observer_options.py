@@ -60,7 +60,7 @@ def test_every_option_of_an_observer_has_a_case() -> None:
 
 @pytest.mark.parametrize(("option", "number"), CASES)
 def test_observer(option: str, number: int) -> None:
-    observers = {}
+    observers: dict[str, Any] = {}
     for name, k in CASES:
         given, value, _, _ = OBSERVER[name][k]
         observers |= {f"{name}_{k}_before": given, f"{name}_{k}_after": {**given, name: value}}

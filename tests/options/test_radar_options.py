@@ -233,4 +233,5 @@ def test_backend(monkeypatch: pytest.MonkeyPatch) -> None:
         backends.synthesis_on("gpu", waveform)
     monkeypatch.setattr(backends, "_gpu", lambda: ("a device", ""))
     monkeypatch.setattr(backends, "GpuSum", lambda _, cupy: cupy)
-    assert [backends.synthesis_on(backend, waveform) for backend in ("auto", "gpu")] == ["a device"] * 2
+    made: list[Any] = [backends.synthesis_on(backend, waveform) for backend in ("auto", "gpu")]
+    assert made == ["a device"] * 2

@@ -10,6 +10,7 @@ import pytest
 from option_flights import DRONE, Flight, Script, fields_of, fly
 
 from skyloop.navigation.ekf import EkfConfig
+from skyloop.sim.scenario import EstimatorConfig
 from skyloop_client.messages import Arm, TakeOff
 
 SENSORS = {
@@ -53,6 +54,40 @@ def test_a_stream_is_published_for_the_ekf() -> None:
     estimates = fly(EKF).records("estimate")
     assert len(estimates) == pytest.approx(500, abs=2)
     assert estimates[-1].valid
+
+
+# ---- estimators
+
+FOLLOWER = {"kind": "option_plugins.py:Follower", "inputs": ["mocap"]}
+ESTIMATED = Script(
+    ((0.1, Arm()), (0.2, TakeOff(2.0))),
+    4.0,
+    {DRONE + "sensors": MOCAP, DRONE + "state": "own", DRONE + "estimators": {"own": FOLLOWER}},
+)
+
+
+def estimated(**changes: Any) -> Flight:
+    return fly(ESTIMATED, {DRONE + "estimators": {"own": {**FOLLOWER, **changes}}})
+
+
+def test_every_option_of_an_estimator_has_its_effect() -> None:
+    assert fields_of(EstimatorConfig) == {"kind", "inputs", "latency", "options"}
+    usual = estimated()
+    assert np.linalg.norm(usual.position[-1] - usual.position[0] - [0, 0, 2]) < 0.1
+    # options: what it believes is 1 m off
+    moved = estimated(options={"offset": 1.0})
+    assert moved.records("own")[-1].position[0] - moved.records("mocap")[-1].position[0] == pytest.approx(1.0)
+    # latency: the estimate comes later, and the flight is another one
+    late = estimated(latency=0.05)
+    assert {m.arrival_ns - m.t_ns for m in late.messages["drone/own"]} == {50_000_000}
+    assert np.abs(late.position - usual.position).max() > 1e-4
+    # inputs: without the motion capture it hears nothing, and the vehicle may not arm
+    deaf = estimated(inputs=["battery"])
+    assert deaf.event_time("refused", "before the estimate is valid") < 0.2
+    # kind: the EKF under a name
+    ekf = fly(EKF, {DRONE + "state": "filter", DRONE + "estimators": {"filter": {"kind": "ekf"}}})
+    assert ekf.records("filter")[-1].valid
+    assert np.abs(ekf.position - fly(EKF).position).max() == 0.0
 
 
 # ---- numbers of the filter

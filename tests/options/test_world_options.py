@@ -117,7 +117,11 @@ WORLD_OPTIONS: dict[str, dict[str, tuple[Any, Callable[[World], float], float]]]
         "wavelength": (25.0, steepness, 0.01),
         "extent": (100.0, lambda world: world.ground.heights.shape[0], -400),
     },
-    "blocks": {"count": (10, number_of("block"), -30), "size": (200.0, spread("block"), 20.0)},
+    "blocks": {
+        "count": (10, number_of("block"), -20),
+        "size": (200.0, spread("block"), 20.0),
+        "landmarks": (True, named("OrangeBall"), 1),
+    },
     "room": {},
     "corridor": {"anchor": ((8.0, 4.0, 1.6), named("anchor"), 1), "pillars": (2, named("pillar"), -3)},
     "house": {},

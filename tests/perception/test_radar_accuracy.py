@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 import pytest
@@ -26,7 +27,7 @@ def seen(
     phase: float = 0.0,
 ) -> RadarDetections:
     volts = reference_volts(waveform, antennas.tx, antennas.rx, point, velocity, [1.0], phase) + noise
-    single = volts.astype(np.complex64 if waveform.iq else np.float32)
+    single: Any = volts.astype(np.complex64 if waveform.iq else np.float32)
     return detections(RadarScan(0, single, 0.0), waveform, antennas, config)
 
 
@@ -49,7 +50,7 @@ def grid_errors(waveform: Waveform, config: ProcessingConfig, speeds: np.ndarray
 @pytest.mark.parametrize("method", ["monopulse", "capon"])
 @pytest.mark.parametrize("mti", ["none", "mean"])
 @pytest.mark.parametrize("iq", [False, True])
-def test_point_targets_are_where_they_are(method: str, mti: str, iq: bool) -> None:
+def test_point_targets_are_where_they_are(method: Any, mti: Any, iq: bool) -> None:
     waveform = dataclasses.replace(TABLE_2, iq=iq)
     speeds = np.linspace(-3.0, 3.0, 9)
     if mti == "mean":
@@ -61,7 +62,7 @@ def test_point_targets_are_where_they_are(method: str, mti: str, iq: bool) -> No
 
 
 @pytest.mark.parametrize("window", ["rectangular", "hann", "blackman", "chebyshev"])
-def test_every_window_is_accurate(window: str) -> None:
+def test_every_window_is_accurate(window: Any) -> None:
     config = ProcessingConfig(mti="none", window=window)
     errors = grid_errors(TABLE_2, config, np.array([-2.9, 0.0, 1.3])).max(axis=0)
     assert errors[0] < TABLE_2.range_resolution / 10
@@ -88,7 +89,7 @@ def test_a_target_that_crosses_the_line_of_sight() -> None:
     ],
 )
 @pytest.mark.parametrize("method", ["monopulse", "capon"])
-def test_arrays_of_any_shape(rx: np.ndarray, sees: tuple[bool, bool], method: str) -> None:
+def test_arrays_of_any_shape(rx: np.ndarray, sees: tuple[bool, bool], method: Any) -> None:
     """Components of direction the array cannot see are 0."""
     point = place(4.0, 0.5 if sees[0] else 0.0, -0.3 if sees[1] else 0.0)
     config = ProcessingConfig(angle_method=method)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from typing import Any
 
 import numpy as np
 import pytest
@@ -103,7 +104,7 @@ def walking(t: float) -> tuple[list[np.ndarray], list[np.ndarray], list[float]]:
 
 
 @pytest.mark.parametrize("mti", ["mean", "running"])
-def test_the_whole_chain_follows_a_walker_before_a_wall(mti: str) -> None:
+def test_the_whole_chain_follows_a_walker_before_a_wall(mti: Any) -> None:
     rng = np.random.default_rng(9)
     processor = RadarProcessor(DETAILS, ProcessingConfig(mti=mti))
     errors, numbers, saved = [], set(), None

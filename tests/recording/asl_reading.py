@@ -43,7 +43,7 @@ def rows(folder: Path) -> list[list[str]]:
 
 
 def sensor(folder: Path) -> dict[str, Any]:
-    return yaml.safe_load((folder / "sensor.yaml").read_text())  # type: ignore[no-any-return]
+    return yaml.safe_load((folder / "sensor.yaml").read_text())
 
 
 def t_bs(folder: Path) -> np.ndarray:

@@ -16,7 +16,7 @@ from skyloop.recording.journal import GroupWriter, is_whole, read_group
 from skyloop.recording.recording import Recording, open_recording
 from skyloop_client.codec import decode, decode_message, encode, encode_message, info_from, plain_info
 from skyloop_client.errors import CodecError, DatasetError
-from skyloop_client.messages import CameraImage, Event, ImageTruth, ImuSample, Label, Message
+from skyloop_client.messages import CameraImage, Contact, Event, EventKind, ImageTruth, ImuSample, Label, Message
 
 
 def messages(count: int, per_instant: int = 3) -> list[Message]:
@@ -47,8 +47,11 @@ def test_records_within_records_and_odd_arrays() -> None:
     assert again.labels[0].size.shape == (0, 3)
     np.testing.assert_array_equal(again.depth, truth.depth)
     assert again.normals is None
-    event = Event(1, "touch", "tree", {"speed": 1.5})
-    assert decode(b"".join(encode(event))).values == event.values
+    touch = Contact("body", 7, "tree", np.arange(3.0), np.array([0.0, 0.0, 1.0]), 1.5, 1.0)
+    again = decode(b"".join(encode(Event(1, EventKind.CONTACT, "tree", touch))))
+    assert again.kind is EventKind.CONTACT and again.contact.speed == 1.5
+    np.testing.assert_array_equal(again.contact.position, touch.position)
+    assert Event(1, "of a newer version", "").kind is EventKind.OTHER  # type: ignore[arg-type]
 
 
 def test_what_cannot_be_encoded_is_refused() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import cv2
 import numpy as np
@@ -43,7 +44,8 @@ def test_frames_are_the_images_instants(recording: Recording, kitti: Path) -> No
     for folder, extension in folders.items():
         assert sorted(path.name for path in (kitti / folder).iterdir()) == [f"{name}.{extension}" for name in names]
     images = [m.data.colour for m in recording.messages(["drone/rgb0"])]
-    np.testing.assert_array_equal(cv2.imread(str(kitti / "image_2/000011.png"))[..., ::-1], images[11])
+    picture: Any = cv2.imread(str(kitti / "image_2/000011.png"))
+    np.testing.assert_array_equal(picture[..., ::-1], images[11])
     scans = [m.data for m in recording.messages(["drone/lidar0"])]
     cloud = np.fromfile(kitti / "velodyne/000011.bin", np.float32).reshape(-1, 4)
     np.testing.assert_array_equal(cloud[:, :3], scans[11].points)

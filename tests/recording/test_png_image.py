@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from typing import Any
 
 import cv2
 import numpy as np
@@ -22,7 +23,7 @@ def test_pixels_come_back(shape: tuple[int, ...], dtype: type) -> None:
     pixels = np.random.default_rng(1).integers(0, np.iinfo(dtype).max, shape, dtype, endpoint=True)
     data = encode_png(pixels)
     np.testing.assert_array_equal(np.asarray(Image.open(io.BytesIO(data))), pixels)
-    read = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_UNCHANGED)
+    read: Any = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_UNCHANGED)
     np.testing.assert_array_equal(read[..., ::-1] if len(shape) == 3 else read, pixels)
     assert data == encode_png(np.asfortranarray(pixels))
 

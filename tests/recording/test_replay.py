@@ -107,7 +107,7 @@ def sequence(tmp_path: Path) -> Path:
 
 
 def all_messages(folder: Path, clock: Clock | None = None) -> tuple[Bus, list[Message]]:
-    bus, heard = Bus(), []
+    bus, heard = Bus(), list[Message]()
     opened = open_replay(folder)
     opened.advertise(bus)
     for stream in bus.infos:

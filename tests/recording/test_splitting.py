@@ -8,13 +8,13 @@ from skyloop.recording.formats.splitting import SPLITS, split
 from skyloop_client.errors import SkyloopError
 
 
-@pytest.mark.parametrize("n", [5, 10, 50, 60, 500, 997])
 @pytest.mark.parametrize("method", ["blocks", "random"])
-def test_shares(n, method):
-    names = split(n, method)
-    assert len(names) == n
-    for name, share in zip(SPLITS, (0.6, 0.2, 0.2), strict=True):
-        assert abs(names.count(name) - share * n) <= 3
+def test_shares(method):
+    for n in (5, 10, 50, 60, 500, 997):
+        names = split(n, method)
+        assert len(names) == n
+        for name, share in zip(SPLITS, (0.6, 0.2, 0.2), strict=True):
+            assert abs(names.count(name) - share * n) <= 3
 
 
 @pytest.mark.parametrize(("n", "counts"), [(0, [0, 0, 0]), (1, [1, 0, 0]), (2, [2, 0, 0]), (3, [2, 1, 0])])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import cv2
 import numpy as np
@@ -60,11 +61,15 @@ def test_states_between_images_are_the_cameras_too(recording: Recording, tum: Pa
         np.testing.assert_allclose(axes, body.apply([[0, -1, 0], [0, 0, -1], [1, 0, 0]]), atol=1e-9)
 
 
+def picture(path: Path) -> Any:
+    return cv2.imread(str(path), cv2.IMREAD_UNCHANGED)
+
+
 def test_a_pixel_of_the_person_with_its_depth_lies_in_the_person(recording: Recording, tum: Path) -> None:
     truths = {f"{m.t_ns / 1e9:.9f}": m.data for m in recording.messages(["truth/drone/rgb0"]) if m.data.labels}
     stamp, truth = next(iter(truths.items()))
     label, info = truth.labels[0], recording.infos["drone/rgb0"].details
-    depth = cv2.imread(str(tum / "depth" / f"{stamp}.png"), cv2.IMREAD_UNCHANGED) / 5000.0
+    depth = picture(tum / "depth" / f"{stamp}.png") / 5000.0
     place, turn = np.split(np.array(next(r for r in table(tum / "groundtruth.txt") if r[0] == stamp)[1:], float), [3])
     inside = (truth.instances == label.instance) & (depth > 0.0)
     row, column = np.nonzero(inside)
@@ -72,7 +77,7 @@ def test_a_pixel_of_the_person_with_its_depth_lies_in_the_person(recording: Reco
     points = Rotation.from_quat(turn).apply(rays * depth[inside][:, None]) + place
     # the depth camera is noisy, the middle of all pixels is not
     assert np.abs(np.median(points, axis=0) - label.centre).max() < 0.4
-    colour = cv2.imread(str(tum / "rgb" / f"{stamp}.png"))[..., ::-1]
+    colour = picture(tum / "rgb" / f"{stamp}.png")[..., ::-1]
     image = next(m.data for m in recording.messages(["drone/rgb0"]) if m.t_ns == truth.t_ns)
     np.testing.assert_array_equal(colour, image.colour)
 
@@ -81,7 +86,7 @@ def test_depth_from_another_place_gives_way_to_the_cameras_truth(recording: Reco
     aside = replace(recording.infos["drone/depth0"], mount=Mount(np.array([0.1, 0.05, 0.0])))
     moved = write(replace(recording, infos={**recording.infos, "drone/depth0": aside}), tmp_path)
     truth = next(m.data for m in recording.messages(["truth/drone/rgb0"]))
-    depth = cv2.imread(str(moved / "depth" / f"{truth.t_ns / 1e9:.9f}.png"), cv2.IMREAD_UNCHANGED) / 5000.0
+    depth = picture(moved / "depth" / f"{truth.t_ns / 1e9:.9f}.png") / 5000.0
     fits = truth.depth < 13.1
     assert np.abs(depth - truth.depth)[fits].max() < 1.1e-4
     assert not depth[truth.depth > 13.11].any()

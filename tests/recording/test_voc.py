@@ -73,7 +73,7 @@ def entries(path: Path) -> np.ndarray:
 
 def objects_of(voc: Path, name: str) -> list[dict[str, str]]:
     root = ElementTree.parse(voc / "Annotations" / f"{name}.xml").getroot()
-    return [{part.tag: part.text for part in thing} for thing in root.iter("object")]
+    return [{part.tag: part.text or "" for part in thing} for thing in root.iter("object")]
 
 
 def lines_of(path: Path) -> list[list[str]]:
@@ -114,7 +114,7 @@ def test_a_known_point_is_at_its_pixel_of_its_class_at_its_time(flown):
     classes = entries(voc / "SegmentationClass" / f"{name}.png")
     assert recording.classes[classes[round(row), round(column)]] == "person"
     box = next(iter(ElementTree.parse(voc / "Annotations" / f"{name}.xml").iter("bndbox")))
-    left, top, right, bottom = (int(part.text) - 1 for part in box)
+    left, top, right, bottom = (int(part.text or "") - 1 for part in box)
     # the nearer half of a body looks larger, and its limbs stretch the box to one side: a fraction of its size
     assert column == pytest.approx((left + right) / 2, abs=0.15 * (right - left))
     assert row == pytest.approx((top + bottom) / 2, abs=0.05 * (bottom - top))

@@ -220,7 +220,7 @@ def test_requests_may_grow_but_not_behind_another(small_renderer: Renderer) -> N
 
 
 def test_an_unknown_quality_names_those_there_are(renderer: Renderer) -> None:
-    with pytest.raises(RendererError, match="no quality 'ultra'; choose of low, medium"):
+    with pytest.raises(RendererError, match="no quality 'ultra'; choose one of low, medium"):
         renderer.render([request((0, 0, 1), (1, 0, 1), "ultra")], SKY)
     assert len(renderer.render([AHEAD], SKY)) == 1
 
@@ -320,6 +320,12 @@ def test_a_script_without_a_main_guard_works_and_its_renderer_dies_with_it(tmp_p
     client.wait()
     client.stdout.close()
     assert within(5.0, lambda: not is_running(int(pid)))
+
+
+def test_it_does_not_load_the_compiler_of_our_kernels(small_renderer: Renderer) -> None:
+    """Numba is a second of every start, and the renderer calls no kernel."""
+    small_renderer.wait_ready()
+    assert "llvmlite" not in Path(f"/proc/{small_renderer.process_id}/maps").read_text()
 
 
 def test_ctrl_c_is_the_clients_affair(small_renderer: Renderer) -> None:

@@ -127,11 +127,10 @@ def test_an_unknown_name_is_an_error() -> None:
         texture_layers(["grass", "velvet"], 0)
 
 
-@pytest.mark.parametrize("name", sorted(VARIANTS))
-def test_opposite_edges_meet(small: Any, name: str) -> None:
-    for layer in of(small, name):
-        assert seam(layer, 0) < 1.15
-        assert seam(layer, 1) < 1.15
+def test_opposite_edges_meet(small: Any) -> None:
+    for name in VARIANTS:
+        for layer in of(small, name):
+            assert max(seam(layer, 0), seam(layer, 1)) < 1.15, name
 
 
 def test_the_seam_of_a_cut_texture_is_noticed(small: Any) -> None:

@@ -74,8 +74,10 @@ def test_clear_air_changes_nothing_nearby(renderer: Renderer) -> None:
 
 @pytest.mark.parametrize(("kind", "amount"), [("rain", 30.0), ("snow", 2.0), ("dust", 100.0)])
 def test_what_falls_moves_and_is_a_function_of_time(renderer: Renderer, kind: str, amount: float) -> None:
+    options: dict[str, Any] = {"clouds": 0.0, kind: amount}
+
     def at(t: float) -> View:
-        return shot(renderer, (0.0, 0.0, 4.0), (10.0, 3.0, 4.5), t=t, clouds=0.0, **{kind: amount})
+        return shot(renderer, (0.0, 0.0, 4.0), (10.0, 3.0, 4.5), t=t, **options)
 
     first, later, again, hours_later = at(2.0), at(2.05), at(2.0), at(7202.0)
     assert first.colour.tobytes() == again.colour.tobytes()

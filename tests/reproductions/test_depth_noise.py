@@ -12,7 +12,8 @@ import pytest
 from PIL import Image
 
 from skyloop.core.results import Result
-from skyloop.reproductions.depth_noise import GROWTH, main, reproduce
+from skyloop.reproductions.depth_noise import main, reproduce
+from skyloop.reproductions.depth_noise_checks import GROWTH
 from skyloop.reproductions.depth_noise_fits import core_sd, cut_sigma, error_sd, fit_laws, kim_sigma, r_squared
 from skyloop.reproductions.depth_noise_frames import report_on, sigma_of_folder
 from skyloop.reproductions.depth_noise_stereo import BASELINE, LENS, dot_table, match_blocks, paint_dots
@@ -27,7 +28,7 @@ def test_fits_find_the_law_that_was_put_in() -> None:
     assert kim.growth_r2 == pytest.approx(1.0)
     assert kim.square_r2 < 0.95
     square = fit_laws(DISTANCES, 0.004 * DISTANCES**2)
-    assert (square.square, square.power) == (pytest.approx(0.004), pytest.approx(2.0))
+    assert [square.square, square.power] == pytest.approx([0.004, 2.0])
     assert square.square_r2 == pytest.approx(1.0)
     assert square.growth_r2 < 0.99
     assert square.disparity_sd(17.0) == pytest.approx(0.068)
@@ -65,10 +66,10 @@ def test_projected_dots_are_matched_at_their_disparity(distance: float) -> None:
     eyes: list[Any] = []
     for to_projector in (0.5 * BASELINE, -0.5 * BASELINE):
         light = np.empty_like(depth)
-        paint_dots(depth, normals, LENS.fx, LENS.cx, 19.5, to_projector, dot_table(), light)
+        paint_dots(depth, normals, (LENS.fx, LENS.cx, 19.5), to_projector, dot_table(), light)
         eyes.append(np.rint(1000 * light * distance**2).astype(np.int32))
     disparity = np.empty_like(depth)
-    match_blocks(*eyes, disparity)
+    match_blocks(eyes[0], eyes[1], disparity)
     found = disparity[6:34, 90:550]
     assert np.mean(found > 0) > 0.9
     assert np.median(found[found > 0]) == pytest.approx(BASELINE * LENS.fx / distance, abs=0.1)
@@ -78,7 +79,7 @@ def test_light_falls_with_the_square_of_distance_and_the_cosine() -> None:
     def brightest(distance: float, normal: tuple[float, float, float]) -> float:
         depth, light = np.full((90, 90), distance, np.float32), np.empty((90, 90), np.float32)
         normals = np.tile(np.array(normal, np.float32), (90, 90, 1))
-        paint_dots(depth, normals, 3000.0, 44.5, 44.5, 0.0, dot_table(), light)
+        paint_dots(depth, normals, (3000.0, 44.5, 44.5), 0.0, dot_table(), light)
         return float(light.max())
 
     near = brightest(1.0, (0.0, 0.0, -1.0))

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from skyloop.reproductions.mission import ACCEPTANCE, distance_to_rectangle, reproduce
+from skyloop.reproductions.mission import ACCEPTANCE, reproduce
+from skyloop.reproductions.mission_flown import distance_to_rectangle
 
 
 def test_distance_to_a_rectangle() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from skyloop.benchmarks.record import STAGES
+from skyloop.datasets.trial_recording import STAGES
 from skyloop.reproductions import offline
 
 

@@ -43,7 +43,7 @@ def level(yaw: float) -> Any:
     return quat_from_rotvec(np.array([0.0, 0.0, yaw]))
 
 
-def flown(result: dict[str, float], places: Sequence[Sequence[float]], quats: Sequence[Any]) -> Flown:
+def flown(result: dict[str, float], places: Sequence[Any], quats: Sequence[Any]) -> Flown:
     """One place and attitude per second; the task is all of it."""
     times = np.arange(float(len(places)))
     return Flown({"start_ns": 0.0, **result}, times, np.array(places), np.array(quats), 0.0, times[-1], times[-1])
@@ -224,7 +224,7 @@ def test_seeds_change_the_flight() -> None:
     for seed in (1, 2):
         scenario = skyloop.load_scenario("move-forward", {"seed": seed})
         with skyloop.build(scenario, wanted=lambda t_ns: False) as simulation:
-            Ascend(1.5).perform(InProcess(simulation))
+            Ascend(1.5).perform(InProcess(simulation.port))
             simulation.run_until(9.0)
             ends.append(simulation.truth().position)
     assert np.linalg.norm(ends[0] - ends[1]) > 0.01
@@ -233,7 +233,7 @@ def test_seeds_change_the_flight() -> None:
 def test_the_closed_path_reckons_on_the_autopilots_estimate() -> None:
     scenario = skyloop.load_scenario("closed-path")
     with skyloop.build(scenario, wanted=lambda t_ns: False) as simulation:
-        session = InProcess(simulation)
+        session = InProcess(simulation.port)
         Ascend(1.5).perform(session)
         bundle = session.ask()
         assert type(bundle.state).__name__ == "Estimate"

@@ -46,7 +46,7 @@ class TracedScene:
         return self.tracer.cast(origins, directions, max_range, motion)
 
 
-def in_weather(scene: TracedScene, **config: float) -> TracedScene:
+def in_weather(scene: TracedScene, **config: Any) -> TracedScene:
     scene.weather = replace(scene.weather, config=WeatherConfig(**config))
     return scene
 
@@ -70,16 +70,17 @@ def room(half: float = 10.0) -> TracedScene:
 def still(**changes: Any) -> Kinematics:
     level = np.array([1.0, 0.0, 0.0, 0.0])
     rest = Kinematics(0, np.zeros(3), np.zeros(3), level, np.zeros(3), np.zeros(3), np.zeros(3))
-    return replace(rest, **{k: v if k == "t_ns" else np.array(v, float) for k, v in changes.items()})
+    arrays: dict[str, Any] = {k: v if k == "t_ns" else np.array(v, float) for k, v in changes.items()}
+    return replace(rest, **arrays)
 
 
-def lidar(preset: str = "perfect", period_s: float = PERIOD, **options: Any) -> Lidar:
+def lidar(preset: Any = "perfect", period_s: float = PERIOD, **options: Any) -> Lidar:
     return Lidar(LidarConfig(preset=preset, **options), period_s)
 
 
 def narrow(**options: Any) -> Lidar:
     """A thousand beams within half a degree of forward."""
-    plane = {"channels": 1, "vertical_fov_deg": (0.0, 0.0), "horizontal_fov_deg": (-0.5, 0.5)}
+    plane: dict[str, Any] = {"channels": 1, "vertical_fov_deg": (0.0, 0.0), "horizontal_fov_deg": (-0.5, 0.5)}
     return lidar(points_per_second=3.6e6, **plane, **options)
 
 
@@ -88,7 +89,7 @@ def close(values: np.ndarray, expected: Any, within: float) -> bool:
     return len(values) > 0 and bool(np.abs(np.asarray(values, float) - expected).max() <= within)
 
 
-def scan(sensor: Lidar, scene: TracedScene, kinematics: Kinematics | None = None, index: int = 0) -> LidarScan:
+def scan(sensor: Lidar, scene: Any, kinematics: Kinematics | None = None, index: int = 0) -> LidarScan:
     sample, _ = sensor.measure(kinematics or still(), scene, (), KeyedRandom(KEY, index))
     return sample
 

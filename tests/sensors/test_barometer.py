@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -36,7 +38,7 @@ def test_the_tangent_plane_leaves_the_earth(scene, at_rest) -> None:
 
 
 @pytest.mark.parametrize(("preset", "sigma"), [("ms5611", 2.7), ("gazebo", 1.0)])
-def test_white_noise_per_sample(preset: str, sigma: float, scene, at_rest) -> None:
+def test_white_noise_per_sample(preset: Any, sigma: float, scene, at_rest) -> None:
     steps = np.diff(pressures(Barometer(BarometerConfig(preset=preset), 0.02), scene, at_rest(), 3000))
     # The ms5611's wandering factor adds 0.6 Pa per sample.
     assert np.std(steps) / np.sqrt(2.0) == pytest.approx(sigma, rel=0.06)

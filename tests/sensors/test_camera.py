@@ -3,6 +3,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -67,7 +68,7 @@ def edges_of(truth, number: int) -> tuple[int, int]:
 
 def test_an_image_is_upright_and_left_is_left(scene) -> None:
     image, truth, _ = shoot(scene, moving(7, position=(0.0, 1.0, 2.0)), truth=("instances",))
-    assert (image.t_ns, image.colour.shape, image.colour.dtype) == (7, (240, 320, 3), np.uint8)
+    assert (image.t_ns, image.colour.shape) == (7, (240, 320, 3)) and image.colour.dtype == np.uint8
     assert (truth.instances[0] != 1).all() and (truth.instances[-1] == 1).all()
     assert edges_of(truth, PILLAR)[0] > 160, "the pillar is to the right"
     assert edges_of(truth, WALKER)[1] < 160
@@ -84,7 +85,7 @@ def test_an_image_is_upright_and_left_is_left(scene) -> None:
         ("perfect", (640, 480), 320.0, 20.0),
     ],
 )
-def test_presets(preset: str, size: tuple[int, int], f: float, rate_hz: float) -> None:
+def test_presets(preset: Any, size: tuple[int, int], f: float, rate_hz: float) -> None:
     details = intrinsics(preset=preset)
     assert (details["width"], details["height"]) == size
     assert details["fx"] == details["fy"] == pytest.approx(f, abs=1e-4)
@@ -95,9 +96,9 @@ def test_presets(preset: str, size: tuple[int, int], f: float, rate_hz: float) -
 
 
 def test_the_usual_mounts_are_a_5_cm_stereo_pair_and_a_camera_that_looks_down(scene) -> None:
-    left, right = (MountConfig(**USUAL_MOUNTS[f"d435-{side}"]).mount() for side in ("left", "right"))
+    left, right = (MountConfig.model_validate(USUAL_MOUNTS[f"d435-{side}"]).mount() for side in ("left", "right"))
     assert left.position - right.position == pytest.approx([0.0, 0.05, 0.0])
-    mount = MountConfig(**USUAL_MOUNTS["down-1280"]).mount()
+    mount = MountConfig.model_validate(USUAL_MOUNTS["down-1280"]).mount()
     _, truth, _ = shoot(scene, replace(moving(position=(3.0, 0.0, 5.0)), quat_wxyz=mount.quat_wxyz), truth=("depth",))
     assert np.abs(truth.depth - 5.0).max() <= 1e-3
     assert set(USUAL_MOUNTS) < set(PRESETS)
@@ -127,8 +128,15 @@ def test_what_does_not_fit_is_refused(options, message: str) -> None:
 
 
 def test_requests_are_those_that_measure_asks_for(scene) -> None:
-    options = {"exposure_time": 0.01, "blur_samples": 3, "readout_time": 0.02, "readout_bands": 4, "quality": "medium"}
-    for more in ({}, {"model": "fisheye", "horizontal_fov_deg": 170.0, "truth": ("depth",)}):
+    options: dict[str, Any] = {
+        "exposure_time": 0.01,
+        "blur_samples": 3,
+        "readout_time": 0.02,
+        "readout_bands": 4,
+        "quality": "medium",
+    }
+    variants: tuple[dict[str, Any], ...] = ({}, {"model": "fisheye", "horizontal_fov_deg": 170.0, "truth": ("depth",)})
+    for more in variants:
         config = CameraConfig(**options, **more, width=64, height=48)
         camera, kinematics = Camera(config, PERIOD_S), moving(10**9, rates=(0.1, 0.2, 0.3), velocity=(1.0, 2.0, 3.0))
         state = camera.initial_state(KeyedRandom(KEY, 0))
@@ -253,7 +261,13 @@ def test_automatic_exposure_comes_to_its_target(scene, exposure: float) -> None:
     kinematics, state, tau = moving(position=(0.0, 0.0, 2.0)), None, 0.2
     means = []
     for _ in range(30):
-        options = {"auto_exposure": True, "target_brightness": 0.4, "auto_exposure_tau": tau, "width": 64, "height": 48}
+        options: dict[str, Any] = {
+            "auto_exposure": True,
+            "target_brightness": 0.4,
+            "auto_exposure_tau": tau,
+            "width": 64,
+            "height": 48,
+        }
         image, _, state = shoot(scene, kinematics, state, exposure=exposure, **options)
         means.append(image.colour.mean() / 255.0)
     assert means[-1] == pytest.approx(0.4, abs=0.01)
@@ -266,7 +280,7 @@ def test_automatic_exposure_comes_to_its_target(scene, exposure: float) -> None:
 
 
 def test_slower_automatic_exposure_is_slower(scene) -> None:
-    options = {"auto_exposure": True, "exposure": 0.1, "width": 64, "height": 48}
+    options: dict[str, Any] = {"auto_exposure": True, "exposure": 0.1, "width": 64, "height": 48}
     gains = [shoot(scene, moving(), auto_exposure_tau=tau, **options)[2].exposure for tau in (0.1, 1.0)]
     assert gains[0] > gains[1] > 0.1
 
@@ -277,7 +291,7 @@ def horizon_rows(truth) -> np.ndarray:
 
 def test_gimbals(scene) -> None:
     tilted = moving(position=(0.0, 0.0, 3.0), rotation_deg=(20.0, 5.0, 0.0), rates=(2.0, 1.0, 0.5))
-    want = {"truth": ("instances", "flow")}
+    want: dict[str, Any] = {"truth": ("instances", "flow")}
     _, free, _ = shoot(scene, tilted, **want)
     assert np.ptp(horizon_rows(free)) > 50
     _, level, _ = shoot(scene, tilted, gimbal="roll-pitch", **want)
@@ -305,14 +319,15 @@ def test_between_instants_the_motion_goes_on() -> None:
 
 
 def test_effects_work_through_a_bending_lens_too(scene) -> None:
-    options = {"model": "fisheye", "horizontal_fov_deg": 180.0, "width": 96, "height": 96}
+    options: dict[str, Any] = {"model": "fisheye", "horizontal_fov_deg": 180.0, "width": 96, "height": 96}
     kinematics = moving(position=(0.0, 0.0, 2.0), rates=(0.0, 0.0, 2.0))
     plain, _, _ = shoot(scene, kinematics, **options)
-    for effect in (
+    effects: tuple[dict[str, Any], ...] = (
         {"exposure_time": 0.1, "blur_samples": 3},
         {"readout_time": 0.2, "readout_bands": 6},
         {"vignetting": 1.0},
-    ):
+    )
+    for effect in effects:
         image, truth, _ = shoot(scene, kinematics, truth=("instances",), **options, **effect)
         changed = (image.colour != plain.colour).any(axis=2)
         assert 0.01 < changed.mean() < 0.95

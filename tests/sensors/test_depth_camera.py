@@ -67,7 +67,8 @@ class Picture:
 
 
 def camera(**options: Any) -> DepthCamera:
-    return DepthCamera(DepthCameraConfig(**{"width": 200, "height": 150, "preset": "kim"} | options), 1 / 30)
+    usual: dict[str, Any] = {"width": 200, "height": 150, "preset": "kim"}
+    return DepthCamera(DepthCameraConfig(**(usual | options)), 1 / 30)
 
 
 def depth_of(scene: Any, index: int = 0, **options: Any) -> Any:

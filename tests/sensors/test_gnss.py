@@ -1,17 +1,18 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 
 from skyloop.core.keyed_random import KeyedRandom, stream_key
-from skyloop.sensors.gnss import Gnss, GnssConfig
+from skyloop.sensors.gnss import Gnss, GnssConfig, Outage
 
 KEY = stream_key(5, "drone/gnss")
 
 
-def fly(sensor: Gnss, scene, at_rest, times: list[float], **motion: object) -> list:
+def fly(sensor: Gnss, scene, at_rest, times: list[float], **motion: object) -> list[Any]:
     state, fixes = sensor.initial_state(KeyedRandom(KEY, 0)), []
     for index, t in enumerate(times):
         kinematics = at_rest(t_ns=round(t * 1e9), **motion)
@@ -84,7 +85,7 @@ def test_airsim_gets_its_fix_as_the_reported_sd_falls(scene, at_rest) -> None:
 
 
 def test_an_outage_keeps_the_last_position_and_admits_it(scene, at_rest) -> None:
-    config = GnssConfig(preset="m8n", outages=[{"start": 10.0, "end": 12.0}, {"start": 20.0}])
+    config = GnssConfig(preset="m8n", outages=(Outage(start=10.0, end=12.0), Outage(start=20.0)))
     fixes = fly(Gnss(config, 0.1), scene, at_rest, [9.9, 10.0, 11.9, 12.1, 15.0, 19.9, 20.0, 99.0])
     assert [fix.fix_type for fix in fixes] == [3, 0, 0, 0, 3, 3, 0, 0]
     assert fixes[2].latitude_deg == fixes[0].latitude_deg != fixes[4].latitude_deg

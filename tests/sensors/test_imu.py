@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ KEY = stream_key(5, "drone/imu")
 G = 9.80665
 
 
-def imu(**config: object) -> Imu:
+def imu(**config: Any) -> Imu:
     return Imu(ImuConfig(**config), 0.005)
 
 

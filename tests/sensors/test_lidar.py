@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from lidar_scans import (
@@ -37,6 +39,7 @@ def test_every_preset_without_its_errors_measures_a_room_exactly(preset: str) ->
     assert len(sample.ranges) == len(sensor.pattern.rings)
     assert np.abs(np.abs(sample.points).max(axis=1) - 5.0).max() < 1e-4
     assert close(np.linalg.norm(sample.points, axis=1), sample.ranges, 1e-5)
+    array: Any
     for array, kind in zip(
         (sample.points, sample.ranges, sample.intensities, sample.rings, sample.offsets_ns, sample.classes),
         (np.float32, np.float32, np.float32, np.uint16, np.int64, np.uint8),
@@ -74,7 +77,10 @@ def test_range_noise_is_white_along_the_beam() -> None:
     together = np.concatenate(errors)
     assert np.std(together) == pytest.approx(0.03, rel=0.06)
     assert np.mean(together) == pytest.approx(0.0, abs=0.003)
-    assert abs(np.corrcoef(*errors)[0, 1]) < 0.1 and abs(np.corrcoef(errors[0][1:], errors[0][:-1])[0, 1]) < 0.1
+    assert (
+        abs(np.corrcoef(errors[0], errors[1])[0, 1]) < 0.1
+        and abs(np.corrcoef(errors[0][1:], errors[0][:-1])[0, 1]) < 0.1
+    )
     assert close(first.points / first.ranges[:, None], sensor.pattern.directions, 1e-6)
 
 

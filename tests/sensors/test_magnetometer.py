@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -33,7 +35,7 @@ def test_hard_iron_and_scale(scene, at_rest) -> None:
 
 
 @pytest.mark.parametrize(("preset", "sigma"), [("hmc5883", 5e-7), ("gazebo", 4e-8 * np.sqrt(50.0))])
-def test_white_noise(preset: str, sigma: float, scene, at_rest) -> None:
+def test_white_noise(preset: Any, sigma: float, scene, at_rest) -> None:
     sensor = Magnetometer(MagnetometerConfig(preset=preset), 0.02)
     steps = np.diff(fields(sensor, scene, at_rest(), 3000), axis=0)
     assert np.std(steps, axis=0) / np.sqrt(2.0) == pytest.approx([sigma] * 3, rel=0.06)

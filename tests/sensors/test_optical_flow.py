@@ -3,6 +3,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -122,7 +123,7 @@ def test_without_texture_there_is_no_flow(scene) -> None:
         scene, sensor_options={"texture_threshold": 3.0}, position=(-40.0, 0.0, 2.0), velocity=(1.0, 0.0, 0.0)
     )[-1]
     assert (sample.quality, sample.integrated_x, sample.integrated_y) == (0, 0.0, 0.0)
-    over_grass = {"position": (0.0, 0.0, 1.0), "velocity": (1.0, 0.0, 0.0)}
+    over_grass: dict[str, Any] = {"position": (0.0, 0.0, 1.0), "velocity": (1.0, 0.0, 0.0)}
     qualities = [flown(scene, sensor_options={"texture_threshold": t}, **over_grass)[-1].quality for t in (1.0, 80.0)]
     assert qualities[0] > qualities[1]
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -33,7 +34,12 @@ def test_the_ray_goes_along_the_sensors_forward_axis(scene, at_rest) -> None:
 
 def test_the_direction_is_the_rotated_forward_axis(scene, at_rest) -> None:
     seen = []
-    scene.rays = lambda origins, directions, max_range: seen.append(directions[0]) or np.array([3.0])
+
+    def rays(origins, directions, max_range):
+        seen.append(directions[0])
+        return np.array([3.0])
+
+    scene.rays = rays
     turn = Rotation.from_euler("ZYX", [0.7, -0.4, 0.2])
     kinematics = at_rest(quat_wxyz=np.roll(turn.as_quat(), 1))
     distance(Rangefinder(RangefinderConfig(preset="perfect"), 0.02), scene, kinematics)
@@ -41,7 +47,7 @@ def test_the_direction_is_the_rotated_forward_axis(scene, at_rest) -> None:
 
 
 @pytest.mark.parametrize(("preset", "sigma"), [("airsim", 0.2), ("lidar-lite", 0.025)])
-def test_noise(preset: str, sigma: float, scene, at_rest) -> None:
+def test_noise(preset: Any, sigma: float, scene, at_rest) -> None:
     sensor = Rangefinder(RangefinderConfig(preset=preset), 0.02)
     kinematics = looking_down(at_rest, 12.0)
     measured = [distance(sensor, scene, kinematics, index) for index in range(3000)]

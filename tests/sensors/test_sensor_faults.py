@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from pydantic import ValidationError
@@ -47,7 +49,7 @@ def test_stuck_from_the_start_repeats_the_first_sample() -> None:
 
 def test_bias_goes_to_the_main_field_or_the_named_one() -> None:
     published = run(
-        Fault(kind="bias", start=0.5, value=[0.1, -0.2, 0.3]),
+        Fault(kind="bias", start=0.5, value=(0.1, -0.2, 0.3)),
         Fault(kind="bias", start=0.5, field="specific_force", value=2.0),
     )
     before, after = published[4][0], published[5][0]
@@ -128,7 +130,7 @@ def test_a_single_number_is_biased_too() -> None:
         ({"kind": "bias", "value": float("nan")}, "finite number"),
     ],
 )
-def test_a_fault_that_makes_no_sense_is_refused(given: dict, message: str) -> None:
+def test_a_fault_that_makes_no_sense_is_refused(given: dict[str, Any], message: str) -> None:
     with pytest.raises(ValidationError, match=message):
         Fault(**given)
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from pydantic import TypeAdapter, ValidationError
@@ -94,6 +95,6 @@ def test_a_config_survives_being_written_and_read() -> None:
         {"kind": "optical_flow", "size_px": 4},
     ],
 )
-def test_what_cannot_be_is_refused(given: dict) -> None:
+def test_what_cannot_be_is_refused(given: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         ANY.validate_python(given)

@@ -109,7 +109,7 @@ def test_the_data_given_is_left_alone() -> None:
     [
         ("vehicles.drome.state", "did you mean 'drone'"),
         ("vehicles.7.state", "no item '7'"),
-        ("seed.deeper", "'seed' is a int, it has no keys"),
+        ("seed.deeper", "'seed' is an integer and has no keys"),
         ("vehicles.drone.stat", "did you mean 'state'"),
         ("", "unknown key ''"),
     ],
@@ -164,7 +164,7 @@ def test_bytes_that_are_no_text_are_told(tmp_path: Path) -> None:
         read_yaml(tmp_path / "bytes.yaml")
 
 
-REFUSED = {
+REFUSED: dict[str, tuple[dict[str, Any], list[str]]] = {
     "under the ground": ({"vehicles.0.position": [0, 0, -10]}, ["drone: position", "below the ground", "at least 0."]),
     "legs in the ground": ({"vehicles.0.position": [0, 0, 0.0]}, ["below the ground", "or [x, y]"]),
     "no gravity": ({"earth.gravity": 0}, ["earth.gravity", "greater than 0"]),
@@ -175,7 +175,7 @@ REFUSED = {
         {"vehicles.0.rotor_faults": [{"rotor": 0, "kind": "lost", "start": 2, "end": 1}]},
         ["rotor_faults.0", "ends at 1.0 s", "2.0 s"],
     ),
-    "charge of no battery": ({"vehicles.0": {"battery": False, "charge": 0.5}}, ["charge 0.5", "battery false"]),
+    "charge of no battery": ({"vehicles.0": {"battery": False, "charge": 0.5}}, ["charge is 0.5", "battery: false"]),
     "charge of an airframe without": (
         {"vehicles.0": {"airframe": "airsim-quad", "charge": 0.5}},
         ["drone: charge 0.5", "'airsim-quad' has no battery"],

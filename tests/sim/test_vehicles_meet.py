@@ -61,7 +61,7 @@ class Meeting:
                     self.poses[vehicle, message.data.t_ns] = message.data
         self.instance = {v: next(k for k, t in enumerate(self.model.things) if t.name == v) for v in OTHER}
         self.hits = {
-            v: [e for e in self.data[v, "events"] if e.kind == "contact" and e.values["instance"] == self.instance[o]]
+            v: [e for e in self.data[v, "events"] if e.kind == "contact" and e.contact.instance == self.instance[o]]
             for v, o in OTHER.items()
         }
 
@@ -136,17 +136,17 @@ def test_each_ranges_the_other(meeting: Meeting, vehicle: str) -> None:
 def test_each_hits_the_other_at_one_place_and_time(meeting: Meeting) -> None:
     west, east = (meeting.hits[v][0] for v in ("west", "east"))
     assert west.t_ns == east.t_ns
-    assert [west.values[k] for k in "xyz"] == [east.values[k] for k in "xyz"]
-    assert [west.values[k] for k in ("nx", "ny", "nz")] == [-east.values[k] for k in ("nx", "ny", "nz")]
+    assert (west.contact.position).tolist() == (east.contact.position).tolist()
+    assert (west.contact.normal).tolist() == (-east.contact.normal).tolist()
     # they met half way at twice 1.5 m/s, less what is lost in getting going
-    assert abs(west.values["x"]) < 0.3
-    assert 2.0 < west.values["speed"] < 3.3
+    assert abs(west.contact.position[0]) < 0.3
+    assert 2.0 < west.contact.speed < 3.3
     # carried back to the last stamp with the vehicle it lies on, that place is on its shape
     gaps = []
     for vehicle in OTHER:
         stamp = max(t for v, t in meeting.poses if v == vehicle and t <= west.t_ns)
         state = meeting.poses[vehicle, stamp]
-        moved = np.array([west.values[k] for k in "xyz"]) - state.velocity_world * (west.t_ns - stamp) / NS_PER_S
+        moved = west.contact.position - state.velocity_world * (west.t_ns - stamp) / NS_PER_S
         gaps.append(distance_to_triangles(moved, meeting.corners(vehicle, stamp)))
     assert min(gaps) < 5e-3
 

@@ -14,6 +14,7 @@ import skyloop
 from skyloop.core.frames import rotate, rotate_inverse, yaw_from_quat
 from skyloop.links.loop.in_process import InProcess
 from skyloop.sim.simulation import Simulation
+from skyloop.sim.simulation_port import SimulationPort
 from skyloop_client.bundle import Bundle
 from skyloop_client.messages import Position
 from skyloop_client.streams import NS_PER_S
@@ -29,13 +30,13 @@ CAMERA = np.array([0.12, 0.0, 0.0])
 class SlowComputer(InProcess):
     """Every question takes this much computing before it is asked, by a clock of its own."""
 
-    def __init__(self, simulation: Simulation, seconds: float, needed: Needed, **options: Any) -> None:
+    def __init__(self, port: SimulationPort, seconds: float, needed: Needed, **options: Any) -> None:
         self._worked_ns, self._each_ns, self._needed = 0, round(seconds * NS_PER_S), needed
-        super().__init__(simulation, clock=lambda: self._worked_ns, **options)
+        super().__init__(port, clock=lambda: self._worked_ns, **options)
 
     def ask(self, *send: Any, **how: Any) -> Bundle:
         self._worked_ns += self._each_ns
-        newest_ns = self.now() - round(NS_PER_S * self.infos["drone/front"].rate.period_s)  # type: ignore[union-attr]
+        newest_ns = self.now() - round(NS_PER_S * self.infos["drone/front"].rate.period_s)
         self._needed.from_ns = newest_ns if "front" in how.get("want", ()) else NEVER
         try:
             return super().ask(*send, **how)
@@ -61,14 +62,14 @@ class Flight:
         # the front of the board
         self.anchor = np.array(anchor) - [0.0, 0.04, 0.0]
         self._standing = simulation.snapshot()
-        Ascend(1.5).perform(InProcess(simulation))
+        Ascend(1.5).perform(InProcess(simulation.port))
         self._hovering = simulation.snapshot()
         self.start = simulation.truth().position
 
     def again(self, seconds: float = 0.0, *, standing: bool = False) -> InProcess:
         """A session whose computer takes so long for a question."""
         self.simulation.restore(self._standing if standing else self._hovering)
-        return SlowComputer(self.simulation, seconds, self._needed, end_ns=300 * NS_PER_S)
+        return SlowComputer(self.simulation.port, seconds, self._needed, end_ns=300 * NS_PER_S)
 
     def put(self, position: Any, yaw: float) -> None:
         """Hovering at a place, without the time it takes to fly there."""

@@ -1,5 +1,6 @@
 import copy
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -53,7 +54,7 @@ class FakeVehicle:
                     "setpoint",
                     order.position,
                     order.position,
-                    order.yaw,
+                    order.yaw or 0.0,
                 )
             case Land():
                 self.mode, self.aim = "land", self.position * [1, 1, 0]
@@ -66,7 +67,7 @@ class FakeVehicle:
         self.t_ns += self.dt_ns
         away = self.aim - self.position
         reach = 2.0 * self.dt_ns * 1e-9
-        distance = np.linalg.norm(away)
+        distance = float(np.linalg.norm(away))
         self.velocity = away / max(distance, 1e-9) * 2.0 if distance > reach else np.zeros(3)
         self.position = self.position + (away * reach / distance if distance > reach else away)
         if distance <= reach and self.mode == "home":
@@ -102,7 +103,7 @@ def test_hover_pilot_takes_off_waits_and_lands():
     assert vehicle.log[-1][0] * 1e-9 == pytest.approx(6.5, abs=0.2)
     assert pilot.done
     assert not vehicle.armed
-    assert pilot(vehicle) is None
+    assert pilot(vehicle) is None  # type: ignore[arg-type]
 
 
 def test_hover_pilot_without_duration_hovers_on():
@@ -129,8 +130,9 @@ def test_without_a_status_it_keeps_asking_to_fly():
             return None
 
     pilot = HoverPilot(2.0)
-    assert pilot(Silent()) == [Arm(), TakeOff(2.0)]
-    assert pilot(Silent()) == [Arm(), TakeOff(2.0)]
+    silent: Any = Silent()
+    assert pilot(silent) == [Arm(), TakeOff(2.0)]
+    assert pilot(silent) == [Arm(), TakeOff(2.0)]
     assert not pilot.done
 
 

@@ -48,11 +48,11 @@ def test_sensor_characterisation_waits_for_every_sample(facing: Flight) -> None:
 # ---- Algorithm 2
 
 
-def test_relative_position_at_ten_random_poses() -> None:
+def test_relative_position_at_random_poses() -> None:
     """Within 1° and 0.1 m, from all sides."""
     random = np.random.default_rng(6)
     with flight("closed-path", rate_hz=2) as flown:
-        for _ in range(10):
+        for _ in range(6):
             session = flown.again()
             x, y = random.uniform(1.0, 5.0), random.uniform(0.0, 2.0)
             bearing = math.atan2(flown.anchor[1] - y, flown.anchor[0] - x)
@@ -79,7 +79,7 @@ def test_the_anchor_is_at_the_edge_of_the_view_at_the_start(facing: Flight) -> N
     assert math.radians(35.0) < facing.truth()[0] < math.radians(40.0)
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(4))
 def test_a_quick_computer_faces_the_anchor_within_the_precision(facing: Flight, seed: int) -> None:
     yaw = float(np.random.default_rng(seed).uniform(-0.02, 0.15))
     oscillations, seconds, left = face(facing, yaw, 0.0)
@@ -107,7 +107,9 @@ def test_every_oscillation_is_a_change_of_direction(facing: Flight) -> None:
     session = facing.again(0.6)
     rates = facing.simulation.subscribe("truth/drone")
     record = run_task("face-anchor", session)
-    turning = [m.data.angular_velocity_body[2] for m in rates if m.t_ns < record.end_ns]
+    end_ns = record.end_ns
+    assert end_ns is not None
+    turning = [m.data.angular_velocity_body[2] for m in rates if m.t_ns < end_ns]
     signs = [math.copysign(1.0, rate) for rate in turning if abs(rate) > 0.01]
     assert record.result["oscillations"] == sum(a != b for a, b in pairwise(signs)) > 0
     assert all(child.task == "relative-position" for child in record.children)

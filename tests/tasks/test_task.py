@@ -30,6 +30,10 @@ class Counting:
         return Bundle(self.ns, "drone", {}, None, None)
 
 
+def counting() -> Any:
+    return Counting()
+
+
 @dataclass
 class Inner(Task):
     name: ClassVar[str] = "inner"
@@ -68,7 +72,7 @@ class Outer(Task):
 
 
 def test_the_record_is_a_tree_with_times_and_loops() -> None:
-    record = Outer().perform(Counting())
+    record = Outer().perform(counting())
     assert (record.task, record.loops, record.seconds, record.result) == ("outer", 2, 5.0, {"sum": 3})
     inner = [(child.start_ns // 10**9, child.end_ns, child.loops, child.options) for child in record.children]
     # options that are as usual are not told
@@ -76,7 +80,7 @@ def test_the_record_is_a_tree_with_times_and_loops() -> None:
 
 
 def test_it_is_printed_and_written() -> None:
-    record = Outer((1,)).perform(Counting())
+    record = Outer((1,)).perform(counting())
     assert record.lines() == ["outer: 3.000 s, 1 loops, sum 1", "  inner: 1.000 s, 1 loops, passes 1"]
     assert record.lines(0) == record.lines()[:1]
     written = json.loads(record.json())
@@ -86,13 +90,13 @@ def test_it_is_printed_and_written() -> None:
 
 
 def test_a_loop_that_is_done_before_it_begins_has_no_pass() -> None:
-    assert Inner(0).perform(Counting()).loops == 0
+    assert Inner(0).perform(counting()).loops == 0
 
 
 def test_a_broken_task_leaves_its_record() -> None:
     task = Outer((1, 9))
     with pytest.raises(TaskError, match="tired"):
-        task.perform(Counting())
+        task.perform(counting())
     assert task.record.failure == "tired"
     assert task.record.end_ns == 6 * 10**9
     assert [child.failure for child in task.record.children] == ["", "tired"]

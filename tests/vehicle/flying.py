@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import yaml
+from numpy.typing import NDArray
 
 import skyloop.vehicle
 from skyloop.vehicle.airframe import Airframe, Drag
@@ -15,7 +16,7 @@ from skyloop.vehicle.fleet import Fleet
 from skyloop.vehicle.layout import CONTROL_EXTERNAL, SET_POSITION
 from skyloop.vehicle.packing import Flying, RotorFault, Wrench, pack
 from skyloop.world.ground import Ground
-from skyloop_client.messages import Array, VehicleState
+from skyloop_client.messages import VehicleState
 from skyloop_client.streams import NS_PER_S, Rate
 
 GRAVITY = 9.80665
@@ -111,7 +112,7 @@ def initial_state(fleet: Fleet, i: int = 0) -> VehicleState:
     return fleet.state(i, fleet.rate.due_ns(step))
 
 
-def record(fleet: Fleet, start: float, end: float, every: float, i: int = 0) -> tuple[Array, list[VehicleState]]:
+def record(fleet: Fleet, start: float, end: float, every: float, i: int = 0) -> tuple[NDArray[Any], list[VehicleState]]:
     """Times and states from `start` to `end` inclusive."""
     times = start + every * np.arange(round((end - start) / every) + 1)
     return times, [fly(fleet, float(t), i) for t in times]

@@ -61,11 +61,11 @@ def test_the_event_tells_point_normal_speed_thing_and_time() -> None:
     assert event.text == "body hits block 1 at 3.00 m/s"
     touched = (2.0 - 0.5 * THIN - NOSE[0]) / 3.0
     assert event.t_ns == pytest.approx(touched * 1e9, abs=1e5)
-    place = [event.values[key] for key in ("x", "y", "z")]
+    place = (event.contact.position).tolist()
     np.testing.assert_allclose(place, [-0.5 * THIN, 0.3, 0.1], atol=1e-4)
-    assert [event.values[key] for key in ("nx", "ny", "nz")] == [-1.0, 0.0, 0.0]
-    assert event.values["speed"] == event.values["closing"] == pytest.approx(3.0)
-    assert event.values["instance"] == 2
+    assert (event.contact.normal).tolist() == [-1.0, 0.0, 0.0]
+    assert event.contact.speed == event.contact.closing == pytest.approx(3.0)
+    assert event.contact.instance == 2
     assert fleet.touches(0, count) == (1, [])
 
 
@@ -139,9 +139,10 @@ def test_a_pole_between_the_points_is_met_by_an_edge() -> None:
         fleet = weightless(pole, position=(-1.0, 0.0, 0.0), velocity=(speed, 0.0, 0.0))
         fly(fleet, 0.9 / speed)
         assert fleet.states["n_hits"][0] >= 1
-        values = fleet.touches(0, 0)[1][0].values
-        assert np.hypot(values["x"], values["y"] - y) < 0.01 + speed * 1e-3
-        assert values["nx"] < -0.7
+        contact = fleet.touches(0, 0)[1][0].contact
+        assert contact is not None
+        assert np.hypot(contact.position[0], contact.position[1] - y) < 0.01 + speed * 1e-3
+        assert contact.normal[0] < -0.7
         assert fleet.states["motion"][0, 10:13][2] > 0.1
 
 
@@ -196,8 +197,8 @@ def test_a_flight_against_a_wall_publishes_what_it_hit_and_no_sensor_changes_it(
     plain, events = flown_at_a_wall(50.0, {})
     busy, _ = flown_at_a_wall(333.0, {"imu": {"kind": "imu", "rate_hz": 417.0}})
     assert plain == busy
-    touches = [event for event in events if event.kind == "contact" and event.values["instance"] == 1]
+    touches = [event for event in events if event.kind == "contact" and event.contact.instance == 1]
     assert touches[0].text.startswith("rotor hits block 0 at")
-    assert touches[0].values["nx"] == pytest.approx(-1.0)
-    assert touches[0].values["x"] == pytest.approx(4.0 - 0.5 * THIN, abs=1e-3)
+    assert touches[0].contact.normal[0] == pytest.approx(-1.0)
+    assert touches[0].contact.position[0] == pytest.approx(4.0 - 0.5 * THIN, abs=1e-3)
     assert touches[0].t_ns % 20_000_000 != 0

@@ -31,8 +31,8 @@ def test_a_moving_wall_throws_a_vehicle_at_rest(speed: float) -> None:
     np.testing.assert_allclose(fleet.states["motion"][0, 3:6], [1.3 * speed, 0.0, 0.0], atol=1e-6 * speed)
     _, [event] = fleet.touches(0, 0)
     assert event.t_ns == pytest.approx((2.0 - NOSE[0] - 0.5 * THIN) / speed * 1e9, abs=2e5)
-    assert event.values["nx"] == pytest.approx(1.0)
-    assert event.values["closing"] == pytest.approx(speed)
+    assert event.contact.normal[0] == pytest.approx(1.0)
+    assert event.contact.closing == pytest.approx(speed)
     assert "the wall" in event.text
 
 

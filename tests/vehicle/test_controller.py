@@ -32,7 +32,7 @@ HEAVY_NOSE = IRIS.model_copy(update={"centre_of_mass": (0.04, -0.03, 0.0)})
 
 
 @numba.njit(error_model="numpy")
-def _call_mix(states, params, collective, tx, ty, tz, lift):  # type: ignore[no-untyped-def]
+def _call_mix(states, params, collective, tx, ty, tz, lift):
     mix(states[0], params[0], collective, tx, ty, tz, lift)
 
 
@@ -180,7 +180,9 @@ def test_tilt_is_limited() -> None:
 
 
 def test_speed_is_limited_by_the_airframe_and_by_the_setpoint() -> None:
-    for fields, params, limit in (({}, {"max_speed_horizontal": 6.0}, 6.0), ({"speed_limit": 3.0}, {}, 3.0)):
+    cases: list[tuple[dict[str, Any], dict[str, float], float]]
+    cases = [({}, {"max_speed_horizontal": 6.0}, 6.0), ({"speed_limit": 3.0}, {}, 3.0)]
+    for fields, params, limit in cases:
         fleet = _flying(**params)
         ask(fleet, SET_POSITION, position=(120.0, -160.0, 0.0), **fields)
         _, states = record(fleet, 0.1, 15.0, 0.1)
@@ -238,7 +240,7 @@ def _circle_error(derivatives: bool) -> float:
     for k in range(round(4 * 2 * np.pi / 0.02)):
         t = 0.02 * k
         c, s = 3 * np.cos(t), 3 * np.sin(t)
-        fields = {"position": (c, s, 0.0)}
+        fields: dict[str, Any] = {"position": (c, s, 0.0)}
         if derivatives:
             fields |= {
                 "velocity": (-s, c, 0),

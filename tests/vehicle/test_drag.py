@@ -97,7 +97,7 @@ def test_rotor_drag_is_eq_6_at_each_rotor() -> None:
     _same(_wrench(Drag(model="rotor", rotor=0.07)), _expected(THRUSTS, force, np.zeros(3)))
 
 
-LINEAR = {"rotor": 0.07, "sqrt_slope": 0.3, "sqrt_offset": 0.45}
+LINEAR: dict[str, Any] = {"rotor": 0.07, "sqrt_slope": 0.3, "sqrt_offset": 0.45}
 
 
 def test_rotor_linear_drag_is_eq_9() -> None:

@@ -16,19 +16,19 @@ def _house(style: str, seed: int = 1, **options: object) -> Shape:
 
 
 @pytest.mark.parametrize("style", STYLES)
-@pytest.mark.parametrize("seed", range(4))
-def test_every_level_of_detail_is_closed_from_inside(style: str, seed: int) -> None:
-    random = np.random.default_rng(seed)
-    inside = random.uniform((-4.0, -4.5, 0.3), (4.0, 4.5, 8.0), (300, 3))
-    directions = random.normal(size=(300, 3))
-    directions[:100] = (0.0, 0.0, 1.0)
-    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
-    for k, mesh in enumerate(_house(style, seed).lods):
-        # the far detail has no floor
-        rays = directions if k < 2 else directions * np.where(directions[:, 2:] < 0.2, -1.0, 1.0)
-        rays = rays[rays[:, 2] > 0.1] if k == 2 else rays
-        distance, _ = Probe.of_mesh(mesh).cast(inside[: len(rays)], rays)
-        assert np.isfinite(distance).all(), f"detail {k} has a hole"
+def test_every_level_of_detail_is_closed_from_inside(style: str) -> None:
+    for seed in range(4):
+        random = np.random.default_rng(seed)
+        inside = random.uniform((-4.0, -4.5, 0.3), (4.0, 4.5, 8.0), (300, 3))
+        directions = random.normal(size=(300, 3))
+        directions[:100] = (0.0, 0.0, 1.0)
+        directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+        for k, mesh in enumerate(_house(style, seed).lods):
+            # the far detail has no floor
+            rays = directions if k < 2 else directions * np.where(directions[:, 2:] < 0.2, -1.0, 1.0)
+            rays = rays[rays[:, 2] > 0.1] if k == 2 else rays
+            distance, _ = Probe.of_mesh(mesh).cast(inside[: len(rays)], rays)
+            assert np.isfinite(distance).all(), f"detail {k} has a hole"
 
 
 @pytest.mark.parametrize("style", STYLES)

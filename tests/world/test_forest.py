@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -149,7 +150,7 @@ def test_colours_may_turn(forest: Forest) -> None:
         ({"size": 300.0, "density": 2000.0}, "18000 trees"),
     ],
 )
-def test_wrong_options_are_refused(options: dict[str, float], said: str) -> None:
+def test_wrong_options_are_refused(options: dict[str, Any], said: str) -> None:
     with pytest.raises(ScenarioError, match=said) as error:
         Forest(1, **options)
     assert "\n" not in str(error.value)

@@ -95,7 +95,8 @@ def test_y_becomes_up_and_the_wall_stands_where_it_was_put(glb: Path) -> None:
 def test_rays_meet_what_the_file_holds(glb: Path) -> None:
     world = Imported(glb)
     corners, _ = triangles(world.model)
-    distances, _ = cast(corners, [[5, 0, 1], [-5, 0, 20], [0, 0, 5.0]], [[0, 1, 0], [0, 0, -1], [0, 0, -1.0]])
+    origins, directions = [(5.0, 0.0, 1.0), (-5.0, 0.0, 20.0), (0.0, 0.0, 5.0)], [(0, 1, 0), (0, 0, -1), (0, 0, -1)]
+    distances, _ = cast(corners, origins, directions)
     np.testing.assert_allclose(distances, [1.9, 20 - 5.5, 5.0], atol=0.02)
 
 

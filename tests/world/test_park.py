@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -238,7 +239,7 @@ def test_randomised_people_colours_and_textures() -> None:
     "options, said",
     [({"people": -1}, "people is -1"), ({"people": 1000}, "people is 1000"), ({"trees": 201}, "trees is 201")],
 )
-def test_wrong_options_are_refused(options: dict[str, int], said: str) -> None:
+def test_wrong_options_are_refused(options: dict[str, Any], said: str) -> None:
     with pytest.raises(ScenarioError, match=said) as error:
         Park(1, **options)
     assert "\n" not in str(error.value)

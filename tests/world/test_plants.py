@@ -161,5 +161,5 @@ def test_spots_keep_their_distance() -> None:
     apart = np.linalg.norm(places[:, None] - places, axis=2) + 100.0 * np.eye(150)
     assert apart.min() >= 3.0
     assert np.linalg.norm(places, axis=1).min() >= 11.5
-    assert not spots.free(*places[0], 0.1)
+    assert not spots.free(places[0, 0], places[0, 1], 0.1)
     assert spots.free(500.0, 500.0, 10.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
@@ -102,7 +103,7 @@ def test_a_sphere_is_met_within_its_facets_error() -> None:
 def test_a_box_from_all_around_and_past_it() -> None:
     rng = np.random.default_rng(4)
     half = np.array([2.0, 3.0, 1.0])
-    tracer = RayTracer(frozen(shape_of(box(2 * half)), position=(0.0, 0.0, 0.0)))
+    tracer = RayTracer(frozen(shape_of(box(tuple(2 * half))), position=(0.0, 0.0, 0.0)))
     origins = 90.0 * unit(rng.normal(size=(5000, 3)))
     directions = unit(rng.uniform(-1.3, 1.3, (5000, 3)) * half - origins)
     expected = box_distance(origins, directions, half)
@@ -162,7 +163,7 @@ def test_scaled_and_turned_placements_and_their_rows() -> None:
     half = np.array([0.5, 1.0, 0.25])
     size = np.array([2.0, 3.0, 4.0])
     model.place(shape_of(box((1, 1, 1), material="wood")), (50.0, 0.0, 0.0), is_a="block")
-    block = shape_of(box(2 * half, material="metal"))
+    block = shape_of(box(tuple(2 * half), material="metal"))
     model.place(block, (-40.0, 10.0, 5.0), rotation=turn.as_matrix(), scale=size, is_a="block")
     model.freeze()
     origins = np.array([-40.0, 10.0, 5.0]) + 80.0 * unit(rng.normal(size=(1000, 3)))
@@ -176,14 +177,14 @@ def test_scaled_and_turned_placements_and_their_rows() -> None:
     assert (hits.material[mine] == MATERIAL_ID["metal"]).all()
 
 
-def with_movers(scale: float = 1.0, velocity=(0.0, 0.0, 0.0)) -> tuple[Model, list, np.ndarray]:
+def with_movers(scale: float = 1.0, velocity=(0.0, 0.0, 0.0)) -> tuple[Model, list[Any], np.ndarray]:
     """A wall at x = 30 and three boxes that move, two of them parts of one thing."""
     model = Model()
     half = np.array([0.5, 1.0, 0.25])
     turns = [Rotation.from_euler("ZYX", angles) for angles in ([0.3, 0.4, -0.9], [1.2, -0.3, 0.2], [0.0, 0.9, 0.0])]
     places = np.array([[10.0, 0.0, 0.0], [12.0, 2.5, 0.5], [15.0, -5.0, 1.0]])
     model.place(shape_of(quad((30, 50, -50), (30, -50, -50), (30, -50, 50), (30, 50, 50))), is_a="wall")
-    shape = Shape("part", (box(2 * half, material="cloth").moved((0.2, 0.1, -0.3)),))
+    shape = Shape("part", (box(tuple(2 * half), material="cloth").moved((0.2, 0.1, -0.3)),))
     poses = [pose(turn, place, scale) for turn, place in zip(turns, places, strict=True)]
     model.add_mover(Held(np.array(poses[:2]), velocity), [shape, shape], is_a="person")
     model.add_mover(Held(np.array(poses[2:]), velocity), [shape], is_a="car")

@@ -25,7 +25,7 @@ def solids_of(*placed: tuple[Any, Any], **options: Any) -> Solids:
 
 
 def cast(solids: Solids, a: Any, b: Any, grid: int = 0) -> tuple[float, int]:
-    f, triangle = cast_segment(solids.arrays, grid, *map(float, a), *map(float, b))
+    f, triangle = cast_segment(solids.arrays, grid, tuple(map(float, a)), tuple(map(float, b)))
     return f, int(triangle)
 
 
@@ -84,13 +84,13 @@ def test_whatever_can_be_met_is_near(seed: int, reach: float) -> None:
     rng = np.random.default_rng(seed)
     things = merged([box((0.3, 0.3, 0.3)).moved(rng.uniform(-12, 12, 3)) for _ in range(4)])
     solids = solids_of((things, (5.0, 0.0, 2.0)))
-    place = rng.uniform(-15, 20, 3)
+    place: Any = rng.uniform(-15, 20, 3)
     corners = things.positions[things.faces].reshape(-1, 3) + (5.0, 0.0, 2.0)  # noqa: RUF005
     if np.abs(corners - place).max(axis=1).min() < reach:
-        assert anything_near(solids.arrays, *place, reach)
+        assert anything_near(solids.arrays, place[0], place[1], place[2], reach)
     # a cell of half a metre is as fine as it gets here
     if np.linalg.norm(corners - place, axis=1).min() > np.sqrt(3.0) * (reach + 0.5) + 0.6:
-        assert not anything_near(solids.arrays, *place, reach)
+        assert not anything_near(solids.arrays, place[0], place[1], place[2], reach)
 
 
 def test_rows_scales_and_things_that_are_not_solid() -> None:

@@ -1,3 +1,6 @@
+from functools import partial
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -5,7 +8,7 @@ from skyloop.world.model import Shape
 from skyloop.world.scenery import street_furniture as furniture
 from skyloop.world.scenery.lettering import strokes
 
-SHAPES = {
+SHAPES: dict[str, Any] = {
     "bench": lambda g: furniture.bench_shape(g),
     "lantern": lambda g: furniture.lamp_shape(g),
     "street lamp": lambda g: furniture.lamp_shape(g, "street"),
@@ -16,7 +19,7 @@ SHAPES = {
     "shelter": lambda g: furniture.shelter_shape(),
     "planter": lambda g: furniture.planter_shape(g),
     "fountain": lambda g: furniture.fountain_shape(),
-    **{kind: lambda g, kind=kind: furniture.sign_shape(g, kind) for kind in furniture.SIGNS},
+    **{kind: partial(furniture.sign_shape, kind=kind) for kind in furniture.SIGNS},
 }
 HEIGHTS = {
     "bench": 0.9,
@@ -29,10 +32,13 @@ HEIGHTS = {
 }
 
 
-@pytest.mark.parametrize("name", SHAPES)
 @pytest.mark.parametrize("seed", range(3))
-def test_stands_on_the_ground_at_every_level_of_detail(name: str, seed: int) -> None:
-    shape: Shape = SHAPES[name](np.random.default_rng(seed))
+def test_stands_on_the_ground_at_every_level_of_detail(seed: int) -> None:
+    for name, make in SHAPES.items():
+        check_stands(name, make(np.random.default_rng(seed)))
+
+
+def check_stands(name: str, shape: Shape) -> None:
     for mesh in shape.lods:
         # from afar a fence is one board between its posts
         assert 0.0 <= mesh.positions[:, 2].min() <= (0.1 if name == "fence" else 0.0) + 1e-6

@@ -181,5 +181,5 @@ def test_the_same_seed_makes_the_same_town_and_the_options_another(town: Urban) 
 
 
 def test_negative_numbers_are_refused() -> None:
-    with pytest.raises(ScenarioError, match="-1 people"):
+    with pytest.raises(ScenarioError, match="people is -1"):
         Urban(1, people=-1)

@@ -57,7 +57,7 @@ def test_pallets_rest_on_the_floor_or_the_beams(store: Warehouse) -> None:
     bay = rack_bay_shape().lods[0].positions
     for level in LEVELS[1:]:
         assert np.isclose(bay[:, 2], level, atol=1e-5).any(), "no beam carries this level"
-    heights = {"pallet": [], "box": [], "barrel": []}
+    heights: dict[str, list[float]] = {"pallet": [], "box": [], "barrel": []}
     for row, pose in enumerate(model.standing_poses):
         is_a = _is_a(store, row)
         if is_a in heights and abs(pose[0, 3]) < 24.0:

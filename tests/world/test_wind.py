@@ -1,5 +1,5 @@
 import sys
-from types import ModuleType
+from types import SimpleNamespace
 
 import numba
 import numpy as np
@@ -211,8 +211,7 @@ class Whirl:
 
 
 def test_a_wind_field_is_made_from_its_source(monkeypatch):
-    module = ModuleType("someones_winds")
-    module.Whirl, module.Nothing = Whirl, object
+    module = SimpleNamespace(Whirl=Whirl, Nothing=object)
     monkeypatch.setitem(sys.modules, "someones_winds", module)
     field = wind.wind_field(FieldWind(source="someones_winds:Whirl", options={"rate": 0.5}))
     np.testing.assert_allclose(field.velocity(np.array([1.0, 2.0, 3.0]), 4.0), [-4.0, 2.0, 0.0])

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import importlib.util
 import json
-import os
 import platform
-import shutil
-import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-import skyloop
+from skyloop.core.machine import cpu_model, gpu_name, memory_gib, os_name, output_of, package_version, usable_cores
 
 ENOUGH_MEMORY_GIB = 2.0
-PROBE_TIMEOUT_S = 20.0
 
 State = Literal["ok", "missing", "optional"]
 
@@ -37,7 +32,7 @@ class Finding:
 def examine() -> list[Finding]:
     """Everything worth knowing before a first flight or a bug report."""
     return [
-        Finding("python", "ok", f"{platform.python_version()} on {_os_name()}"),
+        Finding("python", "ok", f"{platform.python_version()} on {os_name()}"),
         Finding("cpu", "ok", cpu_model()),
         Finding("cores", "ok", str(usable_cores())),
         _memory(),
@@ -49,60 +44,7 @@ def examine() -> list[Finding]:
     ]
 
 
-def machine_description() -> dict[str, Any]:
-    """The machine a figure was measured on."""
-    return {
-        "cpu": cpu_model(),
-        "cores": usable_cores(),
-        "memory_gib": memory_gib(),
-        "python": platform.python_version(),
-        "numpy": _version("numpy"),
-        "numba": _version("numba"),
-        "os": _os_name(),
-        "gpu": gpu_name(),
-    }
-
-
 # ---- the machine
-
-
-def cpu_model(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
-    try:
-        lines = cpuinfo.read_text().splitlines()
-    except OSError:
-        lines = []
-    for line in lines:
-        key, _, value = line.partition(":")
-        if key.strip() in ("model name", "Model") and value.strip():
-            return value.strip()
-    return platform.processor() or platform.machine() or "unknown"
-
-
-def usable_cores() -> int:
-    """Cores this process may run on, which taskset and containers can make fewer than the machine has."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-def memory_gib() -> float:
-    return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1)
-
-
-def gpu_name() -> str | None:
-    """Name, memory and driver of each NVIDIA GPU, or None."""
-    if shutil.which("nvidia-smi") is None:
-        return None
-    query = ["nvidia-smi", "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader"]
-    answer = _output_of(query)
-    return "; ".join(answer.splitlines()) if answer else None
-
-
-def _os_name() -> str:
-    try:
-        return platform.freedesktop_os_release()["PRETTY_NAME"]
-    except (OSError, KeyError):
-        return platform.platform()
 
 
 def _memory() -> Finding:
@@ -123,15 +65,8 @@ def _gpu() -> Finding:
 # ---- packages and kernels
 
 
-def _version(package: str) -> str | None:
-    try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
-        return None
-
-
 def _package(name: str) -> Finding:
-    version = _version(name)
+    version = package_version(name)
     if version is None:
         return Finding(name, "missing", "not installed", "run `make setup`")
     return Finding(name, "ok", version)
@@ -142,39 +77,23 @@ def _bench_extra() -> Finding:
     if importlib.util.find_spec("rotorpy") is None:
         advice = "only `skyloop bench` needs it: run `make setup`, or pip install 'skyloop[bench]'"
         return Finding("extra: bench", "optional", "rotorpy is not installed", advice)
-    return Finding("extra: bench", "ok", f"rotorpy {_version('rotorpy')}")
+    return Finding("extra: bench", "ok", f"rotorpy {package_version('rotorpy')}")
 
 
 def _kernel_cache() -> Finding:
-    if _version("numba") is None:
+    if package_version("numba") is None:
         return Finding("kernel cache", "missing", "numba is not installed", "run `make setup`")
-    folder = _kernel_folder()
+    from skyloop.core.jit import kernel_cache_folder, kernels_in_cache
+
+    folder = kernel_cache_folder()
     if not _writable(folder):
         advice = "kernels are compiled at every start; set XDG_CACHE_HOME to a folder you may write"
         return Finding("kernel cache", "missing", f"{folder} cannot be written", advice)
-    count = _compiled_kernels(folder)
+    count = kernels_in_cache()
     if count == 0:
         advice = "the first run compiles them, once, in 10-20 s"
         return Finding("kernel cache", "optional", f"no kernels compiled yet in {folder}", advice)
     return Finding("kernel cache", "ok", f"{count} kernels compiled in {folder}")
-
-
-def _kernel_folder() -> Path:
-    import numba
-
-    from skyloop.core import jit as compiled
-
-    return Path(numba.config.CACHE_DIR or compiled.CACHE_FOLDER / "kernels")
-
-
-def _compiled_kernels(folder: Path) -> int:
-    """Index files of this installation and this Python; other checkouts share the folder."""
-    from numba.core.caching import _CacheLocator
-
-    tag = f".py{sys.version_info.major}{sys.version_info.minor}"
-    rooms = {path.parent for path in Path(skyloop.__path__[0]).rglob("*.py")}
-    subfolders = (_CacheLocator.get_suitable_cache_subpath(str(room / "any.py")) for room in rooms)
-    return sum(len(list((folder / subfolder).glob(f"*{tag}.nbi"))) for subfolder in subfolders)
 
 
 def _writable(folder: Path) -> bool:
@@ -198,7 +117,7 @@ def _opengl() -> Finding:
         "import json; from skyloop.rendering.process import open_context; info = open_context().info; "
         "print(json.dumps([info['GL_RENDERER'], info['GL_VERSION']]))"
     )
-    answer = _output_of([sys.executable, "-c", probe])
+    answer = output_of([sys.executable, "-c", probe])
     try:
         renderer, version = json.loads(answer.splitlines()[-1]) if answer else (None, None)
     except ValueError:
@@ -206,14 +125,3 @@ def _opengl() -> Finding:
     if renderer is None:
         return Finding("OpenGL", "missing", "cameras do not work: no OpenGL 4.3 without a screen", HOW_TO_INSTALL)
     return Finding("OpenGL", "ok", f"{renderer}, OpenGL {version}")
-
-
-def _output_of(command: list[str]) -> str | None:
-    """What a command prints, or None when it fails, hangs or does not exist."""
-    try:
-        done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PROBE_TIMEOUT_S
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return done.stdout.strip() if done.returncode == 0 else None

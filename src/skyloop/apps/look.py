@@ -29,7 +29,7 @@ def views_of(
 ) -> list[View]:
     """The scenario's world and weather at `t` seconds from each (eye, target), without its vehicles."""
     if quality not in QUALITIES:
-        raise RendererError(f"no quality '{quality}'; choose of {', '.join(QUALITIES)}")
+        raise RendererError(f"no quality '{quality}'; choose one of {', '.join(QUALITIES)}")
     if not 8 <= min(size) <= max(size) <= 8192:
         raise ScenarioError(f"a picture of {size[0]} by {size[1]} px cannot be made; give 8 to 8192 each way")
     folder = None if scenario.folder is None else Path(scenario.folder)

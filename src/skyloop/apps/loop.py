@@ -16,8 +16,10 @@ from skyloop.links.loop.listener import Listener
 from skyloop.links.loop.targets import PowerModel, Target
 from skyloop.links.loop.timeline import plot_timeline
 from skyloop.links.pace import Pace
-from skyloop.sim.scenario import Scenario
+from skyloop.sim.scenario import EstimatorConfig, Scenario
 from skyloop.world.semantics import CLASSES
+from skyloop_client.errors import ScenarioError, nearest_name
+from skyloop_client.plugins import is_plugin
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,8 @@ class LoopOptions:
     """Wall s to wait for the first pilot."""
     power: PowerModel = field(default_factory=PowerModel)
     """Of the computer the SUT runs on."""
+    pilots_inside: bool = False
+    """The scenario's own pilots fly; whoever connects computes beside them."""
 
 
 def run_loop(
@@ -53,24 +57,62 @@ def run_loop(
 
     `opened` is called with the address pilots connect to.
     """
-    # whoever connects flies
-    vehicles = [vehicle.model_copy(update={"pilot": None}) for vehicle in scenario.vehicles]
-    scenario = scenario.model_copy(update={"vehicles": vehicles})
+    if not options.pilots_inside:
+        # whoever connects flies
+        vehicles = [vehicle.model_copy(update={"pilot": None}) for vehicle in scenario.vehicles]
+        scenario = scenario.model_copy(update={"vehicles": vehicles})
     # without pacing a free-running simulator would make every computer look slow
     pace = options.pace if options.mode == "sync" else options.pace or 1.0
     link_gate = LinkGate(Pace(pace))
     told = LinkOptions(
         mode=options.mode, delays=options.delays, hang_s=options.hang_s, wait_s=options.wait_s, power=options.power,
-        classes=tuple(CLASSES), server=f"skyloop {skyloop.__version__}",
+        classes=tuple(CLASSES), server=f"skyloop {skyloop.__version__}", pilots_inside=options.pilots_inside,
     )  # fmt: skip
     listener = Listener(link_gate.inbox, options.host, options.ports)
     try:
         link = link_gate.links["loop"] = Coordinator(listener, told, target)
         opened(f"{options.host}:{listener.ports[0]}")
-        summary = run_scenario(scenario, folder, progress, link_gate, watch)
+        return run_scenario(scenario, folder, progress, link_gate, watch)
     finally:
         listener.close()
         if target is not None:
             target.stop()
-    plot_timeline(link.timeline.rows, folder / "timeline.png", f"{scenario.name}, mode {options.mode}")
-    return summary
+        # also of a flight that ended by Ctrl-C or a SUT's mistake; one without a summary left nothing
+        if (folder / "summary.json").exists():
+            plot_timeline(link.timeline.rows, folder / "timeline.png", f"{scenario.name}, mode {options.mode}")
+
+
+def outside_estimator(scenario: Scenario, told: str) -> tuple[Scenario, str, str, str]:
+    """The scenario with one of its estimators at the other end of the link, that one's class, vehicle and name.
+
+    `told` is the name of an estimator of the scenario, or file.py:Class to take the place of its only one, or to be
+    added under the class's name in small letters.
+    """
+    found = [(vehicle, name) for vehicle in scenario.vehicles for name in vehicle.estimators]
+    if is_plugin(told):
+        flown = [(vehicle, name) for vehicle, name in found if vehicle.state == name]
+        chosen = found if len(found) == 1 else flown
+        added = told.rpartition(":")[2].lower()
+        if len(chosen) > 1:
+            names = ", ".join(name for _, name in found)
+            raise ScenarioError(
+                f"--estimator {told}: the scenario has several estimators; give the name of one of {names}"
+            )
+        vehicle, name = chosen[0] if chosen else (scenario.vehicles[0], added)
+        kind = told
+    else:
+        named = [(vehicle, name) for vehicle, name in found if told in (name, f"{vehicle.name}/{name}")]
+        if len(named) != 1:
+            hint = nearest_name(told, [f"{vehicle.name}/{name}" for vehicle, name in found])
+            raise ScenarioError(f"--estimator {told}: the scenario has no such one; {hint} Or give file.py:Class")
+        vehicle, name = named[0]
+        kind = vehicle.estimators[name].kind
+        if not is_plugin(kind):
+            raise ScenarioError(f"--estimator {told}: it is of kind {kind}; only a class of your own runs outside")
+        if scenario.folder is not None and kind.partition(":")[0].endswith(".py"):
+            kind = str(Path(scenario.folder) / kind)
+    old = vehicle.estimators.get(name, EstimatorConfig(kind="link"))
+    config = EstimatorConfig(kind="link", inputs=old.inputs, options=old.options)
+    changed = vehicle.model_copy(update={"estimators": {**vehicle.estimators, name: config}})
+    vehicles = [changed if each is vehicle else each for each in scenario.vehicles]
+    return scenario.model_copy(update={"vehicles": vehicles}), kind, vehicle.name, name

@@ -1,4 +1,4 @@
-"""A scenario flown by clients that speak MAVLink, or from the keyboard: what `skyloop mavlink` and `skyloop fly` do."""
+"""A scenario flown by clients that speak MAVLink. What `skyloop mavlink` does."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skyloop.apps.run import Progress, Watch, run_scenario
+from skyloop.apps.run import Progress, Watch, run_scenario, without_pilots
 from skyloop.core.frames import GeoPoint
 from skyloop.links.link_gate import LinkGate
 from skyloop.links.pace import Pace
@@ -21,15 +21,8 @@ def home_of(scenario: Scenario) -> GeoPoint:
     return GeoPoint(earth.latitude_deg, earth.longitude_deg, earth.altitude)
 
 
-def without_pilots(scenario: Scenario, duration: float | None = None) -> Scenario:
-    """Whoever connects flies, for `duration` s instead of the scenario's."""
-    vehicles = [vehicle.model_copy(update={"pilot": None}) for vehicle in scenario.vehicles]
-    lasting = scenario.duration if duration is None else duration
-    return scenario.model_copy(update={"vehicles": vehicles, "duration": lasting})
-
-
 def mavlink_link(scenario: Scenario, link_gate: LinkGate, options: Mapping[str, Any]) -> MavlinkLink:
-    """For all vehicles of a scenario; its ports are open."""
+    """For all vehicles of a scenario; its ports are taken, and open once the vehicles can answer."""
     from skyloop.links.mavlink.link import MavlinkLink, MavlinkOptions
 
     return MavlinkLink(link_gate.inbox, len(scenario.vehicles), home_of(scenario), MavlinkOptions(**options))
@@ -57,33 +50,13 @@ def run_mavlink(
 ) -> dict[str, Any]:
     """Open the ports and fly until the time is over, everybody has landed or Ctrl-C.
 
-    `options` are those of `MavlinkOptions`; `opened` gets the link.
+    `options` are those of `MavlinkOptions`; `opened` gets the link, once clients are answered.
     """
     scenario = without_pilots(scenario, duration)
     link_gate = LinkGate(Pace(pace))
     link = link_gate.links["mavlink"] = mavlink_link(scenario, link_gate, options or {})
+    link.on_open = lambda: opened(link)
     try:
-        opened(link)
         return run_scenario(scenario, folder, progress, link_gate, watch)
     finally:
         link.listener.close()
-
-
-def run_by_hand(
-    scenario: Scenario,
-    folder: Path,
-    device: str = "keyboard",
-    *,
-    pace: float = 1.0,
-    duration: float | None = None,
-    show: Callable[[str], None] = print,
-    watch: Watch = lambda simulation: None,
-) -> dict[str, Any]:
-    """Fly the first vehicle with the keys of this terminal, or with a gamepad; `show` gets what happens to it."""
-    from skyloop.links.manual_control import ByHand, reading_gamepad, reading_keys
-
-    scenario = without_pilots(scenario, duration)
-    link_gate = LinkGate(Pace(pace))
-    link = link_gate.links["by_hand"] = ByHand(link_gate.inbox, show)
-    with reading_gamepad(link) if device == "gamepad" else reading_keys(link):
-        return run_scenario(scenario, folder, links=link_gate, watch=watch)

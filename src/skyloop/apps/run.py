@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-import platform
+import logging
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numba
 import numpy as np
 
-import skyloop
+from skyloop.core.bus import Bus
+from skyloop.core.interrupts import STOPPED, Interruption
+from skyloop.core.machine import versions
 from skyloop.links.link_gate import LinkGate
 from skyloop.recording.pictures import Pictures
 from skyloop.recording.plot import FlightLog, plot_flight
 from skyloop.recording.run_folder import RunFolder
 from skyloop.sim.assembly import build
+from skyloop.sim.estimator_assembly import check_nobody_is_outside
 from skyloop.sim.parts import PilotPart
 from skyloop.sim.scenario import Scenario
 from skyloop.sim.simulation import Simulation
-from skyloop_client.errors import Interrupted, SkyloopError
+from skyloop_client.errors import Interrupted, RunFolderError, SkyloopError
+from skyloop_client.messages import EventKind, Message
 from skyloop_client.streams import NS_PER_S
+
+log = logging.getLogger(__name__)
 
 Progress = Callable[[float], None]
 """Called now and then with the simulated seconds so far."""
@@ -33,6 +38,13 @@ SETTLE_S = 1.0
 """Simulated seconds flown on after the last pilot is done."""
 
 
+def without_pilots(scenario: Scenario, duration: float | None = None) -> Scenario:
+    """Whoever connects flies, for `duration` s instead of the scenario's."""
+    vehicles = [vehicle.model_copy(update={"pilot": None}) for vehicle in scenario.vehicles]
+    lasting = scenario.duration if duration is None else duration
+    return scenario.model_copy(update={"vehicles": vehicles, "duration": lasting})
+
+
 def run_scenario(
     scenario: Scenario,
     folder: Path,
@@ -41,28 +53,35 @@ def run_scenario(
     watch: Watch = lambda simulation: None,
 ) -> dict[str, Any]:
     """Fly, record, summarise; returns the summary that is also in `summary.json`."""
-    with build(scenario, gates=() if links is None else (links,)) as simulation:
+    if links is None:
+        check_nobody_is_outside(scenario)
+    with build(scenario, gates=() if links is None else (links,)) as simulation, Interruption() as interruption:
         watch(simulation)
         record = RunFolder(folder, scenario.model_dump(mode="json"), versions())
         try:
             if links is not None:
-                links.attach(simulation, folder)
+                links.attach(simulation.port, folder)
             record.record(simulation.bus)
+            _log_events(scenario, simulation.bus)
             pictures = Pictures(simulation.bus, folder)
-            log = FlightLog(simulation.bus, [vehicle.name for vehicle in scenario.vehicles])
+            flight_log = FlightLog(simulation.bus, [vehicle.name for vehicle in scenario.vehicles])
             began = time.perf_counter()
-            trouble = None
+            trouble: SkyloopError | None = None
             try:
-                fly(simulation, scenario.duration, progress, links)
-            except SkyloopError as error:
+                fly(simulation, scenario.duration, progress, links, interruption)
+            except (SkyloopError, KeyboardInterrupt) as caught:
+                # the second Ctrl-C, of somebody who waits for a step that does not end
+                error = Interrupted(STOPPED) if isinstance(caught, KeyboardInterrupt) else caught
                 if links is not None:
                     links.finish(str(error))
                 if simulation.clock.now_ns == 0:
                     record.discard()
+                    raise error from None
+                if isinstance(error, RunFolderError):
                     raise
                 # a pilot that sends NaN ends the flight; what was flown until then is worth a whole folder
                 trouble = error
-            summary = summarise(simulation, scenario, log, time.perf_counter() - began)
+            summary = summarise(simulation, scenario, flight_log, time.perf_counter() - began)
             if trouble is not None:
                 summary["ended_by"] = str(trouble)
             if links is not None:
@@ -72,23 +91,41 @@ def run_scenario(
             record.finish(summary)
         finally:
             record.close()
-        # whoever presses Ctrl-C does not want to wait for a picture
-        if not isinstance(trouble, Interrupted):
-            plot_flight(log, f"{scenario.name} (seed {scenario.seed})", folder / "flight.png")
+        plot_flight(flight_log, f"{scenario.name} (seed {scenario.seed})", folder / "flight.png")
     if trouble is not None:
         raise trouble
     return summary
 
 
+def _log_events(scenario: Scenario, bus: Bus) -> None:
+    """With -v: what happens to vehicles and on links, as it happens."""
+
+    def told(message: Message) -> None:
+        event = message.data
+        log.debug("at %.3f s, %s: %s: %s", event.t_ns / NS_PER_S, message.stream, event.kind, event.text)
+
+    if log.isEnabledFor(logging.DEBUG):
+        log.debug("built '%s' with seed %d and %d streams", scenario.name, scenario.seed, len(bus.infos))
+        for stream in bus.infos:
+            if stream.startswith("link/") or stream.endswith("/events"):
+                bus.on(stream, told)
+
+
 def fly(
-    simulation: Simulation, duration: float, progress: Progress = lambda t: None, links: LinkGate | None = None
+    simulation: Simulation,
+    duration: float,
+    progress: Progress = lambda t: None,
+    links: LinkGate | None = None,
+    interruption: Interruption | None = None,
 ) -> None:
-    """Until the time is over or every pilot is done."""
-    pilots = [part for part in simulation.parts if isinstance(part, PilotPart)]
+    """Until the time is over, every pilot is done, or somebody presses Ctrl-C."""
+    interruption = interruption or Interruption()
+    pilots = simulation.parts_of(PilotPart)
     end_ns = round(duration * NS_PER_S)
     next_report_ns = 0
-    while simulation.schedule.next_ns() < end_ns:
+    while simulation.port.next_ns < end_ns:
         t_ns = simulation.step()
+        interruption.check()
         if t_ns >= next_report_ns:
             progress(t_ns / NS_PER_S)
             next_report_ns = t_ns + NS_PER_S // 5
@@ -106,8 +143,8 @@ def summarise(simulation: Simulation, scenario: Scenario, log: FlightLog, wall: 
         name = vehicle.name
         positions = np.array([state.position for state in log.truth[name]])
         speeds = np.linalg.norm([state.velocity_world for state in log.truth[name]], axis=1)
-        status = simulation.autopilots[name].status(simulation.clock.now_ns)
-        battery = simulation.fleet.battery(simulation.autopilots[name].index, 0)
+        port = simulation.port.vehicle(name)
+        status, battery = port.status, port.battery
         vehicles[name] = {
             "flown_m": float(np.linalg.norm(np.diff(positions, axis=0), axis=1).sum()),
             "highest_m": float(positions[:, 2].max()),
@@ -115,10 +152,16 @@ def summarise(simulation: Simulation, scenario: Scenario, log: FlightLog, wall: 
             "battery_left": battery.state_of_charge,
             "energy_j": battery.energy_used,
             "mode": status.mode,
+            "crashed": any(event.kind == EventKind.CRASH for event in log.events[name]),
             "events": [f"{event.t_ns / 1e9:.2f} s {event.kind}: {event.text}" for event in log.events[name]],
         }
-        if log.estimates[name]:
-            vehicles[name]["estimate_error_rms_m"] = _estimate_error(log, name)
+        errors = {stream: _estimate_error(log, name, stream) for stream in log.estimates[name]}
+        if errors:
+            # of what it flies on, or of the first where it flies on truth
+            flown_on = [f"{name}/{vehicle.state}", vehicle.state, *errors]
+            main = next(stream for stream in flown_on if stream in errors)
+            vehicles[name]["estimate_error_rms_m"] = errors[main]
+            vehicles[name]["estimate_errors_rms_m"] = errors
     return {
         "scenario": scenario.name,
         "seed": scenario.seed,
@@ -130,22 +173,12 @@ def summarise(simulation: Simulation, scenario: Scenario, log: FlightLog, wall: 
     }
 
 
-def _estimate_error(log: FlightLog, name: str) -> float | None:
+def _estimate_error(log: FlightLog, name: str, stream: str) -> float | None:
     """m; None when no estimate was valid."""
     truth = {state.t_ns: state.position for state in log.truth[name]}
     errors = [
         estimate.position - truth[estimate.t_ns]
-        for estimate in log.estimates[name]
+        for estimate in log.estimates[name][stream]
         if estimate.valid and estimate.t_ns in truth
     ]
     return float(np.sqrt(np.mean(np.sum(np.square(errors), axis=1)))) if errors else None
-
-
-def versions() -> dict[str, str]:
-    return {
-        "skyloop": skyloop.__version__,
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "numba": numba.__version__,
-        "machine": platform.machine(),
-    }

@@ -61,14 +61,15 @@ def serve(
         link_gate.links.update(others(link_gate))
         with build(scenario, gates=(link_gate,)) as simulation:
             watch(simulation)
-            link_gate.attach(simulation)
+            link_gate.attach(simulation.port)
             for stream in simulation.bus.infos:
                 if stream.startswith("link/"):
                     simulation.bus.on(stream, lambda message: say(_news(message)))
-            simulation.editor.scene.expect_views()
+            simulation.editor.expect_views()
             # sensors have something to tell, and a GPS sample takes 0.2 s to arrive
             simulation.advance_to(NS_PER_S // 2)
-            server.time.pause(paused)
+            server.state.time.pause(paused)
+            listener.open()
             opened(f"{host}:{listener.ports[0]}")
             end_ns = None if lasts_s is None else round(lasts_s * NS_PER_S)
             try:
@@ -84,7 +85,9 @@ def serve(
 
 def _open_autopilots(scenario: Scenario, options: AirSimOptions, link_gate: LinkGate, say: Say) -> Scenario:
     """A link for each vehicle that a PX4 or ArduPilot is to fly; the scenario with the sensors they need."""
-    foreign = {own.vehicle: own.autopilot for own in options.vehicles.values() if own.autopilot is not None}
+    foreign = {
+        own.vehicle: own.external_autopilot for own in options.vehicles.values() if own.external_autopilot is not None
+    }
     vehicles = []
     for vehicle in scenario.vehicles:
         pilot = foreign.get(vehicle.name)
@@ -113,13 +116,19 @@ def _open_mavlink(
     scenario: Scenario, options: AirSimOptions, link_gate: LinkGate, mavlink: Mapping[str, Any], say: Say
 ) -> None:
     for name, vehicle in options.vehicles.items():
-        if vehicle.autopilot is not None:
-            raise LinkError(f"--mavlink: '{name}' is flown by {vehicle.autopilot.name}, which has MAVLink of its own")
+        if vehicle.external_autopilot is not None:
+            raise LinkError(
+                f"--mavlink: '{name}' is flown by {vehicle.external_autopilot.name}, which has MAVLink of its own"
+            )
         if not vehicle.flies:
             raise LinkError(f"--mavlink: '{name}' is of ComputerVision and does not fly")
     link = link_gate.links["mavlink"] = mavlink_link(scenario, link_gate, mavlink)
-    for line in where_to_connect(link):
-        say(line)
+
+    def say_where() -> None:
+        for line in where_to_connect(link):
+            say(line)
+
+    link.on_open = say_where
 
 
 def _news(message: Message) -> str:

@@ -79,7 +79,7 @@ def fly_once(scenario: Scenario, target: Target, speed: float, folder: Path, opt
     result = sut_result(folder / OUTPUT)
     vehicles = summary.get("vehicles", {})
     pilots = summary.get("links", {}).get("loop", {}).get("pilots", [])
-    crashes = [event for vehicle in vehicles.values() for event in vehicle["events"] if " crash" in event]
+    crashes = [name for name, vehicle in vehicles.items() if vehicle["crashed"]]
     how = target.ended()
     if how is not None and not how.startswith("exit code 0"):
         trouble = trouble or how
@@ -95,7 +95,7 @@ def fly_once(scenario: Scenario, target: Target, speed: float, folder: Path, opt
         vehicle_energy=sum(vehicle["energy_j"] for vehicle in vehicles.values()),
         computer_energy=sum(pilot["computer_energy_j"] for pilot in pilots),
         deadlines_missed=sum(pilot["deadlines_missed"] for pilot in pilots),
-        trouble=trouble or "; ".join(crashes[:1]),
+        trouble=trouble or "".join(f"{name} crashed" for name in crashes[:1]),
     )
 
 

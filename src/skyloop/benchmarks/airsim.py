@@ -23,8 +23,11 @@ from skyloop.benchmarks.physics import interleaved
 from skyloop.core.results import Figure
 from skyloop.links.airsim.settings import read_settings
 from skyloop.rendering.client import Renderer
-from skyloop.sim.assembly import build
+from skyloop.sensors.observer import looking
 from skyloop.sim.scenario import make_scenario
+from skyloop.world.views import Pinhole, ViewPose, ViewRequest
+from skyloop.world.weather import weather_at
+from skyloop.world.world import build_world
 from skyloop_client.errors import LinkError
 
 SCENE, DEPTH, SEGMENTATION = 0, 1, 5
@@ -33,11 +36,13 @@ REQUESTS = [
     for kind in (SCENE, DEPTH, SEGMENTATION)
 ]
 PATIENCE_S = 120.0
+BODY_M = 0.1
+"""Height of the body of a vehicle that stands."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How much is measured; the defaults give the figures in docs/benchmarks.md."""
+    """How much is measured; the defaults give the figures in docs/explanations/benchmarks.md."""
 
     rounds: int = 7
     requests: int = 12
@@ -102,10 +107,11 @@ def served(sizes: Sizes, summary: dict[str, Any]) -> Iterator[int]:
             sizes.quality,
             "--json",
         ]
-        run = "from skyloop.cli.serve import app; app()"
+        # a script's background job ignores SIGINT, and what it starts would, too
         process = subprocess.Popen(
-            [sys.executable, "-c", run, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        )
+            [sys.executable, "-c", "from skyloop.cli import main; main()", "serve", *arguments], stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        )  # fmt: skip
         try:
             yield _port(process)
             process.send_signal(signal.SIGINT)
@@ -130,13 +136,16 @@ class PainterAlone:
     """The renderer, asked for the view the server's first camera has at the start."""
 
     def __init__(self, sizes: Sizes) -> None:
-        read = read_settings(settings(sizes), world=sizes.world)
-        self._simulation = build(make_scenario(read.scenario))
-        editor, truth = self._simulation.editor, self._simulation.truth()
-        self._renderer = Renderer(editor.model)
-        self._weather = editor.scene.weather
-        size, ahead = (sizes.width, sizes.height), truth.position + np.array([0.0, 0.46, 0.0])
-        self._request = editor.request(size, 0.5 * math.pi, ahead, truth.quat_wxyz, sizes.quality)
+        scenario = make_scenario(read_settings(settings(sizes), world=sizes.world).scenario)
+        world = build_world(scenario.world, scenario.seed, None)
+        world.model.freeze()
+        self._renderer = Renderer(world.model)
+        self._weather = weather_at(scenario.weather, scenario.earth.latitude_deg)
+        # the vehicle stands at the origin and faces north, its camera 0.46 m ahead
+        eye = np.array([0.0, 0.46, float(world.ground.at(0.0, 0.0)[0]) + BODY_M])
+        pose = ViewPose(0, eye, looking(eye, eye + np.array([0.0, 1.0, 0.0])))
+        lens = Pinhole.from_fov(sizes.width, sizes.height, 0.5 * math.pi)
+        self._request = ViewRequest(lens, pose, sizes.quality)
 
     def per_second(self, pictures: int) -> float:
         began = time.perf_counter()
@@ -146,7 +155,6 @@ class PainterAlone:
 
     def close(self) -> None:
         self._renderer.close()
-        self._simulation.close()
 
 
 def measure(sizes: Sizes | None = None) -> list[Figure]:

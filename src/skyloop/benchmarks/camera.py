@@ -73,7 +73,7 @@ while time.perf_counter() < end:
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How much is measured; the defaults give the figures in docs/benchmarks.md."""
+    """How much is measured; the defaults give the figures in docs/explanations/benchmarks.md."""
 
     park_images: int = 300
     rigs: int = 80

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from skyloop.benchmarks.flight_quality import FLIGHTS
 from skyloop.core.results import Figure
-from skyloop.reproductions.flight_quality import FLIGHTS
 
 SEEDS = range(1, 21)
 

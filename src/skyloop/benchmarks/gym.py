@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.apps.doctor import usable_cores
 from skyloop.benchmarks.physics import interleaved
+from skyloop.core.machine import usable_cores
 from skyloop.core.results import Figure
 from skyloop_client.errors import SetupError
 
@@ -30,7 +30,7 @@ HOW_TO_GET_IT = (
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How much is measured; the defaults give the figures in docs/benchmarks.md."""
+    """How much is measured; the defaults give the figures in docs/explanations/benchmarks.md."""
 
     rounds: int = 5
     """Each measures everything once, one after the other; figures are medians over them."""

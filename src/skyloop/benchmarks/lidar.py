@@ -31,7 +31,7 @@ SPEED, YAW_RATE = 5.0, 0.5
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How much is measured; the defaults give the figures in docs/benchmarks.md."""
+    """How much is measured; the defaults give the figures in docs/explanations/benchmarks.md."""
 
     rounds: int = 9
     """Each measures every timing once, one after the other; figures are medians over them."""

@@ -50,7 +50,7 @@ while data := peer.recv(16):
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How much is measured; the defaults give the figures in docs/benchmarks.md."""
+    """How much is measured; the defaults give the figures in docs/explanations/benchmarks.md."""
 
     bundles: int = 150
     """Of a round, over the link, then as often over a plain socket."""
@@ -178,7 +178,7 @@ def _link(
     listener = Listener(link_gate.inbox)
     try:
         link_gate.links["link"] = link = Coordinator(listener, options)
-        link_gate.attach(simulation)
+        link_gate.attach(simulation.port)
         simulation.clock.gates = (link_gate, *further_gates)
         try:
             yield link, f"127.0.0.1:{listener.ports[0]}"

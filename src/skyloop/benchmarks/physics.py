@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.apps.doctor import usable_cores
+from skyloop.core.machine import usable_cores
 from skyloop.core.results import Figure
 from skyloop.sim.assembly import build
 from skyloop.sim.parts import PilotPart
@@ -44,7 +44,7 @@ with skyloop.build(skyloop.load_scenario("first-flight")) as simulation:
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How much is measured; the defaults give the figures in docs/benchmarks.md."""
+    """How much is measured; the defaults give the figures in docs/explanations/benchmarks.md."""
 
     rounds: int = 7
     """Each measures every timing once, one after the other; figures are medians over them."""
@@ -160,7 +160,7 @@ class Batch:
 
     def _advance(self, part: slice, until_step: int) -> None:
         arrays = (self._states[part], self._inputs[part], self._params[part])
-        advance(*arrays, self._period, until_step, *self._ground)
+        advance(*arrays, self._period, until_step, self._ground)
 
 
 class Loop:

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.apps.doctor import gpu_name
 from skyloop.benchmarks.camera import WEATHER
 from skyloop.benchmarks.physics import interleaved
 from skyloop.benchmarks.radar_paper_method import paper_burst, shared_clock, threads
 from skyloop.core.keyed_random import KeyedRandom, stream_key
+from skyloop.core.machine import gpu_name
 from skyloop.core.results import Figure
 from skyloop.rendering.client import Renderer
 from skyloop.sensors.radar.config import RadarConfig
@@ -34,7 +34,7 @@ STEEP = 1.1
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How much is measured; the defaults give the figures in docs/benchmarks.md."""
+    """How much is measured; the defaults give the figures in docs/explanations/benchmarks.md."""
 
     rounds: int = 9
     """Each measures every timing once, one after the other; figures are medians over them."""

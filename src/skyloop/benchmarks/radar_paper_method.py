@@ -19,7 +19,8 @@ from skyloop.sensors.radar.echoes import Echoes
 from skyloop_client.messages import Array
 
 
-def _sum(half_paths, rates, amplitudes, phases, wavenumbers, times, bend, out):
+def _sum(echoes, wavenumbers, times, bend, out):
+    half_paths, rates, amplitudes, phases = echoes
     n_chirps, n_samples = times.shape
     for place in numba.prange(out.size):
         rx, m, n = place // (n_chirps * n_samples), place // n_samples % n_chirps, place % n_samples
@@ -41,16 +42,8 @@ def paper_burst(waveform: Waveform, echoes: Echoes) -> Array:
     strengths = echoes.strengths.astype(np.complex128)
     wavenumbers = 4.0 * np.pi / LIGHT_SPEED * waveform.frequencies()
     bend = 4.0 * np.pi * waveform.slope / LIGHT_SPEED**2
-    _compiled(
-        echoes.half_paths,
-        echoes.rates,
-        np.abs(strengths),
-        np.angle(strengths),
-        wavenumbers,
-        waveform.times(),
-        bend,
-        out,
-    )
+    arrays = (echoes.half_paths, echoes.rates, np.abs(strengths), np.angle(strengths))
+    _compiled(arrays, wavenumbers, waveform.times(), bend, out)
     return out
 
 

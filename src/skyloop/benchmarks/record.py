@@ -4,29 +4,16 @@ from __future__ import annotations
 
 import os
 import statistics
-import tempfile
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from skyloop.core.results import Figure
-from skyloop.datasets.recording_run import plan_recording, record
-from skyloop.datasets.rig import RecordOptions, rig_scenario
-
-SENSORS = ("rgb", "depth", "lidar", "imu", "gps", "baro", "mag")
-"""Of the rig, as in Table 5 of airloop; `rgb` brings true depth, normals, segmentation and labels."""
-RATE_HZ = 20.0
-STAGES = {
-    "rendering": "the renderer's processes",
-    "sensors": "measuring, with views, rays, noise and labels",
-    "journal": "encoding, checksums and writing",
-    "physics_and_rest": "flight, pilot, bus and asking the renderer; each worker flies all of the flight",
-}
+from skyloop.datasets.trial_recording import STAGES, recorded
 
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How much is measured; the defaults give the figures in docs/benchmarks.md."""
+    """How much is measured; the defaults give the figures in docs/explanations/benchmarks.md."""
 
     frames: int = 200
     rounds: int = 5
@@ -34,18 +21,6 @@ class Sizes:
     world: str = "park"
     workers: int = 0
     """0: one per core."""
-
-
-def recorded(
-    *, frames: int, radar: bool, store: bool, quality: str = "low", world: str = "park", workers: int = 0
-) -> dict[str, Any]:
-    """The summary of a recording that is thrown away afterwards."""
-    sensors = (*SENSORS, "radar") if radar else SENSORS
-    options = RecordOptions(world=world, frames=frames, rate_hz=RATE_HZ, quality=quality, sensors=sensors)
-    with tempfile.TemporaryDirectory(prefix="skyloop-record-") as made:
-        folder = Path(made) / "recording"
-        plan_recording(rig_scenario(options), folder, frames=frames, rate_hz=RATE_HZ, formats=(), store=store)
-        return record(folder, workers or os.cpu_count() or 1)
 
 
 def measure(sizes: Sizes | None = None) -> list[Figure]:

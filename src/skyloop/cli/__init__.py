@@ -1,5 +1,63 @@
 """The command line: each verb parses, calls one function, prints."""
 
-from skyloop.cli.verbs import app, main
+from __future__ import annotations
+
+import _thread
+import io
+import signal
+import sys
+from typing import TYPE_CHECKING, Any
+
+from skyloop.cli.exit_codes import INTERRUPTED
+
+if TYPE_CHECKING:
+    from skyloop.cli.verbs import app as app
 
 __all__ = ["app", "main"]
+
+
+def main() -> None:
+    """The verbs are loaded in here, so that Ctrl-C ends the program in one line even while it loads."""
+    asked = False
+
+    def interrupt(*_: object) -> None:
+        nonlocal asked
+        asked = True
+        raise KeyboardInterrupt
+
+    def unraisable(what: Any) -> None:
+        # lost in a destructor or callback: ask again, where it can be raised
+        _thread.interrupt_main() if isinstance(what.exc_value, KeyboardInterrupt) else hook(what)
+
+    for stream in (sys.stdout, sys.stderr):
+        # a terminal that lacks a sign shows a ? for it
+        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="replace")
+    hook, before = sys.unraisablehook, signal.getsignal(signal.SIGINT)
+    if before is signal.default_int_handler:
+        signal.signal(signal.SIGINT, interrupt)
+        sys.unraisablehook = unraisable
+    code = INTERRUPTED
+    try:
+        from skyloop.cli.verbs import execute
+
+        code = execute(sys.argv[1:])
+    except BaseException as error:
+        # whatever a module that was interrupted while it loaded makes of it
+        if isinstance(error, SystemExit) or not (asked or isinstance(error, KeyboardInterrupt)):
+            raise
+        print("skyloop: stopped", file=sys.stderr)
+    finally:
+        sys.unraisablehook = hook
+        if before is signal.default_int_handler:
+            signal.signal(signal.SIGINT, before)
+    sys.exit(code)
+
+
+def __getattr__(name: str) -> Any:
+    """Loaded on first use, as `main` does it."""
+    if name == "app":
+        from skyloop.cli.verbs import app
+
+        return app
+    raise AttributeError(f"module 'skyloop.cli' has no attribute '{name}'")

@@ -10,12 +10,13 @@ from typing import Annotated, Any
 import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from skyloop.cli.parts import Json, err, next_folder, out
+from skyloop.cli.logs import Verbs, is_quiet
+from skyloop.cli.parts import Json, Quality, err, next_folder, out
 from skyloop_client.errors import DatasetError
 
-app = typer.Typer()
+app = Verbs()
 
-Dataset = Annotated[Path, typer.Argument(metavar="DIR", help="A folder `skyloop record` made.")]
+Dataset = Annotated[Path, typer.Argument(metavar="DIR", help="A folder that `skyloop record` made.")]
 
 
 def names(text: str) -> tuple[str, ...]:
@@ -24,27 +25,40 @@ def names(text: str) -> tuple[str, ...]:
 
 @app.command()
 def record(
+    *,
     out_: Annotated[
-        Path | None, typer.Option("--out", help="Folder; must be new or empty. Default: datasets/<world>-<n>.")
+        Path | None, typer.Option("--out", help="The folder; it must be new or empty. Default: datasets/<world>-<n>.")
     ] = None,
     world: Annotated[str, typer.Option(help="A world of `skyloop list`, or a .glb, .gltf or .obj file.")] = "park",
-    scenario: Annotated[str | None, typer.Option(help="A scenario of your own instead of the usual rig.")] = None,
-    frames: Annotated[int, typer.Option(help="How many.")] = 500,
+    scenario: Annotated[
+        str | None, typer.Option(help="A scenario of your own, instead of the standard vehicle and sensors.")
+    ] = None,
+    frames: Annotated[int, typer.Option(help="The number of frames.")] = 500,
     rate: Annotated[float, typer.Option(help="Frames per simulated second.")] = 20.0,
     trajectory: Annotated[str, typer.Option(help="square, circle, lemniscate, or a .csv of x,y,z rows.")] = "square",
-    speed: Annotated[float, typer.Option(help="m/s.")] = 3.0,
-    quality: Annotated[str, typer.Option(help="low, medium, high, epic or cinematic.")] = "low",
-    sensors: Annotated[str, typer.Option(help="Of rgb,stereo,depth,lidar,radar,imu,gps,baro,mag.")] = "all",
-    formats: Annotated[str, typer.Option(help="Of asl,voc,coco,yolo,kitti,tum,mcap; none: the journal only.")] = "asl",
-    split: Annotated[str, typer.Option(help="blocks, or random: how frames are shared out for training.")] = "blocks",
-    workers: Annotated[int, typer.Option(help="Processes that share the frames; 0: one per core.")] = 0,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with a recording that was cut off.")] = False,
-    seed: Annotated[int | None, typer.Option(help="Of world, noise and wind; 1, or the scenario's own.")] = None,
-    randomise: Annotated[str, typer.Option(help="Of sun,weather,textures,colours,people.")] = "",
-    report_: Annotated[bool, typer.Option("--report/--no-report", help="Leave report.html in the dataset.")] = True,
+    speed: Annotated[float, typer.Option(help="The speed of the flight, m/s.")] = 3.0,
+    quality: Quality = "low",
+    sensors: Annotated[
+        str, typer.Option(help="all, or some of rgb,stereo,depth,lidar,radar,imu,gps,baro,mag.")
+    ] = "all",
+    formats: Annotated[
+        str, typer.Option(help="Some of asl,voc,coco,yolo,kitti,tum,mcap; none keeps the journal only.")
+    ] = "asl",
+    split: Annotated[
+        str, typer.Option(help="How frames are split for training: blocks of the flight, or random.")
+    ] = "blocks",
+    workers: Annotated[int, typer.Option(help="The number of processes that share the work; 0 is one per core.")] = 0,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue a recording that was cut off.")] = False,
+    seed: Annotated[
+        int | None, typer.Option(help="The seed of world, noise and wind. Default: 1, or the scenario's.")
+    ] = None,
+    randomise: Annotated[
+        str, typer.Option(help="What the seed varies: some of sun,weather,textures,colours,people.")
+    ] = "",
+    report_: Annotated[bool, typer.Option("--report/--no-report", help="Write report.html into the dataset.")] = True,
     json_: Json = False,
 ) -> None:
-    """Fly, sample every sensor on one clock, and leave a dataset other tools open.
+    """Fly, sample every sensor on one clock, and leave a dataset that other tools open.
 
     Examples: `skyloop record --world park --frames 500 --out data/park` · `skyloop record --out data/park --resume`
     """
@@ -53,7 +67,9 @@ def record(
     from skyloop.sim.scenario import load_scenario
 
     if resume and out_ is None:
-        raise DatasetError("--resume needs --out: which recording is to go on?")
+        raise DatasetError("--resume needs --out: name the folder of the recording to continue")
+    if workers < 0:
+        raise DatasetError(f"--workers {workers}: give 1 or more, or 0 for one per core")
     folder = out_ or next_folder(Path(scenario or world).stem, Path("datasets"))
     if not resume:
         chosen = tuple(SENSORS) if sensors == "all" else names(sensors)
@@ -66,9 +82,7 @@ def record(
         plan_recording(planned, folder, frames=frames, rate_hz=rate, formats=wanted, split=split)
     summary = _fly(folder, workers or os.cpu_count() or 1, quiet=json_)
     if report_:
-        from skyloop.datasets.report import write_report
-
-        write_report(folder)
+        _write_report(folder)
     print(json.dumps(summary, indent=2) if json_ else told(summary, report_))
 
 
@@ -82,19 +96,29 @@ def _fly(folder: Path, workers: int, *, quiet: bool) -> dict[str, Any]:
         TimeRemainingColumn(),
         console=err,
         transient=True,
-        disable=quiet or not err.is_terminal,
+        disable=quiet or is_quiet() or not err.is_terminal,
     )
     with bar:
         task = bar.add_task("", total=read_plan(folder)["frames"], fps=0.0)
-        return record(folder, workers, lambda done, fps: bar.update(task, completed=done, fps=fps))
+        return record(folder, workers, lambda done, fps: bar.update(task, completed=done, fps=fps), _say)
+
+
+def _write_report(folder: Path) -> None:
+    from skyloop.datasets.report import write_report
+
+    write_report(folder)
+
+
+def _say(line: str) -> None:
+    err.print(f"skyloop: {line}", highlight=False, markup=False)
 
 
 def told(summary: dict[str, Any], with_report: bool) -> str:
     """A summary in a few lines."""
     lines = [
         f"{summary['frames']} frames, {summary['journal_bytes'] / 1e6:.0f} MB in the journal; "
-        f"{summary['frames_flown_now']} flown now in {summary['flight_s']:.1f} s, {summary['fps']:.1f} per second, "
-        f"after {summary['start_s']:.1f} s of getting ready"
+        f"{summary['frames_flown_now']} recorded now in {summary['flight_s']:.1f} s, {summary['fps']:.1f} per second, "
+        f"after {summary['start_s']:.1f} s of preparation"
     ]
     for name, seconds in summary["formats_s"].items():
         lines.append(f"  {name}: {seconds:.1f} s")
@@ -105,7 +129,7 @@ def told(summary: dict[str, Any], with_report: bool) -> str:
 @app.command()
 def export(
     folder: Dataset,
-    to: Annotated[str, typer.Option("--to", help="Of asl,voc,coco,yolo,kitti,tum,mcap.")],
+    to: Annotated[str, typer.Option("--to", help="Some of asl,voc,coco,yolo,kitti,tum,mcap.")],
 ) -> None:
     """Write further formats from a dataset's journal.
 
@@ -120,10 +144,10 @@ def export(
 @app.command()
 def replay(
     folder: Dataset,
-    speed: Annotated[float, typer.Option(help="Times real time; 0: as fast as possible.")] = 1.0,
+    speed: Annotated[float, typer.Option(help="Times real time; 0 is as fast as possible.")] = 1.0,
     json_: Json = False,
 ) -> None:
-    """Publish a recording, or a EuRoC sequence, on a bus as if live, and tell what went by.
+    """Publish a recording, or a EuRoC sequence, on a bus as if it were live, and count the messages.
 
     Examples: `skyloop replay data/park` · `skyloop replay MH_01_easy --speed 0`
     """
@@ -142,7 +166,7 @@ def replay(
 def check(
     folder: Dataset,
     repair_: Annotated[
-        bool, typer.Option("--repair", help="First put right what the journal allows, and say what was done.")
+        bool, typer.Option("--repair", help="First repair what the journal allows, and say what was done.")
     ] = False,
     json_: Json = False,
 ) -> None:

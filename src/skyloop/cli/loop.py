@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import shlex
 import sys
 from pathlib import Path
@@ -10,63 +11,87 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from skyloop.cli.logs import Verbs
 from skyloop.cli.parts import (
     Foxglove,
     Json,
     Seed,
     Sets,
     absolute,
-    err,
     load,
     looking_on,
     next_folder,
     out,
     print_summary,
     progress_bar,
+    telling_where,
 )
-from skyloop_client.errors import LinkError
+from skyloop_client.errors import LinkError, unknown_name
 
 if TYPE_CHECKING:
     from skyloop.links.loop.targets import Target
 
-app = typer.Typer()
+app = Verbs()
+log = logging.getLogger(__name__)
 
 
-Sut = Annotated[str | None, typer.Option(metavar="COMMAND", help="Start this; SKYLOOP_ADDRESS tells it where.")]
+Sut = Annotated[
+    str | None,
+    typer.Option(metavar="COMMAND", help="Start this program. It finds the address to connect to in SKYLOOP_ADDRESS."),
+]
 LoopPilot = Annotated[
-    str | None, typer.Option(metavar="FILE.py:NAME", help="Start a process that flies with this Python function.")
+    str | None,
+    typer.Option(metavar="FILE.py:NAME", help="Start a process in which this Python function or class flies."),
+]
+LoopEstimator = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME|FILE.py:CLASS",
+        help="Start a process for this estimator of the scenario, or for this class in its place. Without --sut, "
+        "--pilot and --task the scenario's own pilots fly.",
+    ),
+]
+PilotsInside = Annotated[
+    bool, typer.Option("--pilots-inside", help="The scenario's own pilots fly; the SUT computes beside them.")
 ]
 LoopTask = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="Start a task of ours: face-anchor, move-forward..."),
+    typer.Option(metavar="NAME", help="Start a shipped task: face-anchor, move-forward or closed-path."),
 ]
 TargetName = Annotated[
     str,
     typer.Option(
         metavar="TARGET",
-        help="What the SUT runs on: local, frozen (all its threads stand still with its time), throttled:0.2 (gets a "
-        "fifth of the time), board (emulated aarch64), remote (tells you what to start there) or remote:USER@HOST.",
+        help="What your software runs on: local, frozen (all its threads stop while it waits), throttled:0.2 (it gets "
+        "a fifth of the time), board (emulated aarch64), remote (it says what to start there) or remote:USER@HOST.",
     ),
 ]
-Speed = Annotated[float, typer.Option(help="How fast the SUT's computer is taken to be; 1: as this one.")]
-Listen = Annotated[str, typer.Option(metavar="HOST:PORT", help="Where pilots connect; port 0: any free one.")]
-Ports = Annotated[int, typer.Option(help="How many ports: 5 for one per sensor and one for commands.")]
-Pacing = Annotated[float | None, typer.Option(help="Simulated seconds per second at most.")]
-Delays = Annotated[str, typer.Option(help="none, or table-i: acquiring a sample takes as long as on real sensors.")]
+Speed = Annotated[float, typer.Option(help="The speed of your software's computer; 1 is this machine.")]
+Listen = Annotated[
+    str, typer.Option(metavar="HOST:PORT", help="The address pilots connect to; port 0 takes any free port.")
+]
+Ports = Annotated[int, typer.Option(help="The number of ports; with 5 there is one per sensor and one for commands.")]
+Pacing = Annotated[float | None, typer.Option(help="The most simulated seconds that pass per second.")]
+Delays = Annotated[
+    str, typer.Option(help="none, or table-i: reading a sample takes as long as with the paper's real sensors.")
+]
 Wait = Annotated[float, typer.Option(help="Seconds to wait for the first pilot.")]
-Hang = Annotated[float, typer.Option(help="Seconds without a sign of life before a SUT is given up.")]
-Out = Annotated[Path | None, typer.Option("--out", help="Run folder; must be new or empty.")]
+Hang = Annotated[float, typer.Option(help="Seconds without a message after which your software is given up.")]
+Out = Annotated[Path | None, typer.Option("--out", help="The run folder; it must be new or empty.")]
 
 
 @app.command()
 def loop(
+    *,
     scenario: str,
     sut: Sut = None,
     pilot: LoopPilot = None,
     task: LoopTask = None,
+    estimator: LoopEstimator = None,
+    pilots_inside: PilotsInside = False,
     target: TargetName = "local",
     speed: Speed = 1.0,
-    mode: Annotated[str, typer.Option(help="sync, none or realtime.")] = "sync",
+    mode: Annotated[str, typer.Option(help="How time is kept together: sync, none or realtime.")] = "sync",
     listen: Listen = "127.0.0.1:0",
     ports: Ports = 1,
     pace: Pacing = None,
@@ -79,27 +104,34 @@ def loop(
     foxglove: Foxglove = None,
     json_: Json = False,
 ) -> None:
-    """Fly a scenario with the software under test outside: in another process, or on another machine.
+    """Fly a scenario with your software outside the simulator: in another process or on another machine.
 
-    Pilots of the scenario itself do not fly.
+    Pilots of the scenario itself do not fly, unless only an estimator runs outside.
 
     Examples: `skyloop loop hover --pilot my.py:pilot` · `skyloop loop my.yaml --sut ./sut --target frozen --speed 0.1`
+    · `skyloop loop my.yaml --estimator my_vio.py:Vio --speed 0.2`
     """
     from skyloop.apps.loop import LoopOptions, run_loop
     from skyloop.links.loop.coordinator import TABLE_I
+    from skyloop.links.loop.targets import Together
 
     if delays not in ("none", "table-i"):
         raise LinkError(f"--delays {delays}: give none or table-i")
     loaded = load(scenario, set_, seed)
     host, numbers = _places(listen, ports)
+    runs_on = _target(target, sut, pilot, task, speed)
+    if estimator is not None:
+        loaded, beside = _estimator(loaded, estimator, target, speed)
+        own = [vehicle.pilot for vehicle in loaded.vehicles if vehicle.pilot is not None]
+        pilots_inside = pilots_inside or (runs_on is None and bool(own))
+        runs_on = beside if runs_on is None else Together([runs_on, beside])
     options = LoopOptions(
         mode=mode, host=host, ports=numbers, pace=pace, delays=TABLE_I if delays == "table-i" else {},
-        hang_s=hang, wait_s=wait,
+        hang_s=hang, wait_s=wait, pilots_inside=pilots_inside,
     )  # fmt: skip
-    runs_on = _target(target, sut, pilot, task, speed)
     folder = out_ or next_folder(loaded.name)
     bar, opened = progress_bar(f"flying {loaded.name}", loaded.duration, quiet=json_), _say_where(runs_on is None)
-    with looking_on(foxglove) as watch, bar as progress:
+    with looking_on(foxglove) as watch, telling_where(folder), bar as progress:
         summary = run_loop(loaded, folder, options, runs_on, progress=progress, opened=opened, watch=watch)
     if json_:
         print(json.dumps({**summary, "folder": str(folder)}, indent=2))
@@ -109,10 +141,13 @@ def loop(
 
 @app.command()
 def size(
+    *,
     scenario: str,
-    speed: Annotated[str, typer.Option(metavar="LOW..HIGH", help="Speeds to try; or some, with commas.")] = "0.05..2",
-    steps: Annotated[int, typer.Option(help="How many speeds from LOW to HIGH, in equal ratios.")] = 6,
-    runs: Annotated[int, typer.Option(help="Flights, each with another seed, at every speed.")] = 3,
+    speed: Annotated[
+        str, typer.Option(metavar="LOW..HIGH", help="The speeds to try: a range, or numbers with commas.")
+    ] = "0.05..2",
+    steps: Annotated[int, typer.Option(help="The number of speeds from LOW to HIGH, in equal ratios.")] = 6,
+    runs: Annotated[int, typer.Option(help="The number of flights at every speed, each with another seed.")] = 3,
     sut: Sut = None,
     pilot: LoopPilot = None,
     task: LoopTask = None,
@@ -122,7 +157,7 @@ def size(
     out_: Out = None,
     json_: Json = False,
 ) -> None:
-    """How slow may the computer be before the mission fails? Flies it on slower and slower ones.
+    """Find out how slow your software's computer may be before the mission fails: fly it on slower and slower ones.
 
     Examples: `skyloop size face-anchor --task face-anchor` · `skyloop size my.yaml --sut ./sut --speed 0.01..1`
     """
@@ -143,8 +178,10 @@ def size(
 
     def told(flight: Flight) -> None:
         error = "" if flight.error is None else f", error {flight.error:.3g}"
-        how = "[green]well[/]" if flight.success else f"[red]failed[/]: {flight.trouble or 'says so itself'}"
-        out.print(f"speed {flight.speed:g}, seed {flight.seed}: {flight.time:.2f} s{error}, {how}", highlight=False)
+        how = "[green]succeeded[/] in" if flight.success else "[red]failed[/] after"
+        why = "" if flight.success else f": {flight.trouble or 'the software reports a failure'}"
+        line = f"speed {flight.speed:g}, seed {flight.seed}: {how} {flight.time:.2f} s{error}{why}"
+        out.print(line, highlight=False)
 
     speeds = speeds_from(speed, steps)
     target_of(speeds[0])
@@ -154,7 +191,7 @@ def size(
     if json_:
         print(json.dumps({"slowest_good": good, "flights": [asdict(flight) for flight in flights]}, indent=2))
         return
-    verdict = "fails at every speed tried" if good is None else f"succeeds from speed {good:g} up (1: this computer)"
+    verdict = "fails at every speed tried" if good is None else f"succeeds from speed {good:g} up (1 is this machine)"
     out.print(f"[bold]{loaded.name}[/] {verdict}\ntable and plot: {folder} (size.csv, size.png)")
 
 
@@ -173,9 +210,9 @@ def _target(name: str, sut: str | None, pilot: str | None, task: str | None, spe
     if sum(what is not None for what in (sut, pilot, task)) > 1:
         raise LinkError("give one of --sut, --pilot and --task")
     if task is not None:
-        sut = shlex.join(
-            [sys.executable if not name.startswith("remote") else "python3", "-m", "skyloop_client.tasks", task]
-        )
+        _check_task(task)
+        python = "python3" if name.startswith("remote") else sys.executable
+        sut = shlex.join([python, "-m", "skyloop_client.tasks", task])
     command = shlex.split(sut) if sut else []
     if pilot and name.startswith("remote"):
         command = ["skyloop-client", "pilot", pilot]
@@ -183,11 +220,35 @@ def _target(name: str, sut: str | None, pilot: str | None, task: str | None, spe
         raise LinkError("the board runs a C++ source or a program for aarch64; give it with --sut")
     elif pilot:
         command = [sys.executable, "-m", "skyloop_client", "pilot", absolute(pilot)]
-    return make_target(name, command, speed=speed, tell=lambda line: err.print(f"skyloop: {line}", highlight=False))
+    return make_target(name, command, speed=speed, tell=lambda line: log.info("%s", line))
+
+
+def _estimator(scenario: Any, told: str, target: str, speed: float) -> tuple[Any, Target]:
+    """The scenario with an estimator outside, and what that runs on."""
+    from skyloop.apps.loop import outside_estimator
+    from skyloop.links.loop.targets import LocalProcess, make_target
+
+    changed, kind, vehicle, name = outside_estimator(scenario, told)
+    if target == "board":
+        raise LinkError("the board runs programs for aarch64; give another --target for --estimator")
+    remote = target.startswith("remote")
+    program = ["skyloop-client"] if remote else [sys.executable, "-m", "skyloop_client"]
+    command = [*program, "estimator", kind if remote else absolute(kind), "--vehicle", vehicle, "--name", name]
+    made = make_target(target, command, speed=speed, tell=lambda line: log.info("%s", line))
+    assert isinstance(made, LocalProcess)
+    made.printed = "estimator.txt"
+    return changed, made
+
+
+def _check_task(name: str) -> None:
+    from skyloop_client.tasks.sync_hil import TASKS
+
+    if name not in TASKS:
+        raise unknown_name("task", name, TASKS)
 
 
 def _say_where(wanted: bool) -> Any:
-    return lambda address: err.print(f"skyloop: waiting for a pilot at {address}") if wanted else None
+    return lambda address: log.info("waiting for a pilot at %s", address) if wanted else None
 
 
 def _print(summary: dict[str, Any], folder: Path) -> None:
@@ -196,7 +257,7 @@ def _print(summary: dict[str, Any], folder: Path) -> None:
     out.print(f"  link, mode {link['mode']}: {link['interactions']} interactions, {link['violations']} out of order")
     for pilot in link["pilots"]:
         out.print(
-            f"    {pilot['vehicle']}: computed {pilot['computed_s']:.3f} s, "
+            f"    {pilot['role']} of {pilot['vehicle']}: computed {pilot['computed_s']:.3f} s, "
             f"{pilot['deadlines_missed']} deadlines missed, its computer used {pilot['computer_energy_j']:.0f} J"
         )
     for line in link["news"]:

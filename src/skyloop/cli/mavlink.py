@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import logging
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from skyloop.cli.logs import Verbs
 from skyloop.cli.parts import (
     Foxglove,
+    Home,
     Json,
     Seed,
     Sets,
@@ -20,13 +23,17 @@ from skyloop.cli.parts import (
     out,
     print_summary,
     progress_bar,
+    telling_where,
 )
-from skyloop_client.errors import Interrupted, LinkError
+from skyloop_client.errors import LinkError
 
-app = typer.Typer()
+app = Verbs()
+log = logging.getLogger(__name__)
 
-PortOffset = Annotated[int, typer.Option(help="Added to every MAVLink port, for several simulators on one machine.")]
-Remote = Annotated[str, typer.Option(metavar="HOST", help="Where the ground station and the companion are.")]
+PortOffset = Annotated[
+    int, typer.Option(help="A number added to every MAVLink port, for several simulators on one machine.")
+]
+Remote = Annotated[str, typer.Option(metavar="HOST", help="The machine of the ground station and the companion.")]
 
 
 def checked_offset(port_offset: int) -> int:
@@ -37,43 +44,45 @@ def checked_offset(port_offset: int) -> int:
 
 @app.command()
 def mavlink(
+    *,
     scenario: str,
     port_offset: PortOffset = 0,
     listen: Annotated[
-        str, typer.Option(metavar="HOST", help="Address of the ports; 0.0.0.0 lets other machines in.")
+        str, typer.Option(metavar="HOST", help="The address to listen on; 0.0.0.0 lets other machines connect.")
     ] = "127.0.0.1",
     remote: Remote = "127.0.0.1",
-    pace: Annotated[float, typer.Option(help="Simulated seconds per second; clients may not keep up beyond 1.")] = 1.0,
-    duration: Annotated[float, typer.Option(help="Simulated seconds at most; Ctrl-C ends it before.")] = 3600.0,
-    until_landed: Annotated[bool, typer.Option("--until-landed", help="End when all have landed.")] = False,
+    pace: Annotated[
+        float, typer.Option(help="Simulated seconds per second; above 1 some clients cannot keep up.")
+    ] = 1.0,
+    duration: Annotated[
+        float, typer.Option(help="The simulated seconds after which it ends; Ctrl-C ends it earlier.")
+    ] = 3600.0,
+    until_landed: Annotated[bool, typer.Option("--until-landed", help="End when all vehicles have landed.")] = False,
+    home: Home = None,
     set_: Sets = None,
     seed: Seed = None,
-    out_: Annotated[Path | None, typer.Option("--out", help="Run folder; must be new or empty.")] = None,
+    out_: Annotated[Path | None, typer.Option("--out", help="The run folder; it must be new or empty.")] = None,
     foxglove: Foxglove = None,
     json_: Json = False,
 ) -> None:
-    """Fly a scenario from QGroundControl, MAVSDK or pymavlink: every vehicle looks like a PX4.
+    """Fly a scenario from QGroundControl, MAVSDK or pymavlink: every vehicle announces itself as a PX4.
 
     Pilots of the scenario itself do not fly.
 
-    Examples: `skyloop mavlink hover` · `skyloop mavlink park-square --port-offset 100 --until-landed`
+    Examples: `skyloop mavlink hover --home px4-zurich` · `skyloop mavlink park-square --port-offset 100 --until-landed`
     """
     from skyloop.apps.mavlink import run_mavlink
 
     options = {
         "host": listen, "remote": remote, "port_offset": checked_offset(port_offset), "until_landed": until_landed
     }  # fmt: skip
-    loaded = load(scenario, set_, seed)
+    loaded = load(scenario, set_, seed, home)
     folder = out_ or next_folder(loaded.name)
     bar = progress_bar(f"flying {loaded.name}", duration, quiet=json_)
-    try:
-        with looking_on(foxglove) as watch, bar as progress:
-            summary = run_mavlink(
-                loaded, folder, options, pace=pace, duration=duration, progress=progress, opened=_say_where, watch=watch
-            )
-    except Interrupted:
-        err.print(f"skyloop: ended by Ctrl-C; run folder: {folder}", highlight=False)
-        raise
+    with looking_on(foxglove) as watch, telling_where(folder), bar as progress:
+        summary = run_mavlink(
+            loaded, folder, options, pace=pace, duration=duration, progress=progress, opened=_say_where, watch=watch
+        )
     if json_:
         print(json.dumps({**summary, "folder": str(folder)}, indent=2))
         return
@@ -86,19 +95,20 @@ def _say_where(link: Any) -> None:
     from skyloop.apps.mavlink import where_to_connect
 
     for line in where_to_connect(link):
-        err.print(f"skyloop: {line}", highlight=False)
+        log.info("%s", line)
 
 
 @app.command()
 def fly(
+    *,
     scenario: Annotated[str, typer.Argument()] = "hover",
-    keyboard: Annotated[bool, typer.Option("--keyboard", help="With the keys of this terminal.")] = False,
-    gamepad: Annotated[bool, typer.Option("--gamepad", help="With /dev/input/js0.")] = False,
+    keyboard: Annotated[bool, typer.Option("--keyboard", help="Fly with the keys of this terminal.")] = False,
+    gamepad: Annotated[bool, typer.Option("--gamepad", help="Fly with the gamepad at /dev/input/js0.")] = False,
     pace: Annotated[float, typer.Option(help="Simulated seconds per second.")] = 1.0,
-    duration: Annotated[float, typer.Option(help="Simulated seconds at most.")] = 3600.0,
+    duration: Annotated[float, typer.Option(help="The simulated seconds after which it ends.")] = 3600.0,
     set_: Sets = None,
     seed: Seed = None,
-    out_: Annotated[Path | None, typer.Option("--out", help="Run folder; must be new or empty.")] = None,
+    out_: Annotated[Path | None, typer.Option("--out", help="The run folder; it must be new or empty.")] = None,
     foxglove: Foxglove = None,
 ) -> None:
     """Fly the first vehicle of a scenario by hand, in real time.
@@ -107,13 +117,13 @@ def fly(
 
     Examples: `skyloop fly --keyboard` · `skyloop fly park-square --gamepad`
     """
-    from skyloop.apps.mavlink import run_by_hand
+    from skyloop.apps.fly import run_by_hand
 
     if keyboard == gamepad:
         raise LinkError("give --keyboard or --gamepad")
     loaded = load(scenario, set_, seed)
     folder = out_ or next_folder(loaded.name)
-    with looking_on(foxglove) as watch:
+    with looking_on(foxglove) as watch, telling_where(folder):
         summary = run_by_hand(
             loaded, folder, "gamepad" if gamepad else "keyboard", pace=pace, duration=duration,
             show=lambda line: err.print(line, highlight=False, end="\r\n"), watch=watch,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -14,21 +15,36 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from skyloop_client.errors import LinkError, ScenarioError
+from skyloop.cli.logs import is_quiet
+from skyloop_client.errors import Interrupted, LinkError, ScenarioError
 
 out = Console(soft_wrap=True, width=None if sys.stdout.isatty() else 140)
 err = Console(stderr=True, soft_wrap=True)
+log = logging.getLogger(__name__)
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs instead of lines.")]
-Seed = Annotated[int | None, typer.Option("--seed", help="Seed instead of the scenario's own.")]
+Quality = Annotated[str, typer.Option(help="The quality of images: low, medium, high, epic or cinematic.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs instead of text.")]
+Seed = Annotated[int | None, typer.Option("--seed", help="The seed, instead of the scenario's own.")]
 Sets = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="PATH=VALUE", help="Change one value, e.g. vehicles.drone.state=truth; repeatable."),
+    typer.Option(
+        "--set",
+        metavar="PATH=VALUE",
+        help="Change one value, e.g. vehicles.drone.state=truth; may be given several times.",
+    ),
+]
+Home = Annotated[
+    str | None,
+    typer.Option(
+        "--home",
+        metavar="PLACE",
+        help="Where on Earth the world is: px4-zurich, ardupilot-canberra, airsim-redmond, or LAT,LON,ALT.",
+    ),
 ]
 
 Foxglove = Annotated[
     str | None,
-    typer.Option("--foxglove", metavar="[[HOST:]PORT]", help="Let Foxglove look on; 127.0.0.1:8765 when left out."),
+    typer.Option("--foxglove", metavar="[[HOST:]PORT]", help="Stream the flight to Foxglove. Default: 127.0.0.1:8765."),
 ]
 FOXGLOVE_PLACE = "127.0.0.1:8765"
 
@@ -38,7 +54,7 @@ def progress_bar(what: str, seconds: float, *, quiet: bool) -> Iterator[Callable
     """Gives what is to be called with the simulated seconds so far."""
     bar = Progress(
         TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:.0f}/{task.total:.0f} s simulated"),
-        TimeRemainingColumn(), console=err, transient=True, disable=quiet or not err.is_terminal,
+        TimeRemainingColumn(), console=err, transient=True, disable=quiet or is_quiet() or not err.is_terminal,
     )  # fmt: skip
     with bar:
         task = bar.add_task(what, total=seconds)
@@ -68,8 +84,8 @@ def looking_on(foxglove: str | None) -> Iterator[Callable[[Any], None]]:
     stream = FoxgloveStream(host.strip("[]") or "127.0.0.1", int(port))
 
     def attach(simulation: Any) -> None:
-        stream.attach(simulation)
-        err.print(f"skyloop: Foxglove may connect to {stream.url}", highlight=False)
+        stream.attach(simulation.port)
+        log.info("Foxglove may connect to %s", stream.url)
 
     try:
         yield attach
@@ -83,10 +99,17 @@ def absolute(plugin: str) -> str:
     return f"{Path(file).resolve()}:{name}" if colon and file.endswith(".py") else plugin
 
 
-def load(scenario: str, sets: list[str] | None, seed: int | None) -> Any:
+def load(scenario: str, sets: list[str] | None, seed: int | None, home: str | None = None) -> Any:
     from skyloop.sim.scenario import load_scenario
 
-    return load_scenario(scenario, overrides(sets, seed))
+    changes = overrides(sets, seed)
+    if home is not None:
+        from skyloop.world.homes import home_from
+
+        place = home_from(home)
+        for name in ("latitude_deg", "longitude_deg", "altitude"):
+            changes.setdefault(f"earth.{name}", getattr(place, name))
+    return load_scenario(scenario, changes)
 
 
 def overrides(sets: list[str] | None, seed: int | None = None) -> dict[str, Any]:
@@ -111,6 +134,17 @@ def next_folder(name: str, root: Path = Path("runs")) -> Path:
     return root / f"{name}-{number:03d}"
 
 
+@contextmanager
+def telling_where(folder: Path) -> Iterator[None]:
+    """Whoever ends a flight by Ctrl-C is told where it lies, if there is anything."""
+    try:
+        yield
+    except Interrupted as interruption:
+        if not (folder / "summary.json").exists():
+            raise
+        raise Interrupted(f"{interruption}; run folder: {folder}") from None
+
+
 def print_summary(summary: dict[str, Any], folder: Path) -> None:
     out.print(
         f"[bold]{summary['scenario']}[/] seed {summary['seed']}: {summary['simulated_s']:.1f} s simulated in "
@@ -123,6 +157,11 @@ def print_summary(summary: dict[str, Any], folder: Path) -> None:
             f"{vehicle['fastest_m_s']:.1f} m/s, battery {vehicle['battery_left']:.0%} left, {vehicle['mode']}"
             + ("" if error is None else f", estimate off by {error:.2f} m rms")
         )
+        several = vehicle.get("estimate_errors_rms_m", {})
+        for stream, off in several.items() if len(several) > 1 else ():
+            out.print(
+                f"    {stream}: " + ("never valid" if off is None else f"off by {off:.2f} m rms"), highlight=False
+            )
         for event in vehicle["events"]:
             if " contact:" not in event:
                 out.print(f"    {event}", highlight=False)

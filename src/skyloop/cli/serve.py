@@ -3,42 +3,54 @@
 from __future__ import annotations
 
 import json
+import logging
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from skyloop.cli.logs import Verbs
 from skyloop.cli.mavlink import PortOffset, Remote, checked_offset
-from skyloop.cli.parts import Foxglove, Json, err, looking_on, out
+from skyloop.cli.parts import Foxglove, Json, Quality, looking_on, out
 from skyloop_client.errors import ScenarioError
 
-app = typer.Typer()
+app = Verbs()
+log = logging.getLogger(__name__)
+
+
+Paused = Annotated[bool, typer.Option("--paused", help="Simulated time stands still until a client continues it.")]
+Lasts = Annotated[float | None, typer.Option(help="The simulated seconds after which it ends.")]
 
 
 @app.command()
 def serve(
+    *,
     settings: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="AirSim's settings.json; left out, one SimpleFlight drone.")
+        Path | None, typer.Option(metavar="FILE", help="AirSim's settings.json; without it, one SimpleFlight drone.")
     ] = None,
-    world: Annotated[str | None, typer.Option(help="A world of `skyloop list`; blocks when left out.")] = None,
-    port: Annotated[int | None, typer.Option(help="41451 when left out, or what the settings say; 0: any.")] = None,
-    host: Annotated[str | None, typer.Option(help="127.0.0.1 when left out: clients of this machine only.")] = None,
+    world: Annotated[str | None, typer.Option(help="A world of `skyloop list`. Default: blocks.")] = None,
+    port: Annotated[
+        int | None, typer.Option(help="The TCP port; 0 takes any free one. Default: the settings', or 41451.")
+    ] = None,
+    host: Annotated[
+        str | None, typer.Option(help="The address to listen on. Default: 127.0.0.1, this machine only.")
+    ] = None,
     speed: Annotated[
-        float | None, typer.Option(help="Simulated seconds per second; the settings' ClockSpeed when left out.")
+        float | None, typer.Option(help="Simulated seconds per second. Default: the settings' ClockSpeed.")
     ] = None,
-    quality: Annotated[str, typer.Option(help="Of pictures: low, medium, high, epic or cinematic.")] = "medium",
-    seed: Annotated[int, typer.Option(help="Of the world and of all noise.")] = 1,
-    paused: Annotated[bool, typer.Option("--paused", help="Time stands still until a client lets it go on.")] = False,
+    quality: Quality = "medium",
+    seed: Annotated[int, typer.Option(help="The seed of the world and of all noise.")] = 1,
+    paused: Paused = False,
     mavlink: Annotated[
-        bool, typer.Option("--mavlink", help="MAVSDK and ground stations may fly the same vehicles, as in `mavlink`.")
+        bool, typer.Option("--mavlink", help="Let MAVSDK and ground stations fly the same vehicles.")
     ] = False,
     port_offset: PortOffset = 0,
     remote: Remote = "127.0.0.1",
-    lasts: Annotated[float | None, typer.Option(help="End after so many simulated seconds.")] = None,
+    lasts: Lasts = None,
     foxglove: Foxglove = None,
     json_: Json = False,
 ) -> None:
-    """Be an AirSim server: scripts for AirSim's Python client connect and fly, without Unreal. Ctrl-C ends it.
+    """Serve a world to AirSim's clients: scripts for AirSim connect and fly, without Unreal. Ctrl-C ends it.
 
     Examples: `skyloop serve --settings settings.json --world park` · `skyloop serve --mavlink`
     """
@@ -50,14 +62,15 @@ def serve(
     from skyloop.sim.scenario import make_scenario
 
     if quality not in QUALITIES:
-        raise ScenarioError(f"no quality '{quality}'; choose of {', '.join(QUALITIES)}")
-    read = read_settings(_text(settings), str(settings or "settings"), world=world)
+        raise ScenarioError(f"no quality '{quality}'; choose one of {', '.join(QUALITIES)}")
+    place = str(settings or "settings")
+    read = read_settings(_text(settings), place, world=world)
     for warning in read.warnings:
-        err.print(f"skyloop: {warning}", highlight=False)
+        log.warning("%s", warning)
     beside = {"host": host or read.host, "remote": remote, "port_offset": checked_offset(port_offset)}
     with looking_on(foxglove) as watch:
         summary = run(
-            make_scenario({**read.scenario, "seed": seed}, place=str(settings or "settings")),
+            make_scenario({**read.scenario, "seed": seed}, place=place),
             replace(read.options, quality=quality),
             host=host or read.host,
             port=read.port if port is None else port,
@@ -65,17 +78,19 @@ def serve(
             lasts_s=lasts,
             paused=paused,
             mavlink=beside if mavlink else None,
-            opened=lambda address: err.print(f"skyloop: AirSim clients may connect to {address}", highlight=False),
+            opened=lambda address: log.info("AirSim clients may connect to %s", address),
             watch=watch,
-            say=lambda line: err.print(f"skyloop: {line}", highlight=False, markup=False),
+            say=log.info,
         )
-    if json_:
+    _print(summary, as_json=json_)
+
+
+def _print(summary: dict[str, Any], *, as_json: bool) -> None:
+    link, lasted = summary["airsim"], summary["simulated_s"]
+    if as_json:
         print(json.dumps(summary, indent=2))
-        return
-    link = summary["airsim"]
-    out.print(
-        f"served {summary['simulated_s']:.1f} s of simulated time, {link['calls']} calls, {link['failed']} failed"
-    )
+    else:
+        out.print(f"served {lasted:.1f} s of simulated time, {link['calls']} calls, {link['failed']} failed")
 
 
 def _text(settings: Path | None) -> str:

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import importlib
 import json
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-import yaml
 from rich.table import Table
 
 import skyloop
 from skyloop.benchmarks.registry import BENCHES
 from skyloop.cli.datasets import app as datasets
+from skyloop.cli.exit_codes import INTERRUPTED
+from skyloop.cli.logs import Quiet, Verbose, Verbs, log_lines
 from skyloop.cli.loop import app as loop
 from skyloop.cli.mavlink import app as mavlink
 from skyloop.cli.parts import (
     Foxglove,
+    Home,
     Json,
     Seed,
     Sets,
@@ -32,6 +33,7 @@ from skyloop.cli.parts import (
     overrides,
     print_summary,
     progress_bar,
+    telling_where,
     with_places,
 )
 from skyloop.cli.serve import app as serve
@@ -41,7 +43,7 @@ from skyloop_client.errors import Interrupted, ScenarioError, SkyloopError, unkn
 if TYPE_CHECKING:
     from skyloop.core.results import Result
 
-app = typer.Typer(
+app = Verbs(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -53,12 +55,11 @@ app.add_typer(datasets)
 app.add_typer(loop)
 app.add_typer(mavlink)
 app.add_typer(serve)
-INTERRUPTED = 130
 
 
 @app.command("list")
 def list_(json_: Json = False) -> None:
-    """What there is to name: scenarios, airframes, worlds, sensors, pilots, benches, reproductions.
+    """List everything that has a name: scenarios, airframes, worlds, sensors, pilots, benches, reproductions.
 
     Examples: `skyloop list` · `skyloop list --json`
     """
@@ -76,45 +77,64 @@ def list_(json_: Json = False) -> None:
 
 
 @app.command()
-def show(scenario: str, set_: Sets = None, seed: Seed = None) -> None:
-    """Print a scenario with every default filled in; the output is a scenario file itself.
+def show(
+    what: Annotated[
+        str | None,
+        typer.Argument(metavar="[SCENARIO | TOPIC]", help="A scenario, or sensor, airframe, world, pilot..."),
+    ] = None,
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="One of that topic, such as imu.")] = None,
+    set_: Sets = None,
+    seed: Seed = None,
+    json_: Json = False,
+) -> None:
+    """Print a scenario with every default filled in, or the options of a sensor, airframe, world, pilot, message...
 
-    Examples: `skyloop show hover` · `skyloop show my.yaml --set vehicles.drone.state=ekf`
+    A printed scenario is a scenario file itself. `skyloop show` alone lists what it can show.
+
+    Examples: `skyloop show hover --set seed=3` · `skyloop show sensor imu`
     """
-    print(yaml.safe_dump(load(scenario, set_, seed).model_dump(mode="json"), sort_keys=False), end="")
+    from skyloop.cli.show import show_scenario, show_topic
+
+    if show_topic(what, name, json_, changed=bool(set_) or seed is not None):
+        return
+    show_scenario(str(name or what), set_, seed, json_)
 
 
 @app.command()
 def run(
+    *,
     scenario: str,
     pilot: Annotated[
         str | None,
-        typer.Option(metavar="FILE.py:NAME", help="Fly the first vehicle with this function or class."),
+        typer.Option(metavar="FILE.py:NAME", help="Fly the first vehicle with this function or class of yours."),
     ] = None,
     autopilot: Annotated[
         str | None,
-        typer.Option(metavar="KIND[:PATH]", help="px4:PATH, ardupilot:PATH or betaflight: start that and let it fly."),
+        typer.Option(
+            metavar="KIND[:PATH]", help="Start this autopilot and let it fly: px4:PATH, ardupilot:PATH or betaflight."
+        ),
     ] = None,
+    home: Home = None,
     set_: Sets = None,
     seed: Seed = None,
     out_: Annotated[
         Path | None,
-        typer.Option("--out", help="Run folder; must be new or empty. Default: runs/<scenario>-<n>."),
+        typer.Option("--out", help="The run folder; it must be new or empty. Default: runs/<scenario>-<n>."),
     ] = None,
     foxglove: Foxglove = None,
     json_: Json = False,
 ) -> None:
-    """Fly a scenario and leave a run folder: resolved scenario, streams as CSV, summary, plot.
+    """Fly a scenario and leave a run folder: the full scenario, every stream as CSV, a summary and a plot.
 
     Examples: `skyloop run first-flight` · `skyloop run my.yaml --seed 7 --set wind.kind=calm --out runs/calm`
     """
     sets = set_ if pilot is None else [*(set_ or ()), f"vehicles.0.pilot={{kind: '{absolute(pilot)}'}}"]
-    loaded = load(scenario, sets, seed)
+    loaded = load(scenario, sets, seed, home)
     from skyloop.apps.run import run_scenario
 
     folder = out_ or next_folder(loaded.name)
     bar = progress_bar(f"flying {loaded.name}", loaded.duration, quiet=json_)
-    with looking_on(foxglove) as watch, bar as progress:
+    with looking_on(foxglove) as watch, telling_where(folder), bar as progress:
         if autopilot is None:
             summary = run_scenario(loaded, folder, progress, watch=watch)
         else:
@@ -129,13 +149,14 @@ def run(
 
 @app.command()
 def look(
+    *,
     world: str,
-    out_: Annotated[Path, typer.Option("--out", help="PNG or JPEG to write.")] = Path("look.png"),
-    eye: Annotated[str, typer.Option("--from", metavar="X,Y,Z", help="Where the camera is, m.")] = "-6,-6,4",
-    target: Annotated[str, typer.Option("--at", metavar="X,Y,Z", help="What it looks at, m.")] = "4,4,1.5",
-    quality: Annotated[str, typer.Option(help="low, medium, high, epic or cinematic.")] = "high",
-    size: Annotated[str, typer.Option(metavar="WxH", help="px.")] = "960x600",
-    t: Annotated[float, typer.Option("--time", help="Simulated seconds; people and cars move.")] = 0.0,
+    out_: Annotated[Path, typer.Option("--out", help="The PNG or JPEG file to write.")] = Path("look.png"),
+    eye: Annotated[str, typer.Option("--from", metavar="X,Y,Z", help="The place of the camera, m.")] = "-6,-6,4",
+    target: Annotated[str, typer.Option("--at", metavar="X,Y,Z", help="The point it looks at, m.")] = "4,4,1.5",
+    quality: Annotated[str, typer.Option(help="The quality: low, medium, high, epic or cinematic.")] = "high",
+    size: Annotated[str, typer.Option(metavar="WxH", help="The size of the picture, px.")] = "960x600",
+    t: Annotated[float, typer.Option("--time", help="The simulated time, s; people and cars move.")] = 0.0,
     set_: Sets = None,
     seed: Seed = None,
 ) -> None:
@@ -168,7 +189,7 @@ def _numbers(text: str, n: int, option: str) -> list[float]:
 
 @app.command()
 def doctor(json_: Json = False) -> None:
-    """What this machine has, what is missing, and how to get it.
+    """Say what this machine has, what is missing, and how to get it.
 
     Examples: `skyloop doctor` · `skyloop doctor --json`
     """
@@ -200,7 +221,7 @@ def bench(name: str, json_: Json = False) -> None:
     """
     if name not in BENCHES:
         raise unknown_name("bench", name, BENCHES)
-    from skyloop.apps.doctor import machine_description
+    from skyloop.core.machine import machine_description
 
     figures = importlib.import_module(BENCHES[name][0]).measure()
     if json_:
@@ -219,11 +240,12 @@ def bench(name: str, json_: Json = False) -> None:
 def reproduce(
     name: str,
     json_: Json = False,
-    quick: Annotated[bool, typer.Option("--quick", help="A short form with fewer or shorter flights.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Run a short form with fewer or shorter flights.")] = False,
     out_: Annotated[
         Path | None,
         typer.Option(
-            "--out", help="Folder for tables and plots; new, empty, or of a sync-hil, online or offline to go on with."
+            "--out",
+            help="The folder for tables and plots: new, empty, or of a sync-hil, online or offline run to continue.",
         ),
     ] = None,
     update_docs: Annotated[
@@ -231,17 +253,19 @@ def reproduce(
     ] = False,
     recording: Annotated[
         Path | None,
-        typer.Option("--recording", metavar="FILE.npy", help="Only for radar: compare bursts of a real BGT60TR13C."),
+        typer.Option(
+            "--recording", metavar="FILE.npy", help="Only for radar: compare with bursts of a real BGT60TR13C."
+        ),
     ] = None,
 ) -> None:
-    """Repeat an experiment of a paper and print what comes out beside what was published.
+    """Repeat an experiment of a paper and print our numbers beside the published ones.
 
     Examples: `skyloop reproduce drag --quick` · `skyloop reproduce drag --json --out runs/drag`
     """
     if name not in REPRODUCTIONS:
         raise unknown_name("reproduction", name, REPRODUCTIONS)
     if recording is not None and name != "radar":
-        raise ScenarioError(f"--recording is for 'radar' and says nothing to '{name}'; leave it out")
+        raise ScenarioError(f"--recording works with 'radar' only, not with '{name}'; leave it out")
     if update_docs and (quick or recording is not None):
         raise ScenarioError("--update-docs is for the whole form; leave out --quick and --recording")
     options: dict[str, Any] = {} if recording is None else {"recording": recording}
@@ -296,32 +320,36 @@ def _print_results(results: Sequence[Result]) -> None:
     out.print(table)
 
 
-def main() -> None:
-    """The one listener for errors: known ones become one line and exit code 1."""
+def execute(words: list[str]) -> int:
+    """Run a verb. A known error becomes one line and exit code 1."""
     try:
-        code = app(with_places(sys.argv[1:]), standalone_mode=False)
-    except Interrupted:
-        code = INTERRUPTED
+        with log_lines(err):
+            code = app(with_places(words), standalone_mode=False)
+    except Interrupted as interruption:
+        _complain(interruption)
+        return INTERRUPTED
     except SkyloopError as error:
         _complain(error)
-    except (typer.Abort, KeyboardInterrupt):
-        code = INTERRUPTED
+        return 1
+    except typer.Abort:
+        raise KeyboardInterrupt from None
     except Exception as error:
         if not type(error).__module__.startswith(("click", "typer")):
             raise
         if type(error).__name__ == "NoArgsIsHelpError":
-            sys.exit(0)
+            return 0
         _complain(f"{error.format_message()} Try skyloop --help.")  # type: ignore[attr-defined]
+        return 1
     if code == INTERRUPTED:
-        err.print("skyloop: stopped")
-    sys.exit(code if isinstance(code, int) else 0)
+        # which is what Typer makes of Ctrl-C
+        raise KeyboardInterrupt
+    return code if isinstance(code, int) else 0
 
 
-def _complain(error: SkyloopError | str) -> NoReturn:
+def _complain(error: SkyloopError | str) -> None:
     """One line, whatever the message holds."""
     line = " ".join(str(error).split())
     err.print(f"skyloop: {line}", style="red", markup=False, highlight=False)
-    sys.exit(1)
 
 
 def _version(value: bool) -> None:
@@ -335,5 +363,7 @@ def _options(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
+    verbose: Verbose = False,
+    quiet: Quiet = False,
 ) -> None:
     pass

@@ -1,4 +1,4 @@
-"""Simulated time. Only the clock moves it; how fast, and whether at all, is up to its pacing and gates."""
+"""Simulated time. Only the clock moves it. Its pacing and its gates decide how fast it moves, and whether it may."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ class Pacing(Protocol):
         """Return when simulated time may reach `t_ns`."""
 
     def restart(self) -> None:
-        """Time was set to another instant: pace from there."""
+        """Restart the pacing, because time was set to another instant."""
 
 
 class Gate(Protocol):
     def pass_to(self, t_ns: int) -> int:
-        """Return when whoever holds the gate (an autopilot, a paused SUT) lets time go on: to `t_ns`, or to an earlier
-        instant at which something came up.
+        """Wait until time may go on, then return the instant it may reach: `t_ns`, or an earlier one.
+
+        An autopilot in lockstep or a software under test holds the gate while it computes.
         """
 
 
 class FreeRunning:
-    """As fast as the machine goes."""
+    """No pacing: the simulation runs as fast as the machine can."""
 
     def wait(self, t_ns: int) -> None:
         pass
@@ -35,12 +36,13 @@ class FreeRunning:
 
 
 GIVE_UP_S = 1.0
-"""s of wall time behind from which on nothing is caught up: a pause between two runs, or a slow machine."""
+"""s of wall time. When the simulation is further behind, the lost time is not caught up."""
 
 
 class RealTime:
-    """A fixed number of simulated seconds per second of wall time; never catches up by skipping, starts anew when
-    time was set or is too far behind.
+    """A fixed number of simulated seconds per second of wall time.
+
+    It never skips time to catch up. It starts anew when time was set or is too far behind.
     """
 
     def __init__(
@@ -51,7 +53,7 @@ class RealTime:
     ) -> None:
         self.factor = factor
         self.worst_lateness = 0.0
-        """s of wall time the simulation was behind at worst."""
+        """s of wall time, the most by which the simulation was late."""
         self._wall = wall
         self._sleep = sleep
         self._start = 0.0
@@ -82,7 +84,7 @@ class Clock:
         self.gates = gates
 
     def advance(self, t_ns: int) -> int:
-        """To an instant, or to an earlier one if a gate says so; returns which."""
+        """Move time to an instant, or to an earlier one if a gate says so. Returns the instant reached."""
         for gate in self.gates:
             t_ns = gate.pass_to(t_ns)
         self.pacing.wait(t_ns)
@@ -90,6 +92,6 @@ class Clock:
         return t_ns
 
     def set(self, t_ns: int) -> None:
-        """Go to an instant without passing through the time between."""
+        """Set time to an instant without passing through the time between."""
         self.now_ns = t_ns
         self.pacing.restart()

@@ -2,6 +2,10 @@
 
 A kernel is compiled, or loaded from the cache, the first time it is called. `prepare` does that for all of them at
 once and says so when it takes a while; with a cold cache it keeps a second core busy too.
+
+Three things of Numba are used that it does not promise to keep: a dispatcher asks its attribute `_compile_for_args` for
+machine code and its attribute `get_call_template` when compiled code calls it, and `global_compiler_lock` is held while
+it compiles. tests/core/test_jit.py tests each of them, and pyproject.toml names the versions that were tried.
 """
 
 from __future__ import annotations
@@ -9,6 +13,7 @@ from __future__ import annotations
 import gc
 import hashlib
 import importlib
+import logging
 import os
 import subprocess
 import sys
@@ -23,9 +28,17 @@ import numba
 from numba import types
 from numba.core.compiler_lock import global_compiler_lock
 
+from skyloop.core.cache import CACHE_FOLDER
+from skyloop.core.interrupts import kept_from_children
+
+log = logging.getLogger(__name__)
 F = TypeVar("F", bound=Callable[..., Any])
 
-CACHE_FOLDER = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "skyloop"
+MARK = ".compiled"
+"""Ending of the files that say which kernels are in the cache."""
+
+COMPILED_CODE = (b"\n@kernel", b"\n@inlined", b"np.dtype(", b"(NamedTuple)")
+"""What a file contains that holds compiled code or the records given to it."""
 
 FIRST, MIDDLE, LAST, WHEN_CALLED = range(4)
 """Turns of a cold compilation by two processes: FIRST the large parts of a LAST kernel, so that they are there when it
@@ -37,7 +50,7 @@ def _sources_fingerprint() -> str:
     digest = hashlib.blake2b(numba.__version__.encode(), digest_size=8)
     for path in sorted(Path(__file__).parents[1].rglob("*.py")):
         text = path.read_bytes()
-        if path.name == "jit.py" or any(mark in text for mark in (b"\n@kernel", b"\n@inlined", b"np.dtype(")):
+        if path.name == "jit.py" or any(mark in text for mark in COMPILED_CODE):
             digest.update(text)
     return digest.hexdigest()
 
@@ -58,8 +71,23 @@ class _Kernel:
     def name(self) -> str:
         return f"{self.dispatcher.py_func.__module__}.{self.dispatcher.py_func.__name__}"
 
+    @property
+    def _mark(self) -> Path:
+        """A file beside Numba's own that says what was compiled."""
+        return Path(self.dispatcher.stats.cache_path) / f"{self.name}.{sys.implementation.cache_tag}{MARK}"
+
+    @property
+    def _source(self) -> str:
+        """Where the code is and what it says. Numba compiles anew when either differs; before 0.68, also when the file
+        was written anew, and then `prepare` compiles on one core."""
+        path = Path(self.dispatcher.py_func.__code__.co_filename)
+        return f"{path} {hashlib.blake2b(path.read_bytes(), digest_size=8).hexdigest()}"
+
     def is_cached(self) -> bool:
-        return bool(self.dispatcher._cache._cache_file._load_index())
+        try:
+            return self._mark.read_text(encoding="utf-8") == self._source
+        except OSError:
+            return False
 
     def compile(self) -> None:
         """Or load; afterwards arguments of other types are converted or refused, never compiled for."""
@@ -76,6 +104,10 @@ class _Kernel:
             self.dispatcher.disable_compile()
             del self.dispatcher._compile_for_args
             self.done = True
+            if not self.is_cached():
+                # where nothing can be written, Numba keeps nothing either
+                with suppress(OSError):
+                    self._mark.write_text(self._source, encoding="utf-8")
 
     def first_call(self, *arguments: Any, **keywords: Any) -> Any:
         """What Numba calls when it has no machine code yet; it then calls what this returns."""
@@ -84,6 +116,15 @@ class _Kernel:
 
 
 _kernels: list[_Kernel] = []
+
+
+def record_type(record: type, **fields: Any) -> Any:
+    """For the signature of a kernel that is given `tuple(a record)` and begins with `Record(*given)`.
+
+    Numba finds out the type of a NamedTuple itself anew at every call, which takes a microsecond.
+    """
+    assert tuple(fields) == getattr(record, "_fields", ()), f"{record.__name__} has the fields {record.__annotations__}"
+    return types.Tuple(tuple(fields.values()))
 
 
 def inlined(function: F) -> F:
@@ -120,30 +161,44 @@ def prepare(*rooms: str) -> None:
     needed = [e for e in _kernels if not rooms or (e.turn != WHEN_CALLED and e.name.startswith(rooms))]
     missing = [entry for entry in needed if not entry.done and not entry.is_cached()]
     if missing:
-        print(
-            f"skyloop: compiling {len(missing)} kernels, once per installation (10-30 s) ...",
-            file=sys.stderr,
-            flush=True,
-        )
+        # a program that never set up logging is told all the same: half a minute of silence looks like a hang
+        level = logging.INFO if log.hasHandlers() else logging.WARNING
+        log.log(level, "compiling %d kernels of skyloop, once per installation (10-30 s) ...", len(missing))
         if len(missing) > 3:
             _compile_on_two_cores([entry.name for entry in sorted(missing, key=lambda entry: entry.turn)])
     for entry in needed:
         if entry.turn != FIRST:
             entry.compile()
+    log.debug("%d kernels ready, cached in %s", len(needed), numba.config.CACHE_DIR)
+
+
+def kernel_cache_folder() -> Path:
+    return Path(str(numba.config.CACHE_DIR))
+
+
+def kernels_in_cache() -> int:
+    """Compiled by this installation; other checkouts share the folder."""
+    package = str(Path(__file__).parents[1])
+    marks = kernel_cache_folder().rglob(f"*.{sys.implementation.cache_tag}{MARK}")
+    return sum(mark.read_text(encoding="utf-8").startswith(package) for mark in marks)
 
 
 def is_cold() -> bool:
     """Was nothing compiled on this machine yet?"""
-    folder = Path(str(numba.config.CACHE_DIR))
-    return not (folder.is_dir() and any(folder.rglob("*.nbi")))
+    return not any(kernel_cache_folder().rglob(f"*{MARK}"))
 
 
 def _compile_on_two_cores(names: list[str]) -> None:
     """This process and another one, each taking the next kernel that neither has begun."""
     with tempfile.TemporaryDirectory() as claims:
         code = f"from skyloop.core.jit import compile_unclaimed; compile_unclaimed({names!r}, {claims!r})"
-        with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.DEVNULL) as other:
+        with kept_from_children():
+            other = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.DEVNULL)
+        try:
             compile_unclaimed(names, claims)
+            other.wait()
+        finally:
+            other.kill()
             other.wait()
 
 

@@ -1,18 +1,18 @@
 """Random numbers that are a function of (seed, stream name, sample index, draw), never of what was drawn before.
 
 Philox4x32-10 (Salmon et al., SC 2011): a counter goes in, four independent 32-bit words come out. Adding a sensor,
-resuming, sharding or asking out of turn therefore changes nothing for anybody else.
+resuming, sharding or drawing in another order therefore changes no other stream.
 """
 
 from __future__ import annotations
 
-import hashlib
 from typing import Any
 
 import numpy as np
 from numba import float64, uint32, uint64, void
 
 from skyloop.core.jit import inlined, kernel
+from skyloop.core.stream_key import stream_key as stream_key
 from skyloop_client.messages import Array
 
 _MULTIPLIER_0 = np.uint64(0xD2511F53)
@@ -22,12 +22,6 @@ _WEYL_1 = np.uint32(0xBB67AE85)
 _LOW = np.uint64(0xFFFFFFFF)
 _SHIFT = np.uint64(32)
 _PER_WORD = 1.0 / 4294967296.0
-
-
-def stream_key(seed: int, name: str) -> np.uint64:
-    """The 64-bit key of one stream of random numbers."""
-    digest = hashlib.blake2b(f"{seed}/{name}".encode(), digest_size=8).digest()
-    return np.uint64(int.from_bytes(digest, "little"))
 
 
 @inlined
@@ -93,6 +87,11 @@ class KeyedRandom:
         self.key = key
         self.index = index
         self._block = 0
+
+    @property
+    def counter(self) -> tuple[np.uint64, np.uint64]:
+        """Key and index as kernels are given them."""
+        return self.key, np.uint64(self.index)
 
     def normal(self, size: int) -> Array:
         out = np.empty(size)

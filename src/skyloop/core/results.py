@@ -1,4 +1,4 @@
-"""The two records every measurement ends in: a result beside a paper's, and a figure beside its aim."""
+"""The two records that measurements produce: a result beside a paper's number, and a figure beside its aim."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Result:
     table: str
     """"Table 2", "Fig. 16", or "text"."""
     cell: str
-    """Which value of it."""
+    """Which value of the table or figure."""
     published: float | None
     """None where the paper gives no number."""
     measured: float
@@ -39,7 +39,7 @@ class Figure:
     aim: float | None = None
     note: str = ""
     lower_is_better: bool = False
-    """The aim is then the most it may be, not the least."""
+    """True where the aim is an upper limit instead of a lower one."""
 
     @property
     def holds(self) -> bool | None:

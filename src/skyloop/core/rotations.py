@@ -23,7 +23,10 @@ def cross(ax, ay, az, bx, by, bz):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def multiply(aw, ax, ay, az, bw, bx, by, bz):  # type: ignore[no-untyped-def]
+def multiply(a, b):  # type: ignore[no-untyped-def]
+    """Of two quaternions (w, x, y, z)."""
+    aw, ax, ay, az = a
+    bw, bx, by, bz = b
     return (
         aw * bw - ax * bx - ay * by - az * bz,
         aw * bx + ax * bw + ay * bz - az * by,

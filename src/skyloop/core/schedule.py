@@ -1,4 +1,4 @@
-"""What is due when: periodic ticks by exact fractions of a second, deliveries of delayed messages, and last words."""
+"""The event queue: periodic ticks at exact rates, deliveries of delayed messages, and one-time actions of links."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from skyloop_client.streams import Rate
 Action = Callable[[int, int], None]
 """Called with (t_ns, index)."""
 LAST = 1 << 30
-"""Rank of what happens after all tickers."""
+"""Rank of one-time actions: they run after all tickers of an instant."""
 
 
 @dataclass(slots=True)
 class Ticker:
-    """Something that happens at a rate."""
+    """A periodic action."""
 
     rate: Rate
     act: Action
@@ -27,7 +27,7 @@ class Ticker:
 
 
 class Schedule:
-    """Events in order of time, then of rank, then of entry; nothing else decides.
+    """Events run in order of time, then of rank, then of entry. Nothing else decides the order.
 
     Delayed messages are kept as plain data and go to `deliver`, so that a snapshot fits any build of its scenario.
     """
@@ -41,21 +41,21 @@ class Schedule:
         self._entered = 0
 
     def every(self, rate: Rate, act: Action) -> None:
-        """From t = 0 on, or from the next event on when others have ticked already; of events at one instant the ticker
-        entered first goes first."""
+        """Run an action at a rate, from t = 0 on, or from the next event on if the simulation has begun. At one
+        instant, the ticker that was entered first runs first."""
         number = len(self._tickers)
         has_begun = any(ticker.index for ticker in self._tickers)
         self._tickers.append(Ticker(rate, act, rate.count_until(self.next_ns()) if has_begun else 0))
         heapq.heappush(self._heap, (rate.due_ns(self._tickers[-1].index), 1 + number, -1))
 
     def once(self, message: Message) -> None:
-        """Delivered when it arrives, before all tickers of that instant."""
+        """Deliver a delayed message at its arrival time, before all tickers of that instant."""
         self._entered += 1
         self._once[self._entered] = message
         heapq.heappush(self._heap, (message.arrival_ns, 0, self._entered))
 
     def at(self, t_ns: int, act: Callable[[], None]) -> None:
-        """Once, after everything else of that instant: what a link does then. No snapshot holds it."""
+        """Run an action of a link once, after everything else of that instant. No snapshot holds it."""
         self._entered += 1
         self._last[self._entered] = act
         heapq.heappush(self._heap, (t_ns, LAST, self._entered))
@@ -64,7 +64,7 @@ class Schedule:
         return self._heap[0][0]
 
     def due(self, t_ns: int) -> Iterator[Callable[[], None]]:
-        """Every event due at `t_ns` or before, one by one, so that an event may add others."""
+        """Yield every event that is due by `t_ns`, one by one, because an event may add others."""
         while self._heap and self._heap[0][0] <= t_ns:
             due_ns, rank, entry = heapq.heappop(self._heap)
             if rank == 0:

@@ -1,4 +1,4 @@
-"""Data from outside: YAML read strictly, records made from it, and every fault told in one line."""
+"""Strict reading of the user's data: YAML becomes pydantic models, and every fault becomes one clear line."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from pydantic import BaseModel, ValidationError
 
 from skyloop_client.errors import ScenarioError, nearest_name
 from skyloop_client.plugins import is_plugin
+
+MOST_BYTES = 2_000_000
+"""Of a YAML file; reading it takes some 10 s."""
 
 
 class _StrictLoader(yaml.SafeLoader):
@@ -41,6 +44,12 @@ def parse_yaml(text: str, place: str) -> Any:
 
 def read_yaml(path: Path) -> Any:
     try:
+        size = path.stat().st_size
+        if size > MOST_BYTES:
+            raise ScenarioError(
+                f"'{path}' has {size / 1e6:.0f} MB, which takes minutes to read; {MOST_BYTES / 1e6:.0f} MB are the "
+                "most: let a pilot of your own read long lists"
+            )
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise ScenarioError(f"no file '{path}'; check the path") from None
@@ -50,7 +59,7 @@ def read_yaml(path: Path) -> Any:
 
 
 def validated(model: type[Any], data: Any, place: str) -> Any:
-    """The model made from data, or one line that says what is wrong first."""
+    """Make the model from data, or raise an error of one line about the first fault."""
     try:
         return model.model_validate(data)
     except ValidationError as error:
@@ -61,8 +70,15 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
+_KINDS = {bool: "a truth value", int: "an integer", float: "a number", str: "a text", list: "a list", dict: "a mapping"}
+
+
 def kind_of(value: Any) -> str:
-    return "empty" if value is None else f"a {type(value).__name__}"
+    """What a value of a YAML file is, in words."""
+    if value is None:
+        return "empty"
+    name = type(value).__name__
+    return _KINDS.get(type(value), f"{'an' if name[0] in 'aeiou' else 'a'} {name}")
 
 
 def _first_fault(error: ValidationError, model: type[BaseModel], data: Any) -> str:
@@ -72,12 +88,12 @@ def _first_fault(error: ValidationError, model: type[BaseModel], data: Any) -> s
     where = ".".join(steps) or "top level"
     if kind == "extra_forbidden":
         hint = nearest_name(steps[-1], _siblings(model, fault["loc"][:-1]))
-        own = " What your own class takes goes under options" if _is_own_part(data, steps[:-1]) else ""
+        own = " Arguments of your own class go under options" if _is_own_part(data, steps[:-1]) else ""
         return f"{where}: unknown key '{steps[-1]}'; {hint}{own}"
     if kind == "missing":
         return f"{where} is missing; add it"
     if kind == "union_tag_not_found":
-        return f"{where}: 'kind' is missing; say which kind it is"
+        return f"{where}: 'kind' is missing; add it to say which kind this is"
     shown = f" (got {value!r})" if isinstance(value, int | float | str | bool | type(None)) else ""
     if kind in ("literal_error", "union_tag_invalid"):
         given = str(context.get("tag", value))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -11,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from skyloop.recording.journal import HEAD, MOST_BYTES, is_whole
+from skyloop.recording.journal import HEAD, GroupReader, is_whole
 from skyloop.recording.recording import Recording
 from skyloop_client.codec import decode_message
 from skyloop_client.errors import CodecError
@@ -79,7 +78,7 @@ def check_journal(recording: Recording) -> Journal:
                 journal.findings += masks.check(message)
         if reader.fault:
             sound, journal.broken = False, True
-            journal.findings.append(Finding(f"{reader.fault}; delete the file and `skyloop record --resume`", where))
+            journal.findings.append(Finding(f"{reader.fault}; `skyloop record --resume` flies the group again", where))
         if sound:
             journal.sound_groups += 1
             for stream, samples in of_group.items():
@@ -91,34 +90,22 @@ def check_journal(recording: Recording) -> Journal:
 
 
 class _Reader:
-    """Reads a group as `journal.read_group` does, but says where and why it ends early."""
+    """Reads and decodes a group, and says where and why it ends early."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self.fault = ""
 
     def messages(self) -> Iterator[Message]:
-        size = self._path.stat().st_size
-        with self._path.open("rb") as file:
-            number = 0
-            while len(head := file.read(HEAD.size)) == HEAD.size:
-                at = file.tell() - HEAD.size
-                length, crc = HEAD.unpack(head)
-                if length == 0:
-                    if file.tell() != size:
-                        self.fault = f"the group ends at byte {at} of {size}"
-                    return
-                body = file.read(length) if length <= MOST_BYTES else b""
-                if len(body) != length or zlib.crc32(body) != crc:
-                    self.fault = f"record {number} at byte {at} is broken"
-                    return
-                try:
-                    yield decode_message(body)
-                except CodecError as error:
-                    self.fault = f"record {number} at byte {at} cannot be decoded ({error})"
-                    return
-                number += 1
-        self.fault = "it has no end"
+        reader = GroupReader(self._path)
+        for number, (body, end) in enumerate(reader.records()):
+            try:
+                yield decode_message(body)
+            except CodecError as error:
+                at = end - len(body) - HEAD.size
+                self.fault = f"record {number} at byte {at} cannot be decoded ({error})"
+                return
+        self.fault = reader.fault
 
 
 def _check_streams(recording: Recording, journal: Journal) -> list[Finding]:

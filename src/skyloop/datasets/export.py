@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import logging
 import shutil
 import time
 from pathlib import Path
@@ -16,6 +17,7 @@ from skyloop.recording.manifest import write_manifest
 from skyloop.recording.recording import open_recording
 from skyloop_client.errors import unknown_name
 
+log = logging.getLogger(__name__)
 MARKS = ".formats.json"
 """In a dataset: the formats that were finished, and how many groups of the journal each holds."""
 
@@ -28,6 +30,13 @@ def whole_formats(folder: Path) -> dict[str, int]:
     except (OSError, ValueError, TypeError, AttributeError):
         # without marks nothing is taken to be whole
         return {}
+
+
+def unmark(folder: Path, name: str) -> None:
+    """A format is no longer said to be whole."""
+    marks = whole_formats(folder)
+    if marks.pop(name, None) is not None:
+        write_whole(folder / MARKS, json.dumps(marks, indent=1, sort_keys=True) + "\n")
 
 
 class Exporter:
@@ -57,17 +66,13 @@ class Exporter:
             began = time.perf_counter()
             self._growing[name].finish()
             self.seconds[name] += time.perf_counter() - began
+            log.debug("format %s: %d groups written in %.1f s", name, self._next[name], self.seconds[name])
         self.mark_whole(self._folder)
 
     def mark_whole(self, folder: Path) -> None:
         """Say in a dataset that the formats are whole there."""
         marks = {**whole_formats(folder), **{name: self._next[name] for name in self._formats}}
         write_whole(folder / MARKS, json.dumps(marks, indent=1, sort_keys=True) + "\n")
-
-    def _unmark(self, name: str) -> None:
-        marks = whole_formats(self._folder)
-        if marks.pop(name, None) is not None:
-            write_whole(self._folder / MARKS, json.dumps(marks, indent=1, sort_keys=True) + "\n")
 
     def _write(self, name: str, end: int) -> None:
         began = time.perf_counter()
@@ -77,7 +82,7 @@ class Exporter:
             recording = open_recording(self._folder)
             writer = EachVehicle(make, recording) if FORMATS[name].one_vehicle else make(recording)
             self._growing[name], self._next[name] = writer, writer.first_group
-            self._unmark(name)
+            unmark(self._folder, name)
         recording = open_recording(self._folder)
         while self._next[name] < end:
             self._growing[name].add(recording.group(self._next[name]))

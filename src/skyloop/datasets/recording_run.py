@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import subprocess
 import sys
@@ -15,18 +16,21 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from skyloop.apps.run import versions
 from skyloop.core.jit import is_cold, prepare
+from skyloop.core.machine import versions
 from skyloop.datasets.export import Exporter
+from skyloop.datasets.resuming import Tell, drop_what_is_broken
 from skyloop.recording.files import write_whole
 from skyloop.recording.formats.registry import FORMATS
 from skyloop.recording.manifest import write_manifest
 from skyloop.recording.recording import NAME
 from skyloop.recording.run_folder import make_empty_folder
+from skyloop.sim.estimator_assembly import check_nobody_is_outside
 from skyloop.sim.scenario import Scenario, make_scenario
 from skyloop_client.errors import DatasetError, SkyloopError, unknown_name
 from skyloop_client.streams import Rate
 
+log = logging.getLogger(__name__)
 GROUP_FRAMES = 10
 """Frames of one file of the journal."""
 PLAN = "plan.json"
@@ -78,6 +82,7 @@ def plan_recording(
     if formats and not store:
         raise DatasetError("formats are written from the journal; store it, or ask for none")
     check_rates(scenario, rate_hz)
+    check_nobody_is_outside(scenario)
     make_empty_folder(folder)
     (folder / "journal").mkdir()
     plan = {
@@ -109,9 +114,18 @@ def check_rates(scenario: Scenario, rate_hz: float) -> None:
         raise DatasetError(f"no camera, LiDAR or radar has the frames' rate of {rate_hz:g} Hz ({told}); change --rate")
 
 
-def record(folder: Path, workers: int, progress: Progress = lambda frames, fps: None) -> dict[str, Any]:
-    """Fly what is planned in a folder, from where it was left; returns the summary that is also in summary.json."""
+def record(
+    folder: Path,
+    workers: int,
+    progress: Progress = lambda frames, fps: None,
+    tell: Tell = lambda line: None,
+) -> dict[str, Any]:
+    """Fly what is planned in a folder, from where it was left; returns the summary that is also in summary.json.
+
+    `tell` gets a line about each thing that was there and is not kept.
+    """
     plan = read_plan(folder)
+    drop_what_is_broken(folder, plan, tell)
     began = time.perf_counter()
     if is_cold():
         # once, before several workers would each compile the same
@@ -120,7 +134,12 @@ def record(folder: Path, workers: int, progress: Progress = lambda frames, fps: 
         prepare(*needed_rooms(make_scenario(plan["scenario"])))
     tally = Tally()
     exporter = Exporter(folder, tuple(plan["formats"]))
-    with Workers(folder, workers) as running, _nothing_left_of_nothing(folder):
+    # a worker without a group of its own would fly for nobody
+    with (
+        Workers(folder, max(1, min(workers, plan["n_groups"]))) as running,
+        _nothing_left_of_nothing(folder),
+        _one_line_if_removed(folder),
+    ):
         for told in running.told():
             now = time.perf_counter()
             tally.take(told, now)
@@ -129,9 +148,16 @@ def record(folder: Path, workers: int, progress: Progress = lambda frames, fps: 
                 progress(len(tally.frames), (len(tally.frames) - 1) / elapsed)
             if "group" in told:
                 exporter.follow()
+    with _one_line_if_removed(folder):
+        return _finish(folder, plan, exporter, tally, began)
+
+
+def _finish(folder: Path, plan: dict[str, Any], exporter: Exporter, tally: Tally, began: float) -> dict[str, Any]:
+    """Everything was flown: the formats' ends, the manifest and the summary."""
     flown = tally.ended or time.perf_counter()
     exporter.finish()
-    write_manifest(folder)
+    if not write_manifest(folder).complete and plan.get("store", True):
+        raise DatasetError(f"the journal of '{folder}' is not as it was written; `skyloop record --resume` mends it")
     seconds = flown - (tally.began or began)
     summary = {
         "folder": str(folder),
@@ -152,12 +178,23 @@ def record(folder: Path, workers: int, progress: Progress = lambda frames, fps: 
 
 
 @contextmanager
+def _one_line_if_removed(folder: Path) -> Iterator[None]:
+    """Whatever is raised because somebody removed the folder."""
+    try:
+        yield
+    except (SkyloopError, OSError):
+        if not (folder / PLAN).exists():
+            raise DatasetError(f"'{folder}' was removed while it was recorded into") from None
+        raise
+
+
+@contextmanager
 def _nothing_left_of_nothing(folder: Path) -> Iterator[None]:
     """A recording that fails before its first frame leaves no folder behind."""
     try:
         yield
     except SkyloopError:
-        if not any((folder / "journal").iterdir()):
+        if (folder / "journal").is_dir() and not any((folder / "journal").iterdir()):
             for name in (PLAN, NAME):
                 (folder / name).unlink(missing_ok=True)
             with suppress(OSError):
@@ -189,6 +226,7 @@ class Workers:
             )
             for number in range(count)
         ]  # fmt: skip
+        log.debug("recording in processes %s", ", ".join(str(process.pid) for process in self._processes))
         self._lines: SimpleQueue[tuple[int, str]] = SimpleQueue()
         self._listeners = [
             threading.Thread(target=self._listen, args=numbered, daemon=True) for numbered in enumerate(self._processes)

@@ -15,7 +15,7 @@ from typing import Any
 
 from skyloop.datasets.worker_profile import WorkerProfile
 from skyloop.recording.journal import GroupWriter, is_whole
-from skyloop.recording.recording import Recording, create_recording
+from skyloop.recording.recording import NAME, Recording, add_stream, create_recording, locked
 from skyloop.sim.assembly import build
 from skyloop.sim.parts import PilotPart
 from skyloop.sim.scenario import make_scenario
@@ -142,10 +142,13 @@ def record_share(folder: Path, number: int, of: int) -> None:
     worker = Worker(folder, plan, number, of)
     scenario = make_scenario(plan["scenario"], place=f"{folder}/plan.json")
     with build(scenario, wanted=worker.wanted) as simulation:
-        if number == 0:
-            create(folder, plan, simulation.bus.infos)
-        for stream in simulation.bus.infos:
-            simulation.bus.on(stream, worker.on_message)
+        with locked(folder):
+            # of a recording that is resumed it also tells of streams that come later in the flight
+            if not (folder / NAME).exists():
+                create(folder, plan, simulation.bus.infos)
+        begun = set(simulation.bus.infos)
+        simulation.bus.on_new(lambda info: None if info.name in begun else add_stream(folder, info))
+        simulation.bus.on_every(worker.on_message)
         worker.stages.watch_sensors(simulation)
         # what stays for the whole flight need not be searched for garbage again and again
         gc.collect()
@@ -162,9 +165,9 @@ def create(folder: Path, plan: dict[str, Any], infos: dict[str, StreamInfo]) -> 
 
 def fly(simulation: Simulation, worker: Worker, parent: int) -> None:
     """Until the worker's last group is over; frames begin when the pilots begin their trajectories."""
-    pilots = [part.pilot for part in simulation.parts if isinstance(part, PilotPart)]
+    pilots = [part.pilot for part in simulation.parts_of(PilotPart)]
     rate = Rate.from_hz(worker.plan["rate_hz"])
-    while (end_ns := worker.end_ns()) is None or simulation.schedule.next_ns() < end_ns:
+    while (end_ns := worker.end_ns()) is None or simulation.port.next_ns < end_ns:
         t_ns = simulation.step()
         if worker.start_ns is None and all(getattr(pilot, "started_ns", 0) is not None for pilot in pilots):
             # frames lie on the cameras' own instants

@@ -20,9 +20,8 @@ class WorkerProfile:
         self._began: tuple[float, float] | None = None
 
     def watch_sensors(self, simulation: Simulation) -> None:
-        for part in simulation.parts:
-            if isinstance(part, SensorPart):
-                part.sensor = _TimedSensor(part.sensor, self)
+        for part in simulation.parts_of(SensorPart):
+            part.sensor = _TimedSensor(part.sensor, self)
 
     def begin(self) -> None:
         self._began = time.process_time(), _children_seconds()

@@ -1,4 +1,4 @@
-"""Gymnasium environments: `import skyloop.gym`, then `gymnasium.make("skyloop/Hover-v0")`; see docs/gym.md."""
+"""Gymnasium environments: `import skyloop.gym`, then `gymnasium.make("skyloop/Hover-v0")`; see docs/how-to/gym.md."""
 
 from __future__ import annotations
 

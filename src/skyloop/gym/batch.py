@@ -12,7 +12,7 @@ from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from skyloop.apps.doctor import usable_cores
+from skyloop.core.machine import usable_cores
 from skyloop.gym.actions import ActionMeaning
 from skyloop.gym.course import Course
 from skyloop.gym.episodes import begin, judge
@@ -64,15 +64,15 @@ class SkyloopVectorEnv(VectorEnv[Any, Any, Any]):
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
         self.render_mode = None
         with self.course.simulation() as simulation:
-            fleet = simulation.fleet
-        self._period, self._ground = fleet.rate.period_s, fleet.ground.kernel_arguments
-        self._template = _as_bytes(fleet.states.copy())
+            one = simulation.port.flight_memory()
+        self._period, self._ground = one.period_s, one.ground
+        self._template = _as_bytes(one.states.copy())
         self.states, self.inputs, self.params = (
-            np.repeat(records, num_envs) for records in (fleet.states, fleet.inputs, fleet.params)
+            np.repeat(records, num_envs) for records in (one.states, one.inputs, one.params)
         )
         self.episodes = np.zeros(num_envs, EPISODE)
         self.episodes["episode"] = -1
-        self.meaning = ActionMeaning(action, fleet.params)
+        self.meaning = ActionMeaning(action, one.params)
         self.single_action_space = action_space(self.meaning.size)
         self.single_observation_space = state_space(self.task)
         self.action_space = batch_space(self.single_action_space, num_envs)
@@ -160,15 +160,15 @@ class SkyloopVectorEnv(VectorEnv[Any, Any, Any]):
 
     def _fly(self, part: slice, verdict: Verdict) -> None:
         arrays = (self.states[part], self.inputs[part], self.params[part])
-        advance(*arrays, self._period, self._step, *self._ground)
-        judge(*arrays, self.episodes[part], self.task.kind, self._most_steps, *verdict.arrays(part))
+        advance(*arrays, self._period, self._step, self._ground)
+        judge(*arrays, self.episodes[part], self.task.kind, self._most_steps, verdict.arrays(part))
 
     def _look_again(self) -> Verdict:
         """At all vehicles without judging them: nobody's episode moves on."""
         self.episodes["fresh"] = 1
         verdict = Verdict.blank(self.task, self.num_envs)
         arrays = (self.states, self.inputs, self.params, self.episodes)
-        judge(*arrays, self.task.kind, self._most_steps, *verdict.arrays())
+        judge(*arrays, self.task.kind, self._most_steps, verdict.arrays())
         return verdict
 
     def _begin_at_once(self, last: Any, infos: dict[str, Any]) -> tuple[Any, dict[str, Any]]:

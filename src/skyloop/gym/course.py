@@ -90,8 +90,8 @@ class Course:
         scenario = self.scenario()
         prepare("skyloop.gym", *needed_rooms(scenario))
         simulation = build(scenario)
-        fleet = simulation.fleet
-        state, p = fleet.states[0], fleet.params[0]
+        memory = simulation.port.flight_memory()
+        state, p = memory.states[0], memory.params[0]
         n = int(p["n_rotors"])
         hovering = np.sqrt(p["mass"] * p["gravity"] / n / p["thrust_per_speed_squared"])
         for field in ("rotor_speed", "rotor_speed_before", "command"):

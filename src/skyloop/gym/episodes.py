@@ -92,9 +92,9 @@ def begin(states, params, episodes, chosen, kind):
         roll, pitch, _, _ = _drawn(e, _TILT)
         vx, vy, vz, _ = _drawn(e, _VELOCITY)
         wx, wy, wz, _ = _drawn(e, _RATES)
-        w0, w1, w2, w3 = multiply(np.cos(0.5 * yaw), 0.0, 0.0, np.sin(0.5 * yaw), np.cos(0.1 * pitch), 0.0,
-                                  np.sin(0.1 * pitch), 0.0)  # fmt: skip
-        qw, qx, qy, qz = multiply(w0, w1, w2, w3, np.cos(0.1 * roll), np.sin(0.1 * roll), 0.0, 0.0)
+        turned = (np.cos(0.5 * yaw), 0.0, 0.0, np.sin(0.5 * yaw))
+        raised = multiply(turned, (np.cos(0.1 * pitch), 0.0, np.sin(0.1 * pitch), 0.0))
+        qw, qx, qy, qz = multiply(raised, (np.cos(0.1 * roll), np.sin(0.1 * roll), 0.0, 0.0))
         cx, cy, cz = to_world(qw, qx, qy, qz, p.centre_of_mass[0], p.centre_of_mass[1], p.centre_of_mass[2])
         m = s.motion
         m[0], m[1], m[2] = x + cx, y + cy, z + cz
@@ -210,15 +210,12 @@ def _judged(s, p, e, m, kind, distance):
         _EPISODES,
         int64,
         int64,
-        float32[:, ::1],
-        float64[::1],
-        boolean[::1],
-        boolean[::1],
-        boolean[::1],
+        types.Tuple((float32[:, ::1], float64[::1], boolean[::1], boolean[::1], boolean[::1])),
     )
 )
-def judge(states, inputs, params, episodes, kind, most_steps, observations, rewards, terminated, truncated, success):
-    """Look at every vehicle after a step, or after `begin`."""
+def judge(states, inputs, params, episodes, kind, most_steps, verdict):
+    """Look at every vehicle after a step, or after `begin`; `verdict` as `Verdict.arrays` gives it."""
+    observations, rewards, terminated, truncated, success = verdict
     scratch = np.zeros(1, SCRATCH)
     for i in range(states.shape[0]):
         # a record does not keep its array alive: taken before the loop, it would be of memory given back

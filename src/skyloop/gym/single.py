@@ -58,7 +58,7 @@ class SkyloopEnv(gymnasium.Env[Any, Any]):
         self._control = self.course.control
         self.metadata = {**self.metadata, "render_fps": control_rate_hz}
         self.simulation = self.course.simulation()
-        self.meaning = ActionMeaning(action, self.simulation.fleet.params)
+        self.meaning = ActionMeaning(action, self.simulation.port.flight_memory().params)
         self.action_space = action_space(self.meaning.size)
         self.observation_space = image_space(self.task, *image_size) if self._sees else state_space(self.task)
         self.episode = np.zeros(1, EPISODE)
@@ -105,19 +105,16 @@ class SkyloopEnv(gymnasium.Env[Any, Any]):
 
     def _run_to(self, t_ns: int) -> None:
         """Including what is due at that very instant, so that its pictures are there."""
-        simulation = self.simulation
-        while simulation.schedule.next_ns() <= t_ns:
-            simulation.step()
+        self.simulation.run_through(t_ns)
 
     def _flown(self) -> tuple[Any, Any, Any]:
-        fleet = self.simulation.fleet
-        return fleet.states, fleet.params, self.episode
+        memory = self.simulation.port.flight_memory()
+        return memory.states, memory.params, self.episode
 
     def _look(self) -> Verdict:
         verdict = Verdict.blank(self.task, 1)
-        states, params, episode = self._flown()
-        flown = (states, self.simulation.fleet.inputs, params, episode)
-        judge(*flown, self.task.kind, NO_LIMIT, *verdict.arrays())
+        memory = self.simulation.port.flight_memory()
+        judge(memory.states, memory.inputs, memory.params, self.episode, self.task.kind, NO_LIMIT, verdict.arrays())
         return verdict
 
     def _observation(self, verdict: Verdict) -> Any:

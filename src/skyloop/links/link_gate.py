@@ -11,14 +11,13 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any, Protocol
+from queue import Empty
+from typing import Any, Protocol
 
+from skyloop.links.inbox import Inbox
 from skyloop.links.pace import Pace
+from skyloop.sim.simulation_port import SimulationPort
 from skyloop_client.errors import Interrupted
-
-if TYPE_CHECKING:
-    from skyloop.sim.simulation import Simulation
 
 SWITCH_S = 0.0005
 """Wall s after which Python hands its lock to a thread that reads sockets; 5 ms without this."""
@@ -46,7 +45,7 @@ class Link(Protocol):
     def leisurely(self) -> bool:
         """Nobody waits: real time is fast enough, and gives people the time to come (back)."""
 
-    def attach(self, simulation: Simulation, folder: Path | None, link_gate: LinkGate) -> None:
+    def attach(self, port: SimulationPort, folder: Path | None, link_gate: LinkGate) -> None:
         """The simulation is built, and nothing was recorded yet."""
 
     def stop_at(self, t_ns: int) -> int:
@@ -68,19 +67,19 @@ class LinkGate:
     """All links of one simulation."""
 
     def __init__(self, pace: Pace | None = None) -> None:
-        self.inbox: SimpleQueue[tuple[Any, ...]] = SimpleQueue()
+        self.inbox = Inbox()
         self.links: dict[str, Link] = {}
         """By the name they have in the summary."""
         self.pace = pace or Pace(None)
         self._alone = Pace(1.0)
         self._paced = self.pace
-        self._simulation: Simulation | None = None
+        self._port: SimulationPort | None = None
         self._interrupted = False
         self._handler: Any = None
         self._switch_s = sys.getswitchinterval()
 
-    def attach(self, simulation: Simulation, folder: Path | None = None) -> None:
-        self._simulation = simulation
+    def attach(self, port: SimulationPort, folder: Path | None = None) -> None:
+        self._port = port
         self._switch_s = sys.getswitchinterval()
         sys.setswitchinterval(min(SWITCH_S, self._switch_s))
         # Ctrl-C in the middle of a step would leave a run without its end; whoever ignores it, goes on doing so
@@ -90,11 +89,9 @@ class LinkGate:
         ):
             self._handler = signal.signal(signal.SIGINT, self._interrupt)
         for link in self.links.values():
-            link.attach(simulation, folder, self)
+            link.attach(port, folder, self)
         if all(getattr(link, "answers_at_once", False) for link in self.links.values()):
-            for part in simulation.parts:
-                if hasattr(part, "serve_meanwhile"):
-                    part.serve_meanwhile(self.serve_until)
+            port.editor.serve_meanwhile(self.serve_until)
 
     def serve_until(self, ready: Callable[[], bool]) -> None:
         """The simulation waits for pictures: take what comes in meanwhile, for links that answer at any moment."""
@@ -105,7 +102,7 @@ class LinkGate:
 
     def pass_to(self, t_ns: int) -> int:
         """Take what comes in, until time may pass to `t_ns` or to where a link has something to do before."""
-        assert self._simulation is not None
+        assert self._port is not None
         while True:
             if self._interrupted:
                 raise Interrupted("stopped by Ctrl-C")
@@ -122,7 +119,7 @@ class LinkGate:
             if pace is not self._paced:
                 self._paced = pace
                 pace.restart()
-            left = pace.left(stop, self._simulation.clock.now_ns)
+            left = pace.left(stop, self._port.now_ns)
             if left > 0.0:
                 self._take(min(left, POLL_S))
                 continue

@@ -19,18 +19,18 @@ import tty
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from skyloop.links.inbox import Inbox
+from skyloop.links.link_gate import LinkGate
+from skyloop.sim.simulation_port import SimulationPort
 from skyloop_client.errors import LinkError, SetupError
-from skyloop_client.messages import Arm, Hover, Land, Message, TakeOff, Velocity
+from skyloop_client.messages import Arm, Event, EventKind, Hover, Land, TakeOff, Velocity
 
-if TYPE_CHECKING:
-    from skyloop.links.link_gate import LinkGate
-    from skyloop.sim.simulation import Simulation
-
+COMMANDER = "hand"
+"""The name under which keys and sticks command the vehicle."""
 SPEED, CLIMB, TURN = 1.0, 0.5, 0.3
 """m/s horizontally, m/s vertically, rad/s."""
 TAKEOFF_HEIGHT = 1.5
@@ -57,7 +57,7 @@ class ByHand:
 
     def __init__(
         self,
-        inbox: SimpleQueue[tuple[Any, ...]],
+        inbox: Inbox,
         show: Callable[[str], None],
         *,
         now: Callable[[], float] | None = None,
@@ -74,12 +74,12 @@ class ByHand:
 
     # ---- what the link_gate asks
 
-    def attach(self, simulation: Simulation, folder: Path | None, link_gate: LinkGate) -> None:
-        self._simulation = simulation
-        self._vehicle = next(iter(simulation.autopilots))
-        simulation.bus.on(f"{self._vehicle}/events", self._on_event)
+    def attach(self, port: SimulationPort, folder: Path | None, link_gate: LinkGate) -> None:
+        self._port = port
+        self._vehicle = next(iter(port.vehicles.values()))
+        self._vehicle.on_event(self._on_event)
         self.show(HELP)
-        self._schedule(simulation.clock.now_ns)
+        self._schedule(port.now_ns)
 
     @property
     def over(self) -> bool:
@@ -90,7 +90,7 @@ class ByHand:
         return True
 
     def stop_at(self, t_ns: int) -> int:
-        now = self._simulation.clock.now_ns
+        now = self._port.now_ns
         if not self._ticked_ns <= now <= self._ticked_ns + TICK_NS:
             # a snapshot was restored, which holds no tick of ours
             self._schedule(now)
@@ -106,7 +106,7 @@ class ByHand:
         self._ended = True
 
     def summary(self) -> dict[str, Any]:
-        return {"vehicle": self._vehicle}
+        return {"vehicle": self._vehicle.name}
 
     # ---- what is pressed
 
@@ -119,12 +119,12 @@ class ByHand:
         if key in KEYS:
             self._held[key] = self._now()
         elif key == "1":
-            self._simulation.send(Arm(), TakeOff(TAKEOFF_HEIGHT), vehicle=self._vehicle)
+            self._vehicle.send(Arm(), TakeOff(TAKEOFF_HEIGHT), by=COMMANDER)
         elif key == "2":
-            self._simulation.send(Land(), vehicle=self._vehicle)
+            self._vehicle.send(Land(), by=COMMANDER)
         elif key == " ":
             self._held.clear()
-            self._simulation.send(Hover(), vehicle=self._vehicle)
+            self._vehicle.send(Hover(), by=COMMANDER)
         elif key in ("q", "\x03"):
             self._ended = True
 
@@ -136,21 +136,21 @@ class ByHand:
 
     def _schedule(self, t_ns: int) -> None:
         self._ticked_ns = t_ns
-        self._simulation.schedule.at(t_ns, self._tick)
+        self._port.at(t_ns, self._tick)
 
     def _tick(self) -> None:
-        now_ns = self._simulation.clock.now_ns
+        now_ns = self._port.now_ns
         self._ticked_ns = now_ns
-        self._simulation.schedule.at(now_ns + TICK_NS, self._tick)
-        status = self._simulation.autopilots[self._vehicle].status(now_ns)
+        self._port.at(now_ns + TICK_NS, self._tick)
+        status = self._vehicle.status
         if not status.armed or status.landed or status.mode in ("takeoff", "land", "home"):
             return
         wanted = self.wanted()
         if np.any(wanted):
             setpoint = Velocity(wanted[:3], "body", yaw_rate=float(wanted[3]))
-            self._simulation.send(setpoint, vehicle=self._vehicle)
+            self._vehicle.send(setpoint, by=COMMANDER)
         elif self._moved:
-            self._simulation.send(Hover(), vehicle=self._vehicle)
+            self._vehicle.send(Hover(), by=COMMANDER)
         self._moved = bool(np.any(wanted))
 
     def wanted(self) -> np.ndarray[Any, Any]:
@@ -159,9 +159,8 @@ class ByHand:
         self._held = {key: t for key, t in self._held.items() if now - t < HELD_S}
         return np.sum([KEYS[key] for key in self._held], axis=0) + self._axes if self._held else self._axes
 
-    def _on_event(self, message: Message) -> None:
-        event = message.data
-        if event.kind != "contact":
+    def _on_event(self, event: Event) -> None:
+        if event.kind != EventKind.CONTACT:
             self.show(f"{event.t_ns / 1e9:7.2f} s {event.kind}: {event.text}")
 
 

@@ -13,9 +13,9 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import suppress
-from queue import SimpleQueue
 from typing import Any
 
+from skyloop.links.inbox import Inbox
 from skyloop_client.errors import LinkError
 
 CHUNK = 1 << 16
@@ -25,7 +25,6 @@ MOST_UNSENT = 1 << 20
 """Bytes a peer may leave unread before it is dropped."""
 PAUSE_S = 0.01
 
-Inbox = SimpleQueue[tuple[Any, ...]]
 Address = tuple[str, int]
 
 

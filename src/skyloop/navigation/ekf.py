@@ -10,7 +10,16 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from skyloop.core.frames import quat_from_rotvec, quat_multiply, rotate
-from skyloop.navigation.ekf_kernels import GRAVITY, N_ERROR, N_NOMINAL, N_OUTPUT, advance, world_from_body
+from skyloop.navigation.ekf_kernels import (
+    GRAVITY,
+    N_ERROR,
+    N_NOMINAL,
+    N_OUTPUT,
+    Fitted,
+    Remembered,
+    advance,
+    world_from_body,
+)
 from skyloop.navigation.ekf_updates import recall, update
 from skyloop_client.messages import Array
 
@@ -33,66 +42,68 @@ _IDENTITY = np.eye(3)
 
 
 class EkfConfig(BaseModel):
-    """How the filter trusts its sensors; the IMU's noise is its stream's, only scaled and floored here."""
+    """How far the EKF trusts its sensors. The IMU's noise comes with its stream; the numbers here scale it and set
+    floors."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     noise_multiplier: float = Field(default=1.5, gt=0.0)
-    """On the IMU's noise densities, for integration error and vibration the data sheet leaves out."""
+    """A factor on the IMU's noise densities, for integration error and vibration that the data sheet leaves out."""
     gyro_noise_floor: float = Field(default=5e-5, gt=0.0)
-    """rad/s/√Hz."""
+    """rad/s/√Hz, the least noise density of the gyroscope."""
     accel_noise_floor: float = Field(default=1.5e-3, gt=0.0)
-    """m/s²/√Hz."""
+    """m/s²/√Hz, the least noise density of the accelerometer."""
     gyro_random_walk_floor: float = Field(default=2e-6, gt=0.0)
-    """rad/s²/√Hz."""
+    """rad/s²/√Hz, the least random walk of the gyroscope's bias."""
     accel_random_walk_floor: float = Field(default=1e-3, gt=0.0)
-    """m/s³/√Hz; above most data sheets, because lower floors gave overconfident estimates in hover."""
+    """m/s³/√Hz, the least random walk of the accelerometer's bias. It is above most data sheets, because lower floors
+    gave overconfident estimates in hover."""
     gyro_bias_sd_floor: float = Field(default=2e-3, gt=0.0)
-    """rad/s at turn-on."""
+    """rad/s, the least sigma of the gyroscope's bias at turn-on."""
     accel_bias_sd_floor: float = Field(default=0.02, gt=0.0)
-    """m/s² at turn-on."""
+    """m/s², the least sigma of the accelerometer's bias at turn-on."""
     gnss_horizontal_floor: float = Field(default=0.3, gt=0.0)
-    """m, one sigma."""
+    """m, the least sigma of a horizontal position."""
     gnss_vertical_floor: float = Field(default=0.5, gt=0.0)
-    """m, one sigma."""
+    """m, the least sigma of a vertical position."""
     gnss_speed_floor: float = Field(default=0.2, gt=0.0)
-    """m/s, one sigma."""
+    """m/s, the least sigma of a velocity."""
     gnss_correlated_share: float = Field(default=0.8, ge=0.0, le=1.0)
-    """Share of a fix's variance that changes too slowly to average away; part of the reported position sd."""
+    """The share of a fix's variance that changes too slowly to average away; it is part of the reported position sd."""
     barometer_sd: float = Field(default=0.4, gt=0.0)
-    """m."""
+    """m, one sigma of a barometer's height."""
     barometer_random_walk: float = Field(default=0.1, ge=0.0)
-    """m/√s, of the barometer's bias."""
+    """m/√s, the random walk of the barometer's bias."""
     heading_sd: float = Field(default=0.05, gt=0.0)
-    """rad, of one magnetic heading."""
+    """rad, one sigma of a magnetic heading."""
     heading_period: float = Field(default=0.1, ge=0.0)
-    """s between two headings taken; their errors are too alike to count each."""
+    """s, the least time between two headings that are used; closer ones have nearly the same error."""
     unknown_heading_sd: float = Field(default=1.0, gt=0.0)
-    """rad, at alignment, when the vehicle has no magnetometer."""
+    """rad, one sigma of the heading at alignment when the vehicle has no magnetometer."""
     gate: float = Field(default=5.0, gt=0.0)
-    """Sigmas beyond which a measurement is refused."""
+    """The sigmas beyond which a measurement is rejected."""
     recovery_after: float = Field(default=5.0, gt=0.0)
-    """s of nothing but refusals after which the filter believes the sensor instead of itself."""
+    """s, the time of nothing but rejections after which the filter trusts the sensor instead of itself."""
     alignment_time: float = Field(default=0.5, gt=0.0)
-    """s of standing still that are averaged."""
+    """s, the time of standing still over which the alignment averages."""
     alignment_patience: float = Field(default=5.0, gt=0.0)
-    """s after which a vehicle that is never still is aligned as well as it can be."""
+    """s, the time after which a vehicle that never stands still is aligned as well as possible."""
     still_rate_sd: float = Field(default=0.05, gt=0.0)
-    """rad/s: scatter of the gyro above this is motion."""
+    """rad/s, the scatter of the gyroscope above which the vehicle moves."""
     still_force_sd: float = Field(default=0.5, gt=0.0)
-    """m/s²: scatter of the accelerometer above this is motion."""
+    """m/s², the scatter of the accelerometer above which the vehicle moves."""
     valid_position_sd: float = Field(default=5.0, gt=0.0)
-    """m: the estimate becomes valid below this."""
+    """m, the sigma below which the estimate becomes valid."""
     lost_position_sd: float = Field(default=15.0, gt=0.0)
-    """m, horizontal: the estimate stops being valid above this."""
+    """m, the horizontal sigma above which the estimate stops being valid."""
     lost_attitude_sd: float = Field(default=0.5, gt=0.0)
-    """rad about any axis: the estimate is not valid above this."""
+    """rad, the sigma about any axis above which the estimate is not valid."""
     imu_gap: float = Field(default=0.1, gt=0.0)
-    """s without IMU that are bridged silently; longer gaps also inflate the uncertainty."""
+    """s, the longest gap in the IMU's samples that is bridged silently; longer gaps also raise the uncertainty."""
     imu_gap_rate_sd: float = Field(default=0.3, ge=0.0)
-    """rad/s that may have gone unseen in a longer gap."""
+    """rad/s, the angular velocity that may have gone unseen in a longer gap."""
     imu_gap_accel_sd: float = Field(default=2.0, ge=0.0)
-    """m/s² that may have gone unseen in a longer gap."""
+    """m/s², the acceleration that may have gone unseen in a longer gap."""
 
 
 @dataclass
@@ -134,6 +145,7 @@ class ErrorStateFilter:
         self.noise = noise
         self.body_from_imu = body_from_imu
         self.levers = levers
+        self._fitted = tuple(Fitted(body_from_imu, levers, noise))
         self.state = FilterState(ring_size)
         self._sample = np.zeros(6)
         self._rotation = np.empty((3, 3))
@@ -185,10 +197,8 @@ class ErrorStateFilter:
         sample[3:] = accel
         row = s.ring_count % s.ring_size
         out = np.empty(N_OUTPUT)
-        advance(
-            s.nominal, s.covariance, s.last_imu, sample, self.body_from_imu, self.levers,
-            (t_ns - s.t_ns) * 1e-9, self.noise, s.ring, row, s.position_offset_variance, out,
-        )  # fmt: skip
+        memory = Remembered(s.nominal, s.covariance, s.last_imu, s.ring, s.position_offset_variance)
+        advance(tuple(memory), self._fitted, sample, (t_ns - s.t_ns) * 1e-9, row, out)
         s.ring_t_ns[row] = t_ns
         s.ring_count += 1
         s.t_ns = t_ns
@@ -280,7 +290,7 @@ class ErrorStateFilter:
         """The largest innovation in sigmas; nothing was changed when it exceeds `gate` or is NaN."""
         s = self.state
         past = s.ring, s.ring_t_ns, s.t_ns
-        return float(update(s.nominal, s.covariance, *measurement, gain_mask, gate, *past))
+        return float(update(s.nominal, s.covariance, measurement, gain_mask, gate, past))
 
 
 def _heading_turn(seen: Array, known: Array) -> float:

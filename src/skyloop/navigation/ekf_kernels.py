@@ -10,12 +10,13 @@ Position and velocity are those of the IMU, not of the body's origin: no angular
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import float64, int64, void
 
-from skyloop.core.jit import WHEN_CALLED, inlined, kernel
+from skyloop.core.jit import WHEN_CALLED, inlined, kernel, record_type
+from skyloop_client.messages import Array
 
 N_NOMINAL = 17
 N_ERROR = 16
@@ -67,7 +68,10 @@ def exponential(x, y, z):
 
 
 @inlined
-def multiply(aw, ax, ay, az, bw, bx, by, bz, out):
+def multiply(a, b, out):
+    """The product of two quaternions (w, x, y, z), of unit length, into `out`."""
+    aw, ax, ay, az = a
+    bw, bx, by, bz = b
     w = aw * bw - ax * bx - ay * by - az * bz
     x = aw * bx + ax * bw + ay * bz - az * by
     y = aw * by - ax * bz + ay * bw + az * bx
@@ -139,8 +143,7 @@ def predict(nominal: Any, covariance: Any, gyro: Any, accel: Any, dt: Any, noise
     wz = (gyro[2] - nominal[12]) * dt
     q = nominal[6:10]
     middle = np.empty(4)
-    hw, hx, hy, hz = exponential(0.5 * wx, 0.5 * wy, 0.5 * wz)
-    multiply(q[0], q[1], q[2], q[3], hw, hx, hy, hz, middle)
+    multiply((q[0], q[1], q[2], q[3]), exponential(0.5 * wx, 0.5 * wy, 0.5 * wz), middle)
     R = np.empty((3, 3))
     _matrix(middle, R)
     f = np.empty(3)
@@ -152,8 +155,7 @@ def predict(nominal: Any, covariance: Any, gyro: Any, accel: Any, dt: Any, noise
         a = f[i] - noise[GRAVITY] if i == 2 else f[i]
         nominal[i] += dt * (nominal[3 + i] + 0.5 * dt * a)
         nominal[3 + i] += dt * a
-    ew, ex, ey, ez = exponential(wx, wy, wz)
-    multiply(q[0], q[1], q[2], q[3], ew, ex, ey, ez, q)
+    multiply((q[0], q[1], q[2], q[3]), exponential(wx, wy, wz), q)
     _propagate_covariance(covariance, R, f, dt, noise)
 
 
@@ -167,7 +169,7 @@ def _inflate_for_gap(P, gap, noise):
 
 
 @inlined
-def _write_output(nominal, P, R, rates, levers, offset_variance, antenna, out):
+def _write_motion(nominal, R, rates, levers, antenna, out):
     """The body's origin into `out`, the antenna's motion into `antenna`; levers start at the IMU."""
     for k in range(2):
         lx, ly, lz = levers[k, 0], levers[k, 1], levers[k, 2]
@@ -182,34 +184,54 @@ def _write_output(nominal, P, R, rates, levers, offset_variance, antenna, out):
         out[6 + i] = nominal[6 + i]
     for i in range(3):
         out[10 + i] = rates[i]
+
+
+@inlined
+def _write_sds(P, offset_variance, out):
+    for i in range(3):
         out[13 + i] = np.sqrt(P[i, i] + offset_variance[i])
         out[16 + i] = np.sqrt(P[3 + i, 3 + i])
         out[19 + i] = np.sqrt(P[6 + i, 6 + i])
 
 
-_ADVANCE = void(VECTOR, MATRIX, VECTOR, VECTOR, MATRIX, MATRIX, float64, VECTOR, MATRIX, int64, VECTOR, VECTOR)
+class Remembered(NamedTuple):
+    """What changes of a filter with every IMU sample."""
+
+    nominal: Array
+    covariance: Array
+    last_imu: Array
+    """(6,) the sample before, body axes."""
+    ring: Array
+    """(n, 6) position and velocity of the antenna at past samples."""
+    offset_variance: Array
+    """(3,) m², of the slow part of the GNSS error."""
 
 
-@kernel(_ADVANCE)
-def advance(
-    nominal: Any,
-    P: Any,
-    last: Any,
-    sample: Any,
-    body_from_imu: Any,
-    levers: Any,
-    dt: Any,
-    noise: Any,
-    ring: Any,
-    row: Any,
-    offset_variance: Any,
-    out: Any,
-) -> None:
+class Fitted(NamedTuple):
+    """How a filter's sensors sit on the body, and how well they measure."""
+
+    body_from_imu: Array
+    levers: Array
+    """(2, 3) m, body axes, from the IMU to the body's origin and to the antenna."""
+    noise: Array
+    """As the indices at the top say."""
+
+
+_REMEMBERED = record_type(
+    Remembered, nominal=VECTOR, covariance=MATRIX, last_imu=VECTOR, ring=MATRIX, offset_variance=VECTOR
+)
+_FITTED = record_type(Fitted, body_from_imu=MATRIX, levers=MATRIX, noise=VECTOR)
+
+
+@kernel(void(_REMEMBERED, _FITTED, VECTOR, float64, int64, VECTOR))
+def advance(memory: Any, fitted: Any, sample: Any, dt: Any, row: Any, out: Any) -> None:
     """Take one IMU sample (gyro, accel; sensor axes): predict up to it and tell where the body is.
 
     Samples are instantaneous, so the mean of the last and the new one stands for the interval between them.
-    `last` (body axes) becomes the new sample; `ring[row]` the antenna's position and velocity.
+    `last_imu` becomes the new sample; `ring[row]` the antenna's position and velocity.
     """
+    nominal, P, last, ring, offset_variance = memory
+    body_from_imu, levers, noise = fitted
     gyro, accel, rates = np.empty(3), np.empty(3), np.empty(3)
     for i in range(3):
         w = body_from_imu[i, 0] * sample[0] + body_from_imu[i, 1] * sample[1] + body_from_imu[i, 2] * sample[2]
@@ -227,7 +249,8 @@ def advance(
             _inflate_for_gap(P, dt, noise)
     R = np.empty((3, 3))
     _matrix(nominal[6:10], R)
-    _write_output(nominal, P, R, rates, levers, offset_variance, ring[row], out)
+    _write_motion(nominal, R, rates, levers, ring[row], out)
+    _write_sds(P, offset_variance, out)
 
 
 @kernel(void(VECTOR, MATRIX))

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import float64, int64
+from numba import float64, int64, types
 
 from skyloop.core.jit import inlined, kernel
 from skyloop.navigation.ekf_kernels import (
@@ -47,8 +47,7 @@ def _inject(nominal, correction):
     for i in range(6):
         nominal[i] += correction[i]
     q = nominal[6:10]
-    ew, ex, ey, ez = exponential(correction[6], correction[7], correction[8])
-    multiply(ew, ex, ey, ez, q[0], q[1], q[2], q[3], q)
+    multiply(exponential(correction[6], correction[7], correction[8]), (q[0], q[1], q[2], q[3]), q)
     for i in range(7):
         nominal[10 + i] += correction[9 + i]
 
@@ -70,27 +69,20 @@ def _worst_innovation(P, innovation, jacobian, variance):
     return worst
 
 
-_UPDATE = float64(VECTOR, MATRIX, VECTOR, MATRIX, VECTOR, VECTOR, float64, MATRIX, int64[::1], int64)
+_MEASUREMENT = types.Tuple((VECTOR, MATRIX, VECTOR))
+_PAST = types.Tuple((MATRIX, int64[::1], int64))
 
 
-@kernel(_UPDATE)
-def update(
-    nominal: Any,
-    P: Any,
-    innovation: Any,
-    jacobian: Any,
-    variance: Any,
-    gain_mask: Any,
-    gate: Any,
-    ring: Any,
-    ring_t_ns: Any,
-    t_ns: Any,
-) -> Any:
+@kernel(float64(VECTOR, MATRIX, _MEASUREMENT, VECTOR, float64, _PAST))
+def update(nominal: Any, P: Any, measurement: Any, gain_mask: Any, gate: Any, past: Any) -> Any:
     """Take scalar measurements one after another, or none of them when one lies beyond `gate` sigmas.
 
-    Returns the largest innovation in sigmas. The remembered past (`ring`) moves along, or the next late fix
-    would correct the same error again.
+    measurement: innovation, Jacobian and variance. past: the remembered motion of the antenna, its instants, and now.
+    Returns the largest innovation in sigmas. The past moves along, or the next late fix would correct the same error
+    again.
     """
+    innovation, jacobian, variance = measurement
+    ring, ring_t_ns, t_ns = past
     worst = _worst_innovation(P, innovation, jacobian, variance)
     if not worst <= gate:
         return worst

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,9 @@ _RING_MARGIN = 0.3
 _SCALE_HEIGHT = 8434.0
 """m: height per relative change of pressure near sea level."""
 _AHEAD_LIMIT_NS = 30_000_000
-_UNALIGNED_SD = 1e3
+_ANY_TURN = np.full(3, math.pi)
+_NOT_ALIGNED, _NOT_SURE = "not aligned yet: keep still", "where it is is not known well enough"
+"""Why an estimate is not valid."""
 _IMU_DETAILS = {
     "gyro_noise_density": 8.7e-5,
     "gyro_random_walk": 1e-6,
@@ -178,7 +180,9 @@ class EkfLocaliser:
         out = self._filter.advance(sample.t_ns, gyro, accel)
         self._judge(out)
         parts = out[0:3], out[3:6], out[6:10], out[10:13], out[13:16], out[16:19], out[19:22]
-        return Estimate(sample.t_ns, *parts, state.valid)
+        nominal, imu_from_body = self._filter.state.nominal, self._filter.body_from_imu.T
+        biases = imu_from_body @ nominal[10:13], imu_from_body @ nominal[13:16]
+        return Estimate(sample.t_ns, *parts, state.valid, *biases, reason="" if state.valid else _NOT_SURE)
 
     def _can_correct(self, t_ns: int) -> bool:
         """Not while the IMU is silent: the filter then stands at an earlier instant than the measurement."""
@@ -275,8 +279,4 @@ class EkfLocaliser:
 
     def _unaligned_estimate(self, sample: ImuSample) -> Estimate:
         rates = self._filter.body_from_imu @ sample.angular_velocity
-        unknown = np.full(3, _UNALIGNED_SD)
-        level = np.array([1.0, 0.0, 0.0, 0.0])
-        return Estimate(
-            sample.t_ns, np.zeros(3), np.zeros(3), level, rates, unknown, unknown, np.full(3, math.pi), False
-        )
+        return replace(Estimate.unknown(sample.t_ns, _NOT_ALIGNED), angular_velocity_body=rates, attitude_sd=_ANY_TURN)

@@ -47,91 +47,106 @@ class _Config(BaseModel):
 
 
 class CircleConfig(_Config):
+    """A circle, with a ramp from rest at the start and back to rest at the end."""
+
     kind: Literal["circle"] = "circle"
+    """The kind of trajectory."""
     centre: Point
-    """m, world; its z is the altitude flown."""
+    """m, in world axes; its z is the altitude flown."""
     radius: PositiveFloat
-    """m."""
+    """m, the radius."""
     speed: PositiveFloat
-    """m/s over ground between the ramps."""
+    """m/s, the speed over ground between the ramps."""
     laps: PositiveFloat = 1.0
-    """Laps flown, ramps included."""
+    """The laps flown, ramps included."""
     ramp: PositiveFloat | None = None
-    """s from rest to `speed`, and back; by default what 3 m/s² along the track takes."""
+    """s, the time from rest to `speed`, and back; left out, the time that 3 m/s² along the track takes."""
     yaw: YawOption = "forward"
-    """Along the track, or a fixed angle in rad."""
+    """`forward` looks along the track; a number is a fixed angle in rad."""
     start_angle: FiniteFloat = 0.0
-    """rad from east, seen from the centre."""
+    """rad, the angle of the start from east, seen from the centre."""
 
 
 class LemniscateConfig(_Config):
+    """A figure of eight, with a ramp from rest at the start and back to rest at the end."""
+
     kind: Literal["lemniscate"] = "lemniscate"
+    """The kind of trajectory."""
     centre: Point
-    """m, world: the crossing, where it begins and ends; its z is the altitude flown."""
+    """m, the crossing, where it begins and ends, in world axes; its z is the altitude flown."""
     minimum_radius: PositiveFloat
-    """m, radius of curvature at the tips; the figure is six times as wide."""
+    """m, the radius of curvature at the tips; the figure is six times as wide."""
     speed: PositiveFloat
-    """m/s over ground between the ramps, constant along the curve."""
+    """m/s, the speed over ground between the ramps, constant along the curve."""
     laps: PositiveFloat = 1.0
-    """Laps flown, ramps included."""
+    """The laps flown, ramps included."""
     ramp: PositiveFloat | None = None
-    """s from rest to `speed`, and back; by default what 3 m/s² along the track takes."""
+    """s, the time from rest to `speed`, and back; left out, the time that 3 m/s² along the track takes."""
     yaw: YawOption = "forward"
-    """Along the track, or a fixed angle in rad."""
+    """`forward` looks along the track; a number is a fixed angle in rad."""
     axis_angle: FiniteFloat = 0.0
-    """rad from east to the long axis."""
+    """rad, the angle of the long axis from east."""
 
 
 class SquareConfig(_Config):
+    """A square with a stop in each corner."""
+
     kind: Literal["square"] = "square"
+    """The kind of trajectory."""
     corner: Point
-    """m, world: where it begins and ends."""
+    """m, the corner where it begins and ends, in world axes."""
     side: PositiveFloat
-    """m."""
+    """m, the length of a side."""
     speed: PositiveFloat
-    """m/s reached on each side, if the side is long enough."""
+    """m/s, the speed reached on each side, if the side is long enough."""
     laps: PositiveInt = 1
-    """Times around."""
+    """The number of times around."""
     first_heading: FiniteFloat = 0.0
-    """rad from east, direction of the first side; the square lies to its left."""
+    """rad, the direction of the first side from east; the square lies to its left."""
     acceleration: PositiveFloat = 3.0
-    """m/s², peak."""
+    """m/s², the peak acceleration."""
     yaw: YawOption = "forward"
-    """Along each side with a turn in each corner, or a fixed angle in rad."""
+    """`forward` looks along each side and turns in each corner; a number is a fixed angle in rad."""
     turn_rate: PositiveFloat = 1.0
-    """rad/s, peak in the corners."""
+    """rad/s, the peak turn rate in the corners."""
 
 
 class LegsConfig(_Config):
+    """Straight legs between points, with a stop at each point."""
+
     kind: Literal["legs"] = "legs"
+    """The kind of trajectory."""
     points: Annotated[tuple[Point, ...], Field(min_length=2)]
-    """m, world; the vehicle stops in each."""
+    """m, in world axes; the vehicle stops at each."""
     speed: PositiveFloat
-    """m/s reached on each leg, if the leg is long enough."""
+    """m/s, the speed reached on each leg, if the leg is long enough."""
     legs: PositiveInt | None = None
-    """Legs flown, back and forth along the points; by default once along."""
+    """The number of legs flown, back and forth along the points; left out, once along."""
     acceleration: PositiveFloat = 3.0
-    """m/s², peak."""
+    """m/s², the peak acceleration."""
     yaw: YawOption = "forward"
-    """Along each leg with a turn at each point, or a fixed angle in rad."""
+    """`forward` looks along each leg and turns at each point; a number is a fixed angle in rad."""
     turn_rate: PositiveFloat = 1.0
-    """rad/s, peak while turning."""
+    """rad/s, the peak turn rate."""
 
 
 class WaypointsConfig(_Config):
+    """A minimum-snap polynomial through waypoints."""
+
     kind: Literal["waypoints"] = "waypoints"
+    """The kind of trajectory."""
     waypoints: Annotated[tuple[Point, ...], Field(min_length=2)]
-    """m, world; passed through exactly, without stopping."""
+    """m, in world axes; it passes through them exactly, without stopping."""
     speed: PositiveFloat | None = None
-    """m/s, peak; give this or `segment_times`."""
+    """m/s, the peak speed; give this or `segment_times`."""
     segment_times: tuple[PositiveFloat, ...] | None = None
-    """s, duration of each segment; give this or `speed`."""
+    """s, the duration of each segment; give this or `speed`."""
     acceleration: PositiveFloat = 5.0
-    """m/s², peak; with `speed` only."""
+    """m/s², the peak acceleration; only with `speed`."""
     yaws: tuple[FiniteFloat, ...] | None = None
-    """rad at each waypoint; by default along the way."""
+    """rad, the heading at each waypoint; left out, it looks along the way."""
     optimise_times: bool = False
-    """Share the time among the segments for the least snap; with `speed` only."""
+    """true: the time is shared among the segments for the least snap; only with `speed`."""
 
 
 TrajectoryConfig: TypeAlias = Annotated[

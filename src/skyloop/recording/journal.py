@@ -75,20 +75,43 @@ class GroupWriter:
             raise DatasetError(f"cannot write '{self.path}': {error.strerror}") from error
 
 
-def _records(path: Path) -> Iterator[tuple[bytes, int]]:
-    """Bodies of the records that are whole, each with where it ends."""
-    with path.open("rb") as file:
-        end = 0
-        while len(head := file.read(HEAD.size)) == HEAD.size:
-            if head == END:
-                yield b"", end + HEAD.size
-                return
-            length, crc = HEAD.unpack(head)
-            body = file.read(length) if length <= MOST_BYTES else b""
-            if not length or len(body) != length or zlib.crc32(body) != crc:
-                return
-            end += HEAD.size + length
-            yield body, end
+class GroupReader:
+    """Reads the records of one group; afterwards `fault` says where and why it ended early."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.fault = ""
+        """Empty once a group was read to the mark at its end."""
+
+    def records(self) -> Iterator[tuple[bytes, int]]:
+        """Bodies of the records that are whole, each with the byte at which it ends."""
+        self.fault = "it has no end"
+        with self._path.open("rb") as file:
+            size, end, number = os.fstat(file.fileno()).st_size, 0, 0
+            while len(head := file.read(HEAD.size)) == HEAD.size:
+                if head == END:
+                    whole = file.tell() == size
+                    self.fault = "" if whole else f"the group ends at byte {end} of {size}"
+                    return
+                length, crc = HEAD.unpack(head)
+                body = file.read(length) if length <= MOST_BYTES else b""
+                if not length or len(body) != length or zlib.crc32(body) != crc:
+                    self.fault = f"record {number} at byte {end} is broken"
+                    return
+                end += HEAD.size + length
+                yield body, end
+                number += 1
+
+
+def fault_of(path: Path) -> str:
+    """What is wrong with a group's file; empty when every byte was read and is as it was written."""
+    reader = GroupReader(path)
+    try:
+        for _ in reader.records():
+            pass
+    except OSError as error:
+        return f"it cannot be read: {error.strerror}"
+    return reader.fault
 
 
 def _good_end(path: Path) -> tuple[int, int]:
@@ -98,18 +121,19 @@ def _good_end(path: Path) -> tuple[int, int]:
     """
     end, instant_end, instant = 0, 0, 0
     if path.exists():
-        for body, after in _records(path):
-            if not body:
-                raise DatasetError(f"'{path}' is already whole")
+        reader = GroupReader(path)
+        for body, after in reader.records():
             arrival = decode_message(body).arrival_ns
             if arrival != instant:
                 instant_end, instant = end, arrival
             end = after
+        if not reader.fault:
+            raise DatasetError(f"'{path}' is already whole")
     return instant_end, instant
 
 
 def is_whole(path: Path) -> bool:
-    """Ends the file with an empty record?"""
+    """Ends the file with the mark? Its writer was done then; whether it is as it was written, says `fault_of`."""
     if not path.exists() or path.stat().st_size < HEAD.size:
         return False
     with path.open("rb") as file:
@@ -133,12 +157,13 @@ def _restored(message: Message) -> Message:
     return replace(message, data=replace(truth, normals=truth.normals / NORMAL_STEPS))
 
 
-def read_group(path: Path) -> Iterator[Message]:
-    """Its messages, until the end or the first broken record."""
-    for body, _ in _records(path):
-        if not body:
-            return
+def read_group(path: Path, *, strict: bool = False) -> Iterator[Message]:
+    """Its messages, until the end or the first broken record; if `strict`, that one is an error."""
+    reader = GroupReader(path)
+    for body, _ in reader.records():
         try:
             yield _restored(decode_message(body))
         except CodecError as error:
             raise DatasetError(f"'{path}': {error}; it was not written by skyloop, or by another version") from error
+    if strict and reader.fault:
+        raise DatasetError(f"'{path}': {reader.fault}; `skyloop record --resume` flies the group again")

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from skyloop.recording.files import write_whole
-from skyloop.recording.journal import is_whole
+from skyloop.recording.journal import fault_of, is_whole
 from skyloop.recording.recording import open_recording
 from skyloop_client.errors import DatasetError
 
@@ -68,11 +68,18 @@ def files_of(folder: Path) -> Iterator[str]:
 
 
 def write_manifest(folder: Path, kept: Mapping[str, Entry] | None = None) -> Manifest:
-    """Of a dataset as it is now; call it when nothing more is to be written. Entries `kept` are not looked up."""
+    """Of a dataset as it is now; call it when nothing more is to be written. Entries `kept` are not looked up.
+
+    Groups of the journal are read record by record: one that is broken is neither listed nor counted.
+    """
     recording = open_recording(folder)
-    groups = recording.whole_groups()
     kept = kept or {}
-    files = {name: kept.get(name) or entry_of(folder / name) for name in sorted({*files_of(folder), *kept})}
+    names = set(files_of(folder))
+    names -= {name for name in names if name.startswith("journal/") and fault_of(folder / name)}
+    groups = 0
+    while groups < recording.n_groups and f"journal/{recording.group_path(groups).name}" in names:
+        groups += 1
+    files = {name: kept.get(name) or entry_of(folder / name) for name in sorted({*names, *kept})}
     manifest = Manifest(groups == recording.n_groups, groups, files)
     rows = [
         f"  {json.dumps(name)}: " + json.dumps({"size": entry.size, "blake2b": entry.blake2b})

@@ -16,9 +16,10 @@ from skyloop.recording.radar_pictures import (
     range_doppler_picture,
     volts_picture,
 )
+from skyloop.recording.run_folder import check_still_there, writing_into
 from skyloop_client.errors import RunFolderError
 from skyloop_client.messages import Message, RangeDopplerImage
-from skyloop_client.streams import NS_PER_S
+from skyloop_client.streams import NS_PER_S, StreamInfo
 
 EVERY_NS = NS_PER_S
 """Simulated time between two pictures of a stream."""
@@ -26,6 +27,8 @@ COLUMNS = 5
 """Of the sheet."""
 SHEET_WIDTH = 320
 LIDAR_PX, LIDAR_REACH = 480, 40.0
+MAP_PX = 480
+"""A map's longer side is about this, or more."""
 
 
 class Pictures:
@@ -36,24 +39,34 @@ class Pictures:
         self._next_ns: dict[str, int] = {}
         self._shown: dict[str, list[Path]] = {}
         self._speeds: dict[str, Spectrogram] = {}
-        self.streams = [name for name, info in bus.infos.items() if info.message in PAINTERS]
-        for name in self.streams:
-            bus.on(name, self._on_message)
+        self._bus = bus
+        bus.on_new(self._watch)
+
+    def _watch(self, info: StreamInfo) -> None:
+        if info.message in PAINTERS:
+            self._bus.on(info.name, self._on_message)
 
     def _on_message(self, message: Message) -> None:
         if isinstance(message.data, RangeDopplerImage):
             self._speeds.setdefault(message.stream, Spectrogram()).add(message.data)
         if message.t_ns < self._next_ns.get(message.stream, 0):
             return
+        check_still_there(self._folder)
         self._next_ns[message.stream] = (message.t_ns // EVERY_NS + 1) * EVERY_NS
         for suffix, picture in PAINTERS[type(message.data).__name__](message.data).items():
             stream = message.stream + suffix
             path = self._folder / "pictures" / stream / f"{message.t_ns / NS_PER_S:08.3f}.png"
-            save(picture, path)
+            with writing_into(self._folder):
+                write_picture(picture, path)
             self._shown.setdefault(stream, []).append(path)
 
     def finish(self) -> None:
         """The sheet: a row per stream, its pictures spread over the flight; and the spectrograms of the radars."""
+        check_still_there(self._folder)
+        with writing_into(self._folder):
+            self._write_sheet()
+
+    def _write_sheet(self) -> None:
         from PIL import Image, ImageDraw
 
         rows = []
@@ -62,27 +75,34 @@ class Pictures:
             tiles = []
             for path in chosen:
                 with Image.open(path) as image:
-                    height = round(image.height * SHEET_WIDTH / image.width)
+                    height = max(1, round(image.height * SHEET_WIDTH / image.width))
                     tile = image.convert("RGB").resize((SHEET_WIDTH, height))
                 ImageDraw.Draw(tile).text((6, 4), f"{stream}  {float(path.stem):.1f} s", fill="white", stroke_width=2,
                                           stroke_fill="black")  # fmt: skip
                 tiles.append(np.asarray(tile))
-            tiles += [np.full_like(tiles[0], 255)] * (COLUMNS - len(tiles))
-            rows.append(np.concatenate(tiles, axis=1))
+            # a map may have grown meanwhile
+            row = np.full((max(map(len, tiles)), COLUMNS * SHEET_WIDTH, 3), 255, np.uint8)
+            for k, picture in enumerate(tiles):
+                row[: len(picture), k * SHEET_WIDTH : (k + 1) * SHEET_WIDTH] = picture
+            rows.append(row)
         for stream, history in self._speeds.items():
-            save(history.picture(), self._folder / "pictures" / stream / "spectrogram.png")
+            write_picture(history.picture(), self._folder / "pictures" / stream / "spectrogram.png")
         if rows:
-            save(np.concatenate(rows), self._folder / "pictures.png")
+            write_picture(np.concatenate(rows), self._folder / "pictures.png")
 
 
 def save(picture: Picture, path: Path) -> None:
-    from PIL import Image
-
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        Image.fromarray(picture).save(path)
+        write_picture(picture, path)
     except OSError as error:
         raise RunFolderError(f"cannot write '{path}': {error}") from error
+
+
+def write_picture(picture: Picture, path: Path) -> None:
+    from PIL import Image
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    Image.fromarray(picture).save(path)
 
 
 def depth_picture(depth: NDArray[Any], nearest: float = 0.3, farthest: float = 60.0) -> Picture:
@@ -123,6 +143,28 @@ def scan_picture(points: NDArray[Any]) -> Picture:
     return picture
 
 
+def map_picture(occupancy: NDArray[Any]) -> Picture:
+    """North up, from rows that go from south to north. Free is white, taken black, unknown grey."""
+    grey = np.where(occupancy < 0, 150, 255 - occupancy.astype(int) * 255 // 100).astype(np.uint8)[::-1]
+    times = max(1, MAP_PX // max(grey.shape))
+    return np.repeat(grey.repeat(times, axis=0).repeat(times, axis=1)[..., None], 3, axis=2)
+
+
+def debug_picture(pixels: NDArray[Any]) -> Picture:
+    """As it is where it is 8 bits deep; else from its least to its greatest number."""
+    if pixels.dtype != np.uint8:
+        known = np.isfinite(pixels)
+        least, most = (float(f(pixels[known])) if known.any() else 0.0 for f in (np.min, np.max))
+        share = (np.where(known, pixels, least) - least) / max(most - least, 1e-30)
+        pixels = (255.0 * share).astype(np.uint8)
+    return pixels if pixels.ndim == 3 else np.repeat(pixels[..., None], 3, axis=2)
+
+
+def cloud_picture(points: NDArray[Any]) -> Picture:
+    """From above, about the middle of what there is."""
+    return scan_picture(points - np.median(points, axis=0) if len(points) else points)
+
+
 def _truth_pictures(truth: Any) -> dict[str, Picture]:
     out = {}
     if truth.depth is not None:
@@ -143,5 +185,9 @@ PAINTERS: dict[str, Any] = {
     "RadarScan": lambda scan: {"": volts_picture(scan.volts)},
     "RangeDopplerImage": lambda image: {"": range_doppler_picture(image)},
     "RadarDetections": lambda found: {"": detections_picture(found)},
+    "Image": lambda image: {"": debug_picture(image.pixels)},
+    "GridMap": lambda grid: {"": map_picture(grid.cells)},
+    "VoxelMap": lambda voxels: {"": map_picture(voxels.voxels.max(axis=2).T)},
+    "PointCloud": lambda cloud: {"": cloud_picture(cloud.points)},
 }
 """By the name of the record: what there is to see, with what its stream's name gets appended."""

@@ -8,9 +8,13 @@ from typing import Any
 import numpy as np
 
 from skyloop.core.bus import Bus
+from skyloop.recording.run_folder import writing_into
 from skyloop_client.messages import Event, Message
+from skyloop_client.streams import StreamInfo
 
 INK = "#23303b"
+DASHES = ("--", ":", "-.")
+"""Of estimates of one vehicle."""
 COLOURS = ("#1f77b4", "#d1495b", "#2a9d5c", "#8a63b8", "#e08e1b", "#4b7f8c")
 
 
@@ -20,15 +24,21 @@ class FlightLog:
     def __init__(self, bus: Bus, vehicles: list[str]) -> None:
         self.vehicles = vehicles
         self.truth: dict[str, list[Any]] = {name: [] for name in vehicles}
-        self.estimates: dict[str, list[Any]] = {name: [] for name in vehicles}
+        self.estimates: dict[str, dict[str, list[Any]]] = {name: {} for name in vehicles}
+        """By vehicle and stream."""
         self.batteries: dict[str, list[Any]] = {name: [] for name in vehicles}
         self.events: dict[str, list[Event]] = {name: [] for name in vehicles}
         for name in vehicles:
             bus.on(f"truth/{name}", _collector(self.truth[name]))
             bus.on(f"{name}/battery", _collector(self.batteries[name]))
             bus.on(f"{name}/events", _collector(self.events[name]))
-            if f"{name}/estimate" in bus.infos:
-                bus.on(f"{name}/estimate", _collector(self.estimates[name], every=5))
+        self._bus = bus
+        bus.on_new(self._watch)
+
+    def _watch(self, info: StreamInfo) -> None:
+        if info.message == "Estimate" and info.vehicle in self.estimates:
+            collected = self.estimates[info.vehicle][info.name] = []
+            self._bus.on(info.name, _collector(collected, every=5))
 
 
 def _collector(into: list[Any], every: int = 1) -> Any:
@@ -63,7 +73,8 @@ def plot_flight(log: FlightLog, title: str, path: Path) -> None:
             axis.tick_params(labelbottom=False)
         rows[-1].set_xlabel("simulated time [s]")
         figure.suptitle(title, x=0.01, ha="left", fontweight="bold", color=INK)
-        figure.savefig(path, dpi=110)
+        with writing_into(path.parent):
+            figure.savefig(path, dpi=110)
         plt.close(figure)
 
 
@@ -87,13 +98,16 @@ def _plot_vehicle(log: FlightLog, name: str, colour: str, track: Any, rows: list
     track.plot(position[:, 0], position[:, 1], color=colour, lw=1.6, label=f"{name}, truth")
     track.plot(*position[0, :2], "o", color=colour, ms=6)
     rows[0].plot(t, position[:, 2], color=colour, lw=1.4)
-    if log.estimates[name]:
-        estimates = log.estimates[name]
+    for (stream, estimates), dashes in zip(
+        log.estimates[name].items(), DASHES * len(log.estimates[name]), strict=False
+    ):
+        if not estimates:
+            continue
         te = np.array([estimate.t_ns for estimate in estimates]) / 1e9
         believed = np.array([estimate.position for estimate in estimates])
         believed[[not estimate.valid for estimate in estimates]] = np.nan
-        track.plot(believed[:, 0], believed[:, 1], color=INK, lw=0.8, ls="--", label=f"{name}, estimate")
-        rows[0].plot(te, believed[:, 2], color=INK, lw=0.8, ls="--")
+        track.plot(believed[:, 0], believed[:, 1], color=INK, lw=0.8, ls=dashes, label=stream.replace("/", ", ", 1))
+        rows[0].plot(te, believed[:, 2], color=INK, lw=0.8, ls=dashes)
     rows[1].plot(t, speed, color=colour, lw=1.2)
     rows[2].plot(t, tilt, color=colour, lw=1.0)
     rotors = np.array([state.rotor_speeds for state in truth])

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -65,8 +68,8 @@ class Recording:
         return group
 
     def group(self, group: int) -> list[Message]:
-        """All messages of a group in the order they arrived."""
-        return list(read_group(self.group_path(group)))
+        """All messages of a group in the order they arrived; a group with a broken record is refused."""
+        return list(read_group(self.group_path(group), strict=True))
 
     def messages(self, streams: Collection[str] | None = None) -> Iterator[Message]:
         """Of the groups that are whole, in the order they arrived; all streams, or these."""
@@ -95,6 +98,25 @@ def create_recording(folder: Path, infos: dict[str, StreamInfo], facts: dict[str
     except OSError as error:
         raise DatasetError(f"cannot write '{folder / NAME}': {error.strerror}") from error
     return Recording(folder, infos, facts)
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Nobody else is here: processes that record together may all have something to add."""
+    file = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(file)
+
+
+def add_stream(folder: Path, info: StreamInfo) -> None:
+    """Write down a stream that was advertised in flight, unless somebody has."""
+    with locked(folder):
+        recording = open_recording(folder)
+        if info.name not in recording.infos:
+            create_recording(folder, {**recording.infos, info.name: info}, recording.facts)
 
 
 def open_recording(folder: Path) -> Recording:

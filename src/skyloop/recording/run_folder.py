@@ -6,8 +6,8 @@ import dataclasses
 import json
 import math
 import shutil
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -15,13 +15,32 @@ import numpy as np
 import yaml
 
 from skyloop.core.bus import Bus
+from skyloop.recording.journal import GroupWriter
 from skyloop_client.codec import plain_info
-from skyloop_client.errors import RunFolderError
-from skyloop_client.messages import Message, RadarDetections
+from skyloop_client.errors import DatasetError, RunFolderError
+from skyloop_client.messages import (
+    Detections,
+    Estimate,
+    GridMap,
+    Image,
+    Markers,
+    Message,
+    PointCloud,
+    RadarDetections,
+    VoxelMap,
+)
+from skyloop_client.messages import Path as PathRecord
+from skyloop_client.streams import StreamInfo
 
 FLUSH_EVERY_NS = 1_000_000_000
-VARYING = (RadarDetections,)
+VARYING = (RadarDetections, Detections, PathRecord, Markers)
 """Records whose arrays are of another length each time: an array is one cell, its numbers between blanks."""
+NESTED = ("contact",)
+"""Fields that hold a record of their own or nothing: one cell of JSON."""
+JOURNALLED = (GridMap, VoxelMap, PointCloud, Image)
+"""Published records that a row cannot hold."""
+BIASES = ("gyro_bias", "accel_bias")
+"""Vectors of an estimate that may be None: three columns all the same."""
 
 
 class RunFolder:
@@ -30,6 +49,8 @@ class RunFolder:
     def __init__(self, path: Path, scenario: dict[str, Any], versions: dict[str, Any]) -> None:
         self.path = path
         self._files: dict[str, TextIO] = {}
+        self._journals: dict[str, GroupWriter] = {}
+        self._infos: dict[str, Any] = {}
         self._flushed_ns = 0
         self._made = make_empty_folder(path)
         try:
@@ -40,20 +61,35 @@ class RunFolder:
             raise RunFolderError(f"cannot write run folder '{path}': {error}") from error
 
     def record(self, bus: Bus) -> None:
-        """Tell what each stream is; from now on every message becomes a row of `streams/<stream>.csv`."""
-        infos = {name: plain(plain_info(info)) for name, info in bus.infos.items()}
-        try:
-            (self.path / "streams.json").write_text(json.dumps(infos, indent=2) + "\n", encoding="utf-8")
-        except OSError as error:
-            raise RunFolderError(f"cannot write run folder '{self.path}': {error}") from error
-        for name in bus.infos:
-            bus.on(name, self._write)
+        """Tell what each stream is; from now on every message becomes a row of `streams/<stream>.csv`.
+
+        Published maps, clouds, images and covariances are whole in `streams/<stream>.journal` beside it.
+        """
+        self._infos.update((name, plain(plain_info(info))) for name, info in bus.infos.items())
+        self._describe()
+        bus.on_new(self._on_new)
+        bus.on_every(self._write)
+
+    def _on_new(self, info: StreamInfo) -> None:
+        """A stream that was advertised in flight."""
+        if info.name not in self._infos:
+            self._infos[info.name] = plain(plain_info(info))
+            self._describe()
+
+    def _describe(self) -> None:
+        with writing_into(self.path):
+            (self.path / "streams.json").write_text(json.dumps(self._infos, indent=2) + "\n", encoding="utf-8")
 
     def _write(self, message: Message) -> None:
-        try:
+        with writing_into(self.path):
             self._write_row(message)
-        except OSError as error:
-            raise RunFolderError(f"cannot write run folder '{self.path}': {error}") from error
+            if is_journalled(message.data):
+                self._journal(message.stream).append(message)
+
+    def _journal(self, stream: str) -> GroupWriter:
+        if stream not in self._journals:
+            self._journals[stream] = GroupWriter(self.path / "streams" / f"{stream}.journal")
+        return self._journals[stream]
 
     def _write_row(self, message: Message) -> None:
         file = self._files.get(message.stream)
@@ -65,29 +101,56 @@ class RunFolder:
         file.write(f"{message.index},{message.arrival_ns},{_row(message.data)}\n")
         if message.arrival_ns - self._flushed_ns >= FLUSH_EVERY_NS:
             self._flushed_ns = message.arrival_ns
+            # rows go on into files that nobody can find any more
+            check_still_there(self.path)
             for opened in self._files.values():
                 opened.flush()
 
     def finish(self, summary: dict[str, Any]) -> None:
         self.close()
-        (self.path / "summary.json").write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
+        check_still_there(self.path)
+        with writing_into(self.path):
+            (self.path / "summary.json").write_text(json.dumps(plain(summary), indent=2) + "\n", encoding="utf-8")
 
     def close(self) -> None:
         files, self._files = self._files, {}
-        try:
+        journals, self._journals = self._journals, {}
+        with writing_into(self.path):
             for file in files.values():
                 file.close()
-        except OSError as error:
-            raise RunFolderError(f"cannot write run folder '{self.path}': {error}") from error
+            for journal in journals.values():
+                journal.finish()
 
     def discard(self) -> None:
         """Leave things as they were before."""
         with suppress(RunFolderError):
             self.close()
-        for entry in [*self.path.iterdir()]:
-            shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
-        for folder in self._made:
-            folder.rmdir()
+        with suppress(FileNotFoundError):
+            for entry in [*self.path.iterdir()]:
+                shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+            for folder in self._made:
+                folder.rmdir()
+
+
+def check_still_there(folder: Path) -> None:
+    """Whoever writes into a folder that was removed must not make it again."""
+    if not folder.is_dir():
+        raise _removed(folder)
+
+
+def _removed(folder: Path) -> RunFolderError:
+    return RunFolderError(f"run folder '{folder}' was removed while it was written to")
+
+
+@contextmanager
+def writing_into(folder: Path) -> Iterator[None]:
+    """What goes wrong within, in one line."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise _removed(folder) from None
+    except (OSError, DatasetError) as error:
+        raise RunFolderError(f"cannot write run folder '{folder}': {error}") from error
 
 
 def make_empty_folder(path: Path) -> list[Path]:
@@ -120,12 +183,18 @@ def is_bulk(value: Any) -> bool:
     return value is None or isinstance(value, tuple) or (isinstance(value, np.ndarray) and value.dtype != np.float64)
 
 
+def is_journalled(record: Any) -> bool:
+    return isinstance(record, JOURNALLED) or (isinstance(record, Estimate) and record.covariance is not None)
+
+
 def _columns(record: Any) -> list[str]:
     names = []
     for field in dataclasses.fields(record):
         value = getattr(record, field.name)
-        if isinstance(record, VARYING):
+        if isinstance(record, VARYING) or field.name in NESTED:
             names.append(field.name)
+        elif isinstance(record, Estimate) and field.name in BIASES:
+            names += [f"{field.name}_{k}" for k in range(3)]
         elif is_bulk(value):
             names.append(f"{field.name}_shape")
         elif isinstance(value, np.ndarray):
@@ -139,15 +208,37 @@ def _row(record: Any) -> str:
     cells = []
     for field in dataclasses.fields(record):
         value = getattr(record, field.name)
-        if isinstance(record, VARYING):
-            cells.append(" ".join(map(repr, np.ravel(value).tolist())))
+        if field.name in NESTED:
+            cells.append("" if value is None else _quoted(json.dumps(plain(dataclasses.asdict(value)))))
+        elif isinstance(record, VARYING):
+            cells.append(_cell(value))
+        elif isinstance(record, Estimate) and field.name in BIASES:
+            cells += [""] * 3 if value is None else [repr(float(x)) for x in value]
         elif is_bulk(value):
             cells.append("" if value is None else "x".join(map(str, np.shape(value))))
         elif isinstance(value, np.ndarray):
             cells += [repr(float(x)) for x in value.ravel()]
+        elif isinstance(record, Estimate) and isinstance(value, str):
+            # readers that split at every comma, numpy's among them, read the numbers all the same
+            cells.append(_quoted(value.replace(",", ";")))
         elif isinstance(value, str | dict):
-            text = value if isinstance(value, str) else json.dumps(value)
-            cells.append('"' + text.replace('"', '""') + '"')
+            cells.append(_quoted(value if isinstance(value, str) else json.dumps(value)))
         else:
             cells.append(repr(value))
     return ",".join(cells)
+
+
+def _cell(value: Any) -> str:
+    """All of a value in one cell: numbers between blanks, names and records as JSON."""
+    if isinstance(value, np.ndarray):
+        return " ".join(map(repr, value.ravel().tolist()))
+    if isinstance(value, str):
+        return _quoted(value)
+    if isinstance(value, tuple):
+        items = [plain(dataclasses.asdict(item)) if dataclasses.is_dataclass(item) else item for item in value]  # type: ignore[arg-type]
+        return _quoted(json.dumps(items))
+    return "" if value is None else repr(value)
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"'

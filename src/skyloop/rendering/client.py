@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import mmap
 import os
 import select
@@ -18,6 +19,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from skyloop.core.frames import matrix_from_quat
+from skyloop.core.interrupts import kept_from_children
 from skyloop.rendering.packing import pack_model, pack_rows, used_textures
 from skyloop.rendering.quality import QUALITIES
 from skyloop.rendering.wire import decode, encode
@@ -27,6 +29,7 @@ from skyloop.world.views import View, ViewRequest
 from skyloop.world.weather import Weather
 from skyloop_client.errors import RendererError
 
+log = logging.getLogger(__name__)
 BYTES_PER_PIXEL = 20
 """Colour 4, surface 16."""
 PATIENCE_S = 120.0
@@ -62,14 +65,16 @@ class Renderer:
         ours, theirs = socket.socketpair()
         self._peer = ours
         handed = (theirs.fileno(), self._memory)
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "skyloop.rendering.process", *map(str, handed)],
-            pass_fds=handed,
-            stdin=subprocess.DEVNULL,
-            stdout=self._log,
-            stderr=self._log,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), *_python_path()])},
-        )
+        # it decides nothing about when pictures end
+        with kept_from_children():
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "skyloop.rendering.process", *map(str, handed)],
+                pass_fds=handed,
+                stdin=subprocess.DEVNULL,
+                stdout=self._log,
+                stderr=self._log,
+                env={**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), *_python_path()])},
+            )
         theirs.close()
         self._peer.settimeout(PATIENCE_S)
         self._send({"textures": used_textures(model), "texture_seed": texture_seed}, pack_model(model))
@@ -88,6 +93,7 @@ class Renderer:
                     raise RendererError(f"the renderer cannot start OpenGL: {answer['error']}; {HOW_TO_INSTALL}")
                 raise RendererError(f"the renderer cannot take the world: {answer['error']}")
             self.description = f"{answer['renderer']}, OpenGL {answer['version']}"
+            log.debug("renderer ready in process %d: %s", self.process_id, self.description)
         return self.description
 
     def render(self, requests: Sequence[ViewRequest], weather: Weather) -> list[View]:
@@ -230,7 +236,7 @@ class Renderer:
 def _shot(request: ViewRequest, motion: int, offset: int) -> dict[str, Any]:
     """A request as the process takes it; its pixels go to `offset` of the shared memory."""
     if request.quality not in QUALITIES:
-        raise RendererError(f"no quality '{request.quality}'; choose of {', '.join(QUALITIES)}")
+        raise RendererError(f"no quality '{request.quality}'; choose one of {', '.join(QUALITIES)}")
     lens = request.lens
     return {
         **{name: getattr(lens, name) for name in ("width", "height", "fx", "fy", "cx", "cy")},

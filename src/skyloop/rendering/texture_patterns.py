@@ -10,7 +10,6 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import fft
 
 Floats = NDArray[np.floating[Any]]
 Painting = tuple[Floats, Floats]
@@ -22,8 +21,8 @@ BAND: Final = 32
 
 @lru_cache(maxsize=8)
 def _frequencies(size: int, stretch_u: float, stretch_v: float) -> tuple[Floats, Floats]:
-    fu = fft.rfftfreq(size, 1.0 / size).astype(np.float32) * np.float32(stretch_u)
-    fv = fft.fftfreq(size, 1.0 / size).astype(np.float32) * np.float32(stretch_v)
+    fu = np.fft.rfftfreq(size, 1.0 / size).astype(np.float32) * np.float32(stretch_u)
+    fv = np.fft.fftfreq(size, 1.0 / size).astype(np.float32) * np.float32(stretch_v)
     square = fu[None, :] ** 2 + fv[:, None] ** 2 + np.float32(1e-6)
     return square, 0.5 * np.log(square)
 
@@ -41,13 +40,16 @@ def noise(
 
     stretch: how many times longer the grain is along (u, v).
     """
+    # here, because it takes a third of a second, and painted textures are kept
+    from scipy.fft import irfft2
+
     square, log = _frequencies(size, *stretch)
     gain = np.exp(np.float32(-slope) * log)
     gain /= (1 + np.square(np.float32(coarse**2) / square)) * (1 + np.square(square / np.float32(fine**2)))
     gain[0, 0] = 0.0
     shape = (*gain.shape, 2)
     spectrum = rng.standard_normal(shape, dtype=np.float32).view(np.complex64)[..., 0] * gain
-    field: Floats = fft.irfft2(spectrum, s=(size, size))
+    field: Floats = irfft2(spectrum, s=(size, size))
     field /= field.std()
     return field
 

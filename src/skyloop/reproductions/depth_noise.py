@@ -9,7 +9,6 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +16,8 @@ import numpy as np
 
 from skyloop.core.keyed_random import KeyedRandom, stream_key
 from skyloop.core.results import Result
+from skyloop.reproductions.depth_noise_checks import DISTANCES, GROWTH, SelfCheck, StereoCheck
 from skyloop.reproductions.depth_noise_fits import (
-    Laws,
     core_sd,
     cut_sigma,
     error_sd,
@@ -26,11 +25,12 @@ from skyloop.reproductions.depth_noise_fits import (
     kim_sigma,
     r_squared,
 )
+from skyloop.reproductions.depth_noise_frames import report_on
 from skyloop.reproductions.depth_noise_light import check_light, light_results
+from skyloop.reproductions.depth_noise_report import write_report
 from skyloop.reproductions.depth_noise_stereo import ACROSS, LENS, STRIP, matched_depth, shoot_pair
 from skyloop.reproductions.depth_noise_walls import MATERIAL_NAMES, Walls, in_front_of
 from skyloop.sensors.depth_camera import DepthCamera, DepthCameraConfig
-from skyloop.world.materials import MATERIAL_ID, MATERIALS
 from skyloop.world.views import View, ViewRequest
 from skyloop_client.errors import SkyloopError
 from skyloop_client.messages import Array, Kinematics
@@ -43,10 +43,6 @@ PUBLISHED_MEAN_R2 = {3.0: 0.92, 6.0: 0.73, 8.0: 0.6204}
 PUBLISHED_TIME = 12.1
 """ms."""
 PUBLISHED_ZEROS = 0.01
-GROWTH = {name: MATERIALS[MATERIAL_ID[name]].depth_noise for name in MATERIAL_NAMES}
-"""1/m, those of Table 1."""
-DISTANCES = np.round(0.5 + 0.01 * np.arange(751), 2)
-"""m, section 2.2."""
 RENDER_EVERY = 10
 """Of the positions that go through the renderer; in between its picture has the new distance written in."""
 STEREO_DISTANCES = np.arange(0.5, 8.1, 0.25)
@@ -54,53 +50,6 @@ QUICK_STEREO_DISTANCES = np.array([0.5, 1.25, 2.0, 2.75, 3.5, 5.0, 6.5, 8.0])
 QUICK_EVERY = 25
 CLEAR_OF_LIMITS = 6.0
 """m, up to which noise on cement never reaches a range limit, so that every zero is one by chance."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class SelfCheck:
-    """Our depth camera in front of one wall."""
-
-    material: str
-    distance: Array
-    sigma: Array
-    """m, of the errors of each image."""
-    zeros: Array
-    """Share of pixels without a value."""
-    render_error: float
-    """m, the most any rendered pixel was off the true distance."""
-    rendered: int
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class StereoCheck:
-    """The synthetic IR pair in front of one wall."""
-
-    material: str
-    distance: Array
-    sigma: Array
-    """m, of the errors of each image, mismatches and all."""
-    core: Array
-    """m, without mismatches."""
-    filled: Array
-    """Share of pixels with a match."""
-
-    @property
-    def laws(self) -> Laws:
-        return fit_laws(self.distance, self.sigma)
-
-    @property
-    def core_laws(self) -> Laws:
-        """Where most pixels match; beyond there is no core."""
-        return fit_laws(self.distance[self.has_core], self.core[self.has_core])
-
-    @property
-    def has_core(self) -> Any:
-        return self.filled >= 0.5
-
-    def r2_of_table_1(self, farthest: float) -> float:
-        """How well eq. (4) with the published m foretells this σ."""
-        near = self.distance <= farthest + 1e-9
-        return r_squared(self.sigma[near], kim_sigma(GROWTH[self.material], self.distance[near]))
 
 
 class _Picture:
@@ -131,8 +80,6 @@ def reproduce(*, quick: bool, folder: Path | None) -> list[Result]:
     results += [_own_mean_result(), *light_results(PAPER, light, GROWTH["cement"])]
     results += [result for name in MATERIAL_NAMES for result in _theory_results(name)]
     if folder is not None:
-        from skyloop.reproductions.depth_noise_report import write_report
-
         write_report(folder, checks, stereo, light, results)
     return results
 
@@ -289,8 +236,6 @@ def _theory_results(material: str) -> list[Result]:
 
 def main(arguments: Sequence[str]) -> None:
     """`python -m skyloop.reproductions.depth_noise FOLDER`: the same fits to depth images of your own camera."""
-    from skyloop.reproductions.depth_noise_frames import report_on
-
     if len(arguments) != 1 or arguments[0].startswith("-"):
         sys.exit("usage: python -m skyloop.reproductions.depth_noise FOLDER (images named by distance: 1.25.png)")
     try:

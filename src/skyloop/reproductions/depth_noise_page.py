@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from skyloop.core.results import Result
-from skyloop.reproductions.depth_noise import GROWTH, PUBLISHED_MEAN_R2, PUBLISHED_R2
+from skyloop.reproductions.depth_noise import PUBLISHED_MEAN_R2, PUBLISHED_R2
+from skyloop.reproductions.depth_noise_checks import GROWTH
 from skyloop.reproductions.depth_noise_fits import kim_sigma
 from skyloop.reproductions.depth_noise_light import LUX, SHOWN
 from skyloop.reproductions.pages import Cells, paragraph, table

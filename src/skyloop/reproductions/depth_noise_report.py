@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from skyloop.core.results import Result
-from skyloop.reproductions.depth_noise import DISTANCES, GROWTH, SelfCheck, StereoCheck
+from skyloop.reproductions.depth_noise_checks import DISTANCES, GROWTH, SelfCheck, StereoCheck
 from skyloop.reproductions.depth_noise_fits import kim_sigma
 from skyloop.reproductions.depth_noise_light import LightCheck
 from skyloop.reproductions.depth_noise_stereo import ACROSS

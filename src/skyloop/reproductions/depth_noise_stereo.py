@@ -64,12 +64,13 @@ def dot_table(seed: int = 0) -> NDArray[np.float64]:
     return np.concatenate([rng.uniform(0.15, 0.85, (*shape, 2)), rng.uniform(0.7, 1.0, (*shape, 1))], axis=2)
 
 
-@kernel(void(_IN, _NORMALS, float64, float64, float64, float64, _DOTS, float32[:, ::1]))
-def paint_dots(depth, normals, focal, cx, cy, to_projector, dots, out):
+@kernel(void(_IN, _NORMALS, types.UniTuple(float64, 3), float64, _DOTS, float32[:, ::1]))
+def paint_dots(depth, normals, lens, to_projector, dots, out):
     """The projector's light on each pixel's surface point, 1 at a bright dot's middle 1 m away and square to it.
 
-    to_projector is m to the right; normals are in camera axes.
+    lens: focal length, cx, cy, px; to_projector: m to the right; normals: in camera axes.
     """
+    focal, cx, cy = lens
     rows, columns, _ = dots.shape
     for i in range(depth.shape[0]):
         y = (i - cy) / focal
@@ -180,7 +181,7 @@ def _electrons(view: View, to_projector: float, dots: NDArray[np.float64], ambie
     lens = view.lens
     normals = view.normals @ matrix_from_quat(view.pose.quat_wxyz).astype(np.float32)
     projected = np.empty_like(view.depth)
-    paint_dots(view.depth, normals, lens.fx, lens.cx, lens.cy, to_projector, dots, projected)
+    paint_dots(view.depth, normals, (lens.fx, lens.cx, lens.cy), to_projector, dots, projected)
     texture = _LINEAR[view.colour].mean(axis=2)
     light = ambient + DOT_ELECTRONS * projected
     return np.asarray(_MATT[view.materials] * (texture / texture.mean()) * light, np.float32)

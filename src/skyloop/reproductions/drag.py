@@ -5,11 +5,9 @@ For each truth both models are identified on one flight and then predict the acc
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from skyloop.core.results import Result
 from skyloop.reproductions.drag_flights import (
@@ -26,53 +24,22 @@ from skyloop.reproductions.drag_flights import (
     record_flight,
 )
 from skyloop.reproductions.drag_models import LinearDrag, RotorDrag, axis_errors, identify, time_evaluation
+from skyloop.reproductions.drag_report import write_report
+from skyloop.reproductions.drag_scores import (
+    PUBLISHED_MEAN_RATIO,
+    PUBLISHED_RATIO_AT_26,
+    PUBLISHED_RMSE,
+    Score,
+    TruthTrial,
+)
 from skyloop_client.messages import Array
 
 PAPER = "depth-noise-and-rotor-drag"
 FORCES = {"true": "truth", "imu": "MPU6000"}
 """Whose acceleration counts as measured, in the identification and in the judgement."""
 MODELS = {"linear": "eq. 5", "rotor": "eq. 13"}
-PUBLISHED_RMSE = {(5.0, "linear"): 0.57, (5.0, "rotor"): 0.64, (10.0, "linear"): 1.48, (10.0, "rotor"): 0.98}
-"""Table 2, m/s²."""
-PUBLISHED_RATIO_AT_26 = 7.3
-PUBLISHED_MEAN_RATIO = 4.58
 PUBLISHED_TIME = 4.36
 """µs."""
-
-
-@dataclass(frozen=True, slots=True)
-class Score:
-    """One flight in one truth."""
-
-    flight: Flight
-    samples: int
-    mean_speed: float
-    largest_tilt_deg: float
-    errors: dict[str, dict[str, Array]]
-    """(3,) m/s² along the body axes, by kind of measurement and model."""
-
-    def rmse(self, force: str, model: str) -> float:
-        """√mean|Δa|², m/s²: eq. (16) with the mean and the root it lacks."""
-        return float(np.linalg.norm(self.errors[force][model]))
-
-    def ratio(self, force: str) -> float:
-        return self.rmse(force, "linear") / self.rmse(force, "rotor")
-
-
-@dataclass(frozen=True, slots=True)
-class TruthTrial:
-    """All flights in one truth, and the models identified there."""
-
-    truth: Truth
-    models: dict[str, dict[str, LinearDrag | RotorDrag]]
-    """By kind of measurement and model."""
-    scores: tuple[Score, ...]
-
-    def of(self, table: str) -> list[Score]:
-        return [score for score in self.scores if score.flight.table == table]
-
-    def mean_ratio(self, force: str) -> float:
-        return float(np.mean([score.ratio(force) for score in self.of("Fig. 16")]))
 
 
 def reproduce(*, quick: bool, folder: Path | None) -> list[Result]:
@@ -82,8 +49,6 @@ def reproduce(*, quick: bool, folder: Path | None) -> list[Result]:
     results = [result for trial in trials for result in trial_results(trial)]
     results += timing_results(trials[0])
     if folder is not None:
-        from skyloop.reproductions.drag_report import write_report
-
         write_report(folder, trials, results)
     return results
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from skyloop.reproductions.drag import PUBLISHED_MEAN_RATIO, PUBLISHED_RATIO_AT_26, PUBLISHED_RMSE, TruthTrial
+from skyloop.reproductions.drag_scores import PUBLISHED_MEAN_RATIO, PUBLISHED_RATIO_AT_26, PUBLISHED_RMSE, TruthTrial
 
 INK = "#23303b"
 LINEAR, ROTOR, PAPER_COLOUR = "#d1495b", "#1f77b4", "#8a929a"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from skyloop.core.results import Result
-from skyloop.reproductions.drag import PUBLISHED_MEAN_RATIO, Score, TruthTrial
 from skyloop.reproductions.drag_plot import plot_trials
+from skyloop.reproductions.drag_scores import PUBLISHED_MEAN_RATIO, Score, TruthTrial
 from skyloop.reproductions.result_files import write_results
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +11,15 @@ import numpy as np
 from skyloop.apps.mavlink import home_of
 from skyloop.core.frames import LocalFrame
 from skyloop.core.results import Result
-from skyloop.links.mavlink.craft import Craft
 from skyloop.links.mavlink.dialect import mavlink
 from skyloop.links.mavlink.link import TICK_NS
 from skyloop.links.mavlink.listener import Channel
-from skyloop.links.mavlink.telemetry import BUILDERS
+from skyloop.links.mavlink.system import System
+from skyloop.links.mavlink.telemetry_table import BUILDERS
 from skyloop.links.mavlink.vehicle import MavlinkVehicle
 from skyloop.links.mavlink.wire import Geography, Inlet
+from skyloop.reproductions.mission_flown import Flown
+from skyloop.reproductions.mission_plot import plot_flights
 from skyloop.reproductions.result_files import write_results
 from skyloop.sim.assembly import build
 from skyloop.sim.scenario import Scenario, make_scenario
@@ -61,50 +62,6 @@ SCENARIO: dict[str, Any] = {
 }
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Flown:
-    """One flight, from the first corner to the last."""
-
-    seed: int
-    t: Array
-    """(n,) s."""
-    truth: Array
-    """(n, 3) m, world."""
-    estimate: Array
-    """(n, 3) m, world."""
-    fixes: Array
-    """(m, 2) m east and north, of the GNSS receiver."""
-    corners: Array
-    """(4, 3) m, world."""
-    duration: float
-    """s from arming to disarming."""
-    whole: Array
-    """(k, 2) m east and north, the true track from arming to disarming."""
-    passed: tuple[float, ...]
-    """s when corners 2, 3, 4 were taken as reached."""
-
-    @property
-    def cross_track(self) -> Array:
-        """(n,) m, horizontally from the nearest side of the rectangle."""
-        return distance_to_rectangle(self.truth[:, :2], self.corners[:, :2])
-
-    @property
-    def misses(self) -> Array:
-        """(4,) m: how near each corner was passed, horizontally."""
-        away = np.linalg.norm(self.truth[:, None, :2] - self.corners[None, :, :2], axis=2)
-        return np.asarray(away.min(axis=0))
-
-    @property
-    def estimate_error(self) -> float:
-        """m rms, horizontal."""
-        return float(np.sqrt(np.mean(np.sum((self.truth - self.estimate)[:, :2] ** 2, axis=1))))
-
-    @property
-    def height_error(self) -> float:
-        """m rms, from the mission's height."""
-        return float(np.sqrt(np.mean((self.truth[:, 2] - self.corners[0, 2]) ** 2)))
-
-
 class Desk(Channel):
     """A ground station in the same process: what it says and hears goes through bytes, but through no socket."""
 
@@ -120,7 +77,7 @@ class Desk(Channel):
         self._own = mavlink.MAVLink(None, srcSystem=255, srcComponent=190)
         self._ears = Inlet()
 
-    def send(self, message: Any) -> None:
+    def send(self, message: Any, component: int = 1) -> None:
         """Called by the vehicle."""
         for heard in self._ears.feed(bytes(message.pack(self._packer))):
             self.latest[heard.get_type()] = heard
@@ -178,12 +135,12 @@ def fly_rectangle(seed: int) -> Flown:
     home = home_of(scenario)
     with build(scenario) as simulation:
         start = simulation.truth().position
-        vehicle = MavlinkVehicle(Craft(simulation, "drone", 1, Geography(home, start)))
+        vehicle = MavlinkVehicle(System(simulation.port.vehicle(), simulation.bus, 1, Geography(home, start)))
         desk = Desk()
         vehicle.channels.append(desk)
         corners = np.column_stack([CORNERS + start[:2], np.full(4, HEIGHT + start[2])])
         t_ns, truth, estimate, fixes = _record(simulation, LocalFrame(home))
-        _until(simulation, vehicle, lambda: vehicle.craft.knows_where, "a valid estimate")
+        _until(simulation, vehicle, lambda: vehicle.system.port.knows_where, "a valid estimate")
         # ten seconds more, as anybody waits for a receiver to settle
         settled = simulation.now + 10.0
         _until(simulation, vehicle, lambda: simulation.now >= settled, "ten seconds")
@@ -198,7 +155,7 @@ def fly_rectangle(seed: int) -> Flown:
             _until(simulation, vehicle, lambda number=number: number in desk.reached, f"mission item {number}")
             passed.append(simulation.now)
         ended = simulation.clock.now_ns
-        _until(simulation, vehicle, lambda: not vehicle.craft.status.armed, "the landing")
+        _until(simulation, vehicle, lambda: not vehicle.system.port.status.armed, "the landing")
         lasted = simulation.now - armed
     chosen = (np.array(t_ns) >= began) & (np.array(t_ns) <= ended)
     return Flown(
@@ -237,23 +194,11 @@ def _until(simulation: Simulation, vehicle: MavlinkVehicle, done: Any, what: str
         vehicle.tick()
 
 
-def distance_to_rectangle(points: Array, corners: Array) -> Array:
-    """(n,) m from (n, 2) points to the nearest side of a closed polygon."""
-    nearest = np.full(len(points), np.inf)
-    for start, end in zip(corners, np.roll(corners, -1, axis=0), strict=True):
-        side = end - start
-        along = np.clip((points - start) @ side / (side @ side), 0.0, 1.0)
-        nearest = np.minimum(nearest, np.linalg.norm(points - start - along[:, None] * side, axis=1))
-    return nearest
-
-
 def reproduce(*, quick: bool = False, folder: Path | None = None) -> list[Result]:
     """Fly it with several seeds; with a folder also leave results and a picture there."""
     flights = [fly_rectangle(seed) for seed in range(1, 1 + (QUICK_SEEDS if quick else SEEDS))]
     results = results_of(flights)
     if folder is not None:
-        from skyloop.reproductions.mission_plot import plot_flights
-
         write_results(folder, results)
         plot_flights(flights, folder / "mission.png")
     return results

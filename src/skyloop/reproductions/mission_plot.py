@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from skyloop.reproductions.drag_plot import INK, STYLE
-from skyloop.reproductions.mission import Flown
+from skyloop.reproductions.mission_flown import Flown
 
 TRACK, BELIEF, FIXES, RECTANGLE = "#1f77b4", "#d1495b", "#c3c9ce", "#2a9d5c"
 

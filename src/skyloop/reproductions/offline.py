@@ -9,8 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from skyloop.benchmarks.record import SENSORS, STAGES, recorded
 from skyloop.core.results import Result
+from skyloop.datasets.trial_recording import SENSORS, STAGES, recorded
 from skyloop.reproductions.result_files import begin_or_go_on, keep, write_results
 
 PAPER = "airloop"

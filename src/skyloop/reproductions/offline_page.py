@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from skyloop.benchmarks.record import STAGES
 from skyloop.core.results import Result
+from skyloop.datasets.trial_recording import STAGES
 from skyloop.reproductions.offline import QUALITIES, TABLE_5
 from skyloop.reproductions.pages import Cells, paragraph, table
 
@@ -43,4 +43,6 @@ def _sitting(results: Sequence[Result]) -> str:
     sittings = max(result.conditions["sitting"] for result in cells)
     how = "in one go" if sittings == 1 else f"in {sittings} goes"
     frames, workers = cells[0].conditions["frames"], cells[0].conditions["workers"]
-    return paragraph(f"All {len(cells)} recordings are of one command, {how}: {frames} frames each, {workers} workers, no GPU.")
+    return paragraph(
+        f"All {len(cells)} recordings are of one command, {how}: {frames} frames each, {workers} workers, no GPU."
+    )

@@ -61,7 +61,7 @@ def fly(told: dict[str, Any]) -> dict[str, Any]:
             simulation.send(Arm(), TakeOff(HEIGHT))
             simulation.run_until(RISE_S)
             link_gate.links["link"] = link = Coordinator(listener, LinkOptions())
-            link_gate.attach(simulation)
+            link_gate.attach(simulation.port)
             simulation.clock.gates = (link_gate,)
             address = f"{listener.host}:{listener.ports[0]}"
             _say_go(cut, cable, {**told, "streams": streams, "warm": WARM_FRAMES, "address": address})

@@ -34,20 +34,22 @@ PRESETS = {
 
 
 class BarometerConfig(SensorConfig):
+    """Barometer: the pressure of the standard atmosphere with a slowly varying scale error, drift and white noise."""
+
     kind: Literal["barometer"] = "barometer"
-    """Which sensor this is."""
+    """The kind of sensor."""
     rate_hz: float | str = 50.0
     """Samples per second."""
     preset: Literal["ms5611", "gazebo", "perfect"] = "ms5611"
-    """Where numbers left at None come from."""
+    """The instrument whose numbers are used where yours are null."""
     noise_sd: NonNegative | None = None
-    """Pa, white, per sample."""
+    """Pa, one sigma of the white noise of each sample."""
     factor_sd: NonNegative | None = None
-    """1, sigma of the wandering scale error."""
+    """One sigma of the slowly varying scale error; a ratio."""
     factor_tau: Positive | None = None
-    """s, its correlation time."""
+    """s, the correlation time of the scale error."""
     drift_rate: float | None = None
-    """Pa/s, from time 0 on."""
+    """Pa/s, the steady drift from time 0 on."""
 
 
 class Barometer:

@@ -18,6 +18,7 @@ from pydantic import Field, field_validator, model_validator
 from skyloop.core.frames import SENSOR_FROM_CAMERA, matrix_from_quat, quat_from_euler, quat_multiply
 from skyloop.core.keyed_random import KeyedRandom
 from skyloop.sensors.camera_effects import (
+    Aim,
     Gimbal,
     add_light,
     develop,
@@ -27,12 +28,13 @@ from skyloop.sensors.camera_effects import (
     sub_instants,
     vignette,
 )
-from skyloop.sensors.camera_lens import COEFFICIENTS, Lens, Mosaic, image_motion, surface_velocities
+from skyloop.sensors.camera_lens import COEFFICIENTS, Lens, Mosaic
+from skyloop.sensors.camera_motion import image_motion, surface_velocities
 from skyloop.sensors.labels import Labeller
 from skyloop.sensors.sensor import NonNegative, Positive, Scene, SensorConfig, Vector3, numbers_of
 from skyloop.world.semantics import CLASSES
 from skyloop.world.views import View, ViewPose, ViewRequest
-from skyloop_client.errors import nearest_name
+from skyloop_client.errors import ScenarioError, nearest_name
 from skyloop_client.messages import Array, CameraImage, ImageTruth, Kinematics
 
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
@@ -72,56 +74,62 @@ USUAL_MOUNTS: dict[str, dict[str, list[float]]] = {
 
 
 class CameraConfig(SensorConfig):
+    """Colour camera: lens, motion blur, rolling shutter, noise, exposure, gimbal, and the truth of every pixel."""
+
     kind: Literal["camera"] = "camera"
-    """Which sensor this is."""
+    """The kind of sensor."""
     rate_hz: float | str = 20.0
-    """Images per second; the d435 presets have 30."""
+    """Images per second; the `d435` presets have 30."""
     preset: Literal["airloop", "d435-colour", "d435-left", "d435-right", "down-1280", "perfect"] = "airloop"
-    """Where size and angle left at None come from, and the mount when none is given."""
+    """The camera whose image size and field of view are used where yours are null. It also sets the mount when you give
+    none."""
     width: Annotated[int, Field(ge=8, le=8192)] | None = None
-    """px."""
+    """px, the width of the image."""
     height: Annotated[int, Field(ge=8, le=8192)] | None = None
-    """px."""
+    """px, the height of the image."""
     horizontal_fov_deg: Annotated[float, Field(ge=1.0, le=200.0)] | None = None
-    """Degrees across the middle row; of brown-conrady without its distortion; below 170 unless a fisheye."""
+    """The field of view across the middle row. With brown-conrady it is that without distortion. It must be below 170
+    unless the lens is a fisheye."""
     quality: Quality = "low"
-    """How much the renderer draws."""
+    """How much detail the renderer draws."""
     model: Literal["pinhole", "brown-conrady", "fisheye"] = "pinhole"
     """How the lens projects; a fisheye (Kannala-Brandt) sees up to 100° off its axis."""
     distortion: tuple[float, ...] = ()
-    """k1, k2, p1, p2[, k3] of brown-conrady, k1, k2, k3, k4 of a fisheye; empty: none."""
+    """The coefficients k1, k2, p1, p2[, k3] of brown-conrady, or k1, k2, k3, k4 of a fisheye; empty: no distortion."""
     truth: tuple[Truth, ...] = ()
-    """What the truth stream has of each pixel; empty: no truth stream."""
+    """What the truth stream tells of each pixel; empty: there is no truth stream."""
     label_classes: tuple[str, ...] = ("person", "car", "vehicle", "forklift")
-    """Classes of the things that `truth: [labels]` marks."""
+    """The classes of the things that `truth: [labels]` labels."""
     label_min_px: Annotated[int, Field(ge=1)] = 20
-    """Things with fewer visible pixels get no label."""
+    """The number of visible pixels below which a thing gets no label."""
     exposure: Positive = 1.0
-    """Multiplies the light; where automatic exposure begins."""
+    """A factor on the light; automatic exposure begins with it."""
     exposure_time: NonNegative = 0.0
-    """s over which motion blurs; 0: none."""
+    """s, the exposure over which motion blurs; 0: no blur."""
     blur_samples: Annotated[int, Field(ge=2, le=64)] = 8
-    """Instants whose light is averaged over the exposure time."""
+    """The number of instants whose light is averaged over the exposure."""
     readout_time: NonNegative = 0.0
-    """s from the first row's exposure to the last's: a rolling shutter; 0: all rows at once."""
+    """s, the time from the exposure of the first row to that of the last, as a rolling shutter has it; 0: all rows at
+    once."""
     readout_bands: Annotated[int, Field(ge=2, le=256)] = 16
-    """Groups of rows that are read at once."""
+    """The number of groups of rows that are exposed one after another."""
     vignetting: Share = 0.0
-    """Of the natural cos⁴ loss of light off the axis."""
+    """The share of the natural cos⁴ loss of light off the axis that is applied."""
     full_well: NonNegative = 0.0
-    """Electrons of a white pixel, from which shot noise follows; 0: no noise."""
+    """The number of electrons of a white pixel, which sets the shot noise; 0: no shot noise."""
     read_noise: NonNegative = 0.0
-    """Electrons, sigma, of each pixel and colour."""
+    """One sigma of the read noise in electrons, of each pixel and colour."""
     auto_exposure: bool = False
-    """Follow the brightness of the images."""
+    """true: the exposure follows the brightness of the images."""
     target_brightness: Annotated[float, Field(gt=0.0, lt=1.0)] = 0.45
-    """Mean shown value, of 1, that automatic exposure aims at."""
+    """The mean pixel value, of 1, that automatic exposure aims at."""
     auto_exposure_tau: Positive = 0.3
-    """s in which automatic exposure makes up for 63 % of a change."""
+    """s, the time in which automatic exposure makes up for 63 % of a change."""
     gimbal: Literal["none", "roll-pitch", "fixed"] = "none"
-    """Turns with the body; keeps level and turns with its heading; or keeps `gimbal_attitude_deg`."""
+    """`none`: the camera turns with the body; `roll-pitch`: it keeps level and turns with the heading; `fixed`: it
+    keeps `gimbal_attitude_deg`."""
     gimbal_attitude_deg: Vector3 = (0.0, 0.0, 0.0)
-    """Roll, pitch, yaw of the sensor's axes in the world, kept by gimbal: fixed."""
+    """Roll, pitch, yaw of the sensor's axes in the world, for `gimbal: fixed`."""
 
     @model_validator(mode="before")
     @classmethod
@@ -161,6 +169,8 @@ class CameraState(NamedTuple):
     """Of the next image."""
     truth: ImageTruth | None
     """Of the latest image."""
+    aim: Aim | None = None
+    """Where somebody has turned its gimbal; None: as the config says."""
 
 
 class _Part(NamedTuple):
@@ -219,7 +229,7 @@ class Camera:
         return out
 
     def _asked(self, mosaic: Mosaic, kinematics: Kinematics, dt: float, state: CameraState) -> list[ViewRequest]:
-        pose = self._pose(self._gimbal.steadied(extrapolated(kinematics, dt)))
+        pose = self._pose(self._gimbal.steadied(extrapolated(kinematics, dt), state.aim))
         asked = []
         for face in mosaic.faces:
             turned = ViewPose(pose.t_ns, pose.position, quat_multiply(pose.quat_wxyz, face.quat_wxyz))
@@ -237,12 +247,23 @@ class Camera:
         colour = self._colour(views, rng)
         truth = None
         if self._config.truth:
-            truth = self._truth(views[len(views) - len(self._whole.faces) :], self._gimbal.steadied(kinematics))
+            moving = self._gimbal.steadied(kinematics, state.aim)
+            truth = self._truth(views[len(views) - len(self._whole.faces) :], moving)
         exposure = state.exposure
         if self._config.auto_exposure:
             c = self._config
             exposure = next_gain(exposure, colour, c.target_brightness, c.auto_exposure_tau, self._period_s)
-        return CameraImage(kinematics.t_ns, colour), CameraState(exposure, truth)
+        return CameraImage(kinematics.t_ns, colour), CameraState(exposure, truth, state.aim)
+
+    def aimed(self, state: CameraState, aim: Aim) -> CameraState:
+        """The state after its gimbal was turned."""
+        if self._config.gimbal == "none":
+            raise ScenarioError("this camera is on no gimbal; write gimbal: roll-pitch or gimbal: fixed")
+        return state._replace(aim=aim)
+
+    def present_aim(self, state: CameraState) -> Aim | None:
+        """Where its gimbal has turned it; None where there is none."""
+        return self._gimbal.usual_aim if state.aim is None else state.aim
 
     def _colour(self, views: Sequence[View], rng: KeyedRandom) -> NDArray[np.uint8]:
         if self._plain and not self._is_developed:

@@ -11,12 +11,22 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numba import float32, float64, types, uint8, uint64, void
 from numpy.typing import NDArray
 
-from skyloop.core.frames import quat_conjugate, quat_from_rotvec, quat_from_yaw, quat_multiply, rotate, yaw_from_quat
+from skyloop.core.frames import (
+    euler_from_quat,
+    quat_conjugate,
+    quat_from_euler,
+    quat_from_rotvec,
+    quat_from_yaw,
+    quat_multiply,
+    rotate,
+    yaw_from_quat,
+)
 from skyloop.core.jit import kernel
 from skyloop.sensors.noise import draw_normals
 from skyloop_client.messages import Array, Kinematics
@@ -65,6 +75,17 @@ def extrapolated(kinematics: Kinematics, dt: float) -> Kinematics:
     )
 
 
+class Aim(NamedTuple):
+    """Where a gimbal turns its camera; it is always level from side to side."""
+
+    pitch: float
+    """rad below the horizon."""
+    yaw: float
+    """rad, anticlockwise from the vehicle's heading, or from east."""
+    follows: bool
+    """It turns with the vehicle's heading."""
+
+
 class Gimbal:
     """Turns the mount against the body's motion, without error or delay; the place moves with the body."""
 
@@ -74,14 +95,26 @@ class Gimbal:
         self._mount = mount_quat
         self._attitude = attitude
 
-    def steadied(self, k: Kinematics) -> Kinematics:
-        """How the camera itself moves."""
+    @property
+    def usual_aim(self) -> Aim | None:
+        """Before anybody turns it; None where there is no gimbal."""
+        if self._mode == "none":
+            return None
+        follows = self._mode == "roll-pitch"
+        _, pitch, yaw = euler_from_quat(self._mount if follows else self._attitude)
+        return Aim(float(pitch), float(yaw), follows)
+
+    def steadied(self, k: Kinematics, aim: Aim | None = None) -> Kinematics:
+        """How the camera itself moves; `aim` is where somebody has turned it."""
         if self._mode == "none":
             return k
-        if self._mode == "fixed":
+        if aim is not None and not aim.follows:
+            return replace(k, quat_wxyz=quat_from_euler(0.0, aim.pitch, aim.yaw), angular_velocity=np.zeros(3))
+        if aim is None and self._mode == "fixed":
             return replace(k, quat_wxyz=self._attitude, angular_velocity=np.zeros(3))
         body = quat_multiply(k.quat_wxyz, quat_conjugate(self._mount))
-        level = quat_multiply(quat_from_yaw(yaw_from_quat(body)), self._mount)
+        turned = self._mount if aim is None else quat_from_euler(0.0, aim.pitch, aim.yaw)
+        level = quat_multiply(quat_from_yaw(yaw_from_quat(body)), turned)
         forward = rotate(body, [1.0, 0.0, 0.0])
         turning = np.cross(rotate(k.quat_wxyz, k.angular_velocity), forward)
         flat = forward[0] ** 2 + forward[1] ** 2

@@ -18,7 +18,7 @@ import numpy as np
 from numba import float32, float64, int8, int64, types, uint8, uint32, void
 from numpy.typing import NDArray
 
-from skyloop.core.frames import matrix_from_quat, quat_from_matrix
+from skyloop.core.frames import quat_from_matrix
 from skyloop.core.jit import inlined, kernel
 from skyloop.world.views import Pinhole, View
 from skyloop_client.errors import ScenarioError
@@ -45,7 +45,8 @@ _CUBE = (
 )
 
 
-def _readonly(kind: Any, dimensions: int) -> Any:
+def readonly(kind: Any, dimensions: int) -> Any:
+    """The type of an array that a kernel only reads; arrays that can be written are taken as well."""
     return types.Array(kind, dimensions, "C", readonly=True)
 
 
@@ -78,7 +79,7 @@ def project(model, p, x, y, z):
     return p[0] * a + p[2], p[1] * b + p[3]
 
 
-@kernel(void(int64, _readonly(float64, 1), _readonly(float64, 2), float64[:, ::1]))
+@kernel(void(int64, readonly(float64, 1), readonly(float64, 2), float64[:, ::1]))
 def _project_all(model, p, points, out):
     for i in range(points.shape[0]):
         out[i, 0], out[i, 1] = project(model, p, points[i, 0], points[i, 1], points[i, 2])
@@ -196,7 +197,7 @@ class Lens:
 
 
 @kernel(
-    void(_readonly(uint8, 3), int64, _readonly(int8, 2), _readonly(float32, 2), _readonly(float32, 2), uint8[:, :, ::1])
+    void(readonly(uint8, 3), int64, readonly(int8, 2), readonly(float32, 2), readonly(float32, 2), uint8[:, :, ::1])
 )
 def _blend_colour(colour, number, face, x, y, out):
     """Bilinear, of the pixels that face `number` shows."""
@@ -214,12 +215,17 @@ def _blend_colour(colour, number, face, x, y, out):
 
 @kernel(
     void(
-        _readonly(uint32, 3), int64, _readonly(int8, 2), _readonly(float32, 2), _readonly(float32, 2),
-        _readonly(float64, 1), float32[:, ::1], uint32[:, :, ::1],
+        readonly(uint32, 3), int64, types.Tuple((readonly(int8, 2), readonly(float32, 2), readonly(float32, 2))),
+        types.UniTuple(float64, 3), float32[:, ::1], uint32[:, :, ::1],
     )
 )  # fmt: skip
-def _pick_surface(surface, number, face, x, y, f_cx_cy, distance, out):
-    """Of the nearest pixel; the depth is blended as 1/depth, exact on planes, where all four belong to one row."""
+def _pick_surface(surface, number, places, lens, distance, out):
+    """Of the nearest pixel; the depth is blended as 1/depth, exact on planes, where all four belong to one row.
+
+    places: the face that each pixel of the image is taken from, and where in it; lens: of this face, f, cx, cy.
+    """
+    face, x, y = places
+    f, cx, cy = lens
     for i in range(out.shape[0]):
         for j in range(out.shape[1]):
             if face[i, j] != number:
@@ -238,8 +244,8 @@ def _pick_surface(surface, number, face, x, y, f_cx_cy, distance, out):
                 z10 = float64(np.uint32(surface[r + 1, c, 0]).view(np.float32))
                 z11 = float64(np.uint32(surface[r + 1, c + 1, 0]).view(np.float32))
                 z = 1.0 / ((1.0 - v) * ((1.0 - u) / z00 + u / z01) + v * ((1.0 - u) / z10 + u / z11))
-            a = (float64(x[i, j]) - f_cx_cy[1]) / f_cx_cy[0]
-            b = (float64(y[i, j]) - f_cx_cy[2]) / f_cx_cy[0]
+            a = (float64(x[i, j]) - cx) / f
+            b = (float64(y[i, j]) - cy) / f
             distance[i, j] = z * math.sqrt(1.0 + a * a + b * b)
 
 
@@ -302,8 +308,8 @@ class Mosaic:
         out, distance = np.zeros((*self._shape, 4), np.uint32), np.full(self._shape, np.inf, np.float32)
         for number, view in enumerate(views):
             lens = view.lens
-            numbers = np.array([lens.fx, lens.cx, lens.cy])
-            _pick_surface(view.surface, number, self._face, self._x, self._y, numbers, distance, out)
+            places = (self._face, self._x, self._y)
+            _pick_surface(view.surface, number, places, (lens.fx, lens.cx, lens.cy), distance, out)
         depth = np.where(np.isfinite(distance), distance * self._cosine, np.inf)
         out[..., 0] = depth.astype(np.float32).view(np.uint32)
         return out, distance
@@ -317,83 +323,3 @@ class Mosaic:
             mine = self._face == number
             out[mine] = mask[(self._y[mine] + 0.5).astype(np.intp), (self._x[mine] + 0.5).astype(np.intp)]
         return out
-
-
-@kernel(
-    void(
-        _readonly(uint32, 3), _readonly(float32, 2), _readonly(float64, 3), int64, _readonly(float64, 3),
-        _readonly(float64, 2), _readonly(float64, 2), _readonly(float64, 2), _readonly(float64, 1), float32[:, :, ::1],
-    )
-)  # fmt: skip
-def _surface_velocities(surface, distance, directions, n_standing, poses, velocities, turns, rotation, position, out):
-    """v + ω × (p - origin) of the part each pixel shows."""
-    for i in range(out.shape[0]):
-        for j in range(out.shape[1]):
-            k = int64(surface[i, j, 1]) - 1 - n_standing
-            if k < 0:
-                out[i, j, 0] = out[i, j, 1] = out[i, j, 2] = 0.0
-                continue
-            d = float64(distance[i, j])
-            x, y, z = d * directions[i, j, 0], d * directions[i, j, 1], d * directions[i, j, 2]
-            rx = rotation[0, 0] * x + rotation[0, 1] * y + rotation[0, 2] * z + position[0] - poses[k, 0, 3]
-            ry = rotation[1, 0] * x + rotation[1, 1] * y + rotation[1, 2] * z + position[1] - poses[k, 1, 3]
-            rz = rotation[2, 0] * x + rotation[2, 1] * y + rotation[2, 2] * z + position[2] - poses[k, 2, 3]
-            out[i, j, 0] = velocities[k, 0] + turns[k, 1] * rz - turns[k, 2] * ry
-            out[i, j, 1] = velocities[k, 1] + turns[k, 2] * rx - turns[k, 0] * rz
-            out[i, j, 2] = velocities[k, 2] + turns[k, 0] * ry - turns[k, 1] * rx
-
-
-def surface_velocities(lens: Lens, seen: View, distance: NDArray[np.float32]) -> NDArray[np.float32]:
-    """(height, width, 3) m/s, world, as View.velocities but through any lens."""
-    out, m = np.empty((*distance.shape, 3), np.float32), seen.motion
-    rotation, position = np.ascontiguousarray(matrix_from_quat(seen.pose.quat_wxyz)), np.asarray(seen.pose.position)
-    _surface_velocities(
-        seen.surface, distance, lens.directions, seen.model.n_standing, m.poses, m.velocities, m.angular_velocities,
-        rotation, position, out,
-    )  # fmt: skip
-    return out
-
-
-@kernel(
-    void(
-        int64, _readonly(float64, 1), _readonly(float64, 3), _readonly(float32, 2), _readonly(float32, 3),
-        _readonly(float64, 2), _readonly(float64, 1), _readonly(float64, 1), float32[:, :, ::1],
-    )
-)  # fmt: skip
-def _image_motion(model, p, directions, distance, velocities, rotation, velocity, turn, out):
-    """ḋ = Rᵀ(v - v_camera)/distance - ω × d of each direction d; for bending lenses a difference of `project`."""
-    for i in range(out.shape[0]):
-        for j in range(out.shape[1]):
-            x, y, z = directions[i, j, 0], directions[i, j, 1], directions[i, j, 2]
-            near = 1.0 / float64(distance[i, j])
-            vx = (velocities[i, j, 0] - velocity[0]) * near
-            vy = (velocities[i, j, 1] - velocity[1]) * near
-            vz = (velocities[i, j, 2] - velocity[2]) * near
-            dx = rotation[0, 0] * vx + rotation[1, 0] * vy + rotation[2, 0] * vz - turn[1] * z + turn[2] * y
-            dy = rotation[0, 1] * vx + rotation[1, 1] * vy + rotation[2, 1] * vz - turn[2] * x + turn[0] * z
-            dz = rotation[0, 2] * vx + rotation[1, 2] * vy + rotation[2, 2] * vz - turn[0] * y + turn[1] * x
-            if model == PINHOLE:
-                out[i, j, 0] = p[0] * (dx - x / z * dz) / z
-                out[i, j, 1] = p[1] * (dy - y / z * dz) / z
-                continue
-            h = 1e-4 / (1.0 + math.sqrt(dx * dx + dy * dy + dz * dz))
-            u1, v1 = project(model, p, x + h * dx, y + h * dy, z + h * dz)
-            u0, v0 = project(model, p, x - h * dx, y - h * dy, z - h * dz)
-            out[i, j, 0], out[i, j, 1] = (u1 - u0) / (2.0 * h), (v1 - v0) / (2.0 * h)
-
-
-def image_motion(
-    lens: Lens,
-    distance: NDArray[np.float32],
-    velocities: NDArray[np.float32],
-    rotation: Array,
-    velocity: Array,
-    angular_velocity: Array,
-) -> NDArray[np.float32]:
-    """(height, width, 2) px/s of the surface points; rotation is world_from_camera, the rates are in camera axes."""
-    out = np.empty((*distance.shape, 2), np.float32)
-    rotation = np.ascontiguousarray(rotation)
-    _image_motion(
-        lens.code, lens.numbers, lens.directions, distance, velocities, rotation, velocity, angular_velocity, out
-    )
-    return out

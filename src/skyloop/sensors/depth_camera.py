@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numba import float32, float64, int64, types, uint8, uint32, uint64, void
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from skyloop.core.frames import SENSOR_FROM_CAMERA, matrix_from_quat, quat_multiply
-from skyloop.core.jit import inlined, kernel
+from skyloop.core.jit import inlined, kernel, record_type
 from skyloop.core.keyed_random import KeyedRandom, philox
 from skyloop.sensors.noise import normal_from_word
 from skyloop.sensors.sensor import NonNegative, Positive, Scene, SensorConfig, numbers_of, plain
@@ -71,38 +71,40 @@ PRESETS = {
 
 
 class DepthCameraConfig(SensorConfig):
+    """Depth camera: depth along the optical axis, with the noise that was measured on a D435."""
+
     kind: Literal["depth_camera"] = "depth_camera"
-    """Which sensor this is."""
+    """The kind of sensor."""
     rate_hz: float | str = 30.0
     """Images per second."""
     preset: Literal["d435", "d435-kim", "kim", "perfect"] = "d435-kim"
-    """Where numbers left at None come from, and the mount when none is given."""
+    """The camera whose numbers are used where yours are null. It also sets the mount when you give none."""
     width: Annotated[int, Field(ge=8, le=8192)] | None = None
-    """px."""
+    """px, the width of the image."""
     height: Annotated[int, Field(ge=8, le=8192)] | None = None
-    """px."""
+    """px, the height of the image."""
     horizontal_fov_deg: Annotated[float, Field(ge=1.0, lt=170.0)] | None = None
-    """Degrees across the middle row."""
+    """The field of view across the middle row."""
     quality: Literal["low", "medium", "high", "epic", "cinematic"] = "low"
     """How much detail the surfaces have."""
     min_range: NonNegative | None = None
-    """m; what is or seems nearer is 0."""
+    """m, the depth below which a pixel is 0, noise included."""
     max_range: Positive | None = None
-    """m; what is or seems farther is 0."""
+    """m, the depth above which a pixel is 0, noise included."""
     noise_scale: NonNegative | None = None
-    """m, sigma at no distance: 0.005 in Kim's model; 0: no noise."""
+    """m, one sigma of the noise at distance 0: 0.005 in Kim's model; 0: no noise."""
     zero_share: Share | None = None
-    """Of pixels that are 0 by chance."""
+    """The share of pixels that are 0 at random."""
     incidence: NonNegative = 0.0
-    """Power of 1/cos of the angle of incidence by which sigma grows; 0: it does not."""
+    """The power of 1/cos of the angle of incidence with which sigma grows; 0: it does not grow."""
     flying_pixels: Share = 0.0
-    """Of the pixels beside an edge that hang between its two depths."""
+    """The share of the pixels beside an edge that lie between its two depths."""
     baseline: Positive = 0.05
-    """m between the two eyes, for the disparity."""
+    """m, the distance between the two eyes, for the disparity."""
     disparity_step: NonNegative = 0.0
-    """px, to which disparity is rounded; 0: not at all. A D435 has 1/32."""
+    """px, the step to which disparity is rounded; 0: no rounding. A D435 has 1/32."""
     sunlight: NonNegative = 0.0
-    """How much full sun on a surface raises sigma (1: doubles it, and a tenth of the pixels are lost)."""
+    """How much full sun on a surface raises sigma: 1 doubles it, and a tenth of the pixels are lost."""
 
     @model_validator(mode="before")
     @classmethod
@@ -147,13 +149,32 @@ def _sigma(table, material, depth):
     return table[material, k] + (table[material, k + 1] - table[material, k]) * (x - float32(k))
 
 
-@kernel(void(_F2, _U2, _F2, _F2, _F2, float32, float32, float32, float32, uint64, uint64, float32[:, ::1]))
-def add_noise(depth, materials, gain, lost, table, low, high, across, step, key, index, out):
+class StereoLimits(NamedTuple):
+    """What a stereo camera can tell apart."""
+
+    low: float
+    """m, the nearest depth."""
+    high: float
+    """m, the farthest."""
+    across: float
+    """m·px, baseline times focal length."""
+    step: float
+    """px, to which the disparity is rounded; 0: not at all."""
+
+
+_LIMITS = record_type(StereoLimits, low=float64, high=float64, across=float64, step=float64)
+
+
+@kernel(void(_F2, _U2, types.UniTuple(_F2, 2), _F2, _LIMITS, types.UniTuple(uint64, 2), float32[:, ::1]))
+def add_noise(depth, materials, disturbance, table, limits, counter, out):
     """Noise, disparity steps, chance zeros and range limits.
 
-    gain multiplies sigma and lost is the share of zeros, each per pixel or, 1 by 1, for all of them; across is baseline
-    times focal length, m·px; step rounds the disparity, px.
+    disturbance: what sigma is multiplied by, and the share of zeros, each per pixel or, 1 by 1, for all of them.
     """
+    gain, lost = disturbance
+    given = StereoLimits(*limits)
+    low, high, across, step = float32(given.low), float32(given.high), float32(given.across), float32(given.step)
+    key, index = counter
     h, w = depth.shape
     gain_by_pixel, lost_by_pixel = int64(gain.shape[0] == h), int64(lost.shape[0] == h)
     # a word is one pixel's normal; another one, by halves, is the chance of two pixels to be lost
@@ -218,11 +239,11 @@ class DepthCamera:
         self, kinematics: Kinematics, scene: Scene, state: tuple[()], rng: KeyedRandom
     ) -> tuple[DepthImage, tuple[()]]:
         view = scene.views(self.requests(kinematics, state))[0]
-        c, n, index = self._config, self.numbers, np.uint64(rng.index)
+        c, n = self._config, self.numbers
         depth = view.depth
         if c.flying_pixels > 0.0:
             edged = np.empty_like(depth)
-            fly_pixels(depth, c.flying_pixels, rng.key, index, edged)
+            fly_pixels(depth, c.flying_pixels, *rng.counter, edged)
             depth = edged
         gain, lost = np.ones((1, 1), np.float32), np.full((1, 1), n.zero_share, np.float32)
         if c.incidence:
@@ -231,10 +252,8 @@ class DepthCamera:
             sun = c.sunlight * sun_on(view, scene)
             gain, lost = gain * (1.0 + sun), np.minimum(lost + LOST_IN_SUN * sun, 1.0)
         out = np.empty_like(depth)
-        add_noise(
-            depth, view.materials, gain, lost, self._table, n.min_range, n.max_range, c.baseline * self.lens.fx,
-            c.disparity_step, rng.key, index, out,
-        )  # fmt: skip
+        limits = StereoLimits(n.min_range, n.max_range, c.baseline * self.lens.fx, c.disparity_step)
+        add_noise(depth, view.materials, (gain, lost), self._table, tuple(limits), rng.counter, out)
         return DepthImage(kinematics.t_ns, out), state
 
     def _incidence_gain(self, view: View) -> NDArray[np.float32]:

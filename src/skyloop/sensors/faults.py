@@ -37,22 +37,26 @@ _NEEDED = {
 
 
 class Fault(BaseModel):
+    """A fault of a sensor. `bias` needs `value`, `spike` needs `value` and `probability`, `delay` needs `delay`,
+    `dropout` needs `probability`."""
+
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     kind: Literal["off", "stuck", "bias", "spike", "delay", "dropout"]
-    """Silent, repeating its last sample, value added, ±value added at times, late, or with gaps."""
+    """`off`: no samples; `stuck`: the last sample again and again; `bias`: `value` is added; `spike`: `value` is added
+    or subtracted at random; `delay`: samples come later; `dropout`: samples are lost at random."""
     start: Annotated[float, Field(ge=0.0)] = 0.0
-    """s of simulated time, inclusive."""
+    """s, the simulated time at which it begins, inclusive."""
     end: float | None = None
-    """s, exclusive; None: for ever."""
+    """s, the simulated time at which it ends, exclusive; null: never."""
     field: str | None = None
-    """Which field a bias or spike disturbs; None: the sensor's main one."""
+    """The field that a bias or spike disturbs; null: the sensor's main one."""
     value: float | tuple[float, ...] | None = None
-    """Bias, or amplitude of the spikes, in the field's unit; one number or one per component."""
+    """The bias, or the amplitude of the spikes, in the unit of the field; one number, or one per component."""
     probability: Annotated[float, Field(ge=0.0, le=1.0)] | None = None
-    """Per sample, of a spike or a dropout."""
+    """The probability of a spike or a dropout, per sample."""
     delay: Annotated[float, Field(ge=0.0)] | None = None
-    """s of additional latency."""
+    """s, the additional latency."""
 
     @model_validator(mode="after")
     def _fits_together(self) -> Fault:

@@ -92,12 +92,14 @@ PRESETS = {
 
 
 class Outage(BaseModel):
+    """A time without satellites."""
+
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     start: Annotated[float, Field(ge=0.0)]
-    """s of simulated time, inclusive."""
+    """s, the simulated time at which it begins, inclusive."""
     end: float | None = None
-    """s, exclusive, when the receiver begins to acquire again; None: never."""
+    """s, the simulated time at which the receiver begins to acquire again, exclusive; null: never."""
 
     @model_validator(mode="after")
     def _ends_after_start(self) -> Outage:
@@ -107,46 +109,48 @@ class Outage(BaseModel):
 
 
 class GnssConfig(SensorConfig):
+    """Satellite navigation receiver: position and velocity with correlated errors, acquisition and outages."""
+
     kind: Literal["gnss"] = "gnss"
-    """Which sensor this is."""
+    """The kind of sensor."""
     rate_hz: float | str = 10.0
     """Fixes per second."""
     latency: NonNegative = 0.12
-    """s from the instant a fix describes to the instant it may be read."""
+    """s, the time from the instant a fix describes to the instant it may be read."""
     preset: Literal["m8n", "px4-sih", "airsim", "rtk", "perfect"] = "m8n"
-    """Where numbers left at None come from."""
+    """The receiver whose numbers are used where yours are null."""
     position_sd: HorizontalVertical | None = None
-    """m, correlated error: east and north each, up."""
+    """m, one sigma of the slowly varying position error: east and north each, and up."""
     position_tau: Positive | None = None
-    """s, its correlation time."""
+    """s, the correlation time of the slowly varying position error."""
     position_white_sd: HorizontalVertical | None = None
-    """m, white, per fix: east and north each, up."""
+    """m, one sigma of the white position error of each fix: east and north each, and up."""
     velocity_sd: HorizontalVertical | None = None
-    """m/s, correlated error: east and north each, up."""
+    """m/s, one sigma of the slowly varying velocity error: east and north each, and up."""
     velocity_tau: Positive | None = None
-    """s, its correlation time."""
+    """s, the correlation time of the slowly varying velocity error."""
     velocity_white_sd: HorizontalVertical | None = None
-    """m/s, white, per fix: east and north each, up."""
+    """m/s, one sigma of the white velocity error of each fix: east and north each, and up."""
     startup_delay: NonNegative | None = None
-    """s after time 0 at which the receiver begins to acquire."""
+    """s, the simulated time at which the receiver begins to acquire."""
     acquisition_tau: NonNegative | None = None
-    """s, with which the reported sd falls from 100 m while acquiring; 0: at once."""
+    """s, the time constant with which the reported sd falls from 100 m while the receiver acquires; 0: at once."""
     eph_3d: Positive = 3.0
-    """m; a 3D fix once the reported horizontal sd is at most this."""
+    """m, the reported horizontal sd at and below which there is a 3D fix."""
     eph_2d: Positive = 4.0
-    """m; a 2D fix once the reported horizontal sd is at most this."""
+    """m, the reported horizontal sd at and below which there is a 2D fix."""
     reported_position_sd: HorizontalVertical | None = None
-    """m, horizontal and vertical sd reported in the end; None: what the errors amount to."""
+    """m, the horizontal and vertical sd that the receiver reports in the end; null: what its errors amount to."""
     reported_speed_sd: NonNegative | None = None
-    """m/s; None: what the errors amount to."""
+    """m/s, the sd of the velocity that the receiver reports; null: what its errors amount to."""
     hdop: Positive | None = None
-    """1, with a fix."""
+    """The horizontal dilution of precision it reports with a fix."""
     vdop: Positive | None = None
-    """1, with a fix."""
+    """The vertical dilution of precision it reports with a fix."""
     satellites: Annotated[int, Field(ge=4)] | None = None
-    """Used, with a fix."""
+    """The number of satellites it reports with a fix."""
     outages: tuple[Outage, ...] = ()
-    """When it loses the sky: it goes on publishing its last position, with fix_type 0 and an sd of 100 m."""
+    """When it loses the satellites. It goes on publishing its last position, with fix_type 0 and an sd of 100 m."""
 
 
 class GnssState(NamedTuple):

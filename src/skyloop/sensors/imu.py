@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numba import float64, uint64, void
+from numba import float64, types, uint64, void
 
 from skyloop.core.jit import WHEN_CALLED, inlined, kernel
 from skyloop.core.keyed_random import KeyedRandom
@@ -84,36 +84,38 @@ PRESETS = {
 
 
 class ImuConfig(SensorConfig):
+    """Inertial measurement unit: angular velocity and specific force, with noise, bias, range and quantisation."""
+
     kind: Literal["imu"] = "imu"
-    """Which sensor this is."""
+    """The kind of sensor."""
     rate_hz: float | str = 200.0
     """Samples per second."""
     preset: Literal["mpu6000", "e2es", "adis16448", "perfect"] = "mpu6000"
-    """Where numbers left at None come from."""
+    """The instrument whose numbers are used where yours are null."""
     gyro_noise_density: NonNegative | None = None
-    """(rad/s)/√Hz."""
+    """(rad/s)/√Hz, the white noise density of the gyroscope."""
     gyro_random_walk: NonNegative | None = None
-    """(rad/s²)/√Hz, white noise that drives the bias."""
+    """(rad/s²)/√Hz, the white noise that drives the gyroscope's bias."""
     gyro_bias_tau: PositiveOrInfinite | None = None
-    """s, correlation time of the bias; .inf: a pure random walk."""
+    """s, the correlation time of the gyroscope's bias; .inf: a pure random walk."""
     gyro_turn_on_sd: NonNegative | None = None
-    """rad/s, sigma of the bias at the start."""
+    """rad/s, one sigma of the gyroscope's bias at the start."""
     gyro_range: PositiveOrInfinite | None = None
-    """rad/s, the largest value either way; .inf: none."""
+    """rad/s, the largest angular velocity it measures, either way; .inf: no limit."""
     gyro_lsb: NonNegative | None = None
-    """rad/s per digit; 0: not quantised."""
+    """rad/s, the step of one digit of the gyroscope; 0: not quantised."""
     accel_noise_density: NonNegative | None = None
-    """(m/s²)/√Hz."""
+    """(m/s²)/√Hz, the white noise density of the accelerometer."""
     accel_random_walk: NonNegative | None = None
-    """(m/s³)/√Hz."""
+    """(m/s³)/√Hz, the white noise that drives the accelerometer's bias."""
     accel_bias_tau: PositiveOrInfinite | None = None
-    """s; .inf: a pure random walk."""
+    """s, the correlation time of the accelerometer's bias; .inf: a pure random walk."""
     accel_turn_on_sd: NonNegative | None = None
-    """m/s²."""
+    """m/s², one sigma of the accelerometer's bias at the start."""
     accel_range: PositiveOrInfinite | None = None
-    """m/s²; .inf: none."""
+    """m/s², the largest specific force it measures, either way; .inf: no limit."""
     accel_lsb: NonNegative | None = None
-    """m/s² per digit; 0: not quantised."""
+    """m/s², the step of one digit of the accelerometer; 0: not quantised."""
 
 
 # Columns of the (6, 5) table of one IMU, rows gyro x y z, accelerometer x y z.
@@ -151,8 +153,15 @@ def _corrupt(axes, key, index, bias, normals, values):  # type: ignore[no-untype
 _A = float64[::1]
 
 
-@kernel(void(_A, _A, _A, float64, float64[:, ::1], uint64, uint64, _A, _A, _A, _A))
-def _measure_one(q, w, a, gravity, axes, key, index, bias_before, bias, gyro, accel):  # type: ignore[no-untyped-def]
+_THREE = types.UniTuple(_A, 3)
+
+
+@kernel(void(_THREE, float64, float64[:, ::1], types.UniTuple(uint64, 2), _A, _THREE))
+def _measure_one(motion, gravity, axes, counter, bias_before, out):  # type: ignore[no-untyped-def]
+    """motion: attitude, rates, acceleration; out: bias, gyro, accelerometer."""
+    q, w, a = motion
+    key, index = counter
+    bias, gyro, accel = out
     values, normals = np.empty(6), np.empty(12)
     values[3], values[4], values[5] = to_world(q[0], -q[1], -q[2], -q[3], a[0], a[1], a[2] + gravity)
     values[0], values[1], values[2] = w[0], w[1], w[2]
@@ -194,19 +203,8 @@ class Imu:
 
     def measure(self, kinematics: Kinematics, scene: Scene, state: Array, rng: KeyedRandom) -> tuple[ImuSample, Array]:
         bias, gyro, accel = np.empty(6), np.empty(3), np.empty(3)
-        _measure_one(
-            kinematics.quat_wxyz,
-            kinematics.angular_velocity,
-            kinematics.acceleration_world,
-            scene.gravity,
-            self._axes,
-            rng.key,
-            np.uint64(rng.index),
-            state,
-            bias,
-            gyro,
-            accel,
-        )
+        motion = (kinematics.quat_wxyz, kinematics.angular_velocity, kinematics.acceleration_world)
+        _measure_one(motion, scene.gravity, self._axes, rng.counter, state, (bias, gyro, accel))
         return ImuSample(kinematics.t_ns, gyro, accel), bias
 
     def hidden(self, state: Array, t_ns: int) -> ImuBias:

@@ -18,7 +18,7 @@ from pydantic import Field, model_validator
 
 from skyloop.core.keyed_random import KeyedRandom
 from skyloop.sensors.faults import add_error
-from skyloop.sensors.lidar_kernels import aim, draw_range_noise, keep_returns
+from skyloop.sensors.lidar_kernels import LaserSettings, Sweep, aim, draw_range_noise, keep_returns
 from skyloop.sensors.lidar_patterns import Pattern, elevations, rosette, spinning
 from skyloop.sensors.sensor import NonNegative, Positive, Scene, SensorConfig, numbers_of, plain
 from skyloop.world.semantics import CLASSES
@@ -120,43 +120,48 @@ PRESETS = {
 
 
 class LidarConfig(SensorConfig):
+    """LiDAR: exact rays in a spinning, flat or rosette pattern, with motion distortion, intensity, dropouts and
+    weather."""
+
     kind: Literal["lidar"] = "lidar"
-    """Which sensor this is."""
+    """The kind of sensor."""
     rate_hz: float | str = 10.0
     """Sweeps per second; a spinning head turns once per sweep."""
     preset: Literal["airsim", "vlp16", "hdl32", "os1-64", "livox-mid40", "rplidar", "perfect"] = "vlp16"
-    """Where numbers left at None come from."""
+    """The instrument whose numbers are used where yours are null."""
     pattern: Literal["spinning", "rosette"] | None = None
-    """A turning head with a column of channels, or one beam drawing petals in a cone around forward."""
+    """`spinning`: a turning head with a column of channels; `rosette`: one beam that draws petals in a cone around
+    forward."""
     channels: Annotated[int, Field(ge=1, le=1024)] | None = None
-    """Beams above each other; 1 scans a plane. A rosette has 1."""
+    """The number of beams above each other; 1 scans a plane. A rosette has 1."""
     vertical_fov_deg: tuple[float, float] | None = None
-    """Elevation of the lowest and the highest channel, evenly filled; a rosette has none."""
+    """The elevations of the lowest and the highest channel, evenly filled between them; a rosette has none."""
     horizontal_fov_deg: tuple[float, float] | None = None
-    """Azimuth from and to, counter-clockwise from forward; the full width of a rosette's cone is their difference."""
+    """The first and the last azimuth, counter-clockwise from forward. The full width of a rosette's cone is their
+    difference."""
     points_per_second: Positive | None = None
-    """Firings all around; a narrower horizontal field has fewer."""
+    """1/s, the firings over the full circle; a narrower horizontal field has fewer."""
     staggered: bool | None = None
-    """True: the channels of a column fire one after another while the head turns on; False: all at once."""
+    """true: the channels of a column fire one after another while the head turns; false: all at once."""
     min_range: NonNegative | None = None
-    """m; anything nearer is not seen."""
+    """m, the shortest distance it measures."""
     max_range: Positive | None = None
-    """m; anything farther is not seen."""
+    """m, the longest distance it measures."""
     range_noise_sd: NonNegative | None = None
-    """m, white, per return."""
+    """m, one sigma of the white noise of each return."""
     dropout: Annotated[float, Field(ge=0.0, le=1.0)] | None = None
-    """Share of returns lost at random."""
+    """The share of returns that is lost at random."""
     intensity: bool | None = None
-    """False: intensities are 0."""
+    """false: all intensities are 0."""
     min_reflectance: Annotated[float, Field(ge=0.0, le=1.0)] | None = None
-    """Reflectance times cosine of incidence that is just seen at max_range; nearer, less is enough, by the square of
-    the range. 0: everything is seen."""
+    """The reflectance times cosine of incidence that is just detected at `max_range`. Nearer, less is enough, by the
+    square of the range. 0: everything is detected."""
     weather: bool | None = None
-    """True: fog, rain, snow and dust dim returns, and send back some of their own."""
+    """true: fog, rain, snow and dust dim the returns and cause some of their own."""
     motion_distortion: bool | None = None
-    """True: every firing from where the sensor then was; False: the whole sweep from where it is at its end."""
+    """true: each firing starts from where the sensor is at that instant; false: the whole sweep is taken at its end."""
     slices: Annotated[int, Field(ge=1, le=1000)] | None = None
-    """Pieces of a sweep with motion distortion, each seeing what moves at its own instant."""
+    """The number of instants, with motion distortion, at which moving things are looked at during a sweep."""
 
     @model_validator(mode="after")
     def _can_be_built(self) -> LidarConfig:
@@ -204,17 +209,18 @@ class Lidar:
         aim(directions, self._offsets_ns, _motion(kinematics), origins, along)
         scan = _blank(kinematics.t_ns, len(directions))
         settings, model = self._settings(scene.weather), scene.model
-        tables = (pattern.rings, self._offsets_ns, model.row_thing, model.thing_class, settings)
-        chance = (self._normals, rng.key, np.uint64(rng.index))
+        counter, offsets = rng.counter, self._offsets_ns
+        given = (directions, pattern.rings, offsets, self._normals, model.row_thing, model.thing_class, *counter)
+        sweep, laser, out = tuple(Sweep(*given)), tuple(settings), _arrays(scan)
         if self.numbers.range_noise_sd > 0.0:
-            draw_range_noise(rng.key, np.uint64(rng.index), self._normals)
+            draw_range_noise(*counter, self._normals)
         count = 0
         for first, end, t_ns in self._slices(kinematics.t_ns, bool(model.movers)):
             rays = along[first:end]
             hits = scene.cast(origins[first:end], rays, self.numbers.max_range, t_ns)
-            met = (hits.distance, hits.row, hits.material, hits.normal)
-            count = keep_returns(first, count, *met, rays, directions, *tables, *chance, *_arrays(scan))
-        return LidarScan(kinematics.t_ns, *(array[:count] for array in _arrays(scan))), state
+            met = (hits.distance, hits.row, hits.material, hits.normal, rays)
+            count = keep_returns(first, count, met, sweep, laser, out)
+        return LidarScan(kinematics.t_ns, *(array[:count] for array in out)), state
 
     def _slices(self, t_ns: int, anything_moves: bool) -> Iterator[tuple[int, int, int | None]]:
         """First firing, last + 1 and instant of the pieces to cast one after another."""
@@ -228,12 +234,13 @@ class Lidar:
             # simulated time begins at 0
             yield first, end, max(t_ns + middle, 0)
 
-    def _settings(self, weather: Weather) -> Array:
-        """As `keep_returns` takes them."""
+    def _settings(self, weather: Weather) -> LaserSettings:
         n = self.numbers
         extinction, echo_rate = (weather.extinction, _echo_rate(weather)) if n.weather else (0.0, 0.0)
-        limits = [n.min_range, n.max_range, n.range_noise_sd, n.dropout, n.min_reflectance]
-        return np.array([*limits, extinction, echo_rate, float(n.intensity)])
+        return LaserSettings(
+            n.min_range, n.max_range, n.range_noise_sd, n.dropout, n.min_reflectance, extinction, echo_rate,
+            float(n.intensity),
+        )  # fmt: skip
 
     def disturbed(self, sample: LidarScan, field: str, error: Array) -> LidarScan:
         """A fault in the ranges moves the points along their beams."""

@@ -4,10 +4,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numba import float32, float64, int32, int64, uint8, uint16, uint64, void
+from typing import Any, NamedTuple
 
-from skyloop.core.jit import inlined, kernel
+import numpy as np
+from numba import float32, float64, int32, int64, types, uint8, uint16, uint64, void
+
+from skyloop.core.jit import inlined, kernel, record_type
 from skyloop.core.keyed_random import philox
 from skyloop.core.rotations import cross, to_world
 from skyloop.sensors.noise import draw_normals
@@ -89,23 +91,68 @@ def draw_range_noise(key, index, out):
     draw_normals(key, index, out)
 
 
-_IN_HITS = (_FLOATS, int32[::1], uint8[::1], _RAYS)
-_OUT = (_RAYS, _FLOATS, _FLOATS, uint16[::1], int64[::1], uint8[::1], int32[::1])
+class Sweep(NamedTuple):
+    """What is the same for all firings of a sweep, and what belongs to each of them."""
+
+    directions: Any
+    """(n, 3) unit, sensor axes."""
+    rings: Any
+    """(n,)."""
+    offsets_ns: Any
+    """(n,)."""
+    normals: Any
+    """At least (n,) standard normals, for the range noise."""
+    row_thing: Any
+    thing_class: Any
+    """Both as in the model."""
+    key: Any
+    index: Any
+    """Of the sweep's random numbers."""
 
 
-@kernel(
-    int64(
-        int64, int64, *_IN_HITS, _RAYS, _RAYS, uint16[::1], int64[::1], int32[::1], uint8[::1], float64[::1],
-        float64[::1], uint64, uint64, *_OUT,
-    )
+class LaserSettings(NamedTuple):
+    """What the laser and the air do to a return."""
+
+    min_range: float
+    """m."""
+    max_range: float
+    """m."""
+    noise_sd: float
+    """m."""
+    dropout: float
+    """Share of firings that are lost."""
+    min_signal: float
+    """Just seen at `max_range`."""
+    extinction: float
+    """1/m, of the air."""
+    echo_rate: float
+    """1/m, of echoes from the air, at the sensor."""
+    gain: float
+    """Of the intensities."""
+
+
+_MET = types.Tuple((_FLOATS, int32[::1], uint8[::1], _RAYS, _RAYS))
+_SWEEP = record_type(
+    Sweep, directions=_RAYS, rings=uint16[::1], offsets_ns=int64[::1], normals=float64[::1], row_thing=int32[::1],
+    thing_class=uint8[::1], key=uint64, index=uint64,
 )  # fmt: skip
-def keep_returns(
-    first, count, distance, row, material, normal, along, directions, rings, offsets_ns, row_thing, thing_class,
-    settings, normals, key, index, points, ranges, intensities, out_rings, out_offsets, classes, instances,
-):  # fmt: skip
-    """The returns of firings `first` on, whose hits are given, written from place `count` on; the new count."""
-    min_range, max_range, noise_sd, dropout = settings[0], settings[1], settings[2], settings[3]
-    min_signal, extinction, echo_rate, gain = settings[4], settings[5], settings[6], settings[7]
+_SETTINGS = record_type(LaserSettings, **dict.fromkeys(LaserSettings._fields, float64))
+_OUT = types.Tuple((_RAYS, _FLOATS, _FLOATS, uint16[::1], int64[::1], uint8[::1], int32[::1]))
+
+
+@kernel(int64(int64, int64, _MET, _SWEEP, _SETTINGS, _OUT))
+def keep_returns(first, count, met, firings, settings, out):
+    """The returns of firings `first` on, written from place `count` on; the new count.
+
+    met: distance, row, material and normal of what each firing hit, and its direction in world axes; out: points,
+    ranges, intensities, rings, offsets, classes and instances.
+    """
+    distance, row, material, normal, along = met
+    # arrays are taken out of their record once: each time costs a count of references
+    directions, rings, offsets_ns, normals, row_thing, thing_class, key, index = firings
+    laser = LaserSettings(*settings)
+    points, ranges, intensities, out_rings, out_offsets, classes, instances = out
+    min_range, max_range, dropout, echo_rate = laser.min_range, laser.max_range, laser.dropout, laser.echo_rate
     for i in range(distance.shape[0]):
         k = first + i
         true, thing, kind = float64(distance[i]), 0, 0
@@ -125,20 +172,20 @@ def keep_returns(
             for axis in range(3):
                 facing -= normal[i, axis] * along[i, axis]
             signal = _REFLECTANCES[material[i]] * facing
-            if extinction > 0.0:
-                signal *= np.exp(-2.0 * extinction * true)
-            if signal * max_range * max_range < min_signal * true * true:
+            if laser.extinction > 0.0:
+                signal *= np.exp(-2.0 * laser.extinction * true)
+            if signal * max_range * max_range < laser.min_signal * true * true:
                 continue
             thing = row_thing[row[i]]
             kind = thing_class[thing]
             if kind == BY_MATERIAL:
                 kind = _MATERIAL_CLASSES[material[i]]
-        measured = true + noise_sd * normals[k]
+        measured = true + laser.noise_sd * normals[k]
         if not min_range <= measured <= max_range:
             continue
         for axis in range(3):
             points[count, axis] = directions[k, axis] * measured
-        ranges[count], intensities[count] = measured, gain * signal
+        ranges[count], intensities[count] = measured, laser.gain * signal
         out_rings[count], out_offsets[count] = rings[k], offsets_ns[k]
         classes[count], instances[count] = kind, thing
         count += 1

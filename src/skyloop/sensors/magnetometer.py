@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numba import float64, void
+from numba import float64, types, void
 
 from skyloop.core.jit import kernel
 from skyloop.core.keyed_random import KeyedRandom
@@ -52,34 +52,37 @@ PRESETS = {
 
 
 class MagnetometerConfig(SensorConfig):
+    """Magnetometer: the earth's magnetic field in sensor axes, with noise, bias, hard iron and scale errors."""
+
     kind: Literal["magnetometer"] = "magnetometer"
-    """Which sensor this is."""
+    """The kind of sensor."""
     rate_hz: float | str = 50.0
     """Samples per second."""
     preset: Literal["hmc5883", "gazebo", "perfect"] = "hmc5883"
-    """Where numbers left at None come from."""
+    """The instrument whose numbers are used where yours are null."""
     noise_sd: NonNegative | None = None
-    """T, white, per sample."""
+    """T, one sigma of the white noise of each sample."""
     noise_density: NonNegative | None = None
-    """T/√Hz, white; adds to `noise_sd`."""
+    """T/√Hz, a white noise density; it adds to `noise_sd`."""
     random_walk: NonNegative | None = None
-    """(T/s)/√Hz, white noise that drives the bias."""
+    """(T/s)/√Hz, the white noise that drives the bias."""
     bias_tau: PositiveOrInfinite | None = None
-    """s, correlation time of the bias; .inf: a pure random walk."""
+    """s, the correlation time of the bias; .inf: a pure random walk."""
     turn_on_sd: NonNegative | None = None
-    """T, sigma of the bias at the start, per axis."""
+    """T, one sigma of the bias at the start, per axis."""
     hard_iron: Vector3 | None = None
-    """T, sensor axes, constant."""
+    """T, a constant bias in sensor axes."""
     scale: Vector3 | None = None
-    """Measured over true, per sensor axis."""
+    """The measured field over the true field, per sensor axis."""
 
 
 _A = float64[::1]
 
 
-@kernel(void(_A, _A, _A, float64, float64, float64, _A, _A, _A))
-def _measure_one(q, field_world, shape, white, decay, step, normals, bias, out):  # type: ignore[no-untyped-def]
-    """`shape` is hard iron, then scale; `bias` moves on in place."""
+@kernel(void(_A, _A, _A, types.UniTuple(float64, 3), _A, _A, _A))
+def _measure_one(q, field_world, shape, noise, normals, bias, out):  # type: ignore[no-untyped-def]
+    """shape: hard iron, then scale; noise: white sd, the bias's decay and its step's sd. The bias moves on in place."""
+    white, decay, step = noise
     out[0], out[1], out[2] = to_world(q[0], -q[1], -q[2], -q[3], field_world[0], field_world[1], field_world[2])
     for i in range(3):
         bias[i] = decay * bias[i] + step * normals[3 + i]
@@ -96,8 +99,8 @@ class Magnetometer:
         n = self.numbers = numbers_of(config, PRESETS)
         self._preset = config.preset
         self._shape = np.array([*n.hard_iron, *n.scale])
-        self._white = math.hypot(n.noise_sd, white_sd(n.noise_density, period_s))
-        self._decay, self._step_sd = walk_step(n.random_walk, n.bias_tau, period_s)
+        white = math.hypot(n.noise_sd, white_sd(n.noise_density, period_s))
+        self._noise = (white, *walk_step(n.random_walk, n.bias_tau, period_s))
 
     def initial_state(self, rng: KeyedRandom) -> Array:
         return self.numbers.turn_on_sd * turn_on_normals(rng, 3)
@@ -106,17 +109,8 @@ class Magnetometer:
         self, kinematics: Kinematics, scene: Scene, state: Array, rng: KeyedRandom
     ) -> tuple[MagnetometerSample, Array]:
         bias, out = state.copy(), np.empty(3)
-        _measure_one(
-            kinematics.quat_wxyz,
-            scene.magnetic_field_world,
-            self._shape,
-            self._white,
-            self._decay,
-            self._step_sd,
-            rng.normal(6),
-            bias,
-            out,
-        )
+        field_world = scene.magnetic_field_world
+        _measure_one(kinematics.quat_wxyz, field_world, self._shape, self._noise, rng.normal(6), bias, out)
         return MagnetometerSample(kinematics.t_ns, out), bias
 
     def details(self) -> dict[str, Any]:

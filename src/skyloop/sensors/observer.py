@@ -18,32 +18,35 @@ from skyloop_client.streams import NS_PER_S, Rate
 
 
 class ObserverConfig(BaseModel):
+    """A camera that belongs to no vehicle; it sees all vehicles and has no noise."""
+
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     mode: Literal["fixed", "chase", "orbit"] = "chase"
-    """Stands still; flies behind a vehicle's heading; or circles around the vehicle or `look_at`."""
+    """`fixed` stands still, `chase` flies behind the heading of a vehicle, `orbit` circles around a vehicle or around
+    `look_at`."""
     vehicle: str | None = None
-    """Whom it looks at; None: the point `look_at`."""
+    """The vehicle it looks at; null: it looks at the point `look_at`."""
     rate_hz: float | str = 25.0
     """Images per second."""
     width: Annotated[int, Field(ge=8, le=8192)] = 640
-    """px."""
+    """px, the width of the image."""
     height: Annotated[int, Field(ge=8, le=8192)] = 360
-    """px."""
+    """px, the height of the image."""
     horizontal_fov_deg: Annotated[float, Field(ge=1.0, le=170.0)] = 80.0
-    """Degrees across the image."""
+    """The field of view across the image."""
     quality: Quality = "medium"
-    """How much the renderer draws."""
+    """How much detail the renderer draws."""
     position: Vector3 = (-5.0, -5.0, 3.0)
-    """m, world, of mode fixed."""
+    """m, the place of the camera in mode `fixed`, in world axes."""
     look_at: Vector3 = (0.0, 0.0, 1.0)
-    """m, world; what fixed and orbit look at without a vehicle."""
+    """m, the point that `fixed` and `orbit` look at when no vehicle is named, in world axes."""
     back: NonNegative = 3.0
-    """m behind the vehicle, of mode chase; radius of mode orbit."""
+    """m, the distance behind the vehicle in mode `chase`, and the radius in mode `orbit`."""
     up: float = 1.2
-    """m above what it looks at, of chase and orbit."""
+    """m, the height above the point it looks at, in modes `chase` and `orbit`."""
     period: Positive = 30.0
-    """s for one round of mode orbit, anticlockwise from east."""
+    """s, the time of one circle in mode `orbit`, counter-clockwise from east."""
 
     @field_validator("rate_hz")
     @classmethod

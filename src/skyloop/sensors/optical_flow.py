@@ -52,28 +52,30 @@ PRESETS = {
 
 
 class OpticalFlowConfig(SensorConfig):
+    """Optical flow sensor: the mean motion of the textured ground in its view, as MAVLink's HIL_OPTICAL_FLOW."""
+
     kind: Literal["optical_flow"] = "optical_flow"
-    """Which sensor this is."""
+    """The kind of sensor."""
     rate_hz: float | str = 20.0
     """Samples per second."""
     preset: Literal["px4flow", "perfect"] = "px4flow"
-    """Where numbers left at None come from."""
+    """The instrument whose numbers are used where yours are null."""
     quality: Quality = "low"
-    """How much the renderer draws."""
+    """How much detail the renderer draws."""
     size_px: Annotated[int, Field(ge=8, le=512)] | None = None
-    """Width and height of the view."""
+    """The width and height of the view, in pixels."""
     fov_deg: Annotated[float, Field(ge=1.0, le=120.0)] | None = None
-    """Degrees across the view."""
+    """The field of view across the view."""
     noise_sd: NonNegative | None = None
-    """rad/s, white, of the mean flow at full quality; grows with the root of 255/quality."""
+    """rad/s, one sigma of the white noise of the mean flow at full quality; it grows with the root of 255/quality."""
     gyro_noise_sd: NonNegative | None = None
-    """rad/s, white, per sample and axis, of its own gyroscope."""
+    """rad/s, one sigma of the white noise of its own gyroscope, per sample and axis."""
     texture_threshold: NonNegative | None = None
-    """Grey levels per pixel; a pixel with a smaller gradient tells nothing."""
+    """The gradient, in grey levels per pixel, below which a pixel is not used."""
     max_flow_rate: Positive | None = None
-    """rad/s; faster motion gives quality 0."""
+    """rad/s, the motion above which the quality is 0."""
     max_range: Positive | None = None
-    """m; a farther surface has unknown distance."""
+    """m, the distance above which the distance is unknown."""
 
 
 class OpticalFlowState(NamedTuple):
@@ -91,12 +93,19 @@ def _readonly(kind: Any, dimensions: int) -> Any:
 
 @kernel(
     void(
-        _readonly(uint8, 3), _readonly(float32, 2), _readonly(float32, 3), _readonly(float64, 2),
-        _readonly(float64, 1), float64, float64, float64, float64[::1],
+        types.Tuple((_readonly(uint8, 3), _readonly(float32, 2), _readonly(float32, 3))),
+        types.Tuple((_readonly(float64, 2), _readonly(float64, 1))),
+        types.UniTuple(float64, 2), float64, float64[::1],
     )
 )  # fmt: skip
-def _moved(colour, depth, velocities, rotation, velocity, f, centre, threshold, out):
-    """Sums over the textured pixels of (ẋ - x·ż)/z and (ẏ - y·ż)/z, translation only; and their number."""
+def _moved(view, camera, lens, threshold, out):
+    """Sums over the textured pixels of (ẋ - x·ż)/z and (ẏ - y·ż)/z, translation only; and their number.
+
+    view: colour, depth and velocities; camera: its rotation and velocity; lens: focal length and middle, px.
+    """
+    colour, depth, velocities = view
+    rotation, velocity = camera
+    f, centre = lens
     n = colour.shape[0]
     for i in range(1, n - 1):
         for j in range(1, n - 1):
@@ -180,10 +189,8 @@ class OpticalFlow:
         """(2,) rad/s about x and y, image right and down, and the share of textured pixels."""
         n, out = self.numbers, np.zeros(3)
         rotation = np.ascontiguousarray(matrix_from_quat(view.pose.quat_wxyz))
-        _moved(
-            view.colour, view.depth, view.velocities, rotation, kinematics.velocity_world, self.lens.fx, self.lens.cx,
-            n.texture_threshold, out,
-        )  # fmt: skip
+        seen, camera = (view.colour, view.depth, view.velocities), (rotation, kinematics.velocity_world)
+        _moved(seen, camera, (self.lens.fx, self.lens.cx), n.texture_threshold, out)
         return out[:2] / max(out[2], 1.0), float(out[2]) / (n.size_px - 2) ** 2
 
     def _distance(self, view: View) -> float:

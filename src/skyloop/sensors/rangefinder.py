@@ -34,20 +34,22 @@ PRESETS = {
 
 
 class RangefinderConfig(SensorConfig):
+    """Rangefinder: the distance along its forward axis to whatever is there."""
+
     kind: Literal["rangefinder"] = "rangefinder"
-    """Which sensor this is."""
+    """The kind of sensor."""
     rate_hz: float | str = 50.0
     """Samples per second."""
     preset: Literal["airsim", "lidar-lite", "perfect"] = "lidar-lite"
-    """Where numbers left at None come from."""
+    """The instrument whose numbers are used where yours are null."""
     min_range: NonNegative | None = None
-    """m; anything nearer is not seen."""
+    """m, the shortest distance it measures."""
     max_range: Positive | None = None
-    """m; anything farther is not seen."""
+    """m, the longest distance it measures."""
     noise_sd: NonNegative | None = None
-    """m, white, per sample."""
+    """m, one sigma of the white noise of each sample."""
     resolution: NonNegative | None = None
-    """m per digit; 0: not quantised."""
+    """m, the step of one digit; 0: not quantised."""
 
     @model_validator(mode="after")
     def _has_a_range(self) -> RangefinderConfig:

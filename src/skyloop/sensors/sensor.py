@@ -99,19 +99,22 @@ class Sensor(Protocol[State]):
 
 
 class MountConfig(BaseModel):
+    """Where a sensor sits on the vehicle, and how it is turned."""
+
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     position: Vector3 = (0.0, 0.0, 0.0)
-    """m, body axes (forward, left, up) from the body origin."""
+    """m, from the body origin, in body axes (forward, left, up)."""
     rotation_deg: Vector3 = (0.0, 0.0, 0.0)
-    """Roll, pitch, yaw of the sensor's axes in the body: yaw about up, then pitch about left, then roll."""
+    """Roll, pitch, yaw of the sensor's axes in the body: first yaw about up, then pitch about left, then roll. [0, 90,
+    0] looks down."""
 
     def mount(self) -> Mount:
         return Mount(np.array(self.position), quat_from_euler(*np.radians(self.rotation_deg)))
 
 
 class SensorConfig(BaseModel):
-    """What every sensor's config has; each adds `kind`, `preset` and its own numbers."""
+    """What every sensor has."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
@@ -120,9 +123,9 @@ class SensorConfig(BaseModel):
     mount: MountConfig = MountConfig()
     """Where the sensor sits on the vehicle."""
     latency: NonNegative = 0.0
-    """s from the instant a sample describes to the instant it may be read."""
+    """s, the time from the instant a sample describes to the instant it may be read."""
     faults: tuple[Fault, ...] = ()
-    """What goes wrong, and when."""
+    """What goes wrong with the sensor, and when."""
 
     @field_validator("rate_hz")
     @classmethod
@@ -162,9 +165,12 @@ _A = float64[::1]
 _IN = types.Array(float64, 1, "C", readonly=True)
 
 
-@kernel(void(_IN, _IN, _IN, _IN, _IN, _IN, _A, _A, _A, _A, _A, _A, _A))
-def _move_to_mount(p, v, q, w, a, alpha, arm, q_BS, p_out, v_out, q_out, w_out, a_out):  # type: ignore[no-untyped-def]
+@kernel(void(types.UniTuple(_IN, 6), types.UniTuple(_A, 2), types.UniTuple(_A, 5)))
+def _move_to_mount(body, mount, out):  # type: ignore[no-untyped-def]
     """p + R r, v + R (w × r), a + R (alpha × r + w × (w × r)); rates turned into sensor axes."""
+    p, v, q, w, a, alpha = body
+    arm, q_BS = mount
+    p_out, v_out, q_out, w_out, a_out = out
     px, py, pz = to_world(q[0], q[1], q[2], q[3], arm[0], arm[1], arm[2])
     wrx, wry, wrz = cross(w[0], w[1], w[2], arm[0], arm[1], arm[2])
     vx, vy, vz = to_world(q[0], q[1], q[2], q[3], wrx, wry, wrz)
@@ -185,20 +191,10 @@ def _move_to_mount(p, v, q, w, a, alpha, arm, q_BS, p_out, v_out, q_out, w_out, 
 def kinematics_at(state: VehicleState, mount: Mount) -> Kinematics:
     """The exact motion of a mounted sensor, lever arm included."""
     empty = np.empty
-    position, velocity, quat, rate, acceleration = empty(3), empty(3), empty(4), empty(3), empty(3)
-    _move_to_mount(
-        state.position,
-        state.velocity_world,
-        state.quat_wxyz,
-        state.angular_velocity_body,
-        state.acceleration_world,
+    body = (
+        state.position, state.velocity_world, state.quat_wxyz, state.angular_velocity_body, state.acceleration_world,
         state.angular_acceleration_body,
-        mount.position,
-        mount.quat_wxyz,
-        position,
-        velocity,
-        quat,
-        rate,
-        acceleration,
-    )
-    return Kinematics(state.t_ns, position, velocity, quat, rate, acceleration, state.wind_world)
+    )  # fmt: skip
+    moved = (empty(3), empty(3), empty(4), empty(3), empty(3))
+    _move_to_mount(body, (mount.position, mount.quat_wxyz), moved)
+    return Kinematics(state.t_ns, *moved, state.wind_world)

@@ -1,4 +1,4 @@
-"""From a scenario to a simulation: the only file that knows every room."""
+"""Builds a simulation from a scenario. This is the only file that knows every package below it."""
 
 from __future__ import annotations
 
@@ -16,18 +16,17 @@ from skyloop.core.clock import Clock, FreeRunning, Gate, RealTime
 from skyloop.core.jit import prepare
 from skyloop.core.schedule import Schedule
 from skyloop.core.validation import read_yaml, validated
-from skyloop.navigation.localisation import EkfLocaliser
 from skyloop.perception.radar_processing.config import ProcessingConfig
 from skyloop.perception.radar_processing.processor import RadarProcessor
 from skyloop.rendering.client import Renderer
 from skyloop.sensors.faults import check_faults
 from skyloop.sensors.observer import Observer
 from skyloop.sensors.registry import SENSORS
+from skyloop.sim.estimator_assembly import estimator_parts, seen_by_estimators
 from skyloop.sim.parts import (
     AutopilotPart,
     Context,
     ControllerPart,
-    EstimatorPart,
     Part,
     PilotPart,
     ProcessingPart,
@@ -45,7 +44,9 @@ from skyloop.sim.scenario import (
 )
 from skyloop.sim.sensing import ObserverPart, SensorPart
 from skyloop.sim.simulation import Simulation
+from skyloop.sim.simulation_port import SimulationPort
 from skyloop.sim.spawning import join
+from skyloop.sim.vehicle_port import VehiclePort
 from skyloop.sim.world_editor import WorldEditor
 from skyloop.tasks.pilots import build_pilot
 from skyloop.vehicle.airframe import Airframe, Drag
@@ -54,13 +55,14 @@ from skyloop.vehicle.autopilot import Autopilot
 from skyloop.vehicle.fleet import Fleet
 from skyloop.vehicle.packing import Flying, pack
 from skyloop.vehicle.vehicle_mover import VehicleMover
+from skyloop.world.basic_shapes import basic_shapes
 from skyloop.world.earth import Earth
 from skyloop.world.scene import Scene
 from skyloop.world.solids import Solids
 from skyloop.world.weather import randomised, weather_at
 from skyloop.world.wind import wind_field
 from skyloop.world.world import World, build_world
-from skyloop_client.errors import ScenarioError, nearest_name, unknown_name
+from skyloop_client.errors import ScenarioError, unknown_name
 from skyloop_client.plugins import is_plugin, load_plugin, made, require
 from skyloop_client.streams import NS_PER_S, Rate, StreamInfo
 
@@ -71,7 +73,7 @@ FASTEST_CONTROLLER_HZ = 500.0
 def build(
     scenario: Scenario, *, gates: tuple[Gate, ...] = (), wanted: Callable[[int], bool] | None = None
 ) -> Simulation:
-    """Everything connected and at t = 0; nothing has happened yet. `wanted`: see `parts.Context`."""
+    """Build a simulation at t = 0, before its first event. For `wanted` see `parts.Context`."""
     prepare(*needed_rooms(scenario))
     folder = None if scenario.folder is None else Path(scenario.folder)
     earth = Earth(scenario.earth)
@@ -84,7 +86,7 @@ def build(
     bus, schedule = Bus(), Schedule()
     context = Context(bus, schedule, fleet, scene)
     context.wanted = wanted
-    parts: list[Part] = [ScenePart(context)]
+    parts: list[Part] = [ScenePart(context), context.user_streams]
     if scenario.wind.kind == "field":
         field = made("wind", wind_field, scenario.wind, folder)
         parts.append(WindFieldPart(field, _rate(scenario.wind.rate_hz, "wind.rate_hz"), context))
@@ -99,22 +101,25 @@ def build(
         for i, vehicle in enumerate(scenario.vehicles)
     }
     for i, vehicle in enumerate(scenario.vehicles):
-        parts += _sensor_parts(vehicle, i, scenario.seed, folder, context)
+        parts += _sensor_parts(vehicle, i, scenario, folder, context)
     for i, vehicle in enumerate(scenario.vehicles):
         autopilot = autopilots[vehicle.name]
         parts.append(_truth_part(vehicle.name, i, scenario.truth_rate_hz, context))
-        parts += _estimator_parts(vehicle, autopilot, earth, context)
         parts += _flying_parts(vehicle, airframes[i], autopilot, folder, context)
+        parts += estimator_parts(vehicle, autopilot, earth, folder, context)
     parts += _observer_parts(scenario, context)
     if context.lookers:
         scene.expect_views()
-    simulation = Simulation(clock, fleet, bus, schedule, autopilots, parts, WorldEditor(scene, fleet, clock))
+    port = SimulationPort(context, clock, WorldEditor(scene, fleet, clock))
+    for name, autopilot in autopilots.items():
+        port.add_vehicle(VehiclePort(name, autopilot, context, clock))
+    simulation = Simulation(clock, fleet, bus, schedule, autopilots, parts, port)
     simulation.editor.join = partial(join, simulation, context, scenario.seed)
     return simulation
 
 
 def needed_rooms(scenario: Scenario) -> list[str]:
-    """Modules, or names in them, whose kernels this scenario will call."""
+    """Name the modules, or names in them, whose compiled kernels this scenario calls."""
     rooms = ["skyloop.vehicle.fleet_kernels", "skyloop.core.keyed_random"]
     rooms += ["skyloop.sensors.sensor", "skyloop.world.ground"]
     # the vehicle's hull is a solid, too, and other ones are looked for in any world
@@ -122,7 +127,8 @@ def needed_rooms(scenario: Scenario) -> list[str]:
     if len(scenario.vehicles) > 1 or scenario.world.name not in ("flat", "hills") or scenario.world.file:
         rooms += ["skyloop.vehicle"]
     for vehicle in scenario.vehicles:
-        rooms += ["skyloop.navigation"] if vehicle.state == "ekf" else []
+        kinds = {estimator.kind for estimator in vehicle.estimators.values()}
+        rooms += ["skyloop.navigation"] if vehicle.state == "ekf" or "ekf" in kinds else []
         for config in vehicle.sensors.values():
             if not isinstance(config, UserSensor):
                 rooms.append(SENSORS[config.kind][1].__module__)
@@ -140,11 +146,14 @@ def needed_rooms(scenario: Scenario) -> list[str]:
 def _build_scene(
     scenario: Scenario, world: World, earth: Earth, airframes: list[Airframe], fleet: Fleet, clock: Clock
 ) -> Scene:
-    """The world with the vehicles in it, under its sky."""
+    """Put the vehicles into the world, and set up weather and renderer."""
     numbers = []
     for i, (vehicle, airframe) in enumerate(zip(scenario.vehicles, airframes, strict=True)):
         mover = VehicleMover(fleet, i, lambda: clock.now_ns)
         numbers.append(world.model.add_mover(mover, [vehicle_shape(airframe)], is_a="vehicle", name=vehicle.name))
+    for shape in basic_shapes():
+        # for links that add things in flight: the renderer is sent every shape once, at its start
+        world.model.know(shape)
     world.model.freeze()
     fleet.attach(Solids(world.model, numbers))
     for i, vehicle in enumerate(scenario.vehicles):
@@ -159,7 +168,7 @@ def _build_scene(
 
 
 def load_airframe(airframe: str | Airframe, folder: Path | None = None) -> Airframe:
-    """By name, by YAML file, or from the user's own module: an Airframe, a dict, or a function giving one."""
+    """Load an airframe by name, from a YAML file, or from a user's module (an Airframe, a dict, or a function)."""
     if isinstance(airframe, Airframe):
         return airframe
     if is_plugin(airframe):
@@ -198,6 +207,7 @@ def _build_fleet(scenario: Scenario, airframes: list[Airframe], earth: Earth, wo
         )
         records.append(pack(airframe, flying))
     fleet = Fleet(records, rate, world.ground)
+    fleet.names = [vehicle.name for vehicle in scenario.vehicles]
     mean = {"constant": "velocity", "dryden": "mean"}.get(scenario.wind.kind)
     for i, (vehicle, airframe) in enumerate(zip(scenario.vehicles, airframes, strict=True)):
         fleet.place(i, standing_position(vehicle, airframe, world), np.radians(vehicle.yaw_deg))
@@ -229,7 +239,7 @@ def chosen_drag(vehicle: Vehicle, airframe: Airframe) -> Drag:
 
 
 def standing_position(vehicle: Vehicle, airframe: Airframe, world: World) -> Any:
-    """On its legs on the ground, unless a height is given."""
+    """The start position: on its legs on the ground, unless the scenario gives a height."""
     x, y = vehicle.position[:2]
     sink = airframe.contact.sink
     standing = world.ground.at(x, y)[0] - min(leg[2] for leg in airframe.contact.legs) - sink
@@ -244,7 +254,7 @@ def standing_position(vehicle: Vehicle, airframe: Airframe, world: World) -> Any
     return np.array(vehicle.position)
 
 
-def _sensor_parts(vehicle: Vehicle, i: int, seed: int, folder: Path | None, context: Context) -> list[Part]:
+def _sensor_parts(vehicle: Vehicle, i: int, scenario: Scenario, folder: Path | None, context: Context) -> list[Part]:
     parts: list[Part] = []
     for name, config in vehicle.sensors.items():
         place = f"{vehicle.name}.sensors.{name}"
@@ -270,10 +280,11 @@ def _sensor_parts(vehicle: Vehicle, i: int, seed: int, folder: Path | None, cont
             config.mount.mount(),
             sensor.details() if hasattr(sensor, "details") else {},
         )
-        part = SensorPart(sensor, info, i, config.faults, seed, context)
+        part = SensorPart(sensor, info, i, config.faults, scenario.seed, context)
         processing = _processing_parts(vehicle, name, info, context) if config.kind == "radar" else []
-        # trackers, and pilots or controllers of the user's own, may remember what they saw
+        # trackers, and pilots, estimators or controllers of the user's own, may remember what they saw
         own = isinstance(vehicle.pilot, UserPilot) or is_plugin(vehicle.controller)
+        own = own or seen_by_estimators(scenario, stream)
         part.independent = part.independent and not processing and not own
         parts += [part, *processing]
     return parts
@@ -315,44 +326,10 @@ def _truth_part(vehicle: str, i: int, rate_hz: float, context: Context) -> Truth
     )
 
 
-def _estimator_parts(vehicle: Vehicle, autopilot: Autopilot, earth: Earth, context: Context) -> list[Part]:
-    """The built-in EKF when asked for, and the stream of estimates the controller listens to."""
-    if vehicle.state == "truth":
-        return []
-    parts: list[Part] = []
-    stream = vehicle.state
-    if vehicle.state == "ekf":
-        stream = f"{vehicle.name}/estimate"
-        infos = {name: info for name, info in context.bus.infos.items() if info.vehicle == vehicle.name}
-        infos = {name: info for name, info in infos.items() if not name.startswith("truth/")}
-        # without a barometer heights come from GNSS, without a magnetometer the heading is `unknown_heading_sd`
-        missing = {"ImuSample", "GnssFix"} - {i.message for i in infos.values()}
-        if missing:
-            raise ScenarioError(
-                f"{vehicle.name}: state 'ekf' needs sensors that give {', '.join(sorted(missing))}; "
-                "add them under sensors"
-            )
-        localiser = EkfLocaliser(
-            vehicle.ekf, infos, earth.local_frame.home, earth.magnetic_field_world, gravity=earth.gravity
-        )
-        info = StreamInfo(stream, "Estimate", None, vehicle.name)
-        parts.append(EstimatorPart(localiser, list(infos), info, context))
-    elif stream not in context.bus.infos:
-        known = ["truth", "ekf", *context.bus.infos]
-        raise ScenarioError(
-            f"{vehicle.name}: state '{stream}' is neither truth nor ekf nor a stream; {nearest_name(stream, known)}"
-        )
-    elif context.bus.infos[stream].message != "Estimate":
-        carried = context.bus.infos[stream].message
-        raise ScenarioError(f"{vehicle.name}: state '{stream}' is a stream of {carried}, not of Estimate")
-    context.bus.on(stream, lambda message: autopilot.feed_estimate(message.data))
-    return parts
-
-
 def _flying_parts(
     vehicle: Vehicle, airframe: Airframe, autopilot: Autopilot, folder: Path | None, context: Context
 ) -> list[Part]:
-    """Flight modes, a controller from outside, and the pilot."""
+    """Make the parts that fly a vehicle: its autopilot, a user's controller, and the pilot."""
     status = StreamInfo(f"{vehicle.name}/status", "VehicleStatus", AUTOPILOT_RATE, vehicle.name)
     events = StreamInfo(f"{vehicle.name}/events", "Event", None, vehicle.name)
     parts: list[Part] = [AutopilotPart(autopilot, status, events, context)]

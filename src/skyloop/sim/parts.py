@@ -1,62 +1,51 @@
-"""The parts of a running simulation that act at their own rates: truth, estimators, autopilots, pilots.
+"""The parts of a running simulation that act at their own rates: truth, autopilots, pilots, controllers, wind.
 
-A part is made by `assembly.py`, enters itself into the schedule or onto the bus, and from then on only answers.
-All that changes in it is in `memory()`, so that a snapshot of the simulation holds it.
+`assembly.py` makes each part. The part enters itself into the schedule or subscribes to the bus, and is called from
+then on. Everything that changes in a part is in its `memory()`, so a snapshot of the simulation holds it.
 """
 
 from __future__ import annotations
 
 import copy
-import traceback
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
-from skyloop.core.bus import Bundle, Bus
+from skyloop.core.bus import Bus, LatestRecords
 from skyloop.core.schedule import Schedule
+from skyloop.sim.user_streams import UserStreams
 from skyloop.vehicle.autopilot import Autopilot
 from skyloop.vehicle.fleet import Fleet
-from skyloop.world.scene import Meanwhile, Scene
+from skyloop.world.scene import Scene
 from skyloop.world.views import ViewRequest
-from skyloop_client.errors import PartError, ScenarioError, SetpointError, SkyloopError
-from skyloop_client.messages import Array, Disarm, Estimate, Event, Message, Motors, Request, Setpoint, VehicleState
+from skyloop_client.bundle import Bundle
+from skyloop_client.errors import PartError, ScenarioError, SetpointError, StreamError
+from skyloop_client.messages import (
+    Array,
+    Disarm,
+    Estimate,
+    Event,
+    EventKind,
+    Message,
+    Motors,
+    Request,
+    Setpoint,
+    VehicleState,
+)
 from skyloop_client.streams import NS_PER_S, StreamInfo
-
-_OUR_FOLDER = Path(__file__).parents[1]
-
-
-def call_user_code(place: str, t_ns: int, question: Callable[..., Any], *arguments: Any) -> Any:
-    """What code that may be the user's own answers; whatever it raises is told in one line."""
-    try:
-        return question(*arguments)
-    except SkyloopError:
-        raise
-    except Exception as error:
-        what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        raise PartError(f"{place} at {t_ns / NS_PER_S:.3f} s: {what}{_line_of(error)}") from error
-
-
-def _line_of(error: Exception) -> str:
-    """Where in the user's file it happened; empty when the call itself did not fit."""
-    frames = traceback.extract_tb(error.__traceback__)[1:]
-    theirs = [frame for frame in frames if not Path(frame.filename).is_relative_to(_OUR_FOLDER)]
-    # libraries it calls are not where to look
-    theirs = [frame for frame in theirs if frame.filename == theirs[0].filename]
-    last = (theirs or frames)[-1:]
-    return "".join(f" ({Path(frame.filename).name}, line {frame.lineno})" for frame in last)
+from skyloop_client.user_code import call_user_code
 
 
 def attributes_of(thing: Any) -> dict[str, Any]:
-    """Of an object with `__dict__`, `__slots__` or both."""
+    """The attributes of an object with `__dict__`, `__slots__` or both."""
     state = object.__getstate__(thing)
     own, slots = state if isinstance(state, tuple) else (state, None)
     return {**(own or {}), **(slots or {})}
 
 
 def give_attributes(thing: Any, attributes: dict[str, Any]) -> None:
-    """These and no others, even to a frozen dataclass."""
+    """Give an object exactly these attributes, even if it is a frozen dataclass."""
     for name in attributes_of(thing):
         object.__delattr__(thing, name)
     for name, value in attributes.items():
@@ -66,7 +55,7 @@ def give_attributes(thing: Any, attributes: dict[str, Any]) -> None:
 class Part(Protocol):
     @property
     def name(self) -> str:
-        """For messages: "drone/imu", "pilot of 'drone'"..."""
+        """Used in error messages, such as "drone/imu" or "pilot of 'drone'"."""
 
     def memory(self) -> Any: ...
 
@@ -75,8 +64,19 @@ class Part(Protocol):
     def close(self) -> None: ...
 
 
+def kept_memory(part: Part) -> Any:
+    """A copy of what a part remembers, for a snapshot."""
+    try:
+        return copy.deepcopy(part.memory())
+    except Exception as error:
+        raise PartError(
+            f"{part.name} cannot be copied into a snapshot: {type(error).__name__}: {error}; "
+            "keep locks, files and generators out of its attributes"
+        ) from error
+
+
 class StatelessPart:
-    """For parts that hold nothing worth keeping."""
+    """A part without memory."""
 
     name = ""
 
@@ -90,6 +90,19 @@ class StatelessPart:
         pass
 
 
+class Instrument(Protocol):
+    """What a port may do to a sensor."""
+
+    def inject(self, fault: Any) -> None:
+        """A `Fault` beside those of the scenario from now on, instead of the one injected before; None: none."""
+
+    def aim(self, aim: Any) -> None:
+        """Turn what is on a gimbal by an `Aim`; a ScenarioError where it is not."""
+
+    def present_aim(self) -> Any:
+        """The `Aim` it has; None where it is on no gimbal."""
+
+
 class Context:
     """What parts share: the bus, the schedule, the fleet and the scene."""
 
@@ -98,15 +111,21 @@ class Context:
         self.schedule = schedule
         self.fleet = fleet
         self.scene = scene
+        self.instruments: dict[str, Instrument] = {}
+        """Sensors by their streams, for what ports may do to them."""
         self.lookers: list[Callable[[int], list[ViewRequest]]] = []
-        """Of each sensor that needs pictures: those it needs at an instant."""
+        """One function per sensor that needs pictures: it returns the views needed at an instant."""
         self.wanted: Callable[[int], bool] | None = None
-        """Says of an instant of arrival whether costly samples are wanted then; None: always."""
+        """Says whether costly samples that arrive at an instant are wanted. None: always."""
+        self.glances: dict[str, Callable[[int], Any]] = {}
+        """By stream, a function that measures at an instant and remembers nothing of it."""
+        self.user_streams = UserStreams(bus, schedule)
+        """What pilots, estimators and links publish."""
         self._looked_ns = -1
         schedule.deliver = bus.publish
 
     def look(self, t_ns: int) -> None:
-        """Have all pictures of this instant painted together, once."""
+        """Have the renderer draw all pictures of this instant together, once."""
         if t_ns != self._looked_ns:
             self._looked_ns = t_ns
             self.scene.views([request for expected in self.lookers for request in expected(t_ns)])
@@ -120,14 +139,10 @@ class Context:
 
 
 class ScenePart(StatelessPart):
-    """Ends the painter with the simulation, and lets the scene forget what it saw when time is set back."""
+    """Closes the renderer with the simulation, and clears the scene's cached pictures when a snapshot is restored."""
 
     def __init__(self, context: Context) -> None:
         self._scene = context.scene
-
-    def serve_meanwhile(self, serve: Meanwhile) -> None:
-        """What to do while pictures are painted."""
-        self._scene.meanwhile = serve
 
     def remember(self, memory: Any) -> None:
         self._scene.forget()
@@ -156,50 +171,8 @@ class TruthPart(StatelessPart):
         context.publish(self._infos["actuators"].name, index, t_ns, context.fleet.actuators(i, t_ns))
 
 
-class Localiser(Protocol):
-    """What turns a vehicle's messages into estimates."""
-
-    def on_message(self, message: Message) -> Estimate | None: ...
-
-    def snapshot(self) -> Any: ...
-
-    def restore(self, saved: Any) -> None: ...
-
-
-class EstimatorPart:
-    """Runs a localiser on the vehicle's streams and publishes what it believes."""
-
-    def __init__(self, localiser: Localiser, inputs: Sequence[str], info: StreamInfo, context: Context) -> None:
-        self._localiser = localiser
-        self.name = info.name
-        self._info = info
-        self._context = context
-        self._index = 0
-        context.bus.advertise(info)
-        for stream in inputs:
-            context.bus.on(stream, self._on_message)
-
-    def _on_message(self, message: Message) -> None:
-        estimate = self._localiser.on_message(message)
-        if estimate is not None:
-            self._context.bus.publish(
-                Message(self._info.name, self._index, estimate.t_ns, message.arrival_ns, estimate)
-            )
-            self._index += 1
-
-    def memory(self) -> Any:
-        return self._localiser.snapshot(), self._index
-
-    def remember(self, memory: Any) -> None:
-        saved, self._index = memory
-        self._localiser.restore(saved)
-
-    def close(self) -> None:
-        pass
-
-
 class UserPart:
-    """Around an object that may be the user's own; a snapshot holds the object's attributes."""
+    """A part around an object that may be the user's own. A snapshot holds the object's attributes."""
 
     def __init__(self, name: str, own: Any, context: Context) -> None:
         self.name = name
@@ -223,7 +196,7 @@ class Processor(Protocol):
 
 
 class ProcessingPart(UserPart):
-    """Answers each message of a stream with one on each of two others, at once."""
+    """Processes each message of a stream and publishes the two results on two other streams."""
 
     def __init__(self, processor: Processor, source: str, infos: Sequence[StreamInfo], context: Context) -> None:
         super().__init__(f"processing of '{source}'", processor, context)
@@ -245,7 +218,7 @@ class ProcessingPart(UserPart):
 
 
 class AutopilotPart:
-    """Ticks the flight modes, publishes status and events, and reports touches."""
+    """Runs the flight modes at their rate, and publishes status, events and contacts."""
 
     def __init__(self, autopilot: Autopilot, status: StreamInfo, events: StreamInfo, context: Context) -> None:
         self.name = status.name
@@ -263,14 +236,14 @@ class AutopilotPart:
         self._told, touches = self._context.fleet.touches(self._autopilot.index, self._told)
         for event in touches:
             self._publish(event, t_ns)
-            if event.kind == "crash":
+            if event.kind == EventKind.CRASH:
                 self._autopilot.send(Disarm(), t_ns)
         for event in self._autopilot.tick(t_ns):
             self._publish(event, t_ns)
         self._context.publish(self._status.name, index, t_ns, self._autopilot.status(t_ns))
 
     def _publish(self, event: Event, now_ns: int) -> None:
-        # what happened between two ticks is told at the second
+        # an event between two ticks is published at the second one
         self._context.bus.publish(Message(self._events.name, self._count, event.t_ns, now_ns, event))
         self._count += 1
 
@@ -285,7 +258,7 @@ class AutopilotPart:
 
 
 class PilotPart(UserPart):
-    """Asks a pilot at its rate and passes on what it answers."""
+    """Calls a pilot at its rate, and passes on its setpoints and published records."""
 
     def __init__(
         self, pilot: Callable[[Bundle], Any], info: StreamInfo, autopilot: Autopilot, context: Context
@@ -294,16 +267,29 @@ class PilotPart(UserPart):
         self.pilot = pilot
         self._info = info
         self._autopilot = autopilot
+        self._latest = LatestRecords(context.bus)
+        self._now_ns = 0
+        self._events: list[Event] = []
+        """Not told yet."""
+        self._refused: list[str] = []
+        """Since the last call."""
+        self._told_ns: dict[str, int] = {}
+        """By stream: when a refusal became an event last."""
+        context.bus.on(f"{info.vehicle}/events", lambda message: self._events.append(message.data))
         assert info.rate is not None
         context.schedule.every(info.rate, self._act)
 
     @property
     def done(self) -> bool:
-        """True once the pilot says it has nothing more to send; a plain function never does."""
+        """True once the pilot says that it is finished. A plain function never says so."""
         return bool(getattr(self.pilot, "done", False))
 
     def _act(self, t_ns: int, index: int) -> None:
-        bundle = Bundle(t_ns, self._info.vehicle, self._context.bus, self._autopilot.state(t_ns))
+        self._now_ns = t_ns
+        vehicle, known = self._info.vehicle, self._context.bus.infos
+        events, refused, self._events, self._refused = tuple(self._events), tuple(self._refused), [], []
+        state, status = self._autopilot.state(t_ns), self._latest.get(f"{vehicle}/status")
+        bundle = Bundle(t_ns, vehicle, self._latest, state, status, events, refused, known, (), self._publish)
         reply = call_user_code(self.name, t_ns, self.pilot, bundle)
         for item in reply if isinstance(reply, list | tuple) else [reply]:
             if item is not None:
@@ -317,16 +303,33 @@ class PilotPart(UserPart):
             raise SetpointError(f"answers with {item!r}; give setpoints and requests of skyloop_client.messages")
         self._autopilot.send(item, t_ns)
 
+    def _publish(self, name: str, record: Any) -> None:
+        try:
+            self._context.user_streams.publish(self._info.vehicle, name, record, self._now_ns, sender=self.name)
+        except StreamError as error:
+            self._refused.append(str(error))
+            # somebody who goes on like that must not flood the events
+            if self._now_ns >= self._told_ns.get(str(name), -NS_PER_S) + NS_PER_S:
+                self._told_ns[str(name)] = self._now_ns
+                self._autopilot.refuse(self._now_ns, str(error))
+
+    def memory(self) -> Any:
+        return super().memory(), self._events, self._refused, self._told_ns
+
+    def remember(self, memory: Any) -> None:
+        own, self._events, self._refused, self._told_ns = memory
+        super().remember(own)
+
 
 class Controller(Protocol):
-    """Your own: made as Class(airframe, period_s, **options)."""
+    """A user's controller, constructed as Class(airframe, period_s, **options)."""
 
     def throttle(self, state: VehicleState | Estimate, setpoint: Setpoint, t_ns: int) -> Array:
         """(n_rotors,) 0..1."""
 
 
 class ControllerPart(UserPart):
-    """Runs a controller from outside the kernel at its rate; its throttles hold until the next call."""
+    """Runs a user's controller at its rate. Its throttles hold until the next call."""
 
     def __init__(self, controller: Controller, rate: Any, autopilot: Autopilot, context: Context) -> None:
         super().__init__(f"controller {type(controller).__name__}", controller, context)

@@ -1,4 +1,4 @@
-"""A scenario: plain data that says what flies where, with what on board, and for how long; strictly checked."""
+"""A scenario: plain data that says what flies where, with which sensors, and for how long; strictly checked."""
 
 from __future__ import annotations
 
@@ -37,25 +37,60 @@ from skyloop_client.plugins import is_plugin
 SCENARIOS = Path(__file__).parent / "scenarios"
 AIRFRAMES = Path(__file__).parents[1] / "vehicle" / "airframes"
 
+LONGEST_S = 1e9
+"""s of a run; stamps in ns stay well below what 64 bits hold."""
 RateHz = Annotated[float, Field(ge=0.001, le=100_000)]
 
 
 class UserSensor(SensorConfig):
-    """A sensor of the user's: `kind` is module:Class, `options` go to its constructor."""
+    """A sensor of your own."""
 
     kind: str
+    """The class, as module:Class or file.py:Class."""
     options: dict[str, Any] = Field(default_factory=dict)
+    """Arguments of the class."""
 
 
 class UserPilot(BaseModel):
-    """A pilot of the user's: a function, or a class made with `options`."""
+    """A pilot of your own: a function, or a class made with `options`."""
 
     model_config = STRICT
 
     kind: str
-    """module:name."""
+    """The function or class, as module:name or file.py:name."""
     rate_hz: float | str = 50.0
+    """Calls per second of simulated time."""
     options: dict[str, Any] = Field(default_factory=dict)
+    """Arguments of the class; a function takes none."""
+
+
+class EstimatorConfig(BaseModel):
+    """An estimator: its estimates are on the stream `<vehicle>/<its name>`, and `state: <its name>` flies on them."""
+
+    model_config = STRICT
+
+    kind: str
+    """module:Class, ekf (the built-in one), or link: it runs at the other end of `skyloop loop`."""
+    inputs: list[str] = []
+    """Streams whose messages it gets: `imu` is short for `<vehicle>/imu`. Left out: all sensors of the vehicle."""
+    latency: NonNegative = 0.0
+    """s its computing takes, from the arrival of a message to that of the estimate made of it."""
+    options: dict[str, Any] = Field(default_factory=dict)
+    """For the class's constructor."""
+
+    @model_validator(mode="after")
+    def _kind_is_known(self) -> EstimatorConfig:
+        if not is_plugin(self.kind) and self.kind not in ("ekf", "link"):
+            hint = nearest_name(self.kind, ("ekf", "link"))
+            raise ValueError(f"no estimator of kind '{self.kind}'; {hint} Or your own as module:Class")
+        if self.options and self.kind == "ekf":
+            raise ValueError("the built-in EKF has its numbers under ekf; leave out options")
+        if self.latency and self.kind == "link":
+            raise ValueError("what computing takes on the other end of a link is measured; leave out latency")
+        for name in self.inputs:
+            if self.inputs.count(name) > 1:
+                raise ValueError(f"'{name}' is there twice under inputs")
+        return self
 
 
 def _own_or(value: Any) -> str:
@@ -72,55 +107,99 @@ PilotChoice = Annotated[
 
 
 class DragChoice(BaseModel):
-    """What to fly instead of the airframe's own drag; numbers left out stay the airframe's."""
+    """The drag that replaces the airframe's; numbers left out stay the airframe's."""
 
     model_config = STRICT
 
     model: DragModel | None = None
+    """The drag model, as in an airframe file."""
     linear: NonNegativeVector | None = None
+    """N/(m/s), the linear drag along each body axis."""
     box: NonNegativeVector | None = None
+    """N/(m/s)², the quadratic drag along each body axis at sea level."""
     rotor: NonNegative | None = None
+    """√N/(m/s), the coefficient c_d1 of eq. (6)."""
     sqrt_slope: NonNegative | None = None
+    """1/√N, the slope k of eq. (7)."""
     sqrt_offset: NonNegative | None = None
+    """√N, the offset b of eq. (7)."""
     parasitic: NonNegativeVector | None = None
+    """N/(m/s)², the drag of the frame at sea level, times |v| v."""
     ground_effect: NonNegative | None = None
+    """The strength of the ground effect, 0 being none."""
     translational_lift: NonNegative | None = None
+    """N/(m/s)², the extra thrust of a rotor per squared speed in its plane."""
     axial_inflow: NonNegative | None = None
+    """N/(rad/s)/(m/s), the thrust a rotor loses by climbing."""
 
 
 class Vehicle(BaseModel):
+    """One vehicle: its airframe, sensors, controller and pilot."""
+
     model_config = STRICT
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")] = "drone"
+    """The first part of the names of its streams."""
     airframe: str | Airframe = "iris"
-    """One of `skyloop list`, a YAML file, module:Name, or the airframe itself."""
+    """A name of `skyloop list`, a YAML file, module:Name, or the airframe itself."""
     position: tuple[float, float] | Vector = (0.0, 0.0)
-    """m, east and north; it stands on its legs there. With a third number, the height of the body origin in the air."""
+    """m, east and north of the start; the vehicle stands on its legs there. A third number starts it in the air, with
+    its body origin at that height."""
     yaw_deg: float = 0.0
-    """Heading, counter-clockwise from east."""
+    """The heading at the start, counter-clockwise from east."""
     controller: str | None = None
-    """cascade, simpleflight, or module:Class; the airframe's own when left out."""
+    """`cascade`, `simpleflight`, or your own as module:Class; left out, the one the airframe names."""
     controller_rate_hz: RateHz | None = None
-    """Calls of the controller per second: physics_rate_hz over a whole number; when left out, at most 500."""
+    """Calls of the controller per second; `physics_rate_hz` must be a whole multiple of it. Left out, it is 500 at
+    most."""
     controller_options: dict[str, Any] = {}
-    """For a controller of your own; the shipped ones have their gains in the airframe."""
+    """Arguments of a controller of your own; the shipped controllers have their gains in the airframe."""
     state: str = "truth"
-    """What the controller flies on: truth, ekf, or the name of a stream of estimates."""
+    """The state the controller flies on: `truth`, `ekf`, one of `estimators`, or the name of a stream of estimates."""
     drag: DragChoice = DragChoice()
+    """A drag model that replaces the airframe's."""
     battery: bool = True
-    """False: it stays full, and the voltage never falls."""
+    """false: the battery stays full, and its voltage never falls."""
     charge: Annotated[float, Field(gt=0, le=1)] = 1.0
-    """State of charge at the start."""
+    """The state of charge at the start, 1 being full; only with a battery."""
     wrenches: list[Wrench] = []
+    """Forces and torques that push the vehicle at given times."""
     rotor_faults: list[RotorFault] = []
+    """Faults of the rotors at given times."""
     sensors: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")], SensorChoice] = {}
-    """By stream name: `imu` publishes on `<vehicle>/imu`."""
+    """The sensors by name: `imu` publishes on `<vehicle>/imu`."""
     perception: dict[str, ProcessingConfig | None] = {}
-    """By the name of a radar: how its scans become images, points and tracks; null: not at all. Radars left out are
-    processed as usual."""
+    """By the name of a radar, how its scans become images, points and tracks; null: not at all. A radar that is not
+    named here is processed with the defaults."""
+    estimators: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")], EstimatorConfig] = {}
+    """By stream name: `vio` publishes on `<vehicle>/vio`. They run whether or not the vehicle flies on one of them.
+    `estimator: {...}` is short for a single one, named by its `name` or by its class in small letters."""
     pilot: PilotChoice | None = None
+    """The program that flies the vehicle; without one it waits for setpoints."""
     failsafes: Failsafes = Failsafes()
+    """What the vehicle does when the battery, the setpoints or the estimate run out."""
     ekf: EkfConfig = EkfConfig()
+    """How far the EKF trusts its sensors; used with `state: ekf`."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_estimator(cls, data: Any) -> Any:
+        """`estimator: {kind: my_vio.py:Vio}` is `estimators: {vio: {kind: my_vio.py:Vio}}`."""
+        if not isinstance(data, dict) or not isinstance(data.get("estimator"), dict):
+            return data
+        one = dict(data["estimator"])
+        name = one.pop("name", None) or str(one.get("kind", "")).rpartition(":")[2].lower()
+        others = data.get("estimators") or {}
+        if isinstance(others, dict) and name in others:
+            raise ValueError(f"estimator and estimators both have one named '{name}'; give it a name of its own")
+        return {**{key: data[key] for key in data if key != "estimator"}, "estimators": {**others, name: one}}
+
+    @model_validator(mode="after")
+    def _estimators_have_names_of_their_own(self) -> Vehicle:
+        for name in self.estimators:
+            if name in self.sensors or name in ("truth", "state", "status", "events", "battery", "actuators"):
+                raise ValueError(f"estimators: '{name}' is the name of another stream; choose another one")
+        return self
 
     @field_validator("name")
     @classmethod
@@ -140,7 +219,7 @@ class Vehicle(BaseModel):
     @model_validator(mode="after")
     def _options_have_a_taker(self) -> Vehicle:
         if self.controller_options and not is_plugin(self.controller):
-            raise ValueError("controller_options are for a controller of your own; set gains in the airframe")
+            raise ValueError("controller_options work with a controller of your own only; set gains in the airframe")
         return self
 
     @model_validator(mode="after")
@@ -154,9 +233,7 @@ class Vehicle(BaseModel):
     @model_validator(mode="after")
     def _charge_has_a_battery(self) -> Vehicle:
         if self.charge != 1.0 and not self.battery:
-            raise ValueError(
-                f"charge {self.charge} with battery false: a battery that never drains is full; remove one"
-            )
+            raise ValueError(f"charge is {self.charge}, but with battery: false it stays full; remove one of the two")
         return self
 
     @field_validator("pilot", mode="before")
@@ -166,11 +243,14 @@ class Vehicle(BaseModel):
 
 
 class Pacing(BaseModel):
+    """How fast simulated time passes."""
+
     model_config = STRICT
 
     mode: Literal["free", "realtime"] = "free"
+    """`free` runs as fast as the machine can; `realtime` follows the wall clock."""
     factor: Positive = 1.0
-    """Simulated seconds per second of wall time in mode realtime."""
+    """Simulated seconds per second of wall time in mode `realtime`."""
 
 
 class Scenario(BaseModel):
@@ -179,23 +259,34 @@ class Scenario(BaseModel):
     model_config = STRICT
 
     name: Annotated[str, Field(pattern=r"^[^/\\\x00-\x1f]+$")] = "scenario"
-    """Names the run folder too."""
+    """The name of the run folder begins with it."""
     description: str = ""
+    """The line that `skyloop list` shows."""
     seed: StrictInt = 1
-    duration: Annotated[float, Field(ge=0.001)] = 30.0
-    """s; a run ends earlier when every pilot is done."""
+    """Every random number of the run follows from the seed."""
+    duration: Annotated[float, Field(ge=0.001, le=LONGEST_S)] = 30.0
+    """s, the simulated time at which the run ends; it ends earlier when every pilot is done."""
     physics_rate_hz: Annotated[float, Field(ge=50, le=20000)] = 1000.0
+    """Steps per second of the rigid body and the rotors."""
     truth_rate_hz: RateHz = 50.0
+    """Messages per second on `truth/<vehicle>`, `<vehicle>/battery` and `<vehicle>/actuators`."""
     pacing: Pacing = Pacing()
+    """How fast simulated time passes."""
     earth: EarthConfig = EarthConfig()
+    """Where on the earth the world lies."""
     world: WorldConfig = WorldConfig()
+    """The ground and everything that stands or moves on it."""
     weather: WeatherConfig = WeatherConfig()
+    """The position of the sun, the clouds, and what is in the air."""
     wind: Wind = Calm(kind="calm")
+    """How the air moves."""
     observers: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")], ObserverConfig] = {}
     """Cameras that belong to no vehicle, by name: `chase` publishes on `observer/chase`."""
     vehicles: Annotated[list[Vehicle], Field(min_length=1, max_length=64)] = [Vehicle()]
+    """The vehicles that fly."""
     folder: str | None = None
-    """Where files named here are looked for: left out, the scenario file's own folder; null, the current one."""
+    """The folder in which files named in the scenario are looked for. When it is left out, that is the folder of the
+    scenario file; null means the current folder."""
 
     @field_validator("world", mode="before")
     @classmethod
@@ -251,7 +342,7 @@ def make_scenario(
 ) -> Scenario:
     """A scenario from plain data, with every fault told in one line; `folder` is where its files are."""
     if not isinstance(data, dict):
-        raise ScenarioError(f"{place}: a scenario is a mapping of keys to values, this is {kind_of(data)}")
+        raise ScenarioError(f"{place}: a scenario is a mapping of keys to values, but this is {kind_of(data)}")
     data = copy.deepcopy(data)
     if folder is not None and isinstance(data.get("folder", ""), str):
         data["folder"] = str(folder / data.get("folder", ""))
@@ -272,7 +363,7 @@ def set_path(data: dict[str, Any], path: str, value: Any, place: str) -> None:
         elif isinstance(here, dict):
             step = key
         else:
-            raise ScenarioError(f"{place}: --set {path}: '{'.'.join(keys[:depth])}' is {kind_of(here)}, it has no keys")
+            raise ScenarioError(f"{place}: --set {path}: '{'.'.join(keys[:depth])}' is {kind_of(here)} and has no keys")
         if depth == len(keys) - 1:
             here[step] = value
             return

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from skyloop.core.keyed_random import KeyedRandom, stream_key
-from skyloop.sensors.faults import Fault, apply_faults
+from skyloop.sensors.faults import Fault, apply_faults, check_faults
 from skyloop.sensors.observer import Observer
 from skyloop.sensors.sensor import kinematics_at
-from skyloop.sim.parts import Context, StatelessPart, call_user_code
+from skyloop.sim.parts import Context, StatelessPart
 from skyloop.world.views import ViewRequest
-from skyloop_client.errors import PartError
+from skyloop_client.errors import PartError, ScenarioError
 from skyloop_client.messages import CameraImage
 from skyloop_client.streams import NS_PER_S, Rate, StreamInfo
+from skyloop_client.user_code import call_user_code
 
 
 class ObserverPart(StatelessPart):
@@ -62,6 +64,7 @@ class SensorPart:
         self.info = info
         self._vehicle = vehicle_index
         self._faults = tuple(faults)
+        self._injected: tuple[Fault, ...] = ()
         self._key = stream_key(seed, info.name)
         self._context = context
         self.name = info.name
@@ -70,6 +73,7 @@ class SensorPart:
         self._held: Any = None
         self._hidden = getattr(sensor, "hidden", None)
         context.bus.advertise(info)
+        context.instruments[info.name] = self
         if self._hidden is not None:
             self._hidden_name = f"truth/{info.name}"
             context.bus.advertise(
@@ -79,23 +83,33 @@ class SensorPart:
             )
         self._looks = hasattr(sensor, "requests")
         self.independent = getattr(sensor, "independent", False) and not self._faults
-        """Whether samples nobody wants may be left out; assembly takes it back where something remembers them."""
+        """True if unwanted samples may be skipped. Assembly sets it to False where a later reader remembers samples."""
         if self._looks:
             context.lookers.append(self.expected)
+        context.glances[info.name] = self.glance
         assert info.rate is not None
         context.schedule.every(info.rate, self._act)
 
+    def glance(self, t_ns: int) -> Any:
+        """What it would measure now; no stream carries it, and no later sample is another one for it."""
+        scene, state = self._context.scene.at(t_ns, self._vehicle), copy.deepcopy(self._state)
+        rng = KeyedRandom(self._key, 0)
+        answer = call_user_code(self.name, t_ns, self.sensor.measure, self._kinematics(t_ns), scene, state, rng)
+        return self._checked(answer, t_ns)[0]
+
     def expected(self, t_ns: int) -> list[ViewRequest]:
-        """The views this sensor will ask for at `t_ns`; none when it is not due then."""
+        """The views this sensor needs at `t_ns`; none if it has no sample then."""
         if not is_due(self.info.rate, t_ns) or self._is_spared(t_ns):
             return []
         requests = call_user_code(self.name, t_ns, self.sensor.requests, self._kinematics(t_ns), self._state)
         return self._context.scene.at(t_ns, self._vehicle).seen(requests)
 
     def _is_spared(self, t_ns: int) -> bool:
-        """A sample nobody wants, and which no later one depends on."""
+        """True if no reader wants this sample and no later sample depends on it."""
         wanted = self._context.wanted
-        return wanted is not None and self.independent and not wanted(t_ns + self.info.latency_ns)
+        if wanted is None or not self.independent or self._injected:
+            return False
+        return not wanted(t_ns + self.info.latency_ns)
 
     def _kinematics(self, t_ns: int) -> Any:
         return kinematics_at(self._context.fleet.state(self._vehicle, t_ns), self.info.mount)
@@ -111,9 +125,10 @@ class SensorPart:
         answer = call_user_code(self.name, t_ns, self.sensor.measure, self._kinematics(t_ns), scene, self._state, rng)
         sample, self._state = self._checked(answer, t_ns)
         extra = 0.0
-        if self._faults:
+        faults = self._faults + self._injected
+        if faults:
             sample, extra, self._held = call_user_code(
-                self.name, t_ns, apply_faults, self._faults, self.sensor, sample, self._held, rng
+                self.name, t_ns, apply_faults, faults, self.sensor, sample, self._held, rng
             )
         if self._hidden is not None:
             hidden = call_user_code(self.name, t_ns, self._hidden, self._state, t_ns)
@@ -135,11 +150,31 @@ class SensorPart:
             )
         return answer  # type: ignore[no-any-return]
 
+    def inject(self, fault: Fault | None) -> None:
+        """A fault beside those of the scenario from now on, instead of the one injected before; None: none."""
+        if fault is not None:
+            check_faults([fault], self.sensor, self.name)
+        self._injected = () if fault is None else (fault,)
+        if not self._faults:
+            self._held = None
+
+    def aim(self, aim: Any) -> None:
+        """Turn what is on a gimbal; a ScenarioError where it is not."""
+        if not hasattr(self.sensor, "aimed"):
+            raise ScenarioError(f"{self.name} is on no gimbal")
+        self._state = self.sensor.aimed(self._state, aim)
+
+    def present_aim(self) -> Any:
+        """Where it is turned to; None where it is on no gimbal."""
+        return self.sensor.present_aim(self._state) if hasattr(self.sensor, "present_aim") else None
+
     def memory(self) -> Any:
-        return self._state, self._held
+        # a link may have moved the sensor on its vehicle
+        return self._state, self._held, self._injected, self.info.mount
 
     def remember(self, memory: Any) -> None:
-        self._state, self._held = memory
+        self._state, self._held, self._injected, mount = memory
+        self.info.mount.position[:], self.info.mount.quat_wxyz[:] = mount.position, mount.quat_wxyz
 
     def close(self) -> None:
         pass

@@ -1,26 +1,28 @@
-"""The whole spine: time passes, the fleet moves, what is due happens."""
+"""The simulation loop: time passes, the fleet moves, events run."""
 
 from __future__ import annotations
 
 import copy
 import math
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
 from skyloop.core.bus import Bus, Subscription
 from skyloop.core.clock import Clock
 from skyloop.core.schedule import Schedule
-from skyloop.sim.parts import Part
-from skyloop.sim.world_editor import WorldEditor
+from skyloop.sim.parts import Part, kept_memory
+from skyloop.sim.simulation_port import SimulationPort
 from skyloop.vehicle.autopilot import Autopilot
 from skyloop.vehicle.fleet import Fleet
-from skyloop_client.errors import PartError, SetpointError, unknown_name
+from skyloop_client.errors import SetpointError
 from skyloop_client.messages import Request, Setpoint, VehicleState
 from skyloop_client.streams import NS_PER_S
 
+P = TypeVar("P")
+
 
 class Simulation:
-    """Built by `skyloop.build(scenario)`; step it, read streams, send setpoints and requests."""
+    """A running simulation, built by `skyloop.build(scenario)`. Step it, read streams, send setpoints."""
 
     def __init__(
         self,
@@ -30,7 +32,7 @@ class Simulation:
         schedule: Schedule,
         autopilots: dict[str, Autopilot],
         parts: list[Part],
-        editor: WorldEditor,
+        port: SimulationPort,
     ) -> None:
         self.clock = clock
         self.fleet = fleet
@@ -38,42 +40,59 @@ class Simulation:
         self.schedule = schedule
         self.autopilots = autopilots
         self.parts = parts
-        self.editor = editor
+        self.port = port
+        self.editor = port.editor
+        port.run_through = self.run_through
 
     def step(self) -> int:
-        """To the next event, or to where a gate stops time before it; returns the instant."""
-        # Time passes: gates and pacing decide when
+        """Advance to the next event, or to an earlier instant if a gate stops time there. Returns the instant."""
+        # Time passes: gates and pacing decide when; links take what their clients send
         t_ns = self.clock.advance(self.schedule.next_ns())
 
-        # The fleet moves: physics, controllers and mixers in one compiled call
-        self.fleet.advance_to(t_ns)
+        # The fleet moves, in the world as links may have changed it: one compiled call
+        self._move_to(t_ns)
 
-        # What is due happens: sensors measure, estimators and autopilots think, pilots act
-        for happen in self.schedule.due(t_ns):
-            happen()
+        # Every event of this instant: sensors measure, estimators and autopilots run, pilots send setpoints
+        for run_event in self.schedule.due(t_ns):
+            run_event()
         return t_ns
 
+    def _move_to(self, t_ns: int) -> None:
+        self.editor.refresh()
+        self.fleet.advance_to(t_ns)
+
     def run_until(self, t_s: float) -> None:
-        """Every event before `t_s` seconds of simulated time, then the fleet to that instant."""
+        """Run every event before `t_s` seconds of simulated time, then move the fleet to that instant."""
         if not math.isfinite(t_s):
             raise SetpointError(f"cannot run until {t_s} s; give a finite number of seconds")
-        until_ns = max(round(t_s * NS_PER_S), self.clock.now_ns)
-        self.advance_to(until_ns)
+        self.advance_to(max(round(t_s * NS_PER_S), self.clock.now_ns))
 
     def advance_to(self, until_ns: int) -> None:
-        """Every event before an instant, then the fleet to it."""
+        """Run every event before an instant, then move the fleet to it."""
         while self.schedule.next_ns() < until_ns or self.clock.now_ns < until_ns:
             if self.schedule.next_ns() < until_ns:
                 self.step()
             else:
-                self.fleet.advance_to(self.clock.advance(until_ns))
+                self._move_to(self.clock.advance(until_ns))
+
+    def run_through(self, t_ns: int) -> None:
+        """Run every event up to and at an instant."""
+        if t_ns > self.clock.now_ns:
+            self.advance_to(t_ns)
+        while self.schedule.next_ns() <= t_ns:
+            self.step()
 
     def run_for(self, duration_s: float) -> None:
+        """Run for so many seconds of simulated time."""
         if not 0.0 <= duration_s < math.inf:
             raise SetpointError(f"cannot run for {duration_s} s; give a finite number of seconds, 0 or more")
         self.run_until(self.now + duration_s)
 
     # ---- reading
+
+    def parts_of(self, kind: type[P]) -> list[P]:
+        """All parts of one kind, such as `PilotPart` or `SensorPart`."""
+        return [part for part in self.parts if isinstance(part, kind)]
 
     @property
     def now(self) -> float:
@@ -82,39 +101,42 @@ class Simulation:
 
     def truth(self, vehicle: str = "") -> VehicleState:
         """The exact state now."""
-        return self.fleet.state(self._autopilot(vehicle).index, self.clock.now_ns)
+        return self.port.vehicle(vehicle).truth
 
     def latest(self, stream: str) -> Any:
         """The newest record on a stream, or None."""
         return self.bus.latest(stream)
 
     def subscribe(self, stream: str, limit: int | None = None) -> Subscription:
+        """Collect the messages of a stream from now on; iterate over the result to take them."""
         return self.bus.subscribe(stream, limit)
 
     # ---- acting
 
     def send(self, *items: Setpoint | Request, vehicle: str = "") -> None:
-        """Setpoints and requests to a vehicle; with one vehicle its name may be left out."""
-        for item in items:
-            self._autopilot(vehicle).send(item, self.clock.now_ns)
+        """Send setpoints and requests to a vehicle. With one vehicle, its name may be left out."""
+        self.port.vehicle(vehicle).send(*items, by="script")
 
     # ---- going back
 
     def snapshot(self) -> Any:
-        """Everything that changes, to come back to with `restore`, here or in another build of the same scenario."""
+        """Copy everything that changes, for `restore` here or in another build of the same scenario."""
         return (
             self.clock.now_ns,
+            self.editor.memory(),
             self.fleet.snapshot(),
             self.bus.snapshot(),
             self.schedule.snapshot(),
             {name: autopilot.snapshot() for name, autopilot in self.autopilots.items()},
-            [_kept(part) for part in self.parts],
+            [kept_memory(part) for part in self.parts],
         )
 
     def restore(self, saved: Any) -> None:
-        """Back to a snapshot. Subscriptions are the reader's: what they hold or have given away stays as it is."""
-        t_ns, fleet, bus, schedule, autopilots, parts = saved
+        """Go back to a snapshot. Subscriptions keep what they hold: they belong to their readers."""
+        t_ns, world, fleet, bus, schedule, autopilots, parts = saved
         self.clock.set(t_ns)
+        # before the fleet, because a restored world numbers its rows anew
+        self.editor.remember(world)
         self.fleet.restore(fleet)
         self.bus.restore(bus)
         self.schedule.restore(schedule)
@@ -122,6 +144,7 @@ class Simulation:
             autopilot.restore(autopilots[name])
         for part, memory in zip(self.parts, parts, strict=True):
             part.remember(copy.deepcopy(memory))
+        self.port.resume()
 
     def close(self) -> None:
         for part in self.parts:
@@ -134,20 +157,3 @@ class Simulation:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-    def _autopilot(self, vehicle: str) -> Autopilot:
-        if not vehicle and len(self.autopilots) == 1:
-            return next(iter(self.autopilots.values()))
-        if vehicle not in self.autopilots:
-            raise unknown_name("vehicle", vehicle, self.autopilots)
-        return self.autopilots[vehicle]
-
-
-def _kept(part: Part) -> Any:
-    try:
-        return copy.deepcopy(part.memory())
-    except Exception as error:
-        raise PartError(
-            f"{part.name} cannot be copied into a snapshot: {type(error).__name__}: {error}; "
-            "keep locks, files and generators out of its attributes"
-        ) from error

@@ -1,4 +1,4 @@
-"""A vehicle that joins a running simulation, built and equipped as one that is there."""
+"""Adds a vehicle to a running simulation, with the airframe and sensors of an existing one."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import replace
 from skyloop.sim.parts import AutopilotPart, Context
 from skyloop.sim.sensing import SensorPart
 from skyloop.sim.simulation import Simulation
+from skyloop.sim.vehicle_port import VehiclePort
 from skyloop.vehicle.autopilot import Autopilot
 from skyloop.vehicle.vehicle_mover import VehicleMover
 from skyloop_client.messages import Array
@@ -15,14 +16,18 @@ from skyloop_client.messages import Array
 def join(
     simulation: Simulation, context: Context, seed: int, name: str, like: str, position: Array, quat_wxyz: Array
 ) -> None:
-    """It flies on truth, and has the sensors of `like` without their faults; no snapshot fits before and after."""
+    """The new vehicle flies on truth and has the sensors of `like` without their faults.
+
+    A snapshot from before it joined cannot be restored afterwards."""
     model, fleet, clock = context.scene.model, context.fleet, simulation.clock
     old = simulation.autopilots[like]
     index = fleet.add(old.index, simulation.editor.start_of(old.index))
+    fleet.names.append(name)
     for autopilot in simulation.autopilots.values():
         autopilot.take_row()
     own = Autopilot(fleet, index, limits=old.limits, failsafes=old.failsafes, on_estimate=False)
     simulation.autopilots[name] = own
+    simulation.port.add_vehicle(VehiclePort(name, own, context, clock))
     status, events = (
         replace(context.bus.infos[f"{like}/{end}"], name=f"{name}/{end}", vehicle=name) for end in ("status", "events")
     )

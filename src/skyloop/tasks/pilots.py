@@ -9,17 +9,15 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, TypeAlias
+from typing import Annotated, Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, PositiveFloat, model_validator
 
 from skyloop.core.frames import yaw_from_quat
 from skyloop.navigation.trajectories import Point, TrajectoryConfig, build
+from skyloop_client.bundle import Bundle
 from skyloop_client.messages import Arm, Array, Goal, GoHome, Land, Request, Setpoint, TakeOff, VehicleStatus
-
-if TYPE_CHECKING:
-    from skyloop.core.bus import Bundle
 
 Reply: TypeAlias = Setpoint | Request | list[Setpoint | Request] | None
 
@@ -81,15 +79,18 @@ class Sortie(ABC):
 
 
 class HoverPilotConfig(BaseModel):
+    """Takes off, hovers, and lands after `duration`."""
+
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     kind: Literal["hover"] = "hover"
+    """The kind of pilot."""
     rate_hz: PositiveFloat = 10.0
     """Calls per second of simulated time."""
     altitude: PositiveFloat = 2.0
-    """m above the point of take-off."""
+    """m, the height above the point of take-off."""
     duration: PositiveFloat | None = None
-    """s of hover before landing; by default for ever."""
+    """s, the time of hover before landing; left out, it hovers to the end."""
 
 
 class HoverPilot(Sortie):
@@ -108,17 +109,20 @@ class HoverPilot(Sortie):
 
 
 class TrajectoryPilotConfig(BaseModel):
+    """Takes off, flies to the start of a trajectory, follows it, and lands."""
+
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     kind: Literal["trajectory"] = "trajectory"
+    """The kind of pilot."""
     rate_hz: PositiveFloat = 50.0
     """Setpoints per second of simulated time."""
     trajectory: TrajectoryConfig
     """What to fly, in world coordinates."""
     takeoff_altitude: PositiveFloat = 2.0
-    """m above the point of take-off."""
+    """m, the height above the point of take-off."""
     land: bool = True
-    """Land where the trajectory ends; otherwise stay there."""
+    """true: land where the trajectory ends; false: stay there."""
 
 
 class TrajectoryPilot(Sortie):
@@ -159,23 +163,26 @@ class TrajectoryPilot(Sortie):
 
 
 class WaypointPilotConfig(BaseModel):
+    """Takes off, flies to one waypoint after the other, and lands there or at home."""
+
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     kind: Literal["waypoints"] = "waypoints"
+    """The kind of pilot."""
     rate_hz: PositiveFloat = 10.0
     """Calls per second of simulated time."""
     waypoints: Annotated[tuple[Point, ...], Field(min_length=1)]
-    """m, world; flown to in order at the vehicle's cruise speed."""
+    """m, in world axes; flown to in order at the vehicle's cruise speed."""
     takeoff_altitude: PositiveFloat = 2.0
-    """m above the point of take-off."""
+    """m, the height above the point of take-off."""
     acceptance_radius: PositiveFloat = 0.5
-    """m; a waypoint nearer than this counts as reached."""
+    """m, the distance within which a waypoint counts as reached."""
     yaw: FiniteFloat | None = None
-    """rad, held all the way; by default left to the vehicle."""
+    """rad, the heading that is held; left out, the vehicle keeps its own."""
     land: bool = True
-    """Land at the end."""
+    """true: land at the end."""
     home: bool = False
-    """Go home after the last waypoint and land there."""
+    """true: fly home after the last waypoint and land there."""
 
     @model_validator(mode="after")
     def _home_is_landed_at(self) -> WaypointPilotConfig:

@@ -27,12 +27,14 @@ DragModel = Literal["none", "linear", "box", "rotor", "rotor-linear", "rotor-lum
 
 
 class Rotor(BaseModel):
+    """One rotor."""
+
     model_config = STRICT
 
     position: Vector
-    """m from the body origin."""
+    """m, the centre of the rotor, from the body origin."""
     spin: Literal["ccw", "cw"]
-    """Seen from above."""
+    """The direction it turns, seen from above."""
 
 
 class Motor(BaseModel):
@@ -41,25 +43,25 @@ class Motor(BaseModel):
     model_config = STRICT
 
     thrust_coefficient: Positive
-    """N/(rad/s)² at sea level."""
+    """N/(rad/s)², thrust per squared rotor speed at sea level."""
     torque_ratio: Positive
-    """m: drag torque of the propeller per thrust."""
+    """m, the drag torque of the propeller per thrust."""
     max_speed: Positive
-    """rad/s with a full battery."""
+    """rad/s, the highest rotor speed with a full battery."""
     idle_speed: NonNegative = 0.0
-    """rad/s when armed and asked for nothing."""
+    """rad/s, the rotor speed when the vehicle is armed and no thrust is asked for."""
     tau_up: Positive
-    """s, first-order time constant while speeding up."""
+    """s, the first-order time constant while the rotor speeds up."""
     tau_down: Positive
-    """s, while slowing down."""
+    """s, the first-order time constant while the rotor slows down."""
     radius: Positive
-    """m, propeller radius."""
+    """m, the radius of the propeller."""
     inertia: NonNegative = 0.0
-    """kg m² of one propeller and rotor about its axis."""
+    """kg m², the moment of inertia of one propeller and rotor about the rotor's axis."""
     lag: Literal["speed", "thrust"] = "speed"
-    """What follows the command at first order: rotor speed, or thrust as in AirSim."""
+    """What follows the command with the time constants: the rotor speed, or the thrust as in AirSim."""
     throttle: Literal["speed", "thrust"] = "speed"
-    """What an external controller's throttle 0..1 is linear in."""
+    """What a throttle of 0 to 1 from an external controller is proportional to."""
 
 
 class Drag(BaseModel):
@@ -68,82 +70,91 @@ class Drag(BaseModel):
     model_config = STRICT
 
     model: DragModel = "rotor"
-    """none; linear (eq. 5); box (AirSim's faces); rotor (eq. 6/10); rotor-linear (eq. 9); rotor-lumped (eq. 13)."""
+    """The drag model: none, linear (eq. 5), box (AirSim's faces), rotor (eq. 6 and 10), rotor-linear (eq. 9), rotor-
+    lumped (eq. 13). The equations are those of the rotor-drag paper."""
     linear: NonNegativeVector = (0.0, 0.0, 0.0)
-    """N/(m/s), body axes."""
+    """N/(m/s), the linear drag along each body axis."""
     box: NonNegativeVector = (0.0, 0.0, 0.0)
-    """N/(m/s)² at sea level, body axes."""
+    """N/(m/s)², the quadratic drag along each body axis at sea level."""
     rotor: NonNegative = 0.0
-    """c_d1 of eq. (6), √N/(m/s)."""
+    """√N/(m/s), the coefficient c_d1 of eq. (6)."""
     sqrt_slope: NonNegative | None = None
-    """k of eq. (7), 1/√N; fitted around hover when left out."""
+    """1/√N, the slope k of eq. (7); left out, it is fitted around hover."""
     sqrt_offset: NonNegative | None = None
-    """b of eq. (7), √N; fitted around hover when left out."""
+    """√N, the offset b of eq. (7); left out, it is fitted around hover."""
     parasitic: NonNegativeVector = (0.0, 0.0, 0.0)
-    """N/(m/s)² of the frame at sea level, times |v| v; added to any model."""
+    """N/(m/s)², the drag of the frame at sea level, times |v| v; it is added to any model."""
     ground_effect: NonNegative = 0.0
-    """1 is Cheeseman and Bennett's thrust gain near the ground, 0 none."""
+    """The strength of the ground effect: 1 is the thrust gain of Cheeseman and Bennett, 0 is none."""
     translational_lift: NonNegative = 0.0
-    """N/(m/s)² of extra thrust per rotor by speed in its plane."""
+    """N/(m/s)², the extra thrust of a rotor per squared speed in its plane."""
     axial_inflow: NonNegative = 0.0
-    """N/(rad/s)/(m/s) of thrust lost per rotor by climbing."""
+    """N/(rad/s)/(m/s), the thrust a rotor loses by climbing."""
 
 
 class Battery(BaseModel):
+    """The battery pack."""
+
     model_config = STRICT
 
     cells: Annotated[int, Field(ge=1)]
+    """Cells in series."""
     capacity_ah: Positive
-    """Ampere hours."""
+    """The capacity of the pack."""
     resistance: Positive
-    """Ohm, whole pack."""
+    """Ω, the internal resistance of the whole pack."""
     cell_full: Positive = 4.2
-    """V."""
+    """V, the voltage of a full cell."""
     cell_empty: Positive = 3.3
-    """V."""
+    """V, the voltage of an empty cell."""
     efficiency: Annotated[float, Field(gt=0, le=1)] = 0.41
-    """Ideal induced power per electrical power: figure of merit of the propeller times efficiency of the drive."""
+    """Ideal induced power over electrical power: the propeller's figure of merit times the drive's efficiency."""
     hotel_power: NonNegative = 5.0
-    """W for everything but the motors."""
+    """W, the power that everything but the motors takes."""
 
 
 class Contact(BaseModel):
+    """The points that touch the ground and other things, and how they do."""
+
     model_config = STRICT
 
     legs: Annotated[list[Vector], Field(min_length=3)]
-    """m from the body origin; the points it stands on."""
+    """m, the points the vehicle stands on, from the body origin."""
     body: list[Vector] = []
-    """m from the body origin; points that touch when it tips over."""
+    """m, the points that touch when it tips over, from the body origin."""
     friction: NonNegative = 0.7
-    """Coulomb coefficient."""
+    """The coefficient of Coulomb friction."""
     sink: Positive = 0.001
-    """m the legs give under the weight at rest; sets the stiffness."""
+    """m, how far the legs give way under the weight at rest; it sets their stiffness."""
     damping_ratio: Positive = 0.5
+    """The damping ratio of one leg on the ground; 1 is critical."""
     restitution: Annotated[float, Field(ge=0, le=1)] = 0.3
-    """Share of the closing speed it bounces back with from solid things; not at less than 0.5 m/s."""
+    """The share of the closing speed at which it bounces back from solid things; below 0.5 m/s it does not bounce."""
     crash_speed: Positive | None = 4.0
-    """m/s of closing speed at which the body or a rotor breaks and all rotors stop; null: never."""
+    """m/s, the closing speed at which the body or a rotor breaks and all rotors stop; null: never."""
 
 
 class Gains(BaseModel):
-    """Left out: computed from the motors' time constants. Order: x, y, z or roll, pitch, yaw."""
+    """The gains of the cascade controller, in the order x, y, z or roll, pitch, yaw. Those left out are computed from
+    the motors' time constants."""
 
     model_config = STRICT
 
     position_p: NonNegativeVector | None = None
-    """1/s; x and y alike, because the target is approached along a straight line."""
+    """1/s, velocity asked for per position error; x and y alike, because the target is approached along a straight
+    line."""
     velocity_p: NonNegativeVector | None = None
-    """1/s."""
+    """1/s, acceleration asked for per velocity error."""
     velocity_i: NonNegativeVector | None = None
-    """1/s²."""
+    """1/s², acceleration asked for per integral of the velocity error."""
     attitude_p: NonNegativeVector | None = None
-    """1/s."""
+    """1/s, angular velocity asked for per attitude error."""
     rate_p: NonNegativeVector | None = None
-    """1/s."""
+    """1/s, angular acceleration asked for per angular velocity error."""
     rate_i: NonNegativeVector | None = None
-    """1/s²."""
+    """1/s², angular acceleration asked for per integral of the angular velocity error."""
     rate_d: NonNegativeVector | None = None
-    """Dimensionless: angular acceleration taken back per angular acceleration seen."""
+    """Angular acceleration taken back per angular acceleration seen; a ratio."""
 
     @model_validator(mode="after")
     def _approach_is_straight(self) -> Gains:
@@ -153,40 +164,43 @@ class Gains(BaseModel):
 
 
 class SimpleFlightGains(BaseModel):
-    """AirSim's: shares of the next stage's limit per unit of error, velocities in body axes."""
+    """AirSim's gains: each stage asks for a share of the next stage's limit per unit of error; velocities are in body
+    axes."""
 
     model_config = STRICT
 
     position_p: NonNegativeVector = (0.25, 0.25, 0.25)
-    """1/m."""
+    """1/m, share of the velocity limit per position error."""
     velocity_p: NonNegativeVector = (0.2, 0.2, 2.0)
-    """s/m."""
+    """s/m, share of the tilt limit, along z of half the throttle, per velocity error."""
     velocity_i: NonNegativeVector = (0.0, 0.0, 2.0)
-    """1/m."""
+    """1/m, the same share per integral of the velocity error."""
     attitude_p: NonNegativeVector = (2.5, 2.5, 2.5)
-    """1/rad."""
+    """1/rad, share of the rate limit per attitude error."""
     rate_p: NonNegativeVector = (0.25, 0.25, 0.25)
-    """s/rad."""
+    """s/rad, throttle added to or taken from the rotors per angular velocity error."""
 
 
 class Limits(BaseModel):
-    """Of the cascade; SimpleFlight has AirSim's own for tilt, acceleration, roll and pitch rate."""
+    """What the cascade controller asks for at most; SimpleFlight keeps AirSim's own limits of tilt, acceleration, roll
+    rate and pitch rate."""
 
     model_config = STRICT
 
     speed: Positive = 12.0
-    """m/s, horizontal."""
+    """m/s, the highest horizontal speed."""
     cruise_speed: Positive = 5.0
-    """m/s towards a goal."""
+    """m/s, the speed at which it flies to a goal."""
     climb: Positive = 3.0
-    """m/s."""
+    """m/s, the highest speed upwards."""
     descent: Positive = 2.0
-    """m/s."""
+    """m/s, the highest speed downwards."""
     acceleration: Positive = 5.0
-    """m/s² that feedback may ask for; a trajectory's own acceleration comes on top."""
+    """m/s², the highest acceleration that feedback asks for; the acceleration of a trajectory is added to it."""
     tilt_deg: Annotated[float, Field(gt=0, lt=85)] = 50.0
+    """The largest tilt from level."""
     rates_deg: tuple[Positive, Positive, Positive] = (360.0, 360.0, 120.0)
-    """Degrees per second."""
+    """deg/s, the highest angular velocity about roll, pitch and yaw."""
 
 
 class Airframe(BaseModel):
@@ -195,24 +209,33 @@ class Airframe(BaseModel):
     model_config = STRICT
 
     name: str
+    """The name that messages show."""
     sources: list[str]
-    """Where the numbers come from, and which are estimated."""
+    """Where the numbers come from, and which of them are estimates."""
     mass: Positive
-    """kg, everything included."""
+    """kg, the mass of the vehicle with everything on board."""
     inertia: tuple[Positive, Positive, Positive]
-    """kg m² about the centre of mass, principal axes along the body axes."""
+    """kg m², the moments of inertia about the centre of mass; the principal axes are the body axes."""
     centre_of_mass: Vector = (0.0, 0.0, 0.0)
-    """m from the body origin."""
+    """m, the centre of mass, from the body origin."""
     rotors: Annotated[list[Rotor], Field(min_length=3, max_length=MAX_ROTORS)]
+    """Where the rotors sit and which way they turn."""
     motor: Motor
+    """The motor and propeller; all rotors have the same."""
     drag: Drag = Drag()
+    """The air resistance."""
     battery: Battery | None = None
+    """The battery; null: thrust never falls, and the reported voltage is 0."""
     contact: Contact
+    """The points that touch the ground and other things."""
     controller: Literal["cascade", "simpleflight"] = "cascade"
-    """The controller it flies with unless the scenario says otherwise."""
+    """The controller the vehicle flies with, unless the scenario names another."""
     gains: Gains = Gains()
+    """The gains of the cascade controller."""
     simpleflight_gains: SimpleFlightGains = SimpleFlightGains()
+    """The gains of the SimpleFlight controller."""
     limits: Limits = Limits()
+    """The largest speeds, accelerations and angles the controller asks for."""
 
     @property
     def max_thrust(self) -> float:

@@ -7,14 +7,14 @@ the same state the controller flies on, never by hidden truth, except that a cra
 from __future__ import annotations
 
 import copy
-import dataclasses
 from typing import Any
 
 import numpy as np
 
 from skyloop.core.frames import rotate, yaw_from_quat
 from skyloop.vehicle.airframe import Limits
-from skyloop.vehicle.failsafes import Failsafes
+from skyloop.vehicle.autopilot_memory import AutopilotMemory
+from skyloop.vehicle.failsafes import Failsafes, doubt
 from skyloop.vehicle.fleet import Fleet
 from skyloop.vehicle.layout import SET_DESCEND, SET_IDLE, SET_POSITION
 from skyloop.vehicle.setpoints import check_setpoint, needs_refreshing, write_setpoint
@@ -25,6 +25,7 @@ from skyloop_client.messages import (
     Disarm,
     Estimate,
     Event,
+    EventKind,
     Goal,
     GoHome,
     Hover,
@@ -40,31 +41,6 @@ from skyloop_client.messages import (
 from skyloop_client.streams import NS_PER_S
 
 
-@dataclasses.dataclass
-class _Memory:
-    """Everything that changes; copied whole by snapshots."""
-
-    mode: str = "disarmed"
-    armed: bool = False
-    landed: bool = True
-    failsafe: str = ""
-    setpoint: Setpoint | None = None
-    setpoint_ns: int = 0
-    failsafe_ns: int = 0
-    home: Array | None = None
-    hold: Array | None = None
-    hold_yaw: float | None = None
-    interrupted: str = ""
-    """The mode an estimate failsafe broke into."""
-    land_start_ns: int = 0
-    land_from: float = 0.0
-    quiet_since_ns: int = -1
-    tipped_since_ns: int = -1
-    stuck_since_ns: int = -1
-    estimate_ns: int = 0
-    refused: tuple[str, ...] = ()
-
-
 class Autopilot:
     """The modes of one vehicle."""
 
@@ -74,10 +50,8 @@ class Autopilot:
         self.limits = limits
         self.failsafes = failsafes
         self.on_estimate = on_estimate
-        self.memory = _Memory()
+        self.memory = AutopilotMemory()
         self.estimate: Estimate | None = None
-        self.orders = 0
-        """Obeyed so far; whoever counts more than the last of its own has been relieved by somebody else."""
         self._events: list[Event] = []
         self.take_row()
         self._row["on_estimate"] = on_estimate
@@ -90,8 +64,6 @@ class Autopilot:
     def take_row(self) -> None:
         self._row = self.fleet.inputs[self.index]
 
-    # ---- what flows in
-
     def feed_estimate(self, estimate: Estimate) -> None:
         if self.estimate is not None and estimate.t_ns < self.estimate.t_ns:
             return  # late ones may overtake each other on the way
@@ -100,8 +72,8 @@ class Autopilot:
             self.memory.estimate_ns = estimate.t_ns
         self.fleet.feed_estimate(self.index, estimate)
 
-    def send(self, item: Setpoint | Request, t_ns: int) -> None:
-        """Obey a setpoint or request, or publish why not."""
+    def send(self, item: Setpoint | Request, t_ns: int, by: str = "") -> None:
+        """Obey a setpoint or request, or publish why not; `by` commands from then on."""
         memory = self.memory
         if not isinstance(item, Setpoint | Request):
             hint = f"; write {item.__name__}(...)" if isinstance(item, type) else ""
@@ -112,10 +84,10 @@ class Autopilot:
             case Disarm():
                 self._disarm(t_ns, "asked to")
             case _ if not memory.armed:
-                self._refuse(t_ns, f"{type(item).__name__} while disarmed; send Arm first")
+                self.refuse(t_ns, f"{type(item).__name__} while disarmed; send Arm first")
                 return
             case _ if memory.failsafe in ("battery low", "estimate lost"):
-                self._refuse(t_ns, f"{type(item).__name__} during the failsafe '{memory.failsafe}'")
+                self.refuse(t_ns, f"{type(item).__name__} during the failsafe '{memory.failsafe}'")
                 return
             case TakeOff():
                 self._take_off(item, t_ns)
@@ -127,7 +99,22 @@ class Autopilot:
                 self._go_home(t_ns)
             case _:
                 self._follow(item, t_ns)
-        self.orders += 1
+        self.claim(by)
+
+    def claim(self, by: str) -> None:
+        """Somebody commands from now on; whoever did before is relieved, and a release is over."""
+        self.memory.take_commander(by)
+
+    def release(self, t_ns: int, hover: float, then: str) -> None:
+        """Nobody commands from now on: hover for so many seconds, then land or go home, unless somebody claims it."""
+        memory = self.memory
+        memory.commander = ""
+        if not memory.armed or memory.landed or memory.failsafe in ("battery low", "estimate lost"):
+            return
+        if memory.mode not in ("hover", "land", "takeoff"):
+            self._hover(t_ns)
+        memory.release_ns, memory.release_then = t_ns + round(hover * NS_PER_S), then
+        self._event(t_ns, EventKind.RELEASED, f"nobody commands it: hovering {hover:g} s, then {then}")
 
     def state(self, t_ns: int) -> VehicleState | Estimate:
         """What the vehicle believes of itself."""
@@ -147,10 +134,11 @@ class Autopilot:
             self._watch_estimate(t_ns)
             self._watch_battery(t_ns)
             self._watch_setpoint(t_ns)
+            self._watch_release(t_ns)
             if memory.mode == "takeoff" and memory.hold is not None:
                 if abs(state.position[2] - memory.hold[2]) < 0.2 and abs(state.velocity_world[2]) < 0.4:
                     memory.mode = "hover"
-                    self._event(t_ns, "took off", f"{self._above_home(memory.hold):.1f} m above home")
+                    self._event(t_ns, EventKind.TOOK_OFF, f"{self._above_home(memory.hold):.1f} m above home")
             elif memory.mode in ("goal", "home"):
                 self._watch_arrival(state, t_ns)
             elif memory.mode == "land":
@@ -175,10 +163,11 @@ class Autopilot:
         return VehicleStatus(t_ns, memory.mode, memory.armed, memory.landed, memory.failsafe)
 
     def snapshot(self) -> Any:
-        return copy.deepcopy(self.memory), self.estimate, list(self._events)
+        return copy.deepcopy(self.memory), self.estimate, list(self._events), self.limits, self.failsafes
 
     def restore(self, saved: Any) -> None:
-        self.memory, self.estimate, self._events = copy.deepcopy(saved[0]), saved[1], list(saved[2])
+        memory, self.estimate, events, self.limits, self.failsafes = saved
+        self.memory, self._events = copy.deepcopy(memory), list(events)
 
     # ---- requests
 
@@ -187,25 +176,25 @@ class Autopilot:
         if memory.armed:
             return
         if self.on_estimate and (not self.state(t_ns).valid or self._estimate_is_stale(t_ns)):  # type: ignore[union-attr]
-            self._refuse(t_ns, "Arm before the estimate is valid; wait for GNSS and alignment")
+            self.refuse(t_ns, f"Arm before the estimate is valid{doubt(self.estimate)}; wait for it")
             return
         if self._charge() < self.failsafes.battery_low and self.failsafes.battery_action != "none":
-            self._refuse(t_ns, f"Arm with the battery at {self._charge():.0%}")
+            self.refuse(t_ns, f"Arm with the battery at {self._charge():.0%}")
             return
         memory.armed, memory.mode, memory.failsafe = True, "idle", ""
-        memory.home = np.array(self.state(t_ns).position)
+        memory.take_home(np.array(self.state(t_ns).position))
         self._row["armed"] = 1
         self._row["kind"] = SET_IDLE
-        self._event(t_ns, "armed", "motors idle")
+        self._event(t_ns, EventKind.ARMED, "motors idle")
 
     def _disarm(self, t_ns: int, why: str) -> None:
         memory = self.memory
         if not memory.armed:
             return
-        memory.armed, memory.mode, memory.setpoint = False, "disarmed", None
+        memory.armed, memory.mode, memory.setpoint, memory.release_ns = False, "disarmed", None, -1
         self._row["armed"] = 0
         self._row["kind"] = SET_IDLE
-        self._event(t_ns, "disarmed", why)
+        self._event(t_ns, EventKind.DISARMED, why)
 
     def _take_off(self, request: TakeOff, t_ns: int) -> None:
         if not isinstance(request.altitude, int | float) or not 0 < request.altitude < np.inf:
@@ -225,9 +214,10 @@ class Autopilot:
         memory = self.memory
         if memory.mode == "land":
             return
-        self._hover(t_ns)
-        assert memory.hold is not None
-        memory.mode, memory.land_start_ns, memory.land_from = "land", t_ns, float(memory.hold[2])
+        state = self.state(t_ns)
+        place = memory.landing_place(state.position + 0.5 * state.velocity_world)
+        self._hold(place, float(yaw_from_quat(state.quat_wxyz)), t_ns)
+        memory.mode, memory.land_start_ns, memory.land_from = "land", t_ns, float(place[2])
         memory.quiet_since_ns = -1
         self._row["velocity"] = (0.0, 0.0, -self.failsafes.descent_speed)
 
@@ -237,15 +227,13 @@ class Autopilot:
         state = self.state(t_ns)
         height = max(float(state.position[2]), float(memory.home[2]) + self.failsafes.home_altitude)
         self._hold(np.array([memory.home[0], memory.home[1], height]), float(yaw_from_quat(state.quat_wxyz)), t_ns)
-        self._row["speed_limit"] = self.limits.cruise_speed
+        self._row["speed_limit"] = memory.goal_speed = self.limits.cruise_speed
         memory.mode = "home"
 
     def _hold(self, position: Array, yaw: float, t_ns: int) -> None:
         memory = self.memory
         write_setpoint(self._row, Position(position, yaw), t_ns)
         memory.hold, memory.hold_yaw, memory.setpoint, memory.landed = position, yaw, None, False
-
-    # ---- setpoints
 
     def _follow(self, setpoint: Setpoint, t_ns: int) -> None:
         check_setpoint(setpoint, self._n_rotors)
@@ -257,7 +245,8 @@ class Autopilot:
             memory.hold, memory.hold_yaw = np.array(setpoint.position), setpoint.yaw
         if isinstance(setpoint, Goal):
             memory.mode = "goal"
-            self._row["speed_limit"] = self.limits.cruise_speed
+            memory.goal_speed = self.limits.cruise_speed if setpoint.speed is None else setpoint.speed
+            self._row["speed_limit"] = memory.goal_speed
 
     # ---- watching
 
@@ -271,7 +260,7 @@ class Autopilot:
                 memory.tipped_since_ns = t_ns
             elif t_ns - memory.tipped_since_ns > 0.2 * NS_PER_S:
                 memory.landed = True
-                self._event(t_ns, "crashed", "lies on its side, motors off")
+                self._event(t_ns, EventKind.CRASH, "lies on its side, motors off")
                 self._disarm(t_ns, "tipped over")
         else:
             memory.tipped_since_ns = -1
@@ -282,7 +271,7 @@ class Autopilot:
             return
         lost = self._estimate_is_stale(t_ns)
         if lost and memory.failsafe != "estimate lost":
-            self._enter_failsafe(t_ns, "estimate lost", "descending level")
+            self._enter_failsafe(t_ns, "estimate lost", f"descending level{doubt(self.estimate)}")
             memory.interrupted, memory.setpoint = memory.mode, None
             memory.mode, memory.land_start_ns, memory.quiet_since_ns = "land", t_ns, -1
             # level, and turning no more: whatever yaw was asked for cannot be followed blind
@@ -290,7 +279,7 @@ class Autopilot:
             self._row["kind"] = SET_DESCEND
         elif not lost and memory.failsafe == "estimate lost":
             memory.failsafe = ""
-            self._event(t_ns, "failsafe over", "the estimate is back")
+            self._event(t_ns, EventKind.FAILSAFE_OVER, "the estimate is back", "estimate lost")
             self._resume(memory.interrupted, t_ns)
 
     def _resume(self, mode: str, t_ns: int) -> None:
@@ -299,7 +288,7 @@ class Autopilot:
         if mode in ("takeoff", "goal", "home") and memory.hold is not None:
             write_setpoint(self._row, Position(memory.hold, memory.hold_yaw), t_ns)
             if mode != "takeoff":
-                self._row["speed_limit"] = self.limits.cruise_speed
+                self._row["speed_limit"] = memory.goal_speed
             memory.mode = mode
             return
         self._hover(t_ns)
@@ -327,8 +316,17 @@ class Autopilot:
             self._enter_failsafe(t_ns, "setpoint lost", "hovering")
             self._hover(t_ns)
         elif hovering and t_ns - memory.failsafe_ns > self.failsafes.setpoint_land_after * NS_PER_S:
-            self._event(t_ns, "failsafe", "setpoint lost: landing")
+            self._event(t_ns, EventKind.FAILSAFE, "setpoint lost: landing", "setpoint lost")
             self._land(t_ns)
+
+    def _watch_release(self, t_ns: int) -> None:
+        memory = self.memory
+        if not 0 <= memory.release_ns <= t_ns:
+            return
+        memory.release_ns = -1
+        goes, act = ("going home", self._go_home) if memory.release_then == "home" else ("landing", self._land)
+        self._event(t_ns, EventKind.RELEASED, f"nobody has taken command: {goes}")
+        act(t_ns)
 
     def _watch_arrival(self, state: VehicleState | Estimate, t_ns: int) -> None:
         memory = self.memory
@@ -338,17 +336,17 @@ class Autopilot:
         elif memory.stuck_since_ns < 0:
             memory.stuck_since_ns = t_ns
         elif t_ns - memory.stuck_since_ns > 3 * NS_PER_S:
-            self._event(t_ns, "blocked", "stands on something short of the goal, landing there")
+            self._event(t_ns, EventKind.BLOCKED, "stands on something short of the goal, landing there")
             self._land(t_ns)
             return
         near = float(np.linalg.norm(state.position - memory.hold)) < 0.5
         if near and float(np.linalg.norm(state.velocity_world)) < 0.5:
             if memory.mode == "home":
-                self._event(t_ns, "arrived", "home")
+                self._event(t_ns, EventKind.ARRIVED, "home")
                 self._land(t_ns)
             else:
                 memory.mode = "hover"
-                self._event(t_ns, "arrived", "at the goal")
+                self._event(t_ns, EventKind.ARRIVED, "at the goal")
 
     def _watch_landing(self, state: VehicleState | Estimate, t_ns: int) -> None:
         """Touched down when it sinks no more although the controller has taken the thrust away."""
@@ -368,12 +366,11 @@ class Autopilot:
             memory.quiet_since_ns = t_ns
         elif t_ns - memory.quiet_since_ns > 0.3 * NS_PER_S:
             memory.landed = True
-            self._event(t_ns, "landed", "touched down")
+            self._event(t_ns, EventKind.LANDED, "touched down")
             self._disarm(t_ns, "landed")
 
     def _touches(self) -> bool:
-        row = self.fleet.states[self.index]
-        return bool(row["legs_down"] or row["body_down"])
+        return any(self.fleet.states[self.index][part] for part in ("legs_down", "body_down"))
 
     def _above_home(self, position: Array) -> float:
         return float(position[2] - (0.0 if self.memory.home is None else self.memory.home[2]))
@@ -383,18 +380,18 @@ class Autopilot:
 
     def _enter_failsafe(self, t_ns: int, name: str, text: str) -> None:
         self.memory.failsafe, self.memory.failsafe_ns = name, t_ns
-        self._event(t_ns, "failsafe", f"{name}: {text}")
+        self._event(t_ns, EventKind.FAILSAFE, f"{name}: {text}", name)
 
     def _charge(self) -> float:
         return self.fleet.battery(self.index, 0).state_of_charge
 
-    def _refuse(self, t_ns: int, text: str) -> None:
+    def refuse(self, t_ns: int, text: str) -> None:
         """Published once per reason until something happens: a pilot that repeats itself must not flood the stream."""
         if text not in self.memory.refused:
             refused = self.memory.refused
-            self._event(t_ns, "refused", text)
+            self._event(t_ns, EventKind.REFUSED, text)
             self.memory.refused = (*refused, text)
 
-    def _event(self, t_ns: int, kind: str, text: str) -> None:
+    def _event(self, t_ns: int, kind: EventKind, text: str, failsafe: str = "") -> None:
         self.memory.refused = ()
-        self._events.append(Event(t_ns, kind, text))
+        self._events.append(Event(t_ns, kind, text, failsafe=failsafe))

@@ -77,6 +77,7 @@ class Collisions:
     def __init__(self, states: Any, params: Any, solids: SolidArrays, dt: float, interval: float) -> None:
         n = len(states)
         self.states, self.params, self.solids, self.dt = states, params, solids, dt
+        self._standing = tuple(solids)
         self._labels, self._near, self.poses = np.empty(n, np.int64), np.empty(n, np.int64), np.empty((n, 2, 7))
         self._finds, self._checks = np.zeros(1, FINDING), np.zeros(1, FINDING)
         self._find, self._check = self._finds[0], self._checks[0]
@@ -86,8 +87,8 @@ class Collisions:
 
     def free_steps(self, parts: Any, most: int) -> int:
         """How many steps may be taken before there is anything to meet; 0: the next has to be looked into."""
-        arguments = (self.states, self.params, self.solids, parts, self._labels, self._near, self.dt, most)
-        return int(free_steps(*arguments))
+        things, groups = (self._standing, parts), (self._labels, self._near)
+        return int(free_steps(self.states, self.params, things, groups, self.dt, most))
 
     def meet(self, parts: Any, interval_start: float) -> None:
         """Whatever was met on the step just taken, `interval_start` (a share) into the movers' interval."""
@@ -98,11 +99,11 @@ class Collisions:
             self._resolve(parts, int(group))
             for i in (self._labels == group).nonzero()[0]:
                 if self.states["n_touches"][i]:
-                    settle_touches(self.states, self.params, self.solids, parts, self._finds, i)
+                    settle_touches(self.states, self.params, (self._standing, parts), self._finds, i)
 
     def _search(self, parts: Any, group: int, finds: Any) -> float:
-        found = search(self.states, self.params, self.solids, parts, self._labels, self.poses, group, finds)
-        return float(found)
+        things = (self._standing, parts)
+        return float(search(self.states, self.params, things, self._labels, self.poses, group, finds))
 
     def _resolve(self, parts: Any, group: int) -> None:
         """Back to each meeting, then on with what is left of the step."""
@@ -237,8 +238,7 @@ class Collisions:
         t_ns = round((int(s["step"]) - 1 + when) * self.dt * NS_PER_S)
         part = PART_BODY if struck else int(p["point_part"][met.point])
         normal = -met.normal if struck else met.normal
-        (x, y, z), (nx, ny, nz) = met.place, normal
-        note_hit(s, p, t_ns, row, part, x, y, z, nx, ny, nz, float(np.linalg.norm(relative)), closing)
+        note_hit(s, p, t_ns, (row, part), tuple(met.place), tuple(normal), (float(np.linalg.norm(relative)), closing))
 
     def _move_on(self, members: Any) -> None:
         """The rest of the step with the present velocities."""

@@ -3,7 +3,7 @@
 # mypy: allow-untyped-defs
 
 import numpy as np
-from numba import float64, int64, void
+from numba import float64, int64, types, void
 
 from skyloop.core.jit import WHEN_CALLED, inlined, kernel
 from skyloop.core.rotations import cross, to_body, to_world
@@ -28,15 +28,18 @@ def point_motion(place, y, i):
 
 
 @inlined
-def plane_force(p, depth, nx, ny, nz, vx, vy, vz, anchored, gx, gy, gz):
+def plane_force(p, depth, normal, velocity, anchored, gap):
     """World force of a plane on a point `depth` below it, the normal force, and friction over its limit (≥ 1 slides).
 
-    v: velocity relative to the plane; g: from the anchor to the point.
+    normal: of the plane; velocity: relative to it; gap: from the anchor to the point.
     """
+    nx, ny, nz = normal
+    vx, vy, vz = velocity
+    gx, gy, gz = gap
     if depth <= 0.0:
         return 0.0, 0.0, 0.0, 0.0, 0.0
     closing = vx * nx + vy * ny + vz * nz
-    normal = max(0.0, p.contact_stiffness * depth - p.contact_damping * closing)
+    push = max(0.0, p.contact_stiffness * depth - p.contact_damping * closing)
 
     # tangential: a spring to the anchor plus damping, never more than friction allows
     tx, ty, tz = vx - closing * nx, vy - closing * ny, vz - closing * nz
@@ -47,20 +50,22 @@ def plane_force(p, depth, nx, ny, nz, vx, vy, vz, anchored, gx, gy, gz):
         fy -= p.contact_stiffness * (gy - along * ny)
         fz -= p.contact_stiffness * (gz - along * nz)
     size = np.sqrt(fx * fx + fy * fy + fz * fz)
-    limit = p.friction * normal
+    limit = p.friction * push
     excess = 0.0
     if size > 0.0:
         excess = size / max(limit, 1e-12)
         if excess > 1.0:
             fx, fy, fz = fx / excess, fy / excess, fz / excess
-    return fx + normal * nx, fy + normal * ny, fz + normal * nz, normal, excess
+    return fx + push * nx, fy + push * ny, fz + push * nz, push, excess
 
 
 @inlined
-def _ground_force(s, p, w, heights, i, x, y, z, vx, vy, vz):
+def _ground_force(s, p, w, heights, i, motion):
+    """Of contact i, whose motion is as `point_motion` gives it; the answer is as `plane_force` gives it."""
+    x, y, z, vx, vy, vz = motion
     height, nx, ny, nz = ground_at(heights, w.origin_x, w.origin_y, w.cell, x, y)
     gx, gy = x - s.anchor[i, 0], y - s.anchor[i, 1]
-    return plane_force(p, (height - z) * nz, nx, ny, nz, vx, vy, vz, s.anchored[i], gx, gy, 0.0)
+    return plane_force(p, (height - z) * nz, (nx, ny, nz), (vx, vy, vz), s.anchored[i], (gx, gy, 0.0))
 
 
 @inlined
@@ -69,8 +74,7 @@ def contact_wrench(s, p, w, heights, y):
     place = p.contact_position
     total_x = total_y = total_z = torque_x = torque_y = torque_z = 0.0
     for i in range(p.n_contacts):
-        px, py, pz, vx, vy, vz = point_motion(place, y, i)
-        fx, fy, fz, normal, _ = _ground_force(s, p, w, heights, i, px, py, pz, vx, vy, vz)
+        fx, fy, fz, normal, _ = _ground_force(s, p, w, heights, i, point_motion(place, y, i))
         if normal > 0.0:
             bx, by, bz = to_body(y[6], y[7], y[8], y[9], fx, fy, fz)
             tx, ty, tz = cross(place[i, 0], place[i, 1], place[i, 2], bx, by, bz)
@@ -83,9 +87,17 @@ def contact_wrench(s, p, w, heights, y):
     return total_x, total_y, total_z, torque_x, torque_y, torque_z
 
 
-@kernel(void(state_type, params_type, int64, int64, int64, *(float64,) * 8), turn=WHEN_CALLED)
-def note_hit(s, p, t_ns, row, part, x, y, z, nx, ny, nz, speed, closing):
-    """Remember a touch when it is a new one and not just standing there; one that breaks the vehicle is always new."""
+_TWO_NUMBERS, _SPEEDS, _VECTOR = types.UniTuple(int64, 2), types.UniTuple(float64, 2), types.UniTuple(float64, 3)
+
+
+@kernel(void(state_type, params_type, int64, _TWO_NUMBERS, _VECTOR, _VECTOR, _SPEEDS), turn=WHEN_CALLED)
+def note_hit(s, p, t_ns, meeting, place, normal, speeds):
+    """Remember a touch when it is a new one and not just standing there; one that breaks the vehicle is always new.
+
+    meeting: row of what was touched, and part of the vehicle that did; speeds: relative, and its closing part.
+    """
+    row, part = meeting
+    speed, closing = speeds
     crash = part != PART_LEG and closing > p.crash_speed and not s.crashed
     if crash:
         s.crashed = 1
@@ -103,8 +115,9 @@ def note_hit(s, p, t_ns, row, part, x, y, z, nx, ny, nz, speed, closing):
     s.hit_row[new] = row
     s.hit_part[new] = part
     s.hit_crash[new] = crash
-    s.hit_place[new, 0], s.hit_place[new, 1], s.hit_place[new, 2] = x, y, z
-    s.hit_normal[new, 0], s.hit_normal[new, 1], s.hit_normal[new, 2] = nx, ny, nz
+    for k in range(3):
+        s.hit_place[new, k] = place[k]
+        s.hit_normal[new, k] = normal[k]
     s.hit_speed[new] = speed
     s.hit_closing[new] = closing
 
@@ -136,8 +149,8 @@ def _note_ground(s, p, w, heights, i, dt):
     closing = -(vx * nx + vy * ny + vz * nz)
     part = PART_LEG if p.contact_is_leg[i] > 0.0 else PART_BODY
     t_ns = int64(np.rint((s.step + f) * dt * 1e9))
-    x, y_, z = ax + f * (bx - ax), ay + f * (by - ay), az + f * (bz - az)
-    note_hit(s, p, t_ns, GROUND, part, x, y_, z, nx, ny, nz, speed, closing)
+    point = (ax + f * (bx - ax), ay + f * (by - ay), az + f * (bz - az))
+    note_hit(s, p, t_ns, (GROUND, part), point, (nx, ny, nz), (speed, closing))
 
 
 @inlined
@@ -147,8 +160,9 @@ def settle_anchors(s, p, w, heights, dt):
     s.legs_down = 0
     s.body_down = 0
     for i in range(p.n_contacts):
-        px, py, pz, vx, vy, vz = point_motion(p.contact_position, y, i)
-        _, _, _, normal, excess = _ground_force(s, p, w, heights, i, px, py, pz, vx, vy, vz)
+        motion = point_motion(p.contact_position, y, i)
+        px, py = motion[0], motion[1]
+        _, _, _, normal, excess = _ground_force(s, p, w, heights, i, motion)
         if not s.anchored[i]:
             _note_ground(s, p, w, heights, i, dt)
         if normal <= 0.0:

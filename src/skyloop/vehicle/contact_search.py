@@ -8,7 +8,7 @@ from numba import float64, int64, types
 from skyloop.core.jit import inlined, kernel
 from skyloop.core.rotations import to_world
 from skyloop.vehicle.layout import finding_type, params_type, state_type
-from skyloop.world.solid_grids import anything_near, cast_segment, moving_type, solids_type
+from skyloop.world.solid_grids import SolidArrays, anything_near, cast_segment, moving_type, solid_arrays_type
 
 LIFT = 1e-3
 """m above a touched plane at which a pressed point is led along it, so that it meets what stands on the plane."""
@@ -18,6 +18,8 @@ fleet_params_type = types.Array(params_type, 1, "C")
 parts_type = types.Array(moving_type, 1, "C")
 finds_type = types.Array(finding_type, 1, "C")
 """An array of one, because Python hands records to kernels slowly."""
+things_type = types.Tuple((solid_arrays_type, parts_type))
+"""What can be met: what stands, and the parts of movers that are near."""
 POSES = float64[:, :, ::1]
 MOST_ACCELERATION = 100.0
 """m/s² that free flight is trusted to stay below."""
@@ -68,12 +70,14 @@ def _is_near(s, p, solids, parts, t):
     return False
 
 
-@kernel(int64(states_type, fleet_params_type, solids_type, parts_type, LABELS, LABELS, float64, int64))
-def free_steps(states, params, solids, parts, labels, near, dt, most):
+@kernel(int64(states_type, fleet_params_type, things_type, types.UniTuple(LABELS, 2), float64, int64))
+def free_steps(states, params, things, groups, dt, most):
     """Steps, `most` or fewer, on which no vehicle can meet anything; 0 when one may on the next.
 
-    Then near[g] is 1 for every group g of `labels` that may.
+    groups: written here, the label of every vehicle's group, and 1 for every group that may meet something.
     """
+    solids, parts = SolidArrays(*things[0]), things[1]
+    labels, near = groups
     n, steps = states.shape[0], most
     while True:
         t = max(1, steps) * dt
@@ -149,8 +153,9 @@ def to_part(find, end, x, y, z):
 
 
 @inlined
-def _approach(params, solids, parts, labels, poses, i, candidate, find):
+def _approach(params, things, labels, poses, i, candidate, find):
     """The grid of a candidate (-1 what stands, then parts of movers, then vehicles) with its frames set, or -1: far."""
+    solids, parts = things
     n = parts.shape[0]
     if candidate < 0:
         return 0
@@ -182,13 +187,14 @@ def _pressed(s, a, b):
     return found
 
 
-@kernel(float64(states_type, fleet_params_type, solids_type, parts_type, LABELS, POSES, int64, finds_type))
-def search(states, params, solids, parts, labels, poses, group, finds):
+@kernel(float64(states_type, fleet_params_type, things_type, LABELS, POSES, int64, finds_type))
+def search(states, params, things, labels, poses, group, finds):
     """First meeting on the paths of the vehicles of a group into finds[0]: of a point on its path or, where no point
     meets anything, of an edge that is crossed at the path's end and was free at its start.
 
     Returns its share of the path; 1 for an edge, 2 when nothing is met.
     """
+    solids, parts = SolidArrays(*things[0]), things[1]
     find = finds[0]
     at = find.points
     find.fraction = 2.0
@@ -198,7 +204,7 @@ def search(states, params, solids, parts, labels, poses, group, finds):
         s, p = states[i], params[i]
         _place_points(s, p, poses, i, find)
         for candidate in range(-1, parts.shape[0] + solids.vehicle_grids.shape[0]):
-            grid = _approach(params, solids, parts, labels, poses, i, candidate, find)
+            grid = _approach(params, (solids, parts), labels, poses, i, candidate, find)
             if grid < 0:
                 continue
             for k in range(p.n_points + p.n_edges):
@@ -216,7 +222,7 @@ def search(states, params, solids, parts, labels, poses, group, finds):
                     if candidate >= 0:
                         ax, ay, az = to_part(find, begin, ax, ay, az)
                         bx, by, bz = to_part(find, end, bx, by, bz)
-                    f, triangle = cast_segment(solids, grid, ax, ay, az, bx, by, bz)
+                    f, triangle = cast_segment(solids, grid, (ax, ay, az), (bx, by, bz))
                     if attempt == 1 and f <= 1.0:
                         find.fraction = 2.0  # it was crossed before: let it out
                     elif attempt == 0:

@@ -30,7 +30,7 @@ def measured_motion(s, u, p, t, m):  # type: ignore[no-untyped-def]
         for k in range(3):
             m[k] += age * m[3 + k]
         half = 0.5 * age
-        w, x, y, z = multiply(m[6], m[7], m[8], m[9], 1.0, half * m[10], half * m[11], half * m[12])
+        w, x, y, z = multiply((m[6], m[7], m[8], m[9]), (1.0, half * m[10], half * m[11], half * m[12]))
         norm = 1.0 / np.sqrt(w * w + x * x + y * y + z * z)
         m[6], m[7], m[8], m[9] = w * norm, x * norm, y * norm, z * norm
         return
@@ -178,7 +178,7 @@ def attitude_from_acceleration(ax, ay, az, yaw):  # type: ignore[no-untyped-def]
     lx, ly, lz = to_world(w, tx, ty, 0.0, 0.0, 1.0, 0.0)
     fx, fy, fz = to_world(w, tx, ty, 0.0, 1.0, 0.0, 0.0)
     turn = np.arctan2(-(yx * fx + yy * fy + yz * fz), yx * lx + yy * ly + yz * lz)
-    return multiply(w, tx, ty, 0.0, np.cos(0.5 * turn), 0.0, 0.0, np.sin(0.5 * turn))
+    return multiply((w, tx, ty, 0.0), (np.cos(0.5 * turn), 0.0, 0.0, np.sin(0.5 * turn)))
 
 
 @inlined
@@ -188,7 +188,7 @@ def rates_from_attitude(p, m, qw, qx, qy, qz, out):  # type: ignore[no-untyped-d
     The tilt part is the shortest turn of the thrust axis, the yaw part what remains; each enters as 2 sin(angle/2),
     which does not fade beyond 90 degrees.
     """
-    ew, ex, ey, ez = multiply(m[6], -m[7], -m[8], -m[9], qw, qx, qy, qz)
+    ew, ex, ey, ez = multiply((m[6], -m[7], -m[8], -m[9]), (qw, qx, qy, qz))
     # swing and twist of the error about the thrust axis
     twist = np.sqrt(ew * ew + ez * ez)
     if twist > 1e-9:

@@ -7,23 +7,30 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, Field
 
 from skyloop.vehicle.airframe import STRICT, Positive
+from skyloop_client.messages import Estimate
 
 
 class Failsafes(BaseModel):
-    """What to do when something runs out."""
+    """What the vehicle does when the battery, the setpoints or the estimate run out."""
 
     model_config = STRICT
 
     battery_low: Annotated[float, Field(ge=0, lt=1)] = 0.15
-    """State of charge below which `battery_action` starts."""
+    """The state of charge below which `battery_action` starts, 1 being full."""
     battery_action: Literal["land", "home", "none"] = "land"
+    """What the vehicle does when the battery is low."""
     setpoint_timeout: Positive = 0.5
-    """s without a new setpoint, while one that moves the vehicle is in force, before it hovers."""
+    """s, the time without a new setpoint, while the vehicle follows one that moves it, after which it hovers."""
     setpoint_land_after: Positive = 5.0
-    """s of that hover before it lands."""
+    """s, the time of that hover after which it lands."""
     estimate_timeout: Positive = 0.3
-    """s without a valid estimate before it descends level and lands."""
+    """s, the time without a valid estimate after which it descends level and lands."""
     descent_speed: Positive = 0.7
-    """m/s when landing, blind or not."""
+    """m/s, the speed at which it lands, with or without an estimate."""
     home_altitude: Positive = 3.0
-    """m above home to fly back at, at least."""
+    """m, the least height above home at which it flies back."""
+
+
+def doubt(estimate: Estimate | None) -> str:
+    """What an estimator says to why its estimate is not valid, in brackets; empty when it says nothing."""
+    return f" ({estimate.reason})" if estimate is not None and estimate.reason else ""

@@ -14,7 +14,17 @@ from skyloop.vehicle.layout import DRAG_BOX, DRAG_LINEAR, INPUT, MAX_HITS, PARAM
 from skyloop.world.ground import Ground
 from skyloop.world.solid_grids import MOVING, cast_segment
 from skyloop.world.solids import Solids
-from skyloop_client.messages import ActuatorState, Array, BatteryState, Estimate, Event, VehicleState
+from skyloop_client.errors import ScenarioError
+from skyloop_client.messages import (
+    ActuatorState,
+    Array,
+    BatteryState,
+    Contact,
+    Estimate,
+    Event,
+    EventKind,
+    VehicleState,
+)
 from skyloop_client.streams import NS_PER_S, Rate
 
 INTERVAL_S = 0.01
@@ -25,7 +35,7 @@ MOST_STEP_UP = 0.3
 """m above the ground of what a vehicle is stood upon."""
 ABOVE = 5e-6
 """m over a solid thing at which a vehicle is set down: triangles are float32."""
-PARTS = ("legs hit", "body hits", "rotor hits")
+PARTS = (("legs", "hit"), ("body", "hits"), ("rotor", "hits"))
 
 
 def derive(params: np.ndarray[Any, Any], dt: float) -> None:
@@ -52,6 +62,8 @@ class Fleet:
         self.n_rotors: list[int] = self.params["n_rotors"].tolist()
         self.rate = rate
         self.ground = ground
+        self.names: list[str] = []
+        """For messages, by index."""
         self._per_interval = max(1, round(INTERVAL_S / rate.period_s))
         self._steps = 0
         self._read: dict[int, VehicleState] = {}
@@ -129,7 +141,7 @@ class Fleet:
         assert self.solids is not None
         params, motion = self.params[i], self.states[i]["motion"]
         legs = motion[:3] + rotate(motion[6:10], params["contact_position"][params["contact_is_leg"] > 0.0])
-        shares = [cast_segment(self.solids.arrays, 0, x, y, z + MOST_STEP_UP, x, y, z)[0] for x, y, z in legs]
+        shares = [cast_segment(self.solids.arrays, 0, (x, y, z + MOST_STEP_UP), (x, y, z))[0] for x, y, z in legs]
         if min(shares) <= 1.0:
             motion[2] += (1.0 - min(shares)) * MOST_STEP_UP + ABOVE
             self.states[i]["motion_before"] = motion
@@ -148,7 +160,8 @@ class Fleet:
         if until <= self._steps:
             return
         if self._collisions is None:
-            advance(self.states, self.inputs, self.params, self.rate.period_s, until, *self.ground.kernel_arguments)
+            ground = self.ground.kernel_arguments
+            self._check(advance(self.states, self.inputs, self.params, self.rate.period_s, until, ground))
         else:
             self._advance_among(self._collisions, until)
         self._steps = until
@@ -165,10 +178,22 @@ class Fleet:
                 end = min(until, first + self._per_interval)
                 parts = self._parts_near(self.solids, interval)
             free = collisions.free_steps(parts, min(end - steps, MOST_FREE_STEPS))
-            advance(*memory, steps + max(1, free), *ground)
+            self._check(advance(*memory, steps + max(1, free), ground))
             if not free:
                 collisions.meet(parts, (steps - first) / self._per_interval)
             steps += max(1, free)
+
+    def _check(self, lost: int) -> None:
+        """Nothing is published of a state that has run away."""
+        if lost < 0:
+            return
+        state = self.states[lost]
+        name = f"'{self.names[lost]}'" if lost < len(self.names) else f"vehicle {lost}"
+        place, velocity = (", ".join(f"{x:.3g}" for x in state["motion"][k : k + 3]) for k in (0, 3))
+        raise ScenarioError(
+            f"{name} at {state['step'] * self.rate.period_s:.3f} s: its motion has run away (position {place} m, "
+            f"velocity {velocity} m/s); make wind, forces, gains or what the pilot asks for smaller"
+        )
 
     def _parts_near(self, solids: Solids, interval: int) -> np.ndarray[Any, Any]:
         """What a vehicle may meet in an interval, even if something throws it at 30 m/s."""
@@ -189,16 +214,7 @@ class Fleet:
         n = self.n_rotors[i]
         out = np.empty(STATE_SIZE + 2 * n)
         first_thrust = STATE_SIZE + n
-        read_state(
-            self.states,
-            self.params,
-            i,
-            self.rate.period_s,
-            fraction,
-            out,
-            out[STATE_SIZE:first_thrust],
-            out[first_thrust:],
-        )
+        read_state(self.states, self.params, i, self.rate.period_s, fraction, out)
         out.flags.writeable = False  # everybody who asks at this instant gets the same record
         speeds, thrusts = out[STATE_SIZE:first_thrust], out[first_thrust:]
         state = self._read[i] = VehicleState(
@@ -230,14 +246,13 @@ class Fleet:
             at = k % MAX_HITS
             hit_row, place = int(row["hit_row"][at]), row["hit_place"][at]
             number, name = (0, "ground") if self.solids is None else self.solids.thing(hit_row, place)
+            part, verb = PARTS[row["hit_part"][at]]
             speed, closing = float(row["hit_speed"][at]), float(row["hit_closing"][at])
-            vectors = [*place.tolist(), *row["hit_normal"][at].tolist()]
-            values = dict(zip(("x", "y", "z", "nx", "ny", "nz"), vectors, strict=True))
-            values |= {"speed": speed, "closing": closing, "instance": float(number)}
-            t_ns, what = int(row["hit_ns"][at]), f"{PARTS[row['hit_part'][at]]} {name}"
-            events.append(Event(t_ns, "contact", f"{what} at {speed:.2f} m/s", values))
+            contact = Contact(part, number, name, place.copy(), row["hit_normal"][at].copy(), speed, closing)
+            t_ns, what = int(row["hit_ns"][at]), f"{part} {verb} {name}"
+            events.append(Event(t_ns, EventKind.CONTACT, f"{what} at {speed:.2f} m/s", contact))
             if row["hit_crash"][at]:
-                events.append(Event(t_ns, "crash", f"{what} at {closing:.2f} m/s, rotors stopped", values))
+                events.append(Event(t_ns, EventKind.CRASH, f"{what} at {closing:.2f} m/s, rotors stopped", contact))
         return count, events
 
     def feed_estimate(self, i: int, estimate: Estimate) -> None:
@@ -250,10 +265,11 @@ class Fleet:
         memory[6:10] = estimate.quat_wxyz
         memory[10:13] = estimate.angular_velocity_body
 
-    def snapshot(self) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-        return self.states.copy(), self.inputs.copy()
+    def snapshot(self) -> tuple[np.ndarray[Any, Any], ...]:
+        """What changes; the parameters too, because links may change limits, gains and forces in flight."""
+        return self.states.copy(), self.inputs.copy(), self.params.copy()
 
-    def restore(self, saved: tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]) -> None:
-        self.states[:], self.inputs[:] = saved
+    def restore(self, saved: tuple[np.ndarray[Any, Any], ...]) -> None:
+        self.states[:], self.inputs[:], self.params[:] = saved
         self._steps = int(self.states["step"].max(initial=0))
         self._read.clear()

@@ -21,9 +21,12 @@ from skyloop.vehicle.layout import (
 from skyloop.vehicle.mixer import throttle_to_speed
 from skyloop.vehicle.rigid_body import close_step, step_vehicle
 from skyloop.vehicle.simpleflight import simpleflight
+from skyloop.world.ground import HeightField, height_field_type
 
 STATE_SIZE = 22
 """position 3, velocity 3, quaternion 4, rates 3, acceleration 3, angular acceleration 3, wind 3."""
+MOST_MOTION = 1e7
+"""m, m/s and rad/s: beyond it, or no number at all, a state has run away."""
 
 
 _HEIGHTS = float64[:, ::1]
@@ -77,35 +80,49 @@ def move_vehicle(s, u, p, w, heights, dt, last):  # type: ignore[no-untyped-def]
         close_step(s, p, w, heights, dt)
 
 
+@inlined
+def is_sane(s):  # type: ignore[no-untyped-def]
+    """Every number of the motion is one, and none is beyond what flies."""
+    for k in range(13):
+        if not abs(s.motion[k]) < MOST_MOTION:
+            return False
+    return bool(abs(s.energy_used) < np.inf)
+
+
 @kernel(
-    void(
+    int64(
         states_type,
         _INPUTS,
         fleet_params_type,
         float64,
         int64,
-        _HEIGHTS,
-        float64,
-        float64,
-        float64,
+        height_field_type,
     ),
     turn=LAST,
 )
-def advance(states, inputs, params, dt, until_step, heights, origin_x, origin_y, cell):  # type: ignore[no-untyped-def]
-    """Every vehicle to physics step `until_step`."""
+def advance(states, inputs, params, dt, until_step, ground):  # type: ignore[no-untyped-def]
+    """Every vehicle to physics step `until_step`; `ground` as `Ground.kernel_arguments` gives it.
+
+    Tells the first vehicle whose motion has run away, or -1.
+    """
+    lost = -1
+    field = HeightField(*ground)
     scratch = np.zeros(1, SCRATCH)
     for i in range(states.shape[0]):
         # a record does not keep its array alive: taken before the loop, it would be of memory given back
         w = scratch[0]
-        w.origin_x = origin_x
-        w.origin_y = origin_y
-        w.cell = cell
+        w.origin_x = field.origin_x
+        w.origin_y = field.origin_y
+        w.cell = field.cell
         s = states[i]
         u = inputs[i]
         p = params[i]
         while s.step < until_step:
             control_vehicle(s, u, p, w, dt)
-            move_vehicle(s, u, p, w, heights, dt, s.step + 1 == until_step)
+            move_vehicle(s, u, p, w, field.heights, dt, s.step + 1 == until_step)
+        if lost < 0 and not is_sane(s):
+            lost = i
+    return lost
 
 
 @kernel(
@@ -116,12 +133,13 @@ def advance(states, inputs, params, dt, until_step, heights, origin_x, origin_y,
         float64,
         float64,
         float64[::1],
-        float64[::1],
-        float64[::1],
     )
 )
-def read_state(states, params, index, dt, fraction, out, speeds, thrusts):  # type: ignore[no-untyped-def]
-    """Dense output between the last two steps: cubic Hermite; of the body origin."""
+def read_state(states, params, index, dt, fraction, out):  # type: ignore[no-untyped-def]
+    """Dense output between the last two steps: cubic Hermite; of the body origin.
+
+    `out` is as STATE_SIZE says, then come the speeds of the rotors and then their thrusts.
+    """
     s = states[index]
     p = params[index]
     f = fraction
@@ -142,8 +160,8 @@ def read_state(states, params, index, dt, fraction, out, speeds, thrusts):  # ty
         out[19 + k] = s.wind[k]
 
     # attitude: cubic Hermite too, with the slopes ½ q ⊗ (0, ω); slerp would miss the angular acceleration
-    a0, a1, a2, a3 = multiply(a[6], a[7], a[8], a[9], 0.0, a[10], a[11], a[12])
-    b0, b1, b2, b3 = multiply(b[6], b[7], b[8], b[9], 0.0, b[10], b[11], b[12])
+    a0, a1, a2, a3 = multiply((a[6], a[7], a[8], a[9]), (0.0, a[10], a[11], a[12]))
+    b0, b1, b2, b3 = multiply((b[6], b[7], b[8], b[9]), (0.0, b[10], b[11], b[12]))
     out[6] = h00 * a[6] + h01 * b[6] + 0.5 * (h10 * a0 + h11 * b0)
     out[7] = h00 * a[7] + h01 * b[7] + 0.5 * (h10 * a1 + h11 * b1)
     out[8] = h00 * a[8] + h01 * b[8] + 0.5 * (h10 * a2 + h11 * b2)
@@ -172,5 +190,5 @@ def read_state(states, params, index, dt, fraction, out, speeds, thrusts):  # ty
     out[14] += ay
     out[15] += az
     for i in range(p.n_rotors):
-        speeds[i] = (1.0 - f) * s.rotor_speed_before[i] + f * s.rotor_speed[i]
-        thrusts[i] = s.thrust[i]
+        out[STATE_SIZE + i] = (1.0 - f) * s.rotor_speed_before[i] + f * s.rotor_speed[i]
+        out[STATE_SIZE + p.n_rotors + i] = s.thrust[i]

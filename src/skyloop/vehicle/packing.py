@@ -14,6 +14,7 @@ from skyloop.vehicle.airframe import (
     STRICT,
     Airframe,
     Drag,
+    Limits,
     NonNegative,
     Vector,
     complete_gains,
@@ -59,19 +60,20 @@ FOREVER = 1e12
 
 
 class Wrench(BaseModel):
-    """A push by schedule, at the centre of mass."""
+    """A force and a torque that act on the centre of mass for some time."""
 
     model_config = STRICT
 
     start: NonNegative
-    """s."""
+    """s, the simulated time at which it begins."""
     end: NonNegative
-    """s."""
+    """s, the simulated time at which it ends."""
     force: Vector = (0.0, 0.0, 0.0)
-    """N."""
+    """N, the force."""
     torque: Vector = (0.0, 0.0, 0.0)
-    """N m."""
+    """N m, the torque."""
     frame: Literal["world", "body"] = "world"
+    """The axes of the force and the torque."""
 
     @model_validator(mode="after")
     def _ends_after_it_starts(self) -> Wrench:
@@ -81,19 +83,21 @@ class Wrench(BaseModel):
 
 
 class RotorFault(BaseModel):
-    """A propeller that lost thrust, a speed controller that is stuck, a motor that is slow."""
+    """A propeller that lost thrust, a speed controller that is stuck, or a slow motor."""
 
     model_config = STRICT
 
     rotor: Annotated[int, Field(ge=0)]
-    """Index in the airframe's list, from 0."""
+    """The index in the airframe's list of rotors, from 0."""
     kind: Literal["lost", "stuck", "slow"]
+    """`lost`: the propeller lost thrust; `stuck`: the speed controller is stuck; `slow`: the motor is slow."""
     start: NonNegative
-    """s."""
+    """s, the simulated time at which it begins."""
     end: NonNegative | None = None
-    """s; never when left out."""
+    """s, the simulated time at which it ends; left out: never."""
     value: NonNegative = 0.0
-    """lost: share of thrust left; stuck: share of full speed; slow: factor on the time constants."""
+    """`lost`: the share of thrust that is left; `stuck`: the share of full speed; `slow`: the factor on the time
+    constants."""
 
     @model_validator(mode="after")
     def _fits_together(self) -> RotorFault:
@@ -254,10 +258,15 @@ def _pack_schedules(p: Any, airframe: Airframe, flying: Flying) -> None:
                 f"{flying.name}: rotor_faults[{k}].rotor is {fault.rotor}, "
                 f"but '{airframe.name}' has rotors 0 to {len(airframe.rotors) - 1}"
             )
-        p["fault_rotor"][0, k], p["fault_kind"][0, k] = fault.rotor, FAULT_CODES[fault.kind]
-        p["fault_start"][0, k] = fault.start
-        p["fault_end"][0, k] = FOREVER if fault.end is None else fault.end
-        p["fault_value"][0, k] = fault.value
+        pack_rotor_fault(p[0], k, fault)
+
+
+def pack_rotor_fault(row: Any, slot: int, fault: RotorFault) -> None:
+    """One fault in a vehicle's row; also when it begins in flight."""
+    row["fault_rotor"][slot], row["fault_kind"][slot] = fault.rotor, FAULT_CODES[fault.kind]
+    row["fault_start"][slot] = fault.start
+    row["fault_end"][slot] = FOREVER if fault.end is None else fault.end
+    row["fault_value"][slot] = fault.value
 
 
 def _pack_controller(p: Any, airframe: Airframe, flying: Flying) -> None:
@@ -273,6 +282,11 @@ def _pack_controller(p: Any, airframe: Airframe, flying: Flying) -> None:
     for name, value in gains.model_dump().items():
         p[name] = value
     p["drag_feedforward"] = drag_per_mass(airframe, flying.drag)
+    pack_limits(p, limits)
+
+
+def pack_limits(p: Any, limits: Limits) -> None:
+    """Limits of the controller in a vehicle's row; also when they change in flight."""
     p["max_speed_horizontal"] = limits.speed
     p["max_speed_up"] = limits.climb
     p["max_speed_down"] = limits.descent

@@ -13,12 +13,12 @@ from skyloop.vehicle.contact_search import (
     finds_type,
     fleet_params_type,
     frame_of_part,
-    parts_type,
     states_type,
+    things_type,
     to_part,
 )
 from skyloop.vehicle.layout import PART_LEG, params_type, scratch_type, state_type
-from skyloop.world.solid_grids import cast_segment, solids_type
+from skyloop.world.solid_grids import SolidArrays, cast_segment
 
 
 @inlined
@@ -29,7 +29,8 @@ def touch_force(s, p, y, k):
     depth = s.touch_level[k] - (n[k, 0] * x + n[k, 1] * y_ + n[k, 2] * z)
     vx, vy, vz = vx - v[k, 0], vy - v[k, 1], vz - v[k, 2]
     gx, gy, gz = x - a[k, 0], y_ - a[k, 1], z - a[k, 2]
-    fx, fy, fz, normal, excess = plane_force(p, depth, n[k, 0], n[k, 1], n[k, 2], vx, vy, vz, True, gx, gy, gz)
+    plane = (n[k, 0], n[k, 1], n[k, 2])
+    fx, fy, fz, normal, excess = plane_force(p, depth, plane, (vx, vy, vz), True, (gx, gy, gz))
     return fx, fy, fz, normal, excess, depth, x, y_, z
 
 
@@ -93,8 +94,10 @@ def _find_part(parts, row):
 
 
 @inlined
-def _refresh(s, k, solids, parts, find, x, y, z, depth):
+def _refresh(s, k, things, find, place, depth):
     """Look for the surface of touch k anew, below its plane's free side; False when it has ended there."""
+    solids, parts = things
+    x, y, z = place
     n, row = s.touch_normal, s.touch_row[k]
     ax = x + (depth + LIFT) * n[k, 0]
     ay = y + (depth + LIFT) * n[k, 1]
@@ -108,7 +111,7 @@ def _refresh(s, k, solids, parts, find, x, y, z, depth):
         frame_of_part(parts[moving], find.interval_start + find.interval_per_step, find, 1)
         ax, ay, az = to_part(find, 1, ax, ay, az)
         bx, by, bz = to_part(find, 1, bx, by, bz)
-    f, triangle = cast_segment(solids, grid, ax, ay, az, bx, by, bz)
+    f, triangle = cast_segment(solids, grid, (ax, ay, az), (bx, by, bz))
     if f > 1.0:
         return False
     if moving < 0:
@@ -137,9 +140,10 @@ def _keep(s, k, m):
         s.touch_anchor[m, a] = s.touch_anchor[k, a]
 
 
-@kernel(void(states_type, fleet_params_type, solids_type, parts_type, finds_type, int64))
-def settle_touches(states, params, solids, parts, finds, i):
+@kernel(void(states_type, fleet_params_type, things_type, finds_type, int64))
+def settle_touches(states, params, things, finds, i):
     """After a step of vehicle i: planes follow their surfaces, anchors slide, and what was left is let go."""
+    solids, parts = SolidArrays(*things[0]), things[1]
     s, p, find = states[i], params[i], finds[0]
     kept = 0
     t_ns = int64(np.rint(s.step * find.dt * 1e9))
@@ -149,7 +153,7 @@ def settle_touches(states, params, solids, parts, finds, i):
             s.touch_level[k] += find.dt * n[k, a] * v[k, a]
             anchor[k, a] += find.dt * v[k, a]
         _, _, _, _, _, depth, x, y, z = touch_force(s, p, s.motion, k)
-        if depth <= 0.0 or not _refresh(s, k, solids, parts, find, x, y, z, depth):
+        if depth <= 0.0 or not _refresh(s, k, (solids, parts), find, (x, y, z), depth):
             continue
         _, _, _, normal, excess, _, x, y, z = touch_force(s, p, s.motion, k)
         if excess > 1.0:
@@ -165,7 +169,7 @@ def settle_touches(states, params, solids, parts, finds, i):
         _, _, _, vx, vy, vz = point_motion(p.point_position, s.motion, s.touch_point[k])
         vx, vy, vz = vx - v[k, 0], vy - v[k, 1], vz - v[k, 2]
         speed, closing = np.sqrt(vx * vx + vy * vy + vz * vz), -(vx * n[k, 0] + vy * n[k, 1] + vz * n[k, 2])
-        note_hit(s, p, t_ns, s.touch_row[k], part, x, y, z, n[k, 0], n[k, 1], n[k, 2], speed, closing)
+        note_hit(s, p, t_ns, (s.touch_row[k], part), (x, y, z), (n[k, 0], n[k, 1], n[k, 2]), (speed, closing))
         _keep(s, k, kept)
         kept += 1
     s.n_touches = kept

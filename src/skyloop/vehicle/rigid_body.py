@@ -38,11 +38,13 @@ def scheduled_wrench(p, t, y):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def derivative(s, p, w, heights, t, row, stage, density_ratio, ground_height, upright):  # type: ignore[no-untyped-def]
-    """Time derivative of the 13 motion states in w.trial into w.slope[stage], with the rotors at w.speed[row].
+def derivative(s, p, w, heights, t, stage, held):  # type: ignore[no-untyped-def]
+    """Time derivative of the 13 motion states in w.trial into w.slope[stage].
 
-    upright: vertical part of the ground's normal; times the height it is the distance to the slope.
+    held: over the step, the air's density over the reference, the ground's height, and the vertical part of its normal;
+    times the height above ground that is the distance to the slope.
     """
+    density_ratio, ground_height, upright = held
     y, out = w.trial, w.slope
     qw, qx, qy, qz = y[6], y[7], y[8], y[9]
     wx, wy, wz = y[10], y[11], y[12]
@@ -50,7 +52,9 @@ def derivative(s, p, w, heights, t, row, stage, density_ratio, ground_height, up
     # forces and torques in body axes
     ux, uy, uz = to_body(qw, qx, qy, qz, y[3] - s.wind[0], y[4] - s.wind[1], y[5] - s.wind[2])
     height = y[2] - ground_height
-    fx, fy, fz, tx, ty, tz = rotor_wrench(s, p, w, row, density_ratio, height, ux, uy, uz, wx, wy, wz)
+    # rotor speeds are known at the start, the middle and the end of a step
+    row = (stage + 1) // 2
+    fx, fy, fz, tx, ty, tz = rotor_wrench(s, p, w, row, density_ratio, height, (ux, uy, uz, wx, wy, wz))
     if p.has_frame_drag:
         dx, dy, dz = frame_drag(p, density_ratio, ux, uy, uz)
         fx, fy, fz = fx + dx, fy + dy, fz + dz
@@ -129,7 +133,7 @@ def step_vehicle(s, u, p, w, heights, dt):  # type: ignore[no-untyped-def]
             fraction = dt if stage == 3 else 0.5 * dt
             for j in range(13):
                 trial[j] = y[j] + fraction * k[stage - 1, j]
-        derivative(s, p, w, heights, t, (stage + 1) // 2, stage, density_ratio, ground_height, upright)
+        derivative(s, p, w, heights, t, stage, (density_ratio, ground_height, upright))
     for j in range(13):
         y[j] += dt / 6.0 * (k[0, j] + 2.0 * k[1, j] + 2.0 * k[2, j] + k[3, j])
     norm = 1.0 / np.sqrt(y[6] * y[6] + y[7] * y[7] + y[8] * y[8] + y[9] * y[9])
@@ -159,7 +163,7 @@ def close_step(s, p, w, heights, dt):  # type: ignore[no-untyped-def]
         w.trial[j] = s.motion[j]
     ground_height, _, _, upright = ground_at(heights, w.origin_x, w.origin_y, w.cell, s.motion[0], s.motion[1])
     density_ratio = air_density(p.home_altitude + s.motion[2]) / REFERENCE_DENSITY
-    derivative(s, p, w, heights, s.step * dt, 2, 3, density_ratio, ground_height, upright)
+    derivative(s, p, w, heights, s.step * dt, 3, (density_ratio, ground_height, upright))
     for j in range(3):
         s.acceleration[j] = w.slope[3, 3 + j]
         s.angular_acceleration[j] = w.slope[3, 10 + j]

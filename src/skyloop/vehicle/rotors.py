@@ -79,13 +79,14 @@ def drag_per_speed(p, model, lift):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def rotor_wrench(s, p, w, row, density_ratio, height, air_x, air_y, air_z, wx, wy, wz):  # type: ignore[no-untyped-def]
+def rotor_wrench(s, p, w, row, density_ratio, height, motion):  # type: ignore[no-untyped-def]
     """Force and torque of all rotors in body axes; their thrusts go to s.thrust.
 
-    row: of the rotor speeds. height: of the centre of mass above ground. air: velocity through the air, and w: rates,
+    row: of the rotor speeds. height: of the centre of mass above ground. motion: velocity through the air and rates,
     both in body axes. Scalars throughout, here and in its neighbours: a round trip through memory costs more than the
     arithmetic.
     """
+    air_x, air_y, air_z, wx, wy, wz = motion
     # read once: after each store to s.thrust the compiler must assume that p and w have changed
     place, row_speed, row_spin_up = p.rotor_position, w.speed, w.spin_up
     per_speed_squared = p.thrust_coefficient * density_ratio

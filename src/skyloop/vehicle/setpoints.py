@@ -21,7 +21,7 @@ from skyloop_client.messages import Attitude, Goal, Motors, Position, Rates, Set
 from skyloop_client.streams import NS_PER_S
 
 UNLIMITED = 1e9
-SCALARS = ("yaw", "yaw_rate", "thrust")
+SCALARS = ("yaw", "yaw_rate", "thrust", "speed")
 
 
 def write_setpoint(row: Any, setpoint: Setpoint, t_ns: int) -> None:
@@ -70,7 +70,7 @@ def check_setpoint(setpoint: Setpoint, n_rotors: int) -> None:
     lengths = {"quat_wxyz": 4, "throttle": n_rotors}
     for field in dataclasses.fields(setpoint):
         value = getattr(setpoint, field.name)
-        if field.name == "frame" or (value is None and field.name == "yaw"):
+        if field.name == "frame" or (value is None and field.name in ("yaw", "speed")):
             continue
         place = f"{type(setpoint).__name__}.{field.name}"
         shape = () if field.name in SCALARS else (lengths.get(field.name, 3),)
@@ -84,5 +84,7 @@ def check_setpoint(setpoint: Setpoint, n_rotors: int) -> None:
             raise SetpointError(f"{place} is {value}; every number must be finite")
     if isinstance(setpoint, Velocity) and setpoint.frame not in ("world", "body"):
         raise SetpointError(f"Velocity.frame is '{setpoint.frame}'; write 'world' or 'body'")
+    if isinstance(setpoint, Goal) and setpoint.speed is not None and not setpoint.speed > 0.0:
+        raise SetpointError(f"Goal.speed is {setpoint.speed}; give a positive speed in m/s, or None to cruise")
     if isinstance(setpoint, Attitude) and np.linalg.norm(setpoint.quat_wxyz) < 1e-6:
         raise SetpointError("Attitude.quat_wxyz is zero; give a unit quaternion")

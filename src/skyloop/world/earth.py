@@ -23,18 +23,21 @@ _CENTRIFUGAL_RATIO = 0.00344978650684
 
 
 class EarthConfig(BaseModel):
+    """Where on the earth the origin of the world lies."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     latitude_deg: float = Field(default=47.641468, ge=-90.0, le=90.0)
-    """Latitude of the world's origin, WGS84."""
+    """The latitude of the world's origin, WGS84."""
     longitude_deg: float = Field(default=-122.140165, ge=-180.0, le=180.0)
-    """Longitude of the world's origin, WGS84."""
+    """The longitude of the world's origin, WGS84."""
     altitude: float = Field(default=122.0, ge=-1000.0, le=100_000.0)
-    """m above the WGS84 ellipsoid, of the world's origin."""
+    """m, the height of the world's origin above the WGS84 ellipsoid."""
     gravity: Annotated[float, Field(gt=0.0)] | Literal["normal"] | None = None
-    """m/s²; null for the standard 9.80665, "normal" for WGS84 normal gravity at the origin."""
+    """m/s², the acceleration of gravity. null is the standard 9.80665; `normal` is the WGS84 normal gravity at the
+    origin."""
     year: float = Field(default=2026.0, ge=2025.0, le=2030.0)
-    """Decimal year of the magnetic field; the World Magnetic Model 2025 covers 2025 to 2030."""
+    """The decimal year of the magnetic field; the World Magnetic Model 2025 covers 2025 to 2030."""
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skyloop.core.jit import CACHE_FOLDER
-from skyloop.core.keyed_random import stream_key
+from skyloop.core.cache import CACHE_FOLDER
+from skyloop.core.stream_key import stream_key
 
 Arrays = dict[str, NDArray[Any]]
 

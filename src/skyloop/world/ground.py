@@ -9,15 +9,33 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import float64, void
 from numpy.typing import ArrayLike
 
-from skyloop.core.jit import inlined, kernel
+from skyloop.core.jit import inlined, kernel, record_type
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array
+
+MOST_POINTS = 2.5e7
+"""Of a height field that is sampled: 200 MB, and several times that while it is made."""
+
+
+class HeightField(NamedTuple):
+    """A Ground as kernels use it."""
+
+    heights: Array
+    """(nx, ny) m; first axis east, second north."""
+    origin_x: float
+    """m, world position of heights[0, 0]."""
+    origin_y: float
+    cell: float
+    """m between neighbouring points."""
+
+
+height_field_type = record_type(HeightField, heights=float64[:, ::1], origin_x=float64, origin_y=float64, cell=float64)
 
 
 @inlined
@@ -63,9 +81,10 @@ def ground_at(heights, origin_x, origin_y, cell, x, y):
     return h00 + along_x * u + along_y * v, -slope_x * up, -slope_y * up, up
 
 
-@kernel(void(float64[:, ::1], float64, float64, float64, float64, float64, float64[::1]))
-def _ground_at_point(heights: Any, ox: Any, oy: Any, cell: Any, x: Any, y: Any, out: Any) -> None:
-    out[0], out[1], out[2], out[3] = ground_at(heights, ox, oy, cell, x, y)
+@kernel(void(height_field_type, float64, float64, float64[::1]))
+def _ground_at_point(ground: Any, x: Any, y: Any, out: Any) -> None:
+    g = HeightField(*ground)
+    out[0], out[1], out[2], out[3] = ground_at(g.heights, g.origin_x, g.origin_y, g.cell, x, y)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,6 +122,10 @@ class Ground:
             raise ScenarioError(
                 f"ground extent {extent} with cell {cell} is empty; give (x_min, y_min, x_max, y_max) and cell > 0"
             )
+        if not (x_max - x_min) / cell * (y_max - y_min) / cell <= MOST_POINTS:
+            raise ScenarioError(
+                f"ground extent {extent} with cell {cell:g} m has more than {MOST_POINTS:.0e} points; make it smaller"
+            )
         # The tolerance keeps 10 / 0.1 at 100 cells when rounding makes it 100.00000000000001.
         counts = [max(int(np.ceil(span / cell - 1e-9)), 1) + 1 for span in (x_max - x_min, y_max - y_min)]
         x, y = np.meshgrid(x_min + cell * np.arange(counts[0]), y_min + cell * np.arange(counts[1]), indexing="ij")
@@ -111,11 +134,11 @@ class Ground:
 
     @property
     def kernel_arguments(self) -> tuple[Array, float, float, float]:
-        """As the flight kernels take it."""
+        """A HeightField as kernels are given it."""
         return self.heights, self.origin_xy[0], self.origin_xy[1], self.cell
 
     def at(self, x: float, y: float) -> tuple[float, Array]:
         """Height (m) and upward unit normal (3,) at a world position."""
         out = np.empty(4)
-        _ground_at_point(self.heights, *self.origin_xy, self.cell, float(x), float(y), out)
+        _ground_at_point(self.kernel_arguments, float(x), float(y), out)
         return float(out[0]), out[1:]

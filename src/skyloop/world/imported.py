@@ -43,10 +43,14 @@ class Imported:
         classes: Mapping[str, str] | None = None,
         materials: Mapping[str, str] | None = None,
     ) -> None:
-        """scale: m per unit of the file; up: its upward axis, y unless told; ground: m, height of the level ground, or
-        true for the lowest point of the file, or false to show none (vehicles then fall to that height unseen);
-        classes, materials: name patterns with * and ?, matched with names of nodes, meshes and materials, and what
-        they mean; names without one tell by their words ("Tree_03"), else a thing is a plain object."""
+        """scale: m, the length of one unit of the file.
+        up: The upward axis of the file, y or z; null is y.
+        ground: m, the height of the level ground vehicles stand on; true: the lowest point of the file; false: the
+            same height, but the ground is not drawn.
+        classes: Patterns of names (`*`, `?`; upper and lower case are alike) and the class they mean. A name that no
+            pattern fits tells its class by its words ("Tree_03"), else it is an object.
+        materials: Patterns of names and the material they mean.
+        """
         self._check(scale, up, ground)
         self._classes, self._materials = classes or {}, materials or {}
         check_meanings("classes", self._classes, CLASS_ID)

@@ -45,7 +45,8 @@ class Shape:
 class Mover(Protocol):
     """Rigid parts that move together: a person, a car, a drone."""
 
-    n_rows: int
+    @property
+    def n_rows(self) -> int: ...
 
     def poses(self, t: float) -> Array:
         """(n_rows, 3, 4) world_from_part at `t` simulated seconds; a pure function."""
@@ -81,6 +82,16 @@ class Placed:
 
     def poses(self, t: float) -> Array:
         return self.places
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Arrangement:
+    """What a model's rows are made from."""
+
+    standing: list[tuple[int, int, int, int, int, Array]]
+    moving: list[tuple[int, int, int, int, int]]
+    movers: list[Mover]
+    n_things: int
 
 
 class Model:
@@ -192,6 +203,17 @@ class Model:
         self._moving = [entry for entry in self._moving if entry[1] != number]
         self.freeze()
         return True
+
+    def arrangement(self) -> Arrangement:
+        """What stands and moves now, to come back to with `rearrange`."""
+        return Arrangement(list(self._standing), list(self._moving), list(self.movers), len(self.things))
+
+    def rearrange(self, kept: Arrangement) -> None:
+        """Things added since are gone, things removed or loosened stand where they stood. Rows are numbered anew."""
+        self._standing, self._moving, self.movers = list(kept.standing), list(kept.moving), list(kept.movers)
+        del self.things[kept.n_things :]
+        self.placed = {}
+        self.freeze()
 
     def motion(self, t_ns: int) -> Motion:
         """All movers at one instant."""

@@ -7,9 +7,6 @@ from __future__ import annotations
 import numpy as np
 from numba import boolean, float64, int64, void
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
-from scipy.spatial import cKDTree
 
 from skyloop.core.jit import inlined, kernel
 from skyloop.core.rotations import cross
@@ -80,6 +77,11 @@ def closure(mesh: Mesh) -> int:
     """CLOSED when every edge is walked as often one way as the other, BOTTOMLESS when only edges at the mesh's lowest
     height are not."""
     points = mesh.positions.astype(np.float64)
+    # here, because they take half a second, and every start of a simulation reads this file
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+    from scipy.spatial import cKDTree
+
     pairs = cKDTree(points).query_pairs(WELD, output_type="ndarray")
     links = coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), (len(points), len(points)))
     n, corner = connected_components(links, directed=False)

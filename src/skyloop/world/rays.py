@@ -11,15 +11,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from embreex.mesh_construction import TriangleMesh
 from embreex.rtcore_scene import EmbreeScene
-from numba import boolean, float32, float64, int32, int64, uint8, void
+from numba import boolean, float32, float64, int32, int64, types, uint8, void
 from numpy.typing import ArrayLike, NDArray
 
-from skyloop.core.jit import inlined, kernel
+from skyloop.core.jit import inlined, kernel, record_type
 from skyloop.world.mesh import Mesh
 from skyloop.world.model import Model, Motion
 from skyloop_client.messages import Array
@@ -45,35 +45,43 @@ _RAYS, _LINE, _ROWS = float32[:, ::1], float32[::1], int32[::1]
 
 
 @inlined
-def _note(k, prim, far, nx, ny, nz, directions, row, material, hits):
-    """Write hit `prim` of ray k, with its normal turned against the ray."""
+def _note(k, far, normal, directions, row, material, hits):
+    """Write the hit of ray k, with its normal turned against the ray."""
+    nx, ny, nz = normal
     distance, rows, materials, normals = hits
     size = np.sqrt(nx * nx + ny * ny + nz * nz)
     if nx * directions[k, 0] + ny * directions[k, 1] + nz * directions[k, 2] > 0.0:
         size = -size
     scale = 1.0 / size if size != 0.0 else 0.0
-    distance[k], rows[k], materials[k] = far, row, material[prim]
+    distance[k], rows[k], materials[k] = far, row, material
     normals[k, 0], normals[k, 1], normals[k, 2] = nx * scale, ny * scale, nz * scale
 
 
-@kernel(void(_ROWS, _LINE, _RAYS, _RAYS, _ROWS, uint8[::1], _LINE, _ROWS, uint8[::1], _RAYS))
-def _take_all(prim, far, ng, directions, row_of, material_of, distance, rows, materials, normals):
+_ANSWER = types.Tuple((_ROWS, _LINE, _RAYS))
+"""Embree's: triangle (-1: none), distance and unscaled normal."""
+_HITS = types.Tuple((_LINE, _ROWS, uint8[::1], _RAYS))
+"""The fields of RayHits."""
+
+
+@kernel(void(_ANSWER, _RAYS, _ROWS, uint8[::1], _HITS))
+def _take_all(answer, directions, row_of, material_of, hits):
     """Embree's answer about all rays as RayHits."""
-    hits = (distance, rows, materials, normals)
+    prim, far, ng = answer
+    distance, rows, materials, normals = hits
     for k in range(prim.shape[0]):
         if prim[k] < 0:
             distance[k], rows[k], materials[k] = np.inf, -1, 0
             normals[k, 0] = normals[k, 1] = normals[k, 2] = 0.0
         else:
-            _note(k, prim[k], far[k], ng[k, 0], ng[k, 1], ng[k, 2], directions, row_of[prim[k]], material_of, hits)
+            normal = (ng[k, 0], ng[k, 1], ng[k, 2])
+            _note(k, far[k], normal, directions, row_of[prim[k]], material_of[prim[k]], hits)
 
 
-@kernel(void(_ROWS, _ROWS, _LINE, _RAYS, float64[:, ::1], _RAYS, int64, uint8[::1], _LINE, _ROWS, uint8[::1], _RAYS))
-def _take_nearer(
-    index, prim, far, ng, part_from_world, directions, row, material_of, distance, rows, materials, normals
-):
+@kernel(void(_ROWS, _ANSWER, float64[:, ::1], _RAYS, int64, uint8[::1], _HITS))
+def _take_nearer(index, answer, part_from_world, directions, row, material_of, hits):
     """Embree's answer about rays `index` in a part's axes, where it was nearer than what the hits hold."""
-    hits, m = (distance, rows, materials, normals), part_from_world
+    prim, far, ng = answer
+    distance, m = hits[0], part_from_world
     for i in range(index.shape[0]):
         if prim[i] >= 0 and far[i] < distance[index[i]]:
             a, b, c = float64(ng[i, 0]), float64(ng[i, 1]), float64(ng[i, 2])
@@ -81,13 +89,13 @@ def _take_nearer(
             nx = m[0, 0] * a + m[1, 0] * b + m[2, 0] * c
             ny = m[0, 1] * a + m[1, 1] * b + m[2, 1] * c
             nz = m[0, 2] * a + m[1, 2] * b + m[2, 2] * c
-            _note(index[i], prim[i], far[i], nx, ny, nz, directions, row, material_of, hits)
+            _note(index[i], far[i], (nx, ny, nz), directions, row, material_of[prim[i]], hits)
 
 
 @inlined
-def _comes_near(k, origins, directions, reach, cx, cy, cz, radius):
+def _comes_near(k, origins, directions, reach, centre, radius):
     """Does ray k, no longer than `reach`, touch the sphere?"""
-    x, y, z = cx - origins[k, 0], cy - origins[k, 1], cz - origins[k, 2]
+    x, y, z = centre[0] - origins[k, 0], centre[1] - origins[k, 1], centre[2] - origins[k, 2]
     along = x * directions[k, 0] + y * directions[k, 1] + z * directions[k, 2]
     if along < -radius or along - radius > reach:
         return False
@@ -97,35 +105,63 @@ def _comes_near(k, origins, directions, reach, cx, cy, cz, radius):
 _POINTS, _POSES = float64[:, ::1], float64[:, :, ::1]
 
 
+class Spheres(NamedTuple):
+    """Around a thing that moves, and around each of its parts."""
+
+    middle: Array
+    """(3,) m, world."""
+    radius: float
+    centres: Array
+    """(n, 3) m, world, of the parts."""
+    radii: Array
+    parts_from_world: Array
+    """(n, 3, 4)."""
+    shown: NDArray[np.bool_]
+    """(n,) False: this part is looked through."""
+
+
+_SPHERES = record_type(
+    Spheres,
+    middle=float64[::1],
+    radius=float64,
+    centres=_POINTS,
+    radii=float64[::1],
+    parts_from_world=_POSES,
+    shown=boolean[::1],
+)
+
+
 @kernel(
     int64(
-        _RAYS, _RAYS, _LINE, float64, float64[::1], float64, _POINTS, float64[::1], _POSES, boolean[::1],
-        _ROWS, int64[::1], _ROWS, _RAYS, _RAYS, _LINE,
+        types.Tuple((_RAYS, _RAYS, _LINE, float64)), _SPHERES, _ROWS, int64[::1],
+        types.Tuple((_ROWS, _RAYS, _RAYS, _LINE)),
     )
 )  # fmt: skip
-def _into_parts(
-    origins, directions, distance, max_range, middle, group_radius, centres, radii, parts_from_world, shown,
-    picked, ends, index, starts, along, far,
-):  # fmt: skip
+def _into_parts(rays, spheres, picked, ends, room):
     """The rays that touch the spheres of a thing's parts, each in the axes of its part, those of a part together.
 
-    `ends` says where each part's rays end; what is returned is how many rays there may be at most, and nothing is
-    written when they do not fit.
+    rays: their origins, directions, what they have met so far and how far they go; room: as `_room` makes it. `ends`
+    says where each part's rays end; what is returned is how many rays there may be at most, and nothing is written when
+    they do not fit.
     """
+    origins, directions, distance, max_range = rays
+    thing = Spheres(*spheres)
+    index, starts, along, far = room
+    centres, radii, parts_from_world, shown = thing.centres, thing.radii, thing.parts_from_world, thing.shown
     near = 0
-    x, y, z = middle[0], middle[1], middle[2]
+    middle = (thing.middle[0], thing.middle[1], thing.middle[2])
     for k in range(origins.shape[0]):
-        if _comes_near(k, origins, directions, min(max_range, distance[k]), x, y, z, group_radius):
+        if _comes_near(k, origins, directions, min(max_range, distance[k]), middle, thing.radius):
             picked[near] = k
             near += 1
     count, most = 0, near * centres.shape[0]
     for part in range(centres.shape[0] if most <= index.shape[0] else 0):
         m = parts_from_world[part]
-        x, y, z = centres[part, 0], centres[part, 1], centres[part, 2]
+        centre = (centres[part, 0], centres[part, 1], centres[part, 2])
         for i in range(near if shown[part] else 0):
             k = picked[i]
             reach = min(max_range, float64(distance[k]))
-            if _comes_near(k, origins, directions, reach, x, y, z, radii[part]):
+            if _comes_near(k, origins, directions, reach, centre, radii[part]):
                 index[count], far[count] = k, reach
                 for j in range(3):
                     turned_start, turned_along = m[j, 3], 0.0
@@ -193,7 +229,7 @@ class RayTracer:
             np.empty(n, np.float32), np.empty(n, np.int32), np.empty(n, np.uint8), np.empty((n, 3), np.float32)
         )
         answer = standing.run(starts, along, np.full(n, max_range, np.float32))
-        _take_all(*answer, along, self._row_of_triangle, standing.materials, *_arrays(hits))
+        _take_all(answer, along, self._row_of_triangle, standing.materials, _arrays(hits))
         if motion is not None and len(motion.poses) and n:
             self._cast_at_movers(starts, along, float(max_range), motion.poses, hidden_rows or (0, 0), hits)
         return hits
@@ -224,18 +260,20 @@ class RayTracer:
         for group in np.flatnonzero(seen).tolist():
             own = slice(bounds[group], bounds[group + 1])
             ends = np.zeros(own.stop - own.start, np.int64)
-            thing = (middles[group], group_radii[group], centres[own], radii[own], parts_from_world[own], shown[own])
-            most = _into_parts(*rays, *thing, picked, ends, *room)
+            spheres = Spheres(
+                middles[group], group_radii[group], centres[own], radii[own], parts_from_world[own], shown[own]
+            )
+            most = _into_parts(rays, tuple(spheres), picked, ends, room)
             if most > len(room[0]):
                 room = _room(most)
-                _into_parts(*rays, *thing, picked, ends, *room)
+                _into_parts(rays, tuple(spheres), picked, ends, room)
             for part, (first, end) in enumerate(pairwise([0, *ends.tolist()]), own.start):
                 if first < end:
                     index, *part_rays = (array[first:end] for array in room)
                     row = int(rows[part])
                     tree = self._part(int(self._model.row_shape[row]))
                     answer = tree.run(*part_rays)
-                    _take_nearer(index, *answer, parts_from_world[part], along, row, tree.materials, *_arrays(hits))
+                    _take_nearer(index, answer, parts_from_world[part], along, row, tree.materials, _arrays(hits))
 
     def _groups(
         self, centres: Array, radii: Array, starts: Floats, max_range: float, hidden: tuple[int, int]

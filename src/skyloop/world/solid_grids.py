@@ -16,7 +16,7 @@ import numpy as np
 from numba import boolean, float32, float64, int32, int64, types, void
 from numpy.typing import NDArray
 
-from skyloop.core.jit import WHEN_CALLED, kernel
+from skyloop.core.jit import WHEN_CALLED, kernel, record_type
 from skyloop_client.messages import Array
 
 SMALLEST_CELL, LARGEST_CELL = 0.03, 0.5
@@ -70,31 +70,31 @@ class SolidArrays(NamedTuple):
 
 grid_type = numba.from_dtype(GRID)
 moving_type = numba.from_dtype(MOVING)
-solids_type = types.NamedTuple(
-    (
-        types.Array(grid_type, 1, "C"),
-        int32[::1],
-        int32[::1],
-        int32[::1],
-        float32[:, ::1],
-        int32[::1],
-        int64,
-        int64[::1],
-        int64[::1],
-    ),
+solid_arrays_type = record_type(
     SolidArrays,
+    grids=types.Array(grid_type, 1, "C"),
+    blocks=int32[::1],
+    starts=int32[::1],
+    references=int32[::1],
+    triangles=float32[:, ::1],
+    rows=int32[::1],
+    n_standing=int64,
+    vehicle_grids=int64[::1],
+    vehicle_rows=int64[::1],
 )
+solids_type = types.NamedTuple(solid_arrays_type.types, SolidArrays)
+"""For kernels that other kernels call."""
 
 COUNT_BLOCKS, COUNT, FILL = range(3)
 
 
-@kernel(void(float32[:, ::1], int64, int64, grid_type, int32[::1], int32[::1], int32[::1], int64))
-def _enter(triangles, first, last, grid, blocks, starts, references, task):
+@kernel(void(float32[:, ::1], grid_type, int32[::1], int32[::1], int32[::1], int64))
+def _enter(triangles, grid, blocks, starts, references, task):
     """Visit every cell that the triangles' planes cross within their boxes: mark blocks, count, or write references."""
     cell, ny, nz = grid.cell, grid.blocks[1], grid.blocks[2]
     half = 0.5005 * cell
     lo, hi = np.empty(3, np.int64), np.empty(3, np.int64)
-    for k in range(first, last):
+    for k in range(triangles.shape[0]):
         t = triangles[k]
         for a in range(3):
             x, y, z = float64(t[a]), float64(t[3 + a]), float64(t[6 + a])
@@ -166,12 +166,17 @@ def anything_near(solids, x, y, z, reach):
     return False
 
 
-@kernel(types.UniTuple(float64, 2)(solids_type, int64, *(float64,) * 6))
-def cast_segment(solids, number, ax, ay, az, bx, by, bz):
+_POINT = types.UniTuple(float64, 3)
+
+
+@kernel(types.UniTuple(float64, 2)(solids_type, int64, _POINT, _POINT))
+def cast_segment(solids, number, a, b):
     """Where a short segment a → b first crosses a triangle of a grid: share of its length and the triangle, or (2, -1).
 
     Both sides of a triangle stop; one that starts exactly on it is taken to be in front.
     """
+    ax, ay, az = a
+    bx, by, bz = b
     grid = solids.grids[number]
     best, found = 2.0, -1
     pad = 1e-6
@@ -268,18 +273,18 @@ def _built(triangles: NDArray[np.float32]) -> tuple[Any, Any, Any, Any]:
         if np.prod(grid["blocks"].astype(float)) <= MAX_BLOCKS:
             blocks = np.full(int(np.prod(grid["blocks"])), -1, np.int32)
             counted = np.zeros(1, np.int32)
-            _enter(triangles, 0, n, grid[()], blocks, counted, nothing, COUNT_BLOCKS)
+            _enter(triangles, grid[()], blocks, counted, nothing, COUNT_BLOCKS)
             if 0 <= counted[0] <= MAX_REFERENCES:
                 break
         cell *= 1.5
     occupied = np.flatnonzero(blocks == 0)
     blocks[occupied] = np.arange(len(occupied))
     starts = np.zeros(64 * len(occupied) + 1, np.int32)
-    _enter(triangles, 0, n, grid[()], blocks, starts, nothing, COUNT)
+    _enter(triangles, grid[()], blocks, starts, nothing, COUNT)
     counts = starts[1:].copy()
     np.cumsum(starts, out=starts)
     references = np.empty(starts[-1], np.int32)
-    _enter(triangles, 0, n, grid[()], blocks, starts, references, FILL)
+    _enter(triangles, grid[()], blocks, starts, references, FILL)
     _tell_distances(blocks.reshape(tuple(grid["blocks"])))
     return grid, blocks, counts, references
 

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numba import float32, float64, int32, types, uint8, uint32, void
+from numba import float32, float64, int32, int64, types, uint8, uint32, void
 from numpy.typing import NDArray
 
 from skyloop.core.frames import matrix_from_quat
-from skyloop.core.jit import kernel
+from skyloop.core.jit import kernel, record_type
 from skyloop.world.materials import MATERIALS
 from skyloop.world.model import BY_MATERIAL, Model, Motion
 from skyloop.world.semantics import CLASS_ID
@@ -130,24 +130,31 @@ def _decode_ids(
 _A2, _A3 = types.Array(float64, 2, "C", readonly=True), types.Array(float64, 3, "C", readonly=True)
 
 
+class Movers(NamedTuple):
+    """How everything moves that a view shows."""
+
+    n_standing: int
+    """Rows of the model before the first that moves."""
+    poses: Array
+    velocities: Array
+    turns: Array
+    """(m, 3) rad/s; these three as in Motion."""
+
+
+movers_type = record_type(Movers, n_standing=int64, poses=_A3, velocities=_A2, turns=_A2)
+
+
 @kernel(
     void(
-        _SURFACE,
-        int32,
-        _A3,
-        _A2,
-        _A2,
-        float64[:, ::1],
-        float64[::1],
-        float64,
-        float64,
-        float64,
-        float64,
+        _SURFACE, movers_type, types.Tuple((float64[:, ::1], float64[::1])), types.UniTuple(float64, 4),
         float32[:, :, ::1],
     )
-)
-def _surface_velocities(surface, n_standing, poses, velocities, turns, rotation, position, fx, fy, cx, cy, out):
-    """v + ω × (p - origin) of the part each pixel shows."""
+)  # fmt: skip
+def _surface_velocities(surface, moving, pose, lens, out):
+    """v + ω × (p - origin) of the part each pixel shows; pose: rotation and position; lens: fx, fy, cx, cy."""
+    n_standing, poses, velocities, turns = moving
+    rotation, position = pose
+    fx, fy, cx, cy = lens
     for i in range(surface.shape[0]):
         for j in range(surface.shape[1]):
             k = np.int64(surface[i, j, 1]) - 1 - n_standing
@@ -229,10 +236,12 @@ class View:
     def velocities(self) -> NDArray[np.float32]:
         """(height, width, 3) m/s of the surface point each pixel shows, world axes."""
         lens, out = self.lens, np.empty((*self.surface.shape[:2], 3), np.float32)
-        m = self.motion
         rotation = np.ascontiguousarray(matrix_from_quat(self.pose.quat_wxyz))
-        _surface_velocities(
-            self.surface, self.model.n_standing, m.poses, m.velocities, m.angular_velocities,
-            rotation, np.array(self.pose.position), lens.fx, lens.fy, lens.cx, lens.cy, out,
-        )  # fmt: skip
+        pose, numbers = (rotation, np.array(self.pose.position)), (lens.fx, lens.fy, lens.cx, lens.cy)
+        _surface_velocities(self.surface, tuple(self.movers), pose, numbers, out)
         return out
+
+    @property
+    def movers(self) -> Movers:
+        m = self.motion
+        return Movers(self.model.n_standing, m.poses, m.velocities, m.angular_velocities)

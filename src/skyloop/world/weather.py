@@ -14,25 +14,29 @@ from skyloop_client.messages import Array
 
 
 class WeatherConfig(BaseModel):
+    """The position of the sun, the clouds, and what is in the air; the same everywhere and for the whole run."""
+
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     time_of_day: Annotated[float, Field(ge=0.0, le=24.0)] = 10.5
-    """Hours of local solar time; the sun is highest at 12."""
+    """h, local solar time; the sun is highest at 12."""
     day_of_year: Annotated[int, Field(ge=1, le=366)] = 172
+    """The day of the year, 1 being the first of January; with the latitude it sets the height of the sun."""
     clouds: Annotated[float, Field(ge=0.0, le=1.0)] = 0.3
-    """Share of the sky; it takes that share of the sun away."""
+    """The share of the sky that clouds cover; they take the same share of the sunlight away."""
     visibility: Annotated[float, Field(ge=5.0, le=100_000.0)] = 30_000.0
-    """m at which contrast falls to 2 %; below 1000 it is fog."""
+    """m, the distance at which contrast falls to 2 %; below 1000 m it is fog."""
     rain: Annotated[float, Field(ge=0.0, le=200.0)] = 0.0
-    """mm/h."""
+    """mm/h, the rain that falls."""
     snow: Annotated[float, Field(ge=0.0, le=50.0)] = 0.0
-    """mm/h of water; it also lies on what faces up."""
+    """mm/h, the water in the snow that falls; snow also lies on surfaces that face up."""
     dust: Annotated[float, Field(ge=0.0, le=1000.0)] = 0.0
-    """mg/m³ in the air."""
+    """mg/m³, the dust in the air."""
     wetness: Annotated[float, Field(ge=0.0, le=1.0)] = 0.0
-    """Of the ground, 1 all of it; 10 mm/h of rain wet all of it anyhow."""
+    """The share of the ground that is wet; 10 mm/h of rain wet all of it in any case."""
     leaves: Annotated[float, Field(ge=0.0, le=1.0)] = 0.0
-    """Autumn leaves that fall and lie on what faces up, 1 the most; images alone show them."""
+    """The amount of autumn leaves that fall and lie on surfaces that face up, 1 being the most. Only cameras see
+    them."""
 
 
 def randomised(config: WeatherConfig, seed: int, topics: Collection[str]) -> WeatherConfig:

@@ -28,32 +28,38 @@ Vector3: TypeAlias = tuple[float, float, float]
 
 
 class Calm(BaseModel):
+    """The air stands still."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: Literal["calm"] = "calm"
-    """No wind at all."""
+    """No wind."""
 
 
 class ConstantWind(BaseModel):
+    """The wind is the same everywhere and always."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: Literal["constant"] = "constant"
-    """The same wind everywhere and always."""
+    """Constant wind."""
     velocity: Vector3
-    """m/s of the air over the ground, world axes."""
+    """m/s, the velocity of the air over the ground, in world axes."""
 
 
 class DrydenWind(BaseModel):
+    """A mean wind with Dryden turbulence around it."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: Literal["dryden"] = "dryden"
-    """A mean wind with Dryden turbulence."""
+    """Mean wind with Dryden turbulence."""
     mean: Vector3 = (0.0, 0.0, 0.0)
-    """m/s of the air over the ground, world axes."""
+    """m/s, the mean velocity of the air over the ground, in world axes."""
     w20_kt: float = Field(default=15.0, ge=0.0)
-    """Wind speed at 20 ft in knots, which sets the turbulence: 15 light, 30 moderate, 45 severe."""
+    """The wind speed at 20 ft, which sets the strength of the turbulence: 15 is light, 30 moderate, 45 severe."""
     airspeed_floor: float = Field(default=1.0, gt=0.0)
-    """m/s; a slower vehicle is carried through the turbulence at this speed."""
+    """m/s, the lowest airspeed at which turbulence passes; a slower vehicle sees it pass at this speed."""
 
     @property
     def w20(self) -> float:
@@ -62,14 +68,16 @@ class DrydenWind(BaseModel):
 
 
 class FieldWind(BaseModel):
+    """A wind that a class of your own computes."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: Literal["field"] = "field"
-    """A wind computed by a class of the user's."""
+    """Wind from a class of your own."""
     source: str = Field(pattern=r":")
-    """"module:Class"; its instances have velocity(position, t_s) -> (3,) m/s, world axes."""
+    """The class, as module:Class; its instances have velocity(position, t_s) -> (3,) m/s, in world axes."""
     rate_hz: float = Field(default=50.0, gt=0.0)
-    """How often it is asked; between two answers the wind is held."""
+    """Calls of the class per second; the wind is held between two calls."""
     options: dict[str, Any] = {}
     """Keyword arguments for the class."""
 

@@ -62,16 +62,18 @@ class World(Protocol):
 
 
 class WorldConfig(BaseModel):
+    """Which world is built, and with which options."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str = "flat"
-    """A world of `skyloop list`, or your own as module:Class."""
+    """A world of `skyloop list`, or your own class as module:Class."""
     file: str | None = None
-    """A glTF, GLB or OBJ file to be the world, instead of a name."""
+    """A glTF, GLB or OBJ file that becomes the world, instead of a name."""
     options: dict[str, Any] = {}
-    """Arguments of the world's class."""
+    """The options of the world; `skyloop show world NAME` lists them."""
     randomise: tuple[Randomised, ...] = ()
-    """What the seed varies widely, for training detectors: sun, weather, textures, colours, people."""
+    """What the seed varies widely, for training detectors. A world varies only what it has: `room` has no people."""
 
     @model_validator(mode="after")
     def _named_or_read(self) -> WorldConfig:

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from radar_scans import before, decibel, echoes_of, mean_square, radar, scanned
+from radar_stages import BALL, BALL_RADIUS, MATT, MATT_SIDE, PERSON, PLATE, PLATE_SIDE, WALL, X
 
 from painted_world import moving
-from sensors.radar.conftest import BALL, BALL_RADIUS, MATT, MATT_SIDE, PERSON, PLATE, PLATE_SIDE, WALL, X
-from sensors.radar.radar_scans import before, decibel, echoes_of, mean_square, radar, scanned
 from skyloop.sensors.radar.radar import Radar
 from skyloop.world.materials import MATERIAL_ID
 from skyloop.world.radar_surfaces import mirror_amplitudes, scattered_shares

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from numba import njit, prange
@@ -16,7 +18,7 @@ from skyloop_client.messages import Kinematics
 
 
 @njit(parallel=True)
-def _direct(paths, rates, strengths, frequencies, times, bend):  # type: ignore[no-untyped-def]
+def _direct(paths, rates, strengths, frequencies, times, bend):
     out = np.zeros((frequencies.size, 2))
     for q in prange(frequencies.size):
         re = im = 0.0
@@ -36,7 +38,8 @@ def test_fast_and_exact_agree(seed: int) -> None:
     vehicle = {"airframe": "iris", "position": [0.0, 0.0], "state": "truth"}
     sensor = Radar(RadarConfig(), 0.1)
     with build(make_scenario({"seed": seed, "world": {"name": "park"}, "vehicles": [vehicle]})) as simulation:
-        scene = simulation.parts[0]._scene.at(2_000_000_000, 0)
+        part: Any = simulation.parts[0]
+        scene = part._scene.at(2_000_000_000, 0)
         level = np.array([1.0, 0.0, 0.0, 0.0])
         speed = np.array([3.0, 0.2, -0.1])
         kinematics = Kinematics(scene.t_ns, np.array([-8.0, 3.0, 2.0]), speed, level, *np.zeros((3, 3)))

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
+from radar_scans import before, decibel, echoes_of, mean_square, radar, scanned
+from radar_stages import BALL, BALL_RADIUS, GROUND, WINDOW, X
 
 from painted_world import moving
-from sensors.radar.conftest import BALL, BALL_RADIUS, GROUND, WINDOW, X
-from sensors.radar.radar_scans import before, decibel, echoes_of, mean_square, radar, scanned
-from skyloop.sensors.radar.config import RadarConfig
+from skyloop.sensors.radar.config import RadarConfig, RadarTarget
 from skyloop.sensors.radar.radar import Radar
 from skyloop.world.materials import MATERIAL_ID
 from skyloop.world.radar_surfaces import grazing_reflection
@@ -90,7 +90,7 @@ def gain(pattern: Any, stages: Any, azimuth_deg: float, elevation_deg: float, fo
     a, e = np.radians([azimuth_deg, elevation_deg])
     powers = []
     for place in ((5.0 * np.cos(e) * np.cos(a), 5.0 * np.cos(e) * np.sin(a), 5.0 * np.sin(e)), (5.0, 0.0, 0.0)):
-        target = {"position": (place[0], place[1] - 300.0, place[2]), "size": 1.0}
+        target = RadarTarget(position=(place[0], place[1] - 300.0, place[2]), size=1.0)
         sensor = Radar(RadarConfig(targets=(target,), pattern=pattern, n_chirps=1, iq=True), 0.1, folder)
         powers.append(mean_square(scanned(sensor, stages, moving(position=(0.0, -300.0, 0.0)))))
     return decibel(powers[0] / powers[1])
@@ -134,4 +134,4 @@ def test_patterns_that_are_none(tmp_path: Path, name: str, text: str | None, tol
         (tmp_path / name).write_text(text)
     kind = "picture" if name.endswith("png") else "csv"
     with pytest.raises(ScenarioError, match=told):
-        Radar(RadarConfig(pattern={"kind": kind, "file": name}), 0.1, tmp_path)
+        Radar(RadarConfig.model_validate({"pattern": {"kind": kind, "file": name}}), 0.1, tmp_path)

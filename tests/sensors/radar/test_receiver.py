@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from radar_scans import radar, scanned
 
 from painted_world import moving
-from sensors.radar.radar_scans import radar, scanned
 
 EMPTY = moving(position=(0.0, -300.0, 0.0), rotation_deg=(0.0, 0.0, 180.0))
 
@@ -21,7 +21,7 @@ def volts(stages: Any, *, index: int = 0, kinematics: Any = EMPTY, **options: An
 @pytest.mark.parametrize(("figure", "corner"), [(12.0, 100e3), (6.0, 40e3)])
 def test_thermal_noise(stages: Any, iq: bool, figure: float, corner: float) -> None:
     """k·T·B·F through the gain, B the filter's noise bandwidth; white, and new in each scan."""
-    options = {"thermal_noise": True, "noise_figure_db": figure, "lowpass_corner_hz": corner, "iq": iq}
+    options: dict[str, Any] = {"thermal_noise": True, "noise_figure_db": figure, "lowpass_corner_hz": corner, "iq": iq}
     got = volts(stages, **options)
     bandwidth = corner * (np.pi / 8.0) / np.sin(np.pi / 8.0)
     wanted = 1e6 * 50.0 * 1.380649e-23 * 290.0 * bandwidth * 10.0 ** (0.1 * figure)
@@ -58,7 +58,7 @@ def test_phase_noise_grows_with_range(stages: Any, level: float) -> None:
     for distance in (2.0, 8.0):
         target = {"position": (distance, -300.0, 0.0), "size": 1.0}
         still = moving(position=(0.0, -300.0, 0.0))
-        options = {"targets": (target,), "iq": True, "kinematics": still}
+        options: dict[str, Any] = {"targets": (target,), "iq": True, "kinematics": still}
         clean = volts(stages, **options)
         noisy = volts(stages, phase_noise=True, phase_noise_dbc=level, **options)
         shares.append(np.var(noisy - clean) / np.var(clean))
@@ -71,7 +71,7 @@ def test_phase_noise_grows_with_range(stages: Any, level: float) -> None:
 
 @pytest.mark.parametrize("iq", [False, True])
 def test_the_converter_has_codes_and_an_end(stages: Any, iq: bool) -> None:
-    options = {"adc": True, "adc_bits": 8, "adc_reference": 1.0, "thermal_noise": True, "iq": iq}
+    options: dict[str, Any] = {"adc": True, "adc_bits": 8, "adc_reference": 1.0, "thermal_noise": True, "iq": iq}
     calm = volts(stages, conversion_gain_db=110.0, **options)
     codes = np.real(calm) * 256.0
     np.testing.assert_allclose(codes, np.rint(codes), atol=1e-4)
@@ -89,7 +89,7 @@ def test_the_low_pass_takes_what_is_far(stages: Any) -> None:
     at = 299792458.0 * 60e3 / (2.0 * 0.4e9 / 390.975e-6)
     for order, distance, loss in ((2, at, 3.01), (2, 2.0 * at, 12.3), (5, 2.0 * at, 30.1)):
         target = {"position": (distance, -300.0, 0.0), "size": 1.0}
-        options = {"targets": (target,), "kinematics": still, "lowpass_order": order, "iq": True}
+        options: dict[str, Any] = {"targets": (target,), "kinematics": still, "lowpass_order": order, "iq": True}
         open_wide = volts(stages, lowpass_corner_hz=1e9, **options)
         got = volts(stages, lowpass_corner_hz=60e3, **options)
         assert 20.0 * np.log10(np.std(open_wide) / np.std(got)) == pytest.approx(loss, abs=0.05)

@@ -1,9 +1,10 @@
-"""`skyloop-client`: run a pilot beside the vehicle's computer, against a simulator elsewhere."""
+"""`skyloop-client`: run a pilot or an estimator on the vehicle's computer, against a simulator elsewhere."""
 
 from __future__ import annotations
 
 import argparse
 import inspect
+import logging
 import os
 import signal
 import sys
@@ -13,36 +14,60 @@ from typing import Any
 
 from skyloop_client.clocks import source_of
 from skyloop_client.errors import LinkError, SkyloopError
+from skyloop_client.estimator import run_estimator
+from skyloop_client.logs import add_log_options, log_lines
 from skyloop_client.plugins import load_plugin
-from skyloop_client.session import DEFAULT_PORT, connect, fly
+from skyloop_client.session import DEFAULT_PORT, ONLY, connect, fly
+from skyloop_client.version import __version__
+
+log = logging.getLogger(__name__)
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="skyloop-client", description=__doc__)
+    parser.add_argument("--version", action="version", version=__version__)
     verbs = parser.add_subparsers(dest="verb", required=True)
     pilot = verbs.add_parser("pilot", help="fly with pilot(bundle) -> setpoint")
     pilot.add_argument("pilot", metavar="FILE.py:NAME", help="a function, or a class made without arguments")
-    pilot.add_argument("--connect", default="", metavar="HOST:PORT", help="default: SKYLOOP_ADDRESS, or 127.0.0.1:4700")
-    pilot.add_argument("--vehicle", default="", help="which to fly, if there are several")
     pilot.add_argument("--rate", default="50", metavar="HZ", help="calls per simulated second (50)")
-    pilot.add_argument("--clock", default="", choices=("wall", "cpu"), help="what execution time follows (wall)")
-    pilot.add_argument("--speed", type=float, help="of the target; 1: this machine; needs --clock cpu")
+    estimator = verbs.add_parser("estimator", help="estimate with a class that has on_message(message)")
+    estimator.add_argument("estimator", metavar="FILE.py:CLASS", help="made as Class(setup, **options)")
+    estimator.add_argument("--name", default="", help="which of the scenario's estimators; default: its only one")
+    for verb in (pilot, estimator):
+        verb.add_argument("--connect", default="", metavar="HOST:PORT", help="default: SKYLOOP_ADDRESS, or port 4700")
+        verb.add_argument("--vehicle", default="", help="whose, if there are several")
+        verb.add_argument("--clock", default="", choices=("wall", "cpu"), help="what execution time follows (wall)")
+        verb.add_argument("--speed", type=float, help="of the target; 1: this machine; needs --clock cpu")
     _add_agent(verbs.add_parser("agent", help="start a SUT of any kind, and freeze it while its time stands still"))
+    for verb in verbs.choices.values():
+        add_log_options(verb)
     options = parser.parse_args(arguments)
     try:
-        if options.verb == "agent":
-            return _agent(options)
-        flown: Any = load_plugin(options.pilot, Path.cwd())
-        flown = flown() if inspect.isclass(flown) else flown
-        with connect(options.connect, vehicle=options.vehicle, clock=options.clock, speed=options.speed) as session:
-            fly(session, flown, options.rate)
+        with log_lines(parser.prog, options):
+            return {"agent": _agent, "estimator": _estimator, "pilot": _pilot}[options.verb](options)
     except SkyloopError as error:
         print(f"skyloop-client: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130
+
+
+def _pilot(options: argparse.Namespace) -> int:
+    flown: Any = load_plugin(options.pilot, Path.cwd())
+    flown = flown() if inspect.isclass(flown) else flown
+    with connect(options.connect, vehicle=options.vehicle, clock=options.clock, speed=options.speed) as session:
+        log.debug("flying '%s', mode %s, %d streams", session.vehicle, session.mode, len(session.infos))
+        fly(session, flown, options.rate)
+    return 0
+
+
+def _estimator(options: argparse.Namespace) -> int:
+    make: Any = load_plugin(options.estimator, Path.cwd())
+    how = {"vehicle": options.vehicle, "clock": options.clock, "speed": options.speed}
+    with connect(options.connect, estimator=options.name or ONLY, **how) as session:
+        run_estimator(session, make, lambda line: log.warning("%s", line))
     return 0
 
 

@@ -18,16 +18,16 @@ spends on decoding and encoding, and on a wall clock the way over the loopback, 
 some 0.3 ms per question with the Python client. What that client says of the time between two answers, `now()`, is its
 own reckoning, and too much where another thread's question has stopped it meanwhile.
 
-In modes `none` and `realtime` nobody keeps the SUT's time. On the processor clock with a speed below 1 it is then really
-slow: a question goes on when a computer of that speed would have sent it, and the group stands still until then.
+In modes `none` and `realtime` nobody keeps the SUT's time. On the processor clock with a speed below 1 it is then
+really slow: a question goes on when a computer of that speed would have sent it, and the group stands still until then.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 import selectors
 import socket
-import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -38,6 +38,7 @@ from skyloop_client.process_group import GroupTime, ProcessGroup
 from skyloop_client.proxy import Answer, Follower, Proxy, frame_of, head_of
 from skyloop_client.slow_board import SlowBoard
 
+log = logging.getLogger(__name__)
 STEP_NS = 2_000_000
 TELL_NS = 20_000_000
 """ET from one `progress` to the next."""
@@ -79,6 +80,7 @@ class Agent:
         except BaseException:
             self._free()
             raise
+        log.debug("started the SUT; it finds the simulator at %s", told["SKYLOOP_ADDRESS"])
         self._selector.register(self._group.ended_file, selectors.EVENT_READ)
         self._time = GroupTime(self._group, clock, speed)
         self._by_cpu = clock == "cpu"
@@ -104,7 +106,7 @@ class Agent:
                 for key, events in self._selector.select(self._step()):
                     self._attend(key, events)
                 if self._lost is not None and time.monotonic() - self._lost > GRACE_S:
-                    print("skyloop-client: the simulator has gone; the SUT is ended", file=sys.stderr)
+                    log.error("the simulator has gone; the SUT is ended")
                     return 1
             # nobody may write any more
             self._group.end()
@@ -151,9 +153,10 @@ class Agent:
         try:
             passage = Proxy(listener.accept()[0], (self._host, port))
         except (OSError, LinkError) as error:
-            print(f"skyloop-client: {error}", file=sys.stderr)
+            log.error("%s", error)
             self._lost = self._lost or time.monotonic()
             return
+        log.debug("a connection of the SUT goes on to %s:%d", self._host, port)
         self._passages.append(passage)
         for wire in (passage.sut, passage.simulator):
             self._selector.register(wire.socket, selectors.EVENT_READ, passage)
@@ -164,7 +167,7 @@ class Agent:
             for frame in wire.read():
                 (self._from_sut if from_sut else self._from_simulator)(passage, frame)
         except LinkError as error:
-            print(f"skyloop-client: {error}", file=sys.stderr)
+            log.error("%s", error)
         if not wire.open:
             self._part(passage, by_simulator=not from_sut)
 

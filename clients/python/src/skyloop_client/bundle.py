@@ -1,43 +1,64 @@
-"""What an answer brings: the newest record of each stream at one instant."""
+"""What a pilot sees at one instant: the newest record of each stream, and a way to publish records of its own."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from skyloop_client.errors import unknown_name
+from skyloop_client.errors import StreamError, unknown_name
+from skyloop_client.messages import Message
+
+_RAISE = object()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bundle:
-    """The same for a pilot on a target as `skyloop.core.bus.Bundle` is for one in the simulator's own process."""
+    """The same for a pilot in the simulator's process, over a link, and on a target."""
 
     t_ns: int
     vehicle: str
     latest: Mapping[str, Any]
-    """By full stream name; what was given once stays until something newer comes."""
+    """By full stream name, the newest record; streams that have given nothing yet are missing."""
     state: Any
     """What the controller flies on: VehicleState or Estimate."""
-    status: Any
+    status: Any = None
     """VehicleStatus."""
     events: tuple[Any, ...] = ()
-    """What happened to the vehicle since the last answer."""
+    """What happened to the vehicle since the last bundle."""
     refused: tuple[str, ...] = ()
-    """What of the question was not obeyed, and why."""
-    known: frozenset[str] = field(default_factory=frozenset)
+    """What the pilot sent or published and was not taken since the last bundle, and why: a line each."""
+    known: Collection[str] = field(default_factory=frozenset)
     """Names of all streams there are."""
+    arrived: tuple[Message, ...] = ()
+    """Every message, in the order of arrival, of the streams a session asked for with `every`."""
+    publisher: Callable[[str, Any], None] | None = None
+    """Where `publish` passes records on to."""
 
-    def get(self, suffix: str) -> Any:
-        """ "imu", "status"... of this vehicle, or a stream by its full name; None before the first message."""
+    def get(self, suffix: str, default: Any = _RAISE) -> Any:
+        """ "imu", "status"... of this vehicle, or a stream by its full name; None before the first message.
+
+        For a stream that does not exist (yet) `default` is given, if there is one.
+        """
         if suffix == "state":
             return self.state
-        own = f"{self.vehicle}/{suffix}"
-        if own == f"{self.vehicle}/status":
+        own = f"{self.vehicle}/"
+        if suffix in ("status", f"{own}status"):
             return self.status
-        for name in (own, suffix):
+        for name in (own + suffix, suffix):
             if name in self.latest:
                 return self.latest[name]
-        if own in self.known or suffix in self.known:
+        if own + suffix in self.known or suffix in self.known:
             return None
-        raise unknown_name("stream", suffix, ["state", *(name.removeprefix(f"{self.vehicle}/") for name in self.known)])
+        if default is not _RAISE:
+            return default
+        raise unknown_name("stream", suffix, ["state", *(name.removeprefix(own) for name in self.known)])
+
+    def publish(self, name: str, record: Any) -> None:
+        """Put a record (see `skyloop_client.messages.products`) on the stream `<vehicle>/<name>`.
+
+        The stream is there from its first record on. What cannot be taken is told in `refused` of the next bundle.
+        """
+        if self.publisher is None:
+            raise StreamError(f"'{name}' cannot be published: this bundle belongs to no simulation")
+        self.publisher(name, record)

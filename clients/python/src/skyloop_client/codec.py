@@ -57,6 +57,9 @@ def encode(record: Any) -> list[bytes | memoryview]:
             return _array_head(value.dtype, value.shape, start - raw.nbytes)
         if isinstance(value, np.generic):
             return value.item()
+        if isinstance(value, str):
+            # an enumeration's member travels as its word
+            return str(value)
         if isinstance(value, tuple):
             return list(value)
         if (fields := FIELDS.get(type(value).__name__)) is not None:
@@ -73,6 +76,21 @@ def encode(record: Any) -> list[bytes | memoryview]:
 @functools.lru_cache(4096)
 def _array_head(dtype: np.dtype[Any], shape: tuple[int, ...], start: int) -> Any:
     return msgpack.ExtType(ARRAY, msgpack.packb((dtype.str, shape, start)))
+
+
+def size_of(record: Any) -> int:
+    """About how many bytes a record has: its arrays and texts, those of records within it too."""
+    total = 0
+    for field in dataclasses.fields(record):
+        value = getattr(record, field.name)
+        for item in value if isinstance(value, tuple) else (value,):
+            if isinstance(item, np.ndarray):
+                total += item.nbytes
+            elif dataclasses.is_dataclass(item):
+                total += size_of(item)
+            else:
+                total += len(item) if isinstance(item, str) else 8
+    return total
 
 
 def decode(data: bytes | memoryview) -> Any:

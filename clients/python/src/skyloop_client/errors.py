@@ -4,7 +4,8 @@ SkyloopError
 ├── ScenarioError      a scenario, airframe or option cannot be used as written
 ├── UnknownNameError   a stream, vehicle, scenario, bench... of that name does not exist
 ├── SetpointError      a setpoint or request cannot be obeyed (NaN, wrong shape, wrong rotor count)
-├── PartError          code of your own (sensor, pilot, controller, wind) raised or gave something unusable
+├── PartError          code of your own (sensor, pilot, estimator, wind) raised or gave something unusable
+├── StreamError        a record cannot be published: its name, its numbers, its size, how often it comes
 ├── RunFolderError     a run folder cannot be created or would be overwritten
 ├── DatasetError       a dataset cannot be written, read, or is not what it should be
 ├── CodecError         bytes are no record of ours, or a value cannot become bytes
@@ -40,6 +41,10 @@ class SetpointError(SkyloopError):
 
 class PartError(SkyloopError):
     """Code of your own raised or gave something unusable; the message says which part, when and where."""
+
+
+class StreamError(SkyloopError):
+    """A record cannot be published on a stream of its sender's; the message says why."""
 
 
 class RunFolderError(SkyloopError):

@@ -12,13 +12,20 @@ import numpy as np
 
 from skyloop_client.bundle import Bundle
 from skyloop_client.clocks import ExecutionTime, Source, source_of
-from skyloop_client.codec import info_from
+from skyloop_client.codec import encode, info_from
 from skyloop_client.errors import CodecError, LinkEnded, LinkError
+from skyloop_client.estimator import EstimatorSetup
+from skyloop_client.messages import Message
 from skyloop_client.streams import NS_PER_S, Rate, StreamInfo
+from skyloop_client.user_code import call_user_code
 from skyloop_client.version import __version__
 from skyloop_client.wire import LENGTH, MOST_FROM_CLIENT, MOST_FROM_SERVER, PROTOCOL, framed, unframed
 
 DEFAULT_PORT = 4700
+ONLY = "*"
+"""Stands for the only estimator of a vehicle that runs outside."""
+MOST_PUBLISHED = MOST_FROM_CLIENT - (1 << 20)
+"""Bytes of all records that go with one question; the rest is room for the question itself."""
 
 
 def connect(
@@ -26,6 +33,8 @@ def connect(
     *,
     vehicle: str = "",
     watch: bool = False,
+    role: str = "",
+    estimator: str = "",
     clock: str | Source = "",
     speed: float | None = None,
     period: float | None = None,
@@ -37,7 +46,9 @@ def connect(
 
     `clock`: "wall", "cpu" with a `speed`, or a function that gives ns; by default what SKYLOOP_CLOCK and SKYLOOP_SPEED
     say, or else the wall clock. `period` and `duration` declare deadlines in s.
-    `spread`: streams to get each on a connection and port of its own. `timeout`: s to wait for any answer.
+    `role`: pilot (the default) commands the vehicle; companion computes beside it and publishes; watcher only reads,
+    as with `watch`. `estimator`: the one of the scenario whose estimates this session gives, as a companion unless told
+    otherwise. `spread`: streams to get each on a connection and port of its own. `timeout`: s to wait for any answer.
     """
     where = address or os.environ.get("SKYLOOP_ADDRESS", f"127.0.0.1:{DEFAULT_PORT}")
     clock = clock or os.environ.get("SKYLOOP_CLOCK", "wall")
@@ -45,7 +56,9 @@ def connect(
     time = ExecutionTime(source_of(clock, speed) if isinstance(clock, str) else clock)
     hello = {
         "vehicle": vehicle,
-        "watch": watch,
+        "watch": watch or role == "watcher",
+        "role": role or ("watcher" if watch else "companion" if estimator else "pilot"),
+        "estimator": estimator,
         "clock": clock if isinstance(clock, str) else "own",
         "speed": speed,
         "period_ns": None if period is None else round(period * NS_PER_S),
@@ -55,7 +68,7 @@ def connect(
 
 
 class Session:
-    """One pilot's talk with the simulator."""
+    """The talk of one program with the simulator."""
 
     def __init__(
         self, address: str, hello: dict[str, Any], time: ExecutionTime, spread: Sequence[str], timeout: float | None
@@ -63,18 +76,23 @@ class Session:
         self._time = time
         self._number = 0
         self._latest: dict[str, Any] = {}
+        self._unsent: list[list[Any]] = []
+        """Published since the last question."""
+        self._unsent_bytes = 0
+        self._refused_here: list[str] = []
+        """Published since the last question, and of no use to send."""
         self._spread: dict[str, Pipe] = {}
         self._pipe = Pipe(address, timeout)
         try:
             answer = self._pipe.hello(hello)
-            started_ns = int(answer["t_ns"])
+            self._started_ns = int(answer["t_ns"])
             self.session: str = answer["session"]
             self.vehicle: str = answer["vehicle"]
             self.vehicles: list[str] = answer["vehicles"]
             self.mode: str = answer["mode"]
             self.classes: list[str] = answer["classes"]
             self.infos: dict[str, StreamInfo] = {name: info_from(info) for name, info in answer["streams"].items()}
-            self._known = frozenset(self.infos)
+            self.setup, self.options = setup_from(answer, self.infos)
             for stream, port in zip(spread, answer["ports"][1:], strict=False):
                 name = self.full_name(stream)
                 self._spread[name] = Pipe(f"{address.rpartition(':')[0]}:{port}", timeout)
@@ -85,7 +103,7 @@ class Session:
         except BaseException:
             self.close(bye=False)
             raise
-        time.go(started_ns)
+        time.go(self._started_ns)
 
     def now(self) -> int:
         """Execution time, ns."""
@@ -101,15 +119,22 @@ class Session:
         want: Sequence[str] | None = (),
         fresh: Sequence[str] = (),
         until_ns: int | None = None,
+        every: Sequence[str] = (),
+        any_of: Sequence[str] = (),
     ) -> Bundle:
-        """Send setpoints and requests, get samples (None: of all streams), sleep until an instant or new samples."""
+        """Send setpoints and requests and what was published, get samples (None: of all streams), sleep until an
+        instant (`until_ns`), until each of `fresh` has a new sample, or until one of `any_of` has.
+
+        Of the streams in `every` all messages since the last answer come, as `arrived`, in the order of arrival.
+        """
         et_ns, slept_ns = self._time.stop()
         self._number += 1
         question = {
             "type": "ask", "number": self._number, "et_ns": et_ns, "send": list(send),
             "want": None if want is None else list(want), "fresh": list(fresh), "until_ns": until_ns,
-            "slept_ns": slept_ns,
+            "slept_ns": slept_ns, "publish": self._unsent, "every": list(every), "any": list(any_of),
         }  # fmt: skip
+        refused_here, self._unsent, self._unsent_bytes, self._refused_here = self._refused_here, [], 0, []
         try:
             self._pipe.write(question)
         except CodecError:
@@ -117,6 +142,9 @@ class Session:
             raise
         answer = self._answer("reply")
         try:
+            self.infos.update((name, info_from(info)) for name, info in answer.get("streams", {}).items())
+            arrived = tuple(Message(*parts) for parts in answer.get("arrived", ()))
+            self._latest.update((message.stream, message.data) for message in arrived)
             for name, (_, _, _, record) in answer["messages"].items():
                 self._latest[name] = record
             for name in answer.get("elsewhere", ()):
@@ -128,8 +156,10 @@ class Session:
                 answer["state"],
                 answer["status"],
                 tuple(answer["events"]),
-                tuple(answer["refused"]),
-                self._known,
+                (*refused_here, *answer["refused"]),
+                frozenset(self.infos),
+                arrived,
+                self.publish,
             )
         except (KeyError, TypeError, ValueError) as error:
             raise LinkError(f"the answer lacks or misstates {error}; is the simulator of another version?") from None
@@ -145,6 +175,26 @@ class Session:
 
     def send(self, *items: Any) -> Bundle:
         return self.ask(*items)
+
+    def publish(self, name: str, record: Any) -> None:
+        """Put a record (see `skyloop_client.messages.products`) on `<vehicle>/<name>`, with the next question and at
+        its execution time; what cannot be taken is told in `refused` of the answer."""
+        try:
+            size = sum(map(len, encode(record)))
+        except CodecError as error:
+            self._refused_here.append(f"'{name}': {error}")
+            return
+        if self._unsent_bytes + size > MOST_PUBLISHED:
+            self._refused_here.append(f"'{name}': more than {MOST_PUBLISHED >> 20} MiB published with one question")
+            return
+        self._unsent_bytes += size
+        self._unsent.append([name, record])
+
+    def forget_loading(self) -> None:
+        """Before the first question: what was computed so far, loading libraries say, is no execution time."""
+        if not self._number:
+            self._time.stop()
+            self._time.go(self._started_ns)
 
     def sleep_until(self, t_ns: int) -> Bundle:
         """The only way to sleep that the simulator knows of."""
@@ -170,6 +220,15 @@ class Session:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self.close(bye=kind is None)
+
+
+def setup_from(hello: dict[str, Any], infos: dict[str, StreamInfo]) -> tuple[EstimatorSetup | None, dict[str, Any]]:
+    """What the answer to a hello tells an estimator, and the options of its class; None for whoever is none."""
+    told = hello.get("estimator")
+    if not told:
+        return None, {}
+    inputs = {short: infos[name] for short, name in told["inputs"].items()}
+    return EstimatorSetup(hello["vehicle"], told["name"], inputs, told["start"]), dict(told["options"])
 
 
 def _why_over(answer: dict[str, Any]) -> str:
@@ -250,7 +309,7 @@ def fly(session: Session, pilot: Callable[[Bundle], Any], rate_hz: float | str =
     rate = Rate.from_hz(rate_hz)
     bundle = session.ask(want=None)
     while not getattr(pilot, "done", False):
-        reply = pilot(bundle)
+        reply = call_user_code("pilot", bundle.t_ns, pilot, bundle)
         items = [item for item in (reply if isinstance(reply, list | tuple) else [reply]) if item is not None]
         # a pilot that took longer than its period goes on at the next instant of its rate, as a real one would
         later = max(bundle.t_ns + 1, session.now())

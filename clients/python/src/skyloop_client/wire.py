@@ -1,4 +1,4 @@
-"""Messages of the link as bytes and back, without sockets; docs/protocol.md is the text to it."""
+"""Messages of the link as bytes and back, without sockets; docs/reference/protocol.md is the text to it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from skyloop_client.errors import CodecError, LinkError
 PROTOCOL = 1
 LENGTH = struct.Struct("<I")
 MOST_BEFORE_HELLO = 64 << 10
-MOST_FROM_CLIENT = 1 << 20
+MOST_FROM_CLIENT = 8 << 20
 MOST_FROM_SERVER = 256 << 20
 """Bytes of one message."""
 

@@ -6,23 +6,21 @@ import math
 import time
 from collections import defaultdict
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from skyloop.core.frames import euler_from_quat, flu_from_frd, quat_from_euler, quat_multiply, rotate
 from skyloop.links.airsim.image_effects import Exposure
 from skyloop.links.airsim.options import CAMERA_NUMBERS, IMAGE_TYPES, CameraOptions, Capture
+from skyloop.links.airsim.server_state import ServerState
 from skyloop.links.airsim.structures import Axes, Map, mount_of, number_of, quat_of_ned_euler
 from skyloop.links.airsim.vehicle import VehicleSide
 from skyloop_client.errors import LinkError, unknown_name
 from skyloop_client.messages import Array
 
-if TYPE_CHECKING:
-    from skyloop.links.airsim.server import AirSimServer
-
-NEAR_M = 0.1
-"""Of the projection matrix that is told; nothing depends on it."""
+NEAR_CM = 10.0
+"""Unreal's near plane, in the projection matrix that is told."""
 SENSOR_MM = (24.0, 13.5)
 LENS_PARAMETERS = ("K1", "K2", "K3", "P1", "P2")
 
@@ -30,8 +28,10 @@ LENS_PARAMETERS = ("K1", "K2", "K3", "P1", "P2")
 class Camera:
     """One camera of a vehicle, or an external one."""
 
-    def __init__(self, name: str, options: CameraOptions, vehicle: VehicleSide | None) -> None:
+    def __init__(self, name: str, options: CameraOptions, vehicle: VehicleSide | None, world: Axes) -> None:
         self.name, self.vehicle = name, vehicle
+        self.axes = world if vehicle is None else vehicle.axes
+        """What its place is told in."""
         self.gimbal = options.gimbal
         self.captures = {kind: options.captures.get(kind, Capture()) for kind in range(len(IMAGE_TYPES))}
         angles = np.radians(options.rotation_deg).tolist()
@@ -44,7 +44,7 @@ class Camera:
         self.quat: Array
         """body_from_sensor or world_from_sensor, FLU."""
         if vehicle is None:
-            self.position, self.quat = Axes().world(options.position), quat_of_ned_euler(*angles)
+            self.position, self.quat = world.world(options.position), quat_of_ned_euler(*angles)
         else:
             roll, pitch, yaw = angles
             self.position, self.quat = flu_from_frd(options.position), quat_from_euler(roll, -pitch, -yaw)
@@ -77,19 +77,20 @@ class Camera:
 class CameraSet:
     """All cameras."""
 
-    def __init__(self, server: AirSimServer) -> None:
+    def __init__(self, server: ServerState) -> None:
         self._server = server
         self._own: dict[str, dict[str, Camera]] = {}
         for vehicle in server.vehicles.values():
             self.equip(vehicle)
+        server.on_join.append(self.equip)
         self._external = {
-            name: Camera(name, options, None) for name, options in server.options.external_cameras.items()
+            name: Camera(name, options, None, server.world) for name, options in server.options.external_cameras.items()
         }
 
     def equip(self, vehicle: VehicleSide) -> None:
         """Make its cameras."""
         given = vehicle.options.cameras.items()
-        self._own[vehicle.name] = {name: Camera(name, options, vehicle) for name, options in given}
+        self._own[vehicle.name] = {name: Camera(name, options, vehicle, self._server.world) for name, options in given}
 
     def find(self, name: Any, vehicle_name: str, external: Any) -> Camera:
         """By name or by AirSim's old number; the first where the name is empty."""
@@ -114,16 +115,15 @@ class CameraSet:
         owners = [None if camera.vehicle is None else camera.vehicle.index for camera, _ in wanted]
         for owner, (camera, kind) in zip(owners, wanted, strict=True):
             capture = camera.captures[kind]
-            size, fov = (capture.width, capture.height), math.radians(capture.fov_deg)
-            request = self._server.editor.request(size, fov, *camera.place(), self._server.options.quality)
+            fov = 2.0 * math.atan(0.5 * capture.width / capture.focal_px)
+            request = self._server.editor.request(
+                (capture.width, capture.height), fov, *camera.place(), self._server.options.quality
+            )
             requests[owner].append(request)
         began = time.perf_counter()
         painted = {owner: iter(self._server.editor.views(own, owner)) for owner, own in requests.items()}
         self._server.painting_s += time.perf_counter() - began
         return [next(painted[owner]) for owner in owners]
-
-    def axes(self, camera: Camera) -> Axes:
-        return Axes() if camera.vehicle is None else camera.vehicle.axes
 
 
 class CameraMethods:
@@ -133,19 +133,19 @@ class CameraMethods:
     def simGetCameraInfo(self, camera_name: str, vehicle_name: str = "", external: bool = False) -> Map:
         camera = self._cameras.find(camera_name, vehicle_name, external)
         capture = camera.captures[0]
-        half = math.tan(0.5 * math.radians(capture.fov_deg))
-        # clip coordinates of right, down, forward with an endless far plane
+        # from forward, right, down, as Unreal's plugin has it: x grows to the right and y upwards, the depth is
+        # reversed with an endless far plane, and w is what lies behind
         matrix = [[0.0] * 4 for _ in range(4)]
-        matrix[0][0], matrix[1][1] = 1.0 / half, capture.width / (half * capture.height)
-        matrix[2][3], matrix[3][2] = NEAR_M, 1.0
-        pose = self._cameras.axes(camera).pose(*camera.place())
+        matrix[0][1], matrix[1][2] = 2.0 * capture.focal_px / capture.width, -2.0 * capture.focal_px / capture.height
+        matrix[2][3], matrix[3][0] = NEAR_CM, -1.0
+        pose = camera.axes.pose(*camera.place())
         return {"pose": pose, "fov": capture.fov_deg, "proj_mat": {"matrix": matrix}}
 
     def simSetCameraPose(self, camera_name: str, pose: Map, vehicle_name: str = "", external: bool = False) -> None:
         """Relative to the body; of an external camera in the world's NED."""
         camera = self._cameras.find(camera_name, vehicle_name, external)
         if camera.vehicle is None:
-            camera.position, camera.quat = Axes().world_pose(pose)
+            camera.position, camera.quat = camera.axes.world_pose(pose)
         else:
             camera.position, camera.quat = mount_of(pose)
 

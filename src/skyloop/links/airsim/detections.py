@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import fnmatch
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from skyloop.core.frames import SENSOR_FROM_CAMERA, frd_from_flu, quat_conjugate, quat_multiply, rotate_inverse
 from skyloop.links.airsim.cameras import Camera, CameraSet
 from skyloop.links.airsim.images import type_of
+from skyloop.links.airsim.scene_names import names_of, shown_name
+from skyloop.links.airsim.server_state import ServerState
 from skyloop.links.airsim.structures import (
     MOST_REPEATS,
     Map,
     body_pose,
     geo_point,
     number_of,
-    shown_name,
     vector,
     vector2,
 )
 from skyloop_client.errors import LinkError
-
-if TYPE_CHECKING:
-    from skyloop.links.airsim.server import AirSimServer
 
 DEFAULT_RADIUS_CM = 20_000.0
 MOST_NAMES = 1000
@@ -40,7 +38,7 @@ class Filter:
 
 
 class Detections:
-    def __init__(self, server: AirSimServer, cameras: CameraSet) -> None:
+    def __init__(self, server: ServerState, cameras: CameraSet) -> None:
         self._server, self._cameras = server, cameras
         self._filters: dict[tuple[int, int], Filter] = {}
         """By camera and image type."""
@@ -77,11 +75,10 @@ class Detections:
         if not chosen.names:
             return []
         view = self._cameras.views([(camera, kind)])[0]
-        things = self._server.editor.model.things
         found = []
         for number in np.flatnonzero(np.bincount(view.instances.ravel()) >= LEAST_PX).tolist():
-            both = (things[number].name, shown_name(things[number].name))
-            if number and any(fnmatch.fnmatchcase(own, name) for name in chosen.names for own in both):
+            known = names_of(self._server.editor.name_of(number))
+            if number and any(fnmatch.fnmatchcase(own, name) for name in chosen.names for own in known):
                 info = self._info(number, view, chosen.radius_cm)
                 found += [] if info is None else [info]
         return found
@@ -100,7 +97,7 @@ class Detections:
         place = rotate_inverse(world_from_sensor, position - view.pose.position)
         turn = quat_multiply(quat_conjugate(world_from_sensor), quat)
         return {
-            "name": shown_name(editor.model.things[number].name),
+            "name": shown_name(editor.name_of(number)),
             "geo_point": geo_point(self._server.local_frame.geodetic_from_enu(middle)),
             "box2D": {"min": vector2(columns.min(), rows.min()), "max": vector2(columns.max(), rows.max())},
             "box3D": {"min": vector(box.min(axis=0)), "max": vector(box.max(axis=0))},

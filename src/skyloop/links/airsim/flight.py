@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from skyloop.core.frames import GeoPoint, enu_from_ned, flu_from_frd
 from skyloop.links.airsim.listener import Reply
 from skyloop.links.airsim.methods import later
+from skyloop.links.airsim.move_arguments import Climb, Stretch, Way
 from skyloop.links.airsim.moves import (
     STRAIGHT,
     Heading,
@@ -23,13 +24,12 @@ from skyloop.links.airsim.moves import (
     turn_at,
     turn_to,
 )
-from skyloop.links.airsim.structures import FARTHEST, Map, geo_point, number_of, vector_of, yaw_of_ned
+from skyloop.links.airsim.multirotor_state import NO_STICKS
+from skyloop.links.airsim.server_state import ServerState
+from skyloop.links.airsim.structures import FARTHEST, Map, number_of, vector_of, yaw_of_ned
 from skyloop.links.airsim.vehicle import Act, Task, VehicleSide, seconds
 from skyloop_client.errors import LinkError
 from skyloop_client.messages import Array, Hover, Land
-
-if TYPE_CHECKING:
-    from skyloop.links.airsim.server import AirSimServer
 
 TAKEOFF_M, TAKEOFF_M_S = 2.0, 0.5
 GO_HOME_M_S = 2.0
@@ -38,14 +38,10 @@ NOT_ADAPTIVE = 4.0 / 3.0
 """Without adaptive_lookahead AirSim looks so many times as far ahead."""
 REST_M_S = 0.05
 """Above this a vehicle is under way, and a take-off is refused."""
-NO_STICKS = {
-    "timestamp": 0, "pitch": 0.0, "roll": 0.0, "throttle": 0.0, "yaw": 0.0, "left_z": 0.0, "right_z": 0.0,
-    "switches": 0, "vendor_id": "", "is_initialized": False, "is_valid": False,
-}  # fmt: skip
 
 
 class Flight:
-    def __init__(self, server: AirSimServer) -> None:
+    def __init__(self, server: ServerState) -> None:
         self._server = server
 
     def _begin(self, reply: Reply, vehicle: VehicleSide, act: Act, lasts: float, *, ends_well: bool) -> None:
@@ -65,12 +61,15 @@ class Flight:
     def armDisarm(self, arm: bool, vehicle_name: str = "") -> bool:
         vehicle = self._server.vehicle(vehicle_name)
         vehicle.refuse_if_foreign()
+        if not vehicle.may_fly:
+            self._server.complain(f"armDisarm: {vehicle.needs_control}")
+            return False
         vehicle.is_armed = bool(arm)
         if arm:
             vehicle.make_ready()
         else:
             vehicle.disarm()
-        return bool(vehicle.autopilot.memory.armed == bool(arm))
+        return vehicle.port.status.armed == bool(arm)
 
     # ---- up, down, home, nowhere
 
@@ -78,7 +77,7 @@ class Flight:
     def takeoff(self, reply: Reply, timeout_sec: float = 20.0, vehicle_name: str = "") -> None:
         vehicle = self._server.vehicle(vehicle_name)
         speed = float(np.linalg.norm(vehicle.truth.velocity_world))
-        if speed > REST_M_S and vehicle.is_flying:
+        if speed > REST_M_S and vehicle.port.is_flying:
             raise LinkError(f"the vehicle moves at {speed:.2f} m/s; take-off is for one at rest")
         up = vehicle.truth.position + np.array([0.0, 0.0, TAKEOFF_M])
         act = fly_path(vehicle, [up], TAKEOFF_M_S, STRAIGHT, -1.0)
@@ -100,7 +99,7 @@ class Flight:
         way = fly_path(vehicle, [above], GO_HOME_M_S, STRAIGHT, -1.0)
 
         def act(state: Any, now_ns: int) -> bool:
-            if vehicle.autopilot.memory.mode != "land" and way(state, now_ns):
+            if vehicle.port.status.mode != "land" and way(state, now_ns):
                 vehicle.send(Land())
             return False
 
@@ -120,102 +119,65 @@ class Flight:
     # ---- to places
 
     @later
-    def moveToPosition(
-        self, reply: Reply, x: float, y: float, z: float, velocity: float, timeout_sec: float, drivetrain: int,
-        yaw_mode: Map, lookahead: float = -1.0, adaptive_lookahead: float = 1.0, vehicle_name: str = "",
-    ) -> None:  # fmt: skip
-        vehicle = self._server.vehicle(vehicle_name)
-        self._fly_to(
-            reply, vehicle, [self._place(vehicle, x, y, z)], velocity, timeout_sec, drivetrain, yaw_mode, lookahead,
-            adaptive_lookahead,
-        )  # fmt: skip
+    def moveToPosition(self, reply: Reply, x: float, y: float, z: float, way: Way) -> None:
+        vehicle = self._server.vehicle(way.vehicle_name)
+        self._fly_to(reply, vehicle, [self._place(vehicle, x, y, z)], way)
 
     @later
-    def moveOnPath(
-        self, reply: Reply, path: list[Map], velocity: float, timeout_sec: float, drivetrain: int, yaw_mode: Map,
-        lookahead: float = -1.0, adaptive_lookahead: float = 1.0, vehicle_name: str = "",
-    ) -> None:  # fmt: skip
-        vehicle = self._server.vehicle(vehicle_name)
+    def moveOnPath(self, reply: Reply, path: list[Map], way: Way) -> None:
+        vehicle = self._server.vehicle(way.vehicle_name)
         if not 1 <= len(path) <= MOST_POINTS:
             raise LinkError(f"the path has {len(path)} points; give 1 to {MOST_POINTS}")
         points = [vehicle.axes.world(vector_of(point, f"path[{k}]")) for k, point in enumerate(path)]
-        self._fly_to(reply, vehicle, points, velocity, timeout_sec, drivetrain, yaw_mode, lookahead, adaptive_lookahead)
+        self._fly_to(reply, vehicle, points, way)
 
     @later
-    def moveToGPS(
-        self, reply: Reply, latitude: float, longitude: float, altitude: float, velocity: float, timeout_sec: float,
-        drivetrain: int, yaw_mode: Map, lookahead: float = -1.0, adaptive_lookahead: float = 1.0,
-        vehicle_name: str = "",
-    ) -> None:  # fmt: skip
-        vehicle = self._server.vehicle(vehicle_name)
+    def moveToGPS(self, reply: Reply, latitude: float, longitude: float, altitude: float, way: Way) -> None:
+        vehicle = self._server.vehicle(way.vehicle_name)
         point = GeoPoint(number_of(latitude), number_of(longitude), number_of(altitude))
-        place = self._server.local_frame.enu_from_geodetic(point)
-        self._fly_to(
-            reply, vehicle, [place], velocity, timeout_sec, drivetrain, yaw_mode, lookahead, adaptive_lookahead
-        )
+        self._fly_to(reply, vehicle, [self._server.local_frame.enu_from_geodetic(point)], way)
 
     @later
-    def moveToZ(
-        self, reply: Reply, z: float, velocity: float, timeout_sec: float, yaw_mode: Map, lookahead: float = -1.0,
-        adaptive_lookahead: float = 1.0, vehicle_name: str = "",
-    ) -> None:  # fmt: skip
-        vehicle = self._server.vehicle(vehicle_name)
+    def moveToZ(self, reply: Reply, z: float, climb: Climb) -> None:
+        vehicle = self._server.vehicle(climb.vehicle_name)
         place = np.array([*vehicle.truth.position[:2], self._height(vehicle, z)])
-        self._fly_to(reply, vehicle, [place], velocity, timeout_sec, 0, yaw_mode, lookahead, adaptive_lookahead)
+        self._fly_to(reply, vehicle, [place], climb.way)
 
-    def _fly_to(
-        self, reply: Reply, vehicle: VehicleSide, points: list[Array], velocity: float, timeout_sec: float,
-        drivetrain: int, yaw_mode: Map, lookahead: float, adaptive_lookahead: float,
-    ) -> None:  # fmt: skip
-        heading = Heading.read(drivetrain, yaw_mode)
-        speed, ahead = number_of(velocity, "velocity"), number_of(lookahead, "lookahead")
-        if ahead <= 0.0 and number_of(adaptive_lookahead, "adaptive_lookahead") <= 0.0:
+    def _fly_to(self, reply: Reply, vehicle: VehicleSide, points: list[Array], way: Way) -> None:
+        heading = Heading.read(way.drivetrain, way.yaw_mode)
+        speed, ahead = number_of(way.velocity, "velocity"), number_of(way.lookahead, "lookahead")
+        if ahead <= 0.0 and number_of(way.adaptive_lookahead, "adaptive_lookahead") <= 0.0:
             ahead = NOT_ADAPTIVE * own_lookahead(speed)
         act = fly_path(vehicle, points, speed, heading, ahead)
-        self._begin(reply, vehicle, act, seconds(timeout_sec), ends_well=False)
+        self._begin(reply, vehicle, act, seconds(way.timeout_sec), ends_well=False)
 
     # ---- at velocities
 
     @later
-    def moveByVelocity(
-        self, reply: Reply, vx: float, vy: float, vz: float, duration: float, drivetrain: int, yaw_mode: Map,
-        vehicle_name: str = "",
-    ) -> None:  # fmt: skip
+    def moveByVelocity(self, reply: Reply, vx: float, vy: float, vz: float, stretch: Stretch) -> None:
         velocity = enu_from_ned([number_of(v) for v in (vx, vy, vz)])
-        self._move(reply, vehicle_name, velocity, None, duration, drivetrain, yaw_mode, body=False)
+        self._move(reply, velocity, None, stretch, body=False)
 
     @later
-    def moveByVelocityZ(
-        self, reply: Reply, vx: float, vy: float, z: float, duration: float, drivetrain: int, yaw_mode: Map,
-        vehicle_name: str = "",
-    ) -> None:  # fmt: skip
+    def moveByVelocityZ(self, reply: Reply, vx: float, vy: float, z: float, stretch: Stretch) -> None:
         velocity = enu_from_ned([number_of(vx), number_of(vy), 0.0])
-        self._move(reply, vehicle_name, velocity, z, duration, drivetrain, yaw_mode, body=False)
+        self._move(reply, velocity, z, stretch, body=False)
 
     @later
-    def moveByVelocityBodyFrame(
-        self, reply: Reply, vx: float, vy: float, vz: float, duration: float, drivetrain: int, yaw_mode: Map,
-        vehicle_name: str = "",
-    ) -> None:  # fmt: skip
+    def moveByVelocityBodyFrame(self, reply: Reply, vx: float, vy: float, vz: float, stretch: Stretch) -> None:
         velocity = flu_from_frd([number_of(v) for v in (vx, vy, vz)])
-        self._move(reply, vehicle_name, velocity, None, duration, drivetrain, yaw_mode, body=True)
+        self._move(reply, velocity, None, stretch, body=True)
 
     @later
-    def moveByVelocityZBodyFrame(
-        self, reply: Reply, vx: float, vy: float, z: float, duration: float, drivetrain: int, yaw_mode: Map,
-        vehicle_name: str = "",
-    ) -> None:  # fmt: skip
+    def moveByVelocityZBodyFrame(self, reply: Reply, vx: float, vy: float, z: float, stretch: Stretch) -> None:
         velocity = flu_from_frd([number_of(vx), number_of(vy), 0.0])
-        self._move(reply, vehicle_name, velocity, z, duration, drivetrain, yaw_mode, body=True)
+        self._move(reply, velocity, z, stretch, body=True)
 
-    def _move(
-        self, reply: Reply, name: str, velocity: Array, z: float | None, duration: float, drivetrain: int,
-        yaw_mode: Map, *, body: bool,
-    ) -> None:  # fmt: skip
-        vehicle = self._server.vehicle(name)
+    def _move(self, reply: Reply, velocity: Array, z: float | None, stretch: Stretch, *, body: bool) -> None:
+        vehicle = self._server.vehicle(stretch.vehicle_name)
         height = None if z is None else self._height(vehicle, z)
-        act = fly_velocity(vehicle, velocity, height, Heading.read(drivetrain, yaw_mode), body=body)
-        self._begin(reply, vehicle, act, seconds(duration), ends_well=True)
+        act = fly_velocity(vehicle, velocity, height, Heading.read(stretch.drivetrain, stretch.yaw_mode), body=body)
+        self._begin(reply, vehicle, act, seconds(stretch.duration), ends_well=True)
 
     # ---- at attitudes; what is sent is FRD
 
@@ -223,32 +185,32 @@ class Flight:
     def moveByRollPitchYawZ(
         self, reply: Reply, roll: float, pitch: float, yaw: float, z: float, duration: float, vehicle_name: str = ""
     ) -> None:
-        self._tilt(reply, vehicle_name, roll, pitch, yaw, None, None, z, duration)
+        self._tilt(reply, vehicle_name, duration, roll=roll, pitch=pitch, yaw=yaw, z=z)
 
     @later
     def moveByRollPitchYawThrottle(
         self, reply: Reply, roll: float, pitch: float, yaw: float, throttle: float, duration: float,
         vehicle_name: str = "",
     ) -> None:  # fmt: skip
-        self._tilt(reply, vehicle_name, roll, pitch, yaw, None, throttle, None, duration)
+        self._tilt(reply, vehicle_name, duration, roll=roll, pitch=pitch, yaw=yaw, throttle=throttle)
 
     @later
     def moveByRollPitchYawrateZ(
         self, reply: Reply, roll: float, pitch: float, yaw_rate: float, z: float, duration: float,
         vehicle_name: str = "",
     ) -> None:  # fmt: skip
-        self._tilt(reply, vehicle_name, roll, pitch, None, yaw_rate, None, z, duration)
+        self._tilt(reply, vehicle_name, duration, roll=roll, pitch=pitch, yaw_rate=yaw_rate, z=z)
 
     @later
     def moveByRollPitchYawrateThrottle(
         self, reply: Reply, roll: float, pitch: float, yaw_rate: float, throttle: float, duration: float,
         vehicle_name: str = "",
     ) -> None:  # fmt: skip
-        self._tilt(reply, vehicle_name, roll, pitch, None, yaw_rate, throttle, None, duration)
+        self._tilt(reply, vehicle_name, duration, roll=roll, pitch=pitch, yaw_rate=yaw_rate, throttle=throttle)
 
     def _tilt(
-        self, reply: Reply, name: str, roll: float, pitch: float, yaw: float | None, yaw_rate: float | None,
-        throttle: float | None, z: float | None, duration: float,
+        self, reply: Reply, name: str, duration: float, *, roll: float, pitch: float, yaw: float | None = None,
+        yaw_rate: float | None = None, throttle: float | None = None, z: float | None = None,
     ) -> None:  # fmt: skip
         vehicle = self._server.vehicle(name)
         facing = None if yaw is None else yaw_of_ned(number_of(yaw, "yaw"))
@@ -285,12 +247,12 @@ class Flight:
         duration: float, vehicle_name: str = "",
     ) -> None:  # fmt: skip
         vehicle = self._server.vehicle(vehicle_name)
-        params = vehicle.simulation.fleet.params[vehicle.index]
-        if params["n_rotors"] != 4:
-            raise LinkError(f"'{vehicle.name}' has {params['n_rotors']} rotors, not four")
+        geometry = vehicle.port.geometry
+        if geometry.n_rotors != 4:
+            raise LinkError(f"'{vehicle.name}' has {geometry.n_rotors} rotors, not four")
         given = (front_right_pwm, rear_left_pwm, front_left_pwm, rear_right_pwm)
         corner = dict(zip(((1, -1), (-1, 1), (1, 1), (-1, -1)), map(number_of, given), strict=True))
-        places = np.sign(params["rotor_position"][:4, :2]).astype(int)
+        places = np.sign(geometry.rotor_positions[:, :2]).astype(int)
         throttle = np.clip([corner[tuple(place)] for place in places.tolist()], 0.0, 1.0)
         self._begin(reply, vehicle, spin_motors(vehicle, throttle), seconds(duration), ends_well=True)
 
@@ -312,15 +274,13 @@ class Flight:
         self._begin(reply, vehicle, act, seconds(duration), ends_well=True)
 
     @later
-    def moveByManual(
-        self, reply: Reply, vx_max: float, vy_max: float, z_min: float, duration: float, drivetrain: int, yaw_mode: Map,
-        vehicle_name: str = "",
-    ) -> None:  # fmt: skip
-        vehicle = self._server.vehicle(vehicle_name)
+    def moveByManual(self, reply: Reply, vx_max: float, vy_max: float, z_min: float, stretch: Stretch) -> None:
+        vehicle = self._server.vehicle(stretch.vehicle_name)
         fastest = (abs(number_of(vx_max)), abs(number_of(vy_max)))
         # z_min is the highest point in NED's sense of the least height
-        act = fly_remote(vehicle, fastest, self._height(vehicle, z_min), Heading.read(drivetrain, yaw_mode))
-        self._begin(reply, vehicle, act, seconds(duration), ends_well=True)
+        heading = Heading.read(stretch.drivetrain, stretch.yaw_mode)
+        act = fly_remote(vehicle, fastest, self._height(vehicle, z_min), heading)
+        self._begin(reply, vehicle, act, seconds(stretch.duration), ends_well=True)
 
     def moveByRC(self, rcdata: Map, vehicle_name: str = "") -> None:
         """Sticks: roll and pitch lean by up to 30 degrees, yaw turns by up to 1 rad/s, throttle is 0 to 1."""
@@ -335,56 +295,9 @@ class Flight:
         act = hold_attitude(
             vehicle, sticks["roll"] * lean, -sticks["pitch"] * lean, None, -sticks["yaw"], sticks["throttle"], 0.0
         )
-        vehicle.begin(Task(act, Reply(self._server.caller, None, "moveByRC"), 1.0, ends_well=True))
-
-    # ---- state and gains
-
-    def getMultirotorState(self, vehicle_name: str = "") -> Map:
-        vehicle = self._server.vehicle(vehicle_name)
-        state = vehicle.autopilot.state(vehicle.now_ns)
-        memory = vehicle.autopilot.memory
-        return {
-            "collision": vehicle.collision(forget=False),
-            "kinematics_estimated": vehicle.axes.kinematics(state),
-            "gps_location": geo_point(self._server.local_frame.geodetic_from_enu(state.position)),
-            "timestamp": vehicle.now_ns,
-            "landed_state": 0 if memory.landed or not vehicle.is_flying else 1,
-            "rc_data": vehicle.remote or NO_STICKS,
-            "ready": True,
-            "ready_message": "",
-            "can_arm": True,
-        }
-
-    def getRotorStates(self, vehicle_name: str = "") -> Map:
-        vehicle = self._server.vehicle(vehicle_name)
-        truth, params = vehicle.truth, vehicle.simulation.fleet.params[vehicle.index]
-        ratio, spins = float(params["torque_ratio"]), params["rotor_spin"]
-        rotors = [
-            {"thrust": float(thrust), "torque_scaler": float(-spin * ratio * thrust), "speed": float(speed)}
-            for thrust, speed, spin in zip(truth.rotor_thrusts, truth.rotor_speeds, spins, strict=False)
-        ]
-        return {"timestamp": truth.t_ns, "rotors": rotors}
-
-    def setAngleRateControllerGains(self, kp: Any, ki: Any, kd: Any, vehicle_name: str = "") -> None:
-        self._set_gains(vehicle_name, {"rate_p": kp}, ki, kd)
-
-    def setAngleLevelControllerGains(self, kp: Any, ki: Any, kd: Any, vehicle_name: str = "") -> None:
-        self._set_gains(vehicle_name, {"attitude_p": kp}, ki, kd)
-
-    def setVelocityControllerGains(self, kp: Any, ki: Any, kd: Any, vehicle_name: str = "") -> None:
-        self._set_gains(vehicle_name, {"velocity_p": kp, "velocity_i": ki}, [0.0], kd)
-
-    def setPositionControllerGains(self, kp: Any, ki: Any, kd: Any, vehicle_name: str = "") -> None:
-        self._set_gains(vehicle_name, {"position_p": kp}, ki, kd)
-
-    def _set_gains(self, vehicle_name: str, gains: dict[str, Any], ki: Any, kd: Any) -> None:
-        vehicle = self._server.vehicle(vehicle_name)
-        if any(number_of(gain) for gain in [*ki, *kd]):
-            raise LinkError("SimpleFlight's cascade has an integral part for velocities only and no derivative part")
-        for name, values in gains.items():
-            if len(values) != 3:
-                raise LinkError(f"{len(values)} gains; give one for each of three axes")
-            vehicle.simulation.editor.set_gain(vehicle.index, name, [number_of(value) for value in values])
+        vehicle.begin(
+            Task(act, Reply(self._server.caller, None, "moveByRC", self._server.complain), 1.0, ends_well=True)
+        )
 
     # ---- small answers
 

@@ -1,7 +1,7 @@
 """What AirSim's CaptureSettings and NoiseSettings do to a painted picture: exposure, gamma, motion blur, noise.
 
 The renderer shows light E as √(1 - exp(-E)), so exposure is changed by way of E. AirSim's noise is a shader of Unreal's
-whose numbers have no units; what each means here stands in docs/airsim.md.
+whose numbers have no units; what each means here stands in docs/how-to/airsim.md.
 """
 
 from __future__ import annotations

@@ -2,58 +2,61 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skyloop.core.frames import rotate
 from skyloop.links.airsim.cameras import Camera, CameraSet
+from skyloop.links.airsim.dialect import Dialect
 from skyloop.links.airsim.image_effects import shown
 from skyloop.links.airsim.options import IMAGE_TYPES
 from skyloop.links.airsim.pixels import (
     ANNOTATION,
     FLOW,
     FLOW_VIS,
+    INFRARED,
     SCENE,
     SEGMENTATION,
     Moving,
+    Tables,
     as_bytes,
     as_floats,
-    bgr,
     flow,
+    raw_pixels,
 )
+from skyloop.links.airsim.plots import Plots
+from skyloop.links.airsim.segmentation import Segmentation, shown_ids
+from skyloop.links.airsim.server_state import ServerState
 from skyloop.links.airsim.structures import Map
 from skyloop.links.airsim.wire import Floats
 from skyloop.recording.formats.png_image import encode_png
 from skyloop_client.errors import LinkError
-
-if TYPE_CHECKING:
-    from skyloop.links.airsim.server import AirSimServer
 
 MOST_IMAGES = 64
 """In one call."""
 STILL = Moving(np.zeros(3), np.zeros(3))
 
 
-class Images:
-    def __init__(self, server: AirSimServer, cameras: CameraSet) -> None:
-        self._server, self._cameras = server, cameras
+class ImageTaker:
+    """Pictures as clients get them, and as recordings hold them."""
 
-    def simGetImages(self, requests: list[Map], vehicle_name: str = "", external: Any = False) -> list[Map]:
-        if not isinstance(requests, list) or len(requests) > MOST_IMAGES:
-            raise LinkError(f"give a list of at most {MOST_IMAGES} requests")
+    def __init__(self, server: ServerState, cameras: CameraSet, segmentation: Segmentation, plots: Plots) -> None:
+        self._server, self._cameras = server, cameras
+        self._segmentation, self._plots = segmentation, plots
+
+    def answers(self, requests: list[Map], vehicle_name: str, external: Any, dialect: Dialect) -> list[Map]:
         wanted = [self._wanted(request, vehicle_name, external) for request in requests]
         views = self._cameras.views(wanted)
         return [
-            self._answer(request, *asked, view) for request, asked, view in zip(requests, wanted, views, strict=True)
+            self._answer(request, *asked, view, dialect)
+            for request, asked, view in zip(requests, wanted, views, strict=True)
         ]
 
-    def simGetImage(self, camera_name: str, image_type: int, vehicle_name: str = "", external: Any = False) -> bytes:
-        """PNG. Cosys-AirSim's client gives the name of an annotation layer instead of `external`."""
-        layer = external if isinstance(external, str) else None
-        camera, kind = self._cameras.find(camera_name, vehicle_name, external), type_of(image_type)
-        return encode_png(self._bytes(camera, kind, self._cameras.views([(camera, kind)])[0], layer))
+    def png(self, camera: Camera, kind: int, layer: str | None, dialect: Dialect) -> bytes:
+        view = self._cameras.views([(camera, kind)])[0]
+        return encode_png(self._bytes(camera, kind, view, self._tables(kind, layer, dialect)))
 
     def _wanted(self, request: Any, vehicle_name: str, external: Any) -> tuple[Camera, int]:
         if not isinstance(request, dict):
@@ -61,18 +64,17 @@ class Images:
         camera = self._cameras.find(request.get("camera_name", ""), vehicle_name, external)
         return camera, type_of(request.get("image_type", 0))
 
-    def _answer(self, request: Map, camera: Camera, kind: int, view: Any) -> Map:
+    def _answer(self, request: Map, camera: Camera, kind: int, view: Any, dialect: Dialect) -> Map:
         as_float, compress = bool(request.get("pixels_as_float")), bool(request.get("compress"))
         capture, layer = camera.captures[kind], request.get("annotation_name")
-        place = self._cameras.axes(camera).pose(*camera.place())
+        place, tables = camera.axes.pose(*camera.place()), self._tables(kind, layer, dialect)
         pixels, numbers = b"", Floats(())
         if as_float:
-            ids, moving = self._server.segmentation.ids(), self._moving(camera, kind)
-            floats = as_floats(kind, view, ids, moving, self._colours(kind, layer))
+            floats = as_floats(kind, view, tables, self._moving(camera, kind))
             numbers, compress = Floats(bent(floats, camera, view.lens)), False
         else:
-            colours = self._bytes(camera, kind, view, layer)
-            pixels = encode_png(colours) if compress else bgr(colours)
+            colours = self._bytes(camera, kind, view, tables)
+            pixels = encode_png(colours) if compress else raw_pixels(colours, blue_first=dialect is Dialect.AIRSIM)
         return {
             "image_data_uint8": pixels,
             "image_data_float": numbers,
@@ -89,23 +91,23 @@ class Images:
             "annotation_name": str(layer or ""),
         }
 
-    def _colours(self, kind: int, layer: Any) -> NDArray[np.uint8] | None:
-        """Of things, where a type has its own; only Cosys-AirSim's clients give a layer, and they know its colours."""
+    def _tables(self, kind: int, layer: Any, dialect: Dialect) -> Tables:
         if kind == ANNOTATION:
-            return self._server.segmentation.colours(str(layer or ""))
-        return None if layer is None or kind != SEGMENTATION else self._server.segmentation.cosys_colours()
+            return Tables(colours=self._segmentation.layer_colours(str(layer or "")))
+        if kind == SEGMENTATION:
+            return Tables(colours=self._segmentation.colours(dialect))
+        return Tables(greys=shown_ids(self._segmentation.ids(dialect)) if kind == INFRARED else None)
 
-    def _bytes(self, camera: Camera, kind: int, view: Any, layer: Any) -> NDArray[np.uint8]:
+    def _bytes(self, camera: Camera, kind: int, view: Any, tables: Tables) -> NDArray[np.uint8]:
         """(height, width, 3) red, green, blue."""
-        ids, moving = self._server.segmentation.ids(), self._moving(camera, kind)
-        image = as_bytes(kind, view, ids, moving, self._colours(kind, layer))
+        image = as_bytes(kind, view, tables, self._moving(camera, kind))
         look = camera.captures[kind].look
         if not look.is_plain:
             shift = flow(view, self._motion(camera)) if look.blur else None
             name = f"{camera.vehicle.name if camera.vehicle else ''}/{camera.name}/{kind}"
             image = shown(image, look, camera.exposures[kind], shift, name, self._server.now_ns)
         if kind == SCENE and camera.vehicle is None:
-            image = self._server.plots.drawn(image, view)
+            image = self._plots.drawn(image, view)
         return bent(image, camera, view.lens)
 
     def _moving(self, camera: Camera, kind: int) -> Moving:
@@ -118,6 +120,22 @@ class Images:
         rates = rotate(truth.quat_wxyz, truth.angular_velocity_body)
         arm = rotate(truth.quat_wxyz, camera.position)
         return Moving(truth.velocity_world + np.cross(rates, arm), rates)
+
+
+class Images:
+    def __init__(self, server: ServerState, cameras: CameraSet, taker: ImageTaker) -> None:
+        self._server, self._cameras, self._taker = server, cameras, taker
+
+    def simGetImages(self, requests: list[Map], vehicle_name: str = "", external: Any = False) -> list[Map]:
+        if not isinstance(requests, list) or len(requests) > MOST_IMAGES:
+            raise LinkError(f"give a list of at most {MOST_IMAGES} requests")
+        return self._taker.answers(requests, vehicle_name, external, self._server.dialect)
+
+    def simGetImage(self, camera_name: str, image_type: int, vehicle_name: str = "", external: Any = False) -> bytes:
+        """PNG. Cosys-AirSim's client gives the name of an annotation layer instead of `external`."""
+        layer = external if isinstance(external, str) else None
+        camera, kind = self._cameras.find(camera_name, vehicle_name, external), type_of(image_type)
+        return self._taker.png(camera, kind, layer, self._server.dialect)
 
 
 def type_of(value: Any) -> int:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from skyloop.links.airsim.dialect import Dialect
 from skyloop.links.airsim.wire import CallInlet, response
 from skyloop.links.loop.listener import Listener, Parts, Peer
 
 
 class RpcPeer(Peer):
     """A client; it may be silent for as long as it likes."""
+
+    dialect: Dialect | None = None
+    """Which of the two it has shown to be."""
 
     def made_inlet(self) -> CallInlet:
         return CallInlet()
@@ -23,7 +28,10 @@ class RpcPeer(Peer):
 
 
 class RpcListener(Listener):
+    """Its port is taken at once and opened by `open`: before, a client is refused, and tries again."""
+
     peer_class = RpcPeer
+    opens_at_once = False
     port_option = "--port"
 
     def tell(self, peer: Peer, why: str) -> None:
@@ -36,16 +44,20 @@ class RpcListener(Listener):
 class Reply:
     """The answer a call waits for; given once, at once or later."""
 
-    __slots__ = ("_answered", "method", "number", "peer")
+    __slots__ = ("_answered", "_complain", "method", "number", "peer")
 
-    def __init__(self, peer: Peer, number: int | None, method: str) -> None:
+    def __init__(self, peer: Peer, number: int | None, method: str, complain: Callable[[str], None]) -> None:
+        """`complain` is given a line when the call has failed: scripts that only wait for its end never see why."""
         self.peer, self.number, self.method = peer, number, method
+        self._complain = complain
         self._answered = False
 
     def give(self, result: Any) -> None:
         self._send(None, result)
 
     def fail(self, why: str) -> None:
+        if not self._answered:
+            self._complain(f"{self.method}: {why}")
         self._send(f"{self.method}: {why}", None)
 
     def _send(self, error: str | None, result: Any) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, TypeVar
 
+from skyloop.links.airsim.listener import Reply
 from skyloop_client.errors import LinkError, nearest_name
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -63,9 +64,34 @@ def later(function: Function) -> Function:
 
 @dataclass(frozen=True, slots=True)
 class Method:
+    """One that clients may call. Where its last argument is a record, they send the record's fields instead of it."""
+
     function: Callable[..., Any]
     signature: inspect.Signature
+    """What clients send."""
     answers_later: bool
+    record: type | None
+
+    @staticmethod
+    def of(function: Callable[..., Any]) -> Method:
+        is_later = hasattr(function, "answers_later")
+        parameters = list(inspect.signature(function, eval_str=True).parameters.values())[is_later:]
+        last: Any = parameters[-1].annotation if parameters else None
+        record: type | None = last if is_dataclass(last) else None  # type: ignore[assignment]
+        if record is not None:
+            parameters[-1:] = inspect.signature(record, eval_str=True).parameters.values()
+        return Method(function, inspect.Signature(parameters), is_later, record)
+
+    def call(self, reply: Reply, params: Sequence[Any]) -> Any:
+        try:
+            self.signature.bind(*params)
+        except TypeError as error:
+            raise LinkError(f"{error}; it takes {self.signature}") from None
+        given = list(params)
+        if self.record is not None:
+            first = len(self.signature.parameters) - len(fields(self.record))
+            given[first:] = [self.record(*given[first:])]
+        return self.function(reply, *given) if self.answers_later else self.function(*given)
 
 
 class Methods:
@@ -76,8 +102,7 @@ class Methods:
         for group in groups:
             for name, function in inspect.getmembers(group, inspect.ismethod):
                 if not name.startswith("_"):
-                    is_later = hasattr(function, "answers_later")
-                    self.known[name] = Method(function, inspect.signature(function), is_later)
+                    self.known[name] = Method.of(function)
 
     def find(self, name: str) -> Method:
         if name in self.known:

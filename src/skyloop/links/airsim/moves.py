@@ -10,14 +10,21 @@ import numpy as np
 
 from skyloop.core.frames import quat_from_euler, yaw_from_quat
 from skyloop.links.airsim.structures import number_of, yaw_of_ned
-from skyloop.links.airsim.vehicle import Act, VehicleSide, level
+from skyloop.links.airsim.vehicle import Act, Blocked, VehicleSide, level
 from skyloop_client.errors import LinkError
 from skyloop_client.messages import Array, Attitude, Motors, Position, Rates, Velocity
+from skyloop_client.streams import NS_PER_S
 
 ARRIVED_M = 0.25
 """From the end of a path to where it counts as flown."""
 NEARLY_M, STILL_M_S = 0.5, 0.3
 """Or so far, hardly moving: AirSim's accuracy of 0.5 m."""
+STANDS_S = 0.4
+"""Simulated s that it stands on something before what lies below counts as out of reach."""
+TURNED_RAD_S = 0.01
+"""AirLib's: slower than this, it does not turn any more."""
+QUIET_S = 0.2
+"""Simulated s without turning: where it swings back it stands still, too, but not for long."""
 BRAKING = 0.4
 """1/s: speed per m still to go; SimpleFlight follows velocities with a lag of 0.9 s."""
 CLIMB_GAIN = 1.0
@@ -71,12 +78,22 @@ def fly_path(vehicle: VehicleSide, points: list[Array], speed: float, heading: H
     corners = np.array([vehicle.truth.position, *points])
     along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(corners, axis=0), axis=1))])
     ahead = lookahead if lookahead > 0.0 else own_lookahead(speed)
-    flown = 0.0
-
+    flown, stood_ns = 0.0, -1
     columns = np.ascontiguousarray(corners.T)
 
     def points_at(s: Array) -> Array:
         return np.stack([np.interp(s, along, column) for column in columns], axis=1)
+
+    def watch_ground(state: Any, goal: Array, now_ns: int) -> None:
+        """What is below the ground is never reached; AirSim answers at touch-down."""
+        nonlocal stood_ns
+        still = float(np.linalg.norm(state.velocity_world)) < STILL_M_S
+        if not (vehicle.port.is_touching and still and goal[2] < state.position[2] - 0.05):
+            stood_ns = -1
+        elif stood_ns < 0:
+            stood_ns = now_ns
+        elif now_ns - stood_ns > STANDS_S * NS_PER_S:
+            raise Blocked
 
     def act(state: Any, now_ns: int) -> bool:
         nonlocal flown
@@ -89,6 +106,7 @@ def fly_path(vehicle: VehicleSide, points: list[Array], speed: float, heading: H
         # the nose follows the path, not every correction
         start = min(flown, max(float(along[-1]) - 0.5, 0.0))
         aim, begin, end = points_at(np.array([flown + ahead, start, start + ahead]))
+        watch_ground(state, aim, now_ns)
         towards = aim - state.position
         if left < 1.0 or (flown + ahead >= along[-1] and away < 1.5):
             vehicle.send(Position(last, **heading.of(np.zeros(3))))
@@ -151,11 +169,12 @@ def hold_rates(vehicle: VehicleSide, rates: Array, lift: float | None, height: f
 def thrust_for(vehicle: VehicleSide, state: Any, lift: float | None, height: float) -> float:
     """N: of a throttle, or what brings it to a world height."""
     if lift is not None:
-        return min(max(lift, 0.0), 1.0) * vehicle.number("max_rotor_thrust") * vehicle.number("n_rotors")
+        return min(max(lift, 0.0), 1.0) * vehicle.port.geometry.max_thrust
+    geometry = vehicle.port.geometry
     w, x, y, z = state.quat_wxyz.tolist()
     upright = max(w * w - x * x - y * y + z * z, 0.5)
     climb = 4.0 * (height - float(state.position[2])) - 3.0 * float(state.velocity_world[2])
-    return float(vehicle.number("mass") * (vehicle.number("gravity") + min(max(climb, -4.0), 4.0)) / upright)
+    return float(geometry.mass * (geometry.gravity + min(max(climb, -4.0), 4.0)) / upright)
 
 
 def spin_motors(vehicle: VehicleSide, throttle: Array) -> Act:
@@ -167,13 +186,19 @@ def spin_motors(vehicle: VehicleSide, throttle: Array) -> Act:
 
 
 def turn_to(vehicle: VehicleSide, yaw: float, margin: float) -> Act:
-    """rad anticlockwise from east, on the spot."""
+    """rad anticlockwise from east, on the spot; it is over once the vehicle does not turn any more."""
     place = np.array(vehicle.truth.position)
+    turned_ns = -1
 
     def act(state: Any, now_ns: int) -> bool:
+        nonlocal turned_ns
         vehicle.send(Position(place, yaw))
         gap = float(yaw_from_quat(state.quat_wxyz)) - yaw
-        return abs(math.remainder(gap, 2.0 * math.pi)) <= margin
+        turns = abs(float(state.angular_velocity_body[2])) > TURNED_RAD_S
+        if turns or abs(math.remainder(gap, 2.0 * math.pi)) > margin:
+            turned_ns = now_ns
+        turned_ns = now_ns if turned_ns < 0 else turned_ns
+        return now_ns - turned_ns >= QUIET_S * NS_PER_S
 
     return act
 

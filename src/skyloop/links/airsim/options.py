@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from skyloop.links.airsim.dialect import Dialect
 from skyloop.links.airsim.image_effects import PLAIN, Look
 
 IMAGE_TYPES = (
@@ -23,8 +25,12 @@ class Capture:
     width: int = 256
     height: int = 144
     fov_deg: float = 90.0
-    """Across the width."""
+    """Across the longer side, as in Unreal."""
     look: Look = PLAIN
+
+    @property
+    def focal_px(self) -> float:
+        return 0.5 * max(self.width, self.height) / math.tan(0.5 * math.radians(self.fov_deg))
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +111,10 @@ class VehicleOptions:
     """Its DefaultVehicleState: whether it needs no armDisarm before it flies."""
     collides: bool = True
     """EnableCollisions: else it flies through everything but the ground."""
-    autopilot: ForeignAutopilot | None = None
+    external_autopilot: ForeignAutopilot | None = None
     """None: the built-in controller flies."""
+    height: float = 0.0
+    """m that it starts above where a vehicle with a Z of 0 would, as settings.json says."""
     is_traced: bool = False
     """EnableTrace: leaves a line behind, as simSetTraceLine has it do."""
 
@@ -149,5 +157,7 @@ class AirSimOptions:
     """The arguments of simSetTimeOfDay, when TimeOfDay is enabled."""
     annotation_layers: tuple[str, ...] = ()
     """Of Cosys-AirSim, there from the start with nothing in them."""
+    dialect: Dialect = Dialect.AIRSIM
+    """Of clients that have not shown yet which they are."""
     labels_all: bool = True
     """Every thing has a segmentation id from the start; else all are 0."""

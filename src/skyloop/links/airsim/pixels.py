@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import colorsys
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,18 +26,6 @@ Bytes = NDArray[np.uint8]
 Floats32 = NDArray[np.float32]
 
 
-def _palette() -> Bytes:
-    """256 colours far apart; the first is black."""
-    colours = [(0.0, 0.0, 0.0)]
-    for k in range(1, 256):
-        hue, ring = (k * 0.618034) % 1.0, k % 5
-        colours.append(colorsys.hsv_to_rgb(hue, 1.0 - 0.13 * ring, 1.0 - 0.15 * (k % 3)))
-    return np.round(255.0 * np.array(colours)).astype(np.uint8)
-
-
-PALETTE = _palette()
-
-
 class Moving:
     """How a camera moves: world axes."""
 
@@ -45,6 +33,16 @@ class Moving:
 
     def __init__(self, velocity: Array, rates: Array) -> None:
         self.velocity, self.rates = velocity, rates
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tables:
+    """What types that show things need, by instance number."""
+
+    colours: Bytes | None = None
+    """(n, 3) red, green, blue, of segmentation and annotations."""
+    greys: Bytes | None = None
+    """(n,) of infrared."""
 
 
 def depth(view: Any) -> Floats32:
@@ -83,7 +81,7 @@ def flow_colours(shift: Floats32) -> Bytes:
     return np.asarray(255.0 * value[..., None] * hue, np.uint8)
 
 
-def as_floats(kind: int, view: Any, ids: Bytes, moving: Moving, layer: Bytes | None) -> Floats32:
+def as_floats(kind: int, view: Any, tables: Tables, moving: Moving) -> Floats32:
     """(height, width) or, of flow, (height, width, 2)."""
     if kind == DEPTH_PLANAR:
         return depth(view)
@@ -96,20 +94,18 @@ def as_floats(kind: int, view: Any, ids: Bytes, moving: Moving, layer: Bytes | N
     if kind == FLOW:
         return flow(view, moving)
     # of colours AirSim tells the red channel
-    return (as_bytes(kind, view, ids, moving, layer)[..., 0] / np.float32(255.0)).astype(np.float32)
+    return (as_bytes(kind, view, tables, moving)[..., 0] / np.float32(255.0)).astype(np.float32)
 
 
-def as_bytes(kind: int, view: Any, ids: Bytes, moving: Moving, layer: Bytes | None) -> Bytes:
-    """(height, width, 3) red, green, blue; `ids` are segmentation ids by instance, `layer` colours instead."""
+def as_bytes(kind: int, view: Any, tables: Tables, moving: Moving) -> Bytes:
+    """(height, width, 3) red, green, blue."""
     if kind == SCENE:
         colour: Bytes = view.colour
         return colour
-    if layer is not None:
-        return _painted(layer, view.instances)
-    if kind == SEGMENTATION:
-        return _painted(PALETTE[ids], view.instances)
-    if kind == INFRARED:
-        return _grey(ids[view.instances])
+    if tables.colours is not None:
+        return _painted(tables.colours, view.instances)
+    if tables.greys is not None:
+        return _grey(tables.greys[view.instances])
     if kind == NORMALS:
         # north, east, up as red, green, blue
         return np.asarray(np.round(127.5 + 127.5 * view.normals[..., [1, 0, 2]]), np.uint8)
@@ -133,8 +129,11 @@ def _painted(table: Bytes, instances: NDArray[np.int32]) -> Bytes:
     return out
 
 
-def bgr(colours: Bytes) -> bytes:
-    """Blue first, channel by channel, which is quicker than turning the axis round."""
+def raw_pixels(colours: Bytes, *, blue_first: bool) -> bytes:
+    """Three bytes a pixel."""
+    if not blue_first:
+        return colours.tobytes()
+    # channel by channel, which is quicker than turning the axis round
     out = np.empty(colours.shape, np.uint8)
     for channel in range(3):
         out[..., 2 - channel] = colours[..., channel]

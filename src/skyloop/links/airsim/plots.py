@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 from skyloop.core.frames import rotate, rotate_inverse
-from skyloop.links.airsim.structures import Axes, Map, number_of, vector_of
+from skyloop.links.airsim.server_state import ServerState
+from skyloop.links.airsim.structures import Map, number_of, vector_of
 from skyloop_client.errors import LinkError
 from skyloop_client.messages import Array
 from skyloop_client.streams import NS_PER_S
 
-if TYPE_CHECKING:
-    from skyloop.links.airsim.server import AirSimServer
-
-WORLD = Axes()
 MOST_MARKS = 20_000
 NEAR_M = 0.05
 COVERED_M = 0.05
@@ -49,7 +47,7 @@ class Mark:
 class Plots:
     """The marks, and drawing them."""
 
-    def __init__(self, server: AirSimServer) -> None:
+    def __init__(self, server: ServerState) -> None:
         self._server = server
         self.marks: list[Mark] = []
         self.traces: dict[str, tuple[tuple[int, int, int], float]] = {}
@@ -106,10 +104,10 @@ class Plots:
         return image
 
 
-def measured(server: AirSimServer, vehicle: Any, sensor: Any) -> Array:
+def measured(server: ServerState, vehicle: Any, sensor: Any) -> Array:
     """(n, 3) m, world: the points of a LiDAR's latest sweep, or where a distance sensor's ray ended."""
     stream = f"{vehicle.options.vehicle}/{sensor.stream}"
-    sample, mount = server.simulation.latest(stream), server.simulation.bus.infos[stream].mount
+    sample, mount = server.port.bus.latest(stream), server.port.bus.infos[stream].mount
     if sample is None:
         return np.zeros((0, 3))
     truth = server.scan_truth.get(stream, vehicle.truth)
@@ -150,7 +148,7 @@ def _font(size: int) -> Any:
 
 
 class PlotMethods:
-    def __init__(self, server: AirSimServer, own: Plots) -> None:
+    def __init__(self, server: ServerState, own: Plots) -> None:
         self._server, self._own = server, own
 
     def simFlushPersistentMarkers(self) -> None:
@@ -164,14 +162,14 @@ class PlotMethods:
         duration: float = -1.0,
         is_persistent: bool = False,
     ) -> None:
-        for place in _places(points):
+        for place in self._places(points):
             self._add(place, place, _colour(color_rgba), 0.5 * number_of(size), duration, is_persistent)
 
     def simPlotLineStrip(
         self, points: list[Map], color_rgba: Any, thickness: float = 5.0, duration: float = -1.0,
         is_persistent: bool = False,
     ) -> None:  # fmt: skip
-        places = _places(points)
+        places = self._places(points)
         for start, end in itertools.pairwise(places):
             self._add(start, end, _colour(color_rgba), 0.4 * number_of(thickness), duration, is_persistent)
 
@@ -179,7 +177,7 @@ class PlotMethods:
         self, points: list[Map], color_rgba: Any, thickness: float = 5.0, duration: float = -1.0,
         is_persistent: bool = False,
     ) -> None:  # fmt: skip
-        places = _places(points)
+        places = self._places(points)
         for start, end in zip(places[::2], places[1::2], strict=False):
             self._add(start, end, _colour(color_rgba), 0.4 * number_of(thickness), duration, is_persistent)
 
@@ -188,20 +186,16 @@ class PlotMethods:
         arrow_size: float = 2.0, duration: float = -1.0, is_persistent: bool = False,
     ) -> None:  # fmt: skip
         colour, wide = _colour(color_rgba), 0.4 * number_of(thickness)
-        for start, end in zip(_places(points_start), _places(points_end), strict=True):
+        for start, end in zip(self._places(points_start), self._places(points_end), strict=True):
             self._add(start, end, colour, wide, duration, is_persistent)
-            # a tenth of the arrow for each of its size
-            back = 0.1 * number_of(arrow_size) * (start - end)
-            aside = np.cross(back, [0.0, 0.0, 1.0])
-            aside = aside if np.linalg.norm(aside) > 1e-9 else np.cross(back, [1.0, 0.0, 0.0])
-            for side in (0.5, -0.5):
-                self._add(end, end + back + side * aside, colour, wide, duration, is_persistent)
+            for tip in _arrow_head(start, end, number_of(arrow_size)):
+                self._add(end, tip, colour, wide, duration, is_persistent)
 
     def simPlotStrings(
         self, strings: list[str], positions: list[Map], scale: float = 5.0, color_rgba: Any = (1.0, 0.0, 0.0, 1.0),
         duration: float = -1.0,
     ) -> None:  # fmt: skip
-        for text, place in zip(strings, _places(positions), strict=True):
+        for text, place in zip(strings, self._places(positions), strict=True):
             self._add(place, place, _colour(color_rgba), 2.0 * number_of(scale), duration, False, str(text))
 
     def simPlotTransforms(
@@ -210,7 +204,7 @@ class PlotMethods:
     ) -> None:  # fmt: skip
         """Axes of `scale` cm, forward red, right green, down blue."""
         for pose in poses:
-            position, quat = WORLD.world_pose(pose)
+            position, quat = self._server.world.world_pose(pose)
             for axis, colour in zip(np.diag([1.0, -1.0, -1.0]), AXIS_COLOURS, strict=True):
                 end = position + rotate(quat, 0.01 * number_of(scale) * axis)
                 self._add(position, end, colour, 0.4 * number_of(thickness), duration, is_persistent)
@@ -229,6 +223,9 @@ class PlotMethods:
         if wide > 0.0:
             self._own.traces[name] = (_colour(color_rgba), wide)
 
+    def _places(self, points: list[Map]) -> list[Array]:
+        return [self._server.world.world(vector_of(point, f"points[{k}]")) for k, point in enumerate(points)]
+
     def _add(
         self, start: Array, end: Array, colour: tuple[int, int, int], thickness: float, duration: float, keeps: bool,
         text: str = "",
@@ -239,8 +236,17 @@ class PlotMethods:
         self._own.add(Mark(start, end, colour, thickness, until, text))
 
 
-def _places(points: list[Map]) -> list[Array]:
-    return [WORLD.world(vector_of(point, f"points[{k}]")) for k, point in enumerate(points)]
+def _arrow_head(start: Array, end: Array, size: float) -> list[Array]:
+    """Where its two lines end: as in Unreal, back and aside by the square root of its size, in cm."""
+    way = end - start
+    length = float(np.linalg.norm(way))
+    if length < 1e-9:
+        return []
+    ahead, reach = way / length, 0.01 * math.sqrt(size if size > 0.0 else 10.0)
+    aside = np.cross(ahead, [0.0, 0.0, 1.0])
+    aside = aside if np.linalg.norm(aside) > 1e-6 else np.cross(ahead, [1.0, 0.0, 0.0])
+    aside /= np.linalg.norm(aside)
+    return [end + reach * (side * aside - ahead) for side in (1.0, -1.0)]
 
 
 def _colour(rgba: Any) -> tuple[int, int, int]:

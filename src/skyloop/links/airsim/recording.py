@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skyloop.links.airsim.images import Images
+from skyloop.links.airsim.dialect import Dialect
+from skyloop.links.airsim.images import ImageTaker
 from skyloop.links.airsim.options import RecordedCamera
+from skyloop.links.airsim.server_state import ServerState
 from skyloop_client.errors import LinkError, SkyloopError
 from skyloop_client.streams import NS_PER_S
-
-if TYPE_CHECKING:
-    from skyloop.links.airsim.server import AirSimServer
 
 COLUMNS = ("VehicleName", "TimeStamp", "POS_X", "POS_Y", "POS_Z", "Q_W", "Q_X", "Q_Y", "Q_Z", "ImageFile")
 MOVED_M = 1e-3
@@ -22,7 +21,7 @@ ENDINGS = {True: "png", False: "ppm"}
 
 
 class Recording:
-    def __init__(self, server: AirSimServer, images: Images) -> None:
+    def __init__(self, server: ServerState, images: ImageTaker) -> None:
         self._server, self._images = server, images
         self._table: IO[str] | None = None
         self._next_ns = 0
@@ -86,7 +85,7 @@ class Recording:
             "camera_name": camera.camera, "image_type": camera.image_type, "pixels_as_float": camera.as_float,
             "compress": camera.compress,
         }  # fmt: skip
-        answer = self._images.simGetImages([request], vehicle)[0]
+        answer = self._images.answers([request], vehicle, False, Dialect.AIRSIM)[0]
         ending = "pfm" if camera.as_float else ENDINGS[camera.compress]
         name = f"img_{vehicle}_{camera.camera}_{camera.image_type}_{t_ns}.{ending}"
         size = f"{answer['width']} {answer['height']}"

@@ -2,97 +2,106 @@
 
 from __future__ import annotations
 
-import zlib
-from typing import TYPE_CHECKING, Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from skyloop.links.airsim.palette import COSYS_PALETTE, N_COLOURS
-from skyloop.links.airsim.structures import Axes, Map, must_be_ned, number_of, pattern_of, shown_name
+from skyloop.links.airsim.dialect import Dialect
+from skyloop.links.airsim.palette import AIRSIM_PALETTE, COSYS_COLOURS, cosys_palette
+from skyloop.links.airsim.scene_names import SKY, matches, shown_name
+from skyloop.links.airsim.server_state import ServerState
+from skyloop.links.airsim.structures import Map, must_be_ned, number_of, pattern_of
 from skyloop_client.errors import LinkError, unknown_name
-
-if TYPE_CHECKING:
-    from skyloop.links.airsim.server import AirSimServer
 
 
 class Segmentation:
-    def __init__(self, server: AirSimServer) -> None:
+    """Ids and colours by instance number, for pictures and LiDARs."""
+
+    def __init__(self, server: ServerState) -> None:
         self._server = server
         self.given: dict[int, int] = {}
         """Ids by instance, where a client gave one."""
-        self._ids = np.zeros(0, np.uint8)
-        self._cosys = np.zeros((0, 3), np.uint8)
+        self._tables: dict[Dialect, NDArray[np.int64]] = {}
         self.layers: dict[str, dict[int, tuple[int, int, int]]] = {
             name: {} for name in server.options.annotation_layers
         }
         """Colours by instance, of annotation layers."""
         self.values: dict[tuple[str, int], float] = {}
+        server.on_join.append(lambda vehicle: self.ids_changed())
 
     def ids_changed(self) -> None:
-        """Things were added."""
-        self._ids, self._cosys = np.zeros(0, np.uint8), np.zeros((0, 3), np.uint8)
+        """Things were added, or given ids."""
+        self._tables.clear()
 
-    # ---- for pictures
+    def ids(self, dialect: Dialect) -> NDArray[np.int64]:
+        names = self._server.editor.names()
+        if len(self._tables.get(dialect, ())) != len(names):
+            own = _airsim_ids(names) if dialect is Dialect.AIRSIM else np.arange(-1, len(names) - 1)
+            if dialect is Dialect.AIRSIM and not self._server.options.labels_all:
+                own[:] = 0
+            own[0] = 0
+            for number, value in self.given.items():
+                # others are of things that are no longer there: a snapshot from before them was restored
+                if number < len(names):
+                    own[number] = value
+            self._tables[dialect] = own
+        return self._tables[dialect]
 
-    def ids(self) -> NDArray[np.uint8]:
-        return self._table()
+    def colours(self, dialect: Dialect) -> NDArray[np.uint8]:
+        """(n, 3) by instance."""
+        if dialect is Dialect.AIRSIM:
+            return AIRSIM_PALETTE[shown_ids(self.ids(dialect))]
+        colours = cosys_palette()[np.maximum(self.ids(dialect), 0)]
+        # the first colour is white; the sky has none
+        colours[0] = cosys_palette()[self.given[0]] if 0 in self.given else 0
+        return colours
 
-    def cosys_colours(self) -> NDArray[np.uint8]:
-        """(n, 3) by instance: the k-th of the list of instances has the k-th colour unless it was given an id."""
-        things = self.things()
-        if len(self._cosys) != len(things):
-            ids = np.arange(-1, len(things) - 1) % N_COLOURS
-            ids[list(self.given)] = list(self.given.values())
-            self._cosys = COSYS_PALETTE[ids]
-            self._cosys[0] = 0
-        return self._cosys
-
-    def colours(self, layer: str) -> NDArray[np.uint8]:
+    def layer_colours(self, layer: str) -> NDArray[np.uint8]:
         """(n, 3) by instance."""
         if layer not in self.layers:
             raise unknown_name("annotation layer", layer, self.layers)
-        table = np.zeros((len(self.things()), 3), np.uint8)
+        table = np.zeros((len(self._server.editor.names()), 3), np.uint8)
         for number, colour in self.layers[layer].items():
-            table[number] = colour
+            if number < len(table):
+                table[number] = colour
         return table
 
-    def _table(self) -> NDArray[np.uint8]:
-        things = self.things()
-        if len(self._ids) != len(things):
-            # a name gives the same id in every run, as in AirSim; 0 is the sky
-            own = [1 + zlib.crc32(thing.name.encode()) % 255 for thing in things]
-            own[0] = 0
-            if not self._server.options.labels_all:
-                own = [0] * len(things)
-            for number, value in self.given.items():
-                own[number] = value % 256
-            self._ids = np.array(own, np.uint8)
-        return self._ids
-
-    def things(self) -> list[Any]:
-        return list(self._server.editor.model.things)
+    def annotated(self, layer: str) -> list[int]:
+        """Things of a layer that are there."""
+        self.layer_colours(layer)
+        there = set(self._server.editor.present())
+        return [number for number in self.layers[layer] if number in there]
 
     def matching(self, name: str, is_regex: bool) -> list[int]:
         """Instances of a name, or of names that match an expression; upper and lower case are alike."""
-        pattern = pattern_of(name, is_regex=is_regex)
-        return [
-            k
-            for k, thing in enumerate(self.things())
-            if thing.rows and (pattern.fullmatch(thing.name) or pattern.fullmatch(shown_name(thing.name)))
-        ]
+        pattern, editor = pattern_of(name, is_regex=is_regex), self._server.editor
+        found = [number for number in editor.present() if matches(pattern, editor.name_of(number))]
+        return [0, *found] if pattern.fullmatch(SKY) else found
+
+
+def shown_ids(ids: NDArray[np.int64]) -> NDArray[np.uint8]:
+    """As AirSim's pictures can show them: -1, which hides a thing, as 0, and what is too large as 255."""
+    return np.clip(ids, 0, 255).astype(np.uint8)
+
+
+def _airsim_ids(names: list[str]) -> NDArray[np.int64]:
+    """As AirSim gives them at the start: 5 and the sum of a name's letters, so that numbered things have one."""
+    return np.array(
+        [(5 + sum(code for code in map(ord, shown_name(name).lower()) if code >= 97)) % 256 for name in names]
+    )
 
 
 class SegmentationMethods:
     """What clients may call."""
 
-    def __init__(self, server: AirSimServer, own: Segmentation) -> None:
+    def __init__(self, server: ServerState, own: Segmentation) -> None:
         self._server, self._own = server, own
 
     def simSetSegmentationObjectID(self, mesh_name: str, object_id: int, is_name_regex: bool = False) -> bool:
-        found = self._own.matching(mesh_name, bool(is_name_regex))
-        if isinstance(object_id, bool) or not isinstance(object_id, int) or not 0 <= object_id < N_COLOURS:
-            raise LinkError(f"object_id is {object_id!r}; give 0 to 255, or to {N_COLOURS - 1} with Cosys-AirSim")
+        found, cosys = self._own.matching(mesh_name, bool(is_name_regex)), self._server.dialect is Dialect.COSYS
+        if isinstance(object_id, bool) or not isinstance(object_id, int) or not -1 <= object_id < COSYS_COLOURS:
+            raise LinkError(f"object_id is {object_id!r}; give 0 to {COSYS_COLOURS - 1 if cosys else 255}")
+        # Unreal takes what is too large for the largest
+        object_id = object_id if cosys else min(object_id, 255)
         for number in found:
             self._own.given[number] = object_id
         self._own.ids_changed()
@@ -101,31 +110,31 @@ class SegmentationMethods:
     def simGetSegmentationObjectID(self, mesh_name: str) -> int:
         """-1 where there is no such object."""
         found = self._own.matching(mesh_name, False)
-        return int(self._own.ids()[found[0]]) if found else -1
+        return int(self._own.ids(self._server.dialect)[found[0]]) if found else -1
 
     # ---- Cosys-AirSim
 
     def simListInstanceSegmentationObjects(self) -> list[str]:
-        return [shown_name(thing.name) for thing in self._own.things() if thing.rows]
+        editor = self._server.editor
+        return [shown_name(editor.name_of(number)) for number in editor.present()]
 
     def simListInstanceSegmentationPoses(self, ned: bool = True, only_visible: bool = False) -> list[Map]:
         """All of them are visible: nothing here can be hidden."""
         must_be_ned(ned)
         editor = self._server.editor
-        numbers = [k for k, thing in enumerate(self._own.things()) if thing.rows]
-        return [Axes().pose(*editor.place_of(number)[:2]) for number in numbers]
+        return [self._server.world.pose(*editor.place_of(number)[:2]) for number in editor.present()]
 
     def simListAnnotationObjects(self, annotation_name: str) -> list[str]:
-        self._own.colours(annotation_name)
-        things = self._own.things()
-        return [shown_name(things[number].name) for number in self._own.layers[annotation_name]]
+        editor = self._server.editor
+        return [shown_name(editor.name_of(number)) for number in self._own.annotated(annotation_name)]
 
     def simListAnnotationPoses(self, annotation_name: str, ned: bool = True, only_visible: bool = False) -> list[Map]:
         """All of them are visible: nothing here can be hidden."""
         must_be_ned(ned)
-        self._own.colours(annotation_name)
         editor = self._server.editor
-        return [Axes().pose(*editor.place_of(number)[:2]) for number in self._own.layers[annotation_name]]
+        return [
+            self._server.world.pose(*editor.place_of(number)[:2]) for number in self._own.annotated(annotation_name)
+        ]
 
     def simSetAnnotationObjectColor(
         self, annotation_name: str, mesh_name: str, r: int, g: int, b: int, is_name_regex: bool = False
@@ -136,8 +145,10 @@ class SegmentationMethods:
     def simSetAnnotationObjectID(
         self, annotation_name: str, mesh_name: str, object_id: int, is_name_regex: bool = False
     ) -> bool:
-        value = int(number_of(object_id)) % N_COLOURS
-        return self._annotate(annotation_name, mesh_name, is_name_regex, tuple(COSYS_PALETTE[value].tolist()), value)
+        value = int(number_of(object_id))
+        if not 0 <= value < COSYS_COLOURS:
+            raise LinkError(f"object_id is {value}; give 0 to {COSYS_COLOURS - 1}")
+        return self._annotate(annotation_name, mesh_name, is_name_regex, tuple(cosys_palette()[value].tolist()), value)
 
     def simSetAnnotationObjectValue(
         self, annotation_name: str, mesh_name: str, greyscale_value: float, is_name_regex: bool = False
@@ -169,7 +180,7 @@ class SegmentationMethods:
         return float(self._own.values.get((annotation_name, number), -1.0))
 
     def _annotated(self, layer: str, name: str) -> int:
-        self._own.colours(layer)
+        self._own.layer_colours(layer)
         for number in self._own.matching(name, False):
             if number in self._own.layers[layer]:
                 return number

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from skyloop.core.frames import frd_from_flu, ned_from_enu, quat_multiply, quat_ned_frd_from_enu_flu, rotate
+from skyloop.links.airsim.dialect import Dialect
 from skyloop.links.airsim.options import SensorOptions
-from skyloop.links.airsim.structures import Map, body_pose, geo_point, mount_of, quaternion, shown_name, vector
+from skyloop.links.airsim.scene_names import shown_name
+from skyloop.links.airsim.segmentation import Segmentation
+from skyloop.links.airsim.server_state import ServerState
+from skyloop.links.airsim.structures import Map, body_pose, geo_point, mount_of, quaternion, vector
 from skyloop.links.airsim.vehicle import VehicleSide
 from skyloop.links.airsim.wire import Floats
 from skyloop_client.errors import LinkError, unknown_name
-from skyloop_client.messages import Array, Hover
-
-if TYPE_CHECKING:
-    from skyloop.links.airsim.server import AirSimServer
+from skyloop_client.messages import Array
+from skyloop_client.streams import StreamInfo
 
 GAUSS_PER_TESLA = 1e4
 QNH_HPA = 1013.25
@@ -25,8 +27,8 @@ CLEARANCE_M = 0.4
 
 
 class Sensors:
-    def __init__(self, server: AirSimServer) -> None:
-        self._server = server
+    def __init__(self, server: ServerState, segmentation: Segmentation) -> None:
+        self._server, self._segmentation = server, segmentation
 
     def _read(self, kind: str, name: str, vehicle_name: str) -> tuple[VehicleSide, SensorOptions, Any, Any]:
         """The vehicle, the sensor, its stream and its latest sample."""
@@ -38,10 +40,11 @@ class Sensors:
             raise unknown_name(kind, str(name), known)
         options = known[name] if name else next(iter(known.values()))
         stream = f"{vehicle.options.vehicle}/{options.stream}"
-        sample = self._server.simulation.latest(stream)
+        sample = self._server.port.bus.latest(stream)
         if sample is None:
-            raise LinkError(f"'{stream}' has given nothing yet")
-        return vehicle, options, self._server.simulation.bus.infos[stream], sample
+            # the first one is still on its way
+            sample = self._server.port.glance(stream)
+        return vehicle, options, self._server.port.bus.infos[stream], sample
 
     def getImuData(self, imu_name: str = "", vehicle_name: str = "") -> Map:
         vehicle, _, _, sample = self._read("imu", imu_name, vehicle_name)
@@ -90,7 +93,7 @@ class Sensors:
             "distance": far if math.isnan(sample.distance) else sample.distance,
             "min_distance": sample.min_range,
             "max_distance": far,
-            "relative_pose": body_pose(info.mount.position, info.mount.quat_wxyz),
+            "relative_pose": _mounted(info),
         }
 
     def getLidarData(self, lidar_name: str = "", vehicle_name: str = "") -> Map:
@@ -98,33 +101,32 @@ class Sensors:
         truth = self._server.scan_truth.get(info.name, vehicle.truth)
         position = truth.position + rotate(truth.quat_wxyz, info.mount.position)
         quat = quat_multiply(truth.quat_wxyz, info.mount.quat_wxyz)
-        if options.local_frame:
+        cosys = self._server.dialect is Dialect.COSYS
+        if options.local_frame or cosys:
             points = frd_from_flu(scan.points.astype(np.float64))
         else:
             points = vehicle.axes.ned(rotate(quat, scan.points.astype(np.float64)) + position)
-        ids = self._server.segmentation.ids()[scan.instances]
-        names = [shown_name(self._server.editor.model.things[number].name) for number in scan.instances.tolist()]
+        ids = self._segmentation.ids(self._server.dialect)[scan.instances]
+        names = [shown_name(self._server.editor.name_of(number)) for number in scan.instances.tolist()]
         return {
             "time_stamp": scan.t_ns,
             "point_cloud": Floats(points),
-            "pose": vehicle.axes.pose(position, quat),
+            "pose": _mounted(info) if cosys else vehicle.axes.pose(position, quat),
             "segmentation": ids.tolist(),
             "groundtruth": names,
         }
 
     def getGPULidarData(self, lidar_name: str = "", vehicle_name: str = "") -> Map:
         """Cosys-AirSim's: five numbers a point, in the sensor's axes: x, y, z, segmentation colour and intensity."""
-        vehicle, _, info, scan = self._read("gpu lidar", lidar_name, vehicle_name)
-        truth = self._server.scan_truth.get(info.name, vehicle.truth)
-        position = truth.position + rotate(truth.quat_wxyz, info.mount.position)
-        red, green, blue = self._server.segmentation.cosys_colours()[scan.instances].T.astype(np.int64)
+        _, _, info, scan = self._read("gpu lidar", lidar_name, vehicle_name)
+        red, green, blue = self._segmentation.colours(Dialect.COSYS)[scan.instances].T.astype(np.int64)
         rows = np.empty((len(scan.points), 5))
         rows[:, :3] = frd_from_flu(scan.points.astype(np.float64))
         rows[:, 3], rows[:, 4] = (red << 16) + (green << 8) + blue, scan.intensities
         return {
             "time_stamp": scan.t_ns,
             "point_cloud": Floats(rows),
-            "pose": vehicle.axes.pose(position, quat_multiply(truth.quat_wxyz, info.mount.quat_wxyz)),
+            "pose": _mounted(info),
         }
 
     def simSetGPULidarPose(self, lidar_name: str, pose: Map, vehicle_name: str = "") -> None:
@@ -139,7 +141,7 @@ class Sensors:
     def _remount(self, kind: str, name: str, pose: Map, vehicle_name: str) -> None:
         _, _, info, _ = self._read(kind, name, vehicle_name)
         position, quat = mount_of(pose)
-        info.mount.position[:], info.mount.quat_wxyz[:] = position, quat
+        self._server.port.remount(info.name, position, quat)
 
     # ---- truth
 
@@ -161,7 +163,7 @@ class Sensors:
         return {
             "position": vector(vehicle.axes.ned(vehicle.truth.position)),
             "geo_point": geo_point(point),
-            "gravity": vector([0.0, 0.0, self._server.editor.scene.gravity]),
+            "gravity": vector([0.0, 0.0, self._server.editor.gravity]),
             "air_pressure": pressure,
             "temperature": temperature,
             "air_density": density,
@@ -186,8 +188,7 @@ class Sensors:
             place = self._on_the_way(vehicle, place)
         self._server.editor.put(vehicle.index, place, quat)
         vehicle.cancel()
-        if vehicle.is_flying:
-            vehicle.send(Hover())
+        vehicle.hover()
 
     def _on_the_way(self, vehicle: VehicleSide, goal: Array) -> Array:
         here = np.array(vehicle.truth.position)
@@ -206,3 +207,8 @@ class Sensors:
 
     def simSetPhysicsRawKinematics(self, state: Map, vehicle_name: str = "") -> None:
         self.simSetKinematics(state, True, vehicle_name)
+
+
+def _mounted(info: StreamInfo) -> Map:
+    """Where a sensor sits on its vehicle, FRD in FRD."""
+    return body_pose(info.mount.position, info.mount.quat_wxyz)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skyloop.links.airsim.listener import Reply
 from skyloop.links.airsim.methods import later
+from skyloop.links.airsim.server_state import ServerState
 from skyloop.links.airsim.structures import Map, geo_point, number_of
 from skyloop_client.errors import LinkError
 from skyloop_client.streams import NS_PER_S
-
-if TYPE_CHECKING:
-    from skyloop.links.airsim.server import AirSimServer
 
 SERVER_VERSION = 4
 """Of Cosys-AirSim, the newest dialect; older clients ask for 1 or more."""
@@ -21,7 +19,7 @@ FRAMES_PER_S = 60
 
 
 class Session:
-    def __init__(self, server: AirSimServer) -> None:
+    def __init__(self, server: ServerState) -> None:
         self._server = server
 
     def ping(self) -> bool:

@@ -5,13 +5,13 @@ Keys nobody knows are told with the nearest known one; keys of AirSim's that mea
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from skyloop.links.airsim.dialect import Dialect
 from skyloop.links.airsim.image_effects import NOISE_KEYS, Look, Noise
 from skyloop.links.airsim.options import (
     DEFAULT_CAMERAS,
@@ -30,7 +30,6 @@ from skyloop.links.airsim.settings_keys import (
     CAMERA,
     CAPTURE,
     GIMBAL,
-    IDLE,
     NOISE,
     RECORDING,
     ROOT,
@@ -38,6 +37,7 @@ from skyloop.links.airsim.settings_keys import (
     TIME_OF_DAY,
     VEHICLE,
 )
+from skyloop.links.airsim.settings_reader import Reader
 from skyloop.links.airsim.settings_sensors import DEFAULT_SENSORS, sensor_settings
 from skyloop_client.errors import ScenarioError, nearest_name
 
@@ -65,63 +65,6 @@ class Read:
     warnings: list[str] = field(default_factory=list)
 
 
-class Reader:
-    """One reading; collects warnings."""
-
-    def __init__(self, text: str, place: str) -> None:
-        self.place, self.warnings = place, list[str]()
-        self._idle: dict[str, None] = {}
-        """Keys that change nothing, in the order they came."""
-        try:
-            data = json.loads(re.sub(r"^\s*//.*$", "", text, flags=re.MULTILINE)) if text.strip() else {}
-        except ValueError as error:
-            raise ScenarioError(f"{place} is no JSON: {error}") from None
-        if not isinstance(data, dict):
-            raise ScenarioError(f"{place}: settings are a map of keys to values")
-        self.root: dict[str, Any] = data
-
-    def part(self, value: Any, known: tuple[str, ...], where: str, idle: tuple[str, ...] = ()) -> dict[str, Any]:
-        """A map without what is NaN, AirSim's word for not given, after telling of keys that nobody knows."""
-        if value is None:
-            return {}
-        if not isinstance(value, dict):
-            raise ScenarioError(f"{self.place}: {where} must be a map of keys to values")
-        for key in value:
-            if key not in known:
-                at = f"{where}.{key}" if where else key
-                self.warnings.append(f"{self.place}: nobody knows the key '{at}'; {nearest_name(key, known)}")
-            elif (key in IDLE or key in idle) and not _is_blank(value[key]):
-                self.idle(key)
-        return {key: entry for key, entry in value.items() if entry == entry}
-
-    def idle(self, key: str) -> None:
-        """It will be told that it changes nothing."""
-        self._idle[key] = None
-
-    def all_warnings(self) -> list[str]:
-        if self._idle:
-            return [*self.warnings, f"{self.place}: these keys change nothing here: {', '.join(self._idle)}"]
-        return self.warnings
-
-    def number(self, data: dict[str, Any], key: str, default: float, where: str) -> float:
-        value = data.get(key, default)
-        try:
-            number = float(value)
-        except (TypeError, ValueError):
-            number = float("nan")
-        if not -1e12 < number < 1e12:
-            raise ScenarioError(f"{self.place}: {where}.{key} is {value!r}; give a number")
-        return number
-
-    def numbers(self, data: dict[str, Any], keys: str, where: str) -> tuple[float, float, float]:
-        x, y, z = (self.number(data, key, 0.0, where) for key in keys.split())
-        return x, y, z
-
-
-def _is_blank(value: Any) -> bool:
-    return value in ("", None, {}, []) or value != value
-
-
 def read_settings(
     text: str = "", place: str = "settings.json", *, world: str | None = None, airframe: str = "airsim-quad"
 ) -> Read:
@@ -139,7 +82,8 @@ def read_settings(
     north, east, down = reader.numbers(wind, "X Y Z", "Wind")
     scenario: dict[str, Any] = {
         "name": "airsim",
-        "world": world or "blocks",
+        # with the ball, the cylinders and the cones that scripts for Unreal's Blocks look for
+        "world": {"name": "blocks", "options": {"landmarks": True}} if world in (None, "blocks") else world,
         "vehicles": vehicles,
         "earth": {
             "latitude_deg": reader.number(home, "Latitude", 47.641468, "OriginGeopoint"),
@@ -156,6 +100,8 @@ def read_settings(
         time_of_day=_time_of_day(reader, root.get("TimeOfDay")),
         annotation_layers=_layers(reader, root.get("Annotation")),
         labels_all=_labels_all(reader, root.get("SegmentationSettings")),
+        # Cosys-AirSim's settings are of version 2, AirSim's of 1.2
+        dialect=Dialect.COSYS if reader.number(root, "SettingsVersion", 1.2, "root") >= 2.0 else Dialect.AIRSIM,
     )
     speed = reader.number(root, "ClockSpeed", 1.0, "root")
     port = int(reader.number(root, "ApiServerPort", 41451, "root"))
@@ -199,7 +145,7 @@ def _vehicles(
         slug = unique(name, [entry["name"] for entry in scenario], r"[^A-Za-z0-9_-]", "Drone")
         scenario.append({"name": slug, "airframe": airframe, **own})
         autopilot = foreign_autopilot(reader, vehicle, kind, kinds.count(kind) - 1, where)
-        options[name] = replace(streams, vehicle=slug, autopilot=autopilot)
+        options[name] = replace(streams, vehicle=slug, external_autopilot=autopilot)
     if not scenario:
         raise ScenarioError(f"{reader.place}: none of the vehicles is to be created; leave AutoCreate out of one")
     return scenario, options
@@ -211,10 +157,9 @@ def _vehicle(
     """As data of a scenario's vehicle, and as options."""
     north, east, down = reader.numbers(vehicle, "X Y Z", where)
     yaw = reader.number(vehicle, "Yaw", 0.0, where)
-    # a little above the ground it is meant to stand
-    at: list[float] = [east, north] if down > -0.5 else [east, north, -down]
-    if sees_only:
-        at = [east, north, max(-down, 1.0)]
+    # a little above the ground it is meant to stand; eyes alone hang a metre above it
+    height = -down if -down >= (1.0 if sees_only else 0.5) else 0.0
+    at = [east, north, *([height] if height else [1.0] if sees_only else [])]
     sensors = {} if sees_only else dict(root.get("DefaultSensors") or DEFAULT_SENSORS)
     sensors.update(vehicle.get("Sensors") or {})
     made, names = sensor_settings(reader, sensors, f"{where}.Sensors")
@@ -227,7 +172,7 @@ def _vehicle(
         "", cameras, names, flies=not sees_only,
         is_armed=str(vehicle.get("DefaultVehicleState") or "Armed") == "Armed",
         collides=bool(vehicle.get("EnableCollisions", True)),
-        is_traced=bool(vehicle.get("EnableTrace", False)),
+        is_traced=bool(vehicle.get("EnableTrace", False)), height=height,
     )  # fmt: skip
     return own, options
 

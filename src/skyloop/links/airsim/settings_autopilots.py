@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skyloop.links.airsim.options import ForeignAutopilot
+from skyloop.links.airsim.settings_reader import Reader
 from skyloop.links.autopilots import ardupilot, px4
 from skyloop.links.autopilots.serial_line import BAUD
 from skyloop_client.errors import ScenarioError
-
-if TYPE_CHECKING:
-    from skyloop.links.airsim.settings import Reader
 
 KINDS = {"PX4Multirotor": "px4", "ArduCopter": "ardupilot"}
 

@@ -78,7 +78,7 @@ IDLE = frozenset((
     "GenerateIntensity", "RangeMaxLambertianPercentage", "RainMaxIntensity", "RainConstantA", "RainConstantB",
     "GenerateGroundTruth",
 ))  # fmt: skip
-"""Keys that are read and change nothing, wherever they stand; docs/airsim.md lists them."""
+"""Keys that are read and change nothing, wherever they stand; docs/how-to/airsim.md lists them."""
 IDLE_WITH_SENSORS = {
     "barometer": ("StartupDelay",), "magnetometer": ("StartupDelay",), "rangefinder": ("StartupDelay",),
     "gnss": ("GenerateNoise",), "lidar": ("UpdateFrequency",),

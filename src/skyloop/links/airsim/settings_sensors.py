@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skyloop.links.airsim.options import SensorOptions
 from skyloop.links.airsim.settings_keys import (
@@ -16,10 +16,8 @@ from skyloop.links.airsim.settings_keys import (
     MAGNETOMETER,
     SENSOR,
 )
+from skyloop.links.airsim.settings_reader import Reader
 from skyloop_client.errors import ScenarioError
-
-if TYPE_CHECKING:
-    from skyloop.links.airsim.settings import Reader
 
 DEFAULT_SENSORS: dict[str, dict[str, Any]] = {
     "imu": {"SensorType": 2},

@@ -105,11 +105,6 @@ def pose_of(value: Any, what: str = "pose") -> tuple[Array, Array]:
     )
 
 
-def shown_name(name: str) -> str:
-    """A thing's name as clients see it: Unreal's have no spaces, and scripts count on that in their expressions."""
-    return name.replace(" ", "_")
-
-
 def pattern_of(expression: Any, *, is_regex: bool = True) -> re.Pattern[str]:
     """A regular expression for names; one that could take for ever on a short name is refused."""
     text = str(expression)

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from skyloop.links.airsim.listener import Reply
 from skyloop.links.pace import Pace
-
-if TYPE_CHECKING:
-    from skyloop.sim.simulation import Simulation
+from skyloop.sim.simulation_port import SimulationPort
 
 
 class TimeKeeper:
-    def __init__(self, simulation: Simulation, pace: Pace) -> None:
-        self._simulation, self._pace = simulation, pace
+    def __init__(self, port: SimulationPort, pace: Pace) -> None:
+        self._port, self._pace = port, pace
         self.is_paused = False
         self._until_ns: int | None = None
         self._waiting: list[Reply] = []
@@ -29,12 +25,12 @@ class TimeKeeper:
     def continue_for(self, span_ns: int, reply: Reply) -> None:
         self.pause(False)
         self._pace.restart()
-        until_ns = self._until_ns = self._simulation.clock.now_ns + span_ns
+        self._until_ns = self._port.now_ns + span_ns
         self._waiting.append(reply)
-        self._simulation.schedule.at(until_ns, lambda: self._stop(until_ns))
 
-    def _stop(self, at_ns: int) -> None:
-        if self._until_ns == at_ns:
+    def look_round(self) -> None:
+        """Everything of this instant has happened: stand still if it is the one to stop at."""
+        if self._until_ns is not None and self._port.now_ns >= self._until_ns:
             self._until_ns, self.is_paused = None, True
             self._release()
 

@@ -4,23 +4,31 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from skyloop.core.frames import ned_from_enu
 from skyloop.links.airsim.listener import Reply
 from skyloop.links.airsim.options import VehicleOptions
-from skyloop.links.airsim.structures import Axes, Map, shown_name, vector
+from skyloop.links.airsim.scene_names import shown_name
+from skyloop.links.airsim.structures import Axes, Map, vector
+from skyloop.sim.vehicle_port import VehiclePort
+from skyloop.sim.world_editor import WorldEditor
 from skyloop_client.errors import LinkError
-from skyloop_client.messages import Arm, Array, Disarm, Hover, Request, Setpoint
+from skyloop_client.messages import Arm, Array, Contact, Disarm, Hover, Request, Setpoint, VehicleState
 from skyloop_client.streams import NS_PER_S
 
-if TYPE_CHECKING:
-    from skyloop.sim.simulation import Simulation
-
+COMMANDER = "airsim"
+"""Under this name all AirSim clients together command a vehicle."""
 Act = Callable[[Any, int], bool]
 """Called with the vehicle's state and the instant; sends setpoints, answers True when it is done."""
+
+
+class Blocked(Exception):
+    """Raised by an act: something is in the way, and the move will not come to its end."""
+
+
 LONGEST_S = 1e9
 """What clients call forever is more than this."""
 
@@ -36,13 +44,11 @@ class Task:
 
 
 class VehicleSide:
-    def __init__(self, name: str, options: VehicleOptions, simulation: Simulation) -> None:
+    def __init__(self, name: str, options: VehicleOptions, port: VehiclePort, editor: WorldEditor) -> None:
         self.name, self.options = name, options
-        self.simulation = simulation
-        self.autopilot = simulation.autopilots[options.vehicle]
-        self.index = self.autopilot.index
-        self._unflown = self.autopilot.snapshot()
-        self.start = simulation.truth(options.vehicle)
+        self.port, self._editor = port, editor
+        self._unflown = port.modes()
+        self.start = port.truth
         self.axes = Axes(self.start.position)
         self.may_fly = False
         self.is_armed = options.is_armed
@@ -50,75 +56,70 @@ class VehicleSide:
         self.task: Task | None = None
         self.remote: Map = {}
         """The latest data of moveByRC."""
-        self.hits_read = int(simulation.fleet.states[self.index]["n_hits"])
+        self._contacts_read = port.n_contacts
         self._hit: Map | None = None
-        self.has_hit = False
-        self._last_order = -1
+        self._has_hit = False
 
     # ---- state
 
     @property
+    def index(self) -> int:
+        return self.port.index
+
+    @property
     def now_ns(self) -> int:
-        return self.simulation.clock.now_ns
+        return self.port.now_ns
 
     @property
-    def truth(self) -> Any:
-        return self.simulation.fleet.state(self.index, self.now_ns)
-
-    @property
-    def is_flying(self) -> bool:
-        memory = self.autopilot.memory
-        return bool(memory.armed and not memory.landed and memory.mode != "idle")
-
-    def number(self, name: str) -> float:
-        """Of the parameters of its flight kernel."""
-        return float(self.simulation.fleet.params[self.index][name])
+    def truth(self) -> VehicleState:
+        return self.port.truth
 
     def collision(self, *, forget: bool) -> Map:
         """The latest touch; `has_collided` only until it was read once."""
-        count, events = self.simulation.fleet.touches(self.index, self.hits_read)
-        touches = [event for event in events if event.kind == "contact"]
-        if touches:
-            values = touches[-1].values
-            place = np.array([values["x"], values["y"], values["z"]])
-            name = touches[-1].text.rpartition(" at ")[0].partition(" hit")[2].removeprefix("s").strip()
-            self._hit = {
-                "penetration_depth": 0.0,
-                "time_stamp": touches[-1].t_ns,
-                "normal": vector(ned_from_enu([values["nx"], values["ny"], values["nz"]])),
-                "impact_point": vector(self.axes.ned(place)),
-                "position": vector(self.axes.ned(self.truth.position)),
-                "object_name": shown_name(name),
-                "object_id": int(values["instance"]),
-            }
-            self.has_hit = True
-        self.hits_read = count
+        self._contacts_read, events = self.port.contacts(self._contacts_read)
+        for event in events:
+            if event.contact is not None:
+                self._hit, self._has_hit = self._collision_info(event.t_ns, event.contact), True
         zero = vector(np.zeros(3))
         none = {
             "penetration_depth": 0.0, "time_stamp": 0, "normal": zero, "impact_point": zero, "position": zero,
             "object_name": "", "object_id": -1,
         }  # fmt: skip
-        answer = {"has_collided": self.has_hit, **(self._hit or none)}
-        self.has_hit = self.has_hit and not forget
+        answer = {"has_collided": self._has_hit, **(self._hit or none)}
+        self._has_hit = self._has_hit and not forget
         return answer
+
+    def _collision_info(self, t_ns: int, contact: Contact) -> Map:
+        return {
+            "penetration_depth": 0.0,
+            "time_stamp": t_ns,
+            "normal": vector(ned_from_enu(contact.normal)),
+            "impact_point": vector(self.axes.ned(contact.position)),
+            "position": vector(self.axes.ned(self.truth.position)),
+            "object_name": shown_name(contact.name),
+            "object_id": contact.instance,
+        }
 
     # ---- commands
 
     def send(self, item: Setpoint | Request) -> None:
-        self.autopilot.send(item, self.now_ns)
-        self._last_order = self.autopilot.orders
+        self.port.send(item, by=COMMANDER)
 
     @property
     def is_ours(self) -> bool:
         """What it was told last was told from here, not by somebody else's link."""
-        return self.autopilot.orders == self._last_order
+        return self.port.commander == COMMANDER
 
     def refuse_if_foreign(self) -> None:
-        if (pilot := self.options.autopilot) is not None:
+        if (pilot := self.options.external_autopilot) is not None:
             raise LinkError(
                 f"'{self.name}' is flown by {pilot.name}, and AirSim's moves do not reach it from here; command it "
                 "through its own MAVLink ports, e.g. with MAVSDK"
             )
+
+    @property
+    def needs_control(self) -> str:
+        return f"API control of '{self.name}' is off; call enableApiControl(True) first"
 
     def make_ready(self) -> None:
         """Whoever commands must be allowed to, and the rotors must turn."""
@@ -126,8 +127,8 @@ class VehicleSide:
             raise LinkError(f"'{self.name}' is of ComputerVision and does not fly; use simSetVehiclePose")
         self.refuse_if_foreign()
         if not self.may_fly:
-            raise LinkError(f"API control of '{self.name}' is off; call enableApiControl(True) first")
-        if not self.autopilot.memory.armed:
+            raise LinkError(self.needs_control)
+        if not self.port.status.armed:
             if not self.is_armed:
                 raise LinkError(f"'{self.name}' is disarmed; call armDisarm(True) first")
             self.send(Arm())
@@ -137,7 +138,8 @@ class VehicleSide:
         self.make_ready()
         self.drop_task()
         task.end_ns = self.now_ns + task.lasts_ns
-        self.task, self._last_order = task, self.autopilot.orders
+        self.task = task
+        self.port.claim(COMMANDER)
         self.tick(self.now_ns)
 
     def tick(self, now_ns: int) -> None:
@@ -148,22 +150,25 @@ class VehicleSide:
             # somebody of another link has taken over
             self.drop_task()
             return
-        if not self.autopilot.memory.armed and now_ns > 0:
+        if not self.port.status.armed and now_ns > 0:
             self._end(task, self._has_landed(task))
             return
         try:
-            if task.act(self.autopilot.state(now_ns), now_ns):
+            if task.act(self.port.belief, now_ns):
                 self._end(task, True)
             elif now_ns >= task.end_ns:
                 self._end(task, task.ends_well)
                 self.hover()
+        except Blocked:
+            self._end(task, False)
+            self.hover()
         except Exception as error:
             self.task = None
             self.hover()
             task.reply.fail(str(error))
 
     def _has_landed(self, task: Task) -> bool:
-        return bool(task.reply.method in ("land", "goHome") and self.autopilot.memory.landed)
+        return task.reply.method in ("land", "goHome") and self.port.status.landed
 
     def _end(self, task: Task, result: bool) -> None:
         self.task = None
@@ -181,7 +186,7 @@ class VehicleSide:
                 self.hover()
 
     def hover(self) -> None:
-        if self.is_flying:
+        if self.port.is_flying:
             self.send(Hover())
 
     def disarm(self) -> None:
@@ -191,8 +196,8 @@ class VehicleSide:
     def begin_again(self) -> None:
         """As it was at the start, disarmed and under nobody's control."""
         self.disarm()
-        self.simulation.editor.begin_again(self.index)
-        self.autopilot.restore(self._unflown)
+        self._editor.begin_again(self.index)
+        self.port.return_to_start(self._unflown)
         self.may_fly, self.is_armed, self.remote = False, self.options.is_armed, {}
         self.collision(forget=True)
         self._hit = None

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import datetime
-from typing import TYPE_CHECKING
 
+from skyloop.links.airsim.server_state import ServerState
 from skyloop.links.airsim.structures import number_of
 from skyloop_client.errors import LinkError
 from skyloop_client.streams import NS_PER_S
-
-if TYPE_CHECKING:
-    from skyloop.links.airsim.server import AirSimServer
 
 PARAMETERS = ("Rain", "Roadwetness", "Snow", "RoadSnow", "MapleLeaf", "RoadLeaf", "Dust", "Fog", "Enabled")
 RAIN_MM_H, SNOW_MM_H, DUST_MG_M3 = 50.0, 8.0, 150.0
@@ -20,7 +17,7 @@ CLEAR_M, THICKEST_M = 30_000.0, 20.0
 
 
 class WeatherMethods:
-    def __init__(self, server: AirSimServer) -> None:
+    def __init__(self, server: ServerState) -> None:
         self._server = server
         self._is_enabled = False
         self._set = dict.fromkeys(PARAMETERS, 0.0)

@@ -1,4 +1,4 @@
-"""msgpack-RPC as AirSim speaks it, without sockets: calls from bytes, answers into bytes; facts are in docs/airsim.md.
+"""msgpack-RPC as AirSim speaks it, without sockets: calls from bytes, answers into bytes.
 
 Clients use two generations of msgpack: the old one writes strings and bytes alike as raw, the new one tells them apart.
 Both are read; what is written is the new one, where images are bin and all texts are str, which both read.

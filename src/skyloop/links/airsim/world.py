@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skyloop.core.frames import enu_from_ned
+from skyloop.links.airsim.scene_names import matches, names_of, shown_name
+from skyloop.links.airsim.segmentation import Segmentation
+from skyloop.links.airsim.server_state import ServerState
 from skyloop.links.airsim.structures import (
-    Axes,
     Map,
     geo_point,
     geo_point_of,
@@ -19,7 +21,6 @@ from skyloop.links.airsim.structures import (
     number_of,
     pattern_of,
     pose,
-    shown_name,
     vector,
     vector_of,
 )
@@ -27,10 +28,6 @@ from skyloop.links.airsim.wire import Floats
 from skyloop_client.errors import LinkError
 from skyloop_client.messages import Array
 
-if TYPE_CHECKING:
-    from skyloop.links.airsim.server import AirSimServer
-
-WORLD = Axes()
 MOST_VOXELS = 2e7
 MOST_VEHICLES = 64
 MOST_OBJECTS = 1000
@@ -43,8 +40,8 @@ NOWHERE = pose([float("nan")] * 3, [float("nan")] * 4)
 
 
 class WorldMethods:
-    def __init__(self, server: AirSimServer) -> None:
-        self._server = server
+    def __init__(self, server: ServerState, segmentation: Segmentation) -> None:
+        self._server, self._segmentation = server, segmentation
         self._spawned = 0
 
     def _number(self, name: str) -> int | None:
@@ -52,17 +49,13 @@ class WorldMethods:
         vehicle, things = self._server.vehicles.get(str(name)), self._server.editor.things()
         if vehicle is not None:
             return things.get(vehicle.options.vehicle)
-        shown = {shown_name(own): number for own, number in reversed(things.items())}
-        return things.get(str(name), shown.get(str(name)))
+        known = {name: number for own, number in reversed(things.items()) for name in names_of(own)}
+        return known.get(str(name))
 
     def _matching(self, expression: Any) -> dict[str, int]:
         """Instance numbers by the names clients see; an expression may be of those or of the world's own."""
         pattern, things = pattern_of(expression), self._server.editor.things()
-        return {
-            shown_name(own): number
-            for own, number in things.items()
-            if pattern.fullmatch(own) or pattern.fullmatch(shown_name(own))
-        }
+        return {shown_name(own): number for own, number in things.items() if matches(pattern, own)}
 
     # ---- objects
 
@@ -78,13 +71,14 @@ class WorldMethods:
         """In the world's NED; NaN where there is no such object."""
         number = self._number(object_name)
         must_be_ned(ned)
-        return NOWHERE if number is None else WORLD.pose(*self._server.editor.place_of(number)[:2])
+        return NOWHERE if number is None else self._server.world.pose(*self._server.editor.place_of(number)[:2])
 
     def simSetObjectPose(self, object_name: str, pose: Map, teleport: bool = True) -> bool:
         """False where there is no such object, or one that cannot be moved: ground, people, cars."""
-        number, place = self._number(object_name), WORLD.world_pose(pose)
+        number = self._number(object_name)
         if number is None:
             return False
+        place = self._server.world.world_pose(pose)
         for vehicle in self._server.vehicles.values():
             if object_name in (vehicle.name, vehicle.options.vehicle):
                 self._server.editor.put(vehicle.index, *place)
@@ -96,8 +90,8 @@ class WorldMethods:
         return vector([np.nan] * 3 if number is None else self._server.editor.place_of(number)[2])
 
     def simSetObjectScale(self, object_name: str, scale_vector: Map) -> bool:
-        scale, number = _scale_of(scale_vector), self._number(object_name)
-        return number is not None and self._server.editor.put_thing(number, None, None, scale)
+        number = self._number(object_name)
+        return number is not None and self._server.editor.put_thing(number, None, None, _scale_of(scale_vector))
 
     def simAddVehicle(self, vehicle_name: str, vehicle_type: str, pose: Map, pawn_path: str = "") -> bool:
         """Of type simpleflight, built and equipped as the first one; the pose is in the world's NED."""
@@ -110,7 +104,7 @@ class WorldMethods:
             return False
         if len(self._server.vehicles) >= MOST_VEHICLES:
             raise LinkError(f"there are {MOST_VEHICLES} vehicles already")
-        self._server.add_vehicle(name, *WORLD.world_pose(pose))
+        self._server.add_vehicle(name, *self._server.world.world_pose(pose))
         return True
 
     def simListAssets(self) -> list[str]:
@@ -121,7 +115,7 @@ class WorldMethods:
         is_blueprint: bool = False,
     ) -> str:  # fmt: skip
         """One of a shape of simListAssets; it stands where it is put, physics or not. Returns its name."""
-        place, size = WORLD.world_pose(pose), _scale_of(scale)
+        place, size = self._server.world.world_pose(pose), _scale_of(scale)
         self._spawned += 1
         if self._spawned > MOST_OBJECTS:
             raise LinkError(f"{MOST_OBJECTS} objects were spawned already")
@@ -132,7 +126,7 @@ class WorldMethods:
                 break
             free = f"{name}_{k}"
         self._server.editor.add_thing(free, str(asset_name), *place, size)
-        self._server.segmentation.ids_changed()
+        self._segmentation.ids_changed()
         return free
 
     def simDestroyObject(self, object_name: str) -> bool:
@@ -142,14 +136,12 @@ class WorldMethods:
     def simGetMeshPositionVertexBuffers(self) -> list[Map]:
         """Of everything but the ground: vertices in the world's NED about each object's own position, and triangles."""
         editor, answer = self._server.editor, []
-        model = editor.model
         for name, number in editor.things().items():
-            rows = model.things[number].rows
-            if not model.row_solid[rows[0]]:
+            mesh = editor.mesh_of(number)
+            if mesh is None:
                 continue
-            mesh = model.shapes[model.row_shape[rows[0]]].lods[0]
             position, quat, scale = editor.place_of(number)
-            own = WORLD.pose(position, quat)
+            own = self._server.world.pose(position, quat)
             # the object's own axes, FLU, become FRD
             vertices = mesh.positions * scale * [1.0, -1.0, -1.0]
             answer.append({
@@ -194,7 +186,9 @@ class WorldMethods:
                 f"a grid of {size.tolist()} m in voxels of {voxel:g} m; give at most {MOST_VOXELS:g} voxels"
             )
         centre = vector_of(position, "position")
-        corners = np.array([WORLD.world(centre - 0.5 * size), WORLD.world(centre + 0.5 * size)])
+        corners = np.array(
+            [self._server.world.world(centre - 0.5 * size), self._server.world.world(centre + 0.5 * size)]
+        )
         taken = self._server.editor.occupied(corners.min(axis=0), corners.max(axis=0), voxel)
         # from east, north, up to north, east, down
         try:

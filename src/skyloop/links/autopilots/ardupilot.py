@@ -9,18 +9,17 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skyloop.links.autopilots.ardupilot_wire import RANGEFINDERS, Servos, line_from, servos_from
 from skyloop.links.autopilots.motor_handover import MotorHandover, ProcessWatch, Ticks
 from skyloop.links.link_gate import LinkGate
 from skyloop.links.loop.targets import Target
 from skyloop.links.sockets import Address, Datagrams
+from skyloop.sim.simulation_port import SimulationPort
 from skyloop_client.errors import LinkError
+from skyloop_client.messages import EventKind
 from skyloop_client.streams import Rate
-
-if TYPE_CHECKING:
-    from skyloop.sim.simulation import Simulation
 
 PORT, PORTS_APART = 9002, 10
 AIRSIM_MODEL_BYTES = 22
@@ -69,15 +68,15 @@ class Ardupilot:
         self._rate_hz = 0
         self._watch = ProcessWatch(target, "ArduPilot")
 
-    def attach(self, simulation: Simulation, folder: Path | None, link_gate: LinkGate) -> None:
-        self._simulation = simulation
-        self._handover = MotorHandover(simulation, self.vehicle)
-        own = [info for info in simulation.bus.infos.values() if info.vehicle == self.vehicle]
+    def attach(self, port: SimulationPort, folder: Path | None, link_gate: LinkGate) -> None:
+        self._port = port
+        self._handover = MotorHandover(port.vehicle(self.vehicle), "ardupilot")
+        own = [info for info in port.bus.infos.values() if info.vehicle == self.vehicle]
         self._ranges = [info.name for info in own if info.message == "RangeSample"][:RANGEFINDERS]
         self._heard = time.perf_counter()
         if self.target is not None:
             self.target.start("", folder)
-        self._ticks = Ticks(simulation, Rate.from_hz(self.options.rate_hz), self._tick)
+        self._ticks = Ticks(port, Rate.from_hz(self.options.rate_hz), self._tick)
 
     # ---- what the link_gate asks
 
@@ -97,11 +96,11 @@ class Ardupilot:
             return self.options.wait_s is not None
         if self._lost or self.options.no_lockstep:
             return False
-        return self._awaits and t_ns > self._simulation.clock.now_ns
+        return self._awaits and t_ns > self._port.now_ns
 
     def look_round(self) -> None:
         if (how := self._watch.look(was_heard=self._address is not None)) is not None:
-            self._lose("ended", how)
+            self._lose(EventKind.ENDED, how)
         silent, wait_s = time.perf_counter() - self._heard, self.options.wait_s
         if self._address is None and wait_s is not None and silent > wait_s:
             raise LinkError(
@@ -109,7 +108,7 @@ class Ardupilot:
                 "it waits for a ground station on TCP 5760 first"
             )
         if self._address is not None and not self._lost and silent > self.options.hang_s:
-            self._lose("hung", f"no packet for {silent:.0f} s")
+            self._lose(EventKind.HUNG, f"no packet for {silent:.0f} s")
 
     def finish(self, why: str) -> None:
         self.line.close()
@@ -128,7 +127,9 @@ class Ardupilot:
         if servos is None:
             self._bad += 1
             if len(data) == AIRSIM_MODEL_BYTES and self._bad == 1:
-                self._handover.tell("refused", "ArduPilot runs --model airsim-copter; use --model JSON:127.0.0.1")
+                self._handover.tell(
+                    EventKind.REFUSED, "ArduPilot runs --model airsim-copter; use --model JSON:127.0.0.1"
+                )
             return
         if servos.count == self._count and address == self._address:
             self._heard = time.perf_counter()
@@ -141,12 +142,14 @@ class Ardupilot:
     def _take(self, servos: Servos, address: Address) -> None:
         self._heard = time.perf_counter()
         if self._address is None:
-            self._handover.tell("connected", f"ArduPilot from {address[0]}:{address[1]}, {len(servos.pwm)} channels")
+            self._handover.tell(
+                EventKind.CONNECTED, f"ArduPilot from {address[0]}:{address[1]}, {len(servos.pwm)} channels"
+            )
         elif servos.count < self._count or address != self._address:
             self._restarts += 1
-            self._handover.tell("restarted", f"ArduPilot counts from {servos.count} again")
+            self._handover.tell(EventKind.RESTARTED, f"ArduPilot counts from {servos.count} again")
         elif self._lost:
-            self._handover.tell("connected", "ArduPilot is back")
+            self._handover.tell(EventKind.CONNECTED, "ArduPilot is back")
         self._lost = False
         self._address, self._count, self._rate_hz = address, servos.count, servos.rate_hz
         self._awaits = False
@@ -159,7 +162,7 @@ class Ardupilot:
         if self._awaits and self._last_line and self._address is not None:
             self.line.send(self._last_line, self._address)
 
-    def _lose(self, kind: str, why: str) -> None:
+    def _lose(self, kind: EventKind, why: str) -> None:
         self._lost = True
         self._handover.let_go(kind, f"ArduPilot: {why}")
 
@@ -170,13 +173,13 @@ class Ardupilot:
             return
         silent = time.perf_counter() - self._heard
         if self.options.no_lockstep and silent > self.options.hang_s:
-            self._lose("hung", f"no packet for {silent:.0f} s")
+            self._lose(EventKind.HUNG, f"no packet for {silent:.0f} s")
             return
         if self._ticks.set_back:
-            self._handover.tell("reset", "time was set back; ArduPilot takes that for a reset of the physics")
-        ranges = [sample.distance for name in self._ranges if (sample := self._simulation.bus.latest(name)) is not None]
+            self._handover.tell(EventKind.RESET, "time was set back; ArduPilot takes that for a reset of the physics")
+        ranges = [sample.distance for name in self._ranges if (sample := self._port.bus.latest(name)) is not None]
         self._last_line = line_from(
-            t_ns, self._handover.truth(), self._handover.specific_force(), self._handover.battery(), ranges,
+            t_ns, self._handover.port.truth, self._handover.specific_force(), self._handover.port.battery, ranges,
             no_lockstep=self.options.no_lockstep,
         )  # fmt: skip
         self._lines += 1

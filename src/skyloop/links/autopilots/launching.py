@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import logging
 import os
 import shlex
 import signal
@@ -20,6 +21,7 @@ from skyloop.links.autopilots.betaflight_wire import settings
 from skyloop.links.loop.targets import LocalProcess
 from skyloop_client.errors import LinkError, SetupError
 
+log = logging.getLogger(__name__)
 KINDS = ("px4", "ardupilot", "betaflight", "px4-serial")
 USAGE = "give px4[:PATH], ardupilot[:PATH], betaflight[:PATH] or px4-serial:DEVICE"
 END_S = 2.0
@@ -99,6 +101,7 @@ class AutopilotProcess(LocalProcess):
                 )  # fmt: skip
         except OSError as error:
             raise LinkError(f"cannot start {self.name} as '{self._program[0]}': {error.strerror}") from None
+        log.debug("started %s as process %d: %s", self.name, self._running.pid, shlex.join(self._program))
 
     def ended(self) -> str | None:
         code = None if self._running is None else self._running.poll()

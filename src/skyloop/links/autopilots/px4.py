@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from skyloop.core.frames import GeoPoint, LocalFrame
 from skyloop.links.autopilots.motor_handover import MotorHandover, ProcessWatch, Ticks
@@ -20,12 +20,10 @@ from skyloop.links.autopilots.px4_wire import HIL_STATE_QUATERNION, Actuators, W
 from skyloop.links.autopilots.serial_line import SerialLine
 from skyloop.links.link_gate import LinkGate
 from skyloop.links.loop.targets import Target
+from skyloop.sim.simulation_port import SimulationPort
 from skyloop_client.errors import LinkError
-from skyloop_client.messages import Message
+from skyloop_client.messages import EventKind, Message
 from skyloop_client.streams import NS_PER_S, Rate, StreamInfo
-
-if TYPE_CHECKING:
-    from skyloop.sim.simulation import Simulation
 
 PORT = 4560
 RATE = Rate(250)
@@ -128,19 +126,19 @@ class Px4:
         self._watch = ProcessWatch(target, "PX4")
         self._log: Any = None
 
-    def attach(self, simulation: Simulation, folder: Path | None, link_gate: LinkGate) -> None:
-        self._simulation = simulation
-        self._handover = MotorHandover(simulation, self.vehicle)
+    def attach(self, port: SimulationPort, folder: Path | None, link_gate: LinkGate) -> None:
+        self._port = port
+        self._handover = MotorHandover(port.vehicle(self.vehicle), "px4")
         self._began = time.perf_counter()
-        self._feeds = self._make_feeds(simulation.bus.infos)
+        self._feeds = self._make_feeds(port.bus.infos)
         for feeds in self._feeds.values():
             for feed in feeds:
-                simulation.bus.on(feed.info.name, feed.put)
+                port.bus.on(feed.info.name, feed.put)
         if folder is not None and self.options.lockstep == "bounded":
             self._log = (folder / f"px4-misses-{self.vehicle}.txt").open("w", encoding="utf-8")
         if self.target is not None:
             self.target.start("", folder)
-        self._ticks = Ticks(simulation, RATE, self._tick)
+        self._ticks = Ticks(port, RATE, self._tick)
 
     def _make_feeds(self, infos: Mapping[str, StreamInfo]) -> dict[str, list[Feed]]:
         feeds: dict[str, list[Feed]] = {}
@@ -178,7 +176,7 @@ class Px4:
     def holds(self, t_ns: int) -> bool:
         if not self._ever:
             return self.options.wait_s is not None
-        if self._awaited_us is None or t_ns <= self._simulation.clock.now_ns:
+        if self._awaited_us is None or t_ns <= self._port.now_ns:
             return False
         waited = time.perf_counter() - self._sent
         if self.options.lockstep == "bounded" and waited >= self.options.miss_s:
@@ -189,12 +187,12 @@ class Px4:
 
     def look_round(self) -> None:
         if (how := self._watch.look(was_heard=self._ever)) is not None:
-            self._lose("ended", how)
+            self._lose(EventKind.ENDED, how)
         wait_s = self.options.wait_s
         if wait_s is not None and not self._ever and time.perf_counter() - self._began > wait_s:
             raise LinkError(f"no PX4 came to {self._place} within {wait_s:g} s; start one, or wait longer")
         if self._awaited_us is not None and time.perf_counter() - self._sent > self.options.hang_s:
-            self._lose("hung", f"no answer to HIL_SENSOR {self._awaited_us} us for {self.options.hang_s:g} s")
+            self._lose(EventKind.HUNG, f"no answer to HIL_SENSOR {self._awaited_us} us for {self.options.hang_s:g} s")
 
     @property
     def _is_serial(self) -> bool:
@@ -225,9 +223,9 @@ class Px4:
             self._wire = Wire()
             self._sent_us.clear()
             self._states_every_us = -1
-            self._handover.tell("connected", f"PX4 from {what}")
+            self._handover.tell(EventKind.CONNECTED, f"PX4 from {what}")
         elif kind == "gone":
-            self._lose("left", what)
+            self._lose(EventKind.LEFT, what)
         elif kind == "data":
             for item in self._wire.read(what):
                 if isinstance(item, Wanted):
@@ -246,14 +244,14 @@ class Px4:
         self._spoke = True
         if self._silent:
             self._silent = False
-            self._handover.tell("connected", "PX4 is back")
+            self._handover.tell(EventKind.CONNECTED, "PX4 is back")
         if not self._answered_since_sent and len(self._latencies) < MOST_LATENCIES:
             self._latencies.append(time.perf_counter() - self._sent)
         self._answered_since_sent = True
         self._handover.drive(actuators.controls, actuators.armed)
         if self.options.lockstep != "none" and actuators.lockstep and not self._locked:
             self._locked = True
-            self._handover.tell("lockstep", f"first answer, after {self._steps} HIL_SENSOR")
+            self._handover.tell(EventKind.LOCKSTEP, f"first answer, after {self._steps} HIL_SENSOR")
         self._release(actuators.time_us + self._behind_us)
 
     def _release(self, t_us: int) -> None:
@@ -264,9 +262,9 @@ class Px4:
         self._in_time |= t_us == self._awaited_us
         self._awaited_us = None
 
-    def _lose(self, kind: str, why: str) -> None:
+    def _lose(self, kind: EventKind, why: str) -> None:
         # one that hangs gets HIL_SENSOR as while booting: without them it could not come back
-        self._silent = self._connected and kind == "hung"
+        self._silent = self._connected and kind == EventKind.HUNG
         self._connected, self._locked = self._silent, False
         self._awaited_us = None
         self._handover.let_go(kind, f"PX4: {why}")
@@ -277,7 +275,7 @@ class Px4:
         self._missed += 1
         if self._log is not None:
             self._log.write(
-                f"{self._handover.now_ns / NS_PER_S:.3f} s: no answer within {self.options.miss_s * 1e3:g} ms\n"
+                f"{self._handover.port.now_ns / NS_PER_S:.3f} s: no answer within {self.options.miss_s * 1e3:g} ms\n"
             )
         self._awaited_us = None
 
@@ -347,7 +345,7 @@ class Px4:
                 data += wire.odometry(t_us, estimate)
         if self._states_every_us > 0 and t_us >= self._states_due_us:
             self._states_due_us = max(self._states_due_us + self._states_every_us, t_us)
-            data += wire.state(t_us, self._handover.truth(), self._frame)
+            data += wire.state(t_us, self._handover.port.truth, self._frame)
         return data
 
     def summary(self) -> dict[str, Any]:

@@ -8,7 +8,8 @@ import threading
 from contextlib import suppress
 from typing import Any
 
-from skyloop.links.sockets import CHUNK, Inbox, Line
+from skyloop.links.inbox import Inbox
+from skyloop.links.sockets import CHUNK, Line
 from skyloop_client.errors import LinkError, SetupError
 
 BAUD = 921_600

@@ -10,18 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skyloop.core.frames import SENSOR_FROM_CAMERA
-from skyloop.links.foxglove.plots import plotted
 from skyloop.recording.formats.label_images import jpeg
-from skyloop.recording.formats.ros2_messages import (
-    DISTORTION,
-    FLOAT32,
-    POINT,
-    POINT_FIELDS,
-    UINT16,
-    WORLD,
-    body_frame,
-    optical,
-)
+from skyloop.recording.formats.ros2_messages import DISTORTION, POINT, POINT_FIELDS
+from skyloop.recording.formats.ros2_names import FLOAT32, UINT16, WORLD, body_frame, optical
 from skyloop_client.errors import SetupError
 from skyloop_client.messages import (
     Array,
@@ -31,7 +22,6 @@ from skyloop_client.messages import (
     Event,
     GnssFix,
     ImageTruth,
-    Label,
     LidarScan,
     RadarDetections,
     RangeDopplerImage,
@@ -53,10 +43,6 @@ BOX_COLOUR = fox.Color(r=1.0, g=0.8, b=0.1, a=1.0)
 SHADE = fox.Color(r=0.0, g=0.0, b=0.0, a=0.6)
 NO_POWER = 1e-30
 """V², in place of 0, which has no decibels."""
-UNPLOTTED = {
-    "CameraImage", "DepthImage", "ImageTruth", "LidarScan", "RadarScan", "RadarDetections", "RangeDopplerImage",
-    "Event",
-}  # fmt: skip
 UNMOUNTED = {"BatteryState", "ActuatorState", "VehicleStatus"}
 """Records at a rate that no sensor makes."""
 
@@ -75,16 +61,6 @@ class View:
     """The message, or None where this record has nothing of it."""
     has: Callable[[Any], bool] | None = None
     """Where not every stream of the kind has it: whether a record does; the topic is there from the first such on."""
-
-
-def views_of(info: StreamInfo) -> list[View]:
-    """What a stream is shown as; empty for raw radar volts."""
-    views = list(VIEWS.get(info.message, ()))
-    if "fx" not in info.details:
-        views = [view for view in views if view.kind != "CameraCalibration"]
-    if info.message not in UNPLOTTED:
-        views.append(View("", "JSON", lambda info, record: plotted(record)))
-    return views
 
 
 def stamp(t_ns: int) -> Any:
@@ -176,26 +152,28 @@ def _truth_image(name: str, encoding: str, dtype: str) -> View:
 
 def _labels(info: StreamInfo, truth: ImageTruth) -> Any:
     at = stamp(truth.t_ns)
-    return fox.ImageAnnotations(
-        points=[_outline(label, at) for label in truth.labels], texts=[_caption(label, at) for label in truth.labels]
-    )
+    outlines, captions = [], []
+    for label in truth.labels:
+        # a box names its outermost pixels; their outer edges are drawn
+        left, top, right, bottom = label.box_px
+        outlines.append(outline(at, left, top, right + 1, bottom + 1))
+        captions.append(caption(at, left, top, f"{label.class_name} {label.distance:.0f} m"))
+    return fox.ImageAnnotations(points=outlines, texts=captions)
 
 
-def _outline(label: Label, at: Any) -> Any:
-    # a box names its outermost pixels; their outer edges are drawn
-    left, top, right, bottom = label.box_px
-    corners = [(left, top), (right + 1, top), (right + 1, bottom + 1), (left, bottom + 1)]
+def outline(at: Any, left: float, top: float, right: float, bottom: float) -> Any:
+    """A box over an image; edges in px."""
+    corners = [(left, top), (right, top), (right, bottom), (left, bottom)]
     return fox.PointsAnnotation(
         timestamp=at, type=fox.PointsAnnotationType.LineLoop, points=[fox.Point2(x=x, y=y) for x, y in corners],
         outline_color=BOX_COLOUR, thickness=1.0,
     )  # fmt: skip
 
 
-def _caption(label: Label, at: Any) -> Any:
-    left, top = label.box_px[:2]
+def caption(at: Any, left: float, top: float, text: str) -> Any:
     return fox.TextAnnotation(
-        timestamp=at, position=fox.Point2(x=left, y=top), text=f"{label.class_name} {label.distance:.0f} m",
-        font_size=10.0, text_color=BOX_COLOUR, background_color=SHADE,
+        timestamp=at, position=fox.Point2(x=left, y=top), text=text, font_size=10.0, text_color=BOX_COLOUR,
+        background_color=SHADE,
     )  # fmt: skip
 
 

@@ -25,6 +25,8 @@ UNITS = {
     "max_range": "m", "integrated_x": "rad", "integrated_y": "rad", "integrated_gyro": "rad",
 }  # fmt: skip
 """Of our own records' fields; those of other people's sensors keep their names."""
+UNSHOWN = ("covariance",)
+"""Too many numbers for a plot; the sigmas are there."""
 PER_ROTOR = {"rotor_speeds", "rotor_thrusts", "commands", "speeds"}
 ATTITUDE = ("quat_wxyz", "attitude_deg")
 """Nobody reads a quaternion off a curve."""
@@ -41,7 +43,7 @@ def plotted(record: Any) -> dict[str, Any]:
     out: dict[str, Any] = {"timestamp": {"sec": sec, "nsec": nsec}}
     for field in dataclasses.fields(record):
         value = getattr(record, field.name)
-        if field.name == "t_ns" or is_bulk(value) or getattr(value, "size", 1) > MOST_NUMBERS:
+        if field.name in ("t_ns", *UNSHOWN) or is_bulk(value) or getattr(value, "size", 1) > MOST_NUMBERS:
             continue
         if ours and field.name == ATTITUDE[0]:
             angles = np.degrees(euler_from_quat(value)).tolist()
@@ -63,7 +65,9 @@ def schema_of(record_name: str) -> dict[str, Any] | None:
             continue
         if name == ATTITUDE[0]:
             properties[ATTITUDE[1]] = _axes("roll", "pitch", "yaw")
-        elif hint == Array:
+        elif name in UNSHOWN:
+            continue
+        elif Array in (hint, *typing.get_args(hint)):
             properties[_name(name, True)] = {"type": "array", "items": NUMBER} if name in PER_ROTOR else _axes(*"xyz")
         else:
             kind = {bool: "boolean", int: "integer", float: "number", str: "string"}.get(hint, "object")

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from skyloop.core.frames import quat_from_matrix
 from skyloop.links.foxglove.messages import pose, stamp
-from skyloop.recording.formats.ros2_messages import WORLD, body_frame
+from skyloop.recording.formats.ros2_names import WORLD, body_frame
+from skyloop.sim.world_editor import WorldEditor
 from skyloop_client.messages import Array, VehicleState
 from skyloop_client.streams import StreamInfo
 
 from foxglove import messages as fox  # isort: skip: the line above says what is missing without it
-
-if TYPE_CHECKING:
-    from skyloop.sim.world_editor import WorldEditor
 
 TRACK_STEP = 0.2
 """m between two points of a track."""
@@ -69,19 +67,7 @@ AT_ORIGIN = pose(np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0]))
 
 def boxes(editor: WorldEditor, t_ns: int) -> Any:
     """A SceneUpdate: a box around each part of each thing that stands; people, cars and vehicles move."""
-    model = editor.model
-    shapes: dict[int, tuple[Array, Array]] = {}
-    cubes = []
-    for number, thing in enumerate(model.things):
-        if editor.class_of(number) in UNBOXED:
-            continue
-        for row in thing.rows:
-            if row < model.n_standing:
-                shape = int(model.row_shape[row])
-                if shape not in shapes:
-                    points = model.shapes[shape].lods[0].positions
-                    shapes[shape] = points.min(axis=0), points.max(axis=0)
-                cubes.append(_cube(model.standing_poses[row], *shapes[shape]))
+    cubes = [_cube(*box) for class_name, *box in editor.standing_boxes() if class_name not in UNBOXED]
     entity = fox.SceneEntity(timestamp=stamp(t_ns), frame_id=WORLD, id="world", cubes=cubes)
     return fox.SceneUpdate(entities=[entity])
 

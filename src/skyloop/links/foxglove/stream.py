@@ -11,22 +11,21 @@ import socket
 import threading
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from skyloop.core.clock import FreeRunning, RealTime
-from skyloop.links.foxglove.messages import View, is_moving, mounts, moved, views_of
+from skyloop.links.foxglove.messages import View, is_moving, mounts, moved
 from skyloop.links.foxglove.plots import schema_of
 from skyloop.links.foxglove.scene import Tracks, boxes
+from skyloop.links.foxglove.views import views_of
+from skyloop.sim.simulation_port import SimulationPort
 from skyloop_client.errors import LinkError
 from skyloop_client.messages import Message, VehicleState
-from skyloop_client.streams import NS_PER_S
+from skyloop_client.streams import NS_PER_S, StreamInfo
 
-if TYPE_CHECKING:
-    from skyloop.sim.simulation import Simulation
-
-import foxglove
-from foxglove import channels
-from foxglove.websocket import Capability, ChannelView, Client, ServerListener
+# after our own modules, whose import says in one line how to get the SDK where it is missing
+import foxglove  # isort: skip
+from foxglove import channels  # isort: skip
+from foxglove.websocket import Capability, ChannelView, Client, ServerListener  # isort: skip
 
 # what strangers say to the port is no line of ours on the terminal; whoever sets up logging still gets it
 logging.getLogger("foxglove").addHandler(logging.NullHandler())
@@ -95,15 +94,15 @@ class FoxgloveStream:
         self._tracks = Tracks()
         self._tick = self._repeat = -1
         self._closed = False
-        self._simulation: Simulation | None = None
+        self._port: SimulationPort | None = None
 
     @property
     def url(self) -> str:
         return f"ws://{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}"
 
-    def attach(self, simulation: Simulation) -> None:
-        """Watch all streams, also those of vehicles that join later, and let clients in."""
-        self._simulation = simulation
+    def attach(self, port: SimulationPort) -> None:
+        """Watch all streams, also those that are published or of vehicles that join later, and let clients in."""
+        self._port = port
         for topic, kind in (
             ("/tf", "FrameTransforms"),
             ("/tf_static", "FrameTransforms"),
@@ -111,7 +110,8 @@ class FoxgloveStream:
             ("/world", "SceneUpdate"),
         ):
             self._open(topic, kind)
-        self._watch_new()
+        port.bus.on_new(self._watch)
+        port.bus.on_every(self._on_message)
         # last of all: the SDK may refuse a client that subscribes the moment it is told of a new topic
         try:
             self._server = foxglove.start_server(
@@ -121,9 +121,8 @@ class FoxgloveStream:
         except RuntimeError as error:
             raise _refused(self.host, self.port, str(error)) from None
         self._place.close()
-        clock = simulation.clock
-        if self._paced and isinstance(clock.pacing, FreeRunning) and not clock.gates:
-            clock.pacing = RealTime()
+        if self._paced:
+            port.pace_for_people()
 
     def close(self) -> None:
         """May be called twice."""
@@ -141,16 +140,18 @@ class FoxgloveStream:
         leaving.start()
         leaving.join(timeout=GOODBYE_S)
 
-    def _watch_new(self) -> None:
-        assert self._simulation is not None
-        bus = self._simulation.bus
-        for name, info in bus.infos.items():
-            if name not in self._views:
-                self._views[name] = [(f"/{name}{view.suffix}", view) for view in views_of(info)]
-                for topic, view in self._views[name]:
-                    if view.has is None:
-                        self._open(topic, view.kind, info.message)
-                bus.on(name, self._on_message)
+    def _watch(self, info: StreamInfo) -> None:
+        """Open the topics of a stream."""
+        taken = {topic for views in self._views.values() for topic, _ in views}
+        views = self._views[info.name] = []
+        for view in views_of(info):
+            topic = f"/{info.name}{view.suffix}"
+            # somebody may publish `vio` and `vio/pose`: the topics of the two must differ
+            while topic in taken:
+                topic += "_"
+            views.append((topic, view))
+            if view.has is None and not self._closed:
+                self._open(topic, view.kind, info.message)
 
     def _open(self, topic: str, kind: str, record: str = "") -> None:
         if kind == "JSON":
@@ -159,12 +160,10 @@ class FoxgloveStream:
             self._channels[topic] = getattr(channels, f"{kind}Channel")(topic, context=self._context)
 
     def _on_message(self, message: Message) -> None:
-        assert self._simulation is not None
-        bus = self._simulation.bus
+        assert self._port is not None
+        bus = self._port.bus
         if self._closed:
             return
-        if len(bus.infos) != len(self._views):
-            self._watch_new()
         info, now_ns = bus.infos[message.stream], message.arrival_ns
         self._tell_time(now_ns)
         for topic, view in self._views[message.stream]:
@@ -181,8 +180,8 @@ class FoxgloveStream:
             return
         self._tick = now_ns // CLOCK_NS
         self._server.broadcast_time(now_ns)
-        assert self._simulation is not None
-        editor, infos = self._simulation.editor, self._simulation.bus.infos
+        assert self._port is not None
+        editor, infos = self._port.editor, self._port.bus.infos
         again = now_ns // REPEAT_NS != self._repeat
         self._repeat = now_ns // REPEAT_NS
         for topic, repeated, make in (

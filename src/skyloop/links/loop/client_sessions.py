@@ -6,26 +6,28 @@ import secrets
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skyloop.links.loop.commands import whole
-from skyloop.links.loop.listener import Listener, Peer
+from skyloop.links.loop.listener import MOST_WHY, Listener, Peer
 from skyloop.links.loop.remote_pilot import Deadlines, Pilot
 from skyloop.links.loop.targets import PowerModel
+from skyloop.sim.simulation_port import SimulationPort
+from skyloop.sim.vehicle_port import HOVER_BEFORE_LANDING
 from skyloop_client.codec import plain_info
-from skyloop_client.errors import LinkError, unknown_name
-from skyloop_client.messages import Event, Hover, Land, Message
+from skyloop_client.errors import LinkError, StreamError, unknown_name
+from skyloop_client.messages import EventKind, Message
+from skyloop_client.session import ONLY
 from skyloop_client.streams import NS_PER_S, StreamInfo
 from skyloop_client.wire import PROTOCOL
 
-if TYPE_CHECKING:
-    from skyloop.sim.simulation import Simulation
-
 MODES = ("sync", "none", "realtime")
-HOVER_BEFORE_LANDING_S = 5.0
-"""Simulated s a vehicle hovers for its pilot to come back."""
+COMMANDER = "loop"
+"""Under this name a pilot on the link commands its vehicle; there is one at a time."""
 PATIENCE_S = 0.05
 """Wall s the simulation waits for a peer to take a large answer; the rest goes out by itself."""
+MOST_PUBLISHED = 256
+"""Records with one question: looking at them must not hold up the others."""
 MOST_NEWS = 1000
 MOST_GONE = 1000
 
@@ -39,11 +41,15 @@ class LinkOptions:
     """Wall s without a sign of life of a computing SUT before it is given up."""
     wait_s: float = 60.0
     """Wall s to wait for the first pilot."""
+    hover_s: float = HOVER_BEFORE_LANDING
+    """Simulated s a vehicle hovers for its pilot to come back before it lands."""
     power: PowerModel = field(default_factory=PowerModel)
     """Of the computer the SUT runs on."""
     classes: tuple[str, ...] = ()
     """Names of the class numbers in segmentations."""
     server: str = "skyloop"
+    pilots_inside: bool = False
+    """The scenario's own pilots fly, and nobody is waited for to do it."""
 
     def __post_init__(self) -> None:
         if self.mode not in MODES:
@@ -53,7 +59,7 @@ class LinkOptions:
 class ClientSessions:
     """All sessions of one simulation."""
 
-    def __init__(self, simulation: Simulation, listener: Listener, options: LinkOptions) -> None:
+    def __init__(self, port: SimulationPort, listener: Listener, options: LinkOptions) -> None:
         self.pilots: dict[str, Pilot] = {}
         """By token; watchers among them."""
         self.gone: list[Pilot] = []
@@ -62,20 +68,45 @@ class ClientSessions:
         """By vehicle: when its last pilot left, and which."""
         self.news: list[str] = []
         """What happened to the link, for people."""
-        self.infos: dict[str, StreamInfo] = dict(simulation.bus.infos)
-        """What a pilot may ask for."""
-        self._simulation = simulation
+        self._port = port
         self._listener = listener
         self._options = options
-        self._numbers: dict[str, int] = {}
-        # before anything is recorded: the link's own events are streams, too
-        for vehicle in simulation.autopilots:
-            simulation.bus.advertise(StreamInfo(f"link/{vehicle}", "Event", None, vehicle))
-            simulation.bus.on(f"{vehicle}/events", self._on_event)
+        self._claimed: set[str] = set()
+        """Streams of estimators for which somebody has come."""
+        for vehicle in port.vehicles.values():
+            # before anything is recorded: the link's own events are streams, too
+            vehicle.announce_link()
+            port.bus.on(f"{vehicle.name}/events", self._on_event)
+
+    @property
+    def infos(self) -> dict[str, StreamInfo]:
+        """What may be asked for now."""
+        return {name: info for name, info in self._port.bus.infos.items() if not name.startswith("link/")}
+
+    @property
+    def computing(self) -> Iterator[Pilot]:
+        """Those whose execution time counts."""
+        return (pilot for pilot in self.pilots.values() if not pilot.watch)
 
     @property
     def flying(self) -> Iterator[Pilot]:
-        return (pilot for pilot in self.pilots.values() if not pilot.watch)
+        return (pilot for pilot in self.pilots.values() if pilot.role == "pilot")
+
+    def others_go_first(self, t_ns: int) -> bool:
+        """At one instant estimators go first, then companions, then pilots: a question waits while somebody of the same
+        vehicle who goes before its sender still computes there."""
+        asking = [pilot for pilot in self.computing if pilot.is_due(t_ns)]
+        return any(
+            one.vehicle == other.vehicle and one.rank < other.rank and one.bound_ns <= t_ns
+            for one in self.computing
+            if one.holds_time
+            for other in asking
+        )
+
+    @property
+    def missing(self) -> list[str]:
+        """Streams of estimators that run outside, and whom nobody has come to stand for yet."""
+        return [stream for stream in self._port.user_streams.outside if stream not in self._claimed]
 
     def at(self, peer: Peer) -> Pilot | None:
         """Whose questions come through this connection."""
@@ -85,13 +116,10 @@ class ClientSessions:
         """To whose session this connection belongs."""
         return next((pilot for pilot in self.pilots.values() if pilot.peer is peer or peer in pilot.joined), None)
 
-    def tell(self, vehicle: str, kind: str, text: str) -> None:
+    def tell(self, vehicle: str, kind: EventKind, text: str) -> None:
         """An event on `link/<vehicle>`."""
-        now = self._simulation.clock.now_ns
-        number = self._numbers.get(vehicle, 0)
-        self._numbers[vehicle] = number + 1
-        self._simulation.bus.publish(Message(f"link/{vehicle}", number, now, now, Event(now, kind, text)))
-        self._note(f"{now / NS_PER_S:.3f} s {vehicle} {kind}: {text}")
+        self._port.vehicles[vehicle].tell(kind, text)
+        self._note(f"{self._port.now_ns / NS_PER_S:.3f} s {vehicle} {kind}: {text}")
 
     def _note(self, line: str) -> None:
         if len(self.news) < MOST_NEWS:
@@ -105,12 +133,11 @@ class ClientSessions:
     def stream(self, pilot: Pilot, name: Any) -> str:
         """The full name of what a pilot calls `imu`."""
         for full in (f"{pilot.vehicle}/{name}", name):
-            if full in self.infos:
+            if full in self._port.bus.infos and not str(full).startswith("link/"):
                 return str(full)
         raise LinkError(str(unknown_name("stream", str(name), self.infos)))
 
     def greet(self, peer: Peer, hello: dict[str, Any]) -> None:
-        simulation = self._simulation
         if (protocol := whole(hello, "protocol")) != PROTOCOL:
             raise LinkError(f"protocol {protocol} is not spoken here; this simulator speaks {PROTOCOL}")
         if self._of(peer) is not None:
@@ -118,25 +145,56 @@ class ClientSessions:
         if hello.get("session"):
             self._join(peer, hello)
             return
-        vehicles = list(simulation.autopilots)
+        vehicles = list(self._port.vehicles)
         vehicle = hello.get("vehicle") or (vehicles[0] if len(vehicles) == 1 else "")
-        watch = bool(hello.get("watch", False))
+        role = "watcher" if hello.get("watch") else str(hello.get("role") or "pilot")
         if vehicle not in vehicles:
             raise LinkError(f"no vehicle named '{vehicle}'; there are {', '.join(vehicles)}")
-        for pilot in self.pilots.values():
-            if not watch and not pilot.watch and pilot.vehicle == vehicle:
+        if role not in ("pilot", "companion", "watcher"):
+            raise LinkError(f"no role named '{role[:40]}'; give pilot, companion or watcher")
+        claimed = self._claim(vehicle, str(hello.get("estimator") or ""))
+        for pilot in self.flying:
+            if role == "pilot" and pilot.vehicle == vehicle:
                 raise LinkError(f"'{vehicle}' is flown by {pilot.peer.name} already; watch, or fly another one")
         declared = {name: whole(hello, name) for name in ("period_ns", "duration_ns") if hello.get(name) is not None}
         client = str(hello.get("client", ""))[:100]
         token = secrets.token_hex(8)
         peer.welcome()
-        now = self._simulation.clock.now_ns
-        pilot = Pilot(token, peer, vehicle, watch, client, Deadlines(**declared), now, now, heard=time.perf_counter())
+        now = self._port.now_ns
+        pilot = Pilot(
+            token, peer, vehicle, role, client, Deadlines(**declared), now, now, claimed, heard=time.perf_counter()
+        )
         self.pilots[token] = pilot
+        if claimed:
+            self._claimed.add(claimed)
+            infos = self._port.user_streams.outside[claimed].setup.infos
+            pilot.held.streams.update(info.name for info in infos.values())
         self._answer_hello(pilot)
-        self.tell(vehicle, "connected", f"{peer.name} ({client}) {'watches' if watch else 'flies'} {vehicle}")
+        does = {"pilot": "flies", "companion": "computes beside", "watcher": "watches"}[role]
+        if role == "pilot":
+            self._port.vehicles[vehicle].claim(COMMANDER)
+        does = f"is {claimed} of" if claimed else does
+        self.tell(vehicle, EventKind.CONNECTED, f"{peer.name} ({client}) {does} {vehicle}")
+
+    def _claim(self, vehicle: str, name: str) -> str:
+        """The stream of the estimator a session wants to stand for; empty where it does not."""
+        if not name:
+            return ""
+        own = {stream: it for stream, it in self._port.user_streams.outside.items() if it.setup.vehicle == vehicle}
+        if not own:
+            raise LinkError(f"'{vehicle}' has no estimator of kind link; give it one in the scenario")
+        names = [it.setup.name for it in own.values()]
+        stream = next(iter(own)) if name == ONLY and len(own) == 1 else f"{vehicle}/{name}"
+        if stream not in own:
+            raise LinkError(f"no estimator named '{name[:40]}' runs outside; there are {', '.join(names)}")
+        for pilot in self.pilots.values():
+            if pilot.claimed == stream:
+                raise LinkError(f"'{stream}' is estimated by {pilot.peer.name} already")
+        return stream
 
     def _answer_hello(self, pilot: Pilot, peer: Peer | None = None) -> None:
+        infos = self.infos
+        pilot.told_streams.update(infos)
         (peer or pilot.peer).send(
             {
                 "type": "hello",
@@ -144,15 +202,65 @@ class ClientSessions:
                 "server": self._options.server,
                 "session": pilot.token,
                 "vehicle": pilot.vehicle,
-                "vehicles": list(self._simulation.autopilots),
+                "vehicles": list(self._port.vehicles),
                 "mode": self._options.mode,
-                "t_ns": self._simulation.clock.now_ns,
-                "streams": {name: plain_info(info) for name, info in self.infos.items()},
+                "t_ns": self._port.now_ns,
+                "role": pilot.role,
+                "estimator": self._told_estimator(pilot),
+                "streams": {name: plain_info(info) for name, info in infos.items()},
                 "classes": list(self._options.classes),
                 "ports": list(self._listener.ports),
             },
             patience_s=PATIENCE_S,
         )
+
+    def _told_estimator(self, pilot: Pilot) -> dict[str, Any] | None:
+        if not pilot.claimed:
+            return None
+        outside = self._port.user_streams.outside[pilot.claimed]
+        inputs = {short: info.name for short, info in outside.setup.infos.items()}
+        return {
+            "name": outside.setup.name, "inputs": inputs, "options": outside.options, "start": outside.setup.start,
+        }  # fmt: skip
+
+    def publish(self, pilot: Pilot, published: list[Any]) -> list[str]:
+        """Put what a session has published on the bus; what cannot be taken, a line each."""
+        refused = []
+        if len(published) > MOST_PUBLISHED:
+            refused = [f"{len(published)} records with one question; only the first {MOST_PUBLISHED} were looked at"]
+        for item in published[:MOST_PUBLISHED]:
+            try:
+                if not isinstance(item, list | tuple) or len(item) != 2:
+                    raise StreamError("what is published is a pair of a name and a record")
+                if pilot.watch:
+                    raise StreamError("a watcher may not publish; connect as a companion")
+                name, record = item
+                streams = self._port.user_streams
+                mine = pilot.claimed and pilot.claimed in (name, f"{pilot.vehicle}/{name}")
+                sender = streams.outside[pilot.claimed].sender if mine else pilot.sender
+                streams.publish(pilot.vehicle, name, record, self._port.now_ns, sender=sender)
+            except StreamError as error:
+                refused.append(str(error)[:MOST_WHY])
+        return refused
+
+    def arrived(self, pilot: Pilot) -> list[list[Any]]:
+        """Every message that was held for a session, for its answer."""
+        messages, lost = pilot.held.take()
+        if lost:
+            self.tell(pilot.vehicle, EventKind.FELL_BEHIND, f"{pilot.peer.name}: {lost} messages were dropped")
+        for message in messages:
+            pilot.given[message.stream] = message.index
+        return [[each.stream, each.index, each.t_ns, each.arrival_ns, each.data] for each in messages]
+
+    def new_streams(self, pilot: Pilot) -> dict[str, Any]:
+        """What has been advertised since it was told of streams last."""
+        bus = self._port.bus
+        if len(bus.infos) == pilot.told_of:
+            return {}
+        pilot.told_of = len(bus.infos)
+        new = {name: plain_info(info) for name, info in self.infos.items() if name not in pilot.told_streams}
+        pilot.told_streams.update(new)
+        return new
 
     def _join(self, peer: Peer, hello: dict[str, Any]) -> None:
         """A further connection of a session, for some of its streams."""
@@ -183,25 +291,28 @@ class ClientSessions:
         pilot.question = None  # what it asked for may be large, and due in an hour
         for part in pilot.joined:
             self._listener.drop(part, "its session is over")
-        self.tell(pilot.vehicle, "left", f"{peer.name}: {'said goodbye' if pilot.said_bye else why}")
-        if not pilot.watch:
-            self.last[pilot.vehicle] = self._simulation.clock.now_ns, pilot
-            if len(self.gone) < MOST_GONE:
-                self.gone.append(pilot)
-            self._hover_then_land(pilot)
+        self.tell(pilot.vehicle, EventKind.LEFT, f"{peer.name}: {'said goodbye' if pilot.said_bye else why}")
+        self._port.user_streams.release(pilot.sender)
+        if not pilot.watch and len(self.gone) < MOST_GONE:
+            self.gone.append(pilot)
+        if pilot.role == "pilot":
+            self.last[pilot.vehicle] = self._port.now_ns, pilot
+            self._port.vehicles[pilot.vehicle].release(COMMANDER, self._options.hover_s)
 
-    def _hover_then_land(self, pilot: Pilot) -> None:
-        """Nobody flies it now; whoever does within some seconds goes on from there."""
-        simulation, vehicle = self._simulation, pilot.vehicle
-        status = simulation.autopilots[vehicle].status(self._simulation.clock.now_ns)
-        if not status.armed or status.landed:
-            return
-        if status.mode not in ("land", "takeoff"):
-            simulation.send(Hover(), vehicle=vehicle)
-
-        def land() -> None:
-            flown = any(other.vehicle == vehicle for other in self.flying)
-            if not flown and self.last[vehicle][1] is pilot:
-                simulation.send(Land(), vehicle=vehicle)
-
-        simulation.schedule.at(self._simulation.clock.now_ns + round(HOVER_BEFORE_LANDING_S * NS_PER_S), land)
+    def summary(self) -> list[dict[str, Any]]:
+        """What each session that computed has cost and missed."""
+        lasted, power = self._port.now_ns / NS_PER_S, self._options.power
+        return [
+            {
+                "vehicle": pilot.vehicle,
+                "role": pilot.told_role,
+                "client": pilot.client,
+                "computed_s": pilot.busy_ns / NS_PER_S,
+                "computer_energy_j": power.energy(lasted, pilot.busy_ns / NS_PER_S),
+                "slept_untold_s": pilot.slept_ns / NS_PER_S,
+                "deadlines_missed": pilot.deadlines.missed,
+                "worst_beyond_deadline_s": pilot.deadlines.worst_ns / NS_PER_S,
+            }
+            for pilot in [*self.gone, *self.pilots.values()]
+            if not pilot.watch
+        ]

@@ -20,7 +20,7 @@ def whole(message: dict[str, Any], key: str, default: int | None = None) -> int:
     """An integer of a message."""
     value = message[key] if default is None else message.get(key, default)
     if type(value) is not int or not -MOST < value < MOST:
-        raise LinkError(f"'{key}' must be an integer, smaller than 2^62; see docs/protocol.md")
+        raise LinkError(f"'{key}' must be an integer, smaller than 2^62; see docs/reference/protocol.md")
     return value
 
 

@@ -10,22 +10,20 @@ from __future__ import annotations
 import time
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skyloop.links.link_gate import POLL_S, LinkGate
-from skyloop.links.loop.client_sessions import HOVER_BEFORE_LANDING_S, PATIENCE_S, ClientSessions, LinkOptions
+from skyloop.links.loop.client_sessions import COMMANDER, PATIENCE_S, ClientSessions, LinkOptions
 from skyloop.links.loop.commands import taken, whole
 from skyloop.links.loop.listener import MOST_WHY, Listener, Peer
 from skyloop.links.loop.remote_pilot import Pilot, Question
 from skyloop.links.loop.targets import Target
 from skyloop.links.loop.timeline import Interaction, Timeline
 from skyloop.links.pace import Pace
+from skyloop.sim.simulation_port import SimulationPort
 from skyloop_client.errors import LinkError, SetpointError
-from skyloop_client.messages import Message
+from skyloop_client.messages import EventKind, Message
 from skyloop_client.streams import NS_PER_S
-
-if TYPE_CHECKING:
-    from skyloop.sim.simulation import Simulation
 
 TABLE_I = {"RangeSample": 0.0977, "CameraImage": 0.0374}
 """s that acquiring a sample took with the real sensors (synchronised-hil, Table I)."""
@@ -49,32 +47,32 @@ class Coordinator:
         self._began = time.perf_counter()
         self._looked = self._began
         self._awaits_first = True
+        """Whom the flight cannot begin without has not come yet."""
 
-    def attach(self, simulation: Simulation, folder: Path | None, link_gate: LinkGate) -> None:
+    def attach(self, port: SimulationPort, folder: Path | None, link_gate: LinkGate) -> None:
         """Before anything is recorded: the link's own events are streams, too."""
-        self._simulation = simulation
+        self._port = port
         self._pace = link_gate.pace
         self._began = time.perf_counter()
         if folder is not None:
             self.timeline = Timeline(folder / "timeline.csv")
         if self.target is not None:
             self.target.start(f"{self.listener.host}:{self.listener.ports[0]}", folder)
-        self.client_sessions = ClientSessions(simulation, self.listener, self.options)
-        for name in self.client_sessions.infos:
-            simulation.bus.on(name, self._on_message)
+        self.client_sessions = ClientSessions(port, self.listener, self.options)
+        port.bus.on_every(self._on_message)
 
     @property
     def over(self) -> bool:
         """Every pilot has said goodbye, or has gone for good and its vehicle stands on the ground."""
-        if self._awaits_first or any(self.client_sessions.flying):
+        if self._awaits_first or self.options.pilots_inside or any(self.client_sessions.flying):
             return False
         last = self.client_sessions.last.values()
         if all(pilot.said_bye for _, pilot in last):
             return True
         may_come_back = self.target is None or self.target.ended() is None
-        if may_come_back and self._now < max(left for left, _ in last) + HOVER_BEFORE_LANDING_S * NS_PER_S:
+        if may_come_back and self._now < max(left for left, _ in last) + self.options.hover_s * NS_PER_S:
             return False
-        return not any(pilot.status(self._now).armed for pilot in self._simulation.autopilots.values())
+        return not any(vehicle.status.armed for vehicle in self._port.vehicles.values())
 
     def finish(self, why: str) -> None:
         """Tell everybody that the flight is over, and free everything."""
@@ -87,18 +85,24 @@ class Coordinator:
 
     @property
     def leisurely(self) -> bool:
-        return not any(self.client_sessions.flying)
+        return not self.options.pilots_inside and not any(self.client_sessions.flying)
 
     def holds(self, t_ns: int) -> bool:
-        """ST may not pass the ET of anybody who computes, nor begin before there is somebody."""
-        self._awaits_first = self._awaits_first and not any(self.client_sessions.flying)
-        if self._awaits_first or not self._sync:
+        """ST may not pass the ET of anybody who computes, nor begin before everybody is there."""
+        if self._awaits() or not self._sync:
             return self._awaits_first
-        return any(pilot.holds_time and pilot.bound_ns < t_ns for pilot in self.client_sessions.pilots.values())
+        computing = [pilot for pilot in self.client_sessions.computing if pilot.holds_time]
+        return any(pilot.bound_ns < t_ns for pilot in computing) or self.client_sessions.others_go_first(t_ns)
+
+    def _awaits(self) -> bool:
+        """Until there is a pilot, and somebody for each estimator that runs outside."""
+        if self._awaits_first:
+            pilots = self.options.pilots_inside or any(self.client_sessions.flying)
+            self._awaits_first = not pilots or bool(self.client_sessions.missing)
+        return self._awaits_first
 
     def look_round(self) -> None:
-        self._awaits_first = self._awaits_first and not any(self.client_sessions.flying)
-        if self._awaits_first:
+        if self._awaits():
             self._give_up_waiting()
         self._give_up_hung()
 
@@ -116,8 +120,10 @@ class Coordinator:
         waited = time.perf_counter() - self._began
         if waited > self.options.wait_s:
             ports = ", ".join(map(str, self.listener.ports))
+            missing = [f"estimator for {stream}" for stream in self.client_sessions.missing]
+            who = missing[0] if missing else "pilot"
             raise LinkError(
-                f"no pilot came to port {ports} within {self.options.wait_s:g} s; start one, or wait longer"
+                f"no {who} came to port {ports} within {self.options.wait_s:g} s; start one, or wait longer"
             )
 
     def _give_up_hung(self) -> None:
@@ -147,7 +153,8 @@ class Coordinator:
         try:
             self._receive(peer, message)
         except (KeyError, TypeError, ValueError, OverflowError) as error:
-            self._dismiss(peer, f"a '{message['type'][:20]}' lacks or misstates {error}; see docs/protocol.md")
+            kind = message["type"][:20]
+            self._dismiss(peer, f"a '{kind}' lacks or misstates {error}; see docs/reference/protocol.md")
         except LinkError as error:
             self._dismiss(peer, str(error))
 
@@ -192,21 +199,27 @@ class Coordinator:
             raise LinkError(f"execution time went back: {et_ns} ns after {pilot.bound_ns} ns")
         want = message.get("want", ())
         known = self.client_sessions.stream
-        names = self._own_streams(pilot) if want is None else [known(pilot, name) for name in want]
-        fresh = {self.client_sessions.stream(pilot, name) for name in message.get("fresh", ())}
+        names = [known(pilot, name) for name in want or ()]
+        fresh = {known(pilot, name) for name in message.get("fresh", ())}
+        any_of = {known(pilot, name) for name in message.get("any") or ()}
+        pilot.held.streams.update(known(pilot, name) for name in message.get("every") or ())
         until = message.get("until_ns")
-        if pilot.watch and message.get("send"):
-            raise LinkError("a watcher may not send setpoints or requests")
+        if pilot.role != "pilot" and message.get("send"):
+            raise LinkError(f"a {pilot.role} may not send setpoints or requests")
         if self._sync:
             due_ns = now if pilot.watch else max(et_ns, now)
         else:
-            due_ns = self._pace.now(now, self._simulation.schedule.next_ns())
+            due_ns = self._pace.now(now, self._port.next_ns)
         pilot.question = Question(
             number=whole(message, "number"),
             et_ns=et_ns,
             send=list(message.get("send", ())),
             want=list(dict.fromkeys([*names, *fresh])),
+            wants_all=want is None,
             fresh=fresh,
+            any_of=any_of,
+            takes_held=bool(message.get("every")),
+            publish=list(message.get("publish") or ()),
             until_ns=0 if until is None else whole(message, "until_ns"),
             slept_ns=whole(message, "slept_ns", 0),
             due_ns=due_ns,
@@ -214,7 +227,7 @@ class Coordinator:
             wall_asked_ns=self._wall_ns(),
         )
         self._note_times(pilot, pilot.question)
-        self._simulation.schedule.at(due_ns, partial(self._act, pilot))
+        self._port.at(due_ns, self._act_on_all_due)
 
     def _note_times(self, pilot: Pilot, question: Question) -> None:
         pilot.heard = time.perf_counter()
@@ -225,11 +238,11 @@ class Coordinator:
         since = None if pilot.asked_ns is None else question.et_ns - pilot.asked_ns
         pilot.asked_ns = question.et_ns
         if over := pilot.deadlines.check(since, computed):
-            self.client_sessions.tell(pilot.vehicle, "deadline missed", f"question {question.number}: {over}")
+            self.client_sessions.tell(pilot.vehicle, EventKind.DEADLINE_MISSED, f"question {question.number}: {over}")
         if question.slept_ns > SLEEP_WORTH_TELLING_S * NS_PER_S:
             pilot.slept_ns += question.slept_ns
             said = f"{question.slept_ns / 1e6:.0f} ms before question {question.number}; use sleep_until"
-            self.client_sessions.tell(pilot.vehicle, "slept", said)
+            self.client_sessions.tell(pilot.vehicle, EventKind.SLEPT, said)
 
     @property
     def answers_at_once(self) -> bool:
@@ -242,48 +255,66 @@ class Coordinator:
             if pilot.question is not None and not pilot.question.want:
                 self._act(pilot)
 
+    def _act_on_all_due(self) -> None:
+        """In an order that does not depend on whose question came in first."""
+        due = [pilot for pilot in self.client_sessions.pilots.values() if pilot.is_due(self._now)]
+        for pilot in sorted(due, key=lambda pilot: (pilot.rank, pilot.vehicle, pilot.claimed)):
+            self._act(pilot)
+
     def _act(self, pilot: Pilot) -> None:
         """ST has come to the ET of a question: its commands take effect, and its waiting begins."""
         question = pilot.question
         if question is None or question.acted_ns is not None:  # it left, or was answered meanwhile
             return
-        simulation, now = self._simulation, self._now
+        port, now = self._port, self._now
         question.acted_ns, question.wall_acted_ns = now, self._wall_ns()
+        question.refused += self.client_sessions.publish(pilot, question.publish)
+        question.publish = []
+        if question.wants_all:
+            question.want = list(dict.fromkeys([*self._own_streams(pilot), *question.want]))
         send, question.send = question.send, []
         question.commands = len(send)
         for item in send:
             try:
-                simulation.send(taken(item), vehicle=pilot.vehicle)
+                port.vehicles[pilot.vehicle].send(taken(item), by=COMMANDER)
             except (SetpointError, TypeError, ValueError) as error:
                 question.refused.append(str(error)[:MOST_WHY])
         delay = max(map(self._delay, question.want), default=0)
         question.until_ns = max(question.until_ns, now + delay)
-        question.fresh = {name for name in question.fresh if not self._is_new(pilot, name, simulation.bus.newest(name))}
+        question.fresh = {name for name in question.fresh if not self._is_new(pilot, name, port.bus.newest(name))}
+        if any(self._has_news(pilot, name) for name in question.any_of):
+            question.any_of = set()
         if question.until_ns > now:
-            simulation.schedule.at(question.until_ns, partial(self._answer_if_ready, pilot, question))
+            port.at(question.until_ns, partial(self._answer_if_ready, pilot, question))
         else:
             self._answer_if_ready(pilot, question)
 
     def _on_message(self, message: Message) -> None:
         for pilot in self.client_sessions.pilots.values():
+            if message.stream in pilot.held.streams:
+                pilot.held.put(message)
             question = pilot.question
-            if question is None or question.acted_ns is None or message.stream not in question.fresh:
+            if question is None or question.acted_ns is None:
+                continue
+            if message.stream not in question.fresh and message.stream not in question.any_of:
                 continue
             question.fresh.discard(message.stream)
-            if not question.fresh:
-                self._simulation.schedule.at(self._now, partial(self._answer_if_ready, pilot, question))
+            if message.stream in question.any_of:
+                question.any_of = set()
+            if not question.fresh and not question.any_of:
+                self._port.at(self._now, partial(self._answer_if_ready, pilot, question))
 
     def _answer_if_ready(self, pilot: Pilot, question: Question) -> None:
         """Once all of an instant has happened."""
         now = self._now
-        if pilot.question is not question or question.fresh or now < question.until_ns:
+        if pilot.question is not question or question.fresh or question.any_of or now < question.until_ns:
             return
         ready_ns = self._wall_ns()
-        simulation = self._simulation
+        port = self._port
         messages: dict[str, Any] = {}
         elsewhere: dict[str, int] = {}
         for name in question.want:
-            newest = simulation.bus.newest(name)
+            newest = port.bus.newest(name)
             if newest is None or not self._is_new(pilot, name, newest):
                 continue
             pilot.given[name] = newest.index
@@ -293,15 +324,17 @@ class Coordinator:
                 messages[name] = [newest.index, newest.t_ns, newest.arrival_ns, newest.data]
         events = list(pilot.events)
         pilot.events.clear()
-        autopilot = simulation.autopilots[pilot.vehicle]
+        vehicle = port.vehicles[pilot.vehicle]
         reply = {
-            "type": "reply", "number": question.number, "t_ns": now, "state": autopilot.state(now),
-            "status": autopilot.status(now), "messages": messages, "elsewhere": elsewhere,
+            "type": "reply", "number": question.number, "t_ns": now, "state": vehicle.belief,
+            "status": vehicle.status, "messages": messages, "elsewhere": elsewhere,
             "refused": question.refused, "events": events,
+            "arrived": self.client_sessions.arrived(pilot) if question.takes_held else [],
+            "streams": self.client_sessions.new_streams(pilot),
         }  # fmt: skip
         size = pilot.peer.send(reply, patience_s=PATIENCE_S)
         for name in elsewhere:
-            size += self._send_part(pilot, question.number, simulation.bus.newest(name))
+            size += self._send_part(pilot, question.number, port.bus.newest(name))
         pilot.question, pilot.heard = None, time.perf_counter()
         pilot.bound_ns = pilot.went_on_ns = now
         if pilot.watch:
@@ -310,10 +343,9 @@ class Coordinator:
         row = Interaction(
             pilot.vehicle, question.number, question.et_ns, question.st_asked_ns, question.acted_ns, now,
             question.wall_asked_ns, self._wall_ns(), question.commands, size, question.wall_acted_ns, ready_ns,
+            pilot.told_role,
         )  # fmt: skip
-        # the time line is that of those who hold time
-        if not pilot.watch:
-            self.timeline.add(row)
+        self.timeline.add(row)
 
     def _send_part(self, pilot: Pilot, number: int, message: Message | None) -> int:
         assert message is not None
@@ -327,7 +359,7 @@ class Coordinator:
 
     @property
     def _now(self) -> int:
-        return self._simulation.clock.now_ns
+        return self._port.now_ns
 
     @property
     def began(self) -> float:
@@ -344,31 +376,22 @@ class Coordinator:
     def _delay(self, stream: str) -> int:
         return round(self.options.delays.get(self.client_sessions.infos[stream].message, 0.0) * NS_PER_S)
 
+    def _has_news(self, pilot: Pilot, stream: str) -> bool:
+        if stream in pilot.held.streams:
+            return pilot.held.has(stream)
+        return self._is_new(pilot, stream, self._port.bus.newest(stream))
+
     @staticmethod
     def _is_new(pilot: Pilot, stream: str, message: Message | None) -> bool:
         return message is not None and message.index > pilot.given.get(stream, -1)
 
     def summary(self) -> dict[str, Any]:
         """For the run's own summary."""
-        everybody = [*self.client_sessions.gone, *self.client_sessions.pilots.values()]
-        lasted, power = self._now / NS_PER_S, self.options.power
         return {
             "mode": self.options.mode,
             "interactions": self.timeline.count,
             "violations": self.timeline.violations,
             "refused_connections": self.listener.refused,
-            "pilots": [
-                {
-                    "vehicle": pilot.vehicle,
-                    "client": pilot.client,
-                    "computed_s": pilot.busy_ns / NS_PER_S,
-                    "computer_energy_j": power.energy(lasted, pilot.busy_ns / NS_PER_S),
-                    "slept_untold_s": pilot.slept_ns / NS_PER_S,
-                    "deadlines_missed": pilot.deadlines.missed,
-                    "worst_beyond_deadline_s": pilot.deadlines.worst_ns / NS_PER_S,
-                }
-                for pilot in everybody
-                if not pilot.watch
-            ],
+            "pilots": self.client_sessions.summary(),
             "news": self.client_sessions.news,
         }

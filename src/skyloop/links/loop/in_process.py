@@ -1,78 +1,96 @@
 """The session of a software under test that runs in the simulator's own process.
 
 Execution time (ET) goes on from the simulated time (ST) of the last answer by what `clock` says the software has
-computed since; without a clock the computer is infinitely fast. All else is as docs/protocol.md has it.
+computed since; without a clock the computer is infinitely fast. All else is as docs/reference/protocol.md has it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from skyloop.sim.simulation_port import SimulationPort
 from skyloop_client.bundle import Bundle
-from skyloop_client.errors import LinkEnded, SetpointError, unknown_name
+from skyloop_client.errors import LinkEnded, SetpointError, StreamError, unknown_name
+from skyloop_client.messages import Message
 from skyloop_client.streams import StreamInfo
 
-if TYPE_CHECKING:
-    from skyloop.sim.simulation import Simulation
+COMMANDER = "in process"
 
 
 class InProcess:
-    """Asks a simulation directly. It does not close the simulation: whoever built it does."""
+    """Asks a simulation directly, and moves its time. It does not close the simulation: whoever built it does."""
 
     def __init__(
         self,
-        simulation: Simulation,
+        port: SimulationPort,
         vehicle: str = "",
         clock: Callable[[], int] | None = None,
         *,
         end_ns: int | None = None,
     ) -> None:
         """`clock` gives ns that pass while the software computes; at ST `end_ns` the flight is over."""
-        names = list(simulation.autopilots)
-        self.vehicle = vehicle or (names[0] if len(names) == 1 else "")
-        if self.vehicle not in names:
-            raise unknown_name("vehicle", self.vehicle, names)
-        self._simulation = simulation
-        self._autopilot = simulation.autopilots[self.vehicle]
+        self._port = port
+        self._flown = port.vehicle(vehicle)
+        self.vehicle = self._flown.name
         self._clock = clock or (lambda: 0)
         self._end_ns = end_ns
         self._is_open = True
         self._given: dict[str, int] = {}
         self._latest: dict[str, Any] = {}
-        self._events = simulation.subscribe(f"{self.vehicle}/events")
-        self._answer_ns, self._answer_clock = simulation.clock.now_ns, self._clock()
+        self._every: dict[str, None] = {}
+        self._held: list[Message] = []
+        """Of the streams of which every message is wanted."""
+        self._unsent: list[tuple[str, Any]] = []
+        """Published since the last question."""
+        self._events = port.bus.subscribe(f"{self.vehicle}/events")
+        self._answer_ns, self._answer_clock = port.now_ns, self._clock()
 
     @property
     def infos(self) -> dict[str, StreamInfo]:
-        return self._simulation.bus.infos
+        return self._port.bus.infos
 
     def now(self) -> int:
         """Execution time, ns."""
         return self._answer_ns + max(0, self._clock() - self._answer_clock)
 
     def ask(
-        self, *send: Any, want: Sequence[str] | None = (), fresh: Sequence[str] = (), until_ns: int | None = None
+        self,
+        *send: Any,
+        want: Sequence[str] | None = (),
+        fresh: Sequence[str] = (),
+        until_ns: int | None = None,
+        every: Sequence[str] = (),
+        any_of: Sequence[str] = (),
     ) -> Bundle:
-        """Send at ET, then let time pass until `until_ns` and until each of `fresh` has something new."""
+        """As `skyloop_client.Session.ask`: send and publish at ET, then let time pass until all asked for is there."""
         if not self._is_open:
             raise LinkEnded("this session was closed")
         et_ns = self.now()
         awaited = [self._full_name(name) for name in fresh]
         wanted = self._own_streams() if want is None else [self._full_name(name) for name in want]
+        for name in map(self._full_name, every):
+            if name not in self._every:
+                self._every[name] = None
+                self._port.bus.on(name, self._held.append)
+        one_of = [self._full_name(name) for name in any_of]
         self._pass_to(et_ns)
-        refused = self._send(send)
+        refused = (*self._publish(), *self._send(send))
         if until_ns is not None:
             self._pass_to(until_ns)
-        while any(self._news(name) is None for name in awaited):
-            self._pass_to(self._simulation.schedule.next_ns())
+        while any(self._news(name) is None for name in awaited) or (one_of and not self._has_one(one_of)):
+            self._pass_to(self._port.next_ns)
         bundle = self._answer([*wanted, *awaited], refused)
         self._answer_ns, self._answer_clock = bundle.t_ns, self._clock()
         return bundle
 
     def send(self, *items: Any) -> Bundle:
         return self.ask(*items)
+
+    def publish(self, name: str, record: Any) -> None:
+        """As `skyloop_client.Session.publish`."""
+        self._unsent.append((name, record))
 
     def sleep_until(self, t_ns: int) -> Bundle:
         return self.ask(until_ns=t_ns)
@@ -90,12 +108,8 @@ class InProcess:
 
     def _pass_to(self, t_ns: int) -> None:
         """Everything up to and at an instant; what is due then has happened."""
-        simulation = self._simulation
         last_ns = t_ns if self._end_ns is None else min(t_ns, self._end_ns)
-        if last_ns > simulation.clock.now_ns:
-            simulation.advance_to(last_ns)
-        while simulation.schedule.next_ns() <= last_ns:
-            simulation.step()
+        self._port.run_through(last_ns)
         if t_ns > last_ns:
             self.close()
             raise LinkEnded(f"the flight was over at {last_ns / 1e9:g} s")
@@ -104,13 +118,30 @@ class InProcess:
         refused = []
         for item in items:
             try:
-                self._simulation.send(item, vehicle=self.vehicle)
+                self._flown.send(item, by=COMMANDER)
             except (SetpointError, TypeError, ValueError) as error:
                 refused.append(str(error))
         return tuple(refused)
 
+    def _publish(self) -> tuple[str, ...]:
+        refused = []
+        unsent, self._unsent = self._unsent, []
+        for name, record in unsent:
+            try:
+                self._flown.publish(name, record, sender="the session in the process")
+            except StreamError as error:
+                refused.append(str(error))
+        return tuple(refused)
+
+    def _has_one(self, streams: Sequence[str]) -> bool:
+        held = {message.stream for message in self._held}
+        return any(name in held if name in self._every else self._news(name) is not None for name in streams)
+
     def _answer(self, streams: Sequence[str], refused: tuple[str, ...]) -> Bundle:
-        t_ns = self._simulation.clock.now_ns
+        t_ns = self._port.now_ns
+        arrived, self._held[:] = tuple(self._held), []
+        for message in arrived:
+            self._given[message.stream], self._latest[message.stream] = message.index, message.data
         for name in streams:
             if (message := self._news(name)) is not None:
                 self._given[name], self._latest[name] = message.index, message.data
@@ -118,16 +149,18 @@ class InProcess:
             t_ns,
             self.vehicle,
             dict(self._latest),
-            self._autopilot.state(t_ns),
-            self._autopilot.status(t_ns),
+            self._flown.belief,
+            self._flown.status,
             tuple(message.data for message in self._events),
             refused,
             frozenset(self.infos),
+            arrived,
+            self.publish,
         )
 
     def _news(self, stream: str) -> Any:
         """The newest message of a stream, unless it was given already."""
-        message = self._simulation.bus.newest(stream)
+        message = self._port.bus.newest(stream)
         return None if message is None or message.index <= self._given.get(stream, -1) else message
 
     def _own_streams(self) -> list[str]:

@@ -16,9 +16,9 @@ import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from queue import SimpleQueue
 from typing import Any
 
+from skyloop.links.inbox import Inbox
 from skyloop_client.errors import LinkError
 from skyloop_client.wire import MOST_BEFORE_HELLO, MOST_FROM_CLIENT, Inlet, framed
 
@@ -195,10 +195,10 @@ class Listener:
     taker: Callable[[Any, Any], None]
     """Set by whoever takes messages, and, when a peer has gone, why."""
     peer_class: type[Peer] = Peer
+    opens_at_once = True
+    """Else `open` lets the first peers in; until then the ports are only taken."""
 
-    def __init__(
-        self, inbox: SimpleQueue[tuple[Any, ...]], host: str = "127.0.0.1", ports: tuple[int, ...] = (0,)
-    ) -> None:
+    def __init__(self, inbox: Inbox, host: str = "127.0.0.1", ports: tuple[int, ...] = (0,)) -> None:
         self.inbox = inbox
         self.refused = 0
         """Connections that never became a session."""
@@ -209,13 +209,25 @@ class Listener:
         self._peers: dict[int, Peer] = {}
         self._listeners: list[socket.socket] = []
         self._ended = False
-        for number, port in enumerate(ports):
+        for port in ports:
             self._listeners.append(self._listener(host, port))
-            self._selector.register(self._listeners[-1], selectors.EVENT_READ, number)
         self._selector.register(self._awake, selectors.EVENT_READ, None)
         self.host = host
         self.ports: tuple[int, ...] = tuple(listener.getsockname()[1] for listener in self._listeners)
         self._thread = threading.Thread(target=self._serve, name="skyloop listener", daemon=True)
+        if self.opens_at_once:
+            self.open()
+
+    def open(self) -> None:
+        """Let peers in."""
+        for number, listener in enumerate(self._listeners):
+            try:
+                listener.listen(128)
+            except OSError as error:
+                # somebody else had taken the port at the same time, and opened it first
+                self._close_all()
+                raise self._refusal(self.host, self.ports[number], error) from None
+            self._selector.register(listener, selectors.EVENT_READ, number)
         self._thread.start()
 
     port_option = "--listen"
@@ -230,16 +242,18 @@ class Listener:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
                 listener.bind(address[4])
-                listener.listen(128)
             except OSError:
                 listener.close()
                 raise
         except (OSError, OverflowError, UnicodeError) as error:
             self._close_all()
-            why = error.strerror if isinstance(error, OSError) else error
-            raise LinkError(f"cannot listen on {host}:{port}: {why}; choose another {self.port_option}") from None
+            raise self._refusal(host, port, error) from None
         listener.setblocking(False)
         return listener
+
+    def _refusal(self, host: str, port: int, error: Exception) -> LinkError:
+        why = error.strerror if isinstance(error, OSError) else error
+        return LinkError(f"cannot listen on {host}:{port}: {why}; choose another {self.port_option}")
 
     def wake(self) -> None:
         with suppress(OSError):
@@ -272,7 +286,8 @@ class Listener:
         """Everything is freed when this returns."""
         self._ended = True
         self.wake()
-        self._thread.join(timeout=2.0)
+        if self._thread.ident is not None:
+            self._thread.join(timeout=2.0)
         self._close_all()
 
     def _close_all(self) -> None:

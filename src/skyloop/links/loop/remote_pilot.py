@@ -1,4 +1,4 @@
-"""What the coordinator knows of one pilot at the other end of a link."""
+"""What the coordinator knows of one program at the other end of a link."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from skyloop.links.loop.listener import Peer
-from skyloop_client.messages import Event
+from skyloop_client.codec import size_of
+from skyloop_client.messages import Event, Message
 
 
 @dataclass(slots=True)
@@ -41,7 +42,15 @@ class Question:
     et_ns: int
     send: list[Any]
     want: list[str]
+    wants_all: bool
+    """All streams of its vehicle that there are when it is looked at."""
     fresh: set[str]
+    any_of: set[str]
+    """Answered when one of these has something new; empty when one had, or none was asked for."""
+    takes_held: bool
+    """The messages that were kept for it are to come with the answer."""
+    publish: list[Any]
+    """Pairs of a name and a record."""
     until_ns: int
     slept_ns: int
     due_ns: int
@@ -55,20 +64,61 @@ class Question:
     refused: list[str] = field(default_factory=list)
 
 
+ROLES = ("estimator", "companion", "pilot", "watcher")
+"""In the order in which questions of one instant are looked at."""
+MOST_HELD = 10_000
+MOST_HELD_BYTES = 128 << 20
+"""Messages that wait for one session: more than a second of several cameras."""
+
+
+class HeldMessages:
+    """Every message of some streams until a session takes them; the oldest go when they become too many."""
+
+    def __init__(self) -> None:
+        self.streams: set[str] = set()
+        self.lost = 0
+        """Gone since they were last taken."""
+        self._messages: deque[tuple[Message, int]] = deque()
+        self._bytes = 0
+
+    def __bool__(self) -> bool:
+        return bool(self._messages)
+
+    def put(self, message: Message) -> None:
+        size = size_of(message.data)
+        self._messages.append((message, size))
+        self._bytes += size
+        while len(self._messages) > MOST_HELD or self._bytes > MOST_HELD_BYTES:
+            self._bytes -= self._messages.popleft()[1]
+            self.lost += 1
+
+    def has(self, stream: str) -> bool:
+        return any(message.stream == stream for message, _ in self._messages)
+
+    def take(self) -> tuple[list[Message], int]:
+        """All of them, and how many are gone."""
+        messages, lost = [message for message, _ in self._messages], self.lost
+        self._messages.clear()
+        self._bytes = self.lost = 0
+        return messages, lost
+
+
 @dataclass(slots=True)
 class Pilot:
-    """One session; watchers have one, too."""
+    """One session; companions and watchers have one, too."""
 
     token: str
     peer: Peer
     vehicle: str
-    watch: bool
+    role: str
     client: str
     deadlines: Deadlines
     bound_ns: int
     """Its execution time is at least this."""
     went_on_ns: int
     """Execution time at which it began to compute."""
+    claimed: str = ""
+    """The stream of the estimator it stands for."""
     question: Question | None = None
     parts: dict[str, Peer] = field(default_factory=dict)
     """By stream: the connections other than the first that carry it."""
@@ -76,6 +126,12 @@ class Pilot:
     """The connections other than the first."""
     given: dict[str, int] = field(default_factory=dict)
     """By stream: the number of the newest sample it was given."""
+    held: HeldMessages = field(default_factory=HeldMessages)
+    """Of the streams of which it wants every message."""
+    told_streams: set[str] = field(default_factory=set)
+    """Streams it was told of."""
+    told_of: int = 0
+    """How many streams there were when it was looked for new ones."""
     events: deque[Event] = field(default_factory=lambda: deque(maxlen=100))
     """Of its vehicle, not told yet."""
     asked_ns: int | None = None
@@ -87,6 +143,30 @@ class Pilot:
     slept_ns: int = 0
     """ET spent in sleeps the simulator was not told of."""
     said_bye: bool = False
+
+    @property
+    def watch(self) -> bool:
+        return self.role == "watcher"
+
+    @property
+    def rank(self) -> int:
+        """When several ask at one instant, the lowest goes first."""
+        return ROLES.index(self.told_role)
+
+    @property
+    def told_role(self) -> str:
+        """For people; a pilot that gives estimates too is told as a pilot."""
+        return "estimator" if self.claimed and self.role != "pilot" else self.role
+
+    @property
+    def sender(self) -> str:
+        """Who it is, to others that would publish under the same name."""
+        return f"the {self.role} at {self.peer.name}"
+
+    def is_due(self, t_ns: int) -> bool:
+        """It has asked something that is to be looked at by then."""
+        question = self.question
+        return question is not None and question.acted_ns is None and question.due_ns <= t_ns
 
     @property
     def holds_time(self) -> bool:

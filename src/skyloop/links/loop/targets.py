@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import shlex
 import shutil
@@ -16,10 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from skyloop.core.jit import CACHE_FOLDER
+from skyloop.core.cache import CACHE_FOLDER
 from skyloop_client.clocks import source_of
 from skyloop_client.errors import LinkError, SetupError
 
+log = logging.getLogger(__name__)
 GRACE_S = 0.5
 """s of wall time a SUT whose flight is over is given to finish."""
 END_S = 1.0
@@ -74,6 +76,8 @@ class LocalProcess:
         name: str = "local process",
     ) -> None:
         self.name = name
+        self.printed = "sut.txt"
+        """The file in the run folder that gets what it prints."""
         clock = clock or ("wall" if speed == 1.0 else "cpu")
         source_of(clock, speed)
         told = ["--clock", clock, "--speed", f"{speed:g}"]
@@ -84,7 +88,7 @@ class LocalProcess:
         self._output: Path | None = None
 
     def start(self, address: str, folder: Path | None) -> None:
-        self._output = None if folder is None else folder / "sut.txt"
+        self._output = None if folder is None else folder / self.printed
         output = None if self._output is None else self._output.open("wb")
         command = self._command_at(address)
         try:
@@ -94,6 +98,8 @@ class LocalProcess:
             )  # fmt: skip
         except OSError as error:
             raise LinkError(f"cannot start the SUT '{command[0]}': {error.strerror}") from None
+        else:
+            log.debug("started the SUT as process %d: %s", self._process.pid, shlex.join(command))
         finally:
             if output is not None:
                 output.close()
@@ -189,6 +195,26 @@ class Remote(LocalProcess):
         ]
         started = f"SKYLOOP_ADDRESS=127.0.0.1:{port} {shlex.join(self._command)}"
         return [_tool("ssh", "openssh-client"), *self._options, *tunnel, self._ssh, f"env {started}"]
+
+
+class Together:
+    """Several programs for one flight, each on a target of its own: a pilot and an estimator, say."""
+
+    def __init__(self, targets: Sequence[Target]) -> None:
+        self.name = " and ".join(target.name for target in targets)
+        self._targets = list(targets)
+
+    def start(self, address: str, folder: Path | None) -> None:
+        for target in self._targets:
+            target.start(address, folder)
+
+    def ended(self) -> str | None:
+        """How the first of them ended that has."""
+        return next((how for how in (target.ended() for target in self._targets) if how is not None), None)
+
+    def stop(self) -> None:
+        for target in self._targets:
+            target.stop()
 
 
 def make_target(

@@ -35,6 +35,8 @@ class Interaction:
     """Wall time when its commands took effect."""
     wall_ready_ns: int = 0
     """Wall time when all it waited for was there, before the answer was encoded."""
+    role: str = "pilot"
+    """Who asked: pilot, companion or estimator."""
 
     @property
     def violates(self) -> str:

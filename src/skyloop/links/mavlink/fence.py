@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from skyloop.links.mavlink.craft import Craft
 from skyloop.links.mavlink.dialect import mavlink
 from skyloop.links.mavlink.missions import Item
+from skyloop.links.mavlink.system import System
 from skyloop.links.mavlink.wire import E7
 from skyloop_client.errors import SetpointError
 from skyloop_client.messages import Array
@@ -22,16 +22,17 @@ POLYGONS = {
 class Fence:
     """Tells where a position breaks it."""
 
-    def __init__(self, craft: Craft) -> None:
-        self._craft = craft
+    def __init__(self, system: System) -> None:
+        self._system = system
         self._circles: list[tuple[Array, float, bool]] = []
         """Centre, radius, whether to stay inside."""
         self._polygons: list[tuple[Array, bool]] = []
         """(n, 2) corners, whether to stay inside."""
 
     def load(self, items: list[Item]) -> None:
-        """Items were checked one by one; a polygon that lacks corners is refused here."""
-        self._circles, self._polygons = [], []
+        """Items were checked one by one; a polygon that lacks corners is refused here, and the old fence stays."""
+        circles: list[tuple[Array, float, bool]] = []
+        polygons: list[tuple[Array, bool]] = []
         waiting = list(items)
         while waiting:
             first = waiting[0]
@@ -41,19 +42,21 @@ class Fence:
                 if count < 3 or len(corners) < count:
                     raise SetpointError(f"a fence polygon of {count} corners has {len(corners)}; give 3 or more")
                 del waiting[:count]
-                self._polygons.append((np.array([self._place(item) for item in corners]), POLYGONS[first.command]))
+                polygons.append((np.array([self._place(item) for item in corners]), POLYGONS[first.command]))
             else:
                 inside = first.command == mavlink.MAV_CMD_NAV_FENCE_CIRCLE_INCLUSION
-                self._circles.append((self._place(first), first.params[0], inside))
+                if first.params[0] > 0.0:
+                    circles.append((self._place(first), first.params[0], inside))
                 del waiting[:1]
+        self._circles, self._polygons = circles, polygons
 
     def _place(self, item: Item) -> Array:
-        craft = self._craft
-        return craft.geography.enu_from_global(item.x / E7, item.y / E7, craft.home_altitude)[:2]
+        system = self._system
+        return system.geography.enu_from_global(item.x / E7, item.y / E7, system.home_altitude)[:2]
 
     def breaches(self, position: Array) -> Iterator[str]:
         """What a world position breaks."""
-        settings, home = self._craft.settings, self._craft.home
+        settings, home = self._system.settings, self._system.home
         if home is not None:
             away = float(np.hypot(*(position - home)[:2]))
             if 0.0 < settings.fence_distance < away:

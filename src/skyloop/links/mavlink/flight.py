@@ -7,12 +7,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from skyloop.links.mavlink.craft import Craft
 from skyloop.links.mavlink.dialect import mavlink
-from skyloop.links.mavlink.missions import PASSED_OVER, Item
+from skyloop.links.mavlink.missions import PASSED_OVER, PLACES, Item
+from skyloop.links.mavlink.system import System
 from skyloop.links.mavlink.wire import E7, FRAMES_ABOVE_HOME, yaw_from_heading
 from skyloop_client.errors import SetpointError
-from skyloop_client.messages import Array, GoHome, Hover, Land, TakeOff
+from skyloop_client.messages import Array, EventKind, GoHome, Hover, Land, TakeOff
 from skyloop_client.streams import NS_PER_S
 
 MOST_AT_ONCE = 50
@@ -29,14 +29,16 @@ LEG_NS = 100_000_000
 class MissionFlight:
     """Where a mission stands. `reached` is called with the number of every item that is done."""
 
-    def __init__(self, craft: Craft, reached: Callable[[int], None]) -> None:
+    def __init__(self, system: System, reached: Callable[[int], None], payload: Callable[[Item], bool]) -> None:
+        """`payload` does an item that is for a payload; False where there is none."""
         self.items: list[Item] = []
         self.current = 0
         self.complete = False
         self.went_home = False
         """The last item sent it home."""
-        self._craft = craft
+        self._system = system
         self._reached = reached
+        self._payload = payload
         self._begun = False
         self._heading: float | None = None
         self._phase = ""
@@ -50,6 +52,13 @@ class MissionFlight:
         self._jumps: dict[int, int] = {}
 
     def load(self, items: list[Item]) -> None:
+        """SetpointError, and the old mission stays, where an item is too far away to be flown to."""
+        for number, item in enumerate(items):
+            if item.command in PLACES:
+                try:
+                    self._place(item)
+                except SetpointError as error:
+                    raise SetpointError(f"mission item {number}: {error}") from None
         self.items = items
         self.jump_to(0)
 
@@ -100,78 +109,78 @@ class MissionFlight:
     # ---- one item
 
     def _begin(self, item: Item) -> None:
-        craft = self._craft
+        system = self._system
         self._begun, self._since_ns, self._led_ns, self._target, self._phase = True, -1, -1, None, ""
         command = item.command
         if command == mavlink.MAV_CMD_DO_CHANGE_SPEED:
             self._speed = item.params[1]
-        elif command in PASSED_OVER:
-            craft.say("mission", f"item {self.current}: there is no payload for command {command}, passed over")
-        elif command == mavlink.MAV_CMD_DO_JUMP:
+        elif command in PASSED_OVER and not self._payload(item):
+            system.say(EventKind.MISSION, f"item {self.current}: no payload for command {command}, passed over")
+        elif command == mavlink.MAV_CMD_DO_JUMP or command in PASSED_OVER:
             pass
-        elif not craft.flies and command != mavlink.MAV_CMD_NAV_DELAY:
+        elif not system.port.is_flying and command != mavlink.MAV_CMD_NAV_DELAY:
             self._lift_off(item)
         else:
             self._head_for(item)
 
     def _lift_off(self, item: Item) -> None:
         """Before anything else; PX4 too takes off by itself when a mission does not say so."""
-        craft = self._craft
+        system = self._system
         if item.command in (mavlink.MAV_CMD_NAV_LAND, mavlink.MAV_CMD_NAV_RETURN_TO_LAUNCH):
             self._phase = "there"
             return
-        height = craft.settings.takeoff_altitude
+        height = system.settings.takeoff_altitude
         if item.command == mavlink.MAV_CMD_NAV_TAKEOFF:
-            height = float(self._place(item)[2] - craft.state.position[2])
-        craft.send(TakeOff(max(height, 0.5)))
+            height = float(self._place(item)[2] - system.state.position[2])
+        system.send(TakeOff(max(height, 0.5)))
         self._phase = "climb"
 
     def _head_for(self, item: Item) -> None:
-        craft = self._craft
+        system = self._system
         self._phase = "go"
         if item.command == mavlink.MAV_CMD_NAV_RETURN_TO_LAUNCH:
-            craft.cruise()
-            craft.send(GoHome())
+            system.send(GoHome())
             self.went_home = True
         elif item.command == mavlink.MAV_CMD_NAV_DELAY:
-            if craft.flies and craft.status.mode != "hover" and craft.status.mode != "goal":
-                craft.send(Hover())
+            if system.port.is_flying and system.port.status.mode != "hover" and system.port.status.mode != "goal":
+                system.send(Hover())
         else:
             self._target = self._place(item)
             if item.command == mavlink.MAV_CMD_NAV_LAND:
                 # over the place first, no lower than now
-                self._target[2] = max(float(craft.state.position[2]), float(self._target[2]))
-            self._corner = np.array(craft.state.position) if self._corner is None else self._corner
+                self._target[2] = max(float(system.state.position[2]), float(self._target[2]))
+            self._corner = np.array(system.state.position) if self._corner is None else self._corner
             self._heading = self._yaw(item)
             self._lead()
 
     def _lead(self) -> None:
         """Along the leg, not from wherever it is straight to the end: wind and corners do not carry it away."""
-        craft = self._craft
+        system = self._system
         assert self._target is not None and self._corner is not None
         leg = self._target - self._corner
         length = float(np.linalg.norm(leg))
         along = leg / length if length > 0.0 else leg
-        done = max(0.0, float((craft.state.position - self._corner) @ along))
-        ahead = max(LEAST_AHEAD, AHEAD_S * (craft.cruise_speed if self._speed is None else self._speed))
+        done = max(0.0, float((system.state.position - self._corner) @ along))
+        speed = system.port.limits.cruise_speed if self._speed is None else self._speed
+        ahead = max(LEAST_AHEAD, AHEAD_S * speed)
         # the end of the leg is named once: a goal that is reached is an event
-        self._led_ns = craft.now_ns if done + ahead < length else -1
+        self._led_ns = system.now_ns if done + ahead < length else -1
         goal = self._target if self._led_ns < 0 else self._corner + (done + ahead) * along
-        craft.go(goal, self._heading, self._speed)
+        system.go(goal, self._heading, self._speed)
 
     def _done(self, item: Item) -> bool:
-        craft, command = self._craft, item.command
+        system, command = self._system, item.command
         if command in PASSED_OVER or command in (mavlink.MAV_CMD_DO_CHANGE_SPEED, mavlink.MAV_CMD_DO_JUMP):
             return True
         if self._phase == "there":
             return True
         if self._phase == "climb":
-            if craft.status.mode == "takeoff":
+            if system.port.status.mode == "takeoff":
                 return False
             if command == mavlink.MAV_CMD_NAV_TAKEOFF:
                 return True
             self._head_for(item)
-        if self._phase == "go" and 0 <= self._led_ns <= craft.now_ns - LEG_NS:
+        if self._phase == "go" and 0 <= self._led_ns <= system.now_ns - LEG_NS:
             self._lead()
         if command == mavlink.MAV_CMD_NAV_RETURN_TO_LAUNCH:
             return True  # the mode is RTL from here on
@@ -183,42 +192,42 @@ class MissionFlight:
             self._since_ns = -1
             return False
         if self._since_ns < 0:
-            self._since_ns = craft.now_ns
+            self._since_ns = system.now_ns
         wait = item.params[0] if command != mavlink.MAV_CMD_NAV_TAKEOFF else 0.0
-        return (craft.now_ns - self._since_ns) / NS_PER_S >= (wait if math.isfinite(wait) else 0.0)
+        return (system.now_ns - self._since_ns) / NS_PER_S >= (wait if math.isfinite(wait) else 0.0)
 
     def _landed(self) -> bool:
-        craft = self._craft
+        system = self._system
         assert self._target is not None
         if self._phase == "go":
-            away = craft.state.position - self._target
-            if float(np.linalg.norm(away)) < 0.5 and float(np.linalg.norm(craft.state.velocity_world)) < 0.5:
-                craft.send(Land())
+            away = system.state.position - self._target
+            if float(np.linalg.norm(away)) < 0.5 and float(np.linalg.norm(system.state.velocity_world)) < 0.5:
+                system.send(Land())
                 self._phase = "land"
-        return not craft.flies
+        return not system.port.is_flying
 
     def _is_there(self, item: Item) -> bool:
-        craft = self._craft
+        system = self._system
         if self._target is None:
             return True
-        away = craft.state.position - self._target
+        away = system.state.position - self._target
         wanted = item.params[1] if item.command == mavlink.MAV_CMD_NAV_WAYPOINT else 0.0
-        radius = wanted if math.isfinite(wanted) and wanted > 0.0 else craft.settings.acceptance_radius
-        if float(np.hypot(away[0], away[1])) > radius or abs(away[2]) > craft.settings.acceptance_height:
+        radius = wanted if math.isfinite(wanted) and wanted > 0.0 else system.settings.acceptance_radius
+        if float(np.hypot(away[0], away[1])) > radius or abs(away[2]) > system.settings.acceptance_height:
             return False
         if not math.isfinite(item.params[3]) or item.command != mavlink.MAV_CMD_NAV_WAYPOINT:
             return True
-        turn = craft.yaw - yaw_from_heading(math.radians(item.params[3]))
+        turn = system.yaw - yaw_from_heading(math.radians(item.params[3]))
         return abs((turn + math.pi) % (2 * math.pi) - math.pi) < ALIGNED
 
     def _place(self, item: Item) -> Array:
         """World position of an item."""
-        craft = self._craft
-        above = craft.home_altitude if item.frame in FRAMES_ABOVE_HOME else 0.0
+        system = self._system
+        above = system.home_altitude if item.frame in FRAMES_ABOVE_HOME else 0.0
         if item.has_place:
-            return craft.geography.enu_from_global(item.x / E7, item.y / E7, item.z + above)
-        here = np.array(craft.state.position)
-        here[2] += item.z + above - craft.geography.global_int(here)[2]
+            return system.geography.enu_from_global(item.x / E7, item.y / E7, item.z + above)
+        here = np.array(system.state.position)
+        here[2] += item.z + above - system.geography.global_int(here)[2]
         return here
 
     def _yaw(self, item: Item) -> float | None:
@@ -226,17 +235,17 @@ class MissionFlight:
         assert self._target is not None
         if math.isfinite(item.params[3]):
             return yaw_from_heading(math.radians(item.params[3]))
-        ahead = self._target - self._craft.state.position
+        ahead = self._target - self._system.state.position
         if float(np.hypot(ahead[0], ahead[1])) < TURN_BEYOND:
-            return self._craft.yaw
+            return self._system.yaw
         return math.atan2(ahead[1], ahead[0])
 
 
-def checked_tick(flight: MissionFlight, craft: Craft) -> bool:
+def checked_tick(flight: MissionFlight, system: System) -> bool:
     """One tick; False, and a status text, when an item cannot be flown."""
     try:
         flight.tick()
     except SetpointError as error:
-        craft.say("refused", f"mission item {flight.current}: {error}")
+        system.say(EventKind.REFUSED, f"mission item {flight.current}: {error}")
         return False
     return True

@@ -3,32 +3,34 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skyloop.core.frames import GeoPoint
-from skyloop.links.mavlink.craft import Craft
+from skyloop.links.inbox import Inbox
+from skyloop.links.link_gate import LinkGate
 from skyloop.links.mavlink.dialect import mavlink
 from skyloop.links.mavlink.listener import Address, Channel, MavlinkListener
+from skyloop.links.mavlink.system import System
 from skyloop.links.mavlink.vehicle import MavlinkVehicle
+from skyloop.links.mavlink.video import VideoServer
 from skyloop.links.mavlink.wire import Geography
-from skyloop_client.messages import Message
+from skyloop.sim.simulation_port import SimulationPort
 from skyloop_client.streams import NS_PER_S
 
-if TYPE_CHECKING:
-    from queue import SimpleQueue
-
-    from skyloop.links.link_gate import LinkGate
-    from skyloop.sim.simulation import Simulation
-
 TICK_NS = 10_000_000
+READY_NS = 250_000_000
+"""Simulated ns after which every sensor has given something: from then on the vehicles are announced and answer."""
 BEAT_S = 1.5
 """Wall s without a heartbeat after which one is sent, however slowly simulated time passes."""
 GROUND_STATION, COMPANION = 14550, 14540
 """UDP ports that clients listen on."""
 OWN_GROUND_STATION, OWN_COMPANION, OWN_TCP = 18570, 14580, 5760
 """Ports of ours, as PX4's simulator has them; TCP as ArduPilot's."""
+OWN_VIDEO = 8580
+"""TCP port of all cameras."""
 TCP_STEP = 10
 """From one vehicle's TCP port to the next."""
 
@@ -48,10 +50,12 @@ class MavlinkOptions:
 class MavlinkLink:
     """All vehicles of a simulation, as MAVLink systems 1, 2, 3..."""
 
-    def __init__(
-        self, inbox: SimpleQueue[tuple[Any, ...]], vehicles: int, home: GeoPoint, options: MavlinkOptions | None = None
-    ) -> None:
+    def __init__(self, inbox: Inbox, vehicles: int, home: GeoPoint, options: MavlinkOptions | None = None) -> None:
         self.options = options or MavlinkOptions()
+        self.is_open = False
+        """Clients are let in and answered."""
+        self.on_open: Callable[[], None] = lambda: None
+        """Called once, when the link opens."""
         self.listener = MavlinkListener(inbox, self.options.host)
         self.listener.taker = self.receive
         self.vehicles: list[MavlinkVehicle] = []
@@ -66,11 +70,12 @@ class MavlinkLink:
         self._due_ns = -1
         self._stopped = False
         self._beat = time.monotonic()
+        self._video: VideoServer | None = None
+        # bound before a world is built, so that a port in use is told at once
         for number in range(vehicles):
-            self._open(number)
-        self.listener.start()
+            self._bind(number)
 
-    def _open(self, number: int) -> None:
+    def _bind(self, number: int) -> None:
         options, offset = self.options, self.options.port_offset
         own = [OWN_GROUND_STATION + number, OWN_COMPANION + number, OWN_TCP + TCP_STEP * number]
         ports = [0, 0, 0] if offset is None else [port + offset for port in own]
@@ -87,22 +92,32 @@ class MavlinkLink:
 
     # ---- what the link_gate asks
 
-    def attach(self, simulation: Simulation, folder: Path | None, link_gate: LinkGate) -> None:
-        self._simulation = simulation
-        for number, name in enumerate(simulation.autopilots):
-            index = simulation.autopilots[name].index
-            geography = Geography(self._home, simulation.fleet.state(index, simulation.clock.now_ns).position)
-            vehicle = MavlinkVehicle(Craft(simulation, name, number + 1, geography))
-            vehicle.channels += self._channels[number]
+    def attach(self, port: SimulationPort, folder: Path | None, link_gate: LinkGate) -> None:
+        self._port = port
+        for number, own in enumerate(port.vehicles.values()):
+            geography = Geography(self._home, own.truth.position)
+            vehicle = MavlinkVehicle(System(own, port.bus, number + 1, geography), folder)
             self.vehicles.append(vehicle)
-            simulation.bus.on(f"{name}/events", self._on_event)
-        self._schedule(simulation.clock.now_ns)
+        self._open_video(port)
+        self._opens_ns = port.now_ns + READY_NS
+        self._schedule(port.now_ns)
+
+    def _open_video(self, port: SimulationPort) -> None:
+        """Where there are cameras, their pictures can be watched."""
+        cameras = [camera for vehicle in self.vehicles for camera in vehicle.payload.cameras.values()]
+        if not cameras:
+            return
+        offset = self.options.port_offset
+        number = 0 if offset is None else OWN_VIDEO + offset
+        self._video = VideoServer(self.options.host, number, [camera.info.name for camera in cameras], port.bus)
+        for camera in cameras:
+            camera.video_uri = self._video.uri(camera.info.name)
 
     @property
     def over(self) -> bool:
         if self._stopped:
             return True
-        armed = {number for number, vehicle in enumerate(self.vehicles) if vehicle.craft.status.armed}
+        armed = {number for number, vehicle in enumerate(self.vehicles) if vehicle.system.port.status.armed}
         return self.options.until_landed and bool(self._flown) and not armed
 
     @property
@@ -119,14 +134,14 @@ class MavlinkLink:
 
     def look_round(self) -> None:
         """While time stands still or crawls, clients still want to know that the vehicle is there."""
-        if time.monotonic() - self._beat < BEAT_S:
+        if not self.is_open or time.monotonic() - self._beat < BEAT_S:
             return
         self._beat = time.monotonic()
         for vehicle in self.vehicles:
             vehicle.send_now(mavlink.MAVLINK_MSG_ID_HEARTBEAT)
 
     def stop_at(self, t_ns: int) -> int:
-        now = self._simulation.clock.now_ns
+        now = self._port.now_ns
         if not self._ticked_ns <= now <= self._due_ns:
             # a snapshot was restored, which holds no tick of ours
             for vehicle in self.vehicles:
@@ -137,7 +152,10 @@ class MavlinkLink:
     def finish(self, why: str) -> None:
         for vehicle in self.vehicles:
             vehicle.say(6, why)
+            vehicle.log.close()
         self.listener.close()
+        if self._video is not None:
+            self._video.close()
 
     def summary(self) -> dict[str, Any]:
         return {
@@ -145,8 +163,8 @@ class MavlinkLink:
             "refused_clients": self.listener.refused,
             "vehicles": [
                 {
-                    "vehicle": vehicle.craft.vehicle,
-                    "system_id": vehicle.craft.system_id,
+                    "vehicle": vehicle.system.port.name,
+                    "system_id": vehicle.system.system_id,
                     "messages_received": vehicle.received,
                     "bad_bytes": sum(channel.inlet.bad for channel in vehicle.channels),
                     "dropped": sum(channel.dropped for channel in vehicle.channels),
@@ -159,18 +177,24 @@ class MavlinkLink:
 
     def _schedule(self, t_ns: int) -> None:
         self._due_ns = self._ticked_ns = t_ns
-        self._simulation.schedule.at(t_ns, self._tick)
+        self._port.at(t_ns, self._tick)
 
     def _tick(self) -> None:
-        now = self._simulation.clock.now_ns
+        now = self._port.now_ns
         if now // NS_PER_S != self._ticked_ns // NS_PER_S:
             self._beat = time.monotonic()
         self._ticked_ns, self._due_ns = now, now + TICK_NS
+        if not self.is_open and now >= self._opens_ns:
+            self.is_open = True
+            for vehicle, channels in zip(self.vehicles, self._channels, strict=True):
+                vehicle.channels += channels
+            self.listener.start()
+            self.on_open()
         for number, vehicle in enumerate(self.vehicles):
             vehicle.tick()
-            if vehicle.craft.flies:
+            if vehicle.system.port.is_flying:
                 self._flown.add(number)
-        self._simulation.schedule.at(self._due_ns, self._tick)
+        self._port.at(self._due_ns, self._tick)
 
     def receive(self, channel: Channel, message: Any) -> None:
         """A message; "opened", or None when a TCP client has come or gone."""
@@ -184,8 +208,3 @@ class MavlinkLink:
         else:
             channel.taken += 1
             vehicle.take(message, channel)
-
-    def _on_event(self, message: Message) -> None:
-        for vehicle in self.vehicles:
-            if message.stream == f"{vehicle.craft.vehicle}/events":
-                vehicle.craft.tell(message.data)

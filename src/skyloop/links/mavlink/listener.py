@@ -12,9 +12,9 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from queue import SimpleQueue
 from typing import Any
 
+from skyloop.links.inbox import Inbox
 from skyloop.links.mavlink.dialect import mavlink
 from skyloop.links.mavlink.wire import Inlet
 from skyloop_client.errors import LinkError
@@ -29,6 +29,10 @@ FORGET_S = 10.0
 """Wall s of silence after which a UDP client is gone."""
 STUCK_S = 10.0
 """Wall s without reading after which a TCP client is dropped."""
+GRACE_S = 1.0
+"""Wall s in which a TCP client need not have said anything, however many others wait for room."""
+STRANGER_S = 30.0
+"""Wall s after which a TCP client that has said nothing is dropped while more than half of the room is taken."""
 Address = tuple[Any, ...]
 
 
@@ -50,9 +54,14 @@ class Channel:
         self.due: dict[int, int] = {}
         self._remote = remote
         self._heard: dict[Address, float] = {}
-        self._packer = mavlink.MAVLink(None, srcSystem=system_id, srcComponent=mavlink.MAV_COMP_ID_AUTOPILOT1)
+        self._system_id = system_id
+        self._packers: dict[int, Any] = {}
+        """By component: each counts its own messages."""
         self._pending = b""
         self._stuck_since = 0.0
+        self.opened_at = time.monotonic()
+        self.is_stranger = True
+        """It has not sent one whole message yet."""
 
     def heard(self, address: Address) -> bool:
         """A client spoke; False where there are too many already. Called by the listener's thread."""
@@ -64,9 +73,12 @@ class Channel:
         self._heard[address] = now
         return True
 
-    def send(self, message: Any) -> None:
-        data = bytes(message.pack(self._packer))
-        self._packer.seq = (self._packer.seq + 1) % 256
+    def send(self, message: Any, component: int = mavlink.MAV_COMP_ID_AUTOPILOT1) -> None:
+        if component not in self._packers:
+            self._packers[component] = mavlink.MAVLink(None, srcSystem=self._system_id, srcComponent=component)
+        packer = self._packers[component]
+        data = bytes(message.pack(packer))
+        packer.seq = (packer.seq + 1) % 256
         if self.is_tcp:
             self._send_stream(data)
             return
@@ -108,7 +120,7 @@ class MavlinkListener:
     taker: Callable[[Channel, Any], None]
     """Set by the link; called with a channel and a message, or None when the channel is gone."""
 
-    def __init__(self, inbox: SimpleQueue[tuple[Any, ...]], host: str = "127.0.0.1") -> None:
+    def __init__(self, inbox: Inbox, host: str = "127.0.0.1") -> None:
         self.host = host
         self.refused = 0
         self._inbox = inbox
@@ -116,6 +128,7 @@ class MavlinkListener:
         self._awake, self._waker = socket.socketpair()
         self._selector.register(self._awake, selectors.EVENT_READ, None)
         self._sockets: list[socket.socket] = []
+        self._servers: list[socket.socket] = []
         self._connections: dict[int, Channel] = {}
         self._ended = False
         self._thread: threading.Thread | None = None
@@ -142,10 +155,10 @@ class MavlinkListener:
         return address
 
     def tcp(self, vehicle: int, system_id: int, port: int) -> int:
-        """Listen; returns the port."""
+        """Bind a port that `start` opens; returns its number."""
         own = self._bound(socket.SOCK_STREAM, port)
-        own.listen(16)
         self._selector.register(own, selectors.EVENT_READ, (vehicle, system_id))
+        self._servers.append(own)
         return int(own.getsockname()[1])
 
     def _bound(self, kind: socket.SocketKind, port: int) -> socket.socket:
@@ -170,6 +183,14 @@ class MavlinkListener:
         return own
 
     def start(self) -> None:
+        """Let clients in, and begin to read; until now TCP clients are turned away and datagrams wait."""
+        for server in self._servers:
+            try:
+                server.listen(16)
+            except OSError as error:
+                port = server.getsockname()[1]
+                self.close()
+                raise LinkError(f"cannot open TCP port {port} on {self.host} for MAVLink: {error.strerror}") from None
         self._thread = threading.Thread(target=self._serve, name="skyloop mavlink", daemon=True)
         self._thread.start()
 
@@ -204,7 +225,7 @@ class MavlinkListener:
             connection, _ = listener.accept()
         except OSError:
             return
-        if sum(channel.vehicle == vehicle for channel in self._connections.values()) >= MOST_CONNECTIONS:
+        if not self._has_room(vehicle):
             self.refused += 1
             connection.close()
             return
@@ -215,7 +236,22 @@ class MavlinkListener:
         self._selector.register(connection, selectors.EVENT_READ, channel)
         self._inbox.put((self, channel, "opened"))
 
+    def _has_room(self, vehicle: int) -> bool:
+        """Strangers make room for newcomers: whoever wants to speak can, however many say nothing."""
+        now = time.monotonic()
+        own = [channel for channel in self._connections.values() if channel.vehicle == vehicle]
+        strangers = sorted((each for each in own if each.is_stranger), key=lambda each: each.opened_at)
+        crowded = 2 * len(own) > MOST_CONNECTIONS
+        for channel in strangers:
+            silent = now - channel.opened_at
+            if (crowded and silent > STRANGER_S) or (len(own) >= MOST_CONNECTIONS and silent > GRACE_S):
+                own.remove(channel)
+                self.refused += 1
+                self._leave(channel)
+        return len(own) < MOST_CONNECTIONS
+
     def _read(self, channel: Channel) -> None:
+        address: Address = ()
         try:
             if channel.is_tcp:
                 data = channel.socket.recv(1 << 16)
@@ -224,16 +260,19 @@ class MavlinkListener:
             else:
                 data, address = channel.socket.recvfrom(1 << 16)
                 channel.inlet.clear()  # a message does not go on in the next datagram
-                if not channel.heard(address):
-                    self.refused += 1
-                    return
         except BlockingIOError:
             return
         except (EOFError, OSError):
             if channel.is_tcp:
                 self._leave(channel)
             return
-        for message in channel.inlet.feed(data):
+        messages = list(channel.inlet.feed(data))
+        if messages and channel.is_tcp:
+            channel.is_stranger = False
+        elif messages and not channel.heard(address):
+            self.refused += 1
+            return
+        for message in messages:
             if channel.given - channel.taken >= MOST_WAITING:
                 channel.dropped += 1
                 continue

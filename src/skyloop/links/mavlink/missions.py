@@ -49,6 +49,7 @@ FENCES = {
     mavlink.MAV_CMD_NAV_FENCE_POLYGON_VERTEX_INCLUSION: "stay within the polygon of param 1 such items",
     mavlink.MAV_CMD_NAV_FENCE_POLYGON_VERTEX_EXCLUSION: "stay out of it",
 }
+CIRCLES = (mavlink.MAV_CMD_NAV_FENCE_CIRCLE_INCLUSION, mavlink.MAV_CMD_NAV_FENCE_CIRCLE_EXCLUSION)
 PLACES = (
     mavlink.MAV_CMD_NAV_WAYPOINT, mavlink.MAV_CMD_NAV_LOITER_UNLIM, mavlink.MAV_CMD_NAV_LOITER_TIME,
     mavlink.MAV_CMD_NAV_LAND, mavlink.MAV_CMD_NAV_TAKEOFF,
@@ -86,27 +87,27 @@ def item_from(message: Any) -> Item:
     return Item(message.frame, message.command, params, x, y, message.z, message.autocontinue)
 
 
-def fault(item: Item, kind: int, count: int) -> int:
-    """MAV_MISSION_ACCEPTED, or what is wrong with an item of a plan of so many."""
-    if kind == MISSION and item.command not in FLOWN and item.command not in PASSED_OVER:
-        return int(mavlink.MAV_MISSION_UNSUPPORTED)
-    if kind == FENCE:
-        if item.command not in FENCES:
-            return int(mavlink.MAV_MISSION_UNSUPPORTED)
-        if not 0.0 < item.params[0] < 1e6:
-            return int(mavlink.MAV_MISSION_INVALID_PARAM1)
+def fault(item: Item, kind: int, count: int) -> tuple[int, str]:
+    """MAV_MISSION_ACCEPTED, or the number and the text of what is wrong with an item of a plan of so many."""
+    known = FENCES if kind == FENCE else (*FLOWN, *PASSED_OVER)
+    if kind != RALLY and item.command not in known:
+        return int(mavlink.MAV_MISSION_UNSUPPORTED), f"command {item.command} is none that can be flown"
+    # PX4 too keeps a circle of radius 0, which means none
+    if kind == FENCE and not 0.0 <= item.params[0] < 1e6:
+        what = "radius" if item.command in CIRCLES else "number of corners"
+        return int(mavlink.MAV_MISSION_INVALID_PARAM1), f"a fence cannot have a {what} of {item.params[0]:g}"
     if kind == MISSION and item.command == mavlink.MAV_CMD_DO_JUMP and not 0 <= item.params[0] < count:
-        return int(mavlink.MAV_MISSION_INVALID_PARAM1)
+        return int(mavlink.MAV_MISSION_INVALID_PARAM1), f"it jumps to item {item.params[0]:g} of {count}"
     if item.command == mavlink.MAV_CMD_DO_CHANGE_SPEED and not 0.1 <= item.params[1] <= 30.0:
-        return int(mavlink.MAV_MISSION_INVALID_PARAM2)
+        return int(mavlink.MAV_MISSION_INVALID_PARAM2), f"a speed of {item.params[1]:g} m/s; give 0.1 to 30"
     if item.command in PLACES or kind != MISSION:
         if item.frame not in FRAMES_GLOBAL + FRAMES_ABOVE_HOME:
-            return int(mavlink.MAV_MISSION_UNSUPPORTED_FRAME)
+            return int(mavlink.MAV_MISSION_UNSUPPORTED_FRAME), f"frame {item.frame}; give GLOBAL or GLOBAL_RELATIVE_ALT"
         if not (abs(item.x) <= 90 * E7 and abs(item.y) <= 180 * E7) and item.has_place:
-            return int(mavlink.MAV_MISSION_INVALID_PARAM5_X)
+            return int(mavlink.MAV_MISSION_INVALID_PARAM5_X), f"{item.x / E7}, {item.y / E7} is no place on Earth"
         if not math.isfinite(item.z) or abs(item.z) > 1e5:
-            return int(mavlink.MAV_MISSION_INVALID_PARAM7)
-    return int(mavlink.MAV_MISSION_ACCEPTED)
+            return int(mavlink.MAV_MISSION_INVALID_PARAM7), f"an altitude of {item.z:g} m"
+    return int(mavlink.MAV_MISSION_ACCEPTED), ""
 
 
 @dataclass
@@ -123,9 +124,10 @@ class _Upload:
 class Missions:
     """Plans of one vehicle, and clients reading and writing them; one may write at a time."""
 
-    def __init__(self, changed: Callable[[int], None]) -> None:
+    def __init__(self, take_plan: Callable[[int, list[Item]], None]) -> None:
+        """`take_plan` has a new plan flown, or refuses it with a SetpointError and keeps the old one."""
         self.plans: dict[int, list[Item]] = {kind: [] for kind in KINDS}
-        self._changed = changed
+        self._take_plan = take_plan
         self._upload: _Upload | None = None
         self._last: tuple[Any, ...] = ()
         """Peer, kind and number of the item that ended the last upload: it comes again when our answer was lost."""
@@ -195,30 +197,28 @@ class Missions:
         if message.seq != len(upload.items):
             return  # twice, or too early; the retry asks for the right one
         item = item_from(message)
-        wrong = fault(item, kind, upload.count)
+        wrong, why = fault(item, kind, upload.count)
         if wrong != mavlink.MAV_MISSION_ACCEPTED:
             self._upload = None
             send(_ack(message, wrong, kind))
-            return
+            raise SetpointError(f"item {message.seq} refused: {why}")
         upload.items.append(item)
         upload.retries = 0
         if len(upload.items) < upload.count:
             self._ask(upload)
             return
         self._upload = None
-        before = self.plans[kind]
         try:
             self._store(kind, upload.items)
         except SetpointError:
-            self._store(kind, before)
             send(_ack(message, mavlink.MAV_MISSION_INVALID, kind))
             raise
         self._last = (_peer(message), kind, message.seq)
         send(_ack(message, mavlink.MAV_MISSION_ACCEPTED, kind))
 
     def _store(self, kind: int, items: list[Item]) -> None:
+        self._take_plan(kind, items)
         self.plans[kind] = items
-        self._changed(kind)
 
     def _give(self, message: Any, kind: int, send: Callable[[Any], None]) -> None:
         plan = self.plans.get(kind, [])

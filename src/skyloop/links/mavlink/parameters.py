@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from skyloop.links.mavlink.craft import Craft
 from skyloop.links.mavlink.dialect import mavlink
+from skyloop.links.mavlink.system import System
+from skyloop_client.messages import EventKind
 
 REAL, INTEGER = mavlink.MAV_PARAM_TYPE_REAL32, mavlink.MAV_PARAM_TYPE_INT32
 BATTERY_ACTIONS = {0: "none", 2: "land", 3: "home"}
@@ -42,25 +43,21 @@ class Parameter:
         return value in self.among if self.among else self.low <= value <= self.high
 
 
-def table(craft: Craft) -> dict[str, Parameter]:
+def table(system: System) -> dict[str, Parameter]:
     """All of a vehicle's."""
-    everything = [*_of_the_link(craft), *_of_the_autopilot(craft), *_of_the_controller(craft), *_fixed(craft)]
+    everything = [*_of_the_link(system), *_of_the_autopilot(system), *_of_the_controller(system), *_fixed(system)]
     return {parameter.name: parameter for parameter in sorted(everything, key=lambda each: each.name)}
 
 
-def _of_the_link(craft: Craft) -> list[Parameter]:
+def _of_the_link(system: System) -> list[Parameter]:
     def setting(name: str, field: str, text: str, low: float, high: float, **more: Any) -> Parameter:
         whole = more.get("kind") == INTEGER
         return Parameter(
             name,
-            lambda: float(getattr(craft.settings, field)),
-            lambda value: setattr(craft.settings, field, int(value) if whole else value),
+            lambda: float(getattr(system.settings, field)),
+            lambda value: setattr(system.settings, field, int(value) if whole else value),
             text, low, high, **more,
         )  # fmt: skip
-
-    def put_cruise(value: float) -> None:
-        craft.cruise_speed = value
-        craft.cruise()
 
     return [
         setting("MIS_TAKEOFF_ALT", "takeoff_altitude", "m, take-off height when none is named", 0.5, 500.0),
@@ -78,21 +75,30 @@ def _of_the_link(craft: Craft) -> list[Parameter]:
         ),
         setting("GF_MAX_HOR_DIST", "fence_distance", "m from home, 0: no fence", 0.0, 1e5),
         setting("GF_MAX_VER_DIST", "fence_height", "m above home, 0: no fence", 0.0, 1e5),
-        Parameter("MPC_XY_CRUISE", lambda: craft.cruise_speed, put_cruise, "m/s towards goals", 0.1, 30.0),
+        setting("FLW_TGT_HT", "follow_height", "m above home or the target, when following", 1.0, 500.0),
+        setting("FLW_TGT_DST", "follow_distance", "m from the target", 0.0, 500.0),
+        setting("FLW_TGT_FA", "follow_angle_deg", "degrees to the right of the target's course", -180.0, 180.0),
+        setting("FLW_TGT_RS", "follow_responsiveness", "0 to 1: how much of its motion is smoothed", 0.0, 1.0),
+        setting("FLW_TGT_MAX_VEL", "follow_max_speed", "m/s while following", 0.1, 20.0),
+        setting(
+            "FLW_TGT_ALT_M", "follow_altitude_mode", "FLW_TGT_HT is above home: 0, 1; above the target: 2", 0, 2,
+            kind=INTEGER, among=(0, 1, 2),
+        ),
+        setting(
+            "SYS_FAILURE_EN", "failures_enabled", "1: MAV_CMD_INJECT_FAILURE is obeyed", 0, 1,
+            kind=INTEGER, among=(0, 1),
+        ),
     ]  # fmt: skip
 
 
-def _of_the_autopilot(craft: Craft) -> list[Parameter]:
-    autopilot = craft.autopilot
-
-    def change(field: str, value: Any) -> None:
-        autopilot.failsafes = autopilot.failsafes.model_copy(update={field: value})
+def _of_the_autopilot(system: System) -> list[Parameter]:
+    port = system.port
 
     def failsafe(name: str, field: str, text: str, low: float, high: float) -> Parameter:
         return Parameter(
             name,
-            lambda: float(getattr(autopilot.failsafes, field)),
-            lambda value: change(field, value),
+            lambda: float(getattr(port.failsafes, field)),
+            lambda value: port.set_failsafes(**{field: value}),
             text, low, high,
         )  # fmt: skip
 
@@ -106,45 +112,48 @@ def _of_the_autopilot(craft: Craft) -> list[Parameter]:
         failsafe("SKY_EST_LOSS_T", "estimate_timeout", "s without a valid estimate before it descends", 0.1, 60.0),
         Parameter(
             "COM_LOW_BAT_ACT",
-            lambda: numbers[autopilot.failsafes.battery_action],
-            lambda value: change("battery_action", BATTERY_ACTIONS[int(value)]),
+            lambda: numbers[port.failsafes.battery_action],
+            lambda value: port.set_failsafes(battery_action=BATTERY_ACTIONS[int(value)]),
             "at low battery: 0 nothing, 2 land, 3 return", kind=INTEGER, among=tuple(BATTERY_ACTIONS),
         ),
     ]  # fmt: skip
 
 
-def _of_the_controller(craft: Craft) -> list[Parameter]:
-    params = craft.simulation.fleet.params
-    index = craft.autopilot.index
+def _of_the_controller(system: System) -> list[Parameter]:
+    port = system.port
 
-    def limit(name: str, field: str, text: str, low: float, high: float, scale: float = 1.0) -> Parameter:
-        def put(value: float) -> None:
-            params[field][index] = value / scale
-
-        return Parameter(name, lambda: float(params[field][index]) * scale, put, text, low, high)
+    def limit(name: str, field: str, text: str, low: float, high: float) -> Parameter:
+        return Parameter(
+            name,
+            lambda: float(getattr(port.limits, field)),
+            lambda value: port.set_limits(**{field: value}),
+            text, low, high,
+        )  # fmt: skip
 
     return [
-        limit("MPC_XY_VEL_MAX", "max_speed_horizontal", "m/s", 0.5, 40.0),
-        limit("MPC_Z_VEL_MAX_UP", "max_speed_up", "m/s", 0.2, 20.0),
-        limit("MPC_Z_VEL_MAX_DN", "max_speed_down", "m/s", 0.2, 10.0),
-        limit("MPC_ACC_HOR", "max_acceleration", "m/s² that feedback may ask for", 0.5, 30.0),
-        limit("MPC_TILTMAX_AIR", "max_tilt", "degrees", 5.0, 80.0, scale=180.0 / math.pi),
+        limit("MPC_XY_CRUISE", "cruise_speed", "m/s towards goals", 0.1, 30.0),
+        limit("MPC_XY_VEL_MAX", "speed", "m/s", 0.5, 40.0),
+        limit("MPC_Z_VEL_MAX_UP", "climb", "m/s", 0.2, 20.0),
+        limit("MPC_Z_VEL_MAX_DN", "descent", "m/s", 0.2, 10.0),
+        limit("MPC_ACC_HOR", "acceleration", "m/s² that feedback may ask for", 0.5, 30.0),
+        limit("MPC_TILTMAX_AIR", "tilt_deg", "degrees", 5.0, 80.0),
     ]
 
 
-def _fixed(craft: Craft) -> list[Parameter]:
+def _fixed(system: System) -> list[Parameter]:
     return [
-        Parameter("MAV_SYS_ID", lambda: craft.system_id, None, "system id; fixed", kind=INTEGER),
+        Parameter("MAV_SYS_ID", lambda: system.system_id, None, "system id; fixed", kind=INTEGER),
         Parameter("SYS_AUTOSTART", lambda: 4001, None, "PX4's generic quadcopter; fixed", kind=INTEGER),
-        Parameter("MPC_THR_HOVER", lambda: craft.hover_thrust, None, "thrust that hovers, 0 to 1; fixed"),
-        *_of_the_setup(craft),
+        Parameter(
+            "MPC_THR_HOVER", lambda: system.port.geometry.hover_throttle, None, "thrust that hovers, 0 to 1; fixed"
+        ),
+        *_of_the_setup(system),
     ]
 
 
-def _of_the_setup(craft: Craft) -> list[Parameter]:
+def _of_the_setup(system: System) -> list[Parameter]:
     """Without these QGroundControl misses parameters and asks for a vehicle to be set up before it flies."""
-    row = craft.simulation.fleet.params[craft.autopilot.index]
-    full, empty = float(row["voltage_full"]), float(row["voltage_empty"])
+    full, empty = system.port.geometry.voltage_full, system.port.geometry.voltage_empty
     cells = max(1, round(full / FULL_CELL))
     whole = {
         "COM_RC_IN_MODE": (1, "no radio control, joysticks only; fixed"),
@@ -179,9 +188,9 @@ def decoded(value: float, kind: int) -> float:
 class Parameters:
     """The parameter protocol of one vehicle."""
 
-    def __init__(self, craft: Craft) -> None:
-        self.table = table(craft)
-        self._craft = craft
+    def __init__(self, system: System) -> None:
+        self.table = table(system)
+        self._system = system
         self._names = list(self.table)
 
     def value(self, name: str, *, as_index: bool = True) -> Any:
@@ -216,7 +225,7 @@ class Parameters:
             assert parameter.put is not None
             parameter.put(value)
         else:
-            self._craft.say("refused", f"{name} cannot be {value:g}")
+            self._system.say(EventKind.REFUSED, f"{name} cannot be {value:g}")
         return [self.value(name)]
 
     def _error(self, message: Any) -> Any:

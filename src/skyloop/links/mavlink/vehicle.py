@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-import struct
 import time
+from pathlib import Path
 from typing import Any
 
-from skyloop.links.mavlink.commands import COMMANDS, DENIED, UNSUPPORTED, command_from, request_stream
-from skyloop.links.mavlink.craft import Craft
+from skyloop.links.mavlink.command import DENIED, UNSUPPORTED, command_from
+from skyloop.links.mavlink.commanded import Commanded
+from skyloop.links.mavlink.commands import COMMANDS
 from skyloop.links.mavlink.dialect import mavlink
+from skyloop.links.mavlink.files import FileServer
+from skyloop.links.mavlink.flight_log import FlightLog
 from skyloop.links.mavlink.listener import Channel
-from skyloop.links.mavlink.missions import FENCE, MISSION, Missions
+from skyloop.links.mavlink.message_commands import request_stream
+from skyloop.links.mavlink.missions import FENCE, MISSION, Item, Missions
 from skyloop.links.mavlink.modes import Modes
 from skyloop.links.mavlink.parameters import Parameters
-from skyloop.links.mavlink.telemetry import BUILDERS, DEFAULTS_NS, Telemetry
+from skyloop.links.mavlink.payload import Payload
+from skyloop.links.mavlink.system import System
+from skyloop.links.mavlink.telemetry import Telemetry
+from skyloop.links.mavlink.telemetry_table import BUILDERS, DEFAULTS_NS
 from skyloop.links.mavlink.wire import (
     mode_named,
     setpoint_from_attitude,
@@ -29,8 +36,6 @@ PARAMETERS_PER_TICK = 5
 """Of a list a client asked for, lest its buffer overflows."""
 ALIVE_S = 3.0
 """Wall s a UDP client counts as there after a message of its."""
-FTP_OPCODE, FTP_ACK, FTP_NAK, FTP_UNKNOWN_COMMAND = 3, 128, 129, 7
-"""Of MAVLink's file transfer: where in a payload its operation stands, answers, an error."""
 STICK_YAW_RATE = 1.0
 """rad/s at full deflection."""
 
@@ -55,9 +60,14 @@ UNDERSTOOD = {
     "SET_POSITION_TARGET_GLOBAL_INT": "offboard: position or velocity",
     "SET_ATTITUDE_TARGET": "offboard: attitude or body rates, with thrust 0 to 1",
     "MANUAL_CONTROL": "sticks, in mode position; on the ground, armed, upwards takes off",
+    "GIMBAL_MANAGER_SET_PITCHYAW": "turn a gimbal, in rad",
+    "GIMBAL_MANAGER_SET_ATTITUDE": "likewise, by a quaternion",
+    "FOLLOW_TARGET": "where the target of mode follow-me is",
     "REQUEST_DATA_STREAM": "rates of groups of messages, the old way",
-    "LOG_REQUEST_LIST": "there are none",
-    "FILE_TRANSFER_PROTOCOL": "refused",
+    "LOG_REQUEST_LIST": "the ULog of each flight",
+    "LOG_REQUEST_DATA": "a piece of one",
+    "LOG_REQUEST_END": "no more of it",
+    "FILE_TRANSFER_PROTOCOL": "list and read the run folder; nothing can be written",
     "TIMESYNC": "answered with simulated time",
     "PING": "answered",
 }
@@ -67,13 +77,20 @@ UNDERSTOOD = {
 class MavlinkVehicle:
     """Everything of one vehicle; runs in the simulation's thread."""
 
-    def __init__(self, craft: Craft) -> None:
-        self.craft = craft
+    def __init__(self, system: System, folder: Path | None = None) -> None:
+        """`folder` is where what it records goes."""
+        self.system = system
         self.channels: list[Channel] = []
-        self.modes = Modes(craft, self._reached)
-        self.parameters = Parameters(craft)
-        self.missions = Missions(self._plan_changed)
-        self.telemetry = Telemetry(craft, self.modes)
+        self.payload = Payload(system, folder, self.broadcast)
+        self.modes = Modes(system, self._reached, self.payload.do)
+        self.parameters = Parameters(system)
+        self.missions = Missions(self._take_plan)
+        self.files = FileServer(folder)
+        self.log = FlightLog(system, folder)
+        self.telemetry = Telemetry(
+            system, self.modes, has_files=folder is not None, has_gimbals=bool(self.payload.gimbals.devices)
+        )
+        self._commanded = Commanded(system, self.modes, self.payload, self.send_now)
         self.received = 0
         """Messages for this vehicle."""
         self._heard = -ALIVE_S
@@ -83,16 +100,17 @@ class MavlinkVehicle:
         self._lists: list[tuple[Channel, list[Any]]] = []
         self._text_number = 0
         self._last_refusal = ("", 0)
-        craft.on_text = self.say
+        system.on_text = self.say
 
     # ---- out
 
-    def broadcast(self, message: Any) -> None:
+    def broadcast(self, message: Any, component: int = COMPONENT) -> None:
         for channel in self.channels:
-            channel.send(message)
+            channel.send(message, component)
 
     def say(self, severity: int, text: str) -> None:
         """A status text, in as many parts as it takes."""
+        self.log.note(severity, text)
         data = text.encode("utf-8", "replace")[:250]
         parts = [data[k : k + TEXT_LENGTH] for k in range(0, len(data), TEXT_LENGTH)] or [b""]
         self._text_number = self._text_number % 65535 + 1
@@ -118,7 +136,10 @@ class MavlinkVehicle:
     def tick(self) -> None:
         self.modes.tick(has_client=self._has_client)
         self.missions.tick()
-        now = self.craft.now_ns
+        self.payload.tick()
+        self.files.tick()
+        self.log.tick(self.modes.shown)
+        now = self.system.now_ns
         for channel in self.channels:
             for number in BUILDERS:
                 interval = channel.intervals.get(number, DEFAULTS_NS.get(number, -1))
@@ -144,6 +165,8 @@ class MavlinkVehicle:
     def restart(self) -> None:
         """Time has leapt: everything is due, and what was flown is over."""
         self.modes.restart()
+        self.payload.restart()
+        self.log.close()
         for channel in self.channels:
             channel.due.clear()
 
@@ -153,12 +176,13 @@ class MavlinkVehicle:
         """A message for this vehicle; rubbish is answered, said or passed over, never raised."""
         target = getattr(message, "target_system", getattr(message, "target", 0))
         # companions are components of the vehicle's own system
-        own = (message.get_srcSystem(), message.get_srcComponent()) == (self.craft.system_id, COMPONENT)
-        if target not in (0, self.craft.system_id) or own:
+        own = (message.get_srcSystem(), message.get_srcComponent()) == (self.system.system_id, COMPONENT)
+        if target not in (0, self.system.system_id) or own:
             return
-        if getattr(message, "target_component", 0) not in (0, COMPONENT):
+        kind, component = message.get_type(), getattr(message, "target_component", 0)
+        camera = self.payload.cameras.get(component)
+        if component not in (0, COMPONENT) and (camera is None or kind not in ("COMMAND_LONG", "COMMAND_INT")):
             return
-        kind = message.get_type()
         if kind in UNDERSTOOD:
             self.received += 1
             if not channel.is_tcp:
@@ -170,14 +194,14 @@ class MavlinkVehicle:
 
     def _refuse(self, text: str) -> None:
         """Said once a second: a client that repeats itself must not flood the link."""
-        now = self.craft.now_ns
+        now = self.system.now_ns
         if text != self._last_refusal[0] or now - self._last_refusal[1] > 1_000_000_000:
             self._last_refusal = (text, now)
             self.say(mavlink.MAV_SEVERITY_ERROR, text)
 
     def _take(self, kind: str, message: Any, channel: Channel) -> None:
-        craft = self.craft
-        if self.missions.take(message, channel.send):
+        system = self.system
+        if self.missions.take(message, channel.send) or self.log.take(message, channel.send):
             return
         match kind:
             case "HEARTBEAT":
@@ -185,14 +209,18 @@ class MavlinkVehicle:
             case "COMMAND_LONG" | "COMMAND_INT":
                 self._command(message, channel)
             case "SET_POSITION_TARGET_LOCAL_NED":
-                self.modes.follow(setpoint_from_local(message, craft.geography))
+                self.modes.follow(setpoint_from_local(message, system.geography))
             case "SET_POSITION_TARGET_GLOBAL_INT":
-                self.modes.follow(setpoint_from_global(message, craft.geography, craft.home_altitude))
+                self.modes.follow(setpoint_from_global(message, system.geography, system.home_altitude))
             case "SET_ATTITUDE_TARGET":
-                self.modes.follow(setpoint_from_attitude(message, craft.max_thrust))
+                self.modes.follow(setpoint_from_attitude(message, system.port.geometry.max_thrust))
             case "MANUAL_CONTROL":
-                climb = float(craft.simulation.fleet.params[craft.autopilot.index]["max_speed_up"])
-                self.modes.steer(velocity_from_sticks(message, craft.cruise_speed, climb, STICK_YAW_RATE))
+                limits = system.port.limits
+                self.modes.steer(velocity_from_sticks(message, limits.cruise_speed, limits.climb, STICK_YAW_RATE))
+            case "GIMBAL_MANAGER_SET_PITCHYAW" | "GIMBAL_MANAGER_SET_ATTITUDE":
+                self.payload.gimbals.take(message)
+            case "FOLLOW_TARGET":
+                self.modes.target.take(message)
             case "PARAM_REQUEST_LIST":
                 self._lists = [entry for entry in self._lists if entry[0] is not channel]
                 self._lists.append((channel, self.parameters.all_values()))
@@ -210,12 +238,10 @@ class MavlinkVehicle:
                 self._set_mode(message)
             case "REQUEST_DATA_STREAM":
                 request_stream(message, channel)
-            case "LOG_REQUEST_LIST":
-                channel.send(mavlink.MAVLink_log_entry_message(0, 0, 0, 0, 0))
-            case "FILE_TRANSFER_PROTOCOL" if message.payload[FTP_OPCODE] not in (FTP_ACK, FTP_NAK):
-                channel.send(_no_files(message))
+            case "FILE_TRANSFER_PROTOCOL":
+                self.files.take(message, channel.send)
             case "TIMESYNC" if message.tc1 == 0:
-                channel.send(mavlink.MAVLink_timesync_message(craft.now_ns, message.ts1))
+                channel.send(mavlink.MAVLink_timesync_message(system.now_ns, message.ts1))
             case "PING" if message.target_system == 0:
                 peer = message.get_srcSystem(), message.get_srcComponent()
                 channel.send(mavlink.MAVLink_ping_message(message.time_usec, message.seq, *peer))
@@ -227,35 +253,24 @@ class MavlinkVehicle:
         self.modes.choose(mode)
 
     def _command(self, message: Any, channel: Channel) -> None:
-        handler = COMMANDS.get(message.command)
-        why = ""
-        if handler is None:
-            result = UNSUPPORTED
-        else:
-            try:
-                result = handler(self, command_from(message, channel))
-            except (SetpointError, ValueError, OverflowError) as error:
-                result, why = DENIED, str(error)
-        peer = message.get_srcSystem(), message.get_srcComponent()
-        channel.send(mavlink.MAVLink_command_ack_message(message.command, result, 0, 0, *peer))
+        camera = self.payload.cameras.get(message.target_component)
+        component = COMPONENT if camera is None else camera.component
+        command, handler = command_from(message, channel), COMMANDS.get(message.command)
+        result, why = UNSUPPORTED, ""
+        try:
+            if camera is not None:
+                result = camera.command(command, lambda answer: channel.send(answer, component))
+            elif handler is not None:
+                result = handler(self._commanded, command)
+        except (SetpointError, ValueError, OverflowError) as error:
+            result, why = DENIED, str(error)
+        channel.send(mavlink.MAVLink_command_ack_message(message.command, result, 0, 0, *command.peer), component)
         if why:
             self._refuse(why)
 
-    def _plan_changed(self, kind: int) -> None:
-        plan = self.missions.plans[kind]
+    def _take_plan(self, kind: int, plan: list[Item]) -> None:
         if kind == MISSION:
             self.modes.load_mission(plan)
             self.send_now(mavlink.MAVLINK_MSG_ID_MISSION_CURRENT)
         elif kind == FENCE:
             self.modes.fence.load(plan)
-
-
-def _no_files(message: Any) -> Any:
-    """The refusal of a file transfer: the next sequence number, and why."""
-    asked = bytes(message.payload)
-    number = (int.from_bytes(asked[:2], "little") + 1) % 65536
-    head = struct.pack("<HBBBBBxI", number, asked[2], FTP_NAK, 1, asked[FTP_OPCODE], 0, 0)
-    payload = (head + bytes([FTP_UNKNOWN_COMMAND])).ljust(len(asked), b"\0")
-    return mavlink.MAVLink_file_transfer_protocol_message(
-        0, message.get_srcSystem(), message.get_srcComponent(), payload
-    )

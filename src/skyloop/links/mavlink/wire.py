@@ -34,12 +34,29 @@ PX4_MODES: dict[str, tuple[int, int]] = {
     "rtl": (AUTO, 5),
     "land": (AUTO, 6),
     "offboard": (6, 0),
+    "orbit": (3, 1),
+    "follow": (AUTO, 8),
 }
 """(main, sub) of PX4's custom modes that there are."""
+LABELS = {
+    "position": "Position", "takeoff": "Takeoff", "hold": "Hold", "mission": "Mission", "rtl": "Return",
+    "land": "Land", "offboard": "Offboard", "orbit": "Orbit", "follow": "Follow Me",
+}  # fmt: skip
+"""Names for people, as PX4 has them."""
+STANDARD_MODES = {
+    "position": mavlink.MAV_STANDARD_MODE_POSITION_HOLD, "orbit": mavlink.MAV_STANDARD_MODE_ORBIT,
+    "rtl": mavlink.MAV_STANDARD_MODE_SAFE_RECOVERY, "mission": mavlink.MAV_STANDARD_MODE_MISSION,
+    "land": mavlink.MAV_STANDARD_MODE_LAND, "takeoff": mavlink.MAV_STANDARD_MODE_TAKEOFF,
+}  # fmt: skip
+"""MAV_STANDARD_MODE of those that have one."""
 
 E7 = 1e7
 FARTHEST = 1e6
 """m and m/s beyond which a number is taken for rubbish: single floats reach 1e38."""
+FARTHEST_PLACE = 1e5
+"""m from the world's origin: a place beyond is on another map, as in scripts that were written for another home."""
+EARTH_RADIUS = 6.371e6
+"""m."""
 FRAMES_GLOBAL = (mavlink.MAV_FRAME_GLOBAL, mavlink.MAV_FRAME_GLOBAL_INT)
 FRAMES_ABOVE_HOME = (mavlink.MAV_FRAME_GLOBAL_RELATIVE_ALT, mavlink.MAV_FRAME_GLOBAL_RELATIVE_ALT_INT)
 FRAMES_BODY = (mavlink.MAV_FRAME_BODY_NED, mavlink.MAV_FRAME_BODY_OFFSET_NED, mavlink.MAV_FRAME_BODY_FRD)
@@ -61,6 +78,22 @@ def mode_named(main: int, sub: int) -> str | None:
     if main == AUTO and sub in (0, 1):
         return "hold"
     return next((name for name, numbers in PX4_MODES.items() if numbers == (main, sub)), None)
+
+
+def available_modes() -> list[Any]:
+    """AVAILABLE_MODES, one message for each mode."""
+    made = []
+    for number, name in enumerate(PX4_MODES):
+        # an orbit takes a command that says where
+        properties = mavlink.MAV_MODE_PROPERTY_NOT_USER_SELECTABLE if name == "orbit" else 0
+        properties |= mavlink.MAV_MODE_PROPERTY_ADVANCED if name == "offboard" else 0
+        standard = STANDARD_MODES.get(name, mavlink.MAV_STANDARD_MODE_NON_STANDARD)
+        made.append(
+            mavlink.MAVLink_available_modes_message(
+                len(PX4_MODES), number + 1, standard, custom_mode(name), properties, LABELS[name].encode()
+            )
+        )
+    return made
 
 
 def heading_from_yaw(yaw: float) -> float:
@@ -96,7 +129,14 @@ class Geography:
         if not (abs(latitude_deg) <= 90.0 and abs(longitude_deg) <= 360.0 and abs(altitude) <= FARTHEST):
             raise SetpointError(f"{latitude_deg}, {longitude_deg}, {altitude} m is no place on Earth")
         position = self._frame.enu_from_geodetic(GeoPoint(latitude_deg, longitude_deg, altitude))
-        return _near(position, "a place")
+        straight = float(np.linalg.norm(position))
+        if straight > FARTHEST_PLACE:
+            away = 2.0 * EARTH_RADIUS * math.asin(min(1.0, straight / (2.0 * EARTH_RADIUS)))
+            raise SetpointError(
+                f"{latitude_deg:.6f}, {longitude_deg:.6f} is {away / 1000:.0f} km away; "
+                "start the simulator there, with --home LAT,LON or --home px4-zurich"
+            )
+        return position
 
 
 def _near(vector: Array, what: str) -> Array:

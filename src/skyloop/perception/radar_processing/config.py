@@ -15,14 +15,15 @@ STRICT = ConfigDict(extra="forbid", frozen=True)
 
 
 class TrackingConfig(BaseModel):
-    """The sensor is taken to stand still: targets keep their velocity in its axes but for a random acceleration."""
+    """How detections become tracks. The sensor is assumed to stand still: targets keep their velocity in its axes,
+    apart from a random acceleration."""
 
     model_config = STRICT
 
     range_sd: Positive = 0.1
-    """m, one sigma of a detection; more than the radar's own, for a body is not a point."""
+    """m, one sigma of the range of a detection; larger than the radar's own, because a body is not a point."""
     speed_sd: Positive = 0.2
-    """m/s, one sigma."""
+    """m/s, one sigma of the speed of a detection."""
     angle_sd: Positive = 0.05
     """rad, one sigma of azimuth and of elevation."""
     acceleration_sd: Positive = 1.5
@@ -30,15 +31,15 @@ class TrackingConfig(BaseModel):
     start_speed_sd: Positive = 1.5
     """m/s, one sigma of a new target's velocity across the line of sight."""
     gate: Positive = 4.0
-    """Sigmas by which a detection may differ from a track's prediction."""
+    """The sigmas by which a detection may differ from a track's prediction."""
     cluster_distance: NonNegative = 0.7
-    """m; detections nearer to each other than this are one target, and no track is born this near to another."""
+    """m, the distance below which detections are one target; no track begins this near to another."""
     confirm_hits: Annotated[int, Field(ge=1, le=50)] = 3
-    """A track is shown once it was seen this often ..."""
+    """The number of times a track must be seen, within its first `confirm_bursts` bursts, before it is published."""
     confirm_bursts: Annotated[int, Field(ge=1, le=50)] = 5
-    """... within its first so many bursts; else it dies."""
+    """The number of bursts after which a track that is not confirmed is dropped."""
     max_misses: Annotated[int, Field(ge=0)] = 6
-    """Bursts in a row without a detection that a shown track survives."""
+    """The number of bursts in a row without a detection that a confirmed track survives."""
 
     @model_validator(mode="after")
     def _can_be_confirmed(self) -> TrackingConfig:
@@ -48,43 +49,44 @@ class TrackingConfig(BaseModel):
 
 
 class ProcessingConfig(BaseModel):
+    """How the scans of a radar become range-Doppler images, points and tracks."""
+
     model_config = STRICT
 
     window: WindowName = "hamming"
-    """Taper over the samples of a chirp and over the chirps; hamming costs accuracy in noise the least."""
+    """The taper over the samples of a chirp and over the chirps; hamming costs the least accuracy in noise."""
     range_padding: Annotated[int, Field(ge=1, le=8)] = 2
     """How many times longer than its data the range FFT is."""
     speed_padding: Annotated[int, Field(ge=1, le=8)] = 1
-    """The same of the Doppler FFT."""
+    """How many times longer than its data the Doppler FFT is."""
     mti: Literal["none", "mean", "running"] = "mean"
-    """How what stands still is removed: not, the mean over a burst's chirps, or an average over bursts.
-
-    The mean also takes what is slower than about two speed cells, or splits it into two.
-    """
+    """How echoes of what stands still are removed: `none` keeps them, `mean` subtracts the mean over the chirps of a
+    burst, `running` an average over bursts. `mean` also removes what is slower than about two speed cells, or splits
+    it into two."""
     clutter_bursts: Annotated[float, Field(ge=1.0)] = 20.0
-    """Bursts over which the running average forgets."""
+    """The number of bursts over which the running average forgets."""
     cfar: Literal["cell_averaging", "ordered_statistic"] = "cell_averaging"
     """How the noise around a cell is estimated."""
     threshold_db: Positive = 8.0
-    """dB over the noise around it, at which a cell is a detection; 8 gives a false one in about 60 bursts of noise."""
+    """The level over the noise at which a cell is a detection; 8 gives a false one in about 60 bursts of noise."""
     guard: Cells = (2, 3)
-    """Resolution cells on each side in range and in speed that may hold the target itself."""
+    """The resolution cells on each side, in range and in speed, that may hold the target itself."""
     training: Cells = (4, 8)
-    """Resolution cells beyond the guard, on each side, from which the noise is taken."""
+    """The resolution cells beyond the guard, on each side, from which the noise is taken."""
     rank: Annotated[float, Field(gt=0.0, lt=1.0)] = 0.75
-    """Quantile of the training cells that the ordered statistic takes."""
+    """The quantile of the training cells that the ordered statistic takes."""
     dynamic_range_db: Positive = 60.0
-    """dB below the strongest cell of a burst, beyond which nothing is a detection."""
+    """The level below the strongest cell of a burst under which nothing is a detection."""
     max_detections: Annotated[int, Field(ge=1, le=1000)] = 32
-    """The strongest are kept."""
+    """The largest number of detections; the strongest are kept."""
     angle_method: Literal["monopulse", "capon"] = "monopulse"
-    """How direction is found from the antennas."""
+    """How the direction is found from the antennas."""
     min_range: NonNegative = 0.5
-    """m; nearer is the radar's own leakage."""
+    """m, the range below which nothing is a detection, because of the radar's own leakage."""
     max_range: Positive | None = None
-    """m; None: all the waveform allows."""
+    """m, the range above which nothing is a detection; null: all that the waveform allows."""
     tracking: TrackingConfig | None = TrackingConfig()
-    """None: no tracks."""
+    """How detections become tracks; null: there are no tracks."""
 
     @model_validator(mode="after")
     def _can_see(self) -> ProcessingConfig:

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skyloop.core.fmcw import Waveform
-from skyloop.perception.radar_processing import cfar
 from skyloop.perception.radar_processing.angles import Antennas, azimuth_elevation, capon, monopulse
+from skyloop.perception.radar_processing.cfar import Indices, averaged_noise, ordered_noise, peaks, unmasked
 from skyloop.perception.radar_processing.config import ProcessingConfig
 from skyloop.perception.radar_processing.refinement import Tones, refined
 from skyloop.perception.radar_processing.spectra import (
@@ -75,7 +75,7 @@ def points_of(
     )
 
 
-def noise_around(power: Array, cells: cfar.Indices, config: ProcessingConfig, n_rx: int) -> Array:
+def noise_around(power: Array, cells: Indices, config: ProcessingConfig, n_rx: int) -> Array:
     """(n,) V² around (n, 2) cells, as the configured CFAR estimates it."""
     padding = (config.range_padding, config.speed_padding)
     # Speed wraps: of few chirps, cells farther than half way round would be the target itself again.
@@ -83,20 +83,18 @@ def noise_around(power: Array, cells: cfar.Indices, config: ProcessingConfig, n_
     guard = (config.guard[0] * padding[0], min(config.guard[1] * padding[1], farthest))
     training = (config.training[0] * padding[0], min(config.training[1] * padding[1], farthest - guard[1]))
     if config.cfar == "cell_averaging":
-        return cfar.averaged_noise(power, cells, guard, training)
-    return cfar.ordered_noise(power, cells, guard, training, config.rank, n_rx)
+        return averaged_noise(power, cells, guard, training)
+    return ordered_noise(power, cells, guard, training, config.rank, n_rx)
 
 
-def _peaks_and_noise(
-    power: Array, waveform: Waveform, n_rx: int, config: ProcessingConfig
-) -> tuple[cfar.Indices, Array]:
+def _peaks_and_noise(power: Array, waveform: Waveform, n_rx: int, config: ProcessingConfig) -> tuple[Indices, Array]:
     """(n, 2) rows and columns of the strongest peaks that are not another's sidelobe, and (n,) V² around them."""
     padding = (config.range_padding, config.speed_padding)
     # Some will fall away below; four times as many as asked for are enough to look at.
-    found = cfar.peaks(power, config.dynamic_range_db, padding)[: 4 * config.max_detections]
+    found = peaks(power, config.dynamic_range_db, padding)[: 4 * config.max_detections]
     noise = noise_around(power, found, config, n_rx)
     over = power[tuple(found.T)] > noise * 10.0 ** (config.threshold_db / 10.0)
-    own = cfar.unmasked(
+    own = unmasked(
         found[over],
         power,
         sidelobes(config.window, waveform.n_samples, padding[0]),

@@ -15,7 +15,8 @@ from mcap.writer import CompressionType, Writer
 
 from skyloop.recording.files import write_whole
 from skyloop.recording.formats.ros2_definitions import encode, schema_name, schema_text
-from skyloop.recording.formats.ros2_messages import Outgoing, Translator
+from skyloop.recording.formats.ros2_messages import Translator
+from skyloop.recording.formats.ros2_names import Outgoing
 from skyloop.recording.recording import Recording
 from skyloop_client.errors import DatasetError
 from skyloop_client.messages import Message

@@ -13,14 +13,18 @@ import numpy as np
 
 FIELDS = {
     "builtin_interfaces/Time": "int32 sec, uint32 nanosec",
+    "builtin_interfaces/Duration": "int32 sec, uint32 nanosec",
     "std_msgs/Header": "builtin_interfaces/Time stamp, string frame_id",
     "std_msgs/MultiArrayDimension": "string label, uint32 size, uint32 stride",
     "std_msgs/MultiArrayLayout": "std_msgs/MultiArrayDimension[] dim, uint32 data_offset",
     "std_msgs/Float32MultiArray": "std_msgs/MultiArrayLayout layout, float32[] data",
+    "std_msgs/Float64": "float64 data",
+    "std_msgs/ColorRGBA": "float32 r, float32 g, float32 b, float32 a",
     "geometry_msgs/Point": "float64 x, float64 y, float64 z",
     "geometry_msgs/Vector3": "float64 x, float64 y, float64 z",
     "geometry_msgs/Quaternion": "float64 x, float64 y, float64 z, float64 w",
     "geometry_msgs/Pose": "geometry_msgs/Point position, geometry_msgs/Quaternion orientation",
+    "geometry_msgs/PoseStamped": "std_msgs/Header header, geometry_msgs/Pose pose",
     "geometry_msgs/PoseWithCovariance": "geometry_msgs/Pose pose, float64[36] covariance",
     "geometry_msgs/Twist": "geometry_msgs/Vector3 linear, geometry_msgs/Vector3 angular",
     "geometry_msgs/TwistWithCovariance": "geometry_msgs/Twist twist, float64[36] covariance",
@@ -34,6 +38,13 @@ FIELDS = {
         "std_msgs/Header header, string child_frame_id, geometry_msgs/PoseWithCovariance pose, "
         "geometry_msgs/TwistWithCovariance twist"
     ),
+    "nav_msgs/MapMetaData": (
+        "builtin_interfaces/Time map_load_time, float32 resolution, uint32 width, uint32 height, "
+        "geometry_msgs/Pose origin"
+    ),
+    "nav_msgs/OccupancyGrid": "std_msgs/Header header, nav_msgs/MapMetaData info, int8[] data",
+    "nav_msgs/Path": "std_msgs/Header header, geometry_msgs/PoseStamped[] poses",
+    "sensor_msgs/CompressedImage": "std_msgs/Header header, string format, uint8[] data",
     "sensor_msgs/Image": (
         "std_msgs/Header header, uint32 height, uint32 width, string encoding, uint8 is_bigendian, uint32 step, "
         "uint8[] data"
@@ -74,6 +85,16 @@ FIELDS = {
         "string id"
     ),
     "vision_msgs/Detection2DArray": "std_msgs/Header header, vision_msgs/Detection2D[] detections",
+    "visualization_msgs/UVCoordinate": "float32 u, float32 v",
+    "visualization_msgs/MeshFile": "string filename, uint8[] data",
+    "visualization_msgs/Marker": (
+        "std_msgs/Header header, string ns, int32 id, int32 type, int32 action, geometry_msgs/Pose pose, "
+        "geometry_msgs/Vector3 scale, std_msgs/ColorRGBA color, builtin_interfaces/Duration lifetime, "
+        "bool frame_locked, geometry_msgs/Point[] points, std_msgs/ColorRGBA[] colors, string texture_resource, "
+        "sensor_msgs/CompressedImage texture, visualization_msgs/UVCoordinate[] uv_coordinates, string text, "
+        "string mesh_resource, visualization_msgs/MeshFile mesh_file, bool mesh_use_embedded_materials"
+    ),
+    "visualization_msgs/MarkerArray": "visualization_msgs/Marker[] markers",
 }
 """By type, in the order they are sent; vision_msgs as of version 4."""
 CODES = {

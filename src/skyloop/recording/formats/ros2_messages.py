@@ -7,7 +7,6 @@ its optical frame is given from `map`, where its truth was recorded.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any
@@ -16,6 +15,20 @@ import numpy as np
 from PIL import Image
 
 from skyloop.core.frames import SENSOR_FROM_CAMERA, quat_conjugate, quat_from_yaw, quat_multiply, rotate_inverse
+from skyloop.recording.formats.ros2_names import (
+    FLOAT32,
+    NO_COVARIANCE,
+    UINT16,
+    WORLD,
+    Outgoing,
+    body_frame,
+    header,
+    optical,
+    pose_of,
+    topic_of,
+    transform,
+)
+from skyloop.recording.formats.ros2_products import PRODUCTS
 from skyloop.recording.recording import Recording
 from skyloop_client.errors import DatasetError
 from skyloop_client.messages import (
@@ -35,49 +48,17 @@ from skyloop_client.messages import (
 )
 from skyloop_client.streams import NS_PER_S, StreamInfo
 
-WORLD = "map"
 DISTORTION = {"pinhole": ("plumb_bob", 5), "brown-conrady": ("plumb_bob", 5), "fisheye": ("equidistant", 4)}
 """ROS's name of a lens model, and how many coefficients it has."""
-UINT16, FLOAT32 = 4, 7
 POINT_FIELDS = [
     ("x", 0, FLOAT32, 1), ("y", 4, FLOAT32, 1), ("z", 8, FLOAT32, 1), ("intensity", 12, FLOAT32, 1),
     ("ring", 16, UINT16, 1), ("time", 18, FLOAT32, 1),
 ]  # fmt: skip
 """name, offset, type, count, laid out as Velodyne's driver does; time is s after the stamp."""
 POINT = np.dtype([(name, {UINT16: "<u2", FLOAT32: "<f4"}[code]) for name, _, code, _ in POINT_FIELDS])
-NO_COVARIANCE = [0.0] * 36
 NO_ORIENTATION = np.array([-1.0] + [0.0] * 8)
 """How sensor_msgs/Imu says that it has none."""
 NO_FIX, FIX, GPS, DIAGONAL_KNOWN = -1, 0, 1, 2
-
-Outgoing = tuple[str, str, tuple[Any, ...]]
-"""Topic, type, fields."""
-
-
-def topic_of(stream: str) -> str:
-    return "/" + re.sub(r"[^A-Za-z0-9_/]", "_", stream)
-
-
-def optical(frame_id: str) -> str:
-    return f"{frame_id}_optical"
-
-
-def body_frame(info: StreamInfo) -> str:
-    return f"{info.vehicle}/base_link"
-
-
-def pose_of(position: Array, quat_wxyz: Array) -> list[float]:
-    """As a Pose or a Transform: x, y, z, then the quaternion with w last."""
-    w, x, y, z = quat_wxyz.tolist()
-    return [*position.tolist(), x, y, z, w]
-
-
-def header(t_ns: int, frame_id: str) -> tuple[Any, ...]:
-    return divmod(t_ns, NS_PER_S), frame_id
-
-
-def transform(t_ns: int, parent: str, child: str, position: Array, quat_wxyz: Array) -> tuple[Any, ...]:
-    return header(t_ns, parent), child, pose_of(position, quat_wxyz)
 
 
 @lru_cache(maxsize=64)
@@ -102,6 +83,7 @@ class Translator:
             "BarometerSample": self._barometer_sample,
             "MagnetometerSample": self._magnetometer_sample,
             "VehicleState": self._vehicle_state,
+            **PRODUCTS,
         }
         topics: dict[str, str] = {}
         for name in recording.infos:
@@ -120,7 +102,7 @@ class Translator:
         transforms: dict[str, tuple[Any, ...]] = {}
         for info in self._recording.infos.values():
             frame_id = self._frame(info)
-            if info.message not in self._by_record or not info.vehicle:
+            if info.message not in self._by_record or info.message in PRODUCTS or not info.vehicle:
                 continue
             if frame_id == body_frame(info) or _on_gimbal(info):
                 continue

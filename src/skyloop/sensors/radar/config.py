@@ -62,18 +62,20 @@ PRESETS = {
 
 
 class RadarTarget(BaseModel):
-    """A point of known size that only radars see, for calibration; nothing hides it."""
+    """A point of known radar cross section that only radars see, for calibration; nothing hides it, but it must be
+    ahead."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     kind: Literal["sphere", "trihedral", "point"] = "point"
-    """sphere: of `size` radius; trihedral: a corner of triangles with edges of `size`; point: of `size` m²."""
+    """`sphere` has the radius `size`; `trihedral` is a corner of triangles with edges of `size`; `point` has a cross
+    section of `size`."""
     size: Positive = 1.0
-    """m, or m² for a point."""
+    """m, the radius or the edge; m², the cross section of a point."""
     position: Vector3
-    """m, world, at the start."""
+    """m, the place at the start, in world axes."""
     velocity: Vector3 = (0.0, 0.0, 0.0)
-    """m/s, world."""
+    """m/s, its velocity, in world axes."""
 
     def cross_section(self, wavelength: float) -> float:
         """m²."""
@@ -87,90 +89,94 @@ Decibel = Annotated[float, Field(ge=-300.0, le=300.0)]
 
 
 class RadarConfig(SensorConfig):
+    """FMCW radar: the raw samples of every burst in volts, and from them range-Doppler images, points and tracks."""
+
     kind: Literal["radar"] = "radar"
-    """Which sensor this is."""
+    """The kind of sensor."""
     rate_hz: float | str = 7.0
     """Bursts per second."""
     latency: NonNegative | None = None  # type: ignore[assignment]
-    """s from the middle of a burst to the instant its data may be read; None: until its end."""
+    """s, the time from the middle of a burst to the instant its data may be read; null: until the end of the burst."""
     preset: Literal["bgt60tr13c", "bgt60tr13c-real"] = "bgt60tr13c"
-    """Where numbers left at None come from."""
+    """The radar whose numbers are used where yours are null: a perfect receiver, or one with noise, leakage and a
+    converter."""
     width: Annotated[int, Field(ge=8, le=4096)] | None = None
-    """px of the picture whose pixels are the scatterers."""
+    """px, the width of the picture whose pixels are the scatterers."""
     height: Annotated[int, Field(ge=8, le=4096)] | None = None
-    """px."""
+    """px, the height of the picture whose pixels are the scatterers."""
     horizontal_fov_deg: Annotated[float, Field(ge=1.0, lt=170.0)] | None = None
-    """Degrees across the middle row of the picture; what is outside gives no echo."""
+    """The field of view across the middle row of the picture; what is outside gives no echo."""
     quality: Literal["low", "medium", "high", "epic", "cinematic"] = "low"
     """How much detail the surfaces have."""
     n_chirps: Count | None = None
-    """In a burst."""
+    """The number of chirps in a burst."""
     n_samples: Count | None = None
-    """Of a chirp."""
+    """The number of samples in a chirp."""
     bandwidth: Positive | None = None
-    """Hz."""
+    """Hz, the frequency range swept during `chirp_duration`."""
     chirp_duration: Positive | None = None
-    """s in which the samples of a chirp are taken."""
+    """s, the time in which the samples of a chirp are taken."""
     chirp_repetition: Positive | None = None
-    """s from chirp to chirp; not shorter than `chirp_duration`, which it follows when only that is given."""
+    """s, the time from chirp to chirp, not shorter than `chirp_duration`. It equals `chirp_duration` when only that is
+    given."""
     lower_frequency: Positive | None = None
-    """Hz, where a chirp begins."""
+    """Hz, the frequency at which a chirp begins."""
     n_rx: Count | None = None
-    """How many of `rx_positions` are used, from the first on."""
+    """The number of `rx_positions` that are used, from the first on."""
     rx_positions: tuple[Vector3, ...] | None = None
-    """m, sensor axes (forward, left, up), of the receiving antennas."""
+    """m, the receiving antennas, in sensor axes (forward, left, up)."""
     tx_position: Vector3 | None = None
-    """m, sensor axes, of the sending antenna."""
+    """m, the sending antenna, in sensor axes."""
     tx_power_dbm: Decibel | None = None
-    """dBm into the sending antenna."""
+    """The power into the sending antenna."""
     tx_gain_dbi: Decibel | None = None
-    """dBi of the sending antenna at its best."""
+    """The largest gain of the sending antenna."""
     rx_gain_dbi: Decibel | None = None
-    """dBi of each receiving antenna at its best."""
+    """The largest gain of each receiving antenna."""
     conversion_gain_db: Decibel | None = None
-    """dB of voltage from an antenna's terminals to the converter."""
+    """The voltage gain from an antenna's terminals to the converter."""
     impedance: Positive | None = None
-    """Ω at the antennas' terminals."""
+    """Ω, the impedance at the antennas' terminals."""
     lowpass_order: Annotated[int, Field(ge=1, le=12)] | None = None
-    """Of the Butterworth filter before the converter."""
+    """The order of the Butterworth filter before the converter."""
     lowpass_corner_hz: Positive | None = None
-    """Hz at which the filter has 3 dB."""
+    """The frequency at which the filter has 3 dB."""
     iq: bool = False
-    """Complex samples, which tell the sign of a beat and double the range."""
+    """true: samples are complex, which tells the sign of a beat and doubles the range."""
     classes: tuple[str, ...] | None = None
-    """Only surfaces of these classes echo, as "airloop" masks; None: all do."""
+    """The classes of the surfaces that echo, as "airloop" masks them; null: all."""
     pattern: AnyPattern = Beam()
-    """How strong an echo is by its direction."""
+    """How strong an echo is, by its direction."""
     specular: bool = True
-    """Mirror-like echoes from planes and rounded things."""
+    """true: planes and rounded things give mirror-like echoes."""
     ground_bounce: bool = False
-    """Echoes that take the way over the ground below, there, back, or both."""
+    """true: echoes also travel by way of the ground below, on the way there, back, or both."""
     see_through: bool = False
-    """A second echo from behind what lets waves pass."""
+    """true: a second echo comes from behind surfaces that let the waves pass."""
     targets: tuple[RadarTarget, ...] = ()
-    """Points of known size, for calibration."""
+    """Points of known radar cross section, for calibration."""
     thermal_noise: bool | None = None
-    """Noise of the receiver."""
+    """true: the receiver has thermal noise."""
     noise_figure_db: Decibel | None = None
-    """dB over the noise of a resistor at 290 K."""
+    """The noise of the receiver over that of a resistor at 290 K."""
     phase_noise: bool | None = None
-    """Unsteadiness of the oscillator; it cancels the better, the nearer an echo is."""
+    """true: the oscillator has phase noise; it cancels the better, the nearer an echo is."""
     phase_noise_dbc: Decibel | None = None
-    """dBc/Hz at 100 kHz from the carrier, falling 20 dB per decade."""
+    """dBc/Hz, the phase noise at 100 kHz from the carrier, falling by 20 dB per decade."""
     leakage: bool | None = None
-    """Part of what is sent goes straight to the receivers."""
+    """true: part of what is sent goes straight to the receivers."""
     leakage_db: Decibel | None = None
-    """dB of it, against what is sent, after the receiver's high-pass."""
+    """The strength of the leakage against what is sent, after the receiver's high-pass."""
     leakage_path: NonNegative | None = None
-    """m it travels."""
+    """m, the distance the leakage travels."""
     adc: bool | None = None
-    """Whole codes, and an end to them; without it volts are exact and unlimited."""
+    """true: the converter rounds and clips; false: volts are exact and unlimited."""
     adc_bits: Annotated[int, Field(ge=1, le=24)] | None = None
-    """Of the converter."""
+    """The number of bits of the converter."""
     adc_reference: Positive | None = None
-    """V from the lowest code to the highest, zero in the middle."""
+    """V, the range from the lowest code to the highest; zero is in the middle."""
     backend: Literal["auto", "cpu", "gpu"] = "auto"
-    """Where bursts are summed; auto takes a GPU that CuPy can use."""
+    """Where bursts are summed; `auto` takes a GPU that CuPy can use."""
 
     @model_validator(mode="before")
     @classmethod

@@ -10,12 +10,13 @@ point by a hash of its place in the thing's own axes, so that it stays with what
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import boolean, complex64, float32, float64, int32, int64, types, uint8, uint32, uint64
 from numpy.typing import NDArray
 
-from skyloop.core.jit import inlined, kernel
+from skyloop.core.jit import inlined, kernel, record_type
 from skyloop.sensors.radar.synthesis import cos_sin
 from skyloop.world.model import BY_MATERIAL
 from skyloop_client.messages import Array
@@ -113,9 +114,10 @@ def filtered(beat, corner, order):
 
 
 @inlined
-def leg(px, py, pz, end, velocity, vx, vy, vz):
+def leg(point, point_velocity, end, velocity):
     """Length of the straight way between a point and an antenna, its rate, and its direction as the antenna sees it."""
-    x, y, z = px - end[0], py - end[1], pz - end[2]
+    vx, vy, vz = point_velocity
+    x, y, z = point[0] - end[0], point[1] - end[1], point[2] - end[2]
     length = np.sqrt(x * x + y * y + z * z)
     x, y, z = x / length, y / length, z / length
     return length, x * (vx - velocity[0]) + y * (vy - velocity[1]) + z * (vz - velocity[2]), x, y, z
@@ -135,13 +137,14 @@ def surface_phase(row, x, y, z):
 
 
 @inlined
-def on_the_thing(row, x, y, z, n_standing, standing, poses, velocities, turns):
+def on_the_thing(row, place, things):
     """Phase in turns and velocity of a place, m, world, on a row of the model."""
-    k = row - n_standing
-    pose = standing[row] if k < 0 else poses[k]
-    x, y, z = x - pose[0, 3], y - pose[1, 3], z - pose[2, 3]
+    k = row - things.n_standing
+    pose = things.standing[row] if k < 0 else things.poses[k]
+    x, y, z = place[0] - pose[0, 3], place[1] - pose[1, 3], place[2] - pose[2, 3]
     vx = vy = vz = 0.0
     if k >= 0:
+        velocities, turns = things.velocities, things.turns
         vx = velocities[k, 0] + turns[k, 1] * z - turns[k, 2] * y
         vy = velocities[k, 1] + turns[k, 2] * x - turns[k, 0] * z
         vz = velocities[k, 2] + turns[k, 0] * y - turns[k, 1] * x
@@ -151,50 +154,125 @@ def on_the_thing(row, x, y, z, n_standing, standing, poses, velocities, turns):
         pose[0, 1] * x + pose[1, 1] * y + pose[2, 1] * z,
         pose[0, 2] * x + pose[1, 2] * y + pose[2, 2] * z,
     )
-    return phase, vx, vy, vz
+    return phase, (vx, vy, vz)
+
+
+class Labels(NamedTuple):
+    """What each row of the model is, and which classes the radar sees."""
+
+    row_thing: Any
+    thing_class: Any
+    material_class: Any
+    shown: Any
+    """(256,) by class."""
 
 
 @inlined
-def class_shown(row, material, row_thing, thing_class, material_class, shown):
-    kind = thing_class[row_thing[row]]
-    return shown[material_class[material] if kind == BY_MATERIAL else kind]
+def class_shown(row, material, labels):
+    kind = labels.thing_class[labels.row_thing[row]]
+    return labels.shown[labels.material_class[material] if kind == BY_MATERIAL else kind]
 
 
-_SURFACE = types.Array(uint32, 3, "C", readonly=True)
-_A1, _A2, _A3 = (types.Array(float64, n, "C", readonly=True) for n in (1, 2, 3))
+class Picture(NamedTuple):
+    """The view whose pixels are the patches."""
+
+    surface: Any
+    lens: Any
+    """fx, fy, cx, cy."""
+    world_from_camera: Any
+    """(3, 3)."""
+    position: Any
+    """(3,) m, world, of the camera."""
+    through: Any
+    """Amplitude left by what is in front, per pixel or, 1 by 1, for all."""
+
+
+class Things(NamedTuple):
+    """Where the rows of the model are, and how they move; as in Model and Motion."""
+
+    n_standing: int
+    standing: Any
+    poses: Any
+    velocities: Any
+    turns: Any
+
+
+class Antennas(NamedTuple):
+    """Where the wave starts and arrives; as in Ends, and the pattern of one antenna."""
+
+    pattern: Any
+    sensor_from_world: Any
+    tx: Any
+    rx: Any
+    tx_velocity: Any
+    rx_velocity: Any
+    mirror: Any
+    tx_mirrored: bool
+    rx_mirrored: bool
+
+
+class Receiver(NamedTuple):
+    """What becomes of a patch's echo on its way to the converter."""
+
+    shares: Any
+    """Power each material scatters, of one."""
+    scale: float
+    """V·m² of one m²."""
+    beat_per_m: float
+    """Hz."""
+    beat_per_m_s: float
+    """Hz."""
+    corner_hz: float
+    """Of the low-pass."""
+    order: int
+    """Of the low-pass."""
+    max_range: float
+    """m; what is farther folds."""
+    max_speed: float
+    """m/s; what is faster folds."""
+    lowest: float
+    """m over the sensor, below which nothing echoes."""
+
+
+SURFACE = types.Array(uint32, 3, "C", readonly=True)
+A1, A2, _A3 = (types.Array(float64, n, "C", readonly=True) for n in (1, 2, 3))
 _I1, _U1, _B1 = (types.Array(kind, 1, "C", readonly=True) for kind in (int32, uint8, boolean))
 _F2, _C1 = types.Array(float32, 2, "C", readonly=True), types.Array(complex64, 1, "C", readonly=True)
 
-
-@kernel(
-    int64(
-        _SURFACE, _A1, _A2, int64, _A3, _A3, _A2, _A2, _A1, _A1, _A2, _A1, _A1, _F2, _A2,
-        _A1, _I1, _U1, _U1, _B1, _A1, _F2, _C1, boolean, boolean,
-        float64[:, ::1], float64[:, ::1], complex64[::1], float64[::1],
-    )
+labels_type = record_type(Labels, row_thing=_I1, thing_class=_U1, material_class=_U1, shown=_B1)
+_PICTURE = record_type(Picture, surface=SURFACE, lens=A1, world_from_camera=A2, position=A1, through=_F2)
+_THINGS = record_type(Things, n_standing=int64, standing=_A3, poses=_A3, velocities=A2, turns=A2)
+_ANTENNAS = record_type(
+    Antennas, pattern=_F2, sensor_from_world=A2, tx=A1, rx=A2, tx_velocity=A1, rx_velocity=A1, mirror=_C1,
+    tx_mirrored=boolean, rx_mirrored=boolean,
 )  # fmt: skip
-def patch_echoes(
-    surface, lens, world_from_camera, n_standing, standing, poses, velocities, turns, position, tx, rx, tx_velocity,
-    rx_velocity, pattern, sensor_from_world, shares, row_thing, thing_class, material_class, shown, numbers, through,
-    mirror, tx_mirrored, rx_mirrored, half_paths, rates, strengths, energies,
-):  # fmt: skip
-    """Fill the last four and say how many echoes there are.
+_RECEIVER = record_type(
+    Receiver, shares=A1, scale=float64, beat_per_m=float64, beat_per_m_s=float64, corner_hz=float64, order=int64,
+    max_range=float64, max_speed=float64, lowest=float64,
+)  # fmt: skip
+_OUT = types.Tuple((float64[:, ::1], float64[:, ::1], complex64[::1], float64[::1]))
 
-    lens: fx, fy, cx, cy; position: of the camera, m, world; shares: power each material scatters, of one; shown: by
-    class; numbers: V·m² of one m², beat per m, beat per m/s, low-pass corner and order, greatest range and speed, and
-    the height over the sensor, m, below which nothing echoes; through: amplitude left by what is in front, per pixel
-    or, 1 by 1, for all; mirror: what a bounce leaves, by the sine of its grazing angle, for mirrored ends.
-    """
-    count, m, by_pixel = 0, world_from_camera, int64(through.shape[0] == surface.shape[0])
+
+@kernel(int64(_PICTURE, _THINGS, labels_type, _ANTENNAS, _RECEIVER, _OUT))
+def patch_echoes(view, model, known, ends, chain, out):
+    """Fill `out`, half paths, rates, strengths and energies, and say how many echoes there are."""
+    picture, things, labels = Picture(*view), Things(*model), Labels(*known)
+    antennas, receiver = Antennas(*ends), Receiver(*chain)
+    half_paths, rates, strengths, energies = out
+    surface, lens, shares, through = picture.surface, picture.lens, receiver.shares, picture.through
+    # arrays are taken out of their record once: each time costs a count of references
+    pattern, turn, mirror = antennas.pattern, antennas.sensor_from_world, antennas.mirror
+    tx, rx, tx_velocity, rx_velocity = antennas.tx, antennas.rx, antennas.tx_velocity, antennas.rx_velocity
+    count, m, by_pixel = 0, picture.world_from_camera, int64(through.shape[0] == surface.shape[0])
     fx, fy, cx, cy = lens[0], lens[1], lens[2], lens[3]
-    scale, order = numbers[0] * np.sqrt(4.0 / (fx * fy)), int64(numbers[4])
+    scale, position = receiver.scale * np.sqrt(4.0 / (fx * fy)), picture.position
     for i in range(surface.shape[0]):
         y = (i - cy) / fy
         for j in range(surface.shape[1]):
             if surface[i, j, 1] == 0:
                 continue
             row, material = int64(surface[i, j, 1]) - 1, surface[i, j, 2] & uint32(0xFF)
-            if shares[material] <= 0.0 or not class_shown(row, material, row_thing, thing_class, material_class, shown):
+            if shares[material] <= 0.0 or not class_shown(row, material, labels):
                 continue
             x = (j - cx) / fx
             depth = float64(np.uint32(surface[i, j, 0]).view(np.float32))
@@ -206,28 +284,30 @@ def patch_echoes(
             cosine = -(nx * dx + ny * dy + nz * dz) / slant
             if cosine <= 0.0:
                 continue
-            px, py, pz = dx * depth, dy * depth, dz * depth
-            if pz < numbers[7]:
+            point = (dx * depth, dy * depth, dz * depth)
+            if point[2] < receiver.lowest:
                 continue
-            qx, qy, qz = px + position[0], py + position[1], pz + position[2]
-            phase, vx, vy, vz = on_the_thing(row, qx, qy, qz, n_standing, standing, poses, velocities, turns)
+            place = (point[0] + position[0], point[1] + position[1], point[2] + position[2])
+            phase, velocity = on_the_thing(row, place, things)
             c, d = cos_sin(phase)
             turned = complex(c, d)
-            out, out_rate, ux, uy, uz = leg(px, py, pz, tx, tx_velocity, vx, vy, vz)
-            turned *= towards(ux, uy, uz, pattern, sensor_from_world, mirror, tx_mirrored) / out
+            sent, sent_rate, ux, uy, uz = leg(point, velocity, tx, tx_velocity)
+            turned *= towards(ux, uy, uz, pattern, turn, mirror, antennas.tx_mirrored) / sent
             back = 0.0
             for k in range(rx.shape[0]):
-                back, back_rate, ux, uy, uz = leg(px, py, pz, rx[k], rx_velocity, vx, vy, vz)
-                half_paths[count, k], rates[count, k] = 0.5 * (out + back), 0.5 * (out_rate + back_rate)
-            turned *= towards(ux, uy, uz, pattern, sensor_from_world, mirror, rx_mirrored) / back
+                back, back_rate, ux, uy, uz = leg(point, velocity, rx[k], rx_velocity)
+                half_paths[count, k], rates[count, k] = 0.5 * (sent + back), 0.5 * (sent_rate + back_rate)
+            turned *= towards(ux, uy, uz, pattern, turn, mirror, antennas.rx_mirrored) / back
             path, rate = half_paths[count, 0], rates[count, 0]
             # dΩ = 1 / (fx·fy·slant³) of a pixel, and R = depth·slant
             field = scale * depth * np.sqrt(shares[material] * cosine / slant) * through[i * by_pixel, j * by_pixel]
-            field *= filtered(numbers[1] * path + numbers[2] * rate, numbers[3], order)
+            beat = receiver.beat_per_m * path + receiver.beat_per_m_s * rate
+            field *= filtered(beat, receiver.corner_hz, receiver.order)
             turned *= field
             strengths[count] = turned
             energy = turned.real**2 + turned.imag**2
             energies[ALL] += energy
-            energies[FOLDED] += energy if path > numbers[5] or abs(rate) > numbers[6] else 0.0
+            folds = path > receiver.max_range or abs(rate) > receiver.max_speed
+            energies[FOLDED] += energy if folds else 0.0
             count += 1
     return count

@@ -12,7 +12,18 @@ from numpy.typing import NDArray
 from skyloop.core.fmcw import LIGHT_SPEED
 from skyloop.core.frames import matrix_from_quat
 from skyloop.sensors.radar.config import PRESETS, RadarConfig
-from skyloop.sensors.radar.echoes import ALL, FOLDED, Echoes, Ends, patch_echoes
+from skyloop.sensors.radar.echoes import (
+    ALL,
+    FOLDED,
+    Antennas,
+    Echoes,
+    Ends,
+    Labels,
+    Picture,
+    Receiver,
+    Things,
+    patch_echoes,
+)
 from skyloop.sensors.radar.specular import COLUMNS, edge_factor, mirror_points
 from skyloop.sensors.sensor import Scene, numbers_of
 from skyloop.world.radar_surfaces import (
@@ -85,29 +96,34 @@ class Paths:
             parts += [self._targets(kinematics, ends, energies) for ends in ways]
         return Echoes.joined(parts), float(energies[FOLDED] / energies[ALL]) if energies[ALL] > 0.0 else 0.0
 
+    def _labels(self, view: View) -> Labels:
+        return Labels(view.model.row_thing, view.model.thing_class, MATERIAL_CLASS, self._shown)
+
     def _patches(self, view: View, surface: Surface, through: Any, ends: Ends, energies: Array) -> Echoes:
         size, n_rx = surface.shape[0] * surface.shape[1], len(self._rx)
         half_paths, rates = np.empty((size, n_rx)), np.empty((size, n_rx))
         strengths = np.empty(size, np.complex64)
         model, motion = view.model, view.motion
-        numbers = np.array([self.scale, *self._beats, *self._lowpass, *self._limits, ends.lowest])
+        picture = Picture(surface, _lens(view), _world_from_camera(view), np.array(view.pose.position), through)
+        things = Things(
+            model.n_standing, model.standing_poses, motion.poses, motion.velocities, motion.angular_velocities
+        )
+        antennas = Antennas(
+            self._pattern, ends.sensor_from_world, ends.tx, ends.rx, ends.tx_velocity, ends.rx_velocity, ends.mirror,
+            ends.tx_mirrored, ends.rx_mirrored,
+        )  # fmt: skip
+        receiver = Receiver(self._shares, self.scale, *self._beats, *self._lowpass, *self._limits, ends.lowest)
         count = patch_echoes(
-            surface, _lens(view), _world_from_camera(view), model.n_standing, model.standing_poses, motion.poses,
-            motion.velocities, motion.angular_velocities, np.array(view.pose.position), ends.tx, ends.rx,
-            ends.tx_velocity, ends.rx_velocity, self._pattern, ends.sensor_from_world, self._shares, model.row_thing,
-            model.thing_class, MATERIAL_CLASS, self._shown, numbers, through, ends.mirror, ends.tx_mirrored,
-            ends.rx_mirrored, half_paths, rates, strengths, energies,
+            tuple(picture), tuple(things), tuple(self._labels(view)), tuple(antennas), tuple(receiver),
+            (half_paths, rates, strengths, energies),
         )  # fmt: skip
         return Echoes(half_paths[:count], rates[:count], strengths[:count])
 
     def _mirrors_in(self, view: View, surface: Surface, through: Any, ends: Ends, energies: Array) -> Echoes:
         """Echoes of the points in which a surface faces the radar; see `specular`."""
-        model, lens = view.model, _lens(view)
+        lens, labels = _lens(view), tuple(self._labels(view))
         found = np.empty((MOST_MIRRORS, COLUMNS))
-        count = mirror_points(
-            surface, lens, _world_from_camera(view), self._mirrors, model.row_thing, model.thing_class, MATERIAL_CLASS,
-            self._shown, found,
-        )  # fmt: skip
+        count = mirror_points(surface, lens, _world_from_camera(view), self._mirrors, labels, found)
         found = found[:count]
         row, column, rows, materials, distance, jxx, jxy, jyx, jyy = found[:, :9].T
         sight = np.stack([(column - lens[2]) / lens[0], (row - lens[3]) / lens[1], np.ones_like(row)], 1)

@@ -24,38 +24,49 @@ class _Pattern(BaseModel):
 
 
 class Isotropic(_Pattern):
+    """The same strength in all directions ahead."""
+
     kind: Literal["isotropic"] = "isotropic"
-    """The same to all sides in front."""
+    """The same strength in all directions ahead."""
 
 
 class Beam(_Pattern):
+    """A Gaussian beam."""
+
     kind: Literal["beam"] = "beam"
     """A Gaussian beam."""
     azimuth_deg: Angle = 60.0
-    """Degrees between the two sides at which one antenna has half its power."""
+    """The angle between the two sides at which one antenna has half its power."""
     elevation_deg: Angle = 40.0
-    """The same, up and down."""
+    """The same angle, up and down."""
 
 
 class Vira(_Pattern):
+    """The antenna mask that ViRa ships, which the paper "airloop" took over."""
+
     kind: Literal["vira"] = "vira"
-    """The mask ViRa ships, which "airloop" took over."""
+    """The antenna mask that ViRa ships, which the paper "airloop" took over."""
 
 
 class CsvPattern(_Pattern):
+    """A table of dB there and back."""
+
     kind: Literal["csv"] = "csv"
-    """A table of dB there and back: first row azimuths, first column elevations, degrees, rising."""
+    """A table of dB there and back: the first row holds azimuths, the first column elevations, in degrees and rising.
+    Outside the table nothing is sent."""
     file: str
-    """Path, from the folder of the scenario."""
+    """The path of the table, from the folder of the scenario."""
 
 
 class PicturePattern(_Pattern):
+    """A grey-scale picture of the echo's amplitude."""
+
     kind: Literal["picture"] = "picture"
-    """A grey-scale picture: white is 1, black is 0, of the echo's amplitude there and back."""
+    """A grey-scale picture of the echo's amplitude there and back: white is 1, black is 0."""
     file: str
-    """Path, from the folder of the scenario."""
+    """The path of the picture, from the folder of the scenario."""
     fov_deg: Annotated[float, Field(gt=0.0, lt=180.0)] = 100.0
-    """Degrees across the picture, as a pinhole camera would see them."""
+    """The field of view across the picture, as a pinhole camera would see it."""
 
 
 AnyPattern = Annotated[Isotropic | Beam | Vira | CsvPattern | PicturePattern, Field(discriminator="kind")]

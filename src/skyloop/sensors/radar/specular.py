@@ -17,10 +17,10 @@ plates. Nothing is summed over pixels.
 from __future__ import annotations
 
 import numpy as np
-from numba import boolean, float64, int32, int64, types, uint8, uint32
+from numba import float64, int64, uint32
 
 from skyloop.core.jit import inlined, kernel
-from skyloop.sensors.radar.echoes import class_shown, unpacked_normal
+from skyloop.sensors.radar.echoes import A1, A2, SURFACE, Labels, class_shown, labels_type, unpacked_normal
 from skyloop_client.messages import Array
 
 WIDEST = 0.6
@@ -78,8 +78,10 @@ def _same(surface, i, j, word, material):
 
 
 @inlined
-def _growth(surface, i, j, di, dj, lens, m, e, f):
+def _growth(surface, pixel, step, lens, m, e, f):
     """dg per pixel and direction per pixel along a step, over as many pixels as the surface allows."""
+    i, j = pixel
+    di, dj = step
     word, material = surface[i, j, 1], surface[i, j, 2] & uint32(0xFF)
     g = _across(surface, i, j, lens, m, e, f)
     low = high = g
@@ -114,11 +116,6 @@ def _extent(surface, i, j, di, dj):
             )
             return float64(WALK) if outside else r - 0.5
     return float64(WALK)
-
-
-_SURFACE = types.Array(uint32, 3, "C", readonly=True)
-_A1, _A2 = types.Array(float64, 1, "C", readonly=True), types.Array(float64, 2, "C", readonly=True)
-_I1, _U1, _B1 = (types.Array(kind, 1, "C", readonly=True) for kind in (int32, uint8, boolean))
 
 
 @inlined
@@ -156,14 +153,14 @@ def _free_place(found, count, row, i, j, off):
     return count
 
 
-@kernel(int64(_SURFACE, _A1, _A2, _A1, _I1, _U1, _U1, _B1, float64[:, ::1]))
-def mirror_points(surface, lens, world_from_camera, amplitudes, row_thing, thing_class, material_class, shown, found):
-    """Fill `found` and say how many there are; what does not fit is left out.
+@kernel(int64(SURFACE, A1, A2, A1, labels_type, float64[:, ::1]))
+def mirror_points(surface, lens, world_from_camera, amplitudes, known, found):
+    """Fill `found` and say how many there are; what does not fit is left out. known: as Labels.
 
     Columns: pixel row and column, model row, material, R, J by rows (4), pixels to the edges left, right, up and down,
     and how far from the middle of its pixel the point is.
     """
-    count, m = 0, world_from_camera
+    count, m, labels = 0, world_from_camera, Labels(*known)
     e, f = np.empty(3), np.empty(3)
     flat_off = (2.0 / min(lens[0], lens[1])) ** 2
     for i in range(1, surface.shape[0] - 1):
@@ -172,12 +169,12 @@ def mirror_points(surface, lens, world_from_camera, amplitudes, row_thing, thing
             if word == 0 or amplitudes[material] < 1e-3 or not _faces(surface, i, j, lens, m, flat_off):
                 continue
             row = int64(word) - 1
-            if not class_shown(row, material, row_thing, thing_class, material_class, shown):
+            if not class_shown(row, material, labels):
                 continue
             _frame(i, j, lens, e, f)
             g = _across(surface, i, j, lens, m, e, f)
-            right = _growth(surface, i, j, 0, 1, lens, m, e, f)
-            down = _growth(surface, i, j, 1, 0, lens, m, e, f)
+            right = _growth(surface, (i, j), (0, 1), lens, m, e, f)
+            down = _growth(surface, (i, j), (1, 0), lens, m, e, f)
             det = right[0] * down[1] - right[1] * down[0]
             if right[4] == 0 or down[4] == 0 or det == 0.0:
                 continue

@@ -16,13 +16,14 @@ the spreading. Range migration and range-Doppler coupling are exact; the error i
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numba import complex64, float32, float64, int64, types, void
 from numpy.typing import NDArray
 
 from skyloop.core.fmcw import LIGHT_SPEED, Waveform
-from skyloop.core.jit import inlined, kernel
+from skyloop.core.jit import inlined, kernel, record_type
 from skyloop_client.messages import Array
 
 WIDTH = 5
@@ -81,13 +82,32 @@ def _window(x, cell, out):
 _A2, _C1 = types.Array(float64, 2, "C", readonly=True), types.Array(complex64, 1, "C", readonly=True)
 
 
-@kernel(void(_A2, _A2, _C1, float64, float64, float64, float64, int64, float32[:, :, ::1]))
-def spread(half_paths, rates, strengths, turns_per_m, bend, range_cell, rate_cell, first_rate, grid):
+class Cells(NamedTuple):
+    """Of the grid that echoes are spread on, and the phase of an echo there."""
+
+    turns_per_m: float
+    """Of half path, at the middle of the band."""
+    bend: float
+    """turns/m² of the −π·S·τ² term."""
+    range_cell: float
+    """m."""
+    rate_cell: float
+    """m/s."""
+    first_rate: int
+    """Number of the first column, in cells."""
+
+
+_CELLS = record_type(Cells, turns_per_m=float64, bend=float64, range_cell=float64, rate_cell=float64, first_rate=int64)
+
+
+@kernel(void(types.Tuple((_A2, _A2, _C1)), _CELLS, float32[:, :, ::1]))
+def spread(echoes, cells, grid):
     """Echoes onto `grid` (n_rx, range cells + WIDTH, 2 · rate cells), where real and imaginary parts take turns.
 
-    turns_per_m: of half path, at the middle of the band; bend: turns/m² of the −π·S·τ² term. Rows beyond the period are
-    to be added to the first ones.
+    echoes: half paths, rates and strengths. Rows beyond the period are to be added to the first ones.
     """
+    half_paths, rates, strengths = echoes
+    turns_per_m, bend, range_cell, rate_cell, first_rate = cells
     period, n_columns = grid.shape[1] - WIDTH, np.uint64(grid.shape[2])
     flat = grid.reshape(grid.size)
     along, across = np.empty(WIDTH, np.float32), np.empty(WIDTH, np.float32)
@@ -167,9 +187,8 @@ class Synthesis:
         first, last = first - WIDTH // 2, last + WIDTH // 2 + 1
         self._reach(first, last)
         grid = np.zeros((n_rx, self._n_ranges + WIDTH, 2 * (last - first)), np.float32)
-        spread(
-            half_paths, rates, strengths, self._turns_per_m, self._bend, self._range_cell, self._rate_cell, first, grid
-        )
+        cells = Cells(self._turns_per_m, self._bend, self._range_cell, self._rate_cell, first)
+        spread((half_paths, rates, strengths), tuple(cells), grid)
         part = slice(first - self._first_rate, last - self._first_rate)
         spectra = [self._spectrum(grid)]
         if weighted:

@@ -87,7 +87,7 @@ def wall(
         front.add([(x0, -y, z0), (x1, -y, z0), (x1, -y, z1), (x0, -y, z1)], along)
         # seen from behind, the wall runs the other way
         rear.add([(x1, y, z0), (x0, y, z0), (x0, y, z1), (x1, y, z1)], [(-u, v) for u, v in _swapped(along)])
-        _reveals(front, solid, ends, i, k, x0, x1, z0, z1, y)
+        _reveals(front, solid, ends, (i, k), (x0, x1, z0, z1), y)
     return merged([front.mesh(), rear.mesh()])
 
 
@@ -95,8 +95,16 @@ def _swapped(along: Any) -> Any:
     return along[1], along[0], along[3], along[2]
 
 
-def _reveals(sides: _Sides, solid: Any, ends: Any, i: Any, k: Any, x0: Any, x1: Any, z0: Any, z1: Any, y: Any) -> None:
-    """The faces of one solid piece towards openings, ends and the top."""
+def _reveals(
+    sides: _Sides,
+    solid: Any,
+    ends: tuple[bool, bool],
+    piece: tuple[int, int],
+    box: tuple[float, float, float, float],
+    y: float,
+) -> None:
+    """The faces of one solid piece towards openings, ends and the top; box: from and to in x, then in z."""
+    (i, k), (x0, x1, z0, z1) = piece, box
     columns, rows = solid.shape
     across = [(-y, z0), (y, z0), (y, z1), (-y, z1)]
     flat = [(x0, -y), (x1, -y), (x1, y), (x0, y)]

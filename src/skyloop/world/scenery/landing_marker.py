@@ -1,4 +1,4 @@
-"""The landing marker: a dark ring, square and rectangle on a round white board; docs/landing-marker.md has the why."""
+"""The landing marker: a dark ring, square and rectangle on a white board; see docs/explanations/landing-marker.md."""
 
 from __future__ import annotations
 

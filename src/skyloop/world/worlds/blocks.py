@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from skyloop.world.basic_shapes import basic_shapes
 from skyloop.world.generation import generator
 from skyloop.world.ground import Ground
 from skyloop.world.mesh import Colour, box
@@ -22,13 +23,33 @@ GROUNDS = ("grass", "soil", "gravel", "asphalt", "paving")
 FREE_RADIUS = 4.0
 """m around the origin without blocks."""
 SMALLEST_CELL = 3.0
+BODIES = {shape.name: shape.lods[0] for shape in basic_shapes()}
+LANDMARKS = (
+    ("OrangeBall", BODIES["Sphere"], 2.0, 2.0, (240, 130, 30)),
+    ("Cylinder", BODIES["Cylinder"], 1.6, 4.0, (40, 120, 220)),
+    ("Cylinder2", BODIES["Cylinder"], 2.0, 3.0, (110, 190, 50)),
+    ("PulsingCone", BODIES["Cone"], 2.2, 2.6, (225, 80, 160)),
+    ("Cylinder3", BODIES["Cylinder"], 1.2, 5.0, (246, 205, 40)),
+    ("Cone", BODIES["Cone"], 1.8, 3.0, (130, 60, 180)),
+    ("Cylinder4", BODIES["Cylinder"], 2.4, 2.0, (214, 48, 49)),
+)
+"""Name, body, width and height in m, colour."""
 
 
 class Blocks:
     def __init__(
-        self, seed: int, *, count: int = 40, size: float = 80.0, randomise: frozenset[str] = frozenset()
+        self,
+        seed: int,
+        *,
+        count: int = 40,
+        size: float = 80.0,
+        landmarks: bool = False,
+        randomise: frozenset[str] = frozenset(),
     ) -> None:
-        """count: blocks in all; size: m of the square they stand in."""
+        """count: The number of blocks.
+        size: m, the side of the square they stand in.
+        landmarks: Whether a ball, cylinders and cones stand among them, named as in AirSim's Blocks.
+        """
         if not (math.isfinite(size) and 20.0 <= size <= 1000.0):
             raise ScenarioError(f"world 'blocks': size is {size} m; give 20 to 1000")
         most = int(0.6 * (size / SMALLEST_CELL) ** 2)
@@ -45,6 +66,17 @@ class Blocks:
         heights = self._stack_heights(count)
         for (x, y, room), height in zip(self._places(len(heights), size), heights, strict=True):
             self._stack(x, y, room, height)
+        if landmarks:
+            self._place_landmarks()
+
+    def _place_landmarks(self) -> None:
+        """In cells without blocks, north of the origin first, where a vehicle of AirSim's looks at the start."""
+        angle, far = np.arctan2(np.abs(self._free[:, 0]), self._free[:, 1]), np.linalg.norm(self._free, axis=1)
+        order = np.lexsort((far, angle > math.radians(40.0)))
+        for (name, shape, width, height, colour), cell in zip(LANDMARKS, self._free[order], strict=False):
+            mesh = shape.moved(scale=(width, width, height)).painted(colour, material="plain")
+            solid = Shape(name, (mesh,))
+            self.model.place(solid, (*cell, 0.5 * height), is_a="block", name=name)
 
     def _stack_heights(self, count: int) -> list[int]:
         heights = []
@@ -60,7 +92,8 @@ class Blocks:
         middles = (np.arange(cells) + 0.5) * cell - 0.5 * size
         xy = np.stack(np.meshgrid(middles, middles, indexing="ij"), -1).reshape(-1, 2)
         xy = xy[np.linalg.norm(xy, axis=1) > FREE_RADIUS + 0.5 * cell]
-        chosen = self._random.permutation(len(xy))[:n]
+        order = self._random.permutation(len(xy))
+        chosen, self._free = order[:n], xy[order[n:]]
         places = []
         for x, y in xy[chosen]:
             radius = 0.5 * cell * self._random.uniform(0.45, 0.9)

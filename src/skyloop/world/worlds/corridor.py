@@ -43,7 +43,9 @@ class Corridor:
         pillars: int = 5,
         randomise: frozenset[str] = frozenset(),
     ) -> None:
-        """`anchor`: (x, y, z) m of its middle; it hangs on the wall nearest to there. Empty: none."""
+        """anchor: m, [x, y, z] of a vividly blue board, 0.5 m square, that hangs on the nearest wall; empty: no board.
+        pillars: The largest number of free-standing pillars, 0 to 5.
+        """
         if pillars not in range(6):
             raise ScenarioError(f"corridor: pillars is {pillars}; give 0 to 5")
         self._anchor, self._anchor_yaw = _on_nearest_wall(anchor)

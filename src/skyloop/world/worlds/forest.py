@@ -48,7 +48,9 @@ class Forest:
     def __init__(
         self, seed: int, *, density: float = 500.0, size: float = 120.0, randomise: frozenset[str] = frozenset()
     ) -> None:
-        """density: trees per hectare; size: m along its side."""
+        """density: 1/ha, the number of trees per hectare, 50 to 2000.
+        size: m, the side of the forest, 40 to 300; it may hold 6000 trees at most.
+        """
         if not THINNEST <= density <= DENSEST:
             raise ScenarioError(
                 f"world 'forest': density is {density}; give {THINNEST:.0f} to {DENSEST:.0f} trees per hectare"

@@ -33,8 +33,9 @@ class Landing:
         marker_yaw_deg: float = 0.0,
         randomise: frozenset[str] = frozenset(),
     ) -> None:
-        """marker_xy: m, middle of the marker; marker_yaw_deg: heading of its arrow from rectangle to square, from east
-        to north. The ground's cover always follows from the seed; randomise adds colours."""
+        """marker_xy: m, the middle of the marker, east and north.
+        marker_yaw_deg: The heading of its arrow from rectangle to square, counter-clockwise from east.
+        """
         position = _position(marker_xy)
         if not math.isfinite(marker_yaw_deg):
             raise ScenarioError(f"world 'landing': marker_yaw_deg is {marker_yaw_deg}; give degrees")

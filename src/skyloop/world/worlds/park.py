@@ -33,7 +33,10 @@ class Park:
     def __init__(
         self, seed: int, *, people: int = 14, trees: int = 90, randomise: frozenset[str] = frozenset()
     ) -> None:
-        """people: how many, four of seven walking (with "people" randomised, up to twice as many); trees: how many."""
+        """people: The number of people, 60 at most; four of seven walk. With "people" randomised there are up to
+            twice as many.
+        trees: The number of trees, 200 at most.
+        """
         for name, value, most in (("people", people, MOST_PEOPLE), ("trees", trees, MOST_TREES)):
             if not 0 <= value <= most:
                 raise ScenarioError(f"world 'park': {name} is {value}; give 0 to {most}")

@@ -21,7 +21,7 @@ SLOWEST, FASTEST = 0.5, 2.0
 
 class RadarLab:
     def __init__(self, seed: int, *, speed: float = 1.0, randomise: frozenset[str] = frozenset()) -> None:
-        """speed: m/s of the person's walk; the seed chooses who walks, and where along the way they start."""
+        """speed: m/s, the speed of the person, 0.5 to 2. The seed chooses who walks and where they start."""
         if not (math.isfinite(speed) and SLOWEST <= speed <= FASTEST):
             raise ScenarioError(f"world 'radar-lab': speed is {speed} m/s; give {SLOWEST} to {FASTEST}")
         random = generator(seed, "radar-lab")

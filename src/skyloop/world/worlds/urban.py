@@ -45,12 +45,17 @@ PARKED: Final = 36
 CAR_SPEED: Final = 7.0
 """m/s."""
 
+MOST_PEOPLE, MOST_CARS = 120, 60
+
 
 class Urban:
     def __init__(self, seed: int, *, people: int = 16, cars: int = 8, randomise: frozenset[str] = frozenset()) -> None:
-        """people: that stand or walk; cars: that drive; randomise: "textures", "colours" and "people"."""
-        if people < 0 or cars < 0:
-            raise ScenarioError(f"urban has {people} people and {cars} cars; give numbers that are not negative")
+        """people: The number of people who stand or walk.
+        cars: The number of cars that drive; parked ones come on top.
+        """
+        for name, value, most in (("people", people, MOST_PEOPLE), ("cars", cars, MOST_CARS)):
+            if not 0 <= value <= most:
+                raise ScenarioError(f"world 'urban': {name} is {value}; give 0 to {most}")
         self.ground = street_ground()
         self.model = Model()
         self._seed, self._randomise = seed, randomise

@@ -45,7 +45,6 @@ Node = tuple[int, int]
 
 class UrbanWalls:
     def __init__(self, seed: int, *, randomise: frozenset[str] = frozenset()) -> None:
-        """randomise: "textures" and "colours" of the walls."""
         self.model = Model()
         self._chance = generator(seed, "urban-walls")
         # apart, so that randomising looks moves nothing

@@ -51,17 +51,20 @@ LINE_LIFT: Final = 0.02
 
 Place = tuple[float, float]
 
+MOST_PEOPLE = 60
+
 
 class Warehouse:
     def __init__(
         self, seed: int, *, people: int = 3, fill: float = 0.7, randomise: frozenset[str] = frozenset()
     ) -> None:
-        """people: that stand or walk; fill: share of the racks' places taken.
-
-        randomise: "textures", "colours" and "people".
+        """people: The number of people who stand or walk.
+        fill: The share of the racks' places that are taken.
         """
-        if people < 0 or not 0.0 <= fill <= 1.0:
-            raise ScenarioError(f"warehouse has {people} people, fill {fill}; give people >= 0 and fill from 0 to 1")
+        if not 0 <= people <= MOST_PEOPLE or not 0.0 <= fill <= 1.0:
+            raise ScenarioError(
+                f"world 'warehouse': people is {people}, fill {fill}; give 0 to {MOST_PEOPLE} people, fill 0 to 1"
+            )
         self.ground = Ground(np.zeros((2, 2)), (-50.0, -50.0), 100.0)
         self.model = Model()
         self._seed, self._randomise = seed, randomise

@@ -41,6 +41,7 @@ class Velocity:
     velocity: Array
     """(3,) m/s, axes of `frame`."""
     frame: str = "world"
+    """The axes of `velocity`: "world" or "body"."""
     yaw: float | None = None
     """rad, counter-clockwise from east; None turns by `yaw_rate`."""
     yaw_rate: float = 0.0
@@ -49,6 +50,8 @@ class Velocity:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Attitude:
+    """Hold an attitude with a collective thrust."""
+
     quat_wxyz: Array
     """(4,) world_from_body."""
     thrust: float
@@ -59,26 +62,32 @@ class Attitude:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rates:
+    """Turn at an angular velocity with a collective thrust."""
+
     angular_velocity_body: Array
-    """(3,) rad/s."""
+    """(3,) rad/s, body axes."""
     thrust: float
     """N, collective, along body up."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Motors:
+    """Set the throttle of every rotor directly, past the controller."""
+
     throttle: Array
     """(n_rotors,) 0..1."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Goal:
-    """Go there at cruise speed and stay; needs no refreshing, reports `arrived`."""
+    """Go there and stay; needs no refreshing, reports `arrived`."""
 
     position: Array
     """(3,) m, world, of the body origin."""
     yaw: float | None = None
     """rad, counter-clockwise from east; None keeps the heading."""
+    speed: float | None = None
+    """m/s on the way there, as far as the vehicle's limits allow; None is its cruise speed."""
 
 
 Setpoint: TypeAlias = Position | Velocity | Attitude | Rates | Motors | Goal
@@ -86,33 +95,35 @@ Setpoint: TypeAlias = Position | Velocity | Attitude | Rates | Motors | Goal
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    pass
+    """Arm: let the rotors turn."""
 
 
 @dataclass(frozen=True, slots=True)
 class Disarm:
-    pass
+    """Disarm: stop the rotors."""
 
 
 @dataclass(frozen=True, slots=True)
 class TakeOff:
+    """Take off and hover."""
+
     altitude: float = 2.0
     """m above the present position."""
 
 
 @dataclass(frozen=True, slots=True)
 class Land:
-    pass
+    """Land where the vehicle is."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hover:
-    pass
+    """Brake and stay there."""
 
 
 @dataclass(frozen=True, slots=True)
 class GoHome:
-    pass
+    """Fly back to the point of take-off and land."""
 
 
 Request: TypeAlias = Arm | Disarm | TakeOff | Land | Hover | GoHome

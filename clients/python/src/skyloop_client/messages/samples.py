@@ -12,6 +12,8 @@ from skyloop_client.messages.states import Array
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ImuSample:
+    """One sample of an inertial measurement unit."""
+
     t_ns: int
     angular_velocity: Array
     """(3,) rad/s, sensor axes."""
@@ -32,6 +34,8 @@ class ImuBias:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GnssFix:
+    """One fix of a satellite navigation receiver."""
+
     t_ns: int
     latitude_deg: float
     """Degrees north, WGS84."""
@@ -59,17 +63,21 @@ class GnssFix:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BarometerSample:
+    """One sample of a barometer."""
+
     t_ns: int
     pressure: float
-    """Pa."""
+    """Pa, the measured pressure."""
     altitude: float
     """m, from pressure and the standard atmosphere."""
     temperature: float
-    """K."""
+    """K, the temperature of the standard atmosphere."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MagnetometerSample:
+    """One sample of a magnetometer."""
+
     t_ns: int
     field_tesla: Array
     """(3,) T, sensor axes."""
@@ -77,6 +85,8 @@ class MagnetometerSample:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CameraImage:
+    """One colour image."""
+
     t_ns: int
     """Middle of the exposure, of the middle row where the shutter rolls."""
     colour: NDArray[np.uint8]
@@ -90,10 +100,13 @@ class Label:
     instance: int
     """Its number in the world, as in `ImageTruth.instances`."""
     name: str
+    """The name of the thing in the world."""
     class_name: str
+    """The name of its semantic class."""
     box_px: tuple[int, int, int, int]
     """Of its visible pixels: first column, first row, last column, last row, all inclusive."""
     visible_px: int
+    """The number of its pixels that are visible."""
     occlusion: float
     """Share of its pixels in the image that something nearer covers, 0 to 1."""
     truncation: float
@@ -134,6 +147,7 @@ class ImageTruth:
     flow: NDArray[np.float32] | None = None
     """(height, width, 2) px/s, right and down, at which the surface point moves over the image; NaN off the lens."""
     labels: tuple[Label, ...] = ()
+    """The labelled things that are visible; empty where labels were not asked for."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -162,13 +176,15 @@ class OpticalFlowSample:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RangeSample:
+    """One sample of a rangefinder."""
+
     t_ns: int
     distance: float
     """m along the sensor's +x axis; NaN when nothing is in range."""
     min_range: float
-    """m."""
+    """m, the shortest distance the sensor measures."""
     max_range: float
-    """m."""
+    """m, the longest distance the sensor measures."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -195,6 +211,8 @@ class LidarScan:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DepthImage:
+    """One image of a depth camera."""
+
     t_ns: int
     depth: NDArray[np.float32]
     """(height, width) m along the optical axis; 0 where there is no value."""
@@ -214,6 +232,8 @@ class RadarScan:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RangeDopplerImage:
+    """The power of the echoes of one burst by range and speed."""
+
     t_ns: int
     power: NDArray[np.float32]
     """(n_ranges, n_speeds) V², mean over the antennas, row 0 nearest."""

@@ -1,8 +1,8 @@
-"""What a message is, and the records of a vehicle: truth, estimate, battery, status, events."""
+"""What a message is, and the records of a vehicle: truth, estimate, battery, status."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,9 +14,10 @@ Array: TypeAlias = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Message:
-    """What the bus carries: a record with its stream, number and times."""
+    """What `subscribe` yields and the bus carries: a record (`data`) with its stream, number and times."""
 
     stream: str
+    """The name of the stream, such as `drone/imu`."""
     index: int
     """Number of this sample on its stream, from 0; dropped samples leave a gap."""
     t_ns: int
@@ -24,6 +25,7 @@ class Message:
     arrival_ns: int
     """The instant a consumer may see it: `t_ns` plus the stream's latency."""
     data: Any
+    """The record, such as an `ImuSample`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,15 +40,15 @@ class VehicleState:
     quat_wxyz: Array
     """(4,) world_from_body."""
     angular_velocity_body: Array
-    """(3,) rad/s."""
+    """(3,) rad/s, of the body over the world, body axes."""
     acceleration_world: Array
     """(3,) m/s², of the body origin; zero at rest, -g in free fall."""
     angular_acceleration_body: Array
-    """(3,) rad/s²."""
+    """(3,) rad/s², body axes."""
     rotor_speeds: Array
-    """(n_rotors,) rad/s."""
+    """(n_rotors,) rad/s, in the order of the airframe's rotors."""
     rotor_thrusts: Array
-    """(n_rotors,) N."""
+    """(n_rotors,) N, in the order of the airframe's rotors."""
     wind_world: Array
     """(3,) m/s, air relative to ground at the vehicle."""
 
@@ -59,7 +61,7 @@ class Kinematics:
     position: Array
     """(3,) m, world."""
     velocity_world: Array
-    """(3,) m/s."""
+    """(3,) m/s, world."""
     quat_wxyz: Array
     """(4,) world_from_sensor."""
     angular_velocity: Array
@@ -67,11 +69,13 @@ class Kinematics:
     acceleration_world: Array
     """(3,) m/s², lever arm included."""
     wind_world: Array
-    """(3,) m/s."""
+    """(3,) m/s, air relative to ground, world."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BatteryState:
+    """The battery of a vehicle."""
+
     t_ns: int
     voltage: float
     """V at the terminals, sag included; 0 on an airframe without a battery."""
@@ -85,11 +89,13 @@ class BatteryState:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ActuatorState:
+    """The rotors of a vehicle."""
+
     t_ns: int
     commands: Array
-    """(n_rotors,) rad/s asked by the controller."""
+    """(n_rotors,) rad/s, the speeds the controller asks for."""
     speeds: Array
-    """(n_rotors,) rad/s."""
+    """(n_rotors,) rad/s, the speeds the rotors have."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,6 +103,7 @@ class Estimate:
     """A vehicle's state as an estimator believes it; the controller may fly on it."""
 
     t_ns: int
+    """The instant it describes: the stamp of the newest sample that is in it."""
     position: Array
     """(3,) m, world, of the body origin."""
     velocity_world: Array
@@ -104,7 +111,7 @@ class Estimate:
     quat_wxyz: Array
     """(4,) world_from_body."""
     angular_velocity_body: Array
-    """(3,) rad/s."""
+    """(3,) rad/s, of the body over the world, body axes."""
     position_sd: Array
     """(3,) m, one sigma, world axes."""
     velocity_sd: Array
@@ -112,35 +119,71 @@ class Estimate:
     attitude_sd: Array
     """(3,) rad, one sigma, of a rotation vector in world axes."""
     valid: bool
-    """False while the estimator has not converged or has lost its footing."""
+    """False while the estimator has not converged or has lost its footing; `reason` then says why."""
+    gyro_bias: Array | None = None
+    """(3,) rad/s, axes of the IMU; None: not estimated."""
+    accel_bias: Array | None = None
+    """(3,) m/s², axes of the IMU; None: not estimated."""
+    covariance: Array | None = None
+    """(9, 9) of position, velocity and attitude, or (15, 15) with gyro bias and accelerometer bias behind them; units
+    and axes as above, squared. None: only the sigmas are told."""
+    reason: str = ""
+    """A few words for people: why it is not valid."""
 
     @staticmethod
-    def unknown(t_ns: int) -> Estimate:
+    def unknown(t_ns: int, reason: str = "no estimate yet") -> Estimate:
         """What is believed before an estimator has said anything: nothing."""
         far, level = np.full(3, 1e3), np.array([1.0, 0.0, 0.0, 0.0])
-        return Estimate(t_ns, np.zeros(3), np.zeros(3), level, np.zeros(3), far, far, far, valid=False)
+        zero = np.zeros(3)
+        return Estimate(t_ns, zero, zero, level, zero, far, far, far, valid=False, reason=reason)
+
+    @staticmethod
+    def from_covariance(
+        t_ns: int,
+        position: Array,
+        velocity_world: Array,
+        quat_wxyz: Array,
+        angular_velocity_body: Array,
+        covariance: Array,
+        **more: Any,
+    ) -> Estimate:
+        """An estimate whose sigmas are those of its covariance; `more` as the fields: valid, gyro_bias, reason..."""
+        sigmas = np.sqrt(np.maximum(np.diagonal(covariance)[:9], 0.0))
+        motion = (position, velocity_world, quat_wxyz, angular_velocity_body)
+        more = {"valid": True, **more}
+        return Estimate(t_ns, *motion, sigmas[0:3], sigmas[3:6], sigmas[6:9], covariance=covariance, **more)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StartConditions:
+    """What may be known before take-off: where home is, and how the vehicle was put down."""
+
+    latitude_deg: float
+    """Degrees north, WGS84, of home: the origin of the world axes."""
+    longitude_deg: float
+    """Degrees east, WGS84, of home."""
+    altitude: float
+    """m above the WGS84 ellipsoid, of home."""
+    gravity: float
+    """m/s², the acceleration of gravity."""
+    magnetic_field_world: Array
+    """(3,) T, at home."""
+    position: Array
+    """(3,) m, world, of the body origin at t = 0."""
+    yaw: float
+    """rad, counter-clockwise from east, at t = 0."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VehicleStatus:
+    """What the autopilot of a vehicle does."""
+
     t_ns: int
     mode: str
     """disarmed, idle (armed, rotors idling), takeoff, hover, setpoint (following what is sent), goal, home, land."""
     armed: bool
+    """True while the rotors may turn."""
     landed: bool
     """True while standing on the ground: before take-off and from touch-down on."""
     failsafe: str
     """Empty, or the one in force: "battery low", "setpoint lost", "estimate lost"."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Event:
-    """Something that happened: a contact, a failsafe, a refusal, an arrival."""
-
-    t_ns: int
-    kind: str
-    """One or two words to sort by, such as contact, refused, arrived."""
-    text: str
-    """A line for people."""
-    values: dict[str, float] = field(default_factory=dict)
-    """SI numbers by name."""

@@ -24,12 +24,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from skyloop_client.bundle import Bundle
 from skyloop_client.errors import TaskError, unknown_name
 from skyloop_client.messages import Arm, Array, Hover, TakeOff, Velocity
 from skyloop_client.streams import NS_PER_S, StreamInfo
 from skyloop_client.tasks.anchor import BLUE_BOARD, Anchor, AnchorTracker, Intrinsics, Roi
 from skyloop_client.tasks.dead_reckoning import DeadReckoning
-from skyloop_client.tasks.task import Bundle, Record, Session, Task
+from skyloop_client.tasks.task import Record, SessionLike, Task
 
 STOP = Velocity(np.zeros(3), "body")
 CLIMBED = 0.05
@@ -298,7 +299,7 @@ TASKS: dict[str, type[Task]] = {
 }
 
 
-def run_task(name: str, session: Session, *, altitude: float = 1.5, **options: Any) -> Record:
+def run_task(name: str, session: SessionLike, *, altitude: float = 1.5, **options: Any) -> Record:
     """A task by its name. One that flies is begun in the air, `altitude` m up, and is followed by a hover."""
     if name not in TASKS:
         raise unknown_name("task", name, TASKS)
@@ -317,7 +318,7 @@ def run_task(name: str, session: Session, *, altitude: float = 1.5, **options: A
     return record
 
 
-def stream_info(session: Session, stream: str) -> StreamInfo:
+def stream_info(session: SessionLike, stream: str) -> StreamInfo:
     for name in (f"{session.vehicle}/{stream}", stream):
         if name in session.infos:
             return session.infos[name]

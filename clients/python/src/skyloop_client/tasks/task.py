@@ -13,27 +13,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Protocol
 
+from skyloop_client.bundle import Bundle
 from skyloop_client.errors import SkyloopError
 from skyloop_client.messages import Request, Setpoint
 from skyloop_client.streams import NS_PER_S, StreamInfo
 
 
-class Bundle(Protocol):
-    """An answer: `skyloop_client.bundle.Bundle`."""
-
-    @property
-    def t_ns(self) -> int: ...
-
-    @property
-    def state(self) -> Any: ...
-
-    @property
-    def status(self) -> Any: ...
-
-    def get(self, suffix: str) -> Any: ...
-
-
-class Session(Protocol):
+class SessionLike(Protocol):
     """Whom a task asks: `skyloop_client.Session` over a link, `skyloop.links.loop.in_process.InProcess` without one."""
 
     @property
@@ -51,6 +37,8 @@ class Session(Protocol):
         fresh: Sequence[str] = (),
         until_ns: int | None = None,
     ) -> Bundle: ...
+
+    def publish(self, name: str, record: Any) -> None: ...
 
 
 @dataclasses.dataclass
@@ -98,7 +86,7 @@ class Task(ABC):
     flies: ClassVar[bool] = True
     """Needs the vehicle in the air, and is followed by a hover."""
 
-    session: Session
+    session: SessionLike
     record: Record
 
     def initialise(self) -> None:  # noqa: B027  (not every task has something to do here)
@@ -116,7 +104,7 @@ class Task(ABC):
         """Once, after the loop; returns plain data."""
         return {}
 
-    def perform(self, session: Session) -> Record:
+    def perform(self, session: SessionLike) -> Record:
         """All of it, from beginning to end."""
         self.session = session
         self.record = Record(self.name, changed_options(self), session.now())

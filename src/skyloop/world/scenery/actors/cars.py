@@ -4,18 +4,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numba import float64, void
 from numpy.typing import ArrayLike, NDArray
 
-from skyloop.core.jit import kernel
-from skyloop.world.ground import Ground, ground_at
+from skyloop.core.jit import kernel, record_type
+from skyloop.world.ground import Ground, HeightField, ground_at, height_field_type
 from skyloop.world.mesh import Colour
 from skyloop.world.model import Model
 from skyloop.world.scenery.actors.car_shapes import STYLES, Style, body_shape, parked_shape, wheel_places, wheel_shape
-from skyloop.world.scenery.actors.paths import CURVATURE, Path, S, path_at, piece_at
+from skyloop.world.scenery.actors.paths import CURVATURE, Path, PathArrays, S, path_at, path_type, piece_at
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array
 
@@ -68,25 +68,38 @@ def _rolled(path: Path, hubs: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.ascontiguousarray(np.hstack([before, rate]))
 
 
-@kernel(
-    void(
-        float64, float64, float64, float64[:, ::1], float64, float64, float64[:, ::1], float64[::1], float64[:, ::1],
-        float64[:, ::1], float64, float64, float64, float64[:, :, ::1],
-    )
-)  # fmt: skip
-def drive_poses(
-    s: Any, wheelbase: Any, radius: Any, pieces: Any, length: Any, lap_turn: Any, rolled: Any, lap_rolled: Any,
-    hubs: Any, heights: Any, ox: Any, oy: Any, cell: Any, out: Any,
-) -> None:  # fmt: skip
-    """Body and four wheels at s metres along the path into out (5, 3, 4); hubs (4, 3) as `wheel_places` gives them."""
-    x, y, yaw = path_at(pieces, length, lap_turn, s)
+class Chassis(NamedTuple):
+    """What a car's wheels are, and how they roll along its path."""
+
+    wheelbase: float
+    """m."""
+    radius: float
+    """m, of a wheel."""
+    hubs: Array
+    """(4, 3) as `wheel_places` gives them."""
+    rolled: Array
+    """As `_rolled` gives it."""
+    lap_rolled: Array
+    """(4,) m that each wheel rolls in a lap."""
+
+
+chassis_type = record_type(
+    Chassis, wheelbase=float64, radius=float64, hubs=float64[:, ::1], rolled=float64[:, ::1], lap_rolled=float64[::1]
+)
+
+
+@kernel(void(float64, chassis_type, path_type, height_field_type, float64[:, :, ::1]))
+def drive_poses(s: Any, chassis: Any, way: Any, ground: Any, out: Any) -> None:
+    """Body and four wheels at s metres along the path into out (5, 3, 4)."""
+    car, path, g = Chassis(*chassis), PathArrays(*way), HeightField(*ground)
+    hubs, rolled = car.hubs, car.rolled
+    x, y, yaw = path_at(path, s)
     c, sn = np.cos(yaw), np.sin(yaw)
     level = np.empty(4)
     for k in range(4):
-        level[k] = ground_at(
-            heights, ox, oy, cell, x + c * hubs[k, 0] - sn * hubs[k, 1], y + sn * hubs[k, 0] + c * hubs[k, 1]
-        )[0]
-    rise = 0.5 * (level[2] + level[3] - level[0] - level[1]) / wheelbase
+        wheel_x, wheel_y = x + c * hubs[k, 0] - sn * hubs[k, 1], y + sn * hubs[k, 0] + c * hubs[k, 1]
+        level[k] = ground_at(g.heights, g.origin_x, g.origin_y, g.cell, wheel_x, wheel_y)[0]
+    rise = 0.5 * (level[2] + level[3] - level[0] - level[1]) / car.wheelbase
     bank = 0.5 * (level[0] + level[2] - level[1] - level[3]) / (hubs[0, 1] - hubs[1, 1])
     size = 1.0 / np.sqrt(1.0 + rise * rise)
     fx, fy, fz = c * size, sn * size, rise * size
@@ -98,13 +111,14 @@ def drive_poses(
     body[0, 1], body[1, 1], body[2, 1] = uy * fz - uz * fy, uz * fx - ux * fz, ux * fy - uy * fx
     body[0, 2], body[1, 2], body[2, 2] = ux, uy, uz
     body[0, 3], body[1, 3], body[2, 3] = x, y, 0.5 * (level[0] + level[1])
-    before = path_at(pieces, length, lap_turn, s - STEER_AHEAD)[2]
-    after = path_at(pieces, length, lap_turn, s + STEER_AHEAD)[2]
+    before = path_at(path, s - STEER_AHEAD)[2]
+    after = path_at(path, s + STEER_AHEAD)[2]
     bend = (after - before) / (2.0 * STEER_AHEAD)
-    laps, rest, piece = piece_at(pieces, length, s)
+    laps, rest, piece = piece_at(path, s)
     for k in range(4):
         steer = np.arctan2(bend * hubs[k, 0], 1.0 - bend * hubs[k, 1])
-        turned = (laps * lap_rolled[k] + rolled[piece, k] + rolled[piece, 4 + k] * (rest - pieces[piece, 0])) / radius
+        along = rest - path.pieces[piece, 0]
+        turned = (laps * car.lap_rolled[k] + rolled[piece, k] + rolled[piece, 4 + k] * along) / car.radius
         cs, ss, cr, sr = np.cos(steer), np.sin(steer), np.cos(turned), np.sin(turned)
         part = out[1 + k]
         for i in range(3):
@@ -122,19 +136,17 @@ class Car:
 
     def __init__(self, style: Style, path: Path, ground: Ground, speed: float, start: float) -> None:
         self.style, self.path, self.ground, self.speed, self.start = style, path, ground, speed, start
-        self._hubs = wheel_places(style)
-        self._rolled = _rolled(path, self._hubs)
+        hubs = wheel_places(style)
+        rolled = _rolled(path, hubs)
         lengths = np.diff(path.pieces[:, S], append=path.length)[:, None]
-        self._lap_rolled = np.sum(self._rolled[:, 4:] * lengths, axis=0)
+        lap_rolled = np.sum(rolled[:, 4:] * lengths, axis=0)
+        self._chassis = tuple(Chassis(style.wheelbase, style.wheel, hubs, rolled, lap_rolled))
 
     def poses(self, t: float) -> Array:
         """(5, 3, 4) world_from_part: body, then the wheels as `wheel_places` orders them."""
         out = np.empty((self.n_rows, 3, 4))
-        drive_poses(
-            self.start + self.speed * t, self.style.wheelbase, self.style.wheel,
-            self.path.pieces, self.path.length, self.path.lap_turn,
-            self._rolled, self._lap_rolled, self._hubs, *self.ground.kernel_arguments, out,
-        )  # fmt: skip
+        s = self.start + self.speed * t
+        drive_poses(s, self._chassis, self.path.kernel_arguments, self.ground.kernel_arguments, out)
         return out
 
 

@@ -18,10 +18,10 @@ from numba import float64, from_dtype, void
 from numpy.typing import NDArray
 
 from skyloop.core.jit import inlined, kernel
-from skyloop.world.ground import Ground, ground_at
+from skyloop.world.ground import Ground, HeightField, ground_at, height_field_type
 from skyloop.world.scenery.actors.body import sole_outline
 from skyloop.world.scenery.actors.body_tables import Build
-from skyloop.world.scenery.actors.paths import Path, path_at
+from skyloop.world.scenery.actors.paths import Path, PathArrays, path_at, path_type
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array
 
@@ -197,7 +197,7 @@ class Gait:
     def poses(self, t: float, path: Path, ground: Ground) -> Array:
         """(15, 3, 4) world_from_part of PARTS, scaled by the person's size."""
         out = np.empty((len(PARTS), 3, 4))
-        walk_poses(t, self.walk, self.foot, path.pieces, path.length, path.lap_turn, *ground.kernel_arguments, out)
+        walk_poses(t, self.walk, self.foot, path.kernel_arguments, ground.kernel_arguments, out)
         return out
 
 
@@ -227,8 +227,12 @@ def _hang(parent, child, x, y, z):
 
 
 @inlined
-def _foot_pose(w, foot, pieces, length, lap_turn, heights, ox, oy, cell, phase, lag, side, out):
-    """Pose of one foot into `out`; returns the height of the ground it stands on or swings over, and its heading."""
+def _foot_pose(w, foot, way, phase, lag, side, out):
+    """Pose of one foot into `out`; returns the height of the ground it stands on or swings over, and its heading.
+
+    way: the path, and the ground below it.
+    """
+    path, ground = way
     count = np.floor(phase - lag)
     part = phase - lag - count
     x = part * foot.shape[0]
@@ -245,11 +249,11 @@ def _foot_pose(w, foot, pieces, length, lap_turn, heights, ox, oy, cell, phase, 
     for k in range(2):
         weight = share if k else 1.0 - share
         s = w.stride * (count + lag + k + UNDER_HIP)
-        sx, sy, heading = path_at(pieces, length, lap_turn, s)
+        sx, sy, heading = path_at(path, s)
         cx, cy = np.cos(heading), np.sin(heading)
         sx -= side * w.step_half * cy
         sy += side * w.step_half * cx
-        h, nx, ny, nz = ground_at(heights, ox, oy, cell, sx, sy)
+        h, nx, ny, nz = ground_at(ground.heights, ground.origin_x, ground.origin_y, ground.cell, sx, sy)
         rise = -(nx * cx + ny * cy) / nz
         ahead = advance - k * w.stride
         px += weight * (sx + ahead * cx)
@@ -295,8 +299,9 @@ def _leg(w, pelvis, thigh, shank, foot, side, heading):
 
 
 @inlined
-def _arm(w, chest, upper, fore, hand, side, heading, swing):
-    """swing: -1 farthest back, 1 farthest ahead."""
+def _arm(w, chest, arm, side, heading, swing):
+    """arm: its three parts from the shoulder on; swing: -1 farthest back, 1 farthest ahead."""
+    upper, fore, hand = arm
     _hang(chest, upper, w.shoulder_x, side * w.shoulder_half, w.shoulder_z)
     _turn(upper, heading, -(w.arm_middle + w.arm_swing * swing), side * w.arm_out)
     _bend(upper, fore, -(w.elbow + w.elbow_swing * swing))
@@ -307,19 +312,15 @@ def _arm(w, chest, upper, fore, hand, side, heading, swing):
 
 @kernel(
     void(
-        float64, from_dtype(WALK)[::1], float64[:, :, ::1], float64[:, ::1], float64, float64,
-        float64[:, ::1], float64, float64, float64, float64[:, :, ::1],
+        float64, from_dtype(WALK)[::1], float64[:, :, ::1], path_type, height_field_type, float64[:, :, ::1],
     )
 )  # fmt: skip
-def walk_poses(
-    t: Any, walk: Any, foot: Any, pieces: Any, length: Any, lap_turn: Any, heights: Any, ox: Any, oy: Any, cell: Any,
-    out: Any,
-) -> None:  # fmt: skip
+def walk_poses(t: Any, walk: Any, foot: Any, path: Any, ground: Any, out: Any) -> None:
     """All parts of one walker at t seconds into out (15, 3, 4)."""
-    w = walk[0]
+    w, way = walk[0], (PathArrays(*path), HeightField(*ground))
     s = w.start + w.speed * t
     phase = s / w.stride
-    x, y, heading = path_at(pieces, length, lap_turn, s)
+    x, y, heading = path_at(way[0], s)
     turn = 2.0 * np.pi * (phase - np.floor(phase))
     c, sn = np.cos(turn), np.sin(turn)
     pelvis, chest, head = out[0], out[1], out[2]
@@ -327,9 +328,7 @@ def walk_poses(
     headings = np.empty(2)
     for k in range(2):
         side = 1.0 - 2.0 * k
-        under, headings[k] = _foot_pose(
-            w, foot, pieces, length, lap_turn, heights, ox, oy, cell, phase, 0.5 * k, side, out[8 + 6 * k]
-        )
+        under, headings[k] = _foot_pose(w, foot, way, phase, 0.5 * k, side, out[8 + 6 * k])
         level += 0.5 * under
         gap += side * under
     surge = w.surge * np.sin(2.0 * turn - 0.24 * np.pi)
@@ -349,7 +348,8 @@ def walk_poses(
         row = 3 + 6 * k
         # arms swing against the legs, a little behind them
         swing = -side * np.cos(turn - 0.25)
-        _arm(w, chest, out[row], out[row + 1], out[row + 2], side, heading + 0.5 * w.chest_turn * c, swing)
+        arm = (out[row], out[row + 1], out[row + 2])
+        _arm(w, chest, arm, side, heading + 0.5 * w.chest_turn * c, swing)
         facing = 0.5 * (heading + headings[k]) + 0.5 * side * w.toe_out
         _leg(w, pelvis, out[row + 3], out[row + 4], out[row + 5], side, facing)
     for row in range(out.shape[0]):

@@ -4,13 +4,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import float64, void
 from numpy.typing import ArrayLike
 
-from skyloop.core.jit import inlined, kernel
+from skyloop.core.jit import inlined, kernel, record_type
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array
 
@@ -21,9 +21,24 @@ S, X, Y, HEADING, CURVATURE = range(5)
 """Columns of `Path.pieces`: where a piece starts (m along the path, m, m, rad) and its curvature (1/m, left is > 0)."""
 
 
+class PathArrays(NamedTuple):
+    """A Path as kernels use it."""
+
+    pieces: Array
+    """(n, 5) as S, X, Y, HEADING, CURVATURE say."""
+    length: float
+    """m."""
+    lap_turn: float
+    """rad, a multiple of 2π."""
+
+
+path_type = record_type(PathArrays, pieces=float64[:, ::1], length=float64, lap_turn=float64)
+
+
 @inlined
-def piece_at(pieces, length, s):
+def piece_at(path, s):
     """(laps, s within the lap, row of `pieces`) at arc length s of a closed path."""
+    pieces, length = path.pieces, path.length
     laps = np.floor(s / length)
     rest = min(max(s - laps * length, 0.0), length)
     low, high = 0, pieces.shape[0]
@@ -37,9 +52,10 @@ def piece_at(pieces, length, s):
 
 
 @inlined
-def path_at(pieces, length, lap_turn, s):
+def path_at(path, s):
     """(x, y, heading) at arc length s; the heading runs on from lap to lap, so that it never jumps."""
-    laps, rest, row = piece_at(pieces, length, s)
+    laps, rest, row = piece_at(path, s)
+    pieces = path.pieces
     along = rest - pieces[row, 0]
     heading, curvature = pieces[row, 3], pieces[row, 4]
     turned = along * curvature
@@ -48,13 +64,14 @@ def path_at(pieces, length, lap_turn, s):
     chord = along * (1.0 - half * half / 6.0) if abs(half) < 1e-4 else along * np.sin(half) / half
     x = pieces[row, 1] + chord * np.cos(heading + half)
     y = pieces[row, 2] + chord * np.sin(heading + half)
-    return x, y, heading + turned + laps * lap_turn
+    return x, y, heading + turned + laps * path.lap_turn
 
 
-@kernel(void(float64[:, ::1], float64, float64, float64[::1], float64[:, ::1]))
-def _path_at_many(pieces: Any, length: Any, lap_turn: Any, s: Any, out: Any) -> None:
+@kernel(void(path_type, float64[::1], float64[:, ::1]))
+def _path_at_many(arrays: Any, s: Any, out: Any) -> None:
+    path = PathArrays(*arrays)
     for i in range(s.shape[0]):
-        out[i, 0], out[i, 1], out[i, 2] = path_at(pieces, length, lap_turn, s[i])
+        out[i, 0], out[i, 1], out[i, 2] = path_at(path, s[i])
 
 
 class Path:
@@ -75,14 +92,14 @@ class Path:
             raise ScenarioError("a path needs at least two points that differ")
         if not closed or len(corners) == 2:
             corners = _there_and_back(corners, 0.5 * corner_radius)
-        self.pieces, self.length, self.lap_turn = _pieces(corners, corner_radius)
-        """`pieces` (n, 5) as S, X, Y, HEADING, CURVATURE say; `length` m; `lap_turn` rad, a multiple of 2π."""
+        self.kernel_arguments = self.pieces, self.length, self.lap_turn = _pieces(corners, corner_radius)
+        """PathArrays as kernels are given them."""
 
     def at(self, s: ArrayLike) -> tuple[Array, Array]:
         """((..., 2) m, (...) heading in rad) at arc length s; it runs on from lap to lap, both ways."""
         where = np.asarray(s, np.float64)
         out = np.empty((where.size, 3))
-        _path_at_many(self.pieces, self.length, self.lap_turn, where.flatten(), out)
+        _path_at_many(self.kernel_arguments, where.flatten(), out)
         return out[:, :2].reshape(*where.shape, 2), out[:, 2].reshape(where.shape)
 
 

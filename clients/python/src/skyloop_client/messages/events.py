@@ -1,0 +1,96 @@
+"""What happened to a vehicle or its link: one kind each, with typed fields."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from skyloop_client.messages.states import Array
+
+
+class EventKind(StrEnum):
+    """What happened. The value is the word that files, links and people see."""
+
+    # the vehicle
+    ARMED = "armed"
+    DISARMED = "disarmed"
+    TOOK_OFF = "took off"
+    ARRIVED = "arrived"
+    LANDED = "landed"
+    BLOCKED = "blocked"
+    """It stands on something short of its goal."""
+    REFUSED = "refused"
+    """A setpoint or request could not be obeyed."""
+    FAILSAFE = "failsafe"
+    FAILSAFE_OVER = "failsafe over"
+    CONTACT = "contact"
+    """It touched something; `Event.contact` says what, where and how hard."""
+    CRASH = "crash"
+    """It hit something too hard, or lies on its side: the motors are off."""
+    RELEASED = "released"
+    """Nobody commands it any more: it hovers, then lands."""
+
+    # its link
+    CONNECTED = "connected"
+    LEFT = "left"
+    ENDED = "ended"
+    HUNG = "hung"
+    RESTARTED = "restarted"
+    RESET = "reset"
+    LOCKSTEP = "lockstep"
+    DEADLINE_MISSED = "deadline missed"
+    SLEPT = "slept"
+    FELL_BEHIND = "fell behind"
+    """It did not fetch its messages in time, and some were dropped."""
+    LOST = "lost"
+    RELIEVED = "relieved"
+    """Somebody else commands the vehicle now."""
+    MISSION = "mission"
+    FENCE = "fence"
+
+    OTHER = "other"
+    """A kind this version does not know, from a newer peer or recording."""
+
+    @classmethod
+    def _missing_(cls, value: object) -> EventKind:
+        return cls.OTHER
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Contact:
+    """A touch of something solid."""
+
+    part: str
+    """Of the vehicle: legs, body or rotor."""
+    instance: int
+    """Instance number of what was touched; 0 is the ground's height field."""
+    name: str
+    """Its name."""
+    position: Array
+    """(3,) m, world, where they touched."""
+    normal: Array
+    """(3,) unit, world, away from what was touched."""
+    speed: float
+    """m/s of the touching point relative to what it touched."""
+    closing: float
+    """m/s of that along the normal."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Event:
+    """Something that happened: a contact, a failsafe, a refusal, an arrival."""
+
+    t_ns: int
+    """The instant it happened."""
+    kind: EventKind
+    """What happened."""
+    text: str
+    """One line for people."""
+    contact: Contact | None = None
+    """What was touched, of kinds `contact` and of a `crash` into something."""
+    failsafe: str = ""
+    """The failsafe that began or ended, of kinds `failsafe` and `failsafe over`."""
+
+    def __post_init__(self) -> None:
+        # a record that came over a link or out of a file carries the plain word
+        object.__setattr__(self, "kind", EventKind(self.kind))

@@ -1,0 +1,160 @@
+"""What software in the loop publishes under its vehicle: detections, maps, paths, clouds, images, markers, numbers.
+
+With `Estimate` these are the records `bundle.publish` and `session.publish` take. `t_ns` is the instant the data
+describes, such as the stamp of the image that was looked at. "The world" is east, north, up, as everywhere.
+
+A `frame` is "world", "body", or the name of a sensor of the same vehicle, such as "lidar": its axes (forward, left, up)
+at its mount. A `source` is the name of the camera whose pixels are meant, such as "front", or empty.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skyloop_client.messages.states import Array
+
+
+def _zeros3() -> Array:
+    return np.zeros(3)
+
+
+def _level() -> Array:
+    return np.array([1.0, 0.0, 0.0, 0.0])
+
+
+def _yellow() -> Array:
+    return np.array([1.0, 0.8, 0.1, 1.0])
+
+
+def _no_points() -> Array:
+    return np.zeros((0, 3))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Detections:
+    """What a detector found in one image; a row of each array is one thing."""
+
+    t_ns: int
+    """Stamp of the image."""
+    boxes_px: Array
+    """(n, 4) px: left, top, right and bottom edge; x to the right, y down, 0 is the outer edge of the first pixel."""
+    classes: tuple[str, ...]
+    """n names of classes."""
+    scores: Array
+    """(n,) 0 to 1, how sure the detector is."""
+    tracks: NDArray[np.int64] | None = None
+    """(n,) numbers that stay with a thing from image to image; -1 for a thing without one. None: nothing is tracked."""
+    source: str = ""
+    """The camera."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GridMap:
+    """A map of the ground plane in square cells."""
+
+    t_ns: int
+    cells: NDArray[np.int8]
+    """(rows, columns) 0 free to 100 occupied, -1 unknown; columns along x (east), rows along y (north)."""
+    resolution: float
+    """m, side of a cell."""
+    origin: Array
+    """(3,) m, world, of the outer corner of cell [0, 0]; its height is that of the map."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VoxelMap:
+    """A map of a box of space in cubes."""
+
+    t_ns: int
+    voxels: NDArray[np.int8]
+    """(nx, ny, nz) 0 free to 100 occupied, -1 unknown; along x (east), y (north), z (up)."""
+    resolution: float
+    """m, edge of a cube."""
+    origin: Array
+    """(3,) m, world, of the outer, lower corner of voxel [0, 0, 0]."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Path:
+    """A way that was planned, or gone."""
+
+    t_ns: int
+    positions: Array
+    """(n, 3) m, world."""
+    yaws: Array | None = None
+    """(n,) rad, counter-clockwise from east."""
+    times_ns: NDArray[np.int64] | None = None
+    """(n,) ns of simulated time at which each position is to be reached, or was."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PointCloud:
+    """Points in space, with a number or a colour each."""
+
+    t_ns: int
+    points: NDArray[np.float32]
+    """(n, 3) m, axes of `frame`."""
+    values: NDArray[np.float32] | None = None
+    """(n,) whatever the points are to be coloured by."""
+    colours: NDArray[np.uint8] | None = None
+    """(n, 3) red, green, blue."""
+    frame: str = "world"
+    """The axes of the points: "world", "body", or the name of a sensor."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Image:
+    """A picture for debugging: features drawn, a mask, a heat map."""
+
+    t_ns: int
+    pixels: NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.float32]
+    """(height, width, 3) uint8 red, green, blue; or (height, width) uint8, uint16 or float32. Row 0 is the top."""
+    source: str = ""
+    """The camera it was made from."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Marker:
+    """One thing to draw in space."""
+
+    name: str
+    """Unique among the markers of its stream."""
+    kind: str
+    """sphere, box, arrow, line, points or text."""
+    position: Array = field(default_factory=_zeros3)
+    """(3,) m, of its middle; of an arrow, of its tail."""
+    quat_wxyz: Array = field(default_factory=_level)
+    """(4,) turn of the marker's axes into those of `Markers.frame`; an arrow points along its x axis."""
+    size: Array = field(default_factory=lambda: np.full(3, 0.2))
+    """(3,) m along its axes. Of an arrow: length, width, height. Of a line: width first. Of a text: height last."""
+    colour: Array = field(default_factory=_yellow)
+    """(4,) red, green, blue, opacity, each 0 to 1."""
+    points: Array = field(default_factory=_no_points)
+    """(n, 3) m, of a line or of points, in the marker's axes."""
+    text: str = ""
+    """The words of a text marker."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Markers:
+    """Things to draw in space; each record takes the place of the one before it on its stream."""
+
+    t_ns: int
+    markers: tuple[Marker, ...]
+    """The shapes to draw; they replace those of the message before."""
+    frame: str = "world"
+    """The axes of all positions: "world", "body", or the name of a sensor."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Number:
+    """One number to plot: a cost, a count, a time."""
+
+    t_ns: int
+    value: float
+    """The number."""
+    unit: str = ""
+    """The unit that people see, such as "m" or "ms"."""

@@ -1,0 +1,290 @@
+"""Everything a scenario or a program may name, each as an entry: what it is, its options, its presets, its parts."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field, replace
+from functools import cache
+from typing import Any, get_args
+
+from pydantic import BaseModel
+
+from skyloop.cli.catalogue import catalogue
+from skyloop.cli.reference.fields import (
+    REQUIRED,
+    Option,
+    argument_options,
+    model_options,
+    models_in,
+    plain,
+    record_options,
+    summary_of,
+)
+from skyloop.navigation.trajectories import TrajectoryConfig
+from skyloop.sensors.registry import SENSORS
+from skyloop.sensors.sensor import SensorConfig
+from skyloop.sim.assembly import load_airframe
+from skyloop.sim.scenario import Scenario, UserPilot, UserSensor, Vehicle
+from skyloop.tasks.pilots import PILOTS
+from skyloop.vehicle.airframe import Airframe
+from skyloop.world.imported import Imported
+from skyloop.world.wind import Wind
+from skyloop.world.world import WORLDS, WorldConfig
+from skyloop_client import messages
+from skyloop_client.errors import UnknownNameError, nearest_name, unknown_name
+
+OWN = "own"
+"""The name under which a sensor or pilot of the user's is shown."""
+FILE = "file"
+"""The name under which a world from a file is shown."""
+EXAMPLES = {
+    "circle": "{kind: circle, centre: [0, 0, 5], radius: 10, speed: 5}",
+    "lemniscate": "{kind: lemniscate, centre: [0, 0, 5], minimum_radius: 5, speed: 5}",
+    "square": "{kind: square, corner: [0, 0, 5], side: 8, speed: 3}",
+    "legs": "{kind: legs, points: [[0, 0, 3], [10, 0, 3]], speed: 3}",
+    "waypoints": "{kind: waypoints, waypoints: [[0, 0, 3], [10, 0, 3], [10, 10, 5]], speed: 3}",
+    "constant": "{kind: constant, velocity: [3, 0, 0]}",
+    "field": "{kind: field, source: file.py:Class}",
+}
+"""Of kinds with keys that must be given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One thing with a name, and what may be said about it."""
+
+    topic: str
+    name: str
+    summary: str
+    options: tuple[Option, ...] = ()
+    notes: tuple[str, ...] = ()
+    example: str = ""
+    """A line of a scenario that names it."""
+    presets: dict[str, dict[str, Any]] = field(default_factory=dict)
+    parts: tuple[Entry, ...] = ()
+    """What its options hold that has options of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A kind of thing, and how its entries are made."""
+
+    heading: str
+    names: Callable[[], dict[str, str]]
+    """Each name with one line about it."""
+    entry: Callable[[str], Entry]
+    keys: type[BaseModel] | None = None
+    """What is common to all of them, or what a file of the user's may hold."""
+
+
+# ---- one function per topic
+
+
+def sensor(name: str) -> Entry:
+    if name == OWN:
+        return replace(section(UserSensor, OWN), topic="sensor", example="sensors: {pitot: {kind: file.py:Class}}")
+    config, made = SENSORS[name]
+    presets = {key: plain(asdict(numbers)) for key, numbers in sys.modules[config.__module__].PRESETS.items()}
+    usual = presets[config.model_fields["preset"].default]
+    stream = "<vehicle>/<name>" + ("/raw" if name == "radar" else "")
+    notes = [f"It publishes `{made.message}` on `{stream}`."]
+    if name == "radar":
+        notes.append("`<vehicle>/<name>/range_doppler` has `RangeDopplerImage`, `/detections` has `RadarDetections`.")
+    if hasattr(made, "hidden_message"):
+        where = " where `truth` asks for it" if name == "camera" else ""
+        notes.append(f"It publishes the truth, `{made.hidden_message}`, on `truth/<vehicle>/<name>`{where}.")
+    notes.append("A bias or spike fault may disturb: " + ", ".join(f"`{key}`" for key in made.fault_fields) + ".")
+    options = tuple(_with_preset(each, usual) for each in model_options(config))
+    return Entry(
+        "sensor", name, summary_of(config), options, tuple(notes), f"sensors: {{{name}: {{kind: {name}}}}}", presets,
+        parts_of(config),
+    )  # fmt: skip
+
+
+def _with_preset(option: Option, usual: dict[str, Any]) -> Option:
+    if option.default is not None or usual.get(option.name) is None:
+        return option
+    return replace(option, default=usual[option.name], from_preset=True)
+
+
+def airframe(name: str) -> Entry:
+    made = load_airframe(name)
+    entry = section(Airframe, name, values=made)
+    notes = ("The defaults below are this airframe's numbers.", *(f"Source: {line}." for line in made.sources))
+    options = tuple(each for each in entry.options if each.name != "sources")
+    return replace(entry, topic="airframe", options=options, notes=notes, summary=_names("airframes")[name],
+                   example=f"airframe: {name}")  # fmt: skip
+
+
+def world(name: str) -> Entry:
+    if name == FILE:
+        summary = "A world from a glTF, GLB or OBJ file of your own."
+        options = argument_options(Imported, {"path"})
+        return Entry("world", FILE, summary, options, example="world: {file: my.glb, options: {scale: 0.01}}")
+    options = argument_options(WORLDS[name], {"seed", "randomise"})
+    first = f", options: {{{options[0].name}: {options[0].default}}}" if options else ""
+    return Entry("world", name, _names("worlds")[name], options, example=f"world: {{name: {name}{first}}}")
+
+
+def pilot(name: str) -> Entry:
+    config = UserPilot if name == OWN else PILOTS[name][0]
+    more = {
+        "trajectory": f", trajectory: {EXAMPLES['circle']}",
+        "waypoints": ", waypoints: [[0, 0, 3], [10, 0, 3]]",
+    }
+    kind = "file.py:name" if name == OWN else name + more.get(name, "")
+    return replace(section(config, name), topic="pilot", example=f"pilot: {{kind: {kind}}}")
+
+
+def message(name: str) -> Entry:
+    record = records()[name]
+    return Entry("message", name, summary_of(record), record_options(record))
+
+
+def section(model: type[BaseModel], name: str, values: BaseModel | None = None) -> Entry:
+    """The keys of a part of the scenario file."""
+    return Entry("section", name, summary_of(model), model_options(model, values), parts=parts_of(model, values))
+
+
+def scenario(name: str) -> Entry:
+    return Entry("scenario", name, _names("scenarios")[name])
+
+
+# ---- what there is
+
+
+def records() -> dict[str, type[Any]]:
+    """The classes of all records, by name."""
+    found = {name: getattr(messages, name) for name in messages.__all__}
+    return {name: kind for name, kind in found.items() if hasattr(kind, "__dataclass_fields__")}
+
+
+def _kinds(union: Any) -> dict[str, type[BaseModel]]:
+    """The members of a union that is told apart by `kind`."""
+    members = get_args(get_args(union)[0])
+    return {str(member.model_fields["kind"].default): member for member in members}
+
+
+def _kind_topic(heading: str, name: str, union: Any) -> Topic:
+    kinds = {_literal(member) or key: member for key, member in _kinds(union).items()}
+    return Topic(
+        heading,
+        lambda: {key: summary_of(member) for key, member in kinds.items()},
+        lambda key: replace(
+            section(kinds[key], key), topic=name, example=f"{name}: {EXAMPLES.get(key) or f'{{kind: {key}}}'}"
+        ),
+    )
+
+
+def _literal(model: type[BaseModel]) -> str:
+    return str(get_args(model.model_fields["kind"].annotation)[0])
+
+
+@cache
+def _names(heading: str) -> dict[str, str]:
+    return catalogue()[heading]
+
+
+TOPICS: dict[str, Topic] = {
+    "sensor": Topic(
+        "Sensors",
+        lambda: {name: summary_of(config) for name, (config, _) in SENSORS.items()} | {OWN: summary_of(UserSensor)},
+        sensor,
+        SensorConfig,
+    ),
+    "airframe": Topic("Airframes", lambda: _names("airframes"), airframe, Airframe),
+    "world": Topic("Worlds", lambda: _names("worlds") | {FILE: world(FILE).summary}, world, WorldConfig),
+    "pilot": Topic(
+        "Pilots",
+        lambda: {name: summary_of(config) for name, (config, _) in PILOTS.items()} | {OWN: summary_of(UserPilot)},
+        pilot,
+    ),
+    "trajectory": _kind_topic("Trajectories", "trajectory", TrajectoryConfig),
+    "wind": _kind_topic("Wind", "wind", Wind),
+    "message": Topic("Messages", lambda: {name: summary_of(kind) for name, kind in records().items()}, message),
+    "scenario": Topic("Scenarios", lambda: _names("scenarios"), scenario, Scenario),
+}
+
+
+def _sections() -> dict[str, type[BaseModel]]:
+    """Keys of the scenario file that hold keys of their own, by the key; one of a list by its singular."""
+    singular = {
+        "estimators": "estimator",
+        "faults": "fault",
+        "observers": "observer",
+        "rotor_faults": "rotor_fault",
+        "wrenches": "wrench",
+    }
+    found: dict[str, type[BaseModel]] = {"vehicle": Vehicle}
+    for model in (Scenario, Vehicle, SensorConfig):
+        for key, each in model.model_fields.items():
+            inside = list(models_in(each.annotation))
+            if len(inside) == 1 and inside[0] not in (Vehicle, WorldConfig, Airframe):
+                found[singular.get(key, key)] = inside[0]
+    return found
+
+
+SECTIONS = _sections()
+
+
+def find(topic: str, name: str | None = None) -> Entry:
+    """An entry by topic and name, or one of the sections; an unknown name is an error that suggests one."""
+    if topic in SECTIONS:
+        if name is not None:
+            raise UnknownNameError(f"'{topic}' takes no name, so not '{name}'; write skyloop show {topic}")
+        return section(SECTIONS[topic], topic)
+    if topic not in TOPICS:
+        raise unknown_name("topic", topic, [*TOPICS, *SECTIONS])
+    known = TOPICS[topic].names()
+    if name not in known:
+        raise unknown_name(topic, str(name), known)
+    return TOPICS[topic].entry(str(name))
+
+
+def elsewhere(name: str) -> str:
+    """How to ask for a name that is not a scenario: the command, or the nearest name there is."""
+    for topic, what in TOPICS.items():
+        if name in what.names():
+            return f"there is a {topic}: skyloop show {topic} {name}"
+    return nearest_name(name, [*TOPICS["scenario"].names(), *TOPICS, *SECTIONS])
+
+
+# ---- parts
+
+
+def parts_of(model: type[BaseModel], values: BaseModel | None = None) -> tuple[Entry, ...]:
+    """What the options of a model hold, unless it is shown under a name of its own."""
+    parts = []
+    for key, each in model.model_fields.items():
+        inside = [part for part in models_in(each.annotation) if not _has_a_place(part)]
+        for part in dict.fromkeys(inside):
+            kind = f" {_literal(part)}" if len(inside) > 1 else ""
+            given = getattr(values, key, None)
+            parts.append(section(part, key + kind, given if isinstance(given, part) else None))
+    return tuple(parts)
+
+
+def _has_a_place(model: type[BaseModel]) -> bool:
+    named = (SensorConfig, UserPilot, Airframe, WorldConfig)
+    modules = ("skyloop.tasks.pilots", "skyloop.navigation.trajectories", "skyloop.world.wind")
+    return issubclass(model, named) or model.__module__ in modules or model in SECTIONS.values()
+
+
+def as_data(entry: Entry) -> dict[str, Any]:
+    """For programs."""
+    return {
+        "topic": entry.topic,
+        "name": entry.name,
+        "summary": entry.summary,
+        "notes": list(entry.notes),
+        "example": entry.example,
+        "options": [
+            {"name": each.name, "type": each.type, "required": each.default == REQUIRED,
+             "default": None if each.default == REQUIRED else each.default, "from_preset": each.from_preset,
+             "unit": each.unit, "shape": each.shape, "meaning": each.meaning}
+            for each in entry.options
+        ],
+        "presets": {name: plain(values) for name, values in entry.presets.items()},
+        "parts": [as_data(part) for part in entry.parts],
+    }  # fmt: skip

@@ -1,0 +1,285 @@
+"""The fields of a class in words: type, default, unit and meaning, read from its annotations and docstrings."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import sys
+import types
+from collections.abc import Callable, Iterator
+from dataclasses import MISSING, dataclass, fields
+from enum import Enum
+from functools import cache
+from itertools import pairwise
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
+from annotated_types import Ge, Gt, Le, Lt, MaxLen, MinLen
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+REQUIRED = "required"
+ITS_DEFAULTS = "its defaults"
+SEE_BELOW = "see below"
+"""Defaults of a key that holds keys of its own."""
+UNITS = (
+    "(rad/s²)/√Hz", "(rad/s)/√Hz", "(m/s³)/√Hz", "(m/s²)/√Hz", "rad/s²/√Hz", "rad/s/√Hz", "m/s³/√Hz", "m/s²/√Hz",
+    "(T/s)/√Hz", "T/√Hz", "m/√s", "N/(rad/s)/(m/s)", "N/(rad/s)²", "N/(m/s)²", "N/(m/s)", "√N/(m/s)", "1/√N", "√N",
+    "kg m²", "N m", "rad/s²", "rad/s", "deg/s", "m/s⁴", "m/s³", "m/s²", "m/s", "mm/h", "mg/m³", "dBc/Hz", "Pa/s",
+    "px/s", "1/ha", "1/rad", "1/s²", "1/s", "1/m", "s/rad", "s/m", "rad", "kg", "Pa", "Hz", "px", "dB", "ns", "µs",
+    "V²", "m²", "m", "s", "h", "N", "T", "V", "J", "K", "W", "Ω",
+)  # fmt: skip
+"""What a docstring may begin with; the longer ones first."""
+SUFFIXES = {
+    "_deg": "deg", "_hz": "Hz", "_kt": "kt", "_ah": "Ah", "_px": "px", "_ns": "ns", "_us": "µs", "_dbm": "dBm",
+    "_dbi": "dBi", "_dbc": "dBc", "_db": "dB",
+}  # fmt: skip
+"""Units that a name carries, as CONVENTIONS.md has it."""
+FAMILIES = {
+    "skyloop.tasks.pilots": "pilot",
+    "skyloop.navigation.trajectories": "trajectory",
+    "skyloop.world.wind": "wind",
+    "skyloop.sensors.radar.pattern": "pattern",
+}
+"""Modules whose models are told apart by `kind`, and what any of them is called."""
+STAMP = "ns, the simulated time the record describes."
+# amperes only before a comma: "A" is a word as well
+_UNIT = re.compile("(?P<unit>A(?=,)|(?:" + "|".join(map(re.escape, UNITS)) + r")(?=[\s,;:.]|$))[,;:.]?\s*")
+_SHAPE = re.compile(r"\((?P<shape>[^()]*,[^()]*)\)\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One key that may be set, or one field of a record."""
+
+    name: str
+    type: str
+    default: Any
+    """`REQUIRED`, or plain data."""
+    unit: str
+    """Empty for numbers without a unit and for what is no number."""
+    meaning: str
+    shape: str = ""
+    """Of an array, such as "(3,)"; empty where there is none."""
+    from_preset: bool = False
+    """The default is the default preset's."""
+
+
+def model_options(model: type[BaseModel], values: BaseModel | None = None) -> tuple[Option, ...]:
+    """Every key of a model, with its default, or with what `values` has instead."""
+    notes = field_notes(model)
+    rows = []
+    for name in sorted(model.model_fields, key=_place):
+        field = model.model_fields[name]
+        given = _default(field) if values is None else getattr(values, name)
+        if values is not None and isinstance(given, BaseModel):
+            given = SEE_BELOW
+        elif values is None:
+            given = _short(given)
+        rows.append(option(name, field_type(name, field), plain(given), notes.get(name, "")))
+    return tuple(rows)
+
+
+def _place(name: str) -> int:
+    """What a thing is comes first, what every sensor has comes last; between them the order is the model's."""
+    return {"kind": -2, "preset": -1, "mount": 1, "latency": 2, "faults": 3}.get(name, 0)
+
+
+def _short(default: Any) -> Any:
+    """A default without the keys of the models it holds, which are told elsewhere."""
+    if isinstance(default, BaseModel):
+        return {"kind": default.kind} if hasattr(default, "kind") else ITS_DEFAULTS
+    if isinstance(default, list) and default and isinstance(default[0], BaseModel):
+        return [{} for _ in default]
+    return default
+
+
+def record_options(record: type[Any]) -> tuple[Option, ...]:
+    """Every field of a message record."""
+    notes = field_notes(record)
+    hints = get_type_hints(record, include_extras=True)
+    rows = []
+    for field in fields(record):
+        if field.default is not MISSING:
+            default = plain(field.default)
+        elif field.default_factory is not MISSING:
+            default = plain(field.default_factory())
+        else:
+            default = REQUIRED
+        note = notes.get(field.name) or (STAMP if field.name == "t_ns" else "")
+        rows.append(option(field.name, type_words(hints[field.name]), default, note))
+    return tuple(rows)
+
+
+def argument_options(make: Callable[..., Any], leave_out: set[str]) -> tuple[Option, ...]:
+    """Every argument of a class that is made with keywords; its docstring has one line for each."""
+    text = inspect.getdoc(make.__init__) or ""
+    found = re.findall(r"^(\w+): (.*?)(?=^\w+: |\Z)", text, flags=re.MULTILINE | re.DOTALL)
+    notes = {name: " ".join(note.split()) for name, note in found}
+    hints = get_type_hints(make.__init__)
+    return tuple(
+        option(name, type_words(hints[name]), plain(parameter.default), notes.get(name, ""))
+        for name, parameter in inspect.signature(make).parameters.items()
+        if name not in leave_out
+    )
+
+
+def option(name: str, type_: str, default: Any, note: str) -> Option:
+    """The parts of a docstring: shape, unit, meaning."""
+    note = " ".join(note.split())
+    shape = _SHAPE.match(note)
+    rest = note[shape.end() :] if shape else note
+    unit = _UNIT.match(rest)
+    rest = rest[unit.end() :] if unit else rest
+    suffix = next((word for ending, word in SUFFIXES.items() if name.endswith(ending)), "")
+    meaning = rest if rest.startswith(("true:", "false:")) else rest[:1].upper() + rest[1:]
+    return Option(
+        name, type_, default, unit["unit"] if unit else suffix, meaning, f"({shape['shape']})" if shape else ""
+    )
+
+
+def field_notes(kind: type[Any]) -> dict[str, str]:
+    """The docstrings below the fields of a class, its parents' included."""
+    notes: dict[str, str] = {}
+    for each in reversed(kind.__mro__):
+        if not each.__module__.startswith("skyloop"):
+            continue
+        body = _classes(each.__module__)[each.__qualname__].body
+        for field, following in pairwise(body):
+            if not (isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)):
+                continue
+            if isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant):
+                notes[field.target.id] = inspect.cleandoc(str(following.value.value))
+    return notes
+
+
+@cache
+def _classes(module: str) -> dict[str, ast.ClassDef]:
+    """The classes of a module as they are written there."""
+    tree = ast.parse(inspect.getsource(sys.modules[module]))
+    return {part.name: part for part in tree.body if isinstance(part, ast.ClassDef)}
+
+
+def summary_of(kind: type[Any]) -> str:
+    """The first paragraph of a class's own docstring, or of its module's."""
+    text = kind.__dict__.get("__doc__") or inspect.getdoc(inspect.getmodule(kind)) or ""
+    return " ".join(inspect.cleandoc(text).split("\n\n")[0].split())
+
+
+def plain(value: Any) -> Any:
+    """As data that YAML and JSON have."""
+    if value is inspect.Parameter.empty:
+        return REQUIRED
+    if isinstance(value, BaseModel):
+        return plain(value.model_dump(mode="json"))
+    if isinstance(value, np.ndarray | list | tuple):
+        return [plain(part) for part in value]
+    if isinstance(value, dict):
+        return {key: plain(part) for key, part in value.items()}
+    return "inf" if value == float("inf") else value
+
+
+def _default(field: FieldInfo) -> Any:
+    return REQUIRED if field.is_required() else field.get_default(call_default_factory=True)
+
+
+# ---- types
+
+
+def field_type(name: str, field: FieldInfo) -> str:
+    if name == "rate_hz" and str in get_args(field.annotation):
+        return 'number or "num/den"'
+    words = type_words(field.annotation, tuple(field.metadata))
+    null = _is_optional(field.annotation) and not field.is_required() and _default(field) is not None
+    return f"{words}, or null" if null else words
+
+
+def _is_optional(annotation: Any) -> bool:
+    return type(None) in get_args(annotation)
+
+
+def type_words(annotation: Any, limits: tuple[Any, ...] = ()) -> str:
+    """An annotation in words, such as "number > 0"."""
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return type_words(arguments[0], (*arguments[1:], *limits))
+    if origin in (Union, types.UnionType):
+        words = [type_words(part, limits) for part in arguments if part is not type(None)]
+        return " or ".join(dict.fromkeys(words))
+    if origin is Literal:
+        return " / ".join(str(part) for part in arguments)
+    if origin is np.ndarray:
+        scalar = get_args(arguments[1])[0] if len(arguments) > 1 else np.float64
+        return f"array of {scalar.__name__}"
+    if origin in (list, tuple, set, frozenset) or getattr(origin, "__name__", "") == "Sequence":
+        return _sequence(arguments, limits)
+    if origin is dict or getattr(origin, "__name__", "") == "Mapping":
+        part = type_words(arguments[1])
+        return "mapping" if part == "anything" else f"mapping of names to {part}"
+    simple = {bool: "true / false", int: "integer", float: "number", str: "text", Any: "anything"}
+    if annotation in simple:
+        return simple[annotation] + _limits(limits)
+    if isinstance(annotation, type) and issubclass(annotation, Enum):
+        return " / ".join(str(each.value) for each in annotation)
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return model_word(annotation)
+    return getattr(annotation, "__name__", str(annotation))
+
+
+def models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    """All models an annotation may hold."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for part in get_args(annotation):
+        yield from models_in(part)
+
+
+def model_word(model: type[BaseModel]) -> str:
+    """What a model is called in a sentence, such as "mount" or "sensor"."""
+    if "preset" in model.model_fields or model.__name__ == "UserSensor":
+        return "sensor"
+    if model.__module__ in FAMILIES:
+        return FAMILIES[model.__module__]
+    if model.__name__ == "ProcessingConfig":
+        return "perception"
+    words = re.findall(r"[A-Z][a-z]*", re.sub(r"Config$|Choice$|^User", "", model.__name__))
+    return " ".join(words).lower()
+
+
+def _sequence(arguments: tuple[Any, ...], limits: tuple[Any, ...]) -> str:
+    kinds = [type_words(part) for part in arguments if part is not Ellipsis]
+    words = kinds[0] if kinds else "anything"
+    if len(kinds) == len(arguments) and len(set(kinds)) == 1 and len(kinds) > 1:
+        return f"{len(kinds)} {_plural(words)}"
+    bounds = {type(limit): limit for limit in _flat(limits)}
+    low = bounds[MinLen].min_length if MinLen in bounds else None
+    high = bounds[MaxLen].max_length if MaxLen in bounds else None
+    count = "" if low is None else f"{low} to {high} " if high is not None else f"at least {low} "
+    return f"list of {count}{_plural(words)}"
+
+
+def _plural(words: str) -> str:
+    found = re.match(r"[a-z]+( [a-z]+)*(?= [^a-z]|$)", words)
+    if found is None or " / " in words:
+        return f"({words})"
+    return found[0] + ("es" if found[0].endswith("ch") else "s") + words[found.end() :]
+
+
+def _flat(limits: tuple[Any, ...]) -> list[Any]:
+    return [part for limit in limits for part in (limit.metadata if isinstance(limit, FieldInfo) else [limit])]
+
+
+def _limits(limits: tuple[Any, ...]) -> str:
+    bounds = {type(limit): limit for limit in _flat(limits)}
+    low = bounds[Gt].gt if Gt in bounds else bounds[Ge].ge if Ge in bounds else None
+    high = bounds[Lt].lt if Lt in bounds else bounds[Le].le if Le in bounds else None
+    if low is not None and high is not None:
+        if Ge in bounds and Le in bounds:
+            return f" {low:g} to {high:g}"
+        return f" in {'(' if Gt in bounds else '['}{low:g}, {high:g}{')' if Lt in bounds else ']'}"
+    if low is not None:
+        return f" {'>' if Gt in bounds else '≥'} {low:g}"
+    if high is not None:
+        return f" {'<' if Lt in bounds else '≤'} {high:g}"
+    return ""

@@ -1,0 +1,48 @@
+"""What a recording that goes on may keep of what it finds: only what was read and is as it was written."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from skyloop.datasets.export import unmark
+from skyloop.recording.formats.registry import FORMATS
+from skyloop.recording.journal import fault_of, is_whole
+from skyloop.recording.manifest import NOT_LISTED, differences, read_manifest
+from skyloop_client.errors import DatasetError
+
+Tell = Callable[[str], None]
+"""Gets a line about what is not kept."""
+
+
+def drop_what_is_broken(folder: Path, plan: dict[str, Any], tell: Tell = lambda line: None) -> None:
+    """Groups of frames that are broken are removed, to be flown again; so are formats that were changed."""
+    try:
+        manifest = read_manifest(folder)
+    except DatasetError as error:
+        tell(str(error))
+        manifest = None
+    different = {} if manifest is None else differences(folder, manifest)
+    if "plan.json" in different:
+        raise DatasetError(
+            f"'{folder / 'plan.json'}' was changed since it was recorded; put it back, or record into a new folder"
+        )
+    for group in sorted((folder / "journal").glob("group-*.bin")):
+        listed = different.get(f"journal/{group.name}", NOT_LISTED)
+        fault = fault_of(group) if is_whole(group) else ""
+        if fault or listed != NOT_LISTED:
+            tell(f"'{group}': {fault or 'it ' + listed}; its frames are flown again")
+            group.unlink()
+    n_vehicles = len(plan["scenario"]["vehicles"])
+    for name, kind in FORMATS.items():
+        outputs = [output for output in kind.outputs(n_vehicles) if (folder / output).exists()]
+        # a format without a manifest may have been changed without anybody being able to tell
+        changed = [path for path in different if path.split("/")[0] in outputs]
+        if outputs and (manifest is None or changed):
+            if changed:
+                tell(f"'{folder / changed[0]}' {different[changed[0]]}; {name} is written anew from the journal")
+            unmark(folder, name)
+            for output in outputs:
+                shutil.rmtree(folder / output)

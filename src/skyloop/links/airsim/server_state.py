@@ -1,0 +1,146 @@
+"""What AirSim's groups of methods share: the vehicles, time, the world's editor, whose call it is, notes for people."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from skyloop.core.frames import LocalFrame
+from skyloop.links.airsim.dialect import Dialect
+from skyloop.links.airsim.listener import RpcPeer
+from skyloop.links.airsim.options import AirSimOptions
+from skyloop.links.airsim.structures import Axes
+from skyloop.links.airsim.time import TimeKeeper
+from skyloop.links.airsim.vehicle import COMMANDER, VehicleSide
+from skyloop.links.pace import Pace
+from skyloop.sim.simulation_port import SimulationPort
+from skyloop.sim.world_editor import WorldEditor
+from skyloop_client.errors import unknown_name
+from skyloop_client.messages import Array, Event, EventKind, VehicleState
+
+MOST_NOTES = 200
+
+
+class ServerState:
+    port: SimulationPort
+    vehicles: dict[str, VehicleSide]
+    time: TimeKeeper
+    editor: WorldEditor
+    local_frame: LocalFrame
+    world: Axes
+    """What objects, external cameras and marks are told in: NED with its origin where a vehicle at X, Y and Z of 0
+    starts, so that such a vehicle is at one height as a vehicle and as an object."""
+    caller: RpcPeer
+    """Whose call is being looked at."""
+
+    def __init__(self, options: AirSimOptions, say: Callable[[str], None]) -> None:
+        """`say` is given lines for people."""
+        self.options = options
+        self.scan_truth: dict[str, VehicleState] = {}
+        """A vehicle's state when its LiDAR looked last, by stream."""
+        self.painting_s = 0.0
+        """Wall time that the renderer painted."""
+        self.notes: list[str] = []
+        self.every_tick: list[Callable[[int], None]] = []
+        self.on_join: list[Callable[[VehicleSide], None]] = []
+        """Called with each vehicle that joins a running simulation."""
+        self._say = say
+        self._complaints: set[str] = set()
+        self._released: set[str] = set()
+        """Vehicles that hover because the last client has gone."""
+
+    def attach(self, port: SimulationPort, pace: Pace) -> None:
+        self.port, self.editor = port, port.editor
+        self.local_frame = self.editor.local_frame
+        self.time = TimeKeeper(port, pace)
+        self.vehicles = {
+            name: VehicleSide(name, options, port.vehicle(options.vehicle), self.editor)
+            for name, options in self.options.vehicles.items()
+        }
+        first = next(iter(self.vehicles.values()))
+        self.world = Axes([0.0, 0.0, float(first.start.position[2]) - first.options.height])
+        for vehicle in self.vehicles.values():
+            if not vehicle.options.flies:
+                self.editor.make_weightless(vehicle.index)
+            if not vehicle.options.collides:
+                self.editor.make_ghost(vehicle.index)
+            self._watch(vehicle)
+
+    def _watch(self, vehicle: VehicleSide) -> None:
+        """Say when nobody commands it, and keep where it was when its LiDAR looked."""
+        vehicle.port.on_event(partial(self._say_released, vehicle.name))
+        for sensor in vehicle.options.sensors.values():
+            if sensor.kind in ("lidar", "gpu lidar"):
+                stream = f"{vehicle.options.vehicle}/{sensor.stream}"
+                self.port.bus.on(stream, partial(self._keep_scan, vehicle))
+
+    def _keep_scan(self, vehicle: VehicleSide, message: Any) -> None:
+        # it looks and tells at the same instant
+        self.scan_truth[message.stream] = vehicle.truth
+
+    def _say_released(self, name: str, event: Event) -> None:
+        if event.kind == EventKind.RELEASED and name in self._released:
+            self.note(f"{name}: {event.text}")
+
+    @property
+    def now_ns(self) -> int:
+        return self.port.now_ns
+
+    @property
+    def dialect(self) -> Dialect:
+        """Of whose call is being looked at."""
+        return self.caller.dialect or self.options.dialect
+
+    def vehicle(self, name: str) -> VehicleSide:
+        if not name:
+            return next(iter(self.vehicles.values()))
+        if name not in self.vehicles:
+            raise unknown_name("vehicle", str(name), self.vehicles)
+        return self.vehicles[name]
+
+    def add_vehicle(self, name: str, position: Array, quat_wxyz: Array) -> None:
+        """Built, equipped and treated as the first one."""
+        like = next(iter(self.vehicles.values()))
+        self.editor.join(name, like.options.vehicle, position, quat_wxyz)
+        options = replace(like.options, vehicle=name, external_autopilot=None)
+        vehicle = self.vehicles[name] = VehicleSide(name, options, self.port.vehicle(name), self.editor)
+        self._watch(vehicle)
+        for act in self.on_join:
+            act(vehicle)
+
+    def note(self, line: str) -> None:
+        """A line for people, and for the summary."""
+        if len(self.notes) < MOST_NOTES:
+            self.notes.append(line)
+            self._say(line)
+
+    def complain(self, line: str) -> None:
+        """A call has failed: told once, however often it is tried."""
+        if line not in self._complaints and len(self._complaints) < MOST_NOTES:
+            self._complaints.add(line)
+            self.note(f"failed: {line}")
+
+    def release_all(self) -> None:
+        """No client is left: what flies for one hovers, and lands when none comes."""
+        for name, vehicle in self.vehicles.items():
+            flies = vehicle.port.is_flying
+            if vehicle.port.release(COMMANDER, hover=self.options.land_after_s) and flies:
+                self._released.add(name)
+
+    def take_back(self) -> None:
+        """A client is there again: what hovers for one goes on hovering, unless somebody else has taken it."""
+        for name in self._released:
+            port = self.vehicles[name].port
+            if not port.commander and port.status.mode == "hover":
+                port.claim(COMMANDER)
+        self._released.clear()
+
+    def forget_forces(self) -> None:
+        """After a reset."""
+        for vehicle in self.vehicles.values():
+            if vehicle.options.flies:
+                self.editor.push(vehicle.index, np.zeros(3))

@@ -1,0 +1,204 @@
+"""Commands that arm, fly, land, and choose modes, homes and missions."""
+
+from __future__ import annotations
+
+import math
+
+from skyloop.links.mavlink.command import ACCEPTED, DENIED, Command
+from skyloop.links.mavlink.commanded import Commanded, Handler, climb_of, place_above_sea, place_of
+from skyloop.links.mavlink.dialect import mavlink
+from skyloop.links.mavlink.orbit import TO_CENTRE, USUAL_RADIUS, USUAL_SPEED, Circle
+from skyloop.links.mavlink.wire import STANDARD_MODES, mode_named, yaw_from_heading
+from skyloop_client.errors import SetpointError
+from skyloop_client.messages import EventKind, Hover
+
+FORCE_DISARM = 21196
+
+
+def arm_disarm(vehicle: Commanded, command: Command) -> int:
+    """1 arms, 0 disarms; 21196 as second parameter disarms in flight."""
+    force = command.whole(2) == FORCE_DISARM
+    if command.whole(1) == 1:
+        vehicle.modes.arm()
+    elif command.whole(1) == 0:
+        vehicle.modes.disarm(force=force)
+    else:
+        return int(DENIED)
+    return int(ACCEPTED)
+
+
+def set_mode(vehicle: Commanded, command: Command) -> int:
+    """PX4's main mode and sub-mode."""
+    main, sub = command.whole(2), max(command.whole(3), 0)
+    if main > 255:  # the whole custom mode in one number
+        main, sub = main >> 16 & 255, main >> 24 & 255
+    mode = mode_named(main, sub)
+    if mode is None or not command.whole(1) & mavlink.MAV_MODE_FLAG_CUSTOM_MODE_ENABLED:
+        raise SetpointError(f"no mode {command.whole(2)}/{command.whole(3)} here")
+    vehicle.modes.choose(mode)
+    return int(ACCEPTED)
+
+
+def take_off(vehicle: Commanded, command: Command) -> int:
+    """To param 7 m above sea level, or to MIS_TAKEOFF_ALT above the ground; while disarmed, at arming."""
+    system = vehicle.system
+    usual = height = system.settings.takeoff_altitude
+    if math.isfinite(command.z) and command.z != 0.0:
+        height = climb_of(vehicle, command)
+    if height > 1e4:
+        raise SetpointError(f"take-off to {height:.1f} m above the ground")
+    if height < 0.1:
+        # as PX4: a script that means metres above the ground flies nevertheless
+        system.say(
+            EventKind.REFUSED,
+            f"take-off altitude is {-height:.0f} m below the ground (above sea level?); to {usual:g} m",
+        )
+        height = usual
+    vehicle.modes.take_off(height)
+    return int(ACCEPTED)
+
+
+def loiter(vehicle: Commanded, command: Command) -> int:
+    """Hold here."""
+    vehicle.modes.choose("hold")
+    return int(ACCEPTED)
+
+
+def land(vehicle: Commanded, command: Command) -> int:
+    """Here and now."""
+    vehicle.modes.choose("land")
+    return int(ACCEPTED)
+
+
+def return_to_launch(vehicle: Commanded, command: Command) -> int:
+    """Home at RTL_RETURN_ALT or higher, then land."""
+    vehicle.modes.choose("rtl")
+    return int(ACCEPTED)
+
+
+def mission_start(vehicle: Commanded, command: Command) -> int:
+    """From item param 1 on."""
+    first = max(command.whole(1), 0)
+    if first >= len(vehicle.modes.flight.items):
+        raise SetpointError(f"there is no mission item {first}")
+    if first:
+        vehicle.modes.flight.jump_to(first)
+    vehicle.modes.choose("mission")
+    return int(ACCEPTED)
+
+
+def pause_continue(vehicle: Commanded, command: Command) -> int:
+    """0 holds, 1 goes on with the mission."""
+    vehicle.modes.choose("mission" if command.whole(1) == 1 else "hold")
+    return int(ACCEPTED)
+
+
+def reposition(vehicle: Commanded, command: Command) -> int:
+    """Fly there and hold; param 1 m/s, param 4 heading in rad (COMMAND_LONG and _INT alike)."""
+    system = vehicle.system
+    if not system.port.is_flying:
+        raise SetpointError("reposition on the ground; take off first")
+    place = place_of(vehicle, command)
+    speed = command.params[0] if math.isfinite(command.params[0]) and command.params[0] > 0.0 else None
+    heading = command.params[3]
+    yaw = yaw_from_heading(heading) if math.isfinite(heading) and abs(heading) < 10.0 else system.yaw
+    vehicle.modes.choose("hold")
+    system.go(place, yaw, None if speed is None else min(speed, 30.0))
+    return int(ACCEPTED)
+
+
+def change_speed(vehicle: Commanded, command: Command) -> int:
+    """Param 2 m/s towards goals, from the next one on."""
+    if not 0.1 <= command.params[1] <= 30.0:
+        return int(DENIED)
+    vehicle.system.port.set_limits(cruise_speed=command.params[1])
+    return int(ACCEPTED)
+
+
+def set_home(vehicle: Commanded, command: Command) -> int:
+    """Param 1 is 1: here; 0: at the place given."""
+    if not vehicle.system.port.knows_where:
+        raise SetpointError("home cannot be set before the vehicle knows where it is")
+    here = vehicle.system.state.position
+    vehicle.system.port.set_home(here if command.whole(1) == 1 else place_of(vehicle, command))
+    vehicle.send_now(mavlink.MAVLINK_MSG_ID_HOME_POSITION)
+    return int(ACCEPTED)
+
+
+def set_current_item(vehicle: Commanded, command: Command) -> int:
+    """The mission goes on with item param 1."""
+    number = command.whole(1)
+    if not 0 <= number < len(vehicle.modes.flight.items):
+        return int(DENIED)
+    vehicle.modes.flight.jump_to(number)
+    vehicle.send_now(mavlink.MAVLINK_MSG_ID_MISSION_CURRENT)
+    return int(ACCEPTED)
+
+
+def terminate(vehicle: Commanded, command: Command) -> int:
+    """Motors off at once."""
+    if command.params[0] >= 0.5:
+        vehicle.modes.disarm(force=True)
+    return int(ACCEPTED)
+
+
+def fence_enable(vehicle: Commanded, command: Command) -> int:
+    """0: off; 1: back to hold, where GF_ACTION was 0."""
+    settings = vehicle.system.settings
+    settings.fence_action = 0 if command.whole(1) == 0 else settings.fence_action or 2
+    return int(ACCEPTED)
+
+
+def override_goto(vehicle: Commanded, command: Command) -> int:
+    """Hold here, whatever was flown."""
+    vehicle.modes.choose("hold")
+    if vehicle.system.port.is_flying:
+        vehicle.system.send(Hover())
+    return int(ACCEPTED)
+
+
+def orbit(vehicle: Commanded, command: Command) -> int:
+    """Round a place: param 1 m of radius (negative: anticlockwise), param 2 m/s, param 3 yaw, param 4 rad."""
+    radius, speed, behaviour, turn = command.params
+    place = place_above_sea(vehicle, command)
+    vehicle.modes.circle(
+        Circle(
+            place,
+            radius if math.isfinite(radius) and radius != 0.0 else USUAL_RADIUS,
+            speed if math.isfinite(speed) else USUAL_SPEED,
+            int(behaviour) if math.isfinite(behaviour) and abs(behaviour) < 100.0 else TO_CENTRE,
+            turn if math.isfinite(turn) and turn > 0.0 else math.inf,
+        )
+    )
+    return int(ACCEPTED)
+
+
+def set_standard_mode(vehicle: Commanded, command: Command) -> int:
+    """Param 1 a MAV_STANDARD_MODE."""
+    wanted = command.whole(1)
+    mode = next((name for name, number in STANDARD_MODES.items() if number == wanted), None)
+    if mode is None:
+        raise SetpointError(f"no standard mode {wanted} here")
+    vehicle.modes.choose(mode)
+    return int(ACCEPTED)
+
+
+FLIGHT_COMMANDS: dict[int, Handler] = {
+    mavlink.MAV_CMD_COMPONENT_ARM_DISARM: arm_disarm,
+    mavlink.MAV_CMD_DO_SET_MODE: set_mode,
+    mavlink.MAV_CMD_DO_SET_STANDARD_MODE: set_standard_mode,
+    mavlink.MAV_CMD_NAV_TAKEOFF: take_off,
+    mavlink.MAV_CMD_NAV_LOITER_UNLIM: loiter,
+    mavlink.MAV_CMD_NAV_LAND: land,
+    mavlink.MAV_CMD_NAV_RETURN_TO_LAUNCH: return_to_launch,
+    mavlink.MAV_CMD_MISSION_START: mission_start,
+    mavlink.MAV_CMD_DO_PAUSE_CONTINUE: pause_continue,
+    mavlink.MAV_CMD_DO_REPOSITION: reposition,
+    mavlink.MAV_CMD_DO_ORBIT: orbit,
+    mavlink.MAV_CMD_DO_CHANGE_SPEED: change_speed,
+    mavlink.MAV_CMD_DO_SET_HOME: set_home,
+    mavlink.MAV_CMD_DO_SET_MISSION_CURRENT: set_current_item,
+    mavlink.MAV_CMD_DO_FLIGHTTERMINATION: terminate,
+    mavlink.MAV_CMD_DO_FENCE_ENABLE: fence_enable,
+    mavlink.MAV_CMD_OVERRIDE_GOTO: override_goto,
+}

@@ -1,0 +1,109 @@
+"""Follow-me: beside a target that tells where it is, at a distance, an angle and a height."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from skyloop.links.mavlink.system import System
+from skyloop.links.mavlink.wire import E7
+from skyloop_client.messages import Array, EventKind, Position
+from skyloop_client.streams import NS_PER_S
+
+LOST_S = 3.0
+"""Simulated s without word of the target after which it is waited for."""
+MOVES = 0.3
+"""m/s from which on a target has a course."""
+PULL = 1.0
+"""1/s: how fast a gap to the wanted place is closed."""
+HAS_VELOCITY = 2
+"""Bit of FOLLOW_TARGET.est_capabilities."""
+BY_TARGET = 2
+"""FLW_TGT_ALT_M: height above the target; else above home."""
+
+
+class FollowTarget:
+    """What was told of the target, and where to be beside it."""
+
+    def __init__(self, system: System) -> None:
+        self._system = system
+        self._position: Array | None = None
+        self._velocity = np.zeros(3)
+        self._told_ns = -1
+        self._course: float | None = None
+        """rad, anticlockwise from east."""
+        self._at: Array | None = None
+        """The place that was told to the vehicle last; it moves no faster than it may."""
+        self._at_ns = -1
+        self._waits = False
+
+    def take(self, message: Any) -> None:
+        """FOLLOW_TARGET; SetpointError where the target is far away."""
+        system = self._system
+        place = system.geography.enu_from_global(message.lat / E7, message.lon / E7, float(message.alt))
+        north, east, down = (float(value) for value in message.vel)
+        told = np.array([east, north, -down])
+        if message.est_capabilities & HAS_VELOCITY and np.all(np.isfinite(told)) and np.linalg.norm(told) < 100.0:
+            velocity = told
+        else:
+            velocity = self._seen_velocity(place)
+        self._position, self._velocity, self._told_ns = place, velocity, system.now_ns
+        if float(np.hypot(velocity[0], velocity[1])) > MOVES:
+            self._course = math.atan2(velocity[1], velocity[0])
+
+    def _seen_velocity(self, place: Array) -> Array:
+        """From one message to the next, smoothed by FLW_TGT_RS."""
+        since = (self._system.now_ns - self._told_ns) / NS_PER_S
+        if self._position is None or not 0.05 < since < LOST_S:
+            return np.zeros(3)
+        seen = (place - self._position) / since
+        if np.linalg.norm(seen) > 50.0:
+            return np.zeros(3)  # it was put elsewhere
+        smooth = self._system.settings.follow_responsiveness
+        return smooth * self._velocity + (1.0 - smooth) * seen
+
+    def begin(self) -> None:
+        """The mode was chosen: from where it is now."""
+        self._at, self._at_ns, self._waits = np.array(self._system.state.position), self._system.now_ns, False
+
+    def setpoint(self) -> Position | None:
+        """Where to be now; None while there is nobody to follow, so that it hovers."""
+        system, settings = self._system, self._system.settings
+        assert self._at is not None
+        late = (system.now_ns - self._told_ns) / NS_PER_S
+        if self._position is None or self._told_ns < 0 or late > LOST_S:
+            if not self._waits:
+                self._waits = True
+                system.say(EventKind.LOST, "follow-me: no target; hovering until one is told")
+            self._at, self._at_ns = np.array(system.state.position), system.now_ns
+            return None
+        self._waits = False
+        target = self._position + late * self._velocity
+        wanted = self._beside(target)
+        passed = (system.now_ns - self._at_ns) / NS_PER_S
+        velocity = self._velocity * np.array([1.0, 1.0, 0.0]) + PULL * (wanted - self._at)
+        speed = float(np.linalg.norm(velocity))
+        if speed > settings.follow_max_speed:
+            velocity *= settings.follow_max_speed / speed
+        self._at, self._at_ns = self._at + passed * velocity, system.now_ns
+        ahead = target - self._at
+        yaw = math.atan2(ahead[1], ahead[0]) if float(np.hypot(ahead[0], ahead[1])) > 1.0 else None
+        return Position(self._at.copy(), yaw, velocity=velocity)
+
+    def _beside(self, target: Array) -> Array:
+        """FLW_TGT_DST m from it, FLW_TGT_FA degrees to the right of its course, FLW_TGT_HT m up."""
+        system, settings = self._system, self._system.settings
+        if self._course is None:
+            # a target that has not moved yet looks away from the vehicle: behind it is where the vehicle is
+            ahead = target - system.state.position
+            self._course = math.atan2(ahead[1], ahead[0])
+        angle = self._course - math.radians(settings.follow_angle_deg)
+        place = target + settings.follow_distance * np.array([math.cos(angle), math.sin(angle), 0.0])
+        zero = float(target[2])
+        if settings.follow_altitude_mode != BY_TARGET:
+            home = system.home
+            zero = 0.0 if home is None else float(home[2])
+        place[2] = zero + settings.follow_height
+        return place

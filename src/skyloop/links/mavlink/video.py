@@ -1,0 +1,127 @@
+"""Pictures of cameras as motion JPEG over HTTP: any browser, OpenCV or ffplay can watch them.
+
+Nobody watches, nothing is encoded. Each client is served by a thread of its own, which takes the newest picture when it
+is ready for one: a slow client sees fewer, and holds nobody up.
+"""
+
+from __future__ import annotations
+
+import io
+import threading
+from collections.abc import Iterable
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from PIL import Image
+
+from skyloop.core.bus import Bus
+from skyloop_client.errors import LinkError
+from skyloop_client.messages import Message
+
+MOST_WATCHERS = 8
+QUALITY = 85
+"""Of the JPEG."""
+BOUNDARY = "picture"
+WAIT_S = 1.0
+"""Wall s after which a client that waits for a picture is looked after."""
+SILENT_S = 10.0
+"""Wall s a client may take to ask or to read."""
+
+
+class _Newest:
+    """The newest picture of one camera."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._message: Message | None = None
+        self.count = 0
+
+    def put(self, message: Message) -> None:
+        with self._changed:
+            self._message = message
+            self.count += 1
+            self._changed.notify_all()
+
+    def after(self, count: int) -> tuple[int, Message | None]:
+        """The next picture, or None when there was none for a while."""
+        with self._changed:
+            self._changed.wait_for(lambda: self.count > count, WAIT_S)
+            return (self.count, self._message) if self.count > count else (count, None)
+
+
+class VideoServer:
+    """All cameras of a simulation, each at /<its stream>."""
+
+    def __init__(self, host: str, port: int, streams: Iterable[str], bus: Bus) -> None:
+        self._newest = {name: _Newest() for name in streams}
+        self._watchers = threading.BoundedSemaphore(MOST_WATCHERS)
+        self._ended = False
+        server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            timeout = SILENT_S
+
+            def do_GET(self) -> None:
+                server._serve(self)
+
+            def log_message(self, *arguments: Any) -> None:
+                """Who watches is nobody's concern."""
+
+        try:
+            self._http = ThreadingHTTPServer((host, port), Handler)
+        except (OSError, OverflowError) as error:
+            why = getattr(error, "strerror", None) or error
+            raise LinkError(
+                f"cannot open TCP port {port} on {host} for video: {why}; choose another --port-offset"
+            ) from None
+        self._http.daemon_threads = True
+        self.port = int(self._http.server_address[1])
+        self._host = host
+        self._thread = threading.Thread(target=self._http.serve_forever, name="skyloop video", daemon=True)
+        self._thread.start()
+        for name, newest in self._newest.items():
+            bus.on(name, newest.put)
+
+    def uri(self, stream: str) -> str:
+        return f"http://{self._host}:{self.port}/{stream}"
+
+    def close(self) -> None:
+        """May be called twice."""
+        if self._ended:
+            return
+        self._ended = True
+        self._http.shutdown()
+        self._http.server_close()
+        self._thread.join(timeout=2.0)
+
+    def _serve(self, request: BaseHTTPRequestHandler) -> None:
+        newest = self._newest.get(request.path.strip("/"))
+        if newest is None:
+            request.send_error(404, f"cameras: {', '.join(self._newest)}")
+            return
+        if not self._watchers.acquire(blocking=False):
+            request.send_error(503, "too many watchers")
+            return
+        try:
+            with suppress(OSError):
+                request.send_response(200)
+                request.send_header("Content-Type", f"multipart/x-mixed-replace; boundary={BOUNDARY}")
+                request.end_headers()
+                count = newest.count
+                while not self._ended:
+                    count, message = newest.after(count)
+                    if message is not None:
+                        _write(request, message)
+        finally:
+            self._watchers.release()
+
+
+def _write(request: BaseHTTPRequestHandler, message: Message) -> None:
+    out = io.BytesIO()
+    Image.fromarray(message.data.colour).save(out, "JPEG", quality=QUALITY)
+    data = out.getvalue()
+    head = (
+        f"--{BOUNDARY}\r\nContent-Type: image/jpeg\r\nContent-Length: {len(data)}\r\nX-Time-Ns: {message.t_ns}\r\n\r\n"
+    )
+    request.wfile.write(head.encode() + data + b"\r\n")

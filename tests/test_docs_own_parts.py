@@ -1,0 +1,72 @@
+"""docs/own-parts.md: its snippets run, and the limits it states are the code's."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+
+import skyloop
+from published_things import records
+from skyloop.links.foxglove.products import PRODUCT_VIEWS
+from skyloop.recording.formats.ros2_products import PRODUCTS
+from skyloop.sim import published_records, user_streams
+from skyloop_client.messages import Detections
+from skyloop_client.streams import StreamInfo
+
+PAGE = (Path(__file__).parents[1] / "docs" / "how-to" / "own-parts.md").read_text(encoding="utf-8")
+THINGS = Path(__file__).parent / "published_things.py"
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL)
+
+
+def test_the_estimator_of_the_page_is_a_scenario() -> None:
+    (told,) = blocks("yaml")
+    scenario = yaml.safe_load(told)
+    vio = scenario["vehicles"][0]["estimators"]["vio"]
+    vio |= {"kind": f"{THINGS}:Listener", "options": {}}
+    with skyloop.build(skyloop.make_scenario(scenario)) as simulation:
+        simulation.run_until(0.3)
+        assert simulation.bus.counts["drone/vio"] == sum(
+            simulation.bus.counts[f"drone/{name}"] for name in vio["inputs"]
+        )
+
+
+def test_the_pilot_of_the_page_publishes() -> None:
+    (told,) = blocks("python")
+    names: dict[str, Any] = {"np": np, "Detections": Detections}
+    exec(told, names)
+
+    class Bundle:
+        t_ns = 5
+        published: dict[str, Any] = {}  # noqa: RUF012
+
+        def publish(self, name: str, record: Any) -> None:
+            self.published[name] = published_records.taken(record, self.t_ns)
+
+    names["pilot"](Bundle())
+    assert Bundle.published["detections"].source == "front"
+
+
+def test_every_record_is_in_the_table_with_what_becomes_of_it() -> None:
+    rows = dict(re.findall(r"^\| `(\w+)` \| .*? \| (`.*?) \|", PAGE, flags=re.MULTILINE))
+    assert set(rows) == {kind.__name__ for kind in published_records.PUBLISHED}
+    for record in records().values():
+        name = type(record).__name__
+        (outgoing,) = PRODUCTS[name](StreamInfo("drone/x", name, None, "drone"), record)
+        assert f"`{outgoing[1]}`" in rows[name]
+        for view in PRODUCT_VIEWS.get(name, ()):
+            assert f"`{view.kind}`" in rows[name] + PAGE
+
+
+def test_limits() -> None:
+    text = re.sub(r"\s+", " ", PAGE)
+    assert f"{user_streams.LONGEST_NAME} characters in all" in text
+    assert f"A record has at most {published_records.MOST_BYTES >> 20} MiB" in text
+    assert f"at most {user_streams.MOST_PER_SECOND} records in a simulated second" in text
+    assert f"{user_streams.MOST_STREAMS} published streams and {user_streams.MOST_BYTES_PER_SECOND >> 20} MiB" in text

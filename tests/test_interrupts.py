@@ -1,0 +1,112 @@
+"""Ctrl-C at any moment: a whole run folder, one line, exit code 130, and nothing left running."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+SKYLOOP = Path(sys.executable).parent / "skyloop"
+
+
+def wait_for(ready: Callable[[], bool], process: subprocess.Popen[str], most_s: float = 120.0) -> None:
+    deadline = time.monotonic() + most_s
+    while not ready():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def pressed(process: subprocess.Popen[str]) -> list[str]:
+    """Ctrl-C as a terminal sends it, to all of them at once; what the command says then."""
+    os.killpg(process.pid, signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    return [line for line in said.splitlines() if not line.startswith("import time:")]
+
+
+def started(*arguments: str, folder: Path, python: tuple[str, ...] = ()) -> subprocess.Popen[str]:
+    command = [sys.executable, *python, str(SKYLOOP), *arguments]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, cwd=folder, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
+
+
+def children_of(pid: int) -> list[int]:
+    try:
+        return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except FileNotFoundError:
+        return []
+
+
+def test_a_run_that_is_interrupted_leaves_a_whole_folder(tmp_path: Path) -> None:
+    process = started("run", "hover", "--set", "duration=100000", "--out", "run", folder=tmp_path)
+    wait_for((tmp_path / "run" / "streams" / "truth" / "drone.csv").exists, process)
+    assert pressed(process) == ["skyloop: stopped by Ctrl-C; run folder: run"]
+    assert process.returncode == 130
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
+    assert summary["ended_by"] == "stopped by Ctrl-C"
+    assert summary["simulated_s"] > 0.0
+    assert (tmp_path / "run" / "flight.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("module", ["typer", "rich.console", "pydantic", "numpy", "numba", "scipy"])
+def test_ctrl_c_while_the_program_loads_is_one_line(module: str, tmp_path: Path) -> None:
+    process = started("run", "hover", "--out", "run", folder=tmp_path, python=("-X", "importtime"))
+    assert process.stderr is not None
+    for line in process.stderr:
+        name = line.rpartition("|")[2].strip()
+        if name == module or name.startswith(f"{module}."):
+            break
+    assert pressed(process) == ["skyloop: stopped"]
+    assert process.returncode == 130
+    assert not (tmp_path / "run").exists()
+
+
+def wait_until_gone(pid: int) -> None:
+    """Ended, though whoever adopted it may not have asked how."""
+    end = time.monotonic() + 10.0
+    while time.monotonic() < end:
+        try:
+            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
+                return
+        except (FileNotFoundError, ProcessLookupError):
+            return
+        time.sleep(0.05)
+    pytest.fail(f"process {pid} is still there")
+
+
+@pytest.mark.parametrize("verb", ["serve", "run"])
+def test_ctrl_c_while_the_renderer_starts(verb: str, tmp_path: Path) -> None:
+    (tmp_path / "seeing.yaml").write_text("vehicles: [{name: drone, sensors: {eye: {kind: camera}}}]\n")
+    words = ["seeing.yaml", "--out", "run"] if verb == "run" else ["--port", "0", "--world", "flat"]
+    process = started(verb, *words, folder=tmp_path)
+    wait_for(lambda: bool(children_of(process.pid)), process)
+    (renderer,) = children_of(process.pid)
+    (line,) = pressed(process)
+    assert line.startswith("skyloop: stopped")
+    assert process.returncode == 130
+    wait_until_gone(renderer)
+    assert not (tmp_path / "run").exists()
+
+
+def test_ctrl_c_while_kernels_are_compiled(tmp_path: Path) -> None:
+    command = [sys.executable, str(SKYLOOP), "run", "hover", "--out", "run"]
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    process = subprocess.Popen(
+        command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        start_new_session=True,
+    )  # fmt: skip
+    wait_for(lambda: bool(children_of(process.pid)), process)
+    (compiler,) = children_of(process.pid)
+    time.sleep(2.0)
+    first, *rest = pressed(process)
+    assert "compiling" in first
+    assert rest == ["skyloop: stopped"]
+    assert process.returncode == 130
+    assert not Path(f"/proc/{compiler}").exists()

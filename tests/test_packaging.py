@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+import skyloop
+import skyloop_client
+from skyloop_client.version import __version__
+
+ROOT = Path(__file__).parents[1]
+LOCK = (ROOT / "requirements.lock").read_text()
+PINS: dict[str, str] = {
+    canonicalize_name(name): version
+    for name, version in (line.split("==") for line in LOCK.splitlines() if not line.startswith("#"))
+}
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+
+
+def wanted() -> list[str]:
+    extras = PROJECT["project"]["optional-dependencies"].values()
+    return [
+        *PROJECT["build-system"]["requires"],
+        *PROJECT["project"]["dependencies"],
+        *(each for extra in extras for each in extra),
+    ]
+
+
+def test_every_dependency_is_pinned_to_an_allowed_version() -> None:
+    # the client is of this tree: its version must fit what the simulator asks for
+    versions = {**PINS, "skyloop-client": __version__}
+    for requirement in map(Requirement, wanted()):
+        assert versions[canonicalize_name(requirement.name)] in requirement.specifier, requirement
+
+
+def test_the_version_is_written_in_one_place() -> None:
+    quoted = re.compile(rf"""["'v ]{re.escape(__version__)}(["'\s]|$)""", flags=re.MULTILINE)
+    places = ("*.toml", "*.cff", "Makefile", "tools/*.*", "clients/*/*.*", "src/**/*.py", "clients/python/src/**/*.py")
+    files = [path for place in places for path in ROOT.glob(place)]
+    named = [path.relative_to(ROOT).as_posix() for path in files if path.is_file() and quoted.search(path.read_text())]
+    assert named == ["clients/python/src/skyloop_client/version.py"]
+    assert skyloop.__version__ == skyloop_client.__version__ == __version__
+
+
+def test_lock_has_nothing_but_names_and_versions() -> None:
+    lines = [line for line in LOCK.splitlines() if not line.startswith("#")]
+    assert all(re.fullmatch(r"[A-Za-z0-9._-]+==[A-Za-z0-9.+!]+", line) for line in lines)
+    assert lines == sorted(lines, key=str.upper)
+    assert len(PINS) == len(lines)
+    assert not {"skyloop", "skyloop-client"} & set(PINS)
+
+
+def test_no_addresses_and_no_machine_paths() -> None:
+    places = (
+        "*.toml",
+        "*.lock",
+        "*.cff",
+        "Makefile",
+        ".ci/run",
+        "tools/*.*",
+        ".github/**/*.md",
+        "clients/python/*.toml",
+    )
+    forbidden = ("://", "index-url", "find-links", "trusted-host", "/home/", "/root/", str(ROOT) + "/")
+    for file in (path for place in places for path in ROOT.glob(place)):
+        found = [each for each in forbidden if each in file.read_text()]
+        assert not found, f"{file.name} contains {found}"
+
+
+def test_set_up_refuses_an_old_python_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "tools").mkdir()
+    (tmp_path / "tools/set_up.sh").write_text((ROOT / "tools/set_up.sh").read_text())
+    old = tmp_path / "old python"
+    old.write_text('#!/bin/sh\ncase "$2" in *print*) echo 3.9;; *) exit 1;; esac\n')
+    old.chmod(0o755)
+    refused = subprocess.run(["sh", "tools/set_up.sh", str(old)], cwd=tmp_path, capture_output=True, text=True)
+    assert refused.returncode == 1
+    assert len(refused.stderr.splitlines()) == 1
+    assert "3.9" in refused.stderr
+    assert "3.11 or newer" in refused.stderr
+    assert not (tmp_path / ".venv").exists()
