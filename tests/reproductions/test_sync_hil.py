@@ -18,7 +18,8 @@ import skyloop
 from skyloop.core.frames import quat_from_rotvec, quat_multiply
 from skyloop.links.loop.in_process import InProcess
 from skyloop.reproductions.acid import Verdict, acid_test
-from skyloop.reproductions.sync_hil import Run, cells, fly, keep_protocol, reproduce, runs_of
+from skyloop.reproductions.result_files import begin_or_go_on
+from skyloop.reproductions.sync_hil import Run, cells, fly, reproduce, runs_of
 from skyloop.reproductions.sync_hil_claims import claims
 from skyloop.reproductions.sync_hil_protocol import CLAIMS, FREE, HOST, LEVEL, TABLES, TARGET, Protocol, run_of
 from skyloop.reproductions.sync_hil_scores import (
@@ -31,7 +32,7 @@ from skyloop.reproductions.sync_hil_scores import (
     sensor_characterisation,
 )
 from skyloop.reproductions.sync_hil_statistics import equal, holm, larger, power, signed_rank
-from skyloop_client.errors import LinkError
+from skyloop_client.errors import LinkError, RunFolderError
 from skyloop_client.tasks.sync_hil import Ascend
 
 BY_NAME = {table.name: table for table in TABLES}
@@ -244,7 +245,7 @@ def test_the_closed_path_reckons_on_the_autopilots_estimate() -> None:
 
 def fill(folder: Path, protocol: Protocol, missing: str = "") -> None:
     """A folder as if all had been flown."""
-    keep_protocol(protocol, folder)
+    begin_or_go_on(folder, protocol.plain())
     for run in runs_of(protocol):
         score = {
             "sensor-characterisation": {"acquiring a sample (s)": 0.05},
@@ -273,10 +274,10 @@ def test_what_is_flown_is_not_flown_again_and_gives_the_tables(tmp_path: Path) -
 
 
 def test_a_folder_of_another_protocol_is_refused(tmp_path: Path) -> None:
-    keep_protocol(Protocol(), tmp_path)
-    keep_protocol(Protocol(), tmp_path)
-    with pytest.raises(LinkError, match="another protocol"):
-        keep_protocol(Protocol(slow_simulator=0.2), tmp_path)
+    begin_or_go_on(tmp_path, Protocol().plain())
+    begin_or_go_on(tmp_path, Protocol().plain())
+    with pytest.raises(RunFolderError, match="another protocol"):
+        begin_or_go_on(tmp_path, Protocol(slow_simulator=0.2).plain())
 
 
 # ---- real runs

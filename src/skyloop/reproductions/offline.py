@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from skyloop.core.results import Result
 from skyloop.datasets.trial_recording import SENSORS, STAGES, recorded
-from skyloop.reproductions.result_files import write_results
+from skyloop.reproductions.result_files import begin_or_go_on, keep, write_results
 
 PAPER = "airloop"
 QUALITIES = ("low", "medium", "high", "epic", "cinematic")
@@ -22,17 +25,32 @@ TABLE_5: dict[tuple[bool, bool], tuple[float, ...]] = {
 FRAMES, QUICK_FRAMES = 500, 40
 
 
-def reproduce(*, quick: bool = False, folder: Path | None = None) -> list[Result]:
-    """All twenty cells and their stages; the quick form has few frames and quality low only."""
+def reproduce(
+    *, quick: bool = False, folder: Path | None = None, told: Callable[[str], None] = lambda line: None
+) -> list[Result]:
+    """All twenty cells and their stages; the quick form has few frames and quality low only.
+
+    One recording after the other; with a folder each is kept, and a command that was stopped goes on after the last.
+    """
+    frames, qualities = (QUICK_FRAMES, QUALITIES[:1]) if quick else (FRAMES, QUALITIES)
     results: list[Result] = []
-    for number, quality in enumerate(QUALITIES[:1] if quick else QUALITIES):
-        for (store, radar), published in TABLE_5.items():
-            summary = recorded(frames=QUICK_FRAMES if quick else FRAMES, radar=radar, store=store, quality=quality)
-            results += cell_results(quality, store, radar, published[number], summary)
-            if folder is not None:
-                # after every cell: all of them take half an hour
-                write_results(folder, results)
-                (folder / "results.md").write_text(table(results), encoding="utf-8")
+    with tempfile.TemporaryDirectory(prefix="skyloop-offline-") as made:
+        place = folder or Path(made)
+        begin_or_go_on(place, {"frames": frames, "qualities": list(qualities), "sensors": list(SENSORS)})
+        sitting = 1 + max((json.loads(path.read_text())["sitting"] for path in place.glob("runs/*.json")), default=0)
+        for number, quality in enumerate(qualities):
+            for (store, radar), published in TABLE_5.items():
+                path = place / "runs" / f"{quality}-{'radar' if radar else 'none'}-{'stored' if store else 'not'}.json"
+                if not path.exists():
+                    summary = recorded(frames=frames, radar=radar, store=store, quality=quality)
+                    kept = {name: summary[name] for name in ("frames", "fps", "start_s", "core_ms_per_frame")}
+                    keep(path, {**kept, "sitting": sitting})
+                    told(f"{path.stem}: {summary['fps']:.1f} frames per second")
+                summary = json.loads(path.read_text(encoding="utf-8"))
+                results += cell_results(quality, store, radar, published[number], summary)
+    if folder is not None:
+        write_results(folder, results)
+        (folder / "results.md").write_text(table(results), encoding="utf-8")
     return results
 
 
@@ -41,7 +59,7 @@ def cell_results(quality: str, store: bool, radar: bool, published: float, summa
     name = f"{quality}, {'with' if radar else 'without'} radar, {'with' if store else 'without'} storage"
     conditions = {
         "world": "park", "frames": summary["frames"], "sensors": ",".join((*SENSORS, *(["radar"] if radar else []))),
-        "width": 320, "height": 240, "workers": os.cpu_count(), "getting_ready_s": round(summary["start_s"], 2),
+        "width": 320, "height": 240, "workers": os.cpu_count(), "getting_ready_s": round(summary["start_s"], 2), "sitting": summary["sitting"],
     }  # fmt: skip
     made = [Result(PAPER, "Table 5", name, published, summary["fps"], "1/s", conditions=conditions)]
     for stage in STAGES:

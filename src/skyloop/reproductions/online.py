@@ -1,4 +1,4 @@
-"""Table 6 of airloop: bundles per second that a client gets, on the same machine and on another, by one port and by
+"""Table 6 of airloop: bundles per second that a client gets, beside the SUT and on another machine, by one port and by
 five; where the time of each went (its eq. 1)."""
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +21,7 @@ import numpy as np
 from skyloop.core.results import Result
 from skyloop.reproductions.machines import APART, why_not_apart
 from skyloop.reproductions.online_plot import plot_stages
-from skyloop.reproductions.result_files import write_results
+from skyloop.reproductions.result_files import begin_or_go_on, keep, write_results
 from skyloop_client.errors import LinkError
 from skyloop_client.messages import Array
 
@@ -38,35 +40,39 @@ class Configuration:
     apart: bool
     spread: bool
     """A port for each sensor and one for commands."""
-    published: float
+    published: float | None
     """Frames per second, without radar."""
+    board: bool = False
+    """The SUT runs beside the CUT and pulls from the engine, a thread for each sensor."""
 
     def ports(self, radar: bool) -> int:
         return 5 + radar if self.spread else 1
 
 
 CONFIGURATIONS = (
-    Configuration("same machine, one port", False, False, 8.45),
-    Configuration("different machines, one port", True, False, 11.72),
-    Configuration("different machines, a port each", True, True, 8.44),
+    Configuration("SUT and CUT on board, engine remote, one port", True, False, 8.45, board=True),
+    Configuration("SUT with the engine, CUT remote, one port", True, False, 11.72),
+    Configuration("SUT with the engine, CUT remote, a port each", True, True, 8.44),
+    Configuration("all on one machine, one port", False, False, None),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
     frames: int = 1000
+    runs: int = 3
     world: str = "park"
     radar: tuple[bool, ...] = (False, True)
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One configuration, flown."""
+    """One configuration, flown several times."""
 
     configuration: Configuration
     radar: bool
-    seconds: Array
-    """(frames, 4) s of each stage."""
+    runs: list[Array]
+    """(frames, 4) s of each stage, for each run."""
     conditions: dict[str, Any]
 
     @property
@@ -74,15 +80,29 @@ class Cell:
         return f"{self.configuration.name}, {'with' if self.radar else 'without'} radar"
 
     @property
-    def fps(self) -> float:
-        return len(self.seconds) / float(self.seconds.sum())
+    def seconds(self) -> Array:
+        """(all frames, 4) s."""
+        return np.concatenate(self.runs)
+
+    @property
+    def fps(self) -> list[float]:
+        """Of each run."""
+        return [len(run) / float(run.sum()) for run in self.runs]
 
 
-def reproduce(*, quick: bool = False, folder: Path | None = None, sizes: Sizes | None = None) -> list[Result]:
-    """All configurations, with and without radar; the quick form has few frames."""
-    sizes = sizes or Sizes(frames=60 if quick else 1000)
-    why_not = why_not_apart()
-    cells = [flown(c, radar, sizes, why_not) for radar in sizes.radar for c in CONFIGURATIONS]
+def reproduce(
+    *,
+    quick: bool = False,
+    folder: Path | None = None,
+    sizes: Sizes | None = None,
+    told: Callable[[str], None] = lambda line: None,
+) -> list[Result]:
+    """All configurations, with and without radar; the quick form has few frames and one run."""
+    sizes = sizes or (Sizes(frames=60, runs=1) if quick else Sizes())
+    with tempfile.TemporaryDirectory(prefix="skyloop-online-") as made:
+        place = folder or Path(made)
+        begin_or_go_on(place, {"frames": sizes.frames, "world": sizes.world, "radar": list(sizes.radar)})
+        cells = all_cells(sizes, place, told)
     results = [result for cell in cells for result in cell_results(cell)]
     if folder is not None:
         write_results(folder, results)
@@ -92,13 +112,35 @@ def reproduce(*, quick: bool = False, folder: Path | None = None, sizes: Sizes |
     return results
 
 
-def flown(configuration: Configuration, radar: bool, sizes: Sizes, why_not_apart: str) -> Cell:
+def all_cells(sizes: Sizes, place: Path, told: Callable[[str], None]) -> list[Cell]:
+    """Round after round through all configurations, so that a slow hour of the machine meets them all alike."""
+    why_not = why_not_apart()
+    wanted = [(configuration, radar) for radar in sizes.radar for configuration in CONFIGURATIONS]
+    for k in range(sizes.runs):
+        for number, (configuration, radar) in enumerate(wanted):
+            path = place / "runs" / f"{number}-{k}.json"
+            if not path.exists():
+                keep(path, flown(configuration, radar, sizes, why_not))
+                told(f"{configuration.name}, {'with' if radar else 'without'} radar, run {k + 1} of {sizes.runs}")
+    cells = []
+    for number, (configuration, radar) in enumerate(wanted):
+        runs = [json.loads((place / "runs" / f"{number}-{k}.json").read_text()) for k in range(sizes.runs)]
+        conditions = {
+            **runs[0]["conditions"],
+            **{name: sum(run["conditions"][name] for run in runs) for name in ("unaligned", "violations")},
+            "load_before": [run["conditions"]["load_before"] for run in runs],
+        }
+        cells.append(Cell(configuration, radar, [np.array(run["rows"]) for run in runs], conditions))
+    return cells
+
+
+def flown(configuration: Configuration, radar: bool, sizes: Sizes, why_not_apart: str) -> dict[str, Any]:
     """One configuration in processes of its own, which are gone afterwards."""
     apart = configuration.apart and not why_not_apart
     patience_s = START_S + SLOWEST_S * sizes.frames
     told = {
         "frames": sizes.frames, "world": sizes.world, "rate_hz": RATE_HZ, "radar": radar, "apart": apart,
-        "ports": configuration.ports(radar), "patience_s": patience_s,
+        "ports": configuration.ports(radar), "board": configuration.board, "patience_s": patience_s,
     }  # fmt: skip
     load = os.getloadavg()[0]
     seen = _run_engine([*(APART if apart else ()), sys.executable, "-m", "skyloop.reproductions.online_engine"], told)
@@ -107,12 +149,12 @@ def flown(configuration: Configuration, radar: bool, sizes: Sizes, why_not_apart
     else:
         network = "network namespaces joined by veth" if apart else f"loopback, for two machines: {why_not_apart}"
     conditions = {
-        "world": sizes.world, "frames": sizes.frames, "width": 320, "height": 240, "ports": told["ports"],
-        "network": network, "mode": "sync", "bytes_per_frame": round(seen["bytes"]),
+        "world": sizes.world, "frames": sizes.frames, "runs": sizes.runs, "width": 320, "height": 240,
+        "ports": told["ports"], "network": network, "mode": "sync", "bytes_per_frame": round(seen["bytes"]),
         "turned_deg": round(float(np.degrees(seen["turned"])), 1), "unaligned": seen["unaligned"],
         "violations": seen["violations"], "cores": os.cpu_count(), "load_before": round(load, 1),
     }  # fmt: skip
-    return Cell(configuration, radar, np.array(seen["rows"]), conditions)
+    return {"rows": seen["rows"], "conditions": conditions}
 
 
 def _run_engine(command: list[str], told: dict[str, Any]) -> Any:
@@ -136,7 +178,8 @@ def _run_engine(command: list[str], told: dict[str, Any]) -> Any:
 def cell_results(cell: Cell) -> list[Result]:
     """Frames per second beside the paper's, then where they went."""
     published = None if cell.radar else cell.configuration.published
-    made = [Result(PAPER, "Table 6", cell.name, published, cell.fps, "1/s", len(cell.seconds), None, cell.conditions)]
+    mean, sd = float(np.mean(cell.fps)), float(np.std(cell.fps, ddof=1)) if len(cell.runs) > 1 else None
+    made = [Result(PAPER, "Table 6", cell.name, published, mean, "1/s", len(cell.runs), sd, cell.conditions)]
     for stage, seconds in zip(STAGES, cell.seconds.T, strict=True):
         for q in PERCENTILES:
             value = float(1e3 * np.percentile(seconds, q))
@@ -148,11 +191,12 @@ def write_times(folder: Path, cells: list[Cell]) -> None:
     """Every frame's times, and their percentiles."""
     with (folder / "times.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
-        writer.writerow(["configuration", "ports", "radar", "frame", *COLUMNS])
+        writer.writerow(["configuration", "ports", "radar", "run", "frame", *COLUMNS])
         for cell in cells:
-            for number, row in enumerate(cell.seconds):
-                shown = [f"{1e3 * value:.4f}" for value in row]
-                writer.writerow([cell.configuration.name, cell.conditions["ports"], cell.radar, number, *shown])
+            for k, run in enumerate(cell.runs):
+                for number, row in enumerate(run):
+                    shown = [f"{1e3 * value:.4f}" for value in row]
+                    writer.writerow([cell.configuration.name, cell.conditions["ports"], cell.radar, k, number, *shown])
     with (folder / "percentiles.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["configuration", "ports", "radar", "percentile", *COLUMNS])
@@ -169,16 +213,14 @@ def table(cells: list[Cell]) -> str:
     for cell in cells:
         published = None if cell.radar else cell.configuration.published
         beside = "| | " if published is None else f"| {published:g} | "
-        times = "" if published is None else f"{cell.fps / published:.1f}"
-        lines.append(f"| {cell.name} | {cell.conditions['ports']} {beside}{cell.fps:.1f} | {times} |")
+        mean = float(np.mean(cell.fps))
+        times = "" if published is None else f"{mean / published:.1f}"
+        lines.append(f"| {cell.name} | {cell.conditions['ports']} {beside}{mean:.1f} | {times} |")
     lines += ["", f"| ms, p50 / p99 | {' | '.join(STAGES)} |", f"|---|{'---:|' * len(STAGES)}"]
     for cell in cells:
         low, high = 1e3 * np.percentile(cell.seconds, 50, axis=0), 1e3 * np.percentile(cell.seconds, 99, axis=0)
         shown = " | ".join(f"{a:.2f} / {b:.2f}" for a, b in zip(low, high, strict=True))
         lines.append(f"| {cell.name} | {shown} |")
-    told = cells[-1].conditions
-    lines += [
-        "",
-        f"Different machines: {told['network']}. {told['frames']} frames in {told['world']}, {told['cores']} cores.",
-    ]
+    told = cells[0].conditions
+    lines += ["", f"Remote: {told['network']}. {told['frames']} frames in {told['world']}, {told['cores']} cores."]
     return "\n".join(lines) + "\n"

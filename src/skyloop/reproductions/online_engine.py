@@ -1,4 +1,7 @@
-"""Engine and SUT of `skyloop reproduce online`, in a process of their own: simulate, serve the CUT, time each step."""
+"""The engine of `skyloop reproduce online`, in a process of its own: simulate, serve the CUT, time each step.
+
+The SUT, which extracts the data, is part of it, or runs beside the CUT on the board and pulls from here.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,8 @@ def fly(told: dict[str, Any]) -> dict[str, Any]:
     cable = Cable() if told["apart"] else None
     link_gate = LinkGate()
     listener = Listener(link_gate.inbox, HERE if told["apart"] else "127.0.0.1", (0,) * told["ports"])
-    command = [sys.executable, "-m", "skyloop.reproductions.online_client"]
+    client = "online_board" if told["board"] else "online_client"
+    command = [sys.executable, "-m", f"skyloop.reproductions.{client}"]
     pipe = subprocess.PIPE
     cut = subprocess.Popen(
         ["unshare", "--net", *command] if cable else command, stdin=pipe, stdout=pipe, stderr=pipe, text=True
@@ -90,12 +94,18 @@ def rows_of(seen: dict[str, Any], link: Coordinator) -> dict[str, Any]:
     rows = []
     asked, decoded = seen["asked"][WARM_FRAMES:], seen["decoded"][WARM_FRAMES:]
     served = link.timeline.rows[WARM_FRAMES:]
+    handed = seen.get("handed", [])[WARM_FRAMES:]
     for k, row in enumerate(served):
         acted, ready = (link.began + wall_ns / 1e9 for wall_ns in (row.wall_acted_ns, row.wall_ready_ns))
-        rows.append([ready - acted, decoded[k] - ready, asked[k + 1] - decoded[k], acted - asked[k]])
+        if handed:
+            # the SUT is on the board: it has a bundle when that is decoded, and the CUT when it is handed over
+            ready, taken = decoded[k], handed[k]
+        else:
+            taken = decoded[k]
+        rows.append([ready - acted, taken - ready, asked[k + 1] - taken, acted - asked[k]])
     return {
         "rows": rows,
-        "bytes": sum(row.bytes for row in served) / len(served),
+        "bytes": seen.get("bytes") or sum(row.bytes for row in served) / len(served),
         "turned": seen["turned"],
         "unaligned": seen["unaligned"],
         "violations": link.timeline.violations,

@@ -123,7 +123,7 @@ def plot_truth(walks: list[WalkRecord], path: Path) -> None:
                 axis.plot(t, true[moving], color=INK, lw=1.2, label="truth")
                 axis.plot(t, seen[moving], "o", color=REAL, ms=3, label="strongest detection")
                 axis.plot(t, track[moving], color=TRACK, lw=1.0, label="track")
-            column[2].plot(t, walk.ncc[moving], color=IDEAL, label="NCC ideal / real")
+            column[2].plot(t, walk.ncc[moving], color=IDEAL, label="NCC ideal / disturbed (leakage -90 dB)")
             column[2].plot(t, walk.ncc_mti[moving], "--", color=IDEAL, label="the same, moving only")
             column[2].set(xlabel="time [s]", ylim=(-0.05, 1.05))
             column[0].set_title(f"{walk.walk.name.split(' at')[0]}, {walk.walk.speed:g} m/s")

@@ -16,6 +16,7 @@ from skyloop.perception.radar_processing import (
 )
 from skyloop.reproductions.radar_setup import PERSON_AND_GROUND, RadarSetup, Walk
 from skyloop.sensors.radar.config import RadarConfig
+from skyloop.sensors.radar.pattern import AnyPattern, Beam
 from skyloop.sensors.radar.radar import Radar
 from skyloop_client.messages import Array, RadarDetections, RadarScan
 
@@ -30,6 +31,7 @@ WALKS = (
 FRAME_TIMES = np.arange(100) / FRAMES_PER_SECOND
 """s."""
 QUICK_FRAME_TIMES = FRAME_TIMES[36:52]
+GAUSSIAN = Beam()
 GAIT = Walk("gait", 2.0, 8.0, 1.0)
 LIMB_DB = -30.0
 """Against the torso line; a limb fainter than this does not count."""
@@ -65,6 +67,8 @@ class WalkRecord:
     """Eq. (8) between ideal and real, frame by frame."""
     ncc_mti: Array
     """The same, each without what stands still."""
+    pattern: AnyPattern
+    """Of the antennas of both."""
 
     @property
     def moving(self) -> Array:
@@ -72,15 +76,18 @@ class WalkRecord:
         return np.array([self.walk.moves_at(t) for t in self.times])
 
 
-def radars(classes: tuple[str, ...] = PERSON_AND_GROUND) -> dict[str, Radar]:
+def radars(classes: tuple[str, ...] = PERSON_AND_GROUND, pattern: AnyPattern = GAUSSIAN) -> dict[str, Radar]:
     presets = {"ideal": "bgt60tr13c", "real": "bgt60tr13c-real"}
-    period = 1.0 / FRAMES_PER_SECOND
-    return {name: Radar(RadarConfig(preset=preset, classes=classes), period) for name, preset in presets.items()}  # type: ignore[arg-type]
+    made = {}
+    for name, preset in presets.items():
+        config = RadarConfig(preset=preset, classes=classes, pattern=pattern)  # type: ignore[arg-type]
+        made[name] = Radar(config, 1.0 / FRAMES_PER_SECOND)
+    return made
 
 
-def record(setup: RadarSetup, walk: Walk, times: Array) -> WalkRecord:
+def record(setup: RadarSetup, walk: Walk, times: Array, pattern: AnyPattern = GAUSSIAN) -> WalkRecord:
     """Bursts at these s, seen from 1.8 m by both radars in the same place."""
-    both = radars()
+    both = radars(pattern=pattern)
     processors = {name: RadarProcessor(radar.details()) for name, radar in both.items()}
     scans: dict[str, list[RadarScan]] = {name: [] for name in both}
     found: dict[str, list[Array]] = {name: [] for name in both}
@@ -105,15 +112,16 @@ def record(setup: RadarSetup, walk: Walk, times: Array) -> WalkRecord:
     ]
     true_range, true_speed = np.array(truth).T
     answers = {name: Found(*np.array(values).T) for name, values in found.items()}
-    return WalkRecord(walk, times, true_range, true_speed, scans, answers, np.array(ncc[0]), np.array(ncc[1]))
+    return WalkRecord(walk, times, true_range, true_speed, scans, answers, np.array(ncc[0]), np.array(ncc[1]), pattern)
 
 
-def leakage_ncc(setup: RadarSetup, walk: WalkRecord, levels_db: Sequence[float]) -> dict[float, Array]:
-    """Eq. (8) between the ideal radar and the real one with other leakage, for every eighth frame of the walk."""
+def leakage_ncc(setup: RadarSetup, walk: WalkRecord, levels_db: Sequence[float | None]) -> dict[float | None, Array]:
+    """Eq. (8) between the ideal radar and the real one by leakage, for every eighth frame; None: without any."""
     chosen = np.flatnonzero(walk.moving)[::8]
-    out: dict[float, Array] = {}
+    out: dict[float | None, Array] = {}
     for level in levels_db:
-        config = RadarConfig(preset="bgt60tr13c-real", classes=PERSON_AND_GROUND, leakage_db=level)
+        leaking = {"leakage": False} if level is None else {"leakage_db": level}
+        config = RadarConfig(preset="bgt60tr13c-real", classes=PERSON_AND_GROUND, pattern=walk.pattern, **leaking)
         radar = Radar(config, 1.0 / FRAMES_PER_SECOND)
         ncc = []
         for k in chosen:
@@ -124,6 +132,15 @@ def leakage_ncc(setup: RadarSetup, walk: WalkRecord, levels_db: Sequence[float])
             ncc.append(normalised_cross_correlation(ideal, paper_image(scan, radar.waveform)))
         out[level] = np.array(ncc)
     return out
+
+
+def mask_ncc(beam: WalkRecord, mask: WalkRecord) -> Array:
+    """Eq. (8) between the ideal radar with its beam and with ViRa's mask, frame by frame."""
+    waveform = radars()["ideal"].waveform
+    pairs = zip(beam.scans["ideal"], mask.scans["ideal"], strict=True)
+    return np.array(
+        [normalised_cross_correlation(paper_image(a, waveform), paper_image(b, waveform)) for a, b in pairs]
+    )
 
 
 def strongest(found: RadarDetections) -> tuple[float, float]:

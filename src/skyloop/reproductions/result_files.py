@@ -1,12 +1,14 @@
-"""The results of a reproduction as JSON and CSV."""
+"""The results of a reproduction as JSON and CSV, and what a long one keeps so that it can go on."""
 
 from __future__ import annotations
 
 import csv
 import json
 from pathlib import Path
+from typing import Any
 
 from skyloop.core.results import Result
+from skyloop_client.errors import RunFolderError
 
 
 def write_results(folder: Path, results: list[Result]) -> None:
@@ -17,3 +19,19 @@ def write_results(folder: Path, results: list[Result]) -> None:
         writer.writeheader()
         for row in plain:
             writer.writerow({**row, "conditions": json.dumps(row["conditions"], ensure_ascii=False)})
+
+
+def begin_or_go_on(folder: Path, protocol: dict[str, Any]) -> None:
+    """A folder belongs to one protocol; what was measured under another is refused."""
+    path, text = folder / "protocol.json", json.dumps(protocol, indent=1) + "\n"
+    (folder / "runs").mkdir(parents=True, exist_ok=True)
+    if path.exists() and path.read_text(encoding="utf-8") != text:
+        raise RunFolderError(f"{folder} was made under another protocol ({path.name}); give another --out")
+    path.write_text(text, encoding="utf-8")
+
+
+def keep(path: Path, measured: Any) -> None:
+    """Whole or not at all: what is cut short is measured again."""
+    unfinished = path.with_suffix(".new")
+    unfinished.write_text(json.dumps(measured) + "\n", encoding="utf-8")
+    unfinished.replace(path)

@@ -18,7 +18,7 @@ from typing import Any
 
 from skyloop.apps.loop import run_loop
 from skyloop.core.results import Result
-from skyloop.reproductions.result_files import write_results
+from skyloop.reproductions.result_files import begin_or_go_on, keep, write_results
 from skyloop.reproductions.sync_hil_claims import Samples, claims
 from skyloop.reproductions.sync_hil_protocol import (
     COMPUTING_S,
@@ -87,7 +87,7 @@ def _shortened(tables: tuple[Table, ...]) -> tuple[Table, ...]:
 
 
 def _reproduce(protocol: Protocol, folder: Path, told: Callable[[str], None]) -> list[Result]:
-    keep_protocol(protocol, folder)
+    begin_or_go_on(folder, protocol.plain())
     runs = list(runs_of(protocol))
     on_host = [run for run in runs if (run.table.name, run.setup) == BOARD_RUNS]
     fly_all(on_host, 1.0, folder, told)
@@ -96,15 +96,6 @@ def _reproduce(protocol: Protocol, folder: Path, told: Callable[[str], None]) ->
     for setup in (HOST, TARGET, DELAYED, FREE):
         fly_all([run for run in runs if run.setup == setup], board, folder, told)
     return finish(protocol, folder, board)
-
-
-def keep_protocol(protocol: Protocol, folder: Path) -> None:
-    """A folder belongs to one protocol."""
-    path, text = folder / "protocol.json", json.dumps(protocol.plain(), indent=1) + "\n"
-    (folder / "runs").mkdir(parents=True, exist_ok=True)
-    if path.exists() and path.read_text(encoding="utf-8") != text:
-        raise LinkError(f"{folder} was flown under another protocol ({path.name}); give another --out")
-    path.write_text(text, encoding="utf-8")
 
 
 def runs_of(protocol: Protocol) -> Iterator[Run]:
@@ -123,10 +114,7 @@ def fly_all(runs: list[Run], board: float, folder: Path, told: Callable[[str], N
         flying = {pool.submit(fly, run, board): run for run in missing}
         for done, job in enumerate(as_completed(flying), 1):
             run, score = flying[job], job.result()
-            # whole or not at all: a run that was cut short is flown again
-            unfinished = _kept(run, folder).with_suffix(".new")
-            unfinished.write_text(json.dumps(score, indent=1) + "\n", encoding="utf-8")
-            unfinished.replace(_kept(run, folder))
+            keep(_kept(run, folder), score)
             said = score.get("unfinished") or ", ".join(f"{what} {value:.3g}" for what, value in score.items())
             told(f"{run.table.name}, {run.setup}, run {run.k} ({done} of {len(missing)} {run.setup}): {said}")
 

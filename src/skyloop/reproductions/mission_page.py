@@ -1,0 +1,28 @@
+"""What the page on the mission shows of the results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from skyloop.core.results import Result
+from skyloop.reproductions.pages import Cells, table
+
+PICTURES = ("mission.png",)
+LABELS = {
+    "cross-track error, rms": "distance of the true track from the rectangle, rms",
+    "cross-track error, largest": "largest",
+    "corner passed at": "nearest to a corner",
+    "height error, rms": "height, rms",
+    "horizontal error of the estimate, rms": "horizontal error of the estimate, rms",
+}
+
+
+def blocks(results: Sequence[Result]) -> dict[str, str]:
+    cells = Cells(results)
+    rows = [[label, f"{cells[cell].measured:.2f} ± {cells[cell].sd:.2f}"] for cell, label in LABELS.items()]
+    return {"measured": table(["", "m"], rows, right=1)}
+
+
+def said(results: Sequence[Result]) -> list[str]:
+    lasted = Cells(results).value("from arming to disarming")
+    return [f"From arming to disarming it takes {lasted:.0f} s."]
