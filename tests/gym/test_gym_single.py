@@ -247,5 +247,6 @@ def test_what_cannot_be_flown_is_said(hover: Any) -> None:
 def test_without_gymnasium_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "gymnasium", None)
     monkeypatch.delitem(sys.modules, "skyloop.gym")
-    with pytest.raises(SetupError, match=r"pip install 'skyloop\[gym\]'"):
+    with pytest.raises(ImportError, match=r"^skyloop.gym needs Gymnasium.*: pip install 'skyloop\[gym\]'$") as caught:
         importlib.import_module("skyloop.gym")
+    assert isinstance(caught.value, SetupError) and caught.value.__suppress_context__
