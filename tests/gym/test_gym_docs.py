@@ -44,8 +44,13 @@ def test_the_table_is_true() -> None:
 
 
 def test_the_actions_and_defaults_are_true() -> None:
-    assert [f"`{kind}`" in PAGE for kind in actions.ACTIONS] == [True] * 3
+    for kind, size in actions.SIZES.items():
+        numbers, meaning = TABLE[f"`{kind}`" if kind != "rates" else "`rates` (default)"]
+        assert numbers == (str(size) if size else "one per rotor") and meaning
     assert f"up to {actions.MOST_SPEED:g} m/s" in PAGE and f"up to {actions.MOST_YAW_RATE:g} rad/s" in PAGE
+    assert f"up to {actions.MOST_ASIDE:g} m from the origin" in TABLE["`position`"][1]
+    assert f"0 to {actions.MOST_HEIGHT:g} m" in TABLE["`position`"][1]
+    assert f"up to {actions.MOST_OFFSET:g} m from the vehicle" in TABLE["`offset`"][1]
     defaults = {
         name: parameter.default for name, parameter in inspect.signature(skyloop.gym.SkyloopEnv).parameters.items()
     }
