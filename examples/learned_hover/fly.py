@@ -34,9 +34,8 @@ def main(seeds: int) -> None:
         rms = [float(np.sqrt(np.mean(each**2))) for each in flown]
         most = max(float(each.max()) for each in flown)
         flew = sum(np.isfinite(each) for each in rms)
-        print(
-            f"{name}: {flew} of {seeds} flew; rms {np.mean(rms):.3f} m (worst {max(rms):.3f}), never beyond {most:.2f} m"
-        )
+        off = f"rms {np.mean(rms):.3f} m (worst {max(rms):.3f}), never beyond {most:.2f} m"
+        print(f"{name}: {flew} of {seeds} flew; {off}", flush=True)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from pathlib import Path
 import gymnasium
 
 import skyloop.gym
-from skyloop.gym import actions, episodes
+from skyloop.gym import actions, episodes, swarm
 from skyloop.gym.tasks import TASKS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "gym.md").read_text(encoding="utf-8")
@@ -20,6 +20,14 @@ TABLE = {cells[0].strip(): [cell.strip() for cell in cells[1:]] for cells in
 def test_the_example_runs() -> None:
     [code] = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
     exec(compile(code, "docs/how-to/gym.md", "exec"), {})
+
+
+def test_the_swarm_flies_and_its_numbers_are_true() -> None:
+    [code] = re.findall(r'```python title="swarm.py"\n(.*?)```', PAGE, flags=re.DOTALL)
+    exec(compile(code, "docs/how-to/gym.md", "exec"), {})
+    assert f"a circle of {swarm.LEAST_RADIUS:g} m radius" in PAGE
+    assert f"within {swarm.REACH:g} m of their goals at once: +{swarm.BONUS:g} each" in PAGE
+    assert f"**Truncated after**: {50 * swarm.SWARM.episode_s:g} steps, {swarm.SWARM.episode_s:g} s" in PAGE
 
 
 def test_the_table_is_true() -> None:

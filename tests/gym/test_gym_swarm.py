@@ -46,8 +46,9 @@ def test_a_seed_is_an_episode_bit_for_bit() -> None:
 def test_two_that_meet_are_punished_and_out_and_the_third_flies_on() -> None:
     env = parallel_env(3, neighbours=1)
     env.reset(seed=1)
-    put(env, 0, (-0.5, 0.0, 3.0), (8.0, 0.0, 0.0))
-    put(env, 1, (0.5, 0.0, 3.0), (-8.0, 0.0, 0.0))
+    apart = 0.5 * env._touching_distance + 0.05
+    put(env, 0, (-apart, 0.0, 3.0), (8.0, 0.0, 0.0))
+    put(env, 1, (apart, 0.0, 3.0), (-8.0, 0.0, 0.0))
     put(env, 2, (0.0, 3.0, 3.0))
     observations, rewards, terminated, truncated, infos = env.step(dict.fromkeys(env.agents, HOVERING))
     assert terminated == {"drone_0": True, "drone_1": True, "drone_2": False} and not any(truncated.values())
@@ -65,6 +66,7 @@ def test_fast_ones_cannot_pass_through_each_other_between_two_looks() -> None:
     """50 m/s towards each other: before and after the step they are 1 m apart."""
     env = parallel_env(2, control_rate_hz=25, neighbours=1)
     env.reset(seed=1)
+    assert env._touching_distance < 0.95
     put(env, 0, (-0.5, 0.0, 3.0), (25.0, 0.0, 0.0))
     put(env, 1, (0.5, 0.0, 3.0), (-25.0, 0.0, 0.0))
     assert all(env.step(dict.fromkeys(env.agents, HOVERING))[2].values())
@@ -96,11 +98,13 @@ def test_flying_straight_collides_and_at_heights_of_ones_own_all_arrive() -> Non
             seen = np.stack([observations[name] for name in names])
             goals = seen[:, :3].copy()
             if kept_apart:
-                heights = env.goals[:, 2] - goals[:, 2]
+                # first to a height of one's own, then across, then to the goal's height
+                climb = 1.0 + 1.3 * np.arange(4) - (env.goals[:, 2] - goals[:, 2])
                 far = np.linalg.norm(goals[:, :2], axis=1) > 0.3
-                goals[:, 2] = np.where(far, 1.2 + 1.1 * np.arange(4) - heights, goals[:, 2])
+                goals[:, 2] = np.where(far, climb, goals[:, 2])
+                goals[far & (np.abs(climb) > 0.2), :2] = 0.0
             actions = fly_towards(seen, goals, env.params["max_rate"][0], speed=1.5)
-            observations, rewards, terminated, truncated, infos = env.step(dict(zip(names, actions, strict=True)))
+            observations, rewards, terminated, _, infos = env.step(dict(zip(names, actions, strict=True)))
             total = {name: total[name] + rewards[name] for name in names}
         return infos, terminated, total
 

@@ -62,9 +62,7 @@ class SwarmEnv(ParallelEnv):  # type: ignore[misc]
         """neighbours: how many of the nearest others a vehicle observes. Without collision_ends two that collide pay
         and fly on through each other."""
         if agents < 2 or neighbours < 0:
-            raise ScenarioError(
-                f"a swarm has {agents} agents and {neighbours} neighbours; give 2 or more, and 0 or more"
-            )
+            raise ScenarioError(f"a swarm has {agents} agents and {neighbours} neighbours; give at least 2 and 0")
         self.render_mode = None
         self.collision_ends = collision_ends
         self.course = Course(SWARM, airframe, physics_rate_hz, control_rate_hz)
@@ -111,7 +109,8 @@ class SwarmEnv(ParallelEnv):  # type: ignore[misc]
         self.collisions[:] = 0
         self._near = np.zeros((len(self.agents), len(self.agents)), np.bool_)
         self._place()
-        self._positions, self._distances = self._now()[0], self._goal_distances()
+        self._positions = self._now()[0]
+        self._distances = self._goal_distances()
         self._far = self._distances + FAR
         return self._observations(self.agents), self._infos(self.agents)
 
@@ -168,7 +167,7 @@ class SwarmEnv(ParallelEnv):  # type: ignore[misc]
             self._observations(flying),
             {name: float(rewards[i]) for name, i in zip(flying, rows, strict=True)},
             {name: bool(out[i]) or there for name, i in zip(flying, rows, strict=True)},
-            {name: late for name in flying},
+            dict.fromkeys(flying, late),
             self._infos(flying),
         )
         self._leave(flying, out | there | late)
@@ -208,7 +207,7 @@ class SwarmEnv(ParallelEnv):  # type: ignore[misc]
         return new.sum(axis=1)
 
     def _observations(self, seen: list[str]) -> dict[str, Any]:
-        """As in the hover task, then of the nearest others position and velocity from here; (50, 50, 50) where none is."""
+        """As in the hover task, then position and velocity of the nearest others from here; (50, 50, 50) if none is."""
         rows = np.array([self._numbers[name] for name in seen])
         position, velocity, quat, rates = (part[rows] for part in self._now())
         numbers = np.empty((len(rows), len(self._bounds)))
