@@ -1,4 +1,4 @@
-"""What radar processing may be told; the defaults suit the BGT60TR13C with the numbers of "airloop", Table 2."""
+"""Configuration of the radar processing. The defaults suit the BGT60TR13C with the numbers of "airloop", Table 2."""
 
 from __future__ import annotations
 
