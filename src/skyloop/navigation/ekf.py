@@ -140,8 +140,7 @@ class ErrorStateFilter:
     """Predicts with the IMU and corrects with the other sensors. The state is that of the IMU, not of the body origin."""
 
     def __init__(self, config: EkfConfig, noise: Array, body_from_imu: Array, levers: Array, ring_size: int) -> None:
-        """`noise` as in `ekf_kernels`; `levers` (2, 3) m, body axes: from the IMU to the body origin and to the
-        antenna."""
+        """`noise` as in `ekf_kernels`; `levers` (2, 3) m, body axes: from the IMU to body origin and antenna."""
         self.config = config
         self.noise = noise
         self.body_from_imu = body_from_imu
@@ -265,8 +264,7 @@ class ErrorStateFilter:
         return past, recall(s.ring, s.ring_t_ns, s.ring_count, t_ns, past)
 
     def _correct(self, kind: int, measurement: Measurement, gain_mask: Array) -> bool:
-        """Gates and applies a measurement. After too long a time of rejections, resets the states that contradict the
-        sensor."""
+        """Gates and applies a measurement. After too many rejections, resets the states that contradict the sensor."""
         s = self.state
         worst = self._update(measurement, gain_mask, self.config.gate)
         if worst <= self.config.gate:

@@ -161,8 +161,7 @@ def predict(nominal: Any, covariance: Any, gyro: Any, accel: Any, dt: Any, noise
 
 @inlined
 def _inflate_for_gap(P, gap, noise):
-    """Raises the covariance after `gap` seconds without a sample, for the rate and acceleration that may have been
-    missed."""
+    """Raises the covariance after `gap` s without a sample, for the rate and acceleration that were missed."""
     for i in range(3):
         P[i, i] += (0.5 * noise[GAP_ACCEL] * gap * gap) ** 2
         P[3 + i, 3 + i] += (noise[GAP_ACCEL] * gap) ** 2

@@ -58,8 +58,6 @@ class AlignmentSums:
 
 @dataclass
 class LocaliserState:
-    """The whole state of an `EkfLocaliser`."""
-
     filter: FilterState
     sums: AlignmentSums | None = None
     first_ns: int | None = None
@@ -221,8 +219,7 @@ class EkfLocaliser:
             state.sums.field_count += 1
 
     def _gather(self, sample: ImuSample) -> None:
-        """Collects one window at rest, then aligns. A window with motion is dropped, until `alignment_patience` has
-        passed."""
+        """Collects one window at rest, then aligns. It drops windows with motion until `alignment_patience` is over."""
         state = self._state
         if state.first_ns is None:
             state.first_ns = sample.t_ns

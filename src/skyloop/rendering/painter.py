@@ -190,8 +190,7 @@ class Painter:
 
 
 def projection(shot: Shot) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The projection from world axes at the eye to the image, upside down, and its side and near planes, positive
-    inside."""
+    """The projection from world axes at the eye to the image, upside down, and its planes, positive inside."""
     w, h = shot.width, shot.height
     # pixel centres lie at whole numbers, so the image begins half a pixel before 0
     x, y = 2.0 * (shot.cx + 0.5) / w - 1.0, 2.0 * (shot.cy + 0.5) / h - 1.0

@@ -22,7 +22,6 @@ SLOW_LOOKS, MOST_LOOKS = 20, 120
 class Patience:
     def __init__(self, process_id: int, end: Callable[[], None]) -> None:
         self.is_over = False
-        """Whether the renderer was ended."""
         self._process_id, self._end = process_id, end
         self._question = 0
         self._waits = self._tells = False

@@ -99,8 +99,7 @@ class Shadows:
         return Roofs(texture, _to_map(axes, HALF_SIDE, shot.eye - middle))
 
     def _kept_map(self, key: Any, axes: Any, middle: Any, pick: Callable[[NDArray[Any]], Draws]) -> moderngl.Texture:
-        """The map of this key, whose last part is its size. A new map is drawn with what `pick` selects within its
-        planes."""
+        """The map of this key, which ends with its size. A new map is drawn with what `pick` selects."""
         size = key[-1]
         if key not in self._kept:
             # the maps unused for longest go first

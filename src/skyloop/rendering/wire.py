@@ -1,5 +1,4 @@
-"""The protocol between the renderer process and its client: a JSON header and raw arrays, lengths first. It opens no
-sockets."""
+"""The protocol between renderer process and client: a JSON header and raw arrays, lengths first. It opens no sockets."""
 
 from __future__ import annotations
 

@@ -1,2 +1,1 @@
-"""Sensors. Each sensor is one pure function `measure`; mounts, faults and noise are added around it, in one place for
-all."""
+"""Sensors. Each sensor is one pure function `measure`; mounts, faults and noise are added around it, alike for all."""

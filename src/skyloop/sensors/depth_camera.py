@@ -150,8 +150,6 @@ def _sigma(table, material, depth):
 
 
 class StereoLimits(NamedTuple):
-    """The limits of a stereo camera."""
-
     low: float
     """m, the nearest depth."""
     high: float

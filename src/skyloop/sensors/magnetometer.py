@@ -1,5 +1,4 @@
-"""Magnetometer: the earth's magnetic field in sensor axes, with hard iron, scale errors, white noise and a varying
-bias."""
+"""Magnetometer: the earth's field in sensor axes, with hard iron, scale errors, white noise and a varying bias."""
 
 from __future__ import annotations
 

@@ -151,8 +151,7 @@ class TrajectoryPilot(Sortie):
         return self._finish() or Goal(end.position, end.yaw)
 
     def _is_ready(self, state: Any) -> bool:
-        """Whether the vehicle is near the start, slow, and faces the right way; `state` is a VehicleState or an
-        Estimate."""
+        """Whether it is near the start, slow, and faces the right way; `state` is a VehicleState or an Estimate."""
         if state is None:
             return False
         yaw_error = math.remainder(float(yaw_from_quat(state.quat_wxyz)) - (self._start.yaw or 0.0), 2 * math.pi)

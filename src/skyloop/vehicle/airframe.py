@@ -154,7 +154,7 @@ class Gains(BaseModel):
     rate_i: NonNegativeVector | None = None
     """1/s², angular acceleration asked for per integral of the angular velocity error."""
     rate_d: NonNegativeVector | None = None
-    """Angular acceleration taken back per angular acceleration seen; a ratio."""
+    """Angular acceleration subtracted per measured angular acceleration; a ratio."""
 
     @model_validator(mode="after")
     def _approach_is_straight(self) -> Gains:

@@ -106,8 +106,7 @@ class Autopilot:
         self.memory.take_commander(by)
 
     def release(self, t_ns: int, hover: float, then: str) -> None:
-        """No client is in command from now on. The vehicle hovers for `hover` s, then lands or goes home, unless it is
-        claimed."""
+        """No client is in command now: it hovers for `hover` s, then lands or goes home, unless a client claims it."""
         memory = self.memory
         memory.commander = ""
         if not memory.armed or memory.landed or memory.failsafe in ("battery low", "estimate lost"):

@@ -1,5 +1,4 @@
-"""Contact with the ground: a spring and damper at each contact point, and dry friction by an anchor that sticks or
-slides."""
+"""Contact with the ground: a spring and damper at each point, and dry friction by an anchor that sticks or slides."""
 
 # mypy: allow-untyped-defs
 

@@ -11,8 +11,7 @@ from skyloop.vehicle.layout import finding_type, params_type, state_type
 from skyloop.world.solid_grids import SolidArrays, anything_near, cast_segment, moving_type, solid_arrays_type
 
 LIFT = 1e-3
-"""m above a touched plane: a pressed point is checked at this height, so that it meets things that stand on the plane.
-"""
+"""m above a touched plane, at which a pressed point is checked, so that it meets things on the plane."""
 
 states_type = types.Array(state_type, 1, "C")
 fleet_params_type = types.Array(params_type, 1, "C")
@@ -155,8 +154,7 @@ def to_part(find, end, x, y, z):
 
 @inlined
 def _approach(params, things, labels, poses, i, candidate, find):
-    """The grid of a candidate (-1 standing things, then parts of movers, then vehicles), its frames set; -1 if it is
-    far."""
+    """Sets the frames of a candidate (-1 standing, then parts of movers, then vehicles). Returns its grid, -1 if far."""
     solids, parts = things
     n = parts.shape[0]
     if candidate < 0:

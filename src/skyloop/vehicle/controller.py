@@ -275,8 +275,7 @@ def cascade(s, u, p, w, t, dt):  # type: ignore[no-untyped-def]
 
 @inlined
 def coast(s, p, w):  # type: ignore[no-untyped-def]
-    """Without a state: all rotors give the same thrust, a little below the weight. Feedback on an old state would spin
-    it."""
+    """Without a state: all rotors give the same thrust, a little below the weight. An old state would spin it."""
     s.controller_ran = 0
     s.thrust_wanted = BLIND_THRUST * p.mass * p.gravity
     mix(s, p, s.thrust_wanted, 0.0, 0.0, 0.0, w.lift)

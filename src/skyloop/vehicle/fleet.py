@@ -81,8 +81,7 @@ class Fleet:
             self.attach(solids)
 
     def attach(self, solids: Solids) -> None:
-        """Makes the vehicles collide with solid things. The vehicles in `solids` are this fleet's in the same order, or
-        none."""
+        """Makes the vehicles collide with solid things. The vehicles of `solids` are this fleet's, in order, or none."""
         self.solids = solids
         period = self.rate.period_s
         self._collisions = Collisions(self.states, self.params, solids.arrays, period, self._per_interval * period)
@@ -106,8 +105,7 @@ class Fleet:
         state["yaw_target"] = yaw
 
     def add(self, like: int, start: np.void) -> int:
-        """Adds a vehicle that is built as `like` and starts in the state `start`. Older views of the arrays become
-        invalid."""
+        """Adds a vehicle built as `like`, in the state `start`. Views of the old arrays become invalid."""
         asked = np.zeros(1, INPUT)
         asked["kind"], asked["speed_limit"], asked["wind_mean"] = SET_IDLE, 1e9, self.inputs[like]["wind_mean"]
         asked["estimate"][:, 6] = 1.0

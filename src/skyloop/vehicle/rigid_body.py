@@ -110,7 +110,6 @@ def update_wind(s, u, p, dt, ground_height):  # type: ignore[no-untyped-def]
 
 @inlined
 def step_vehicle(s, u, p, w, heights, dt):  # type: ignore[no-untyped-def]
-    """One physics step of one vehicle."""
     y, trial, k = s.motion, w.trial, w.slope
     t = s.step * dt
     ground_height, _, _, upright = ground_at(heights, w.origin_x, w.origin_y, w.cell, y[0], y[1])

@@ -25,8 +25,7 @@ def generator(seed: int, topic: str) -> np.random.Generator:
 
 
 def kept(name: str, source: str, make: Callable[[], Arrays]) -> Arrays:
-    """The result of `make`, read from the disk cache the second time. A change of the file `source` (__file__) discards
-    it."""
+    """The result of `make`, cached on disk until the file `source` (__file__) changes."""
     mark = hashlib.blake2b(Path(source).read_bytes() + name.encode(), digest_size=16).hexdigest()
     path = CACHE_FOLDER / "made" / f"{mark}.npz"
     with suppress(OSError, ValueError, EOFError, KeyError), np.load(path, allow_pickle=False) as stored:

@@ -209,8 +209,7 @@ class Model:
         return Arrangement(list(self._standing), list(self._moving), list(self.movers), len(self.things))
 
     def rearrange(self, kept: Arrangement) -> None:
-        """Restores an arrangement: things added since are removed, things removed or moved are back. Renumbers the
-        rows."""
+        """Restores an arrangement: things added since are gone, things removed or moved are back. Renumbers rows."""
         self._standing, self._moving, self.movers = list(kept.standing), list(kept.moving), list(kept.movers)
         del self.things[kept.n_things :]
         self.placed = {}

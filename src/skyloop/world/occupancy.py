@@ -173,8 +173,7 @@ def _side(a, b, x, y):
 
 @inlined
 def _crossing(t, x, y, slack):
-    """Crossing of the vertical line at (x, y) with a triangle: 1 if it faces up, -1 down, 0 if it misses; and the
-    height."""
+    """Crossing of the vertical line at (x, y) with a triangle: 1 faces up, -1 down, 0 misses; and the height."""
     low, high = np.inf, -np.inf
     for corner in range(3):
         side = _side(t[corner], t[(corner + 1) % 3], x, y)

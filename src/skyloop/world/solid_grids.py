@@ -90,8 +90,7 @@ COUNT_BLOCKS, COUNT, FILL = range(3)
 
 @kernel(void(float32[:, ::1], grid_type, int32[::1], int32[::1], int32[::1], int64))
 def _enter(triangles, grid, blocks, starts, references, task):
-    """Visits every cell that the triangles' planes cross within their boxes: marks blocks, counts, or writes
-    references."""
+    """Visits every cell that the triangles' planes cross in their boxes: marks blocks, counts, or writes references."""
     cell, ny, nz = grid.cell, grid.blocks[1], grid.blocks[2]
     half = 0.5005 * cell
     lo, hi = np.empty(3, np.int64), np.empty(3, np.int64)

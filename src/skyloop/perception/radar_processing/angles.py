@@ -45,8 +45,7 @@ class Antennas:
         return Antennas(tx, rx)
 
     def seen_axes(self) -> Array:
-        """(0 to 2, 2) unit vectors in (y, z) along which the receivers are spread. Angles across them cannot be
-        measured."""
+        """(0 to 2, 2) unit vectors in (y, z) along which the receivers are spread; only these can be measured."""
         _, spread, axes = np.linalg.svd(self.rx[:, 1:] - self.rx[:, 1:].mean(axis=0), full_matrices=False)
         return np.asarray(axes[spread > 1e-6])
 

@@ -105,7 +105,7 @@ class RadarConfig(SensorConfig):
     height: Annotated[int, Field(ge=8, le=4096)] | None = None
     """px, the height of the picture whose pixels are the scatterers."""
     horizontal_fov_deg: Annotated[float, Field(ge=1.0, lt=170.0)] | None = None
-    """The field of view across the middle row of the picture; what is outside gives no echo."""
+    """The field of view across the middle row of the picture; things outside it give no echo."""
     quality: Literal["low", "medium", "high", "epic", "cinematic"] = "low"
     """How much detail the surfaces have."""
     n_chirps: Count | None = None
@@ -164,9 +164,9 @@ class RadarConfig(SensorConfig):
     phase_noise_dbc: Decibel | None = None
     """dBc/Hz, the phase noise at 100 kHz from the carrier, falling by 20 dB per decade."""
     leakage: bool | None = None
-    """true: part of what is sent goes straight to the receivers."""
+    """true: part of the sent power leaks straight to the receivers."""
     leakage_db: Decibel | None = None
-    """The strength of the leakage against what is sent, after the receiver's high-pass."""
+    """The leakage over the sent power, after the receiver's high-pass."""
     leakage_path: NonNegative | None = None
     """m, the distance the leakage travels."""
     adc: bool | None = None

@@ -226,8 +226,7 @@ def _surface_velocities(view: View, rows: Any, points: Array) -> Array:
 
 
 def _behind(view: View, scene: Scene) -> tuple[Surface, NDArray[np.float32]]:
-    """A second surface buffer with what lies behind surfaces that let waves pass, and the amplitude that passes, per
-    pixel."""
+    """A second surface buffer, of things behind surfaces that let waves pass, and the amplitude that passes."""
     surface = np.zeros_like(view.surface)
     through = TRANSPARENCY.astype(np.float32)[view.materials]
     at = np.nonzero(through > 0.0)

@@ -80,8 +80,7 @@ class _Side:
 def house_shape(
     generator: np.random.Generator, width: float, depth: float, floors: int, style: str, *, blind: Sequence[str] = ()
 ) -> Shape:
-    """A house centred on the origin; style is one of STYLES; blind: sides against neighbours, "left" (-y) and "right"
-    (+y)."""
+    """Centred on the origin; style is one of STYLES; blind: "left" (-y) and "right" (+y) sides against neighbours."""
     if style not in STYLES:
         raise ScenarioError(f"'{style}' is no style of house; the styles are {', '.join(STYLES)}")
     levels = [0.0] + [GROUND_FLOOR[style] + UPPER_FLOOR[style] * k for k in range(floors)]

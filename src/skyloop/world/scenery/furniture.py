@@ -269,8 +269,6 @@ def television() -> Shape:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A piece a room may hold."""
-
     make: Callable[[], Shape]
     wide: float
     deep: float

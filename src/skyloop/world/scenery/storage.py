@@ -43,8 +43,7 @@ class Load:
 
 
 def rack_bay_shape(*, ends: bool = False) -> Shape:
-    """A bay along +x from an upright on the origin, with beams of length BAY; with `ends`, only the upright that closes
-    a row."""
+    """A bay along +x from an upright on the origin, beams BAY long; with `ends`, only the upright that closes a row."""
     near, far = Panels(), Panels()
     half = 0.5 * RACK_DEPTH
     for panels in (near, far):

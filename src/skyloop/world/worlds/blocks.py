@@ -70,8 +70,7 @@ class Blocks:
             self._place_landmarks()
 
     def _place_landmarks(self) -> None:
-        """Places landmarks in cells without blocks, first north of the origin, where an AirSim vehicle looks at the
-        start."""
+        """Uses cells without blocks, first those north of the origin, where an AirSim vehicle looks at the start."""
         angle, far = np.arctan2(np.abs(self._free[:, 0]), self._free[:, 1]), np.linalg.norm(self._free, axis=1)
         order = np.lexsort((far, angle > math.radians(40.0)))
         for (name, shape, width, height, colour), cell in zip(LANDMARKS, self._free[order], strict=False):

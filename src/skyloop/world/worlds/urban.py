@@ -110,8 +110,7 @@ class Urban:
     def _place_corner(
         self, centre: Place, side: int, chance: np.random.Generator, lights: list[Shape], signs: list[Shape]
     ) -> None:
-        """A light or sign for cars that drive along this side with the block on their right; it faces them at the far
-        end."""
+        """A light or sign at the far end, facing cars that drive along this side with the block on their right."""
         xy, yaw = beside(centre, side, POSTS + 0.2, -HALF_BLOCK + 2.0), side * 0.5 * np.pi + 0.5 * np.pi
         crossing = beside(centre, side, 0.5 * PITCH, -0.5 * PITCH)
         if max(abs(c) for c in crossing) < STREETS[-1]:

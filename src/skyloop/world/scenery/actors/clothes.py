@@ -70,8 +70,7 @@ def _colour(generator: np.random.Generator, usual: tuple[Colour, ...], any_colou
 
 
 def draw_person(generator: np.random.Generator, randomise: frozenset[str] = frozenset()) -> Person:
-    """A random person. With "people" or "colours" in `randomise` clothes have any colour, and all builds are equally
-    likely."""
+    """A random person. With "people" or "colours" in `randomise`, any colour and any build are equally likely."""
     wide = "people" in randomise
     any_colour = wide or "colours" in randomise
     sex = str(generator.choice(["male", "female"]))

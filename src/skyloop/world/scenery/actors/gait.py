@@ -121,8 +121,7 @@ def _hermite(knots: NDArray[Any], values: NDArray[Any], slopes: NDArray[Any], x:
 
 
 def _spline(cycle: NDArray[Any], stride: float) -> NDArray[Any]:
-    """(SAMPLES, 3, 4) cubic coefficients, highest power first; constant where the samples are, so that feet stand
-    still."""
+    """(SAMPLES, 3, 4) cubic coefficients, highest power first; constant where the samples are, so feet stand still."""
     turn = np.array([stride, 0.0, 0.0])
     around = np.concatenate([cycle[-2:-1] - turn, cycle, cycle[1:2] + turn])
     step = np.diff(around, axis=0)

@@ -230,8 +230,7 @@ def rock_shape(generator: np.random.Generator) -> Shape:
 
 
 def fallen_trunk_shape(generator: np.random.Generator, *, length: float = 7.0, radius: float = 0.22) -> Shape:
-    """A trunk that lies along x with its middle at the origin, a quarter of it in the ground; it has broken ends,
-    stumps of boughs, and moss on top."""
+    """A trunk along x around the origin, a quarter sunk in, with broken ends, stumps of boughs and moss on top."""
     line = bent((-0.5 * length, 0, 0.7 * radius), (0.5 * length, 0, 0.6 * radius), (0, generator.normal(0, 0.15), 0), 5)
     radii = radius * np.linspace(1.1, 0.6, 5)
     bark: Any = {"material": "bark", "colour": (165, 150, 130)}
