@@ -19,6 +19,7 @@ log = logging.getLogger(__name__)
 
 
 Paused = Annotated[bool, typer.Option("--paused", help="Simulated time stands still until a client continues it.")]
+Speed = Annotated[float | None, typer.Option(help="Simulated seconds per second. Default: the settings' ClockSpeed.")]
 Deterministic = Annotated[
     bool, typer.Option("--deterministic", help="Simulated time stands still while pictures are drawn.")
 ]
@@ -38,9 +39,7 @@ def serve(
     host: Annotated[
         str | None, typer.Option(help="The address to listen on. Default: 127.0.0.1, this machine only.")
     ] = None,
-    speed: Annotated[
-        float | None, typer.Option(help="Simulated seconds per second. Default: the settings' ClockSpeed.")
-    ] = None,
+    speed: Speed = None,
     quality: Quality = "medium",
     seed: Annotated[int, typer.Option(help="The seed of the world and of all noise.")] = 1,
     paused: Paused = False,
