@@ -114,8 +114,7 @@ class Imported:
         (x0, y0), (x1, y1) = self._low[:2].tolist(), self._high[:2].tolist()
         own_floor = abs(height - self._low[2]) < 0.02 and floor_area > FLOOR_SHARE * (x1 - x0) * (y1 - y0)
         # if the file has its own floor, the plain is 3 cm lower there, so that the two do not flicker; otherwise the
-        # hole
-        # only needs some width, because the file may be a single upright sheet
+        # hole only needs some width, because the file may be a single upright sheet
         sunk, wider = (0.03, 0.0) if own_floor else (0.0, 1.0)
         hole = (x0 - wider, y0 - wider, x1 + wider, y1 + wider)
         place_plain(self.model, hole, material="grass", height=height, sunk=sunk)
