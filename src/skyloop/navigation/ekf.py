@@ -137,7 +137,7 @@ def cross_matrix(v: Array) -> Array:
 
 
 class ErrorStateFilter:
-    """Predicts with the IMU and corrects with the other sensors. The state is that of the IMU, not of the body origin."""
+    """Predicts with the IMU and corrects with the other sensors. The state is that of the IMU, not the body origin."""
 
     def __init__(self, config: EkfConfig, noise: Array, body_from_imu: Array, levers: Array, ring_size: int) -> None:
         """`noise` as in `ekf_kernels`; `levers` (2, 3) m, body axes: from the IMU to body origin and antenna."""
@@ -205,7 +205,7 @@ class ErrorStateFilter:
         return out
 
     def correct_position(self, t_ns: int, position: Array, sd: Array, axes: int = 3) -> bool:
-        """Corrects with the antenna's world position at `t_ns`, or its first two axes. Returns whether it was accepted."""
+        """Corrects with the antenna's world position at `t_ns`, or its first two axes; True if it is accepted."""
         past, age = self._antenna_at(t_ns)
         jacobian = np.zeros((3, N_ERROR))
         jacobian[:, 0:3] = _IDENTITY

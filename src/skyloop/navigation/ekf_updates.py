@@ -22,7 +22,7 @@ from skyloop.navigation.ekf_kernels import (
 
 @inlined
 def _apply_scalar(P, h, innovation, variance, gain_mask, ph, correction):
-    """Applies one scalar measurement, in Joseph's form, so that P stays a covariance with a masked (suboptimal) gain."""
+    """Applies one scalar measurement in Joseph's form, so that P stays a covariance with a masked (suboptimal) gain."""
     s = variance
     for i in range(N_ERROR):
         total = 0.0

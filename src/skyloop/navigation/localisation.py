@@ -107,7 +107,7 @@ class EkfLocaliser:
         *,
         gravity: float = 9.80665,
     ) -> None:
-        """The record type of a stream tells its sensor; of two with the same type the first is used. The field is in T."""
+        """The record type of a stream tells its sensor; of two alike the first is used. The field is in T."""
         self.config = config
         self._frame = LocalFrame(home)
         self._field_world = np.array(magnetic_field_world, dtype=np.float64)

@@ -161,7 +161,7 @@ def _with_least_snap(points: Array, times: Array) -> Array:
         return np.asarray(weights * (count / weights.sum()))
 
     def log_cost(logs: Array) -> tuple[float, Array]:
-        """The logarithm of the cost and its gradient. The node values are optimal, so their change does not enter it."""
+        """The logarithm of the cost and its gradient. The node values are optimal, so their change does not count."""
         shares = shared_out(logs)
         values = _node_values(points, _assemble(shares)).reshape(count + 1, 4, -1)
         ends = np.concatenate([values[:-1], values[1:]], axis=1)

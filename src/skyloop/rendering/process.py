@@ -1,4 +1,4 @@
-"""The renderer process: the client starts it and sends a model once; it then answers requests until the socket closes."""
+"""The renderer process: the client starts it and sends a model; it answers requests until the socket closes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shadow maps: depth seen from the sun. Standing things are drawn once per map position, moving ones for each picture."""
+"""Shadow maps: depth seen from the sun. Standing things are drawn once per map, moving ones for each picture."""
 
 from __future__ import annotations
 

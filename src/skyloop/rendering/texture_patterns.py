@@ -75,7 +75,7 @@ class Cells:
 def cells(
     rng: np.random.Generator, size: int, columns: int, rows: int | None = None, *, jitter: float = 0.8, bend: Any = None
 ) -> Cells:
-    """One jittered point in each square of a columns × rows grid; bend: (du, dv) added to the position, up to 2 cells."""
+    """One jittered point in each square of a columns × rows grid; bend: (du, dv) to add to positions, up to 2 cells."""
     rows = columns if rows is None else rows
     shaken = (rng.random((rows, columns, 2), dtype=np.float32) - 0.5) * jitter + 0.5
     # the grid is repeated around itself, so that no texel has to wrap
@@ -188,7 +188,7 @@ def normed(height: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Canvas:
-    """A painting in progress. Later stamps lie on top, and a stamp that leaves at one edge enters at the opposite one."""
+    """A painting in progress. Later stamps lie on top, and a stamp that leaves at one edge enters opposite."""
 
     paint: Floats
     """(4, n, n): red, green, blue and height, each contiguous, which makes stamping fast."""

@@ -1,4 +1,4 @@
-"""The protocol between renderer process and client: a JSON header and raw arrays, lengths first. It opens no sockets."""
+"""The protocol between renderer process and client: a JSON header and raw arrays, lengths first. It has no sockets."""
 
 from __future__ import annotations
 

@@ -163,7 +163,7 @@ def develop(
     key: np.uint64,
     index: int,
 ) -> NDArray[np.uint8]:
-    """The image of (height, width, 3) light; falloff (height, width) is the share of light that the lens lets through."""
+    """The image of (height, width, 3) light; falloff (height, width) is the share that the lens lets through."""
     out = np.empty(light.shape, np.uint8)
     _develop(light, falloff, full_well, read_noise, key, np.uint64(index), out)
     return out

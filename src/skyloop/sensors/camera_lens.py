@@ -52,7 +52,7 @@ def readonly(kind: Any, dimensions: int) -> Any:
 
 @inlined
 def project(model, p, x, y, z):
-    """(u, v) px of a point; p holds fx, fy, cx, cy, five coefficients and the square of the point where the lens folds."""
+    """(u, v) px of a point; p holds fx, fy, cx, cy, five coefficients and the square of where the lens folds."""
     a, b = x, y
     if model == FISHEYE:
         r = math.sqrt(x * x + y * y)

@@ -213,7 +213,7 @@ class Gnss:
         return fix, GnssState(error, position)
 
     def _position_sd_at(self, t: float) -> tuple[float, float]:
-        """The reported horizontal and vertical sd, which falls to its final value after the satellites were last lost."""
+        """The reported horizontal and vertical sd, which falls to its final value after an outage."""
         since = self.numbers.startup_delay
         for outage in self._config.outages:
             if outage.start <= t and (outage.end is None or t < outage.end):

@@ -174,7 +174,7 @@ def _measure_one(motion, gravity, axes, counter, bias_before, out):  # type: ign
 
 @kernel(void(float64[:, ::1], uint64[::1], uint64, _A, float64[:, ::1], float64[:, :, ::1]), turn=WHEN_CALLED)
 def sample_many(axes, keys, first_index, truth, biases, out):  # type: ignore[no-untyped-def]
-    """Writes `out` (n, samples, 6) for n IMUs with the same `truth` (6,), rates then forces; advances `biases` (n, 6)."""
+    """Writes `out` (n, samples, 6) for n IMUs with one `truth` (6,), rates then forces; advances `biases` (n, 6)."""
     normals = np.empty(12)
     for sensor in range(keys.shape[0]):
         bias = biases[sensor]

@@ -149,7 +149,7 @@ class Labeller:
         return tuple(out)
 
     def _own_pixels(self, triangles: Array, visible: NDArray[np.bool_]) -> int:
-        """The thing drawn as the image is made. Pixels in which it is visible count as its own, whatever the rounding."""
+        """The thing drawn as the image is made. Pixels in which it is visible always count as its own."""
         masks = []
         for face in self._mosaic.faces:
             p = face.lens

@@ -74,7 +74,7 @@ def aim(directions, offsets_ns, motion, origins, along):
 
 @inlined
 def _echo(u, rate):
-    """m to the first echo from the air; such echoes have the density `rate`·exp(-r / ECHO_DEPTH) per metre; inf: none."""
+    """m to the first echo from the air, inf: none; there are `rate`·exp(-r / ECHO_DEPTH) echoes per metre."""
     expected = rate * ECHO_DEPTH
     nearness = 1.0 + np.log(u) / expected if expected > 0.0 else 0.0
     return -ECHO_DEPTH * np.log(nearness) if nearness > 0.0 else np.inf

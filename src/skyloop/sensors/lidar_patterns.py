@@ -74,7 +74,7 @@ def spinning(
 
 
 def rosette(cone_deg: float, points_per_second: float, sweep: float) -> Pattern:
-    """One beam that swings through the middle of a cone of `cone_deg` full width, while the plane of its swing turns."""
+    """One beam that swings through the middle of a cone of `cone_deg` full width; the plane of its swing turns."""
     n = max(1, round(points_per_second * sweep))
     share = np.arange(n) / n
     # whole swings per sweep, so that the next sweep is this one turned

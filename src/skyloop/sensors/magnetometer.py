@@ -81,7 +81,7 @@ _A = float64[::1]
 
 @kernel(void(_A, _A, _A, types.UniTuple(float64, 3), _A, _A, _A))
 def _measure_one(q, field_world, shape, noise, normals, bias, out):  # type: ignore[no-untyped-def]
-    """shape: hard iron, then scale; noise: white sd, decay of the bias, sd of its step. The bias is advanced in place."""
+    """shape: hard iron, then scale; noise: white sd, decay of the bias, sd of its step. The bias advances in place."""
     white, decay, step = noise
     out[0], out[1], out[2] = to_world(q[0], -q[1], -q[2], -q[3], field_world[0], field_world[1], field_world[2])
     for i in range(3):

@@ -34,7 +34,7 @@ class Pilot(Protocol):
 
 
 class Sortie(ABC):
-    """Arms, takes off, flies the part that a subclass defines, and lands. It is done once it has landed and disarmed."""
+    """Arms, takes off, flies the part that a subclass defines, and lands. It is done once landed and disarmed."""
 
     def __init__(self, altitude: float, *, land: bool = True, home: bool = False) -> None:
         self.done = False
@@ -126,7 +126,7 @@ class TrajectoryPilotConfig(BaseModel):
 
 
 class TrajectoryPilot(Sortie):
-    """Takes off, flies to the trajectory's start, waits there until the vehicle is still, then follows the trajectory."""
+    """Takes off, flies to the trajectory's start, waits there until the vehicle is still, then follows it."""
 
     def __init__(self, trajectory: TrajectoryConfig, takeoff_altitude: float = 2.0, land: bool = True) -> None:
         super().__init__(takeoff_altitude, land=land)

@@ -259,7 +259,7 @@ class Airframe(BaseModel):
             )
 
     def mixer(self) -> Array:
-        """(n_rotors, 4) rotor thrusts from (collective, roll, pitch, yaw torque): the pseudo-inverse of the geometry."""
+        """(n_rotors, 4) rotor thrusts from (collective, roll, pitch, yaw torque): the geometry's pseudo-inverse."""
         effect = np.zeros((4, len(self.rotors)))
         for i, rotor in enumerate(self.rotors):
             x, y, _ = np.subtract(rotor.position, self.centre_of_mass)

@@ -386,7 +386,7 @@ class Autopilot:
         return self.fleet.battery(self.index, 0).state_of_charge
 
     def refuse(self, t_ns: int, text: str) -> None:
-        """Publishes each reason once until another event occurs, so that a repeating pilot does not flood the stream."""
+        """Publishes each reason once until another event occurs, so that a pilot cannot flood the stream."""
         if text not in self.memory.refused:
             refused = self.memory.refused
             self._event(t_ns, EventKind.REFUSED, text)

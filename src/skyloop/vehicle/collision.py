@@ -92,7 +92,7 @@ class Collisions:
         return int(free_steps(self.states, self.params, things, groups, self.dt, most))
 
     def meet(self, parts: Any, interval_start: float) -> None:
-        """Handles the collisions on the last step, which began at the share `interval_start` of the movers' interval."""
+        """Handles the collisions on the last step, which began a share `interval_start` into the movers' interval."""
         self._find["interval_start"] = self._check["interval_start"] = interval_start
         for end, motion in enumerate((self.states["motion_before"], self.states["motion"])):
             self.poses[:, end, :3], self.poses[:, end, 3:] = motion[:, :3], motion[:, 6:10]
@@ -167,7 +167,7 @@ class Collisions:
         return _point_velocity(self.states[i], self.poses[i, end], met.place) - surface
 
     def _press(self, met: Meeting) -> bool:
-        """Makes a point that meets a surface slowly press on it from now on. False if this contact is not of that kind."""
+        """Makes a point that meets a surface slowly press on it from now on. False for other contacts."""
         s, find, n = self.states[met.vehicle], self._find, met.normal
         relative = self._relative(met, 1)
         if -relative @ n >= SLOW or met.is_edge or met.other >= 0:

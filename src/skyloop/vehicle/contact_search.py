@@ -28,7 +28,7 @@ LABELS = int64[::1]
 
 @inlined
 def _group(states, params, labels, t):
-    """Gives vehicles that may meet each other within t seconds the same label, the lowest index. True if there are any."""
+    """Gives vehicles that may meet each other within t seconds the same label, the lowest index. True if any may."""
     n, some = states.shape[0], False
     for i in range(n):
         labels[i] = i
@@ -154,7 +154,7 @@ def to_part(find, end, x, y, z):
 
 @inlined
 def _approach(params, things, labels, poses, i, candidate, find):
-    """Sets the frames of a candidate (-1 standing, then parts of movers, then vehicles). Returns its grid, -1 if far."""
+    """Sets the frames of a candidate (-1 standing, then parts of movers, then vehicles); its grid, or -1: too far."""
     solids, parts = things
     n = parts.shape[0]
     if candidate < 0:

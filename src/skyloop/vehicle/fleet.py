@@ -81,7 +81,7 @@ class Fleet:
             self.attach(solids)
 
     def attach(self, solids: Solids) -> None:
-        """Makes the vehicles collide with solid things. The vehicles of `solids` are this fleet's, in order, or none."""
+        """Makes the vehicles collide with solid things. Those of `solids` are this fleet's, in order, or none."""
         self.solids = solids
         period = self.rate.period_s
         self._collisions = Collisions(self.states, self.params, solids.arrays, period, self._per_interval * period)

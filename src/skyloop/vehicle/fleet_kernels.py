@@ -35,7 +35,7 @@ _INPUTS = types.Array(input_type, 1, "C")
 
 @inlined
 def rest_controller(s, u, p, w, dt):  # type: ignore[no-untyped-def]
-    """While the controller has nothing to do, its integrals are reset and its yaw target follows the vehicle's heading."""
+    """While the controller has nothing to do, its integrals are reset and its yaw target follows the heading."""
     for k in range(3):
         s.velocity_integral[k] = 0.0
         s.rate_integral[k] = 0.0
@@ -74,7 +74,7 @@ def control_vehicle(s, u, p, w, dt):  # type: ignore[no-untyped-def]
 
 @kernel(void(state_type, input_type, params_type, scratch_type, _HEIGHTS, float64, int64), turn=FIRST)
 def move_vehicle(s, u, p, w, heights, dt, last):  # type: ignore[no-untyped-def]
-    """One physics step, compiled separately from the controllers. After the last step the accelerations are computed."""
+    """One physics step, compiled apart from the controllers. After the last step come the accelerations."""
     step_vehicle(s, u, p, w, heights, dt)
     if last:
         close_step(s, p, w, heights, dt)

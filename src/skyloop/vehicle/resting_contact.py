@@ -1,4 +1,4 @@
-"""Resting contact with solid things: points of the hull stand on planes or slide along them, as they do on the ground."""
+"""Resting contact with solid things: points of the hull stand on planes or slide along them, as on the ground."""
 
 # mypy: allow-untyped-defs
 
@@ -142,7 +142,7 @@ def _keep(s, k, m):
 
 @kernel(void(states_type, fleet_params_type, things_type, finds_type, int64))
 def settle_touches(states, params, things, finds, i):
-    """After a step of vehicle i: planes follow their surfaces, anchors slide, and touches that have ended are removed."""
+    """After a step of vehicle i: planes follow their surfaces, anchors slide, and ended touches are removed."""
     solids, parts = SolidArrays(*things[0]), things[1]
     s, p, find = states[i], params[i], finds[0]
     kept = 0

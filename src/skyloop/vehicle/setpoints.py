@@ -114,7 +114,7 @@ def needs_refreshing(setpoint: Setpoint) -> bool:
 
 
 def check_setpoint(setpoint: Setpoint, n_rotors: int) -> None:
-    """Raises a SetpointError that names the field unless every number is finite and every vector has the right length."""
+    """Raises a SetpointError that names the field, unless all numbers are finite and all lengths right."""
     lengths = {"quat_wxyz": 4, "throttle": n_rotors}
     for field in dataclasses.fields(setpoint):
         value = getattr(setpoint, field.name)

@@ -1,4 +1,4 @@
-"""Everything in a model that stops a vehicle: standing things, moving things, and the hulls of the vehicles themselves."""
+"""Everything in a model that stops a vehicle: standing things, moving things, and the vehicles' own hulls."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Solids:
     """Everything in a frozen model that stops a vehicle."""
 
     def __init__(self, model: Model, vehicles: Sequence[int] = ()) -> None:
-        """`vehicles` are the instance numbers of the fleet's vehicles, in its order; their poses come from the fleet."""
+        """`vehicles` are instance numbers of the fleet's vehicles, in its order; their poses come from the fleet."""
         self.model = model
         grids = Grids()
         corners, rows = _standing(model)

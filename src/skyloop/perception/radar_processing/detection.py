@@ -88,7 +88,7 @@ def noise_around(power: Array, cells: Indices, config: ProcessingConfig, n_rx: i
 
 
 def _peaks_and_noise(power: Array, waveform: Waveform, n_rx: int, config: ProcessingConfig) -> tuple[Indices, Array]:
-    """(n, 2) row and column of the strongest peaks that are not sidelobes of another, and (n,) V² of noise around them."""
+    """(n, 2) row and column of the strongest peaks that are not sidelobes of another, and (n,) V² around them."""
     padding = (config.range_padding, config.speed_padding)
     # Some will be dropped below; four times as many as asked for are enough.
     found = peaks(power, config.dynamic_range_db, padding)[: 4 * config.max_detections]

@@ -24,7 +24,7 @@ def beat_ranges(waveform: Waveform, padding: int = 1) -> Array:
 
 
 def speed_cell(waveform: Waveform) -> float:
-    """m/s between columns of an unpadded spectrum, at the centre frequency: another one would bias speeds by B / (2 f)."""
+    """m/s between columns of an unpadded spectrum, at the centre frequency; others would bias speeds by B / (2 f)."""
     return LIGHT_SPEED / (2.0 * waveform.centre_frequency * waveform.chirp_repetition * waveform.n_chirps)
 
 

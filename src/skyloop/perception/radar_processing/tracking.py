@@ -41,7 +41,7 @@ class Tracker:
         self.t_ns: int | None = None
 
     def update(self, detections: RadarDetections) -> list[Track]:
-        """Predicts all tracks to the time of the burst, updates them with its points, and returns the confirmed ones."""
+        """Predicts all tracks to the burst's time, updates them with its points, and returns the confirmed ones."""
         dt = 0.0 if self.t_ns is None else (detections.t_ns - self.t_ns) / NS_PER_S
         self.t_ns = detections.t_ns
         measured = clusters(detections, self.config.cluster_distance)

@@ -50,7 +50,7 @@ class Echoes:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ends:
-    """Start and end of a wave, in world axes from the sensor's origin. With a bounce, one of them is below the ground."""
+    """Start and end of a wave, in world axes from the sensor's origin. With a bounce, one is below the ground."""
 
     sensor_from_world: Array
     """(3, 3)."""

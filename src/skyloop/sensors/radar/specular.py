@@ -120,7 +120,7 @@ def _extent(surface, i, j, di, dj):
 
 @inlined
 def _faces(surface, i, j, lens, m, flat_off):
-    """Whether the pixel may hold a point that faces the radar. Most pixels lie on something flat and are rejected fast."""
+    """Whether the pixel may hold a point that faces the radar. Most pixels are flat and are rejected fast."""
     x, y = (j - lens[2]) / lens[0], (i - lens[3]) / lens[1]
     a, b, c = unpacked_normal(surface[i, j, 2])
     along = a * (m[0, 0] * x + m[0, 1] * y + m[0, 2])

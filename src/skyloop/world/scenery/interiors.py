@@ -141,7 +141,7 @@ def place_plain(
     height: float = 0.0,
     sunk: float | None = None,
 ) -> None:
-    """Level ground out to the horizon, except in the hole, where floors are; with `sunk` the hole has a lower ground."""
+    """Level ground out to the horizon, except in the hole, where floors are; with `sunk` its ground is lower."""
     xs = (hole[0] - FAR, hole[0], hole[2], hole[2] + FAR)
     ys = (hole[1] - FAR, hole[1], hole[3], hole[3] + FAR)
     sides = _Sides(material=material, colour=colour)

@@ -39,7 +39,7 @@ class Roof:
 def gable_roof(
     width: float, depth: float, z: float, pitch: float, wall: Paint, *, verges: tuple[float, float] = (0.1, 0.1)
 ) -> Roof:
-    """Two slopes with the ridge along the width; the gables are wall. verges: m that the tiles reach beyond -y and +y."""
+    """Two slopes with the ridge along the width; the gables are wall. verges: m of tiles beyond -y and +y."""
     half_w, half_d = 0.5 * width, 0.5 * depth
     out = half_d + 0.45
     eave, ridge = z + EAVE, z + EAVE + pitch * out

@@ -140,7 +140,7 @@ class House:
             self._hang_picture(segment, start, yaw, front, back)
 
     def _paper(self, front: int, back: int) -> int:
-        """The texture variant of a wall: that of its front room, so that a room has one wallpaper, if it has a pattern."""
+        """The texture variant of a wall: that of its front room, so that a room has one wallpaper, if patterned."""
         patterned = [k for k in (front, back) if k >= 0 and self._finishes[k]["material"] in ("wallpaper", "tiles")]
         return self._papers[patterned[0]] if patterned else 0
 

@@ -295,8 +295,7 @@ def thigh(build: Build, bottom: str, side: int, lod: int) -> Mesh:
     ]
     cloth = Look("cloth", BOTTOM)
     if bottom == "skirt":
-        # cloth that moves with the leg, which would otherwise come through the skirt: the skirt is rigid with the
-        # pelvis
+        # cloth that moves with the leg, because the leg would come through the skirt, which is rigid with the pelvis
         panel = [
             section(0.0, 0.96 * r, 1.00 * r, in_reach),
             section(-0.35 * length, 1.02 * r + 0.018, 1.04 * r + 0.018, r + 0.010, x=0.004),

@@ -92,7 +92,7 @@ def tube(
 
 
 def fewer(sections: NDArray[Any], lod: int) -> NDArray[Any]:
-    """The ends, and the sections farthest from the straight lines between those already kept; all made a little wider."""
+    """The ends, and the sections farthest from the straight lines between those already kept; all a little wider."""
     count = 5 - lod if len(sections) > 7 else 4 - lod
     keep = [0, len(sections) - 1]
     while len(keep) < min(count, len(sections)):
