@@ -8,7 +8,7 @@ from skyloop_client.errors import LinkError
 from skyloop_client.messages import Array
 
 QUADRANTS = ((1, -1, 1), (-1, 1, 1), (1, 1, -1), (-1, -1, -1))
-"""Forward, left, spin (1: anticlockwise) of a QUAD X's motors 1 to 4: front right, rear left, front left, rear right."""
+"""Forward, left, spin (1: anticlockwise) of QUAD X motors 1 to 4: front right, rear left, front left, rear right."""
 
 
 def motor_order(positions: Array, spins: Array, airframe: str = "the airframe") -> list[int]:
