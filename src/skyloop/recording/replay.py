@@ -27,7 +27,7 @@ class Replay:
             bus.advertise(info)
 
     def run(self, bus: Bus, clock: Clock | None = None) -> int:
-        """Publish everything at the clock's pace, or as fast as possible without one. Returns the number of messages."""
+        """Publish everything at the clock's pace, or as fast as possible. Returns the number of messages."""
         clock = clock or Clock()
         count = 0
         for message in self.messages():
@@ -49,9 +49,7 @@ def open_replay(folder: Path) -> Replay:
     if is_euroc(folder):
         sequence = open_euroc(folder)
         return Replay(sequence.infos, sequence.messages)
-    raise DatasetError(
-        f"'{folder}' is not a dataset: it holds neither {NAME} nor mav0/; give a recording or a sequence"
-    )
+    raise DatasetError(f"'{folder}' is not a dataset: it has neither {NAME} nor mav0/; give a recording or a sequence")
 
 
 def replay(folder: Path, bus: Bus, clock: Clock | None = None) -> int:

@@ -92,7 +92,7 @@ def run_lengths(mask: NDArray[np.bool_], left: int, top: int, width: int, height
 
 
 def packed(runs: list[int]) -> str:
-    """COCO's compressed text of run lengths: from the fourth on the difference to the run two before, 5 bits a letter."""
+    """COCO's compressed run lengths: from the fourth on the difference to the run two before, 5 bits a letter."""
     out = bytearray()
     for k, run in enumerate(runs):
         left = run - runs[k - 2] if k > 2 else run
