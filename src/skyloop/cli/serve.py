@@ -19,6 +19,9 @@ log = logging.getLogger(__name__)
 
 
 Paused = Annotated[bool, typer.Option("--paused", help="Simulated time stands still until a client continues it.")]
+Deterministic = Annotated[
+    bool, typer.Option("--deterministic", help="Simulated time stands still while pictures are drawn.")
+]
 Lasts = Annotated[float | None, typer.Option(help="The simulated seconds after which it ends.")]
 
 
@@ -41,9 +44,7 @@ def serve(
     quality: Quality = "medium",
     seed: Annotated[int, typer.Option(help="The seed of the world and of all noise.")] = 1,
     paused: Paused = False,
-    deterministic: Annotated[
-        bool, typer.Option("--deterministic", help="Simulated time stands still while pictures are drawn.")
-    ] = False,
+    deterministic: Deterministic = False,
     mavlink: Annotated[
         bool, typer.Option("--mavlink", help="Let MAVSDK and ground stations fly the same vehicles.")
     ] = False,

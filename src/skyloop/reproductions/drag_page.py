@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from skyloop.core.results import Result
-from skyloop.reproductions.drag import PUBLISHED_MEAN_RATIO
 from skyloop.reproductions.drag_flights import CONTROL, FLIGHTS, TRUTHS
+from skyloop.reproductions.drag_scores import PUBLISHED_MEAN_RATIO
 from skyloop.reproductions.pages import Cells, table
 
 PICTURES = ("drag.png",)

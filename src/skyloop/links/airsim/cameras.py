@@ -17,8 +17,7 @@ from skyloop.links.airsim.options import CAMERA_NUMBERS, IMAGE_TYPES, CameraOpti
 from skyloop.links.airsim.server_state import ServerState
 from skyloop.links.airsim.structures import Axes, Map, mount_of, number_of, quat_of_ned_euler
 from skyloop.links.airsim.vehicle import VehicleSide
-from skyloop.world.scene import Painting
-from skyloop.world.views import View, ViewRequest
+from skyloop.sim.world_view import Painting, View, ViewRequest
 from skyloop_client.errors import LinkError, unknown_name
 from skyloop_client.messages import Array
 

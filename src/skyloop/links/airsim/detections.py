@@ -24,7 +24,7 @@ from skyloop.links.airsim.structures import (
     vector,
     vector2,
 )
-from skyloop.world.views import View
+from skyloop.sim.world_view import View
 from skyloop_client.errors import LinkError
 
 DEFAULT_RADIUS_CM = 20_000.0

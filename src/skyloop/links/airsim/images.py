@@ -34,7 +34,7 @@ from skyloop.links.airsim.server_state import ServerState
 from skyloop.links.airsim.structures import Map
 from skyloop.links.airsim.wire import Floats
 from skyloop.recording.formats.png_image import encode_png
-from skyloop.world.views import View
+from skyloop.sim.world_view import View
 from skyloop_client.errors import LinkError
 
 MOST_IMAGES = 64
