@@ -204,7 +204,7 @@ private:
 // Algorithm 2: angle and distance of the anchor, from the first image on which CamShift converges.
 class RelativePosition : public Task {
 public:
-    // `keep`: the current setpoint, repeated with every request.
+    // `keep`: the current setpoint, repeated with every question.
     explicit RelativePosition(Flight& flight, std::optional<skyloop::Velocity> keep = {})
         : Task("relative-position", flight), keep_(std::move(keep)), tracker_(flight.options.anchor) {}
     double angle() const { return angle_; }        // rad, positive to the left

@@ -34,7 +34,7 @@ RATE_HZ = 20.0
 GROUND_S, RISE_S = 0.4, 5.0
 """Simulated s: on the ground until each sensor has a sample, and to climb and hover."""
 QUESTION_BYTES = 131
-"""Size of a request for a rig's bundle."""
+"""Size of a question for a rig's bundle."""
 CLIENT_S = 120.0
 """Wall s after which the client counts as stuck."""
 ECHO = """
@@ -207,7 +207,7 @@ def _run_client(what: str, address: str, told: dict[str, Any], simulation: Simul
 
 
 class _Plain:
-    """A thread that answers plain requests with the same bytes every time."""
+    """A thread that answers plain questions with the same bytes every time."""
 
     def __init__(self, answer: bytes) -> None:
         self._answer = answer

@@ -14,7 +14,7 @@ from skyloop_client import Session, connect
 from skyloop_client.messages import Velocity
 
 STREAM = b"s"
-"""First byte of a plain request for a number of answers in a row."""
+"""First byte of a plain question for a number of answers in a row."""
 
 
 def plain_socket(port: int) -> socket.socket:

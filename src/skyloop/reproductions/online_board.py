@@ -67,7 +67,7 @@ class Gathering:
 
 
 def taken(address: str, told: dict[str, Any]) -> dict[str, Any]:
-    """Seconds of this machine's clock: requests sent, bundles pulled, bundles handed to the CUT."""
+    """Seconds of this machine's clock: questions sent, bundles pulled, bundles handed to the CUT."""
     streams, frames, warm = told["streams"], told["frames"], told["warm"]
     period_ns = round(NS_PER_S / told["rate_hz"])
     asked, decoded, handed, size = [], [], [], 0

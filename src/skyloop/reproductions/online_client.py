@@ -41,7 +41,7 @@ class Turning:
 
 
 def taken(address: str, told: dict[str, Any]) -> dict[str, Any]:
-    """Seconds of this machine's clock at which each request was sent and each bundle was decoded."""
+    """Seconds of this machine's clock at which each question was sent and each bundle was decoded."""
     streams, frames, warm = told["streams"], told["frames"], told["warm"]
     spread = streams if told["ports"] > 1 else ()
     asked, decoded = [], []

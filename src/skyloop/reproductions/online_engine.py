@@ -41,7 +41,7 @@ def scenario_of(told: dict[str, Any]) -> Scenario:
 
 
 def fly(told: dict[str, Any]) -> dict[str, Any]:
-    """Rows of t1a, t1b, t2, t3 in s, one per frame. They add up to the time from the first request to the last."""
+    """Rows of t1a, t1b, t2, t3 in s, one per frame. They add up to the time from the first question to the last."""
     streams = [*STREAMS, *(["radar0/raw"] if told["radar"] else [])]
     cable = Cable() if told["apart"] else None
     link_gate = LinkGate()

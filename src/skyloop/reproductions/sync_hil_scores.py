@@ -1,4 +1,4 @@
-"""The scores of a run for each table, from the simulator's truth and its record of requests and answers."""
+"""The scores of a run for each table, from the simulator's truth and its record of questions and answers."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ class Flown:
     quats: Array
     """(n, 4) world_from_body, true."""
     asked: float
-    """s, simulated, at which the first request took effect."""
+    """s, simulated, at which the first question took effect."""
     answered: float
     """s, simulated, of the last answer before the task's end."""
     ended: float
-    """s, simulated, at which the request after the task's end took effect."""
+    """s, simulated, at which the question after the task's end took effect."""
 
     @property
     def started(self) -> float:
@@ -74,7 +74,7 @@ def read_run(folder: Path, summary: dict[str, Any]) -> Flown:
         [[float(row[name]) for name in names] for row in _rows(folder / "streams" / "truth" / "drone.csv")]
     )
     asked = _rows(folder / "timeline.csv")
-    # the last request comes after the task: its hover
+    # the last question comes after the task: its hover
     before, last = asked[-2], asked[-1]
     stamps = asked[0]["st_acted_ns"], before["st_replied_ns"], last["st_acted_ns"]
     return Flown(result, truth[:, 0] / 1e9, truth[:, 1:4], truth[:, 4:8], *(float(stamp) / 1e9 for stamp in stamps))
