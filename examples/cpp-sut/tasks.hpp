@@ -40,7 +40,7 @@ struct Options {
     std::optional<double> speed;   // m/s; each task has its own default
     double distance = 3;           // m, of each leg of the closed path
     int rest_samples = 20;         // of the IMU, before it moves
-    double settling = 1;           // s from the stop to the last image, because braking tilts the camera
+    double settling = 1;           // s from the stop to the last look: braking tilts the camera
 };
 
 // One JSON object, built up in order.

@@ -73,7 +73,7 @@ def _package(name: str) -> Finding:
 
 
 def _bench_extra() -> Finding:
-    """Checked without an import: RotorPy imports matplotlib and takes a second."""
+    """Found without importing it: RotorPy pulls in matplotlib and takes a second."""
     if importlib.util.find_spec("rotorpy") is None:
         advice = "only `skyloop bench` needs it: run `make setup`, or pip install 'skyloop[bench]'"
         return Finding("extra: bench", "optional", "rotorpy is not installed", advice)

@@ -28,13 +28,13 @@ class Flight:
     """Speed of the computer. 1 is this machine."""
     seed: int
     success: bool
-    """The SUT finished without an error and the vehicle did not crash."""
+    """The SUT ended well and the vehicle did not crash."""
     error: float | None
-    """`error` of the SUT's result, if there is one."""
+    """`error` of the SUT's result, if it tells one."""
     time: float
     """Simulated s until the SUT was done."""
     computed: float
-    """s of computation in the SUT's own time."""
+    """s the SUT computed, on its own time."""
     vehicle_energy: float
     """J."""
     computer_energy: float

@@ -92,7 +92,7 @@ class SkyloopEnv(gymnasium.Env[Any, Any]):
         return self._observation(verdict), float(verdict.rewards[0]), ends, False, self._info(verdict)
 
     def render(self) -> Any:
-        """The observer's image of this instant."""
+        """The observer's picture of this instant."""
         if self.render_mode is None:
             return None
         if self._actions < 0:

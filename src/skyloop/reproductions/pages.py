@@ -38,7 +38,7 @@ class Published:
     results: list[Result]
     """Results of the full form."""
     quick: dict[str, float]
-    """Results of the quick form by cell, if they are repeatable: a test can measure these again."""
+    """Of the quick form, by cell, where its figures repeat: a test can afford to measure these again."""
 
 
 class Cells(Mapping[str, Result]):

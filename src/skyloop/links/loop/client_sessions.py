@@ -27,7 +27,7 @@ COMMANDER = "loop"
 PATIENCE_S = 0.05
 """Wall s for which the simulation waits while a peer takes a large answer. The rest is sent in the background."""
 MOST_PUBLISHED = 256
-"""Most records with one question, so that their processing does not delay others."""
+"""Records with one question: looking at them must not hold up the others."""
 MOST_NEWS = 1000
 MOST_GONE = 1000
 
@@ -289,7 +289,7 @@ class ClientSessions:
             pilot.parts = {stream: part for stream, part in pilot.parts.items() if part is not peer}
             return
         del self.pilots[pilot.token]
-        pilot.question = None  # its open question may be large, and due only in an hour
+        pilot.question = None  # what it asked for may be large, and due in an hour
         for part in pilot.joined:
             self._listener.drop(part, "its session is over")
         self.tell(pilot.vehicle, EventKind.LEFT, f"{peer.name}: {'said goodbye' if pilot.said_bye else why}")
@@ -301,7 +301,7 @@ class ClientSessions:
             self._port.vehicles[pilot.vehicle].release(COMMANDER, self._options.hover_s)
 
     def summary(self) -> list[dict[str, Any]]:
-        """Cost and missed deadlines of each computing session."""
+        """What each session that computed has cost and missed."""
         lasted, power = self._port.now_ns / NS_PER_S, self._options.power
         return [
             {

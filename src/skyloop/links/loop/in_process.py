@@ -42,7 +42,7 @@ class InProcess:
         self._held: list[Message] = []
         """Held messages of the streams requested with `every`."""
         self._unsent: list[tuple[str, Any]] = []
-        """Records published since the last question."""
+        """Published since the last question."""
         self._events = port.bus.subscribe(f"{self.vehicle}/events")
         self._answer_ns, self._answer_clock = port.now_ns, self._clock()
 

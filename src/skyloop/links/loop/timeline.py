@@ -78,7 +78,7 @@ class Timeline:
 
 
 def plot_timeline(rows: list[Interaction], path: Path, title: str = "") -> None:
-    """ST and ET over wall time, for the whole flight and for a few interactions (synchronised-hil, Fig. 4)."""
+    """ST and ET against wall time, the whole flight and a few interactions of it (synchronised-hil, Fig. 4)."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -117,7 +117,7 @@ def _draw(axes: Any, rows: list[Interaction], *, marks: bool) -> None:
         ends = [wall["st"][0], wall["st"][-1]]
         real = [time["st"][0], time["st"][0] + ends[1] - ends[0]]
         axes.plot(ends, real, "--", color="#999999", lw=1, label="real time")
-        # wall time must not squeeze the others when it runs away
+        # when real time runs away, it must not squeeze the others
         axes.set_ylim(time["st"][0] - 0.02, max(*time["et"], *time["st"]) * 1.02 + 0.02)
     axes.set_xlabel("wall time (s)")
     axes.grid(alpha=0.3)
