@@ -1,8 +1,9 @@
 """Synchronises simulated time (ST) with the execution time (ET) of every pilot, and answers their questions.
 
 It is a link behind the link gate. In mode `sync` time advances to the smallest known ET and no further. A question
-takes effect when ST reaches the ET at which it was sent. It is answered when the samples it waits for exist (conservative
-barrier synchronisation, synchronised-hil II). In `none` and `realtime` questions are answered as they come."""
+takes effect when ST reaches the ET at which it was sent. It is answered when the samples it waits for exist. This is
+conservative barrier synchronisation (synchronised-hil II). In `none` and `realtime` questions are answered as they
+come."""
 
 from __future__ import annotations
 
