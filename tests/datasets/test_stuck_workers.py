@@ -89,7 +89,7 @@ def test_ctrl_c_ends_those_that_are_stopped(tmp_path: Path) -> None:
             os.kill(pid, signal.SIGSTOP)
         os.killpg(process.pid, signal.SIGINT)
         _, said = process.communicate(timeout=60)
-        assert said.splitlines() == [f"skyloop: stopped by Ctrl-C; `skyloop record --resume --out {folder}` goes on"]
+        assert said.splitlines() == [f"skyloop: stopped by Ctrl-C; `skyloop record --resume --out {folder}` continues"]
         assert process.returncode == 130
         assert [pid for pid in started if Path(f"/proc/{pid}").exists()] == []
     assert {finding.severity for finding in check(folder)} == {"warning"}

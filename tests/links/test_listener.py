@@ -272,7 +272,7 @@ def test_silent_strangers_make_room_for_those_who_speak() -> None:
         late = stack.enter_context(socket.create_connection(address))
         late.sendall(call)
         heard = [inbox.get(5.0)[2], inbox.get(5.0)[2]]
-        assert [what for what in heard if isinstance(what, str)] == ["said nothing, and others want to come in"]
+        assert [what for what in heard if isinstance(what, str)] == ["it was silent, and others want to connect"]
         assert any(what[2] == "ping" for what in heard if not isinstance(what, str))
         # the one who has spoken stays, the first who has not has gone
         silent[1].settimeout(5.0)

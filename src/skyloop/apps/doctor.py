@@ -1,4 +1,4 @@
-"""What this machine has, what it lacks, and how to get it."""
+"""Checks what this machine has, what it lacks, and how to get it."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ State = Literal["ok", "missing", "optional"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing looked for; `state` is "missing" only where skyloop needs it."""
+    """The result of one check. `state` is "missing" only for things that skyloop needs."""
 
     name: str
     state: State
     found: str
     advice: str = ""
-    """Empty, or what to do about it."""
+    """Empty, or what to do."""
 
 
 def examine() -> list[Finding]:
-    """Everything worth knowing before a first flight or a bug report."""
+    """Everything that is useful before a first flight or for a bug report."""
     return [
         Finding("python", "ok", f"{platform.python_version()} on {os_name()}"),
         Finding("cpu", "ok", cpu_model()),
@@ -97,7 +97,7 @@ def _kernel_cache() -> Finding:
 
 
 def _writable(folder: Path) -> bool:
-    """Tried with a real file: permission bits do not tell on read-only or full disks."""
+    """Tested with a real file, because permission bits are not enough on read-only or full disks."""
     existing = next(path for path in (folder, *folder.parents) if path.exists())
     try:
         with tempfile.TemporaryFile(dir=existing):
@@ -110,7 +110,7 @@ def _writable(folder: Path) -> bool:
 
 
 def _opengl() -> Finding:
-    """Tried in another process, because a broken driver may hang or crash the one that asks."""
+    """Tested in another process, because a broken driver may hang or crash."""
     from skyloop.rendering.client import HOW_TO_INSTALL
 
     probe = (

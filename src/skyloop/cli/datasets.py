@@ -1,4 +1,4 @@
-"""The verbs of datasets; `cli.py` takes them in."""
+"""The verbs for datasets."""
 
 from __future__ import annotations
 
@@ -113,17 +113,17 @@ def _write_report(folder: Path) -> None:
 
 @contextmanager
 def goes_on_with_resume(folder: Path) -> Iterator[None]:
-    """Whoever presses Ctrl-C is told how to go on, if there is anything to go on with."""
+    """After Ctrl-C, print how to continue the recording if there is one."""
     try:
         yield
     except Interrupted as interruption:
         if not folder.exists():
             raise
-        raise Interrupted(f"{interruption}; `skyloop record --resume --out {folder}` goes on") from None
+        raise Interrupted(f"{interruption}; `skyloop record --resume --out {folder}` continues") from None
 
 
 def told(summary: dict[str, Any], with_report: bool) -> str:
-    """A summary in a few lines."""
+    """The summary in a few lines."""
     lines = [
         f"{summary['frames']} frames, {summary['journal_bytes'] / 1e6:.0f} MB in the journal; "
         f"{summary['frames_flown_now']} recorded now in {summary['flight_s']:.1f} s, {summary['fps']:.1f} per second, "

@@ -1,4 +1,4 @@
-"""The verb for AirSim's clients: it parses, calls one function, prints."""
+"""The verb for AirSim's clients: it parses, calls one function and prints."""
 
 from __future__ import annotations
 

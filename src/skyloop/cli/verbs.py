@@ -312,7 +312,7 @@ def _say(line: str) -> None:
 def _put_into_docs(
     name: str, results: Sequence[Result], again: Callable[..., list[Result]], folder: Path | None
 ) -> None:
-    """With what the quick form gives, where a test can measure that again."""
+    """Includes the results of the quick form, if a test can measure those again."""
     from skyloop.reproductions import pages
 
     quick = [] if name in RESUMES else again(quick=True, folder=None)
@@ -354,13 +354,13 @@ def execute(words: list[str]) -> int:
     finally:
         give_back_empty_folders()
     if code == INTERRUPTED:
-        # which is what Typer makes of Ctrl-C
+        # Typer's exception for Ctrl-C
         raise KeyboardInterrupt
     return code if isinstance(code, int) else 0
 
 
 def _complain(error: SkyloopError | str) -> None:
-    """One line, whatever the message holds."""
+    """Print the error in one line."""
     line = " ".join(str(error).split())
     err.print(f"skyloop: {line}", style="red", markup=False, highlight=False)
 

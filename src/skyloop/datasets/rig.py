@@ -1,4 +1,4 @@
-"""What `skyloop record` flies when no scenario is given: a vehicle with the usual sensors along a plain trajectory."""
+"""The default scenario of `skyloop record`: a vehicle with the usual sensors on a simple trajectory."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ ROOM_TO_FLY = {
 
 @dataclass(frozen=True, slots=True)
 class RecordOptions:
-    """As the options of `skyloop record`."""
+    """The options of `skyloop record`."""
 
     world: str = "park"
     frames: int = 500

@@ -1,4 +1,4 @@
-"""One vehicle in a simulation of its own, as a Gymnasium environment."""
+"""One vehicle in its own simulation, as a Gymnasium environment."""
 
 from __future__ import annotations
 
@@ -19,10 +19,9 @@ KEYS = 1 << 64
 
 
 class SkyloopEnv(gymnasium.Env[Any, Any]):
-    """Flies a `Simulation`; every step of the environment runs it for one period of `control_rate_hz`.
+    """Flies a `Simulation`. Every step of the environment runs it for one period of `control_rate_hz`.
 
-    The time limit is Gymnasium's own (`max_episode_steps` of `gymnasium.make`), as with any environment.
-    """
+    The time limit is Gymnasium's own (`max_episode_steps` of `gymnasium.make`), as with any environment."""
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 50}  # noqa: RUF012
 
@@ -67,10 +66,10 @@ class SkyloopEnv(gymnasium.Env[Any, Any]):
         self._actions = -1
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """A seed begins its first episode; without one comes the next episode of the seed given last."""
+        """A seed begins its first episode. Without one, the next episode of the last seed follows."""
         super().reset(seed=seed)
         if seed is not None or self.episode["episode"][0] < 0:
-            # without any seed Gymnasium takes one from the system
+            # without any seed Gymnasium draws a random one
             self.episode["key"] = self.np_random_seed % KEYS
             self.episode["episode"] = -1
         self.episode["episode"] += 1
@@ -104,7 +103,7 @@ class SkyloopEnv(gymnasium.Env[Any, Any]):
         self.simulation.close()
 
     def _run_to(self, t_ns: int) -> None:
-        """Including what is due at that very instant, so that its pictures are there."""
+        """Run through this instant, so that its images exist."""
         self.simulation.run_through(t_ns)
 
     def _flown(self) -> tuple[Any, Any, Any]:
