@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import platform
 import sys
 import tempfile
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 from typing import Literal
+
+from packaging.requirements import Requirement
 
 from skyloop.core.machine import cpu_model, gpu_name, memory_gib, os_name, output_of, package_version, usable_cores
 
 ENOUGH_MEMORY_GIB = 2.0
+
+WHAT_FOR = {
+    "bench": "for `skyloop bench`",
+    "dev": "for changing skyloop and running its tests",
+    "docs": "for `make docs`",
+    "foxglove": "for --foxglove",
+    "gym": "for skyloop.gym",
+    "mavlink": "for `skyloop mavlink`, PX4 and serial lines",
+    "sb3": "for skyloop.gym.sb3, which trains with Stable-Baselines3",
+    "view": "for `skyloop view`",
+}
+"""By extra."""
 
 State = Literal["ok", "missing", "optional"]
 
@@ -40,7 +54,7 @@ def examine() -> list[Finding]:
         _kernel_cache(),
         _opengl(),
         _gpu(),
-        _bench_extra(),
+        *_extras(),
     ]
 
 
@@ -72,12 +86,25 @@ def _package(name: str) -> Finding:
     return Finding(name, "ok", version)
 
 
-def _bench_extra() -> Finding:
-    """Found without importing it: RotorPy pulls in matplotlib and takes a second."""
-    if importlib.util.find_spec("rotorpy") is None:
-        advice = "only `skyloop bench` needs it: run `make setup`, or pip install 'skyloop[bench]'"
-        return Finding("extra: bench", "optional", "rotorpy is not installed", advice)
-    return Finding("extra: bench", "ok", f"rotorpy {package_version('rotorpy')}")
+def _extras() -> list[Finding]:
+    """One finding for each extra of pyproject.toml, from the metadata of this installation; nothing is imported."""
+    about = metadata.metadata("skyloop")
+    requirements = [Requirement(line) for line in about.get_all("Requires-Dist") or ()]
+    return [_extra(name, requirements) for name in sorted(about.get_all("Provides-Extra") or ())]
+
+
+def _extra(name: str, requirements: list[Requirement]) -> Finding:
+    def belongs(requirement: Requirement) -> bool:
+        marker = requirement.marker
+        return marker is not None and marker.evaluate({"extra": name}) and not marker.evaluate({"extra": ""})
+
+    versions = {each.name: package_version(each.name) for each in requirements if belongs(each)}
+    absent = [package for package, version in versions.items() if version is None]
+    if absent:
+        advice = f"{WHAT_FOR.get(name, 'optional')}: pip install 'skyloop[{name}]'"
+        return Finding(f"extra: {name}", "optional", f"not installed: {', '.join(absent)}", advice)
+    told = [f"{package} {version}" for package, version in versions.items()]
+    return Finding(f"extra: {name}", "ok", ", ".join(told) if len(told) < 5 else f"all {len(told)} packages")
 
 
 def _kernel_cache() -> Finding:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
+from rich.text import Text
 
 import skyloop
 from skyloop.benchmarks.registry import BENCHES
@@ -216,10 +217,11 @@ def doctor(json_: Json = False) -> None:
     colours = {"ok": "green", "missing": "red", "optional": "yellow"}
     for finding in findings:
         table.add_row(
-            finding.name,
-            f"[{colours[finding.state]}]{finding.state}[/]",
-            finding.found,
-            f"[dim]{finding.advice}[/]",
+            # as texts: in a string, rich takes the brackets of skyloop[gym] for markup
+            Text(finding.name),
+            Text(finding.state, style=colours[finding.state]),
+            Text(finding.found),
+            Text(finding.advice, style="dim"),
         )
     out.print(table)
 

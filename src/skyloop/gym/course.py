@@ -17,7 +17,7 @@ from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Arm
 from skyloop_client.streams import Rate
 
-VEHICLE, CAMERA, OBSERVER = "drone", "camera", "render"
+VEHICLE, CAMERA = "drone", "camera"
 START_HEIGHT = 2.0
 """m at which the vehicle waits for its first episode."""
 
@@ -32,8 +32,6 @@ class Course:
     control_rate_hz: float = 50.0
     image_size: tuple[int, int] | None = None
     """Height and width, px; None: no camera on board."""
-    picture_size: tuple[int, int] | None = None
-    """Of an observer that watches; None: no observer."""
 
     def __post_init__(self) -> None:
         steps, divider = self._exact_steps(), control_divider(Vehicle(), Rate.from_hz(self.physics_rate_hz))
@@ -70,11 +68,6 @@ class Course:
             # with a battery, the thrust of an action would depend on the time in the episode
             "vehicles": [{**vehicle, "battery": False, "sensors": self._sensors()}],
         }
-        if self.picture_size is not None:
-            height, width = self.picture_size
-            size = {"height": height, "width": width, "rate_hz": self.control_rate_hz}
-            watching = {"mode": "fixed", "position": [-7.0, -5.0, 3.5], "vehicle": VEHICLE, "quality": "low"}
-            data["observers"] = {OBSERVER: {**watching, **size}}
         return make_scenario(data)
 
     def _sensors(self) -> dict[str, Any]:

@@ -9,8 +9,9 @@ import numpy as np
 from gymnasium.error import ResetNeeded
 
 from skyloop.gym.actions import ActionMeaning
-from skyloop.gym.course import CAMERA, OBSERVER, VEHICLE, Course
+from skyloop.gym.course import CAMERA, VEHICLE, Course
 from skyloop.gym.episodes import begin, judge
+from skyloop.gym.pictures import beside_the_arena
 from skyloop.gym.tasks import EPISODE, Verdict, action_space, find_task, image_space, state_space, unseen
 from skyloop_client.errors import ScenarioError
 
@@ -52,8 +53,8 @@ class SkyloopEnv(gymnasium.Env[Any, Any]):
             physics_rate_hz,
             control_rate_hz,
             image_size if self._sees else None,
-            picture_size if render_mode else None,
         )
+        self._observer = beside_the_arena(*picture_size)
         self._control = self.course.control
         self.metadata = {**self.metadata, "render_fps": control_rate_hz}
         self.simulation = self.course.simulation()
@@ -92,12 +93,14 @@ class SkyloopEnv(gymnasium.Env[Any, Any]):
         return self._observation(verdict), float(verdict.rewards[0]), ends, False, self._info(verdict)
 
     def render(self) -> Any:
-        """The observer's picture of this instant."""
+        """A picture of this instant, from beside the arena. Nothing is drawn for it before this call."""
         if self.render_mode is None:
             return None
         if self._actions < 0:
             raise ResetNeeded("call reset before render")
-        return self.simulation.latest(f"observer/{OBSERVER}").colour.copy()
+        port = self.simulation.port
+        request = self._observer.request(port.vehicle().truth, port.now_ns)
+        return port.editor.views([request], None)[0].colour.copy()
 
     def close(self) -> None:
         self.simulation.close()

@@ -15,6 +15,7 @@ SkyloopError
 ├── Interrupted        Ctrl-C, handled between two steps
 ├── RendererError      the renderer process cannot start, cannot paint, or has died
 └── SetupError         this machine lacks something; the message says how to get it
+    └── MissingExtra   a Python package of an extra is not installed; also an ImportError
 """
 
 from __future__ import annotations
@@ -81,6 +82,10 @@ class RendererError(SkyloopError):
 
 class SetupError(SkyloopError):
     """This machine lacks something skyloop needs."""
+
+
+class MissingExtra(SetupError, ImportError):
+    """A Python package of an extra is not installed; `except ImportError` catches it, too."""
 
 
 def nearest_name(name: str, known: Iterable[str]) -> str:
