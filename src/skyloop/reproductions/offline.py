@@ -59,7 +59,8 @@ def cell_results(quality: str, store: bool, radar: bool, published: float, summa
     name = f"{quality}, {'with' if radar else 'without'} radar, {'with' if store else 'without'} storage"
     conditions = {
         "world": "park", "frames": summary["frames"], "sensors": ",".join((*SENSORS, *(["radar"] if radar else []))),
-        "width": 320, "height": 240, "workers": os.cpu_count(), "getting_ready_s": round(summary["start_s"], 2), "sitting": summary["sitting"],
+        "width": 320, "height": 240, "workers": os.cpu_count(), "getting_ready_s": round(summary["start_s"], 2),
+        "sitting": summary["sitting"],
     }  # fmt: skip
     made = [Result(PAPER, "Table 5", name, published, summary["fps"], "1/s", conditions=conditions)]
     for stage in STAGES:
