@@ -348,6 +348,12 @@ inline Value decode(Bytes message) {
 }
 
 struct Published;
+// A task that begins, with its deadline if it has one, or ends.
+struct TaskChange {
+    const char* what;  // "begin" or "end"
+    std::string name;
+    std::optional<std::int64_t> deadline_ns;
+};
 
 // Writes msgpack. Wide forms throughout: a question has some hundred bytes, and the fewer cases the better.
 class Packer {
@@ -372,6 +378,7 @@ public:
     template <class T>
     void add(const std::vector<T>& items) { list(items); }
     void add(const Published& it);
+    void add(const TaskChange& it) { put(0xdd, 3, 4), add(it.what), add(it.name), add(it.deadline_ns); }
     template <class... Records>
     void add(const std::variant<Records...>& it) { std::visit([this](const auto& record) { record.pack(*this); }, it); }
     // A list of two.
@@ -501,11 +508,12 @@ public:
         return publish_.push_back({std::move(name), std::move(record)}), *this;
     }
 
-    Bytes pack(std::int64_t number, std::int64_t et_ns, std::int64_t slept_ns) const {
+    Bytes pack(std::int64_t number, std::int64_t et_ns, std::int64_t slept_ns,
+               const std::vector<TaskChange>& tasks = {}) const {
         Packer out;
         out.map("type", "ask", "number", number, "et_ns", et_ns, "send", commands_, "want", all_ ? std::nullopt : want_,
                 "fresh", fresh_, "until_ns", until_ns_, "slept_ns", slept_ns, "publish", publish_, "every", every_, "any",
-                any_);
+                any_, "tasks", tasks);
         return out.bytes();
     }
 
@@ -603,6 +611,8 @@ public:
     Value state, status;               // records as they came; nil when there are none
     std::vector<Value> events;         // since the answer before
     std::vector<std::string> refused;  // what was sent and not taken, and why
+    double charge = 1;                 // of the vehicle's battery, which feeds this computer too: 1 full, 0 empty
+    double computer_energy = 0;        // J this computer has used, as the simulator reckons
     std::map<std::string, Sample> samples;  // newest of each stream, by full name
     std::vector<std::pair<std::string, Sample>> arrived;  // every message of the streams asked for with `every`
 
@@ -624,6 +634,8 @@ public:
         t_ns = reply["t_ns"].integer();
         state = reply["state"], status = reply["status"];
         events = reply.has("events") ? reply["events"].list() : Value::List{};
+        if (reply.has("battery")) charge = reply["battery"]["state_of_charge"].number();
+        if (reply.has("computer_energy_j")) computer_energy = reply["computer_energy_j"].number();
         refused.clear();
         if (reply.has("refused"))
             for (const Value& why : reply["refused"].list()) refused.push_back(why.text());
@@ -851,7 +863,7 @@ public:
         if (!open_) throw ConnectionLost("the session is closed");
         for (auto& it : std::exchange(unsent_, {})) question.publish(std::move(it.name), std::move(it.record));
         try {
-            connection_.write(question.pack(++number_, et_ns, sleep_.slept_ns()));
+            connection_.write(question.pack(++number_, et_ns, sleep_.slept_ns(), std::exchange(tasks_, {})));
             bundle_.take(reply());
         } catch (...) {
             open_ = false;  // an answer may be half read: nothing more can be understood
@@ -872,11 +884,19 @@ public:
     // taken, and why.
     void publish(std::string name, Record record) { unsent_.push_back({std::move(name), std::move(record)}); }
 
+    // Told with the next question: the simulator tells when a task takes longer than its deadline (s of ET).
+    void begin_task(const std::string& name, std::optional<double> deadline = {}) {
+        std::optional<std::int64_t> ns;
+        if (deadline) ns = std::llround(1e9 * *deadline);
+        tasks_.push_back({"begin", name, ns});
+    }
+    void end_task(const std::string& name) { tasks_.push_back({"end", name, {}}); }
+
     // With a bye the simulator knows that the work is done; without, that something went wrong.
     void close(bool bye = true) {
         if (!std::exchange(open_, false)) return;
         Packer out;
-        out.map("type", "bye");
+        out.map("type", "bye", "tasks", tasks_);
         try { if (bye) connection_.write(out.bytes()); } catch (const Error&) {}  // gone already: the same
         connection_.close();
     }
@@ -913,6 +933,7 @@ private:
     Bundle bundle_;
     std::vector<Published> unsent_;
     std::int64_t number_ = 0;
+    std::vector<TaskChange> tasks_;  // begun and ended since the last question
     bool open_ = true;
 };
 

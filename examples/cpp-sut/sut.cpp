@@ -22,7 +22,8 @@ constexpr const char* kUsage =
     "  --anchor-height M --most-images N                             the anchor (blue is hue 120)\n"
     "  --precision RAD --rate RAD/S --slowing SHARE --slowest-rate RAD/S    facing it\n"
     "  --flight-speed M/S --distance M --imu NAME --rest-samples N --settling S    moving\n"
-    "  --altitude M                                                  of the take-off before a task that flies\n";
+    "  --altitude M                                                  of the take-off before a task that flies\n"
+    "  --deadline S                                                  of execution time, for the task to end\n";
 
 double number(const std::string& option, const std::string& text) {
     char* end = nullptr;
@@ -65,7 +66,7 @@ Arguments parsed(int argc, char** argv) {
         {"--anchor-height", real(o.anchor.height)}, {"--precision", real(o.precision)}, {"--rate", real(o.rate)},
         {"--slowing", real(o.slowing)}, {"--slowest-rate", real(o.slowest_rate)}, {"--flight-speed", real(o.speed)},
         {"--distance", real(o.distance)}, {"--rest-samples", count(o.rest_samples)},
-        {"--settling", real(o.settling)},
+        {"--settling", real(o.settling)}, {"--deadline", real(o.deadline)},
     };
     for (int i = 1; i < argc; ++i) {
         const Text word = argv[i];
@@ -108,6 +109,7 @@ int main(int argc, char** argv) try {
     tasks::Flight flight{client, arguments.options, {}};
     const auto task = maker->second(flight);
     if (task->flies() && client.ask().status["landed"].boolean()) tasks::Ascend(flight).perform();
+    task->set_deadline(arguments.options.deadline);
     task->perform();
     if (task->flies()) client.send(skyloop::Hover{});
 

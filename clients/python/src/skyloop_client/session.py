@@ -81,6 +81,8 @@ class Session:
         self._unsent_bytes = 0
         self._refused_here: list[str] = []
         """Published since the last question, and of no use to send."""
+        self._tasks: list[list[Any]] = []
+        """Tasks begun and ended since the last question."""
         self._spread: dict[str, Pipe] = {}
         self._pipe = Pipe(address, timeout)
         try:
@@ -133,7 +135,9 @@ class Session:
             "type": "ask", "number": self._number, "et_ns": et_ns, "send": list(send),
             "want": None if want is None else list(want), "fresh": list(fresh), "until_ns": until_ns,
             "slept_ns": slept_ns, "publish": self._unsent, "every": list(every), "any": list(any_of),
+            "tasks": self._tasks,
         }  # fmt: skip
+        self._tasks = []
         refused_here, self._unsent, self._unsent_bytes, self._refused_here = self._refused_here, [], 0, []
         try:
             self._pipe.write(question)
@@ -160,6 +164,8 @@ class Session:
                 frozenset(self.infos),
                 arrived,
                 self.publish,
+                answer.get("battery"),
+                float(answer.get("computer_energy_j", 0.0)),
             )
         except (KeyError, TypeError, ValueError) as error:
             raise LinkError(f"the answer lacks or misstates {error}; is the simulator of another version?") from None
@@ -190,6 +196,13 @@ class Session:
         self._unsent_bytes += size
         self._unsent.append([name, record])
 
+    def begin_task(self, name: str, deadline: float | None = None) -> None:
+        """Tell, with the next question, that a task begins, and in how many s of execution time it is to end."""
+        self._tasks.append(["begin", name, None if deadline is None else round(deadline * NS_PER_S)])
+
+    def end_task(self, name: str) -> None:
+        self._tasks.append(["end", name])
+
     def forget_loading(self) -> None:
         """Before the first question: what was computed so far, loading libraries say, is no execution time."""
         if not self._number:
@@ -212,7 +225,8 @@ class Session:
 
     def close(self, bye: bool = True) -> None:
         """With a bye the simulator knows that the work is done; without, that something went wrong."""
-        for pipe in (self._pipe, *self._spread.values()):
+        self._pipe.close(bye, self._tasks)
+        for pipe in self._spread.values():
             pipe.close(bye)
 
     def __enter__(self) -> Session:
@@ -297,10 +311,10 @@ class Pipe:
         except OSError as error:
             raise LinkEnded(f"the link to {self._name} is broken: {error}") from None
 
-    def close(self, bye: bool) -> None:
+    def close(self, bye: bool, tasks: Sequence[Any] = ()) -> None:
         with suppress(OSError):
             if bye:
-                self._socket.sendall(b"".join(framed({"type": "bye"})))
+                self._socket.sendall(b"".join(framed({"type": "bye", "tasks": list(tasks)})))
         self._socket.close()
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from skyloop.links.loop.commands import whole
 from skyloop.links.loop.listener import MOST_WHY, Listener, Peer
-from skyloop.links.loop.remote_pilot import Deadlines, Pilot
+from skyloop.links.loop.remote_pilot import Deadlines, Pilot, Question
 from skyloop.links.loop.targets import PowerModel
 from skyloop.sim.simulation_port import SimulationPort
 from skyloop.sim.vehicle_port import HOVER_BEFORE_LANDING
@@ -28,6 +28,7 @@ PATIENCE_S = 0.05
 """Wall s the simulation waits for a peer to take a large answer; the rest goes out by itself."""
 MOST_PUBLISHED = 256
 """Records with one question: looking at them must not hold up the others."""
+SLEEP_WORTH_TELLING_S = 0.02
 MOST_NEWS = 1000
 MOST_GONE = 1000
 
@@ -299,19 +300,54 @@ class ClientSessions:
             self.last[pilot.vehicle] = self._port.now_ns, pilot
             self._port.vehicles[pilot.vehicle].release(COMMANDER, self._options.hover_s)
 
+    # ---- its time and its energy
+
+    def note_times(self, pilot: Pilot, question: Question, tasks: Any) -> None:
+        """What the time since the last answer was spent on, and which deadlines were missed."""
+        pilot.heard = time.perf_counter()
+        if pilot.watch:
+            return
+        computed = question.et_ns - pilot.went_on_ns if self._options.mode == "sync" else 0
+        pilot.busy_ns += computed
+        since = None if pilot.asked_ns is None else question.et_ns - pilot.asked_ns
+        pilot.asked_ns = question.et_ns
+        if over := pilot.deadlines.check(since, computed):
+            self.tell(pilot.vehicle, EventKind.DEADLINE_MISSED, f"question {question.number}: {over}")
+        self.note_tasks(pilot, tasks, question.et_ns)
+        if question.slept_ns > SLEEP_WORTH_TELLING_S * NS_PER_S:
+            pilot.slept_ns += question.slept_ns
+            said = f"{question.slept_ns / 1e6:.0f} ms before question {question.number}; use sleep_until"
+            self.tell(pilot.vehicle, EventKind.SLEPT, said)
+
+    def note_tasks(self, pilot: Pilot, tasks: Any, et_ns: int) -> None:
+        """Tasks that have begun and ended since it was last heard of."""
+        for line in pilot.tasks.take(tasks, et_ns):
+            self.tell(pilot.vehicle, EventKind.DEADLINE_MISSED, line)
+
+    def draw_power(self, vehicle: str) -> None:
+        """The vehicle's battery feeds the computers of all who compute for it."""
+        power = self._options.power
+        sessions = [pilot for pilot in self.computing if pilot.vehicle == vehicle]
+        watts = sum(power.busy if pilot.computes else power.idle for pilot in sessions)
+        self._port.vehicles[vehicle].set_computer_power(watts)
+
+    def computer_energy(self, pilot: Pilot) -> float:
+        """J its computer has used so far."""
+        return self._options.power.energy(self._port.now_ns / NS_PER_S, pilot.busy_ns / NS_PER_S)
+
     def summary(self) -> list[dict[str, Any]]:
         """What each session that computed has cost and missed."""
-        lasted, power = self._port.now_ns / NS_PER_S, self._options.power
         return [
             {
                 "vehicle": pilot.vehicle,
                 "role": pilot.told_role,
                 "client": pilot.client,
                 "computed_s": pilot.busy_ns / NS_PER_S,
-                "computer_energy_j": power.energy(lasted, pilot.busy_ns / NS_PER_S),
+                "computer_energy_j": self.computer_energy(pilot),
                 "slept_untold_s": pilot.slept_ns / NS_PER_S,
-                "deadlines_missed": pilot.deadlines.missed,
+                "deadlines_missed": pilot.deadlines.missed + pilot.tasks.missed,
                 "worst_beyond_deadline_s": pilot.deadlines.worst_ns / NS_PER_S,
+                "tasks": pilot.tasks.plain(),
             }
             for pilot in [*self.gone, *self.pilots.values()]
             if not pilot.watch
