@@ -7,7 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -35,7 +35,7 @@ class PageRun:
 
     name: str
     folder: Path
-    shortened: dict[str, Sequence[str]]
+    shortened: Mapping[str, Sequence[str]]
     printed: dict[str, str] = field(default_factory=dict)
     """Of each command."""
 

@@ -65,7 +65,8 @@ def test_no_addresses_and_no_machine_paths() -> None:
         ".github/**/*.md",
         "clients/python/*.toml",
     )
-    forbidden = ("://", "index-url", "find-links", "trusted-host", "/home/", "/root/", str(ROOT) + "/")
+    addresses = ("http://", "https://", "file://", "index-url", "find-links", "trusted-host")
+    forbidden = (*addresses, "/home/", "/root/", str(ROOT) + "/")
     for file in (path for place in places for path in ROOT.glob(place)):
         found = [each for each in forbidden if each in file.read_text()]
         assert not found, f"{file.name} contains {found}"

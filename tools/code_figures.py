@@ -37,6 +37,31 @@ def imports(tree: ast.Module) -> Iterator[tuple[str, bool]]:
             yield name, id(node) in for_types
 
 
+def module_names(folders: list[Path]) -> dict[Path, str]:
+    names = {}
+    for folder in folders:
+        for path in folder.rglob("*.py"):
+            parts = path.relative_to(folder.parent).with_suffix("").parts
+            names[path] = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+    return names
+
+
+def import_edges(
+    trees: dict[Path, ast.Module], modules: dict[Path, str]
+) -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:
+    """(importer, imported) among these modules: at run time, and with those for annotations."""
+    known = set(modules.values())
+    run_time: set[tuple[str, str]] = set()
+    any_time: set[tuple[str, str]] = set()
+    for path, tree in trees.items():
+        for name, only_types in imports(tree):
+            if name in known and name != modules[path]:
+                any_time.add((modules[path], name))
+                if not only_types:
+                    run_time.add((modules[path], name))
+    return run_time, any_time
+
+
 def two_way_pairs(edges: set[tuple[str, str]]) -> list[tuple[str, str]]:
     return sorted((a, b) for a, b in edges if a < b and (b, a) in edges)
 
@@ -53,20 +78,8 @@ def spread(values: list[int]) -> str:
 def main(folders: list[Path]) -> None:
     files = {path: path.read_text(encoding="utf-8") for folder in folders for path in sorted(folder.rglob("*.py"))}
     trees = {path: ast.parse(text) for path, text in files.items()}
-    modules = {}
-    for folder in folders:
-        for path in folder.rglob("*.py"):
-            parts = path.relative_to(folder.parent).with_suffix("").parts
-            modules[path] = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-    known = set(modules.values())
-    run_time: set[tuple[str, str]] = set()
-    any_time: set[tuple[str, str]] = set()
-    for path, tree in trees.items():
-        for name, only_types in imports(tree):
-            if name in known and name != modules[path]:
-                any_time.add((modules[path], name))
-                if not only_types:
-                    run_time.add((modules[path], name))
+    modules = module_names(folders)
+    run_time, any_time = import_edges(trees, modules)
 
     def rooms(edges: set[tuple[str, str]]) -> set[tuple[str, str]]:
         pairs = {tuple(".".join(name.split(".")[:2]) for name in edge) for edge in edges}

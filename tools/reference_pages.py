@@ -41,6 +41,7 @@ PYTHON = {
     "errors": ("Errors", ["skyloop_client.errors"]),
 }  # fmt: skip
 """Pages that mkdocstrings fills."""
+FROM_SKYLOOP = "`load_scenario`, `make_scenario`, `build` and `Simulation` are imported from `skyloop` itself.\n\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,8 @@ def pages() -> list[Page]:
     made.append(Page("reference/commands.md", "Command line", "", commands_page()))
     for name, (title, things) in PYTHON.items():
         body = "\n".join(f"::: {thing}\n" for thing in things)
-        made.append(Page(f"reference/python/{name}.md", title, "Python", f"# {title}\n\n{body}"))
+        first = FROM_SKYLOOP if name == "simulation" else ""
+        made.append(Page(f"reference/python/{name}.md", title, "Python", f"# {title}\n\n{first}{body}"))
     return made
 
 

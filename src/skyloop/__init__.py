@@ -3,6 +3,8 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from skyloop import errors as errors
+    from skyloop import messages as messages
     from skyloop.sim.assembly import build as build
     from skyloop.sim.scenario import Scenario as Scenario
     from skyloop.sim.scenario import load_scenario as load_scenario
@@ -19,18 +21,22 @@ _HOMES = {
     "make_scenario": "skyloop.sim.scenario",
 }
 
-__all__ = ["Scenario", "Simulation", "build", "load_scenario", "make_scenario"]
+_MODULES = ("errors", "messages")
+
+__all__ = ["Scenario", "Simulation", "build", "errors", "load_scenario", "make_scenario", "messages"]
 
 
 def __getattr__(name: str) -> Any:
     """Loaded on first use: `skyloop --help` must not wait for compiled kernels, nor Ctrl-C for anything."""
-    if name in _HOMES:
-        import importlib
+    import importlib
 
+    if name in _HOMES:
         return getattr(importlib.import_module(_HOMES[name]), name)
+    if name in _MODULES:
+        return importlib.import_module(f"skyloop.{name}")
     raise AttributeError(f"module 'skyloop' has no attribute '{name}'")
 
 
 def __dir__() -> list[str]:
-    """Also what is not loaded yet."""
-    return sorted([*globals(), *_HOMES])
+    """What is for users, loaded or not."""
+    return sorted({*__all__, *(name for name in (*globals(), *_HOMES) if name.startswith("__"))})

@@ -93,6 +93,6 @@ def known_methods() -> set[str]:
         cameras.CameraMethods, detections.Detections, flight.Flight, images.Images,
         multirotor_state.MultirotorState,
         plots.PlotMethods, recording.Recording, segmentation.SegmentationMethods,
-        sensors.Sensors, session_methods.Session, weather.WeatherMethods, world.WorldMethods,
+        sensors.Sensors, session_methods.SessionMethods, weather.WeatherMethods, world.WorldMethods,
     ]  # fmt: skip
     return {name for group in groups for name in vars(group) if not name.startswith("_")}

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -63,3 +64,44 @@ def test_a_module_that_fails_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(ScenarioError, match="ZeroDivisionError"):
         load_plugin("failing_module_of_mine:Thing")
+
+
+def folder_of(place: Path, colour: str) -> Path:
+    """A plugin beside a module it imports, and a package that this one imports."""
+    (place / "paints").mkdir(parents=True)
+    (place / "paints" / "__init__.py").write_text("from paints.pots import POT\n")
+    (place / "paints" / "pots.py").write_text(f"POT = {colour!r}\n")
+    (place / "brush.py").write_text("import paints\nclass Brush:\n    colour = paints.POT\n")
+    (place / "mine.py").write_text("from brush import Brush\nclass Thing(Brush):\n    pass\n")
+    (place / "other.py").write_text("import brush\nTool = brush.Brush\n")
+    return place
+
+
+def test_a_file_may_import_those_beside_it(tmp_path: Path) -> None:
+    path, modules = list(sys.path), set(sys.modules)
+    red, blue = (folder_of(tmp_path / colour, colour) for colour in ("red", "blue"))
+    thing = load_plugin("mine.py:Thing", red)
+    assert thing.colour == "red"
+    # another file there gets the same module, one in another folder its own
+    assert load_plugin("other.py:Tool", red) is thing.__mro__[1]
+    assert load_plugin("mine.py:Thing", blue).colour == "blue"
+    assert sys.path == path
+    assert {name for name in set(sys.modules) - modules if not name.startswith("skyloop_plugin_")} == set()
+    with pytest.raises(ScenarioError, match="cannot import"):
+        load_plugin("brush:Brush")
+
+
+def test_a_file_beside_it_does_not_stand_in_for_a_library(tmp_path: Path) -> None:
+    (tmp_path / "json.py").write_text("raise RuntimeError('not the one')")
+    (tmp_path / "mine.py").write_text("import json\nThing = json.dumps([1])\n")
+    assert load_plugin("mine.py:Thing", tmp_path) == "[1]"
+
+
+def test_trouble_in_a_file_beside_it_is_told(tmp_path: Path) -> None:
+    (tmp_path / "broken.py").write_text("1 / 0")
+    (tmp_path / "mine.py").write_text("import broken\n")
+    with pytest.raises(ScenarioError, match=r"mine\.py' fails when loaded: ZeroDivisionError"):
+        load_plugin("mine.py:Thing", tmp_path)
+    (tmp_path / "broken.py").write_text("Thing = 3")
+    (tmp_path / "mine.py").write_text("from broken import Thing\n")
+    assert load_plugin("mine.py:Thing", tmp_path) == 3

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -48,14 +49,14 @@ class Stage:
 
 
 @contextmanager
-def staged(scenario: dict[str, Any] | None = None, *, pace: float = 8.0) -> Iterator[Stage]:
+def staged(scenario: dict[str, Any] | None = None, *, pace: float = 8.0, folder: Path | None = None) -> Iterator[Stage]:
     """Flies until the block ends; an error of the simulation's thread is raised then."""
     built = skyloop.make_scenario(scenario or PLAIN)
     link_gate = LinkGate(Pace(pace))
     link = MavlinkLink(link_gate.inbox, len(built.vehicles), HOME, MavlinkOptions(port_offset=None))
     link_gate.links["mavlink"] = link
     with skyloop.build(built, gates=(link_gate,)) as simulation:
-        link_gate.attach(simulation.port)
+        link_gate.attach(simulation.port, folder)
         stage = Stage(link, simulation)
         name = f"truth/{built.vehicles[0].name}"
         simulation.bus.on(name, lambda m: stage.track.append((m.t_ns / 1e9, m.data.position)))

@@ -5,12 +5,15 @@ from __future__ import annotations
 import contextlib
 import socket
 import struct
+import time
 from functools import partial
 
+import msgpack
 import numpy as np
 import pytest
 
 from link_rig import Rig, Stranger, eventually, held, said
+from skyloop.links.airsim.listener import RpcListener
 from skyloop.links.inbox import Inbox
 from skyloop.links.loop import listener as door_module
 from skyloop.links.loop.listener import MOST_PEERS, MOST_UNREAD, MOST_WAITING, Listener
@@ -251,3 +254,28 @@ def test_messages_nobody_takes_are_bounded() -> None:
     listener.close()
     listener.close()
     assert all(now <= then for now, then in zip(held(), before, strict=True))
+
+
+def test_silent_strangers_make_room_for_those_who_speak() -> None:
+    """AirSim's clients may be silent for as long as they like, but 64 of them must not keep everybody out."""
+    inbox = Inbox()
+    door = RpcListener(inbox)
+    door.open()
+    call = msgpack.packb([0, 1, "ping", []])
+    with contextlib.ExitStack() as stack:
+        stack.callback(door.close)
+        address = ("127.0.0.1", door.ports[0])
+        silent = [stack.enter_context(socket.create_connection(address)) for _ in range(MOST_PEERS)]
+        silent[0].sendall(call)
+        assert inbox.get(5.0)[2][2] == "ping"
+        time.sleep(door_module.STRANGER_S + 0.2)
+        late = stack.enter_context(socket.create_connection(address))
+        late.sendall(call)
+        heard = [inbox.get(5.0)[2], inbox.get(5.0)[2]]
+        assert [what for what in heard if isinstance(what, str)] == ["said nothing, and others want to come in"]
+        assert any(what[2] == "ping" for what in heard if not isinstance(what, str))
+        # the one who has spoken stays, the first who has not has gone
+        silent[1].settimeout(5.0)
+        assert silent[1].recv(1) == b""
+        silent[0].sendall(call)
+        assert inbox.get(5.0)[2][2] == "ping"

@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mavlink_setup import staged
+from mavlink_setup import PLAIN, SENSORS, staged
 
 FOLDER = Path(__file__).parent
 
 
-def flown(script: str, address: str) -> dict[str, Any]:
-    done = subprocess.run([sys.executable, str(FOLDER / script), address], timeout=120, capture_output=True, text=True)
+def flown(script: str, *arguments: str) -> dict[str, Any]:
+    command = [sys.executable, str(FOLDER / script), *arguments]
+    done = subprocess.run(command, timeout=180, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]
     return dict(json.loads(done.stdout.splitlines()[-1]))
 
@@ -59,3 +60,26 @@ def test_mavsdk_tours_the_rest() -> None:
     assert found["end"] == pytest.approx([0.0, 0.0, 0.0], abs=0.8)
     assert found["armed"] is False
     assert not plans[1]
+
+
+@pytest.mark.slow
+def test_mavsdk_uses_cameras_gimbals_orbits_and_files(tmp_path: Path) -> None:
+    camera = {"kind": "camera", "width": 64, "height": 48, "rate_hz": 10, "gimbal": "roll-pitch"}
+    vehicle = {**PLAIN["vehicles"][0], "sensors": {**SENSORS, "camera": camera}}  # type: ignore[dict-item, index]
+    run, client = tmp_path / "run", tmp_path / "client"
+    run.mkdir()
+    client.mkdir()
+    with staged({**PLAIN, "vehicles": [vehicle]}, pace=4.0, folder=run) as stage:
+        found = flown("mavsdk_payload.py", f"tcpout://127.0.0.1:{stage.ports[0]['tcp']}", str(client))
+    assert "INVALID" in found["far"].upper()
+    assert found["camera"] == ["skyloop", 64, 48]
+    assert found["picture"][:2] == [0, True] and (run / found["picture"][2]).is_file()
+    assert found["video"].startswith("http://127.0.0.1:")
+    assert found["gimbal_yaw"] == pytest.approx(25.0, abs=1.0)
+    assert found["orbit_height"] == pytest.approx(5.0, abs=0.6)
+    assert found["follow"][0] == "FOLLOW_ME"
+    assert found["follow"][1] == pytest.approx([18.2, 0.0, -8.0], abs=3.0)
+    assert found["fix"] in ("NO_GPS", "NO_FIX")
+    assert found["end"] == pytest.approx([0.0, 0.0, 0.0], abs=0.3)
+    count, got, size = found["log"]
+    assert count == 1 and got == size > 1000 and found["same"]

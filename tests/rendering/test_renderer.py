@@ -17,7 +17,7 @@ import pytest
 from painted_world import panel, shape
 from photography import looking, number_of, shot, weather
 from skyloop.core.frames import matrix_from_quat
-from skyloop.rendering import shadows
+from skyloop.rendering import patience, shadows
 from skyloop.rendering.client import Renderer
 from skyloop.world.model import Model
 from skyloop.world.rays import RayTracer
@@ -340,3 +340,30 @@ def test_what_is_smaller_than_pixels_is_left_out_at_low_quality_only(renderer: R
         # at 1.5 s the box is right in the middle, 1.4 px wide
         view = shot(renderer, (-230.0, 0.0, 3.0), (0.0, 0.0, 3.0), quality, t=1.5, fov=1.0, size=(161, 121))
         assert (view.instances[60, 80] == number) == seen
+
+
+def test_a_renderer_that_is_stopped_is_told_of_and_ended(
+    model: Model, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Also while somebody does other things until it answers, as the links do."""
+    blind = Renderer(model)
+    try:
+        blind.wait_ready()
+        monkeypatch.setattr(patience, "LOOK_S", 0.02)
+        os.kill(blind.process_id, signal.SIGSTOP)
+        looks = []
+
+        def meanwhile(ready: Callable[[], bool]) -> None:
+            while not ready():
+                looks.append("round")
+                time.sleep(0.01)
+
+        blind.meanwhile = meanwhile
+        with pytest.raises(RendererError, match="gave no answer for"):
+            blind.render([AHEAD], SKY)
+        assert looks
+        assert not is_running(blind.process_id)
+    finally:
+        blind.close()
+    said = [record.getMessage() for record in caplog.records]
+    assert "has given no picture for" in said[0] and "there are no pictures any more" in said[1]

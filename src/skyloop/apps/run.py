@@ -8,22 +8,21 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from skyloop.core.bus import Bus
 from skyloop.core.interrupts import STOPPED, Interruption
 from skyloop.core.machine import versions
 from skyloop.links.link_gate import LinkGate
+from skyloop.recording.flight_log import FlightLog, VehicleLog
 from skyloop.recording.pictures import Pictures
-from skyloop.recording.plot import FlightLog, plot_flight
+from skyloop.recording.plot import plot_flight
 from skyloop.recording.run_folder import RunFolder
 from skyloop.sim.assembly import build
 from skyloop.sim.estimator_assembly import check_nobody_is_outside
 from skyloop.sim.parts import PilotPart
-from skyloop.sim.scenario import Scenario
+from skyloop.sim.scenario import Scenario, Vehicle
 from skyloop.sim.simulation import Simulation
 from skyloop_client.errors import Interrupted, RunFolderError, SkyloopError
-from skyloop_client.messages import EventKind, Message
+from skyloop_client.messages import Message
 from skyloop_client.streams import NS_PER_S
 
 log = logging.getLogger(__name__)
@@ -140,28 +139,22 @@ def fly(
 def summarise(simulation: Simulation, scenario: Scenario, log: FlightLog, wall: float) -> dict[str, Any]:
     vehicles = {}
     for vehicle in scenario.vehicles:
-        name = vehicle.name
-        positions = np.array([state.position for state in log.truth[name]])
-        speeds = np.linalg.norm([state.velocity_world for state in log.truth[name]], axis=1)
-        port = simulation.port.vehicle(name)
+        flown = log.vehicles[vehicle.name]
+        port = simulation.port.vehicle(vehicle.name)
         status, battery = port.status, port.battery
-        vehicles[name] = {
-            "flown_m": float(np.linalg.norm(np.diff(positions, axis=0), axis=1).sum()),
-            "highest_m": float(positions[:, 2].max()),
-            "fastest_m_s": float(speeds.max()),
+        vehicles[vehicle.name] = {
+            "flown_m": flown.flown,
+            "highest_m": flown.highest,
+            "fastest_m_s": flown.fastest,
             "battery_left": battery.state_of_charge,
             "energy_j": battery.energy_used,
             "mode": status.mode,
-            "crashed": any(event.kind == EventKind.CRASH for event in log.events[name]),
-            "events": [f"{event.t_ns / 1e9:.2f} s {event.kind}: {event.text}" for event in log.events[name]],
+            "crashed": flown.crashed,
+            **_errors(vehicle, flown),
+            "events": [f"{event.t_ns / 1e9:.2f} s {event.kind}: {event.text}" for event in flown.events],
         }
-        errors = {stream: _estimate_error(log, name, stream) for stream in log.estimates[name]}
-        if errors:
-            # of what it flies on, or of the first where it flies on truth
-            flown_on = [f"{name}/{vehicle.state}", vehicle.state, *errors]
-            main = next(stream for stream in flown_on if stream in errors)
-            vehicles[name]["estimate_error_rms_m"] = errors[main]
-            vehicles[name]["estimate_errors_rms_m"] = errors
+        if flown.events_left_out:
+            vehicles[vehicle.name]["events_left_out"] = flown.events_left_out
     return {
         "scenario": scenario.name,
         "seed": scenario.seed,
@@ -173,12 +166,16 @@ def summarise(simulation: Simulation, scenario: Scenario, log: FlightLog, wall: 
     }
 
 
-def _estimate_error(log: FlightLog, name: str, stream: str) -> float | None:
-    """m; None when no estimate was valid."""
-    truth = {state.t_ns: state.position for state in log.truth[name]}
-    errors = [
-        estimate.position - truth[estimate.t_ns]
-        for estimate in log.estimates[name][stream]
-        if estimate.valid and estimate.t_ns in truth
-    ]
-    return float(np.sqrt(np.mean(np.sum(np.square(errors), axis=1)))) if errors else None
+def _errors(vehicle: Vehicle, flown: VehicleLog) -> dict[str, Any]:
+    """How far the vehicle was off its pilot's setpoints, and its estimates off the truth, as far as there are any."""
+    out: dict[str, Any] = {}
+    tracked = flown.off_reference
+    if tracked.count:
+        out["tracking_error_rms_m"], out["tracking_error_max_m"] = tracked.rms, tracked.farthest
+    errors = {stream: distances.rms for stream, (_, distances) in flown.estimates.items()}
+    if errors:
+        # of what it flies on, or of the first where it flies on truth
+        flown_on = [f"{vehicle.name}/{vehicle.state}", vehicle.state, *errors]
+        out["estimate_error_rms_m"] = errors[next(stream for stream in flown_on if stream in errors)]
+        out["estimate_errors_rms_m"] = errors
+    return out

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,7 +14,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from skyloop.cli.logs import Verbs, is_quiet
 from skyloop.cli.parts import Json, Quality, err, next_folder, out
-from skyloop_client.errors import DatasetError
+from skyloop_client.errors import DatasetError, Interrupted
 
 app = Verbs()
 
@@ -98,9 +100,9 @@ def _fly(folder: Path, workers: int, *, quiet: bool) -> dict[str, Any]:
         transient=True,
         disable=quiet or is_quiet() or not err.is_terminal,
     )
-    with bar:
+    with goes_on_with_resume(folder), bar:
         task = bar.add_task("", total=read_plan(folder)["frames"], fps=0.0)
-        return record(folder, workers, lambda done, fps: bar.update(task, completed=done, fps=fps), _say)
+        return record(folder, workers, lambda done, fps: bar.update(task, completed=done, fps=fps))
 
 
 def _write_report(folder: Path) -> None:
@@ -109,8 +111,15 @@ def _write_report(folder: Path) -> None:
     write_report(folder)
 
 
-def _say(line: str) -> None:
-    err.print(f"skyloop: {line}", highlight=False, markup=False)
+@contextmanager
+def goes_on_with_resume(folder: Path) -> Iterator[None]:
+    """Whoever presses Ctrl-C is told how to go on, if there is anything to go on with."""
+    try:
+        yield
+    except Interrupted as interruption:
+        if not folder.exists():
+            raise
+        raise Interrupted(f"{interruption}; `skyloop record --resume --out {folder}` goes on") from None
 
 
 def told(summary: dict[str, Any], with_report: bool) -> str:

@@ -6,8 +6,8 @@ import logging
 import re
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from itertools import pairwise
+from contextlib import contextmanager, suppress
+from itertools import count, pairwise
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from skyloop.cli.logs import is_quiet
-from skyloop_client.errors import Interrupted, LinkError, ScenarioError
+from skyloop_client.errors import Interrupted, LinkError, RunFolderError, ScenarioError
 
 out = Console(soft_wrap=True, width=None if sys.stdout.isatty() else 140)
 err = Console(stderr=True, soft_wrap=True)
@@ -127,11 +127,31 @@ def overrides(sets: list[str] | None, seed: int | None = None) -> dict[str, Any]
 
 
 def next_folder(name: str, root: Path = Path("runs")) -> Path:
-    """The first of name-001, name-002... that does not exist."""
-    number = 1
-    while (root / f"{name}-{number:03d}").exists():
-        number += 1
-    return root / f"{name}-{number:03d}"
+    """Make the first of name-001, name-002... that does not exist; who comes at the same moment gets another."""
+    made = [path for path in (root, *root.parents) if not path.exists()]
+    for number in count(1):
+        folder = root / f"{name}-{number:03d}"
+        try:
+            folder.mkdir(parents=True)
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise RunFolderError(f"cannot make folder '{folder}': {error}; give another with --out") from None
+        _claimed.append([folder, *made])
+        return folder
+    raise AssertionError
+
+
+_claimed: list[list[Path]] = []
+"""Folders that `next_folder` made, innermost first."""
+
+
+def give_back_empty_folders() -> None:
+    """A command that came to nothing leaves nothing behind."""
+    while _claimed:
+        with suppress(OSError):
+            for folder in _claimed.pop():
+                folder.rmdir()
 
 
 @contextmanager

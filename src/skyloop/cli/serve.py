@@ -41,6 +41,9 @@ def serve(
     quality: Quality = "medium",
     seed: Annotated[int, typer.Option(help="The seed of the world and of all noise.")] = 1,
     paused: Paused = False,
+    deterministic: Annotated[
+        bool, typer.Option("--deterministic", help="Simulated time stands still while pictures are drawn.")
+    ] = False,
     mavlink: Annotated[
         bool, typer.Option("--mavlink", help="Let MAVSDK and ground stations fly the same vehicles.")
     ] = False,
@@ -71,7 +74,7 @@ def serve(
     with looking_on(foxglove) as watch:
         summary = run(
             make_scenario({**read.scenario, "seed": seed}, place=place),
-            replace(read.options, quality=quality),
+            replace(read.options, quality=quality, deterministic=deterministic),
             host=host or read.host,
             port=read.port if port is None else port,
             clock_speed=speed or read.clock_speed,

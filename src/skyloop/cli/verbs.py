@@ -26,6 +26,7 @@ from skyloop.cli.parts import (
     Sets,
     absolute,
     err,
+    give_back_empty_folders,
     load,
     looking_on,
     next_folder,
@@ -36,6 +37,7 @@ from skyloop.cli.parts import (
     telling_where,
     with_places,
 )
+from skyloop.cli.seeds import run_many
 from skyloop.cli.serve import app as serve
 from skyloop.reproductions.registry import REPRODUCTIONS, RESUMES
 from skyloop_client.errors import Interrupted, ScenarioError, SkyloopError, unknown_name
@@ -117,6 +119,10 @@ def run(
     home: Home = None,
     set_: Sets = None,
     seed: Seed = None,
+    seeds: Annotated[
+        str | None,
+        typer.Option(metavar="FIRST..LAST", help="Fly once with each of these seeds; a run folder each, and a table."),
+    ] = None,
     out_: Annotated[
         Path | None,
         typer.Option("--out", help="The run folder; it must be new or empty. Default: runs/<scenario>-<n>."),
@@ -126,10 +132,15 @@ def run(
 ) -> None:
     """Fly a scenario and leave a run folder: the full scenario, every stream as CSV, a summary and a plot.
 
-    Examples: `skyloop run first-flight` · `skyloop run my.yaml --seed 7 --set wind.kind=calm --out runs/calm`
+    Examples: `skyloop run first-flight` · `skyloop run my.yaml --seeds 1..50 --set wind.kind=calm --out runs/calm`
     """
     sets = set_ if pilot is None else [*(set_ or ()), f"vehicles.0.pilot={{kind: '{absolute(pilot)}'}}"]
     loaded = load(scenario, sets, seed, home)
+    if seeds is not None:
+        if seed is not None or autopilot is not None or foxglove is not None:
+            raise ScenarioError("--seeds flies many times: leave out --seed, --autopilot and --foxglove")
+        run_many(loaded, seeds, out_, json_=json_)
+        return
     from skyloop.apps.run import run_scenario
 
     folder = out_ or next_folder(loaded.name)
@@ -340,6 +351,8 @@ def execute(words: list[str]) -> int:
             return 0
         _complain(f"{error.format_message()} Try skyloop --help.")  # type: ignore[attr-defined]
         return 1
+    finally:
+        give_back_empty_folders()
     if code == INTERRUPTED:
         # which is what Typer makes of Ctrl-C
         raise KeyboardInterrupt

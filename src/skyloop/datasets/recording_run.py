@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import json
 import logging
-import os
-import subprocess
-import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from queue import Empty, SimpleQueue
 from typing import Any
 
+from skyloop.core.interrupts import Interruption
 from skyloop.core.jit import is_cold, prepare
 from skyloop.core.machine import versions
 from skyloop.datasets.export import Exporter
-from skyloop.datasets.resuming import Tell, drop_what_is_broken
+from skyloop.datasets.resuming import drop_what_is_broken
+from skyloop.datasets.worker_processes import STUCK_S, Workers
 from skyloop.recording.files import write_whole
 from skyloop.recording.formats.registry import FORMATS
 from skyloop.recording.manifest import write_manifest
@@ -118,14 +115,15 @@ def record(
     folder: Path,
     workers: int,
     progress: Progress = lambda frames, fps: None,
-    tell: Tell = lambda line: None,
+    *,
+    stuck_after_s: float = STUCK_S,
 ) -> dict[str, Any]:
     """Fly what is planned in a folder, from where it was left; returns the summary that is also in summary.json.
 
-    `tell` gets a line about each thing that was there and is not kept.
+    stuck_after_s: wall time in which a worker must show a sign of life.
     """
     plan = read_plan(folder)
-    drop_what_is_broken(folder, plan, tell)
+    drop_what_is_broken(folder, plan)
     began = time.perf_counter()
     if is_cold():
         # once, before several workers would each compile the same
@@ -135,12 +133,14 @@ def record(
     tally = Tally()
     exporter = Exporter(folder, tuple(plan["formats"]))
     # a worker without a group of its own would fly for nobody
+    count = max(1, min(workers, plan["n_groups"]))
     with (
-        Workers(folder, max(1, min(workers, plan["n_groups"]))) as running,
+        Interruption() as interruption,
         _nothing_left_of_nothing(folder),
         _one_line_if_removed(folder),
+        Workers(folder, count, stuck_after_s) as running,
     ):
-        for told in running.told():
+        for told in running.told(interruption):
             now = time.perf_counter()
             tally.take(told, now)
             if tally.began is not None and "frame" in told:
@@ -211,66 +211,3 @@ def read_plan(folder: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise DatasetError(f"'{folder / PLAN}' cannot be read: {error}; record anew") from None
     return plan  # type: ignore[no-any-return]
-
-
-class Workers:
-    """Processes that record together; leaving the context ends them."""
-
-    def __init__(self, folder: Path, count: int) -> None:
-        # each worker and its renderer share a core; threads within a process would only be in each other's way
-        environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "LP_NUM_THREADS": "1" if count > 1 else "2"}
-        self._processes = [
-            subprocess.Popen(
-                [sys.executable, "-m", "skyloop.datasets.worker", str(folder), str(number), str(count)],
-                stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, text=True,
-            )
-            for number in range(count)
-        ]  # fmt: skip
-        log.debug("recording in processes %s", ", ".join(str(process.pid) for process in self._processes))
-        self._lines: SimpleQueue[tuple[int, str]] = SimpleQueue()
-        self._listeners = [
-            threading.Thread(target=self._listen, args=numbered, daemon=True) for numbered in enumerate(self._processes)
-        ]
-        for listener in self._listeners:
-            listener.start()
-
-    def _listen(self, number: int, process: subprocess.Popen[str]) -> None:
-        assert process.stdout is not None
-        for line in process.stdout:
-            self._lines.put((number, line))
-
-    def told(self) -> Any:
-        """What the workers say, until all have ended; trouble is raised."""
-        while True:
-            try:
-                number, line = self._lines.get(timeout=0.1)
-                told = json.loads(line)
-                if "error" in told:
-                    raise DatasetError(told["error"])
-                yield told
-            except Empty:
-                codes = [process.poll() for process in self._processes]
-                if all(code == 0 for code in codes) and self._lines.empty():
-                    return
-                for number, code in enumerate(codes):
-                    if code not in (None, 0) and self._lines.empty():
-                        raise DatasetError(f"worker {number} ended: {self._last_words(number, code)}") from None
-
-    def _last_words(self, number: int, code: int | None) -> str:
-        stderr = self._processes[number].stderr
-        lines = [] if stderr is None else [line.strip() for line in stderr.read().splitlines() if line.strip()]
-        return lines[-1] if lines else f"exit code {code}"
-
-    def __enter__(self) -> Workers:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for process in self._processes:
-            if process.poll() is None:
-                process.terminate()
-        for process, listener in zip(self._processes, self._listeners, strict=True):
-            process.wait(10)
-            listener.join(10)
-            for pipe in (process.stdout, process.stderr):
-                if pipe is not None:
-                    pipe.close()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import logging
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +13,15 @@ from skyloop.recording.journal import fault_of, is_whole
 from skyloop.recording.manifest import NOT_LISTED, differences, read_manifest
 from skyloop_client.errors import DatasetError
 
-Tell = Callable[[str], None]
-"""Gets a line about what is not kept."""
+log = logging.getLogger(__name__)
 
 
-def drop_what_is_broken(folder: Path, plan: dict[str, Any], tell: Tell = lambda line: None) -> None:
+def drop_what_is_broken(folder: Path, plan: dict[str, Any]) -> None:
     """Groups of frames that are broken are removed, to be flown again; so are formats that were changed."""
     try:
         manifest = read_manifest(folder)
     except DatasetError as error:
-        tell(str(error))
+        log.warning("%s", error)
         manifest = None
     different = {} if manifest is None else differences(folder, manifest)
     if "plan.json" in different:
@@ -33,7 +32,7 @@ def drop_what_is_broken(folder: Path, plan: dict[str, Any], tell: Tell = lambda 
         listed = different.get(f"journal/{group.name}", NOT_LISTED)
         fault = fault_of(group) if is_whole(group) else ""
         if fault or listed != NOT_LISTED:
-            tell(f"'{group}': {fault or 'it ' + listed}; its frames are flown again")
+            log.warning("'%s': %s; its frames are flown again", group, fault or f"it {listed}")
             group.unlink()
     n_vehicles = len(plan["scenario"]["vehicles"])
     for name, kind in FORMATS.items():
@@ -42,7 +41,8 @@ def drop_what_is_broken(folder: Path, plan: dict[str, Any], tell: Tell = lambda 
         changed = [path for path in different if path.split("/")[0] in outputs]
         if outputs and (manifest is None or changed):
             if changed:
-                tell(f"'{folder / changed[0]}' {different[changed[0]]}; {name} is written anew from the journal")
+                path, what = folder / changed[0], different[changed[0]]
+                log.warning("'%s' %s; %s is written anew from the journal", path, what, name)
             unmark(folder, name)
             for output in outputs:
                 shutil.rmtree(folder / output)

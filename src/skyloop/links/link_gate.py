@@ -24,7 +24,7 @@ SWITCH_S = 0.0005
 MEANWHILE_S = 0.0005
 """Wall s after which is looked for a picture that may have come; it is later by half of it on average."""
 POLL_S = 0.2
-"""Wall s after which Ctrl-C and peers that hang are looked for."""
+"""Wall s after which Ctrl-C and peers that hang are looked for; a link with `is_waiting` looks round much sooner."""
 
 
 class Source(Protocol):
@@ -112,8 +112,9 @@ class LinkGate:
             for link in links:
                 link.look_round()
             stop = min([t_ns, *(link.stop_at(t_ns) for link in links)])
+            patience = MEANWHILE_S if any(getattr(link, "is_waiting", False) for link in links) else POLL_S
             if any(link.holds(stop) for link in links):
-                self._take(POLL_S)
+                self._take(patience)
                 continue
             pace = self._alone if all(link.leisurely for link in links) and self.pace.factor is None else self.pace
             if pace is not self._paced:
@@ -121,7 +122,7 @@ class LinkGate:
                 pace.restart()
             left = pace.left(stop, self._port.now_ns)
             if left > 0.0:
-                self._take(min(left, POLL_S))
+                self._take(min(left, patience))
                 continue
             pace.reached(stop, left)
             return stop

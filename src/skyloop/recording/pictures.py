@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skyloop.core.bus import Bus
+from skyloop.recording.flight_log import ThinnedList
 from skyloop.recording.radar_pictures import (
     Picture,
     Spectrogram,
@@ -25,6 +26,8 @@ EVERY_NS = NS_PER_S
 """Simulated time between two pictures of a stream."""
 COLUMNS = 5
 """Of the sheet."""
+MOST_SHOWN = 80
+"""Pictures of a stream from which those of the sheet are chosen."""
 SHEET_WIDTH = 320
 LIDAR_PX, LIDAR_REACH = 480, 40.0
 MAP_PX = 480
@@ -37,7 +40,7 @@ class Pictures:
     def __init__(self, bus: Bus, folder: Path) -> None:
         self._folder = folder
         self._next_ns: dict[str, int] = {}
-        self._shown: dict[str, list[Path]] = {}
+        self._shown: dict[str, ThinnedList[Path]] = {}
         self._speeds: dict[str, Spectrogram] = {}
         self._bus = bus
         bus.on_new(self._watch)
@@ -57,8 +60,10 @@ class Pictures:
             stream = message.stream + suffix
             path = self._folder / "pictures" / stream / f"{message.t_ns / NS_PER_S:08.3f}.png"
             with writing_into(self._folder):
+                if stream not in self._shown:
+                    path.parent.mkdir(parents=True, exist_ok=True)
                 write_picture(picture, path)
-            self._shown.setdefault(stream, []).append(path)
+            self._shown.setdefault(stream, ThinnedList(MOST_SHOWN)).add(path)
 
     def finish(self) -> None:
         """The sheet: a row per stream, its pictures spread over the flight; and the spectrograms of the radars."""
@@ -70,7 +75,8 @@ class Pictures:
         from PIL import Image, ImageDraw
 
         rows = []
-        for stream, paths in self._shown.items():
+        for stream, thinned in self._shown.items():
+            paths = thinned.items
             chosen = [paths[round(k)] for k in np.linspace(0, len(paths) - 1, min(COLUMNS, len(paths)))]
             tiles = []
             for path in chosen:
@@ -93,15 +99,16 @@ class Pictures:
 
 def save(picture: Picture, path: Path) -> None:
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         write_picture(picture, path)
     except OSError as error:
         raise RunFolderError(f"cannot write '{path}': {error}") from error
 
 
 def write_picture(picture: Picture, path: Path) -> None:
+    """Into a folder that is there: one that was removed is not made again."""
     from PIL import Image
 
-    path.parent.mkdir(parents=True, exist_ok=True)
     Image.fromarray(picture).save(path)
 
 

@@ -1,52 +1,36 @@
-"""The picture a run leaves behind: track, height, speed, error and rotors, with the events on the time axis."""
+"""The picture a run leaves behind: track, height, speed, errors, tilt and rotors, with the events on the time axis."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from skyloop.core.bus import Bus
+from skyloop.recording.event_labels import draw_events
+from skyloop.recording.flight_log import FlightLog, VehicleLog
 from skyloop.recording.run_folder import writing_into
-from skyloop_client.messages import Event, Message
-from skyloop_client.streams import StreamInfo
+from skyloop_client.messages import Array
 
 INK = "#23303b"
+REFERENCE = "#9aa5ad"
 DASHES = ("--", ":", "-.")
 """Of estimates of one vehicle."""
 COLOURS = ("#1f77b4", "#d1495b", "#2a9d5c", "#8a63b8", "#e08e1b", "#4b7f8c")
+MOST_SINGLE = len(COLOURS)
+"""Vehicles that are drawn one by one; of more, only what they have in common."""
+WIDTH, HEIGHT = 12.0, 7.6
+"""inches."""
+OFF = "off [m]"
+STYLE: dict[Any, Any] = {"axes.edgecolor": INK, "axes.grid": True, "grid.color": "#dfe4e8", "font.size": 9}
 
 
-class FlightLog:
-    """Collects what the plot needs while the simulation runs."""
-
-    def __init__(self, bus: Bus, vehicles: list[str]) -> None:
-        self.vehicles = vehicles
-        self.truth: dict[str, list[Any]] = {name: [] for name in vehicles}
-        self.estimates: dict[str, dict[str, list[Any]]] = {name: {} for name in vehicles}
-        """By vehicle and stream."""
-        self.batteries: dict[str, list[Any]] = {name: [] for name in vehicles}
-        self.events: dict[str, list[Event]] = {name: [] for name in vehicles}
-        for name in vehicles:
-            bus.on(f"truth/{name}", _collector(self.truth[name]))
-            bus.on(f"{name}/battery", _collector(self.batteries[name]))
-            bus.on(f"{name}/events", _collector(self.events[name]))
-        self._bus = bus
-        bus.on_new(self._watch)
-
-    def _watch(self, info: StreamInfo) -> None:
-        if info.message == "Estimate" and info.vehicle in self.estimates:
-            collected = self.estimates[info.vehicle][info.name] = []
-            self._bus.on(info.name, _collector(collected, every=5))
-
-
-def _collector(into: list[Any], every: int = 1) -> Any:
-    def collect(message: Message) -> None:
-        if message.index % every == 0:
-            into.append(message.data)
-
-    return collect
+@dataclass(frozen=True, slots=True)
+class Axes:
+    track: Any
+    rows: dict[str, Any]
+    """By their labels, from the top."""
 
 
 def plot_flight(log: FlightLog, title: str, path: Path) -> None:
@@ -55,27 +39,56 @@ def plot_flight(log: FlightLog, title: str, path: Path) -> None:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    style: dict[Any, Any] = {"axes.edgecolor": INK, "axes.grid": True, "grid.color": "#dfe4e8", "font.size": 9}
-    with plt.rc_context(style):
-        figure = plt.figure(figsize=(12, 6.6), layout="constrained")
-        grid = figure.add_gridspec(4, 2, width_ratios=(1.15, 1))
-        track = figure.add_subplot(grid[:, 0])
-        rows = [figure.add_subplot(grid[k, 1]) for k in range(4)]
-        for name, colour in zip(log.vehicles, COLOURS * 11, strict=False):
-            _plot_vehicle(log, name, colour, track, rows)
-        track.set(xlabel="east [m]", ylabel="north [m]", title="track from above")
-        _widen(track, 4.0)
-        track.set_aspect("equal", adjustable="datalim")
-        track.legend(loc="upper right", frameon=False)
-        for axis, label in zip(rows, ("height [m]", "speed [m/s]", "tilt [deg]", "rotor speed [rad/s]"), strict=True):
-            axis.set_ylabel(label)
-        for axis in rows[:-1]:
-            axis.tick_params(labelbottom=False)
-        rows[-1].set_xlabel("simulated time [s]")
+    flown = {name: vehicle for name, vehicle in log.vehicles.items() if len(vehicle.motion.rows)}
+    with plt.rc_context(STYLE):
+        figure = plt.figure(figsize=(WIDTH, HEIGHT), layout="constrained")
+        axes = _axes(figure, has_errors=any(map(_has_errors, flown.values())))
+        if len(flown) <= MOST_SINGLE:
+            for (name, vehicle), colour in zip(flown.items(), COLOURS, strict=False):
+                _plot_vehicle(vehicle, name, colour, axes)
+        else:
+            _plot_many(flown, axes)
+        draw_events([vehicle.events for vehicle in flown.values()], list(axes.rows.values()), INK)
+        _finish(axes, max(map(_farthest, flown.values()), default=0.0))
         figure.suptitle(title, x=0.01, ha="left", fontweight="bold", color=INK)
         with writing_into(path.parent):
             figure.savefig(path, dpi=110)
         plt.close(figure)
+
+
+def _has_errors(vehicle: VehicleLog) -> bool:
+    errors = [vehicle.off_reference, *(distances for _, distances in vehicle.estimates.values())]
+    return any(len(error.curve.rows) for error in errors)
+
+
+def _farthest(vehicle: VehicleLog) -> float:
+    """m, of what counts."""
+    return max(vehicle.off_reference.farthest, *(far.farthest for _, far in vehicle.estimates.values()), 0.0)
+
+
+def _axes(figure: Any, *, has_errors: bool) -> Axes:
+    labels = ["height [m]", "speed [m/s]", *([OFF] if has_errors else []), "tilt [deg]", "rotors [rad/s]"]
+    grid = figure.add_gridspec(len(labels), 2, width_ratios=(1.15, 1))
+    rows: dict[str, Any] = {}
+    for k, label in enumerate(labels):
+        rows[label] = figure.add_subplot(grid[k, 1], sharex=next(iter(rows.values()), None))
+        rows[label].set_ylabel(label)
+        rows[label].tick_params(labelbottom=k == len(labels) - 1)
+    rows[labels[-1]].set_xlabel("simulated time [s]")
+    return Axes(figure.add_subplot(grid[:, 0]), rows)
+
+
+def _finish(axes: Axes, farthest: float) -> None:
+    track = axes.track
+    track.set(xlabel="east [m]", ylabel="north [m]", title="track from above")
+    _widen(track, 4.0)
+    track.set_aspect("equal", adjustable="datalim")
+    for axis in (track, *axes.rows.values()):
+        if axis.get_legend_handles_labels()[0]:
+            axis.legend(loc="best", frameon=True, framealpha=0.8, edgecolor="none", fontsize=8)
+    if OFF in axes.rows:
+        # the steps of take-off and landing would make everything else too small to see
+        axes.rows[OFF].set_ylim(0.0, 1.15 * farthest if farthest > 0.0 else None)
 
 
 def _widen(axis: Any, least: float) -> None:
@@ -86,44 +99,74 @@ def _widen(axis: Any, least: float) -> None:
     axis.autoscale_view()
 
 
-def _plot_vehicle(log: FlightLog, name: str, colour: str, track: Any, rows: list[Any]) -> None:
-    truth = log.truth[name]
-    if not truth:
+def _plot_vehicle(vehicle: VehicleLog, name: str, colour: str, axes: Axes) -> None:
+    t, x, y, z, speed, tilt, slowest, fastest = vehicle.motion.rows.T
+    track, rows = axes.track, axes.rows
+    _plot_reference(vehicle, name, colour, axes)
+    track.plot(x, y, color=colour, lw=1.6, label=name)
+    track.plot(x[0], y[0], "o", color=colour, ms=6)
+    rows["height [m]"].plot(t, z, color=colour, lw=1.4)
+    rows["speed [m/s]"].plot(t, speed, color=colour, lw=1.2)
+    rows["tilt [deg]"].plot(t, tilt, color=colour, lw=1.0)
+    rows["rotors [rad/s]"].fill_between(t, slowest, fastest, color=colour, alpha=0.35, lw=0.4)
+    for number, (stream, (curve, distances)) in enumerate(vehicle.estimates.items()):
+        if not len(curve.rows):
+            continue
+        te, xe, ye, ze = curve.rows.T
+        dashes = DASHES[number % len(DASHES)]
+        track.plot(xe, ye, color=INK, lw=0.8, ls=dashes, label=stream)
+        rows["height [m]"].plot(te, ze, color=INK, lw=0.8, ls=dashes)
+        _plot_error(rows, distances.curve.rows, INK, dashes, f"{stream} from truth")
+
+
+def _plot_reference(vehicle: VehicleLog, name: str, colour: str, axes: Axes) -> None:
+    """What the controller tracked, below all else, and how far off the vehicle was."""
+    reference = vehicle.reference.rows
+    if not len(reference) or np.isnan(reference[:, 1]).all():
         return
-    t = np.array([state.t_ns for state in truth]) / 1e9
-    position = np.array([state.position for state in truth])
-    speed = np.linalg.norm([state.velocity_world for state in truth], axis=1)
-    quat = np.array([state.quat_wxyz for state in truth])
-    tilt = np.degrees(np.arccos(np.clip(1.0 - 2.0 * (quat[:, 1] ** 2 + quat[:, 2] ** 2), -1.0, 1.0)))
-    track.plot(position[:, 0], position[:, 1], color=colour, lw=1.6, label=f"{name}, truth")
-    track.plot(*position[0, :2], "o", color=colour, ms=6)
-    rows[0].plot(t, position[:, 2], color=colour, lw=1.4)
-    for (stream, estimates), dashes in zip(
-        log.estimates[name].items(), DASHES * len(log.estimates[name]), strict=False
-    ):
-        if not estimates:
-            continue
-        te = np.array([estimate.t_ns for estimate in estimates]) / 1e9
-        believed = np.array([estimate.position for estimate in estimates])
-        believed[[not estimate.valid for estimate in estimates]] = np.nan
-        track.plot(believed[:, 0], believed[:, 1], color=INK, lw=0.8, ls=dashes, label=stream.replace("/", ", ", 1))
-        rows[0].plot(te, believed[:, 2], color=INK, lw=0.8, ls=dashes)
-    rows[1].plot(t, speed, color=colour, lw=1.2)
-    rows[2].plot(t, tilt, color=colour, lw=1.0)
-    rotors = np.array([state.rotor_speeds for state in truth])
-    rows[3].plot(t, rotors, color=colour, lw=0.6, alpha=0.7)
-    _mark_events(log.events[name], rows[0])
+    t, x, y, z = reference.T
+    axes.track.plot(x, y, color=REFERENCE, lw=2.6, alpha=0.6, zorder=1.5, label=f"{name}, setpoint")
+    axes.rows["height [m]"].plot(t, z, color=REFERENCE, lw=2.2, alpha=0.6, zorder=1.5)
+    _plot_error(axes.rows, vehicle.off_reference.curve.rows, colour, "-", f"{name} from setpoint")
 
 
-def _mark_events(events: list[Event], axis: Any) -> None:
-    """Contacts and refusals are too many to write out; of events close together only the first gets its word."""
-    last = -1e9
-    for event in events:
-        t = event.t_ns / 1e9
-        if event.kind in ("contact", "refused"):
-            continue
-        axis.axvline(t, color=INK, lw=0.6, alpha=0.5)
-        if t - last > 1.5:
-            place = (t, 1.02)
-            axis.annotate(event.kind, place, xycoords=("data", "axes fraction"), rotation=30, fontsize=7, color=INK)
-            last = t
+def _plot_error(rows: dict[str, Any], error: Array, colour: str, dashes: str, label: str) -> None:
+    if len(error):
+        rows[OFF].plot(error[:, 0], error[:, 1], color=colour, lw=1.1, ls=dashes, label=label)
+
+
+def _plot_many(vehicles: dict[str, VehicleLog], axes: Axes) -> None:
+    """Every track, and of the rest the middle vehicle and the band of all of them."""
+    curves = [vehicle.motion.rows for vehicle in vehicles.values()]
+    from matplotlib import colormaps
+
+    for k, curve in enumerate(curves):
+        colour = colormaps["viridis"](k / (len(curves) - 1))
+        axes.track.plot(curve[:, 1], curve[:, 2], color=colour, lw=0.8, alpha=0.8)
+        axes.track.plot(curve[0, 1], curve[0, 2], "o", color=colour, ms=2.5)
+    names = list(vehicles)
+    axes.track.plot([], [], color=INK, lw=0.8, label=f"{len(names)} vehicles, {names[0]} dark to {names[-1]} light")
+    _plot_band(axes.rows["height [m]"], [curve[:, [0, 3]] for curve in curves])
+    _plot_band(axes.rows["speed [m/s]"], [curve[:, [0, 4]] for curve in curves])
+    _plot_band(axes.rows["tilt [deg]"], [curve[:, [0, 5]] for curve in curves])
+    _plot_band(axes.rows["rotors [rad/s]"], [curve[:, [0, 7]] for curve in curves])
+    errors = [vehicle.off_reference.curve.rows for vehicle in vehicles.values()]
+    if any(len(error) for error in errors):
+        _plot_band(axes.rows[OFF], [error for error in errors if len(error)], "from setpoint: ")
+
+
+def _plot_band(axis: Any, curves: list[Array], what: str = "") -> None:
+    """Of (n, 2) curves: their middle one at each instant, and from the lowest to the highest."""
+    start, end = min(curve[0, 0] for curve in curves), max(curve[-1, 0] for curve in curves)
+    t = np.linspace(start, end, 600)
+    values = np.array([np.interp(t, curve[:, 0], curve[:, 1], left=np.nan, right=np.nan) for curve in curves])
+    lowest, highest = (np.fmin.reduce(values, axis=0), np.fmax.reduce(values, axis=0))
+    axis.fill_between(t, lowest, highest, color=COLOURS[0], alpha=0.25, lw=0.0, label=f"{what}all")
+    axis.plot(t, _middle(values), color=COLOURS[0], lw=1.3, label=f"{what}middle one")
+
+
+def _middle(values: Array) -> Array:
+    """The median of what there is at each instant."""
+    rising = np.sort(values, axis=0)
+    there = np.isfinite(values).sum(axis=0)
+    return np.asarray(rising[np.maximum(there - 1, 0) // 2, np.arange(values.shape[1])])

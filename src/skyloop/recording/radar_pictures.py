@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skyloop.recording.flight_log import ThinnedList
 from skyloop_client.messages import RadarDetections, RangeDopplerImage
 from skyloop_client.streams import NS_PER_S
 
@@ -15,6 +16,8 @@ PX = 384
 """Width of a picture."""
 BORDER = 28
 """px left and below for the numbers."""
+MOST_COLUMNS = 1600
+"""Scans of a spectrogram; of longer flights every second, fourth... is shown."""
 SHOWN_DB = 45.0
 """From the brightest to black."""
 
@@ -62,19 +65,20 @@ class Spectrogram:
     """Speeds over time, one column per scan: the power of each speed summed over all ranges (micro-Doppler)."""
 
     def __init__(self) -> None:
-        self._columns: list[NDArray[Any]] = []
-        self._times: list[float] = []
+        self._columns: ThinnedList[NDArray[Any]] = ThinnedList(MOST_COLUMNS)
+        self._times: tuple[float, ...] = ()
+        """s, of the first and the last."""
         self._speeds: NDArray[Any] = np.zeros(2)
 
     def add(self, image: RangeDopplerImage) -> None:
-        self._columns.append(image.power.sum(axis=0))
-        self._times.append(image.t_ns / NS_PER_S)
+        self._columns.add(image.power.sum(axis=0))
+        self._times = (self._times or (image.t_ns / NS_PER_S,))[0], image.t_ns / NS_PER_S
         self._speeds = image.speeds
 
     def picture(self) -> Picture:
         """Time to the right, receding upwards, in dB below the brightest."""
-        power = np.stack(self._columns, axis=1)[::-1]
-        start, end = self._times[0], self._times[-1]
+        power = np.stack(self._columns.items, axis=1)[::-1]
+        start, end = self._times
         seconds = np.unique(np.linspace(start, end, 6).round()).astype(int).tolist()
         return _chart(
             power,

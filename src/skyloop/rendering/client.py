@@ -21,6 +21,7 @@ import numpy as np
 from skyloop.core.frames import matrix_from_quat
 from skyloop.core.interrupts import kept_from_children
 from skyloop.rendering.packing import pack_model, pack_rows, used_textures
+from skyloop.rendering.patience import LOOK_S, MOST_LOOKS, Patience
 from skyloop.rendering.quality import QUALITIES
 from skyloop.rendering.wire import decode, encode
 from skyloop.world.model import Model, Motion
@@ -32,8 +33,8 @@ from skyloop_client.errors import RendererError
 log = logging.getLogger(__name__)
 BYTES_PER_PIXEL = 20
 """Colour 4, surface 16."""
-PATIENCE_S = 120.0
-"""Wall seconds without an answer after which the renderer counts as stuck."""
+MOST_UNDER_WAY = 2
+"""Requests: one is painted while the other's pixels are read."""
 HOW_TO_INSTALL = (
     "install Mesa's EGL (Debian, Ubuntu: sudo apt-get install libegl1 libgl1 libgl1-mesa-dri; Fedora: sudo dnf install "
     "mesa-libEGL mesa-libGL mesa-dri-drivers), then run `skyloop doctor`"
@@ -76,8 +77,13 @@ class Renderer:
                 env={**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), *_python_path()])},
             )
         theirs.close()
-        self._peer.settimeout(PATIENCE_S)
-        self._send({"textures": used_textures(model), "texture_seed": texture_seed}, pack_model(model))
+        self._patience = Patience(self._process.pid, self._process.kill)
+        try:
+            self._send({"textures": used_textures(model), "texture_seed": texture_seed}, pack_model(model))
+        except BaseException:
+            # Ctrl-C: nobody else knows of the process yet
+            self.close()
+            raise
 
     @property
     def process_id(self) -> int:
@@ -86,7 +92,9 @@ class Renderer:
     def wait_ready(self) -> str:
         """Until it has its context, textures and model; says what it renders with."""
         if not self.description:
-            answer = self._receive()
+            # making textures takes its time on a busy machine
+            with self._patience.waiting(tells=False):
+                answer = self._receive()
             if "error" in answer:
                 self.close()
                 if answer["in"] == "OpenGL":
@@ -108,11 +116,16 @@ class Renderer:
         self.wait_ready()
         self._send({"rows": len(self._model.row_shape)}, pack_rows(self._model))
 
+    def has_room(self, requests: Sequence[ViewRequest]) -> bool:
+        """They can be submitted beside what is under way."""
+        size = BYTES_PER_PIXEL * sum(request.lens.width * request.lens.height for request in requests)
+        return not self._asked or (len(self._asked) < MOST_UNDER_WAY and size <= self._half)
+
     def submit(self, requests: Sequence[ViewRequest], weather: Weather) -> None:
         """Ask without waiting; at most one more request may be under way. `collect` answers in the order asked."""
         if self._closed:
             raise self._gone()
-        if len(self._asked) == 2:
+        if len(self._asked) == MOST_UNDER_WAY:
             raise RendererError("two requests are under way already; collect one first")
         self.wait_ready()
         times = sorted({request.pose.t_ns for request in requests})
@@ -142,9 +155,10 @@ class Renderer:
         if not self._asked:
             raise RendererError("no request is under way; submit one first")
         asked = self._asked.popleft()
-        if self.meanwhile is not None:
-            self.meanwhile(self._has_answered)
-        answer = self._receive()
+        with self._patience.waiting():
+            if self.meanwhile is not None:
+                self.meanwhile(self.has_answered)
+            answer = self._receive()
         if "error" in answer:
             raise RendererError(f"the renderer could not paint: {answer['error']}")
         views = []
@@ -155,7 +169,7 @@ class Renderer:
             views.append(View(request.lens, request.pose, self._model, asked.motions[shot["motion"]], colour, surface))
         return views
 
-    def _has_answered(self) -> bool:
+    def has_answered(self) -> bool:
         """Or has died."""
         return bool(select.select([self._peer], [], [], 0.0)[0])
 
@@ -164,6 +178,7 @@ class Renderer:
         if self._closed:
             return
         self._closed = True
+        self._patience.close()
         self._peer.close()
         if not self.description:
             # still making its textures; nobody will see them
@@ -188,18 +203,15 @@ class Renderer:
 
     def _send(self, header: dict[str, Any], arrays: Any) -> None:
         try:
-            for piece in encode(header, arrays):
-                self._peer.sendall(piece)
+            with self._patience.waiting():
+                for piece in encode(header, arrays):
+                    self._peer.sendall(piece)
         except OSError:
             raise self._gone() from None
 
     def _receive(self) -> dict[str, Any]:
         try:
             return decode(self._read)[0]
-        except TimeoutError:
-            self._process.kill()
-            self.close()
-            raise RendererError(f"the renderer gave no answer for {PATIENCE_S:.0f} s and was ended") from None
         except (OSError, EOFError):
             raise self._gone() from None
 
@@ -215,6 +227,9 @@ class Renderer:
     def _gone(self) -> RendererError:
         if self._closed:
             return RendererError("the renderer was closed, or died before; start another one")
+        if self._patience.is_over:
+            self.close()
+            return RendererError(f"the renderer gave no answer for {MOST_LOOKS * LOOK_S:.0f} s and was ended")
         code = self._exit_code()
         self._log.seek(0)
         last = self._log.read().decode(errors="replace").strip().splitlines()[-1:]

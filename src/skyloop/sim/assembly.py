@@ -330,9 +330,7 @@ def _flying_parts(
     vehicle: Vehicle, airframe: Airframe, autopilot: Autopilot, folder: Path | None, context: Context
 ) -> list[Part]:
     """Make the parts that fly a vehicle: its autopilot, a user's controller, and the pilot."""
-    status = StreamInfo(f"{vehicle.name}/status", "VehicleStatus", AUTOPILOT_RATE, vehicle.name)
-    events = StreamInfo(f"{vehicle.name}/events", "Event", None, vehicle.name)
-    parts: list[Part] = [AutopilotPart(autopilot, status, events, context)]
+    parts: list[Part] = [AutopilotPart(autopilot, vehicle.name, AUTOPILOT_RATE, context)]
     if vehicle.controller is not None and is_plugin(vehicle.controller):
         physics = context.fleet.rate
         rate = Rate(physics.num, physics.den * control_divider(vehicle, physics))

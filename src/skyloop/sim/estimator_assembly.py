@@ -19,7 +19,7 @@ from skyloop_client.streams import NS_PER_S, StreamInfo
 
 EKF_STREAM = "estimate"
 """Of the EKF that `state: ekf` alone asks for."""
-NOT_SENSED = ("BatteryState", "ActuatorState", "VehicleStatus", "Event", "Estimate")
+NOT_SENSED = ("BatteryState", "ActuatorState", "VehicleStatus", "SetpointState", "Event", "Estimate")
 """Records of a vehicle that no sensor makes."""
 
 

@@ -17,6 +17,7 @@ from skyloop.core.schedule import Schedule
 from skyloop.sim.user_streams import UserStreams
 from skyloop.vehicle.autopilot import Autopilot
 from skyloop.vehicle.fleet import Fleet
+from skyloop.vehicle.setpoints import tracked
 from skyloop.world.scene import Scene
 from skyloop.world.views import ViewRequest
 from skyloop_client.bundle import Bundle
@@ -31,9 +32,10 @@ from skyloop_client.messages import (
     Motors,
     Request,
     Setpoint,
+    SetpointState,
     VehicleState,
 )
-from skyloop_client.streams import NS_PER_S, StreamInfo
+from skyloop_client.streams import NS_PER_S, Rate, StreamInfo
 from skyloop_client.user_code import call_user_code
 
 
@@ -218,19 +220,19 @@ class ProcessingPart(UserPart):
 
 
 class AutopilotPart:
-    """Runs the flight modes at their rate, and publishes status, events and contacts."""
+    """Runs the flight modes at their rate, and publishes status, setpoint, events and contacts."""
 
-    def __init__(self, autopilot: Autopilot, status: StreamInfo, events: StreamInfo, context: Context) -> None:
-        self.name = status.name
+    def __init__(self, autopilot: Autopilot, vehicle: str, rate: Rate, context: Context) -> None:
+        self.name = f"{vehicle}/status"
         self._autopilot = autopilot
-        self._status = status
-        self._events = events
+        self._setpoint = f"{vehicle}/setpoint"
+        self._events = f"{vehicle}/events"
         self._context = context
         self._count = self._told = 0
-        context.bus.advertise(status)
-        context.bus.advertise(events)
-        assert status.rate is not None
-        context.schedule.every(status.rate, self._act)
+        context.bus.advertise(StreamInfo(self.name, "VehicleStatus", rate, vehicle))
+        context.bus.advertise(StreamInfo(self._setpoint, "SetpointState", rate, vehicle))
+        context.bus.advertise(StreamInfo(self._events, "Event", None, vehicle))
+        context.schedule.every(rate, self._act)
 
     def _act(self, t_ns: int, index: int) -> None:
         self._told, touches = self._context.fleet.touches(self._autopilot.index, self._told)
@@ -240,11 +242,16 @@ class AutopilotPart:
                 self._autopilot.send(Disarm(), t_ns)
         for event in self._autopilot.tick(t_ns):
             self._publish(event, t_ns)
-        self._context.publish(self._status.name, index, t_ns, self._autopilot.status(t_ns))
+        self._context.publish(self.name, index, t_ns, self._autopilot.status(t_ns))
+        self._context.publish(self._setpoint, index, t_ns, self._tracked(t_ns))
+
+    def _tracked(self, t_ns: int) -> SetpointState:
+        memory, row = self._autopilot.memory, self._context.fleet.inputs[self._autopilot.index]
+        return tracked(row, memory.mode, memory.armed, self._autopilot.state(t_ns).quat_wxyz, t_ns)
 
     def _publish(self, event: Event, now_ns: int) -> None:
         # an event between two ticks is published at the second one
-        self._context.bus.publish(Message(self._events.name, self._count, event.t_ns, now_ns, event))
+        self._context.bus.publish(Message(self._events, self._count, event.t_ns, now_ns, event))
         self._count += 1
 
     def memory(self) -> Any:

@@ -39,6 +39,8 @@ AIRFRAMES = Path(__file__).parents[1] / "vehicle" / "airframes"
 
 LONGEST_S = 1e9
 """s of a run; stamps in ns stay well below what 64 bits hold."""
+TAKEN = ("truth", "state", "status", "setpoint", "events", "battery", "actuators")
+"""Names of a vehicle's streams that no estimator may have."""
 RateHz = Annotated[float, Field(ge=0.001, le=100_000)]
 
 
@@ -197,7 +199,7 @@ class Vehicle(BaseModel):
     @model_validator(mode="after")
     def _estimators_have_names_of_their_own(self) -> Vehicle:
         for name in self.estimators:
-            if name in self.sensors or name in ("truth", "state", "status", "events", "battery", "actuators"):
+            if name in self.sensors or name in TAKEN:
                 raise ValueError(f"estimators: '{name}' is the name of another stream; choose another one")
         return self
 

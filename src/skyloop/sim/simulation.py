@@ -108,7 +108,7 @@ class Simulation:
         return self.bus.latest(stream)
 
     def subscribe(self, stream: str, limit: int | None = None) -> Subscription:
-        """Collect the messages of a stream from now on; iterate over the result to take them."""
+        """Every `Message` of a stream from now on; the record is in `.data`. `limit` keeps the newest so many."""
         return self.bus.subscribe(stream, limit)
 
     # ---- acting

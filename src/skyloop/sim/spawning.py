@@ -28,10 +28,9 @@ def join(
     own = Autopilot(fleet, index, limits=old.limits, failsafes=old.failsafes, on_estimate=False)
     simulation.autopilots[name] = own
     simulation.port.add_vehicle(VehiclePort(name, own, context, clock))
-    status, events = (
-        replace(context.bus.infos[f"{like}/{end}"], name=f"{name}/{end}", vehicle=name) for end in ("status", "events")
-    )
-    parts: list[AutopilotPart | SensorPart] = [AutopilotPart(own, status, events, context)]
+    rate = context.bus.infos[f"{like}/status"].rate
+    assert rate is not None
+    parts: list[AutopilotPart | SensorPart] = [AutopilotPart(own, name, rate, context)]
     for part in simulation.parts:
         if isinstance(part, SensorPart) and part.info.vehicle == like:
             info = replace(part.info, name=name + part.info.name.removeprefix(like), vehicle=name)

@@ -1,15 +1,20 @@
-"""Setpoints on their way into the kernels: checked, and written into a vehicle's row of inputs."""
+"""Setpoints on their way into the kernels: checked, written into a vehicle's row of inputs, and read from it again."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
+from math import nan
 from typing import Any
 
 import numpy as np
 
+from skyloop.core.frames import yaw_from_quat
+from skyloop.vehicle.controller import MAX_EXTRAPOLATION
 from skyloop.vehicle.layout import (
     SET_ATTITUDE,
+    SET_DESCEND,
+    SET_IDLE,
     SET_MOTORS,
     SET_POSITION,
     SET_RATES,
@@ -17,10 +22,25 @@ from skyloop.vehicle.layout import (
     SET_VELOCITY_WORLD,
 )
 from skyloop_client.errors import SetpointError
-from skyloop_client.messages import Attitude, Goal, Motors, Position, Rates, Setpoint, Velocity
+from skyloop_client.messages import (
+    Array,
+    Attitude,
+    Goal,
+    Motors,
+    Position,
+    Rates,
+    Setpoint,
+    SetpointState,
+    Velocity,
+)
 from skyloop_client.streams import NS_PER_S
 
 UNLIMITED = 1e9
+KINDS = {
+    SET_IDLE: "idle", SET_POSITION: "position", SET_VELOCITY_WORLD: "velocity", SET_VELOCITY_BODY: "velocity",
+    SET_DESCEND: "velocity", SET_ATTITUDE: "attitude", SET_RATES: "rates", SET_MOTORS: "motors",
+}  # fmt: skip
+"""Words for the kernels' numbers."""
 SCALARS = ("yaw", "yaw_rate", "thrust", "speed")
 
 
@@ -56,6 +76,34 @@ def _write_yaw(row: Any, yaw: float | None, yaw_rate: float) -> None:
     row["absolute_yaw"] = yaw is not None
     row["yaw"] = 0.0 if yaw is None else yaw
     row["yaw_rate"] = yaw_rate
+
+
+def tracked(row: Any, mode: str, armed: bool, quat_wxyz: Array, t_ns: int) -> SetpointState:
+    """What the kernel's controller makes of a row of inputs at an instant; `quat_wxyz` is the vehicle's attitude."""
+    kind = KINDS[int(row["kind"])] if armed else "idle"
+    position, velocity, quat, rates = np.full(3, nan), np.full(3, nan), np.full(4, nan), np.full(3, nan)
+    yaw = yaw_rate = thrust = nan
+    if kind == "position":
+        age = min(max(t_ns / NS_PER_S - float(row["t"]), 0.0), MAX_EXTRAPOLATION)
+        v, a, j = row["velocity"], row["acceleration"], row["jerk"]
+        position = row["position"] + age * (v + age * (0.5 * a + age * j / 6.0))
+        velocity = v + age * (a + 0.5 * age * j)
+    elif row["kind"] == SET_VELOCITY_BODY and armed:
+        forward, left, up = row["velocity"].tolist()
+        heading = float(yaw_from_quat(quat_wxyz))
+        c, s = math.cos(heading), math.sin(heading)
+        velocity = np.array([c * forward - s * left, s * forward + c * left, up])
+    elif kind == "velocity":
+        velocity = row["velocity"].copy()
+    elif kind == "attitude":
+        quat, thrust = row["quat"].copy(), float(row["thrust"])
+    elif kind == "rates":
+        rates, thrust = row["rates"].copy(), float(row["thrust"])
+    if kind in ("position", "velocity"):
+        yaw = float(row["yaw"]) if row["absolute_yaw"] else nan
+    if kind in ("position", "velocity", "attitude"):
+        yaw_rate = float(row["yaw_rate"])
+    return SetpointState(t_ns, mode, kind, position, velocity, yaw, yaw_rate, quat, rates, thrust)
 
 
 def needs_refreshing(setpoint: Setpoint) -> bool:

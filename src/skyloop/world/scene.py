@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,6 +15,7 @@ from skyloop.world.model import Model
 from skyloop.world.rays import RayHits, RayTracer
 from skyloop.world.views import View, ViewRequest
 from skyloop.world.weather import Weather
+from skyloop_client.errors import RendererError
 from skyloop_client.messages import Array
 
 Rows = tuple[int, int]
@@ -28,10 +30,30 @@ class Painter(Protocol):
 
     def render(self, requests: Sequence[ViewRequest], weather: Weather) -> list[View]: ...
 
+    def submit(self, requests: Sequence[ViewRequest], weather: Weather) -> None:
+        """Ask for views of things as they are now, without waiting for them."""
+
+    def collect(self) -> list[View]:
+        """The views of the oldest request under way."""
+
+    def has_room(self, requests: Sequence[ViewRequest]) -> bool:
+        """They can be submitted beside what is under way."""
+
+    def has_answered(self) -> bool:
+        """`collect` would not wait."""
+
     def retable(self) -> None:
         """The model's rows have changed, its shapes have not."""
 
     def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Painting:
+    """Views under way, and who waits for them."""
+
+    given: Callable[[list[View]], None]
+    failed: Callable[[RendererError], None]
 
 
 class Scene:
@@ -53,6 +75,7 @@ class Scene:
         self._painter: Painter | None = None
         self._tracer: RayTracer | None = None
         self._views: dict[Any, View] = {}
+        self._under_way: deque[Painting] = deque()
 
     def at(self, t_ns: int, vehicle: int | None = None) -> Scene:
         """This scene at an instant, seen from a vehicle."""
@@ -80,12 +103,50 @@ class Scene:
         ]
         missing = {_key(request): request for request in requests if _key(request) not in self._views}
         if missing:
+            self.settle()
             self.expect_views()
             assert self._painter is not None
             self._painter.meanwhile = self.meanwhile
             painted = self._painter.render(list(missing.values()), self.weather)
             self._views.update(zip(missing, painted, strict=True))
         return [self._views[_key(request)] for request in requests]
+
+    def paint_beside(self, requests: Sequence[ViewRequest], painting: Painting) -> None:
+        """Have pictures of this instant painted while time goes on; `attend` or `settle` gives them.
+
+        The requests say whom they do not see.
+        """
+        self.expect_views()
+        assert self._painter is not None
+        while self._under_way and not self._painter.has_room(requests):
+            self._finish_one()
+        self._painter.submit(requests, self.weather)
+        self._under_way.append(painting)
+
+    @property
+    def is_painting(self) -> bool:
+        """Somebody waits for pictures that are painted beside."""
+        return bool(self._under_way)
+
+    def attend(self) -> None:
+        """Give the pictures that are there."""
+        while self._under_way and self._painter is not None and self._painter.has_answered():
+            self._finish_one()
+
+    def settle(self) -> None:
+        """Wait for all pictures under way: what they show is about to be numbered anew."""
+        while self._under_way:
+            self._finish_one()
+
+    def _finish_one(self) -> None:
+        assert self._painter is not None
+        painting = self._under_way.popleft()
+        try:
+            views = self._painter.collect()
+        except RendererError as error:
+            painting.failed(error)
+            return
+        painting.given(views)
 
     def seen(self, requests: Sequence[ViewRequest]) -> list[ViewRequest]:
         """The same requests without the vehicle that looks."""
@@ -112,6 +173,7 @@ class Scene:
             self._painter.retable()
 
     def close(self) -> None:
+        self._under_way.clear()
         if self._painter is not None:
             self._painter.close()
             self._painter = None

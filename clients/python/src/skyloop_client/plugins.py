@@ -5,7 +5,10 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from skyloop_client.errors import ScenarioError, SkyloopError, nearest_name
@@ -49,11 +52,43 @@ def _load_file(name: str, folder: Path | None) -> Any:
     module = importlib.util.module_from_spec(spec)
     sys.modules[qualified] = module
     try:
-        spec.loader.exec_module(module)
+        with _siblings_can_be_imported(path.resolve().parent):
+            spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         del sys.modules[qualified]
         raise ScenarioError(f"'{path}' fails when loaded: {type(error).__name__}: {error}") from error
     return module
+
+
+_siblings: dict[Path, dict[str, ModuleType]] = {}
+"""By folder: modules that files there have imported from it."""
+
+
+@contextmanager
+def _siblings_can_be_imported(folder: Path) -> Iterator[None]:
+    """A file may import those beside it at its top, as a script may; they are hidden from everybody else afterwards.
+
+    The folder comes last: a file of the user's named yaml.py must not be what a library gets.
+    """
+    known = _siblings.setdefault(folder, {})
+    hidden = {name: sys.modules[name] for name in known if name in sys.modules}
+    before = set(sys.modules)
+    sys.modules.update(known)
+    sys.path.append(str(folder))
+    importlib.invalidate_caches()
+    try:
+        yield
+    finally:
+        sys.path.remove(str(folder))
+        for name in [name for name in sys.modules if name not in before or name in known]:
+            if _lies_in(sys.modules[name], folder) and not name.startswith("skyloop_plugin_"):
+                known[name] = sys.modules.pop(name)
+        sys.modules.update(hidden)
+
+
+def _lies_in(module: ModuleType | None, folder: Path) -> bool:
+    file = getattr(module, "__file__", None) or next(iter(getattr(module, "__path__", ())), None)
+    return file is not None and Path(file).resolve().is_relative_to(folder)
 
 
 def made(place: str, make: Any, *arguments: Any, **options: Any) -> Any:

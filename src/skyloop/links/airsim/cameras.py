@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +17,8 @@ from skyloop.links.airsim.options import CAMERA_NUMBERS, IMAGE_TYPES, CameraOpti
 from skyloop.links.airsim.server_state import ServerState
 from skyloop.links.airsim.structures import Axes, Map, mount_of, number_of, quat_of_ned_euler
 from skyloop.links.airsim.vehicle import VehicleSide
+from skyloop.world.scene import Painting
+from skyloop.world.views import View, ViewRequest
 from skyloop_client.errors import LinkError, unknown_name
 from skyloop_client.messages import Array
 
@@ -108,22 +111,42 @@ class CameraSet:
             raise unknown_name("external camera" if external is True else "camera", name, known)
         return known[name]
 
-    def views(self, wanted: list[tuple[Camera, int]]) -> list[Any]:
-        """What cameras see now; with the image type, which has a size."""
-        requests: dict[int | None, list[Any]] = defaultdict(list)
+    def take(
+        self, wanted: list[tuple[Camera, int]], given: Callable[[list[View]], None], failed: Callable[[str], None]
+    ) -> None:
+        """What cameras see now, with the image type, which has a size; later where flight goes on beside."""
+        if not self._server.paints_beside:
+            given(self.views(wanted))
+            return
+        began = time.perf_counter()
+
+        def painted(views: list[View]) -> None:
+            self._server.count_painting(time.perf_counter() - began)
+            given(views)
+
+        requests = [(self._request(camera, kind), _owner(camera)) for camera, kind in wanted]
+        self._server.editor.paint_beside(requests, Painting(painted, lambda error: failed(str(error))))
+
+    def views(self, wanted: list[tuple[Camera, int]]) -> list[View]:
+        """The same at once; time stands still meanwhile."""
+        requests: dict[int | None, list[ViewRequest]] = defaultdict(list)
         """By the vehicle that looks, which does not see itself."""
-        owners = [None if camera.vehicle is None else camera.vehicle.index for camera, _ in wanted]
-        for owner, (camera, kind) in zip(owners, wanted, strict=True):
-            capture = camera.captures[kind]
-            fov = 2.0 * math.atan(0.5 * capture.width / capture.focal_px)
-            request = self._server.editor.request(
-                (capture.width, capture.height), fov, *camera.place(), self._server.options.quality
-            )
-            requests[owner].append(request)
+        for camera, kind in wanted:
+            requests[_owner(camera)].append(self._request(camera, kind))
         began = time.perf_counter()
         painted = {owner: iter(self._server.editor.views(own, owner)) for owner, own in requests.items()}
         self._server.painting_s += time.perf_counter() - began
-        return [next(painted[owner]) for owner in owners]
+        return [next(painted[_owner(camera)]) for camera, _ in wanted]
+
+    def _request(self, camera: Camera, kind: int) -> ViewRequest:
+        capture = camera.captures[kind]
+        fov = 2.0 * math.atan(0.5 * capture.width / capture.focal_px)
+        size = (capture.width, capture.height)
+        return self._server.editor.request(size, fov, *camera.place(), self._server.options.quality)
+
+
+def _owner(camera: Camera) -> int | None:
+    return None if camera.vehicle is None else camera.vehicle.index
 
 
 class CameraMethods:

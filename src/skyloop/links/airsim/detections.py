@@ -11,6 +11,8 @@ import numpy as np
 from skyloop.core.frames import SENSOR_FROM_CAMERA, frd_from_flu, quat_conjugate, quat_multiply, rotate_inverse
 from skyloop.links.airsim.cameras import Camera, CameraSet
 from skyloop.links.airsim.images import type_of
+from skyloop.links.airsim.listener import Reply
+from skyloop.links.airsim.methods import later
 from skyloop.links.airsim.scene_names import names_of, shown_name
 from skyloop.links.airsim.server_state import ServerState
 from skyloop.links.airsim.structures import (
@@ -22,6 +24,7 @@ from skyloop.links.airsim.structures import (
     vector,
     vector2,
 )
+from skyloop.world.views import View
 from skyloop_client.errors import LinkError
 
 DEFAULT_RADIUS_CM = 20_000.0
@@ -68,13 +71,19 @@ class Detections:
     ) -> None:
         self._filter(camera_name, image_type, vehicle_name, external)[2].names.clear()
 
+    @later
     def simGetDetections(
-        self, camera_name: str, image_type: int, vehicle_name: str = "", external: Any = False
-    ) -> list[Map]:
+        self, reply: Reply, camera_name: str, image_type: int, vehicle_name: str = "", external: Any = False
+    ) -> None:
         camera, kind, chosen = self._filter(camera_name, image_type, vehicle_name, external)
         if not chosen.names:
-            return []
-        view = self._cameras.views([(camera, kind)])[0]
+            reply.give([])
+            return
+        self._cameras.take(
+            [(camera, kind)], lambda views: reply.give_what(lambda: self._found(views[0], chosen)), reply.fail
+        )
+
+    def _found(self, view: View, chosen: Filter) -> list[Map]:
         found = []
         for number in np.flatnonzero(np.bincount(view.instances.ravel()) >= LEAST_PX).tolist():
             known = names_of(self._server.editor.name_of(number))
@@ -83,7 +92,7 @@ class Detections:
                 found += [] if info is None else [info]
         return found
 
-    def _info(self, number: int, view: Any, radius_cm: float) -> Map | None:
+    def _info(self, number: int, view: View, radius_cm: float) -> Map | None:
         """None beyond the radius. Boxes in space and poses are in the camera's axes, FRD."""
         editor = self._server.editor
         position, quat, _ = editor.place_of(number)

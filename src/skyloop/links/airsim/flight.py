@@ -62,7 +62,7 @@ class Flight:
         vehicle = self._server.vehicle(vehicle_name)
         vehicle.refuse_if_foreign()
         if not vehicle.may_fly:
-            self._server.complain(f"armDisarm: {vehicle.needs_control}")
+            self._server.note_once(f"failed: armDisarm: {vehicle.needs_control}")
             return False
         vehicle.is_armed = bool(arm)
         if arm:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +13,11 @@ from skyloop.core.frames import rotate
 from skyloop.links.airsim.cameras import Camera, CameraSet
 from skyloop.links.airsim.dialect import Dialect
 from skyloop.links.airsim.image_effects import shown
+from skyloop.links.airsim.listener import Reply
+from skyloop.links.airsim.methods import later
 from skyloop.links.airsim.options import IMAGE_TYPES
 from skyloop.links.airsim.pixels import (
     ANNOTATION,
-    FLOW,
-    FLOW_VIS,
     INFRARED,
     SCENE,
     SEGMENTATION,
@@ -32,11 +34,36 @@ from skyloop.links.airsim.server_state import ServerState
 from skyloop.links.airsim.structures import Map
 from skyloop.links.airsim.wire import Floats
 from skyloop.recording.formats.png_image import encode_png
+from skyloop.world.views import View
 from skyloop_client.errors import LinkError
 
 MOST_IMAGES = 64
 """In one call."""
 STILL = Moving(np.zeros(3), np.zeros(3))
+
+
+class Answer(Protocol):
+    """Who waits for pictures: a client's `Reply`, or a recording."""
+
+    def give_what(self, make: Callable[[], Any]) -> None:
+        """Work it out and give it, or say why that cannot be."""
+
+    def fail(self, why: str) -> None: ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shot:
+    """A picture that was asked for, and what counts at that instant: it may be painted later."""
+
+    camera: Camera
+    kind: int
+    layer: str | None
+    """Of annotations."""
+    place: Map
+    """Of the camera."""
+    motion: Moving
+    tables: Tables
+    t_ns: int
 
 
 class ImageTaker:
@@ -46,49 +73,58 @@ class ImageTaker:
         self._server, self._cameras = server, cameras
         self._segmentation, self._plots = segmentation, plots
 
-    def answers(self, requests: list[Map], vehicle_name: str, external: Any, dialect: Dialect) -> list[Map]:
-        wanted = [self._wanted(request, vehicle_name, external) for request in requests]
-        views = self._cameras.views(wanted)
-        return [
-            self._answer(request, *asked, view, dialect)
-            for request, asked, view in zip(requests, wanted, views, strict=True)
-        ]
+    def answer(self, requests: list[Map], vehicle_name: str, external: Any, dialect: Dialect, reply: Answer) -> None:
+        """simGetImages's answer to some requests."""
+        shots = [self._asked(request, vehicle_name, external, dialect) for request in requests]
 
-    def png(self, camera: Camera, kind: int, layer: str | None, dialect: Dialect) -> bytes:
-        view = self._cameras.views([(camera, kind)])[0]
-        return encode_png(self._bytes(camera, kind, view, self._tables(kind, layer, dialect)))
+        def given(views: list[View]) -> None:
+            taken = zip(requests, shots, views, strict=True)
+            reply.give_what(lambda: [self._told(request, shot, view, dialect) for request, shot, view in taken])
 
-    def _wanted(self, request: Any, vehicle_name: str, external: Any) -> tuple[Camera, int]:
+        self._cameras.take([(shot.camera, shot.kind) for shot in shots], given, reply.fail)
+
+    def answer_png(self, shot: Shot, reply: Answer) -> None:
+        """simGetImage's."""
+        self._cameras.take(
+            [(shot.camera, shot.kind)],
+            lambda views: reply.give_what(lambda: encode_png(self._bytes(shot, views[0]))),
+            reply.fail,
+        )
+
+    def shot(self, camera: Camera, kind: int, layer: str | None, dialect: Dialect) -> Shot:
+        """As everything is now."""
+        tables, place = self._tables(kind, layer, dialect), camera.axes.pose(*camera.place())
+        return Shot(camera, kind, layer, place, _motion(camera), tables, self._server.now_ns)
+
+    def _asked(self, request: Any, vehicle_name: str, external: Any, dialect: Dialect) -> Shot:
         if not isinstance(request, dict):
             raise LinkError(f"a request is {request!r}; give a map with camera_name, image_type...")
         camera = self._cameras.find(request.get("camera_name", ""), vehicle_name, external)
-        return camera, type_of(request.get("image_type", 0))
+        return self.shot(camera, type_of(request.get("image_type", 0)), request.get("annotation_name"), dialect)
 
-    def _answer(self, request: Map, camera: Camera, kind: int, view: Any, dialect: Dialect) -> Map:
+    def _told(self, request: Map, shot: Shot, view: View, dialect: Dialect) -> Map:
         as_float, compress = bool(request.get("pixels_as_float")), bool(request.get("compress"))
-        capture, layer = camera.captures[kind], request.get("annotation_name")
-        place, tables = camera.axes.pose(*camera.place()), self._tables(kind, layer, dialect)
         pixels, numbers = b"", Floats(())
         if as_float:
-            floats = as_floats(kind, view, tables, self._moving(camera, kind))
-            numbers, compress = Floats(bent(floats, camera, view.lens)), False
+            floats = as_floats(shot.kind, view, shot.tables, shot.motion)
+            numbers, compress = Floats(bent(floats, shot.camera, view.lens)), False
         else:
-            colours = self._bytes(camera, kind, view, tables)
+            colours = self._bytes(shot, view)
             pixels = encode_png(colours) if compress else raw_pixels(colours, blue_first=dialect is Dialect.AIRSIM)
         return {
             "image_data_uint8": pixels,
             "image_data_float": numbers,
-            "camera_position": place["position"],
+            "camera_position": shot.place["position"],
             "camera_name": str(request.get("camera_name", "")),
-            "camera_orientation": place["orientation"],
-            "time_stamp": self._server.now_ns,
+            "camera_orientation": shot.place["orientation"],
+            "time_stamp": shot.t_ns,
             "message": "",
             "pixels_as_float": as_float,
             "compress": compress,
-            "width": capture.width,
-            "height": capture.height,
-            "image_type": kind,
-            "annotation_name": str(layer or ""),
+            "width": view.lens.width,
+            "height": view.lens.height,
+            "image_type": shot.kind,
+            "annotation_name": str(shot.layer or ""),
         }
 
     def _tables(self, kind: int, layer: Any, dialect: Dialect) -> Tables:
@@ -98,44 +134,47 @@ class ImageTaker:
             return Tables(colours=self._segmentation.colours(dialect))
         return Tables(greys=shown_ids(self._segmentation.ids(dialect)) if kind == INFRARED else None)
 
-    def _bytes(self, camera: Camera, kind: int, view: Any, tables: Tables) -> NDArray[np.uint8]:
+    def _bytes(self, shot: Shot, view: View) -> NDArray[np.uint8]:
         """(height, width, 3) red, green, blue."""
-        image = as_bytes(kind, view, tables, self._moving(camera, kind))
+        camera, kind = shot.camera, shot.kind
+        image = as_bytes(kind, view, shot.tables, shot.motion)
         look = camera.captures[kind].look
         if not look.is_plain:
-            shift = flow(view, self._motion(camera)) if look.blur else None
+            shift = flow(view, shot.motion) if look.blur else None
             name = f"{camera.vehicle.name if camera.vehicle else ''}/{camera.name}/{kind}"
-            image = shown(image, look, camera.exposures[kind], shift, name, self._server.now_ns)
+            image = shown(image, look, camera.exposures[kind], shift, name, shot.t_ns)
         if kind == SCENE and camera.vehicle is None:
             image = self._plots.drawn(image, view)
         return bent(image, camera, view.lens)
 
-    def _moving(self, camera: Camera, kind: int) -> Moving:
-        return self._motion(camera) if kind in (FLOW, FLOW_VIS) else STILL
 
-    def _motion(self, camera: Camera) -> Moving:
-        if camera.vehicle is None:
-            return STILL
-        truth = camera.vehicle.truth
-        rates = rotate(truth.quat_wxyz, truth.angular_velocity_body)
-        arm = rotate(truth.quat_wxyz, camera.position)
-        return Moving(truth.velocity_world + np.cross(rates, arm), rates)
+def _motion(camera: Camera) -> Moving:
+    if camera.vehicle is None:
+        return STILL
+    truth = camera.vehicle.truth
+    rates = rotate(truth.quat_wxyz, truth.angular_velocity_body)
+    arm = rotate(truth.quat_wxyz, camera.position)
+    return Moving(truth.velocity_world + np.cross(rates, arm), rates)
 
 
 class Images:
     def __init__(self, server: ServerState, cameras: CameraSet, taker: ImageTaker) -> None:
         self._server, self._cameras, self._taker = server, cameras, taker
 
-    def simGetImages(self, requests: list[Map], vehicle_name: str = "", external: Any = False) -> list[Map]:
+    @later
+    def simGetImages(self, reply: Reply, requests: list[Map], vehicle_name: str = "", external: Any = False) -> None:
         if not isinstance(requests, list) or len(requests) > MOST_IMAGES:
             raise LinkError(f"give a list of at most {MOST_IMAGES} requests")
-        return self._taker.answers(requests, vehicle_name, external, self._server.dialect)
+        self._taker.answer(requests, vehicle_name, external, self._server.dialect, reply)
 
-    def simGetImage(self, camera_name: str, image_type: int, vehicle_name: str = "", external: Any = False) -> bytes:
+    @later
+    def simGetImage(
+        self, reply: Reply, camera_name: str, image_type: int, vehicle_name: str = "", external: Any = False
+    ) -> None:
         """PNG. Cosys-AirSim's client gives the name of an annotation layer instead of `external`."""
         layer = external if isinstance(external, str) else None
         camera, kind = self._cameras.find(camera_name, vehicle_name, external), type_of(image_type)
-        return self._taker.png(camera, kind, layer, self._server.dialect)
+        self._taker.answer_png(self._taker.shot(camera, kind, layer, self._server.dialect), reply)
 
 
 def type_of(value: Any) -> int:

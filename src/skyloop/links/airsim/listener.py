@@ -8,6 +8,7 @@ from typing import Any
 from skyloop.links.airsim.dialect import Dialect
 from skyloop.links.airsim.wire import CallInlet, response
 from skyloop.links.loop.listener import Listener, Parts, Peer
+from skyloop_client.errors import SkyloopError
 
 
 class RpcPeer(Peer):
@@ -41,6 +42,10 @@ class RpcListener(Listener):
         return False
 
 
+LATER = object()
+"""What a method gives that answers by itself."""
+
+
 class Reply:
     """The answer a call waits for; given once, at once or later."""
 
@@ -54,6 +59,19 @@ class Reply:
 
     def give(self, result: Any) -> None:
         self._send(None, result)
+
+    def give_what(self, make: Callable[[], Any]) -> None:
+        """Work it out and give it, or say why that cannot be."""
+        try:
+            result = make()
+        except SkyloopError as error:
+            self.fail(str(error))
+        except Exception as error:
+            # whatever a client has sent, the simulation goes on
+            self.fail(f"{type(error).__name__}: {error}")
+        else:
+            if result is not LATER:
+                self.give(result)
 
     def fail(self, why: str) -> None:
         if not self._answered:

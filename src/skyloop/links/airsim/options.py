@@ -157,6 +157,8 @@ class AirSimOptions:
     """The arguments of simSetTimeOfDay, when TimeOfDay is enabled."""
     annotation_layers: tuple[str, ...] = ()
     """Of Cosys-AirSim, there from the start with nothing in them."""
+    deterministic: bool = False
+    """Time stands still while pictures are painted, always; else flight goes on beside, where nobody steps time."""
     dialect: Dialect = Dialect.AIRSIM
     """Of clients that have not shown yet which they are."""
     labels_all: bool = True

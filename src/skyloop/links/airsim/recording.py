@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
@@ -12,6 +13,7 @@ from skyloop.links.airsim.dialect import Dialect
 from skyloop.links.airsim.images import ImageTaker
 from skyloop.links.airsim.options import RecordedCamera
 from skyloop.links.airsim.server_state import ServerState
+from skyloop.links.airsim.structures import Map
 from skyloop_client.errors import LinkError, SkyloopError
 from skyloop_client.streams import NS_PER_S
 
@@ -63,8 +65,11 @@ class Recording:
         try:
             self._record(self._table, t_ns)
         except (OSError, SkyloopError) as error:
-            self.stopRecording()
-            self._server.note(f"recording ends: {error}")
+            self._end(str(error))
+
+    def _end(self, why: str) -> None:
+        self.stopRecording()
+        self._server.note(f"recording ends: {why}")
 
     def _record(self, table: IO[str], t_ns: int) -> None:
         options = self._server.options.recording
@@ -81,22 +86,42 @@ class Recording:
             table.write("\t".join(row) + "\n")
 
     def _save(self, camera: RecordedCamera, vehicle: str, t_ns: int) -> str:
+        """Its file; the picture may come later."""
         request = {
             "camera_name": camera.camera, "image_type": camera.image_type, "pixels_as_float": camera.as_float,
             "compress": camera.compress,
         }  # fmt: skip
-        answer = self._images.answers([request], vehicle, False, Dialect.AIRSIM)[0]
         ending = "pfm" if camera.as_float else ENDINGS[camera.compress]
         name = f"img_{vehicle}_{camera.camera}_{camera.image_type}_{t_ns}.{ending}"
-        size = f"{answer['width']} {answer['height']}"
-        if camera.as_float:
-            rows = answer["image_data_float"].values.reshape(answer["height"], -1)
-            # PFM begins with the bottom row
-            data = f"Pf\n{size}\n-1.0\n".encode() + rows[::-1].astype("<f4").tobytes()
-        elif camera.compress:
-            data = answer["image_data_uint8"]
-        else:
-            pixels = np.frombuffer(answer["image_data_uint8"], np.uint8).reshape(-1, 3)
-            data = f"P6\n{size}\n255\n".encode() + pixels[:, ::-1].tobytes()
-        (self._folder / "images" / name).write_bytes(data)
+        waiting = RecordedImage(self._folder / "images" / name, camera, self._end)
+        self._images.answer([request], vehicle, False, Dialect.AIRSIM, waiting)
         return name
+
+
+class RecordedImage:
+    """A file that waits for its picture."""
+
+    def __init__(self, path: Path, camera: RecordedCamera, end: Callable[[str], None]) -> None:
+        self._path, self._camera, self._end = path, camera, end
+
+    def give_what(self, make: Callable[[], list[Map]]) -> None:
+        try:
+            self._path.write_bytes(_file_of(make()[0], self._camera))
+        except (OSError, SkyloopError) as error:
+            self._end(str(error))
+
+    def fail(self, why: str) -> None:
+        self._end(why)
+
+
+def _file_of(answer: Map, camera: RecordedCamera) -> bytes:
+    """As PFM, PNG or PPM."""
+    size = f"{answer['width']} {answer['height']}"
+    if camera.as_float:
+        rows = answer["image_data_float"].values.reshape(answer["height"], -1)
+        # PFM begins with the bottom row
+        return f"Pf\n{size}\n-1.0\n".encode() + bytes(rows[::-1].astype("<f4").tobytes())
+    if camera.compress:
+        return bytes(answer["image_data_uint8"])
+    pixels = np.frombuffer(answer["image_data_uint8"], np.uint8).reshape(-1, 3)
+    return f"P6\n{size}\n255\n".encode() + pixels[:, ::-1].tobytes()

@@ -15,7 +15,7 @@ from skyloop.links.airsim.detections import Detections
 from skyloop.links.airsim.dialect import dialect_of
 from skyloop.links.airsim.flight import Flight
 from skyloop.links.airsim.images import Images, ImageTaker
-from skyloop.links.airsim.listener import Reply, RpcListener, RpcPeer
+from skyloop.links.airsim.listener import LATER, Reply, RpcListener, RpcPeer
 from skyloop.links.airsim.methods import Methods
 from skyloop.links.airsim.multirotor_state import MultirotorState
 from skyloop.links.airsim.options import AirSimOptions
@@ -24,13 +24,12 @@ from skyloop.links.airsim.recording import Recording
 from skyloop.links.airsim.segmentation import Segmentation, SegmentationMethods
 from skyloop.links.airsim.sensors import Sensors
 from skyloop.links.airsim.server_state import ServerState
-from skyloop.links.airsim.session_methods import Session
+from skyloop.links.airsim.session_methods import SessionMethods
 from skyloop.links.airsim.weather import WeatherMethods
 from skyloop.links.airsim.wire import Call
 from skyloop.links.airsim.world import WorldMethods
 from skyloop.links.link_gate import LinkGate
 from skyloop.sim.simulation_port import SimulationPort
-from skyloop_client.errors import SkyloopError
 from skyloop_client.streams import Rate
 
 TICK = Rate(50)
@@ -55,9 +54,6 @@ class AirSimServer:
         self.listener = listener
         listener.taker = self.receive
         self.calls = 0
-        self.failed = 0
-        self.busy_s = 0.0
-        """Wall time spent on calls, pictures included."""
         self.peers: set[RpcPeer] = set()
         self._ends = ends
 
@@ -74,7 +70,7 @@ class AirSimServer:
             weather.simSetTimeOfDay(**self.options.time_of_day)
         self._recording = Recording(state, taker)
         return [
-            Session(state), Flight(state), MultirotorState(state), CameraMethods(cameras),
+            SessionMethods(state), Flight(state), MultirotorState(state), CameraMethods(cameras),
             Images(state, cameras, taker), Sensors(state, segmentation), WorldMethods(state, segmentation), weather,
             SegmentationMethods(state, segmentation), Detections(state, cameras), PlotMethods(state, plots),
             self._recording,
@@ -100,6 +96,15 @@ class AirSimServer:
         if self._ends():
             raise ServerEnds
         self.state.time.look_round()
+        if self.is_waiting:
+            began = time.perf_counter()
+            self.state.editor.attend()
+            self.state.busy_s += time.perf_counter() - began
+
+    @property
+    def is_waiting(self) -> bool:
+        """For pictures: it wants to look round again soon."""
+        return self.state.editor.is_painting
 
     def finish(self, why: str) -> None:
         if hasattr(self, "_recording"):
@@ -112,8 +117,8 @@ class AirSimServer:
 
     def summary(self) -> dict[str, Any]:
         return {
-            "calls": self.calls, "failed": self.failed, "busy_s": self.busy_s, "painting_s": self.state.painting_s,
-            "notes": self.state.notes,
+            "calls": self.calls, "failed": self.state.failed, "busy_s": self.state.busy_s,
+            "painting_s": self.state.painting_s, "notes": self.state.notes,
         }  # fmt: skip
 
     # ---- what comes in
@@ -131,24 +136,13 @@ class AirSimServer:
         began = time.perf_counter()
         reply = Reply(peer, message.number, message.method, self.state.complain)
         self.calls += 1
-        try:
-            self._do(message, reply)
-        except SkyloopError as error:
-            self._fail(reply, str(error))
-        except Exception as error:
-            # whatever a client sends, the simulation goes on
-            self._fail(reply, f"{type(error).__name__}: {error}")
-        self.busy_s += time.perf_counter() - began
+        reply.give_what(lambda: self._do(message, reply))
+        self.state.busy_s += time.perf_counter() - began
 
-    def _do(self, call: Call, reply: Reply) -> None:
+    def _do(self, call: Call, reply: Reply) -> Any:
         method = self.methods.find(call.method)
         result = method.call(reply, call.params)
-        if not method.answers_later:
-            reply.give(result)
-
-    def _fail(self, reply: Reply, why: str) -> None:
-        self.failed += 1
-        reply.fail(why)
+        return LATER if method.answers_later else result
 
     def _leave(self, peer: RpcPeer, why: str) -> None:
         """What flies for a client that has gone hovers; when nobody is left, it lands after a while."""

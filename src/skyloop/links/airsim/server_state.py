@@ -42,6 +42,10 @@ class ServerState:
         self.options = options
         self.scan_truth: dict[str, VehicleState] = {}
         """A vehicle's state when its LiDAR looked last, by stream."""
+        self.failed = 0
+        """Calls."""
+        self.busy_s = 0.0
+        """Wall time spent on calls, pictures included."""
         self.painting_s = 0.0
         """Wall time that the renderer painted."""
         self.notes: list[str] = []
@@ -118,11 +122,26 @@ class ServerState:
             self.notes.append(line)
             self._say(line)
 
+    @property
+    def paints_beside(self) -> bool:
+        """Flight goes on while pictures are painted: time passes at a pace, and nobody steps it."""
+        return self.time.is_free and not self.options.deterministic
+
+    def count_painting(self, wall_s: float) -> None:
+        """The renderer has painted beside the simulation for so long."""
+        self.painting_s += wall_s
+        self.busy_s += wall_s
+
     def complain(self, line: str) -> None:
-        """A call has failed: told once, however often it is tried."""
+        """A call has failed."""
+        self.failed += 1
+        self.note_once(f"failed: {line}")
+
+    def note_once(self, line: str) -> None:
+        """However often it happens."""
         if line not in self._complaints and len(self._complaints) < MOST_NOTES:
             self._complaints.add(line)
-            self.note(f"failed: {line}")
+            self.note(line)
 
     def release_all(self) -> None:
         """No client is left: what flies for one hovers, and lands when none comes."""

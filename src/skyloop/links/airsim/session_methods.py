@@ -18,7 +18,7 @@ FRAMES_PER_S = 60
 """What simContinueForFrames counts: skyloop paints when asked, so a frame is a span of time."""
 
 
-class Session:
+class SessionMethods:
     def __init__(self, server: ServerState) -> None:
         self._server = server
 

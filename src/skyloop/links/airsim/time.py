@@ -14,6 +14,11 @@ class TimeKeeper:
         self._until_ns: int | None = None
         self._waiting: list[Reply] = []
 
+    @property
+    def is_free(self) -> bool:
+        """Time passes, and nobody counts on how much of it: neither paused nor in an exact step."""
+        return not self.is_paused and self._until_ns is None and self._pace.factor is not None
+
     def pause(self, is_paused: bool) -> None:
         """A pause asked for ends a continuing before its time."""
         self._until_ns = None

@@ -43,7 +43,7 @@ BOX_COLOUR = fox.Color(r=1.0, g=0.8, b=0.1, a=1.0)
 SHADE = fox.Color(r=0.0, g=0.0, b=0.0, a=0.6)
 NO_POWER = 1e-30
 """V², in place of 0, which has no decibels."""
-UNMOUNTED = {"BatteryState", "ActuatorState", "VehicleStatus"}
+UNMOUNTED = {"BatteryState", "ActuatorState", "VehicleStatus", "SetpointState"}
 """Records at a rate that no sensor makes."""
 
 Make = Callable[[StreamInfo, Any], Any]

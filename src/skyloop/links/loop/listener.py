@@ -25,6 +25,8 @@ from skyloop_client.wire import MOST_BEFORE_HELLO, MOST_FROM_CLIENT, Inlet, fram
 MOST_PEERS = 64
 HELLO_S = 5.0
 """s of wall time from connecting to a whole hello."""
+STRANGER_S = 1.0
+"""s of wall time after which a peer that has said nothing makes room for another, if there is none left."""
 SILENCE_S = 10.0
 """s of wall time from the beginning of a message to its end, and from a write to the peer's reading it."""
 SWEEP_S = 0.25
@@ -147,6 +149,11 @@ class Peer:
         if messages:
             self._began = time.monotonic()
         return messages
+
+    @property
+    def is_stranger(self) -> bool:
+        """It has had time to say something, and has not."""
+        return not self.given and time.monotonic() - self._connected > STRANGER_S
 
     @property
     def is_late(self) -> str:
@@ -330,6 +337,8 @@ class Listener:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         peer = self.peer_class(self, connection, f"{address[0]}:{address[1]}", number)
         if len(self._peers) >= MOST_PEERS:
+            self._make_room()
+        if len(self._peers) >= MOST_PEERS:
             self.tell(peer, f"there are already {MOST_PEERS} connections")
             peer.shut()
             peer.free()
@@ -337,6 +346,13 @@ class Listener:
             return
         self._peers[connection.fileno()] = peer
         self._selector.register(connection, selectors.EVENT_READ, peer)
+
+    def _make_room(self) -> None:
+        """Of those who connected and never said anything, the one who has done so longest has to go."""
+        strangers = [peer for peer in self._peers.values() if peer.is_stranger]
+        if strangers:
+            self.drop(strangers[0], "said nothing, and others want to come in")
+            self._arrange_all()
 
     def _attend(self, peer: Peer, events: int) -> None:
         if events & selectors.EVENT_WRITE:

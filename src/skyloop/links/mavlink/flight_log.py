@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -67,21 +68,31 @@ class FlightLog:
                 self._sample(self._writer, mode)
             if self._writer is not None and not armed:
                 self.close()
+            self._send_on()
         except OSError:
-            self._writer = self._folder = None
-        self._send_on()
+            self._give_up()
 
     def note(self, severity: int, text: str) -> None:
         """A status text."""
-        if self._writer is not None:
-            self._writer.text(self._system.now_ns // 1000, severity, text)
+        try:
+            if self._writer is not None:
+                self._writer.text(self._system.now_ns // 1000, severity, text)
+        except OSError:
+            self._give_up()
 
     def close(self) -> None:
         """The flight is over, or time has leapt; the next one has a log of its own."""
         self._due_ns = 0
-        if self._writer is not None:
-            self._writer.close()
-            self._writer = None
+        writer, self._writer = self._writer, None
+        if writer is not None:
+            with suppress(OSError):
+                writer.close()
+
+    def _give_up(self) -> None:
+        """The disk is full, or the folder is gone: no more logs."""
+        self.close()
+        self._folder = None
+        self._downloads.clear()
 
     def _begin(self, folder: Path) -> None:
         folder.mkdir(exist_ok=True)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import socket
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -45,6 +47,14 @@ class MavlinkOptions:
     """Added to every port; None: ports that happen to be free, and nobody is told."""
     until_landed: bool = False
     """The flight is over when every vehicle that took off stands disarmed again."""
+
+
+def address_towards(host: str) -> str:
+    """The address of this machine that another one reaches it by."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe, suppress(OSError):
+        probe.connect((host, 9))  # a datagram socket that is connected has sent nothing
+        return str(probe.getsockname()[0])
+    return "127.0.0.1"
 
 
 class MavlinkLink:
@@ -109,7 +119,9 @@ class MavlinkLink:
             return
         offset = self.options.port_offset
         number = 0 if offset is None else OWN_VIDEO + offset
-        self._video = VideoServer(self.options.host, number, [camera.info.name for camera in cameras], port.bus)
+        host = self.options.host
+        shown = address_towards(self.options.remote) if host in ("0.0.0.0", "::") else host
+        self._video = VideoServer(host, number, [camera.info.name for camera in cameras], port.bus, shown)
         for camera in cameras:
             camera.video_uri = self._video.uri(camera.info.name)
 

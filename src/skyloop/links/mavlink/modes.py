@@ -263,6 +263,8 @@ class Modes:
     def _guide(self) -> None:
         """The next point of an orbit, or beside the target; it hovers where there is none."""
         system = self._system
+        if not system.port.is_flying:
+            return
         setpoint = self.orbit.setpoint() if self.orbit is not None else self.target.setpoint()
         if setpoint is not None:
             system.send(setpoint)

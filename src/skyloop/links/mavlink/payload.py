@@ -118,7 +118,8 @@ class Payload:
             elif number == mavlink.MAV_CMD_DO_SET_ROI_NONE and devices:
                 devices[0].look_at(None)
             elif number == mavlink.MAV_CMD_IMAGE_START_CAPTURE and camera is not None:
-                camera.start(params[1] if math.isfinite(params[1]) else 0.0, int(params[2]))
+                interval, count = (value if math.isfinite(value) else 0.0 for value in params[1:3])
+                camera.start(interval, int(count))
             elif number == mavlink.MAV_CMD_IMAGE_STOP_CAPTURE and camera is not None:
                 camera.stop()
             else:

@@ -10,7 +10,8 @@ import io
 import threading
 from collections.abc import Iterable
 from contextlib import suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
+from socketserver import TCPServer, ThreadingMixIn
 from typing import Any
 
 from PIL import Image
@@ -50,10 +51,18 @@ class _Newest:
             return (self.count, self._message) if self.count > count else (count, None)
 
 
+class _Server(ThreadingMixIn, TCPServer):
+    """A thread for each client; unlike Python's HTTP server it asks nobody for the name of this machine."""
+
+    allow_reuse_address = True
+    daemon_threads = True
+
+
 class VideoServer:
     """All cameras of a simulation, each at /<its stream>."""
 
-    def __init__(self, host: str, port: int, streams: Iterable[str], bus: Bus) -> None:
+    def __init__(self, host: str, port: int, streams: Iterable[str], bus: Bus, shown: str = "") -> None:
+        """`shown` is the address that clients are told; by default `host`."""
         self._newest = {name: _Newest() for name in streams}
         self._watchers = threading.BoundedSemaphore(MOST_WATCHERS)
         self._ended = False
@@ -69,15 +78,14 @@ class VideoServer:
                 """Who watches is nobody's concern."""
 
         try:
-            self._http = ThreadingHTTPServer((host, port), Handler)
+            self._http = _Server((host, port), Handler)
         except (OSError, OverflowError) as error:
             why = getattr(error, "strerror", None) or error
             raise LinkError(
                 f"cannot open TCP port {port} on {host} for video: {why}; choose another --port-offset"
             ) from None
-        self._http.daemon_threads = True
         self.port = int(self._http.server_address[1])
-        self._host = host
+        self._host = shown or host
         self._thread = threading.Thread(target=self._http.serve_forever, name="skyloop video", daemon=True)
         self._thread.start()
         for name, newest in self._newest.items():

@@ -99,6 +99,31 @@ class ActuatorState:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class SetpointState:
+    """What the controller of a vehicle tracks at an instant; numbers it does not track are NaN."""
+
+    t_ns: int
+    mode: str
+    """Of the autopilot, as in VehicleStatus: in mode setpoint it is what the pilot sent, else the autopilot's own."""
+    kind: str
+    """idle (nothing is tracked), position, velocity, attitude, rates or motors."""
+    position: Array
+    """(3,) m, world, of the body origin; carried forward along its derivatives, as the controller does."""
+    velocity: Array
+    """(3,) m/s, world; of a position, what is fed forward."""
+    yaw: float
+    """rad, counter-clockwise from east; NaN where the heading is left alone or turned at a rate."""
+    yaw_rate: float
+    """rad/s about world up."""
+    quat_wxyz: Array
+    """(4,) world_from_body."""
+    angular_velocity_body: Array
+    """(3,) rad/s, body axes."""
+    thrust: float
+    """N, collective, along body up."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Estimate:
     """A vehicle's state as an estimator believes it; the controller may fly on it."""
 

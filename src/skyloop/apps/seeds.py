@@ -1,0 +1,86 @@
+"""One scenario flown with many seeds, one after the other: what `skyloop run --seeds 1..50` does."""
+
+from __future__ import annotations
+
+import csv
+import statistics
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from skyloop.apps.run import run_scenario
+from skyloop.recording.run_folder import make_empty_folder, writing_into
+from skyloop.sim.scenario import Scenario
+from skyloop_client.errors import Interrupted, ScenarioError, SkyloopError
+
+MOST_SEEDS = 10_000
+TABLE = "seeds.csv"
+FIGURES = ("flown_m", "highest_m", "fastest_m_s", "battery_left", "energy_j", "tracking_error_rms_m",
+           "tracking_error_max_m", "estimate_error_rms_m")  # fmt: skip
+"""Of a vehicle's summary: numbers that can be compared between seeds."""
+
+
+def seeds_from(text: str) -> list[int]:
+    """ "1..50", "3,7,9" or "1..5,20" as numbers."""
+    seeds: list[int] = []
+    try:
+        for part in text.split(","):
+            first, dots, last = part.partition("..")
+            seeds += range(int(first), int(last) + 1) if dots else [int(first)]
+            if len(seeds) > MOST_SEEDS:
+                break
+    except ValueError:
+        seeds = []
+    if not 1 <= len(seeds) <= MOST_SEEDS or len(set(seeds)) != len(seeds):
+        raise ScenarioError(f"--seeds {text}: give FIRST..LAST or numbers with commas, each once, {MOST_SEEDS} at most")
+    return seeds
+
+
+def run_seeds(
+    scenario: Scenario,
+    seeds: Sequence[int],
+    folder: Path,
+    told: Callable[[dict[str, Any]], None] = lambda summary: None,
+) -> list[dict[str, Any]]:
+    """The summaries, also of flights that ended in trouble; leaves a run folder for each seed and a table of all.
+
+    `told` gets each summary as soon as it is there.
+    """
+    make_empty_folder(folder)
+    summaries = []
+    for seed in seeds:
+        place = folder / f"seed-{seed}"
+        seeded = scenario.model_copy(update={"seed": seed})
+        try:
+            summary = run_scenario(seeded, place)
+        except Interrupted:
+            raise
+        except SkyloopError as error:
+            summary = {"scenario": scenario.name, "seed": seed, "ended_by": str(error), "vehicles": {}}
+        summaries.append({**summary, "folder": str(place)})
+        told(summaries[-1])
+    write_table(summaries, folder / TABLE)
+    return summaries
+
+
+def write_table(summaries: Sequence[dict[str, Any]], path: Path) -> None:
+    """A row for each vehicle of each seed."""
+    names = ["seed", "vehicle", "simulated_s", *FIGURES, "mode", "crashed", "ended_by"]
+    with writing_into(path.parent), path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, names, extrasaction="ignore", restval="")
+        writer.writeheader()
+        for summary in summaries:
+            for name, vehicle in (summary["vehicles"] or {"": {}}).items():
+                writer.writerow({**summary, **vehicle, "vehicle": name})
+
+
+def spread(summaries: Sequence[dict[str, Any]]) -> Iterator[tuple[str, str, list[float]]]:
+    """Vehicle, figure, and mean, standard deviation, least and most of it over the seeds."""
+    names = dict.fromkeys(name for summary in summaries for name in summary["vehicles"])
+    for name in names:
+        for figure in FIGURES:
+            flown = [summary["vehicles"].get(name, {}).get(figure) for summary in summaries]
+            values = [float(value) for value in flown if value is not None]
+            if values:
+                sd = statistics.stdev(values) if len(values) > 1 else 0.0
+                yield name, figure, [statistics.fmean(values), sd, min(values), max(values)]

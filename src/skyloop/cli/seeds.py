@@ -1,0 +1,48 @@
+"""Many seeds of one scenario: what `skyloop run --seeds` prints."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.table import Table
+
+from skyloop.cli.parts import next_folder, out
+from skyloop.recording.run_folder import plain
+
+
+def run_many(scenario: Any, seeds: str, out_: Path | None, *, json_: bool) -> None:
+    """With --json a line for each seed as it ends; else a line each, and a table of all at the end."""
+    from skyloop.apps.seeds import run_seeds, seeds_from, spread
+
+    wanted = seeds_from(seeds)
+    folder = out_ or next_folder(f"{scenario.name}-seeds")
+    summaries = run_seeds(scenario, wanted, folder, _print_json if json_ else _print_line)
+    failed = [summary for summary in summaries if "ended_by" in summary]
+    if not json_:
+        table = Table("vehicle", "figure", "mean", "sd", "least", "most", box=None)
+        for name, figure, numbers in spread(summaries):
+            table.add_row(name, figure, *(f"{number:.4g}" for number in numbers))
+        out.print(table)
+        ended = f", {len(failed)} ended in trouble" if failed else ""
+        out.print(f"{len(summaries)} flights{ended}: {folder} (seeds.csv, a run folder for each seed)", markup=False)
+    if failed:
+        raise typer.Exit(1)
+
+
+def _print_json(summary: dict[str, Any]) -> None:
+    print(json.dumps(plain(summary)), flush=True)
+
+
+def _print_line(summary: dict[str, Any]) -> None:
+    told = []
+    for name, vehicle in summary["vehicles"].items():
+        error = vehicle.get("tracking_error_rms_m", vehicle.get("estimate_error_rms_m"))
+        off = "" if error is None else f", off by {error:.2f} m rms"
+        told.append(
+            f"{name} flew {vehicle['flown_m']:.1f} m, {'crashed' if vehicle['crashed'] else vehicle['mode']}{off}"
+        )
+    trouble = [summary["ended_by"]] if "ended_by" in summary else []
+    out.print(f"seed {summary['seed']}: {'; '.join([*told, *trouble])}", markup=False, highlight=False)

@@ -1,0 +1,189 @@
+"""The processes of a recording: started, listened to, watched, and ended with all they started themselves."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from queue import Empty, Queue
+from typing import Any
+
+from skyloop.core.interrupts import Interruption, kept_from_children
+from skyloop_client.errors import DatasetError
+
+log = logging.getLogger(__name__)
+
+STUCK_S = 60.0
+"""s of wall time in which a worker neither says anything nor computes."""
+POLL_S = 0.1
+WATCH_S = 0.5
+GRACE_S = 2.0
+"""s for renderers to end by themselves once their workers are gone."""
+
+
+class Workers:
+    """Processes that record together; leaving the context ends them."""
+
+    def __init__(self, folder: Path, count: int, stuck_after_s: float = STUCK_S) -> None:
+        # each worker and its renderer share a core; threads within a process would only be in each other's way
+        environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "LP_NUM_THREADS": "1" if count > 1 else "2"}
+        self._stuck_after_s = stuck_after_s
+        # a file and not a pipe, which would be full one day
+        self._said = [tempfile.TemporaryFile() for _ in range(count)]  # noqa: SIM115
+        with kept_from_children():
+            self._processes = [
+                subprocess.Popen(
+                    [sys.executable, "-m", "skyloop.datasets.worker", str(folder), str(number), str(count)],
+                    stdout=subprocess.PIPE, stderr=self._said[number], env=environment, text=True,
+                )
+                for number in range(count)
+            ]  # fmt: skip
+        log.debug("recording in processes %s", ", ".join(str(process.pid) for process in self._processes))
+        self._watched = [_Watched(process.pid) for process in self._processes]
+        self._looked = time.monotonic()
+        # not a SimpleQueue, whose waiting a signal may make endless
+        self._lines: Queue[tuple[int, str]] = Queue()
+        self._listeners = [
+            threading.Thread(target=self._listen, args=numbered, daemon=True) for numbered in enumerate(self._processes)
+        ]
+        for listener in self._listeners:
+            listener.start()
+
+    def _listen(self, number: int, process: subprocess.Popen[str]) -> None:
+        assert process.stdout is not None
+        for line in process.stdout:
+            self._lines.put((number, line))
+
+    def told(self, interruption: Interruption) -> Iterator[dict[str, Any]]:
+        """What the workers say, until all have ended; trouble is raised, and so is Ctrl-C."""
+        while True:
+            interruption.check()
+            self._look_for_stuck()
+            try:
+                number, line = self._lines.get(timeout=POLL_S)
+            except Empty:
+                if self._all_ended():
+                    return
+                continue
+            self._watched[number].still_s = 0.0
+            told = json.loads(line)
+            if "error" in told:
+                raise DatasetError(told["error"])
+            yield told
+
+    def _all_ended(self) -> bool:
+        codes = [process.poll() for process in self._processes]
+        for number, code in enumerate(codes):
+            if code not in (None, 0) and self._lines.empty():
+                raise DatasetError(f"worker {number} ended: {self._last_words(number, code)}")
+        return all(code == 0 for code in codes) and self._lines.empty()
+
+    def _look_for_stuck(self) -> None:
+        now = time.monotonic()
+        passed = now - self._looked
+        if passed < WATCH_S:
+            return
+        self._looked = now
+        for number, (process, watched) in enumerate(zip(self._processes, self._watched, strict=True)):
+            # when we were stopped ourselves, so were they
+            if process.poll() is None and watched.look(min(passed, 2.0 * WATCH_S)) > self._stuck_after_s:
+                raise DatasetError(
+                    f"worker {number} (process {process.pid}) has {watched.how_it_stands} for "
+                    f"{self._stuck_after_s:g} s and was ended; what is recorded is whole, `--resume` goes on"
+                )
+
+    def _last_words(self, number: int, code: int | None) -> str:
+        self._said[number].seek(0)
+        text = self._said[number].read().decode(errors="replace")
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        return lines[-1] if lines else f"exit code {code}"
+
+    def __enter__(self) -> Workers:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Also the stopped ones, which hear nothing but SIGKILL; whatever kills a worker, its journal is whole."""
+        started = [child for process in self._processes if process.poll() is None for child in descendants(process.pid)]
+        for process in self._processes:
+            if process.poll() is None:
+                process.kill()
+        for process, listener in zip(self._processes, self._listeners, strict=True):
+            process.wait()
+            listener.join(10)
+            assert process.stdout is not None
+            process.stdout.close()
+        until = time.monotonic() + GRACE_S
+        while time.monotonic() < until and any(map(_is_there, started)):
+            time.sleep(0.02)
+        for child in filter(_is_there, started):
+            with suppress(ProcessLookupError):
+                os.kill(child[0], signal.SIGKILL)
+        for file in self._said:
+            file.close()
+
+
+class _Watched:
+    """Whether a process and those it started compute."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self._computed = -1
+        self.still_s = 0.0
+        """s without a sign of life."""
+
+    def look(self, passed_s: float) -> float:
+        """s without a sign of life; 0 where the system does not tell."""
+        computed = _ticks(self._pid) + sum(_ticks(child) for child, _ in descendants(self._pid))
+        self.still_s = 0.0 if computed != self._computed or not computed else self.still_s + passed_s
+        self._computed = computed
+        return self.still_s
+
+    @property
+    def how_it_stands(self) -> str:
+        """In words."""
+        states = [_stat(pid)[0] for pid in (self._pid, *(child for child, _ in descendants(self._pid))) if _stat(pid)]
+        return "been stopped (SIGSTOP)" if "T" in states else "not moved"
+
+
+Started = tuple[int, str]
+"""A process and when it began, in the system's words, lest its number is somebody else's by now."""
+
+
+def descendants(pid: int) -> list[Started]:
+    """Processes that a process started, and those that they did."""
+    try:
+        # in any of its threads
+        lists = [path.read_text(encoding="ascii") for path in Path(f"/proc/{pid}/task").glob("*/children")]
+    except OSError:
+        return []
+    children = [int(word) for text in lists for word in text.split()]
+    own = [(child, _stat(child)[19]) for child in children if _stat(child)]
+    return [*own, *(deeper for child in children for deeper in descendants(child))]
+
+
+def _stat(pid: int) -> list[str]:
+    """Of /proc/PID/stat, from the third field on; empty when it has gone."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
+    except OSError:
+        return []
+
+
+def _ticks(pid: int) -> int:
+    """Processor time so far, user and system."""
+    fields = _stat(pid)
+    return int(fields[11]) + int(fields[12]) if fields else 0
+
+
+def _is_there(process: Started) -> bool:
+    fields = _stat(process[0])
+    return bool(fields) and fields[19] == process[1] and fields[0] not in "ZX"

@@ -1,0 +1,202 @@
+"""What a run's summary and picture need of its streams, gathered in flight, in memory that does not grow with time.
+
+Sums and extremes are of every message. Curves are thinned: each has so many rows at most, whatever the flight lasts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from skyloop.core.bus import Bus
+from skyloop_client.messages import Array, Event, EventKind, Message
+from skyloop_client.streams import NS_PER_S, StreamInfo
+
+Item = TypeVar("Item")
+
+MOST_ROWS = 2400
+"""Of a curve: several to a pixel of its axis. An even number, so that thinning keeps the spacing."""
+MOST_EVENTS = 1000
+"""Of a vehicle that are kept; the rest is counted."""
+MOST_WAITING = 256
+"""Messages of a stream that wait for one of the same instant on another."""
+
+
+class Curve:
+    """Rows of numbers, the first a time. When it is full, every second row goes, and then half as many come."""
+
+    def __init__(self, columns: int, most: int = MOST_ROWS) -> None:
+        self._rows = np.empty((most, columns))
+        self._count = self._seen = 0
+        self._stride = 1
+        self._last: tuple[float, ...] | None = None
+
+    def add(self, *numbers: float) -> None:
+        if self._seen % self._stride == 0:
+            if self._count == len(self._rows):
+                kept = self._rows[::2].copy()
+                self._rows[: len(kept)] = kept
+                self._count, self._stride = len(kept), 2 * self._stride
+            self._rows[self._count] = numbers
+            self._count += 1
+        self._seen += 1
+        self._last = numbers
+
+    @property
+    def rows(self) -> Array:
+        """(n, columns), with the last one added in any case."""
+        rows = self._rows[: self._count]
+        if self._last is not None and rows[-1, 0] != self._last[0]:
+            return np.vstack([rows, self._last])
+        return rows.copy()
+
+
+class ThinnedList(Generic[Item]):
+    """Items spread over all that came, at most so many: an even number."""
+
+    def __init__(self, most: int) -> None:
+        self.items: list[Item] = []
+        self._most, self._seen, self._stride = most, 0, 1
+
+    def add(self, item: Item) -> None:
+        if self._seen % self._stride == 0:
+            if len(self.items) == self._most:
+                del self.items[1::2]
+                self._stride *= 2
+            self.items.append(item)
+        self._seen += 1
+
+
+class Distances:
+    """Of places on a stream from those of the same instant on another, whichever comes first."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.farthest = 0.0
+        self._squares = 0.0
+        self.curve = Curve(2)
+        """s, m."""
+        self._waiting: tuple[dict[int, Array], dict[int, tuple[Array, bool]]] = {}, {}
+
+    def add_truth(self, t_ns: int, place: Array) -> None:
+        truths, others = self._waiting
+        truths[t_ns] = place
+        if t_ns in others:
+            self._meet(t_ns, place, *others.pop(t_ns))
+        _forget_first(truths)
+
+    def add(self, t_ns: int, place: Array, counts: bool = True) -> None:
+        """Unless it `counts`, it is in the curve only."""
+        truths, others = self._waiting
+        if t_ns in truths:
+            self._meet(t_ns, truths[t_ns], place, counts)
+        else:
+            others[t_ns] = place, counts
+            _forget_first(others)
+
+    def _meet(self, t_ns: int, truth: Array, place: Array, counts: bool) -> None:
+        distance = math.dist(truth, place)
+        self.curve.add(t_ns / NS_PER_S, distance)
+        if counts:
+            self.count += 1
+            self._squares += distance * distance
+            self.farthest = max(self.farthest, distance)
+
+    @property
+    def rms(self) -> float | None:
+        """m; None where none counted."""
+        return math.sqrt(self._squares / self.count) if self.count else None
+
+
+def _forget_first(waiting: dict[int, Any]) -> None:
+    if len(waiting) > MOST_WAITING:
+        del waiting[next(iter(waiting))]
+
+
+class VehicleLog:
+    """Of one vehicle."""
+
+    def __init__(self) -> None:
+        self.motion = Curve(8)
+        """s; m east, north, up; m/s; tilt in degrees; slowest and fastest rotor, rad/s."""
+        self.flown = self.fastest = 0.0
+        """m, m/s."""
+        self.highest = -math.inf
+        """m, world."""
+        self.reference = Curve(4)
+        """s; m east, north, up, of what the controller tracks; NaN while that is no place."""
+        self.off_reference = Distances()
+        """From the reference; those count that a pilot sent as setpoints, not the steps of take-off and landing."""
+        self.estimates: dict[str, tuple[Curve, Distances]] = {}
+        """By stream: s; m east, north, up, NaN while not valid. Then how far off it was while valid."""
+        self.events: list[Event] = []
+        self.events_left_out = 0
+        self.crashed = False
+        self._place: Array | None = None
+
+    def on_truth(self, message: Message) -> None:
+        state = message.data
+        place, velocity, quat, rotors = state.position, state.velocity_world, state.quat_wxyz, state.rotor_speeds
+        x, y, z = place.tolist()
+        speed = math.hypot(*velocity.tolist())
+        upright = 1.0 - 2.0 * (float(quat[1]) ** 2 + float(quat[2]) ** 2)
+        tilt = math.degrees(math.acos(min(max(upright, -1.0), 1.0)))
+        slowest, fastest = (float(rotors.min()), float(rotors.max())) if rotors.size else (0.0, 0.0)
+        self.motion.add(state.t_ns / NS_PER_S, x, y, z, speed, tilt, slowest, fastest)
+        if self._place is not None:
+            self.flown += math.dist(place, self._place)
+        self._place = place
+        self.highest = max(self.highest, z)
+        self.fastest = max(self.fastest, speed)
+        self.off_reference.add_truth(state.t_ns, place)
+        for _, distances in self.estimates.values():
+            distances.add_truth(state.t_ns, place)
+
+    def on_setpoint(self, message: Message) -> None:
+        setpoint = message.data
+        self.reference.add(setpoint.t_ns / NS_PER_S, *setpoint.position.tolist())
+        if setpoint.kind == "position":
+            self.off_reference.add(setpoint.t_ns, setpoint.position, setpoint.mode == "setpoint")
+
+    def on_estimate(self, message: Message) -> None:
+        estimate = message.data
+        curve, distances = self.estimates[message.stream]
+        place = estimate.position.tolist() if estimate.valid else (math.nan,) * 3
+        curve.add(estimate.t_ns / NS_PER_S, *place)
+        if estimate.valid:
+            distances.add(estimate.t_ns, estimate.position)
+
+    def on_event(self, message: Message) -> None:
+        event = message.data
+        self.crashed |= event.kind == EventKind.CRASH
+        if len(self.events) < MOST_EVENTS:
+            self.events.append(event)
+        else:
+            self.events_left_out += 1
+
+
+class FlightLog:
+    """Of all vehicles, by name."""
+
+    def __init__(self, bus: Bus, vehicles: list[str]) -> None:
+        self.vehicles = {name: VehicleLog() for name in vehicles}
+        self._bus = bus
+        bus.on_new(self._watch)
+
+    def _watch(self, info: StreamInfo) -> None:
+        log = self.vehicles.get(info.vehicle)
+        if log is None:
+            return
+        takers: dict[str, Callable[[Message], None]] = {
+            f"truth/{info.vehicle}": log.on_truth,
+            f"{info.vehicle}/events": log.on_event,
+            f"{info.vehicle}/setpoint": log.on_setpoint,
+        }
+        if info.name in takers:
+            self._bus.on(info.name, takers[info.name])
+        elif info.message == "Estimate":
+            log.estimates[info.name] = Curve(4), Distances()
+            self._bus.on(info.name, log.on_estimate)

@@ -1,0 +1,59 @@
+"""Watches that the renderer answers: says so when it takes long, and ends it when it takes too long.
+
+A thread looks now and then whether the same answer is still waited for, so that waiting itself costs nothing. Only
+looks are counted, not time: when this process is stopped and goes on, the renderer has not been late meanwhile.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+log = logging.getLogger(__name__)
+
+LOOK_S = 1.0
+"""Wall s from one look to the next."""
+SLOW_LOOKS, MOST_LOOKS = 20, 120
+"""At the same answer: until the log says so, until the renderer is ended."""
+
+
+class Patience:
+    def __init__(self, process_id: int, end: Callable[[], None]) -> None:
+        self.is_over = False
+        """The renderer was ended."""
+        self._process_id, self._end = process_id, end
+        self._question = 0
+        self._waits = self._tells = False
+        self._closed = threading.Event()
+        threading.Thread(target=self._watch, name="skyloop renderer's patience", daemon=True).start()
+
+    @contextmanager
+    def waiting(self, *, tells: bool = True) -> Iterator[None]:
+        """Within it an answer is waited for; `tells` says whether the log hears when that takes long."""
+        self._question += 1
+        self._waits, self._tells = True, tells
+        try:
+            yield
+        finally:
+            self._waits = False
+
+    def close(self) -> None:
+        self._closed.set()
+
+    def _watch(self) -> None:
+        looks, question = 0, 0
+        while not self._closed.wait(LOOK_S):
+            looks = looks + 1 if self._waits and self._question == question else 0
+            question = self._question
+            if looks == SLOW_LOOKS and self._tells:
+                log.warning(
+                    "the renderer (process %d) has given no picture for %.0f s; after %.0f s it is ended",
+                    self._process_id, looks * LOOK_S, MOST_LOOKS * LOOK_S,
+                )  # fmt: skip
+            if looks == MOST_LOOKS:
+                self.is_over = True
+                log.error("the renderer (process %d) was ended: there are no pictures any more", self._process_id)
+                self._end()
+                return

@@ -1,0 +1,176 @@
+"""What links may read of the world of a running simulation: pictures, rays, things and their poses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skyloop.core.clock import Clock
+from skyloop.core.frames import SENSOR_FROM_CAMERA, LocalFrame, quat_from_matrix, quat_multiply
+from skyloop.world.atmosphere import density, pressure, temperature
+from skyloop.world.mesh import Mesh
+from skyloop.world.model import BY_MATERIAL, Model
+from skyloop.world.occupancy import occupancy
+from skyloop.world.rays import RayHits
+from skyloop.world.scene import Meanwhile, Painting, Scene
+from skyloop.world.semantics import CLASSES
+from skyloop.world.views import Pinhole, View, ViewPose, ViewRequest
+from skyloop.world.weather import WeatherConfig
+from skyloop_client.messages import Array
+
+
+class WorldView:
+    def __init__(self, scene: Scene, clock: Clock) -> None:
+        """To be made when the simulation is built, before its first event."""
+        self._scene = scene
+        self._clock = clock
+        self._vehicle_things = [int(scene.model.row_thing[first]) for first, _ in scene.vehicle_rows]
+
+    @property
+    def _model(self) -> Model:
+        return self._scene.model
+
+    def refresh(self) -> None:
+        """Bring the world up to date after changes. A view that cannot change it has nothing to do."""
+
+    # ---- looking
+
+    def request(
+        self, size: tuple[int, int], horizontal_fov: float, position: Array, quat_wxyz: Array, quality: str
+    ) -> ViewRequest:
+        """A request for a view at this instant, along the forward axis of world_from_sensor."""
+        pose = ViewPose(self._clock.now_ns, np.array(position, float), quat_multiply(quat_wxyz, SENSOR_FROM_CAMERA))
+        return ViewRequest(Pinhole.from_fov(*size, horizontal_fov), pose, quality)
+
+    def views(self, requests: list[ViewRequest], vehicle: int | None) -> list[View]:
+        """Draw views together, without the vehicle that carries the camera. Each view is drawn once."""
+        return self._present(vehicle).views(requests)
+
+    def paint_beside(self, requests: list[tuple[ViewRequest, int | None]], painting: Painting) -> None:
+        """Draw the world as it is now while time goes on, each view without its own vehicle. `attend` delivers them."""
+        seen = [self._present(vehicle).seen([request])[0] for request, vehicle in requests]
+        self._scene.paint_beside(seen, painting)
+
+    @property
+    def is_painting(self) -> bool:
+        """Pictures asked for with `paint_beside` are not delivered yet."""
+        return self._scene.is_painting
+
+    def attend(self) -> None:
+        """Deliver the finished pictures of `paint_beside`."""
+        self._scene.attend()
+
+    def cast(self, origins: Any, directions: Any, max_range: float, vehicle: int | None = None) -> RayHits:
+        """Cast rays now; one vehicle may be left out."""
+        return self._present(vehicle).cast(origins, directions, max_range)
+
+    def _present(self, vehicle: int | None) -> Scene:
+        self.refresh()
+        return self._scene.at(self._clock.now_ns, vehicle)
+
+    def occupied(self, lower: Array, upper: Array, voxel: float) -> NDArray[np.bool_]:
+        """Which voxels of a box are occupied now."""
+        return occupancy(self._model, self._model.motion(self._clock.now_ns), lower, upper, voxel)
+
+    def expect_views(self) -> None:
+        """Start the renderer now, so that it gets ready while other things do."""
+        self._scene.expect_views()
+
+    def serve_meanwhile(self, serve: Meanwhile) -> None:
+        """Set a function to be called repeatedly while the renderer draws."""
+        self._scene.meanwhile = serve
+
+    # ---- place on Earth, air, weather
+
+    @property
+    def local_frame(self) -> LocalFrame:
+        return self._scene.local_frame
+
+    @property
+    def gravity(self) -> float:
+        """m/s² at home."""
+        return self._scene.gravity
+
+    def air_at(self, altitude: float) -> tuple[float, float, float]:
+        """Pa, K and kg/m³ of the standard atmosphere."""
+        return tuple(float(of(altitude)) for of in (pressure, temperature, density))  # type: ignore[return-value]
+
+    @property
+    def weather(self) -> WeatherConfig:
+        return self._scene.weather.config
+
+    # ---- things
+
+    def things(self) -> dict[str, int]:
+        """Instance numbers by name. Of equal names, the first one counts."""
+        found: dict[str, int] = {}
+        for number, thing in enumerate(self._model.things):
+            if thing.rows:
+                found.setdefault(thing.name, number)
+        return found
+
+    def is_vehicle(self, number: int) -> bool:
+        return number in self._vehicle_things
+
+    def present(self) -> list[int]:
+        """Instance numbers of the things that exist now, without the sky and without removed things."""
+        return [number for number, thing in enumerate(self._model.things) if thing.rows]
+
+    def names(self) -> list[str]:
+        """Names by instance number, including removed things."""
+        return [thing.name for thing in self._model.things]
+
+    def name_of(self, number: int) -> str:
+        return self._model.things[number].name
+
+    def mesh_of(self, number: int) -> Mesh | None:
+        """The first part's triangles in its own axes; None of the ground, which the height field holds."""
+        row = self._model.things[number].rows[0]
+        return self._model.shapes[self._model.row_shape[row]].lods[0] if self._model.row_solid[row] else None
+
+    def class_of(self, number: int) -> str:
+        code = self._model.things[number].class_id
+        return "ground" if code == BY_MATERIAL else CLASSES[code]
+
+    def place_of(self, number: int) -> tuple[Array, Array, Array]:
+        """Position, world_from_thing and scale."""
+        self.refresh()
+        matrix = self._poses(number)[0]
+        scale = np.linalg.norm(matrix[:, :3], axis=0)
+        return matrix[:, 3].copy(), quat_from_matrix(matrix[:, :3] / scale), scale
+
+    def box_of(self, number: int) -> Array:
+        """(n, 3) m, world: the corners of the boxes around its parts."""
+        model, corners = self._model, []
+        for row, pose in zip(model.things[number].rows, self._poses(number), strict=True):
+            points = model.shapes[model.row_shape[row]].lods[0].positions
+            low, high = points.min(axis=0), points.max(axis=0)
+            box = np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
+            corners.append(box @ pose[:, :3].T + pose[:, 3])
+        return np.concatenate(corners)
+
+    def standing_boxes(self) -> Iterator[tuple[str, Array, Array, Array]]:
+        """Of each part of each thing that stands: class, (3, 4) world_from_part, lower and upper corner in its axes."""
+        model, corners = self._model, {}
+        for number, thing in enumerate(model.things):
+            for row in thing.rows:
+                if row < model.n_standing:
+                    shape = int(model.row_shape[row])
+                    if shape not in corners:
+                        points = model.shapes[shape].lods[0].positions
+                        corners[shape] = points.min(axis=0), points.max(axis=0)
+                    yield self.class_of(number), model.standing_poses[row], *corners[shape]
+
+    def _poses(self, number: int) -> Array:
+        model, rows = self._model, self._model.things[number].rows
+        motion = model.motion(self._clock.now_ns)
+        return np.array([
+            model.standing_poses[row] if row < model.n_standing else motion.poses[row - model.n_standing]
+            for row in rows
+        ])  # fmt: skip
+
+    def shapes(self) -> list[str]:
+        return [shape.name for shape in self._model.shapes]
