@@ -511,9 +511,12 @@ public:
     Bytes pack(std::int64_t number, std::int64_t et_ns, std::int64_t slept_ns,
                const std::vector<TaskChange>& tasks = {}) const {
         Packer out;
-        out.map("type", "ask", "number", number, "et_ns", et_ns, "send", commands_, "want", all_ ? std::nullopt : want_,
-                "fresh", fresh_, "until_ns", until_ns_, "slept_ns", slept_ns, "publish", publish_, "every", every_, "any",
-                any_, "tasks", tasks);
+        const auto all = [&](const auto&... more) {
+            out.map("type", "ask", "number", number, "et_ns", et_ns, "send", commands_, "want",
+                    all_ ? std::nullopt : want_, "fresh", fresh_, "until_ns", until_ns_, "slept_ns", slept_ns,
+                    "publish", publish_, "every", every_, "any", any_, more...);
+        };
+        tasks.empty() ? all() : all("tasks", tasks);
         return out.bytes();
     }
 
@@ -611,8 +614,8 @@ public:
     Value state, status;               // records as they came; nil when there are none
     std::vector<Value> events;         // since the answer before
     std::vector<std::string> refused;  // what was sent and not taken, and why
-    double charge = 1;                 // of the vehicle's battery, which feeds this computer too: 1 full, 0 empty
-    double computer_energy = 0;        // J this computer has used, as the simulator reckons
+    Value battery;                     // BatteryState of the vehicle, which feeds this computer too; see Options::energy
+    double computer_energy = 0;        // J this computer has used, as the simulator reckons; see Options::energy
     std::map<std::string, Sample> samples;  // newest of each stream, by full name
     std::vector<std::pair<std::string, Sample>> arrived;  // every message of the streams asked for with `every`
 
@@ -634,7 +637,7 @@ public:
         t_ns = reply["t_ns"].integer();
         state = reply["state"], status = reply["status"];
         events = reply.has("events") ? reply["events"].list() : Value::List{};
-        if (reply.has("battery")) charge = reply["battery"]["state_of_charge"].number();
+        if (reply.has("battery")) battery = reply["battery"];
         if (reply.has("computer_energy_j")) computer_energy = reply["computer_energy_j"].number();
         refused.clear();
         if (reply.has("refused"))
@@ -805,6 +808,7 @@ struct Options {
     std::optional<double> speed;   // of the machine stood for, 1 (default) being this one; needs the cpu clock
     std::string name = "skyloop_client.hpp 1";           // for the simulator's log
     std::optional<std::int64_t> period_ns, duration_ns;  // deadlines this program declares
+    bool energy = true;            // be told of the battery and of this computer's energy with every answer
 
     Options completed() const {
         const auto environment = [](const char* key, const char* otherwise) {
@@ -827,7 +831,7 @@ public:
         out.map("type", "hello", "protocol", std::int64_t{kProtocol}, "client", options_.name, "session", "",
                 "vehicle", options_.vehicle, "watch", options_.watch, "role", role(), "estimator",
                 options_.estimator, "clock", options_.clock, "speed", *options_.speed,
-                "period_ns", options_.period_ns, "duration_ns", options_.duration_ns);
+                "period_ns", options_.period_ns, "duration_ns", options_.duration_ns, "energy", options_.energy);
         connection_.write(out.bytes());
         hello_ = connection_.read();
         const std::string& type = hello_["type"].text();
@@ -884,7 +888,8 @@ public:
     // taken, and why.
     void publish(std::string name, Record record) { unsent_.push_back({std::move(name), std::move(record)}); }
 
-    // Told with the next question: the simulator tells when a task takes longer than its deadline (s of ET).
+    // A task begins, to end within so many s of ET; the simulator notes when it does not. It is counted from the last
+    // answer to the first question after end_task.
     void begin_task(const std::string& name, std::optional<double> deadline = {}) {
         std::optional<std::int64_t> ns;
         if (deadline) ns = std::llround(1e9 * *deadline);
@@ -896,7 +901,7 @@ public:
     void close(bool bye = true) {
         if (!std::exchange(open_, false)) return;
         Packer out;
-        out.map("type", "bye", "tasks", tasks_);
+        tasks_.empty() ? out.map("type", "bye") : out.map("type", "bye", "tasks", tasks_);
         try { if (bye) connection_.write(out.bytes()); } catch (const Error&) {}  // gone already: the same
         connection_.close();
     }

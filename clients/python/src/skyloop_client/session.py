@@ -63,6 +63,7 @@ def connect(
         "speed": speed,
         "period_ns": None if period is None else round(period * NS_PER_S),
         "duration_ns": None if duration is None else round(duration * NS_PER_S),
+        "energy": True,
     }
     return Session(where, hello, time, spread, timeout)
 
@@ -135,9 +136,9 @@ class Session:
             "type": "ask", "number": self._number, "et_ns": et_ns, "send": list(send),
             "want": None if want is None else list(want), "fresh": list(fresh), "until_ns": until_ns,
             "slept_ns": slept_ns, "publish": self._unsent, "every": list(every), "any": list(any_of),
-            "tasks": self._tasks,
         }  # fmt: skip
-        self._tasks = []
+        if self._tasks:
+            question["tasks"], self._tasks = self._tasks, []
         refused_here, self._unsent, self._unsent_bytes, self._refused_here = self._refused_here, [], 0, []
         try:
             self._pipe.write(question)
@@ -197,7 +198,9 @@ class Session:
         self._unsent.append([name, record])
 
     def begin_task(self, name: str, deadline: float | None = None) -> None:
-        """Tell, with the next question, that a task begins, and in how many s of execution time it is to end."""
+        """A task begins, to end within so many s of execution time; the simulator notes when it does not.
+
+        It is counted from the last answer to the first question after `end_task`."""
         self._tasks.append(["begin", name, None if deadline is None else round(deadline * NS_PER_S)])
 
     def end_task(self, name: str) -> None:
@@ -314,7 +317,8 @@ class Pipe:
     def close(self, bye: bool, tasks: Sequence[Any] = ()) -> None:
         with suppress(OSError):
             if bye:
-                self._socket.sendall(b"".join(framed({"type": "bye", "tasks": list(tasks)})))
+                told = {"tasks": list(tasks)} if tasks else {}
+                self._socket.sendall(b"".join(framed({"type": "bye", **told})))
         self._socket.close()
 
 

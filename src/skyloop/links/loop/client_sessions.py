@@ -163,9 +163,11 @@ class ClientSessions:
         peer.welcome()
         now = self._port.now_ns
         pilot = Pilot(
-            token, peer, vehicle, role, client, Deadlines(**declared), now, now, claimed, heard=time.perf_counter()
-        )
+            token, peer, vehicle, role, client, Deadlines(**declared), now, now, claimed, heard=time.perf_counter(),
+            hears_energy=bool(hello.get("energy")),
+        )  # fmt: skip
         self.pilots[token] = pilot
+        self.draw_power(pilot)
         if claimed:
             self._claimed.add(claimed)
             infos = self._port.user_streams.outside[claimed].setup.infos
@@ -289,6 +291,7 @@ class ClientSessions:
             pilot.parts = {stream: part for stream, part in pilot.parts.items() if part is not peer}
             return
         del self.pilots[pilot.token]
+        self.draw_power(pilot, gone=True)
         pilot.question = None  # what it asked for may be large, and due in an hour
         for part in pilot.joined:
             self._listener.drop(part, "its session is over")
@@ -307,8 +310,11 @@ class ClientSessions:
         pilot.heard = time.perf_counter()
         if pilot.watch:
             return
-        computed = question.et_ns - pilot.went_on_ns if self._options.mode == "sync" else 0
+        sync = self._options.mode == "sync"
+        computed = question.et_ns - pilot.went_on_ns if sync else 0
         pilot.busy_ns += computed
+        if sync:
+            pilot.cycles.add(computed)
         since = None if pilot.asked_ns is None else question.et_ns - pilot.asked_ns
         pilot.asked_ns = question.et_ns
         if over := pilot.deadlines.check(since, computed):
@@ -320,20 +326,26 @@ class ClientSessions:
             self.tell(pilot.vehicle, EventKind.SLEPT, said)
 
     def note_tasks(self, pilot: Pilot, tasks: Any, et_ns: int) -> None:
-        """Tasks that have begun and ended since it was last heard of."""
-        for line in pilot.tasks.take(tasks, et_ns):
+        """Tasks that have begun, from the last answer on, and ended, with this question."""
+        for line in pilot.tasks.take(tasks, pilot.went_on_ns, et_ns):
             self.tell(pilot.vehicle, EventKind.DEADLINE_MISSED, line)
 
-    def draw_power(self, vehicle: str) -> None:
-        """The vehicle's battery feeds the computers of all who compute for it."""
+    def draw_power(self, pilot: Pilot, *, gone: bool = False) -> None:
+        """A computer begins or ceases to compute: the vehicle's battery feeds those of all who compute for it."""
+        if pilot.watch:
+            return
         power = self._options.power
-        sessions = [pilot for pilot in self.computing if pilot.vehicle == vehicle]
-        watts = sum(power.busy if pilot.computes else power.idle for pilot in sessions)
-        self._port.vehicles[vehicle].set_computer_power(watts)
+        watts = 0.0 if gone else power.busy if pilot.computes else power.idle
+        pilot.meter.turn_to(watts, self._port.now_ns)
+        drawn = sum(one.meter.watts for one in self.computing if one.vehicle == pilot.vehicle)
+        self._port.vehicles[pilot.vehicle].set_computer_power(drawn)
 
-    def computer_energy(self, pilot: Pilot) -> float:
-        """J its computer has used so far."""
-        return self._options.power.energy(self._port.now_ns / NS_PER_S, pilot.busy_ns / NS_PER_S)
+    def told_energy(self, pilot: Pilot) -> dict[str, Any]:
+        """What an answer says of the battery and of the computer's own share, where its program wants to know."""
+        if not pilot.hears_energy:
+            return {}
+        battery = self._port.vehicles[pilot.vehicle].battery
+        return {"battery": battery, "computer_energy_j": pilot.meter.joules(self._port.now_ns)}
 
     def summary(self) -> list[dict[str, Any]]:
         """What each session that computed has cost and missed."""
@@ -343,7 +355,8 @@ class ClientSessions:
                 "role": pilot.told_role,
                 "client": pilot.client,
                 "computed_s": pilot.busy_ns / NS_PER_S,
-                "computer_energy_j": self.computer_energy(pilot),
+                "cycle_s": pilot.cycles.plain(),
+                "computer_energy_j": pilot.meter.joules(self._port.now_ns),
                 "slept_untold_s": pilot.slept_ns / NS_PER_S,
                 "deadlines_missed": pilot.deadlines.missed + pilot.tasks.missed,
                 "worst_beyond_deadline_s": pilot.deadlines.worst_ns / NS_PER_S,

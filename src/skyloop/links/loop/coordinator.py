@@ -253,7 +253,7 @@ class Coordinator:
             return
         port, now = self._port, self._now
         question.acted_ns, question.wall_acted_ns = now, self._wall_ns()
-        self.client_sessions.draw_power(pilot.vehicle)
+        self.client_sessions.draw_power(pilot)
         question.refused += self.client_sessions.publish(pilot, question.publish)
         question.publish = []
         if question.wants_all:
@@ -316,8 +316,7 @@ class Coordinator:
             "status": vehicle.status, "messages": messages, "elsewhere": elsewhere,
             "refused": question.refused, "events": events,
             "arrived": self.client_sessions.arrived(pilot) if question.takes_held else [],
-            "streams": self.client_sessions.new_streams(pilot), "battery": vehicle.battery,
-            "computer_energy_j": self.client_sessions.computer_energy(pilot),
+            "streams": self.client_sessions.new_streams(pilot), **self.client_sessions.told_energy(pilot),
         }  # fmt: skip
         size = pilot.peer.send(reply, patience_s=PATIENCE_S)
         for name in elsewhere:
@@ -326,7 +325,7 @@ class Coordinator:
         pilot.bound_ns = pilot.went_on_ns = now
         if pilot.watch:
             return
-        self.client_sessions.draw_power(pilot.vehicle)
+        self.client_sessions.draw_power(pilot)
         assert question.acted_ns is not None
         row = Interaction(
             pilot.vehicle, question.number, question.et_ns, question.st_asked_ns, question.acted_ns, now,

@@ -97,10 +97,12 @@ class InProcess:
 
     def begin_task(self, name: str, deadline: float | None = None) -> None:
         """As `skyloop_client.Session.begin_task`."""
-        self.tasks.take([["begin", name, None if deadline is None else round(deadline * NS_PER_S)]], self.now())
+        now = self.now()
+        self.tasks.take([["begin", name, None if deadline is None else round(deadline * NS_PER_S)]], now, now)
 
     def end_task(self, name: str) -> None:
-        self.tasks.take([["end", name]], self.now())
+        now = self.now()
+        self.tasks.take([["end", name]], now, now)
 
     def sleep_until(self, t_ns: int) -> Bundle:
         return self.ask(until_ns=t_ns)

@@ -8,6 +8,7 @@ from typing import Any
 
 from skyloop.links.loop.listener import Peer
 from skyloop.links.loop.task_deadlines import TaskDeadlines
+from skyloop.links.loop.usage import CycleTimes, EnergyMeter
 from skyloop_client.codec import size_of
 from skyloop_client.messages import Event, Message
 
@@ -146,6 +147,12 @@ class Pilot:
     said_bye: bool = False
     tasks: TaskDeadlines = field(default_factory=TaskDeadlines)
     """What it says it does."""
+    cycles: CycleTimes = field(default_factory=CycleTimes)
+    """ET it computed between an answer and the next question."""
+    hears_energy: bool = False
+    """It is told of the battery and of its computer's energy."""
+    meter: EnergyMeter = field(default_factory=EnergyMeter)
+    """Of its computer."""
 
     @property
     def watch(self) -> bool:

@@ -41,10 +41,6 @@ class PowerModel:
     busy: float = 6.4
     """W while it computes."""
 
-    def energy(self, lasted: float, computed: float) -> float:
-        """J over so many seconds, of which some were spent computing."""
-        return self.idle * lasted + (self.busy - self.idle) * min(computed, lasted)
-
 
 class Target(Protocol):
     name: str

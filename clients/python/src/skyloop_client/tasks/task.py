@@ -91,7 +91,7 @@ class Task(ABC):
     flies: ClassVar[bool] = True
     """Needs the vehicle in the air, and is followed by a hover."""
     deadline: float | None = dataclasses.field(default=None, kw_only=True)
-    """s of ET in which it is to end; the simulator tells when it did not."""
+    """s of ET in which it is to end; the simulator notes when it does not."""
 
     def __post_init__(self) -> None:
         self.session: SessionLike
@@ -116,7 +116,8 @@ class Task(ABC):
         """All of it, from beginning to end."""
         self.session = session
         self.record = Record(self.name, changed_options(self), session.now())
-        session.begin_task(self.name, self.deadline)
+        if self.deadline is not None:
+            session.begin_task(self.name, self.deadline)
         try:
             self.initialise()
             while not self.is_done():
@@ -128,7 +129,8 @@ class Task(ABC):
             raise
         finally:
             self.record.end_ns = session.now()
-            session.end_task(self.name)
+            if self.deadline is not None:
+                session.end_task(self.name)
         return self.record
 
     def run(self, other: Task) -> dict[str, Any]:
