@@ -101,8 +101,8 @@ def fly_once(
         trouble = trouble or f"not done after {summary.get('simulated_s', 0.0):g} s"
     trouble = trouble or next((f"{name} crashed" for name, vehicle in vehicles.items() if vehicle["crashed"]), "")
     off = judge.error(folder, scenario, summary) if judge is not None and vehicles else None
-    if judge is not None and not trouble and (off is None or not off <= judge.limit):
-        trouble = f"{off or 0.0:.3g} {judge.unit} off by the truth, more than {judge.text}".replace("  ", " ")
+    if judge is not None and off is not None and not off <= judge.limit:
+        trouble = trouble or f"{off:.3g} {judge.unit}".rstrip() + f" off by the truth, not {judge.text}"
     told = bool(result["success"]) if "success" in result else None
     if judge is None and told is False:
         trouble = trouble or "the software says it failed"
@@ -181,6 +181,19 @@ def verdict(flights: Sequence[Flight]) -> str:
         return f"succeeds at all speeds tried (lowest {good:g}; 1 is this machine)"
     below = tried[tried.index(good) - 1]
     return f"succeeds from speed {good:g} up and fails at {below:g} (1 is this machine)"
+
+
+def board_verdict(flights: Sequence[Flight], speed: float) -> str:
+    """Whether a board of this speed will do, as far as the flights say."""
+    good, tried = slowest_good(flights), sorted({flight.speed for flight in flights})
+    if good is not None and speed >= good:
+        return "fast enough" if speed <= tried[-1] else "faster than what was tried, and slower ones succeed"
+    bad = [one for one in tried if good is None or one < good]
+    if bad and speed <= bad[-1]:
+        return "too slow" if speed >= tried[0] else "too slow, if slower is worse: slower than what was tried"
+    if bad:
+        return f"between {bad[-1]:g}, which fails, and {good:g}, which succeeds; try more steps there"
+    return "slower than what was tried; try lower speeds"
 
 
 def write_table(flights: Sequence[Flight], path: Path) -> None:

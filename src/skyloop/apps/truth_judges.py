@@ -16,6 +16,7 @@ from skyloop.sim.scenario import Scenario
 from skyloop_client.errors import ScenarioError, unknown_name
 from skyloop_client.messages import Array
 from skyloop_client.plugins import is_plugin, load_plugin
+from skyloop_client.user_code import call_user_code
 
 COLUMNS = ("t_ns", *(f"position_{k}" for k in range(3)), *(f"quat_wxyz_{k}" for k in range(4)))
 TASK_JUDGES = {"face-anchor": "anchor<0.05", "move-forward": "abeam<0.5", "closed-path": "start<1"}
@@ -55,7 +56,10 @@ class Judge:
         if not len(rows):
             return math.inf
         vehicle = summary["vehicles"][name]
-        return float(self.measure(TrueFlight(scenario, vehicle, rows[:, 0] / 1e9, rows[:, 1:4], rows[:, 4:8])))
+        flight = TrueFlight(scenario, vehicle, rows[:, 0] / 1e9, rows[:, 1:4], rows[:, 4:8])
+        # may be the user's own
+        place, t_ns = f"--judge {self.text}", int(rows[-1, 0])
+        return float(call_user_code(place, t_ns, float, call_user_code(place, t_ns, self.measure, flight)))
 
 
 def judge_from(text: str, folder: Path | None = None) -> Judge:
@@ -67,9 +71,9 @@ def judge_from(text: str, folder: Path | None = None) -> Judge:
         limit = math.nan
     if not what or not limit >= 0.0:
         raise ScenarioError(f"--judge {text}: give WHAT<LIMIT, such as start<0.5; WHAT is {NAMES}")
-    if is_plugin(what):
-        return Judge(text, "", limit, load_plugin(what, folder or Path.cwd()))
     name, _, place = what.partition(":")
+    if is_plugin(what) and name not in JUDGES:
+        return Judge(text, "", limit, load_plugin(what, folder or Path.cwd()))
     if name not in JUDGES or bool(place) != (name == "goal"):
         raise unknown_name("judge", what, [*JUDGES, "FILE.py:NAME"])
     unit, measure = JUDGES[name]
