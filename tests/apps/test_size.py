@@ -84,7 +84,7 @@ def test_the_truth_judges_and_not_the_softwares_own_word(tmp_path: Path) -> None
     own = tmp_path / "own.py"
     own.write_text("def lost(flight):\n    return None\n")
     summary = json.loads((folder / "speed-1-seed-1" / "summary.json").read_text())
-    with pytest.raises(PartError, match="--judge own.py:lost<1 at .* s: TypeError"):
+    with pytest.raises(PartError, match=r"--judge own.py:lost<1 at .* s: TypeError"):
         judge_from("own.py:lost<1", tmp_path).error(folder / "speed-1-seed-1", scenario, summary)
 
 

@@ -7,6 +7,7 @@ import os
 import shlex
 import shutil
 import signal
+import socket
 import sys
 import time
 from collections.abc import Callable
@@ -258,7 +259,7 @@ def _loop(words: list[str], folder: Path, monkeypatch: Any, capsys: Any, code: i
 def test_a_person_is_told_an_address_that_another_machine_can_reach(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[str] = []
     remote = Remote(["./sut"], tell=told.append)
-    monkeypatch.setattr(targets.socket.socket, "getsockname", lambda _: ("198.51.100.7", 40_000))
+    monkeypatch.setattr(socket.socket, "getsockname", lambda _: ("198.51.100.7", 40_000))
     remote.start("0.0.0.0:4700", None)
     assert told == ["on the target run: SKYLOOP_ADDRESS=198.51.100.7:4700 ./sut"]
     told.clear()
@@ -269,8 +270,8 @@ def test_a_person_is_told_an_address_that_another_machine_can_reach(monkeypatch:
     def cut_off(*_: object) -> None:
         raise OSError("no network")
 
-    monkeypatch.setattr(targets.socket.socket, "connect", cut_off)
-    assert targets.reachable("0.0.0.0:4700") == f"{targets.socket.gethostname()}:4700"
+    monkeypatch.setattr(socket.socket, "connect", cut_off)
+    assert targets.reachable("0.0.0.0:4700") == f"{socket.gethostname()}:4700"
 
 
 @pytest.mark.parametrize(

@@ -107,7 +107,7 @@ def fly_once(
     if judge is None and told is False:
         trouble = trouble or "the software says it failed"
     pilots = summary.get("links", {}).get("loop", {}).get("pilots", [])
-    cycle = max((pilot["cycle_s"] for pilot in pilots), key=lambda one: one["count"], default={})
+    cycle: dict[str, float] = max((pilot["cycle_s"] for pilot in pilots), key=lambda one: one["count"], default={})
     return Flight(
         speed=speed,
         seed=scenario.seed,

@@ -201,8 +201,8 @@ def size(
 
     from skyloop.apps.board_speed import board_speed
     from skyloop.apps.loop import LoopOptions
-    from skyloop.apps.size import size as fly_all
     from skyloop.apps.size import board_verdict, slowest_good, speeds_from, verdict
+    from skyloop.apps.size import size as fly_all
     from skyloop.apps.truth_judges import TASK_JUDGES, judge_from
     from skyloop.recording.run_folder import make_empty_folder
 

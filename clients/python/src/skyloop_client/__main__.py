@@ -48,8 +48,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         with log_lines(parser.prog, options):
-            verb = {"agent": _agent, "calibrate": _calibrate, "estimator": _estimator, "pilot": _pilot}[options.verb]
-            return verb(options)
+            does = {"agent": _agent, "calibrate": _calibrate, "estimator": _estimator, "pilot": _pilot}
+            return does[options.verb](options)
     except SkyloopError as error:
         print(f"skyloop-client: {error}", file=sys.stderr)
         return 1

@@ -62,7 +62,7 @@ def calibrate(work: Mapping[str, Callable[[], None]] | None = None) -> Calibrati
     return Calibration(PROGRAM, f"{platform.node()} ({platform.machine()})", rates)
 
 
-def quickest(work: Callable[[], None], repeats: int = REPEATS) -> float:
+def quickest(work: Callable[[], object], repeats: int = REPEATS) -> float:
     """s of processor time."""
     times = []
     for _ in range(repeats):
