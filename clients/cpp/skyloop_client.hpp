@@ -349,6 +349,12 @@ inline Value decode(Bytes message) {
 }
 
 struct Published;
+// A task that begins, with its deadline if it has one, or ends.
+struct TaskChange {
+    const char* what;  // "begin" or "end"
+    std::string name;
+    std::optional<std::int64_t> deadline_ns;
+};
 
 // Writes msgpack, always in the wide forms: a question has only some hundred bytes, and this needs fewer cases.
 class Packer {
@@ -373,6 +379,7 @@ public:
     template <class T>
     void add(const std::vector<T>& items) { list(items); }
     void add(const Published& it);
+    void add(const TaskChange& it) { put(0xdd, 3, 4), add(it.what), add(it.name), add(it.deadline_ns); }
     template <class... Records>
     void add(const std::variant<Records...>& it) { std::visit([this](const auto& record) { record.pack(*this); }, it); }
     // A list of two.
@@ -502,11 +509,15 @@ public:
         return publish_.push_back({std::move(name), std::move(record)}), *this;
     }
 
-    Bytes pack(std::int64_t number, std::int64_t et_ns, std::int64_t slept_ns) const {
+    Bytes pack(std::int64_t number, std::int64_t et_ns, std::int64_t slept_ns,
+               const std::vector<TaskChange>& tasks = {}) const {
         Packer out;
-        out.map("type", "ask", "number", number, "et_ns", et_ns, "send", commands_, "want", all_ ? std::nullopt : want_,
-                "fresh", fresh_, "until_ns", until_ns_, "slept_ns", slept_ns, "publish", publish_, "every", every_, "any",
-                any_);
+        const auto all = [&](const auto&... more) {
+            out.map("type", "ask", "number", number, "et_ns", et_ns, "send", commands_, "want",
+                    all_ ? std::nullopt : want_, "fresh", fresh_, "until_ns", until_ns_, "slept_ns", slept_ns,
+                    "publish", publish_, "every", every_, "any", any_, more...);
+        };
+        tasks.empty() ? all() : all("tasks", tasks);
         return out.bytes();
     }
 
@@ -604,6 +615,8 @@ public:
     Value state, status;               // records as they came; nil when there are none
     std::vector<Value> events;         // since the answer before
     std::vector<std::string> refused;  // what was sent and not taken, and why
+    Value battery;                     // BatteryState of the vehicle, which feeds this computer too; see Options::energy
+    double computer_energy = 0;        // J this computer has used, as the simulator reckons; see Options::energy
     std::map<std::string, Sample> samples;  // newest of each stream, by full name
     std::vector<std::pair<std::string, Sample>> arrived;  // all messages of streams asked for with `every`
 
@@ -625,6 +638,8 @@ public:
         t_ns = reply["t_ns"].integer();
         state = reply["state"], status = reply["status"];
         events = reply.has("events") ? reply["events"].list() : Value::List{};
+        if (reply.has("battery")) battery = reply["battery"];
+        if (reply.has("computer_energy_j")) computer_energy = reply["computer_energy_j"].number();
         refused.clear();
         if (reply.has("refused"))
             for (const Value& why : reply["refused"].list()) refused.push_back(why.text());
@@ -794,6 +809,7 @@ struct Options {
     std::optional<double> speed;   // of the imitated machine; 1 (default) is this one; needs the cpu clock
     std::string name = "skyloop_client.hpp 1";           // for the simulator's log
     std::optional<std::int64_t> period_ns, duration_ns;  // deadlines this program declares
+    bool energy = true;            // be told of the battery and of this computer's energy with every answer
 
     Options completed() const {
         const auto environment = [](const char* key, const char* otherwise) {
@@ -816,7 +832,7 @@ public:
         out.map("type", "hello", "protocol", std::int64_t{kProtocol}, "client", options_.name, "session", "",
                 "vehicle", options_.vehicle, "watch", options_.watch, "role", role(), "estimator",
                 options_.estimator, "clock", options_.clock, "speed", *options_.speed,
-                "period_ns", options_.period_ns, "duration_ns", options_.duration_ns);
+                "period_ns", options_.period_ns, "duration_ns", options_.duration_ns, "energy", options_.energy);
         connection_.write(out.bytes());
         hello_ = connection_.read();
         const std::string& type = hello_["type"].text();
@@ -852,7 +868,7 @@ public:
         if (!open_) throw ConnectionLost("the session is closed");
         for (auto& it : std::exchange(unsent_, {})) question.publish(std::move(it.name), std::move(it.record));
         try {
-            connection_.write(question.pack(++number_, et_ns, sleep_.slept_ns()));
+            connection_.write(question.pack(++number_, et_ns, sleep_.slept_ns(), std::exchange(tasks_, {})));
             bundle_.take(reply());
         } catch (...) {
             open_ = false;  // an answer may be half read, so the connection cannot be used any more
@@ -873,11 +889,20 @@ public:
     // taken, and why.
     void publish(std::string name, Record record) { unsent_.push_back({std::move(name), std::move(record)}); }
 
+    // A task begins, to end within so many s of ET; the simulator notes when it does not. It is counted from the last
+    // answer to the first question after end_task.
+    void begin_task(const std::string& name, std::optional<double> deadline = {}) {
+        std::optional<std::int64_t> ns;
+        if (deadline) ns = std::llround(1e9 * *deadline);
+        tasks_.push_back({"begin", name, ns});
+    }
+    void end_task(const std::string& name) { tasks_.push_back({"end", name, {}}); }
+
     // With a bye the simulator knows that the work is done; without, that something went wrong.
     void close(bool bye = true) {
         if (!std::exchange(open_, false)) return;
         Packer out;
-        out.map("type", "bye");
+        tasks_.empty() ? out.map("type", "bye") : out.map("type", "bye", "tasks", tasks_);
         try { if (bye) connection_.write(out.bytes()); } catch (const Error&) {}  // gone already: the same
         connection_.close();
     }
@@ -914,6 +939,7 @@ private:
     Bundle bundle_;
     std::vector<Published> unsent_;
     std::int64_t number_ = 0;
+    std::vector<TaskChange> tasks_;  // begun and ended since the last question
     bool open_ = true;
 };
 

@@ -14,6 +14,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "anchor.hpp"
 #include "dead_reckoning.hpp"
@@ -40,6 +41,7 @@ struct Options {
     std::optional<double> speed;   // m/s; each task has its own default
     double distance = 3;           // m, of each leg of the closed path
     int rest_samples = 20;         // of the IMU, before it moves
+    std::optional<double> deadline;  // s of ET in which the task is to end
     double settling = 1;           // s from the stop to the last look: braking tilts the camera
 };
 
@@ -94,6 +96,7 @@ public:
 
     void perform() {
         start_ns_ = flight_.client.now();
+        if (deadline_) flight_.client.begin_task(name_, deadline_);
         initialise();
         while (!is_done()) {
             ++loops_;
@@ -101,9 +104,11 @@ public:
         }
         finalise();
         end_ns_ = flight_.client.now();
+        if (deadline_) flight_.client.end_task(name_);
         Timing& timing = flight_.timings[name_];
         timing.runs += 1, timing.loops += loops_, timing.time_s += time_s();
     }
+    void set_deadline(std::optional<double> seconds) { deadline_ = seconds; }  // of ET
     double time_s() const { return 1e-9 * static_cast<double>(end_ns_ - start_ns_); }
     Json result() const {
         Json out;
@@ -135,6 +140,7 @@ protected:
 private:
     const char* name_;
     std::int64_t start_ns_ = 0, end_ns_ = 0;
+    std::optional<double> deadline_;
 };
 
 // Arms, takes off and waits until the vehicle hovers.

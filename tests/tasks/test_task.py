@@ -21,6 +21,7 @@ class Counting:
 
     def __init__(self) -> None:
         self.ns = 0
+        self.tasks: list[tuple[Any, ...]] = []
 
     def now(self) -> int:
         return self.ns
@@ -28,6 +29,12 @@ class Counting:
     def ask(self, *send: Any, **_: Any) -> Bundle:
         self.ns += 1_000_000_000
         return Bundle(self.ns, "drone", {}, None, None)
+
+    def begin_task(self, name: str, deadline: float | None = None) -> None:
+        self.tasks.append(("begin", name, deadline))
+
+    def end_task(self, name: str) -> None:
+        self.tasks.append(("end", name))
 
 
 def counting() -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,12 @@ TABLE_5: dict[tuple[bool, bool], tuple[float, ...]] = {
 FRAMES, QUICK_FRAMES = 500, 40
 
 
+def protocol(frames: int = FRAMES, qualities: Sequence[str] = QUALITIES) -> dict[str, Any]:
+    """What decides the figures."""
+    published = {f"{store=}, {radar=}": list(rates) for (store, radar), rates in TABLE_5.items()}
+    return {"frames": frames, "qualities": list(qualities), "sensors": list(SENSORS), "published": published}
+
+
 def reproduce(
     *, quick: bool = False, folder: Path | None = None, told: Callable[[str], None] = lambda line: None
 ) -> list[Result]:
@@ -36,7 +42,7 @@ def reproduce(
     results: list[Result] = []
     with tempfile.TemporaryDirectory(prefix="skyloop-offline-") as made:
         place = folder or Path(made)
-        begin_or_go_on(place, {"frames": frames, "qualities": list(qualities), "sensors": list(SENSORS)})
+        begin_or_go_on(place, protocol(frames, qualities))
         sitting = 1 + max((json.loads(path.read_text())["sitting"] for path in place.glob("runs/*.json")), default=0)
         for number, quality in enumerate(qualities):
             for (store, radar), published in TABLE_5.items():

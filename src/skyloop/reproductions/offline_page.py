@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from skyloop.core.results import Result
 from skyloop.datasets.trial_recording import STAGES
+from skyloop.reproductions import offline
 from skyloop.reproductions.offline import QUALITIES, TABLE_5
 from skyloop.reproductions.pages import Cells, paragraph, table
+
+
+def protocol() -> dict[str, Any]:
+    return offline.protocol()
 
 
 def blocks(results: Sequence[Result]) -> dict[str, str]:

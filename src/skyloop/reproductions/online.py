@@ -13,7 +13,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +91,13 @@ class Cell:
         return [len(run) / float(run.sum()) for run in self.runs]
 
 
+def protocol(sizes: Sizes) -> dict[str, Any]:
+    """What decides the figures; more runs may be added to a folder later."""
+    configurations = [asdict(configuration) for configuration in CONFIGURATIONS]
+    sized = {"frames": sizes.frames, "world": sizes.world, "radar": list(sizes.radar)}
+    return {**sized, "rate_hz": RATE_HZ, "configurations": configurations}
+
+
 def reproduce(
     *,
     quick: bool = False,
@@ -102,7 +109,7 @@ def reproduce(
     sizes = sizes or (Sizes(frames=60, runs=1) if quick else Sizes())
     with tempfile.TemporaryDirectory(prefix="skyloop-online-") as made:
         place = folder or Path(made)
-        begin_or_go_on(place, {"frames": sizes.frames, "world": sizes.world, "radar": list(sizes.radar)})
+        begin_or_go_on(place, protocol(sizes))
         cells = all_cells(sizes, place, told)
     results = [result for cell in cells for result in cell_results(cell)]
     if folder is not None:

@@ -8,13 +8,15 @@ A page marks the text that comes from results:
 
 Between the marks is what the reproduction's page module makes of docs/results/NAME.json: its `blocks(results)`.
 Sentences outside that repeat a measured number are listed by its `said(results)`: a page that lacks one of them is out
-of date.
+of date. So is one whose results were measured under other constants than the code has now: its `protocol()`, of which
+the results file keeps a copy.
 """
 
 from __future__ import annotations
 
 import importlib
 import json
+import math
 import re
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -28,6 +30,8 @@ from skyloop_client.errors import SetupError
 
 DOCS = Path(__file__).parents[3] / "docs"
 BLOCK = re.compile(r"(<!-- results: ([a-z-]+) ([a-z0-9-]+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+ALIKE = 1e-3
+"""By which share a figure may differ where the processor or the renderer is another one."""
 NOT_YET = "Not measured yet: `{command}` fills this in.\n"
 
 
@@ -39,6 +43,8 @@ class Published:
     """Results of the full form."""
     quick: dict[str, float]
     """Of the quick form, by cell, where its figures repeat: a test can afford to measure these again."""
+    protocol: Any
+    """The constants under which they were measured, as JSON has them."""
 
 
 class Cells(Mapping[str, Result]):
@@ -70,7 +76,13 @@ def read(name: str) -> Published | None:
     if not path.exists():
         return None
     plain = json.loads(path.read_text(encoding="utf-8"))
-    return Published([Result(**result) for result in plain["results"]], plain["quick"])
+    return Published([Result(**result) for result in plain["results"]], plain["quick"], plain.get("protocol"))
+
+
+def protocol(name: str) -> Any:
+    """The constants that decide what the command gives, as JSON has them; None where the page needs no measurement."""
+    made = importlib.import_module(PAGES[name])
+    return json.loads(json.dumps(made.protocol())) if hasattr(made, "protocol") else None
 
 
 def write(name: str, results: Sequence[Result], quick: Sequence[Result] = (), folder: Path | None = None) -> list[Path]:
@@ -80,6 +92,7 @@ def write(name: str, results: Sequence[Result], quick: Sequence[Result] = (), fo
     path = results_file(name)
     plain = {
         "command": f"skyloop reproduce {name} --update-docs",
+        "protocol": protocol(name),
         "results": [result.plain() for result in results],
         "quick": {result.cell: result.measured for result in quick if repeats(result)},
     }
@@ -139,15 +152,28 @@ def out_of_date(name: str) -> list[str]:
     published = read(name)
     if published is None:
         return []
+    again = f"run `skyloop reproduce {name} --update-docs`"
     made = importlib.import_module(PAGES[name])
     said: list[str] = made.said(published.results) if hasattr(made, "said") else []
-    lines = []
+    lines = [] if published.protocol == protocol(name) else [f"{name}.json is of another protocol: {again}"]
     for page in pages():
         text = page.read_text(encoding="utf-8")
         flat = " ".join(text.split())
         missing = [sentence for sentence in said if " ".join(sentence.split()) not in flat]
         if name in names_in(text):
             lines += [f"{page.name} does not say: {sentence}" for sentence in missing]
+    return lines
+
+
+def differing(name: str, quick: Sequence[Result]) -> list[str]:
+    """The cells of the quick form that the results file has otherwise, a line for each."""
+    published = read(name)
+    known = {} if published is None else published.quick
+    lines = []
+    for result in quick:
+        before = known.get(result.cell, result.measured)
+        if repeats(result) and not math.isclose(result.measured, before, rel_tol=ALIKE, abs_tol=1e-9):
+            lines.append(f"{result.cell}: {result.measured:g}, docs/results/{name}.json has {before:g}")
     return lines
 
 

@@ -7,12 +7,16 @@ from pathlib import Path
 
 from skyloop.apps.loop import LoopOptions
 from skyloop.links.loop.coordinator import TABLE_I as REAL_DELAYS
-from skyloop.links.loop.targets import LocalProcess
+from skyloop.links.loop.targets import LocalProcess, PowerModel
 from skyloop.reproductions.sync_hil_protocol import DELAYED, FREE, HOST, SLOW_SIMULATOR, Table
 from skyloop_client.errors import SetupError
 
 HANG_S = 600.0
 """Wall s of silence from a computing SUT. A slow board on a busy machine may need long."""
+
+
+POWER = PowerModel(0.0, 0.0)
+"""The board does not draw from the vehicle's battery: so the tables were flown."""
 
 
 def source() -> str:
@@ -32,10 +36,10 @@ def options_for(table: Table, setup: str, pace: float | None = None) -> LoopOpti
     """The time mode. In Table I samples are acquired as they come, in real time."""
     delays = REAL_DELAYS if table.delays or setup == DELAYED else {}
     if table.name == "Table I" and setup != DELAYED:
-        return LoopOptions(mode="none", pace=1.0, hang_s=HANG_S)
+        return LoopOptions(mode="none", pace=1.0, hang_s=HANG_S, power=POWER)
     if setup == FREE:
-        return LoopOptions(mode="none", pace=pace or SLOW_SIMULATOR, hang_s=HANG_S)
-    return LoopOptions(delays=delays, pace=pace, hang_s=HANG_S)
+        return LoopOptions(mode="none", pace=pace or SLOW_SIMULATOR, hang_s=HANG_S, power=POWER)
+    return LoopOptions(delays=delays, pace=pace, hang_s=HANG_S, power=POWER)
 
 
 def speed_for(setup: str, board: float) -> float:

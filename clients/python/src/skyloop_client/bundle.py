@@ -34,6 +34,10 @@ class Bundle:
     """All messages, in order of arrival, of the streams requested with `every`."""
     publisher: Callable[[str, Any], None] | None = None
     """Where `publish` passes records on to."""
+    battery: Any = None
+    """BatteryState of the vehicle, which feeds the program's computer too; None in the simulator's own process."""
+    computer_energy: float = 0.0
+    """J the program's computer has used, by the simulator's power model of it."""
 
     def get(self, suffix: str, default: Any = _RAISE) -> Any:
         """ "imu", "status"... of this vehicle, or a stream by its full name. None before the first message.

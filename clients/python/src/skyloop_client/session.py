@@ -63,6 +63,7 @@ def connect(
         "speed": speed,
         "period_ns": None if period is None else round(period * NS_PER_S),
         "duration_ns": None if duration is None else round(duration * NS_PER_S),
+        "energy": True,
     }
     return Session(where, hello, time, spread, timeout)
 
@@ -81,6 +82,8 @@ class Session:
         self._unsent_bytes = 0
         self._refused_here: list[str] = []
         """Published since the last question, and of no use to send."""
+        self._tasks: list[list[Any]] = []
+        """Tasks begun and ended since the last question."""
         self._spread: dict[str, Pipe] = {}
         self._pipe = Pipe(address, timeout)
         try:
@@ -134,6 +137,8 @@ class Session:
             "want": None if want is None else list(want), "fresh": list(fresh), "until_ns": until_ns,
             "slept_ns": slept_ns, "publish": self._unsent, "every": list(every), "any": list(any_of),
         }  # fmt: skip
+        if self._tasks:
+            question["tasks"], self._tasks = self._tasks, []
         refused_here, self._unsent, self._unsent_bytes, self._refused_here = self._refused_here, [], 0, []
         try:
             self._pipe.write(question)
@@ -160,6 +165,8 @@ class Session:
                 frozenset(self.infos),
                 arrived,
                 self.publish,
+                answer.get("battery"),
+                float(answer.get("computer_energy_j", 0.0)),
             )
         except (KeyError, TypeError, ValueError) as error:
             raise LinkError(f"the answer lacks or misstates {error}; is the simulator of another version?") from None
@@ -190,6 +197,15 @@ class Session:
         self._unsent_bytes += size
         self._unsent.append([name, record])
 
+    def begin_task(self, name: str, deadline: float | None = None) -> None:
+        """A task begins, to end within so many s of execution time; the simulator notes when it does not.
+
+        It is counted from the last answer to the first question after `end_task`."""
+        self._tasks.append(["begin", name, None if deadline is None else round(deadline * NS_PER_S)])
+
+    def end_task(self, name: str) -> None:
+        self._tasks.append(["end", name])
+
     def forget_loading(self) -> None:
         """Before the first question: time so far, such as for loading libraries, does not count as execution time."""
         if not self._number:
@@ -212,7 +228,8 @@ class Session:
 
     def close(self, bye: bool = True) -> None:
         """With a bye the simulator knows that the work is done; without, that something went wrong."""
-        for pipe in (self._pipe, *self._spread.values()):
+        self._pipe.close(bye, self._tasks)
+        for pipe in self._spread.values():
             pipe.close(bye)
 
     def __enter__(self) -> Session:
@@ -297,10 +314,11 @@ class Pipe:
         except OSError as error:
             raise LinkEnded(f"the link to {self._name} is broken: {error}") from None
 
-    def close(self, bye: bool) -> None:
+    def close(self, bye: bool, tasks: Sequence[Any] = ()) -> None:
         with suppress(OSError):
             if bye:
-                self._socket.sendall(b"".join(framed({"type": "bye"})))
+                told = {"tasks": list(tasks)} if tasks else {}
+                self._socket.sendall(b"".join(framed({"type": "bye", **told})))
         self._socket.close()
 
 

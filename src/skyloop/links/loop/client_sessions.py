@@ -10,7 +10,7 @@ from typing import Any
 
 from skyloop.links.loop.commands import whole
 from skyloop.links.loop.listener import MOST_WHY, Listener, Peer
-from skyloop.links.loop.remote_pilot import Deadlines, Pilot
+from skyloop.links.loop.remote_pilot import Deadlines, Pilot, Question
 from skyloop.links.loop.targets import PowerModel
 from skyloop.sim.simulation_port import SimulationPort
 from skyloop.sim.vehicle_port import HOVER_BEFORE_LANDING
@@ -28,6 +28,7 @@ PATIENCE_S = 0.05
 """Wall s for which the simulation waits while a peer takes a large answer. The rest is sent in the background."""
 MOST_PUBLISHED = 256
 """Records with one question: looking at them must not hold up the others."""
+SLEEP_WORTH_TELLING_S = 0.02
 MOST_NEWS = 1000
 MOST_GONE = 1000
 
@@ -163,9 +164,11 @@ class ClientSessions:
         peer.welcome()
         now = self._port.now_ns
         pilot = Pilot(
-            token, peer, vehicle, role, client, Deadlines(**declared), now, now, claimed, heard=time.perf_counter()
-        )
+            token, peer, vehicle, role, client, Deadlines(**declared), now, now, claimed, heard=time.perf_counter(),
+            hears_energy=bool(hello.get("energy")),
+        )  # fmt: skip
         self.pilots[token] = pilot
+        self.draw_power(pilot)
         if claimed:
             self._claimed.add(claimed)
             infos = self._port.user_streams.outside[claimed].setup.infos
@@ -289,6 +292,7 @@ class ClientSessions:
             pilot.parts = {stream: part for stream, part in pilot.parts.items() if part is not peer}
             return
         del self.pilots[pilot.token]
+        self.draw_power(pilot, gone=True)
         pilot.question = None  # what it asked for may be large, and due in an hour
         for part in pilot.joined:
             self._listener.drop(part, "its session is over")
@@ -300,19 +304,64 @@ class ClientSessions:
             self.last[pilot.vehicle] = self._port.now_ns, pilot
             self._port.vehicles[pilot.vehicle].release(COMMANDER, self._options.hover_s)
 
+    # ---- its time and its energy
+
+    def note_times(self, pilot: Pilot, question: Question, tasks: Any) -> None:
+        """What the time since the last answer was spent on, and which deadlines were missed."""
+        pilot.heard = time.perf_counter()
+        if pilot.watch:
+            return
+        sync = self._options.mode == "sync"
+        computed = question.et_ns - pilot.went_on_ns if sync else 0
+        pilot.busy_ns += computed
+        if sync:
+            pilot.cycles.add(computed)
+        since = None if pilot.asked_ns is None else question.et_ns - pilot.asked_ns
+        pilot.asked_ns = question.et_ns
+        if over := pilot.deadlines.check(since, computed):
+            self.tell(pilot.vehicle, EventKind.DEADLINE_MISSED, f"question {question.number}: {over}")
+        self.note_tasks(pilot, tasks, question.et_ns)
+        if question.slept_ns > SLEEP_WORTH_TELLING_S * NS_PER_S:
+            pilot.slept_ns += question.slept_ns
+            said = f"{question.slept_ns / 1e6:.0f} ms before question {question.number}; use sleep_until"
+            self.tell(pilot.vehicle, EventKind.SLEPT, said)
+
+    def note_tasks(self, pilot: Pilot, tasks: Any, et_ns: int) -> None:
+        """Tasks that have begun, from the last answer on, and ended, with this question."""
+        for line in pilot.tasks.take(tasks, pilot.went_on_ns, et_ns):
+            self.tell(pilot.vehicle, EventKind.DEADLINE_MISSED, line)
+
+    def draw_power(self, pilot: Pilot, *, gone: bool = False) -> None:
+        """A computer begins or ceases to compute: the vehicle's battery feeds those of all who compute for it."""
+        if pilot.watch:
+            return
+        power = self._options.power
+        watts = 0.0 if gone else power.busy if pilot.computes else power.idle
+        pilot.meter.turn_to(watts, self._port.now_ns)
+        drawn = sum(one.meter.watts for one in self.computing if one.vehicle == pilot.vehicle)
+        self._port.vehicles[pilot.vehicle].set_computer_power(drawn)
+
+    def told_energy(self, pilot: Pilot) -> dict[str, Any]:
+        """What an answer says of the battery and of the computer's own share, where its program wants to know."""
+        if not pilot.hears_energy:
+            return {}
+        battery = self._port.vehicles[pilot.vehicle].battery
+        return {"battery": battery, "computer_energy_j": pilot.meter.joules(self._port.now_ns)}
+
     def summary(self) -> list[dict[str, Any]]:
         """What each session that computed has cost and missed."""
-        lasted, power = self._port.now_ns / NS_PER_S, self._options.power
         return [
             {
                 "vehicle": pilot.vehicle,
                 "role": pilot.told_role,
                 "client": pilot.client,
                 "computed_s": pilot.busy_ns / NS_PER_S,
-                "computer_energy_j": power.energy(lasted, pilot.busy_ns / NS_PER_S),
+                "cycle_s": pilot.cycles.plain(),
+                "computer_energy_j": pilot.meter.joules(self._port.now_ns),
                 "slept_untold_s": pilot.slept_ns / NS_PER_S,
-                "deadlines_missed": pilot.deadlines.missed,
+                "deadlines_missed": pilot.deadlines.missed + pilot.tasks.missed,
                 "worst_beyond_deadline_s": pilot.deadlines.worst_ns / NS_PER_S,
+                "tasks": pilot.tasks.plain(),
             }
             for pilot in [*self.gone, *self.pilots.values()]
             if not pilot.watch

@@ -22,12 +22,11 @@ from skyloop.links.loop.timeline import Interaction, Timeline
 from skyloop.links.pace import Pace
 from skyloop.sim.simulation_port import SimulationPort
 from skyloop_client.errors import LinkError, SetpointError
-from skyloop_client.messages import EventKind, Message
+from skyloop_client.messages import Message
 from skyloop_client.streams import NS_PER_S
 
 TABLE_I = {"RangeSample": 0.0977, "CameraImage": 0.0374}
 """s that acquiring a sample took with the real sensors (synchronised-hil, Table I)."""
-SLEEP_WORTH_TELLING_S = 0.02
 LEAP_NS = 3600 * NS_PER_S
 """The most by which execution time can be ahead of simulated time."""
 
@@ -172,6 +171,7 @@ class Coordinator:
         elif kind == "bye":
             if pilot is not None:
                 pilot.said_bye = True
+                self.client_sessions.note_tasks(pilot, message.get("tasks"), self._now)
             self._dismiss(peer, "said goodbye", told=False)
         elif pilot is None:
             raise LinkError(f"'{kind[:20]}' before a hello, or not on a session's first connection")
@@ -226,23 +226,8 @@ class Coordinator:
             st_asked_ns=now,
             wall_asked_ns=self._wall_ns(),
         )
-        self._note_times(pilot, pilot.question)
+        self.client_sessions.note_times(pilot, pilot.question, message.get("tasks"))
         self._port.at(due_ns, self._act_on_all_due)
-
-    def _note_times(self, pilot: Pilot, question: Question) -> None:
-        pilot.heard = time.perf_counter()
-        if pilot.watch:
-            return
-        computed = question.et_ns - pilot.went_on_ns if self._sync else 0
-        pilot.busy_ns += computed
-        since = None if pilot.asked_ns is None else question.et_ns - pilot.asked_ns
-        pilot.asked_ns = question.et_ns
-        if over := pilot.deadlines.check(since, computed):
-            self.client_sessions.tell(pilot.vehicle, EventKind.DEADLINE_MISSED, f"question {question.number}: {over}")
-        if question.slept_ns > SLEEP_WORTH_TELLING_S * NS_PER_S:
-            pilot.slept_ns += question.slept_ns
-            said = f"{question.slept_ns / 1e6:.0f} ms before question {question.number}; use sleep_until"
-            self.client_sessions.tell(pilot.vehicle, EventKind.SLEPT, said)
 
     @property
     def answers_at_once(self) -> bool:
@@ -268,6 +253,7 @@ class Coordinator:
             return
         port, now = self._port, self._now
         question.acted_ns, question.wall_acted_ns = now, self._wall_ns()
+        self.client_sessions.draw_power(pilot)
         question.refused += self.client_sessions.publish(pilot, question.publish)
         question.publish = []
         if question.wants_all:
@@ -330,7 +316,7 @@ class Coordinator:
             "status": vehicle.status, "messages": messages, "elsewhere": elsewhere,
             "refused": question.refused, "events": events,
             "arrived": self.client_sessions.arrived(pilot) if question.takes_held else [],
-            "streams": self.client_sessions.new_streams(pilot),
+            "streams": self.client_sessions.new_streams(pilot), **self.client_sessions.told_energy(pilot),
         }  # fmt: skip
         size = pilot.peer.send(reply, patience_s=PATIENCE_S)
         for name in elsewhere:
@@ -339,6 +325,7 @@ class Coordinator:
         pilot.bound_ns = pilot.went_on_ns = now
         if pilot.watch:
             return
+        self.client_sessions.draw_power(pilot)
         assert question.acted_ns is not None
         row = Interaction(
             pilot.vehicle, question.number, question.et_ns, question.st_asked_ns, question.acted_ns, now,

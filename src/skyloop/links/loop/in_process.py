@@ -9,11 +9,12 @@ from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any
 
+from skyloop.links.loop.task_deadlines import TaskDeadlines
 from skyloop.sim.simulation_port import SimulationPort
 from skyloop_client.bundle import Bundle
 from skyloop_client.errors import LinkEnded, SetpointError, StreamError, unknown_name
 from skyloop_client.messages import Message
-from skyloop_client.streams import StreamInfo
+from skyloop_client.streams import NS_PER_S, StreamInfo
 
 COMMANDER = "in process"
 
@@ -43,6 +44,8 @@ class InProcess:
         """Held messages of the streams requested with `every`."""
         self._unsent: list[tuple[str, Any]] = []
         """Published since the last question."""
+        self.tasks = TaskDeadlines()
+        """What it says it does, and the deadlines it has missed."""
         self._events = port.bus.subscribe(f"{self.vehicle}/events")
         self._answer_ns, self._answer_clock = port.now_ns, self._clock()
 
@@ -90,6 +93,15 @@ class InProcess:
     def publish(self, name: str, record: Any) -> None:
         """Like `skyloop_client.Session.publish`."""
         self._unsent.append((name, record))
+
+    def begin_task(self, name: str, deadline: float | None = None) -> None:
+        """As `skyloop_client.Session.begin_task`."""
+        now = self.now()
+        self.tasks.take([["begin", name, None if deadline is None else round(deadline * NS_PER_S)]], now, now)
+
+    def end_task(self, name: str) -> None:
+        now = self.now()
+        self.tasks.take([["end", name]], now, now)
 
     def sleep_until(self, t_ns: int) -> Bundle:
         return self.ask(until_ns=t_ns)

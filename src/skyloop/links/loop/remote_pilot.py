@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from skyloop.links.loop.listener import Peer
+from skyloop.links.loop.task_deadlines import TaskDeadlines
+from skyloop.links.loop.usage import CycleTimes, EnergyMeter
 from skyloop_client.codec import size_of
 from skyloop_client.messages import Event, Message
 
@@ -143,6 +145,14 @@ class Pilot:
     slept_ns: int = 0
     """ET spent in sleeps that the simulator did not know of."""
     said_bye: bool = False
+    tasks: TaskDeadlines = field(default_factory=TaskDeadlines)
+    """What it says it does."""
+    cycles: CycleTimes = field(default_factory=CycleTimes)
+    """ET it computed between an answer and the next question."""
+    hears_energy: bool = False
+    """It is told of the battery and of its computer's energy."""
+    meter: EnergyMeter = field(default_factory=EnergyMeter)
+    """Of its computer."""
 
     @property
     def watch(self) -> bool:
@@ -172,3 +182,8 @@ class Pilot:
     def holds_time(self) -> bool:
         """It computes, so time may not pass `bound_ns`."""
         return not self.watch and self.question is None
+
+    @property
+    def computes(self) -> bool:
+        """At this instant of simulated time, which has not yet come to its question."""
+        return self.question is None or self.question.acted_ns is None

@@ -8,6 +8,7 @@ import os
 import shlex
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -30,6 +31,10 @@ TARGETS = "local, frozen, throttled:SHARE, board, remote or remote:USER@HOST"
 COMPILER = "aarch64-linux-gnu-g++"
 EMULATOR = "qemu-aarch64"
 SOURCES = (".cpp", ".cc", ".cxx")
+LOOPBACK = ("127.", "localhost", "[::1]")
+EVERYWHERE = ("", "0.0.0.0", "::", "[::]")
+ELSEWHERE = "192.0.2.1"
+"""From the range set aside for examples: an address of no machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +45,6 @@ class PowerModel:
     """W while it waits."""
     busy: float = 6.4
     """W while it computes."""
-
-    def energy(self, lasted: float, computed: float) -> float:
-        """J over so many seconds, of which some were spent computing."""
-        return self.idle * lasted + (self.busy - self.idle) * min(computed, lasted)
 
 
 class Target(Protocol):
@@ -180,7 +181,10 @@ class Remote(LocalProcess):
         if self._ssh:
             super().start(address, folder)
             return
-        self._tell(f"on the target run: SKYLOOP_ADDRESS={address} {shlex.join(self._command)}".rstrip())
+        shown = reachable(address)
+        self._tell(f"on the target run: SKYLOOP_ADDRESS={shown} {shlex.join(self._command)}".rstrip())
+        if shown.startswith(LOOPBACK):
+            self._tell(f"only this machine can reach {shown}; for another one add --listen 0.0.0.0:4700")
 
     def _command_at(self, address: str) -> list[str]:
         host, _, port = address.rpartition(":")
@@ -196,6 +200,21 @@ class Remote(LocalProcess):
         ]
         started = f"SKYLOOP_ADDRESS=127.0.0.1:{port} {shlex.join(self._command)}"
         return [_tool("ssh", "openssh-client"), *self._options, *tunnel, self._ssh, f"env {started}"]
+
+
+def reachable(address: str) -> str:
+    """An address of this machine that another one can use, where the simulator listens on all of them."""
+    host, _, port = address.rpartition(":")
+    if host not in EVERYWHERE:
+        return address
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as way:
+        try:
+            # no packet is sent: the system only says from which of its addresses one would be
+            way.connect((ELSEWHERE, 9))
+            host = str(way.getsockname()[0])
+        except OSError:
+            host = socket.gethostname()
+    return f"{host}:{port}"
 
 
 class Together:

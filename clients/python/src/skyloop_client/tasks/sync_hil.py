@@ -303,7 +303,7 @@ def run_task(name: str, session: SessionLike, *, altitude: float = 1.5, **option
     """Run a task by its name. A task that flies begins in the air, `altitude` m up, and ends with a hover."""
     if name not in TASKS:
         raise unknown_name("task", name, TASKS)
-    known = [field.name for field in dataclasses.fields(TASKS[name])]  # type: ignore[arg-type]
+    known = [field.name for field in dataclasses.fields(TASKS[name])]
     for option in options:
         if option not in known:
             raise unknown_name(f"option of task '{name}'", option, known)

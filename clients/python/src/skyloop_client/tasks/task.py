@@ -40,6 +40,10 @@ class SessionLike(Protocol):
 
     def publish(self, name: str, record: Any) -> None: ...
 
+    def begin_task(self, name: str, deadline: float | None = None) -> None: ...
+
+    def end_task(self, name: str) -> None: ...
+
 
 @dataclasses.dataclass
 class Record:
@@ -79,15 +83,19 @@ class Record:
         return [line, *below]
 
 
+@dataclasses.dataclass
 class Task(ABC):
     """A dataclass whose fields are its options. The return value of `finalise` is its result."""
 
     name: ClassVar[str]
     flies: ClassVar[bool] = True
     """Needs the vehicle in the air, and is followed by a hover."""
+    deadline: float | None = dataclasses.field(default=None, kw_only=True)
+    """s of ET in which it is to end; the simulator notes when it does not."""
 
-    session: SessionLike
-    record: Record
+    def __post_init__(self) -> None:
+        self.session: SessionLike
+        self.record: Record
 
     def initialise(self) -> None:  # noqa: B027  (not every task has something to do here)
         """Called once, before the loop."""
@@ -108,6 +116,8 @@ class Task(ABC):
         """Run the whole task."""
         self.session = session
         self.record = Record(self.name, changed_options(self), session.now())
+        if self.deadline is not None:
+            session.begin_task(self.name, self.deadline)
         try:
             self.initialise()
             while not self.is_done():
@@ -119,6 +129,8 @@ class Task(ABC):
             raise
         finally:
             self.record.end_ns = session.now()
+            if self.deadline is not None:
+                session.end_task(self.name)
         return self.record
 
     def run(self, other: Task) -> dict[str, Any]:
