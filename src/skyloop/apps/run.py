@@ -33,6 +33,7 @@ Progress = Callable[[float], None]
 Watch = Callable[[Simulation], None]
 """Called with the simulation once it is built, to look on; whoever looks on changes nothing."""
 
+NOTHING_FLOWN = f"{STOPPED} before anything was flown; there is no run folder"
 SETTLE_S = 1.0
 """Simulated seconds flown on after the last pilot is done."""
 
@@ -74,8 +75,9 @@ def run_scenario(
                 if links is not None:
                     links.finish(str(error))
                 if simulation.clock.now_ns == 0:
+                    # files of the first instant are there, but nothing was flown
                     record.discard()
-                    raise error from None
+                    raise Interrupted(NOTHING_FLOWN) if isinstance(error, Interrupted) else error from None
                 if isinstance(error, RunFolderError):
                     raise
                 # a pilot that sends NaN ends the flight; what was flown until then is worth a whole folder
