@@ -33,6 +33,7 @@ Progress = Callable[[float], None]
 Watch = Callable[[Simulation], None]
 """Called with the simulation once it is built. It may only observe."""
 
+NOTHING_FLOWN = f"{STOPPED} before anything was flown; there is no run folder"
 SETTLE_S = 1.0
 """Simulated seconds after the last pilot is done."""
 
@@ -74,8 +75,9 @@ def run_scenario(
                 if links is not None:
                     links.finish(str(error))
                 if simulation.clock.now_ns == 0:
+                    # files of the first instant are there, but nothing was flown
                     record.discard()
-                    raise error from None
+                    raise Interrupted(NOTHING_FLOWN) if isinstance(error, Interrupted) else error from None
                 if isinstance(error, RunFolderError):
                     raise
                 # an error such as a NaN from a pilot ends the flight, but the folder must still be complete

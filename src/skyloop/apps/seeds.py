@@ -26,9 +26,9 @@ def seeds_from(text: str) -> list[int]:
     try:
         for part in text.split(","):
             first, dots, last = part.partition("..")
-            seeds += range(int(first), int(last) + 1) if dots else [int(first)]
-            if len(seeds) > MOST_SEEDS:
-                break
+            more = range(int(first), int(last) + 1) if dots else range(int(first), int(first) + 1)
+            # one more than allowed is enough to refuse them; a billion would not fit into memory
+            seeds += more[: MOST_SEEDS + 1]
     except ValueError:
         seeds = []
     if not 1 <= len(seeds) <= MOST_SEEDS or len(set(seeds)) != len(seeds):
