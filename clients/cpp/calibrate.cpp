@@ -1,4 +1,4 @@
-// How fast is this computer beside another? Prints JSON; run it on both, then: skyloop size ... --board board.json
+// Measures the speed of this computer as JSON. Run it on both computers, then: skyloop size ... --board board.json
 //     g++ -O2 -std=c++17 calibrate.cpp -o calibrate && ./calibrate > board.json
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -13,8 +13,8 @@
 
 namespace {
 
-constexpr int kRepeats = 7;  // the quickest counts: the others were disturbed
-volatile double sink;        // keeps the compiler from leaving out what nobody reads
+constexpr int kRepeats = 7;  // the fastest run counts, because the others were disturbed
+volatile double sink;        // keeps the compiler from removing unused results
 
 double processor_time() {
     timespec now{};
@@ -22,7 +22,7 @@ double processor_time() {
     return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-// Branches and look-ups that depend on one another.
+// Dependent branches and look-ups.
 void integers() {
     std::vector<std::uint32_t> table(1 << 12);
     std::uint32_t value = 1;
@@ -52,7 +52,7 @@ void arithmetic() {
     sink = image[width + 1];
 }
 
-// 64 MiB, copied four times: more than a cache holds.
+// 64 MiB, copied four times, which is larger than a cache.
 void memory() {
     std::vector<char> from(64 << 20, 1), to(from.size());
     for (int k = 0; k < 4; ++k) std::memcpy(to.data(), from.data(), from.size()), from.swap(to), from[k] = 2;

@@ -169,7 +169,7 @@ public:
     const Value& operator[](std::string_view key) const;
     bool has(std::string_view key) const { return !(*this)[key].is_nil(); }
 
-    std::string record() const {  // name of its class in clients/python/src/skyloop_client/messages/, "" if it is no record
+    std::string record() const {  // name of its class in skyloop_client.messages, "" if it is not a record
         if (!std::holds_alternative<Map>(data_) || !has("@")) return "";
         return (*this)["@"].text();
     }
@@ -612,11 +612,11 @@ class Bundle {
 public:
     std::int64_t t_ns = 0;
     std::string vehicle;
-    Value state, status;               // records as they came; nil when there are none
-    std::vector<Value> events;         // since the answer before
-    std::vector<std::string> refused;  // what was sent and not taken, and why
-    Value battery;                     // BatteryState of the vehicle, which feeds this computer too; see Options::energy
-    double computer_energy = 0;        // J this computer has used, as the simulator reckons; see Options::energy
+    Value state, status;               // records as received; nil if there are none
+    std::vector<Value> events;         // since the previous answer
+    std::vector<std::string> refused;  // refused commands and records, with reasons
+    Value battery;                     // BatteryState of the vehicle; it also feeds this computer; see Options::energy
+    double computer_energy = 0;        // J used by this computer, by the simulator's model; see Options::energy
     std::map<std::string, Sample> samples;  // newest of each stream, by full name
     std::vector<std::pair<std::string, Sample>> arrived;  // all messages of streams asked for with `every`
 
@@ -809,7 +809,7 @@ struct Options {
     std::optional<double> speed;   // of the imitated machine; 1 (default) is this one; needs the cpu clock
     std::string name = "skyloop_client.hpp 1";           // for the simulator's log
     std::optional<std::int64_t> period_ns, duration_ns;  // deadlines this program declares
-    bool energy = true;            // be told of the battery and of this computer's energy with every answer
+    bool energy = true;            // answers include the battery and this computer's energy
 
     Options completed() const {
         const auto environment = [](const char* key, const char* otherwise) {
@@ -885,12 +885,12 @@ public:
         return ask(question);
     }
     const Bundle& sleep_until(std::int64_t t_ns) { return ask(Ask().until(t_ns)); }
-    // On "<vehicle>/<name>", with the next question and at its execution time; `refused` of the answer says what was not
-    // taken, and why.
+    // Publishes on "<vehicle>/<name>", with the next question and at its execution time. `refused` of the answer names
+    // refused records, with reasons.
     void publish(std::string name, Record record) { unsent_.push_back({std::move(name), std::move(record)}); }
 
-    // A task begins, to end within so many s of ET; the simulator notes when it does not. It is counted from the last
-    // answer to the first question after end_task.
+    // Begins a task. The deadline is in s of ET; the simulator reports a miss. The time counts from the last answer to
+    // the first question after end_task.
     void begin_task(const std::string& name, std::optional<double> deadline = {}) {
         std::optional<std::int64_t> ns;
         if (deadline) ns = std::llround(1e9 * *deadline);
@@ -903,7 +903,7 @@ public:
         if (!std::exchange(open_, false)) return;
         Packer out;
         tasks_.empty() ? out.map("type", "bye") : out.map("type", "bye", "tasks", tasks_);
-        try { if (bye) connection_.write(out.bytes()); } catch (const Error&) {}  // gone already: the same
+        try { if (bye) connection_.write(out.bytes()); } catch (const Error&) {}  // already closed: no difference
         connection_.close();
     }
 

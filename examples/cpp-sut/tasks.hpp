@@ -41,8 +41,8 @@ struct Options {
     std::optional<double> speed;   // m/s; each task has its own default
     double distance = 3;           // m, of each leg of the closed path
     int rest_samples = 20;         // of the IMU, before it moves
-    std::optional<double> deadline;  // s of ET in which the task is to end
-    double settling = 1;           // s from the stop to the last look: braking tilts the camera
+    std::optional<double> deadline;  // s of ET within which the task must end
+    double settling = 1;           // s from the stop to the last image: braking tilts the camera
 };
 
 // One JSON object, built up in order.

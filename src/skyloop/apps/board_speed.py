@@ -1,4 +1,4 @@
-"""How fast a board is beside this machine, from what `skyloop-client calibrate` or calibrate.cpp printed there."""
+"""Speed of a board relative to this machine, from the output of `skyloop-client calibrate` or calibrate.cpp there."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SOURCE = Path(__file__).parents[3] / "clients" / "cpp" / "calibrate.cpp"
 
 
 def board_speed(path: Path) -> Ratio:
-    """The same program does the same work here, now."""
+    """Run the same program with the same work on this machine."""
     board = read_calibration(path)
     return compared(board, _cpp_here() if board.program.startswith("c++") else calibrate())
 

@@ -87,7 +87,7 @@ def _package(name: str) -> Finding:
 
 
 def _extras() -> list[Finding]:
-    """One finding for each extra of pyproject.toml, from the metadata of this installation; nothing is imported."""
+    """One finding for each extra of pyproject.toml, from the metadata of this installation. Nothing is imported."""
     about = metadata.metadata("skyloop")
     requirements = [Requirement(line) for line in about.get_all("Requires-Dist") or ()]
     return [_extra(name, requirements) for name in sorted(about.get_all("Provides-Extra") or ())]

@@ -75,7 +75,7 @@ def run_scenario(
                 if links is not None:
                     links.finish(str(error))
                 if simulation.clock.now_ns == 0:
-                    # files of the first instant are there, but nothing was flown
+                    # files of the first instant exist, but nothing was flown
                     record.discard()
                     raise Interrupted(NOTHING_FLOWN) if isinstance(error, Interrupted) else error from None
                 if isinstance(error, RunFolderError):

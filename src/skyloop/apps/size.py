@@ -29,19 +29,19 @@ class Flight:
     """Speed of the computer. 1 is this machine."""
     seed: int
     success: bool
-    """The SUT ended well, the vehicle did not crash, and by the judge's truth the error is within its limit."""
+    """The SUT finished without an error, the vehicle did not crash, and the judge's error is within its limit."""
     error: float | None
-    """True, as the judge measures it; None without a judge."""
+    """The true error, measured by the judge. None without a judge."""
     told_success: bool | None
-    """`success` of the SUT's result; it decides where there is no judge."""
+    """`success` of the SUT's result. It decides if there is no judge."""
     told_error: float | None
-    """`error` of the SUT's result, if it tells one."""
+    """`error` of the SUT's result, if there is one."""
     time: float
     """Simulated s until the SUT was done."""
     computed: float
-    """s the SUT computed, on its own time."""
+    """s of computation in the SUT's own time."""
     cycle_p50: float
-    """s it computed between an answer and the next question, by percentiles."""
+    """Percentiles of the computation between an answer and the next question, s."""
     cycle_p90: float
     cycle_p99: float
     cycle_max: float
@@ -50,9 +50,9 @@ class Flight:
     computer_energy: float
     """J."""
     deadlines_missed: int
-    """Of its period, of the time between questions, and of tasks."""
+    """Missed deadlines of the period, of the time between questions, and of tasks."""
     battery_left: float
-    """Of the vehicle's battery, which feeds the SUT's computer too; 1 is full."""
+    """State of charge of the vehicle's battery, which also feeds the SUT's computer. 1 is full."""
     trouble: str
     """The problem, in words."""
 
@@ -127,7 +127,7 @@ def fly_once(
 
 
 def done_at(timeline: Path, otherwise: float) -> float:
-    """s simulated at the last answer the SUT was given."""
+    """Simulated s of the last answer to the SUT."""
     if not timeline.exists():
         return otherwise
     with timeline.open(encoding="utf-8") as file:
@@ -172,7 +172,7 @@ def slowest_good(flights: Sequence[Flight]) -> float | None:
 
 
 def verdict(flights: Sequence[Flight]) -> str:
-    """From which speed on it succeeds, in words that claim no more than was tried."""
+    """The speed from which it succeeds, in words that claim no more than was tested."""
     tried, good = sorted({flight.speed for flight in flights}), slowest_good(flights)
     if good is None:
         better = any(flight.success for flight in flights)
@@ -184,7 +184,7 @@ def verdict(flights: Sequence[Flight]) -> str:
 
 
 def board_verdict(flights: Sequence[Flight], speed: float) -> str:
-    """Whether a board of this speed will do, as far as the flights say."""
+    """Whether a board of this speed is fast enough, according to the flights."""
     good, tried = slowest_good(flights), sorted({flight.speed for flight in flights})
     if good is not None and speed >= good:
         return "fast enough" if speed <= tried[-1] else "faster than what was tried, and slower ones succeed"

@@ -1,4 +1,4 @@
-"""How far off a flight ended, by the simulator's truth: what `skyloop size --judge` takes, and each task's own."""
+"""Judges: errors of a flight by the simulator's truth, for `skyloop size --judge` and for each shipped task."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from skyloop_client.user_code import call_user_code
 
 COLUMNS = ("t_ns", *(f"position_{k}" for k in range(3)), *(f"quat_wxyz_{k}" for k in range(4)))
 TASK_JUDGES = {"face-anchor": "anchor<0.05", "move-forward": "abeam<0.5", "closed-path": "start<1"}
-"""What decides where a shipped task flies and no --judge is given."""
+"""The judge of each shipped task if there is no --judge."""
 NAMES = "anchor, abeam, start, goal:X,Y,Z, tracking, estimate or FILE.py:NAME"
 
 
 @dataclass(frozen=True, slots=True)
 class TrueFlight:
-    """What a judge sees: the truth of one vehicle, and what was to be flown."""
+    """The input of a judge: the truth of one vehicle, and its goal."""
 
     scenario: Scenario
     vehicle: dict[str, Any]
@@ -41,29 +41,29 @@ class TrueFlight:
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """An error that is measured on the truth, and the largest that still counts as success."""
+    """An error measured on the truth, and the largest one that counts as success."""
 
     text: str
-    """As the user gave it."""
+    """The user's text."""
     unit: str
     limit: float
     measure: Callable[[TrueFlight], float]
 
     def error(self, folder: Path, scenario: Scenario, summary: dict[str, Any]) -> float:
-        """inf where there was no flight to judge."""
+        """inf if there is no flight to judge."""
         name = scenario.vehicles[0].name
         rows = _truth(folder / "streams" / "truth" / f"{name}.csv")
         if not len(rows):
             return math.inf
         vehicle = summary["vehicles"][name]
         flight = TrueFlight(scenario, vehicle, rows[:, 0] / 1e9, rows[:, 1:4], rows[:, 4:8])
-        # may be the user's own
+        # may be the user's code
         place, t_ns = f"--judge {self.text}", int(rows[-1, 0])
         return float(call_user_code(place, t_ns, float, call_user_code(place, t_ns, self.measure, flight)))
 
 
 def judge_from(text: str, folder: Path | None = None) -> Judge:
-    """ "anchor<0.05", "goal:8,0,1.5<0.5", "my_judge.py:error<2": what is measured, and its limit."""
+    """ "anchor<0.05", "goal:8,0,1.5<0.5", "my_judge.py:error<2": the error and its limit."""
     what, _, said = text.rpartition("<")
     try:
         limit = float(said)
@@ -110,13 +110,13 @@ def _anchor(flight: TrueFlight) -> Array:
 
 
 def off_the_nose(flight: TrueFlight) -> float:
-    """rad from where the nose points at the end to the anchor, seen from above."""
+    """rad between the final heading and the anchor, seen from above."""
     away = _anchor(flight) - flight.positions[-1]
     return abs(math.remainder(math.atan2(away[1], away[0]) - float(yaw_from_quat(flight.quats[-1])), math.tau))
 
 
 def off_abeam(flight: TrueFlight) -> float:
-    """m from the place abeam of the anchor, on the line from the start along the heading at the start."""
+    """m from the point abeam of the anchor, on the line from the start along the initial heading."""
     heading = float(yaw_from_quat(flight.quats[0]))
     ahead, left = np.array([math.cos(heading), math.sin(heading)]), np.array([-math.sin(heading), math.cos(heading)])
     along = float((flight.positions[-1] - _anchor(flight))[:2] @ ahead)
@@ -125,7 +125,7 @@ def off_abeam(flight: TrueFlight) -> float:
 
 
 def off_start(flight: TrueFlight) -> float:
-    """m from where the flight began, seen from above."""
+    """m from the start of the flight, seen from above."""
     return float(np.linalg.norm((flight.positions[-1] - flight.positions[0])[:2]))
 
 
@@ -146,4 +146,4 @@ JUDGES: dict[str, tuple[str, Callable[[TrueFlight], float]]] = {
     "tracking": ("m", _figure("tracking_error_rms_m", "setpoints with a place")),
     "estimate": ("m", _figure("estimate_error_rms_m", "estimates")),
 }
-"""By name: the unit, and what is measured. `tracking` and `estimate` are rms over the flight."""
+"""By name: the unit and the error. `tracking` and `estimate` are rms over the flight."""

@@ -217,7 +217,7 @@ def doctor(json_: Json = False) -> None:
     colours = {"ok": "green", "missing": "red", "optional": "yellow"}
     for finding in findings:
         table.add_row(
-            # as texts: in a string, rich takes the brackets of skyloop[gym] for markup
+            # as Text, because rich reads the brackets of skyloop[gym] in a string as markup
             Text(finding.name),
             Text(finding.state, style=colours[finding.state]),
             Text(finding.found),

@@ -27,24 +27,25 @@ SENSORS: dict[str, dict[str, dict[str, Any]]] = {
     "baro": {"baro0": {"kind": "barometer", "preset": "ms5611", "rate_hz": 50}},
     "mag": {"mag0": {"kind": "magnetometer", "preset": "hmc5883", "rate_hz": 50}},
 }
-"""By what `--sensors` calls them: the sensors of the rig. All cameras, the depth camera and the radar look ahead
-through lenses of the same angle, so that one picture serves all at the same place."""
+"""The sensors of the rig by their names in `--sensors`.
+
+Cameras, depth camera and radar look ahead with the same field of view, so that all at one mount share one image."""
 AT_FRAME_RATE = ("camera", "depth_camera", "lidar", "radar")
 MOST_FRAMES = 1_000_000
 MOST_ACCELERATION = 6.0
 """m/s² in curves."""
 FOV_DEG = 90.0
 MOST_PIXELS = 4096
-"""Of an image's side."""
+"""px, the largest side of an image."""
 ROOM_TO_FLY = {
     "room": (8.0, 1.6), "corridor": (4.0, 1.6), "house": (2.0, 1.5), "warehouse": (2.5, 2.0), "forest": (2.5, 2.0),
     "urban": (14.0, 22.0), "urban-walls": (14.0, 40.0), "blocks": (20.0, 12.0), "radar-lab": (3.0, 1.8),
 }  # fmt: skip
-"""m: side of the default trajectory and its height, where 20 and 5 would not fit."""
+"""m: side and height of the default trajectory, where 20 and 5 would not fit."""
 PEOPLED = ("park", "urban", "warehouse")
-"""Worlds that take a number of people."""
+"""Worlds with a configurable number of people."""
 TO_TRAIN_ON: dict[str, dict[str, Any]] = {"park": {"side": 26.0, "altitude": 4.0, "look_deg": 15.0, "people": 40}}
-"""What `skyloop record` flies unless told otherwise, where the plain rig would show few people, and small ones."""
+"""Defaults of `skyloop record` in worlds where the standard rig would show only few and small people."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,15 +62,15 @@ class RecordOptions:
     seed: int = 1
     randomise: tuple[str, ...] = ()
     side: float | None = None
-    """m, of the trajectory. None: what fits into the world."""
+    """m, size of the trajectory. None: one that fits into the world."""
     altitude: float | None = None
-    """m above the start. None: what fits into the world."""
+    """m above the start. None: one that fits into the world."""
     people: int | None = None
     """None: the world's own number."""
     look_deg: float = 0.0
-    """How far below the horizon cameras and radar look."""
+    """Angle by which cameras and radar look below the horizon."""
     size: tuple[int, int] = (320, 240)
-    """px of all images, colour and depth alike: width, height."""
+    """px, width and height of all colour and depth images."""
 
     def __post_init__(self) -> None:
         if not (1 <= self.frames <= MOST_FRAMES and 0.01 <= self.rate_hz <= 1000.0 and 0.1 <= self.speed <= 30.0):
@@ -90,7 +91,7 @@ class RecordOptions:
 
 
 def to_train_on(world: str, **given: Any) -> dict[str, Any]:
-    """Options for a recording one can train on; what is given and not None stays."""
+    """Options for a recording that is useful for training. Given values other than None stay."""
     return {**TO_TRAIN_ON.get(world, {}), **{name: value for name, value in given.items() if value is not None}}
 
 

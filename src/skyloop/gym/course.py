@@ -31,7 +31,7 @@ class Course:
     physics_rate_hz: float = 500.0
     control_rate_hz: float = 50.0
     image_size: tuple[int, int] | None = None
-    """Height and width, px; None: no camera on board."""
+    """Height and width, px. None: no camera on board."""
 
     def __post_init__(self) -> None:
         steps, divider = self._exact_steps(), control_divider(Vehicle(), Rate.from_hz(self.physics_rate_hz))

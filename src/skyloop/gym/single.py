@@ -93,7 +93,7 @@ class SkyloopEnv(gymnasium.Env[Any, Any]):
         return self._observation(verdict), float(verdict.rewards[0]), ends, False, self._info(verdict)
 
     def render(self) -> Any:
-        """A picture of this instant, from beside the arena. Nothing is drawn for it before this call."""
+        """An image of this instant from beside the arena. It is rendered only by this call."""
         if self.render_mode is None:
             return None
         if self._actions < 0:

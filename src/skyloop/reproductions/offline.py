@@ -26,7 +26,7 @@ FRAMES, QUICK_FRAMES = 500, 40
 
 
 def protocol(frames: int = FRAMES, qualities: Sequence[str] = QUALITIES) -> dict[str, Any]:
-    """What decides the figures."""
+    """The constants that decide the figures."""
     published = {f"{store=}, {radar=}": list(rates) for (store, radar), rates in TABLE_5.items()}
     return {"frames": frames, "qualities": list(qualities), "sensors": list(SENSORS), "published": published}
 

@@ -92,7 +92,7 @@ class Cell:
 
 
 def protocol(sizes: Sizes) -> dict[str, Any]:
-    """What decides the figures; more runs may be added to a folder later."""
+    """The constants that decide the figures. More runs may be added to a folder later."""
     configurations = [asdict(configuration) for configuration in CONFIGURATIONS]
     sized = {"frames": sizes.frames, "world": sizes.world, "radar": list(sizes.radar)}
     return {**sized, "rate_hz": RATE_HZ, "configurations": configurations}

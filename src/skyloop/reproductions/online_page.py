@@ -48,7 +48,7 @@ def _stages(results: Sequence[Result]) -> str:
 
 
 def _share(results: Sequence[Result]) -> str:
-    """Of a frame that the engine takes: what is left is the link and the software."""
+    """Share of a frame that the engine takes. The rest is the link and the software."""
     cells = Cells(results)
     shares = []
     for result in _of_table_6(results):

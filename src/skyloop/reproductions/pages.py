@@ -31,7 +31,7 @@ from skyloop_client.errors import SetupError
 DOCS = Path(__file__).parents[3] / "docs"
 BLOCK = re.compile(r"(<!-- results: ([a-z-]+) ([a-z0-9-]+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 ALIKE = 1e-3
-"""By which share a figure may differ where the processor or the renderer is another one."""
+"""Allowed relative difference of a figure on another processor or renderer."""
 NOT_YET = "Not measured yet: `{command}` fills this in.\n"
 
 
@@ -42,9 +42,9 @@ class Published:
     results: list[Result]
     """Results of the full form."""
     quick: dict[str, float]
-    """Of the quick form, by cell, where its figures repeat: a test can afford to measure these again."""
+    """Results of the quick form by cell, if they are repeatable: a test can measure these again."""
     protocol: Any
-    """The constants under which they were measured, as JSON has them."""
+    """The constants of the measurement, as plain JSON data."""
 
 
 class Cells(Mapping[str, Result]):
@@ -80,7 +80,7 @@ def read(name: str) -> Published | None:
 
 
 def protocol(name: str) -> Any:
-    """The constants that decide what the command gives, as JSON has them; None where the page needs no measurement."""
+    """The constants that decide the command's results, as plain JSON data. None if the page needs no measurement."""
     made = importlib.import_module(PAGES[name])
     return json.loads(json.dumps(made.protocol())) if hasattr(made, "protocol") else None
 
@@ -166,7 +166,7 @@ def out_of_date(name: str) -> list[str]:
 
 
 def differing(name: str, quick: Sequence[Result]) -> list[str]:
-    """The cells of the quick form that the results file has otherwise, a line for each."""
+    """A line for each cell of the quick form that differs from the results file."""
     published = read(name)
     known = {} if published is None else published.quick
     lines = []

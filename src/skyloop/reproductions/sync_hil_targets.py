@@ -16,7 +16,7 @@ HANG_S = 600.0
 
 
 POWER = PowerModel(0.0, 0.0)
-"""The board does not draw from the vehicle's battery: so the tables were flown."""
+"""The board does not draw from the vehicle's battery, as in the flights for the tables."""
 
 
 def source() -> str:

@@ -33,11 +33,11 @@ class Bundle:
     arrived: tuple[Message, ...] = ()
     """All messages, in order of arrival, of the streams requested with `every`."""
     publisher: Callable[[str, Any], None] | None = None
-    """Where `publish` passes records on to."""
+    """The function that `publish` calls."""
     battery: Any = None
-    """BatteryState of the vehicle, which feeds the program's computer too; None in the simulator's own process."""
+    """BatteryState of the vehicle, which also feeds the program's computer. None in the simulator's own process."""
     computer_energy: float = 0.0
-    """J the program's computer has used, by the simulator's power model of it."""
+    """J used by the program's computer, by the simulator's power model."""
 
     def get(self, suffix: str, default: Any = _RAISE) -> Any:
         """ "imu", "status"... of this vehicle, or a stream by its full name. None before the first message.

@@ -1,4 +1,4 @@
-"""How fast is a computer beside another? The same short work is done on both, and its processor times are compared.
+"""Compares the speeds of two computers: both do the same short work, and its processor times are compared.
 
 Three kinds of work, because no single number fits all software: Python's interpreter, arithmetic on arrays, and
 copying in memory. `clients/cpp/calibrate.cpp` does the same for programs in C++; the two cannot be compared.
@@ -20,14 +20,14 @@ import numpy as np
 from skyloop_client.errors import LinkError
 
 PROGRAM = "python 1"
-"""What did the work; the number changes when the work does."""
+"""Name of the benchmark. Its number changes when the work changes."""
 REPEATS = 7
-"""The quickest counts: the others were disturbed."""
+"""The fastest run counts, because the others were disturbed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """What one computer did."""
+    """The result of one computer."""
 
     program: str
     machine: str
@@ -40,7 +40,7 @@ class Calibration:
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """The speed of one computer, another being 1."""
+    """The speed of one computer relative to another."""
 
     machine: str
     by_work: dict[str, float]
@@ -73,7 +73,7 @@ def quickest(work: Callable[[], object], repeats: int = REPEATS) -> float:
 
 
 def interpreter() -> None:
-    """What a Python program's own lines cost: calls, branches, dictionaries, numbers."""
+    """Plain Python: calls, branches, dictionaries, numbers."""
     seen: dict[int, int] = {}
     value = 1
     for k in range(100_000):
@@ -92,7 +92,7 @@ def arithmetic() -> None:
 
 
 def memory() -> None:
-    """64 MiB, copied four times: more than a cache holds."""
+    """64 MiB, copied four times, which is larger than a cache."""
     block = np.zeros(8 << 20)
     for _ in range(4):
         block = block.copy()

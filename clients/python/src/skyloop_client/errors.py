@@ -85,7 +85,7 @@ class SetupError(SkyloopError):
 
 
 class MissingExtra(SetupError, ImportError):
-    """A Python package of an extra is not installed; `except ImportError` catches it, too."""
+    """A Python package of an extra is not installed. `except ImportError` also catches it."""
 
 
 def nearest_name(name: str, known: Iterable[str]) -> str:

@@ -81,9 +81,9 @@ class Session:
         """Records published since the last question."""
         self._unsent_bytes = 0
         self._refused_here: list[str] = []
-        """Published since the last question, and of no use to send."""
+        """Records published since the last question that cannot be sent."""
         self._tasks: list[list[Any]] = []
-        """Tasks begun and ended since the last question."""
+        """Begins and ends of tasks since the last question."""
         self._spread: dict[str, Pipe] = {}
         self._pipe = Pipe(address, timeout)
         try:
@@ -198,9 +198,9 @@ class Session:
         self._unsent.append([name, record])
 
     def begin_task(self, name: str, deadline: float | None = None) -> None:
-        """A task begins, to end within so many s of execution time; the simulator notes when it does not.
+        """Begin a task. `deadline` is in s of execution time; the simulator reports a miss.
 
-        It is counted from the last answer to the first question after `end_task`."""
+        The time counts from the last answer to the first question after `end_task`."""
         self._tasks.append(["begin", name, None if deadline is None else round(deadline * NS_PER_S)])
 
     def end_task(self, name: str) -> None:
@@ -227,7 +227,7 @@ class Session:
         self._pipe.write({"type": "progress", "et_ns": self._time.now()})
 
     def close(self, bye: bool = True) -> None:
-        """With a bye the simulator knows that the work is done; without, that something went wrong."""
+        """With a bye the simulator knows that the work is done; without one, that something went wrong."""
         self._pipe.close(bye, self._tasks)
         for pipe in self._spread.values():
             pipe.close(bye)

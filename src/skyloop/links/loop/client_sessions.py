@@ -27,7 +27,7 @@ COMMANDER = "loop"
 PATIENCE_S = 0.05
 """Wall s for which the simulation waits while a peer takes a large answer. The rest is sent in the background."""
 MOST_PUBLISHED = 256
-"""Records with one question: looking at them must not hold up the others."""
+"""Most records with one question, so that their processing does not delay others."""
 SLEEP_WORTH_TELLING_S = 0.02
 MOST_NEWS = 1000
 MOST_GONE = 1000
@@ -293,7 +293,7 @@ class ClientSessions:
             return
         del self.pilots[pilot.token]
         self.draw_power(pilot, gone=True)
-        pilot.question = None  # what it asked for may be large, and due in an hour
+        pilot.question = None  # its open question may be large, and due only in an hour
         for part in pilot.joined:
             self._listener.drop(part, "its session is over")
         self.tell(pilot.vehicle, EventKind.LEFT, f"{peer.name}: {'said goodbye' if pilot.said_bye else why}")
@@ -304,10 +304,10 @@ class ClientSessions:
             self.last[pilot.vehicle] = self._port.now_ns, pilot
             self._port.vehicles[pilot.vehicle].release(COMMANDER, self._options.hover_s)
 
-    # ---- its time and its energy
+    # ---- time and energy of a session
 
     def note_times(self, pilot: Pilot, question: Question, tasks: Any) -> None:
-        """What the time since the last answer was spent on, and which deadlines were missed."""
+        """Account for the time since the last answer, and report missed deadlines."""
         pilot.heard = time.perf_counter()
         if pilot.watch:
             return
@@ -327,12 +327,12 @@ class ClientSessions:
             self.tell(pilot.vehicle, EventKind.SLEPT, said)
 
     def note_tasks(self, pilot: Pilot, tasks: Any, et_ns: int) -> None:
-        """Tasks that have begun, from the last answer on, and ended, with this question."""
+        """Record tasks that began at the last answer or ended with this question."""
         for line in pilot.tasks.take(tasks, pilot.went_on_ns, et_ns):
             self.tell(pilot.vehicle, EventKind.DEADLINE_MISSED, line)
 
     def draw_power(self, pilot: Pilot, *, gone: bool = False) -> None:
-        """A computer begins or ceases to compute: the vehicle's battery feeds those of all who compute for it."""
+        """A computer begins or stops computing: the vehicle's battery feeds the computers of all its sessions."""
         if pilot.watch:
             return
         power = self._options.power
@@ -342,14 +342,14 @@ class ClientSessions:
         self._port.vehicles[pilot.vehicle].set_computer_power(drawn)
 
     def told_energy(self, pilot: Pilot) -> dict[str, Any]:
-        """What an answer says of the battery and of the computer's own share, where its program wants to know."""
+        """The battery and the computer's energy for an answer, if the program asks for them."""
         if not pilot.hears_energy:
             return {}
         battery = self._port.vehicles[pilot.vehicle].battery
         return {"battery": battery, "computer_energy_j": pilot.meter.joules(self._port.now_ns)}
 
     def summary(self) -> list[dict[str, Any]]:
-        """What each session that computed has cost and missed."""
+        """Cost and missed deadlines of each computing session."""
         return [
             {
                 "vehicle": pilot.vehicle,

@@ -26,7 +26,7 @@ from skyloop_client.messages import Message
 from skyloop_client.streams import NS_PER_S
 
 TABLE_I = {"RangeSample": 0.0977, "CameraImage": 0.0374}
-"""s that acquiring a sample took with the real sensors (synchronised-hil, Table I)."""
+"""s that the acquisition of a sample took with the real sensors (synchronised-hil, Table I)."""
 LEAP_NS = 3600 * NS_PER_S
 """The most by which execution time can be ahead of simulated time."""
 

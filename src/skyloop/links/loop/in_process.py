@@ -43,9 +43,9 @@ class InProcess:
         self._held: list[Message] = []
         """Held messages of the streams requested with `every`."""
         self._unsent: list[tuple[str, Any]] = []
-        """Published since the last question."""
+        """Records published since the last question."""
         self.tasks = TaskDeadlines()
-        """What it says it does, and the deadlines it has missed."""
+        """The tasks that it reports, and their missed deadlines."""
         self._events = port.bus.subscribe(f"{self.vehicle}/events")
         self._answer_ns, self._answer_clock = port.now_ns, self._clock()
 
@@ -95,7 +95,7 @@ class InProcess:
         self._unsent.append((name, record))
 
     def begin_task(self, name: str, deadline: float | None = None) -> None:
-        """As `skyloop_client.Session.begin_task`."""
+        """Like `skyloop_client.Session.begin_task`."""
         now = self.now()
         self.tasks.take([["begin", name, None if deadline is None else round(deadline * NS_PER_S)]], now, now)
 

@@ -146,13 +146,13 @@ class Pilot:
     """ET spent in sleeps that the simulator did not know of."""
     said_bye: bool = False
     tasks: TaskDeadlines = field(default_factory=TaskDeadlines)
-    """What it says it does."""
+    """The tasks that it reports."""
     cycles: CycleTimes = field(default_factory=CycleTimes)
     """ET it computed between an answer and the next question."""
     hears_energy: bool = False
-    """It is told of the battery and of its computer's energy."""
+    """Its answers include the battery and its computer's energy."""
     meter: EnergyMeter = field(default_factory=EnergyMeter)
-    """Of its computer."""
+    """Energy of its computer."""
 
     @property
     def watch(self) -> bool:
@@ -185,5 +185,5 @@ class Pilot:
 
     @property
     def computes(self) -> bool:
-        """At this instant of simulated time, which has not yet come to its question."""
+        """At this instant of simulated time, which is before its question."""
         return self.question is None or self.question.acted_ns is None

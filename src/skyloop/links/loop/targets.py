@@ -34,7 +34,7 @@ SOURCES = (".cpp", ".cc", ".cxx")
 LOOPBACK = ("127.", "localhost", "[::1]")
 EVERYWHERE = ("", "0.0.0.0", "::", "[::]")
 ELSEWHERE = "192.0.2.1"
-"""From the range set aside for examples: an address of no machine."""
+"""An address from the range reserved for documentation, which belongs to no machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,13 +203,13 @@ class Remote(LocalProcess):
 
 
 def reachable(address: str) -> str:
-    """An address of this machine that another one can use, where the simulator listens on all of them."""
+    """An address of this machine for other machines, if the simulator listens on all addresses."""
     host, _, port = address.rpartition(":")
     if host not in EVERYWHERE:
         return address
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as way:
         try:
-            # no packet is sent: the system only says from which of its addresses one would be
+            # no packet is sent: the system only selects the source address
             way.connect((ELSEWHERE, 9))
             host = str(way.getsockname()[0])
         except OSError:

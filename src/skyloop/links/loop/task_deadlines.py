@@ -1,4 +1,4 @@
-"""The tasks a program says it does, how long each takes on its own time, and the deadlines it declared for them."""
+"""The tasks that a program reports: their durations in its own time, and their declared deadlines."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class TaskTimes:
     missed: int = 0
     longest_ns: int = 0
     deadline_ns: int | None = None
-    """As declared last."""
+    """The last declared one."""
 
     def plain(self) -> dict[str, Any]:
         deadline = None if self.deadline_ns is None else self.deadline_ns / 1e9
@@ -37,7 +37,7 @@ class _Running:
 
 
 class TaskDeadlines:
-    """Of one session; tasks may start tasks, so the last one begun is the first to end."""
+    """Tasks of one session. Tasks may start tasks, so the last one begun is the first to end."""
 
     def __init__(self) -> None:
         self.by_name: dict[str, TaskTimes] = {}
@@ -48,7 +48,7 @@ class TaskDeadlines:
         return sum(times.missed for times in self.by_name.values())
 
     def take(self, told: Any, went_on_ns: int, et_ns: int) -> list[str]:
-        """What a question tells: tasks begin at the last answer (`went_on_ns`) and end at the question's own time.
+        """Handle a question: tasks begin at the last answer (`went_on_ns`) and end at the question's own time.
 
         Returns a line for each deadline that was missed.
         """
@@ -78,7 +78,7 @@ class TaskDeadlines:
         if all(task.name != name for task in self._running):
             return
         while self._running:
-            # one that was broken off ends with the task that started it
+            # an aborted task ends with the task that started it
             task = self._running.pop()
             times = self.by_name[task.name]
             times.longest_ns = max(times.longest_ns, et_ns - task.began_ns)
@@ -86,7 +86,7 @@ class TaskDeadlines:
                 return
 
     def _overdue(self, et_ns: int) -> list[str]:
-        """Each run is told once, as soon as it is late."""
+        """Each run is reported once, as soon as it is late."""
         late = []
         for task in self._running:
             took = et_ns - task.began_ns

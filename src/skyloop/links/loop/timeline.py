@@ -78,8 +78,7 @@ class Timeline:
 
 
 def plot_timeline(rows: list[Interaction], path: Path, title: str = "") -> None:
-    """ST and ET against wall time, the whole flight and a few interactions of it (synchronised-hil, Fig. 4); below, by
-    how much ET is ahead of ST."""
+    """ST, ET and ET - ST over wall time, of the whole flight and of a few interactions (synchronised-hil, Fig. 4)."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -103,7 +102,7 @@ def plot_timeline(rows: list[Interaction], path: Path, title: str = "") -> None:
 
 
 def busiest(rows: list[Interaction], count: int = 10) -> list[Interaction]:
-    """Those in a row in which the most was computed: there ET and ST are not the same."""
+    """The consecutive interactions with the most computation, because there ET and ST differ."""
     computed = [row.et_ns - row.st_asked_ns for row in rows]
     first = max(range(max(len(rows) - count, 0) + 1), key=lambda k: sum(computed[k : k + count]))
     return rows[first : first + count]
@@ -113,7 +112,7 @@ Line = tuple[list[float], list[float]]
 
 
 def _lines(rows: list[Interaction]) -> dict[str, Line]:
-    """Wall time and time, s, of ET and ST."""
+    """Wall time and ET or ST, s."""
     lines: dict[str, Line] = {"et": ([], []), "st": ([], [])}
     for row in rows:
         asked, replied = row.wall_asked_ns / NS_PER_S, row.wall_replied_ns / NS_PER_S
@@ -131,20 +130,20 @@ def _lines(rows: list[Interaction]) -> dict[str, Line]:
 
 def _draw(axes: Any, lines: dict[str, Line], *, marks: bool) -> None:
     dot = "." if marks else ""
-    # most of the time they are equal: the one below is broad, so that it shows on both sides of the other
+    # they are mostly equal, so the lower line is broad and shows on both sides of the other
     axes.plot(*lines["et"], dot + "-", color="#f0a59c", lw=5, ms=11, label="execution time (ET)")
     axes.plot(*lines["st"], dot + "-", color="#1f4e8c", lw=1.2, ms=5, label="simulated time (ST)")
     (st_wall, st), (_, et) = lines["st"], lines["et"]
     if st:
         axes.plot([st_wall[0], st_wall[-1]], [st[0], st[0] + st_wall[-1] - st_wall[0]], "--", color="#999999", lw=1,
                   label="real time")  # fmt: skip
-        # when real time runs away, it must not squeeze the others
+        # when real time runs far ahead, it must not squeeze the others
         axes.set_ylim(st[0] - 0.02, max(*et, *st) * 1.02 + 0.02)
     axes.grid(alpha=0.3)
 
 
 def _draw_difference(axes: Any, lines: dict[str, Line]) -> None:
-    """At every corner of either line."""
+    """Evaluated at every vertex of either line."""
     import numpy as np
 
     (et_wall, et), (st_wall, st) = lines["et"], lines["st"]

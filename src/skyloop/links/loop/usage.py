@@ -1,4 +1,4 @@
-"""What a program uses of its computer: the time of each cycle, and energy."""
+"""A program's use of its computer: the time of each cycle, and energy."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 STEP = math.log(1.01)
-"""Times within one percent of each other are counted as one, so that a long flight takes no more memory."""
+"""Times within one percent share a bin, so that a long flight needs no more memory."""
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
 
 
 @dataclass(slots=True)
 class CycleTimes:
-    """ET computed between an answer and the next question, of all cycles."""
+    """Computation between an answer and the next question, ET, of all cycles."""
 
     count: int = 0
     longest_ns: int = 0
@@ -25,7 +25,7 @@ class CycleTimes:
         self._counts[round(math.log(max(ns, 1)) / STEP)] += 1
 
     def quantile(self, share: float) -> float:
-        """s within one percent: the shortest time that so large a share of the cycles does not exceed."""
+        """s, within one percent: the quantile of the cycle times."""
         passed = 0
         for bin_ in sorted(self._counts):
             passed += self._counts[bin_]
@@ -40,10 +40,10 @@ class CycleTimes:
 
 @dataclass(slots=True)
 class EnergyMeter:
-    """Of one computer, over simulated time."""
+    """Energy of one computer over simulated time."""
 
     watts: float = 0.0
-    """It draws now."""
+    """W, the current power."""
     _joules: float = 0.0
     _since_ns: int = 0
 
@@ -51,5 +51,5 @@ class EnergyMeter:
         self._joules, self._since_ns, self.watts = self.joules(t_ns), t_ns, watts
 
     def joules(self, t_ns: int) -> float:
-        """Used so far."""
+        """J used so far."""
         return self._joules + self.watts * (t_ns - self._since_ns) / 1e9

@@ -108,7 +108,7 @@ class SetpointState:
     kind: str
     """idle (nothing is tracked), position, velocity, attitude, rates or motors."""
     position: Array
-    """(3,) m, world, of the body origin; carried forward along its derivatives, as the controller does."""
+    """(3,) m, world, of the body origin, extrapolated along its derivatives as in the controller."""
     velocity: Array
     """(3,) m/s, world. For a position, the feed-forward velocity."""
     yaw: float

@@ -89,9 +89,9 @@ class Task(ABC):
 
     name: ClassVar[str]
     flies: ClassVar[bool] = True
-    """Needs the vehicle in the air, and is followed by a hover."""
+    """The vehicle must be in the air. A hover follows."""
     deadline: float | None = dataclasses.field(default=None, kw_only=True)
-    """s of ET in which it is to end; the simulator notes when it does not."""
+    """s of ET within which it must end. The simulator reports a miss."""
 
     def __post_init__(self) -> None:
         self.session: SessionLike
