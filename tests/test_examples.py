@@ -211,3 +211,14 @@ def test_read_a_run(tmp_path: Path) -> None:
     assert found["highest"] == pytest.approx(vehicle["highest_m"])
     assert found["joules used"] == pytest.approx(vehicle["energy_j"], rel=0.01)
     assert 0.0 < found["estimate off, rms of the second half"] < 3.0
+
+
+def test_learned_hover_flies_its_policy_in_the_whole_simulator() -> None:
+    """The stored weights, numpy alone: on the truth in calm air, and on the EKF's estimate in wind."""
+    changes: dict[str, Any] = {"duration": 12, "truth_rate_hz": 50}
+    calm = {"wind": {"kind": "calm"}, "vehicles.drone.state": "truth"}
+    for name, more, most in (("calm", calm, 0.3), ("wind", {}, 2.0)):
+        flown = Flown("learned_hover/learned_hover", changes={**changes, **more})
+        assert flown.simulation.latest("drone/status").mode == "setpoint", name
+        late = np.linalg.norm(flown.position[flown.t > 8.0] - [0.0, 0.0, 2.0], axis=1)
+        assert late.max() < most, (name, late.max())

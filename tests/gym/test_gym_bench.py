@@ -15,13 +15,16 @@ from skyloop_client.errors import SetupError
 
 
 def test_ours_are_measured() -> None:
+    peers = ("peer", "peer_single")
     with ExitStack() as opened:
         timed = bench.timings(bench.Sizes(seconds=0.02, environments=3), opened)
-        taken = {name: np.array([100.0 if name == "peer" else take()]) for name, take in timed.items()}
+        taken = {name: np.array([100.0 if name in peers else take()]) for name, take in timed.items()}
     assert all(values[0] > 0.0 for values in taken.values())
     figures = {figure.key: figure for figure in bench.figures(taken, bench.Sizes())}
     assert figures["vs_gym_pybullet_drones"].value == pytest.approx(taken["many"][0] / 100.0)
     assert figures["vs_gym_pybullet_drones"].aim == 50.0
+    assert figures["single_vs_gym_pybullet_drones"].value == pytest.approx(taken["single"][0] / 100.0)
+    assert figures["single_vs_gym_pybullet_drones"].aim == 5.0
     assert "physics 240 Hz, control 30 Hz" in figures["steps_per_s"].note
     assert {"single_steps_per_s", "image_steps_per_s", "gym_pybullet_drones_steps_per_s"} <= set(figures)
 
@@ -47,4 +50,4 @@ def test_a_peer_that_fails_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     fails = [sys.executable, "-c", "raise ImportError('no bullet')"]
     monkeypatch.setattr(subprocess, "Popen", lambda command, **pipes: started(fails, **pipes))
     with pytest.raises(SetupError, match="ImportError: no bullet"):
-        bench.peer_steps_per_second(0.1)
+        bench.peer_steps_per_second(0.1, processes=2)

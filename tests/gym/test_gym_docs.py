@@ -9,7 +9,7 @@ from pathlib import Path
 import gymnasium
 
 import skyloop.gym
-from skyloop.gym import actions, episodes
+from skyloop.gym import actions, episodes, swarm
 from skyloop.gym.tasks import TASKS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "gym.md").read_text(encoding="utf-8")
@@ -20,6 +20,14 @@ TABLE = {cells[0].strip(): [cell.strip() for cell in cells[1:]] for cells in
 def test_the_example_runs() -> None:
     [code] = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
     exec(compile(code, "docs/how-to/gym.md", "exec"), {})
+
+
+def test_the_swarm_flies_and_its_numbers_are_true() -> None:
+    [code] = re.findall(r'```python title="swarm.py"\n(.*?)```', PAGE, flags=re.DOTALL)
+    exec(compile(code, "docs/how-to/gym.md", "exec"), {})
+    assert f"a circle of {swarm.LEAST_RADIUS:g} m radius" in PAGE
+    assert f"within {swarm.REACH:g} m of their goals at once: +{swarm.BONUS:g} each" in PAGE
+    assert f"**Truncated after**: {50 * swarm.SWARM.episode_s:g} steps, {swarm.SWARM.episode_s:g} s" in PAGE
 
 
 def test_the_table_is_true() -> None:
@@ -44,8 +52,13 @@ def test_the_table_is_true() -> None:
 
 
 def test_the_actions_and_defaults_are_true() -> None:
-    assert [f"`{kind}`" in PAGE for kind in actions.ACTIONS] == [True] * 3
+    for kind, size in actions.SIZES.items():
+        numbers, meaning = TABLE[f"`{kind}`" if kind != "rates" else "`rates` (default)"]
+        assert numbers == (str(size) if size else "one per rotor") and meaning
     assert f"up to {actions.MOST_SPEED:g} m/s" in PAGE and f"up to {actions.MOST_YAW_RATE:g} rad/s" in PAGE
+    assert f"up to {actions.MOST_ASIDE:g} m from the origin" in TABLE["`position`"][1]
+    assert f"0 to {actions.MOST_HEIGHT:g} m" in TABLE["`position`"][1]
+    assert f"up to {actions.MOST_OFFSET:g} m from the vehicle" in TABLE["`offset`"][1]
     defaults = {
         name: parameter.default for name, parameter in inspect.signature(skyloop.gym.SkyloopEnv).parameters.items()
     }

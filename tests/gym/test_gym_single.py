@@ -29,7 +29,7 @@ def hover() -> Any:
 
 def moved(env: Any, position: Any, velocity: Any = (0.0, 0.0, 0.0)) -> None:
     """Level, facing east, at rest but for a velocity; the task sees it as where the vehicle was at the last look."""
-    state = env.simulation.fleet.states[0]
+    state = env.states[0]
     state["motion"] = (*position, *velocity, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     state["yaw_target"] = 0.0
     env.episode[0]["position"] = position
@@ -155,7 +155,7 @@ def test_zero_rates_hover_and_each_number_turns_its_axis(hover: Any) -> None:
         for _ in range(15):
             hover.step(action)
         rates = hover.simulation.truth().angular_velocity_body
-        most = hover.simulation.fleet.params[0]["max_rate"]
+        most = hover.params[0]["max_rate"]
         assert rates == pytest.approx(0.2 * most * (np.arange(3) == k), abs=0.08 * most[k])
     hover.reset(seed=4)
     moved(hover, (0.0, 0.0, HEIGHT))
@@ -174,7 +174,7 @@ def test_velocity_and_motors() -> None:
     env = skyloop.gym.SkyloopEnv("hover", action="motors")
     env.reset(seed=1)
     env.step(np.array([1.0, 0.0, -1.0, 5.0], np.float32))
-    assert env.simulation.fleet.states[0]["command"][:4] == pytest.approx([1100.0, 550.0, 0.0, 1100.0])
+    assert env.states[0]["command"][:4] == pytest.approx([1100.0, 550.0, 0.0, 1100.0])
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,7 @@ def test_landing(x: float, speed: float, lands: bool) -> None:
     assert reward == pytest.approx(BONUS if lands else -LOST, abs=0.2)
     # the crash of one episode leaves the next alone
     env.reset()
-    assert env.simulation.autopilots["drone"].memory.armed
+    assert env.inputs["armed"][0] and not env.states["crashed"][0]
     assert not env.step(np.zeros(4, np.float32))[2]
 
 

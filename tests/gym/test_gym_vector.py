@@ -11,6 +11,7 @@ from flying_gym import flown, fly_towards
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import skyloop.gym
+from skyloop.gym.flights import KernelFlight, SimulatedFlight
 from skyloop_client.errors import ScenarioError, SetpointError
 
 FIELDS = ("motion", "rotor_speed", "command", "rate_integral", "velocity_integral", "impact_speed", "thrust")
@@ -21,17 +22,31 @@ FLOWN = [
     ("Hover", {"action": "rates"}),
     ("Hover", {"action": "motors", **SLOW}),
     ("Waypoint", {"action": "velocity"}),
+    ("Waypoint", {"action": "velocity_world"}),
+    ("Hover", {"action": "climb"}),
+    ("Waypoint", {"action": "position"}),
+    ("Landing", {"action": "offset", **SLOW}),
     ("Gate", {"action": "motors", "physics_rate_hz": 1000}),
     ("Landing", {"action": "rates"}),
 ]
 
 
+@pytest.mark.parametrize("flight", [KernelFlight, SimulatedFlight])
 @pytest.mark.parametrize(("task", "options"), FLOWN)
-def test_many_fly_exactly_what_one_does(task: str, options: dict[str, Any]) -> None:
-    """Against Gymnasium's own vector of single environments: every state, reward, end and info, through autoresets."""
+def test_many_fly_exactly_what_one_does(task: str, options: dict[str, Any], flight: Any) -> None:
+    """Against Gymnasium's own vector of single environments: every state, reward, end and info, through autoresets.
+
+    The single ones fly in the kernels or in a whole simulation each, with its clock, schedule, bus and autopilot.
+    """
     n, name = 3, f"skyloop/{task}-v0"
+
+    def single() -> Any:
+        env: Any = gymnasium.make(name, max_episode_steps=60, **options)
+        env.unwrapped._take(flight(env.unwrapped.course))
+        return env
+
     many = gymnasium.make_vec(name, num_envs=n, max_episode_steps=60, **options)
-    singles = SyncVectorEnv([lambda: gymnasium.make(name, max_episode_steps=60, **options)] * n)
+    singles = SyncVectorEnv([single] * n)
     assert isinstance(many, skyloop.gym.SkyloopVectorEnv)
     assert many.single_observation_space == singles.single_observation_space
     assert many.single_action_space == singles.single_action_space
@@ -41,9 +56,9 @@ def test_many_fly_exactly_what_one_does(task: str, options: dict[str, Any]) -> N
     for _ in range(140):
         compare(seen, expected)
         for i, env in enumerate(singles.envs):
-            state = env.unwrapped.simulation.fleet.states[0]  # type: ignore[attr-defined]
+            state = env.unwrapped.states[0]  # type: ignore[attr-defined]
             assert all(np.array_equal(state[field], many.states[field][i]) for field in FIELDS)
-        actions = random.uniform(-0.6, 0.6, (n, 4)).astype(np.float32)
+        actions = random.uniform(-0.6, 0.6, many.action_space.shape).astype(np.float32)  # type: ignore[arg-type]
         seen, expected = many.step(actions), singles.step(actions)
         episodes += int((expected[2] | expected[3]).sum())
     assert episodes >= n

@@ -62,15 +62,16 @@ def timings(sizes: Sizes, opened: ExitStack) -> dict[str, Callable[[], float]]:
         opened.callback(timed.env.close)
     return {
         "many": lambda: many.steps_per_second(sizes.seconds),
-        "peer": lambda: peer_steps_per_second(sizes.seconds),
+        "peer": lambda: peer_steps_per_second(sizes.seconds, usable_cores()),
         "usual": lambda: usual.steps_per_second(sizes.seconds),
         "single": lambda: single.steps_per_second(sizes.seconds),
+        "peer_single": lambda: peer_steps_per_second(sizes.seconds, 1),
         "image": lambda: image.steps_per_second(sizes.seconds),
     }
 
 
 def figures(taken: dict[str, np.ndarray[Any, Any]], sizes: Sizes) -> list[Figure]:
-    """Medians over rounds; the ratio is the median of the ratios within each round."""
+    """Medians over rounds; the ratios are medians of those within each round."""
     mid = {name: float(np.median(values)) for name, values in taken.items()}
     rates = f"physics {PHYSICS_HZ} Hz, control {CONTROL_HZ} Hz"
     cores = usable_cores()
@@ -78,6 +79,8 @@ def figures(taken: dict[str, np.ndarray[Any, Any]], sizes: Sizes) -> list[Figure
     peer = f"HoverAviary, rotors at hover speed and so hardly ever reset; one process per core, their sum; {rates}"
     usual = f"hover as it comes: iris, thrust and rates, physics 500 Hz, control 50 Hz; {sizes.environments} at once"
     ratio = float(np.median(taken["many"] / taken["peer"]))
+    single_ratio = float(np.median(taken["single"] / taken["peer_single"]))
+    alone = "one environment in one process, nothing else beside it"
     return [
         Figure("steps_per_s", mid["many"], "1/s", None, f"{sizes.environments} at once on {cores} cores; {ours}"),
         Figure(
@@ -85,7 +88,9 @@ def figures(taken: dict[str, np.ndarray[Any, Any]], sizes: Sizes) -> list[Figure
         ),
         Figure("gym_pybullet_drones_steps_per_s", mid["peer"], "1/s", None, peer),
         Figure("usual_steps_per_s", mid["usual"], "1/s", None, usual),
-        Figure("single_steps_per_s", mid["single"], "1/s", None, f"one environment in its Simulation; {ours}"),
+        Figure("single_steps_per_s", mid["single"], "1/s", None, f"{alone}; {ours}"),
+        Figure("single_vs_gym_pybullet_drones", single_ratio, "1", 5.0, f"{alone}, on both sides; {rates}"),
+        Figure("gym_pybullet_drones_single_steps_per_s", mid["peer_single"], "1/s", None, f"HoverAviary, {alone}"),
         Figure("image_steps_per_s", mid["image"], "1/s", None, "one environment, gate, an image of 64x64 px each step"),
     ]
 
@@ -133,17 +138,17 @@ def actions_around_hover(env: Any, shape: tuple[int, ...]) -> np.ndarray[Any, An
     noise = AROUND_HOVER * np.random.default_rng(1).uniform(-1.0, 1.0, (*shape, meaning.size))
     if meaning.kind != "motors":
         return noise.astype(np.float32)
-    params = env.params[0] if hasattr(env, "params") else env.simulation.fleet.params[0]
+    params = env.params[0]
     lift = params["mass"] * params["gravity"] / params["n_rotors"]
     throttle = np.sqrt(lift / params["thrust_per_speed_squared"]) / params["max_speed"]
     return np.asarray(2.0 * throttle * (1.0 + noise) - 1.0, np.float32)
 
 
-def peer_steps_per_second(seconds: float) -> float:
-    """The sum over one process per core, all running at the same time."""
+def peer_steps_per_second(seconds: float, processes: int) -> float:
+    """The sum over so many processes, all running at the same time."""
     command = [sys.executable, "-m", "skyloop.benchmarks.peer_gym", str(PHYSICS_HZ), str(CONTROL_HZ), str(seconds)]
     pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    running = [subprocess.Popen(command, **pipes) for _ in range(usable_cores())]
+    running = [subprocess.Popen(command, **pipes) for _ in range(processes)]
     told = [process.communicate() for process in running]
     for process, (_, errors) in zip(running, told, strict=True):
         if process.returncode:

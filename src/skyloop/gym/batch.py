@@ -47,7 +47,7 @@ class SkyloopVectorEnv(VectorEnv[Any, Any, Any]):
         threads: int | None = None,
         render_mode: str | None = None,
     ) -> None:
-        """max_episode_steps: the task's own when left out; threads: one per core when left out."""
+        """action: see `gym/actions.py`; left out, max_episode_steps is the task's own, and threads one per core."""
         if observation != "state" or render_mode is not None:
             raise ScenarioError(
                 "many vehicles at once give state observations and no pictures; for pictures pass "
@@ -109,7 +109,7 @@ class SkyloopVectorEnv(VectorEnv[Any, Any, Any]):
         if self._over.any():
             # already at the end of this step, so that the kernel does not move them from their start
             self._begin(self._over, self._step)
-        self.meaning.write(self.inputs, numbers)
+        self.meaning.write(self.inputs, numbers, self.episodes["position"])
         verdict = Verdict.blank(self.task, self.num_envs)
         if self._pool is None:
             self._fly(self._slices[0], verdict)

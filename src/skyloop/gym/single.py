@@ -1,4 +1,4 @@
-"""One vehicle in its own simulation, as a Gymnasium environment."""
+"""One vehicle as a Gymnasium environment."""
 
 from __future__ import annotations
 
@@ -11,18 +11,22 @@ from gymnasium.error import ResetNeeded
 from skyloop.gym.actions import ActionMeaning
 from skyloop.gym.course import CAMERA, VEHICLE, Course
 from skyloop.gym.episodes import begin, judge
+from skyloop.gym.flights import Flight, KernelFlight, SimulatedFlight
 from skyloop.gym.pictures import beside_the_arena
 from skyloop.gym.tasks import EPISODE, Verdict, action_space, find_task, image_space, state_space, unseen
 from skyloop_client.errors import ScenarioError
 
 NO_LIMIT = np.iinfo(np.int64).max
 KEYS = 1 << 64
+_THE_ONE = np.ones(1, np.bool_)
 
 
 class SkyloopEnv(gymnasium.Env[Any, Any]):
-    """Flies a `Simulation`. Every step of the environment runs it for one period of `control_rate_hz`.
+    """Every step of the environment flies for one period of `control_rate_hz`.
 
-    The time limit is Gymnasium's own (`max_episode_steps` of `gymnasium.make`), as with any environment."""
+    With image observations it runs a `Simulation`; with state observations the flight kernels alone, which is the same
+    flight. The time limit is Gymnasium's own (`max_episode_steps` of `gymnasium.make`), as with any environment.
+    """
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 50}  # noqa: RUF012
 
@@ -39,7 +43,7 @@ class SkyloopEnv(gymnasium.Env[Any, Any]):
         picture_size: tuple[int, int] = (360, 640),
         render_mode: str | None = None,
     ) -> None:
-        """observation: state or image; action: rates, velocity or motors; sizes are height and width, px."""
+        """observation: state or image; action: see `gym/actions.py`; sizes are height and width, px."""
         if observation not in ("state", "image"):
             raise ScenarioError(f"observation is '{observation}'; give state or image")
         if render_mode not in (None, "rgb_array"):
@@ -47,24 +51,27 @@ class SkyloopEnv(gymnasium.Env[Any, Any]):
         self.task = find_task(task)
         self.render_mode = render_mode
         self._sees = observation == "image"
-        self.course = Course(
-            self.task,
-            airframe,
-            physics_rate_hz,
-            control_rate_hz,
-            image_size if self._sees else None,
-        )
+        seen = image_size if self._sees else None
+        self.course = Course(self.task, airframe, physics_rate_hz, control_rate_hz, seen)
         self._observer = beside_the_arena(*picture_size)
-        self._control = self.course.control
         self.metadata = {**self.metadata, "render_fps": control_rate_hz}
-        self.simulation = self.course.simulation()
-        self.meaning = ActionMeaning(action, self.simulation.port.flight_memory().params)
+        self._take(SimulatedFlight(self.course) if self._sees else KernelFlight(self.course))
+        self.meaning = ActionMeaning(action, self.params)
         self.action_space = action_space(self.meaning.size)
         self.observation_space = image_space(self.task, *image_size) if self._sees else state_space(self.task)
         self.episode = np.zeros(1, EPISODE)
         self.episode["episode"] = -1
-        self._at_start = self.simulation.snapshot()
-        self._actions = -1
+        self._verdict = Verdict.blank(self.task, 1)
+        self._has_begun = False
+
+    def _take(self, flight: Flight) -> None:
+        self.flight = flight
+        self.states, self.inputs, self.params = flight.states, flight.inputs, flight.params
+
+    @property
+    def simulation(self) -> Any:
+        """A `Simulation` with the vehicle where it is now, to look at; changing it changes no flight."""
+        return self.flight.shown()
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """A seed begins its first episode. Without one, the next episode of the last seed follows."""
@@ -74,49 +81,40 @@ class SkyloopEnv(gymnasium.Env[Any, Any]):
             self.episode["key"] = self.np_random_seed % KEYS
             self.episode["episode"] = -1
         self.episode["episode"] += 1
-        self.simulation.restore(self._at_start)
-        begin(*self._flown(), np.ones(1, np.bool_), self.task.kind)
-        self._actions = 0
-        self._run_to(0)
+        self.flight.restart()
+        begin(self.states, self.params, self.episode, _THE_ONE, self.task.kind)
+        self.flight.begin()
+        self._has_begun = True
         verdict = self._look()
         return self._observation(verdict), self._info(verdict)
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        if self._actions < 0:
+        if not self._has_begun:
             raise ResetNeeded("call reset before the first step")
         numbers = self.meaning.checked(np.asarray(action)[None], 1)
-        self.simulation.send(self.meaning.setpoint(numbers))
-        self._actions += 1
-        self._run_to(self._control.due_ns(self._actions))
+        self.flight.fly(self.meaning, numbers, self.episode["position"])
         verdict = self._look()
-        ends = bool(verdict.terminated[0])
-        return self._observation(verdict), float(verdict.rewards[0]), ends, False, self._info(verdict)
+        observation, info = self._observation(verdict), self._info(verdict)
+        return observation, verdict.rewards.item(), verdict.terminated.item(), False, info
 
     def render(self) -> Any:
         """An image of this instant from beside the arena. It is rendered only by this call."""
         if self.render_mode is None:
             return None
-        if self._actions < 0:
+        if not self._has_begun:
             raise ResetNeeded("call reset before render")
         port = self.simulation.port
         request = self._observer.request(port.vehicle().truth, port.now_ns)
         return port.editor.views([request], None)[0].colour.copy()
 
     def close(self) -> None:
-        self.simulation.close()
-
-    def _run_to(self, t_ns: int) -> None:
-        """Run through this instant, so that its images exist."""
-        self.simulation.run_through(t_ns)
-
-    def _flown(self) -> tuple[Any, Any, Any]:
-        memory = self.simulation.port.flight_memory()
-        return memory.states, memory.params, self.episode
+        self.flight.close()
 
     def _look(self) -> Verdict:
-        verdict = Verdict.blank(self.task, 1)
-        memory = self.simulation.port.flight_memory()
-        judge(memory.states, memory.inputs, memory.params, self.episode, self.task.kind, NO_LIMIT, verdict.arrays())
+        """At the vehicle; users keep the observation, so that is a new array every time."""
+        verdict = self._verdict
+        verdict.observations = np.empty((1, self.task.observed), np.float32)
+        judge(self.states, self.inputs, self.params, self.episode, self.task.kind, NO_LIMIT, verdict.whole())
         return verdict
 
     def _observation(self, verdict: Verdict) -> Any:
@@ -127,9 +125,8 @@ class SkyloopEnv(gymnasium.Env[Any, Any]):
         return {"image": image, "state": numbers[unseen(self.task)]}
 
     def _info(self, verdict: Verdict) -> dict[str, Any]:
-        episode = self.episode[0]
         return {
-            "distance": float(episode["distance"]),
-            "reached": int(episode["reached"]),
-            "is_success": bool(verdict.success[0]),
+            "distance": self.episode["distance"].item(),
+            "reached": self.episode["reached"].item(),
+            "is_success": verdict.success.item(),
         }

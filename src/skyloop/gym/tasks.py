@@ -105,6 +105,10 @@ class Verdict:
         flags = (np.empty(n, np.bool_) for _ in range(3))
         return Verdict(np.empty((n, task.observed), np.float32), np.empty(n), *flags)
 
+    def whole(self) -> tuple[Any, Any, Any, Any, Any]:
+        """As the kernel takes them."""
+        return self.observations, self.rewards, self.terminated, self.truncated, self.success
+
     def arrays(self, part: slice = slice(None)) -> tuple[Any, Any, Any, Any, Any]:
         """The arrays for the kernel, of a part of the vehicles."""
         rewards, observations = self.rewards[part], self.observations[part]
