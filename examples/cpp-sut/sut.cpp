@@ -1,4 +1,4 @@
-// A software under test: flies one task over skyloop's link and prints its result as one line of JSON.
+// Software under test: flies one task over skyloop's link and prints its result as one line of JSON.
 //
 //     g++ -std=c++17 -O2 -I clients/cpp -o sut examples/cpp-sut/sut.cpp
 //     skyloop loop face-anchor --sut "./sut face-anchor"

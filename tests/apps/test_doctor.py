@@ -1,13 +1,16 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import numba
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 from skyloop.apps import doctor
+from skyloop.cli.verbs import app
 from skyloop.core import machine
 from skyloop.rendering.client import HOW_TO_INSTALL
 
@@ -88,3 +91,26 @@ def test_opengl_that_answers_nonsense_is_missing(monkeypatch: pytest.MonkeyPatch
 def test_opengl_is_named_after_what_the_driver_prints(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "output_of", lambda command: 'driver noise\n["llvmpipe", "4.5"]')
     assert doctor._opengl() == doctor.Finding("OpenGL", "ok", "llvmpipe, OpenGL 4.5")
+
+
+def test_every_extra_is_listed_with_what_is_missing() -> None:
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    found = {each.name: each for each in doctor.examine() if each.name.startswith("extra: ")}
+    assert sorted(found) == [f"extra: {name}" for name in sorted(project["optional-dependencies"])]
+    assert all(name.removeprefix("extra: ") in doctor.WHAT_FOR for name in found)
+    assert found["extra: mavlink"].state == "ok" and "pymavlink 2." in found["extra: mavlink"].found
+
+
+def test_an_absent_extra_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = machine.package_version
+    monkeypatch.setattr(doctor, "package_version", lambda name: None if name == "pyserial" else known(name))
+    mavlink = {each.name: each for each in doctor._extras()}["extra: mavlink"]
+    assert (mavlink.state, mavlink.found) == ("optional", "not installed: pyserial")
+    assert mavlink.advice.endswith("pip install 'skyloop[mavlink]'")
+
+
+def test_brackets_are_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+    absent = doctor.Finding("extra: bench", "optional", "not installed: a[b]", "pip install 'skyloop[bench]'")
+    monkeypatch.setattr(doctor, "examine", lambda: [absent])
+    said = CliRunner().invoke(app, ["doctor"]).output
+    assert "pip install 'skyloop[bench]'" in said and "a[b]" in said

@@ -71,4 +71,4 @@ def test_trouble_with_one_seed_does_not_end_the_others(
     said = capsys.readouterr().out
     assert "seed 1: pilot of 'drone'" in said and "ZeroDivisionError" in said
     assert "seed 2: drone flew" in said
-    assert "2 flights, 1 ended in trouble" in said
+    assert "2 flights, 1 ended with a problem" in said

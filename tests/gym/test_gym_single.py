@@ -14,6 +14,7 @@ from gymnasium.utils.passive_env_checker import env_render_passive_checker
 
 import skyloop.gym
 from skyloop.gym.episodes import BONUS, HEIGHT, LOST, OPENING
+from skyloop.rendering.client import Renderer
 from skyloop_client.errors import ScenarioError, SetpointError, SetupError, UnknownNameError
 
 IDS = [f"skyloop/{name}-v0" for name in ("Hover", "Waypoint", "Gate", "Landing")]
@@ -58,6 +59,34 @@ def test_the_checker_is_content_with_images_and_pictures() -> None:
     assert np.array_equal(again["image"], observation["image"])
     assert (env.render() == picture).all()
     env.close()
+    env.close()
+
+
+def test_nothing_is_drawn_before_render(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[Any] = []
+    started: list[Any] = []
+    render, start = Renderer.render, Renderer.__init__
+
+    def counted(self: Renderer, views: Any, weather: Any) -> Any:
+        drawn.extend(views)
+        return render(self, views, weather)
+
+    def noted(self: Renderer, *more: Any, **named: Any) -> None:
+        started.append(self)
+        start(self, *more, **named)
+
+    monkeypatch.setattr(Renderer, "render", counted)
+    monkeypatch.setattr(Renderer, "__init__", noted)
+    env = gymnasium.make("skyloop/Hover-v0", render_mode="rgb_array", picture_size=(48, 64))
+    env.reset(seed=1)
+    for _ in range(5):
+        env.step(np.zeros(4, np.float32))
+    assert (drawn, started) == ([], [])
+    picture = env.render()
+    assert len(drawn) == 1 and picture.shape == (48, 64, 3) and picture.std() > 5.0
+    env.step(np.ones(4, np.float32))
+    assert len(drawn) == 1
+    assert (env.render() != picture).any() and len(drawn) == 2
     env.close()
 
 
@@ -218,5 +247,6 @@ def test_what_cannot_be_flown_is_said(hover: Any) -> None:
 def test_without_gymnasium_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "gymnasium", None)
     monkeypatch.delitem(sys.modules, "skyloop.gym")
-    with pytest.raises(SetupError, match=r"pip install 'skyloop\[gym\]'"):
+    with pytest.raises(ImportError, match=r"^skyloop.gym needs Gymnasium.*: pip install 'skyloop\[gym\]'$") as caught:
         importlib.import_module("skyloop.gym")
+    assert isinstance(caught.value, SetupError) and caught.value.__suppress_context__

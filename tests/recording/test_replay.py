@@ -275,7 +275,7 @@ def test_a_broken_file_is_named(sequence: Path, name: str, content: str | None, 
 
 
 def test_what_is_no_dataset_is_refused(recording: Recording, tmp_path: Path) -> None:
-    with pytest.raises(DatasetError, match="is no dataset"):
+    with pytest.raises(DatasetError, match="is not a dataset"):
         replay(tmp_path, Bus())
     (tmp_path / "mav0").mkdir()
     with pytest.raises(DatasetError, match="holds neither cam0, imu0"):

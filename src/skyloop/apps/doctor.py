@@ -1,36 +1,50 @@
-"""What this machine has, what it lacks, and how to get it."""
+"""Checks what this machine has, what it lacks, and how to get it."""
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import platform
 import sys
 import tempfile
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 from typing import Literal
+
+from packaging.requirements import Requirement
 
 from skyloop.core.machine import cpu_model, gpu_name, memory_gib, os_name, output_of, package_version, usable_cores
 
 ENOUGH_MEMORY_GIB = 2.0
+
+WHAT_FOR = {
+    "bench": "for `skyloop bench`",
+    "dev": "for changing skyloop and running its tests",
+    "docs": "for `make docs`",
+    "foxglove": "for --foxglove",
+    "gym": "for skyloop.gym",
+    "mavlink": "for `skyloop mavlink`, PX4 and serial lines",
+    "sb3": "for skyloop.gym.sb3, which trains with Stable-Baselines3",
+    "view": "for `skyloop view`",
+}
+"""By extra."""
 
 State = Literal["ok", "missing", "optional"]
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing looked for; `state` is "missing" only where skyloop needs it."""
+    """The result of one check. `state` is "missing" only for things that skyloop needs."""
 
     name: str
     state: State
     found: str
     advice: str = ""
-    """Empty, or what to do about it."""
+    """Empty, or what to do."""
 
 
 def examine() -> list[Finding]:
-    """Everything worth knowing before a first flight or a bug report."""
+    """Everything that is useful before a first flight or for a bug report."""
     return [
         Finding("python", "ok", f"{platform.python_version()} on {os_name()}"),
         Finding("cpu", "ok", cpu_model()),
@@ -40,7 +54,7 @@ def examine() -> list[Finding]:
         _kernel_cache(),
         _opengl(),
         _gpu(),
-        _bench_extra(),
+        *_extras(),
     ]
 
 
@@ -72,12 +86,25 @@ def _package(name: str) -> Finding:
     return Finding(name, "ok", version)
 
 
-def _bench_extra() -> Finding:
-    """Found without importing it: RotorPy pulls in matplotlib and takes a second."""
-    if importlib.util.find_spec("rotorpy") is None:
-        advice = "only `skyloop bench` needs it: run `make setup`, or pip install 'skyloop[bench]'"
-        return Finding("extra: bench", "optional", "rotorpy is not installed", advice)
-    return Finding("extra: bench", "ok", f"rotorpy {package_version('rotorpy')}")
+def _extras() -> list[Finding]:
+    """One finding for each extra of pyproject.toml, from the metadata of this installation; nothing is imported."""
+    about = metadata.metadata("skyloop")
+    requirements = [Requirement(line) for line in about.get_all("Requires-Dist") or ()]
+    return [_extra(name, requirements) for name in sorted(about.get_all("Provides-Extra") or ())]
+
+
+def _extra(name: str, requirements: list[Requirement]) -> Finding:
+    def belongs(requirement: Requirement) -> bool:
+        marker = requirement.marker
+        return marker is not None and marker.evaluate({"extra": name}) and not marker.evaluate({"extra": ""})
+
+    versions = {each.name: package_version(each.name) for each in requirements if belongs(each)}
+    absent = [package for package, version in versions.items() if version is None]
+    if absent:
+        advice = f"{WHAT_FOR.get(name, 'optional')}: pip install 'skyloop[{name}]'"
+        return Finding(f"extra: {name}", "optional", f"not installed: {', '.join(absent)}", advice)
+    told = [f"{package} {version}" for package, version in versions.items()]
+    return Finding(f"extra: {name}", "ok", ", ".join(told) if len(told) < 5 else f"all {len(told)} packages")
 
 
 def _kernel_cache() -> Finding:
@@ -97,7 +124,7 @@ def _kernel_cache() -> Finding:
 
 
 def _writable(folder: Path) -> bool:
-    """Tried with a real file: permission bits do not tell on read-only or full disks."""
+    """Tested with a real file, because permission bits are not enough on read-only or full disks."""
     existing = next(path for path in (folder, *folder.parents) if path.exists())
     try:
         with tempfile.TemporaryFile(dir=existing):
@@ -110,7 +137,7 @@ def _writable(folder: Path) -> bool:
 
 
 def _opengl() -> Finding:
-    """Tried in another process, because a broken driver may hang or crash the one that asks."""
+    """Tested in another process, because a broken driver may hang or crash."""
     from skyloop.rendering.client import HOW_TO_INSTALL
 
     probe = (

@@ -1,4 +1,4 @@
-"""How slow may the computer be before the mission fails? One flight after the other, each on a slower one."""
+"""Finds how slow the computer may be before the mission fails: one flight after the other, at different speeds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from skyloop.sim.scenario import Scenario
 from skyloop_client.errors import LinkError, SkyloopError
 
 OUTPUT = "sut.txt"
-"""Where a target leaves what the SUT printed; its last line may be its result as JSON."""
+"""The file with the SUT's output in a run folder. Its last line may be its result as JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Flight:
     """One flight with a computer of one speed."""
 
     speed: float
-    """Of the computer, 1 being this one."""
+    """Speed of the computer. 1 is this machine."""
     seed: int
     success: bool
     """The SUT ended well, the vehicle did not crash, and by the judge's truth the error is within its limit."""
@@ -37,7 +37,7 @@ class Flight:
     told_error: float | None
     """`error` of the SUT's result, if it tells one."""
     time: float
-    """s simulated until the SUT was done."""
+    """Simulated s until the SUT was done."""
     computed: float
     """s the SUT computed, on its own time."""
     cycle_p50: float
@@ -54,7 +54,7 @@ class Flight:
     battery_left: float
     """Of the vehicle's battery, which feeds the SUT's computer too; 1 is full."""
     trouble: str
-    """What went wrong, in words."""
+    """The problem, in words."""
 
 
 def size(
@@ -68,7 +68,7 @@ def size(
     judge: Judge | None = None,
     told: Callable[[Flight], None] = lambda flight: None,
 ) -> list[Flight]:
-    """Fly with every speed, `runs` seeds each; leaves a run folder per flight, a table and a plot."""
+    """Fly with every speed and `runs` seeds. Writes a run folder per flight, a table and a plot."""
     flights = []
     for speed in sorted(speeds, reverse=True):
         for k in range(runs):
@@ -136,7 +136,7 @@ def done_at(timeline: Path, otherwise: float) -> float:
 
 
 def sut_result(path: Path) -> dict[str, Any]:
-    """The last line the SUT printed, if it is a JSON object."""
+    """The last line of the SUT's output, if it is a JSON object."""
     try:
         lines = path.read_text(encoding="utf-8", errors="replace").strip().splitlines()
         result = json.loads(lines[-1]) if lines else {}
@@ -162,7 +162,7 @@ def speeds_from(text: str, count: int = 6) -> list[float]:
 
 
 def slowest_good(flights: Sequence[Flight]) -> float | None:
-    """The slowest computer on which every flight succeeded, and on every faster one, too."""
+    """The slowest computer with which, and with every faster one, all flights succeeded."""
     good = None
     for speed in sorted({flight.speed for flight in flights}, reverse=True):
         if not all(flight.success for flight in flights if flight.speed == speed):

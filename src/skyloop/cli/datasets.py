@@ -1,4 +1,4 @@
-"""The verbs of datasets; `cli.py` takes them in."""
+"""The verbs for datasets."""
 
 from __future__ import annotations
 
@@ -25,6 +25,13 @@ def names(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
+def image_size(text: str) -> tuple[int, int]:
+    width, _, height = text.partition("x")
+    if not (width.isdecimal() and height.isdecimal()):
+        raise DatasetError(f"--size {text}: give WIDTHxHEIGHT in pixels, e.g. 640x480")
+    return int(width), int(height)
+
+
 @app.command()
 def record(
     *,
@@ -39,6 +46,18 @@ def record(
     rate: Annotated[float, typer.Option(help="Frames per simulated second.")] = 20.0,
     trajectory: Annotated[str, typer.Option(help="square, circle, lemniscate, or a .csv of x,y,z rows.")] = "square",
     speed: Annotated[float, typer.Option(help="The speed of the flight, m/s.")] = 3.0,
+    altitude: Annotated[
+        float | None, typer.Option(help="The height of the flight, m. Default: what suits the world; park: 4.")
+    ] = None,
+    look: Annotated[
+        float | None,
+        typer.Option(help="Degrees below the horizon at which cameras and radar look. Default: 0; park: 15."),
+    ] = None,
+    people: Annotated[
+        int | None,
+        typer.Option(help="The number of people in park, urban or warehouse. Default: the world's; park: 40."),
+    ] = None,
+    size: Annotated[str, typer.Option(help="Width and height of all images, px.")] = "640x480",
     quality: Quality = "low",
     sensors: Annotated[
         str, typer.Option(help="all, or some of rgb,stereo,depth,lidar,radar,imu,gps,baro,mag.")
@@ -65,7 +84,7 @@ def record(
     Examples: `skyloop record --world park --frames 500 --out data/park` · `skyloop record --out data/park --resume`
     """
     from skyloop.datasets.recording_run import plan_recording
-    from skyloop.datasets.rig import SENSORS, RecordOptions, rig_scenario
+    from skyloop.datasets.rig import SENSORS, RecordOptions, rig_scenario, to_train_on
     from skyloop.sim.scenario import load_scenario
 
     if resume and out_ is None:
@@ -76,8 +95,9 @@ def record(
     if not resume:
         chosen = tuple(SENSORS) if sensors == "all" else names(sensors)
         options = RecordOptions(
-            world, frames, rate, trajectory, speed, quality, chosen, 1 if seed is None else seed, names(randomise)
-        )
+            world, frames, rate, trajectory, speed, quality, chosen, 1 if seed is None else seed, names(randomise),
+            size=image_size(size), **to_train_on(world, altitude=altitude, look_deg=look, people=people),
+        )  # fmt: skip
         own = {} if seed is None else {"seed": seed}
         planned = load_scenario(scenario, own) if scenario else rig_scenario(options)
         wanted = () if formats == "none" else names(formats)
@@ -113,17 +133,17 @@ def _write_report(folder: Path) -> None:
 
 @contextmanager
 def goes_on_with_resume(folder: Path) -> Iterator[None]:
-    """Whoever presses Ctrl-C is told how to go on, if there is anything to go on with."""
+    """After Ctrl-C, print how to continue the recording if there is one."""
     try:
         yield
     except Interrupted as interruption:
         if not folder.exists():
             raise
-        raise Interrupted(f"{interruption}; `skyloop record --resume --out {folder}` goes on") from None
+        raise Interrupted(f"{interruption}; `skyloop record --resume --out {folder}` continues") from None
 
 
 def told(summary: dict[str, Any], with_report: bool) -> str:
-    """A summary in a few lines."""
+    """The summary in a few lines."""
     lines = [
         f"{summary['frames']} frames, {summary['journal_bytes'] / 1e6:.0f} MB in the journal; "
         f"{summary['frames_flown_now']} recorded now in {summary['flight_s']:.1f} s, {summary['fps']:.1f} per second, "

@@ -1,4 +1,4 @@
-"""The verbs for software under test outside the simulator: each parses, calls one function, prints."""
+"""The verbs for software under test outside the simulator: each parses, calls one function and prints."""
 
 from __future__ import annotations
 
@@ -291,7 +291,7 @@ def _target(
 
 
 def _estimator(scenario: Any, told: str, target: str, speed: float) -> tuple[Any, Target]:
-    """The scenario with an estimator outside, and what that runs on."""
+    """The scenario with an estimator outside, and the target that runs it."""
     from skyloop.apps.loop import outside_estimator
     from skyloop.links.loop.targets import LocalProcess, make_target
 

@@ -1,4 +1,4 @@
-"""The verbs for vehicles flown by MAVLink clients and by hand: each parses, calls one function, prints."""
+"""The verbs for vehicles flown by MAVLink clients and by hand: each parses, calls one function and prints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verb for AirSim's clients: it parses, calls one function, prints."""
+"""The verb for AirSim's clients: it parses, calls one function and prints."""
 
 from __future__ import annotations
 
@@ -19,6 +19,10 @@ log = logging.getLogger(__name__)
 
 
 Paused = Annotated[bool, typer.Option("--paused", help="Simulated time stands still until a client continues it.")]
+Speed = Annotated[float | None, typer.Option(help="Simulated seconds per second. Default: the settings' ClockSpeed.")]
+Deterministic = Annotated[
+    bool, typer.Option("--deterministic", help="Simulated time stands still while pictures are drawn.")
+]
 Lasts = Annotated[float | None, typer.Option(help="The simulated seconds after which it ends.")]
 
 
@@ -35,15 +39,11 @@ def serve(
     host: Annotated[
         str | None, typer.Option(help="The address to listen on. Default: 127.0.0.1, this machine only.")
     ] = None,
-    speed: Annotated[
-        float | None, typer.Option(help="Simulated seconds per second. Default: the settings' ClockSpeed.")
-    ] = None,
+    speed: Speed = None,
     quality: Quality = "medium",
     seed: Annotated[int, typer.Option(help="The seed of the world and of all noise.")] = 1,
     paused: Paused = False,
-    deterministic: Annotated[
-        bool, typer.Option("--deterministic", help="Simulated time stands still while pictures are drawn.")
-    ] = False,
+    deterministic: Deterministic = False,
     mavlink: Annotated[
         bool, typer.Option("--mavlink", help="Let MAVSDK and ground stations fly the same vehicles.")
     ] = False,

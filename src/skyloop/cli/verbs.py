@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
+from rich.text import Text
 
 import skyloop
 from skyloop.benchmarks.registry import BENCHES
@@ -216,10 +217,11 @@ def doctor(json_: Json = False) -> None:
     colours = {"ok": "green", "missing": "red", "optional": "yellow"}
     for finding in findings:
         table.add_row(
-            finding.name,
-            f"[{colours[finding.state]}]{finding.state}[/]",
-            finding.found,
-            f"[dim]{finding.advice}[/]",
+            # as texts: in a string, rich takes the brackets of skyloop[gym] for markup
+            Text(finding.name),
+            Text(finding.state, style=colours[finding.state]),
+            Text(finding.found),
+            Text(finding.advice, style="dim"),
         )
     out.print(table)
 
@@ -312,7 +314,7 @@ def _say(line: str) -> None:
 def _put_into_docs(
     name: str, results: Sequence[Result], again: Callable[..., list[Result]], folder: Path | None
 ) -> None:
-    """With what the quick form gives, where a test can measure that again."""
+    """Includes the results of the quick form, if a test can measure those again."""
     from skyloop.reproductions import pages
 
     quick = [] if name in RESUMES else again(quick=True, folder=None)
@@ -354,13 +356,13 @@ def execute(words: list[str]) -> int:
     finally:
         give_back_empty_folders()
     if code == INTERRUPTED:
-        # which is what Typer makes of Ctrl-C
+        # Typer's exception for Ctrl-C
         raise KeyboardInterrupt
     return code if isinstance(code, int) else 0
 
 
 def _complain(error: SkyloopError | str) -> None:
-    """One line, whatever the message holds."""
+    """Print the error in one line."""
     line = " ".join(str(error).split())
     err.print(f"skyloop: {line}", style="red", markup=False, highlight=False)
 

@@ -1,4 +1,4 @@
-"""`skyloop report`: one HTML file that shows what a dataset holds and whether it is what it should be."""
+"""`skyloop report`: writes one HTML file with the content of a dataset and the result of its checks."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from skyloop_client.streams import NS_PER_S
 
 NAME = "report.html"
 SHEET, SHEET_PX = 12, 360
-"""Images of the contact sheet, and their width."""
+"""Number of images in the contact sheet, and their width."""
 MOST_FINDINGS = 40
 NOTES = {
     "DepthImage /depth": "Depth is on a logarithmic scale: 0.3 m is red, 60 m and beyond dark blue, black no value.",
@@ -49,16 +49,16 @@ NOTES = {
     "LidarScan": "LiDAR is seen from above, forward up, rings 10 m apart; low is blue, high is yellow.",
     "RadarScan": "Radar is after its clutter is removed: range upwards, receding to the right, bright is strong.",
 }
-"""What pictures mean, by the record or the part of a truth they are of."""
+"""Explanations of pictures, by record or by kind of truth."""
 TRACKS = ("-", "--", ":", "-.")
-"""Lines of the vehicles in turn."""
+"""Line styles of the vehicles in turn."""
 MOST_TOLERANCE = 0.5
-"""Beyond which a measured noise says nothing."""
+"""A larger tolerance makes a noise measurement meaningless."""
 
 
 @dataclass(slots=True)
 class _Survey:
-    """What one reading of the journal gathers."""
+    """The data collected in one pass over the journal."""
 
     stamps: dict[str, list[int]] = field(default_factory=dict)
     tracks: dict[str, list[tuple[float, ...]]] = field(default_factory=dict)
@@ -67,16 +67,16 @@ class _Survey:
     """Camera, stamp, colour, labels."""
     labels: list[Found] = field(default_factory=list)
     pixels: NDArray[np.int64] = field(default_factory=lambda: np.zeros(256, np.int64))
-    """Of each semantic class."""
+    """Number of pixels of each semantic class."""
     samples: dict[str, Message] = field(default_factory=dict)
-    """By stream: the one nearest the middle, of those one can look at."""
+    """By stream with a picture: the sample nearest the middle."""
     radar: dict[str, list[RadarScan]] = field(default_factory=dict)
-    """By stream: the last bursts up to the middle, as clutter needs some to be known."""
+    """By stream: the last bursts up to the middle, because the clutter filter needs several."""
     noise: list[NoiseRow] = field(default_factory=list)
 
 
 def write_report(folder: Path) -> Path:
-    """`report.html` in a dataset; the same dataset gives the same bytes."""
+    """Write `report.html` into a dataset. The same dataset gives the same bytes."""
     recording = open_recording(folder)
     survey = _survey(recording)
     if not survey.stamps:
@@ -146,7 +146,7 @@ def _survey(recording: Recording) -> _Survey:
 
 
 def _sheet_cameras(recording: Recording) -> list[str]:
-    """Of each vehicle the first camera whose truth is known, otherwise the first."""
+    """For each vehicle the first camera with recorded truth, otherwise the first."""
     out = []
     for vehicle in recording.vehicles:
         cameras = [name for name in recording.streams_of("CameraImage") if recording.infos[name].vehicle == vehicle]
@@ -182,7 +182,7 @@ def _sheet(survey: _Survey) -> str:
 
 
 def _one_instant(recording: Recording, survey: _Survey) -> str:
-    """What every sensor one can look at showed at the middle."""
+    """The pictures of all sensors at the middle of the flight."""
     tiles, shown = [], set[str]()
     for stream in recording.infos:
         message = survey.samples.get(stream)
@@ -207,7 +207,7 @@ def _one_instant(recording: Recording, survey: _Survey) -> str:
 
 
 def _classes_key(recording: Recording, survey: _Survey) -> str:
-    """Colours of the classes pictures, of the classes one can find in them."""
+    """Colours of the classes that appear in the class pictures."""
     truths = [message.data.classes for message in survey.samples.values() if isinstance(message.data, ImageTruth)]
     counts = sum((np.bincount(each.ravel(), minlength=256) for each in truths if each is not None), np.zeros(256, int))
     seen = [k for k in np.flatnonzero(counts > LEAST_SHARE * counts.sum()).tolist() if k < len(recording.classes)]
@@ -221,17 +221,17 @@ def _radar_pictures(recording: Recording, survey: _Survey, stream: str) -> dict[
         for scan in survey.radar[stream]:
             image, _ = processor.process(scan)
     except (SkyloopError, KeyError, ValueError):
-        # a radar of one's own need not fit our processing
+        # a user-defined radar may not fit our processing
         return {}
     return {" as range over speed": PAINTERS["RangeDopplerImage"](image)[""]}
 
 
 def _closer(scan: LidarScan) -> NDArray[np.uint8]:
-    """The middle of a scan's picture, where its points are, three times as large at most; dots one can see."""
+    """The middle of a scan's picture with its points, enlarged up to three times, with visible dots."""
     points = np.array(scan.points)
     if len(points):
         low, high = np.quantile(points[:, 2], (0.02, 0.98))
-        # to the painter's span of heights but its darkest colours
+        # mapped to the picture's range of heights, without its darkest colours
         points[:, 2] = np.interp(points[:, 2], [low, max(high, low + 1.0)], [-4.0, 8.0])
     plain = scan_picture(points)
     shifts = [(down, right) for down in (0, 1) for right in (0, 1)]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from skyloop_client.errors import SetupError
+from skyloop_client.errors import MissingExtra
 
 try:
     import gymnasium
-except ImportError as missing:
-    raise SetupError("skyloop.gym needs Gymnasium, which is not installed: pip install 'skyloop[gym]'") from missing
+except ImportError:
+    raise MissingExtra("skyloop.gym needs Gymnasium, which is not installed: pip install 'skyloop[gym]'") from None
 
 from skyloop.gym.batch import SkyloopVectorEnv
 from skyloop.gym.course import Course

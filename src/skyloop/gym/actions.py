@@ -1,4 +1,4 @@
-"""What the numbers of an action mean, for the simulation and for arrays of inputs alike."""
+"""The meaning of the numbers in an action, for a simulation and for arrays of inputs."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from skyloop_client.messages import Array, Motors, Rates, Setpoint, Velocity
 
 ACTIONS = ("rates", "velocity", "motors")
 MOST_SPEED = 3.0
-"""m/s of a velocity action of 1, along each axis."""
+"""m/s along each axis at an action of 1."""
 MOST_YAW_RATE = 1.5
-"""rad/s of a velocity action of 1."""
+"""rad/s at an action of 1."""
 
 
 class ActionMeaning:
-    """Turns (n, size) numbers in [-1, 1] into what the controller is asked for."""
+    """Converts (n, size) numbers in [-1, 1] into inputs of the controller."""
 
     def __init__(self, kind: str, params: np.ndarray[Any, Any]) -> None:
         if kind not in ACTIONS:
@@ -29,7 +29,7 @@ class ActionMeaning:
         self._most_rates = params["max_rate"][0].copy()
 
     def checked(self, actions: Any, n: int) -> Array:
-        """(n, size) float64, clipped; every number finite, or a SetpointError."""
+        """(n, size) float64, clipped. Raises SetpointError if a number is not finite."""
         numbers = np.asarray(actions, np.float64)
         if numbers.shape != (n, self.size):
             raise SetpointError(f"an action has shape {numbers.shape[1:]}, expected ({self.size},) for each of {n}")
@@ -42,7 +42,7 @@ class ActionMeaning:
         return self._weight * (1.0 + numbers[:, 0]), self._most_rates * numbers[:, 1:]
 
     def setpoint(self, numbers: Array) -> Setpoint:
-        """Of one vehicle, (1, size)."""
+        """The setpoint of one vehicle, from (1, size)."""
         if self.kind == "rates":
             thrust, rates = self._rates(numbers)
             return Rates(rates[0], float(thrust[0]))
@@ -52,7 +52,7 @@ class ActionMeaning:
         return Motors(0.5 * (1.0 + numbers[0]))
 
     def write(self, inputs: np.ndarray[Any, Any], numbers: Array) -> None:
-        """Into the inputs of (n,) vehicles, as their autopilots would write the setpoints."""
+        """Write the inputs of (n,) vehicles, as their autopilots would write the setpoints."""
         if self.kind == "rates":
             inputs["kind"] = SET_RATES
             inputs["thrust"], inputs["rates"] = self._rates(numbers)

@@ -1,4 +1,4 @@
-"""One vehicle in a simulation of its own, as a Gymnasium environment."""
+"""One vehicle in its own simulation, as a Gymnasium environment."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import numpy as np
 from gymnasium.error import ResetNeeded
 
 from skyloop.gym.actions import ActionMeaning
-from skyloop.gym.course import CAMERA, OBSERVER, VEHICLE, Course
+from skyloop.gym.course import CAMERA, VEHICLE, Course
 from skyloop.gym.episodes import begin, judge
+from skyloop.gym.pictures import beside_the_arena
 from skyloop.gym.tasks import EPISODE, Verdict, action_space, find_task, image_space, state_space, unseen
 from skyloop_client.errors import ScenarioError
 
@@ -19,10 +20,9 @@ KEYS = 1 << 64
 
 
 class SkyloopEnv(gymnasium.Env[Any, Any]):
-    """Flies a `Simulation`; every step of the environment runs it for one period of `control_rate_hz`.
+    """Flies a `Simulation`. Every step of the environment runs it for one period of `control_rate_hz`.
 
-    The time limit is Gymnasium's own (`max_episode_steps` of `gymnasium.make`), as with any environment.
-    """
+    The time limit is Gymnasium's own (`max_episode_steps` of `gymnasium.make`), as with any environment."""
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 50}  # noqa: RUF012
 
@@ -53,8 +53,8 @@ class SkyloopEnv(gymnasium.Env[Any, Any]):
             physics_rate_hz,
             control_rate_hz,
             image_size if self._sees else None,
-            picture_size if render_mode else None,
         )
+        self._observer = beside_the_arena(*picture_size)
         self._control = self.course.control
         self.metadata = {**self.metadata, "render_fps": control_rate_hz}
         self.simulation = self.course.simulation()
@@ -67,10 +67,10 @@ class SkyloopEnv(gymnasium.Env[Any, Any]):
         self._actions = -1
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """A seed begins its first episode; without one comes the next episode of the seed given last."""
+        """A seed begins its first episode. Without one, the next episode of the last seed follows."""
         super().reset(seed=seed)
         if seed is not None or self.episode["episode"][0] < 0:
-            # without any seed Gymnasium takes one from the system
+            # without any seed Gymnasium draws a random one
             self.episode["key"] = self.np_random_seed % KEYS
             self.episode["episode"] = -1
         self.episode["episode"] += 1
@@ -93,18 +93,20 @@ class SkyloopEnv(gymnasium.Env[Any, Any]):
         return self._observation(verdict), float(verdict.rewards[0]), ends, False, self._info(verdict)
 
     def render(self) -> Any:
-        """The observer's picture of this instant."""
+        """A picture of this instant, from beside the arena. Nothing is drawn for it before this call."""
         if self.render_mode is None:
             return None
         if self._actions < 0:
             raise ResetNeeded("call reset before render")
-        return self.simulation.latest(f"observer/{OBSERVER}").colour.copy()
+        port = self.simulation.port
+        request = self._observer.request(port.vehicle().truth, port.now_ns)
+        return port.editor.views([request], None)[0].colour.copy()
 
     def close(self) -> None:
         self.simulation.close()
 
     def _run_to(self, t_ns: int) -> None:
-        """Including what is due at that very instant, so that its pictures are there."""
+        """Run through this instant, so that its images exist."""
         self.simulation.run_through(t_ns)
 
     def _flown(self) -> tuple[Any, Any, Any]:

@@ -1,4 +1,4 @@
-"""What the page on depth noise shows of the results."""
+"""The tables of results on the page on depth noise."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _exponential(cells: Cells, wall: str) -> float:
 
 
 def _row(cells: Cells, label: str, cell: str, shown: str = ".4f") -> list[str]:
-    """One cell name with the wall and its m put in, for all three."""
+    """One row: a cell name with each wall and its m inserted."""
     return [label, *(format(cells.value(cell.format(wall=wall, m=GROWTH[wall])), shown) for wall in WALLS)]
 
 

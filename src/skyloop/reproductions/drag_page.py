@@ -1,4 +1,4 @@
-"""What the page on drag shows of the results."""
+"""The tables of results on the page on drag."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def blocks(results: Sequence[Result]) -> dict[str, str]:
 
 
 def _both(cells: Cells, key: str, flight: str, what: str, digits: int) -> str:
-    """Against the truth, and in brackets against an MPU6000."""
+    """The error against the truth, and in brackets against an MPU6000."""
     true, imu = (cells.value(f"{key}: {flight}, {what}, {force}") for force in ("truth", "MPU6000"))
     return f"{true:.{digits}f} ({imu:.{digits}f})"
 
@@ -75,7 +75,7 @@ def _times(results: Sequence[Result]) -> str:
 
 
 def said(results: Sequence[Result]) -> list[str]:
-    """The numbers the text of the page repeats."""
+    """The numbers that the text of the page repeats."""
     cells = Cells(results)
 
     def ratio(key: str, flight: str, force: str = "truth") -> str:

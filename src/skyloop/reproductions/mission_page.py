@@ -1,4 +1,4 @@
-"""What the page on the mission shows of the results."""
+"""The tables of results on the page on the mission."""
 
 from __future__ import annotations
 

@@ -34,10 +34,10 @@ def protocol(frames: int = FRAMES, qualities: Sequence[str] = QUALITIES) -> dict
 def reproduce(
     *, quick: bool = False, folder: Path | None = None, told: Callable[[str], None] = lambda line: None
 ) -> list[Result]:
-    """All twenty cells and their stages; the quick form has few frames and quality low only.
+    """All twenty cells and their stages. The quick form has few frames and quality low only.
 
-    One recording after the other; with a folder each is kept, and a command that was stopped goes on after the last.
-    """
+    Recordings run one after the other. With a folder each is kept, and a stopped command continues after the last
+    one."""
     frames, qualities = (QUICK_FRAMES, QUALITIES[:1]) if quick else (FRAMES, QUALITIES)
     results: list[Result] = []
     with tempfile.TemporaryDirectory(prefix="skyloop-offline-") as made:
@@ -61,7 +61,7 @@ def reproduce(
 
 
 def cell_results(quality: str, store: bool, radar: bool, published: float, summary: dict[str, Any]) -> list[Result]:
-    """A cell of the table, and where its processor time went."""
+    """A cell of the table, and the processor time by stage."""
     name = f"{quality}, {'with' if radar else 'without'} radar, {'with' if store else 'without'} storage"
     conditions = {
         "world": "park", "frames": summary["frames"], "sensors": ",".join((*SENSORS, *(["radar"] if radar else []))),

@@ -1,4 +1,4 @@
-"""What the page on Table 5 of airloop shows of the results."""
+"""The tables of results on the page on Table 5 of airloop."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _name(quality: str, store: bool, radar: bool) -> str:
 
 
 def _frames(cells: Cells) -> str:
-    """Ours, and the paper's in brackets."""
+    """Our figure, and the paper's in brackets."""
     rows = []
     for (store, radar), published in TABLE_5.items():
         label = f"{'radar' if radar else 'no radar'}, {'with' if store else 'without'} storage"

@@ -1,4 +1,4 @@
-"""What the page on Table 6 of airloop shows of the results."""
+"""The tables of results on the page on Table 6 of airloop."""
 
 from __future__ import annotations
 

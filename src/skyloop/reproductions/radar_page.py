@@ -1,4 +1,4 @@
-"""What the page on the radar shows of the results."""
+"""The tables of results on the page on the radar."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _table_3(cells: Cells) -> str:
 
 
 def _antennas(results: Sequence[Result]) -> str:
-    """Measured and true of both places, side by side."""
+    """Measured and true values of both places, side by side."""
     labels = ("phase of RX1 over RX3, °", "phase of RX3 over RX2, °", "azimuth, °", "elevation, °")
     columns, head = [], [""]
     for figure in dict.fromkeys(place[0] for place in PLACES):

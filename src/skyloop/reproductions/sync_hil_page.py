@@ -1,4 +1,4 @@
-"""Tables I to V and the claims as the page shows them."""
+"""Tables I to V and the claims on the page."""
 
 from __future__ import annotations
 

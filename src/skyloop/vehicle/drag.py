@@ -1,4 +1,4 @@
-"""Drag of the frame. What the rotors add is in `rotors.py`, where each rotor's thrust is known."""
+"""Drag of the frame. The drag of the rotors is in `rotors.py`, where each rotor's thrust is known."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ BOX_THRESHOLD = 0.1
 
 @inlined
 def _box_face(factor, speed):  # type: ignore[no-untyped-def]
-    """Only the face that meets the air counts; it lies on the axis, so there is no torque."""
+    """Only the face that meets the air counts. It lies on the axis, so there is no torque."""
     return factor * abs(speed) * speed if abs(speed) > BOX_THRESHOLD else 0.0
 
 

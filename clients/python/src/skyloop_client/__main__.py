@@ -122,7 +122,7 @@ def _agent(options: argparse.Namespace) -> int:
     simulator = options.connect or os.environ.get("SKYLOOP_ADDRESS", f"127.0.0.1:{DEFAULT_PORT}")
 
     def told(number: int, _: object) -> None:
-        """Told to end, the agent ends the SUT first."""
+        """On a signal the agent first ends the SUT."""
         for each in SIGNALS:
             signal.signal(each, signal.SIG_IGN)
         raise SystemExit(128 + number)

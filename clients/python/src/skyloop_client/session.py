@@ -1,4 +1,4 @@
-"""The client's side of the link: connect, ask, and know one's own time."""
+"""The client's side of the link: connect, ask, and keep execution time."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from skyloop_client.wire import LENGTH, MOST_FROM_CLIENT, MOST_FROM_SERVER, PROT
 
 DEFAULT_PORT = 4700
 ONLY = "*"
-"""Stands for the only estimator of a vehicle that runs outside."""
+"""Means the only external estimator of a vehicle."""
 MOST_PUBLISHED = MOST_FROM_CLIENT - (1 << 20)
-"""Bytes of all records that go with one question; the rest is room for the question itself."""
+"""Most bytes of all records with one question. The rest is for the question itself."""
 
 
 def connect(
@@ -69,7 +69,7 @@ def connect(
 
 
 class Session:
-    """The talk of one program with the simulator."""
+    """The connection of one program with the simulator."""
 
     def __init__(
         self, address: str, hello: dict[str, Any], time: ExecutionTime, spread: Sequence[str], timeout: float | None
@@ -78,7 +78,7 @@ class Session:
         self._number = 0
         self._latest: dict[str, Any] = {}
         self._unsent: list[list[Any]] = []
-        """Published since the last question."""
+        """Records published since the last question."""
         self._unsent_bytes = 0
         self._refused_here: list[str] = []
         """Published since the last question, and of no use to send."""
@@ -143,7 +143,7 @@ class Session:
         try:
             self._pipe.write(question)
         except CodecError:
-            self._time.go(et_ns)  # nothing was asked: the software goes on, with what cannot be sent
+            self._time.go(et_ns)  # nothing was asked: the software continues and learns what could not be sent
             raise
         answer = self._answer("reply")
         try:
@@ -174,7 +174,7 @@ class Session:
         return bundle
 
     def _answer(self, kind: str) -> dict[str, Any]:
-        """To the last question; older ones may come late, after a timeout."""
+        """The answer to the last question. Older answers may come late, after a timeout."""
         while (answer := self._pipe.read())["type"] != kind or answer.get("number") != self._number:
             if why := _why_over(answer):
                 raise LinkEnded(why)
@@ -207,7 +207,7 @@ class Session:
         self._tasks.append(["end", name])
 
     def forget_loading(self) -> None:
-        """Before the first question: what was computed so far, loading libraries say, is no execution time."""
+        """Before the first question: time so far, such as for loading libraries, does not count as execution time."""
         if not self._number:
             self._time.stop()
             self._time.go(self._started_ns)
@@ -217,13 +217,13 @@ class Session:
         return self.ask(until_ns=t_ns)
 
     def ping(self) -> None:
-        """A round trip of the link alone, whatever the simulator is busy with."""
+        """A round trip of the link alone, independent of the simulator's work."""
         self._number += 1
         self._pipe.write({"type": "ping", "number": self._number})
         self._answer("pong")
 
     def progress(self) -> None:
-        """Tell how far execution time has come, so that the simulator may follow during a long computation."""
+        """Report execution time, so that the simulator may follow during a long computation."""
         self._pipe.write({"type": "progress", "et_ns": self._time.now()})
 
     def close(self, bye: bool = True) -> None:
@@ -240,7 +240,7 @@ class Session:
 
 
 def setup_from(hello: dict[str, Any], infos: dict[str, StreamInfo]) -> tuple[EstimatorSetup | None, dict[str, Any]]:
-    """What the answer to a hello tells an estimator, and the options of its class; None for whoever is none."""
+    """The set-up of an estimator and the options of its class, from the answer to a hello. None for other sessions."""
     told = hello.get("estimator")
     if not told:
         return None, {}
@@ -253,7 +253,7 @@ def _why_over(answer: dict[str, Any]) -> str:
 
 
 class Pipe:
-    """One connection: whole messages out and in, blocking. After a failure it is of no more use."""
+    """One connection with whole messages, blocking. After a failure it cannot be used any more."""
 
     def __init__(self, address: str, timeout: float | None) -> None:
         host, _, port = address.rpartition(":")
@@ -281,7 +281,7 @@ class Pipe:
         try:
             self._guarded(self._socket.sendall, data)
         except LinkEnded as error:
-            # sent away before it asked: the last that came in says why
+            # disconnected before it asked: the last message says why
             why = ""
             with suppress(LinkError):
                 while not why:
@@ -295,7 +295,7 @@ class Pipe:
         return unframed(self._take(length))
 
     def _take(self, length: int) -> memoryview:
-        # not a bytearray: that one's pages are fresh from the system each time and cost more than the copy
+        # not a bytearray: its pages are new from the system each time, which costs more than the copy
         data = np.empty(length, np.uint8).data
         view = data
         while view:
@@ -309,7 +309,7 @@ class Pipe:
         try:
             return act(*arguments)
         except TimeoutError:
-            self._socket.close()  # in the middle of something: what comes next could not be told from it
+            self._socket.close()  # in the middle of a message: the rest could not be told from the next one
             raise LinkError(f"no answer from {self._name} in time") from None
         except OSError as error:
             raise LinkEnded(f"the link to {self._name} is broken: {error}") from None
@@ -323,13 +323,13 @@ class Pipe:
 
 
 def fly(session: Session, pilot: Callable[[Bundle], Any], rate_hz: float | str = 50.0) -> None:
-    """Ask a pilot at a rate for what to do next, until it is done or the flight is over."""
+    """Call a pilot at a rate until it is done or the flight is over."""
     rate = Rate.from_hz(rate_hz)
     bundle = session.ask(want=None)
     while not getattr(pilot, "done", False):
         reply = call_user_code("pilot", bundle.t_ns, pilot, bundle)
         items = [item for item in (reply if isinstance(reply, list | tuple) else [reply]) if item is not None]
-        # a pilot that took longer than its period goes on at the next instant of its rate, as a real one would
+        # a pilot that took longer than its period continues at the next instant of its rate, as a real one would
         later = max(bundle.t_ns + 1, session.now())
         due_ns = rate.due_ns(rate.count_until(later))
         try:

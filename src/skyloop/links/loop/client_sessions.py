@@ -1,4 +1,4 @@
-"""Who is at the other end: hellos, refusals, further connections, and what becomes of a vehicle whose pilot is gone."""
+"""The sessions of clients: hellos, refusals, further connections, and a vehicle whose pilot has left."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from skyloop_client.wire import PROTOCOL
 
 MODES = ("sync", "none", "realtime")
 COMMANDER = "loop"
-"""Under this name a pilot on the link commands its vehicle; there is one at a time."""
+"""The name under which a pilot on the link commands its vehicle. There is one at a time."""
 PATIENCE_S = 0.05
-"""Wall s the simulation waits for a peer to take a large answer; the rest goes out by itself."""
+"""Wall s for which the simulation waits while a peer takes a large answer. The rest is sent in the background."""
 MOST_PUBLISHED = 256
 """Records with one question: looking at them must not hold up the others."""
 SLEEP_WORTH_TELLING_S = 0.02
@@ -37,20 +37,20 @@ MOST_GONE = 1000
 class LinkOptions:
     mode: str = "sync"
     delays: Mapping[str, float] = field(default_factory=dict)
-    """s by message class: what acquiring a sample takes, on the SUT's time."""
+    """s by message class: how long the acquisition of a sample takes, in the SUT's time."""
     hang_s: float = 60.0
-    """Wall s without a sign of life of a computing SUT before it is given up."""
+    """Wall s of silence after which a computing SUT counts as hung."""
     wait_s: float = 60.0
     """Wall s to wait for the first pilot."""
     hover_s: float = HOVER_BEFORE_LANDING
-    """Simulated s a vehicle hovers for its pilot to come back before it lands."""
+    """Simulated s that a vehicle hovers and waits for its pilot before it lands."""
     power: PowerModel = field(default_factory=PowerModel)
-    """Of the computer the SUT runs on."""
+    """Power model of the SUT's computer."""
     classes: tuple[str, ...] = ()
     """Names of the class numbers in segmentations."""
     server: str = "skyloop"
     pilots_inside: bool = False
-    """The scenario's own pilots fly, and nobody is waited for to do it."""
+    """The scenario's own pilots fly, so the flight does not wait for a pilot."""
 
     def __post_init__(self) -> None:
         if self.mode not in MODES:
@@ -62,31 +62,31 @@ class ClientSessions:
 
     def __init__(self, port: SimulationPort, listener: Listener, options: LinkOptions) -> None:
         self.pilots: dict[str, Pilot] = {}
-        """By token; watchers among them."""
+        """By token, including watchers."""
         self.gone: list[Pilot] = []
-        """The first thousand who left."""
+        """The first thousand sessions that have ended."""
         self.last: dict[str, tuple[int, Pilot]] = {}
         """By vehicle: when its last pilot left, and which."""
         self.news: list[str] = []
-        """What happened to the link, for people."""
+        """Events of the link, for people."""
         self._port = port
         self._listener = listener
         self._options = options
         self._claimed: set[str] = set()
-        """Streams of estimators for which somebody has come."""
+        """Streams of estimators that a session has claimed."""
         for vehicle in port.vehicles.values():
-            # before anything is recorded: the link's own events are streams, too
+            # before anything is recorded, because the link's own events are streams, too
             vehicle.announce_link()
             port.bus.on(f"{vehicle.name}/events", self._on_event)
 
     @property
     def infos(self) -> dict[str, StreamInfo]:
-        """What may be asked for now."""
+        """The streams that can be requested now."""
         return {name: info for name, info in self._port.bus.infos.items() if not name.startswith("link/")}
 
     @property
     def computing(self) -> Iterator[Pilot]:
-        """Those whose execution time counts."""
+        """The sessions whose execution time counts."""
         return (pilot for pilot in self.pilots.values() if not pilot.watch)
 
     @property
@@ -94,8 +94,9 @@ class ClientSessions:
         return (pilot for pilot in self.pilots.values() if pilot.role == "pilot")
 
     def others_go_first(self, t_ns: int) -> bool:
-        """At one instant estimators go first, then companions, then pilots: a question waits while somebody of the same
-        vehicle who goes before its sender still computes there."""
+        """Whether a question must wait for a session of the same vehicle that goes first and still computes.
+
+        At one instant estimators go first, then companions, then pilots."""
         asking = [pilot for pilot in self.computing if pilot.is_due(t_ns)]
         return any(
             one.vehicle == other.vehicle and one.rank < other.rank and one.bound_ns <= t_ns
@@ -106,19 +107,19 @@ class ClientSessions:
 
     @property
     def missing(self) -> list[str]:
-        """Streams of estimators that run outside, and whom nobody has come to stand for yet."""
+        """Streams of external estimators that no session has claimed yet."""
         return [stream for stream in self._port.user_streams.outside if stream not in self._claimed]
 
     def at(self, peer: Peer) -> Pilot | None:
-        """Whose questions come through this connection."""
+        """The session whose first connection this is."""
         return next((pilot for pilot in self.pilots.values() if pilot.peer is peer), None)
 
     def _of(self, peer: Peer) -> Pilot | None:
-        """To whose session this connection belongs."""
+        """The session that this connection belongs to."""
         return next((pilot for pilot in self.pilots.values() if pilot.peer is peer or peer in pilot.joined), None)
 
     def tell(self, vehicle: str, kind: EventKind, text: str) -> None:
-        """An event on `link/<vehicle>`."""
+        """Publish an event on `link/<vehicle>`."""
         self._port.vehicles[vehicle].tell(kind, text)
         self._note(f"{self._port.now_ns / NS_PER_S:.3f} s {vehicle} {kind}: {text}")
 
@@ -132,7 +133,7 @@ class ClientSessions:
                 pilot.events.append(message.data)
 
     def stream(self, pilot: Pilot, name: Any) -> str:
-        """The full name of what a pilot calls `imu`."""
+        """The full name of a stream, such as `imu`, of a pilot's vehicle."""
         for full in (f"{pilot.vehicle}/{name}", name):
             if full in self._port.bus.infos and not str(full).startswith("link/"):
                 return str(full)
@@ -180,7 +181,7 @@ class ClientSessions:
         self.tell(vehicle, EventKind.CONNECTED, f"{peer.name} ({client}) {does} {vehicle}")
 
     def _claim(self, vehicle: str, name: str) -> str:
-        """The stream of the estimator a session wants to stand for; empty where it does not."""
+        """The stream of the estimator that a session claims. Empty if it claims none."""
         if not name:
             return ""
         own = {stream: it for stream, it in self._port.user_streams.outside.items() if it.setup.vehicle == vehicle}
@@ -227,7 +228,7 @@ class ClientSessions:
         }  # fmt: skip
 
     def publish(self, pilot: Pilot, published: list[Any]) -> list[str]:
-        """Put what a session has published on the bus; what cannot be taken, a line each."""
+        """Put published records on the bus. Returns a line for each refused record."""
         refused = []
         if len(published) > MOST_PUBLISHED:
             refused = [f"{len(published)} records with one question; only the first {MOST_PUBLISHED} were looked at"]
@@ -247,7 +248,7 @@ class ClientSessions:
         return refused
 
     def arrived(self, pilot: Pilot) -> list[list[Any]]:
-        """Every message that was held for a session, for its answer."""
+        """All messages held for a session, for its answer."""
         messages, lost = pilot.held.take()
         if lost:
             self.tell(pilot.vehicle, EventKind.FELL_BEHIND, f"{pilot.peer.name}: {lost} messages were dropped")
@@ -256,7 +257,7 @@ class ClientSessions:
         return [[each.stream, each.index, each.t_ns, each.arrival_ns, each.data] for each in messages]
 
     def new_streams(self, pilot: Pilot) -> dict[str, Any]:
-        """What has been advertised since it was told of streams last."""
+        """The streams that were advertised since the session was last informed."""
         bus = self._port.bus
         if len(bus.infos) == pilot.told_of:
             return {}
@@ -266,7 +267,7 @@ class ClientSessions:
         return new
 
     def _join(self, peer: Peer, hello: dict[str, Any]) -> None:
-        """A further connection of a session, for some of its streams."""
+        """Add a further connection to a session, for some of its streams."""
         pilot = self.pilots.get(str(hello["session"]))
         if pilot is None:
             raise LinkError("there is no such session")
@@ -281,7 +282,7 @@ class ClientSessions:
     def leave(self, peer: Peer, why: str) -> None:
         pilot = self._of(peer)
         if pilot is None:
-            # what is left of a session that is over needs no mention
+            # further connections of a session that has ended are not reported
             if not peer.greeted:
                 self._listener.refused += 1
                 self._note(f"{peer.name} refused: {why}")

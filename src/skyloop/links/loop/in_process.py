@@ -1,8 +1,7 @@
-"""The session of a software under test that runs in the simulator's own process.
+"""The session of software under test that runs in the simulator's own process.
 
-Execution time (ET) goes on from the simulated time (ST) of the last answer by what `clock` says the software has
-computed since; without a clock the computer is infinitely fast. All else is as docs/reference/protocol.md has it.
-"""
+After an answer, execution time (ET) continues from simulated time (ST) by the time that `clock` measures for the
+software's computation. Without a clock the computer is infinitely fast. The rest follows docs/reference/protocol.md."""
 
 from __future__ import annotations
 
@@ -21,7 +20,7 @@ COMMANDER = "in process"
 
 
 class InProcess:
-    """Asks a simulation directly, and moves its time. It does not close the simulation: whoever built it does."""
+    """Sends questions directly to a simulation and advances its time. It does not close the simulation."""
 
     def __init__(
         self,
@@ -31,7 +30,7 @@ class InProcess:
         *,
         end_ns: int | None = None,
     ) -> None:
-        """`clock` gives ns that pass while the software computes; at ST `end_ns` the flight is over."""
+        """`clock` gives ns that pass while the software computes. At ST `end_ns` the flight is over."""
         self._port = port
         self._flown = port.vehicle(vehicle)
         self.vehicle = self._flown.name
@@ -42,7 +41,7 @@ class InProcess:
         self._latest: dict[str, Any] = {}
         self._every: dict[str, None] = {}
         self._held: list[Message] = []
-        """Of the streams of which every message is wanted."""
+        """Held messages of the streams requested with `every`."""
         self._unsent: list[tuple[str, Any]] = []
         """Published since the last question."""
         self.tasks = TaskDeadlines()
@@ -67,7 +66,7 @@ class InProcess:
         every: Sequence[str] = (),
         any_of: Sequence[str] = (),
     ) -> Bundle:
-        """As `skyloop_client.Session.ask`: send and publish at ET, then let time pass until all asked for is there."""
+        """Like `skyloop_client.Session.ask`: send and publish at ET, then advance time until all samples exist."""
         if not self._is_open:
             raise LinkEnded("this session was closed")
         et_ns = self.now()
@@ -92,7 +91,7 @@ class InProcess:
         return self.ask(*items)
 
     def publish(self, name: str, record: Any) -> None:
-        """As `skyloop_client.Session.publish`."""
+        """Like `skyloop_client.Session.publish`."""
         self._unsent.append((name, record))
 
     def begin_task(self, name: str, deadline: float | None = None) -> None:
@@ -119,7 +118,7 @@ class InProcess:
         self.close()
 
     def _pass_to(self, t_ns: int) -> None:
-        """Everything up to and at an instant; what is due then has happened."""
+        """Advance through an instant, including all events due then."""
         last_ns = t_ns if self._end_ns is None else min(t_ns, self._end_ns)
         self._port.run_through(last_ns)
         if t_ns > last_ns:

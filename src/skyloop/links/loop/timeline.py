@@ -1,4 +1,4 @@
-"""What happened when, on three clocks: simulated time, execution time, wall time; as rows and as a picture."""
+"""The record of all interactions on three clocks (simulated, execution and wall time), as rows and as a plot."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ class Interaction:
     vehicle: str
     number: int
     et_ns: int
-    """Execution time when it was asked."""
+    """Execution time of the question."""
     st_asked_ns: int
-    """Simulated time when the question came in."""
+    """Simulated time when the question arrived."""
     st_acted_ns: int
     """Simulated time when its commands took effect."""
     st_replied_ns: int
     """Simulated time of the answer."""
     wall_asked_ns: int
-    """Wall time since the link was opened, when the question came in."""
+    """Wall time since the link was opened, when the question arrived."""
     wall_replied_ns: int
     commands: int
     bytes: int
-    """Of the answer."""
+    """Size of the answer."""
     wall_acted_ns: int = 0
     """Wall time when its commands took effect."""
     wall_ready_ns: int = 0
-    """Wall time when all it waited for was there, before the answer was encoded."""
+    """Wall time when all requested samples existed, before the answer was encoded."""
     role: str = "pilot"
-    """Who asked: pilot, companion or estimator."""
+    """Role of the sender: pilot, companion or estimator."""
 
     @property
     def violates(self) -> str:
-        """How it breaks the rules of synchronised time; nothing when it keeps them."""
+        """The violation of synchronised time, as text. Empty if there is none."""
         if self.st_asked_ns > self.et_ns:
             return f"ST {self.st_asked_ns} ns had passed ET {self.et_ns} ns"
         if self.st_acted_ns < self.et_ns:
@@ -51,11 +51,11 @@ class Interaction:
 
 
 class Timeline:
-    """Rows as they come; written as CSV while they do, whole lines, if there is a place."""
+    """Collects rows, and writes whole lines of CSV if there is a file."""
 
     def __init__(self, path: Path | None = None) -> None:
         self.rows: list[Interaction] = []
-        """The first twenty thousand; the file has all."""
+        """The first twenty thousand. The file has all."""
         self.count = 0
         self.violations = 0
         self._file = None if path is None else path.open("w", 1, newline="", encoding="utf-8")
@@ -117,7 +117,7 @@ def _lines(rows: list[Interaction]) -> dict[str, Line]:
     lines: dict[str, Line] = {"et": ([], []), "st": ([], [])}
     for row in rows:
         asked, replied = row.wall_asked_ns / NS_PER_S, row.wall_replied_ns / NS_PER_S
-        # ET stands still until ST has caught up; while the SUT sleeps or awaits a sample both go on together
+        # ET waits until ST has caught up; while the SUT sleeps or waits for a sample, both advance together
         passed = max(row.st_replied_ns - row.st_asked_ns, 1)
         met = asked + min(max((row.et_ns - row.st_asked_ns) / passed, 0.0), 1.0) * (replied - asked)
         for name, wall, time in (

@@ -1,4 +1,4 @@
-"""Every command there is, by number; others are answered with UNSUPPORTED."""
+"""All supported commands by number. Others are answered with UNSUPPORTED."""
 
 from __future__ import annotations
 
