@@ -27,6 +27,9 @@ MARGIN = 1e-5
 """m, the distance from a surface at which a vehicle is stopped."""
 MAX_MEETINGS = 16
 """Collisions handled in one step. A vehicle with more of them is jammed and moves with the last surface it met."""
+MAX_MEETINGS_JAMMED = 2
+"""Collisions handled in one step of a vehicle that was jammed before it. In the crown of a tree, each of a thousand
+steps a second would handle all 16, at half a millisecond each, only to leave the vehicle where it is."""
 SAME_SURFACE = 0.7
 """The cosine between two normals below which a point presses on two planes, as in a corner."""
 
@@ -115,7 +118,7 @@ class Collisions:
             return
         self._noted.clear()
         members = np.flatnonzero(self._labels == group)
-        for _ in range(MAX_MEETINGS):
+        for _ in range(MAX_MEETINGS_JAMMED if self._was_jammed(members) else MAX_MEETINGS):
             met = self._describe(parts)
             if not self._press(met):
                 self._take_back(parts, group, members, met, share)
@@ -128,6 +131,12 @@ class Collisions:
             self._jam(parts, group, members)
         motion = self.states["motion"]
         motion[members, :3], motion[members, 6:10] = poses[members, 1, :3], poses[members, 1, 3:]
+
+    def _was_jammed(self, members: Any) -> bool:
+        """Whether `_jam` ended the step before: it alone leaves vehicles that have hit something exactly at rest."""
+        before = self.states["motion_before"][members]
+        at_rest = not (before[:, 3:6].any() or before[:, 10:13].any())
+        return at_rest and bool(self.states["n_hits"][members].all())
 
     def _describe(self, parts: Any) -> Meeting:
         """The collision that the search found."""

@@ -45,6 +45,14 @@ FORMATS = {
     "kitti": Format(
         "skyloop.recording.formats.kitti:Kitti", "kitti", False, "KITTI: clouds, images, labels, poses", True
     ),
+    "csv": Format(
+        # from above this room: points and tracks are found, and people placed, by rooms that this one does not know
+        "skyloop.datasets.tables:Tables",
+        "csv",
+        False,
+        "CSV: radar points and tracks, truth of each person",
+        True,
+    ),
 }
 
 
