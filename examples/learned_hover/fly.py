@@ -14,7 +14,7 @@ SCENARIO = Path(__file__).parent / "learned_hover.yaml"
 GOAL = np.array([0.0, 0.0, 2.0])
 CALM: dict[str, Any] = {"wind": {"kind": "calm"}, "vehicles.drone.state": "truth"}
 BEGINS = 10.0
-"""s: from then on its distance from the goal counts; the take-off is over."""
+"""s: its distance from the goal counts from here on, after the take-off."""
 
 
 def distances(seed: int, changes: dict[str, Any]) -> Any:

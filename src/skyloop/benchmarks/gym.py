@@ -71,7 +71,7 @@ def timings(sizes: Sizes, opened: ExitStack) -> dict[str, Callable[[], float]]:
 
 
 def figures(taken: dict[str, np.ndarray[Any, Any]], sizes: Sizes) -> list[Figure]:
-    """Medians over rounds; the ratios are medians of those within each round."""
+    """Medians over rounds. A ratio is the median of the ratios within each round."""
     mid = {name: float(np.median(values)) for name, values in taken.items()}
     rates = f"physics {PHYSICS_HZ} Hz, control {CONTROL_HZ} Hz"
     cores = usable_cores()

@@ -112,7 +112,7 @@ def record(
 
 
 def _plan(options: Any, folder: Path, scenario: str | None, seed: int | None, seeds: str | None, **terms: Any) -> None:
-    """The standard rig or a scenario of one's own, with one seed or with several."""
+    """Record the standard rig or a user's scenario, with one seed or several."""
     from skyloop.apps.seeds import seeds_from
     from skyloop.datasets.recording_run import plan_recording
     from skyloop.datasets.rig import rig_scenario

@@ -1,4 +1,4 @@
-"""Check, repair, export and report of a dataset, be it of one seed or of several."""
+"""Check, repair, export and report of a dataset with one seed or several."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def check(folder: Path) -> list[Finding]:
 
 
 def _joined_formats(folder: Path) -> list[str]:
-    """Those planned and those that lie there."""
+    """The planned formats and the existing ones."""
     n_vehicles = len(read_seeds(folder)["scenario"]["vehicles"])
     planned = read_seeds(folder)["formats"]
     there = [name for name in JOINED if any((folder / output).exists() for output in FORMATS[name].outputs(n_vehicles))]
@@ -69,7 +69,7 @@ def _is_wrong(folder: Path, files: dict[str, Path | bytes]) -> bool:
 
 
 def export_formats(folder: Path, formats: tuple[str, ...]) -> dict[str, tuple[float, list[Path]]]:
-    """As `export.export`; of several seeds, each seed's first, then what holds all of them."""
+    """Like `export.export`. With several seeds, first each seed's formats, then those that hold all seeds."""
     if not is_seed_set(folder):
         return export.export(folder, formats)
     out: dict[str, tuple[float, list[Path]]] = {name: (0.0, []) for name in formats}
@@ -82,7 +82,7 @@ def export_formats(folder: Path, formats: tuple[str, ...]) -> dict[str, tuple[fl
 
 
 def write_report(folder: Path) -> Path:
-    """Of several seeds: a report for each, and a page that leads to them."""
+    """With several seeds: a report for each, and a page with links to them."""
     if not is_seed_set(folder):
         return report.write_report(folder)
     rows = []
@@ -110,7 +110,7 @@ def _in_words(findings: Sequence[Finding]) -> Cell:
 
 
 def one_seed(folder: Path) -> Path:
-    """The folder itself, which must not be of several seeds."""
+    """The folder itself. It must not have several seeds."""
     if is_seed_set(folder):
         names = ", ".join(str(place) for place in list(recordings(folder).values())[:3])
         raise DatasetError(f"'{folder}' holds several seeds; give the folder of one of them: {names}")

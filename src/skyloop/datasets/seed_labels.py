@@ -1,4 +1,4 @@
-"""Labels of several seeds in one folder, as detectors are trained on: VOC, COCO and YOLO of each seed, joined.
+"""Joins the VOC, COCO and YOLO labels of several seeds in one folder, to train detectors.
 
 Names of images begin with their seed, `seed-3-<stamp>.jpg`. Images and masks are links to those of the seeds where the
 disk has links, so that they take no room twice.
@@ -18,11 +18,11 @@ from skyloop.recording.manifest import PARTIAL
 from skyloop_client.errors import DatasetError
 
 Content = Path | bytes
-"""Of a joined file: that of another file, or these bytes."""
+"""Content of a joined file: another file, or bytes."""
 Files = dict[str, Content]
 """By path in the joined folder, with slashes."""
 TRACKS_PER_SEED = 1_000_000
-"""Numbers of COCO's `track_id` kept for each seed, so that no two things share one."""
+"""Numbers of COCO's `track_id` kept for each seed, so that no two objects share one."""
 
 
 def prefix(seed: int) -> str:
@@ -30,7 +30,7 @@ def prefix(seed: int) -> str:
 
 
 def joined_coco(sources: Mapping[int, Path]) -> Files:
-    """Images and annotations numbered through; an image tells its seed beside its stamp."""
+    """Images and annotations have consecutive numbers. An image has its seed and its stamp."""
     files: Files = {}
     joined = {name: {"images": [], "annotations": []} for name in SPLITS}
     heads = {}
@@ -88,11 +88,11 @@ def _files_in(source: Path, *folders: str) -> list[Path]:
 
 
 JOINED = {"voc": joined_voc, "coco": joined_coco, "yolo": joined_yolo}
-"""Formats of which a dataset of several seeds has one folder for all; the others hold sequences, one for each seed."""
+"""Formats with one folder for all seeds. The other formats hold sequences, one for each seed."""
 
 
 def write_joined(files: Files, folder: Path) -> None:
-    """Made aside first, so that a folder that is there is whole."""
+    """Written to another folder first, so that an existing folder is complete."""
     aside = folder.with_name(folder.name + PARTIAL)
     try:
         shutil.rmtree(aside, ignore_errors=True)
@@ -105,7 +105,7 @@ def write_joined(files: Files, folder: Path) -> None:
             try:
                 os.link(content, path)
             except OSError:
-                # a disk without links
+                # a file system without hard links
                 shutil.copyfile(content, path)
         if folder.exists():
             shutil.rmtree(folder)
@@ -115,7 +115,7 @@ def write_joined(files: Files, folder: Path) -> None:
 
 
 def differing(files: Files, folder: Path) -> list[str]:
-    """Names of files that are missing, too many, or other than what the seeds hold."""
+    """Names of files that are missing, superfluous, or different from those of the seeds."""
     present = {path.relative_to(folder).as_posix() for path in _files_in(folder, "")}
     wrong = sorted(present ^ set(files))
     for name in sorted(present & set(files)):

@@ -28,7 +28,7 @@ def is_seed_set(folder: Path) -> bool:
 
 
 def plan_seeds(scenario: Scenario, seeds: Sequence[int], folder: Path, **plan: Any) -> None:
-    """An empty folder with a plan in it; `plan` as in `plan_recording`, which checks it."""
+    """Create an empty folder with a plan. `plan` is as in `plan_recording`, which checks it."""
     make_empty_folder(folder)
     first = folder / seed_folder(seeds[0])
     try:
@@ -54,12 +54,12 @@ def read_seeds(folder: Path) -> dict[str, Any]:
 
 
 def recordings(folder: Path) -> dict[int, Path]:
-    """The folder of each planned seed, whether it is there or not."""
+    """The folder of each planned seed, existing or not."""
     return {seed: folder / seed_folder(seed) for seed in read_seeds(folder)["seeds"]}
 
 
 def record_seeds(folder: Path, workers: int, progress: Progress = lambda frames, fps: None) -> dict[str, Any]:
-    """Record what is missing, one seed after the other, then join the labels; returns the summary."""
+    """Record the missing seeds one after the other, then join the labels. Returns the summary."""
     plan = read_seeds(folder)
     scenario = make_scenario(plan["scenario"], place=str(folder / PLAN))
     terms = {name: plan[name] for name in ("frames", "rate_hz", "split")} | {"formats": tuple(plan["formats"])}
@@ -84,7 +84,7 @@ def _together(folder: Path, summaries: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def join_labels(folder: Path, formats: Sequence[str]) -> list[Path]:
-    """Write those formats anew that hold all seeds together; returns their folders."""
+    """Write the formats that hold all seeds again. Returns their folders."""
     written = []
     for name in formats:
         for output, files in joined_files(folder, name).items():
@@ -94,7 +94,7 @@ def join_labels(folder: Path, formats: Sequence[str]) -> list[Path]:
 
 
 def joined_files(folder: Path, name: str) -> dict[str, Files]:
-    """What a format of all seeds is to hold, by its folder, one for each vehicle that has labels."""
+    """The content of a format of all seeds by folder, one for each vehicle with labels."""
     if name not in JOINED:
         return {}
     places = recordings(folder)

@@ -1,4 +1,4 @@
-"""CSV tables that need no journal reader: points and tracks of each radar, and the truth of every person.
+"""CSV tables: points and tracks of each radar, and the truth of every person.
 
     <radar>_points.csv   one row for each point that was found in a burst, in the radar's axes (forward, left, up)
     <radar>_tracks.csv   one row for each track at each burst, in the same axes
@@ -92,14 +92,14 @@ class Tables:
 
 
 class People:
-    """Where everybody is, whether a camera sees them or not."""
+    """Positions of all people, visible or not."""
 
     def __init__(self, model: Model, numbers: list[int]) -> None:
         self._model, self._numbers = model, numbers
 
     @classmethod
     def of(cls, recording: Recording) -> People | None:
-        """None where the world has no people."""
+        """None if the world has no people."""
         scenario = make_scenario(recording.facts["scenario"], place=str(recording.folder / "recording.json"))
         folder = None if scenario.folder is None else Path(scenario.folder)
         model = build_world(scenario.world, scenario.seed, folder).model
@@ -108,13 +108,13 @@ class People:
         return cls(model, numbers) if numbers else None
 
     def rows(self, t_ns: int, seen: dict[int, Label]) -> Iterator[str]:
-        """At an instant; `seen` are the labels of the image."""
+        """Rows of one instant. `seen` are the labels of the image."""
         model, motion = self._model, self._model.motion(t_ns)
         poses = np.concatenate([model.standing_poses, motion.poses])
         for number in self._numbers:
             rows = model.things[number].rows
             centre, size, yaw = box_in_space(model, rows, [poses[row] for row in rows])
-            # of the pelvis: the box itself swings with the limbs
+            # from the pelvis, because the box swings with the limbs
             walks = rows[0] >= model.n_standing
             velocity = motion.velocities[rows[0] - model.n_standing] if walks else np.zeros(3)
             label = seen.get(number)

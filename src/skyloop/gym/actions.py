@@ -12,11 +12,11 @@ from skyloop_client.errors import ScenarioError, SetpointError, nearest_name
 from skyloop_client.messages import Array, Motors, Position, Rates, Setpoint, Velocity
 
 SIZES = {"rates": 4, "motors": 0, "velocity": 4, "velocity_world": 4, "climb": 1, "position": 4, "offset": 3}
-"""Numbers of an action by its kind; as many as rotors for motors."""
+"""Size of an action by its kind. For motors it is the number of rotors."""
 MOST_SPEED = 3.0
 """m/s along each axis at an action of 1."""
 MOST_YAW_RATE = 1.5
-"""rad/s of a velocity action of 1."""
+"""rad/s at a velocity action of 1."""
 MOST_ASIDE, MOST_HEIGHT = 8.0, 5.0
 """m east and north of the origin, and m of height, at a position action of 1; a height action of -1 is the ground."""
 MOST_OFFSET = 1.0
@@ -39,7 +39,7 @@ class ActionMeaning:
         numbers = np.asarray(actions, np.float64)
         if numbers.shape != (n, self.size):
             raise SetpointError(f"an action has shape {numbers.shape[1:]}, expected ({self.size},) for each of {n}")
-        # a sum of finite numbers is finite unless they are absurd, and it is much faster than a look at each
+        # a sum of finite numbers is finite for all reasonable values, and much faster than a check of each
         if not math.isfinite(numbers.sum()) and not np.isfinite(numbers).all():
             raise SetpointError("an action holds a number that is not finite")
         return np.minimum(np.maximum(numbers, -1.0), 1.0)

@@ -70,7 +70,7 @@ class SkyloopEnv(gymnasium.Env[Any, Any]):
 
     @property
     def simulation(self) -> Any:
-        """A `Simulation` with the vehicle where it is now, to look at; changing it changes no flight."""
+        """A `Simulation` with the vehicle at its current state, to look at. Changes to it do not affect the flight."""
         return self.flight.shown()
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
@@ -111,7 +111,7 @@ class SkyloopEnv(gymnasium.Env[Any, Any]):
         self.flight.close()
 
     def _look(self) -> Verdict:
-        """At the vehicle; users keep the observation, so that is a new array every time."""
+        """Observe the vehicle. Users keep the observation, so it is a new array every time."""
         verdict = self._verdict
         verdict.observations = np.empty((1, self.task.observed), np.float32)
         judge(self.states, self.inputs, self.params, self.episode, self.task.kind, NO_LIMIT, verdict.whole())

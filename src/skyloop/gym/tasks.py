@@ -106,7 +106,7 @@ class Verdict:
         return Verdict(np.empty((n, task.observed), np.float32), np.empty(n), *flags)
 
     def whole(self) -> tuple[Any, Any, Any, Any, Any]:
-        """As the kernel takes them."""
+        """The arrays for the kernel."""
         return self.observations, self.rewards, self.terminated, self.truncated, self.success
 
     def arrays(self, part: slice = slice(None)) -> tuple[Any, Any, Any, Any, Any]:

@@ -46,7 +46,7 @@ FORMATS = {
         "skyloop.recording.formats.kitti:Kitti", "kitti", False, "KITTI: clouds, images, labels, poses", True
     ),
     "csv": Format(
-        # from above this room: points and tracks are found, and people placed, by rooms that this one does not know
+        # from a package above this one: radar processing and people are in packages that this one may not import
         "skyloop.datasets.tables:Tables",
         "csv",
         False,
