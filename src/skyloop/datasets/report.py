@@ -51,9 +51,9 @@ NOTES = {
 }
 """Explanations of pictures, by record or by kind of truth."""
 TRACKS = ("-", "--", ":", "-.")
-"""Line styles of the vehicles in turn."""
+"""Lines of the vehicles in turn."""
 MOST_TOLERANCE = 0.5
-"""A larger tolerance makes a noise measurement meaningless."""
+"""Beyond which a measured noise says nothing."""
 
 
 @dataclass(slots=True)

@@ -1,7 +1,7 @@
 """Joins the VOC, COCO and YOLO labels of several seeds in one folder, to train detectors.
 
-Names of images begin with their seed, `seed-3-<stamp>.jpg`. Images and masks are links to those of the seeds where the
-disk has links, so that they take no room twice.
+Names of images begin with their seed, `seed-3-<stamp>.jpg`. Images and masks are hard links to those of the
+seeds if the file system has links, so that they need no extra space.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """One dataset of several seeds: `skyloop record --seeds 1..5`.
 
 The folder holds a whole recording for each seed, `seed-1`, `seed-2` and so on, and VOC, COCO and YOLO of all of them.
-Other formats hold one flight each and stay with their seeds. What is planned is in `seeds.json`.
+Other formats hold one flight each and stay with their seeds. The plan is in `seeds.json`.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
     <radar>_tracks.csv   one row for each track at each burst, in the same axes
     people.csv           one row for each person of the world at each image, seen or not, in world axes
 
-Points and tracks are those of the journal where the flight had them; else they are found now, from the recorded bursts.
+Points and tracks come from the journal if the flight had them. Otherwise they are computed from the recorded bursts.
 People move as a function of seed and time, so the world is built again for them.
 """
 
