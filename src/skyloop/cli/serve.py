@@ -61,11 +61,9 @@ def serve(
 
     from skyloop.apps.serve import serve as run
     from skyloop.links.airsim.settings import read_settings
-    from skyloop.rendering.quality import QUALITIES
     from skyloop.sim.scenario import make_scenario
 
-    if quality not in QUALITIES:
-        raise ScenarioError(f"no quality '{quality}'; choose one of {', '.join(QUALITIES)}")
+    _check_quality(quality)
     place = str(settings or "settings")
     read = read_settings(_text(settings), place, world=world)
     for warning in read.warnings:
@@ -86,6 +84,13 @@ def serve(
             say=log.info,
         )
     _print(summary, as_json=json_)
+
+
+def _check_quality(quality: str) -> None:
+    from skyloop.rendering.quality import QUALITIES
+
+    if quality not in QUALITIES:
+        raise ScenarioError(f"no quality '{quality}'; choose one of {', '.join(QUALITIES)}")
 
 
 def _print(summary: dict[str, Any], *, as_json: bool) -> None:

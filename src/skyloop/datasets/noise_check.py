@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr
 
 from skyloop.core.frames import GeoPoint, LocalFrame, rotate, rotate_inverse
 from skyloop.recording.recording import Recording
@@ -20,6 +21,8 @@ SLACK = 0.02
 """Additional allowed share, for rounding and because truth is linear between physics steps."""
 DEPTH_EDGES = (0.1, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 12.0, 20.0)
 """m, of the bins of distance."""
+MOST_TOLERANCE = 0.5
+"""Beyond which a measured noise says nothing."""
 LEAST_PIXELS = 200
 """A bin with fewer pixels is not checked."""
 
@@ -37,6 +40,11 @@ class NoiseRow:
     """Number of values it was measured from."""
     tolerance: float
     """Share by which `measured` may be outside."""
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether there are samples enough to say anything."""
+        return self.tolerance <= MOST_TOLERANCE
 
     @property
     def holds(self) -> bool:
@@ -170,6 +178,8 @@ class _DepthBins:
         self._count, self._squares = np.zeros(n, np.int64), np.zeros(n)
         self._low, self._high = np.zeros(n), np.zeros(n)
         self._in_range = self._zeros = 0
+        self._out_of_range = 0.0
+        """Pixels that noise may carry out of the range, of the material whose noise grows most."""
         growth = list(details.get("noise_growth_per_m", {"plain": 0.0}).values())
         self._growth = (min(growth), max(growth))
 
@@ -179,6 +189,11 @@ class _DepthBins:
         sure = np.isfinite(truth) & (truth > d["min_range"] + 0.05) & (truth < 0.8 * d["max_range"])
         self._in_range += int(sure.sum())
         self._zeros += int((sure & (depth == 0.0)).sum())
+        far = truth[sure].astype(float)
+        sigma = d["noise_scale"] * np.exp(self._growth[1] * np.minimum(far, d.get("noise_frozen_beyond", np.inf)))
+        if d["noise_scale"] > 0.0:
+            out = ndtr((d["min_range"] - far) / sigma) + ndtr((far - d["max_range"]) / sigma)
+            self._out_of_range += float(out.sum())
         seen = sure & (depth > 0.0)
         at = truth[seen].astype(float)
         bins = np.digitize(at, DEPTH_EDGES) - 1
@@ -202,9 +217,11 @@ class _DepthBins:
         share = self._details.get("zero_share", 0.0)
         if share > 0.0 and self._in_range >= LEAST_PIXELS:
             measured = self._zeros / self._in_range
+            # a pixel has no value by chance, or because noise carried it out of the range
+            most = share + (1.0 - share) * self._out_of_range / self._in_range
             tolerance = SIGMAS * math.sqrt((1.0 - share) / (share * self._in_range)) + SLACK
             name = "pixels without a value"
-            out.append(NoiseRow(self._stream, name, share, share, measured, "share", self._in_range, tolerance))
+            out.append(NoiseRow(self._stream, name, share, most, measured, "share", self._in_range, tolerance))
         return out
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import yaml
 from numpy.typing import NDArray
 
-from skyloop.datasets.check_journal import Finding
+from skyloop.datasets.check_journal import Finding, named
 from skyloop.datasets.checking import check
 from skyloop.datasets.export import whole_formats
 from skyloop.datasets.noise_check import NoiseCheck, NoiseRow
@@ -52,8 +52,6 @@ NOTES = {
 """Explanations of pictures, by record or by kind of truth."""
 TRACKS = ("-", "--", ":", "-.")
 """Lines of the vehicles in turn."""
-MOST_TOLERANCE = 0.5
-"""Beyond which a measured noise says nothing."""
 
 
 @dataclass(slots=True)
@@ -90,7 +88,7 @@ def write_report(folder: Path) -> Path:
     if recording.whole_groups() < recording.n_groups:
         lead += f"; {recording.whole_groups()} of {recording.n_groups} groups are recorded"
     sections = [
-        _findings(check(folder)),
+        _findings(check(folder), survey.noise),
         _sheet(survey),
         _one_instant(recording, survey),
         _flight(survey),
@@ -155,18 +153,22 @@ def _sheet_cameras(recording: Recording) -> list[str]:
     return out
 
 
-def _findings(findings: list[Finding]) -> str:
+def _findings(findings: list[Finding], noise: list[NoiseRow]) -> str:
+    off = [f"{row.stream}, {row.quantity}" for row in noise if row.is_judged and not row.holds]
+    told = ""
+    if off:
+        what = html.escape(named(f"{len(off)} measured noises are not as configured (see Noise)", off))
+        told = f'<p><span class="bad">{what}</span></p>'
     if not findings:
-        return section(
-            "Check", f"<p>{verdict(True, 'Nothing is wrong')} with the journal, the formats or the hashes.</p>"
-        )
+        sound = verdict(True, "Nothing is wrong")
+        return section("Check", f"<p>{sound} with the journal, the formats or the hashes.</p>{told}")
     kinds = {"error": "bad", "warning": "warn"}
     rows = [
         (Cell(f'<span class="{kinds[finding.severity]}">{finding.severity}</span>'), finding.where, finding.what)
         for finding in findings[:MOST_FINDINGS]
     ]
     more = f"and {len(findings) - MOST_FINDINGS} more; see skyloop check" if len(findings) > MOST_FINDINGS else ""
-    return section("Check", table(("", "where", "what"), rows), more)
+    return section("Check", table(("", "where", "what"), rows) + told, more)
 
 
 def _sheet(survey: _Survey) -> str:
@@ -283,7 +285,21 @@ def _streams(recording: Recording, survey: _Survey) -> str:
         longest = float(steps.max() / 1e6) if len(steps) else "–"
         rows.append((stream, info.message, wanted, measured, len(stamps), gaps, longest, info.latency_ns / 1e6))
     head = ("stream", "record", "Hz wanted", "Hz measured", "samples", "gaps", "longest step, ms", "latency, ms")
-    return section("Streams", table(head, rows), "A gap is a step of more than one and a half periods.")
+    note = "A gap is a step of more than one and a half periods."
+    return section("Streams", table(head, rows), f"{note} {_image_sizes(recording)}".strip())
+
+
+def _image_sizes(recording: Recording) -> str:
+    """A word of warning where cameras of a vehicle have images of different sizes."""
+    sizes: dict[str, str] = {}
+    for stream in (*recording.streams_of("CameraImage"), *recording.streams_of("DepthImage")):
+        details = recording.infos[stream].details
+        if recording.infos[stream].vehicle and "width" in details:
+            sizes[stream] = f"{details['width']}×{details['height']}"
+    if len(set(sizes.values())) < 2:
+        return ""
+    told = ", ".join(f"{stream} {size}" for stream, size in sizes.items())
+    return f"Images have different sizes ({told} px): a pixel of one is not the same pixel of another."
 
 
 def _noise(rows: list[NoiseRow]) -> str:
@@ -292,7 +308,7 @@ def _noise(rows: list[NoiseRow]) -> str:
     shown = []
     for row in rows:
         configured = f"{row.low:.4g}" if row.low == row.high else f"{row.low:.3g} to {row.high:.3g}"
-        said = Cell("too few to say") if row.tolerance > MOST_TOLERANCE else verdict(row.holds)
+        said = verdict(row.holds) if row.is_judged else Cell("too few to say")
         shown.append(
             (
                 row.stream,

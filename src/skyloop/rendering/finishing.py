@@ -28,6 +28,11 @@ class Target:
             self.occlusion = ctx.framebuffer([self.open_shares])
             self.pixels = ctx.framebuffer([ctx.texture(whole, 4), ctx.texture(whole, 4, dtype="u4")])
 
+    @staticmethod
+    def size_in_bytes(width: int, height: int, quality: Quality) -> int:
+        """Of a sample: colour 4, surface 16, depth 4; of a pixel after the finish: 21."""
+        return width * height * (24 * quality.oversampling**2 + (21 if quality.has_finish else 0))
+
 
 class Finish:
     def __init__(self, ctx: moderngl.Context, quality: Quality) -> None:

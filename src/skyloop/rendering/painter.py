@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from skyloop.rendering.culling import Culler
 from skyloop.rendering.daylight import Daylight, daylight
 from skyloop.rendering.finishing import Finish, Target
+from skyloop.rendering.kept_targets import KeptTargets
 from skyloop.rendering.precipitation import KINDS, Precipitation
 from skyloop.rendering.programs import build_program, model_vertex_array, write
 from skyloop.rendering.quality import QUALITIES, Quality
@@ -21,8 +22,6 @@ from skyloop.world.materials import MATERIALS
 
 NEAR, FAR = 0.05, 5000.0
 MOST_MATERIALS = 64
-MOST_TARGETS = 24
-"""Targets that are kept from one request to the next."""
 LOWEST_SUN = 0.02
 """Sine of the sun's height. Below it there is no sunlight, and so there are no shadows."""
 
@@ -84,7 +83,7 @@ class Painter:
         self._sky = ctx.vertex_array(build_program(ctx, "sky", "sky"), [])
         self._surfaces: dict[tuple[str, bool, bool], moderngl.VertexArray] = {}
         self._finishes: dict[str, Finish] = {}
-        self._targets: dict[Any, Target] = {}
+        self._targets: KeptTargets[Target] = KeptTargets()
 
     def retable(self, rows: Arrays) -> None:
         """Replaces the rows; the shapes stay the same."""
@@ -167,12 +166,13 @@ class Painter:
     # ---- what all pictures need
 
     def _target(self, shot: Shot, quality: Quality, number: int) -> Target:
-        key = (shot.width, shot.height, quality.oversampling, quality.has_finish, number)
-        if key not in self._targets:
-            if len(self._targets) >= MOST_TARGETS:
-                self._targets.pop(next(iter(self._targets)))
-            self._targets[key] = Target(self.ctx, shot.width, shot.height, quality)
-        return self._targets[key]
+        if number == 0:
+            self._targets.begin_request()
+        width, height = shot.width, shot.height
+        key = (width, height, quality.oversampling, quality.has_finish, number)
+        return self._targets.get(
+            key, Target.size_in_bytes(width, height, quality), lambda: Target(self.ctx, width, height, quality)
+        )
 
     def _surface_pass(self, name: str, quality: Quality, shadows: bool, falling: bool) -> moderngl.VertexArray:
         key = (name, shadows, falling)
