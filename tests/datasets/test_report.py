@@ -12,7 +12,7 @@ import pytest
 from handmade import messages_of, write_group
 
 from skyloop.core.frames import GeoPoint, LocalFrame, quat_from_yaw, rotate, rotate_inverse
-from skyloop.datasets.noise_check import NoiseCheck, NoiseRow
+from skyloop.datasets.check_noise import NoiseCheck, NoiseRow
 from skyloop.datasets.report import write_report
 from skyloop.recording.recording import Recording, create_recording
 from skyloop_client.errors import DatasetError

@@ -12,7 +12,7 @@ import pytest
 
 from skyloop.core.results import Result
 from skyloop.reproductions import online, online_page
-from skyloop.reproductions.machines import why_not_apart
+from skyloop.reproductions.two_machines import why_not_apart
 from skyloop_client.errors import LinkError
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reproductions" / "online.md").read_text(encoding="utf-8")

@@ -12,8 +12,8 @@ from flying import GRAVITY, HOVER_SPEED, IRIS, fly, hold_rotors, make_fleet, set
 from skyloop.core.frames import matrix_from_quat, quat_from_euler, quat_from_rotvec, rotate
 from skyloop.sim.assembly import build
 from skyloop.sim.scenario import make_scenario
-from skyloop.vehicle.layout import PART_ROTOR
-from skyloop.vehicle.packing import Wrench
+from skyloop.vehicle.kernel_packing import Wrench
+from skyloop.vehicle.kernel_records import PART_ROTOR
 from skyloop.world.mesh import box, cylinder, ellipsoid, merged
 from skyloop_client.messages import Arm, TakeOff, Velocity
 

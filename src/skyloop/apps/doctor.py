@@ -13,7 +13,7 @@ from typing import Literal
 
 from packaging.requirements import Requirement
 
-from skyloop.core.machine import cpu_model, gpu_name, memory_gib, os_name, output_of, package_version, usable_cores
+from skyloop.core.machine_info import cpu_model, gpu_name, memory_gib, os_name, output_of, package_version, usable_cores
 
 ENOUGH_MEMORY_GIB = 2.0
 

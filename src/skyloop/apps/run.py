@@ -10,12 +10,12 @@ from typing import Any
 
 from skyloop.core.bus import Bus
 from skyloop.core.interrupts import STOPPED, Interruption
-from skyloop.core.machine import versions
+from skyloop.core.machine_info import versions
 from skyloop.links.link_gate import LinkGate
 from skyloop.recording.flight_log import FlightLog, VehicleLog
-from skyloop.recording.pictures import Pictures
-from skyloop.recording.plot import plot_flight
+from skyloop.recording.flight_plot import plot_flight
 from skyloop.recording.run_folder import RunFolder
+from skyloop.recording.stream_pictures import Pictures
 from skyloop.sim.assembly import build
 from skyloop.sim.estimator_assembly import check_nobody_is_outside
 from skyloop.sim.parts import PilotPart

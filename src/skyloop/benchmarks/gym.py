@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from skyloop.benchmarks.physics import interleaved
-from skyloop.core.machine import usable_cores
+from skyloop.core.machine_info import usable_cores
 from skyloop.core.results import Figure
 from skyloop_client.errors import SetupError
 

@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.core.machine import usable_cores
+from skyloop.core.machine_info import usable_cores
 from skyloop.core.results import Figure
 from skyloop.sim.assembly import build
 from skyloop.sim.parts import PilotPart
 from skyloop.sim.scenario import make_scenario
 from skyloop.vehicle.fleet_kernels import advance
-from skyloop.vehicle.layout import SET_MOTORS, SET_POSITION
+from skyloop.vehicle.kernel_records import SET_MOTORS, SET_POSITION
 from skyloop_client.errors import SetupError
 
 STEPS_PER_CALL = 20

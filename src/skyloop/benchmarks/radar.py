@@ -15,7 +15,7 @@ from skyloop.benchmarks.camera import WEATHER
 from skyloop.benchmarks.physics import interleaved
 from skyloop.benchmarks.radar_paper_method import paper_burst, shared_clock, threads
 from skyloop.core.keyed_random import KeyedRandom, stream_key
-from skyloop.core.machine import gpu_name
+from skyloop.core.machine_info import gpu_name
 from skyloop.core.results import Figure
 from skyloop.rendering.client import Renderer
 from skyloop.sensors.radar.config import RadarConfig

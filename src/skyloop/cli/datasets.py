@@ -12,8 +12,8 @@ from typing import Annotated, Any
 import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+from skyloop.cli.console import Json, Quality, err, next_folder, out
 from skyloop.cli.logs import Verbs, is_quiet
-from skyloop.cli.parts import Json, Quality, err, next_folder, out
 from skyloop_client.errors import DatasetError, Interrupted
 
 app = Verbs()

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from skyloop.cli.logs import Verbs
-from skyloop.cli.parts import (
+from skyloop.cli.console import (
     Foxglove,
     Json,
     Seed,
@@ -27,6 +26,7 @@ from skyloop.cli.parts import (
     progress_bar,
     telling_where,
 )
+from skyloop.cli.logs import Verbs
 from skyloop_client.errors import LinkError, unknown_name
 
 if TYPE_CHECKING:

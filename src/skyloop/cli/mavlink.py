@@ -9,8 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from skyloop.cli.logs import Verbs
-from skyloop.cli.parts import (
+from skyloop.cli.console import (
     Foxglove,
     Home,
     Json,
@@ -25,6 +24,7 @@ from skyloop.cli.parts import (
     progress_bar,
     telling_where,
 )
+from skyloop.cli.logs import Verbs
 from skyloop_client.errors import LinkError
 
 app = Verbs()

@@ -9,7 +9,7 @@ from typing import Any
 import typer
 from rich.table import Table
 
-from skyloop.cli.parts import next_folder, out
+from skyloop.cli.console import next_folder, out
 from skyloop.recording.run_folder import plain
 
 

@@ -9,9 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
+from skyloop.cli.console import Foxglove, Json, Quality, looking_on, out
 from skyloop.cli.logs import Verbs
 from skyloop.cli.mavlink import PortOffset, Remote, checked_offset
-from skyloop.cli.parts import Foxglove, Json, Quality, looking_on, out
 from skyloop_client.errors import ScenarioError
 
 app = Verbs()

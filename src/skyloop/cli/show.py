@@ -6,7 +6,7 @@ import json
 
 import yaml
 
-from skyloop.cli.parts import load, out
+from skyloop.cli.console import load, out
 from skyloop_client.errors import ScenarioError, UnknownNameError
 
 

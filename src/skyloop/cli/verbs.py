@@ -14,12 +14,7 @@ from rich.text import Text
 
 import skyloop
 from skyloop.benchmarks.registry import BENCHES
-from skyloop.cli.datasets import app as datasets
-from skyloop.cli.exit_codes import INTERRUPTED
-from skyloop.cli.logs import Quiet, Verbose, Verbs, log_lines
-from skyloop.cli.loop import app as loop
-from skyloop.cli.mavlink import app as mavlink
-from skyloop.cli.parts import (
+from skyloop.cli.console import (
     Foxglove,
     Home,
     Json,
@@ -38,6 +33,11 @@ from skyloop.cli.parts import (
     telling_where,
     with_places,
 )
+from skyloop.cli.datasets import app as datasets
+from skyloop.cli.exit_codes import INTERRUPTED
+from skyloop.cli.logs import Quiet, Verbose, Verbs, log_lines
+from skyloop.cli.loop import app as loop
+from skyloop.cli.mavlink import app as mavlink
 from skyloop.cli.seeds import run_many
 from skyloop.cli.serve import app as serve
 from skyloop.reproductions.registry import REPRODUCTIONS, RESUMES
@@ -177,7 +177,7 @@ def look(
     Examples: `skyloop look park` · `skyloop look urban --from=-20,-20,15 --set weather.rain=20 --out rain.jpg`
     """
     from skyloop.apps.look import views_of
-    from skyloop.recording.pictures import save
+    from skyloop.recording.stream_pictures import save
     from skyloop.sim.scenario import make_scenario
 
     key = "file" if Path(world).suffix in (".glb", ".gltf", ".obj") else "name"
@@ -234,7 +234,7 @@ def bench(name: str, json_: Json = False) -> None:
     """
     if name not in BENCHES:
         raise unknown_name("bench", name, BENCHES)
-    from skyloop.core.machine import machine_description
+    from skyloop.core.machine_info import machine_description
 
     figures = importlib.import_module(BENCHES[name][0]).measure()
     if json_:

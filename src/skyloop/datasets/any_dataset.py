@@ -9,7 +9,7 @@ from pathlib import Path
 
 from skyloop.datasets import checking, export, report
 from skyloop.datasets.check_journal import Finding, named
-from skyloop.datasets.report_parts import Cell, page, section, table, verdict
+from skyloop.datasets.report_html import Cell, page, section, table, verdict
 from skyloop.datasets.seed_labels import JOINED, differing
 from skyloop.datasets.seed_set import is_seed_set, join_labels, joined_files, read_seeds, recordings
 from skyloop.recording.files import write_whole

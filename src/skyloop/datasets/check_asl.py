@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from skyloop.datasets.check_journal import Finding, Journal, Severity, named
-from skyloop.recording.euroc import read_sensor_yaml
+from skyloop.recording.asl_reader import read_sensor_yaml
 from skyloop.recording.manifest import PARTIAL
 from skyloop.recording.recording import Recording
 from skyloop_client.streams import Rate

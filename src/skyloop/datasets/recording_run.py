@@ -13,7 +13,7 @@ from typing import Any
 
 from skyloop.core.interrupts import Interruption
 from skyloop.core.jit import is_cold, prepare
-from skyloop.core.machine import versions
+from skyloop.core.machine_info import versions
 from skyloop.datasets.export import Exporter
 from skyloop.datasets.resuming import drop_what_is_broken
 from skyloop.datasets.worker_processes import STUCK_S, Workers

@@ -13,11 +13,10 @@ import yaml
 from numpy.typing import NDArray
 
 from skyloop.datasets.check_journal import Finding, named
+from skyloop.datasets.check_noise import NoiseCheck, NoiseRow
 from skyloop.datasets.checking import check
 from skyloop.datasets.export import whole_formats
-from skyloop.datasets.noise_check import NoiseCheck, NoiseRow
-from skyloop.datasets.report_labels import LEAST_SHARE, Found, labels_section
-from skyloop.datasets.report_parts import (
+from skyloop.datasets.report_html import (
     Cell,
     boxed,
     class_colours,
@@ -31,10 +30,11 @@ from skyloop.datasets.report_parts import (
     table,
     verdict,
 )
+from skyloop.datasets.report_labels import LEAST_SHARE, Found, labels_section
 from skyloop.perception.radar_processing.processor import RadarProcessor
 from skyloop.recording.files import write_whole
-from skyloop.recording.pictures import LIDAR_REACH, PAINTERS, id_picture, scan_picture
 from skyloop.recording.recording import Recording, open_recording
+from skyloop.recording.stream_pictures import LIDAR_REACH, PAINTERS, id_picture, scan_picture
 from skyloop_client.errors import DatasetError, SkyloopError
 from skyloop_client.messages import CameraImage, ImageTruth, Label, LidarScan, Message, RadarScan, VehicleState
 from skyloop_client.streams import NS_PER_S

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skyloop.datasets.report_parts import class_colours, key_of, plot, section, table
+from skyloop.datasets.report_html import class_colours, key_of, plot, section, table
 from skyloop_client.messages import Label
 
 Found = tuple[tuple[str, int], Label]

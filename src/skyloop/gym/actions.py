@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.vehicle.layout import SET_MOTORS, SET_POSITION, SET_RATES, SET_VELOCITY_BODY, SET_VELOCITY_WORLD
+from skyloop.vehicle.kernel_records import SET_MOTORS, SET_POSITION, SET_RATES, SET_VELOCITY_BODY, SET_VELOCITY_WORLD
 from skyloop_client.errors import ScenarioError, SetpointError, nearest_name
 from skyloop_client.messages import Array, Motors, Position, Rates, Setpoint, Velocity
 

@@ -12,7 +12,7 @@ from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from skyloop.core.machine import usable_cores
+from skyloop.core.machine_info import usable_cores
 from skyloop.gym.actions import ActionMeaning
 from skyloop.gym.course import Course
 from skyloop.gym.episodes import begin, judge

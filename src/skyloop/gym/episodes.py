@@ -12,7 +12,7 @@ from skyloop.core.rotations import multiply, to_world
 from skyloop.gym.tasks import EPISODE, GATE, HOVER, LANDING, MOST_GOAL, MOST_RATE, MOST_VELOCITY, WAYPOINT
 from skyloop.vehicle.contact_search import fleet_params_type, states_type
 from skyloop.vehicle.controller import measured_motion
-from skyloop.vehicle.layout import SCRATCH, input_type
+from skyloop.vehicle.kernel_records import SCRATCH, input_type
 
 WAYPOINTS = 4
 """Number of waypoints in an episode."""

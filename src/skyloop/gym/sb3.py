@@ -117,7 +117,7 @@ class Member:
 
     @property
     def state(self) -> Any:
-        """Its record of `vehicle/layout.py`: position, velocity, attitude and all other states."""
+        """Its record of `vehicle/kernel_records.py`: position, velocity, attitude and all other states."""
         return self._envs.states[self.index]
 
     @property

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from skyloop.core.bus import Bus
 from skyloop.core.clock import Clock
-from skyloop.recording.euroc import is_euroc, open_euroc
+from skyloop.recording.asl_reader import is_euroc, open_euroc
 from skyloop.recording.recording import NAME, open_recording
 from skyloop_client.errors import DatasetError
 from skyloop_client.messages import Message

@@ -20,9 +20,9 @@ import numpy as np
 
 from skyloop.core.frames import matrix_from_quat
 from skyloop.core.interrupts import kept_from_children
-from skyloop.rendering.packing import pack_model, pack_rows, used_textures
-from skyloop.rendering.patience import LOOK_S, MOST_LOOKS, Patience
+from skyloop.rendering.answer_watchdog import LOOK_S, MOST_LOOKS, Patience
 from skyloop.rendering.quality import QUALITIES
+from skyloop.rendering.vertex_buffers import pack_model, pack_rows, used_textures
 from skyloop.rendering.wire import decode, encode
 from skyloop.world.model import Model, Motion
 from skyloop.world.scene import Meanwhile

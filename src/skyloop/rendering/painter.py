@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from skyloop.rendering.culling import Culler
 from skyloop.rendering.daylight import Daylight, daylight
-from skyloop.rendering.finishing import Finish, Target
 from skyloop.rendering.kept_targets import KeptTargets
+from skyloop.rendering.post_processing import Finish, Target
 from skyloop.rendering.precipitation import KINDS, Precipitation
 from skyloop.rendering.programs import build_program, model_vertex_array, write
 from skyloop.rendering.quality import QUALITIES, Quality

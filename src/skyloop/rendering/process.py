@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.rendering.priority import take_short_turns
+from skyloop.rendering.thread_priority import take_short_turns
 from skyloop.rendering.wire import Arrays, decode, encode
 
 NICENESS = 10

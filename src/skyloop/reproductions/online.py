@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 
 from skyloop.core.results import Result
-from skyloop.reproductions.machines import APART, why_not_apart
 from skyloop.reproductions.online_plot import plot_stages
 from skyloop.reproductions.result_files import begin_or_go_on, keep, write_results
+from skyloop.reproductions.two_machines import APART, why_not_apart
 from skyloop_client.errors import LinkError
 from skyloop_client.messages import Array
 

@@ -15,7 +15,7 @@ from skyloop.links.link_gate import LinkGate
 from skyloop.links.loop.client_sessions import LinkOptions
 from skyloop.links.loop.coordinator import Coordinator
 from skyloop.links.loop.listener import Listener
-from skyloop.reproductions.machines import HERE, Cable
+from skyloop.reproductions.two_machines import HERE, Cable
 from skyloop.sim.assembly import build
 from skyloop.sim.scenario import Scenario
 from skyloop_client.errors import LinkError, SkyloopError

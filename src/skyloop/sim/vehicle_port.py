@@ -18,8 +18,8 @@ from skyloop.sim.vehicle_faults import VehicleFaults
 from skyloop.vehicle.airframe import Limits
 from skyloop.vehicle.autopilot import Autopilot
 from skyloop.vehicle.failsafes import Failsafes
-from skyloop.vehicle.layout import CONTROL_SIMPLEFLIGHT
-from skyloop.vehicle.packing import pack_limits
+from skyloop.vehicle.kernel_packing import pack_limits
+from skyloop.vehicle.kernel_records import CONTROL_SIMPLEFLIGHT
 from skyloop_client.errors import ScenarioError, SetpointError, unknown_name
 from skyloop_client.messages import (
     ActuatorState,

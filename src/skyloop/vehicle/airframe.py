@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from skyloop.vehicle.layout import MAX_CONTACTS, MAX_ROTORS
+from skyloop.vehicle.kernel_records import MAX_CONTACTS, MAX_ROTORS
 from skyloop.world.atmosphere import SEA_LEVEL_DENSITY, density
 from skyloop.world.earth import Earth
 from skyloop_client.errors import ScenarioError

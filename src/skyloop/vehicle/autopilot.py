@@ -16,7 +16,7 @@ from skyloop.vehicle.airframe import Limits
 from skyloop.vehicle.autopilot_memory import AutopilotMemory
 from skyloop.vehicle.failsafes import Failsafes, doubt
 from skyloop.vehicle.fleet import Fleet
-from skyloop.vehicle.layout import SET_DESCEND, SET_IDLE, SET_POSITION
+from skyloop.vehicle.kernel_records import SET_DESCEND, SET_IDLE, SET_POSITION
 from skyloop.vehicle.setpoints import check_setpoint, needs_refreshing, write_setpoint
 from skyloop_client.errors import SetpointError
 from skyloop_client.messages import (

@@ -7,7 +7,7 @@ from numba import float64, int64, types, void
 
 from skyloop.core.jit import WHEN_CALLED, inlined, kernel
 from skyloop.core.rotations import cross, to_body, to_world
-from skyloop.vehicle.layout import MAX_HITS, PART_BODY, PART_LEG, params_type, state_type
+from skyloop.vehicle.kernel_records import MAX_HITS, PART_BODY, PART_LEG, params_type, state_type
 from skyloop.world.ground import ground_at
 
 APART_NS = 200_000_000

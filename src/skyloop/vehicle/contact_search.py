@@ -7,7 +7,7 @@ from numba import float64, int64, types
 
 from skyloop.core.jit import inlined, kernel
 from skyloop.core.rotations import to_world
-from skyloop.vehicle.layout import finding_type, params_type, state_type
+from skyloop.vehicle.kernel_records import finding_type, params_type, state_type
 from skyloop.world.solid_grids import SolidArrays, anything_near, cast_segment, moving_type, solid_arrays_type
 
 LIFT = 1e-3

@@ -5,7 +5,7 @@ import numpy as np
 from skyloop.core.jit import inlined
 from skyloop.core.rotations import cross, multiply, to_world
 from skyloop.vehicle.battery import voltage_ratio
-from skyloop.vehicle.layout import (
+from skyloop.vehicle.kernel_records import (
     SET_ATTITUDE,
     SET_DESCEND,
     SET_POSITION,

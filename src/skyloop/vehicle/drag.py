@@ -3,7 +3,7 @@
 import numpy as np
 
 from skyloop.core.jit import inlined
-from skyloop.vehicle.layout import DRAG_BOX, DRAG_LINEAR
+from skyloop.vehicle.kernel_records import DRAG_BOX, DRAG_LINEAR
 
 BOX_THRESHOLD = 0.1
 """m/s of normal velocity below which AirSim ignores a face."""

@@ -10,7 +10,7 @@ import numpy as np
 from skyloop.core.frames import quat_from_yaw, rotate, yaw_from_quat
 from skyloop.vehicle.collision import Collisions
 from skyloop.vehicle.fleet_kernels import STATE_SIZE, advance, read_state
-from skyloop.vehicle.layout import DRAG_BOX, DRAG_LINEAR, INPUT, MAX_HITS, PARAMS, SET_IDLE, STATE
+from skyloop.vehicle.kernel_records import DRAG_BOX, DRAG_LINEAR, INPUT, MAX_HITS, PARAMS, SET_IDLE, STATE
 from skyloop.world.ground import Ground
 from skyloop.world.solid_grids import MOVING, cast_segment
 from skyloop.world.solids import Solids

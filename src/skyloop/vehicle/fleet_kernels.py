@@ -7,7 +7,7 @@ from skyloop.core.jit import FIRST, LAST, inlined, kernel
 from skyloop.core.rotations import cross, multiply, to_world
 from skyloop.vehicle.contact_search import fleet_params_type, states_type
 from skyloop.vehicle.controller import MAX_EXTRAPOLATION, cascade, coast, measured_motion, yaw_of
-from skyloop.vehicle.layout import (
+from skyloop.vehicle.kernel_records import (
     CONTROL_CASCADE,
     CONTROL_SIMPLEFLIGHT,
     SCRATCH,

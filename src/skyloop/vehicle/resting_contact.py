@@ -17,7 +17,7 @@ from skyloop.vehicle.contact_search import (
     things_type,
     to_part,
 )
-from skyloop.vehicle.layout import PART_LEG, params_type, scratch_type, state_type
+from skyloop.vehicle.kernel_records import PART_LEG, params_type, scratch_type, state_type
 from skyloop.world.solid_grids import SolidArrays, cast_segment
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from skyloop.core.frames import yaw_from_quat
 from skyloop.vehicle.controller import MAX_EXTRAPOLATION
-from skyloop.vehicle.layout import (
+from skyloop.vehicle.kernel_records import (
     SET_ATTITUDE,
     SET_DESCEND,
     SET_IDLE,

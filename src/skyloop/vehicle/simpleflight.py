@@ -9,7 +9,7 @@ import numpy as np
 from skyloop.core.jit import inlined
 from skyloop.core.rotations import to_body
 from skyloop.vehicle.controller import follow_yaw, wanted_velocity
-from skyloop.vehicle.layout import SET_ATTITUDE, SET_DESCEND, SET_POSITION, SET_RATES
+from skyloop.vehicle.kernel_records import SET_ATTITUDE, SET_DESCEND, SET_POSITION, SET_RATES
 
 RATE_LIMIT = 2.5
 LEVEL_LIMIT = np.pi / 5.5

@@ -16,12 +16,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from skyloop.world.classes_by_name import CLASS_WORDS, MATERIAL_WORDS, check_meanings, told_by
 from skyloop.world.ground import Ground
 from skyloop.world.materials import MATERIAL_ID, MATERIALS
 from skyloop.world.mesh import Mesh
 from skyloop.world.mesh_files import FARTHEST, Part, colours_of, own_normals, read_parts
 from skyloop.world.model import Model, Shape
-from skyloop.world.naming import CLASS_WORDS, MATERIAL_WORDS, check_meanings, told_by
 from skyloop.world.scenery.interiors import place_plain
 from skyloop.world.semantics import CLASS_ID
 from skyloop_client.errors import ScenarioError

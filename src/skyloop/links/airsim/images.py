@@ -28,7 +28,7 @@ from skyloop.links.airsim.pixels import (
     flow,
     raw_pixels,
 )
-from skyloop.links.airsim.plots import Plots
+from skyloop.links.airsim.plot_markers import Plots
 from skyloop.links.airsim.segmentation import Segmentation, shown_ids
 from skyloop.links.airsim.server_state import ServerState
 from skyloop.links.airsim.structures import Map

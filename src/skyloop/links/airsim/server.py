@@ -18,7 +18,7 @@ from skyloop.links.airsim.listener import LATER, Reply, RpcListener, RpcPeer
 from skyloop.links.airsim.methods import Methods
 from skyloop.links.airsim.multirotor_state import MultirotorState
 from skyloop.links.airsim.options import AirSimOptions
-from skyloop.links.airsim.plots import PlotMethods, Plots
+from skyloop.links.airsim.plot_markers import PlotMethods, Plots
 from skyloop.links.airsim.recording import Recording
 from skyloop.links.airsim.segmentation import Segmentation, SegmentationMethods
 from skyloop.links.airsim.sensors import Sensors

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from skyloop.links.foxglove.messages import View, is_moving, mounts, moved
-from skyloop.links.foxglove.plots import schema_of
+from skyloop.links.foxglove.plot_numbers import schema_of
 from skyloop.links.foxglove.scene import Tracks, boxes
 from skyloop.links.foxglove.views import views_of
 from skyloop.sim.simulation_port import SimulationPort

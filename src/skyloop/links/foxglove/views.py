@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from skyloop.links.foxglove.messages import VIEWS, View
-from skyloop.links.foxglove.plots import plotted
+from skyloop.links.foxglove.plot_numbers import plotted
 from skyloop.links.foxglove.products import PRODUCT_VIEWS
 from skyloop_client.streams import StreamInfo
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from skyloop.core.frames import quat_from_euler, quat_multiply, quat_ned_frd_from_enu_flu
-from skyloop.links.mavlink.command import ACCEPTED, DENIED, UNSUPPORTED, Command
 from skyloop.links.mavlink.dialect import mavlink
+from skyloop.links.mavlink.incoming_command import ACCEPTED, DENIED, UNSUPPORTED, Command
 from skyloop.links.mavlink.system import System
 from skyloop.recording.formats.png_image import encode_png
 from skyloop_client.errors import SetpointError

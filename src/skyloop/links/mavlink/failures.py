@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from skyloop.links.mavlink.command import ACCEPTED, UNSUPPORTED, Command
-from skyloop.links.mavlink.commanded import Commanded, Handler
+from skyloop.links.mavlink.command_context import Commanded, Handler
 from skyloop.links.mavlink.dialect import mavlink
+from skyloop.links.mavlink.incoming_command import ACCEPTED, UNSUPPORTED, Command
 from skyloop.links.mavlink.system import System
 from skyloop.links.motor_order import motor_order
 from skyloop_client.errors import LinkError, ScenarioError, SetpointError

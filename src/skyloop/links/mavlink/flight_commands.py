@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from skyloop.links.mavlink.command import ACCEPTED, DENIED, Command
-from skyloop.links.mavlink.commanded import Commanded, Handler, climb_of, place_above_sea, place_of
+from skyloop.links.mavlink.command_context import Commanded, Handler, climb_of, place_above_sea, place_of
 from skyloop.links.mavlink.dialect import mavlink
+from skyloop.links.mavlink.incoming_command import ACCEPTED, DENIED, Command
 from skyloop.links.mavlink.orbit import TO_CENTRE, USUAL_RADIUS, USUAL_SPEED, Circle
 from skyloop.links.mavlink.wire import STANDARD_MODES, mode_named, yaw_from_heading
 from skyloop_client.errors import SetpointError

@@ -6,9 +6,9 @@ import math
 from dataclasses import replace
 from typing import Any
 
-from skyloop.links.mavlink.command import ACCEPTED, DENIED, UNSUPPORTED, Command
-from skyloop.links.mavlink.commanded import Commanded, Handler
+from skyloop.links.mavlink.command_context import Commanded, Handler
 from skyloop.links.mavlink.dialect import mavlink
+from skyloop.links.mavlink.incoming_command import ACCEPTED, DENIED, UNSUPPORTED, Command
 from skyloop.links.mavlink.listener import Channel
 from skyloop.links.mavlink.telemetry_table import BUILDERS, DEFAULTS_NS
 from skyloop.links.mavlink.wire import available_modes

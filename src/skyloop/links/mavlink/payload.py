@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from skyloop.links.mavlink.camera import FIRST, MOST, CameraComponent
-from skyloop.links.mavlink.command import Command
 from skyloop.links.mavlink.dialect import mavlink
 from skyloop.links.mavlink.gimbal import LOCK, GimbalDevice, GimbalManager
+from skyloop.links.mavlink.incoming_command import Command
 from skyloop.links.mavlink.missions import Item
 from skyloop.links.mavlink.system import System
 from skyloop.links.mavlink.wire import E7, FRAMES_ABOVE_HOME

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from skyloop.links.mavlink.command import ACCEPTED, UNSUPPORTED, Command
-from skyloop.links.mavlink.commanded import Commanded, Handler, place_above_sea
+from skyloop.links.mavlink.command_context import Commanded, Handler, place_above_sea
 from skyloop.links.mavlink.dialect import mavlink
+from skyloop.links.mavlink.incoming_command import ACCEPTED, UNSUPPORTED, Command
 
 
 def turn_gimbal(vehicle: Commanded, command: Command) -> int:

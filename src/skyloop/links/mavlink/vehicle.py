@@ -6,12 +6,12 @@ import time
 from pathlib import Path
 from typing import Any
 
-from skyloop.links.mavlink.command import DENIED, UNSUPPORTED, command_from
-from skyloop.links.mavlink.commanded import Commanded
-from skyloop.links.mavlink.commands import COMMANDS
+from skyloop.links.mavlink.command_context import Commanded
+from skyloop.links.mavlink.command_table import COMMANDS
 from skyloop.links.mavlink.dialect import mavlink
-from skyloop.links.mavlink.files import FileServer
+from skyloop.links.mavlink.file_transfer import FileServer
 from skyloop.links.mavlink.flight_log import FlightLog
+from skyloop.links.mavlink.incoming_command import DENIED, UNSUPPORTED, command_from
 from skyloop.links.mavlink.listener import Channel
 from skyloop.links.mavlink.message_commands import request_stream
 from skyloop.links.mavlink.missions import FENCE, MISSION, Item, Missions

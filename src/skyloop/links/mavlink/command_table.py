@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skyloop.links.mavlink.commanded import Handler
+from skyloop.links.mavlink.command_context import Handler
 from skyloop.links.mavlink.failures import FAILURE_COMMANDS
 from skyloop.links.mavlink.flight_commands import FLIGHT_COMMANDS
 from skyloop.links.mavlink.message_commands import MESSAGE_COMMANDS

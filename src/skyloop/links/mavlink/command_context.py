@@ -9,8 +9,8 @@ from typing import Protocol
 
 import numpy as np
 
-from skyloop.links.mavlink.command import Command
 from skyloop.links.mavlink.dialect import mavlink
+from skyloop.links.mavlink.incoming_command import Command
 from skyloop.links.mavlink.listener import Channel
 from skyloop.links.mavlink.modes import Modes
 from skyloop.links.mavlink.payload import Payload

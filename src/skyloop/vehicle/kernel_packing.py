@@ -21,7 +21,7 @@ from skyloop.vehicle.airframe import (
     drag_per_mass,
     sqrt_line,
 )
-from skyloop.vehicle.layout import (
+from skyloop.vehicle.kernel_records import (
     CONTROL_CASCADE,
     CONTROL_EXTERNAL,
     CONTROL_SIMPLEFLIGHT,
