@@ -287,7 +287,7 @@ def _streams(recording: Recording, survey: _Survey) -> str:
         stamps = survey.stamps.get(stream, [])
         wanted = info.rate.hz if info.rate is not None else "–"
         steps = np.diff(stamps)
-        measured = (len(stamps) - 1) * NS_PER_S / (stamps[-1] - stamps[0]) if len(stamps) > 1 else "–"
+        measured = (len(stamps) - 1) * NS_PER_S / (stamps[-1] - stamps[0]) if len(set(stamps)) > 1 else "–"
         gaps: Any = int((steps > 1.5e9 * info.rate.period_s).sum()) if info.rate is not None else "–"
         longest = float(steps.max() / 1e6) if len(steps) else "–"
         rows.append((stream, info.message, wanted, measured, len(stamps), gaps, longest, info.latency_ns / 1e6))
