@@ -58,7 +58,7 @@ def test_each_seed_is_flown_as_if_alone(
 def test_trouble_with_one_seed_does_not_end_the_others(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pilot = WINDY[WINDY.index("{kind: hover") : WINDY.index("}]")] + "}"
+    pilot = WINDY[WINDY.index("{kind: hover") : WINDY.index("}]")]
     (tmp_path / "windy.yaml").write_text(WINDY.replace(pilot, "'mine.py:pilot'"))
     (tmp_path / "mine.py").write_text(
         "calls = []\ndef pilot(bundle):\n    calls.append(bundle.t_ns)\n    if len(calls) == 60:\n        1 / 0\n"
