@@ -16,7 +16,18 @@ from skyloop.datasets.check_noise import NoiseCheck, NoiseRow
 from skyloop.datasets.report import write_report
 from skyloop.recording.recording import Recording, create_recording
 from skyloop_client.errors import DatasetError
-from skyloop_client.messages import DepthImage, GnssFix, ImageTruth, ImuBias, ImuSample, Message, VehicleState
+from skyloop_client.messages import (
+    Contact,
+    DepthImage,
+    Event,
+    EventKind,
+    GnssFix,
+    ImageTruth,
+    ImuBias,
+    ImuSample,
+    Message,
+    VehicleState,
+)
 from skyloop_client.streams import Mount, Rate, StreamInfo
 
 
@@ -195,3 +206,16 @@ def test_images_of_different_sizes_are_told(made: Recording) -> None:
     assert (
         "Images have different sizes (drone/rgb0 24×16, drone/depth0 32×16 px)" in write_report(made.folder).read_text()
     )
+
+
+def test_what_the_vehicle_flew_into_is_told(made: Recording) -> None:
+    assert "the flight touched things" not in write_report(made.folder).read_text()
+    messages = messages_of(0)
+    t_ns, zero = messages[-1].t_ns, np.zeros(3)
+    for name in ("ground", "oak 3"):
+        contact = Contact("rotor", 1, name, zero, zero, 2.0, 1.0)
+        event = Event(t_ns, EventKind.CONTACT, f"rotor hit {name} at 2.00 m/s", contact)
+        messages.append(Message("drone/events", 0, t_ns, t_ns, event))
+    write_group(made, 0, messages)
+    text = write_report(made.folder).read_text()
+    assert f"the flight touched things 1 times: drone at {t_ns / 1e9:.2f} s: rotor hit oak 3 at 2.00 m/s" in text

@@ -15,13 +15,13 @@ def test_the_park_is_flown_so_that_one_can_train_on_it() -> None:
     scenario = rig_scenario(options)
     drone = scenario.vehicles[0]
     assert scenario.world.options == {"people": 40}
-    assert drone.pilot.takeoff_altitude == 4.0  # type: ignore[union-attr]
+    assert drone.pilot.takeoff_altitude == 4.0
     looking = {name: sensor for name, sensor in drone.sensors.items() if hasattr(sensor, "width")}
     assert looking.keys() >= {"rgb0", "cam0", "cam1", "depth0"}
     for sensor in (*looking.values(), drone.sensors["radar0"]):
-        assert tuple(sensor.mount.rotation_deg) == (0.0, 15.0, 0.0)  # type: ignore[union-attr]
+        assert tuple(sensor.mount.rotation_deg) == (0.0, 15.0, 0.0)
     # one picture serves all of them: colour and depth have the same pixels
-    assert {(sensor.width, sensor.height) for sensor in looking.values()} == {(640, 480)}  # type: ignore[union-attr]
+    assert {(sensor.width, sensor.height) for sensor in looking.values()} == {(640, 480)}
 
 
 def test_what_is_given_stays() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from collisions import NOSE, PROBE, THIN, changed, energy, points, solids_of, stored, wall, weightless
-from flying import GRAVITY, HOVER_SPEED, IRIS, fly, hold_rotors, make_fleet, set_motion
+from flying import GRAVITY, IRIS, fly, hold_rotors, make_fleet, set_motion
 
 from skyloop.core.frames import matrix_from_quat, quat_from_euler, quat_from_rotvec, rotate
 from skyloop.sim.assembly import build
@@ -206,21 +206,25 @@ def test_a_flight_against_a_wall_publishes_what_it_hit_and_no_sensor_changes_it(
 
 def test_caught_in_a_crown_it_stays_there_and_costs_little() -> None:
     """Each step of a jammed vehicle looked into 16 meetings: a recording took a second of processor time a frame."""
-    chance = np.random.default_rng(2)
+    chance = np.random.default_rng(1)
     leaves = []
-    for quat in chance.normal(size=(500, 4)):
+    for quat in chance.normal(size=(400, 4)):
         turn = matrix_from_quat(quat / np.linalg.norm(quat))
-        leaves.append(box((0.25, 0.25, 0.004)).moved(chance.uniform(-0.7, 0.7, 3), rotation=turn))
-    fleet = make_fleet(airframe=changed(crash_speed=None))
+        leaves.append(box((0.3, 0.3, 0.004)).moved(chance.uniform(-0.8, 0.8, 3), rotation=turn))
+    fleet = make_fleet()
     fleet.attach(solids_of((merged(leaves), (0.0, 0.0, 0.0))))
-    set_motion(fleet, position=(-1.5, 0.0, 0.0), velocity=(6.0, 0.0, 0.5))
-    hold_rotors(fleet, 1.05 * HOVER_SPEED)
-    fly(fleet, 0.6)
+    set_motion(fleet, position=(-0.3, 0.0, 0.3), velocity=(4.0, 0.0, -0.5), rates=(3.0, -2.0, 4.0))
+    fly(fleet, 0.15)
     caught = fleet.states["motion"][0, :3].copy()
-    assert np.linalg.norm(caught) < 1.2
-    searches = []
-    search = fleet._collisions._search
-    fleet._collisions._search = lambda *given: searches.append(1) or search(*given)
-    fly(fleet, 0.8)
-    assert np.linalg.norm(fleet.states["motion"][0, :3] - caught) < 0.05
-    assert len(searches) / 200 < 30
+    collisions: Any = fleet._collisions
+    search, searches = collisions._search, []
+
+    def counted(*given: Any) -> Any:
+        searches.append(1)
+        return search(*given)
+
+    collisions._search = counted
+    fly(fleet, 0.2)
+    assert np.linalg.norm(fleet.states["motion"][0, :3] - caught) < 0.01
+    # 146 each before
+    assert 50 < len(searches) < 50 * 30

@@ -146,8 +146,11 @@ def _fly(folder: Path, workers: int, *, quiet: bool) -> dict[str, Any]:
         several = is_seed_set(folder)
         plan = read_seeds(folder) if several else read_plan(folder)
         task = bar.add_task("", total=plan["frames"] * len(plan.get("seeds", [0])), fps=0.0)
-        fly = record_seeds if several else record
-        return fly(folder, workers, lambda done, fps: bar.update(task, completed=done, fps=fps))
+
+        def show(done: int, fps: float) -> None:
+            bar.update(task, completed=done, fps=fps)
+
+        return record_seeds(folder, workers, show) if several else record(folder, workers, show)
 
 
 def _write_report(folder: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from skyloop.datasets import checking, export, report
 from skyloop.datasets.check_journal import Finding, named
 from skyloop.datasets.report_html import Cell, page, section, table, verdict
-from skyloop.datasets.seed_labels import JOINED, differing
+from skyloop.datasets.seed_labels import JOINED, Files, differing
 from skyloop.datasets.seed_set import is_seed_set, join_labels, joined_files, read_seeds, recordings
 from skyloop.recording.files import write_whole
 from skyloop.recording.formats.registry import FORMATS
@@ -64,7 +64,7 @@ def repair(folder: Path) -> list[str]:
     return done
 
 
-def _is_wrong(folder: Path, files: dict[str, Path | bytes]) -> bool:
+def _is_wrong(folder: Path, files: Files) -> bool:
     return not folder.is_dir() or bool(differing(files, folder))
 
 

@@ -36,7 +36,7 @@ from skyloop.recording.files import write_whole
 from skyloop.recording.recording import Recording, open_recording
 from skyloop.recording.stream_pictures import LIDAR_REACH, PAINTERS, id_picture, scan_picture
 from skyloop_client.errors import DatasetError, SkyloopError
-from skyloop_client.messages import CameraImage, ImageTruth, Label, LidarScan, Message, RadarScan, VehicleState
+from skyloop_client.messages import CameraImage, Event, ImageTruth, Label, LidarScan, Message, RadarScan, VehicleState
 from skyloop_client.streams import NS_PER_S
 
 NAME = "report.html"
@@ -71,6 +71,8 @@ class _Survey:
     radar: dict[str, list[RadarScan]] = field(default_factory=dict)
     """By stream: the last bursts up to the middle, because the clutter filter needs several."""
     noise: list[NoiseRow] = field(default_factory=list)
+    hits: list[str] = field(default_factory=list)
+    """What vehicles flew into, one line each."""
 
 
 def write_report(folder: Path) -> Path:
@@ -88,7 +90,7 @@ def write_report(folder: Path) -> Path:
     if recording.whole_groups() < recording.n_groups:
         lead += f"; {recording.whole_groups()} of {recording.n_groups} groups are recorded"
     sections = [
-        _findings(check(folder), survey.noise),
+        _findings(check(folder), survey),
         _sheet(survey),
         _one_instant(recording, survey),
         _flight(survey),
@@ -123,6 +125,8 @@ def _survey(recording: Recording) -> _Survey:
             speed = float(np.linalg.norm(data.velocity_world))
             track = survey.tracks.setdefault(message.stream.removeprefix("truth/"), [])
             track.append((message.t_ns / NS_PER_S, *data.position.tolist(), speed))
+        if isinstance(data, Event) and data.contact is not None and data.contact.name != "ground":
+            survey.hits.append(f"{message.stream.split('/')[0]} at {data.t_ns / NS_PER_S:.2f} s: {data.text}")
         place = message.stream.removeprefix("truth/"), message.t_ns
         if isinstance(data, ImageTruth):
             survey.labels += [(place, label) for label in data.labels]
@@ -153,12 +157,15 @@ def _sheet_cameras(recording: Recording) -> list[str]:
     return out
 
 
-def _findings(findings: list[Finding], noise: list[NoiseRow]) -> str:
-    off = [f"{row.stream}, {row.quantity}" for row in noise if row.is_judged and not row.holds]
+def _findings(findings: list[Finding], survey: _Survey) -> str:
+    off = [f"{row.stream}, {row.quantity}" for row in survey.noise if row.is_judged and not row.holds]
     told = ""
     if off:
         what = html.escape(named(f"{len(off)} measured noises are not as configured (see Noise)", off))
         told = f'<p><span class="bad">{what}</span></p>'
+    if survey.hits:
+        what = html.escape(named(f"the flight touched things {len(survey.hits)} times", survey.hits))
+        told += f'<p><span class="warn">{what}</span></p>'
     if not findings:
         sound = verdict(True, "Nothing is wrong")
         return section("Check", f"<p>{sound} with the journal, the formats or the hashes.</p>{told}")
@@ -280,7 +287,7 @@ def _streams(recording: Recording, survey: _Survey) -> str:
         stamps = survey.stamps.get(stream, [])
         wanted = info.rate.hz if info.rate is not None else "–"
         steps = np.diff(stamps)
-        measured = (len(stamps) - 1) * NS_PER_S / (stamps[-1] - stamps[0]) if len(stamps) > 1 else "–"
+        measured = (len(stamps) - 1) * NS_PER_S / (stamps[-1] - stamps[0]) if len(set(stamps)) > 1 else "–"
         gaps: Any = int((steps > 1.5e9 * info.rate.period_s).sum()) if info.rate is not None else "–"
         longest = float(steps.max() / 1e6) if len(steps) else "–"
         rows.append((stream, info.message, wanted, measured, len(stamps), gaps, longest, info.latency_ns / 1e6))

@@ -11,6 +11,7 @@ import os
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from skyloop.recording.files import write_whole
 from skyloop.recording.formats.splitting import SPLITS
@@ -32,8 +33,8 @@ def prefix(seed: int) -> str:
 def joined_coco(sources: Mapping[int, Path]) -> Files:
     """Images and annotations have consecutive numbers. An image has its seed and its stamp."""
     files: Files = {}
-    joined = {name: {"images": [], "annotations": []} for name in SPLITS}
-    heads = {}
+    joined: dict[str, dict[str, list[Any]]] = {name: {"images": [], "annotations": []} for name in SPLITS}
+    heads: dict[str, dict[str, Any]] = {}
     images = annotations = 0
     for turn, (seed, source) in enumerate(sources.items()):
         last_image, last_annotation = images, annotations

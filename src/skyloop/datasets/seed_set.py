@@ -67,10 +67,14 @@ def record_seeds(folder: Path, workers: int, progress: Progress = lambda frames,
     for turn, (seed, place) in enumerate(recordings(folder).items()):
         if not (place / "plan.json").exists():
             plan_recording(scenario.model_copy(update={"seed": seed}), place, **terms)
-        done = turn * plan["frames"]
-        summaries.append(record(place, workers, lambda frames, fps, done=done: progress(done + frames, fps)))  # type: ignore[misc]
+        summaries.append(record(place, workers, _after(turn * plan["frames"], progress)))
     join_labels(folder, plan["formats"])
     return _together(folder, summaries)
+
+
+def _after(done: int, progress: Progress) -> Progress:
+    """Tells of frames beyond those that are done."""
+    return lambda frames, fps: progress(done + frames, fps)
 
 
 def _together(folder: Path, summaries: list[dict[str, Any]]) -> dict[str, Any]:
