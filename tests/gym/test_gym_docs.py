@@ -26,7 +26,7 @@ def test_the_swarm_flies_and_its_numbers_are_true() -> None:
     [code] = re.findall(r'```python title="swarm.py"\n(.*?)```', PAGE, flags=re.DOTALL)
     exec(compile(code, "docs/how-to/gym.md", "exec"), {})
     assert f"a circle of {swarm.LEAST_RADIUS:g} m radius" in PAGE
-    assert f"within {swarm.REACH:g} m of their goals at once: +{swarm.BONUS:g} each" in PAGE
+    assert f"within {swarm.REACH:g} m of their goals at once: +{episodes.BONUS:g} each" in PAGE
     assert f"**Truncated after**: {50 * swarm.SWARM.episode_s:g} steps, {swarm.SWARM.episode_s:g} s" in PAGE
 
 

@@ -11,7 +11,8 @@ import pytest
 from flying_gym import fly_towards
 from pettingzoo.test import parallel_api_test, parallel_seed_test
 
-from skyloop.gym.swarm import GONE, LOST, REACH, SwarmEnv, parallel_env
+from skyloop.gym.episodes import LOST
+from skyloop.gym.swarm import GONE, REACH, SwarmEnv, parallel_env
 from skyloop_client.errors import ScenarioError, SetpointError
 
 HOVERING = np.zeros(4, np.float32)

@@ -58,7 +58,7 @@ def test_many_fly_exactly_what_one_does(task: str, options: dict[str, Any], flig
         for i, env in enumerate(singles.envs):
             state = env.unwrapped.states[0]  # type: ignore[attr-defined]
             assert all(np.array_equal(state[field], many.states[field][i]) for field in FIELDS)
-        actions = random.uniform(-0.6, 0.6, many.action_space.shape).astype(np.float32)  # type: ignore[arg-type]
+        actions = random.uniform(-0.6, 0.6, many.action_space.shape).astype(np.float32)
         seen, expected = many.step(actions), singles.step(actions)
         episodes += int((expected[2] | expected[3]).sum())
     assert episodes >= n
