@@ -1,4 +1,4 @@
-"""An airframe of your own: a hexacopter, from a function that returns what an airframe file would hold."""
+"""An airframe of your own: a hexacopter, from a function that returns the content of an airframe file."""
 
 import math
 from typing import Any

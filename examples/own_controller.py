@@ -1,4 +1,4 @@
-"""A controller of your own: PD on position, geometric PD on attitude, straight to the rotors' throttles."""
+"""A controller of your own: PD on position, geometric PD on attitude, and throttles for the rotors."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ GRAVITY = 9.80665
 
 class Geometric:
     def __init__(self, airframe: Airframe, period_s: float, stiffness: float = 6.0) -> None:
-        """stiffness: 1/s² of the position loop."""
+        """stiffness: 1/s², gain of the position loop."""
         motor = airframe.motor
         self.mass = airframe.mass
         self.inertia = np.array(airframe.inertia)
@@ -32,7 +32,7 @@ class Geometric:
         turn = matrix_from_quat(state.quat_wxyz)
         torque = self._wanted_torque(turn, state.angular_velocity_body, force, target)
         thrusts = self.thrusts_from_wrench @ np.array([force @ turn[:, 2], *torque])
-        # a throttle is linear in rotor speed, thrust is its square
+        # throttle is linear in rotor speed, thrust in its square
         return np.sqrt(np.clip(thrusts / self.full_thrust, 0.0, 1.0))
 
     def _wanted_force(self, state: VehicleState | Estimate, target: Position) -> Array:

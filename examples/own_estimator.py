@@ -1,7 +1,6 @@
-"""An estimator of your own: IMU, GNSS, barometer and magnetometer in a filter of fixed gains that a vehicle flies on.
+"""An estimator of your own: IMU, GNSS, barometer and magnetometer in a fixed-gain filter that a vehicle flies on.
 
-It needs numpy and skyloop_client only, so the same file runs in the simulator's process and on a target.
-"""
+It needs only numpy and skyloop_client, so the same file runs in the simulator's process and on a target."""
 
 from collections import deque
 
@@ -14,10 +13,10 @@ UP = np.array([0.0, 0.0, 1.0])
 
 
 class GnssIns:
-    """The IMU carries the state on, everything else pulls at it. What it remembers is in its attributes."""
+    """The IMU predicts the state; all other sensors correct it. Its attributes hold its whole state."""
 
     def __init__(self, setup: EstimatorSetup, pull: float = 0.15, still_s: float = 1.0) -> None:
-        """pull: share of a GNSS innovation that is believed; still_s: s at rest from which it starts."""
+        """pull: gain on a GNSS innovation; still_s: s at rest before it starts."""
         self.imu, self.gnss = setup.infos["imu"], setup.infos["gnss"]
         self.pull, self.still_s = pull, still_s
         self.start = setup.start
@@ -33,7 +32,7 @@ class GnssIns:
         self.t_ns, self.fix_ns, self.fix_sd = 0, -1, np.full(3, 1e3)
 
     def on_message(self, message: Message) -> object:
-        """Called with every message of the inputs in the order of arrival; answers with estimates."""
+        """Gets every message of the inputs in order of arrival. Returns estimates."""
         data = message.data
         if isinstance(data, ImuSample):
             return self.on_imu(data)
@@ -67,7 +66,7 @@ class GnssIns:
         )  # fmt: skip
 
     def align(self, gyro: Array, force: Array) -> None:
-        """Level by the mean force at rest, head by the magnetic field, take the mean rate for the gyro's bias."""
+        """Level from the mean force at rest, heading from the magnetic field, gyro bias from the mean rate."""
         self.at_rest.append(np.concatenate([gyro, force]))
         if self.t_ns * 1e-9 < self.still_s or not self.field.any():
             return
@@ -79,24 +78,24 @@ class GnssIns:
         self.aligned = True
 
     def on_fix(self, fix: GnssFix) -> list[object]:
-        """Compare with where it was when the fix was taken: a fix is late by the receiver's latency."""
+        """Compare with the position at the fix's own instant, because a fix arrives late by the receiver's latency."""
         _, position, velocity = min(self.past, key=lambda row: abs(row[0] - fix.t_ns), default=(0, None, None))
         if position is None or velocity is None:
             return []
         off = self.enu(fix) - matrix(self.quat) @ self.gnss.mount.position - position
         too_slow = fix.velocity_enu - velocity
-        off[2] = 0.0  # the height is the barometer's
+        off[2] = 0.0  # the height comes from the barometer
         self.fix_ns, self.fix_sd = fix.t_ns, np.array([fix.horizontal_sd, fix.horizontal_sd, 1.0])
         self.position = self.position + self.pull * off
         self.velocity = self.velocity + self.pull * too_slow
-        # a tilt makes gravity look like acceleration: a velocity that runs away tells of it
+        # a tilt error makes gravity look like acceleration, so a growing velocity error reveals it
         tilt = 0.1 * self.pull * np.cross(-self.down, too_slow) / self.start.gravity**2
         self.turn(tilt)
         self.gyro_bias = self.gyro_bias - 0.05 * matrix(self.quat).T @ tilt
         return [("gnss_innovation", Number(fix.t_ns, float(np.hypot(*off[:2])), "m"))]
 
     def on_height(self, altitude: float) -> None:
-        """The pressure's zero is anywhere: it is set at rest on the ground."""
+        """The zero of the pressure altitude is arbitrary. It is set at rest on the ground."""
         if not self.aligned:
             self.height_offset = altitude - self.start.position[2]
         elif self.height_offset is not None:
@@ -110,11 +109,11 @@ class GnssIns:
         return float(np.arctan2(seen[0] * known[1] - seen[1] * known[0], seen[:2] @ known[:2]))
 
     def turn(self, world: Array) -> None:
-        """By a rotation vector, rad, world axes."""
+        """Rotate by a rotation vector, rad, world axes."""
         self.quat = product(small_turn(world), self.quat)
 
     def enu(self, fix: GnssFix) -> Array:
-        """m from home, good to millimetres within some hundred metres."""
+        """m from home, accurate to millimetres within some hundred metres."""
         sine = np.sin(np.radians(self.start.latitude_deg))
         curve = 1.0 - 6.69437999014e-3 * sine**2
         across = 6378137.0 / np.sqrt(curve) + self.start.altitude
@@ -138,7 +137,7 @@ def product(a: Array, b: Array) -> Array:
 
 
 def matrix(quat: Array) -> Array:
-    """Turns vectors as the quaternion does."""
+    """The rotation matrix of a quaternion."""
     w, x, y, z = quat
     cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
     return np.eye(3) + 2.0 * w * cross + 2.0 * cross @ cross

@@ -1,4 +1,4 @@
-"""A pilot of your own: a function that flies east and keeps its height above whatever lies below."""
+"""A pilot of your own: a function that flies east and keeps its height above the surface below."""
 
 import numpy as np
 

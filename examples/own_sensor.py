@@ -1,4 +1,4 @@
-"""A sensor of your own: a pitot tube that feels the dynamic pressure along its forward axis."""
+"""A sensor of your own: a pitot tube that measures the dynamic pressure along its forward axis."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -14,11 +14,11 @@ AIR_DENSITY = 1.225
 class PitotSample:
     t_ns: int
     differential_pressure: float
-    """Pa; negative when the air comes from behind."""
+    """Pa. Negative if the air comes from behind."""
 
 
 class Pitot:
-    """`measure` gets the exact motion of the mount; rates, latency and faults are put around it."""
+    """`measure` gets the exact motion of the mount. skyloop adds rates, latency and faults."""
 
     message: ClassVar[str] = "PitotSample"
     fault_fields: ClassVar[dict[str, int]] = {"differential_pressure": 1}
@@ -28,7 +28,7 @@ class Pitot:
         self.noise_sd = noise_sd
 
     def initial_state(self, rng: KeyedRandom) -> None:
-        """It remembers nothing between samples."""
+        """It keeps no state between samples."""
 
     def measure(self, kinematics: Kinematics, scene: Any, state: None, rng: KeyedRandom) -> tuple[PitotSample, None]:
         through_air = kinematics.velocity_world - kinematics.wind_world

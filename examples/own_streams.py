@@ -1,4 +1,4 @@
-"""A pilot that publishes streams of its own: a map made of LiDAR points, its way, the nearest thing, a number."""
+"""A pilot that publishes its own streams: a map of LiDAR points, its path, the nearest object, a number."""
 
 import numpy as np
 
@@ -20,13 +20,13 @@ from skyloop_client.messages import (
 )
 
 HEIGHT, CELL, SIDE = 3.0, 0.5, 120
-"""m to fly at, m of a cell's side, cells of the map's."""
+"""Flight height in m, side of a cell in m, cells along a side of the map."""
 WAY = np.array([[0.0, 0.0, HEIGHT], [10.0, 0.0, HEIGHT], [10.0, 8.0, HEIGHT], [0.0, 0.0, HEIGHT]])
 """m, world."""
 
 
 class MapMaker:
-    """Goes from goal to goal and maps what it passes. The same class flies in the process, over a link, on a target."""
+    """Flies from goal to goal and maps its surroundings. The class also runs over a link and on a target."""
 
     def __init__(self) -> None:
         self.cells = np.full((SIDE, SIDE), -1, np.int8)
@@ -38,7 +38,7 @@ class MapMaker:
         if not status.armed:
             self.done = self.next_goal > len(WAY)
             return None if self.done else [Arm(), TakeOff(HEIGHT)]
-        # a sweep takes 0.2 s: it is put into the map where the vehicle stands still meanwhile
+        # a sweep takes 0.2 s, so it is used only if the vehicle is at rest meanwhile
         still = status.mode == "hover" and np.linalg.norm(bundle.state.velocity_world) < 0.1
         if not still or scan is None or scan.t_ns == self.scan_ns:
             return None
@@ -51,7 +51,7 @@ class MapMaker:
         return Goal(WAY[self.next_goal - 1])
 
     def look(self, bundle: Bundle, scan: LidarScan) -> None:
-        """Put the points where they are in the world, into the map, and publish what came of it."""
+        """Transform the points to the world, add them to the map, and publish the results."""
         points = bundle.state.position + scan.points @ matrix(bundle.state.quat_wxyz).T
         points = points[np.abs(points[:, 2] - HEIGHT) < 1.5]
         if not len(points):
@@ -67,7 +67,7 @@ class MapMaker:
 
 
 def matrix(quat: Array) -> Array:
-    """Turns vectors as the quaternion does."""
+    """The rotation matrix of a quaternion."""
     w, x, y, z = quat
     cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
     return np.eye(3) + 2.0 * w * cross + 2.0 * cross @ cross

@@ -1,4 +1,4 @@
-"""A wind of your own: an upright vortex that turns like a solid inside its core and dies out outside (Rankine)."""
+"""A wind of your own: an upright Rankine vortex. It rotates like a solid inside its core and decays outside."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""A world of your own: level ground with a crater in it, a bowl with a level floor."""
+"""A world of your own: level ground with a crater, a bowl with a level floor."""
 
 import numpy as np
 

@@ -30,7 +30,7 @@ def report(folder: Path, vehicle: str = "drone") -> dict[str, float]:
     if (folder / "streams" / f"{vehicle}/estimate.csv").exists():
         estimate = read_stream(folder, f"{vehicle}/estimate")
         believed = vectors(estimate, "position")
-        # the state at the estimates' instants, between two rows of truth
+        # the true state at the instants of the estimates, interpolated between rows
         exact = np.column_stack([np.interp(estimate["t_ns"], truth["t_ns"], axis) for axis in position.T])
         flown = estimate["t_ns"] > 0.5 * truth["t_ns"][-1]
         error = np.linalg.norm(believed - exact, axis=1)[flown]

@@ -31,8 +31,22 @@ PAGE = (DOCS / "how-to" / "datasets.md").read_text(encoding="utf-8")
 FLOWN = re.sub(r"\s+", " ", PAGE)
 """Without line ends, to look for sentences in."""
 FRAMES = GROUP_FRAMES + 2
+SMALL = ["--size", "320x240"]
 SHORTENED = {
-    "data/park": ["--world", "radar-lab", "--frames", str(FRAMES), "--speed", "1", "--workers", "1"],
+    "data/park": ["--world", "radar-lab", "--frames", str(FRAMES), "--speed", "1", "--workers", "1", *SMALL],
+    "data/parks": [
+        "--world",
+        "radar-lab",
+        "--frames",
+        "2",
+        "--speed",
+        "1",
+        "--workers",
+        "1",
+        "--seeds",
+        "1..2",
+        *SMALL,
+    ],
     "data/survey": ["--frames", "2", "--workers", "1"],
 }
 
@@ -127,6 +141,9 @@ def test_later_commands_do_what_the_page_says(ran: Ran) -> None:
     assert {path.name for path in survey.iterdir()} >= {"mav0", "coco"}
     recorded = open_recording(survey)
     assert recorded.facts["seed"] == 1
+    parks = ran.folder / "data" / "parks"
+    told = re.findall(r"`([\w.-]+)`", " ".join(row[0] for row in rows(section("Several seeds"))))
+    assert {path.name for path in parks.iterdir()} - {"summary.json"} == set(told) - {"voc"}
     infos = open_recording(ran.folder / "data" / "park").infos
     assert [name for name in infos if "radar0" in name] == ["drone/radar0/raw"], "processing is off in the rig"
 

@@ -13,8 +13,10 @@ from pathlib import Path
 import pytest
 import typer
 
+from skyloop.apps.truth_judges import TASK_JUDGES, judge_from
 from skyloop.cli import app, main
 from skyloop.links.loop.targets import make_target
+from skyloop_client.__main__ import main as client_main
 from skyloop_client.errors import LinkError
 
 PAGE = (Path(__file__).parent.parent / "docs" / "explanations" / "loop.md").read_text(encoding="utf-8")
@@ -73,8 +75,9 @@ def _address(simulator: subprocess.Popen[str]) -> str:
 
 
 def test_targets_and_modes_of_the_page_exist() -> None:
-    targets = re.findall(r"^\| `([a-z]+(?::[\d.]+)?)` \| (?:a process|the same|the C|you)", PAGE, flags=re.MULTILINE)
-    assert targets == ["local", "frozen", "throttled:0.2", "board", "remote"]
+    rows = re.compile(r"^\| `([a-z]+(?::[\w@.]+)?)` \| (?:a process|the same|the C|another)", flags=re.MULTILINE)
+    targets = rows.findall(PAGE)
+    assert targets == ["local", "frozen", "throttled:0.2", "board", "remote", "remote:user@host"]
     for name in targets:
         if name != "board":  # which needs an emulator
             assert make_target(name, ["true"], tell=lambda line: None) is not None
@@ -90,3 +93,22 @@ def test_every_command_of_the_page_is_one() -> None:
         known = {option for parameter in group.commands[verb].params for option in parameter.opts}  # type: ignore[attr-defined]
         assert set(re.findall(r"--[a-z]+", words)) <= known, (verb, words)
     assert os.environ.get("SKYLOOP_ADDRESS") is None
+
+
+def test_judges_of_the_page_exist() -> None:
+    rows = [row for row in PAGE.splitlines() if row.startswith('| `"') and "<" in row]
+    judges = [text for row in rows for text in re.findall(r'`"([^"]+)"`', row)]
+    assert len(judges) == 7
+    for text in judges:
+        if ".py" not in text:
+            assert judge_from(text).text == text
+    for task, text in TASK_JUDGES.items():
+        assert any(f'"{text}"' in row and f"`--task {task}`" in row for row in rows)
+
+
+def test_the_calibration_of_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    commands = re.findall(r"^skyloop-client (calibrate.*)$", PAGE, flags=re.MULTILINE)
+    assert commands == ["calibrate --json > board.json", "calibrate --board board.json"]
+    with pytest.raises(SystemExit):
+        client_main(["calibrate", "--help"])
+    assert {"--json", "--board"} <= set(re.findall(r"--[a-z]+", capsys.readouterr().out))

@@ -17,7 +17,8 @@ from PIL import Image
 
 from page_runs import DOCS, PageRun
 
-RECORD = ["--world", "radar-lab", "--frames", "3", "--speed", "1", "--sensors", "rgb,imu", "--workers", "1"]
+RECORD = ["--world", "radar-lab", "--frames", "3", "--speed", "1", "--sensors", "rgb,imu", "--workers", "1",
+          "--size", "64x48"]  # fmt: skip
 SHORT: dict[str, dict[str, Sequence[str]]] = {
     "tutorials/dataset": {"skyloop record": RECORD},
     "tutorials/controller": {
@@ -69,7 +70,7 @@ def dataset(page: PageRun) -> None:
         and "nothing is wrong" in page.printed["skyloop check data/park"]
     )
     assert (page.folder / "data/park/report.html").stat().st_size > 10_000
-    labels = json.loads(next((page.folder / "data/park-2/coco").rglob("*.json")).read_text())
+    labels = json.loads(next((page.folder / "data/parks/coco").rglob("*.json")).read_text())
     assert labels["images"]
 
 

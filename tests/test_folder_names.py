@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from skyloop import cli
-from skyloop.cli.parts import next_folder
+from skyloop.cli.console import next_folder
 
 SKYLOOP = Path(sys.executable).parent / "skyloop"
 

@@ -13,6 +13,11 @@ from pathlib import Path
 
 import pytest
 
+from skyloop.apps.run import run_scenario
+from skyloop.sim.scenario import make_scenario
+from skyloop_client.errors import Interrupted
+from skyloop_client.messages import Message
+
 SKYLOOP = Path(sys.executable).parent / "skyloop"
 
 
@@ -46,13 +51,34 @@ def children_of(pid: int) -> list[int]:
 
 def test_a_run_that_is_interrupted_leaves_a_whole_folder(tmp_path: Path) -> None:
     process = started("run", "hover", "--set", "duration=100000", "--out", "run", folder=tmp_path)
-    wait_for((tmp_path / "run" / "streams" / "truth" / "drone.csv").exists, process)
+    # rows come in portions of a simulated second; before the first, nothing may have been flown
+    rows = tmp_path / "run" / "streams" / "truth" / "drone.csv"
+    wait_for(lambda: rows.exists() and rows.stat().st_size > 0, process)
     assert pressed(process) == ["skyloop: stopped by Ctrl-C; run folder: run"]
     assert process.returncode == 130
     summary = json.loads((tmp_path / "run" / "summary.json").read_text())
     assert summary["ended_by"] == "stopped by Ctrl-C"
     assert summary["simulated_s"] > 0.0
     assert (tmp_path / "run" / "flight.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("flown", [False, True])
+def test_a_flight_of_no_time_leaves_no_folder_and_says_so(flown: bool, tmp_path: Path) -> None:
+    """Ctrl-C at the very first instant, when files of streams are there already, and just after it."""
+    folder = tmp_path / "run"
+    scenario = make_scenario({"duration": 5.0, "vehicles": [{"name": "drone"}]})
+
+    pressed: list[int] = []
+
+    def press(message: Message) -> None:
+        if (message.arrival_ns > 0) == flown and folder.exists() and not pressed:
+            pressed.append(message.arrival_ns)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.raises(Interrupted) as stopped:
+        run_scenario(scenario, folder, watch=lambda simulation: simulation.bus.on_every(press))
+    assert folder.exists() == (folder / "summary.json").exists() == (folder / "flight.png").exists() == flown
+    assert ("there is no run folder" in str(stopped.value)) == (not flown)
 
 
 @pytest.mark.parametrize("module", ["typer", "rich.console", "pydantic", "numpy", "numba", "scipy"])

@@ -13,7 +13,7 @@ from PIL import Image
 import skyloop
 from skyloop.apps.run import run_scenario
 from skyloop.cli import main
-from skyloop.recording.pictures import depth_picture, id_picture, scan_picture
+from skyloop.recording.stream_pictures import depth_picture, id_picture, scan_picture
 
 SEEING = {
     "name": "seeing",

@@ -2,15 +2,16 @@
 //
 //     skyloop::Client client;                                   // address from SKYLOOP_ADDRESS
 //     client.send(skyloop::Arm{}, skyloop::TakeOff{1.5});
-//     client.sleep_until(client.now() + 5'000'000'000);         // never ::sleep: its time would be taken for computing
+//     client.sleep_until(client.now() + 5'000'000'000);         // never ::sleep: its time would count as computing
 //     for (;;) {
 //         const auto& answer = client.ask(skyloop::Ask().next("front"));      // waits for an image not seen before
 //         const auto image = *answer.get<skyloop::CameraImage>("front");
 //         client.send(skyloop::Velocity{{0.5, 0, 0}, "body", {}, steer(image)});
-//     }                                                         // ends with skyloop::Ended when the flight is over
+//     }                                                         // throws skyloop::Ended when the flight is over
 //
-// docs/reference/protocol.md says what travels. Simulated time waits for this program: its execution time (ET) runs while it
-// computes and stands still while it waits for an answer, so a slow network or a slow simulator change nothing.
+// docs/reference/protocol.md describes the messages. Simulated time waits for this program: its execution time (ET)
+// runs while it computes and stands still while it waits for an answer. So a slow network or a slow simulator changes
+// nothing.
 // The client uses one connection and one thread.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -51,12 +52,12 @@ namespace skyloop {
 constexpr int kProtocol = 1;
 constexpr std::size_t kMaxAnswer = std::size_t{256} << 20;   // bytes
 constexpr std::size_t kMaxQuestion = std::size_t{8} << 20;   // bytes
-constexpr std::size_t kMaxValues = std::size_t{1} << 20;     // in one head; a real one has a few hundred
+constexpr std::size_t kMaxValues = std::size_t{1} << 20;     // in one head; a normal one has a few hundred
 constexpr int kMaxDepth = 32;                                // of lists in maps in lists
 
 struct Error : std::runtime_error { using std::runtime_error::runtime_error; };
-struct Refused : Error { using Error::Error; };         // the simulator did not take the hello; its words
-struct ProtocolError : Error { using Error::Error; };   // what arrived is not what docs/reference/protocol.md promises
+struct Refused : Error { using Error::Error; };         // the simulator refused the hello; its reason
+struct ProtocolError : Error { using Error::Error; };   // a message that docs/reference/protocol.md does not allow
 struct ConnectionLost : Error { using Error::Error; };
 struct Ended : Error {                                  // the flight is over: not a failure of the link
     Ended(const std::string& why, std::int64_t t) : Error(why), t_ns(t) {}
@@ -67,7 +68,7 @@ using Bytes = std::vector<std::uint8_t>;
 using Vector = std::array<double, 3>;
 using Quaternion = std::array<double, 4>;  // w, x, y, z
 
-// Elements of a received array. They may lie at any address, so they are copied out one by one, which compilers turn
+// Elements of a received array. They may be unaligned, so they are copied one by one, which compilers turn
 // into plain loads.
 template <class T>
 struct View {
@@ -143,7 +144,7 @@ private:
 
 struct Field;
 
-// Anything a head may hold. Asking for what it is not throws ProtocolError, asking a map for a missing key gives nil.
+// Any value in a head. A wrong type throws ProtocolError; a missing key of a map gives nil.
 class Value {
 public:
     using List = std::vector<Value>;
@@ -168,7 +169,7 @@ public:
     const Value& operator[](std::string_view key) const;
     bool has(std::string_view key) const { return !(*this)[key].is_nil(); }
 
-    std::string record() const {  // name of its class in clients/python/src/skyloop_client/messages/, "" if it is no record
+    std::string record() const {  // name of its class in skyloop_client.messages, "" if it is not a record
         if (!std::holds_alternative<Map>(data_) || !has("@")) return "";
         return (*this)["@"].text();
     }
@@ -205,10 +206,10 @@ inline const Value& Value::operator[](std::string_view key) const {
     return nil;
 }
 
-// Reads msgpack from bytes that may be anything: every length is checked against what is there before it is used.
+// Reads msgpack from untrusted bytes: every length is checked against the available bytes before it is used.
 class Unpacker {
 public:
-    // `body` is where in `message` the raw bytes of the arrays begin.
+    // `body` is the offset in `message` at which the raw bytes of the arrays begin.
     Unpacker(std::shared_ptr<const Bytes> message, std::size_t begin, std::size_t end, std::size_t body)
         : message_(std::move(message)), at_(begin), end_(end), body_(body) {}
 
@@ -229,7 +230,7 @@ private:
             case 0xc0: return Value();
             case 0xc2: return Value(Value::Data(false));
             case 0xc3: return Value(Value::Data(true));
-            case 0xc4: case 0xc5: case 0xc6: return text(length(1 << (tag - 0xc4)));  // raw bytes: a string, too
+            case 0xc4: case 0xc5: case 0xc6: return text(length(1 << (tag - 0xc4)));  // raw bytes become a string
             case 0xc7: case 0xc8: case 0xc9: return extension(length(1 << (tag - 0xc7)), depth);
             case 0xca: return Value(Value::Data(double{bits<float, std::uint32_t>(unsigned_number(4))}));
             case 0xcb: return Value(Value::Data(bits<double, std::uint64_t>(unsigned_number(8))));
@@ -250,20 +251,20 @@ private:
     void need(std::size_t n) const {
         if (n > end_ - at_) throw ProtocolError("a value goes beyond the end of its message");
     }
-    std::uint64_t unsigned_number(int n) {  // big-endian, as msgpack has it
+    std::uint64_t unsigned_number(int n) {  // big-endian, as in msgpack
         need(static_cast<std::size_t>(n));
         std::uint64_t out = 0;
         for (; n > 0; --n) out = out << 8 | (*message_)[at_++];
         return out;
     }
-    // Of what follows. An element takes at least one byte, so a length that fits can never ask for much memory.
+    // The length of the next value. An element takes at least one byte, so a valid length never needs much memory.
     std::size_t length(int n) {
         const std::uint64_t out = unsigned_number(n);
         need(out);
         return out;
     }
     template <class Whole>
-    static Value integer(Whole number) {  // what is beyond int64 (a seed, say) becomes a double
+    static Value integer(Whole number) {  // a number beyond int64 (such as a seed) becomes a double
         if (std::is_same_v<Whole, std::uint64_t> && static_cast<std::uint64_t>(number) > INT64_MAX)
             return Value(Value::Data(static_cast<double>(number)));
         return Value(Value::Data(static_cast<std::int64_t>(number)));
@@ -291,7 +292,7 @@ private:
         Value::Map out;
         for (; n > 0; --n) {
             Value key = value(depth + 1), item = value(depth + 1);
-            // a key that is no string is none of ours
+            // keys that are not strings are ignored
             if (const auto* name = std::get_if<std::string>(&key.data())) out.push_back({*name, std::move(item)});
         }
         return Value(Value::Data(std::move(out)));
@@ -300,7 +301,7 @@ private:
         const auto type = static_cast<std::int8_t>(unsigned_number(1));
         need(n);
         const std::size_t after = at_ + n, end = std::exchange(end_, after);
-        Value out = type == 1 ? array(depth) : Value();  // types that are not known are ignored
+        Value out = type == 1 ? array(depth) : Value();  // unknown types are ignored
         at_ = after, end_ = end;
         return out;
     }
@@ -348,8 +349,14 @@ inline Value decode(Bytes message) {
 }
 
 struct Published;
+// A task that begins, with its deadline if it has one, or ends.
+struct TaskChange {
+    const char* what;  // "begin" or "end"
+    std::string name;
+    std::optional<std::int64_t> deadline_ns;
+};
 
-// Writes msgpack. Wide forms throughout: a question has some hundred bytes, and the fewer cases the better.
+// Writes msgpack, always in the wide forms: a question has only some hundred bytes, and this needs fewer cases.
 class Packer {
 public:
     void nil() { bytes_.push_back(0xc0); }
@@ -372,6 +379,7 @@ public:
     template <class T>
     void add(const std::vector<T>& items) { list(items); }
     void add(const Published& it);
+    void add(const TaskChange& it) { put(0xdd, 3, 4), add(it.what), add(it.name), add(it.deadline_ns); }
     template <class... Records>
     void add(const std::variant<Records...>& it) { std::visit([this](const auto& record) { record.pack(*this); }, it); }
     // A list of two.
@@ -398,7 +406,7 @@ private:
     Bytes bytes_;
 };
 
-// A head on its way: with both lengths before it, and no arrays after it.
+// An outgoing head with both lengths before it and no arrays after it.
 inline Bytes framed(const Bytes& head) {
     Bytes out;
     for (std::size_t length : {head.size() + 4, head.size()})
@@ -407,11 +415,11 @@ inline Bytes framed(const Bytes& head) {
     return out;
 }
 
-// Setpoints, to be refreshed: the vehicle hovers when the last is too old. SI, radians, world axes east, north, up.
+// Setpoints. They must be refreshed: the vehicle hovers when the last one is too old. SI, radians, world axes ENU.
 struct Velocity {
     Vector velocity{};
     std::string frame = "world";  // or "body": forward, left, up with the heading
-    std::optional<double> yaw = std::nullopt;  // anticlockwise from east; without it the vehicle turns by yaw_rate
+    std::optional<double> yaw = std::nullopt;  // anticlockwise from east; otherwise it turns by yaw_rate
     double yaw_rate = 0;
     void pack(Packer& out) const {
         out.map("@", "Velocity", "velocity", velocity, "frame", frame, "yaw", yaw, "yaw_rate", yaw_rate);
@@ -419,22 +427,22 @@ struct Velocity {
 };
 struct Position {
     Vector position{};
-    std::optional<double> yaw = std::nullopt;  // without it the heading is kept
+    std::optional<double> yaw = std::nullopt;  // otherwise the heading is kept
     double yaw_rate = 0;
     Vector velocity{};
     void pack(Packer& out) const {
         out.map("@", "Position", "position", position, "yaw", yaw, "yaw_rate", yaw_rate, "velocity", velocity);
     }
 };
-// Needs no refreshing.
+// A goal need not be refreshed.
 struct Goal {
     Vector position{};
     std::optional<double> yaw = std::nullopt;
-    std::optional<double> speed = std::nullopt;  // m/s; without it the vehicle's cruise speed
+    std::optional<double> speed = std::nullopt;  // m/s; otherwise the vehicle's cruise speed
     void pack(Packer& out) const { out.map("@", "Goal", "position", position, "yaw", yaw, "speed", speed); }
 };
 struct TakeOff {
-    double altitude = 2;  // m above the present position
+    double altitude = 2;  // m above the current position
     void pack(Packer& out) const { out.map("@", "TakeOff", "altitude", altitude); }
 };
 struct Arm { void pack(Packer& out) const { out.map("@", "Arm"); } };
@@ -443,7 +451,7 @@ struct Land { void pack(Packer& out) const { out.map("@", "Land"); } };
 struct Hover { void pack(Packer& out) const { out.map("@", "Hover"); } };
 using Command = std::variant<Velocity, Position, Goal, Arm, Disarm, TakeOff, Land, Hover>;
 
-// What a program may publish on streams of its own, under its vehicle; `t_ns` is the instant the data describes.
+// Records that a program may publish on its own streams, under its vehicle. `t_ns` is the instant of the data.
 struct Estimate {  // SI, radians, world axes; sigmas of a rotation vector for the attitude
     std::int64_t t_ns = 0;
     Vector position{}, velocity_world{};
@@ -451,7 +459,7 @@ struct Estimate {  // SI, radians, world axes; sigmas of a rotation vector for t
     Vector angular_velocity_body{}, position_sd{}, velocity_sd{}, attitude_sd{};
     bool valid = true;
     std::optional<Vector> gyro_bias = std::nullopt, accel_bias = std::nullopt;  // rad/s and m/s^2, axes of the IMU
-    // 9 x 9 of position, velocity, attitude, or 15 x 15 with the biases behind them
+    // 9 x 9 of position, velocity, attitude, or 15 x 15 followed by the biases
     std::optional<std::vector<std::vector<double>>> covariance = std::nullopt;
     std::string reason{};  // why it is not valid
     void pack(Packer& out) const {
@@ -461,12 +469,12 @@ struct Estimate {  // SI, radians, world axes; sigmas of a rotation vector for t
                 accel_bias, "covariance", covariance, "reason", reason);
     }
 };
-struct Detections {  // in one image; one entry of each list for each thing
+struct Detections {  // in one image; each list has one entry per object
     std::int64_t t_ns = 0;
     std::vector<std::array<double, 4>> boxes_px;  // left, top, right, bottom edge; x to the right, y down
     std::vector<std::string> classes;
     std::vector<double> scores;                                      // 0 to 1
-    std::optional<std::vector<std::int64_t>> tracks = std::nullopt;  // -1: without a track
+    std::optional<std::vector<std::int64_t>> tracks = std::nullopt;  // -1: no track
     std::string source{};                                            // the camera, such as "front"
     void pack(Packer& out) const {
         out.map("@", "Detections", "t_ns", t_ns, "boxes_px", boxes_px, "classes", classes, "scores", scores, "tracks",
@@ -481,31 +489,35 @@ struct Number {
 };
 using Record = std::variant<Estimate, Detections, Number>;
 struct Published {
-    std::string name;  // "detections" is put on the stream "<vehicle>/detections"
+    std::string name;  // "detections" becomes the stream "<vehicle>/detections"
     Record record;
 };
 inline void Packer::add(const Published& it) { pair(it.name, it.record); }
 
-// One question, put together word by word: Ask().send(Hover{}).next("front").
+// One question, built step by step: Ask().send(Hover{}).next("front").
 class Ask {
 public:
     Ask& send(Command command) { return commands_.push_back(std::move(command)), *this; }
     Ask& want(std::string stream) { return want_->push_back(std::move(stream)), *this; }
-    Ask& want_all() { return all_ = true, *this; }                                         // but truth
+    Ask& want_all() { return all_ = true, *this; }                                         // except truth
     Ask& fresh(std::string stream) { return fresh_.push_back(std::move(stream)), *this; }  // wait for a new sample
     Ask& next(const std::string& stream) { return want(stream).fresh(stream); }            // ... and get it
     Ask& until(std::int64_t t_ns) { return until_ns_ = t_ns, *this; }                      // sleep
     Ask& every(std::string stream) { return every_.push_back(std::move(stream)), *this; }  // all messages, in order
-    Ask& any_of(std::string stream) { return any_.push_back(std::move(stream)), *this; }   // wait for news of one
+    Ask& any_of(std::string stream) { return any_.push_back(std::move(stream)), *this; }   // wait for a sample of one
     Ask& publish(std::string name, Record record) {
         return publish_.push_back({std::move(name), std::move(record)}), *this;
     }
 
-    Bytes pack(std::int64_t number, std::int64_t et_ns, std::int64_t slept_ns) const {
+    Bytes pack(std::int64_t number, std::int64_t et_ns, std::int64_t slept_ns,
+               const std::vector<TaskChange>& tasks = {}) const {
         Packer out;
-        out.map("type", "ask", "number", number, "et_ns", et_ns, "send", commands_, "want", all_ ? std::nullopt : want_,
-                "fresh", fresh_, "until_ns", until_ns_, "slept_ns", slept_ns, "publish", publish_, "every", every_, "any",
-                any_);
+        const auto all = [&](const auto&... more) {
+            out.map("type", "ask", "number", number, "et_ns", et_ns, "send", commands_, "want",
+                    all_ ? std::nullopt : want_, "fresh", fresh_, "until_ns", until_ns_, "slept_ns", slept_ns,
+                    "publish", publish_, "every", every_, "any", any_, more...);
+        };
+        tasks.empty() ? all() : all("tasks", tasks);
         return out.bytes();
     }
 
@@ -524,7 +536,7 @@ inline void expect_record(const Value& value, std::initializer_list<const char*>
         throw ProtocolError("a record of class '" + found + "' where " + *names.begin() + " belongs");
 }
 
-struct VehicleState {  // of a truth or an Estimate: what the controller flies on
+struct VehicleState {  // from truth or an Estimate: the state that the controller uses
     std::int64_t t_ns = 0;
     Vector position{}, velocity_world{}, angular_velocity_body{};
     Quaternion quat_wxyz{1, 0, 0, 0};
@@ -572,7 +584,7 @@ struct CameraImage {
 };
 struct StreamInfo {
     std::string name, message, vehicle;  // message: class of its records
-    double rate_hz = 0;                  // 0 for streams that speak only when something happens
+    double rate_hz = 0;                  // 0 for streams without a fixed rate
     std::int64_t latency_ns = 0;
     Vector mount_position{};                    // m, body axes
     Quaternion mount_quat_wxyz{1, 0, 0, 0};     // body_from_sensor
@@ -595,19 +607,21 @@ struct Sample {
     Value record;
 };
 
-// What is known after an answer. Samples stay until newer ones of their stream come.
+// The data after an answer. Samples stay until newer ones of their stream arrive.
 class Bundle {
 public:
     std::int64_t t_ns = 0;
     std::string vehicle;
-    Value state, status;               // records as they came; nil when there are none
-    std::vector<Value> events;         // since the answer before
-    std::vector<std::string> refused;  // what was sent and not taken, and why
+    Value state, status;               // records as received; nil if there are none
+    std::vector<Value> events;         // since the previous answer
+    std::vector<std::string> refused;  // refused commands and records, with reasons
+    Value battery;                     // BatteryState of the vehicle; it also feeds this computer; see Options::energy
+    double computer_energy = 0;        // J used by this computer, by the simulator's model; see Options::energy
     std::map<std::string, Sample> samples;  // newest of each stream, by full name
-    std::vector<std::pair<std::string, Sample>> arrived;  // every message of the streams asked for with `every`
+    std::vector<std::pair<std::string, Sample>> arrived;  // all messages of streams asked for with `every`
 
     VehicleState vehicle_state() const { return VehicleState::from(state); }
-    // "imu" is short for "<vehicle>/imu"; nullptr when there was none yet.
+    // "imu" is short for "<vehicle>/imu"; nullptr before the first sample.
     const Sample* find(const std::string& stream) const {
         auto found = samples.find(stream);
         if (found == samples.end()) found = samples.find(vehicle + "/" + stream);
@@ -624,6 +638,8 @@ public:
         t_ns = reply["t_ns"].integer();
         state = reply["state"], status = reply["status"];
         events = reply.has("events") ? reply["events"].list() : Value::List{};
+        if (reply.has("battery")) battery = reply["battery"];
+        if (reply.has("computer_energy_j")) computer_energy = reply["computer_energy_j"].number();
         refused.clear();
         if (reply.has("refused"))
             for (const Value& why : reply["refused"].list()) refused.push_back(why.text());
@@ -651,8 +667,8 @@ inline std::int64_t read_clock(clockid_t id) {
     return std::int64_t{1'000'000'000} * t.tv_sec + t.tv_nsec;
 }
 
-// Execution time. On a real board it runs with the wall clock; a fast machine stands for a slow one by running it with
-// the processor time of all threads of this process divided by `speed` (0.1: a tenth as fast as this machine).
+// Execution time. On a real board it follows the wall clock. A fast machine imitates a slow one: its ET follows
+// the processor time of all threads of this process, divided by `speed` (0.1: a tenth as fast as this machine).
 class ExecutionClock {
 public:
     ExecutionClock(const std::string& name, double speed)
@@ -675,13 +691,13 @@ private:
     bool running_ = false;
 };
 
-// How long this process slept of its own accord: wall time in which it neither ran nor waited for a processor.
+// Voluntary sleep of this process: wall time in which it neither ran nor waited for a processor.
 class SleepMeter {
 public:
     void restart() { before_ = read(); }
     std::int64_t slept_ns() const {
         const Times now = read();
-        if (before_.queued < 0 || now.queued < 0) return 0;  // this system does not tell
+        if (before_.queued < 0 || now.queued < 0) return 0;  // not supported by this system
         return std::max<std::int64_t>(
             0, (now.wall - before_.wall) - (now.cpu - before_.cpu) - (now.queued - before_.queued));
     }
@@ -690,7 +706,7 @@ private:
     struct Times { std::int64_t wall = 0, cpu = 0, queued = -1; };
     static Times read() {
         Times out;
-        // nanoseconds on a processor (late by up to a tick, hence the clock below) and in the run queue
+        // nanoseconds on a processor (late by up to a tick, so the clock below is used) and in the run queue
         if (std::FILE* file = std::fopen("/proc/self/schedstat", "r")) {
             long long queued = 0;
             if (std::fscanf(file, "%*s %lld", &queued) == 1) out.queued = queued;
@@ -707,7 +723,7 @@ class Connection {
 public:
     explicit Connection(const std::string& address) {
         const auto [host, port] = parts_of(address);
-        // Names are not looked up: a statically linked program, as one wants it on a small board, could not.
+        // Host names are not resolved, because a statically linked program (usual on a small board) could not do that.
         sockaddr_in four{};
         sockaddr_in6 six{};
         four.sin_family = AF_INET, four.sin_port = htons(port), six.sin6_family = AF_INET6, six.sin6_port = htons(port);
@@ -750,7 +766,7 @@ public:
         for (int i = 3; i >= 0; --i) length = length << 8 | header[static_cast<std::size_t>(i)];
         if (length > kMaxAnswer) throw ProtocolError("an answer of " + std::to_string(length) + " bytes is too large");
         Bytes message;
-        while (message.size() < length) {  // in steps: memory only for what really comes
+        while (message.size() < length) {  // in steps: memory only for received bytes
             const std::size_t had = message.size();
             message.resize(std::min(length, had + (std::size_t{4} << 20)));
             fill(message.data() + had, message.size() - had);
@@ -782,17 +798,18 @@ private:
     int socket_ = -1;
 };
 
-// What is left empty the environment says: SKYLOOP_ADDRESS, SKYLOOP_CLOCK, SKYLOOP_SPEED, as set by `skyloop loop`.
+// Empty options come from the environment: SKYLOOP_ADDRESS, SKYLOOP_CLOCK, SKYLOOP_SPEED, set by `skyloop loop`.
 struct Options {
     std::string address;           // number:port; by default 127.0.0.1:4700
-    std::string vehicle;           // may be empty where there is only one
-    bool watch = false;            // only read, hold no time, send nothing
+    std::string vehicle;           // may be empty if there is only one
+    bool watch = false;            // only read: time does not wait for it, it sends nothing
     std::string role;              // pilot (default), companion: computes beside the pilot and publishes
-    std::string estimator;         // the estimator of the scenario that this program is
+    std::string estimator;         // the scenario's estimator that this program provides
     std::string clock;             // what execution time follows: wall (default) or cpu
-    std::optional<double> speed;   // of the machine stood for, 1 (default) being this one; needs the cpu clock
+    std::optional<double> speed;   // of the imitated machine; 1 (default) is this one; needs the cpu clock
     std::string name = "skyloop_client.hpp 1";           // for the simulator's log
     std::optional<std::int64_t> period_ns, duration_ns;  // deadlines this program declares
+    bool energy = true;            // answers include the battery and this computer's energy
 
     Options completed() const {
         const auto environment = [](const char* key, const char* otherwise) {
@@ -815,7 +832,7 @@ public:
         out.map("type", "hello", "protocol", std::int64_t{kProtocol}, "client", options_.name, "session", "",
                 "vehicle", options_.vehicle, "watch", options_.watch, "role", role(), "estimator",
                 options_.estimator, "clock", options_.clock, "speed", *options_.speed,
-                "period_ns", options_.period_ns, "duration_ns", options_.duration_ns);
+                "period_ns", options_.period_ns, "duration_ns", options_.duration_ns, "energy", options_.energy);
         connection_.write(out.bytes());
         hello_ = connection_.read();
         const std::string& type = hello_["type"].text();
@@ -844,17 +861,17 @@ public:
     const Bundle& latest() const { return bundle_; }
     std::int64_t now() const { return clock_.now(); }  // ET, ns
 
-    // The answer is valid until the next question. ET is stamped before the question is encoded and runs on, from the
-    // answer's time, when that is decoded; whatever lies between costs none.
+    // The answer is valid until the next question. ET is stamped before the question is encoded. It continues from the
+    // answer's time once the answer is decoded. The time between does not count.
     const Bundle& ask(Ask question = {}) {
         const std::int64_t et_ns = clock_.stop();
         if (!open_) throw ConnectionLost("the session is closed");
         for (auto& it : std::exchange(unsent_, {})) question.publish(std::move(it.name), std::move(it.record));
         try {
-            connection_.write(question.pack(++number_, et_ns, sleep_.slept_ns()));
+            connection_.write(question.pack(++number_, et_ns, sleep_.slept_ns(), std::exchange(tasks_, {})));
             bundle_.take(reply());
         } catch (...) {
-            open_ = false;  // an answer may be half read: nothing more can be understood
+            open_ = false;  // an answer may be half read, so the connection cannot be used any more
             connection_.close();
             throw;
         }
@@ -868,16 +885,25 @@ public:
         return ask(question);
     }
     const Bundle& sleep_until(std::int64_t t_ns) { return ask(Ask().until(t_ns)); }
-    // On "<vehicle>/<name>", with the next question and at its execution time; `refused` of the answer says what was not
-    // taken, and why.
+    // Publishes on "<vehicle>/<name>", with the next question and at its execution time. `refused` of the answer names
+    // refused records, with reasons.
     void publish(std::string name, Record record) { unsent_.push_back({std::move(name), std::move(record)}); }
+
+    // Begins a task. The deadline is in s of ET; the simulator reports a miss. The time counts from the last answer to
+    // the first question after end_task.
+    void begin_task(const std::string& name, std::optional<double> deadline = {}) {
+        std::optional<std::int64_t> ns;
+        if (deadline) ns = std::llround(1e9 * *deadline);
+        tasks_.push_back({"begin", name, ns});
+    }
+    void end_task(const std::string& name) { tasks_.push_back({"end", name, {}}); }
 
     // With a bye the simulator knows that the work is done; without, that something went wrong.
     void close(bool bye = true) {
         if (!std::exchange(open_, false)) return;
         Packer out;
-        out.map("type", "bye");
-        try { if (bye) connection_.write(out.bytes()); } catch (const Error&) {}  // gone already: the same
+        tasks_.empty() ? out.map("type", "bye") : out.map("type", "bye", "tasks", tasks_);
+        try { if (bye) connection_.write(out.bytes()); } catch (const Error&) {}  // already closed: no difference
         connection_.close();
     }
 
@@ -890,7 +916,7 @@ private:
                 const std::int64_t t_ns = message.has("t_ns") ? message["t_ns"].integer() : bundle_.t_ns;
                 throw Ended(message.has("why") ? message["why"].text() : "the flight is over", t_ns);
             }
-            if (type != "reply") continue;  // of a newer simulator: to be ignored
+            if (type != "reply") continue;  // from a newer simulator: ignored
             if (message["number"].integer() != number_) throw ProtocolError("an answer to another question");
             return message;
         }
@@ -913,6 +939,7 @@ private:
     Bundle bundle_;
     std::vector<Published> unsent_;
     std::int64_t number_ = 0;
+    std::vector<TaskChange> tasks_;  // begun and ended since the last question
     bool open_ = true;
 };
 

@@ -1,4 +1,4 @@
-// An anchor, a board of known colour and height, followed through images by CamShift. The definitions are those of
+// An anchor, a board of known colour and height, tracked through images by CamShift. The definitions are those of
 // clients/python/src/skyloop_client/tasks/anchor.py.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -17,16 +17,16 @@ constexpr int kMostRuns = 10;  // of CamShift on one image
 
 struct Anchor {
     int hue = 120, hue_reach = 3;      // half degrees; 120 is blue
-    int saturation = 200, value = 60;  // at least, of 255
+    int saturation = 200, value = 60;  // least values, of 255
     double height = 0.5;               // m
-    int smallest_px = 12;              // pixels below which it is not believed
+    int smallest_px = 12;              // fewer pixels do not count as the anchor
 };
 
 struct Lens {
     double fx, fy, cx, cy;  // px
 };
 
-// Where the anchor is in an image.
+// The position of the anchor in an image.
 struct Roi {
     double u, v;    // px, mean column and row
     double height;  // px
@@ -47,7 +47,7 @@ public:
         : anchor_(anchor),
           model_(camshift::HueModel::band(anchor.hue, anchor.hue_reach, anchor.saturation, anchor.value)) {}
 
-    // Nothing where CamShift does not settle on it; the next image is then searched as a whole.
+    // Empty if CamShift does not converge. Then the whole next image is searched.
     std::optional<Roi> find(const camshift::Image& image) {
         model_.back_project(image, weights_);
         camshift::Rect window = window_.value_or(camshift::Rect{0, 0, image.width, image.height});
@@ -86,7 +86,7 @@ private:
             if (pixels > before) tall.push_back(pixels - before);
         }
         if (pixels < anchor_.smallest_px) return std::nullopt;
-        // a tilted camera empties the outer columns, so a quarter on each side is left out
+        // in a tilted camera the outer columns are partly empty, so a quarter on each side is left out
         const std::size_t edge = tall.size() / 4;
         double sum = 0;
         for (std::size_t i = edge; i < tall.size() - edge; ++i) sum += tall[i];

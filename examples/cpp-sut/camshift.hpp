@@ -1,4 +1,4 @@
-// CamShift: follows a coloured thing from image to image by the mean and the spread of its colour's likelihood.
+// CamShift: tracks a coloured object through images by the mean and the spread of its colour's likelihood.
 //
 // After Bradski, "Computer vision face tracking for use in a perceptual user interface" (1998), with OpenCV's
 // definitions, so that results can be compared: hue in half degrees, and a box four standard deviations long and wide.
@@ -17,7 +17,7 @@ namespace camshift {
 
 constexpr int kHues = 180;       // half degrees
 constexpr int kMaxShifts = 10;   // of the window within one image
-constexpr int kMargin = 10;      // px around the window in which the thing may have grown
+constexpr int kMargin = 10;      // px around the window into which the object may have grown
 
 struct Image {
     const std::uint8_t* pixels;  // red, green, blue; top row first
@@ -32,8 +32,8 @@ struct Rect {
     }
 };
 
-// Of a blob: centroid and four standard deviations along its main axes. A filled rectangle of sides a and b has the
-// spread a/√12 along a, and so gets a box 4a/√12 = 1.155 a long.
+// A blob: its centroid and four standard deviations along its main axes. A filled rectangle of sides a and b has the
+// standard deviation a/√12 along a, so its box is 4a/√12 = 1.155 a long.
 struct Box {
     double x, y;           // px; the centre of the first pixel is (0, 0)
     double length, width;  // px, length >= width
@@ -56,12 +56,12 @@ inline Hsv hsv(int red, int green, int blue) {
     return {hue % kHues, (2 * 255 * spread + most) / (2 * most), most};
 }
 
-// How likely each hue belongs to the thing, 0..255. Pixels too grey or too dark to have a hue are not looked at.
+// The likelihood that a hue belongs to the object, 0..255. Pixels that are too grey or too dark are ignored.
 class HueModel {
 public:
     int min_saturation = 60, min_value = 32;
 
-    // A known colour: hues within `reach` of `hue` for certain, others not at all (half degrees).
+    // A known colour: hues within `reach` of `hue` have full likelihood, others none (half degrees).
     static HueModel band(int hue, int reach, int saturation, int value) {
         HueModel out;
         out.min_saturation = saturation, out.min_value = value;
@@ -69,7 +69,7 @@ public:
             if (std::abs(std::remainder(h - hue, kHues)) <= reach) out.likelihood_[static_cast<std::size_t>(h)] = 255;
         return out;
     }
-    // The colours seen in a part of an image: their histogram, its highest bin 255.
+    // The colours in a part of an image: their histogram, scaled so that its highest bin is 255.
     static HueModel of(const Image& image, Rect part, int bins) {
         HueModel out;
         part = part.inside(image.width, image.height);
@@ -133,7 +133,7 @@ inline Moments moments(const std::vector<std::uint8_t>& weights, int columns, co
     return out;
 }
 
-// Moves the window onto the centroid of what it shows until it stays.
+// Moves the window onto the centroid of its content until it no longer moves.
 inline Rect mean_shift(const std::vector<std::uint8_t>& weights, int columns, int rows, Rect window) {
     window = window.inside(columns, rows);
     for (int i = 0; i < kMaxShifts; ++i) {
@@ -150,7 +150,7 @@ inline Rect mean_shift(const std::vector<std::uint8_t>& weights, int columns, in
     return window;
 }
 
-// Finds the blob near `window`, and leaves there the window for the next image. Nothing where no pixel is likely.
+// Finds the blob near `window` and sets `window` for the next image. Empty if no pixel is likely.
 inline std::optional<Box> track(const std::vector<std::uint8_t>& weights, int columns, int rows, Rect& window) {
     window = mean_shift(weights, columns, rows, window);
     window = Rect{window.x - kMargin, window.y - kMargin, window.width + 2 * kMargin, window.height + 2 * kMargin}

@@ -1,5 +1,5 @@
-// Where a vehicle has come to since it stood still, from its accelerometer alone. The definition is that of
-// clients/python/src/skyloop_client/tasks/dead_reckoning.py; the IMU's axes are taken to be the body's.
+// The position of a vehicle since it was at rest, from its accelerometer alone. The definition is that of
+// clients/python/src/skyloop_client/tasks/dead_reckoning.py. The IMU's axes are assumed to be the body's.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -16,8 +16,8 @@ inline Vector cross(const Vector& a, const Vector& b) {
     return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
 }
 
-// m/s², world axes: the specific force of a sample, turned by the attitude at the sample's instant. To first order:
-// the state is newer by a fraction of a sampling interval.
+// m/s², world axes: the specific force of a sample, rotated by the attitude at the sample's instant. This is a
+// first-order correction, because the state is newer by a fraction of a sampling interval.
 inline Vector world_force(const skyloop::ImuSample& sample, const skyloop::VehicleState& state) {
     const double age = 1e-9 * static_cast<double>(state.t_ns - sample.t_ns);
     const Vector turned = cross(state.angular_velocity_body, sample.specific_force);
@@ -33,7 +33,7 @@ inline Vector world_force(const skyloop::ImuSample& sample, const skyloop::Vehic
 
 class DeadReckoning {
 public:
-    // Gravity is what the accelerometer shows while nothing moves.
+    // Gravity is the accelerometer's mean at rest.
     void add_at_rest(const skyloop::ImuSample& sample) {
         const Vector& f = sample.specific_force;
         ++samples_at_rest_;

@@ -1,4 +1,4 @@
-// A software under test: flies one task over skyloop's link and prints its result as one line of JSON.
+// Software under test: flies one task over skyloop's link and prints its result as one line of JSON.
 //
 //     g++ -std=c++17 -O2 -I clients/cpp -o sut examples/cpp-sut/sut.cpp
 //     skyloop loop face-anchor --sut "./sut face-anchor"
@@ -22,7 +22,8 @@ constexpr const char* kUsage =
     "  --anchor-height M --most-images N                             the anchor (blue is hue 120)\n"
     "  --precision RAD --rate RAD/S --slowing SHARE --slowest-rate RAD/S    facing it\n"
     "  --flight-speed M/S --distance M --imu NAME --rest-samples N --settling S    moving\n"
-    "  --altitude M                                                  of the take-off before a task that flies\n";
+    "  --altitude M                                                  of the take-off before a task that flies\n"
+    "  --deadline S                                                  of execution time, for the task to end\n";
 
 double number(const std::string& option, const std::string& text) {
     char* end = nullptr;
@@ -65,7 +66,7 @@ Arguments parsed(int argc, char** argv) {
         {"--anchor-height", real(o.anchor.height)}, {"--precision", real(o.precision)}, {"--rate", real(o.rate)},
         {"--slowing", real(o.slowing)}, {"--slowest-rate", real(o.slowest_rate)}, {"--flight-speed", real(o.speed)},
         {"--distance", real(o.distance)}, {"--rest-samples", count(o.rest_samples)},
-        {"--settling", real(o.settling)},
+        {"--settling", real(o.settling)}, {"--deadline", real(o.deadline)},
     };
     for (int i = 1; i < argc; ++i) {
         const Text word = argv[i];
@@ -101,13 +102,15 @@ int main(int argc, char** argv) try {
         (argc < 2 ? std::cerr : std::cout) << kUsage;
         return argc < 2 ? 1 : 0;
     }
-    const Arguments arguments = parsed(argc, argv);
+    Arguments arguments = parsed(argc, argv);
     const auto maker = kTasks.find(arguments.task);
     if (maker == kTasks.end()) throw skyloop::Error("no task '" + arguments.task + "'; try sut --help");
+    arguments.link.energy = false;  // the tables count the time it computes: it decodes only what it uses
     skyloop::Client client(arguments.link);
     tasks::Flight flight{client, arguments.options, {}};
     const auto task = maker->second(flight);
     if (task->flies() && client.ask().status["landed"].boolean()) tasks::Ascend(flight).perform();
+    task->set_deadline(arguments.options.deadline);
     task->perform();
     if (task->flies()) client.send(skyloop::Hover{});
 

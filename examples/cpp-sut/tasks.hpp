@@ -1,8 +1,9 @@
 // The tasks of Augello et al., "Simulation and Test of UAV Tasks With Resource-Constrained Hardware in the Loop"
 // (Algorithms 1 to 5): initialisation, a loop until a condition holds, finalisation; tasks start tasks. The definitions
-// are those of clients/python/src/skyloop_client/tasks/sync_hil.py: what counts as an oscillation, what ends a loop, why the path has four legs.
+// (oscillations, ends of loops, four legs of the path) are those of
+// clients/python/src/skyloop_client/tasks/sync_hil.py.
 //
-// Time is the client's execution time. Nothing here looks at another clock, and nothing pretends to compute.
+// Time is the client's execution time. Nothing here reads another clock, and all computation is real.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,6 +14,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "anchor.hpp"
 #include "dead_reckoning.hpp"
@@ -26,20 +28,21 @@ constexpr double kPi = 3.14159265358979323846;
 
 struct Options {
     std::string camera = "front", imu = "imu";
-    std::string stream = "front";  // of sensor characterisation
+    std::string stream = "front";  // for sensor characterisation
     int samples = 100;
-    bool fresh = true;             // wait for samples that are new; false: take what there is
-    double altitude = 1.5;         // m above where it stands, for tasks that fly
+    bool fresh = true;             // wait for new samples; false: take the latest ones
+    double altitude = 1.5;         // m above the ground, for tasks that fly
     anchor::Anchor anchor;
-    int most_images = 2000;        // after so many without the anchor a task gives up
+    int most_images = 2000;        // a task fails after so many images without the anchor
     double precision = 0.02;       // rad
-    double rate = 0.3;             // rad/s to begin with
-    double slowing = 0.5;          // of the rate, at every change of direction
+    double rate = 0.3;             // rad/s, initial
+    double slowing = 0.5;          // factor on the rate at every change of direction
     double slowest_rate = 0.02;    // rad/s
     std::optional<double> speed;   // m/s; each task has its own default
     double distance = 3;           // m, of each leg of the closed path
     int rest_samples = 20;         // of the IMU, before it moves
-    double settling = 1;           // s from the stop to the last look: braking tilts the camera
+    std::optional<double> deadline;  // s of ET within which the task must end
+    double settling = 1;           // s from the stop to the last image: braking tilts the camera
 };
 
 // One JSON object, built up in order.
@@ -63,13 +66,13 @@ private:
     std::string text_;
 };
 
-// How the runs of one kind of task went.
+// Results of the runs of one kind of task.
 struct Timing {
     int runs = 0, loops = 0;
     double time_s = 0;
 };
 
-// What all tasks of a flight share.
+// State that all tasks of a flight share.
 struct Flight {
     skyloop::Client& client;
     const Options& options;
@@ -78,7 +81,7 @@ struct Flight {
 
 inline skyloop::Velocity stop() { return {{}, "body", {}, 0}; }
 inline skyloop::Velocity turn(double rate) { return {{}, "body", {}, rate}; }
-// Towards `angle` from straight ahead, without turning.
+// A velocity at `angle` from straight ahead, without turning.
 inline skyloop::Velocity move_direction(double angle, double speed) {
     return {{speed * std::cos(angle), speed * std::sin(angle), 0}, "body", {}, 0};
 }
@@ -88,11 +91,12 @@ class Task {
 public:
     Task(const char* name, Flight& flight) : flight_(flight), options_(flight.options), name_(name) {}
     virtual ~Task() = default;
-    // Needs the vehicle in the air, and is followed by a hover.
+    // The vehicle must be in the air. A hover follows.
     virtual bool flies() const { return true; }
 
     void perform() {
         start_ns_ = flight_.client.now();
+        if (deadline_) flight_.client.begin_task(name_, deadline_);
         initialise();
         while (!is_done()) {
             ++loops_;
@@ -100,9 +104,11 @@ public:
         }
         finalise();
         end_ns_ = flight_.client.now();
+        if (deadline_) flight_.client.end_task(name_);
         Timing& timing = flight_.timings[name_];
         timing.runs += 1, timing.loops += loops_, timing.time_s += time_s();
     }
+    void set_deadline(std::optional<double> seconds) { deadline_ = seconds; }  // of ET
     double time_s() const { return 1e-9 * static_cast<double>(end_ns_ - start_ns_); }
     Json result() const {
         Json out;
@@ -113,12 +119,12 @@ public:
 
 protected:
     virtual void initialise() {}
-    virtual bool is_done() = 0;  // asked before every pass of the loop
+    virtual bool is_done() = 0;  // called before every iteration
     virtual void step() = 0;
     virtual void finalise() {}
     virtual void report(Json&) const {}
 
-    // Starts another task as a step of this one; it is returned for its results.
+    // Runs another task as a step of this one and returns it for its results.
     template <class Other, class... Arguments>
     Other run(Arguments... arguments) {
         Other other(flight_, arguments...);
@@ -134,6 +140,7 @@ protected:
 private:
     const char* name_;
     std::int64_t start_ns_ = 0, end_ns_ = 0;
+    std::optional<double> deadline_;
 };
 
 // Arms, takes off and waits until the vehicle hovers.
@@ -143,8 +150,8 @@ public:
     bool flies() const override { return false; }
 
 private:
-    static constexpr double kStillness = 0.05;  // m/s below which it hovers, for a second; gusts and the estimate leave 0.03
-    static constexpr double kClimbed = 0.05;    // m below its altitude a vehicle that hovers may still be
+    static constexpr double kStillness = 0.05;  // m/s; slower for 1 s is a hover; gusts and estimate leave 0.03
+    static constexpr double kClimbed = 0.05;    // m below its altitude that a hover may be
     static constexpr std::int64_t kPatience_ns = 20'000'000'000;
 
     void initialise() override { late_ns_ = climb(0).t_ns + kPatience_ns; }
@@ -159,7 +166,7 @@ private:
         if (now.status["armed"].boolean()) flight_.client.sleep_until(later);
         else climb(later);
         const skyloop::VehicleState state = now.vehicle_state();
-        // the last centimetres are climbed so slowly that they look like a hover
+        // the climb is so slow at its end that it looks like a hover
         const bool high = ground_ && state.position[2] - *ground_ > options_.altitude - kClimbed;
         const auto [x, y, z] = state.velocity_world;
         const bool slow = std::sqrt(x * x + y * y + z * z) < kStillness;
@@ -174,7 +181,7 @@ private:
     int still_ = 0;  // tenths of a second
 };
 
-// Algorithm 1: how long so many samples of a sensor take.
+// Algorithm 1: the time for a number of samples of a sensor.
 class SensorCharacterisation : public Task {
 public:
     explicit SensorCharacterisation(Flight& flight) : Task("sensor-characterisation", flight) {}
@@ -188,7 +195,7 @@ private:
         if (options_.fresh) question.fresh(options_.stream);
         const skyloop::Sample* sample = flight_.client.ask(question).find(options_.stream);
         if (!sample) return;
-        got_ += sample->index > newest_;  // a bundle also keeps what came before
+        got_ += sample->index > newest_;  // a bundle also keeps earlier samples
         newest_ = sample->index;
     }
     void report(Json& out) const override {
@@ -196,14 +203,14 @@ private:
         out.add("seconds_per_sample", time_s() / std::max(1, loops_));
     }
 
-    int got_ = 0;  // answers that brought a sample
+    int got_ = 0;  // answers with a new sample
     std::int64_t newest_ = -1;
 };
 
 // Algorithm 2: angle and distance of the anchor, from the first image on which CamShift converges.
 class RelativePosition : public Task {
 public:
-    // `keep`: the setpoint in force, repeated with every question.
+    // `keep`: the current setpoint, repeated with every question.
     explicit RelativePosition(Flight& flight, std::optional<skyloop::Velocity> keep = {})
         : Task("relative-position", flight), keep_(std::move(keep)), tracker_(flight.options.anchor) {}
     double angle() const { return angle_; }        // rad, positive to the left
@@ -269,7 +276,7 @@ private:
     int oscillations_ = 0;
 };
 
-// Algorithm 4: flies straight on, always facing the anchor, until it is abeam.
+// Algorithm 4: flies straight, always facing the anchor, until the anchor is abeam.
 class MoveForward : public Task {
 public:
     explicit MoveForward(Flight& flight) : Task("move-forward", flight) {}
@@ -302,13 +309,13 @@ private:
     skyloop::Velocity course_;
 };
 
-// Algorithm 5: a square by dead reckoning; how far from its start does it end?
+// Algorithm 5: a square by dead reckoning, and the distance of its end from its start.
 class ClosedPath : public Task {
 public:
     explicit ClosedPath(Flight& flight) : Task("closed-path", flight) {}
 
 private:
-    using Place = std::array<double, 2>;  // m forward and left, heading as at the start
+    using Place = std::array<double, 2>;  // m forward and left of the initial heading
     static constexpr std::array<double, 4> kDirections{0, kPi / 2, kPi, 3 * kPi / 2};
 
     void initialise() override {
@@ -321,7 +328,7 @@ private:
         corner_ = reckoning_.position();
     }
     bool is_done() override { return loops_ == static_cast<int>(kDirections.size()); }
-    // One leg; the loop within it is the algorithm's inner one.
+    // One leg. Its loop is the inner loop of the algorithm.
     void step() override {
         const double angle = kDirections[static_cast<std::size_t>(loops_ - 1)], heading = start_yaw_ + angle;
         const skyloop::Velocity course = move_direction(angle, options_.speed.value_or(0.5));
@@ -349,7 +356,7 @@ private:
         if (!found) throw TaskError("no sample of '" + options_.imu + "' came");
         return *found;
     }
-    // Where the anchor is.
+    // The position of the anchor.
     Place seen() {
         const auto position = run<RelativePosition>(stop());
         const double now = flight_.client.send(stop()).vehicle_state().yaw();

@@ -15,7 +15,7 @@ GOAL = np.array([0.0, 0.0, 2.0])
 TRUTH: dict[str, Any] = {"vehicles.drone.state": "truth"}
 CALM: dict[str, Any] = {**TRUTH, "wind": {"kind": "calm"}}
 BEGINS = 10.0
-"""s: from then on its distance from the goal counts; the take-off is over."""
+"""s: its distance from the goal counts from here on, after the take-off."""
 
 
 def distances(seed: int, changes: dict[str, Any]) -> Any:

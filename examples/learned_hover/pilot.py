@@ -18,7 +18,7 @@ MOST_RATES = np.radians([360.0, 360.0, 120.0])
 
 
 class Policy:
-    """Two hidden layers of tanh, as PPO's MlpPolicy has them; the output is the mean of its actions."""
+    """Two hidden tanh layers, as in PPO's MlpPolicy. The output is the mean action."""
 
     def __init__(self, weights: Path) -> None:
         with np.load(weights, allow_pickle=False) as arrays:
@@ -33,7 +33,7 @@ class Policy:
 
 
 def observed(state: Any) -> Any:
-    """What `skyloop/Hover-v0` observes: goal from here, velocity, world_from_body row by row, body rates."""
+    """The observation of `skyloop/Hover-v0`: relative goal, velocity, world_from_body by rows, body rates."""
     w, x, y, z = state.quat_wxyz
     world_from_body = [
         1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y),

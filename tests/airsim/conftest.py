@@ -80,7 +80,7 @@ def known_methods() -> set[str]:
         flight,
         images,
         multirotor_state,
-        plots,
+        plot_markers,
         recording,
         segmentation,
         sensors,
@@ -92,7 +92,7 @@ def known_methods() -> set[str]:
     groups = [
         cameras.CameraMethods, detections.Detections, flight.Flight, images.Images,
         multirotor_state.MultirotorState,
-        plots.PlotMethods, recording.Recording, segmentation.SegmentationMethods,
+        plot_markers.PlotMethods, recording.Recording, segmentation.SegmentationMethods,
         sensors.Sensors, session_methods.SessionMethods, weather.WeatherMethods, world.WorldMethods,
     ]  # fmt: skip
     return {name for group in groups for name in vars(group) if not name.startswith("_")}

@@ -50,7 +50,7 @@ def test_two_links_at_once() -> None:
         assert np.linalg.norm(np.subtract(place, [0.0, 4.0, -2.9])) < 1.5
         watcher.close()
     assert np.linalg.norm(made["state"].position - [4.0, 0.0, 3.0]) < 1.5
-    assert not any("nobody commands" in line for line in server.lines), "who watched has nothing to land"
+    assert not any("no client commands" in line for line in server.lines), "who watched has nothing to land"
 
 
 def flown_exactly() -> Any:

@@ -324,7 +324,7 @@ def test_a_client_that_vanishes_leaves_the_vehicle_hovering_then_landing(flying:
     watcher("simContinueForTime", 2.0)
     assert place(watcher) == pytest.approx(there, abs=0.4)
     watcher.close()
-    while not any("Drone1: nobody has taken command: landing" in line for line in server.lines):
+    while not any("Drone1: no client has taken command: landing" in line for line in server.lines):
         assert time.monotonic() - began < 30.0
         time.sleep(0.05)
     watcher = Rpc(server.port)

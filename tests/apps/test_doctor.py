@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from skyloop.apps import doctor
 from skyloop.cli.verbs import app
-from skyloop.core import machine
+from skyloop.core import machine_info
 from skyloop.rendering.client import HOW_TO_INSTALL
 
 
@@ -43,9 +43,9 @@ def test_gpu_is_what_nvidia_smi_says(tmp_path: Path, monkeypatch: pytest.MonkeyP
     fake.write_text("#!/bin/sh\necho 'Some GPU, 8192 MiB, 600.1'\n")
     fake.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert machine.gpu_name() == "Some GPU, 8192 MiB, 600.1"
+    assert machine_info.gpu_name() == "Some GPU, 8192 MiB, 600.1"
     fake.write_text("#!/bin/sh\nexit 9\n")
-    assert machine.gpu_name() is None
+    assert machine_info.gpu_name() is None
     fake.unlink()
     assert doctor._gpu().state == "optional"
 
@@ -102,7 +102,7 @@ def test_every_extra_is_listed_with_what_is_missing() -> None:
 
 
 def test_an_absent_extra_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    known = machine.package_version
+    known = machine_info.package_version
     monkeypatch.setattr(doctor, "package_version", lambda name: None if name == "pyserial" else known(name))
     mavlink = {each.name: each for each in doctor._extras()}["extra: mavlink"]
     assert (mavlink.state, mavlink.found) == ("optional", "not installed: pyserial")

@@ -58,7 +58,7 @@ def test_each_seed_is_flown_as_if_alone(
 def test_trouble_with_one_seed_does_not_end_the_others(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pilot = WINDY[WINDY.index("{kind: hover") : WINDY.index("}]")] + "}"
+    pilot = WINDY[WINDY.index("{kind: hover") : WINDY.index("}]")]
     (tmp_path / "windy.yaml").write_text(WINDY.replace(pilot, "'mine.py:pilot'"))
     (tmp_path / "mine.py").write_text(
         "calls = []\ndef pilot(bundle):\n    calls.append(bundle.t_ns)\n    if len(calls) == 60:\n        1 / 0\n"
@@ -71,4 +71,4 @@ def test_trouble_with_one_seed_does_not_end_the_others(
     said = capsys.readouterr().out
     assert "seed 1: pilot of 'drone'" in said and "ZeroDivisionError" in said
     assert "seed 2: drone flew" in said
-    assert "2 flights, 1 ended in trouble" in said
+    assert "2 flights, 1 ended with a problem" in said

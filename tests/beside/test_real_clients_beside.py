@@ -104,4 +104,4 @@ def test_airsim_watches_while_mavsdk_flies() -> None:
             watcher.process.kill()
             pilot.go_on()
             assert pilot.told()["at"] == pytest.approx([0.0, 0.0, 0.0], abs=0.7)
-    assert not [line for line in server.lines if "nobody commands" in line]
+    assert not [line for line in server.lines if "no client commands" in line]

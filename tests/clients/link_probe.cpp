@@ -170,6 +170,18 @@ static void publish(Options options) {
 }
 
 // Asks until something goes wrong, `times` over; counts what it was.
+static void task(const Options& options) {
+    Client client(options);
+    client.ask();
+    client.begin_task("look", 0.05);
+    client.ask(Ask().until(client.now() + 100'000'000));
+    client.ask();
+    client.end_task("look");
+    const Bundle& bundle = client.ask();
+    std::cout << "{\"charge\": " << bundle.battery["state_of_charge"].number() << ", \"energy\": " << bundle.computer_energy
+              << "}\n";
+}
+
 static void hammer(const std::string& address, int times) {
     std::map<std::string, int> counts;
     Options options;
@@ -201,6 +213,8 @@ int main(int argc, char** argv) try {
         fly(options);
     } else if (what == "publish") {
         publish(options);
+    } else if (what == "task") {
+        task(options);
     } else if (what == "hammer") {
         hammer(options.address, std::atoi(argv[3]));
     } else if (what == "clock") {  // spends processor time, then sleeps; ET with a speed factor of a tenth

@@ -324,3 +324,16 @@ def test_what_it_publishes_is_on_the_simulators_streams(probe: Path) -> None:
         assert (vio.t_ns, vio.velocity_world.tolist(), vio.valid) == (told["t_ns"], [4.0, 5.0, 6.0], True)
         assert (vio.gyro_bias.tolist(), vio.covariance.shape, vio.accel_bias) == ([0.1, 0.2, 0.3], (9, 9), None)
         assert told["arrived"] == told["last"] - told["first"] + 1 >= 20
+
+
+def test_a_task_with_a_deadline_and_the_energy_it_costs(probe: Path) -> None:
+    from link_rig import flying
+
+    with flying() as rig:
+        (told,) = lines(run(probe, "task", rig.address))
+        (pilot,) = rig.link.summary()["pilots"]
+    assert pilot["tasks"]["look"]["missed"] == pilot["deadlines_missed"] == 1
+    assert pilot["tasks"]["look"]["longest_s"] >= 0.1
+    assert "task look" in rig.news_of("deadline missed")
+    # at least 0.1 s at 2.7 W
+    assert told["energy"] >= 0.27 and 0.99 < told["charge"] < 1.0

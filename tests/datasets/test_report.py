@@ -12,11 +12,22 @@ import pytest
 from handmade import messages_of, write_group
 
 from skyloop.core.frames import GeoPoint, LocalFrame, quat_from_yaw, rotate, rotate_inverse
-from skyloop.datasets.noise_check import NoiseCheck, NoiseRow
+from skyloop.datasets.check_noise import NoiseCheck, NoiseRow
 from skyloop.datasets.report import write_report
-from skyloop.recording.recording import Recording
+from skyloop.recording.recording import Recording, create_recording
 from skyloop_client.errors import DatasetError
-from skyloop_client.messages import DepthImage, GnssFix, ImageTruth, ImuBias, ImuSample, Message, VehicleState
+from skyloop_client.messages import (
+    Contact,
+    DepthImage,
+    Event,
+    EventKind,
+    GnssFix,
+    ImageTruth,
+    ImuBias,
+    ImuSample,
+    Message,
+    VehicleState,
+)
 from skyloop_client.streams import Mount, Rate, StreamInfo
 
 
@@ -151,3 +162,60 @@ def test_noise_as_configured_is_found_to_be_so() -> None:
 
 def test_noise_one_and_a_half_times_as_large_is_found_out() -> None:
     assert not any(row.holds for row in noisy(1.5))
+
+
+def test_pixels_that_noise_carries_out_of_the_range_are_expected() -> None:
+    """At 14.9 m the noise of the worst material is 1.8 m, so that some of its pixels leave a range of 18.75 m."""
+    details = {**DEPTH, "max_range": 18.75, "zero_share": 0.01, "noise_growth_per_m": {"rough": 0.4}}
+    details |= {"noise_frozen_beyond": 13.0, "noise_scale": 0.01}
+    infos = {
+        "drone/depth0": StreamInfo("drone/depth0", "DepthImage", Rate(10), "drone", details=details),
+        "truth/drone/rgb0": StreamInfo("truth/drone/rgb0", "ImageTruth", Rate(10), "drone", details=details),
+    }
+    check = NoiseCheck(Recording(infos=infos, facts={"vehicle": "drone", "scenario": {}}, folder=None))  # type: ignore[arg-type]
+    rng = np.random.default_rng(3)
+    for k in range(20):
+        true = np.full((100, 100), 14.9, np.float32)
+        depth = true + 0.01 * np.exp(0.4 * 13.0) * rng.standard_normal(true.shape).astype(np.float32)
+        depth[(depth > details["max_range"]) | (rng.random(true.shape) < 0.01)] = 0.0
+        check.add(Message("drone/depth0", k, k, k, DepthImage(k, depth)))
+        check.add(Message("truth/drone/rgb0", k, k, k, ImageTruth(k, np.zeros(3), np.ones(4), depth=true)))
+    row = next(row for row in check.rows() if row.quantity == "pixels without a value")
+    assert row.low == 0.01 and row.measured > 0.02
+    assert row.high == pytest.approx(row.measured, rel=0.1)
+    assert row.holds
+
+
+@pytest.mark.parametrize("measured", [0.01, 0.02])
+def test_the_verdict_agrees_with_the_figures_below_it(
+    measured: float, made: Recording, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = NoiseRow("drone/imu0", "gyro noise density", 0.01, 0.01, measured, "", 9000, 0.05)
+    monkeypatch.setattr(NoiseCheck, "rows", lambda check: [row])
+    text = write_report(made.folder).read_text()
+    assert ("1 measured noises are not as configured (see Noise): drone/imu0, gyro noise density" in text) == (
+        measured > 0.01
+    )
+    assert ('<span class="bad">off</span>' in text) == (measured > 0.01)
+
+
+def test_images_of_different_sizes_are_told(made: Recording) -> None:
+    assert "different sizes" not in write_report(made.folder).read_text()
+    wide = StreamInfo("drone/depth0", "DepthImage", Rate(10), "drone", details={**DEPTH, "width": 32, "height": 16})
+    create_recording(made.folder, {**made.infos, wide.name: wide}, made.facts)
+    assert (
+        "Images have different sizes (drone/rgb0 24×16, drone/depth0 32×16 px)" in write_report(made.folder).read_text()
+    )
+
+
+def test_what_the_vehicle_flew_into_is_told(made: Recording) -> None:
+    assert "the flight touched things" not in write_report(made.folder).read_text()
+    messages = messages_of(0)
+    t_ns, zero = messages[-1].t_ns, np.zeros(3)
+    for name in ("ground", "oak 3"):
+        contact = Contact("rotor", 1, name, zero, zero, 2.0, 1.0)
+        event = Event(t_ns, EventKind.CONTACT, f"rotor hit {name} at 2.00 m/s", contact)
+        messages.append(Message("drone/events", 0, t_ns, t_ns, event))
+    write_group(made, 0, messages)
+    text = write_report(made.folder).read_text()
+    assert f"the flight touched things 1 times: drone at {t_ns / 1e9:.2f} s: rotor hit oak 3 at 2.00 m/s" in text

@@ -18,9 +18,9 @@ from rosbags.highlevel import AnyReader
 from test_recording_run import assert_same, killed_in_writes
 
 from skyloop.core.frames import matrix_from_quat
+from skyloop.datasets.check_noise import NoiseCheck
 from skyloop.datasets.checking import check, repair
 from skyloop.datasets.export import export
-from skyloop.datasets.noise_check import NoiseCheck
 from skyloop.datasets.recording_run import check_rates, plan_recording, record
 from skyloop.datasets.viewing import view
 from skyloop.recording.formats.registry import FORMATS

@@ -190,7 +190,7 @@ def test_a_crash_is_an_event_and_the_flight_goes_on(tmp_path: Path, monkeypatch:
 
 
 def test_one_that_never_comes_up_ends_the_run_in_a_line(tmp_path: Path) -> None:
-    with pytest.raises(LinkError, match="ArduPilot ended before it was heard, exit code 1: no such parameter"):
+    with pytest.raises(LinkError, match="ArduPilot ended before it sent anything, exit code 1: no such parameter"):
         flown(tmp_path, "import sys; sys.exit('no such parameter')")
 
 

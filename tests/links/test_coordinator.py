@@ -18,6 +18,7 @@ from link_rig import ONE, TWO, Computer, Rig, Stranger, eventually, flying
 from skyloop.core.bus import Bus, record_bytes
 from skyloop.links.loop import client_sessions as client_sessions_module
 from skyloop.links.loop.coordinator import TABLE_I
+from skyloop.links.loop.targets import PowerModel
 from skyloop.sim.assembly import build
 from skyloop.sim.scenario import make_scenario
 from skyloop_client.errors import LinkError
@@ -151,7 +152,9 @@ def flown(
     pilot: Callable[[Session, Computer], None], scenario: dict[str, Any], until_s: float, pace: float | None = None
 ) -> Any:
     """Streams of a flight by a SUT whose clock is its own."""
-    rig = Rig(copy.deepcopy(scenario), client_sessions_module.LinkOptions(), pace=pace)
+    # a computer that draws no power leaves the battery as it would be without it
+    options = client_sessions_module.LinkOptions(power=PowerModel(0.0, 0.0))
+    rig = Rig(copy.deepcopy(scenario), options, pace=pace)
     tape = Bytes(rig.simulation.bus, round(until_s * SECOND))
     rig.start()
     try:

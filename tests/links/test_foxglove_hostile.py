@@ -21,7 +21,7 @@ from typer.main import get_command
 import skyloop
 from link_rig import eventually
 from skyloop.apps.run import run_scenario
-from skyloop.cli import app, main, parts
+from skyloop.cli import app, console, main
 from skyloop.links.foxglove import stream as stream_module
 from skyloop.links.foxglove.messages import View
 from skyloop.links.foxglove.stream import FoxgloveStream
@@ -308,9 +308,9 @@ def test_without_the_sdk_one_line_says_how_to_get_it(
 
 
 def test_the_option_alone_means_the_usual_place() -> None:
-    host, _, port = parts.FOXGLOVE_PLACE.rpartition(":")
+    host, _, port = console.FOXGLOVE_PLACE.rpartition(":")
     assert (host, int(port)) == ("127.0.0.1", stream_module.PORT)
-    usual = f"--foxglove={parts.FOXGLOVE_PLACE}"
+    usual = f"--foxglove={console.FOXGLOVE_PLACE}"
     for written, meant in (
         ([], []),
         (["run", "hover", "--foxglove"], ["run", "hover", usual]),
@@ -320,7 +320,7 @@ def test_the_option_alone_means_the_usual_place() -> None:
         (["run", "hover", "--foxglove", "0.0.0.0:9"], ["run", "hover", "--foxglove", "0.0.0.0:9"]),
         (["run", "hover", "--foxglove=9000"], ["run", "hover", "--foxglove=9000"]),
     ):
-        assert parts.with_places(written) == meant
+        assert console.with_places(written) == meant
 
 
 def test_every_verb_that_flies_has_it() -> None:

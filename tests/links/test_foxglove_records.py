@@ -11,7 +11,7 @@ from foxglove_client import decoder, points_of
 
 import skyloop_client.messages
 from skyloop.links.foxglove.messages import frame_of, is_moving, mounts, moved
-from skyloop.links.foxglove.plots import UNITS, plotted, schema_of
+from skyloop.links.foxglove.plot_numbers import UNITS, plotted, schema_of
 from skyloop.links.foxglove.views import UNPLOTTED, views_of
 from skyloop_client.messages import (
     Array,

@@ -267,15 +267,15 @@ def test_silent_strangers_make_room_for_those_who_speak() -> None:
         address = ("127.0.0.1", door.ports[0])
         silent = [stack.enter_context(socket.create_connection(address)) for _ in range(MOST_PEERS)]
         silent[0].sendall(call)
-        assert inbox.get(5.0)[2][2] == "ping"
+        assert inbox.get(5.0)[2].method == "ping"
         time.sleep(door_module.STRANGER_S + 0.2)
         late = stack.enter_context(socket.create_connection(address))
         late.sendall(call)
         heard = [inbox.get(5.0)[2], inbox.get(5.0)[2]]
-        assert [what for what in heard if isinstance(what, str)] == ["said nothing, and others want to come in"]
-        assert any(what[2] == "ping" for what in heard if not isinstance(what, str))
+        assert [what for what in heard if isinstance(what, str)] == ["it was silent, and others want to connect"]
+        assert any(what.method == "ping" for what in heard if not isinstance(what, str))
         # the one who has spoken stays, the first who has not has gone
         silent[1].settimeout(5.0)
         assert silent[1].recv(1) == b""
         silent[0].sendall(call)
-        assert inbox.get(5.0)[2][2] == "ping"
+        assert inbox.get(5.0)[2].method == "ping"

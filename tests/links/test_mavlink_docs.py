@@ -10,7 +10,7 @@ from pymavlink.dialects.v20 import development as mavlink
 
 import skyloop
 from skyloop.core.frames import GeoPoint
-from skyloop.links.mavlink.commands import COMMANDS
+from skyloop.links.mavlink.command_table import COMMANDS
 from skyloop.links.mavlink.failures import SENSORS
 from skyloop.links.mavlink.flight_log import TOPICS
 from skyloop.links.mavlink.link import COMPANION, GROUND_STATION, OWN_COMPANION, OWN_GROUND_STATION, OWN_TCP, OWN_VIDEO
@@ -21,7 +21,7 @@ from skyloop.links.mavlink.telemetry import Telemetry
 from skyloop.links.mavlink.telemetry_table import BUILDERS, TELEMETRY, message_id
 from skyloop.links.mavlink.vehicle import UNDERSTOOD, MavlinkVehicle
 from skyloop.links.mavlink.wire import PX4_MODES, Geography
-from skyloop.world.homes import HOMES
+from skyloop.world.home_positions import HOMES
 
 PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "mavlink.md").read_text(encoding="utf-8")
 

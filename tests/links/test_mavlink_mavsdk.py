@@ -65,7 +65,7 @@ def test_mavsdk_tours_the_rest() -> None:
 @pytest.mark.slow
 def test_mavsdk_uses_cameras_gimbals_orbits_and_files(tmp_path: Path) -> None:
     camera = {"kind": "camera", "width": 64, "height": 48, "rate_hz": 10, "gimbal": "roll-pitch"}
-    vehicle = {**PLAIN["vehicles"][0], "sensors": {**SENSORS, "camera": camera}}  # type: ignore[dict-item, index]
+    vehicle = {**PLAIN["vehicles"][0], "sensors": {**SENSORS, "camera": camera}}  # type: ignore[index]
     run, client = tmp_path / "run", tmp_path / "client"
     run.mkdir()
     client.mkdir()

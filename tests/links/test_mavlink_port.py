@@ -127,7 +127,7 @@ def test_a_client_that_comes_back_finds_it_hovering_under_its_command() -> None:
         channels = list(flown.vehicle.channels)
         flown.vehicle.channels.clear()
         flown.until(lambda: port.commander == "")
-        flown.until(lambda: any("nobody commands" in text for text in flown.texts) or port.status.mode == "hover")
+        flown.until(lambda: any("no client commands" in text for text in flown.texts) or port.status.mode == "hover")
         flown.vehicle.channels.extend(channels)
         flown.until(lambda: port.commander == "mavlink", longest=1.0)
         began = flown.simulation.now

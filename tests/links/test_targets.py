@@ -7,6 +7,7 @@ import os
 import shlex
 import shutil
 import signal
+import socket
 import sys
 import time
 from collections.abc import Callable
@@ -253,3 +254,46 @@ def _loop(words: list[str], folder: Path, monkeypatch: Any, capsys: Any, code: i
     assert (stop.value.code or 0) == code
     said = capsys.readouterr()
     return {"out": said.out, "err": said.err}
+
+
+def test_a_person_is_told_an_address_that_another_machine_can_reach(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+    remote = Remote(["./sut"], tell=told.append)
+    monkeypatch.setattr(socket.socket, "getsockname", lambda _: ("198.51.100.7", 40_000))
+    remote.start("0.0.0.0:4700", None)
+    assert told == ["on the target run: SKYLOOP_ADDRESS=198.51.100.7:4700 ./sut"]
+    told.clear()
+    remote.start("127.0.0.1:4700", None)
+    assert told[0] == "on the target run: SKYLOOP_ADDRESS=127.0.0.1:4700 ./sut"
+    assert told[1] == "only this machine can reach 127.0.0.1:4700; for another one add --listen 0.0.0.0:4700"
+
+    def cut_off(*_: object) -> None:
+        raise OSError("no network")
+
+    monkeypatch.setattr(socket.socket, "connect", cut_off)
+    assert targets.reachable("0.0.0.0:4700") == f"{socket.gethostname()}:4700"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "host"),
+    [
+        (["--target", "remote"], "0.0.0.0"),
+        (["--target", "remote", "--listen", "127.0.0.1:0"], "127.0.0.1"),
+        (["--target", "remote:me@board"], "127.0.0.1"),
+        ([], "127.0.0.1"),
+    ],
+)
+def test_only_a_bare_remote_target_opens_the_link_to_others(
+    arguments: list[str], host: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+
+    def run(scenario: object, folder: Path, options: LoopOptions, target: object, **_: object) -> None:
+        opened.append(options.host)
+        raise LinkError("seen enough")
+
+    monkeypatch.setattr("skyloop.apps.loop.run_loop", run)
+    monkeypatch.setattr(sys, "argv", ["skyloop", "loop", "hover", "--sut", "./sut", *arguments])
+    with pytest.raises(SystemExit):
+        cli.main()
+    assert opened == [host]

@@ -56,7 +56,7 @@ def test_rows_are_the_samples_and_every_row_has_its_file(recording: Recording, m
     stamps[STATES] = stamps.pop("drone")
     folders = {"depth_groundtruth0": "rgb0", "normal0": "rgb0", "segmentation0": "rgb0", "instance0": "rgb0"}
     found = {path.name for path in mav0.iterdir() if path.is_dir()}
-    assert found == set(folders) | set(stamps) - {"battery", "actuators", "status", "events"}
+    assert found == set(folders) | set(stamps) - {"battery", "actuators", "status", "events", "setpoint"}
     for name in found:
         expected = stamps[folders.get(name, name)]
         if name in ("rgb0", "imu0") or name in folders:  # truth comes with each sample

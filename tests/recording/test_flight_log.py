@@ -11,7 +11,7 @@ import pytest
 
 from skyloop.core.bus import Bus
 from skyloop.recording.flight_log import MOST_EVENTS, MOST_ROWS, Curve, FlightLog, ThinnedList
-from skyloop.recording.plot import plot_flight
+from skyloop.recording.flight_plot import plot_flight
 from skyloop_client.messages import Estimate, Event, EventKind, Message, VehicleState
 from skyloop_client.streams import Rate, StreamInfo
 

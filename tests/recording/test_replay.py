@@ -239,9 +239,9 @@ def break_line(path: Path, line: int, text: str) -> None:
         ("imu0", 5, f"{START_NS + 15_000_000},1,2,x3,4,5,6", r"imu0/data.csv' line 5: could not convert .*'x3'"),
         ("imu0", 5, f"{START_NS + 15_000_000},1,2,nan,4,5,6", r"imu0/data.csv' line 5: a number is not finite"),
         ("imu0", 5, f"{START_NS},1,2,3,4,5,6", r"imu0/data.csv' line 5: stamp \d+ does not come after"),
-        ("imu0", 5, "1.4e18,1,2,3,4,5,6", r"imu0/data.csv' line 5: '1.4e18' is no stamp"),
+        ("imu0", 5, "1.4e18,1,2,3,4,5,6", r"imu0/data.csv' line 5: '1.4e18' is not a stamp"),
         ("cam0", 3, f"{CAMERA_NS[1]},none.png", r"cam0/data.csv' line 3: '.*none.png' is missing"),
-        ("cam0", 3, f"{CAMERA_NS[1]},../sensor.yaml", r"cam0/data.csv' line 3: .* is no picture"),
+        ("cam0", 3, f"{CAMERA_NS[1]},../sensor.yaml", r"cam0/data.csv' line 3: .* is not a readable image"),
     ],
 )
 def test_a_broken_line_is_named(sequence: Path, name: str, line: int, text: str, says: str) -> None:
@@ -275,7 +275,7 @@ def test_a_broken_file_is_named(sequence: Path, name: str, content: str | None, 
 
 
 def test_what_is_no_dataset_is_refused(recording: Recording, tmp_path: Path) -> None:
-    with pytest.raises(DatasetError, match="is no dataset"):
+    with pytest.raises(DatasetError, match="is not a dataset"):
         replay(tmp_path, Bus())
     (tmp_path / "mav0").mkdir()
     with pytest.raises(DatasetError, match="holds neither cam0, imu0"):

@@ -17,7 +17,7 @@ import pytest
 from painted_world import panel, shape
 from photography import looking, number_of, shot, weather
 from skyloop.core.frames import matrix_from_quat
-from skyloop.rendering import patience, shadows
+from skyloop.rendering import answer_watchdog, shadows
 from skyloop.rendering.client import Renderer
 from skyloop.world.model import Model
 from skyloop.world.rays import RayTracer
@@ -349,7 +349,7 @@ def test_a_renderer_that_is_stopped_is_told_of_and_ended(
     blind = Renderer(model)
     try:
         blind.wait_ready()
-        monkeypatch.setattr(patience, "LOOK_S", 0.02)
+        monkeypatch.setattr(answer_watchdog, "LOOK_S", 0.02)
         os.kill(blind.process_id, signal.SIGSTOP)
         looks = []
 

@@ -12,6 +12,7 @@ import pytest
 from PIL import Image
 
 from skyloop.core.results import Result
+from skyloop.reproductions import pages
 from skyloop.reproductions.depth_noise import main, reproduce
 from skyloop.reproductions.depth_noise_checks import GROWTH
 from skyloop.reproductions.depth_noise_fits import core_sd, cut_sigma, error_sd, fit_laws, kim_sigma, r_squared
@@ -180,6 +181,7 @@ def test_the_quick_form(tmp_path: Path) -> None:
     values = {result.cell: result for result in results}
     assert len(values) == len(results)
     assert all(np.isfinite(result.measured) for result in results)
+    assert pages.differing("depth-noise", results) == []
     _self_check_agrees(values)
     _stereo_grows_as_told(values)
     assert values["time for one 460 × 320 image"].published == 12.1

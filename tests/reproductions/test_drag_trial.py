@@ -9,6 +9,7 @@ import pytest
 
 from skyloop.core.jit import prepare
 from skyloop.core.results import Result
+from skyloop.reproductions import pages
 from skyloop.reproductions.drag import FORCES, reproduce
 from skyloop.reproductions.drag_flights import (
     CALIBRATION,
@@ -142,6 +143,7 @@ def test_the_quick_form(truths: tuple[Truth, ...], tmp_path: Path, monkeypatch: 
     """One flight campaign for all that is to be said of it: it is too dear to be flown by two workers."""
     monkeypatch.setattr("skyloop.reproductions.drag.TRUTHS", truths)
     run = tmp_path, reproduce(quick=True, folder=tmp_path), truths
+    assert pages.differing("drag", run[1]) == []
     _frame_drag_along_the_rotor_axis_turns_the_ranking_at_high_speed(run)
     _flights_were_flown_as_asked(run)
     _every_truth_flight_model_and_measurement_has_a_record(run)

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from skyloop.reproductions import pages
 from skyloop.reproductions.mission import ACCEPTANCE, reproduce
 from skyloop.reproductions.mission_flown import distance_to_rectangle
 
@@ -20,7 +21,9 @@ def test_distance_to_a_rectangle() -> None:
 
 @pytest.mark.slow
 def test_one_flight(tmp_path: Path) -> None:
-    results = {result.cell: result for result in reproduce(quick=True, folder=tmp_path)}
+    flown = reproduce(quick=True, folder=tmp_path)
+    assert pages.differing("mission", flown) == []
+    results = {result.cell: result for result in flown}
     assert results["cross-track error, rms"].measured < 1.5
     assert results["corner passed at"].measured < ACCEPTANCE + 1.5
     assert 0.05 < results["horizontal error of the estimate, rms"].measured < 1.5

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from skyloop.datasets.trial_recording import STAGES
-from skyloop.reproductions import offline
+from skyloop.reproductions import offline, offline_page
 
 
 @pytest.fixture
@@ -39,6 +40,16 @@ def test_all_cells_of_table_5_beside_the_papers(asked: list[dict[str, Any]], tmp
     written = (tmp_path / "results.md").read_text()
     assert "| low, without radar, without storage | 25.5 | 20.0 | 0.8 |" in written
     assert "| low, without radar, with storage | 5.0 | 5.0 | 5.0 | 5.0 |" in written
+
+
+def test_the_page_can_be_made_of_the_results(asked: list[dict[str, Any]], tmp_path: Path) -> None:
+    blocks = offline_page.blocks(offline.reproduce(folder=tmp_path))
+    page = (Path(__file__).parents[2] / "docs" / "reproductions" / "offline.md").read_text(encoding="utf-8")
+    assert set(blocks) == {name for _, name in re.findall(r"results: (offline) ([a-z]+)", page)}
+    assert "All 20 recordings are of one command, in one go: 500 frames each" in " ".join(blocks["sitting"].split())
+    assert "| radar, without storage | 10.0 (7.51) |" in blocks["measured"]
+    again = offline_page.blocks(offline.reproduce(folder=tmp_path))
+    assert again == blocks and len(asked) == 20, "what is recorded is not recorded again"
 
 
 def test_quick_form_is_short_and_low(asked: list[dict[str, Any]]) -> None:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from skyloop.core.results import Result
-from skyloop.reproductions import online
-from skyloop.reproductions.machines import why_not_apart
+from skyloop.reproductions import online, online_page
+from skyloop.reproductions.two_machines import why_not_apart
 from skyloop_client.errors import LinkError
 
+PAGE = (Path(__file__).parents[2] / "docs" / "reproductions" / "online.md").read_text(encoding="utf-8")
 FRAMES, RUNS = 6, 2
 SIZES = online.Sizes(frames=FRAMES, runs=RUNS, world="flat", radar=(False,))
 
@@ -65,6 +67,14 @@ def test_the_times_of_all_frames_add_up(results: list[Result], folder: Path) -> 
         in (folder / "results.md").read_text()
     )
     assert len(json.loads((folder / "results.json").read_text())) == len(results)
+
+
+def test_the_page_can_be_made_of_the_results(results: list[Result]) -> None:
+    blocks = online_page.blocks(results)
+    assert set(blocks) == {name for _, name in re.findall(r"results: (online) ([a-z]+)", PAGE)}
+    assert f"{RUNS} runs of {FRAMES} frames each" in blocks["conditions"]
+    assert blocks["rates"].count("\n") == 2 + len(online.CONFIGURATIONS)
+    assert "![mean times per frame](../images/online.png)" in blocks["share"] and "%" in blocks["share"]
 
 
 def test_what_was_flown_is_not_flown_again(

@@ -12,6 +12,7 @@ from PIL import Image
 
 from skyloop import cli
 from skyloop.core.results import Result
+from skyloop.reproductions import pages
 from skyloop.reproductions.radar import TABLE_3, reproduce, table_3
 from skyloop.reproductions.radar_antennas import phase_steps
 from skyloop.reproductions.radar_noise import NoiseCurve
@@ -35,6 +36,10 @@ def bursts() -> np.ndarray:
     walk = Walk("away", 1.0, 7.0, 0.8)
     with RadarSetup([walk]) as setup:
         return np.stack([scan.volts for scan in record(setup, walk, np.arange(1.0, 5.0, 0.5)).scans["real"]])
+
+
+def test_the_page_was_made_of_this_radar(run: tuple[Path, dict[str, Result]]) -> None:
+    assert pages.differing("radar", list(run[1].values())) == []
 
 
 def test_table_3_within_two_percent() -> None:

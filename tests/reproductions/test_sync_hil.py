@@ -17,8 +17,8 @@ from scipy import stats
 import skyloop
 from skyloop.core.frames import quat_from_rotvec, quat_multiply
 from skyloop.links.loop.in_process import InProcess
-from skyloop.reproductions.acid import Verdict, acid_test
 from skyloop.reproductions.result_files import begin_or_go_on
+from skyloop.reproductions.slowed_simulator import Verdict, acid_test
 from skyloop.reproductions.sync_hil import Run, cells, fly, reproduce, runs_of
 from skyloop.reproductions.sync_hil_claims import claims
 from skyloop.reproductions.sync_hil_protocol import CLAIMS, FREE, HOST, LEVEL, TABLES, TARGET, Protocol, run_of

@@ -21,6 +21,7 @@ class Counting:
 
     def __init__(self) -> None:
         self.ns = 0
+        self.tasks: list[tuple[Any, ...]] = []
 
     def now(self) -> int:
         return self.ns
@@ -28,6 +29,12 @@ class Counting:
     def ask(self, *send: Any, **_: Any) -> Bundle:
         self.ns += 1_000_000_000
         return Bundle(self.ns, "drone", {}, None, None)
+
+    def begin_task(self, name: str, deadline: float | None = None) -> None:
+        self.tasks.append(("begin", name, deadline))
+
+    def end_task(self, name: str) -> None:
+        self.tasks.append(("end", name))
 
 
 def counting() -> Any:
@@ -101,3 +108,15 @@ def test_a_broken_task_leaves_its_record() -> None:
     assert task.record.end_ns == 6 * 10**9
     assert [child.failure for child in task.record.children] == ["", "tired"]
     assert "broken off: tired" in task.record.lines()[0]
+
+
+def test_a_deadline_is_told_to_the_session_and_nothing_without_one() -> None:
+    session = counting()
+    Outer().perform(session)
+    assert session.tasks == [], "a session without deadlines is as it was"
+    record = Outer(deadline=4.0).perform(session)
+    assert session.tasks == [("begin", "outer", 4.0), ("end", "outer")]
+    assert record.options == {"deadline": 4.0}
+    with pytest.raises(TaskError):
+        Inner(9, deadline=1.5).perform(session)
+    assert session.tasks[2:] == [("begin", "inner", 1.5), ("end", "inner")], "it ends when it is broken off, too"

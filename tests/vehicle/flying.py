@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 import skyloop.vehicle
 from skyloop.vehicle.airframe import Airframe, Drag
 from skyloop.vehicle.fleet import Fleet
-from skyloop.vehicle.layout import CONTROL_EXTERNAL, SET_POSITION
-from skyloop.vehicle.packing import Flying, RotorFault, Wrench, pack
+from skyloop.vehicle.kernel_packing import Flying, RotorFault, Wrench, pack
+from skyloop.vehicle.kernel_records import CONTROL_EXTERNAL, SET_POSITION
 from skyloop.world.ground import Ground
 from skyloop_client.messages import VehicleState
 from skyloop_client.streams import NS_PER_S, Rate

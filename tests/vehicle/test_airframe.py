@@ -14,8 +14,8 @@ from pydantic import ValidationError
 import skyloop.vehicle
 from skyloop.vehicle.airframe import Airframe, Rotor
 from skyloop.vehicle.fleet import Fleet
-from skyloop.vehicle.layout import SET_POSITION
-from skyloop.vehicle.packing import Flying, pack
+from skyloop.vehicle.kernel_packing import Flying, pack
+from skyloop.vehicle.kernel_records import SET_POSITION
 from skyloop.world.ground import Ground
 from skyloop_client.messages import Array
 from skyloop_client.streams import Rate

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from flying import GRAVITY, HOVER_SPEED, IRIS, ask, fly, hold_rotors, make_fleet, ns
 
-from skyloop.vehicle.layout import SET_MOTORS, SET_POSITION
+from skyloop.vehicle.kernel_records import SET_MOTORS, SET_POSITION
 from skyloop.world.atmosphere import density
 
 assert IRIS.battery is not None

@@ -21,7 +21,7 @@ from scipy.integrate import solve_ivp
 from skyloop.core.frames import matrix_from_quat, quat_from_euler, quat_from_rotvec, rotate, rotate_inverse
 from skyloop.vehicle.airframe import Airframe, Drag, Rotor
 from skyloop.vehicle.fleet import Fleet
-from skyloop.vehicle.layout import SET_MOTORS
+from skyloop.vehicle.kernel_records import SET_MOTORS
 from skyloop.world.atmosphere import density
 
 ASYMMETRIC = np.array([0.02, 0.031, 0.045])

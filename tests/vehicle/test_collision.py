@@ -9,12 +9,12 @@ import pytest
 from collisions import NOSE, PROBE, THIN, changed, energy, points, solids_of, stored, wall, weightless
 from flying import GRAVITY, IRIS, fly, hold_rotors, make_fleet, set_motion
 
-from skyloop.core.frames import quat_from_euler, quat_from_rotvec, rotate
+from skyloop.core.frames import matrix_from_quat, quat_from_euler, quat_from_rotvec, rotate
 from skyloop.sim.assembly import build
 from skyloop.sim.scenario import make_scenario
-from skyloop.vehicle.layout import PART_ROTOR
-from skyloop.vehicle.packing import Wrench
-from skyloop.world.mesh import box, cylinder, ellipsoid
+from skyloop.vehicle.kernel_packing import Wrench
+from skyloop.vehicle.kernel_records import PART_ROTOR
+from skyloop.world.mesh import box, cylinder, ellipsoid, merged
 from skyloop_client.messages import Arm, TakeOff, Velocity
 
 
@@ -202,3 +202,29 @@ def test_a_flight_against_a_wall_publishes_what_it_hit_and_no_sensor_changes_it(
     assert touches[0].contact.normal[0] == pytest.approx(-1.0)
     assert touches[0].contact.position[0] == pytest.approx(4.0 - 0.5 * THIN, abs=1e-3)
     assert touches[0].t_ns % 20_000_000 != 0
+
+
+def test_caught_in_a_crown_it_stays_there_and_costs_little() -> None:
+    """Each step of a jammed vehicle looked into 16 meetings: a recording took a second of processor time a frame."""
+    chance = np.random.default_rng(1)
+    leaves = []
+    for quat in chance.normal(size=(400, 4)):
+        turn = matrix_from_quat(quat / np.linalg.norm(quat))
+        leaves.append(box((0.3, 0.3, 0.004)).moved(chance.uniform(-0.8, 0.8, 3), rotation=turn))
+    fleet = make_fleet()
+    fleet.attach(solids_of((merged(leaves), (0.0, 0.0, 0.0))))
+    set_motion(fleet, position=(-0.3, 0.0, 0.3), velocity=(4.0, 0.0, -0.5), rates=(3.0, -2.0, 4.0))
+    fly(fleet, 0.15)
+    caught = fleet.states["motion"][0, :3].copy()
+    collisions: Any = fleet._collisions
+    search, searches = collisions._search, []
+
+    def counted(*given: Any) -> Any:
+        searches.append(1)
+        return search(*given)
+
+    collisions._search = counted
+    fly(fleet, 0.2)
+    assert np.linalg.norm(fleet.states["motion"][0, :3] - caught) < 0.01
+    # 146 each before
+    assert 50 < len(searches) < 50 * 30

@@ -11,7 +11,7 @@ from flying import GRAVITY, IRIS, ask, fly, make_fleet, set_motion
 
 from skyloop.core.frames import matrix_from_quat
 from skyloop.vehicle.fleet import Fleet
-from skyloop.vehicle.layout import SET_POSITION, SET_VELOCITY_WORLD
+from skyloop.vehicle.kernel_records import SET_POSITION, SET_VELOCITY_WORLD
 from skyloop.world.ground import Ground
 from skyloop.world.mesh import box, merged, mesh_of
 

@@ -9,8 +9,8 @@ from flying import GRAVITY, IRIS, ask, fly, make_fleet, record, set_motion, stan
 from skyloop.core.frames import matrix_from_quat, quat_from_euler, rotate
 from skyloop.vehicle.airframe import Drag
 from skyloop.vehicle.fleet import Fleet
-from skyloop.vehicle.layout import SET_POSITION, SET_VELOCITY_WORLD
-from skyloop.vehicle.packing import Wrench
+from skyloop.vehicle.kernel_packing import Wrench
+from skyloop.vehicle.kernel_records import SET_POSITION, SET_VELOCITY_WORLD
 from skyloop.world.ground import Ground
 
 WEIGHT = IRIS.mass * GRAVITY

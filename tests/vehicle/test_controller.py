@@ -12,7 +12,7 @@ from flying import GRAVITY, IRIS, ask, fly, make_fleet, record
 from skyloop.core.frames import euler_from_quat, matrix_from_quat, quat_from_euler, yaw_from_quat
 from skyloop.vehicle.airframe import Airframe
 from skyloop.vehicle.fleet import Fleet
-from skyloop.vehicle.layout import (
+from skyloop.vehicle.kernel_records import (
     MAX_ROTORS,
     SET_ATTITUDE,
     SET_DESCEND,

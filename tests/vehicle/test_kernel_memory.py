@@ -11,7 +11,7 @@ PROGRAM = """
 import threading
 import numpy as np
 from skyloop.gym import SkyloopVectorEnv
-from skyloop.vehicle.layout import SCRATCH
+from skyloop.vehicle.kernel_records import SCRATCH
 
 def flight(threads):
     env = SkyloopVectorEnv(160, "gate", threads=threads, control_rate_hz=5)

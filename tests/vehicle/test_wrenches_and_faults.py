@@ -7,8 +7,8 @@ import pytest
 from flying import HOVER_SPEED, IRIS, ask, fly, hold_rotors, make_fleet, record, set_motion
 
 from skyloop.core.frames import quat_from_euler, rotate
-from skyloop.vehicle.layout import SET_MOTORS
-from skyloop.vehicle.packing import RotorFault, Wrench
+from skyloop.vehicle.kernel_packing import RotorFault, Wrench
+from skyloop.vehicle.kernel_records import SET_MOTORS
 from skyloop_client.errors import ScenarioError
 
 FORCE = np.array([3.0, -2.0, 5.0])

@@ -1,8 +1,13 @@
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 from pydantic import ValidationError
 
 from skyloop.world.earth import Earth, EarthConfig, normal_gravity
+
+ROOT = Path(__file__).parents[2]
 
 
 def test_magnetic_field_at_the_default_home():
@@ -54,3 +59,12 @@ def test_home_is_the_origin_of_the_local_frame():
 def test_config_refuses_what_it_cannot_use(wrong):
     with pytest.raises(ValidationError):
         EarthConfig(**wrong)
+
+
+def test_the_airsim_page_quotes_the_field_at_airsim_s_home():
+    east, north, up = Earth().magnetic_field_world * 1e4
+    dip = np.degrees(np.arctan2(-up, np.hypot(east, north)))
+    page = re.sub(r"\s+", " ", (ROOT / "docs" / "how-to" / "airsim.md").read_text(encoding="utf-8"))
+    assert (
+        f"({north:.2f}, {east:.2f}, {-up:.2f}) G: {np.linalg.norm([east, north, up]):.2f} G, dipping {dip:.0f}°" in page
+    )

@@ -14,9 +14,9 @@ from PIL import Image
 from trimesh.visual import TextureVisuals
 from trimesh.visual.material import PBRMaterial
 
+from skyloop.world.classes_by_name import CLASS_WORDS, told_by, words_of
 from skyloop.world.imported import Imported
 from skyloop.world.materials import MATERIALS
-from skyloop.world.naming import CLASS_WORDS, told_by, words_of
 from skyloop.world.semantics import CLASSES
 from skyloop_client.errors import ScenarioError
 

@@ -1,4 +1,4 @@
-"""A scenario flown by a foreign autopilot: PX4, ArduPilot or Betaflight. What `skyloop run --autopilot` does."""
+"""Flies a scenario with an external autopilot: PX4, ArduPilot or Betaflight. Behind `skyloop run --autopilot`."""
 
 from __future__ import annotations
 
@@ -30,17 +30,18 @@ from skyloop_client.errors import LinkError
 from skyloop_client.streams import Rate
 
 RATES_HZ = {"px4": 250.0, "px4-serial": 250.0, "betaflight": 1000.0}
-"""Of the IMU that each is fed with; ArduPilot is given the truth, and makes its own noise."""
+"""Rate of the IMU for each autopilot. ArduPilot gets the truth and adds its own noise."""
 MISSING: dict[str, dict[str, Any]] = {
     "imu": {"kind": "imu"},
     "gnss": {"kind": "gnss", "rate_hz": 10, "latency": 0.01},
     "barometer": {"kind": "barometer", "preset": "gazebo", "rate_hz": 50},
     "magnetometer": {"kind": "magnetometer", "rate_hz": 50},
 }
-"""Sensors PX4 does not arm without; added where a vehicle has none of the kind. PX4 in simulation takes its GNSS to be
-10 ms late."""
+"""Sensors without which PX4 does not arm. They are added if the vehicle has none of the kind.
+
+PX4 in simulation assumes a GNSS delay of 10 ms."""
 LEAST_HOVER_S, LAND_BEFORE_END_S = 8.0, 14.0
-"""Of the default flight with Betaflight; it takes some seconds to arm, and some to come down."""
+"""For the default flight with Betaflight, which needs some seconds to arm and some to descend."""
 FOREVER_S = 1e9
 
 
@@ -48,16 +49,16 @@ FOREVER_S = 1e9
 class AutopilotOptions:
     host: str = "127.0.0.1"
     port: int | None = None
-    """Where the first vehicle's autopilot comes to; by default the autopilot's own, 0: any free one."""
+    """The port for the first vehicle's autopilot. Default: the autopilot's own. 0: any free one."""
     pace: float | None = 1.0
-    """Simulated s per wall s at most: ground stations live in real time. None: as fast as the autopilot answers."""
+    """Most simulated s per wall s, because ground stations run in real time. None: as fast as the autopilot answers."""
     baud: int = BAUD
-    """Of a serial line."""
+    """Baud rate of a serial line."""
     px4: px4.Px4Options = field(default_factory=px4.Px4Options)
     ardupilot: ardupilot.ArdupilotOptions = field(default_factory=ardupilot.ArdupilotOptions)
     betaflight: betaflight.BetaflightOptions = field(default_factory=betaflight.BetaflightOptions)
     rc: Sticks | None = None
-    """Flies Betaflight through its sticks; by default up to 2 m, and down again before the end."""
+    """Flies Betaflight through its sticks. Default: up to 2 m, and down again before the end."""
 
 
 def run_with_autopilot(
@@ -70,10 +71,9 @@ def run_with_autopilot(
     opened: Callable[[str], None] = lambda address: None,
     watch: Watch = lambda simulation: None,
 ) -> dict[str, Any]:
-    """Start one autopilot per vehicle, fly, end them; returns the summary that is also in `summary.json`.
+    """Start one autopilot per vehicle, fly, and stop them. Returns the summary that is also in `summary.json`.
 
-    `opened` is called with where each autopilot is to connect to.
-    """
+    `opened` is called with the address for each autopilot."""
     options = options or AutopilotOptions()
     spec = read_spec(spec) if isinstance(spec, str) else spec
     scenario = prepared(scenario, spec.kind)
@@ -96,7 +96,7 @@ def run_with_autopilot(
 
 
 def prepared(scenario: Scenario, kind: str) -> Scenario:
-    """The scenario without pilots and failsafes of ours, with the sensors the autopilot needs at the rate it needs."""
+    """The scenario without our pilots and failsafes, with the sensors and rates that the autopilot needs."""
     return scenario.model_copy(update={"vehicles": [prepared_vehicle(vehicle, kind) for vehicle in scenario.vehicles]})
 
 
@@ -123,7 +123,7 @@ def autopilot_link(
     options: AutopilotOptions,
     link_gate: LinkGate,
 ) -> tuple[Link, str]:
-    """The link of one vehicle, with its process if we start it, and where it listens."""
+    """The link of one vehicle, with its process if we start it, and its address."""
     earth, name = scenario.earth, vehicle.name
     home = GeoPoint(earth.latitude_deg, earth.longitude_deg, earth.altitude)
     inbox, host = link_gate.inbox, options.host

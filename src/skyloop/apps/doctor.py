@@ -1,4 +1,4 @@
-"""What this machine has, what it lacks, and how to get it."""
+"""Checks what this machine has, what it lacks, and how to get it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Literal
 
 from packaging.requirements import Requirement
 
-from skyloop.core.machine import cpu_model, gpu_name, memory_gib, os_name, output_of, package_version, usable_cores
+from skyloop.core.machine_info import cpu_model, gpu_name, memory_gib, os_name, output_of, package_version, usable_cores
 
 ENOUGH_MEMORY_GIB = 2.0
 
@@ -34,17 +34,17 @@ State = Literal["ok", "missing", "optional"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing looked for; `state` is "missing" only where skyloop needs it."""
+    """The result of one check. `state` is "missing" only for things that skyloop needs."""
 
     name: str
     state: State
     found: str
     advice: str = ""
-    """Empty, or what to do about it."""
+    """Empty, or what to do."""
 
 
 def examine() -> list[Finding]:
-    """Everything worth knowing before a first flight or a bug report."""
+    """Everything that is useful before a first flight or for a bug report."""
     return [
         Finding("python", "ok", f"{platform.python_version()} on {os_name()}"),
         Finding("cpu", "ok", cpu_model()),
@@ -87,7 +87,7 @@ def _package(name: str) -> Finding:
 
 
 def _extras() -> list[Finding]:
-    """One finding for each extra of pyproject.toml, from the metadata of this installation; nothing is imported."""
+    """One finding for each extra of pyproject.toml, from the metadata of this installation. Nothing is imported."""
     about = metadata.metadata("skyloop")
     requirements = [Requirement(line) for line in about.get_all("Requires-Dist") or ()]
     return [_extra(name, requirements) for name in sorted(about.get_all("Provides-Extra") or ())]
@@ -124,7 +124,7 @@ def _kernel_cache() -> Finding:
 
 
 def _writable(folder: Path) -> bool:
-    """Tried with a real file: permission bits do not tell on read-only or full disks."""
+    """Tested with a real file, because permission bits are not enough on read-only or full disks."""
     existing = next(path for path in (folder, *folder.parents) if path.exists())
     try:
         with tempfile.TemporaryFile(dir=existing):
@@ -137,7 +137,7 @@ def _writable(folder: Path) -> bool:
 
 
 def _opengl() -> Finding:
-    """Tried in another process, because a broken driver may hang or crash the one that asks."""
+    """Tested in another process, because a broken driver may hang or crash."""
     from skyloop.rendering.client import HOW_TO_INSTALL
 
     probe = (

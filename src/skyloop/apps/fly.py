@@ -1,4 +1,4 @@
-"""A scenario flown by hand, with the keyboard or a gamepad. What `skyloop fly` does."""
+"""Flies a scenario by hand, with the keyboard or a gamepad. Behind `skyloop fly`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def run_by_hand(
     show: Callable[[str], None] = print,
     watch: Watch = lambda simulation: None,
 ) -> dict[str, Any]:
-    """Fly the first vehicle with the keys of this terminal, or with a gamepad; `show` gets what happens to it."""
+    """Fly the first vehicle with the keys of this terminal or with a gamepad. `show` gets its events."""
     scenario = without_pilots(scenario, duration)
     link_gate = LinkGate(Pace(pace))
     link = link_gate.links["by_hand"] = ByHand(link_gate.inbox, show)

@@ -1,4 +1,4 @@
-"""A picture of a world, without flying: what `skyloop look` does."""
+"""Makes a picture of a world, without flying. Behind `skyloop look`."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def views_of(
         requests.append(ViewRequest(lens, pose, quality))
     renderer = Renderer(world.model, texture_seed=scenario.seed if "textures" in topics else 0)
     try:
-        # one by one: many large pictures together would take much memory
+        # one by one, because many large images together need much memory
         return [renderer.render([request], weather)[0] for request in requests]
     finally:
         renderer.close()

@@ -1,4 +1,4 @@
-"""A scenario flown by somebody outside: listener, coordinator, target, run folder. What `skyloop loop` does."""
+"""Flies a scenario with software outside: listener, coordinator, target, run folder. Behind `skyloop loop`."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ class LoopOptions:
     """sync, none or realtime."""
     host: str = "127.0.0.1"
     ports: tuple[int, ...] = (0,)
-    """0: any free one."""
+    """0: any free port."""
     pace: float | None = None
-    """Simulated s per wall s at most; by default no limit in mode sync, and 1 in the others."""
+    """Most simulated s per wall s. Default: no limit in mode sync, and 1 in the others."""
     delays: Mapping[str, float] = field(default_factory=dict)
-    """s by message class: what acquiring a sample takes on the SUT's time."""
+    """s by message class: how long the acquisition of a sample takes in the SUT's time."""
     hang_s: float = 60.0
-    """Wall s without a sign of life of a computing SUT before it is given up."""
+    """Wall s of silence after which a computing SUT counts as hung."""
     wait_s: float = 60.0
     """Wall s to wait for the first pilot."""
     power: PowerModel = field(default_factory=PowerModel)
-    """Of the computer the SUT runs on."""
+    """Power model of the SUT's computer."""
     pilots_inside: bool = False
-    """The scenario's own pilots fly; whoever connects computes beside them."""
+    """The scenario's own pilots fly. Clients only compute."""
 
 
 def run_loop(
@@ -53,15 +53,14 @@ def run_loop(
     opened: Callable[[str], None] = lambda address: None,
     watch: Watch = lambda simulation: None,
 ) -> dict[str, Any]:
-    """Open a listener, have the target start the SUT, fly; returns the summary that is also in `summary.json`.
+    """Open a listener, let the target start the SUT, fly. Returns the summary that is also in `summary.json`.
 
-    `opened` is called with the address pilots connect to.
-    """
+    `opened` is called with the address that pilots connect to."""
     if not options.pilots_inside:
-        # whoever connects flies
+        # the clients that connect are the pilots
         vehicles = [vehicle.model_copy(update={"pilot": None}) for vehicle in scenario.vehicles]
         scenario = scenario.model_copy(update={"vehicles": vehicles})
-    # without pacing a free-running simulator would make every computer look slow
+    # without a pace, a free-running simulator would make every computer look slow
     pace = options.pace if options.mode == "sync" else options.pace or 1.0
     link_gate = LinkGate(Pace(pace))
     told = LinkOptions(
@@ -77,17 +76,16 @@ def run_loop(
         listener.close()
         if target is not None:
             target.stop()
-        # also of a flight that ended by Ctrl-C or a SUT's mistake; one without a summary left nothing
+        # also after Ctrl-C or an error of the SUT; a flight without a summary has left nothing
         if (folder / "summary.json").exists():
             plot_timeline(link.timeline.rows, folder / "timeline.png", f"{scenario.name}, mode {options.mode}")
 
 
 def outside_estimator(scenario: Scenario, told: str) -> tuple[Scenario, str, str, str]:
-    """The scenario with one of its estimators at the other end of the link, that one's class, vehicle and name.
+    """The scenario with one of its estimators outside, and that estimator's class, vehicle and name.
 
-    `told` is the name of an estimator of the scenario, or file.py:Class to take the place of its only one, or to be
-    added under the class's name in small letters.
-    """
+    `told` is the name of an estimator of the scenario, or file.py:Class. The class replaces the only estimator, or is
+    added under its own name in small letters."""
     found = [(vehicle, name) for vehicle in scenario.vehicles for name in vehicle.estimators]
     if is_plugin(told):
         flown = [(vehicle, name) for vehicle, name in found if vehicle.state == name]

@@ -1,4 +1,4 @@
-"""A scenario flown by clients that speak MAVLink. What `skyloop mavlink` does."""
+"""Flies a scenario with MAVLink clients. Behind `skyloop mavlink`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def home_of(scenario: Scenario) -> GeoPoint:
 
 
 def mavlink_link(scenario: Scenario, link_gate: LinkGate, options: Mapping[str, Any]) -> MavlinkLink:
-    """For all vehicles of a scenario; its ports are taken, and open once the vehicles can answer."""
+    """A link for all vehicles of a scenario. Its ports are reserved now and open once the vehicles can answer."""
     from skyloop.links.mavlink.link import MavlinkLink, MavlinkOptions
 
     return MavlinkLink(link_gate.inbox, len(scenario.vehicles), home_of(scenario), MavlinkOptions(**options))
@@ -48,10 +48,9 @@ def run_mavlink(
     opened: Callable[[Any], None] = lambda link: None,
     watch: Watch = lambda simulation: None,
 ) -> dict[str, Any]:
-    """Open the ports and fly until the time is over, everybody has landed or Ctrl-C.
+    """Open the ports and fly until the time is over, all vehicles have landed, or Ctrl-C.
 
-    `options` are those of `MavlinkOptions`; `opened` gets the link, once clients are answered.
-    """
+    `options` are those of `MavlinkOptions`. `opened` gets the link once clients are answered."""
     scenario = without_pilots(scenario, duration)
     link_gate = LinkGate(Pace(pace))
     link = link_gate.links["mavlink"] = mavlink_link(scenario, link_gate, options or {})

@@ -1,4 +1,4 @@
-"""Run a scenario to its end: folder, progress, summary, plot. What `skyloop run` does."""
+"""Runs a scenario to its end: folder, progress, summary, plot. Behind `skyloop run`."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 
 from skyloop.core.bus import Bus
 from skyloop.core.interrupts import STOPPED, Interruption
-from skyloop.core.machine import versions
+from skyloop.core.machine_info import versions
 from skyloop.links.link_gate import LinkGate
 from skyloop.recording.flight_log import FlightLog, VehicleLog
-from skyloop.recording.pictures import Pictures
-from skyloop.recording.plot import plot_flight
+from skyloop.recording.flight_plot import plot_flight
 from skyloop.recording.run_folder import RunFolder
+from skyloop.recording.stream_pictures import Pictures
 from skyloop.sim.assembly import build
 from skyloop.sim.estimator_assembly import check_nobody_is_outside
 from skyloop.sim.parts import PilotPart
@@ -28,17 +28,18 @@ from skyloop_client.streams import NS_PER_S
 log = logging.getLogger(__name__)
 
 Progress = Callable[[float], None]
-"""Called now and then with the simulated seconds so far."""
+"""Called from time to time with the simulated seconds so far."""
 
 Watch = Callable[[Simulation], None]
-"""Called with the simulation once it is built, to look on; whoever looks on changes nothing."""
+"""Called with the simulation once it is built. It may only observe."""
 
+NOTHING_FLOWN = f"{STOPPED} before anything was flown; there is no run folder"
 SETTLE_S = 1.0
-"""Simulated seconds flown on after the last pilot is done."""
+"""Simulated seconds after the last pilot is done."""
 
 
 def without_pilots(scenario: Scenario, duration: float | None = None) -> Scenario:
-    """Whoever connects flies, for `duration` s instead of the scenario's."""
+    """The scenario for clients that connect and fly, for `duration` s in place of the scenario's own."""
     vehicles = [vehicle.model_copy(update={"pilot": None}) for vehicle in scenario.vehicles]
     lasting = scenario.duration if duration is None else duration
     return scenario.model_copy(update={"vehicles": vehicles, "duration": lasting})
@@ -51,7 +52,7 @@ def run_scenario(
     links: LinkGate | None = None,
     watch: Watch = lambda simulation: None,
 ) -> dict[str, Any]:
-    """Fly, record, summarise; returns the summary that is also in `summary.json`."""
+    """Fly, record, summarise. Returns the summary that is also in `summary.json`."""
     if links is None:
         check_nobody_is_outside(scenario)
     with build(scenario, gates=() if links is None else (links,)) as simulation, Interruption() as interruption:
@@ -69,16 +70,17 @@ def run_scenario(
             try:
                 fly(simulation, scenario.duration, progress, links, interruption)
             except (SkyloopError, KeyboardInterrupt) as caught:
-                # the second Ctrl-C, of somebody who waits for a step that does not end
+                # the second Ctrl-C, while a step does not end
                 error = Interrupted(STOPPED) if isinstance(caught, KeyboardInterrupt) else caught
                 if links is not None:
                     links.finish(str(error))
                 if simulation.clock.now_ns == 0:
+                    # files of the first instant exist, but nothing was flown
                     record.discard()
-                    raise error from None
+                    raise Interrupted(NOTHING_FLOWN) if isinstance(error, Interrupted) else error from None
                 if isinstance(error, RunFolderError):
                     raise
-                # a pilot that sends NaN ends the flight; what was flown until then is worth a whole folder
+                # an error such as a NaN from a pilot ends the flight, but the folder must still be complete
                 trouble = error
             summary = summarise(simulation, scenario, flight_log, time.perf_counter() - began)
             if trouble is not None:
@@ -97,7 +99,7 @@ def run_scenario(
 
 
 def _log_events(scenario: Scenario, bus: Bus) -> None:
-    """With -v: what happens to vehicles and on links, as it happens."""
+    """With -v: log the events of vehicles and links."""
 
     def told(message: Message) -> None:
         event = message.data
@@ -117,7 +119,7 @@ def fly(
     links: LinkGate | None = None,
     interruption: Interruption | None = None,
 ) -> None:
-    """Until the time is over, every pilot is done, or somebody presses Ctrl-C."""
+    """Fly until the time is over, every pilot is done, or Ctrl-C."""
     interruption = interruption or Interruption()
     pilots = simulation.parts_of(PilotPart)
     end_ns = round(duration * NS_PER_S)
@@ -167,14 +169,14 @@ def summarise(simulation: Simulation, scenario: Scenario, log: FlightLog, wall: 
 
 
 def _errors(vehicle: Vehicle, flown: VehicleLog) -> dict[str, Any]:
-    """How far the vehicle was off its pilot's setpoints, and its estimates off the truth, as far as there are any."""
+    """The vehicle's distance from its pilot's setpoints, and the errors of its estimates, if there are any."""
     out: dict[str, Any] = {}
     tracked = flown.off_reference
     if tracked.count:
         out["tracking_error_rms_m"], out["tracking_error_max_m"] = tracked.rms, tracked.farthest
     errors = {stream: distances.rms for stream, (_, distances) in flown.estimates.items()}
     if errors:
-        # of what it flies on, or of the first where it flies on truth
+        # of the estimate that it flies on, or of the first one if it flies on truth
         flown_on = [f"{vehicle.name}/{vehicle.state}", vehicle.state, *errors]
         out["estimate_error_rms_m"] = errors[next(stream for stream in flown_on if stream in errors)]
         out["estimate_errors_rms_m"] = errors

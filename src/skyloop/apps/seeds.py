@@ -1,4 +1,4 @@
-"""One scenario flown with many seeds, one after the other: what `skyloop run --seeds 1..50` does."""
+"""Flies one scenario with many seeds, one after the other. Behind `skyloop run --seeds 1..50`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST_SEEDS = 10_000
 TABLE = "seeds.csv"
 FIGURES = ("flown_m", "highest_m", "fastest_m_s", "battery_left", "energy_j", "tracking_error_rms_m",
            "tracking_error_max_m", "estimate_error_rms_m")  # fmt: skip
-"""Of a vehicle's summary: numbers that can be compared between seeds."""
+"""Numbers in a vehicle's summary that can be compared between seeds."""
 
 
 def seeds_from(text: str) -> list[int]:
@@ -26,9 +26,9 @@ def seeds_from(text: str) -> list[int]:
     try:
         for part in text.split(","):
             first, dots, last = part.partition("..")
-            seeds += range(int(first), int(last) + 1) if dots else [int(first)]
-            if len(seeds) > MOST_SEEDS:
-                break
+            more = range(int(first), int(last) + 1) if dots else range(int(first), int(first) + 1)
+            # one more than allowed is enough to refuse them; a billion would not fit into memory
+            seeds += more[: MOST_SEEDS + 1]
     except ValueError:
         seeds = []
     if not 1 <= len(seeds) <= MOST_SEEDS or len(set(seeds)) != len(seeds):
@@ -42,10 +42,9 @@ def run_seeds(
     folder: Path,
     told: Callable[[dict[str, Any]], None] = lambda summary: None,
 ) -> list[dict[str, Any]]:
-    """The summaries, also of flights that ended in trouble; leaves a run folder for each seed and a table of all.
+    """The summaries, including failed flights. Writes a run folder for each seed and a table of all.
 
-    `told` gets each summary as soon as it is there.
-    """
+    `told` gets each summary as soon as it exists."""
     make_empty_folder(folder)
     summaries = []
     for seed in seeds:
@@ -75,7 +74,7 @@ def write_table(summaries: Sequence[dict[str, Any]], path: Path) -> None:
 
 
 def spread(summaries: Sequence[dict[str, Any]]) -> Iterator[tuple[str, str, list[float]]]:
-    """Vehicle, figure, and mean, standard deviation, least and most of it over the seeds."""
+    """Vehicle, figure, and its mean, standard deviation, least and greatest value over the seeds."""
     names = dict.fromkeys(name for summary in summaries for name in summary["vehicles"])
     for name in names:
         for figure in FIGURES:

@@ -1,4 +1,4 @@
-"""A world that AirSim's clients connect to, beside whoever else flies there. What `skyloop serve` does."""
+"""Serves a world to AirSim's clients, and to MAVLink clients and external autopilots. Behind `skyloop serve`."""
 
 from __future__ import annotations
 
@@ -43,15 +43,14 @@ def serve(
     others: Callable[[LinkGate], Mapping[str, Link]] = lambda link_gate: {},
     watch: Watch = lambda simulation: None,
 ) -> dict[str, Any]:
-    """Until Ctrl-C, until `ends` says so, or for so many simulated seconds; returns what happened.
+    """Serve until Ctrl-C, until `ends` says so, or for a number of simulated seconds. Returns a summary.
 
-    paused: time stands still until a client lets it go on, so that a script that steps time gives the same every time.
-    clock_speed: simulated seconds per second of wall time; None: as fast as it goes. `opened` is called with the
-    address clients connect to, once they are answered. mavlink: the options of `MavlinkOptions`; MAVLink clients may
-    then fly the same vehicles. `others` gives links of further protocols to stand beside these.
-    """
+    paused: time waits until a client continues it, so a script that steps time gives the same results every time.
+    clock_speed: simulated seconds per second of wall time; None: as fast as possible. `opened` is called with the
+    address for clients once they are answered. mavlink: the options of `MavlinkOptions`; MAVLink clients may then fly
+    the same vehicles. `others` gives further links."""
     link_gate = LinkGate(Pace(clock_speed))
-    # first of all, so that a port in use is told before a world is built
+    # first, so that a port in use is reported before a world is built
     listener = RpcListener(link_gate.inbox, host, (port,))
     try:
         server = link_gate.links["airsim"] = AirSimServer(listener, options, say, ends)
@@ -66,7 +65,7 @@ def serve(
                 if stream.startswith("link/"):
                     simulation.bus.on(stream, lambda message: say(_news(message)))
             simulation.editor.expect_views()
-            # sensors have something to tell, and a GPS sample takes 0.2 s to arrive
+            # wait until sensors have samples: a GPS sample takes 0.2 s to arrive
             simulation.advance_to(NS_PER_S // 2)
             server.state.time.pause(paused)
             listener.open()
@@ -84,7 +83,7 @@ def serve(
 
 
 def _open_autopilots(scenario: Scenario, options: AirSimOptions, link_gate: LinkGate, say: Say) -> Scenario:
-    """A link for each vehicle that a PX4 or ArduPilot is to fly; the scenario with the sensors they need."""
+    """A link for each vehicle that PX4 or ArduPilot flies, and the scenario with the sensors that they need."""
     foreign = {
         own.vehicle: own.external_autopilot for own in options.vehicles.values() if own.external_autopilot is not None
     }
@@ -102,7 +101,7 @@ def _open_autopilots(scenario: Scenario, options: AirSimOptions, link_gate: Link
 
 
 def _told(pilot: ForeignAutopilot) -> AutopilotOptions:
-    """AirSim's clients need not wait for it."""
+    """The same autopilot without a time limit for its connection, because AirSim's clients need not wait for it."""
     return AutopilotOptions(
         host=pilot.host,
         port=pilot.port,
@@ -121,7 +120,7 @@ def _open_mavlink(
                 f"--mavlink: '{name}' is flown by {vehicle.external_autopilot.name}, which has MAVLink of its own"
             )
         if not vehicle.flies:
-            raise LinkError(f"--mavlink: '{name}' is of ComputerVision and does not fly")
+            raise LinkError(f"--mavlink: '{name}' is a ComputerVision vehicle and does not fly")
     link = link_gate.links["mavlink"] = mavlink_link(scenario, link_gate, mavlink)
 
     def say_where() -> None:

@@ -1,4 +1,4 @@
-"""How slow may the computer be before the mission fails? One flight after the other, each on a slower one."""
+"""Finds how slow the computer may be before the mission fails: one flight after the other, at different speeds."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from skyloop.apps.loop import LoopOptions, run_loop
+from skyloop.apps.truth_judges import Judge
 from skyloop.links.loop.targets import Target
 from skyloop.sim.scenario import Scenario
 from skyloop_client.errors import LinkError, SkyloopError
 
 OUTPUT = "sut.txt"
-"""Where a target leaves what the SUT printed; its last line may be its result as JSON."""
+"""The file with the SUT's output in a run folder. Its last line may be its result as JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,23 +26,35 @@ class Flight:
     """One flight with a computer of one speed."""
 
     speed: float
-    """Of the computer, 1 being this one."""
+    """Speed of the computer. 1 is this machine."""
     seed: int
     success: bool
-    """The SUT ended well and the vehicle did not crash."""
+    """The SUT finished without an error, the vehicle did not crash, and the judge's error is within its limit."""
     error: float | None
-    """`error` of the SUT's result, if it tells one."""
+    """The true error, measured by the judge. None without a judge."""
+    told_success: bool | None
+    """`success` of the SUT's result. It decides if there is no judge."""
+    told_error: float | None
+    """`error` of the SUT's result, if there is one."""
     time: float
-    """s simulated until the SUT was done."""
+    """Simulated s until the SUT was done."""
     computed: float
-    """s the SUT computed, on its own time."""
+    """s of computation in the SUT's own time."""
+    cycle_p50: float
+    """Percentiles of the computation between an answer and the next question, s."""
+    cycle_p90: float
+    cycle_p99: float
+    cycle_max: float
     vehicle_energy: float
     """J."""
     computer_energy: float
     """J."""
     deadlines_missed: int
+    """Missed deadlines of the period, of the time between questions, and of tasks."""
+    battery_left: float
+    """State of charge of the vehicle's battery, which also feeds the SUT's computer. 1 is full."""
     trouble: str
-    """What went wrong, in words."""
+    """The problem, in words."""
 
 
 def size(
@@ -52,22 +65,25 @@ def size(
     *,
     runs: int = 3,
     options: LoopOptions | None = None,
+    judge: Judge | None = None,
     told: Callable[[Flight], None] = lambda flight: None,
 ) -> list[Flight]:
-    """Fly with every speed, `runs` seeds each; leaves a run folder per flight, a table and a plot."""
+    """Fly with every speed and `runs` seeds. Writes a run folder per flight, a table and a plot."""
     flights = []
     for speed in sorted(speeds, reverse=True):
         for k in range(runs):
             seeded = scenario.model_copy(update={"seed": scenario.seed + k})
             place = folder / f"speed-{speed:g}-seed-{seeded.seed}"
-            flights.append(fly_once(seeded, target_of(speed), speed, place, options or LoopOptions()))
+            flights.append(fly_once(seeded, target_of(speed), speed, place, options or LoopOptions(), judge=judge))
             told(flights[-1])
     write_table(flights, folder / "size.csv")
-    plot(flights, folder / "size.png", scenario.name)
+    plot(flights, folder / "size.png", scenario.name, judge)
     return flights
 
 
-def fly_once(scenario: Scenario, target: Target, speed: float, folder: Path, options: LoopOptions) -> Flight:
+def fly_once(
+    scenario: Scenario, target: Target, speed: float, folder: Path, options: LoopOptions, *, judge: Judge | None = None
+) -> Flight:
     summary: dict[str, Any] = {}
     trouble = ""
     try:
@@ -78,29 +94,49 @@ def fly_once(scenario: Scenario, target: Target, speed: float, folder: Path, opt
             summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
     result = sut_result(folder / OUTPUT)
     vehicles = summary.get("vehicles", {})
-    pilots = summary.get("links", {}).get("loop", {}).get("pilots", [])
-    crashes = [name for name, vehicle in vehicles.items() if vehicle["crashed"]]
     how = target.ended()
     if how is not None and not how.startswith("exit code 0"):
         trouble = trouble or how
     elif how is None:
         trouble = trouble or f"not done after {summary.get('simulated_s', 0.0):g} s"
+    trouble = trouble or next((f"{name} crashed" for name, vehicle in vehicles.items() if vehicle["crashed"]), "")
+    off = judge.error(folder, scenario, summary) if judge is not None and vehicles else None
+    if judge is not None and off is not None and not off <= judge.limit:
+        trouble = trouble or f"{off:.3g} {judge.unit}".rstrip() + f" off by the truth, not {judge.text}"
+    told = bool(result["success"]) if "success" in result else None
+    if judge is None and told is False:
+        trouble = trouble or "the software says it failed"
+    pilots = summary.get("links", {}).get("loop", {}).get("pilots", [])
+    cycle: dict[str, float] = max((pilot["cycle_s"] for pilot in pilots), key=lambda one: one["count"], default={})
     return Flight(
         speed=speed,
         seed=scenario.seed,
-        success=not trouble and not crashes and bool(result.get("success", True)),
-        error=float(result["error"]) if isinstance(result.get("error"), int | float) else None,
-        time=float(result.get("time_s", summary.get("simulated_s", math.nan))),
+        success=not trouble,
+        error=off,
+        told_success=told,
+        told_error=float(result["error"]) if isinstance(result.get("error"), int | float) else None,
+        time=done_at(folder / "timeline.csv", float(summary.get("simulated_s", math.nan))),
         computed=sum(pilot["computed_s"] for pilot in pilots),
+        **{f"cycle_{name}": float(cycle.get(name, math.nan)) for name in ("p50", "p90", "p99", "max")},
         vehicle_energy=sum(vehicle["energy_j"] for vehicle in vehicles.values()),
         computer_energy=sum(pilot["computer_energy_j"] for pilot in pilots),
         deadlines_missed=sum(pilot["deadlines_missed"] for pilot in pilots),
-        trouble=trouble or "".join(f"{name} crashed" for name in crashes[:1]),
+        battery_left=min((vehicle["battery_left"] for vehicle in vehicles.values()), default=math.nan),
+        trouble=trouble,
     )
 
 
+def done_at(timeline: Path, otherwise: float) -> float:
+    """Simulated s of the last answer to the SUT."""
+    if not timeline.exists():
+        return otherwise
+    with timeline.open(encoding="utf-8") as file:
+        answered = [int(row["st_replied_ns"]) for row in csv.DictReader(file)]
+    return max(answered) / 1e9 if answered else otherwise
+
+
 def sut_result(path: Path) -> dict[str, Any]:
-    """The last line the SUT printed, if it is a JSON object."""
+    """The last line of the SUT's output, if it is a JSON object."""
     try:
         lines = path.read_text(encoding="utf-8", errors="replace").strip().splitlines()
         result = json.loads(lines[-1]) if lines else {}
@@ -126,13 +162,38 @@ def speeds_from(text: str, count: int = 6) -> list[float]:
 
 
 def slowest_good(flights: Sequence[Flight]) -> float | None:
-    """The slowest computer on which every flight succeeded, and on every faster one, too."""
+    """The slowest computer with which, and with every faster one, all flights succeeded."""
     good = None
     for speed in sorted({flight.speed for flight in flights}, reverse=True):
         if not all(flight.success for flight in flights if flight.speed == speed):
             break
         good = speed
     return good
+
+
+def verdict(flights: Sequence[Flight]) -> str:
+    """The speed from which it succeeds, in words that claim no more than was tested."""
+    tried, good = sorted({flight.speed for flight in flights}), slowest_good(flights)
+    if good is None:
+        better = any(flight.success for flight in flights)
+        return "fails at the highest speed tried" if better else "fails at all speeds tried"
+    if good == tried[0]:
+        return f"succeeds at all speeds tried (lowest {good:g}; 1 is this machine)"
+    below = tried[tried.index(good) - 1]
+    return f"succeeds from speed {good:g} up and fails at {below:g} (1 is this machine)"
+
+
+def board_verdict(flights: Sequence[Flight], speed: float) -> str:
+    """Whether a board of this speed is fast enough, according to the flights."""
+    good, tried = slowest_good(flights), sorted({flight.speed for flight in flights})
+    if good is not None and speed >= good:
+        return "fast enough" if speed <= tried[-1] else "faster than what was tried, and slower ones succeed"
+    bad = [one for one in tried if good is None or one < good]
+    if bad and speed <= bad[-1]:
+        return "too slow" if speed >= tried[0] else "too slow, if slower is worse: slower than what was tried"
+    if bad:
+        return f"between {bad[-1]:g}, which fails, and {good:g}, which succeeds; try more steps there"
+    return "slower than what was tried; try lower speeds"
 
 
 def write_table(flights: Sequence[Flight], path: Path) -> None:
@@ -142,14 +203,16 @@ def write_table(flights: Sequence[Flight], path: Path) -> None:
         writer.writerows(asdict(flight) for flight in flights)
 
 
-def plot(flights: Sequence[Flight], path: Path, title: str) -> None:
+def plot(flights: Sequence[Flight], path: Path, title: str, judge: Judge | None = None) -> None:
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
     speeds = sorted({flight.speed for flight in flights})
-    rows = [("success", "flights that succeeded (%)"), ("time", "time (s)"), ("error", "error")]
+    error = "error, by its own word" if judge is None else f"true error ({judge.unit})".replace(" ()", "")
+    shown = "told_error" if judge is None else "error"
+    rows = [("success", "flights that succeeded (%)"), ("time", "time (s)"), (shown, error)]
     rows = [row for row in rows if any(getattr(flight, row[0]) is not None for flight in flights)]
     figure, axes = pyplot.subplots(len(rows), 1, sharex=True, figsize=(8, 2.6 * len(rows)), dpi=110, squeeze=False)
     for (name, label), axis in zip(rows, axes[:, 0], strict=True):
@@ -163,6 +226,8 @@ def plot(flights: Sequence[Flight], path: Path, title: str) -> None:
                 if value is not None:
                     axis.plot(flight.speed, value, "o" if flight.success else "x", ms=5,
                               color="#2c6fbb" if flight.success else "#c0392b")  # fmt: skip
+        if name == "error" and judge is not None:
+            axis.axhline(judge.limit, color="#999999", ls="--", lw=1)
         axis.set_ylabel(label)
         axis.grid(alpha=0.3, which="both")
         axis.set_xscale("log")

@@ -1,1 +1,1 @@
-"""Every performance figure the documentation states."""
+"""Measures every performance figure in the documentation."""

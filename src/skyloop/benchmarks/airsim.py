@@ -1,4 +1,4 @@
-"""How often an AirSim client gets scene, depth and segmentation, beside the renderer alone: same world, same run."""
+"""Rate at which an AirSim client gets scene, depth and segmentation, beside the bare renderer in the same run."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ REQUESTS = [
 ]
 PATIENCE_S = 120.0
 BODY_M = 0.1
-"""Height of the body of a vehicle that stands."""
+"""Height in m of the body of a vehicle on the ground."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How much is measured; the defaults give the figures in docs/explanations/benchmarks.md."""
+    """The amount of measurement. The defaults give the figures in docs/explanations/benchmarks.md."""
 
     rounds: int = 7
     requests: int = 12
-    """In a round, each of three images; and as many pictures of the renderer alone."""
+    """Per round, each of three images; the bare renderer gets the same number."""
     width: int = 320
     height: int = 240
     world: str = "park"
@@ -54,7 +54,7 @@ class Sizes:
 
 
 class Client:
-    """As little of msgpack-RPC as there can be."""
+    """A minimal msgpack-RPC client."""
 
     def __init__(self, port: int) -> None:
         self._socket = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S)
@@ -73,7 +73,7 @@ class Client:
                 return result
 
     def images_per_second(self, requests: int) -> float:
-        """Calls of simGetImages in a second; simulated time goes on, so that none shows what the last one did."""
+        """Calls of simGetImages per second. Simulated time passes, so that each call shows something new."""
         began = time.perf_counter()
         for _ in range(requests):
             answers = self.call("simGetImages", REQUESTS, "", False)
@@ -92,7 +92,7 @@ def settings(sizes: Sizes) -> str:
 
 @contextlib.contextmanager
 def served(sizes: Sizes, summary: dict[str, Any]) -> Iterator[int]:
-    """A server in a process of its own; gives its port, and fills the summary when it has ended."""
+    """A server in its own process. Yields its port, and fills `summary` after its end."""
     with tempfile.TemporaryDirectory(prefix="skyloop-airsim-") as made:
         file = Path(made) / "settings.json"
         file.write_text(settings(sizes), encoding="utf-8")
@@ -107,7 +107,7 @@ def served(sizes: Sizes, summary: dict[str, Any]) -> Iterator[int]:
             sizes.quality,
             "--json",
         ]
-        # a script's background job ignores SIGINT, and what it starts would, too
+        # a background job ignores SIGINT, and so would its child processes
         process = subprocess.Popen(
             [sys.executable, "-c", "from skyloop.cli import main; main()", "serve", *arguments], stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, text=True, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
@@ -133,7 +133,7 @@ def _port(process: subprocess.Popen[str]) -> int:
 
 
 class PainterAlone:
-    """The renderer, asked for the view the server's first camera has at the start."""
+    """The bare renderer with the initial view of the server's first camera."""
 
     def __init__(self, sizes: Sizes) -> None:
         scenario = make_scenario(read_settings(settings(sizes), world=sizes.world).scenario)
@@ -141,7 +141,7 @@ class PainterAlone:
         world.model.freeze()
         self._renderer = Renderer(world.model)
         self._weather = weather_at(scenario.weather, scenario.earth.latitude_deg)
-        # the vehicle stands at the origin and faces north, its camera 0.46 m ahead
+        # the vehicle is at the origin and faces north, its camera 0.46 m ahead
         eye = np.array([0.0, 0.46, float(world.ground.at(0.0, 0.0)[0]) + BODY_M])
         pose = ViewPose(0, eye, looking(eye, eye + np.array([0.0, 1.0, 0.0])))
         lens = Pinhole.from_fov(sizes.width, sizes.height, 0.5 * math.pi)
@@ -158,7 +158,7 @@ class PainterAlone:
 
 
 def measure(sizes: Sizes | None = None) -> list[Figure]:
-    """Every figure of `skyloop bench airsim`."""
+    """All figures of `skyloop bench airsim`."""
     sizes = sizes or Sizes()
     summary: dict[str, Any] = {}
     with contextlib.closing(PainterAlone(sizes)) as painter, served(sizes, summary) as port:
@@ -167,7 +167,7 @@ def measure(sizes: Sizes | None = None) -> list[Figure]:
         def asked() -> float:
             client.call("simPause", False)
             rate = client.images_per_second(sizes.requests)
-            # while the renderer is measured, the simulation stands still
+            # time is paused while the renderer is measured
             client.call("simPause", True)
             return rate
 

@@ -1,4 +1,4 @@
-"""Pictures per second, beside PyBullet's and MuJoCo's off-screen renderers with the same triangles in the same run."""
+"""Images per second, beside PyBullet's and MuJoCo's off-screen renderers with the same triangles in the same run."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ while time.perf_counter() < end:
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How much is measured; the defaults give the figures in docs/explanations/benchmarks.md."""
+    """The amount of measurement. The defaults give the figures in docs/explanations/benchmarks.md."""
 
     park_images: int = 300
     rigs: int = 80
@@ -84,7 +84,7 @@ class Sizes:
 
 
 def measure(sizes: Sizes | None = None) -> list[Figure]:
-    """Every figure of `skyloop bench camera`."""
+    """All figures of `skyloop bench camera`."""
     sizes = sizes or Sizes()
     figures = _park(sizes) + _room(sizes) + _peers(sizes)
     if sizes.starts:
@@ -93,7 +93,7 @@ def measure(sizes: Sizes | None = None) -> list[Figure]:
 
 
 def looking(eye: Any, yaw: float, pitch: float = 0.0, t: float = 0.0) -> ViewPose:
-    """Ahead at a heading, down by a pitch."""
+    """A pose that looks along a heading, pitched down."""
     forward = np.array([np.cos(yaw) * np.cos(pitch), np.sin(yaw) * np.cos(pitch), -np.sin(pitch)])
     right = np.array([np.sin(yaw), -np.cos(yaw), 0.0])
     rotation = np.stack([right, np.cross(forward, right), forward], axis=1)
@@ -101,7 +101,7 @@ def looking(eye: Any, yaw: float, pitch: float = 0.0, t: float = 0.0) -> ViewPos
 
 
 def everything(view: View) -> int:
-    """Work out what a consumer of colour, depth, normals, classes and instances needs; something that depends on it."""
+    """Compute colour, depth, normals, classes and instances. The result depends on all of them."""
     return (
         int(view.colour[0, 0, 0])
         + int(view.depth.shape[0])
@@ -124,7 +124,7 @@ def _square(n: int) -> list[ViewPose]:
 
 
 def _pipelined(renderer: Renderer, requests: list[list[ViewRequest]]) -> tuple[float, list[View]]:
-    """Seconds for all of them, one being painted while the last one is read."""
+    """Seconds for all requests. Each image is rendered while the previous one is read."""
     seen: list[View] = []
     began = time.perf_counter()
     for k, request in enumerate(requests):
@@ -191,7 +191,7 @@ def _room(sizes: Sizes) -> list[Figure]:
 
 
 def _peers(sizes: Sizes) -> list[Figure]:
-    """Once with exactly the triangles our low view of park draws, once with the whole park."""
+    """Once with exactly the triangles of our low-quality view of park, once with the whole park."""
     world = WORLDS["park"](1)
     world.model.freeze()
     request = ViewRequest(PARK_LENS, looking((-10, -10, 5), 0.5, 0.1))
@@ -210,7 +210,7 @@ def _peers(sizes: Sizes) -> list[Figure]:
 def _beside_peers(
     model: Model, parts: list[Mesh], request: ViewRequest, images: int, key: str, aim: float | None
 ) -> list[Figure]:
-    """Our rate with a model beside the peers' with the same surfaces as meshes."""
+    """Our rate with a model, beside the peers' rates with the same surfaces as meshes."""
     renderer = Renderer(model)
     try:
         same = [[request]] * (8 * images)
@@ -250,7 +250,7 @@ def _write_obj(mesh: Mesh, path: Path) -> None:
 
 
 def _starts() -> list[Figure]:
-    """From nothing to the first image and the first ray, in processes of their own; kernels are compiled beforehand."""
+    """Time to the first image and the first ray, in new processes. Kernels are compiled before."""
     aims = {"park": (12.0, 4.0), "room": (4.0, 2.0)}
     figures = []
     kernels = subprocess.run(
@@ -281,11 +281,11 @@ def _start(name: str, changed: dict[str, str]) -> tuple[float, float]:
 
 
 class _Echo:
-    """Answers every 16 bytes with the same from a thread of this process, as a command server would."""
+    """Echoes every 16 bytes from a thread of this process, like a command server."""
 
     def __enter__(self) -> _Echo:
         self._server = socket.create_server(("127.0.0.1", 0))
-        # Python hands its lock to another thread only every 5 ms otherwise
+        # otherwise Python hands its lock to another thread only every 5 ms
         self._interval = sys.getswitchinterval()
         sys.setswitchinterval(2e-4)
         threading.Thread(target=self._serve, daemon=True).start()

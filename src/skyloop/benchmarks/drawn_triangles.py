@@ -1,4 +1,4 @@
-"""What the renderer draws for a view, or has of a world, as plain meshes in world axes."""
+"""The meshes that the renderer draws for a view, or has for a whole world, in world axes."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import numpy as np
 
 from skyloop.core.frames import matrix_from_quat
 from skyloop.rendering.culling import Culler
-from skyloop.rendering.packing import pack_model
 from skyloop.rendering.painter import Shot, projection
 from skyloop.rendering.quality import QUALITIES
+from skyloop.rendering.vertex_buffers import pack_model
 from skyloop.world.mesh import Mesh
 from skyloop.world.model import Model
 from skyloop.world.views import ViewRequest
@@ -16,7 +16,7 @@ from skyloop_client.messages import Array
 
 
 def drawn_parts(model: Model, request: ViewRequest) -> list[Mesh]:
-    """One mesh per visible row, at the level of detail the view takes."""
+    """One mesh per visible row, at the level of detail of the view."""
     packed = pack_model(model)
     culler = Culler(packed)
     lens, pose = request.lens, request.pose
@@ -37,7 +37,7 @@ def drawn_parts(model: Model, request: ViewRequest) -> list[Mesh]:
 
 
 def whole_parts(model: Model) -> list[Mesh]:
-    """One mesh per row of the whole model, at full detail, at the start."""
+    """One mesh per row of the whole model, at full detail, at time 0."""
     poses = np.concatenate([model.standing_poses, model.motion(0).poses])
     return [_placed(model.shapes[s].lods[0], pose, np.zeros(3)) for s, pose in zip(model.row_shape, poses, strict=True)]
 

@@ -1,4 +1,4 @@
-"""How well the built-in controller and estimator fly, on twenty seeds: the table in the README."""
+"""Errors of the built-in controller and estimator on twenty seeds: the table in the README."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SEEDS = range(1, 21)
 
 
 def measure() -> list[Figure]:
-    """The worst seed of each flight beside its aim."""
+    """The worst seed of each flight, beside its target."""
     figures = []
     for key, (flight, scale, unit, aim) in FLIGHTS.items():
         errors = [flight(seed) * scale for seed in SEEDS]

@@ -1,4 +1,4 @@
-"""How well the built-in controller flies: the errors behind the figures the README states, one function per flight."""
+"""Errors of the built-in controller, for the figures in the README: one function per flight."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _simulation(seed: int, vehicle: dict[str, Any] | None = None, **scenario: An
 
 
 def _take_off(simulation: Simulation, altitude: float, limit_s: float = 30.0) -> Array:
-    """Arm as soon as that is granted and climb; returns the point it then holds."""
+    """Arm as soon as possible and climb. Returns the point that it then holds."""
     while simulation.now < limit_s:
         status = simulation.latest("drone/status")
         if status is None or not status.armed:
@@ -106,7 +106,7 @@ def wind_error(seed: int) -> float:
 
 
 def noisy_sensors(imu: str, gnss: dict[str, Any] | None = None) -> dict[str, Any]:
-    """The noisy presets with another IMU, and more said of the GNSS."""
+    """The noisy presets with another IMU and additional GNSS options."""
     return {
         **NOISY_SENSORS,
         "imu": {**NOISY_SENSORS["imu"], "preset": imu},
@@ -158,4 +158,4 @@ FLIGHTS: dict[str, tuple[Callable[[int], float], float, str, float]] = {
     "ekf_mission_m": (ekf_mission_error, 1.0, "m", 5.0),
     "ekf_outage_m": (ekf_outage_error, 1.0, "m", 10.0),
 }
-"""key: (flight, scale to the unit, unit, the most it may be)."""
+"""key: (flight, scale to the unit, unit, upper limit)."""

@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 
 from skyloop.benchmarks.physics import interleaved
-from skyloop.core.machine import usable_cores
+from skyloop.core.machine_info import usable_cores
 from skyloop.core.results import Figure
 from skyloop_client.errors import SetupError
 
 PHYSICS_HZ, CONTROL_HZ = 240, 30
-"""Of both sides; gym-pybullet-drones' own usual ones."""
+"""Rates on both sides: the defaults of gym-pybullet-drones."""
 AROUND_HOVER = 0.05
-"""Our actions are random rotor speeds within this share of hover; the peer's are hover itself, see `peer_gym`."""
+"""Our actions are random rotor speeds within this share of hover. The peer's are hover itself, see `peer_gym`."""
 HOW_TO_GET_IT = (
     "pip install --no-deps swarm-drone-gym transforms3d 'setuptools<81' (it asks for an old Gymnasium and for PyTorch, "
     "and needs neither here), and pip install 'skyloop[bench]' for PyBullet"
@@ -30,17 +30,17 @@ HOW_TO_GET_IT = (
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How much is measured; the defaults give the figures in docs/explanations/benchmarks.md."""
+    """The amount of measurement. The defaults give the figures in docs/explanations/benchmarks.md."""
 
     rounds: int = 5
-    """Each measures everything once, one after the other; figures are medians over them."""
+    """Each round measures everything once. Figures are medians over rounds."""
     seconds: float = 2.0
-    """Of each measurement."""
+    """Duration of each measurement."""
     environments: int = 2048
 
 
 def measure(sizes: Sizes | None = None) -> list[Figure]:
-    """Every figure of `skyloop bench gym`."""
+    """All figures of `skyloop bench gym`."""
     sizes = sizes or Sizes()
     if importlib.util.find_spec("gym_pybullet_drones") is None:
         raise SetupError(f"bench gym compares with gym-pybullet-drones, which is not installed: {HOW_TO_GET_IT}")
@@ -49,7 +49,7 @@ def measure(sizes: Sizes | None = None) -> list[Figure]:
 
 
 def timings(sizes: Sizes, opened: ExitStack) -> dict[str, Callable[[], float]]:
-    """Environment steps per second, by what is measured."""
+    """Environment steps per second, by measurement."""
     same: dict[str, Any] = {
         "airframe": "crazyflie",
         "action": "motors",
@@ -71,7 +71,7 @@ def timings(sizes: Sizes, opened: ExitStack) -> dict[str, Callable[[], float]]:
 
 
 def figures(taken: dict[str, np.ndarray[Any, Any]], sizes: Sizes) -> list[Figure]:
-    """Medians over rounds; the ratios are medians of those within each round."""
+    """Medians over rounds. A ratio is the median of the ratios within each round."""
     mid = {name: float(np.median(values)) for name, values in taken.items()}
     rates = f"physics {PHYSICS_HZ} Hz, control {CONTROL_HZ} Hz"
     cores = usable_cores()
@@ -145,7 +145,7 @@ def actions_around_hover(env: Any, shape: tuple[int, ...]) -> np.ndarray[Any, An
 
 
 def peer_steps_per_second(seconds: float, processes: int) -> float:
-    """Of so many processes at the same time, together."""
+    """The sum over so many processes, all running at the same time."""
     command = [sys.executable, "-m", "skyloop.benchmarks.peer_gym", str(PHYSICS_HZ), str(CONTROL_HZ), str(seconds)]
     pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     running = [subprocess.Popen(command, **pipes) for _ in range(processes)]

@@ -24,26 +24,26 @@ from skyloop_client.messages import Kinematics
 
 RATE_HZ = 10
 HEIGHT = 6.0
-"""m above the middle of the world: beams meet ground, blocks and balls, and some the sky."""
+"""m above the middle of the world. Beams hit ground, blocks and balls, and some the sky."""
 SPEED, YAW_RATE = 5.0, 0.5
 """m/s and rad/s of the sensor, for motion distortion."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How much is measured; the defaults give the figures in docs/explanations/benchmarks.md."""
+    """The amount of measurement. The defaults give the figures in docs/explanations/benchmarks.md."""
 
     rounds: int = 9
-    """Each measures every timing once, one after the other; figures are medians over them."""
+    """Each round measures every timing once. Figures are medians over rounds."""
     sweeps: int = 10
-    """Of each LiDAR in a round."""
+    """Sweeps of each LiDAR per round."""
     cells: int = 320
-    """Along a side of the ground, of half a metre; two triangles each."""
+    """Number of half-metre cells along a side of the ground. Each has two triangles."""
     things: int = 400
 
 
 def measure(sizes: Sizes | None = None) -> list[Figure]:
-    """Every figure of `skyloop bench lidar`."""
+    """All figures of `skyloop bench lidar`."""
     sizes = sizes or Sizes()
     scene = StandingScene(generated_world(sizes.cells, sizes.things))
     runs = {preset: Run(preset, scene) for preset in ("airsim", "vlp16", "os1-64", "livox-mid40")}
@@ -55,7 +55,7 @@ def measure(sizes: Sizes | None = None) -> list[Figure]:
 
 
 def figures(taken: dict[str, np.ndarray[Any, Any]], triangles: int) -> list[Figure]:
-    """Medians over rounds; a ratio is the median of the ratios within each round."""
+    """Medians over rounds. A ratio is the median of the ratios within each round."""
     world = f"one core, {triangles} triangles that stand"
     mid = {name: float(np.median(values)) for name, values in taken.items()}
 
@@ -114,12 +114,12 @@ class StandingScene:
         return self._tracer.cast(origins, directions, max_range, None)
 
     def raw(self, origins: Any, directions: Any) -> None:
-        """Embree and nothing else."""
+        """Bare Embree."""
         self._tracer.embree_scene().run(origins, directions)
 
 
 class Run:
-    """One LiDAR over the generated world, and its rays for Embree alone."""
+    """One LiDAR over the generated world, and its rays for bare Embree."""
 
     def __init__(self, preset: str, scene: StandingScene) -> None:
         self._scene: Any = scene

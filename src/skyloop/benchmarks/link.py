@@ -1,4 +1,4 @@
-"""The link: bundles per second beside a plain socket with the same bytes, and round trips while cameras are on."""
+"""The link: bundles per second beside a plain socket with the same bytes, and round trips while cameras run."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ SENSORS = ("rgb", "depth", "lidar", "gps")
 RIG = ("rgb0", "depth0", "lidar0", "gps0")
 RATE_HZ = 20.0
 GROUND_S, RISE_S = 0.4, 5.0
-"""Simulated s: for a first sample of each sensor on the ground, and to rise and hover."""
+"""Simulated s: on the ground until each sensor has a sample, and to climb and hover."""
 QUESTION_BYTES = 131
-"""What a question for a rig's bundle is long."""
+"""Size of a question for a rig's bundle."""
 CLIENT_S = 120.0
 """Wall s after which the client counts as stuck."""
 ECHO = """
@@ -50,33 +50,33 @@ while data := peer.recv(16):
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How much is measured; the defaults give the figures in docs/explanations/benchmarks.md."""
+    """The amount of measurement. The defaults give the figures in docs/explanations/benchmarks.md."""
 
     bundles: int = 150
-    """Of a round, over the link, then as often over a plain socket."""
+    """Per round over the link, then the same number over a plain socket."""
     rounds: int = 7
     trip_s: float = 12.0
     world: str = "park"
 
 
 def measure(sizes: Sizes | None = None) -> list[Figure]:
-    """Every figure of `skyloop bench link`."""
+    """All figures of `skyloop bench link`."""
     sizes = sizes or Sizes()
     options = RecordOptions(world=sizes.world, rate_hz=RATE_HZ, sensors=SENSORS)
     scenario = rig_scenario(options, {"vehicles.0.sensors.rgb0.truth": [], "vehicles.0.pilot": None})
     with build(scenario) as simulation:
         simulation.run_for(GROUND_S)
         figures = _throughput(simulation, sizes)
-    # pictures of the way up are of no use to anybody
+    # images of the climb are not needed
     with build(scenario, wanted=lambda t_ns: t_ns >= 1e9 * RISE_S) as simulation:
         simulation.send(Arm(), TakeOff(3.0))
-        # and the renderer gets ready before anything is measured
+        # start the renderer before the measurement
         simulation.run_until(RISE_S + 0.2)
         return figures + _round_trips(simulation, sizes)
 
 
 class Feeder:
-    """A gate behind the links': whenever somebody is answered there is a new sample of every stream."""
+    """A gate behind the links' gate. After each answer it publishes a new sample of every stream."""
 
     def __init__(self, simulation: Simulation, streams: tuple[str, ...], most: int) -> None:
         self._publish = simulation.bus.publish
@@ -85,7 +85,7 @@ class Feeder:
             message = simulation.bus.newest(stream)
             assert message is not None, stream
             self.messages.append(message)
-        # made beforehand: making them is not the link's work
+        # made beforehand, because that is not the link's work
         self._coming = iter([[replace(m, index=m.index + k) for m in self.messages] for k in range(1, most)])
 
     def pass_to(self, t_ns: int) -> int:
@@ -107,7 +107,7 @@ def _throughput(simulation: Simulation, sizes: Sizes) -> list[Figure]:
             seen = _run_client("throughput", address, told, simulation, link)
     sent = [row.bytes for row in link.timeline.rows]
     assert max(sent) - len(answer) < 64, "the plain answer is as large as the link's"
-    # a median of single exchanges: what other programs on the machine do must not decide a ratio
+    # a median of single exchanges, so that other programs on the machine do not decide the ratio
     link, plain = (np.median(seen[name], axis=1) for name in ("link", "plain"))
     each_us = 1e6 * np.ravel(seen["link"])
     n = f"n = {each_us.size}"
@@ -173,7 +173,7 @@ def _round_trips(simulation: Simulation, sizes: Sizes) -> list[Figure]:
 def _link(
     simulation: Simulation, options: LinkOptions, further_gates: tuple[Any, ...] = ()
 ) -> Iterator[tuple[Coordinator, str]]:
-    """A listener and a coordinator at the simulation's clock."""
+    """A listener and a coordinator on the simulation's clock."""
     link_gate = LinkGate(Pace(None if options.mode == "sync" else 1.0))
     listener = Listener(link_gate.inbox)
     try:
@@ -189,7 +189,7 @@ def _link(
 
 
 def _run_client(what: str, address: str, told: dict[str, Any], simulation: Simulation, link: Coordinator) -> Any:
-    """Step the simulation until the client has left; what it saw."""
+    """Step the simulation until the client has left. Returns the client's results."""
     command = [sys.executable, "-m", "skyloop.benchmarks.link_client", what, address, json.dumps(told)]
     client = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     stuck = threading.Timer(CLIENT_S, client.kill)
@@ -207,7 +207,7 @@ def _run_client(what: str, address: str, told: dict[str, Any], simulation: Simul
 
 
 class _Plain:
-    """A thread of this process that answers plain questions with the same bytes again and again."""
+    """A thread that answers plain questions with the same bytes every time."""
 
     def __init__(self, answer: bytes) -> None:
         self._answer = answer

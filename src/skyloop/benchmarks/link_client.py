@@ -1,4 +1,4 @@
-"""The other process of `skyloop bench link`: asks over the link and over plain sockets by turns, prints what it saw."""
+"""The client process of `skyloop bench link`. It uses the link and plain sockets in turn and prints its timings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from skyloop_client import Session, connect
 from skyloop_client.messages import Velocity
 
 STREAM = b"s"
-"""First byte of a plain question for so many answers, one after the other."""
+"""First byte of a plain question for a number of answers in a row."""
 
 
 def plain_socket(port: int) -> socket.socket:
@@ -24,7 +24,7 @@ def plain_socket(port: int) -> socket.socket:
 
 
 def take(peer: socket.socket, into: memoryview) -> None:
-    """Exactly as many bytes as there is room for."""
+    """Read exactly as many bytes as fit."""
     while into:
         got = peer.recv_into(into, len(into), socket.MSG_WAITALL)
         if not got:
@@ -33,12 +33,12 @@ def take(peer: socket.socket, into: memoryview) -> None:
 
 
 def throughput(address: str, told: dict[str, Any]) -> dict[str, Any]:
-    """Seconds of each bundle over the link and each plain exchange, and of an answer in a plain stream, by rounds."""
+    """By round, seconds of each bundle over the link, of each plain exchange, and of an answer in a plain stream."""
     into = memoryview(bytearray(told["answer_bytes"]))
     question = b"?" * told["question_bytes"]
     count = told["bundles"]
     seen: dict[str, list[Any]] = {"link": [], "plain": [], "stream": []}
-    # its execution time stands still, so that no simulated time passes
+    # its execution time is zero, so that no simulated time passes
     with connect(address, clock=lambda: 0, timeout=60.0) as session, plain_socket(told["port"]) as peer:
         for _ in range(1 + told["rounds"]):
             link, plain = [time.perf_counter()], []
@@ -57,12 +57,12 @@ def throughput(address: str, told: dict[str, Any]) -> dict[str, Any]:
             seen["stream"].append((time.perf_counter() - plain[-1]) / count)
             seen["link"].append(np.diff(link).tolist())
             seen["plain"].append(np.diff(plain).tolist())
-    # the first round warms up
+    # the first round is a warm-up
     return {name: rounds[1:] for name, rounds in seen.items()}
 
 
 def round_trips(address: str, told: dict[str, Any]) -> dict[str, list[float]]:
-    """Seconds of pings over the link, plain ping-pongs and commands, by turns for as long as told."""
+    """Seconds of pings over the link, plain ping-pongs and commands, in turn for the given time."""
     seen: dict[str, list[float]] = {"ping": [], "plain": [], "ask": []}
     word = memoryview(bytearray(16))
     with connect(address, timeout=60.0) as session, plain_socket(told["port"]) as peer:
@@ -78,7 +78,7 @@ def round_trips(address: str, told: dict[str, Any]) -> dict[str, list[float]]:
                 else:
                     command(session)
                 seen[name].append(time.perf_counter() - began)
-                # so that it meets the simulation at any point of its work
+                # so that it arrives at random points of the simulation's work
                 time.sleep(0.0017)
     return seen
 

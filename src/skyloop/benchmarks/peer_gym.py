@@ -1,8 +1,7 @@
-"""gym-pybullet-drones timed; run as `python -m skyloop.benchmarks.peer_gym`.
+"""Times gym-pybullet-drones; run as `python -m skyloop.benchmarks.peer_gym`.
 
-Arguments: physics rate, control rate, and for how many seconds. Prints environment steps per second of one HoverAviary
-in this process, its rotors at hover speed: episodes then last their full length, and its costly resets are rare.
-"""
+Arguments: physics rate, control rate, number of seconds. Prints environment steps per second of one HoverAviary in this
+process. Its rotors run at hover speed, so episodes last their full length and the costly resets are rare."""
 
 from __future__ import annotations
 

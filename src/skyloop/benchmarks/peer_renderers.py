@@ -1,8 +1,8 @@
-"""PyBullet and MuJoCo drawing given meshes, timed; run as `python -m skyloop.benchmarks.peer_renderers`.
+"""Times PyBullet and MuJoCo drawing given meshes; run as `python -m skyloop.benchmarks.peer_renderers`.
 
 Arguments: pybullet or mujoco, a folder with 0.obj ... , their number, the camera's x,y,z and w,x,y,z (right, down,
-forward axes), and how many images. Prints images per second, each of colour, depth and segmentation at 320x240, 90°.
-"""
+forward axes), and the number of images. Prints images per second, each of colour, depth and segmentation at 320x240,
+90°."""
 
 from __future__ import annotations
 

@@ -16,23 +16,23 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.core.machine import usable_cores
+from skyloop.core.machine_info import usable_cores
 from skyloop.core.results import Figure
 from skyloop.sim.assembly import build
 from skyloop.sim.parts import PilotPart
 from skyloop.sim.scenario import make_scenario
 from skyloop.vehicle.fleet_kernels import advance
-from skyloop.vehicle.layout import SET_MOTORS, SET_POSITION
+from skyloop.vehicle.kernel_records import SET_MOTORS, SET_POSITION
 from skyloop_client.errors import SetupError
 
 STEPS_PER_CALL = 20
-"""Physics steps of a batch between two looks at it, as a learner acting at 50 Hz would take."""
+"""Physics steps of a batch per call, as for a learner that acts at 50 Hz."""
 RADIUS = 2.0
-"""m of the circle both loops fly."""
+"""m, radius of the circle in both loops."""
 LAPS_PER_S = 0.2
-"""Both loops: 2.5 m/s on that circle."""
+"""In both loops: 2.5 m/s on that circle."""
 LOOP_HZ = 100
-"""RotorPy's usual rate for everything; skyloop's setpoints, truth stream and IMU run at it too."""
+"""RotorPy's default rate. skyloop's setpoints, truth stream and IMU run at it too."""
 FAST_IMU_HZ = 250
 
 START = """
@@ -44,22 +44,22 @@ with skyloop.build(skyloop.load_scenario("first-flight")) as simulation:
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How much is measured; the defaults give the figures in docs/explanations/benchmarks.md."""
+    """The amount of measurement. The defaults give the figures in docs/explanations/benchmarks.md."""
 
     rounds: int = 7
-    """Each measures every timing once, one after the other; figures are medians over them."""
+    """Each round measures every timing once. Figures are medians over rounds."""
     vehicles: int = 10_000
     batch_calls: int = 10
     kernel_steps: int = 50_000
     peer_steps: int = 400
     loop_s: float = 20.0
-    """Simulated seconds of our loop in a round."""
+    """Simulated seconds of our loop per round."""
     peer_loop_s: float = 2.0
     later_starts: int = 3
 
 
 def measure(sizes: Sizes | None = None) -> list[Figure]:
-    """Every figure of `skyloop bench physics`."""
+    """All figures of `skyloop bench physics`."""
     sizes = sizes or Sizes()
     peer = RotorPy()
     with ThreadPoolExecutor(usable_cores()) as pool:
@@ -83,13 +83,13 @@ def measure(sizes: Sizes | None = None) -> list[Figure]:
 
 
 def interleaved(timings: dict[str, Callable[[], float]], rounds: int) -> dict[str, np.ndarray[Any, Any]]:
-    """Each timing once per round, so that a slow minute of the machine meets all; one more warms up."""
+    """Each timing once per round, so that a slow minute of the machine affects all. One extra round is a warm-up."""
     taken = [{name: take() for name, take in timings.items()} for _ in range(rounds + 1)][1:]
     return {name: np.array([values[name] for values in taken]) for name in timings}
 
 
 def figures(taken: dict[str, np.ndarray[Any, Any]]) -> list[Figure]:
-    """Medians over rounds; a ratio is the median of the ratios within each round."""
+    """Medians over rounds. A ratio is the median of the ratios within each round."""
     mid = {name: float(np.median(values)) for name, values in taken.items()}
     kernel_ratio = float(np.median(taken["peer_step"] / taken["kernel_step"]))
     loop_ratio = float(np.median(taken["loop"] / taken["peer_loop"]))
@@ -114,7 +114,7 @@ def figures(taken: dict[str, np.ndarray[Any, Any]]) -> list[Figure]:
 
 
 class Batch:
-    """Irises in the air, each with its own speed: rotors held at hover, or flying back to the start."""
+    """Flying Irises, each with its own speed: rotors held at hover, or flying back to the start."""
 
     def __init__(self, count: int, *, commanded: bool) -> None:
         vehicle = {"airframe": "iris", "position": [0, 0, 100]}
@@ -189,7 +189,7 @@ class Loop:
 
 
 class RotorPy:
-    """The peer as it comes: its hummingbird with drag, its default solver, its SE3 controller, its loop."""
+    """RotorPy with its defaults: hummingbird with drag, solver, SE3 controller, loop."""
 
     def __init__(self) -> None:
         try:
@@ -213,7 +213,7 @@ class RotorPy:
         return (time.perf_counter() - began) / steps
 
     def real_time_factor(self, duration: float) -> float:
-        """Simulated seconds per second, on the state without noise, as our loop."""
+        """Simulated seconds per second, on the state without noise, as in our loop."""
         from rotorpy.controllers.quadrotor_control import SE3Control
         from rotorpy.estimators.nullestimator import NullEstimator
         from rotorpy.sensors.external_mocap import MotionCapture
@@ -250,7 +250,7 @@ class RotorPy:
 
 
 def start_figures(later_starts: int) -> list[Figure]:
-    """Everything `skyloop run first-flight` loads, then 0.1 s of flight, in a process of its own."""
+    """All that `skyloop run first-flight` loads, then 0.1 s of flight, in a new process."""
     with tempfile.TemporaryDirectory() as cache:
         first = _seconds_to_start(cache)
         later = median(_seconds_to_start(cache) for _ in range(later_starts))

@@ -15,7 +15,7 @@ from skyloop.benchmarks.camera import WEATHER
 from skyloop.benchmarks.physics import interleaved
 from skyloop.benchmarks.radar_paper_method import paper_burst, shared_clock, threads
 from skyloop.core.keyed_random import KeyedRandom, stream_key
-from skyloop.core.machine import gpu_name
+from skyloop.core.machine_info import gpu_name
 from skyloop.core.results import Figure
 from skyloop.rendering.client import Renderer
 from skyloop.sensors.radar.config import RadarConfig
@@ -27,32 +27,32 @@ from skyloop_client.errors import SetupError
 from skyloop_client.messages import Kinematics, RadarScan
 
 START, SPEED = np.array([-37.0, 43.0, 3.0]), 3.0
-"""m and m/s of a straight flight eastwards, which comes close to people who walk."""
+"""m and m/s of a straight flight to the east, which passes close to walking people."""
 STEEP = 1.1
-"""rad downwards, where every pixel shows something."""
+"""rad downwards, where no pixel shows the sky."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How much is measured; the defaults give the figures in docs/explanations/benchmarks.md."""
+    """The amount of measurement. The defaults give the figures in docs/explanations/benchmarks.md."""
 
     rounds: int = 9
-    """Each measures every timing once, one after the other; figures are medians over them."""
+    """Each round measures every timing once. Figures are medians over rounds."""
     instants: int = 5
-    """Of the flight, a second apart; a timing is the mean over them."""
+    """Instants of the flight, a second apart. A timing is the mean over them."""
     repeats: int = 4
-    """Of every instant, within a round."""
+    """Repetitions of every instant within a round."""
     one_in: int = 64
-    """Echoes the paper's method is timed with; its time is proportional to them."""
+    """The paper's method is timed with one in so many echoes. Its time is proportional to their number."""
     compared: int = 2
-    """Instants, the latest ones, of which all echoes are summed by the paper's method too."""
+    """Number of instants, the latest ones, for which the paper's method also sums all echoes."""
     width: int = 320
     height: int = 240
     trees: int = 90
 
 
 def measure(sizes: Sizes | None = None) -> list[Figure]:
-    """Every figure of `skyloop bench radar`."""
+    """All figures of `skyloop bench radar`."""
     sizes = sizes or Sizes()
     flight = Flight(sizes)
     try:
@@ -98,7 +98,7 @@ def measured_on(flight: Flight, sizes: Sizes) -> list[Figure]:
 def time_figures(
     taken: dict[str, np.ndarray[Any, Any]], bench: Bench, n_steep: int, sizes: Sizes, why_not_gpu: str
 ) -> list[Figure]:
-    """Medians over rounds; a ratio is the median of the ratios within each round."""
+    """Medians over rounds. A ratio is the median of the ratios within each round."""
     ms = {name: 1e3 * float(np.median(values)) for name, values in taken.items()}
     counts = [len(echoes.strengths) for echoes in bench.echoes]
     view = f"{sizes.width}x{sizes.height} pixels"
@@ -137,7 +137,7 @@ def gpu_figures(taken: dict[str, np.ndarray[Any, Any]]) -> list[Figure]:
 
 
 def gpu_radar(sizes: Sizes) -> tuple[Radar | None, str]:
-    """One that sums on the GPU; or None, and why."""
+    """A radar that sums on the GPU, or None and the reason."""
     try:
         return _radar(sizes, "gpu"), ""
     except SetupError as error:
@@ -150,7 +150,7 @@ def _radar(sizes: Sizes, backend: str) -> Radar:
 
 
 def peak_memory(sizes: Sizes, scenes: list[Given]) -> int:
-    """Bytes held at once by a new radar and its bursts."""
+    """Peak bytes held by a new radar and its bursts."""
     tracemalloc.start()
     try:
         Bench(_radar(sizes, "cpu"), scenes).frame_seconds(1)
@@ -160,7 +160,7 @@ def peak_memory(sizes: Sizes, scenes: list[Given]) -> int:
 
 
 def flown(t: float, pitch: float = 0.0) -> Kinematics:
-    """Of a sensor that looks ahead, or down by a pitch."""
+    """The motion of a sensor that looks forward, or down by a pitch."""
     quat = np.array([np.cos(0.5 * pitch), 0.0, np.sin(0.5 * pitch), 0.0])
     velocity = np.array([SPEED, 0.0, 0.0])
     return Kinematics(round(t * 1e9), START + t * velocity, velocity, quat, np.zeros(3), np.zeros(3), np.zeros(3))
@@ -168,7 +168,7 @@ def flown(t: float, pitch: float = 0.0) -> Kinematics:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Given:
-    """An instant of the flight whose picture is there already."""
+    """An instant of the flight whose image exists already."""
 
     kinematics: Kinematics
     view: View
@@ -179,7 +179,7 @@ class Given:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Painted:
-    """One whose picture is painted when it is asked for."""
+    """An instant whose image is rendered on request."""
 
     kinematics: Kinematics
     renderer: Renderer
@@ -189,7 +189,7 @@ class Painted:
 
 
 class Flight:
-    """Straight through park, with what a radar sees on the way."""
+    """Straight through park, with the radar's views on the way."""
 
     def __init__(self, sizes: Sizes) -> None:
         world = WORLDS["park"](1, trees=sizes.trees)
@@ -209,7 +209,7 @@ class Flight:
 
 
 class Bench:
-    """One radar at some instants; seconds are of one burst, the mean over the instants."""
+    """One radar at several instants. Seconds are per burst, as the mean over the instants."""
 
     def __init__(self, radar: Radar, scenes: Sequence[Any]) -> None:
         self.radar, self._scenes = radar, scenes
@@ -236,13 +236,13 @@ class Bench:
         return self.radar.synthesis.burst(echoes.half_paths, echoes.rates, echoes.strengths)
 
     def paper_seconds(self, one_in: int) -> float:
-        """Of all echoes, from the time some of them take."""
+        """For all echoes, extrapolated from the time of some of them."""
         some = [_every(echoes, one_in) for echoes in self.echoes]
         share = sum(len(e.strengths) for e in some) / sum(len(e.strengths) for e in self.echoes)
         return _seconds(lambda echoes: paper_burst(self.radar.waveform, echoes), some, 1, shared_clock) / share
 
     def compared(self, count: int) -> tuple[float, float]:
-        """The fast sum's greatest relative L2 error at so many instants, and the seconds of the paper's method."""
+        """The fast sum's greatest relative L2 error over some instants, and the seconds of the paper's method."""
         errors = []
         began = shared_clock()
         wanted = [paper_burst(self.radar.waveform, echoes) for echoes in self.echoes[-count:]]

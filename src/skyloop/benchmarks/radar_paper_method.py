@@ -1,7 +1,7 @@
-"""How "airloop" sums a burst: every echo's term of eq. (4), for every antenna, chirp and sample, on all cores.
+"""The burst sum of "airloop": every echo's term of eq. (4), for every antenna, chirp and sample, on all cores.
 
-In float64: a phase of 10⁵ rad has hardly a digit left in float32. So it also tells how wrong the fast sum is.
-"""
+It uses float64, because a phase of 10⁵ rad has hardly a digit left in float32. So it also measures the error of the
+fast sum."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 
@@ -32,12 +32,12 @@ def _sum(echoes, wavenumbers, times, bend, out):
         out[rx, m, n] = total
 
 
-# not one of `compiled`'s kernels, which use one core and are made ready for every user
+# not a kernel of `core.jit`: those use one core and are compiled for every user
 _compiled: Any = numba.njit(parallel=True, error_model="numpy")(_sum)
 
 
 def paper_burst(waveform: Waveform, echoes: Echoes) -> Array:
-    """(n_rx, n_chirps, n_samples) V, the real part of what `Synthesis.burst` gives."""
+    """(n_rx, n_chirps, n_samples) V, the real part of the result of `Synthesis.burst`."""
     out = np.empty((echoes.half_paths.shape[1], waveform.n_chirps, waveform.n_samples))
     strengths = echoes.strengths.astype(np.complex128)
     wavenumbers = 4.0 * np.pi / LIGHT_SPEED * waveform.frequencies()
@@ -48,14 +48,13 @@ def paper_burst(waveform: Waveform, echoes: Echoes) -> Array:
 
 
 def threads() -> int:
-    """That share the outputs."""
+    """Number of threads that share the outputs."""
     return int(numba.get_num_threads())
 
 
 def shared_clock() -> float:
-    """s of processor time, divided among the threads.
+    """Seconds of processor time divided by the number of threads.
 
-    A wall clock says the same on an idle machine; on another one all threads wait for the one that was held up, and the
-    paper's method would look slower than it is.
-    """
+    On an idle machine this equals wall time. On a busy one all threads wait for the slowest, and wall time would make
+    the paper's method look slower than it is."""
     return time.process_time() / threads()

@@ -1,4 +1,4 @@
-"""Frames per second of a recording in park, how well its stages share the cores, and what the journal costs."""
+"""Frames per second of a recording in park, the use of the cores by its stages, and the cost of the journal."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from skyloop.datasets.trial_recording import STAGES, recorded
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How much is measured; the defaults give the figures in docs/explanations/benchmarks.md."""
+    """The amount of measurement. The defaults give the figures in docs/explanations/benchmarks.md."""
 
     frames: int = 200
     rounds: int = 5
-    """Of the pair with and without journal, by turns: the best gives the rate, the median of the pairs the cost."""
+    """Pairs with and without journal, in turn. The best gives the rate, the median of the pairs the cost."""
     world: str = "park"
     workers: int = 0
     """0: one per core."""
 
 
 def measure(sizes: Sizes | None = None) -> list[Figure]:
-    """Every figure of `skyloop bench record`."""
+    """All figures of `skyloop bench record`."""
     sizes = sizes or Sizes()
     given: dict[str, Any] = {"frames": sizes.frames, "world": sizes.world, "workers": sizes.workers}
     stored: list[dict[str, Any]] = []
     thrown_away: list[dict[str, Any]] = []
     for turn in range(sizes.rounds):
-        # by turns also within a pair, because a machine that warms up slows what comes second
+        # the order also alternates within a pair, because a machine that warms up slows the second run
         for store in (True, False) if turn % 2 else (False, True):
             (stored if store else thrown_away).append(recorded(radar=False, store=store, **given))
     with_radar = _best([recorded(radar=True, store=True, **given) for _ in range(min(2, sizes.rounds))])
@@ -67,7 +67,7 @@ def figures(
 
 
 def overlap(summary: dict[str, Any], cores: int) -> float:
-    """Which share of what the cores could do while frames were recorded went into them."""
+    """Share of the cores' capacity that was used for frames while frames were recorded."""
     spent: float = sum(summary["core_ms_per_frame"].values())
     return spent * float(summary["fps"]) / (1e3 * cores)
 

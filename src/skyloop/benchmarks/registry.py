@@ -1,4 +1,4 @@
-"""The benchmarks `skyloop bench` knows, by name; imported only when asked for."""
+"""The benchmarks of `skyloop bench` by name. A benchmark is imported only on request."""
 
 BENCHES = {
     "airsim": ("skyloop.benchmarks.airsim", "pictures per second for an AirSim client, beside the bare renderer"),

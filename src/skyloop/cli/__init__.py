@@ -1,4 +1,4 @@
-"""The command line: each verb parses, calls one function, prints."""
+"""The command line: each verb parses its options, calls one function and prints the result."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["app", "main"]
 
 
 def main() -> None:
-    """The verbs are loaded in here, so that Ctrl-C ends the program in one line even while it loads."""
+    """The verbs are imported in here, so that Ctrl-C ends the program with one line even during the import."""
     asked = False
 
     def interrupt(*_: object) -> None:
@@ -26,11 +26,11 @@ def main() -> None:
         raise KeyboardInterrupt
 
     def unraisable(what: Any) -> None:
-        # lost in a destructor or callback: ask again, where it can be raised
+        # lost in a destructor or callback: raise it again from here
         _thread.interrupt_main() if isinstance(what.exc_value, KeyboardInterrupt) else hook(what)
 
     for stream in (sys.stdout, sys.stderr):
-        # a terminal that lacks a sign shows a ? for it
+        # a terminal without a character shows a ? for it
         if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
             stream.reconfigure(errors="replace")
     hook, before = sys.unraisablehook, signal.getsignal(signal.SIGINT)
@@ -43,7 +43,7 @@ def main() -> None:
 
         code = execute(sys.argv[1:])
     except BaseException as error:
-        # whatever a module that was interrupted while it loaded makes of it
+        # an import that was interrupted may raise any error
         if isinstance(error, SystemExit) or not (asked or isinstance(error, KeyboardInterrupt)):
             raise
         print("skyloop: stopped", file=sys.stderr)
@@ -55,7 +55,7 @@ def main() -> None:
 
 
 def __getattr__(name: str) -> Any:
-    """Loaded on first use, as `main` does it."""
+    """Loaded on first use, as in `main`."""
     if name == "app":
         from skyloop.cli.verbs import app
 

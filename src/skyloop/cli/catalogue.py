@@ -1,4 +1,4 @@
-"""Everything a scenario or the command line may name, each with one line about it."""
+"""Everything that a scenario or the command line can name, each with one line about it."""
 
 from __future__ import annotations
 

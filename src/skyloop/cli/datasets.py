@@ -1,4 +1,4 @@
-"""The verbs of datasets; `cli.py` takes them in."""
+"""The verbs for datasets."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from typing import Annotated, Any
 import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+from skyloop.cli.console import Json, Quality, err, next_folder, out
 from skyloop.cli.logs import Verbs, is_quiet
-from skyloop.cli.parts import Json, Quality, err, next_folder, out
 from skyloop_client.errors import DatasetError, Interrupted
 
 app = Verbs()
@@ -21,52 +21,76 @@ app = Verbs()
 Dataset = Annotated[Path, typer.Argument(metavar="DIR", help="A folder that `skyloop record` made.")]
 
 
+Altitude = Annotated[
+    float | None, typer.Option(help="The height of the flight, m. Default: what suits the world; park: 4.")
+]
+Look = Annotated[
+    float | None, typer.Option(help="Degrees below the horizon at which cameras and radar look. Default: 0; park: 15.")
+]
+People = Annotated[
+    int | None, typer.Option(help="The number of people in park, urban or warehouse. Default: the world's; park: 40.")
+]
+Seeds = Annotated[
+    str | None, typer.Option(help="Several seeds into one dataset, e.g. 1..5; the same flight with each.")
+]
+OneSeed = Annotated[int | None, typer.Option(help="The seed of world, noise and wind. Default: 1, or the scenario's.")]
+OutFolder = Annotated[
+    Path | None, typer.Option("--out", help="The folder; it must be new or empty. Default: datasets/<world>-<n>.")
+]
+OwnScenario = Annotated[
+    str | None, typer.Option(help="A scenario of your own, instead of the standard vehicle and sensors.")
+]
+Sensors = Annotated[str, typer.Option(help="all, or some of rgb,stereo,depth,lidar,radar,imu,gps,baro,mag.")]
+Formats = Annotated[
+    str, typer.Option(help="Some of asl,voc,coco,yolo,kitti,tum,mcap,csv; none keeps the journal only.")
+]
+Split = Annotated[str, typer.Option(help="How frames are split for training: blocks of the flight, or random.")]
+Workers = Annotated[int, typer.Option(help="The number of processes that share the work; 0 is one per core.")]
+Randomise = Annotated[str, typer.Option(help="What the seed varies: some of sun,weather,textures,colours,people.")]
+
+
 def names(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def image_size(text: str) -> tuple[int, int]:
+    width, _, height = text.partition("x")
+    if not (width.isdecimal() and height.isdecimal()):
+        raise DatasetError(f"--size {text}: give WIDTHxHEIGHT in pixels, e.g. 640x480")
+    return int(width), int(height)
 
 
 @app.command()
 def record(
     *,
-    out_: Annotated[
-        Path | None, typer.Option("--out", help="The folder; it must be new or empty. Default: datasets/<world>-<n>.")
-    ] = None,
+    out_: OutFolder = None,
     world: Annotated[str, typer.Option(help="A world of `skyloop list`, or a .glb, .gltf or .obj file.")] = "park",
-    scenario: Annotated[
-        str | None, typer.Option(help="A scenario of your own, instead of the standard vehicle and sensors.")
-    ] = None,
-    frames: Annotated[int, typer.Option(help="The number of frames.")] = 500,
+    scenario: OwnScenario = None,
+    frames: Annotated[int, typer.Option(help="The number of frames, of each seed.")] = 500,
     rate: Annotated[float, typer.Option(help="Frames per simulated second.")] = 20.0,
     trajectory: Annotated[str, typer.Option(help="square, circle, lemniscate, or a .csv of x,y,z rows.")] = "square",
     speed: Annotated[float, typer.Option(help="The speed of the flight, m/s.")] = 3.0,
+    altitude: Altitude = None,
+    look: Look = None,
+    people: People = None,
+    size: Annotated[str, typer.Option(help="Width and height of all images, px.")] = "640x480",
     quality: Quality = "low",
-    sensors: Annotated[
-        str, typer.Option(help="all, or some of rgb,stereo,depth,lidar,radar,imu,gps,baro,mag.")
-    ] = "all",
-    formats: Annotated[
-        str, typer.Option(help="Some of asl,voc,coco,yolo,kitti,tum,mcap; none keeps the journal only.")
-    ] = "asl",
-    split: Annotated[
-        str, typer.Option(help="How frames are split for training: blocks of the flight, or random.")
-    ] = "blocks",
-    workers: Annotated[int, typer.Option(help="The number of processes that share the work; 0 is one per core.")] = 0,
+    sensors: Sensors = "all",
+    formats: Formats = "asl",
+    split: Split = "blocks",
+    workers: Workers = 0,
     resume: Annotated[bool, typer.Option("--resume", help="Continue a recording that was cut off.")] = False,
-    seed: Annotated[
-        int | None, typer.Option(help="The seed of world, noise and wind. Default: 1, or the scenario's.")
-    ] = None,
-    randomise: Annotated[
-        str, typer.Option(help="What the seed varies: some of sun,weather,textures,colours,people.")
-    ] = "",
+    seed: OneSeed = None,
+    seeds: Seeds = None,
+    randomise: Randomise = "",
     report_: Annotated[bool, typer.Option("--report/--no-report", help="Write report.html into the dataset.")] = True,
     json_: Json = False,
 ) -> None:
     """Fly, sample every sensor on one clock, and leave a dataset that other tools open.
 
-    Examples: `skyloop record --world park --frames 500 --out data/park` · `skyloop record --out data/park --resume`
+    Examples: `skyloop record --seeds 1..5 --formats coco --out data/park` · `skyloop record --out data/park --resume`
     """
-    from skyloop.datasets.recording_run import plan_recording
-    from skyloop.datasets.rig import SENSORS, RecordOptions, rig_scenario
-    from skyloop.sim.scenario import load_scenario
+    from skyloop.datasets.rig import SENSORS, RecordOptions, to_train_on
 
     if resume and out_ is None:
         raise DatasetError("--resume needs --out: name the folder of the recording to continue")
@@ -74,22 +98,40 @@ def record(
         raise DatasetError(f"--workers {workers}: give 1 or more, or 0 for one per core")
     folder = out_ or next_folder(Path(scenario or world).stem, Path("datasets"))
     if not resume:
-        chosen = tuple(SENSORS) if sensors == "all" else names(sensors)
         options = RecordOptions(
-            world, frames, rate, trajectory, speed, quality, chosen, 1 if seed is None else seed, names(randomise)
-        )
-        own = {} if seed is None else {"seed": seed}
-        planned = load_scenario(scenario, own) if scenario else rig_scenario(options)
+            world, frames, rate, trajectory, speed, quality, tuple(SENSORS) if sensors == "all" else names(sensors),
+            1 if seed is None else seed, names(randomise), size=image_size(size),
+            **to_train_on(world, altitude=altitude, look_deg=look, people=people),
+        )  # fmt: skip
         wanted = () if formats == "none" else names(formats)
-        plan_recording(planned, folder, frames=frames, rate_hz=rate, formats=wanted, split=split)
+        _plan(options, folder, scenario, seed, seeds, formats=wanted, split=split)
     summary = _fly(folder, workers or os.cpu_count() or 1, quiet=json_)
     if report_:
         _write_report(folder)
     print(json.dumps(summary, indent=2) if json_ else told(summary, report_))
 
 
+def _plan(options: Any, folder: Path, scenario: str | None, seed: int | None, seeds: str | None, **terms: Any) -> None:
+    """Record the standard rig or a user's scenario, with one seed or several."""
+    from skyloop.apps.seeds import seeds_from
+    from skyloop.datasets.recording_run import plan_recording
+    from skyloop.datasets.rig import rig_scenario
+    from skyloop.datasets.seed_set import plan_seeds
+    from skyloop.sim.scenario import load_scenario
+
+    if seed is not None and seeds is not None:
+        raise DatasetError("--seed and --seeds: give one of the two")
+    planned = load_scenario(scenario, {} if seed is None else {"seed": seed}) if scenario else rig_scenario(options)
+    terms = {"frames": options.frames, "rate_hz": options.rate_hz, **terms}
+    if seeds is None:
+        plan_recording(planned, folder, **terms)
+    else:
+        plan_seeds(planned, seeds_from(seeds), folder, **terms)
+
+
 def _fly(folder: Path, workers: int, *, quiet: bool) -> dict[str, Any]:
     from skyloop.datasets.recording_run import read_plan, record
+    from skyloop.datasets.seed_set import is_seed_set, read_seeds, record_seeds
 
     bar = Progress(
         TextColumn("recording"),
@@ -101,31 +143,38 @@ def _fly(folder: Path, workers: int, *, quiet: bool) -> dict[str, Any]:
         disable=quiet or is_quiet() or not err.is_terminal,
     )
     with goes_on_with_resume(folder), bar:
-        task = bar.add_task("", total=read_plan(folder)["frames"], fps=0.0)
-        return record(folder, workers, lambda done, fps: bar.update(task, completed=done, fps=fps))
+        several = is_seed_set(folder)
+        plan = read_seeds(folder) if several else read_plan(folder)
+        task = bar.add_task("", total=plan["frames"] * len(plan.get("seeds", [0])), fps=0.0)
+
+        def show(done: int, fps: float) -> None:
+            bar.update(task, completed=done, fps=fps)
+
+        return record_seeds(folder, workers, show) if several else record(folder, workers, show)
 
 
 def _write_report(folder: Path) -> None:
-    from skyloop.datasets.report import write_report
+    from skyloop.datasets.any_dataset import write_report
 
     write_report(folder)
 
 
 @contextmanager
 def goes_on_with_resume(folder: Path) -> Iterator[None]:
-    """Whoever presses Ctrl-C is told how to go on, if there is anything to go on with."""
+    """After Ctrl-C, print how to continue the recording if there is one."""
     try:
         yield
     except Interrupted as interruption:
         if not folder.exists():
             raise
-        raise Interrupted(f"{interruption}; `skyloop record --resume --out {folder}` goes on") from None
+        raise Interrupted(f"{interruption}; `skyloop record --resume --out {folder}` continues") from None
 
 
 def told(summary: dict[str, Any], with_report: bool) -> str:
     """A summary in a few lines."""
+    seeds = f" of {summary['seeds']} seeds" if "seeds" in summary else ""
     lines = [
-        f"{summary['frames']} frames, {summary['journal_bytes'] / 1e6:.0f} MB in the journal; "
+        f"{summary['frames']} frames{seeds}, {summary['journal_bytes'] / 1e6:.0f} MB in the journal; "
         f"{summary['frames_flown_now']} recorded now in {summary['flight_s']:.1f} s, {summary['fps']:.1f} per second, "
         f"after {summary['start_s']:.1f} s of preparation"
     ]
@@ -138,13 +187,13 @@ def told(summary: dict[str, Any], with_report: bool) -> str:
 @app.command()
 def export(
     folder: Dataset,
-    to: Annotated[str, typer.Option("--to", help="Some of asl,voc,coco,yolo,kitti,tum,mcap.")],
+    to: Annotated[str, typer.Option("--to", help="Some of asl,voc,coco,yolo,kitti,tum,mcap,csv.")],
 ) -> None:
     """Write further formats from a dataset's journal.
 
     Examples: `skyloop export data/park --to voc,mcap`
     """
-    from skyloop.datasets.export import export as write
+    from skyloop.datasets.any_dataset import export_formats as write
 
     for name, (seconds, outputs) in write(folder, names(to)).items():
         print(f"{name}: {', '.join(map(str, outputs))}, {seconds:.1f} s")
@@ -160,11 +209,12 @@ def replay(
 
     Examples: `skyloop replay data/park` · `skyloop replay MH_01_easy --speed 0`
     """
+    from skyloop.datasets.any_dataset import one_seed
     from skyloop.datasets.replaying import replay as play
 
     if not 0.0 <= speed < 1e6:
         raise DatasetError(f"--speed {speed:g}: give 0 or a positive number")
-    counts = play(folder, speed)
+    counts = play(one_seed(folder), speed)
     if json_:
         print(json.dumps(counts, indent=2))
     else:
@@ -183,8 +233,8 @@ def check(
 
     Examples: `skyloop check datasets/park` · `skyloop check datasets/park --repair`
     """
-    from skyloop.datasets.checking import check as find
-    from skyloop.datasets.checking import repair
+    from skyloop.datasets.any_dataset import check as find
+    from skyloop.datasets.any_dataset import repair
 
     done = repair(folder) if repair_ else []
     findings = find(folder)
@@ -210,7 +260,7 @@ def report(folder: Dataset) -> None:
 
     Examples: `skyloop report datasets/park`
     """
-    from skyloop.datasets.report import write_report
+    from skyloop.datasets.any_dataset import write_report
 
     path = write_report(folder)
     out.print(f"{path}: {path.stat().st_size / 1e6:.1f} MB, opens in any browser", markup=False, highlight=False)
@@ -227,7 +277,8 @@ def view(
 
     Examples: `skyloop view datasets/park` · `skyloop view datasets/park --save park.rrd`
     """
+    from skyloop.datasets.any_dataset import one_seed
     from skyloop.datasets.viewing import view as show
 
-    count = show(folder, save)
+    count = show(one_seed(folder), save)
     out.print(f"{count} messages " + ("sent to the viewer" if save is None else f"in {save}"), markup=False)

@@ -1,8 +1,7 @@
 """Log lines on the terminal: `-v` and `--quiet`, before the verb or after it.
 
-Modules log to `logging.getLogger(__name__)`, and importing them sets up nothing: a Python program that uses skyloop
-decides for itself what it wants to see. Only the command line sets up a handler, for as long as one command runs.
-"""
+Modules log to `logging.getLogger(__name__)`. Importing them sets up no handler, so a Python program that uses skyloop
+chooses what it sees. Only the command line sets up a handler, while one command runs."""
 
 from __future__ import annotations
 
@@ -19,13 +18,13 @@ from rich.console import Console
 from skyloop_client.errors import ScenarioError
 
 TREES = ("skyloop", "skyloop_client")
-"""The loggers that hold all others of the two distributions."""
+"""The root loggers of the two distributions."""
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 
 
 class ConsoleLines(logging.Handler):
-    """One line per record. It goes through the console, so that it does not run into a progress bar."""
+    """One line per record. It uses the console, so that it does not run into a progress bar."""
 
     def __init__(self, console: Console) -> None:
         super().__init__()
@@ -42,7 +41,7 @@ class ConsoleLines(logging.Handler):
 
 @contextmanager
 def log_lines(console: Console) -> Iterator[None]:
-    """Log lines go to this console; which ones, the options of the command say."""
+    """Send log lines to this console. The options of the command select them."""
     handler = ConsoleLines(console)
     loggers = [logging.getLogger(name) for name in TREES]
     before = [logger.level for logger in loggers]
@@ -88,7 +87,7 @@ Quiet = Annotated[
 
 
 class Verbs(typer.Typer):
-    """A Typer whose verbs all have -v and --quiet; the options act by themselves, the verbs do not see them."""
+    """A Typer whose verbs all have -v and --quiet. The options take effect by themselves; the verbs do not see them."""
 
     def command(self, *arguments: Any, **options: Any) -> Callable[[Verb], Verb]:
         register = super().command(*arguments, **options)
@@ -110,7 +109,7 @@ def _with_log_options(verb: Callable[..., Any]) -> Callable[..., Any]:
     signature = inspect.signature(verb, eval_str=True)
     keyword = inspect.Parameter.KEYWORD_ONLY
     parameters = [inspect.Parameter(name, keyword, default=False, annotation=kind) for name, kind in added.items()]
-    # Typer reads the signature, and asks the annotations where that names a type by a string
+    # Typer reads the signature, and the annotations if the signature names a type by a string
     called.__signature__ = signature.replace(parameters=[*signature.parameters.values(), *parameters])  # type: ignore[attr-defined]
     called.__annotations__ = {**verb.__annotations__, **added}
     return called

@@ -1,4 +1,4 @@
-"""The verbs for software under test outside the simulator: each parses, calls one function, prints."""
+"""The verbs for software under test outside the simulator: each parses, calls one function and prints."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.markup import escape
 
-from skyloop.cli.logs import Verbs
-from skyloop.cli.parts import (
+from skyloop.cli.console import (
     Foxglove,
     Json,
     Seed,
@@ -26,10 +26,12 @@ from skyloop.cli.parts import (
     progress_bar,
     telling_where,
 )
+from skyloop.cli.logs import Verbs
 from skyloop_client.errors import LinkError, unknown_name
 
 if TYPE_CHECKING:
-    from skyloop.links.loop.targets import Target
+    from skyloop.apps.size import Flight
+    from skyloop.links.loop.targets import PowerModel, Target
 
 app = Verbs()
 log = logging.getLogger(__name__)
@@ -68,7 +70,22 @@ TargetName = Annotated[
 ]
 Speed = Annotated[float, typer.Option(help="The speed of your software's computer; 1 is this machine.")]
 Listen = Annotated[
-    str, typer.Option(metavar="HOST:PORT", help="The address pilots connect to; port 0 takes any free port.")
+    str | None,
+    typer.Option(
+        metavar="HOST:PORT",
+        help="The address pilots connect to; port 0 takes any free port. By default a port of 127.0.0.1; with "
+        "--target remote, a port of every address of this machine.",
+    ),
+]
+Deadline = Annotated[
+    float | None, typer.Option(help="With --task: the seconds it may take. A miss is an event and is counted.")
+]
+Power = Annotated[
+    str,
+    typer.Option(
+        metavar="IDLE,BUSY",
+        help="The watts your software's computer draws from the vehicle's battery: waiting, and computing.",
+    ),
 ]
 Ports = Annotated[int, typer.Option(help="The number of ports; with 5 there is one per sensor and one for commands.")]
 Pacing = Annotated[float | None, typer.Option(help="The most simulated seconds that pass per second.")]
@@ -77,6 +94,21 @@ Delays = Annotated[
 ]
 Wait = Annotated[float, typer.Option(help="Seconds to wait for the first pilot.")]
 Hang = Annotated[float, typer.Option(help="Seconds without a message after which your software is given up.")]
+Speeds = Annotated[str, typer.Option(metavar="LOW..HIGH", help="The speeds to try: a range, or numbers with commas.")]
+Steps = Annotated[int, typer.Option(help="The number of speeds from LOW to HIGH, in equal ratios.")]
+Runs = Annotated[int, typer.Option(help="The number of flights at every speed, each with another seed.")]
+JudgeName = Annotated[
+    str | None,
+    typer.Option(
+        metavar="WHAT<LIMIT",
+        help="What decides, by the simulator's truth: anchor<0.05 (rad off the nose), abeam<0.5, start<1, "
+        "goal:X,Y,Z<0.5, tracking<0.3, estimate<0.3 (m) or FILE.py:NAME<LIMIT. The shipped tasks have one each.",
+    ),
+]
+Board = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE.json", help="What `skyloop-client calibrate --json` printed on a real board."),
+]
 Out = Annotated[Path | None, typer.Option("--out", help="The run folder; it must be new or empty.")]
 
 
@@ -92,10 +124,12 @@ def loop(
     target: TargetName = "local",
     speed: Speed = 1.0,
     mode: Annotated[str, typer.Option(help="How time is kept together: sync, none or realtime.")] = "sync",
-    listen: Listen = "127.0.0.1:0",
+    listen: Listen = None,
     ports: Ports = 1,
     pace: Pacing = None,
     delays: Delays = "none",
+    deadline: Deadline = None,
+    power: Power = "2.7,6.4",
     wait: Wait = 60.0,
     hang: Hang = 60.0,
     set_: Sets = None,
@@ -118,8 +152,8 @@ def loop(
     if delays not in ("none", "table-i"):
         raise LinkError(f"--delays {delays}: give none or table-i")
     loaded = load(scenario, set_, seed)
-    host, numbers = _places(listen, ports)
-    runs_on = _target(target, sut, pilot, task, speed)
+    host, numbers = _places(listen or ("0.0.0.0:0" if target == "remote" else "127.0.0.1:0"), ports)
+    runs_on = _target(target, sut, pilot, task, speed, deadline=deadline)
     if estimator is not None:
         loaded, beside = _estimator(loaded, estimator, target, speed)
         own = [vehicle.pilot for vehicle in loaded.vehicles if vehicle.pilot is not None]
@@ -127,7 +161,7 @@ def loop(
         runs_on = beside if runs_on is None else Together([runs_on, beside])
     options = LoopOptions(
         mode=mode, host=host, ports=numbers, pace=pace, delays=TABLE_I if delays == "table-i" else {},
-        hang_s=hang, wait_s=wait, pilots_inside=pilots_inside,
+        hang_s=hang, wait_s=wait, pilots_inside=pilots_inside, power=_power(power),
     )  # fmt: skip
     folder = out_ or next_folder(loaded.name)
     bar, opened = progress_bar(f"flying {loaded.name}", loaded.duration, quiet=json_), _say_where(runs_on is None)
@@ -143,15 +177,17 @@ def loop(
 def size(
     *,
     scenario: str,
-    speed: Annotated[
-        str, typer.Option(metavar="LOW..HIGH", help="The speeds to try: a range, or numbers with commas.")
-    ] = "0.05..2",
-    steps: Annotated[int, typer.Option(help="The number of speeds from LOW to HIGH, in equal ratios.")] = 6,
-    runs: Annotated[int, typer.Option(help="The number of flights at every speed, each with another seed.")] = 3,
+    speed: Speeds = "0.05..2",
+    steps: Steps = 6,
+    runs: Runs = 3,
     sut: Sut = None,
     pilot: LoopPilot = None,
     task: LoopTask = None,
     target: TargetName = "local",
+    judge: JudgeName = None,
+    deadline: Deadline = None,
+    power: Power = "2.7,6.4",
+    board: Board = None,
     set_: Sets = None,
     seed: Seed = None,
     out_: Out = None,
@@ -159,40 +195,66 @@ def size(
 ) -> None:
     """Find out how slow your software's computer may be before the mission fails: fly it on slower and slower ones.
 
-    Examples: `skyloop size face-anchor --task face-anchor` · `skyloop size my.yaml --sut ./sut --speed 0.01..1`
+    Examples: `skyloop size face-anchor --task face-anchor` · `skyloop size my.yaml --sut ./sut --judge "start<0.5"`
     """
     from dataclasses import asdict
 
-    from skyloop.apps.size import Flight, slowest_good, speeds_from
+    from skyloop.apps.board_speed import board_speed
+    from skyloop.apps.loop import LoopOptions
+    from skyloop.apps.size import board_verdict, slowest_good, speeds_from, verdict
     from skyloop.apps.size import size as fly_all
+    from skyloop.apps.truth_judges import TASK_JUDGES, judge_from
     from skyloop.recording.run_folder import make_empty_folder
 
     loaded = load(scenario, set_, seed)
     folder = out_ or next_folder(f"size-{loaded.name}")
 
     def target_of(fast: float) -> Target:
-        made = _target(target, sut, pilot, task, fast)
+        made = _target(target, sut, pilot, task, fast, deadline=deadline)
         if made is None:
             raise LinkError("give --sut, --pilot or --task: what flies?")
         return made
 
-    def told(flight: Flight) -> None:
-        error = "" if flight.error is None else f", error {flight.error:.3g}"
-        how = "[green]succeeded[/] in" if flight.success else "[red]failed[/] after"
-        why = "" if flight.success else f": {flight.trouble or 'the software reports a failure'}"
-        line = f"speed {flight.speed:g}, seed {flight.seed}: {how} {flight.time:.2f} s{error}{why}"
-        out.print(line, highlight=False)
-
-    speeds = speeds_from(speed, steps)
+    speeds, options = speeds_from(speed, steps), LoopOptions(power=_power(power))
     target_of(speeds[0])
+    given = judge or TASK_JUDGES.get(task or "")
+    judged = None if given is None else judge_from(given)
+    ratio = None if board is None else board_speed(board)
     make_empty_folder(folder)
-    flights = fly_all(loaded, target_of, speeds, folder, runs=runs, told=(lambda _: None) if json_ else told)
+    tell = (lambda _: None) if json_ else (lambda flight: _tell_flight(flight, "" if judged is None else judged.unit))
+    flights = fly_all(loaded, target_of, speeds, folder, runs=runs, options=options, judge=judged, told=tell)
     good = slowest_good(flights)
     if json_:
-        print(json.dumps({"slowest_good": good, "flights": [asdict(flight) for flight in flights]}, indent=2))
+        told = {"slowest_good": good, "judge": given, "board": None if ratio is None else ratio.speed}
+        print(json.dumps({**told, "flights": [asdict(flight) for flight in flights]}, indent=2))
         return
-    verdict = "fails at every speed tried" if good is None else f"succeeds from speed {good:g} up (1 is this machine)"
-    out.print(f"[bold]{loaded.name}[/] {verdict}\ntable and plot: {folder} (size.csv, size.png)")
+    by = "judged by the software's own word; --judge takes the truth" if judged is None else f"judged by {judged.text}"
+    out.print(f"[bold]{loaded.name}[/] {verdict(flights)}, {by}", highlight=False)
+    if ratio is not None:
+        out.print(f"{ratio.text}: {board_verdict(flights, ratio.speed)}", highlight=False)
+    out.print(f"table and plot: {folder} (size.csv, size.png)")
+
+
+def _tell_flight(flight: Flight, unit: str) -> None:
+    error = "" if flight.error is None else f", {flight.error:.3g} {unit}".rstrip() + " off"
+    cycle = f", {1e3 * flight.cycle_p50:.3g} ms per cycle (99%: {1e3 * flight.cycle_p99:.3g})"
+    missed = f", {flight.deadlines_missed} deadlines missed" if flight.deadlines_missed else ""
+    how = "[green]succeeded[/] in" if flight.success else "[red]failed[/] after"
+    why = "" if flight.success else f": {escape(flight.trouble)}"
+    line = f"speed {flight.speed:g}, seed {flight.seed}: {how} {flight.time:.2f} s{error}{cycle}{missed}{why}"
+    out.print(line, highlight=False)
+
+
+def _power(text: str) -> PowerModel:
+    from skyloop.links.loop.targets import PowerModel
+
+    try:
+        idle, busy = (float(part) for part in text.split(","))
+    except ValueError:
+        idle = busy = -1.0
+    if not (0.0 <= idle <= 1e4 and 0.0 <= busy <= 1e4):
+        raise LinkError(f"--power {text}: give the watts when idle and when busy, such as 2.7,6.4")
+    return PowerModel(idle, busy)
 
 
 def _places(listen: str, ports: int) -> tuple[str, tuple[int, ...]]:
@@ -204,7 +266,9 @@ def _places(listen: str, ports: int) -> tuple[str, tuple[int, ...]]:
     return host, tuple(first + k if first else 0 for k in range(ports))
 
 
-def _target(name: str, sut: str | None, pilot: str | None, task: str | None, speed: float) -> Target | None:
+def _target(
+    name: str, sut: str | None, pilot: str | None, task: str | None, speed: float, *, deadline: float | None = None
+) -> Target | None:
     from skyloop.links.loop.targets import make_target
 
     if sum(what is not None for what in (sut, pilot, task)) > 1:
@@ -212,7 +276,10 @@ def _target(name: str, sut: str | None, pilot: str | None, task: str | None, spe
     if task is not None:
         _check_task(task)
         python = "python3" if name.startswith("remote") else sys.executable
-        sut = shlex.join([python, "-m", "skyloop_client.tasks", task])
+        told = [] if deadline is None else [f"deadline={deadline:g}"]
+        sut = shlex.join([python, "-m", "skyloop_client.tasks", task, *told])
+    elif deadline is not None:
+        raise LinkError("--deadline is for --task; other software declares its own, with begin_task")
     command = shlex.split(sut) if sut else []
     if pilot and name.startswith("remote"):
         command = ["skyloop-client", "pilot", pilot]
@@ -224,7 +291,7 @@ def _target(name: str, sut: str | None, pilot: str | None, task: str | None, spe
 
 
 def _estimator(scenario: Any, told: str, target: str, speed: float) -> tuple[Any, Target]:
-    """The scenario with an estimator outside, and what that runs on."""
+    """The scenario with an estimator outside, and the target that runs it."""
     from skyloop.apps.loop import outside_estimator
     from skyloop.links.loop.targets import LocalProcess, make_target
 
@@ -248,7 +315,9 @@ def _check_task(name: str) -> None:
 
 
 def _say_where(wanted: bool) -> Any:
-    return lambda address: log.info("waiting for a pilot at %s", address) if wanted else None
+    from skyloop.links.loop.targets import reachable
+
+    return lambda address: log.info("waiting for a pilot at %s", reachable(address)) if wanted else None
 
 
 def _print(summary: dict[str, Any], folder: Path) -> None:
@@ -256,9 +325,14 @@ def _print(summary: dict[str, Any], folder: Path) -> None:
     link = summary["links"]["loop"]
     out.print(f"  link, mode {link['mode']}: {link['interactions']} interactions, {link['violations']} out of order")
     for pilot in link["pilots"]:
+        cycle = pilot["cycle_s"]
         out.print(
             f"    {pilot['role']} of {pilot['vehicle']}: computed {pilot['computed_s']:.3f} s, "
             f"{pilot['deadlines_missed']} deadlines missed, its computer used {pilot['computer_energy_j']:.0f} J"
+        )
+        out.print(
+            f"      {cycle['count']} cycles, ms: "
+            + ", ".join(f"{name} {1e3 * cycle[name]:.3g}" for name in ("p50", "p90", "p99", "max"))
         )
     for line in link["news"]:
         out.print(f"    {line}", highlight=False)

@@ -1,4 +1,4 @@
-"""The verbs for vehicles flown by MAVLink clients and by hand: each parses, calls one function, prints."""
+"""The verbs for vehicles flown by MAVLink clients and by hand: each parses, calls one function and prints."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from skyloop.cli.logs import Verbs
-from skyloop.cli.parts import (
+from skyloop.cli.console import (
     Foxglove,
     Home,
     Json,
@@ -25,6 +24,7 @@ from skyloop.cli.parts import (
     progress_bar,
     telling_where,
 )
+from skyloop.cli.logs import Verbs
 from skyloop_client.errors import LinkError
 
 app = Verbs()

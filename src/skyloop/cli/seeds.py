@@ -1,4 +1,4 @@
-"""Many seeds of one scenario: what `skyloop run --seeds` prints."""
+"""Flies many seeds of one scenario: the output of `skyloop run --seeds`."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 import typer
 from rich.table import Table
 
-from skyloop.cli.parts import next_folder, out
+from skyloop.cli.console import next_folder, out
 from skyloop.recording.run_folder import plain
 
 
 def run_many(scenario: Any, seeds: str, out_: Path | None, *, json_: bool) -> None:
-    """With --json a line for each seed as it ends; else a line each, and a table of all at the end."""
+    """Print a line for each seed as it ends, in JSON with --json. Otherwise a table of all follows."""
     from skyloop.apps.seeds import run_seeds, seeds_from, spread
 
     wanted = seeds_from(seeds)
@@ -26,7 +26,7 @@ def run_many(scenario: Any, seeds: str, out_: Path | None, *, json_: bool) -> No
         for name, figure, numbers in spread(summaries):
             table.add_row(name, figure, *(f"{number:.4g}" for number in numbers))
         out.print(table)
-        ended = f", {len(failed)} ended in trouble" if failed else ""
+        ended = f", {len(failed)} ended with a problem" if failed else ""
         out.print(f"{len(summaries)} flights{ended}: {folder} (seeds.csv, a run folder for each seed)", markup=False)
     if failed:
         raise typer.Exit(1)

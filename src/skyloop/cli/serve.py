@@ -1,4 +1,4 @@
-"""The verb for AirSim's clients: it parses, calls one function, prints."""
+"""The verb for AirSim's clients: it parses, calls one function and prints."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
+from skyloop.cli.console import Foxglove, Json, Quality, looking_on, out
 from skyloop.cli.logs import Verbs
 from skyloop.cli.mavlink import PortOffset, Remote, checked_offset
-from skyloop.cli.parts import Foxglove, Json, Quality, looking_on, out
 from skyloop_client.errors import ScenarioError
 
 app = Verbs()
@@ -19,6 +19,10 @@ log = logging.getLogger(__name__)
 
 
 Paused = Annotated[bool, typer.Option("--paused", help="Simulated time stands still until a client continues it.")]
+Speed = Annotated[float | None, typer.Option(help="Simulated seconds per second. Default: the settings' ClockSpeed.")]
+Deterministic = Annotated[
+    bool, typer.Option("--deterministic", help="Simulated time stands still while pictures are drawn.")
+]
 Lasts = Annotated[float | None, typer.Option(help="The simulated seconds after which it ends.")]
 
 
@@ -35,15 +39,11 @@ def serve(
     host: Annotated[
         str | None, typer.Option(help="The address to listen on. Default: 127.0.0.1, this machine only.")
     ] = None,
-    speed: Annotated[
-        float | None, typer.Option(help="Simulated seconds per second. Default: the settings' ClockSpeed.")
-    ] = None,
+    speed: Speed = None,
     quality: Quality = "medium",
     seed: Annotated[int, typer.Option(help="The seed of the world and of all noise.")] = 1,
     paused: Paused = False,
-    deterministic: Annotated[
-        bool, typer.Option("--deterministic", help="Simulated time stands still while pictures are drawn.")
-    ] = False,
+    deterministic: Deterministic = False,
     mavlink: Annotated[
         bool, typer.Option("--mavlink", help="Let MAVSDK and ground stations fly the same vehicles.")
     ] = False,
@@ -61,11 +61,9 @@ def serve(
 
     from skyloop.apps.serve import serve as run
     from skyloop.links.airsim.settings import read_settings
-    from skyloop.rendering.quality import QUALITIES
     from skyloop.sim.scenario import make_scenario
 
-    if quality not in QUALITIES:
-        raise ScenarioError(f"no quality '{quality}'; choose one of {', '.join(QUALITIES)}")
+    _check_quality(quality)
     place = str(settings or "settings")
     read = read_settings(_text(settings), place, world=world)
     for warning in read.warnings:
@@ -86,6 +84,13 @@ def serve(
             say=log.info,
         )
     _print(summary, as_json=json_)
+
+
+def _check_quality(quality: str) -> None:
+    from skyloop.rendering.quality import QUALITIES
+
+    if quality not in QUALITIES:
+        raise ScenarioError(f"no quality '{quality}'; choose one of {', '.join(QUALITIES)}")
 
 
 def _print(summary: dict[str, Any], *, as_json: bool) -> None:

@@ -1,4 +1,4 @@
-"""What `skyloop show` prints: a scenario with every default filled in, or the options of what a scenario may name."""
+"""The output of `skyloop show`: a scenario with all defaults, or the options of something that a scenario can name."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import json
 
 import yaml
 
-from skyloop.cli.parts import load, out
+from skyloop.cli.console import load, out
 from skyloop_client.errors import ScenarioError, UnknownNameError
 
 
 def show_topic(what: str | None, name: str | None, json_: bool, *, changed: bool) -> bool:
-    """Print the options of what is asked for; False where that is a scenario. `changed`: --set or --seed is given."""
+    """Print the options of a topic. Returns False if `what` is a scenario. `changed`: --set or --seed is given."""
     from skyloop.cli.reference.entries import SECTIONS, TOPICS, as_data, find
     from skyloop.cli.reference.printing import print_entry, print_topic, print_topics
 
@@ -22,7 +22,7 @@ def show_topic(what: str | None, name: str | None, json_: bool, *, changed: bool
             return False
         if what in TOPICS["scenario"].names() or what.endswith((".yaml", ".yml")):
             raise ScenarioError(f"'{what}' is a scenario and takes no further name; leave out '{name}'")
-        find(what, name)  # which names the nearest topic
+        find(what, name)  # the error names the nearest topic
     if changed:
         raise ScenarioError(f"--set and --seed are for scenarios, not for 'show {what}'; leave them out")
     if what is None or (name is None and what in TOPICS):

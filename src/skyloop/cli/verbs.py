@@ -14,12 +14,7 @@ from rich.text import Text
 
 import skyloop
 from skyloop.benchmarks.registry import BENCHES
-from skyloop.cli.datasets import app as datasets
-from skyloop.cli.exit_codes import INTERRUPTED
-from skyloop.cli.logs import Quiet, Verbose, Verbs, log_lines
-from skyloop.cli.loop import app as loop
-from skyloop.cli.mavlink import app as mavlink
-from skyloop.cli.parts import (
+from skyloop.cli.console import (
     Foxglove,
     Home,
     Json,
@@ -38,6 +33,11 @@ from skyloop.cli.parts import (
     telling_where,
     with_places,
 )
+from skyloop.cli.datasets import app as datasets
+from skyloop.cli.exit_codes import INTERRUPTED
+from skyloop.cli.logs import Quiet, Verbose, Verbs, log_lines
+from skyloop.cli.loop import app as loop
+from skyloop.cli.mavlink import app as mavlink
 from skyloop.cli.seeds import run_many
 from skyloop.cli.serve import app as serve
 from skyloop.reproductions.registry import REPRODUCTIONS, RESUMES
@@ -177,7 +177,7 @@ def look(
     Examples: `skyloop look park` · `skyloop look urban --from=-20,-20,15 --set weather.rain=20 --out rain.jpg`
     """
     from skyloop.apps.look import views_of
-    from skyloop.recording.pictures import save
+    from skyloop.recording.stream_pictures import save
     from skyloop.sim.scenario import make_scenario
 
     key = "file" if Path(world).suffix in (".glb", ".gltf", ".obj") else "name"
@@ -217,7 +217,7 @@ def doctor(json_: Json = False) -> None:
     colours = {"ok": "green", "missing": "red", "optional": "yellow"}
     for finding in findings:
         table.add_row(
-            # as texts: in a string, rich takes the brackets of skyloop[gym] for markup
+            # as Text, because rich reads the brackets of skyloop[gym] in a string as markup
             Text(finding.name),
             Text(finding.state, style=colours[finding.state]),
             Text(finding.found),
@@ -234,7 +234,7 @@ def bench(name: str, json_: Json = False) -> None:
     """
     if name not in BENCHES:
         raise unknown_name("bench", name, BENCHES)
-    from skyloop.core.machine import machine_description
+    from skyloop.core.machine_info import machine_description
 
     figures = importlib.import_module(BENCHES[name][0]).measure()
     if json_:
@@ -314,7 +314,7 @@ def _say(line: str) -> None:
 def _put_into_docs(
     name: str, results: Sequence[Result], again: Callable[..., list[Result]], folder: Path | None
 ) -> None:
-    """With what the quick form gives, where a test can measure that again."""
+    """Includes the results of the quick form, if a test can measure those again."""
     from skyloop.reproductions import pages
 
     quick = [] if name in RESUMES else again(quick=True, folder=None)
@@ -356,13 +356,13 @@ def execute(words: list[str]) -> int:
     finally:
         give_back_empty_folders()
     if code == INTERRUPTED:
-        # which is what Typer makes of Ctrl-C
+        # Typer's exception for Ctrl-C
         raise KeyboardInterrupt
     return code if isinstance(code, int) else 0
 
 
 def _complain(error: SkyloopError | str) -> None:
-    """One line, whatever the message holds."""
+    """Print the error in one line."""
     line = " ".join(str(error).split())
     err.print(f"skyloop: {line}", style="red", markup=False, highlight=False)
 

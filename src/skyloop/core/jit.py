@@ -163,7 +163,9 @@ def prepare(*rooms: str) -> None:
     if missing:
         # a program that never set up logging is told all the same: half a minute of silence looks like a hang
         level = logging.INFO if log.hasHandlers() else logging.WARNING
-        log.log(level, "compiling %d kernels of skyloop, once per installation (10-30 s) ...", len(missing))
+        log.log(
+            level, "compiling %d kernels of skyloop, once per installation; this may take minutes ...", len(missing)
+        )
         if len(missing) > 3:
             _compile_on_two_cores([entry.name for entry in sorted(missing, key=lambda entry: entry.turn)])
     for entry in needed:

@@ -1,1 +1,1 @@
-"""The dataset factory: record, export, check, report, replay."""
+"""Makes datasets: record, export, check, report, replay."""

@@ -1,4 +1,4 @@
-"""Is an ASL folder (mav0; mav1 of a second vehicle) sound: rows and files belong together, stamps are the journal's."""
+"""Checks an ASL folder (mav0; mav1 for a second vehicle): rows match files, and stamps match the journal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from skyloop.datasets.check_journal import Finding, Journal, Severity, named
-from skyloop.recording.euroc import read_sensor_yaml
+from skyloop.recording.asl_reader import read_sensor_yaml
 from skyloop.recording.manifest import PARTIAL
 from skyloop.recording.recording import Recording
 from skyloop_client.streams import Rate
@@ -19,12 +19,12 @@ from skyloop_client.streams import Rate
 
 @dataclass(slots=True)
 class AslSensor:
-    """One folder of mav0 as it lies there."""
+    """One sensor folder of mav0 on disk."""
 
     folder: Path
     stamps: list[int] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
-    """Named by the rows; empty where rows hold the values themselves."""
+    """Files named by the rows. Empty if the rows hold the values themselves."""
     bad_rows: list[str] = field(default_factory=list)
 
     @property
@@ -32,7 +32,7 @@ class AslSensor:
         return (self.folder / "data").is_dir()
 
     def orphans(self) -> list[Path]:
-        """Files no row names."""
+        """Files that no row names."""
         if not self.has_files:
             return []
         rows = set(self.files)
@@ -71,10 +71,9 @@ def read_sensor(folder: Path) -> AslSensor:
 def check_asl(
     mav0: Path, recording: Recording | None, journal: Journal, marked: bool, vehicle: str = ""
 ) -> list[Finding]:
-    """The folder of one vehicle of a recording, or of a sequence without one.
+    """The folder of one vehicle of a recording, or of a sequence without a recording.
 
-    `marked`: it is said to hold every whole group; otherwise it may lag behind the journal, not contradict it.
-    """
+    With `marked` it must hold every complete group. Otherwise it may lag behind the journal, but not contradict it."""
     lag: Severity = "error" if marked else "warning"
     findings = []
     sensors = asl_sensors(mav0)
@@ -121,7 +120,7 @@ def _check_order(sensor: AslSensor, where: str) -> list[Finding]:
 
 
 def _rate_of(path: Path) -> tuple[Rate | None, str]:
-    """What sensor.yaml says, and what is wrong with it."""
+    """The rate in sensor.yaml, and the faults of that file."""
     try:
         data: Any = read_sensor_yaml(path)
     except FileNotFoundError:
@@ -142,7 +141,7 @@ def _rate_of(path: Path) -> tuple[Rate | None, str]:
 
 
 def _stream_of(sensor: AslSensor, recording: Recording | None, journal: Journal, vehicle: str) -> str | None:
-    """The vehicle's stream a folder was written from: one of its sensor's, or else that whose stamps it shares most."""
+    """The stream from which a folder was written: one of its sensor, or the one with the most common stamps."""
     if recording is None or not journal.samples or not sensor.stamps:
         return None
     of_vehicle = [
@@ -183,7 +182,7 @@ def _against_journal(sensor: AslSensor, where: str, stream: str, journal: Journa
 
 
 def _check_rate(sensor: AslSensor, where: str, rate: Rate) -> list[Finding]:
-    """Without a journal: neighbours are one period apart, to a twentieth, as real sequences jitter."""
+    """Without a journal: samples are one period apart within 5 %, because real sequences jitter."""
     period_ns = 1e9 * rate.period_s
     gaps = [
         f"{(later - earlier) / 1e6:.1f} ms after {earlier} ns"

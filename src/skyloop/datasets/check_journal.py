@@ -1,4 +1,4 @@
-"""Is a journal sound: records whole, stamps on their grids, none missing or twice, labels as the masks say."""
+"""Checks a journal: complete records, stamps on their grids, no missing or double samples, labels as in the masks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from skyloop_client.messages import ImageTruth, Message
 from skyloop_client.streams import Rate, StreamInfo
 
 MOST_NAMED = 5
-"""Samples told one by one before the rest is only counted."""
+"""Samples that are listed one by one. Further ones are only counted."""
 
 Severity = Literal["error", "warning"]
 
@@ -30,7 +30,7 @@ class Finding:
     where: str
     """A file of the dataset, or a stream."""
     severity: Severity = "error"
-    """error: the dataset is not what it should be; warning: it is shorter or less than planned, but sound."""
+    """error: the dataset is wrong; warning: it is shorter than planned, but sound."""
 
     def __str__(self) -> str:
         return f"{self.severity}: {self.where}: {self.what}"
@@ -38,27 +38,27 @@ class Finding:
 
 @dataclass(slots=True)
 class Journal:
-    """What one reading of the journal found."""
+    """The result of one pass over the journal."""
 
     findings: list[Finding] = field(default_factory=list)
     complete: bool = False
-    """Every planned group is there and sound."""
+    """Every planned group exists and is sound."""
     broken: bool = False
-    """A group that says it is whole cannot be read to its end."""
+    """A group that is marked as complete cannot be read to its end."""
     sound_groups: int = 0
-    """From the first on: whole, and every record readable."""
+    """Number of complete and readable groups from the first on."""
     samples: dict[str, list[tuple[int, int, int]]] = field(default_factory=dict)
-    """By stream, of those groups: index, t_ns, arrival_ns in the order written."""
+    """By stream, in those groups: index, t_ns, arrival_ns in the order written."""
 
 
 def named(what: str, items: Sequence[str]) -> str:
-    """The first few, and how many more."""
+    """The first few items, and the number of further ones."""
     more = f" and {len(items) - MOST_NAMED} more" if len(items) > MOST_NAMED else ""
     return f"{what}: {', '.join(items[:MOST_NAMED])}{more}"
 
 
 def check_journal(recording: Recording) -> Journal:
-    """One reading of everything; the streams are judged over the sound groups from the first on."""
+    """One pass over everything. Streams are checked over the sound groups from the first on."""
     journal = Journal()
     sound, masks = True, _Labels(recording)
     for group in range(recording.n_groups):
@@ -90,7 +90,7 @@ def check_journal(recording: Recording) -> Journal:
 
 
 class _Reader:
-    """Reads and decodes a group, and says where and why it ends early."""
+    """Reads and decodes a group. It reports where and why the group ends early."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -125,10 +125,10 @@ def _check_streams(recording: Recording, journal: Journal) -> list[Finding]:
 
 
 def frames_window(recording: Recording, journal: Journal) -> tuple[int, int]:
-    """From the first frame to the end of the last whole group; what arrived within was recorded."""
+    """From the first frame to the end of the last complete group. Everything that arrived in it was recorded."""
     rate = Rate.from_hz(recording.facts["rate_hz"])
     first = min(samples[0][2] for samples in journal.samples.values())
-    # frames lie on the grid of their rate; the nanosecond is for rates whose periods are none of whole ones
+    # frames are on the grid of their rate; the extra nanosecond is for rates without whole periods
     start_ns = rate.due_ns(rate.count_until(first + 2) - 1)
     frames = min(journal.sound_groups * recording.facts["group_frames"], recording.facts["frames"])
     return start_ns, start_ns + rate.due_ns(frames)
@@ -170,7 +170,7 @@ def _check_stamps(
 
 
 def _has_faults(recording: Recording, stream: str) -> bool:
-    """Was the sensor told to leave samples out, or to be late?"""
+    """Whether the sensor is configured to drop or delay samples."""
     sensor, owner = recording.sensor_name(stream), recording.infos[stream].vehicle
     for vehicle in recording.facts.get("scenario", {}).get("vehicles", []):
         if vehicle.get("name", recording.vehicle) == owner:
@@ -179,7 +179,7 @@ def _has_faults(recording: Recording, stream: str) -> bool:
 
 
 class _Labels:
-    """Boxes lie in the image and are those of the instance mask."""
+    """Boxes are inside the image and match the instance mask."""
 
     def __init__(self, recording: Recording) -> None:
         self._sizes = {
@@ -207,7 +207,7 @@ class _Labels:
 
 
 def boxes_of(instances: Any) -> dict[int, tuple[int, int, int, int, int]]:
-    """By instance: first column, first row, last column, last row, pixels; of all but the sky."""
+    """By instance: first column, first row, last column, last row, pixels; except the sky."""
     from scipy.ndimage import find_objects
 
     counts = np.bincount(instances.ravel())

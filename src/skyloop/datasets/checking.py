@@ -1,4 +1,4 @@
-"""`skyloop check`: what is wrong with a dataset, one line each; and what of it can be put right from the journal."""
+"""`skyloop check`: reports each fault of a dataset in one line, and repairs what the journal allows."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from skyloop.recording.recording import Recording, open_recording
 from skyloop_client.errors import DatasetError
 
 REBUILD = f"rebuild{PARTIAL}"
-"""Folder within the dataset in which formats are made anew before they take the place of the old."""
+"""Folder in the dataset in which formats are written before they replace the old ones."""
 
 BEHIND = "it was not finished"
-"""Why a format is written that only lags behind the journal."""
+"""The reason for a format that only lags behind the journal."""
 
 
 @dataclass(slots=True)
@@ -37,13 +37,13 @@ class _Examined:
     journal: Journal
     manifest: Manifest | None
     different: dict[str, str]
-    """Files that are not as the manifest says, with what is wrong."""
+    """Files that differ from the manifest, each with the difference."""
     wrong: dict[str, str]
-    """Formats that need writing: name and why."""
+    """Formats that must be written, each with the reason."""
 
 
 def check(folder: Path) -> list[Finding]:
-    """Everything that is wrong with a dataset; empty when nothing is. Works on whatever a kill left."""
+    """All faults of a dataset. Works on anything that a killed recording left."""
     if not (folder / "recording.json").exists():
         if (folder / "plan.json").exists():
             return [
@@ -56,7 +56,7 @@ def check(folder: Path) -> list[Finding]:
 
 
 def repair(folder: Path) -> list[str]:
-    """Put right what the journal allows; returns what was done, empty when there was nothing to do."""
+    """Repair what the journal allows. Returns the actions, empty if there was nothing to do."""
     if not (folder / "recording.json").exists() and (folder / "plan.json").exists():
         return _clear(folder)
     recording = open_recording(folder)
@@ -81,7 +81,7 @@ def repair(folder: Path) -> list[str]:
 
 
 def _why_not_rebuild(examined: _Examined) -> str:
-    """What is in a dataset is not given up for a journal that holds less."""
+    """Data in a dataset is not replaced from a journal that holds less."""
     if examined.journal.broken:
         return "the journal is broken"
     if not examined.journal.sound_groups:
@@ -122,19 +122,19 @@ def _examine(recording: Recording) -> _Examined:
 
 
 def _outputs(recording: Recording, name: str) -> list[Path]:
-    """The folders of a format that there may be, by vehicle."""
+    """The possible folders of a format, by vehicle."""
     return [recording.folder / output for output in FORMATS[name].outputs(len(recording.vehicles))]
 
 
 def _expected_formats(recording: Recording) -> list[str]:
-    """Those planned, those said to be whole and those that lie there."""
+    """The planned formats, those marked as complete, and those that exist."""
     folder = recording.folder
     planned: list[str] = []
     if (folder / "plan.json").exists():
         try:
             planned = list(json.loads((folder / "plan.json").read_text(encoding="utf-8")).get("formats", []))
         except (OSError, ValueError) as error:
-            raise DatasetError(f"'{folder / 'plan.json'}' cannot be read: {error}; record anew") from None
+            raise DatasetError(f"'{folder / 'plan.json'}' cannot be read: {error}; record again") from None
     marks = whole_formats(folder)
     return [
         name
@@ -146,7 +146,7 @@ def _expected_formats(recording: Recording) -> list[str]:
 def _check_format(
     recording: Recording, name: str, journal: Journal, different: dict[str, str]
 ) -> tuple[list[Finding], str]:
-    """Findings, and why the format has to be written anew, if it has to."""
+    """The faults, and the reason why the format must be written again, if there is one."""
     kind = FORMATS[name]
     outputs = _outputs(recording, name)
     groups = whole_formats(recording.folder).get(name)
@@ -171,7 +171,7 @@ def _check_format(
 
 
 def _check_all_asl(recording: Recording, journal: Journal, marked: bool) -> list[Finding]:
-    """Every vehicle's folder."""
+    """The folder of every vehicle."""
     findings = []
     for vehicle, output in zip(recording.vehicles, _outputs(recording, "asl"), strict=True):
         if output.is_dir():
@@ -183,7 +183,7 @@ def _check_all_asl(recording: Recording, journal: Journal, marked: bool) -> list
 
 
 def _clear(folder: Path) -> list[str]:
-    """Remove what writers that were stopped have left."""
+    """Remove the remains of writers that were stopped."""
     done = []
     for path in sorted(folder.rglob(f"*{PARTIAL}")):
         if path.is_dir():
@@ -197,7 +197,7 @@ def _clear(folder: Path) -> list[str]:
 
 
 def _drop_orphans(recording: Recording) -> list[str]:
-    """Remove files of ASL that no row names; their samples are in the journal."""
+    """Remove ASL files that no row names. Their samples are in the journal."""
     done = []
     for sensor in (s for output in _outputs(recording, "asl") if output.is_dir() for s in asl_sensors(output)):
         orphans = sensor.orphans() if (sensor.folder / "data.csv").is_file() else []
@@ -210,12 +210,12 @@ def _drop_orphans(recording: Recording) -> list[str]:
 
 
 def _rebuild(recording: Recording, name: str, in_place: bool) -> None:
-    """Go on where a growing format stopped; otherwise make it anew aside, and only then replace the old."""
+    """Continue a growing format where it stopped. Any other is written separately and then replaces the old one."""
     if in_place:
         Exporter(recording.folder, (name,)).finish()
         if FORMATS[name].output != "mav0" or not _check_all_asl(recording, check_journal(recording), marked=True):
             return
-    # within a folder of the same name, as some formats write it down
+    # in a folder of the same name, because some formats write their folder's name into files
     aside = recording.folder / REBUILD / recording.folder.resolve().name
     shutil.rmtree(aside, ignore_errors=True)
     aside.mkdir(parents=True)
@@ -224,7 +224,7 @@ def _rebuild(recording: Recording, name: str, in_place: bool) -> None:
             (aside / needed).symlink_to((recording.folder / needed).resolve())
     exporter = Exporter(aside, (name,))
     exporter.finish()
-    # mav0 last: it says how far ASL is
+    # mav0 last, because it tells how far ASL is
     for output in reversed(_outputs(recording, name)):
         if output.exists():
             output.replace(output.with_name(f"{output.name}.old{PARTIAL}"))
@@ -235,7 +235,7 @@ def _rebuild(recording: Recording, name: str, in_place: bool) -> None:
 
 
 def _distrusted(recording: Recording, before: _Examined, left: bool) -> dict[str, Entry]:
-    """What cannot be made anew and is not as listed stays listed as it was: a new manifest must not bless it."""
+    """A changed file that cannot be written again keeps its old entry, so that the new manifest does not accept it."""
     outputs = {path.name for name in FORMATS for path in _outputs(recording, name)}
     if before.manifest is None:
         return {}

@@ -1,4 +1,4 @@
-"""Formats written from the journal: while it grows, at the end of a recording, or by `skyloop export`."""
+"""Writes formats from the journal: while it grows, at the end of a recording, or by `skyloop export`."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ from skyloop_client.errors import unknown_name
 
 log = logging.getLogger(__name__)
 MARKS = ".formats.json"
-"""In a dataset: the formats that were finished, and how many groups of the journal each holds."""
+"""File in a dataset: the finished formats, and the number of groups that each holds."""
 
 
 def whole_formats(folder: Path) -> dict[str, int]:
-    """Groups held by each format that was finished, by its name."""
+    """By name, the number of groups in each finished format."""
     try:
         data = json.loads((folder / MARKS).read_text(encoding="utf-8"))
         return {str(name): int(groups) for name, groups in data.items() if name in FORMATS}
     except (OSError, ValueError, TypeError, AttributeError):
-        # without marks nothing is taken to be whole
+        # without marks no format counts as complete
         return {}
 
 
 def unmark(folder: Path, name: str) -> None:
-    """A format is no longer said to be whole."""
+    """Remove a format's mark."""
     marks = whole_formats(folder)
     if marks.pop(name, None) is not None:
         write_whole(folder / MARKS, json.dumps(marks, indent=1, sort_keys=True) + "\n")
 
 
 class Exporter:
-    """Those formats that can grow with the journal do; the others wait for its end."""
+    """Formats that can grow follow the journal. The others are written at its end."""
 
     def __init__(self, folder: Path, formats: tuple[str, ...]) -> None:
         for name in formats:
@@ -50,10 +50,10 @@ class Exporter:
         self._growing: dict[str, Any] = {}
         self._next: dict[str, int] = {}
         self.seconds: dict[str, float] = dict.fromkeys(formats, 0.0)
-        """What each format cost."""
+        """Seconds spent on each format."""
 
     def follow(self) -> None:
-        """Take up what became whole in the journal."""
+        """Write the groups that have become complete in the journal."""
         recording = open_recording(self._folder)
         for name in self._formats:
             if FORMATS[name].grows:
@@ -70,7 +70,7 @@ class Exporter:
         self.mark_whole(self._folder)
 
     def mark_whole(self, folder: Path) -> None:
-        """Say in a dataset that the formats are whole there."""
+        """Mark the formats as complete in a dataset."""
         marks = {**whole_formats(folder), **{name: self._next[name] for name in self._formats}}
         write_whole(folder / MARKS, json.dumps(marks, indent=1, sort_keys=True) + "\n")
 
@@ -91,7 +91,7 @@ class Exporter:
 
 
 def export(folder: Path, formats: tuple[str, ...]) -> dict[str, tuple[float, list[Path]]]:
-    """Write formats anew from what is whole of the journal; returns what each cost, s, and where it is."""
+    """Write formats again from the complete groups of the journal. Returns the seconds and the place of each."""
     exporter = Exporter(folder, formats)
     n_vehicles = len(open_recording(folder).vehicles)
     outputs = {name: [folder / output for output in FORMATS[name].outputs(n_vehicles)] for name in formats}

@@ -1,4 +1,4 @@
-"""What `skyloop record` does: plan a recording, have workers fly and journal it, write the formats from the journal."""
+"""`skyloop record`: plans a recording, starts workers that fly and journal it, and writes formats from the journal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 from skyloop.core.interrupts import Interruption
 from skyloop.core.jit import is_cold, prepare
-from skyloop.core.machine import versions
+from skyloop.core.machine_info import versions
 from skyloop.datasets.export import Exporter
 from skyloop.datasets.resuming import drop_what_is_broken
 from skyloop.datasets.worker_processes import STUCK_S, Workers
@@ -29,22 +29,22 @@ from skyloop_client.streams import Rate
 
 log = logging.getLogger(__name__)
 GROUP_FRAMES = 10
-"""Frames of one file of the journal."""
+"""Frames per file of the journal."""
 PLAN = "plan.json"
 
 Progress = Callable[[int, float], None]
-"""Called with the frames done and frames per second."""
+"""Called with the number of completed frames and frames per second."""
 
 
 @dataclass(slots=True)
 class Tally:
-    """What the workers told."""
+    """The reports of the workers."""
 
     frames: set[int] = field(default_factory=set)
     began: float | None = None
     """Wall time of the first frame."""
     ended: float | None = None
-    """Wall time when the last group was whole."""
+    """Wall time when the last group was complete."""
     core_seconds: dict[str, float] = field(default_factory=dict)
     """Processor time of all workers from the first frame on, by stage."""
 
@@ -68,7 +68,7 @@ def plan_recording(
     split: str = "blocks",
     store: bool = True,
 ) -> None:
-    """An empty folder with a plan in it. What is not to be stored is flown and sampled, and then thrown away."""
+    """Create an empty folder with a plan. Without storage, samples are measured and then discarded."""
     if frames < 1 or not 0.01 <= rate_hz <= 1000.0:
         raise DatasetError(f"{frames} frames at {rate_hz:g} Hz; give at least one frame and 0.01 to 1000 Hz")
     for name in formats:
@@ -99,7 +99,7 @@ def plan_recording(
 
 
 def check_rates(scenario: Scenario, rate_hz: float) -> None:
-    """A frame is what the cameras see at an instant: one of them at least must look at the frames' rate."""
+    """A frame is an instant at which a camera takes an image, so at least one of them must have the frames' rate."""
     rates = {
         f"{vehicle.name}/{name}": Rate.from_hz(sensor.rate_hz)
         for vehicle in scenario.vehicles
@@ -118,21 +118,20 @@ def record(
     *,
     stuck_after_s: float = STUCK_S,
 ) -> dict[str, Any]:
-    """Fly what is planned in a folder, from where it was left; returns the summary that is also in summary.json.
+    """Fly the plan of a folder, from where it stopped. Returns the summary that is also in summary.json.
 
-    stuck_after_s: wall time in which a worker must show a sign of life.
-    """
+    stuck_after_s: wall s in which a worker must show activity."""
     plan = read_plan(folder)
     drop_what_is_broken(folder, plan)
     began = time.perf_counter()
     if is_cold():
-        # once, before several workers would each compile the same
+        # once, before several workers compile the same kernels
         from skyloop.sim.assembly import needed_rooms
 
         prepare(*needed_rooms(make_scenario(plan["scenario"])))
     tally = Tally()
     exporter = Exporter(folder, tuple(plan["formats"]))
-    # a worker without a group of its own would fly for nobody
+    # a worker without groups would fly for nothing
     count = max(1, min(workers, plan["n_groups"]))
     with (
         Interruption() as interruption,
@@ -153,7 +152,7 @@ def record(
 
 
 def _finish(folder: Path, plan: dict[str, Any], exporter: Exporter, tally: Tally, began: float) -> dict[str, Any]:
-    """Everything was flown: the formats' ends, the manifest and the summary."""
+    """After the flight: finish the formats, the manifest and the summary."""
     flown = tally.ended or time.perf_counter()
     exporter.finish()
     if not write_manifest(folder).complete and plan.get("store", True):
@@ -179,7 +178,7 @@ def _finish(folder: Path, plan: dict[str, Any], exporter: Exporter, tally: Tally
 
 @contextmanager
 def _one_line_if_removed(folder: Path) -> Iterator[None]:
-    """Whatever is raised because somebody removed the folder."""
+    """Turn any error that follows from a removed folder into one line."""
     try:
         yield
     except (SkyloopError, OSError):
@@ -209,5 +208,5 @@ def read_plan(folder: Path) -> dict[str, Any]:
     except FileNotFoundError:
         raise DatasetError(f"'{folder}' holds no recording to resume; record without --resume") from None
     except (OSError, ValueError) as error:
-        raise DatasetError(f"'{folder / PLAN}' cannot be read: {error}; record anew") from None
+        raise DatasetError(f"'{folder / PLAN}' cannot be read: {error}; record again") from None
     return plan  # type: ignore[no-any-return]

@@ -1,4 +1,4 @@
-"""`skyloop replay`: a dataset on a bus, as if live."""
+"""`skyloop replay`: publishes a dataset on a bus, as if live."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from skyloop.recording.replay import replay as play
 
 
 def replay(folder: Path, speed: float) -> dict[str, int]:
-    """Publish everything at so many times real time, 0: at once; returns how many messages each stream had."""
+    """Publish everything at so many times real time, 0: at once. Returns the number of messages per stream."""
     bus = Bus()
     play(folder, bus, Clock(RealTime(speed)) if speed else None)
     return dict(bus.counts)

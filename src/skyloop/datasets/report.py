@@ -1,4 +1,4 @@
-"""`skyloop report`: one HTML file that shows what a dataset holds and whether it is what it should be."""
+"""`skyloop report`: writes one HTML file with the content of a dataset and the result of its checks."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ import numpy as np
 import yaml
 from numpy.typing import NDArray
 
-from skyloop.datasets.check_journal import Finding
+from skyloop.datasets.check_journal import Finding, named
+from skyloop.datasets.check_noise import NoiseCheck, NoiseRow
 from skyloop.datasets.checking import check
 from skyloop.datasets.export import whole_formats
-from skyloop.datasets.noise_check import NoiseCheck, NoiseRow
-from skyloop.datasets.report_labels import LEAST_SHARE, Found, labels_section
-from skyloop.datasets.report_parts import (
+from skyloop.datasets.report_html import (
     Cell,
     boxed,
     class_colours,
@@ -31,17 +30,18 @@ from skyloop.datasets.report_parts import (
     table,
     verdict,
 )
+from skyloop.datasets.report_labels import LEAST_SHARE, Found, labels_section
 from skyloop.perception.radar_processing.processor import RadarProcessor
 from skyloop.recording.files import write_whole
-from skyloop.recording.pictures import LIDAR_REACH, PAINTERS, id_picture, scan_picture
 from skyloop.recording.recording import Recording, open_recording
+from skyloop.recording.stream_pictures import LIDAR_REACH, PAINTERS, id_picture, scan_picture
 from skyloop_client.errors import DatasetError, SkyloopError
-from skyloop_client.messages import CameraImage, ImageTruth, Label, LidarScan, Message, RadarScan, VehicleState
+from skyloop_client.messages import CameraImage, Event, ImageTruth, Label, LidarScan, Message, RadarScan, VehicleState
 from skyloop_client.streams import NS_PER_S
 
 NAME = "report.html"
 SHEET, SHEET_PX = 12, 360
-"""Images of the contact sheet, and their width."""
+"""Number of images in the contact sheet, and their width."""
 MOST_FINDINGS = 40
 NOTES = {
     "DepthImage /depth": "Depth is on a logarithmic scale: 0.3 m is red, 60 m and beyond dark blue, black no value.",
@@ -49,16 +49,14 @@ NOTES = {
     "LidarScan": "LiDAR is seen from above, forward up, rings 10 m apart; low is blue, high is yellow.",
     "RadarScan": "Radar is after its clutter is removed: range upwards, receding to the right, bright is strong.",
 }
-"""What pictures mean, by the record or the part of a truth they are of."""
+"""Explanations of pictures, by record or by kind of truth."""
 TRACKS = ("-", "--", ":", "-.")
 """Lines of the vehicles in turn."""
-MOST_TOLERANCE = 0.5
-"""Beyond which a measured noise says nothing."""
 
 
 @dataclass(slots=True)
 class _Survey:
-    """What one reading of the journal gathers."""
+    """The data collected in one pass over the journal."""
 
     stamps: dict[str, list[int]] = field(default_factory=dict)
     tracks: dict[str, list[tuple[float, ...]]] = field(default_factory=dict)
@@ -67,16 +65,18 @@ class _Survey:
     """Camera, stamp, colour, labels."""
     labels: list[Found] = field(default_factory=list)
     pixels: NDArray[np.int64] = field(default_factory=lambda: np.zeros(256, np.int64))
-    """Of each semantic class."""
+    """Number of pixels of each semantic class."""
     samples: dict[str, Message] = field(default_factory=dict)
-    """By stream: the one nearest the middle, of those one can look at."""
+    """By stream with a picture: the sample nearest the middle."""
     radar: dict[str, list[RadarScan]] = field(default_factory=dict)
-    """By stream: the last bursts up to the middle, as clutter needs some to be known."""
+    """By stream: the last bursts up to the middle, because the clutter filter needs several."""
     noise: list[NoiseRow] = field(default_factory=list)
+    hits: list[str] = field(default_factory=list)
+    """What vehicles flew into, one line each."""
 
 
 def write_report(folder: Path) -> Path:
-    """`report.html` in a dataset; the same dataset gives the same bytes."""
+    """Write `report.html` into a dataset. The same dataset gives the same bytes."""
     recording = open_recording(folder)
     survey = _survey(recording)
     if not survey.stamps:
@@ -90,7 +90,7 @@ def write_report(folder: Path) -> Path:
     if recording.whole_groups() < recording.n_groups:
         lead += f"; {recording.whole_groups()} of {recording.n_groups} groups are recorded"
     sections = [
-        _findings(check(folder)),
+        _findings(check(folder), survey),
         _sheet(survey),
         _one_instant(recording, survey),
         _flight(survey),
@@ -125,6 +125,8 @@ def _survey(recording: Recording) -> _Survey:
             speed = float(np.linalg.norm(data.velocity_world))
             track = survey.tracks.setdefault(message.stream.removeprefix("truth/"), [])
             track.append((message.t_ns / NS_PER_S, *data.position.tolist(), speed))
+        if isinstance(data, Event) and data.contact is not None and data.contact.name != "ground":
+            survey.hits.append(f"{message.stream.split('/')[0]} at {data.t_ns / NS_PER_S:.2f} s: {data.text}")
         place = message.stream.removeprefix("truth/"), message.t_ns
         if isinstance(data, ImageTruth):
             survey.labels += [(place, label) for label in data.labels]
@@ -146,7 +148,7 @@ def _survey(recording: Recording) -> _Survey:
 
 
 def _sheet_cameras(recording: Recording) -> list[str]:
-    """Of each vehicle the first camera whose truth is known, otherwise the first."""
+    """For each vehicle the first camera with recorded truth, otherwise the first."""
     out = []
     for vehicle in recording.vehicles:
         cameras = [name for name in recording.streams_of("CameraImage") if recording.infos[name].vehicle == vehicle]
@@ -155,18 +157,25 @@ def _sheet_cameras(recording: Recording) -> list[str]:
     return out
 
 
-def _findings(findings: list[Finding]) -> str:
+def _findings(findings: list[Finding], survey: _Survey) -> str:
+    off = [f"{row.stream}, {row.quantity}" for row in survey.noise if row.is_judged and not row.holds]
+    told = ""
+    if off:
+        what = html.escape(named(f"{len(off)} measured noises are not as configured (see Noise)", off))
+        told = f'<p><span class="bad">{what}</span></p>'
+    if survey.hits:
+        what = html.escape(named(f"the flight touched things {len(survey.hits)} times", survey.hits))
+        told += f'<p><span class="warn">{what}</span></p>'
     if not findings:
-        return section(
-            "Check", f"<p>{verdict(True, 'Nothing is wrong')} with the journal, the formats or the hashes.</p>"
-        )
+        sound = verdict(True, "Nothing is wrong")
+        return section("Check", f"<p>{sound} with the journal, the formats or the hashes.</p>{told}")
     kinds = {"error": "bad", "warning": "warn"}
     rows = [
         (Cell(f'<span class="{kinds[finding.severity]}">{finding.severity}</span>'), finding.where, finding.what)
         for finding in findings[:MOST_FINDINGS]
     ]
     more = f"and {len(findings) - MOST_FINDINGS} more; see skyloop check" if len(findings) > MOST_FINDINGS else ""
-    return section("Check", table(("", "where", "what"), rows), more)
+    return section("Check", table(("", "where", "what"), rows) + told, more)
 
 
 def _sheet(survey: _Survey) -> str:
@@ -182,7 +191,7 @@ def _sheet(survey: _Survey) -> str:
 
 
 def _one_instant(recording: Recording, survey: _Survey) -> str:
-    """What every sensor one can look at showed at the middle."""
+    """The pictures of all sensors at the middle of the flight."""
     tiles, shown = [], set[str]()
     for stream in recording.infos:
         message = survey.samples.get(stream)
@@ -207,7 +216,7 @@ def _one_instant(recording: Recording, survey: _Survey) -> str:
 
 
 def _classes_key(recording: Recording, survey: _Survey) -> str:
-    """Colours of the classes pictures, of the classes one can find in them."""
+    """Colours of the classes that appear in the class pictures."""
     truths = [message.data.classes for message in survey.samples.values() if isinstance(message.data, ImageTruth)]
     counts = sum((np.bincount(each.ravel(), minlength=256) for each in truths if each is not None), np.zeros(256, int))
     seen = [k for k in np.flatnonzero(counts > LEAST_SHARE * counts.sum()).tolist() if k < len(recording.classes)]
@@ -221,17 +230,17 @@ def _radar_pictures(recording: Recording, survey: _Survey, stream: str) -> dict[
         for scan in survey.radar[stream]:
             image, _ = processor.process(scan)
     except (SkyloopError, KeyError, ValueError):
-        # a radar of one's own need not fit our processing
+        # a user-defined radar may not fit our processing
         return {}
     return {" as range over speed": PAINTERS["RangeDopplerImage"](image)[""]}
 
 
 def _closer(scan: LidarScan) -> NDArray[np.uint8]:
-    """The middle of a scan's picture, where its points are, three times as large at most; dots one can see."""
+    """The middle of a scan's picture with its points, enlarged up to three times, with visible dots."""
     points = np.array(scan.points)
     if len(points):
         low, high = np.quantile(points[:, 2], (0.02, 0.98))
-        # to the painter's span of heights but its darkest colours
+        # mapped to the picture's range of heights, without its darkest colours
         points[:, 2] = np.interp(points[:, 2], [low, max(high, low + 1.0)], [-4.0, 8.0])
     plain = scan_picture(points)
     shifts = [(down, right) for down in (0, 1) for right in (0, 1)]
@@ -278,12 +287,26 @@ def _streams(recording: Recording, survey: _Survey) -> str:
         stamps = survey.stamps.get(stream, [])
         wanted = info.rate.hz if info.rate is not None else "–"
         steps = np.diff(stamps)
-        measured = (len(stamps) - 1) * NS_PER_S / (stamps[-1] - stamps[0]) if len(stamps) > 1 else "–"
+        measured = (len(stamps) - 1) * NS_PER_S / (stamps[-1] - stamps[0]) if len(set(stamps)) > 1 else "–"
         gaps: Any = int((steps > 1.5e9 * info.rate.period_s).sum()) if info.rate is not None else "–"
         longest = float(steps.max() / 1e6) if len(steps) else "–"
         rows.append((stream, info.message, wanted, measured, len(stamps), gaps, longest, info.latency_ns / 1e6))
     head = ("stream", "record", "Hz wanted", "Hz measured", "samples", "gaps", "longest step, ms", "latency, ms")
-    return section("Streams", table(head, rows), "A gap is a step of more than one and a half periods.")
+    note = "A gap is a step of more than one and a half periods."
+    return section("Streams", table(head, rows), f"{note} {_image_sizes(recording)}".strip())
+
+
+def _image_sizes(recording: Recording) -> str:
+    """A word of warning where cameras of a vehicle have images of different sizes."""
+    sizes: dict[str, str] = {}
+    for stream in (*recording.streams_of("CameraImage"), *recording.streams_of("DepthImage")):
+        details = recording.infos[stream].details
+        if recording.infos[stream].vehicle and "width" in details:
+            sizes[stream] = f"{details['width']}×{details['height']}"
+    if len(set(sizes.values())) < 2:
+        return ""
+    told = ", ".join(f"{stream} {size}" for stream, size in sizes.items())
+    return f"Images have different sizes ({told} px): a pixel of one is not the same pixel of another."
 
 
 def _noise(rows: list[NoiseRow]) -> str:
@@ -292,7 +315,7 @@ def _noise(rows: list[NoiseRow]) -> str:
     shown = []
     for row in rows:
         configured = f"{row.low:.4g}" if row.low == row.high else f"{row.low:.3g} to {row.high:.3g}"
-        said = Cell("too few to say") if row.tolerance > MOST_TOLERANCE else verdict(row.holds)
+        said = verdict(row.holds) if row.is_judged else Cell("too few to say")
         shown.append(
             (
                 row.stream,

@@ -1,4 +1,4 @@
-"""The report's section on labels: how many of each class, how large, how far, how hidden."""
+"""The report's section on labels: number, size, distance and occlusion for each class."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skyloop.datasets.report_parts import class_colours, key_of, plot, section, table
+from skyloop.datasets.report_html import class_colours, key_of, plot, section, table
 from skyloop_client.messages import Label
 
 Found = tuple[tuple[str, int], Label]
 """A label with the stream and the stamp of its image."""
 LEAST_SHARE = 0.0005
-"""Of the pixels, from which on a class is named."""
+"""Share of the pixels from which a class is named."""
 HEAD = (
     "class", "labels", "things", "images", "median width, px", "median height, px", "median distance, m",
     "over half hidden", "cut by the edge",
@@ -22,7 +22,7 @@ HEAD = (
 
 
 def labels_section(found: list[Found], pixels: NDArray[np.int64], classes: list[str]) -> str:
-    """`pixels` are those of each semantic class in all images; nothing where there was no truth."""
+    """`pixels` are those of each semantic class in all images. Empty if there was no truth."""
     parts = []
     if found:
         colours = class_colours(label.class_name for _, label in found)
@@ -75,7 +75,7 @@ def _draw(axes: Any, kinds: dict[str, list[Found]], colours: dict[str, str]) -> 
     farthest = max(label.distance for each in labels for label in each)
     distances.hist([[label.distance for label in each] for each in labels], bins=np.linspace(0, farthest, 13), **stack)
     sizes.set(title="box sizes", xlabel="width, px", ylabel="height, px")
-    # a little room, so that the largest box is not on the frame
+    # a small margin, so that the largest box is not on the frame
     sizes.set(xlim=(0, 1.08 * sizes.get_xlim()[1]), ylim=(0, 1.08 * sizes.get_ylim()[1]))
     occlusions.set(title="occlusion", xlabel="share hidden", ylabel="labels", xlim=(0, 1))
     distances.set(title="distance", xlabel="m", ylabel="labels", xlim=(0, None))

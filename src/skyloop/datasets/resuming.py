@@ -1,4 +1,4 @@
-"""What a recording that goes on may keep of what it finds: only what was read and is as it was written."""
+"""Decides what a resumed recording may keep: only data that was read and is as it was written."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 
 
 def drop_what_is_broken(folder: Path, plan: dict[str, Any]) -> None:
-    """Groups of frames that are broken are removed, to be flown again; so are formats that were changed."""
+    """Remove broken groups of frames, which are flown again, and formats that were changed."""
     try:
         manifest = read_manifest(folder)
     except DatasetError as error:
@@ -37,7 +37,7 @@ def drop_what_is_broken(folder: Path, plan: dict[str, Any]) -> None:
     n_vehicles = len(plan["scenario"]["vehicles"])
     for name, kind in FORMATS.items():
         outputs = [output for output in kind.outputs(n_vehicles) if (folder / output).exists()]
-        # a format without a manifest may have been changed without anybody being able to tell
+        # without a manifest, changes of a format cannot be detected
         changed = [path for path in different if path.split("/")[0] in outputs]
         if outputs and (manifest is None or changed):
             if changed:

@@ -1,4 +1,4 @@
-"""What `skyloop record` flies when no scenario is given: a vehicle with the usual sensors along a plain trajectory."""
+"""The default scenario of `skyloop record`: a vehicle with the usual sensors on a simple trajectory."""
 
 from __future__ import annotations
 
@@ -27,23 +27,30 @@ SENSORS: dict[str, dict[str, dict[str, Any]]] = {
     "baro": {"baro0": {"kind": "barometer", "preset": "ms5611", "rate_hz": 50}},
     "mag": {"mag0": {"kind": "magnetometer", "preset": "hmc5883", "rate_hz": 50}},
 }
-"""By what `--sensors` calls them: the sensors of the rig. All cameras, the depth camera and the radar look ahead
-through lenses of the same angle, so that one picture serves all at the same place."""
+"""The sensors of the rig by their names in `--sensors`.
+
+Cameras, depth camera and radar look ahead with the same field of view, so that all at one mount share one image."""
 AT_FRAME_RATE = ("camera", "depth_camera", "lidar", "radar")
 MOST_FRAMES = 1_000_000
 MOST_ACCELERATION = 6.0
 """m/s² in curves."""
-WIDTH, HEIGHT, FOV_DEG = 320, 240, 90.0
+FOV_DEG = 90.0
+MOST_PIXELS = 4096
+"""px, the largest side of an image."""
 ROOM_TO_FLY = {
     "room": (8.0, 1.6), "corridor": (4.0, 1.6), "house": (2.0, 1.5), "warehouse": (2.5, 2.0), "forest": (2.5, 2.0),
     "urban": (14.0, 22.0), "urban-walls": (14.0, 40.0), "blocks": (20.0, 12.0), "radar-lab": (3.0, 1.8),
 }  # fmt: skip
-"""m: side of the default trajectory and its height, where 20 and 5 would not fit."""
+"""m: side and height of the default trajectory, where 20 and 5 would not fit."""
+PEOPLED = ("park", "urban", "warehouse")
+"""Worlds with a configurable number of people."""
+TO_TRAIN_ON: dict[str, dict[str, Any]] = {"park": {"side": 26.0, "altitude": 4.0, "look_deg": 15.0, "people": 40}}
+"""Defaults of `skyloop record` in worlds where the standard rig would show only few and small people."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordOptions:
-    """As the options of `skyloop record`."""
+    """The options of `skyloop record`."""
 
     world: str = "park"
     frames: int = 500
@@ -55,7 +62,15 @@ class RecordOptions:
     seed: int = 1
     randomise: tuple[str, ...] = ()
     side: float | None = None
+    """m, size of the trajectory. None: one that fits into the world."""
     altitude: float | None = None
+    """m above the start. None: one that fits into the world."""
+    people: int | None = None
+    """None: the world's own number."""
+    look_deg: float = 0.0
+    """Angle by which cameras and radar look below the horizon."""
+    size: tuple[int, int] = (320, 240)
+    """px, width and height of all colour and depth images."""
 
     def __post_init__(self) -> None:
         if not (1 <= self.frames <= MOST_FRAMES and 0.01 <= self.rate_hz <= 1000.0 and 0.1 <= self.speed <= 30.0):
@@ -65,6 +80,19 @@ class RecordOptions:
             )
         if not Path(self.world).suffix and self.world not in WORLDS:
             raise unknown_name("world", self.world, WORLDS)
+        if self.people is not None and self.world not in PEOPLED:
+            raise DatasetError(f"--people: '{self.world}' has no people; give one of {', '.join(PEOPLED)} as --world")
+        if self.altitude is not None and not 0.5 <= self.altitude <= 500.0:
+            raise DatasetError(f"--altitude {self.altitude:g}: give 0.5 to 500 m")
+        if not -90.0 <= self.look_deg <= 90.0:
+            raise DatasetError(f"--look {self.look_deg:g}: give -90 (straight up) to 90 (straight down) degrees")
+        if not all(16 <= side <= MOST_PIXELS for side in self.size):
+            raise DatasetError(f"--size {self.size[0]}x{self.size[1]}: give 16 to {MOST_PIXELS} pixels each way")
+
+
+def to_train_on(world: str, **given: Any) -> dict[str, Any]:
+    """Options for a recording that is useful for training. Given values other than None stay."""
+    return {**TO_TRAIN_ON.get(world, {}), **{name: value for name, value in given.items() if value is not None}}
 
 
 def rig_scenario(options: RecordOptions, overrides: dict[str, Any] | None = None) -> Scenario:
@@ -78,12 +106,16 @@ def rig_scenario(options: RecordOptions, overrides: dict[str, Any] | None = None
             if config["kind"] in AT_FRAME_RATE:
                 sensors[sensor]["rate_hz"] = options.rate_hz
             if config["kind"] in ("camera", "depth_camera", "radar"):
-                size = {"width": WIDTH, "height": HEIGHT, "horizontal_fov_deg": FOV_DEG}
-                sensors[sensor] |= {"quality": options.quality, **size}
+                width, height = options.size
+                lens = {"width": width, "height": height, "horizontal_fov_deg": FOV_DEG}
+                mount = {**config["mount"], "rotation_deg": [0.0, options.look_deg, 0.0]}
+                sensors[sensor] |= {"quality": options.quality, **lens, "mount": mount}
     side, altitude = ROOM_TO_FLY.get(options.world, (20.0, 5.0))
     side, altitude = options.side or side, options.altitude or altitude
     laps = math.ceil(options.frames / options.rate_hz * options.speed / side) + 1
     world: dict[str, Any] = {"file" if Path(options.world).suffix else "name": options.world}
+    if options.people is not None:
+        world["options"] = {"people": options.people}
     start = _trajectory(options, side, altitude, laps)
     data = {
         "name": f"record-{Path(options.world).stem}",

@@ -1,4 +1,4 @@
-"""A recording of which only the figures are kept: frames per second and where the processor time went."""
+"""A recording of which only the figures are kept: frames per second and processor time by stage."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from skyloop.datasets.recording_run import plan_recording, record
 from skyloop.datasets.rig import RecordOptions, rig_scenario
 
 SENSORS = ("rgb", "depth", "lidar", "imu", "gps", "baro", "mag")
-"""Of the rig, as in Table 5 of airloop; `rgb` brings true depth, normals, segmentation and labels."""
+"""Sensors of the rig, as in Table 5 of airloop. `rgb` includes true depth, normals, segmentation and labels."""
 RATE_HZ = 20.0
 STAGES = {
     "rendering": "the renderer's processes",
@@ -24,7 +24,7 @@ STAGES = {
 def recorded(
     *, frames: int, radar: bool, store: bool, quality: str = "low", world: str = "park", workers: int = 0
 ) -> dict[str, Any]:
-    """The summary of a recording that is thrown away afterwards."""
+    """The summary of a recording that is deleted afterwards."""
     sensors = (*SENSORS, "radar") if radar else SENSORS
     options = RecordOptions(world=world, frames=frames, rate_hz=RATE_HZ, quality=quality, sensors=sensors)
     with tempfile.TemporaryDirectory(prefix="skyloop-record-") as made:

@@ -1,4 +1,4 @@
-"""`skyloop view`: a dataset in the Rerun viewer, everything on the one timeline `sim_time`."""
+"""`skyloop view`: shows a dataset in the Rerun viewer, with everything on the timeline `sim_time`."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ TIMELINE = "sim_time"
 TRACK = "world/track"
 JPEG_QUALITY = 85
 TRACK_COLOURS = ([31, 119, 180], [224, 142, 27], [42, 157, 92], [209, 73, 91])
-"""Of the vehicles in turn."""
+"""Colours of the vehicles in turn."""
 AXIS_COLOURS = [[214, 72, 72], [74, 170, 90], [70, 120, 220]]
 CURVES: dict[str, tuple[tuple[str, ...], tuple[str, ...] | str]] = {
     "ImuSample": (("angular_velocity", "specific_force"), "xyz"),
     "GnssFix": (("velocity",), ("east", "north", "up")),
     "MagnetometerSample": (("microtesla",), "xyz"),
 }
-"""Of records with curves of three axes: where they lie below the sensor, and the names of the axes."""
+"""For records with curves of three axes: their path below the sensor, and the names of the axes."""
 
 
 def view(folder: Path, save: Path | None = None) -> int:
-    """Open the viewer, or write what it would show to a file; returns how many messages were logged."""
+    """Open the viewer, or write its content to a file. Returns the number of logged messages."""
     recording = open_recording(folder)
     if not recording.whole_groups():
         raise DatasetError(f"'{folder}' holds no whole group of frames to view; `skyloop record --resume` first")
     rr = _rerun()
     name = str(recording.facts.get("scenario", {}).get("name", folder.name))
-    # one's own number, so that the same dataset is the same recording
+    # a fixed id, so that the same dataset is the same recording
     stream = rr.RecordingStream("skyloop", recording_id=f"{name}-{recording.facts['seed']}", send_properties=False)
     try:
         if save is None:
@@ -64,7 +64,7 @@ def _rerun() -> Any:
 
 
 def entity_of(recording: Recording, stream: str) -> str:
-    """Where a stream lies in the viewer's tree."""
+    """The path of a stream in the viewer's tree."""
     info = recording.infos[stream]
     sensor = recording.sensor_name(stream)
     if not info.vehicle:
@@ -80,17 +80,17 @@ def entity_of(recording: Recording, stream: str) -> str:
 
 
 def plots_of(recording: Recording, stream: str) -> str:
-    """Where the curves of a stream's vehicle lie."""
+    """The path of the curves of a stream's vehicle."""
     return f"plots/{recording.infos[stream].vehicle}" if len(recording.vehicles) > 1 else "plots"
 
 
 class _Logger:
-    """Each record has its way to be shown; those without one are left out."""
+    """Has one method per record type. Records without one are left out."""
 
     def __init__(self, recording: Recording, rr: Any, stream: Any) -> None:
         self._recording, self._rr, self._stream = recording, rr, stream
         self._plots = ""
-        """Where curves of the present message's vehicle go."""
+        """Path of the curves of the current message's vehicle."""
         self._ways: dict[str, Callable[[str, Any], None]] = {
             "VehicleState": self._state,
             "CameraImage": self._image,
@@ -113,7 +113,7 @@ class _Logger:
         return count
 
     def _log_fixed(self) -> None:
-        """What does not change: axes, classes, track, mounts, lenses."""
+        """Log what does not change: axes, classes, track, mounts, lenses."""
         rr, recording = self._rr, self._recording
         self._put("world", rr.ViewCoordinates.RIGHT_HAND_Z_UP, static=True)
         classes = [(number, name) for number, name in enumerate(recording.classes)]
@@ -194,7 +194,7 @@ class _Logger:
         self._put(entity, self._rr.DepthImage(np.array(image.depth), meter=1.0))
 
     def _scan(self, entity: str, scan: Any) -> None:
-        # decoded arrays may begin at odd bytes, which Arrow does not take: hence the copy
+        # copied, because decoded arrays may be unaligned, which Arrow refuses
         points = np.array(scan.points)
         self._put(entity, self._rr.Points3D(points, class_ids=scan.classes.astype(np.uint16), radii=0.03))
 
@@ -232,7 +232,7 @@ def _blueprint(recording: Recording) -> Any:
     pictures = []
     for entity in dict.fromkeys(images):
         name = " ".join(entity.split("/")[1 if several else -2 : -1])
-        # what lies below an image would be painted over it
+        # entities below an image would be drawn over it
         plain = ["$origin/**", "- $origin/classes", "- $origin/true_depth"]
         pictures.append(rrb.Spatial2DView(origin=entity, contents=plain, name=name))
         if images.count(entity) > 1:
@@ -248,7 +248,7 @@ def _blueprint(recording: Recording) -> Any:
         for stream in recording.streams_of(record):
             origin = f"{entity_of(recording, stream)}/{part}"
             plots.append(rrb.TimeSeriesView(origin=origin, name=f"{origin.split('/', 1)[1].rsplit('/', 1)[0]}, {name}"))
-    # true depth goes to the horizon, and would make all else too small to see
+    # true depth reaches the horizon, which would make everything else too small to see
     near = ["$origin/**", *(f"- /{entity}/true_depth" for entity in dict.fromkeys(images))]
     world = rrb.Spatial3DView(origin="world", contents=near, name="world")
     top = rrb.Horizontal(world, rrb.Grid(*pictures), column_shares=[3, 2]) if pictures else world

@@ -1,8 +1,7 @@
-"""One process of a recording: flies the whole flight, looks only in its own groups of frames, and journals those.
+"""One process of a recording: flies the whole flight, but measures and journals only its own groups of frames.
 
-Every sample depends on its own instant only, so that one worker or many write the same bytes. Started by
-`recording_run` as `python -m skyloop.datasets.worker FOLDER NUMBER OF`; tells its progress on stdout, a line each.
-"""
+Every sample depends only on its own instant, so one worker or many write the same bytes. `recording_run` starts it as
+`python -m skyloop.datasets.worker FOLDER NUMBER OF`. It reports its progress on stdout, one line each."""
 
 from __future__ import annotations
 
@@ -26,11 +25,11 @@ from skyloop_client.messages import Message
 from skyloop_client.streams import NS_PER_S, Rate, StreamInfo
 
 LONGEST_START_S = 120.0
-"""Simulated seconds a pilot may take to begin its trajectory."""
+"""Simulated seconds that a pilot may take to begin its trajectory."""
 
 
 class NoWriter:
-    """Takes the place of a GroupWriter where nothing is to be stored."""
+    """Replaces a GroupWriter if nothing is stored."""
 
     from_ns = 0
 
@@ -39,7 +38,7 @@ class NoWriter:
 
 
 class Worker:
-    """Knows which messages are its own and writes them down."""
+    """Selects its own messages and writes them."""
 
     def __init__(self, folder: Path, plan: dict[str, Any], number: int, of: int) -> None:
         self.folder, self.plan, self.number, self.of = folder, plan, number, of
@@ -50,16 +49,16 @@ class Worker:
         self._writer: GroupWriter | NoWriter | None = None
         self._group = -1
         self._mine = [group for group in range(number, plan["n_groups"], of) if not is_whole(self._path(group))]
-        """Groups to be written, rising."""
+        """Groups to be written, in ascending order."""
         self._counted: int | None = None
         self._present = (-1, 0, 0)
-        """A frame, and from when until when it is."""
+        """The current frame, and its begin and end."""
 
     def _path(self, group: int) -> Path:
         return self.folder / "journal" / f"group-{group:06d}.bin"
 
     def end_ns(self) -> int | None:
-        """When the last group of this worker is over."""
+        """End of the last group of this worker."""
         if not self._mine:
             return 0
         return None if self.start_ns is None else self._group_start(self._mine[-1] + 1)
@@ -69,17 +68,16 @@ class Worker:
         return self.start_ns + self._rate.due_ns(min(group * self.plan["group_frames"], self.plan["frames"]))
 
     def wanted(self, t_ns: int) -> bool:
-        """Are costly samples that arrive at `t_ns` this worker's, and not yet in the journal?
+        """Whether costly samples that arrive at `t_ns` belong to this worker and are not in the journal yet.
 
-        Those of the first instants are made as well, on the ground and for nobody: the first picture and the first rays
-        take seconds, which belong to getting ready.
-        """
+        Those of the first instants on the ground are also made, and then dropped: the first image and the first rays
+        take seconds, which count as preparation."""
         if self.start_ns is None:
             return t_ns < self._rate.due_ns(1)
         return self._turn_to(t_ns) is not None
 
     def _turn_to(self, t_ns: int) -> GroupWriter | NoWriter | None:
-        """The writer of the group an instant belongs to, where it is to be written."""
+        """Select the writer for the group of this instant, if the group is to be written."""
         if self.start_ns is None or t_ns < self.start_ns:
             return None
         frame = self._frame_at(t_ns)
@@ -95,7 +93,7 @@ class Worker:
         return self._writer if t_ns >= self._writer.from_ns else None
 
     def _frame_at(self, t_ns: int) -> int:
-        """Counted from 0; most messages belong to the same frame as the one before."""
+        """Counted from 0. Most messages belong to the same frame as the one before."""
         frame, begins, ends = self._present
         if not begins <= t_ns < ends:
             assert self.start_ns is not None
@@ -115,7 +113,7 @@ class Worker:
                 tell(frame=frame + 1)
 
     def _close(self) -> None:
-        """The group that was being written is over."""
+        """The current group has ended."""
         if self._writer is not None:
             self._writer.finish()
             tell(group=self._group)
@@ -129,7 +127,7 @@ class Worker:
 
 
 def tell(**what: Any) -> None:
-    """A line for the process that started this one; nobody to tell means nobody to work for."""
+    """Print a line for the parent process. If the parent is gone, the worker ends."""
     try:
         print(json.dumps(what), flush=True)
     except BrokenPipeError:
@@ -143,14 +141,14 @@ def record_share(folder: Path, number: int, of: int) -> None:
     scenario = make_scenario(plan["scenario"], place=f"{folder}/plan.json")
     with build(scenario, wanted=worker.wanted) as simulation:
         with locked(folder):
-            # of a recording that is resumed it also tells of streams that come later in the flight
+            # in a resumed recording it also lists streams that start later in the flight
             if not (folder / NAME).exists():
                 create(folder, plan, simulation.bus.infos)
         begun = set(simulation.bus.infos)
         simulation.bus.on_new(lambda info: None if info.name in begun else add_stream(folder, info))
         simulation.bus.on_every(worker.on_message)
         worker.stages.watch_sensors(simulation)
-        # what stays for the whole flight need not be searched for garbage again and again
+        # objects that live for the whole flight need not be scanned by the garbage collector again
         gc.collect()
         gc.freeze()
         fly(simulation, worker, os.getppid())
@@ -164,13 +162,13 @@ def create(folder: Path, plan: dict[str, Any], infos: dict[str, StreamInfo]) -> 
 
 
 def fly(simulation: Simulation, worker: Worker, parent: int) -> None:
-    """Until the worker's last group is over; frames begin when the pilots begin their trajectories."""
+    """Fly until the worker's last group ends. Frames begin when the pilots begin their trajectories."""
     pilots = [part.pilot for part in simulation.parts_of(PilotPart)]
     rate = Rate.from_hz(worker.plan["rate_hz"])
     while (end_ns := worker.end_ns()) is None or simulation.port.next_ns < end_ns:
         t_ns = simulation.step()
         if worker.start_ns is None and all(getattr(pilot, "started_ns", 0) is not None for pilot in pilots):
-            # frames lie on the cameras' own instants
+            # frames are at the cameras' own instants
             worker.start_ns = rate.due_ns(rate.count_until(t_ns + 1))
             worker.stages.begin()
             tell(start_ns=worker.start_ns)

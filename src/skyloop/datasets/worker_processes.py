@@ -1,4 +1,4 @@
-"""The processes of a recording: started, listened to, watched, and ended with all they started themselves."""
+"""Starts and watches the worker processes of a recording, reads their output, and ends them and their children."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from skyloop_client.errors import DatasetError
 log = logging.getLogger(__name__)
 
 STUCK_S = 60.0
-"""s of wall time in which a worker neither says anything nor computes."""
+"""Wall s in which a worker neither prints anything nor computes."""
 POLL_S = 0.1
 WATCH_S = 0.5
 GRACE_S = 2.0
-"""s for renderers to end by themselves once their workers are gone."""
+"""s for renderers to end by themselves after their workers."""
 
 
 class Workers:
-    """Processes that record together; leaving the context ends them."""
+    """Processes that record together. Leaving the context ends them."""
 
     def __init__(self, folder: Path, count: int, stuck_after_s: float = STUCK_S) -> None:
-        # each worker and its renderer share a core; threads within a process would only be in each other's way
+        # each worker and its renderer share a core; further threads would only compete
         environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "LP_NUM_THREADS": "1" if count > 1 else "2"}
         self._stuck_after_s = stuck_after_s
-        # a file and not a pipe, which would be full one day
+        # a file rather than a pipe, which could fill up
         self._said = [tempfile.TemporaryFile() for _ in range(count)]  # noqa: SIM115
         with kept_from_children():
             self._processes = [
@@ -50,7 +50,7 @@ class Workers:
         log.debug("recording in processes %s", ", ".join(str(process.pid) for process in self._processes))
         self._watched = [_Watched(process.pid) for process in self._processes]
         self._looked = time.monotonic()
-        # not a SimpleQueue, whose waiting a signal may make endless
+        # not a SimpleQueue, because a signal may make its wait endless
         self._lines: Queue[tuple[int, str]] = Queue()
         self._listeners = [
             threading.Thread(target=self._listen, args=numbered, daemon=True) for numbered in enumerate(self._processes)
@@ -64,7 +64,7 @@ class Workers:
             self._lines.put((number, line))
 
     def told(self, interruption: Interruption) -> Iterator[dict[str, Any]]:
-        """What the workers say, until all have ended; trouble is raised, and so is Ctrl-C."""
+        """The messages of the workers until all have ended. Raises their errors, and Ctrl-C."""
         while True:
             interruption.check()
             self._look_for_stuck()
@@ -94,7 +94,7 @@ class Workers:
             return
         self._looked = now
         for number, (process, watched) in enumerate(zip(self._processes, self._watched, strict=True)):
-            # when we were stopped ourselves, so were they
+            # if this process was stopped, so were the workers
             if process.poll() is None and watched.look(min(passed, 2.0 * WATCH_S)) > self._stuck_after_s:
                 raise DatasetError(
                     f"worker {number} (process {process.pid}) has {watched.how_it_stands} for "
@@ -111,7 +111,7 @@ class Workers:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Also the stopped ones, which hear nothing but SIGKILL; whatever kills a worker, its journal is whole."""
+        """Includes stopped processes, which only react to SIGKILL. The journal of a killed worker stays readable."""
         started = [child for process in self._processes if process.poll() is None for child in descendants(process.pid)]
         for process in self._processes:
             if process.poll() is None:
@@ -132,16 +132,16 @@ class Workers:
 
 
 class _Watched:
-    """Whether a process and those it started compute."""
+    """Whether a process and its descendants compute."""
 
     def __init__(self, pid: int) -> None:
         self._pid = pid
         self._computed = -1
         self.still_s = 0.0
-        """s without a sign of life."""
+        """s without activity."""
 
     def look(self, passed_s: float) -> float:
-        """s without a sign of life; 0 where the system does not tell."""
+        """s without activity. 0 if the system does not tell."""
         computed = _ticks(self._pid) + sum(_ticks(child) for child, _ in descendants(self._pid))
         self.still_s = 0.0 if computed != self._computed or not computed else self.still_s + passed_s
         self._computed = computed
@@ -149,19 +149,19 @@ class _Watched:
 
     @property
     def how_it_stands(self) -> str:
-        """In words."""
+        """Its condition, in words."""
         states = [_stat(pid)[0] for pid in (self._pid, *(child for child, _ in descendants(self._pid))) if _stat(pid)]
         return "been stopped (SIGSTOP)" if "T" in states else "not moved"
 
 
 Started = tuple[int, str]
-"""A process and when it began, in the system's words, lest its number is somebody else's by now."""
+"""A process id and its start time, because the system may reuse the id."""
 
 
 def descendants(pid: int) -> list[Started]:
-    """Processes that a process started, and those that they did."""
+    """All descendants of a process."""
     try:
-        # in any of its threads
+        # started by any of its threads
         lists = [path.read_text(encoding="ascii") for path in Path(f"/proc/{pid}/task").glob("*/children")]
     except OSError:
         return []
@@ -171,7 +171,7 @@ def descendants(pid: int) -> list[Started]:
 
 
 def _stat(pid: int) -> list[str]:
-    """Of /proc/PID/stat, from the third field on; empty when it has gone."""
+    """/proc/PID/stat from the third field on. Empty if the process is gone."""
     try:
         return Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
     except OSError:
@@ -179,7 +179,7 @@ def _stat(pid: int) -> list[str]:
 
 
 def _ticks(pid: int) -> int:
-    """Processor time so far, user and system."""
+    """User and system time so far."""
     fields = _stat(pid)
     return int(fields[11]) + int(fields[12]) if fields else 0
 

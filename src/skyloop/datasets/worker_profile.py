@@ -1,4 +1,4 @@
-"""Where a worker's processor time goes while it records: rendering, sensors, journal, physics and the rest."""
+"""A worker's processor time during a recording: rendering, sensors, journal, physics and the rest."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from skyloop.sim.simulation import Simulation
 
 
 class WorkerProfile:
-    """Counts core-seconds from `begin` on; what comes before is getting ready."""
+    """Counts core-seconds from `begin` on. Earlier time is preparation."""
 
     def __init__(self) -> None:
         self._seconds = {"sensors": 0.0, "journal": 0.0}
@@ -27,7 +27,7 @@ class WorkerProfile:
         self._began = time.process_time(), _children_seconds()
 
     def timed(self, stage: str, work: Callable[..., Any], *args: Any) -> Any:
-        """What `work` gives; its time goes to a stage."""
+        """The result of `work`. Its time is counted for a stage."""
         if self._began is None:
             return work(*args)
         began = time.process_time()
@@ -37,7 +37,7 @@ class WorkerProfile:
             self._seconds[stage] += time.process_time() - began
 
     def core_seconds(self) -> dict[str, float]:
-        """By stage, until now; call it while the renderer lives."""
+        """By stage, until now. Call it while the renderer runs."""
         if self._began is None:
             return {}
         own, rendering = time.process_time() - self._began[0], _children_seconds() - self._began[1]
@@ -56,10 +56,10 @@ class _TimedSensor:
 
 
 def _children_seconds() -> float:
-    """Processor time of the processes this one started, which is the renderer; 0 where the system does not tell."""
+    """Processor time of the child processes, which is the renderer. 0 if the system does not tell."""
     try:
         children = Path(f"/proc/self/task/{os.getpid()}/children").read_text(encoding="ascii").split()
-        # Linux numbers the processor clock of another process like this (man 3 clock_getcpuclockid gives the same)
+        # Linux's id of another process's processor clock (man 3 clock_getcpuclockid gives the same)
         return sum(time.clock_gettime(~int(child) << 3 | 2) for child in children)
     except OSError:
         return 0.0

@@ -1,4 +1,4 @@
-"""What the numbers of an action mean, for the simulation and for arrays of inputs alike."""
+"""The meaning of the numbers in an action, for a simulation and for arrays of inputs."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.vehicle.layout import SET_MOTORS, SET_POSITION, SET_RATES, SET_VELOCITY_BODY, SET_VELOCITY_WORLD
+from skyloop.vehicle.kernel_records import SET_MOTORS, SET_POSITION, SET_RATES, SET_VELOCITY_BODY, SET_VELOCITY_WORLD
 from skyloop_client.errors import ScenarioError, SetpointError, nearest_name
 from skyloop_client.messages import Array, Motors, Position, Rates, Setpoint, Velocity
 
 SIZES = {"rates": 4, "motors": 0, "velocity": 4, "velocity_world": 4, "climb": 1, "position": 4, "offset": 3}
-"""Numbers of an action by its kind; as many as rotors for motors."""
+"""Size of an action by its kind. For motors it is the number of rotors."""
 MOST_SPEED = 3.0
-"""m/s of a velocity action of 1, along each axis."""
+"""m/s along each axis at an action of 1."""
 MOST_YAW_RATE = 1.5
-"""rad/s of a velocity action of 1."""
+"""rad/s at a velocity action of 1."""
 MOST_ASIDE, MOST_HEIGHT = 8.0, 5.0
-"""m east and north of the origin of a position action of 1, and m of height; a height of -1 is the ground."""
+"""m east and north of the origin, and m of height, at a position action of 1; a height action of -1 is the ground."""
 MOST_OFFSET = 1.0
-"""m from the vehicle of an offset action of 1, along each axis."""
+"""m from the vehicle along each axis at an offset action of 1."""
 
 
 class ActionMeaning:
-    """Turns (n, size) numbers in [-1, 1] into what the controller is asked for."""
+    """Converts (n, size) numbers in [-1, 1] into inputs of the controller."""
 
     def __init__(self, kind: str, params: np.ndarray[Any, Any]) -> None:
         if kind not in SIZES:
@@ -35,11 +35,11 @@ class ActionMeaning:
         self._most_rates = params["max_rate"][0].copy()
 
     def checked(self, actions: Any, n: int) -> Array:
-        """(n, size) float64, clipped; every number finite, or a SetpointError."""
+        """(n, size) float64, clipped. Raises SetpointError if a number is not finite."""
         numbers = np.asarray(actions, np.float64)
         if numbers.shape != (n, self.size):
             raise SetpointError(f"an action has shape {numbers.shape[1:]}, expected ({self.size},) for each of {n}")
-        # a sum of finite numbers is finite unless they are absurd, and it is much faster than a look at each
+        # a sum of finite numbers is finite for all reasonable values, and much faster than a check of each
         if not math.isfinite(numbers.sum()) and not np.isfinite(numbers).all():
             raise SetpointError("an action holds a number that is not finite")
         return np.minimum(np.maximum(numbers, -1.0), 1.0)
@@ -59,7 +59,7 @@ class ActionMeaning:
         return MOST_SPEED * numbers[:, :3], MOST_YAW_RATE * numbers[:, 3]
 
     def _position(self, numbers: Array, positions: Array) -> tuple[Array, Array]:
-        """m, and rad of heading; of an offset the vehicle keeps its own."""
+        """m, and rad of heading; with "offset" the vehicle keeps its heading."""
         if self.kind == "offset":
             return positions + MOST_OFFSET * numbers, np.zeros(len(numbers))
         height = 0.5 * MOST_HEIGHT * (1.0 + numbers[:, 2:3])
@@ -68,7 +68,7 @@ class ActionMeaning:
     # ---- for the vehicles
 
     def setpoint(self, numbers: Array, positions: Array) -> Setpoint:
-        """Of one vehicle, (1, size); `positions` is where it is, (1, 3) m."""
+        """The setpoint of one vehicle, from (1, size) numbers and its position, (1, 3) m."""
         if self.kind == "rates":
             thrust, rates = self._rates(numbers)
             return Rates(rates[0], float(thrust[0]))
@@ -82,7 +82,7 @@ class ActionMeaning:
         return Velocity(velocity[0], frame=frame, yaw_rate=float(yaw_rate[0]))
 
     def write(self, inputs: np.ndarray[Any, Any], numbers: Array, positions: Array) -> None:
-        """Into the inputs of (n,) vehicles, as their autopilots would write the setpoints."""
+        """Write the inputs of (n,) vehicles, as their autopilots would write the setpoints."""
         if self.kind == "rates":
             inputs["kind"] = SET_RATES
             inputs["thrust"], inputs["rates"] = self._rates(numbers)

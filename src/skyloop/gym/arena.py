@@ -1,4 +1,4 @@
-"""Where the environments' vehicles fly: level grass, posts to find one's way by, and the gate or the pad."""
+"""The world of the environments: level grass, posts for orientation, and the gate or the pad."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from skyloop.world.terrain import place_terrain
 
 POSTS = 12
 AROUND = 22.0
-"""m from the origin to the posts: farther than any episode leads."""
+"""m from the origin to the posts, beyond the range of any episode."""
 SUNK = 0.028
-"""m of the marker's 0.03 that lie in the ground."""
+"""m of the marker's 0.03 that are below the ground."""
 COLOURS: tuple[Colour, ...] = ((200, 40, 40), (40, 80, 200), (230, 190, 40))
 
 
 class Arena:
-    """The gate and the pad are seen, not felt: the task judges what touches them, for one vehicle as for many."""
+    """The gate and the pad are visible but have no collisions. The task detects touches, for one vehicle or many."""
 
     def __init__(self, seed: int, *, task: str = "hover") -> None:
         self.ground = Ground.flat(0.0)

@@ -1,4 +1,4 @@
-"""Thousands of vehicles as one Gymnasium vector environment: the flight kernels on arrays of records, nothing else."""
+"""Thousands of vehicles as one Gymnasium vector environment: the flight kernels on arrays of records."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from skyloop.core.machine import usable_cores
+from skyloop.core.machine_info import usable_cores
 from skyloop.gym.actions import ActionMeaning
 from skyloop.gym.course import Course
 from skyloop.gym.episodes import begin, judge
@@ -22,14 +22,13 @@ from skyloop.vehicle.fleet_kernels import advance
 from skyloop_client.errors import ScenarioError
 
 LEAST_SHARE = 64
-"""Vehicles for which another thread is worth its while."""
+"""Number of vehicles for which another thread is worthwhile."""
 
 
 class SkyloopVectorEnv(VectorEnv[Any, Any, Any]):
-    """The same tasks and dynamics as `SkyloopEnv`: environment i flies what the single one does with seed + i.
+    """The same tasks and dynamics as `SkyloopEnv`: environment i flies like a single one with seed + i.
 
-    Only state observations: pictures need `vectorization_mode="sync"` or "async", with a renderer each.
-    """
+    It has only state observations. Images need `vectorization_mode="sync"` or "async", with a renderer each."""
 
     metadata: dict[str, Any] = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012
 
@@ -79,7 +78,7 @@ class SkyloopVectorEnv(VectorEnv[Any, Any, Any]):
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self._most_steps = self.course.most_steps if max_episode_steps is None else max_episode_steps
         self._step = 0
-        """Physics steps since the first reset; vehicles that begin anew go on counting from it."""
+        """Physics steps since the first reset. Vehicles that start again continue this count."""
         self._over = np.zeros(num_envs, np.bool_)
         wanted = usable_cores() if threads is None else threads
         shares = max(1, min(wanted, num_envs // LEAST_SHARE))
@@ -108,7 +107,7 @@ class SkyloopVectorEnv(VectorEnv[Any, Any, Any]):
             raise ResetNeeded('an episode is over; call reset with options={"reset_mask": terminated | truncated}')
         self._step += self._steps_per_action
         if self._over.any():
-            # already at the end of this step, so that the kernel leaves them where they begin
+            # already at the end of this step, so that the kernel does not move them from their start
             self._begin(self._over, self._step)
         self.meaning.write(self.inputs, numbers, self.episodes["position"])
         verdict = Verdict.blank(self.task, self.num_envs)
@@ -133,13 +132,13 @@ class SkyloopVectorEnv(VectorEnv[Any, Any, Any]):
         return mask
 
     def _seed(self, seed: int | Sequence[int | None] | None, chosen: Any) -> None:
-        """Whoever is given a seed begins its first episode, the others begin their next one."""
+        """Environments with a new seed begin its first episode, the others their next one."""
         numbers = np.arange(self.num_envs, dtype=np.uint64)
         if isinstance(seed, int | np.integer):
             super().reset(seed=int(seed))
             seeded, keys = chosen, np.uint64(int(seed) % KEYS) + numbers
         elif seed is None:
-            # those never seeded get one from the system, by way of Gymnasium
+            # environments without a seed get a random one from Gymnasium
             drawn = self.np_random_seed
             assert drawn is not None
             seeded, keys = chosen & (self.episodes["episode"] < 0), np.uint64(drawn % KEYS) + numbers
@@ -164,7 +163,7 @@ class SkyloopVectorEnv(VectorEnv[Any, Any, Any]):
         judge(*arrays, self.episodes[part], self.task.kind, self._most_steps, verdict.arrays(part))
 
     def _look_again(self) -> Verdict:
-        """At all vehicles without judging them: nobody's episode moves on."""
+        """Observe all vehicles without judging them, so that no episode advances."""
         self.episodes["fresh"] = 1
         verdict = Verdict.blank(self.task, self.num_envs)
         arrays = (self.states, self.inputs, self.params, self.episodes)

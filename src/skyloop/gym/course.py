@@ -1,4 +1,4 @@
-"""A simulation for one environment: the scenario it flies, ready in the air at t = 0, and its rates."""
+"""A simulation for one environment: its scenario, with the vehicle in the air at t = 0, and its rates."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ START_HEIGHT = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """What is flown, and how often it is asked and moved."""
+    """The scenario of an environment, and its rates."""
 
     task: Task
     airframe: str = "iris"
     physics_rate_hz: float = 500.0
     control_rate_hz: float = 50.0
     image_size: tuple[int, int] | None = None
-    """Height and width, px; None: no camera on board."""
+    """Height and width, px. None: no camera on board."""
 
     def __post_init__(self) -> None:
         steps, divider = self._exact_steps(), control_divider(Vehicle(), Rate.from_hz(self.physics_rate_hz))
@@ -51,7 +51,7 @@ class Course:
 
     @property
     def steps_per_action(self) -> int:
-        """Physics steps; also a whole number of calls of the controller."""
+        """Physics steps. Also a whole number of calls of the controller."""
         return int(self._exact_steps())
 
     @property
@@ -65,7 +65,7 @@ class Course:
             "physics_rate_hz": self.physics_rate_hz,
             "truth_rate_hz": self.control_rate_hz,
             "world": {"name": "skyloop.gym.arena:Arena", "options": {"task": self.task.name}},
-            # a battery would make the thrust of an action depend on the episode's age
+            # with a battery, the thrust of an action would depend on the time in the episode
             "vehicles": [{**vehicle, "battery": False, "sensors": self._sensors()}],
         }
         return make_scenario(data)
@@ -79,7 +79,7 @@ class Course:
         return {CAMERA: {"kind": "camera", "rate_hz": self.control_rate_hz, "mount": mount, **size}}
 
     def simulation(self) -> Simulation:
-        """Armed, its rotors at hover speed; nothing has happened yet."""
+        """Armed, with rotors at hover speed, before the first step."""
         scenario = self.scenario()
         prepare("skyloop.gym", *needed_rooms(scenario))
         simulation = build(scenario)

@@ -1,4 +1,4 @@
-"""How an episode begins and how it is judged: one code for one vehicle and for thousands."""
+"""Begins and judges episodes, with the same code for one vehicle and for thousands."""
 
 # mypy: allow-untyped-defs
 
@@ -12,28 +12,28 @@ from skyloop.core.rotations import multiply, to_world
 from skyloop.gym.tasks import EPISODE, GATE, HOVER, LANDING, MOST_GOAL, MOST_RATE, MOST_VELOCITY, WAYPOINT
 from skyloop.vehicle.contact_search import fleet_params_type, states_type
 from skyloop.vehicle.controller import measured_motion
-from skyloop.vehicle.layout import SCRATCH, input_type
+from skyloop.vehicle.kernel_records import SCRATCH, input_type
 
 WAYPOINTS = 4
-"""To be reached in an episode."""
+"""Number of waypoints in an episode."""
 CLOSE = 0.2
-"""m from the point to hover at within which it counts as hovering there."""
+"""m from the hover point within which it counts as hovering there."""
 REACH = 0.4
-"""m from a waypoint at which it counts."""
+"""m from a waypoint within which it counts as reached."""
 HEIGHT = 2.0
-"""m of the point to hover at and of the middle of the gate, both above the world's origin."""
+"""m above the world's origin, of the hover point and of the middle of the gate."""
 OPENING, BAR = 0.8, 0.05
-"""m: half the side of the gate's opening, and half the thickness of its bars. It is square to the x axis."""
+"""m: half the side of the gate's opening, and half the thickness of its bars. Its normal is the x axis."""
 PAD = 0.5
 """m from the middle of the pad within which a landing counts."""
 SOFT, UPRIGHT = 1.0, 0.94
-"""m/s of the hardest touch, and cosine of the tilt (20°), of a landing that counts."""
+"""A landing counts up to this speed in m/s at touch-down and this cosine of the tilt (20°)."""
 FAR = (4.0, 15.0, 10.0, 8.0)
 """m from the goal beyond which an episode ends, by task."""
 BONUS, REACHED, LOST = 10.0, 5.0, 10.0
-"""Reward of success and of a waypoint, and what a crash, a missed gate or leaving costs."""
+"""Rewards for success and for a waypoint, and the penalty for a crash, a missed gate or leaving."""
 TURNING = 0.01
-"""Taken off for each rad/s of body rate and step."""
+"""Penalty per rad/s of body rate and step."""
 
 _WORD = 1.0 / 4294967296.0
 _START, _VELOCITY, _TILT, _RATES, _FIRST_WAYPOINT = 0, 1, 2, 3, 16
@@ -66,7 +66,7 @@ def _waypoint(e, number, out):
 
 @inlined
 def _start(e, kind):
-    """Position and yaw at the start, and sets the goal."""
+    """Returns position and yaw at the start, and sets the goal."""
     x, y, z, turn = _drawn(e, _START)
     e.goal[0], e.goal[1], e.goal[2] = 0.0, 0.0, HEIGHT
     if kind == WAYPOINT:
@@ -83,7 +83,7 @@ def _start(e, kind):
 
 @kernel(void(states_type, fleet_params_type, _EPISODES, boolean[::1], int64))
 def begin(states, params, episodes, chosen, kind):
-    """Put the chosen vehicles where their episodes begin, with a small velocity, tilt and turn."""
+    """Put the chosen vehicles at the start of their episodes, with a small velocity, tilt and rotation."""
     for i in range(states.shape[0]):
         if not chosen[i]:
             continue
@@ -116,7 +116,7 @@ def _clipped(value, most):
 
 @inlined
 def _observe(e, m, kind, out):
-    """Goal from the vehicle and velocity, world axes; world_from_body row by row; body rates; the goal after this."""
+    """Goal relative to the vehicle and velocity, world axes; world_from_body by rows; body rates; the next goal."""
     for k in range(3):
         out[k] = _clipped(e.goal[k] - m[k], MOST_GOAL)
         out[3 + k] = _clipped(m[3 + k], MOST_VELOCITY)
@@ -151,7 +151,7 @@ def _strikes_gate(m, radius):
 
 @inlined
 def _at_gate(e, m, radius):
-    """Passed, and lost; by where the straight way since the last look crosses the gate's plane."""
+    """Passed, and lost, by the point at which the straight line since the last observation crosses the gate's plane."""
     if _strikes_gate(m, radius):
         return False, True
     if not (e.position[0] < 0.0 and m[0] >= 0.0):
@@ -165,7 +165,7 @@ def _at_gate(e, m, radius):
 
 @inlined
 def _landed(s, m):
-    """Whether touching the ground now is a landing."""
+    """Whether a touch of the ground now is a landing."""
     up = 1.0 - 2.0 * (m[7] * m[7] + m[8] * m[8])
     beside = np.sqrt(m[0] * m[0] + m[1] * m[1])
     return beside < PAD and s.impact_speed < SOFT and up > UPRIGHT and not s.body_down and not s.crashed
@@ -173,7 +173,7 @@ def _landed(s, m):
 
 @inlined
 def _judged(s, p, e, m, kind, distance):
-    """Reward, whether the episode ends, and success: it ends well, or hovers where it should."""
+    """Reward, whether the episode ends, and success: a good end, or a hover at the right place."""
     turning = TURNING * np.sqrt(m[10] * m[10] + m[11] * m[11] + m[12] * m[12])
     touches = s.impact_speed > 0.0 or s.legs_down > 0 or s.body_down > 0
     lost = touches or not distance < FAR[kind]
@@ -214,11 +214,11 @@ def _judged(s, p, e, m, kind, distance):
     )
 )
 def judge(states, inputs, params, episodes, kind, most_steps, verdict):
-    """Look at every vehicle after a step, or after `begin`; `verdict` as `Verdict.arrays` gives it."""
+    """Judge every vehicle after a step, or after `begin`. `verdict` is in the form of `Verdict.arrays`."""
     observations, rewards, terminated, truncated, success = verdict
     scratch = np.zeros(1, SCRATCH)
     for i in range(states.shape[0]):
-        # a record does not keep its array alive: taken before the loop, it would be of memory given back
+        # a record does not keep its array alive: taken before the loop, it would point to freed memory
         m = scratch[0].measured
         s, p, e = states[i], params[i], episodes[i]
         measured_motion(s, inputs[i], p, 0.0, m)

@@ -1,4 +1,4 @@
-"""What moves the vehicle of one environment: the flight kernels alone, or a whole simulation with cameras."""
+"""Moves the vehicle of one environment: the flight kernels alone, or a whole simulation with cameras."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from skyloop_client.messages import Array
 
 
 class Flight(Protocol):
-    """One vehicle, and time that passes from action to action."""
+    """One vehicle. Time advances with each action."""
 
     states: np.ndarray[Any, Any]
     inputs: np.ndarray[Any, Any]
@@ -25,13 +25,13 @@ class Flight(Protocol):
         """Go back to the instant before the first action."""
 
     def begin(self) -> None:
-        """Measure what is due at the first instant; the vehicle is where its episode begins."""
+        """Take the samples of the first instant, with the vehicle at the start of its episode."""
 
     def fly(self, meaning: ActionMeaning, numbers: Array, positions: Array) -> None:
-        """Do as an action of (1, size) numbers asks, for one period of control; `positions` as of the last look."""
+        """Apply an action of (1, size) numbers for one control period. `positions` are the last observed ones."""
 
     def shown(self) -> Simulation:
-        """A simulation that has the vehicle where it is now, to look at."""
+        """A simulation with the vehicle at its current state, to render images."""
 
     def close(self) -> None: ...
 
@@ -56,7 +56,7 @@ class KernelFlight:
         self._step = 0
 
     def begin(self) -> None:
-        """Nothing measures."""
+        """There are no sensors."""
 
     def fly(self, meaning: ActionMeaning, numbers: Array, positions: Array) -> None:
         meaning.write(self.inputs, numbers, positions)
@@ -64,7 +64,7 @@ class KernelFlight:
         advance(self.states, self.inputs, self.params, self._period, self._step, self._ground)
 
     def shown(self) -> Simulation:
-        """Its clock stands still at the start: only the vehicle is moved."""
+        """Its clock stays at the start. Only the vehicle is moved."""
         motion = self.states["motion"][0]
         quat, rates = motion[6:10], motion[10:13]
         arm = rotate(quat, self.params["centre_of_mass"][0])
@@ -77,7 +77,7 @@ class KernelFlight:
 
 
 class SimulatedFlight:
-    """Steps a `Simulation`, whose cameras take pictures at the control rate."""
+    """Steps a `Simulation`, whose cameras take images at the control rate."""
 
     def __init__(self, course: Course) -> None:
         self.simulation = course.simulation()
@@ -96,7 +96,7 @@ class SimulatedFlight:
     def fly(self, meaning: ActionMeaning, numbers: Array, positions: Array) -> None:
         self.simulation.send(meaning.setpoint(numbers, positions))
         self._actions += 1
-        # with what is due at that very instant, so that its pictures are there
+        # including the events of that instant, so that its images exist
         self.simulation.run_through(self._control.due_ns(self._actions))
 
     def shown(self) -> Simulation:

@@ -11,6 +11,6 @@ PLACE = (-7.0, -5.0, 3.5)
 
 
 def beside_the_arena(height: int, width: int) -> Observer:
-    """A camera that stands still and turns with the vehicle; height and width in px."""
+    """A camera at a fixed position that turns towards the vehicle. Height and width are in px."""
     watching = {"mode": "fixed", "position": PLACE, "vehicle": VEHICLE, "quality": "low"}
     return Observer(validated(ObserverConfig, {**watching, "height": height, "width": width}, "picture_size"))

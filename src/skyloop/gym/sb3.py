@@ -24,9 +24,9 @@ Indices = int | Iterable[int] | None
 
 
 class SkyloopVecEnv(VecEnv):  # type: ignore[misc]
-    """A `SkyloopVectorEnv` as Stable-Baselines3 wants it: an episode that ends is reset in the same step.
+    """A `SkyloopVectorEnv` with Stable-Baselines3's interface: an episode that ends is reset in the same step.
 
-    The info of a step that ends an episode is that of its end, with `terminal_observation` beside it.
+    The info of the last step of an episode describes its end and has `terminal_observation`.
     """
 
     def __init__(self, task: str, num_envs: int, *, seed: int | None = None, **options: Any) -> None:
@@ -43,7 +43,7 @@ class SkyloopVecEnv(VecEnv):  # type: ignore[misc]
             self.seed(seed)
 
     def reset(self) -> Any:
-        """With the seeds that `seed()` has set, once; after that each reset begins the next episodes."""
+        """The first reset uses the seeds of `seed()`. Each further reset begins the next episodes."""
         observations, infos = self.envs.reset(seed=list(self._seeds))
         self._reset_seeds()
         self._reset_options()
@@ -75,7 +75,7 @@ class SkyloopVecEnv(VecEnv):  # type: ignore[misc]
         return [getattr(member, attr_name) for member in self._chosen(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: Indices = None) -> None:
-        """An attribute of your own, of each environment; what the vector has is common to all and cannot be set."""
+        """Set a new attribute of each environment. Attributes of the vector are shared and cannot be set."""
         chosen = self._chosen(indices)
         if hasattr(self.envs, attr_name) or attr_name in Member.OWN:
             raise ScenarioError(f"'{attr_name}' is common to all environments of a vector; make another vector instead")
@@ -87,7 +87,7 @@ class SkyloopVecEnv(VecEnv):  # type: ignore[misc]
         return [getattr(member, method_name)(*args, **named) for member in self._chosen(indices)]
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Indices = None) -> list[bool]:
-        """Never: wrappers of Gymnasium are for single environments. Use VecMonitor and VecNormalize around this."""
+        """Always False: Gymnasium's wrappers are for single environments. Wrap this in VecMonitor or VecNormalize."""
         return [False for _ in self._chosen(indices)]
 
     def get_images(self) -> list[None]:
@@ -100,7 +100,7 @@ class SkyloopVecEnv(VecEnv):  # type: ignore[misc]
 
 
 class Member:
-    """One environment of a vector: attributes of the vector, its own memory, and attributes you have set."""
+    """One environment of a vector: attributes of the vector, its own state, and attributes that you have set."""
 
     OWN = ("index", "state", "episode", "reset")
 
@@ -109,7 +109,7 @@ class Member:
         self.index = index
 
     def __getattr__(self, name: str) -> Any:
-        # for names that are not here; methods of the vector would act on all its environments
+        # called for unknown names; methods of the vector would act on all its environments
         value = None if name.startswith("_") else getattr(self._envs, name, None)
         if name.startswith("_") or not hasattr(self._envs, name) or callable(value):
             raise AttributeError(f"an environment of a vector has no '{name}' of its own")
@@ -117,7 +117,7 @@ class Member:
 
     @property
     def state(self) -> Any:
-        """Its record of `vehicle/layout.py`: position, velocity, attitude and everything else that moves."""
+        """Its record of `vehicle/kernel_records.py`: position, velocity, attitude and all other states."""
         return self._envs.states[self.index]
 
     @property
@@ -126,7 +126,7 @@ class Member:
         return self._envs.episodes[self.index]
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
-        """This environment alone; the others fly on."""
+        """Reset only this environment. The others continue."""
         mask = np.arange(self._envs.num_envs) == self.index
         seeds = [seed if chosen else None for chosen in mask]
         observations, infos = self._envs.reset(seed=seeds, options={"reset_mask": mask})

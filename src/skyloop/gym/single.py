@@ -70,14 +70,14 @@ class SkyloopEnv(gymnasium.Env[Any, Any]):
 
     @property
     def simulation(self) -> Any:
-        """A `Simulation` with the vehicle where it is now, to look at; changing it changes no flight."""
+        """A `Simulation` with the vehicle at its current state, to look at. Changes to it do not affect the flight."""
         return self.flight.shown()
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """A seed begins its first episode; without one comes the next episode of the seed given last."""
+        """A seed begins its first episode. Without one, the next episode of the last seed follows."""
         super().reset(seed=seed)
         if seed is not None or self.episode["episode"][0] < 0:
-            # without any seed Gymnasium takes one from the system
+            # without any seed Gymnasium draws a random one
             self.episode["key"] = self.np_random_seed % KEYS
             self.episode["episode"] = -1
         self.episode["episode"] += 1
@@ -98,7 +98,7 @@ class SkyloopEnv(gymnasium.Env[Any, Any]):
         return observation, verdict.rewards.item(), verdict.terminated.item(), False, info
 
     def render(self) -> Any:
-        """A picture of this instant, from beside the arena. Nothing is drawn for it before this call."""
+        """An image of this instant from beside the arena. It is rendered only by this call."""
         if self.render_mode is None:
             return None
         if not self._has_begun:
@@ -111,7 +111,7 @@ class SkyloopEnv(gymnasium.Env[Any, Any]):
         self.flight.close()
 
     def _look(self) -> Verdict:
-        """At the vehicle; users keep the observation, so that is a new array every time."""
+        """Observe the vehicle. Users keep the observation, so it is a new array every time."""
         verdict = self._verdict
         verdict.observations = np.empty((1, self.task.observed), np.float32)
         judge(self.states, self.inputs, self.params, self.episode, self.task.kind, NO_LIMIT, verdict.whole())

@@ -30,17 +30,17 @@ except ImportError:
     ) from None
 
 SWARM = Task("swarm", HOVER, MOTION.stop, 20.0, shows_goal=False)
-"""Rates and the length of an episode; what it pays is judged here, not by the kernel of the other tasks."""
+"""Rates and the length of an episode. Rewards are computed here, not by the kernel of the other tasks."""
 HEIGHT = 2.5
-"""m of the middle between the lowest and the highest start."""
+"""m, the mean of the lowest and the highest start."""
 LEAST_RADIUS, SPACING = 3.0, 1.6
-"""m: of the circle, at least, and between two neighbours on it."""
+"""m: least radius of the circle, and distance of two neighbours on it."""
 REACH = 0.4
-"""m from its goal at which a vehicle counts as there."""
+"""m from its goal within which a vehicle has arrived."""
 FAR = 15.0
-"""m beyond its goal's distance at the start at which a vehicle is lost."""
+"""A vehicle is lost at this many m more than the initial distance from its goal."""
 GONE = np.iinfo(np.int64).max // 2
-"""Physics step of a vehicle that is out: the kernel leaves it alone."""
+"""Physics step of a vehicle that is out, so that the kernel does not move it."""
 
 
 class SwarmEnv(ParallelEnv):  # type: ignore[misc]
@@ -59,8 +59,8 @@ class SwarmEnv(ParallelEnv):  # type: ignore[misc]
         physics_rate_hz: float = 500.0,
         control_rate_hz: float = 50.0,
     ) -> None:
-        """neighbours: how many of the nearest others a vehicle observes. Without collision_ends two that collide pay
-        and fly on through each other."""
+        """neighbours: how many of the nearest others a vehicle observes. Without collision_ends,
+        two vehicles that collide are penalised and fly on through each other."""
         if agents < 2 or neighbours < 0:
             raise ScenarioError(f"a swarm has {agents} agents and {neighbours} neighbours; give at least 2 and 0")
         self.render_mode = None
@@ -99,9 +99,9 @@ class SwarmEnv(ParallelEnv):  # type: ignore[misc]
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """A seed begins its first episode; without one comes the next episode of the seed given last."""
+        """A seed begins its first episode. Without one, the next episode of the last seed follows."""
         if seed is not None or self._seed < 0:
-            # without any seed Gymnasium takes one from the system
+            # without any seed Gymnasium draws a random one
             self._seed, self._episode = seeding.np_random(seed)[1] if seed is None else seed, -1
         self._episode += 1
         self._step = 0
@@ -133,7 +133,7 @@ class SwarmEnv(ParallelEnv):  # type: ignore[misc]
         self.states["yaw_target"] = 2.0 * math.pi * draw[:, 4]
 
     def step(self, actions: dict[str, Any]) -> tuple[dict[str, Any], ...]:
-        """Actions of all `agents`; what comes back is of those, too, for the last time where one is out."""
+        """Takes actions of all `agents`. The results are for the same agents, for the last time if one is out."""
         flying = self.agents
         if not flying:
             return {}, {}, {}, {}, {}
@@ -178,9 +178,9 @@ class SwarmEnv(ParallelEnv):  # type: ignore[misc]
         self.agents = [name for name in flying if not out[self._numbers[name]]]
 
     def close(self) -> None:
-        """Nothing is open."""
+        """There is nothing to close."""
 
-    # ---- what is seen
+    # ---- observations
 
     def _now(self) -> tuple[Array, Array, Array, Array]:
         """Position, velocity, quaternion and body rates of each vehicle, of its body's origin."""
@@ -193,7 +193,7 @@ class SwarmEnv(ParallelEnv):  # type: ignore[misc]
         return np.asarray(np.linalg.norm(self.goals - self._positions, axis=1))
 
     def _struck(self, before: Array, rows: Any) -> Any:
-        """(n,) new collisions: balls around two vehicles that met on the straight ways since the last look."""
+        """(n,) new collisions: balls around two vehicles that met on the straight lines since the last observation."""
         start = before[rows, None] - before[None, rows]
         way = self._positions[rows, None] - self._positions[None, rows] - start
         size = (way * way).sum(-1)
@@ -207,7 +207,7 @@ class SwarmEnv(ParallelEnv):  # type: ignore[misc]
         return new.sum(axis=1)
 
     def _observations(self, seen: list[str]) -> dict[str, Any]:
-        """As in the hover task, then position and velocity of the nearest others from here; (50, 50, 50) if none is."""
+        """As in the hover task, then relative position and velocity of the nearest others; (50, 50, 50) for none."""
         rows = np.array([self._numbers[name] for name in seen])
         position, velocity, quat, rates = (part[rows] for part in self._now())
         numbers = np.empty((len(rows), len(self._bounds)))
@@ -236,5 +236,5 @@ class SwarmEnv(ParallelEnv):  # type: ignore[misc]
 
 
 def parallel_env(agents: int = 4, **options: Any) -> SwarmEnv:
-    """By PettingZoo's usual name; arguments as `SwarmEnv`."""
+    """PettingZoo's usual name. The arguments are those of `SwarmEnv`."""
     return SwarmEnv(agents, **options)

@@ -1,4 +1,4 @@
-"""What the environments ask for: goals, rewards and ends as numbers the kernels read, and the spaces around them."""
+"""The tasks of the environments: goals, rewards and ends as numbers for the kernels, and the spaces."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HOVER, WAYPOINT, GATE, LANDING = range(4)
 MOST_GOAL, MOST_VELOCITY, MOST_RATE = 50.0, 50.0, 50.0
 """m, m/s and rad/s at which observations are clipped."""
 GOAL, MOTION = slice(0, 3), slice(3, 18)
-"""Parts of a state observation; after them comes the next goal of the waypoint task."""
+"""Slices of a state observation. The next goal of the waypoint task follows them."""
 BOUNDS = (MOST_GOAL,) * 3 + (MOST_VELOCITY,) * 3 + (1.0,) * 9 + (MOST_RATE,) * 3 + (MOST_GOAL,) * 3
 
 
@@ -28,9 +28,9 @@ class Task:
     observed: int
     """Numbers in a state observation."""
     episode_s: float
-    """s of simulated time after which an episode is truncated."""
+    """Simulated s after which an episode is truncated."""
     shows_goal: bool
-    """The camera can see the goal, so that an image observation leaves it out of the numbers."""
+    """The camera can see the goal, so an image observation does not contain it as numbers."""
     camera_pitch_deg: float = 0.0
     """Down is positive."""
 
@@ -62,37 +62,37 @@ def state_space(task: Task) -> spaces.Box:
 
 
 def image_space(task: Task, height: int, width: int) -> spaces.Dict:
-    """A picture, and the numbers that cannot be seen in it."""
+    """An image, and the numbers that are not visible in it."""
     bounds = np.array(BOUNDS[: task.observed], np.float32)[unseen(task)]
     picture = spaces.Box(0, 255, (height, width, 3), np.uint8)
     return spaces.Dict({"image": picture, "state": spaces.Box(-bounds, bounds, dtype=np.float32)})
 
 
 def unseen(task: Task) -> slice:
-    """Of a state observation: what goes beside a picture."""
+    """The part of a state observation that accompanies an image."""
     return MOTION if task.shows_goal else slice(None)
 
 
 EPISODE = np.dtype(
     [
-        ("key", np.uint64),  # the seed; chance is a function of it, the episode and what is drawn
+        ("key", np.uint64),  # the seed; random numbers are a function of it, the episode and the block
         ("episode", np.int64),  # since the seed was given
-        ("fresh", np.int64),  # just begun: the next look gives no reward
+        ("fresh", np.int64),  # just begun: the next observation gives no reward
         ("steps", np.int64),
         ("goal", np.float64, (3,)),
         ("next_goal", np.float64, (3,)),
         ("reached", np.int64),  # waypoints
-        ("position", np.float64, (3,)),  # at the last look
-        ("distance", np.float64),  # m to the goal, at the last look
+        ("position", np.float64, (3,)),  # at the last observation
+        ("distance", np.float64),  # m to the goal, at the last observation
     ],
     align=True,
 )
-"""What a task remembers of one vehicle. All of it is in here and in the fleet's arrays."""
+"""The task's state of one vehicle. All of it is here and in the fleet's arrays."""
 
 
 @dataclass(slots=True)
 class Verdict:
-    """What one look at (n,) vehicles gives; new arrays every time, because users keep them."""
+    """The result of one judgement of (n,) vehicles. The arrays are new every time, because users keep them."""
 
     observations: Any
     rewards: Any
@@ -106,10 +106,10 @@ class Verdict:
         return Verdict(np.empty((n, task.observed), np.float32), np.empty(n), *flags)
 
     def whole(self) -> tuple[Any, Any, Any, Any, Any]:
-        """As the kernel takes them."""
+        """The arrays for the kernel."""
         return self.observations, self.rewards, self.terminated, self.truncated, self.success
 
     def arrays(self, part: slice = slice(None)) -> tuple[Any, Any, Any, Any, Any]:
-        """Of a part of the vehicles."""
+        """The arrays for the kernel, of a part of the vehicles."""
         rewards, observations = self.rewards[part], self.observations[part]
         return observations, rewards, self.terminated[part], self.truncated[part], self.success[part]

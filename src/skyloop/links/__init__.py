@@ -1,1 +1,1 @@
-"""Other people's software connected to a running simulation: our own loop, AirSim, MAVLink, autopilots, Foxglove."""
+"""Connections between a running simulation and other software: our own loop, AirSim, MAVLink, autopilots, Foxglove."""

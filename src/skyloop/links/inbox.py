@@ -1,8 +1,7 @@
-"""What threads that read sockets leave for the simulation's thread: a queue whose waiting a signal can end.
+"""A queue from the threads that read sockets to the simulation's thread. A signal can interrupt the wait.
 
-`queue.SimpleQueue` of CPython 3.11 takes a time limit that ran out while a signal was handled for "no limit", and waits
-for ever: Ctrl-C then froze a server now and then.
-"""
+`queue.SimpleQueue` of CPython 3.11 waits forever when its timeout expires while a signal is handled, so Ctrl-C
+sometimes froze a server."""
 
 from __future__ import annotations
 
@@ -21,13 +20,13 @@ class Inbox:
 
     def __init__(self) -> None:
         self._items: deque[Item] = deque()
-        # locked while there may be nothing to get
+        # locked while the queue may be empty
         self._news = threading.Lock()
         self._news.acquire()
 
     def put(self, item: Item) -> None:
         self._items.append(item)
-        # somebody else may just have said so
+        # another thread may have released it already
         with suppress(RuntimeError):
             self._news.release()
 
@@ -38,12 +37,12 @@ class Inbox:
             raise Empty from None
 
     def get(self, timeout: float) -> Item:
-        """The oldest item; Empty when none came within so many s of wall time."""
+        """The oldest item. Raises Empty when none came within `timeout` seconds of wall time."""
         until = monotonic() + timeout
         while True:
             with suppress(IndexError):
                 return self._items.popleft()
-            # news may be of items that were taken without waiting: then there is nothing yet
+            # the lock may have been released for an item that get_nowait took: then the queue is still empty
             if (left := until - monotonic()) <= 0.0 or not self._news.acquire(timeout=left):
                 return self.get_nowait()
 

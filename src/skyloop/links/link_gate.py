@@ -1,8 +1,7 @@
-"""The gate of the clock behind which all links stand: what comes in from outside is taken here, between two events.
+"""The gate between the clock and all links: messages from outside are handled here, between two simulation events.
 
-Threads that read sockets put what they get into one inbox; the simulation's own thread takes it out and has the link
-it belongs to look at it. So no link needs a lock, and several can be at work at once.
-"""
+Threads that read sockets put messages into one inbox. The simulation's own thread takes each one out and hands it to
+its link. So links need no locks, and several links can run at once."""
 
 from __future__ import annotations
 
@@ -20,45 +19,45 @@ from skyloop.sim.simulation_port import SimulationPort
 from skyloop_client.errors import Interrupted
 
 SWITCH_S = 0.0005
-"""Wall s after which Python hands its lock to a thread that reads sockets; 5 ms without this."""
+"""Wall s until Python hands the interpreter lock to a thread that reads sockets. Python's own default is 5 ms."""
 MEANWHILE_S = 0.0005
-"""Wall s after which is looked for a picture that may have come; it is later by half of it on average."""
+"""Wall s between two checks for a finished image. On average an image is noticed half of this late."""
 POLL_S = 0.2
-"""Wall s after which Ctrl-C and peers that hang are looked for; a link with `is_waiting` looks round much sooner."""
+"""Wall s between two checks for Ctrl-C and hung peers. A link with `is_waiting` is checked every MEANWHILE_S."""
 
 
 class Source(Protocol):
-    """Something with a thread that reads; it puts (itself, arguments...) into the inbox."""
+    """An object with a reading thread, which puts (itself, arguments...) into the inbox."""
 
     def taker(self, *arguments: Any) -> None:
-        """Called with the arguments in the simulation's thread."""
+        """Runs in the simulation's thread with the arguments from the inbox."""
 
 
 class Link(Protocol):
-    """A foreign protocol, as the link_gate sees it."""
+    """A protocol as the link gate sees it."""
 
     @property
     def over(self) -> bool:
-        """For all this link cares, the flight may end."""
+        """Whether this link agrees that the flight may end."""
 
     @property
     def leisurely(self) -> bool:
-        """Nobody waits: real time is fast enough, and gives people the time to come (back)."""
+        """Whether no peer of this link waits for time to pass. If so for all links, real time is fast enough."""
 
     def attach(self, port: SimulationPort, folder: Path | None, link_gate: LinkGate) -> None:
-        """The simulation is built, and nothing was recorded yet."""
+        """Called once, when the simulation is built and nothing has been recorded."""
 
     def stop_at(self, t_ns: int) -> int:
-        """`t_ns`, or an earlier instant at which this link has entered something into the schedule."""
+        """`t_ns`, or the earlier instant at which this link has scheduled something."""
 
     def holds(self, t_ns: int) -> bool:
-        """Time may not come to `t_ns` yet."""
+        """Whether time must not advance to `t_ns` yet."""
 
     def look_round(self) -> None:
-        """Called often, before time passes: whom to give up, what else to see to."""
+        """Called often, before time advances, for housekeeping such as dropping hung peers."""
 
     def finish(self, why: str) -> None:
-        """Tell everybody that the flight is over, and free everything; may be called twice."""
+        """Tell all peers that the flight is over and free all resources. It may be called twice."""
 
     def summary(self) -> dict[str, Any]: ...
 
@@ -69,7 +68,7 @@ class LinkGate:
     def __init__(self, pace: Pace | None = None) -> None:
         self.inbox = Inbox()
         self.links: dict[str, Link] = {}
-        """By the name they have in the summary."""
+        """By the name used in the summary."""
         self.pace = pace or Pace(None)
         self._alone = Pace(1.0)
         self._paced = self.pace
@@ -82,7 +81,8 @@ class LinkGate:
         self._port = port
         self._switch_s = sys.getswitchinterval()
         sys.setswitchinterval(min(SWITCH_S, self._switch_s))
-        # Ctrl-C in the middle of a step would leave a run without its end; whoever ignores it, goes on doing so
+        # Ctrl-C in the middle of a step would leave a run without its end; a process that ignores SIGINT keeps ignoring
+        # it
         if (
             threading.current_thread() is threading.main_thread()
             and signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
@@ -94,14 +94,14 @@ class LinkGate:
             port.editor.serve_meanwhile(self.serve_until)
 
     def serve_until(self, ready: Callable[[], bool]) -> None:
-        """The simulation waits for pictures: take what comes in meanwhile, for links that answer at any moment."""
+        """While the simulation waits for images, handle messages of links that can answer at any moment."""
         while not ready():
             if self._take(MEANWHILE_S):
                 for link in self.links.values():
                     link.answer_at_once()  # type: ignore[attr-defined]
 
     def pass_to(self, t_ns: int) -> int:
-        """Take what comes in, until time may pass to `t_ns` or to where a link has something to do before."""
+        """Handle messages until time may advance, then return `t_ns` or an earlier instant at which a link must act."""
         assert self._port is not None
         while True:
             if self._interrupted:
@@ -145,7 +145,7 @@ class LinkGate:
         self._interrupted = True
 
     def finish(self, why: str) -> None:
-        """Tell all links; Ctrl-C is the program's own again."""
+        """Finish all links and restore the previous Ctrl-C handler."""
         if self._handler is not None:
             signal.signal(signal.SIGINT, self._handler)
             self._handler = None

@@ -1,8 +1,7 @@
-"""Flying by hand: keys of a terminal or a gamepad as velocities, behind the link_gate like every other link.
+"""Manual flight: keys of a terminal or a gamepad command velocities, through the link gate like every other link.
 
-Keys and speeds are those of E2ES's keyboard node: 20 setpoints a second, a key held is a speed, and a key let go of is
-noticed by its no longer being repeated.
-"""
+Keys and speeds are those of E2ES's keyboard node. There are 20 setpoints a second. A held key commands a speed. A key
+counts as released when the terminal stops repeating it."""
 
 from __future__ import annotations
 
@@ -37,7 +36,7 @@ TAKEOFF_HEIGHT = 1.5
 """m."""
 TICK_NS = 50_000_000
 HELD_S = 0.6
-"""Wall s a key counts as held; terminals repeat one after up to half a second, and then often."""
+"""Wall s for which a key counts as held. Terminals start to repeat a key after up to half a second."""
 KEYS: dict[str, tuple[float, float, float, float]] = {
     "w": (0, 0, CLIMB, 0), "s": (0, 0, -CLIMB, 0), "a": (0, 0, 0, TURN), "d": (0, 0, 0, -TURN),
     "y": (SPEED, 0, 0, 0), "h": (-SPEED, 0, 0, 0), "g": (0, SPEED, 0, 0), "j": (0, -SPEED, 0, 0),
@@ -45,15 +44,15 @@ KEYS: dict[str, tuple[float, float, float, float]] = {
 """Forward, left, up in m/s and rad/s to the left."""
 HELP = "1 take off, 2 land, w/s up and down, a/d turn, y/h forward and back, g/j left and right, space hover, q end"
 KEYS_AT_ONCE = 256
-"""Bytes read from a terminal; it writes the letters of one special key together."""
+"""Bytes per read from a terminal. The bytes of one special key arrive together."""
 GAMEPAD = Path("/dev/input/js0")
 DEAD_ZONE = 0.1
 _EVENT = struct.Struct("<IhBB")
-"""Of Linux's joystick interface: ms, value, type (1 button, 2 axis), number."""
+"""An event of Linux's joystick interface: ms, value, type (1 button, 2 axis), number."""
 
 
 class ByHand:
-    """A link that takes keys or stick positions and steers one vehicle."""
+    """A link that takes keys or stick positions and commands one vehicle."""
 
     def __init__(
         self,
@@ -67,12 +66,12 @@ class ByHand:
         self._now = now or time.monotonic
         self._held: dict[str, float] = {}
         self._axes = np.zeros(4)
-        """Forward, left, up in m/s and rad/s, of a gamepad."""
+        """Forward, left, up in m/s and turn in rad/s, from a gamepad."""
         self._ended = False
         self._moved = False
         self._ticked_ns = -1
 
-    # ---- what the link_gate asks
+    # ---- called by the link gate
 
     def attach(self, port: SimulationPort, folder: Path | None, link_gate: LinkGate) -> None:
         self._port = port
@@ -92,7 +91,7 @@ class ByHand:
     def stop_at(self, t_ns: int) -> int:
         now = self._port.now_ns
         if not self._ticked_ns <= now <= self._ticked_ns + TICK_NS:
-            # a snapshot was restored, which holds no tick of ours
+            # a restored snapshot does not hold the scheduled tick of this link
             self._schedule(now)
         return t_ns
 
@@ -108,10 +107,10 @@ class ByHand:
     def summary(self) -> dict[str, Any]:
         return {"vehicle": self._vehicle.name}
 
-    # ---- what is pressed
+    # ---- keys and sticks
 
     def taker(self, kind: str, value: Any) -> None:
-        """A key, or the four axes of a gamepad."""
+        """Handle a key, or the four axes of a gamepad."""
         if kind == "axes":
             self._axes = np.asarray(value, np.float64)
             return
@@ -129,10 +128,10 @@ class ByHand:
             self._ended = True
 
     def put(self, kind: str, value: Any) -> None:
-        """From any thread."""
+        """May be called from any thread."""
         self._inbox.put((self, kind, value))
 
-    # ---- what goes on
+    # ---- commands
 
     def _schedule(self, t_ns: int) -> None:
         self._ticked_ns = t_ns
@@ -154,7 +153,7 @@ class ByHand:
         self._moved = bool(np.any(wanted))
 
     def wanted(self) -> np.ndarray[Any, Any]:
-        """(4,) forward, left, up in m/s and rad/s, of all that is held."""
+        """(4,) forward, left, up in m/s and turn in rad/s: the sum of all held keys and axes."""
         now = self._now()
         self._held = {key: t for key, t in self._held.items() if now - t < HELD_S}
         return np.sum([KEYS[key] for key in self._held], axis=0) + self._axes if self._held else self._axes
@@ -165,13 +164,13 @@ class ByHand:
 
 
 def stick(value: int) -> float:
-    """-1 to 1 of -32767 to 32767, 0 about the middle."""
+    """Map -32767..32767 to -1..1, with a dead zone around the middle."""
     share = max(-1.0, min(1.0, value / 32767))
     return 0.0 if abs(share) < DEAD_ZONE else math.copysign((abs(share) - DEAD_ZONE) / (1.0 - DEAD_ZONE), share)
 
 
 class Pad:
-    """Events of Linux's joystick interface as axes and keys: left stick up and turn, right stick forward and left."""
+    """Turns joystick events into axes and keys: left stick climbs and turns, right stick flies forward and left."""
 
     def __init__(self, by_hand: ByHand) -> None:
         self._by_hand = by_hand
@@ -181,7 +180,7 @@ class Pad:
         if len(data) != _EVENT.size:
             return
         _, value, kind, number = _EVENT.unpack(data)
-        kind &= 0x7F  # the first of each is marked as a beginning
+        kind &= 0x7F  # the driver marks the initial state of each axis and button
         if kind == 2:
             place = {0: (3, -TURN), 1: (2, -CLIMB), 3: (1, -SPEED), 4: (0, -SPEED)}.get(number)
             if place is not None:
@@ -195,9 +194,9 @@ class Pad:
 
 @contextmanager
 def reading_keys(by_hand: ByHand) -> Iterator[None]:
-    """The terminal gives every key at once, and echoes none, until this ends."""
+    """Within this context the terminal delivers each key at once and without echo."""
     if not sys.stdin.isatty():
-        raise LinkError("--keyboard needs a terminal; standard input is none")
+        raise LinkError("--keyboard needs a terminal; standard input is not one")
     terminal = sys.stdin.fileno()
     before = termios.tcgetattr(terminal)
     tty.setcbreak(terminal)
@@ -209,7 +208,7 @@ def reading_keys(by_hand: ByHand) -> Iterator[None]:
 
 
 def _press(by_hand: ByHand, data: bytes) -> None:
-    """Arrows and the like come as ESC, [ and letters, which are no keys of ours."""
+    """Arrow keys and the like arrive as ESC, [ and letters. They are ignored."""
     for key in re.sub(r"\x1b(\[[0-9;]*[A-Za-z~]|O.)?", "", data.decode("ascii", "replace")):
         by_hand.put("key", key)
 

@@ -1,4 +1,4 @@
-"""How fast simulated time may pass while somebody may speak up at any moment."""
+"""Limits how fast simulated time passes in wall time while peers may send at any moment."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from skyloop_client.errors import LinkError
 
 NS_PER_S = 1_000_000_000
 LATE_S = 0.005
-"""s of wall time behind from which on an instant counts as missed."""
+"""Wall s behind schedule from which an instant counts as missed."""
 GIVE_UP_S = 1.0
-"""s behind from which on nothing is caught up."""
+"""Wall s behind schedule from which the lost time is not caught up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Missed:
 
 
 class Pace:
-    """At most `factor` simulated seconds per second of wall time; None: as fast as it goes."""
+    """Allows at most `factor` simulated seconds per second of wall time. None means no limit."""
 
     def __init__(self, factor: float | None) -> None:
         if factor is not None and not 1e-3 <= factor <= 1e3:
@@ -37,11 +37,11 @@ class Pace:
         self._t_ns: int | None = None
 
     def restart(self) -> None:
-        """Time stood still, or passed at another pace, meanwhile: count from here."""
+        """Start counting again, after a pause or a change of pace."""
         self._t_ns = None
 
     def left(self, t_ns: int, now_ns: int) -> float:
-        """s of wall time until `t_ns` may be reached; negative when it should have been by now."""
+        """Wall s until `t_ns` may be reached. Negative when the schedule is late."""
         if self.factor is None:
             return 0.0
         if self._t_ns is None:
@@ -50,7 +50,7 @@ class Pace:
         return due - time.perf_counter()
 
     def reached(self, t_ns: int, left: float) -> None:
-        """Time is there; `left` as it was told just before."""
+        """Count the instant as missed if it was late. `left` is the value that `left()` returned for it."""
         if left >= -LATE_S or self.factor is None:
             return
         self.missed += 1
@@ -61,7 +61,7 @@ class Pace:
             self._t_ns = None
 
     def now(self, low_ns: int, high_ns: int) -> int:
-        """What simulated time should be at this moment, between two instants."""
+        """The simulated time that the schedule asks for at this moment, clipped to two instants."""
         if self.factor is None or self._t_ns is None:
             return low_ns
         passed = (time.perf_counter() - self._wall) * self.factor

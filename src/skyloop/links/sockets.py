@@ -1,8 +1,6 @@
-"""Sockets of foreign protocols: opened with one clear line when that fails, read by threads into the inbox.
+"""Sockets and serial lines of links. Threads read them into the inbox; a failure to open gives one clear error line.
 
-Whoever is at the other end can neither hold up the simulation nor fill its memory: what waits to be taken or written is
-bounded.
-"""
+A peer can neither block the simulation nor fill its memory, because all queues are bounded."""
 
 from __future__ import annotations
 
@@ -20,16 +18,16 @@ from skyloop_client.errors import LinkError
 
 CHUNK = 1 << 16
 MOST_WAITING = 1000
-"""Chunks or datagrams read and not taken yet."""
+"""Chunks or datagrams that were read and wait for the simulation's thread."""
 MOST_UNSENT = 1 << 20
-"""Bytes a peer may leave unread before it is dropped."""
+"""Bytes a peer may leave unread before it is disconnected."""
 PAUSE_S = 0.01
 
 Address = tuple[str, int]
 
 
 def opened(kind: int, host: str, port: int, what: str) -> socket.socket:
-    """A bound socket, or a line that says what wanted which port."""
+    """A bound socket. The error names the protocol (`what`) and the port."""
     try:
         address = socket.getaddrinfo(host, port, type=kind)[0]
         made = socket.socket(address[0], kind)
@@ -49,13 +47,13 @@ def opened(kind: int, host: str, port: int, what: str) -> socket.socket:
 
 
 class Line(ABC):
-    """Reads in a thread of its own; `taker` is called in the simulation's."""
+    """Reads in its own thread. `taker` is called in the simulation's thread."""
 
     taker: Callable[..., None]
 
     def __init__(self, inbox: Inbox, name: str) -> None:
         self.given = self.taken = 0
-        """Chunks put into the inbox, and taken out of it by the link."""
+        """Number of chunks put into the inbox, and of those the link has taken out."""
         self._inbox = inbox
         self._ended = False
         self._alarm = 0.0
@@ -71,12 +69,12 @@ class Line(ABC):
         self._inbox.put((self, *news))
 
     def ring_after(self, seconds: float) -> None:
-        """Give `("alarm", None)` once so many seconds have passed; a new call replaces the last."""
+        """Put `("alarm", None)` into the inbox after so many seconds. A new call replaces the last."""
         self._alarm = time.monotonic() + seconds
         self._wake()
 
     def close(self) -> None:
-        """Everything is freed when this returns; may be called twice."""
+        """Everything is freed when this returns. It may be called twice."""
         if self._ended:
             return
         self._ended = True
@@ -106,20 +104,20 @@ class Line(ABC):
                 else:
                     self._attend(key.fileobj)
             if self.given - self.taken > MOST_WAITING:
-                # TCP and serial peers wait; datagrams beyond the socket's own buffer are lost
+                # TCP and serial peers then wait; datagrams beyond the socket's own buffer are lost
                 time.sleep(PAUSE_S)
 
     @abstractmethod
     def _attend(self, ready: Any) -> None:
-        """Something came in there."""
+        """Read from a socket that has data."""
 
     @abstractmethod
     def _free(self) -> None:
-        """Close what was opened."""
+        """Close all sockets."""
 
 
 class Datagrams(Line):
-    """A UDP port: gives `("datagram", (bytes, address))`."""
+    """A UDP port. It puts `("datagram", (bytes, address))` into the inbox."""
 
     def __init__(self, inbox: Inbox, host: str, port: int, what: str) -> None:
         self._socket = opened(socket.SOCK_DGRAM, host, port, what)
@@ -133,7 +131,7 @@ class Datagrams(Line):
             self._socket.sendto(data, address)
 
     def _attend(self, ready: Any) -> None:
-        # a port that nobody has opened yet answers with an error that is none of ours
+        # a peer's port that is not open yet answers with an error, which does not concern this socket
         with suppress(OSError):
             datagram = self._socket.recvfrom(CHUNK)
             if self.given - self.taken <= MOST_WAITING:
@@ -144,7 +142,8 @@ class Datagrams(Line):
 
 
 class OnePeer(Line):
-    """A TCP port for one peer at a time: gives `("came", name)`, `("data", bytes)` and `("gone", why)`."""
+    """A TCP port for one peer at a time. It puts `("came", name)`, `("data", bytes)` and `("gone", why)` into the
+    inbox."""
 
     def __init__(self, inbox: Inbox, host: str, port: int, what: str) -> None:
         self._listener = opened(socket.SOCK_STREAM, host, port, what)
@@ -158,7 +157,7 @@ class OnePeer(Line):
         self._thread.start()
 
     def send(self, data: bytes) -> None:
-        """As much as the peer takes now; the rest goes with the next call."""
+        """Send as much as the peer accepts now. The rest goes with the next call."""
         with self._lock:
             if self._peer is None:
                 return
@@ -169,7 +168,7 @@ class OnePeer(Line):
             except BlockingIOError:
                 pass
             except OSError:
-                return  # the reading side notices
+                return  # the reading side will notice
             if len(self._unsent) > MOST_UNSENT:
                 self._unsent.clear()
                 with suppress(OSError):

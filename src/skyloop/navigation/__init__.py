@@ -1,1 +1,1 @@
-"""Where to fly and where we are: trajectories, and later localisation, mapping and planning."""
+"""Navigation: trajectories, and the localisation of a vehicle."""

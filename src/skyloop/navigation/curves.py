@@ -14,17 +14,17 @@ from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Position
 
 Yaw: TypeAlias = Literal["forward"] | float
-"""Along the ground track (unwrapped, so it is continuous), or a fixed angle."""
+"""The heading: along the ground track (unwrapped, so it is continuous), or a fixed angle."""
 
 PathPoint: TypeAlias = tuple[float, float, float, float, float, float]
 """x, y from the centre, heading, curvature and its first two derivatives by arc length."""
 
 DEFAULT_ACCELERATION = 3.0
-"""m/s², peak along the track while the speed ramps up and down."""
+"""m/s², the peak acceleration along the track while the speed ramps up and down."""
 
 
 class LevelCurve(ABC):
-    """A level curve known by its arc length; a subclass gives the points."""
+    """A level curve given by its arc length; a subclass computes the points."""
 
     def __init__(self, centre: ArrayLike, length: float, speed: float, ramp: float | None, yaw: Yaw) -> None:
         acceleration = DEFAULT_ACCELERATION if ramp is None else PEAK_SLOPE * speed / ramp
@@ -60,11 +60,11 @@ class LevelCurve(ABC):
 
     @abstractmethod
     def _path_point(self, s: float) -> PathPoint:
-        """The curve `s` metres from its start."""
+        """The point of the curve `s` metres from its start."""
 
 
 class Circle(LevelCurve):
-    """Counter-clockwise circle, starting at `start_angle` from east."""
+    """A counter-clockwise circle that starts at `start_angle` from east."""
 
     def __init__(
         self,
@@ -88,10 +88,10 @@ class Circle(LevelCurve):
 
 
 class Lemniscate(LevelCurve):
-    """Bernoulli's figure of eight, begun at its crossing; its tips are the tightest places.
+    """Bernoulli's figure of eight. It starts at its crossing, and its curvature is largest at the tips.
 
-    With half-width A the arc-length form is exact in Jacobi's functions of w = √2 s / A, m = 1/2:
-    x = A cn dn, y = A sn cn / √2, curvature 3 cn / A; so the smallest radius of curvature is A / 3.
+    With half-width A the arc-length form is exact in Jacobi's functions of w = √2 s / A, m = 1/2: x = A cn dn, y = A sn
+    cn / √2, curvature 3 cn / A. So the smallest radius of curvature is A / 3.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class Lemniscate(LevelCurve):
         yaw: Yaw = "forward",
         axis_angle: float = 0.0,
     ) -> None:
-        # takes a fifth of a second to import, and few flights need it
+        # SciPy takes a fifth of a second to import, and few flights need it
         from scipy.special import ellipk
 
         quarter = float(ellipk(0.5))

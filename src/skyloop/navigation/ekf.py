@@ -1,4 +1,4 @@
-"""An error-state Kalman filter on IMU, GNSS, barometer and magnetometer: the numbers, without any message."""
+"""An error-state Kalman filter on IMU, GNSS, barometer and magnetometer. It works on numbers, not on messages."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ POSITION, VELOCITY, ALTITUDE, HEADING = range(4)
 """The kinds of correction, each with its own gate and recovery."""
 
 _ALL_STATES = np.ones(N_ERROR)
-# A bent magnetic field may turn the heading and the gyro bias, but never tilt the vehicle or move it.
+# A disturbed magnetic field may change the heading and the gyro bias, but never the tilt or the position.
 _HEADING_STATES = np.array([0.0] * 8 + [1.0] * 4 + [0.0] * 4)
-# What is forgotten when a sensor was refused for too long: error indices and the sd they restart with.
+# The states that are reset when a sensor was rejected for too long: error indices and the sd they restart with.
 # A new height also makes the barometer's bias unknown.
 _FORGET: tuple[dict[int, float], ...] = (
     {0: 1e3, 1: 1e3, 2: 1e3, 15: 1e4}, {3: 30.0, 4: 30.0, 5: 30.0}, {15: 1e4}, {8: 2.0},
@@ -108,13 +108,13 @@ class EkfConfig(BaseModel):
 
 @dataclass
 class FilterState:
-    """Everything the filter remembers; plain numbers and arrays, so that a deep copy is a snapshot."""
+    """The whole state of the filter, as plain numbers and arrays, so that a deep copy is a snapshot."""
 
     ring_size: int
     nominal: Array = field(init=False)
     covariance: Array = field(init=False)
     last_imu: Array = field(default_factory=lambda: np.zeros(6))
-    """Gyro and accelerometer, body axes, not yet freed of bias."""
+    """Gyro and accelerometer, body axes, bias not removed."""
     ring: Array = field(init=False)
     """(ring_size, 6) position and velocity of the GNSS antenna at past IMU samples."""
     ring_t_ns: np.ndarray = field(init=False)
@@ -122,7 +122,7 @@ class FilterState:
     t_ns: int = 0
     refused_since: list[int | None] = field(default_factory=lambda: [None] * 4)
     position_offset_variance: Array = field(default_factory=lambda: np.zeros(3))
-    """m², of the slow part of the GNSS error, which the filter follows instead of averaging."""
+    """m², the variance of the slow part of the GNSS error, which the filter follows instead of averaging it."""
 
     def __post_init__(self) -> None:
         self.nominal = np.zeros(N_NOMINAL)
@@ -137,10 +137,10 @@ def cross_matrix(v: Array) -> Array:
 
 
 class ErrorStateFilter:
-    """Predicts with the IMU and corrects with whatever else arrives; the state is the IMU's."""
+    """Predicts with the IMU and corrects with the other sensors. The state is that of the IMU, not the body origin."""
 
     def __init__(self, config: EkfConfig, noise: Array, body_from_imu: Array, levers: Array, ring_size: int) -> None:
-        """`noise` as in `ekf_kernels`; `levers` (2, 3) m, body axes: from IMU to body origin, antenna."""
+        """`noise` as in `ekf_kernels`; `levers` (2, 3) m, body axes: from the IMU to body origin and antenna."""
         self.config = config
         self.noise = noise
         self.body_from_imu = body_from_imu
@@ -160,10 +160,10 @@ class ErrorStateFilter:
         rest_sd: tuple[float, float],
         fields: tuple[Array, Array] | None,
     ) -> None:
-        """Start from the mean IMU sample (sensor axes) of a vehicle at rest.
+        """Initialises the filter from the mean IMU sample (sensor axes) of a vehicle at rest.
 
-        `bias_sd`: of the turn-on biases (gyro, accel); `rest_sd`: of the means as measures of perfect rest;
-        `fields`: magnetic field measured (body) and known (world), None to leave the heading unknown.
+        `bias_sd`: of the turn-on biases (gyro, accel); `rest_sd`: of the means as measures of perfect rest; `fields`:
+        the magnetic field measured (body) and known (world), or None to leave the heading unknown.
         """
         s = self.state = FilterState(self.state.ring_size)
         s.t_ns = t_ns
@@ -177,7 +177,7 @@ class ErrorStateFilter:
         sd = [1e3] * 3 + [speed_sd] * 3 + [0.5, 0.5, heading_sd] + [bias_sd[0]] * 3 + [bias_sd[1]] * 3 + [1e4]
         s.covariance[:] = np.diag(np.square(sd))
 
-        # At rest the gyro shows its bias, and R (f - b) = g, which correlates tilt and accelerometer bias.
+        # At rest the gyro measures its bias, and R (f - b) = g, which correlates tilt and accelerometer bias.
         rotation = self._world_from_body()
         force = rotation @ accel_body
         jacobian = np.zeros((6, N_ERROR))
@@ -190,7 +190,7 @@ class ErrorStateFilter:
             self._update(self._heading_measurement(*fields), _ALL_STATES, np.inf)
 
     def advance(self, t_ns: int, gyro: Array, accel: Array) -> Array:
-        """Take an IMU sample (sensor axes); returns the output row described in `ekf_kernels`."""
+        """Processes an IMU sample (sensor axes) and returns the output row described in `ekf_kernels`."""
         s = self.state
         sample = self._sample
         sample[:3] = gyro
@@ -205,7 +205,7 @@ class ErrorStateFilter:
         return out
 
     def correct_position(self, t_ns: int, position: Array, sd: Array, axes: int = 3) -> bool:
-        """With the antenna's world position at `t_ns`, or its first two axes; tells whether it was taken."""
+        """Corrects with the antenna's world position at `t_ns`, or its first two axes; True if it is accepted."""
         past, age = self._antenna_at(t_ns)
         jacobian = np.zeros((3, N_ERROR))
         jacobian[:, 0:3] = _IDENTITY
@@ -218,9 +218,9 @@ class ErrorStateFilter:
         return taken
 
     def correct_velocity(self, t_ns: int, velocity: Array, sd: Array, axes: int = 3) -> bool:
-        """With the antenna's world velocity at `t_ns`, or the first two axes of it."""
+        """Corrects with the antenna's world velocity at `t_ns`, or its first two axes."""
         past, age = self._antenna_at(t_ns)
-        # The integral of specific force since then is what velocity changed by, less gravity.
+        # The integral of specific force since then equals the change of velocity, less gravity.
         force_integral = self.state.nominal[3:6] - past[3:] + self.noise[GRAVITY] * age * _UP
         jacobian = np.zeros((3, N_ERROR))
         jacobian[:, 3:6] = _IDENTITY
@@ -230,7 +230,7 @@ class ErrorStateFilter:
         return self._correct(VELOCITY, measurement, _ALL_STATES)
 
     def correct_altitude(self, t_ns: int, altitude: float) -> bool:
-        """With a barometric altitude of unknown, slowly changing origin."""
+        """Corrects with a barometric altitude whose origin is unknown and changes slowly."""
         nominal = self.state.nominal
         age = (self.state.t_ns - t_ns) * 1e-9
         innovation = altitude - (nominal[2] - age * nominal[5] + nominal[16])
@@ -241,11 +241,11 @@ class ErrorStateFilter:
         return self._correct(ALTITUDE, (np.array([innovation]), jacobian, variance), _ALL_STATES)
 
     def correct_heading(self, field_body: Array, field_world: Array) -> bool:
-        """With the direction of the magnetic field's horizontal part; dip and strength are not used."""
+        """Corrects with the direction of the magnetic field's horizontal part; dip and strength are not used."""
         return self._correct(HEADING, self._heading_measurement(field_body, field_world), _HEADING_STATES)
 
     def _heading_measurement(self, field_body: Array, field_world: Array) -> Measurement:
-        """Innovation, Jacobian (tilt errors also turn the horizontal part of a dipping field), variance."""
+        """Innovation, Jacobian (a tilt error also turns the horizontal part of a dipping field), variance."""
         seen = self._world_from_body() @ field_body
         east, north, up = seen.tolist()
         dip = up / max(east * east + north * north, 1e-18)
@@ -258,13 +258,13 @@ class ErrorStateFilter:
         return self._rotation
 
     def _antenna_at(self, t_ns: int) -> tuple[Array, float]:
-        """Where the antenna was and how it moved at `t_ns` as now believed, and how long ago that is (s)."""
+        """Position and velocity of the antenna at `t_ns`, as the filter now estimates them, and their age (s)."""
         s = self.state
         past = np.empty(6)
         return past, recall(s.ring, s.ring_t_ns, s.ring_count, t_ns, past)
 
     def _correct(self, kind: int, measurement: Measurement, gain_mask: Array) -> bool:
-        """Gate, update, and when refusals have lasted too long forget what contradicts the sensor."""
+        """Gates and applies a measurement. After too many rejections, resets the states that contradict the sensor."""
         s = self.state
         worst = self._update(measurement, gain_mask, self.config.gate)
         if worst <= self.config.gate:
@@ -287,19 +287,19 @@ class ErrorStateFilter:
         return True
 
     def _update(self, measurement: Measurement, gain_mask: Array, gate: float) -> float:
-        """The largest innovation in sigmas; nothing was changed when it exceeds `gate` or is NaN."""
+        """Returns the largest innovation in sigmas. If it exceeds `gate` or is NaN, nothing was changed."""
         s = self.state
         past = s.ring, s.ring_t_ns, s.t_ns
         return float(update(s.nominal, s.covariance, measurement, gain_mask, gate, past))
 
 
 def _heading_turn(seen: Array, known: Array) -> float:
-    """The turn about up that brings the horizontal part of one field onto that of the other, in (-π, π]."""
+    """The rotation about up, in (-π, π], from the horizontal part of one field to that of the other."""
     return float(np.arctan2(seen[0] * known[1] - seen[1] * known[0], seen[0] * known[0] + seen[1] * known[1]))
 
 
 def _quat_turning(start: Array, end: Array) -> Array:
-    """The shortest turn that brings unit vector `start` onto `end`."""
+    """The shortest rotation that takes unit vector `start` to `end`."""
     quat = np.array([1.0 + float(start @ end), *np.cross(start, end)])
     norm = float(np.linalg.norm(quat))
     return quat / norm if norm > 1e-6 else np.array([0.0, 1.0, 0.0, 0.0])

@@ -2,8 +2,8 @@
 
 Nominal state (17): position 0:3, velocity 3:6, quat_wxyz 6:10, gyro bias 10:13, accel bias 13:16, baro 16.
 Error state (16): position 0:3, velocity 3:6, attitude 6:9, gyro bias 9:12, accel bias 12:15, baro 15.
-The attitude error is a rotation vector in world axes, R_true = exp(error) R, so element 8 is the heading's.
-Position and velocity are those of the IMU, not of the body's origin: no angular acceleration is ever needed.
+The attitude error is a rotation vector in world axes, R_true = exp(error) R, so element 8 is the heading error.
+Position and velocity are those of the IMU, not of the body's origin, so no angular acceleration is needed.
 """
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
@@ -23,7 +23,7 @@ N_ERROR = 16
 N_OUTPUT = 22
 """Position 3, velocity 3, quat_wxyz 4, body rates 3, then the sd of position, velocity and attitude."""
 
-# Indices into the `noise` array: squared densities, then gravity and what an IMU gap costs.
+# Indices into the `noise` array: squared densities, then gravity and the uncertainty that an IMU gap adds.
 (
     GYRO_DENSITY,
     ACCEL_DENSITY,
@@ -101,7 +101,7 @@ def floor_and_symmetrise(P):
 
 @inlined
 def _propagate_covariance(P, R, f, dt, noise):
-    """P <- F P F' + Q with F = 1 + A dt; only non-zero blocks of A are touched, rows, then columns."""
+    """P <- F P F' + Q with F = 1 + A dt. Only the non-zero blocks of A are used, first on rows, then on columns."""
     for j in range(N_ERROR):
         t0, t1, t2 = P[6, j], P[7, j], P[8, j]
         for i in range(3):
@@ -137,7 +137,7 @@ MATRIX = float64[:, ::1]
 
 @kernel(void(VECTOR, MATRIX, VECTOR, VECTOR, float64, VECTOR), turn=WHEN_CALLED)
 def predict(nominal: Any, covariance: Any, gyro: Any, accel: Any, dt: Any, noise: Any) -> None:
-    """Carry state and covariance over `dt` with one body-axes measurement, the interval's mean."""
+    """Propagates state and covariance over `dt` with one body-axes measurement, the mean of the interval."""
     wx = (gyro[0] - nominal[10]) * dt
     wy = (gyro[1] - nominal[11]) * dt
     wz = (gyro[2] - nominal[12]) * dt
@@ -161,7 +161,7 @@ def predict(nominal: Any, covariance: Any, gyro: Any, accel: Any, dt: Any, noise
 
 @inlined
 def _inflate_for_gap(P, gap, noise):
-    """Nobody measured for `gap` seconds: allow for the rate and acceleration that may have been missed."""
+    """Raises the covariance after `gap` s without a sample, for the rate and acceleration that were missed."""
     for i in range(3):
         P[i, i] += (0.5 * noise[GAP_ACCEL] * gap * gap) ** 2
         P[3 + i, 3 + i] += (noise[GAP_ACCEL] * gap) ** 2
@@ -170,7 +170,7 @@ def _inflate_for_gap(P, gap, noise):
 
 @inlined
 def _write_motion(nominal, R, rates, levers, antenna, out):
-    """The body's origin into `out`, the antenna's motion into `antenna`; levers start at the IMU."""
+    """Writes the motion of the body origin to `out` and that of the antenna to `antenna`; levers start at the IMU."""
     for k in range(2):
         lx, ly, lz = levers[k, 0], levers[k, 1], levers[k, 2]
         tx = rates[1] * lz - rates[2] * ly
@@ -195,26 +195,26 @@ def _write_sds(P, offset_variance, out):
 
 
 class Remembered(NamedTuple):
-    """What changes of a filter with every IMU sample."""
+    """The part of a filter's state that changes with every IMU sample."""
 
     nominal: Array
     covariance: Array
     last_imu: Array
-    """(6,) the sample before, body axes."""
+    """(6,) the previous sample, body axes."""
     ring: Array
     """(n, 6) position and velocity of the antenna at past samples."""
     offset_variance: Array
-    """(3,) m², of the slow part of the GNSS error."""
+    """(3,) m², the variance of the slow part of the GNSS error."""
 
 
 class Fitted(NamedTuple):
-    """How a filter's sensors sit on the body, and how well they measure."""
+    """How a filter's sensors are mounted on the body, and how well they measure."""
 
     body_from_imu: Array
     levers: Array
     """(2, 3) m, body axes, from the IMU to the body's origin and to the antenna."""
     noise: Array
-    """As the indices at the top say."""
+    """Indexed by the constants at the top of this file."""
 
 
 _REMEMBERED = record_type(
@@ -225,10 +225,10 @@ _FITTED = record_type(Fitted, body_from_imu=MATRIX, levers=MATRIX, noise=VECTOR)
 
 @kernel(void(_REMEMBERED, _FITTED, VECTOR, float64, int64, VECTOR))
 def advance(memory: Any, fitted: Any, sample: Any, dt: Any, row: Any, out: Any) -> None:
-    """Take one IMU sample (gyro, accel; sensor axes): predict up to it and tell where the body is.
+    """Processes one IMU sample (gyro, accel; sensor axes): predicts up to it and outputs the motion of the body.
 
-    Samples are instantaneous, so the mean of the last and the new one stands for the interval between them.
-    `last_imu` becomes the new sample; `ring[row]` the antenna's position and velocity.
+    Samples are instantaneous, so the mean of the last and the new one stands for the interval between them. The new
+    sample is written to `last_imu`, and the antenna's position and velocity to `ring[row]`.
     """
     nominal, P, last, ring, offset_variance = memory
     body_from_imu, levers, noise = fitted

@@ -1,4 +1,4 @@
-"""The compiled corrections of the Kalman filter; `ekf_kernels` tells how its states are laid out."""
+"""The compiled corrections of the Kalman filter. `ekf_kernels` describes the layout of its states."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
@@ -22,7 +22,7 @@ from skyloop.navigation.ekf_kernels import (
 
 @inlined
 def _apply_scalar(P, h, innovation, variance, gain_mask, ph, correction):
-    """One scalar measurement; Joseph's form, so that a masked (suboptimal) gain keeps P a covariance."""
+    """Applies one scalar measurement in Joseph's form, so that P stays a covariance with a masked (suboptimal) gain."""
     s = variance
     for i in range(N_ERROR):
         total = 0.0
@@ -54,7 +54,7 @@ def _inject(nominal, correction):
 
 @inlined
 def _worst_innovation(P, innovation, jacobian, variance):
-    """In sigmas; NaN as soon as anything is not finite."""
+    """The largest innovation, in sigmas; NaN if any value is not finite."""
     worst = 0.0
     for m in range(innovation.shape[0]):
         s = variance[m]
@@ -75,11 +75,11 @@ _PAST = types.Tuple((MATRIX, int64[::1], int64))
 
 @kernel(float64(VECTOR, MATRIX, _MEASUREMENT, VECTOR, float64, _PAST))
 def update(nominal: Any, P: Any, measurement: Any, gain_mask: Any, gate: Any, past: Any) -> Any:
-    """Take scalar measurements one after another, or none of them when one lies beyond `gate` sigmas.
+    """Applies scalar measurements one after another, or none of them if one is beyond `gate` sigmas.
 
     measurement: innovation, Jacobian and variance. past: the remembered motion of the antenna, its instants, and now.
-    Returns the largest innovation in sigmas. The past moves along, or the next late fix would correct the same error
-    again.
+    Returns the largest innovation in sigmas. The remembered motion is corrected too, or the next late fix would correct
+    the same error again.
     """
     innovation, jacobian, variance = measurement
     ring, ring_t_ns, t_ns = past
@@ -101,7 +101,7 @@ def update(nominal: Any, P: Any, measurement: Any, gain_mask: Any, gate: Any, pa
 
 @kernel(float64(MATRIX, int64[::1], int64, int64, VECTOR))
 def recall(ring: Any, ring_t_ns: Any, count: Any, t_ns: Any, out: Any) -> Any:
-    """Interpolate the ring at `t_ns` (or its nearest end) into `out`; returns how long ago that was (s)."""
+    """Interpolates the ring at `t_ns` (or its nearest end) into `out`; returns the age in s."""
     size = ring.shape[0]
     newest = count - 1
     oldest = max(count - size, 0)

@@ -16,12 +16,12 @@ from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array, Position
 
 TURN_ACCELERATION = 2.0
-"""rad/s², peak while turning in a corner."""
+"""rad/s², the peak angular acceleration of a turn in a corner."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Leg:
-    """A turn on the spot (None where there is nothing to turn), then a straight run."""
+    """A turn on the spot (None if no turn is needed), then a straight run."""
 
     start: Array
     direction: Array
@@ -29,7 +29,7 @@ class _Leg:
     turn: SpeedProfile | None
     turn_sign: float
     yaw: float
-    """During the run, after the turn."""
+    """The heading during the run, after the turn."""
 
     @property
     def turn_time(self) -> float:
@@ -47,10 +47,10 @@ class _Leg:
 
 
 class Legs:
-    """Through `points` in order, at rest in each; further `legs` go back and forth along the same points.
+    """Flies through `points` in order and stops at each. More `legs` go back and forth along the same points.
 
-    The peak acceleration is `acceleration`; a leg too short to reach `speed` with it is flown slower. With
-    yaw "forward" the vehicle turns on the spot in each corner, at no more than `turn_rate`.
+    The peak acceleration is `acceleration`; a leg too short to reach `speed` with it is flown slower. With yaw
+    "forward" the vehicle turns on the spot in each corner, at no more than `turn_rate`.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class Legs:
 
 
 class Line(Legs):
-    """One leg."""
+    """One straight leg."""
 
     def __init__(
         self,
@@ -107,7 +107,7 @@ class Line(Legs):
 
 
 class Square(Legs):
-    """Counter-clockwise square from `corner`, its first side along `first_heading`."""
+    """A counter-clockwise square from `corner`, with its first side along `first_heading`."""
 
     def __init__(
         self,
@@ -141,7 +141,7 @@ def _back_and_forth(points: Array, legs: int | None) -> Array:
 
 
 def _turn_to(step: Array, heading: float) -> float:
-    """Shortest turn from `heading` to the direction of `step` (about-turns go left); 0 if it is vertical."""
+    """The shortest turn from `heading` to the direction of `step` (a half turn goes left); 0 if `step` is vertical."""
     if not np.any(step[:2]):
         return 0.0
     turn = math.remainder(math.atan2(step[1], step[0]) - heading, 2 * math.pi)

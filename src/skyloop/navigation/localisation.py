@@ -1,4 +1,4 @@
-"""Localisation: a vehicle's sensor messages go in, estimates a controller can fly on come out."""
+"""Localisation: turns a vehicle's sensor messages into estimates that a controller can fly on."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from skyloop_client.streams import Mount, StreamInfo
 
 _DEFAULT_IMU_HZ = 250.0
 _RING_MARGIN = 0.3
-"""s of past kept beyond the GNSS's stated latency."""
+"""s of history kept beyond the GNSS's stated latency."""
 _SCALE_HEIGHT = 8434.0
-"""m: height per relative change of pressure near sea level."""
+"""m of height per relative change of pressure, near sea level."""
 _AHEAD_LIMIT_NS = 30_000_000
 _ANY_TURN = np.full(3, math.pi)
-_NOT_ALIGNED, _NOT_SURE = "not aligned yet: keep still", "where it is is not known well enough"
-"""Why an estimate is not valid."""
+_NOT_ALIGNED, _NOT_SURE = "not aligned yet: keep still", "its uncertainty is too large"
+"""The reasons why an estimate is not valid."""
 _IMU_DETAILS = {
     "gyro_noise_density": 8.7e-5,
     "gyro_random_walk": 1e-6,
@@ -41,7 +41,7 @@ _IMU_DETAILS = {
     "gyro_turn_on_sd": 0.0,
     "accel_turn_on_sd": 0.0,
 }
-"""What an IMU stream's details should hold, and an MPU6000's values for those that are missing."""
+"""The details that an IMU stream should have, with the values of an MPU6000 for missing ones."""
 
 
 @dataclass
@@ -58,8 +58,6 @@ class AlignmentSums:
 
 @dataclass
 class LocaliserState:
-    """Everything an `EkfLocaliser` remembers."""
-
     filter: FilterState
     sums: AlignmentSums | None = None
     first_ns: int | None = None
@@ -69,14 +67,14 @@ class LocaliserState:
 
 
 def barometer_walk(config: EkfConfig, info: StreamInfo | None) -> float:
-    """m/√s: how fast the barometer's error wanders, from its own figures but at least the config's."""
+    """m/√s, the random walk of the barometer's error, from its own numbers but at least the config's."""
     details = {} if info is None else info.details
     factor_sd, factor_tau = details.get("factor_sd") or 0.0, details.get("factor_tau") or math.inf
     return math.hypot(config.barometer_random_walk, _SCALE_HEIGHT * factor_sd * math.sqrt(2.0 / factor_tau))
 
 
 def process_noise(config: EkfConfig, info: StreamInfo, gravity: float, barometer: StreamInfo | None = None) -> Array:
-    """The `noise` array of `ekf_kernels`, from the sensors' own figures."""
+    """The `noise` array of `ekf_kernels`, computed from the numbers of the sensors."""
 
     def density(key: str, floor: float) -> float:
         value = float(info.details.get(key, _IMU_DETAILS[key]))
@@ -109,7 +107,7 @@ class EkfLocaliser:
         *,
         gravity: float = 9.80665,
     ) -> None:
-        """`infos` are told apart by the record they carry (of two alike the first counts); field in T."""
+        """The record type of a stream tells its sensor; of two alike the first is used. The field is in T."""
         self.config = config
         self._frame = LocalFrame(home)
         self._field_world = np.array(magnetic_field_world, dtype=np.float64)
@@ -149,13 +147,13 @@ class EkfLocaliser:
         )
 
     def on_message(self, message: Message) -> Estimate | None:
-        """An estimate for every IMU sample, None for every other message; strangers' messages are ignored."""
+        """Returns an estimate for every IMU sample and None for other messages. Unknown streams are ignored."""
         handler = self._handlers.get(message.stream)
         return handler(message.data) if handler else None
 
     @property
     def state(self) -> LocaliserState:
-        """The live memory: plain numbers and arrays."""
+        """The live state, as plain numbers and arrays."""
         self._state.filter = self._filter.state
         return self._state
 
@@ -185,7 +183,7 @@ class EkfLocaliser:
         return Estimate(sample.t_ns, *parts, state.valid, *biases, reason="" if state.valid else _NOT_SURE)
 
     def _can_correct(self, t_ns: int) -> bool:
-        """Not while the IMU is silent: the filter then stands at an earlier instant than the measurement."""
+        """False while the IMU is silent, because the filter is then earlier than the measurement."""
         return self._state.aligned and t_ns <= self._filter.state.t_ns + _AHEAD_LIMIT_NS
 
     def _on_gnss(self, fix: GnssFix) -> None:
@@ -210,7 +208,7 @@ class EkfLocaliser:
         if state.aligned and sample.t_ns < state.heading_due_ns:
             return
         field_body = self._body_from_magnetometer @ sample.field_tesla
-        # A field half or twice as strong as Earth's is somebody's motor or bridge.
+        # A field that is half or twice as strong as Earth's comes from a motor or a steel structure.
         if not 0.5 * self._field_strength < math.sqrt(field_body @ field_body) < 2.0 * self._field_strength:
             return
         if self._can_correct(sample.t_ns):
@@ -221,7 +219,7 @@ class EkfLocaliser:
             state.sums.field_count += 1
 
     def _gather(self, sample: ImuSample) -> None:
-        """Collect one still window, then align; a window with motion starts again until patience ends."""
+        """Collects one window at rest, then aligns. It drops windows with motion until `alignment_patience` is over."""
         state = self._state
         if state.first_ns is None:
             state.first_ns = sample.t_ns
@@ -268,7 +266,7 @@ class EkfLocaliser:
         self._state.aligned = True
 
     def _judge(self, out: Array) -> None:
-        """Valid from a good position until it is lost."""
+        """The estimate becomes valid with a good position and stays valid until it is lost."""
         east, north, up = out[13:16].tolist()
         config, state = self.config, self._state
         horizontal = math.hypot(east, north)

@@ -1,4 +1,4 @@
-"""Piecewise septic polynomials through waypoints that minimise the integral of squared snap."""
+"""Piecewise polynomials of degree 7 through waypoints that minimise the integral of squared snap."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ _SAMPLES_PER_SEGMENT = 64
 
 
 def _derivative_matrices() -> Array:
-    """(5, 8, 8): coefficients of the k-th derivative from those of the polynomial, lowest power first."""
+    """(5, 8, 8): the coefficients of the k-th derivative from those of the polynomial, lowest power first."""
     first = np.diag(np.arange(1.0, _COEFFICIENTS), k=1)
     return np.stack([np.linalg.matrix_power(first, k) for k in range(_ORDERS)])
 
 
 _DERIVATIVES = _derivative_matrices()
 _POWERS = np.arange(_COEFFICIENTS)
-# Position, velocity, acceleration, jerk at both ends of a segment of unit time, from its coefficients.
+# Position, velocity, acceleration and jerk at both ends of a segment of unit time, from its coefficients.
 _COEFFICIENTS_FROM_ENDS = np.linalg.inv(np.vstack([_DERIVATIVES[:4, 0, :], np.ones(_COEFFICIENTS) @ _DERIVATIVES[:4]]))
 
 
 def _unit_snap_cost() -> Array:
-    """(8, 8): the integral of squared snap over a segment of unit time, as a form in its end values."""
+    """(8, 8): the integral of squared snap over a segment of unit time, as a quadratic form in its end values."""
     hilbert = 1.0 / (_POWERS[:, None] + _POWERS[None, :] + 1)
     in_coefficients = _DERIVATIVES[4].T @ hilbert @ _DERIVATIVES[4]
     return np.asarray(_COEFFICIENTS_FROM_ENDS.T @ in_coefficients @ _COEFFICIENTS_FROM_ENDS)
@@ -39,10 +39,10 @@ _UNIT_SNAP_COST = _unit_snap_cost()
 
 
 class MinimumSnap:
-    """Exactly through `waypoints`, at rest at both ends, continuous to the sixth derivative.
+    """Passes exactly through `waypoints`, starts and ends at rest, and is continuous to the sixth derivative.
 
-    Give `segment_times` (one per segment), or `speed`: then `speed` and `acceleration` are peak values, and
-    the one reached first sets the pace. Without `yaws` the vehicle looks along its way at every waypoint.
+    Give `segment_times` (one per segment) or `speed`. With `speed`, `speed` and `acceleration` are peak values, and the
+    one reached first sets the pace. Without `yaws` the vehicle looks along its path at every waypoint.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class MinimumSnap:
         angles = _headings(points, path) if yaws is None else _checked_yaws(yaws, len(points))
         columns = np.concatenate([path, _solve(angles[:, None], times)], axis=2)
         scale = times[:, None] ** -np.arange(_ORDERS)
-        # (segments, 5, 8, 4): derivatives by time, as polynomials in the segment's own 0..1.
+        # (segments, 5, 8, 4): derivatives by time, as polynomials in the segment's own time 0..1.
         self._table = np.einsum("kij,sjc->skic", _DERIVATIVES, columns) * scale[:, :, None, None]
         self.waypoint_times = np.concatenate([[0.0], np.cumsum(times)])
         self._starts: list[float] = self.waypoint_times[:-1].tolist()
@@ -111,7 +111,7 @@ def _checked_yaws(yaws: ArrayLike, count: int) -> Array:
 
 
 def _allocate(points: Array, speed: float, acceleration: float) -> Array:
-    """Distance over speed, and time to pick up and lose speed in the first and last segment."""
+    """Distance over speed, plus time to speed up in the first segment and to slow down in the last."""
     if not (speed > 0 and acceleration > 0):
         raise ScenarioError(f"speed and acceleration must be positive, got {speed} and {acceleration}")
     times = np.linalg.norm(np.diff(points, axis=0), axis=1) / speed
@@ -121,7 +121,7 @@ def _allocate(points: Array, speed: float, acceleration: float) -> Array:
 
 
 def _assemble(times: Array) -> Array:
-    """The snap cost as a form in (position, velocity, acceleration, jerk) of every waypoint."""
+    """The snap cost as a quadratic form in (position, velocity, acceleration, jerk) of every waypoint."""
     nodes = len(times) + 1
     form = np.zeros((4 * nodes, 4 * nodes))
     for index, time in enumerate(times):
@@ -142,7 +142,7 @@ def _node_values(points: Array, form: Array) -> Array:
 
 
 def _solve(points: Array, times: Array) -> Array:
-    """(segments, 8, c): coefficients in each segment's own time 0..1; the same for times in any unit."""
+    """(segments, 8, c): coefficients in each segment's own time 0..1; they do not depend on the unit of time."""
     times = times / times.mean()
     values = _node_values(points, _assemble(times)).reshape(len(points), 4, -1)
     scale = (times[:, None] ** np.arange(4))[:, :, None]
@@ -151,9 +151,9 @@ def _solve(points: Array, times: Array) -> Array:
 
 
 def _with_least_snap(points: Array, times: Array) -> Array:
-    """Shift time between the segments, in the same total, towards the smallest snap cost."""
+    """Shifts time between the segments, with the same total, to minimise the snap cost."""
     count = len(times)
-    # An entry of a segment's form scales as its time to this power.
+    # An entry of a segment's form scales with this power of its time.
     exponents = np.add.outer(np.tile(np.arange(4), 2), np.tile(np.arange(4), 2)) - 7.0
 
     def shared_out(logs: Array) -> Array:
@@ -161,7 +161,7 @@ def _with_least_snap(points: Array, times: Array) -> Array:
         return np.asarray(weights * (count / weights.sum()))
 
     def log_cost(logs: Array) -> tuple[float, Array]:
-        """With its gradient; the node values are optimal, so their own change does not enter it."""
+        """The logarithm of the cost and its gradient. The node values are optimal, so their change does not count."""
         shares = shared_out(logs)
         values = _node_values(points, _assemble(shares)).reshape(count + 1, 4, -1)
         ends = np.concatenate([values[:-1], values[1:]], axis=1)
@@ -170,14 +170,14 @@ def _with_least_snap(points: Array, times: Array) -> Array:
         cost = float(terms.sum())
         return math.log(cost), (by_log - shares * by_log.sum() / count) / cost
 
-    from scipy.optimize import minimize  # here, because it takes a third of a second
+    from scipy.optimize import minimize  # imported here, because it takes a third of a second
 
     best = minimize(log_cost, np.log(times), jac=True, method="L-BFGS-B", options={"maxiter": 30})
     return np.asarray(shared_out(best.x) * times.mean())
 
 
 def _stretch(path: Array, times: Array, speed: float, acceleration: float) -> float:
-    """By how much to slow the whole so that neither peak exceeds its limit and one meets it."""
+    """The factor by which to slow the whole trajectory so that no peak exceeds its limit and one meets it."""
     x = np.linspace(0.0, 1.0, _SAMPLES_PER_SEGMENT + 1)
     powers = x[:, None] ** _POWERS
     rates = np.einsum("xi,kij,sjc->ksxc", powers, _DERIVATIVES[1:3], path)
@@ -187,7 +187,7 @@ def _stretch(path: Array, times: Array, speed: float, acceleration: float) -> fl
 
 
 def _headings(points: Array, path: Array) -> Array:
-    """Direction of flight at every waypoint; where it is vertical, that of the waypoint before."""
+    """The direction of flight at every waypoint; where it is vertical, that of the waypoint before."""
     steps = np.diff(points, axis=0)
     directions = np.concatenate([steps[:1], path[1:, 1], steps[-1:]])[:, :2]
     level = np.linalg.norm(directions, axis=1) > 1e-6

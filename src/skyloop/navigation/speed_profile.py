@@ -11,24 +11,24 @@ Motion: TypeAlias = tuple[float, float, float, float, float]
 """Distance along the path and its first four time derivatives."""
 
 PEAK_SLOPE = 35 / 16
-"""Steepest slope of the septic smoothstep 35x⁴ - 84x⁵ + 70x⁶ - 20x⁷, at x = 1/2."""
+"""The steepest slope of the septic smoothstep 35x⁴ - 84x⁵ + 70x⁶ - 20x⁷, at x = 1/2."""
 
 
 class SpeedProfile:
-    """Septic speed ramp up, cruise, mirrored ramp down; a path too short for `speed` is flown slower."""
+    """A septic speed ramp up, a cruise, and the mirrored ramp down. A path too short for `speed` is flown slower."""
 
     def __init__(self, length: float, speed: float, acceleration: float) -> None:
         for name, value in (("length", length), ("speed", speed), ("acceleration", acceleration)):
             if not (math.isfinite(value) and value > 0):
                 raise ScenarioError(f"a trajectory's {name} must be positive and finite, got {value}")
         self.length = length
-        # Both ramps together cover speed * ramp.
+        # Both ramps together cover the distance speed * ramp.
         self.speed = min(speed, math.sqrt(length * acceleration / PEAK_SLOPE))
         self.ramp = PEAK_SLOPE * self.speed / acceleration
         self.duration = self.ramp + length / self.speed
 
     def at(self, t: float) -> Motion:
-        """Clamped: at rest at the start before 0, at rest at the end after `duration`."""
+        """The motion at `t`. Before 0 it is at rest at the start, after `duration` at rest at the end."""
         if t < self.ramp:
             return self._ramp_up(max(t, 0.0))
         remaining = self.duration - t

@@ -33,12 +33,12 @@ YawOption: TypeAlias = Literal["forward"] | FiniteFloat
 
 
 class Trajectory(Protocol):
-    """A path in time that begins and ends at rest."""
+    """A path over time that begins and ends at rest."""
 
     duration: float
 
     def at(self, t: float) -> Position:
-        """The point `t` s after the start with its derivatives; outside 0..duration, that end at rest."""
+        """The point `t` s after the start, with its derivatives; outside 0..duration it is at rest at that end."""
         ...
 
 

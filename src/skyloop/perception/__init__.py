@@ -1,1 +1,1 @@
-"""What can be read from sensor data."""
+"""Perception: processing that turns sensor data into measurements of the surroundings."""

@@ -1,4 +1,4 @@
-"""Words for events above a time axis, none over another: in a few lanes, alike ones together, and left out at last."""
+"""Event labels above a time axis without overlap. They use a few lanes; equal ones are grouped; the rest is omitted."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from skyloop_client.streams import NS_PER_S
 
 LANES = 3
 LANE = 0.14
-"""Height of a lane over the height of the axis."""
+"""Height of a lane relative to the height of the axis."""
 LETTER = 0.0125
-"""Width of a letter over the width of the axis, at the size below."""
+"""Width of a letter relative to the width of the axis, at the font size below."""
 POINTS = 7
 TOGETHER_S = 1.0
-"""Events of one kind within it are one word."""
+"""Events of one kind within this time share a label."""
 UNTOLD = (EventKind.CONTACT, EventKind.REFUSED)
-"""Too many to write out."""
+"""Kinds that are too frequent for labels."""
 
 
 @dataclass(slots=True)
 class _Word:
     t: float
-    """s, of the first."""
+    """s, of the first event."""
     kind: str
     count: int = 1
 
@@ -34,7 +34,7 @@ class _Word:
 
 
 def draw_events(events: Sequence[Sequence[Event]], axes: Sequence[Any], colour: str) -> None:
-    """Of several vehicles: a thin line through all axes for each, and words above the first."""
+    """Draw the events of several vehicles: a thin line through all axes for each, and labels above the first axis."""
     words = _words(sorted((event for own in events for event in own), key=lambda event: event.t_ns))
     if not words:
         return

@@ -1,4 +1,4 @@
-"""Files that are whole or not there, and rows that are whole lines, whatever kills the writer."""
+"""Files that are complete or absent, and files of complete lines, even if the writer is killed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from skyloop_client.errors import DatasetError
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
-    """Under another name first, so that nobody ever sees half of it."""
+    """Write under another name first, so that no reader sees half a file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     data = content.encode() if isinstance(content, str) else content
     partial = path.with_name(path.name + ".partial")
@@ -22,7 +22,7 @@ def write_whole(path: Path, content: str | bytes) -> None:
 
 
 class RowFile:
-    """A text file of lines, each appended whole: what a full disk or a kill cuts off is cut back to the last line."""
+    """A text file that grows by whole lines. After a full disk or a kill, an incomplete last line is cut off."""
 
     def __init__(self, path: Path, header: str) -> None:
         self._path = path
@@ -49,7 +49,7 @@ class RowFile:
         self._size = size
 
     def keep(self, n_lines: int) -> None:
-        """The header and so many lines; what follows is cut off."""
+        """Keep the header and so many lines. The rest is cut off."""
         text = self._path.read_bytes()
         end = 0
         for _ in range(n_lines + 1):

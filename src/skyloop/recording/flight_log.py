@@ -1,7 +1,6 @@
-"""What a run's summary and picture need of its streams, gathered in flight, in memory that does not grow with time.
+"""Collects the data for a run's summary and plot during the flight, in memory that does not grow with time.
 
-Sums and extremes are of every message. Curves are thinned: each has so many rows at most, whatever the flight lasts.
-"""
+Sums and extremes use every message. Curves are thinned to a fixed number of rows."""
 
 from __future__ import annotations
 
@@ -18,15 +17,15 @@ from skyloop_client.streams import NS_PER_S, StreamInfo
 Item = TypeVar("Item")
 
 MOST_ROWS = 2400
-"""Of a curve: several to a pixel of its axis. An even number, so that thinning keeps the spacing."""
+"""Of a curve: several per pixel of its axis. An even number, so that thinning keeps the spacing."""
 MOST_EVENTS = 1000
-"""Of a vehicle that are kept; the rest is counted."""
+"""Events kept per vehicle. Further ones are only counted."""
 MOST_WAITING = 256
-"""Messages of a stream that wait for one of the same instant on another."""
+"""Messages of a stream that wait for one of the same instant on another stream."""
 
 
 class Curve:
-    """Rows of numbers, the first a time. When it is full, every second row goes, and then half as many come."""
+    """Rows of numbers, with time first. When full, it drops every second row and then accepts half as many."""
 
     def __init__(self, columns: int, most: int = MOST_ROWS) -> None:
         self._rows = np.empty((most, columns))
@@ -47,7 +46,7 @@ class Curve:
 
     @property
     def rows(self) -> Array:
-        """(n, columns), with the last one added in any case."""
+        """(n, columns). The last row is always included."""
         rows = self._rows[: self._count]
         if self._last is not None and rows[-1, 0] != self._last[0]:
             return np.vstack([rows, self._last])
@@ -55,7 +54,7 @@ class Curve:
 
 
 class ThinnedList(Generic[Item]):
-    """Items spread over all that came, at most so many: an even number."""
+    """At most a given number of items (even), spread over all that came."""
 
     def __init__(self, most: int) -> None:
         self.items: list[Item] = []
@@ -71,7 +70,7 @@ class ThinnedList(Generic[Item]):
 
 
 class Distances:
-    """Of places on a stream from those of the same instant on another, whichever comes first."""
+    """Distances between two streams of positions at equal instants, in any order of arrival."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -89,7 +88,7 @@ class Distances:
         _forget_first(truths)
 
     def add(self, t_ns: int, place: Array, counts: bool = True) -> None:
-        """Unless it `counts`, it is in the curve only."""
+        """With `counts` False it is only in the curve and not in the statistics."""
         truths, others = self._waiting
         if t_ns in truths:
             self._meet(t_ns, truths[t_ns], place, counts)
@@ -107,7 +106,7 @@ class Distances:
 
     @property
     def rms(self) -> float | None:
-        """m; None where none counted."""
+        """m. None if no distance counted."""
         return math.sqrt(self._squares / self.count) if self.count else None
 
 
@@ -117,7 +116,7 @@ def _forget_first(waiting: dict[int, Any]) -> None:
 
 
 class VehicleLog:
-    """Of one vehicle."""
+    """The log of one vehicle."""
 
     def __init__(self) -> None:
         self.motion = Curve(8)
@@ -127,11 +126,11 @@ class VehicleLog:
         self.highest = -math.inf
         """m, world."""
         self.reference = Curve(4)
-        """s; m east, north, up, of what the controller tracks; NaN while that is no place."""
+        """s; m east, north, up of the controller's reference. NaN while it has no position."""
         self.off_reference = Distances()
-        """From the reference; those count that a pilot sent as setpoints, not the steps of take-off and landing."""
+        """Distance from the reference. Only setpoints of a pilot count, not the steps of take-off and landing."""
         self.estimates: dict[str, tuple[Curve, Distances]] = {}
-        """By stream: s; m east, north, up, NaN while not valid. Then how far off it was while valid."""
+        """By stream: s; m east, north, up, NaN while not valid. Then the error while valid."""
         self.events: list[Event] = []
         self.events_left_out = 0
         self.crashed = False
@@ -179,7 +178,7 @@ class VehicleLog:
 
 
 class FlightLog:
-    """Of all vehicles, by name."""
+    """The logs of all vehicles, by name."""
 
     def __init__(self, bus: Bus, vehicles: list[str]) -> None:
         self.vehicles = {name: VehicleLog() for name in vehicles}

@@ -1,9 +1,8 @@
-"""The journal of a recording: messages in the order they arrived, appended to one file per group of frames.
+"""The journal of a recording: messages in order of arrival, appended to one file per group of frames.
 
-A record is its length and its CRC-32 (4 bytes each, little-endian), then an encoded message. Whatever kills the writer,
-everything before the record in flight can be read: a reader stops at the first record that is short or broken, and a
-writer that comes back cuts it off and goes on. A group that is whole ends with an empty record marked `END`.
-"""
+A record is its length and its CRC-32 (4 bytes each, little-endian), then an encoded message. If the writer is killed,
+everything before the current record can be read. A reader stops at the first short or broken record. A writer that
+resumes cuts that record off and continues. A complete group ends with an empty record marked `END`."""
 
 from __future__ import annotations
 
@@ -22,21 +21,21 @@ from skyloop_client.messages import ImageTruth, Message
 
 HEAD = struct.Struct("<II")
 END = b"\0\0\0\0end!"
-"""Not zeros: a record cut off within the sky of a mask ends with those, and so does a file after a power cut."""
+"""Not zeros: a record cut off within the sky of a mask ends with zeros, and so does a file after a power cut."""
 MOST_PARTS = 64
-"""Given to one call of the system, which may take fewer than a thousand."""
+"""Most parts per system call. The operating system's limit may be as low as a thousand."""
 MOST_BYTES = 1 << 30
-"""Of one record."""
+"""Largest record."""
 NORMAL_STEPS = np.float32(127.0)
 
 
 class GroupWriter:
-    """Appends to one group's file, after the last instant that is whole there."""
+    """Appends to one group's file, after the last complete instant."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         size, self.from_ns = _good_end(path)
-        """What arrives from then on is still to be written."""
+        """Messages that arrive from then on are still to be written."""
         try:
             self._file = os.open(path, os.O_WRONLY | os.O_CREAT, 0o644)
             os.ftruncate(self._file, size)
@@ -48,7 +47,7 @@ class GroupWriter:
         self._write(encode_message(_thinned(message)))
 
     def finish(self) -> None:
-        """The group is whole."""
+        """Mark the group as complete."""
         self._put([memoryview(END)])
         self.close()
 
@@ -76,15 +75,15 @@ class GroupWriter:
 
 
 class GroupReader:
-    """Reads the records of one group; afterwards `fault` says where and why it ended early."""
+    """Reads the records of one group. Afterwards `fault` says where and why it ended early."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self.fault = ""
-        """Empty once a group was read to the mark at its end."""
+        """Empty once a group was read to its end mark."""
 
     def records(self) -> Iterator[tuple[bytes, int]]:
-        """Bodies of the records that are whole, each with the byte at which it ends."""
+        """Bodies of the complete records, each with the byte at which it ends."""
         self.fault = "it has no end"
         with self._path.open("rb") as file:
             size, end, number = os.fstat(file.fileno()).st_size, 0, 0
@@ -104,7 +103,7 @@ class GroupReader:
 
 
 def fault_of(path: Path) -> str:
-    """What is wrong with a group's file; empty when every byte was read and is as it was written."""
+    """The fault of a group's file. Empty if every byte is as it was written."""
     reader = GroupReader(path)
     try:
         for _ in reader.records():
@@ -115,10 +114,9 @@ def fault_of(path: Path) -> str:
 
 
 def _good_end(path: Path) -> tuple[int, int]:
-    """Where the last whole instant ends, and from when on messages are missing.
+    """The byte at which the last complete instant ends, and the time from which messages are missing.
 
-    Of the last instant more may have been to come, so it is not taken as whole.
-    """
+    More messages of the last instant may have followed, so it does not count as complete."""
     end, instant_end, instant = 0, 0, 0
     if path.exists():
         reader = GroupReader(path)
@@ -133,7 +131,7 @@ def _good_end(path: Path) -> tuple[int, int]:
 
 
 def is_whole(path: Path) -> bool:
-    """Ends the file with the mark? Its writer was done then; whether it is as it was written, says `fault_of`."""
+    """Whether the file ends with the mark, so that its writer was done. `fault_of` checks the content."""
     if not path.exists() or path.stat().st_size < HEAD.size:
         return False
     with path.open("rb") as file:
@@ -142,7 +140,7 @@ def is_whole(path: Path) -> bool:
 
 
 def _thinned(message: Message) -> Message:
-    """As it is written: normals in steps of 1/127, which is how fine the meshes' own are."""
+    """The message as written: normals in steps of 1/127, which is the resolution of the meshes' own normals."""
     truth = message.data
     if not isinstance(truth, ImageTruth) or truth.normals is None:
         return message
@@ -158,7 +156,7 @@ def _restored(message: Message) -> Message:
 
 
 def read_group(path: Path, *, strict: bool = False) -> Iterator[Message]:
-    """Its messages, until the end or the first broken record; if `strict`, that one is an error."""
+    """The messages up to the end or the first broken record. With `strict` a broken record is an error."""
     reader = GroupReader(path)
     for body, _ in reader.records():
         try:

@@ -1,9 +1,8 @@
-"""`manifest.json`: size and BLAKE2b hash of every file of a dataset, to tell later whether any of them changed.
+"""`manifest.json`: size and BLAKE2b hash of every file of a dataset, to detect later changes.
 
-Not listed: the manifest itself; `summary.json`, which holds wall times and so differs between equal recordings; the
-report, which is made from the rest and tells of this very check; the marks of finished formats; and files and
-groups that are still being written.
-"""
+Some files are not listed: the manifest itself; `summary.json`, whose wall times differ between equal recordings; the
+report, which is made from the rest and includes this check; the marks of finished formats; and files and groups that
+are still being written."""
 
 from __future__ import annotations
 
@@ -23,7 +22,7 @@ NAME = "manifest.json"
 UNLISTED = (NAME, "summary.json", "report.html", ".formats.json")
 """Paths in the dataset that no manifest lists."""
 PARTIAL = ".partial"
-"""How names of files and folders end that are not yet whole."""
+"""Suffixes of files and folders that are not complete yet."""
 HASH_BYTES = 16
 NOT_LISTED = "is not listed in the manifest"
 
@@ -41,7 +40,7 @@ class Manifest:
     complete: bool
     """Whether every planned group of frames was in the journal."""
     groups: int
-    """Whole ones, from the first on."""
+    """Number of complete groups from the first on."""
     files: dict[str, Entry]
     """By path in the dataset, with slashes."""
 
@@ -56,7 +55,7 @@ def entry_of(path: Path) -> Entry:
 
 
 def files_of(folder: Path) -> Iterator[str]:
-    """Paths a manifest lists, in order."""
+    """The paths that a manifest lists, in order."""
     for path in sorted(folder.rglob("*")):
         if not path.is_file():
             continue
@@ -68,10 +67,9 @@ def files_of(folder: Path) -> Iterator[str]:
 
 
 def write_manifest(folder: Path, kept: Mapping[str, Entry] | None = None) -> Manifest:
-    """Of a dataset as it is now; call it when nothing more is to be written. Entries `kept` are not looked up.
+    """List a dataset as it is now. Call it when nothing more will be written. Entries in `kept` are not hashed again.
 
-    Groups of the journal are read record by record: one that is broken is neither listed nor counted.
-    """
+    Groups of the journal are read record by record. A broken group is neither listed nor counted."""
     recording = open_recording(folder)
     kept = kept or {}
     names = set(files_of(folder))
@@ -91,7 +89,7 @@ def write_manifest(folder: Path, kept: Mapping[str, Entry] | None = None) -> Man
 
 
 def read_manifest(folder: Path) -> Manifest | None:
-    """None where there is none."""
+    """None if there is none."""
     path = folder / NAME
     try:
         data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
@@ -104,7 +102,7 @@ def read_manifest(folder: Path) -> Manifest | None:
 
 
 def differences(folder: Path, manifest: Manifest) -> dict[str, str]:
-    """What is wrong with each file that is not as listed, by its path; sizes first, so that much is told at once."""
+    """By path, what is wrong with each file that differs. Sizes are checked first, because that is fast."""
     out = {}
     for name, listed in manifest.files.items():
         path = folder / name

@@ -1,4 +1,4 @@
-"""Radar streams one can look at: raw volts, range over speed, points from above, and speeds over time."""
+"""Radar streams as pictures: raw volts, range over speed, points from above, and speeds over time."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ Picture = NDArray[np.uint8]
 PX = 384
 """Width of a picture."""
 BORDER = 28
-"""px left and below for the numbers."""
+"""px on the left and below for the numbers."""
 MOST_COLUMNS = 1600
-"""Scans of a spectrogram; of longer flights every second, fourth... is shown."""
+"""Scans in a spectrogram. For longer flights only every second, fourth... is shown."""
 SHOWN_DB = 45.0
-"""From the brightest to black."""
+"""dB from the brightest to black."""
 
 
 def volts_picture(volts: NDArray[Any]) -> Picture:
-    """Antennas below each other; samples to the right, chirps downwards; red is positive, blue negative."""
+    """Antennas one below the other. Samples go to the right, chirps down; red is positive, blue negative."""
     import matplotlib
 
     real = np.real(volts)
@@ -34,13 +34,13 @@ def volts_picture(volts: NDArray[Any]) -> Picture:
 
 
 def range_doppler_picture(image: RangeDopplerImage) -> Picture:
-    """Nearest below, receding to the right, in dB below the brightest."""
+    """Nearest at the bottom, receding to the right, in dB below the brightest."""
     labels = ([-2, 0, 2], "m/s", np.arange(0.0, image.ranges[-1], 2.0).astype(int).tolist(), "m")
     return _chart(image.power[::-1], (image.speeds[0], image.speeds[-1]), (image.ranges[0], image.ranges[-1]), labels)
 
 
 def detections_picture(found: RadarDetections, reach: float = 12.0) -> Picture:
-    """From above, forward up, rings 2 m apart: points (red recedes, blue comes) and tracks with their numbers."""
+    """Top view, forward is up, rings 2 m apart: points (red recedes, blue approaches) and tracks with their numbers."""
     from PIL import Image, ImageDraw
 
     picture = Image.new("RGB", (PX, PX), (18, 18, 18))
@@ -67,7 +67,7 @@ class Spectrogram:
     def __init__(self) -> None:
         self._columns: ThinnedList[NDArray[Any]] = ThinnedList(MOST_COLUMNS)
         self._times: tuple[float, ...] = ()
-        """s, of the first and the last."""
+        """s, of the first and the last scan."""
         self._speeds: NDArray[Any] = np.zeros(2)
 
     def add(self, image: RangeDopplerImage) -> None:
@@ -89,7 +89,7 @@ class Spectrogram:
 
 
 def _chart(power: NDArray[Any], across: Any, upwards: Any, labels: tuple[list[int], str, list[int], str]) -> Picture:
-    """A picture in dB with a few numbers along two sides; row 0 of `power` is the top."""
+    """A picture in dB with axis numbers on two sides. Row 0 of `power` is the top."""
     import matplotlib
     from PIL import Image, ImageDraw
 

@@ -1,4 +1,4 @@
-"""A recording on disk: what was recorded, in `recording.json`, and the journal, one file per group of frames."""
+"""A recording on disk: its description in `recording.json`, and the journal with one file per group of frames."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class Recording:
-    """Opened with `open_recording`; made by `create_recording` before the first message."""
+    """Opened with `open_recording`. Created by `create_recording` before the first message."""
 
     folder: Path
     infos: dict[str, StreamInfo]
-    """By stream; truth is under `truth/`, the rest under its vehicle's name."""
+    """By stream. Truth is under `truth/`, the rest under its vehicle's name."""
     facts: dict[str, Any]
     """vehicle, seed, frames, rate_hz, group_frames, n_groups, split, classes (names by number), scenario (resolved),
     versions."""
@@ -40,57 +40,57 @@ class Recording:
 
     @property
     def vehicle(self) -> str:
-        """Whom a format is about that holds one vehicle: the scenario's first, or that of `of_vehicle`."""
+        """The vehicle for formats that hold only one: the scenario's first, or the one chosen by `of_vehicle`."""
         return str(self.facts["vehicle"])
 
     @property
     def vehicles(self) -> list[str]:
-        """All that were recorded, in the scenario's order."""
+        """All recorded vehicles in the scenario's order."""
         return [str(vehicle["name"]) for vehicle in self.facts["scenario"].get("vehicles", ())] or [self.vehicle]
 
     def of_vehicle(self, name: str) -> Recording:
-        """The same recording as one about another of its vehicles."""
+        """The same recording, with another vehicle chosen."""
         return replace(self, facts={**self.facts, "vehicle": name})
 
     @property
     def classes(self) -> list[str]:
-        """Names of the semantic classes by number; 0 is the sky."""
+        """Names of the semantic classes by number. 0 is the sky."""
         return list(self.facts["classes"])
 
     def group_path(self, group: int) -> Path:
         return self.folder / "journal" / f"group-{group:06d}.bin"
 
     def whole_groups(self) -> int:
-        """How many groups, from the first on, are whole."""
+        """Number of complete groups from the first on."""
         group = 0
         while group < self.n_groups and is_whole(self.group_path(group)):
             group += 1
         return group
 
     def group(self, group: int) -> list[Message]:
-        """All messages of a group in the order they arrived; a group with a broken record is refused."""
+        """All messages of a group in order of arrival. Raises an error if a record is broken."""
         return list(read_group(self.group_path(group), strict=True))
 
     def messages(self, streams: Collection[str] | None = None) -> Iterator[Message]:
-        """Of the groups that are whole, in the order they arrived; all streams, or these."""
+        """Messages of the complete groups in order of arrival, of all streams or the given ones."""
         for group in range(self.whole_groups()):
             for message in read_group(self.group_path(group)):
                 if streams is None or message.stream in streams:
                     yield message
 
     def streams_of(self, record: str) -> list[str]:
-        """Names of the streams that carry a record, e.g. "CameraImage", in the order they were advertised."""
+        """Names of the streams with this record type, e.g. "CameraImage", in the order they were advertised."""
         return [name for name, info in self.infos.items() if info.message == record]
 
     def sensor_name(self, stream: str) -> str:
-        """`drone/rgb0` and `truth/drone/rgb0` are of sensor rgb0, `drone/radar0/raw` of radar0."""
+        """`drone/rgb0` and `truth/drone/rgb0` belong to sensor rgb0, `drone/radar0/raw` to radar0."""
         info = self.infos.get(stream)
         vehicle = self.vehicle if info is None else info.vehicle
         return stream.removeprefix("truth/").removeprefix(f"{vehicle}/").split("/")[0]
 
 
 def create_recording(folder: Path, infos: dict[str, StreamInfo], facts: dict[str, Any]) -> Recording:
-    """Write down what will be recorded."""
+    """Write the description before the recording starts."""
     data = {"version": VERSION, **plain(facts), "streams": [plain(plain_info(info)) for info in infos.values()]}
     try:
         (folder / "journal").mkdir(parents=True, exist_ok=True)
@@ -102,7 +102,7 @@ def create_recording(folder: Path, infos: dict[str, StreamInfo], facts: dict[str
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Nobody else is here: processes that record together may all have something to add."""
+    """A lock, because several processes may record together and each may add streams."""
     file = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -112,7 +112,7 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def add_stream(folder: Path, info: StreamInfo) -> None:
-    """Write down a stream that was advertised in flight, unless somebody has."""
+    """Add a stream that was advertised in flight, unless another process has added it."""
     with locked(folder):
         recording = open_recording(folder)
         if info.name not in recording.infos:
@@ -124,12 +124,12 @@ def open_recording(folder: Path) -> Recording:
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
         if data.pop("version") != VERSION:
-            raise DatasetError(f"'{path}' is of another version of skyloop; record anew, or use that version")
+            raise DatasetError(f"'{path}' was written by another version of skyloop; record again, or use that version")
         infos = {info["name"]: info_from(info) for info in data.pop("streams")}
     except FileNotFoundError:
         raise DatasetError(
             f"'{folder}' holds no recording: {NAME} is missing; give a folder `skyloop record` made"
         ) from None
     except (OSError, ValueError, KeyError, TypeError, AttributeError, CodecError) as error:
-        raise DatasetError(f"'{path}' cannot be read: {error}; record anew") from None
+        raise DatasetError(f"'{path}' cannot be read: {error}; record again") from None
     return Recording(folder, infos, data)

@@ -1,4 +1,4 @@
-"""Recordings played back on a bus as if live: skyloop's own, or sequences in EuRoC's layout."""
+"""Plays recordings back on a bus as if live: skyloop's own, or sequences in EuRoC's layout."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from skyloop.core.bus import Bus
 from skyloop.core.clock import Clock
-from skyloop.recording.euroc import is_euroc, open_euroc
+from skyloop.recording.asl_reader import is_euroc, open_euroc
 from skyloop.recording.recording import NAME, open_recording
 from skyloop_client.errors import DatasetError
 from skyloop_client.messages import Message
@@ -19,15 +19,15 @@ from skyloop_client.streams import StreamInfo
 class Replay:
     infos: dict[str, StreamInfo]
     messages: Callable[[], Iterator[Message]]
-    """From the first on, in the order they arrived."""
+    """All messages in order of arrival."""
 
     def advertise(self, bus: Bus) -> None:
-        """The streams; to be called before readers subscribe."""
+        """Advertise the streams. Call this before readers subscribe."""
         for info in self.infos.values():
             bus.advertise(info)
 
     def run(self, bus: Bus, clock: Clock | None = None) -> int:
-        """Publish everything at the clock's pace, without one as fast as it can be read; returns how many messages."""
+        """Publish everything at the clock's pace, or as fast as possible. Returns the number of messages."""
         clock = clock or Clock()
         count = 0
         for message in self.messages():
@@ -40,7 +40,7 @@ class Replay:
 
 
 def open_replay(folder: Path) -> Replay:
-    """Of the journal where there is one, else of mav0/."""
+    """From the journal if there is one, otherwise from mav0/."""
     if (folder / NAME).exists():
         recording = open_recording(folder)
         if recording.whole_groups() == 0:
@@ -49,11 +49,11 @@ def open_replay(folder: Path) -> Replay:
     if is_euroc(folder):
         sequence = open_euroc(folder)
         return Replay(sequence.infos, sequence.messages)
-    raise DatasetError(f"'{folder}' is no dataset: it holds neither {NAME} nor mav0/; give a recording or a sequence")
+    raise DatasetError(f"'{folder}' is not a dataset: it has neither {NAME} nor mav0/; give a recording or a sequence")
 
 
 def replay(folder: Path, bus: Bus, clock: Clock | None = None) -> int:
-    """Advertise and publish a dataset on a bus; returns how many messages."""
+    """Advertise and publish a dataset on a bus. Returns the number of messages."""
     opened = open_replay(folder)
     opened.advertise(bus)
     return opened.run(bus, clock)

@@ -1,4 +1,4 @@
-"""A run folder: the resolved scenario first, rows as they come, the summary and the plot at the end."""
+"""A run folder: the resolved scenario is written first, rows as they come, the summary and the plot at the end."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ from skyloop_client.streams import StreamInfo
 
 FLUSH_EVERY_NS = 1_000_000_000
 VARYING = (RadarDetections, Detections, PathRecord, Markers)
-"""Records whose arrays are of another length each time: an array is one cell, its numbers between blanks."""
+"""Records with arrays of varying length: an array is one cell, its numbers separated by spaces."""
 NESTED = ("contact",)
-"""Fields that hold a record of their own or nothing: one cell of JSON."""
+"""Fields that hold a record or None: one cell of JSON."""
 JOURNALLED = (GridMap, VoxelMap, PointCloud, Image)
-"""Published records that a row cannot hold."""
+"""Published records that do not fit into a row."""
 BIASES = ("gyro_bias", "accel_bias")
-"""Vectors of an estimate that may be None: three columns all the same."""
+"""Vectors of an estimate that may be None. They always have three columns."""
 
 
 class RunFolder:
-    """Created before the flight; what was flown survives a kill up to the last simulated second."""
+    """Created before the flight. After a kill, all rows up to the last simulated second remain."""
 
     def __init__(self, path: Path, scenario: dict[str, Any], versions: dict[str, Any]) -> None:
         self.path = path
@@ -61,10 +61,9 @@ class RunFolder:
             raise RunFolderError(f"cannot write run folder '{path}': {error}") from error
 
     def record(self, bus: Bus) -> None:
-        """Tell what each stream is; from now on every message becomes a row of `streams/<stream>.csv`.
+        """Describe each stream. From now on every message becomes a row of `streams/<stream>.csv`.
 
-        Published maps, clouds, images and covariances are whole in `streams/<stream>.journal` beside it.
-        """
+        Published maps, clouds, images and covariances are stored completely in `streams/<stream>.journal` beside it."""
         self._infos.update((name, plain(plain_info(info))) for name, info in bus.infos.items())
         self._describe()
         bus.on_new(self._on_new)
@@ -101,7 +100,7 @@ class RunFolder:
         file.write(f"{message.index},{message.arrival_ns},{_row(message.data)}\n")
         if message.arrival_ns - self._flushed_ns >= FLUSH_EVERY_NS:
             self._flushed_ns = message.arrival_ns
-            # rows go on into files that nobody can find any more
+            # further rows would go into files that no longer have a name
             check_still_there(self.path)
             for opened in self._files.values():
                 opened.flush()
@@ -122,7 +121,7 @@ class RunFolder:
                 journal.finish()
 
     def discard(self) -> None:
-        """Leave things as they were before."""
+        """Remove everything that was created."""
         with suppress(RunFolderError):
             self.close()
         with suppress(FileNotFoundError):
@@ -133,7 +132,7 @@ class RunFolder:
 
 
 def check_still_there(folder: Path) -> None:
-    """Whoever writes into a folder that was removed must not make it again."""
+    """A writer must not create the folder again after somebody has removed it."""
     if not folder.is_dir():
         raise _removed(folder)
 
@@ -144,7 +143,7 @@ def _removed(folder: Path) -> RunFolderError:
 
 @contextmanager
 def writing_into(folder: Path) -> Iterator[None]:
-    """What goes wrong within, in one line."""
+    """Turns an error within the block into one line."""
     try:
         yield
     except FileNotFoundError:
@@ -154,7 +153,7 @@ def writing_into(folder: Path) -> Iterator[None]:
 
 
 def make_empty_folder(path: Path) -> list[Path]:
-    """Make a folder, or accept an empty one; returns the folders made, innermost first."""
+    """Create a folder, or accept an empty one. Returns the folders created, innermost first."""
     try:
         made = [folder for folder in (path, *path.parents) if not folder.exists()]
         if not made and (not path.is_dir() or any(path.iterdir())):
@@ -166,7 +165,7 @@ def make_empty_folder(path: Path) -> list[Path]:
 
 
 def plain(value: Any) -> Any:
-    """What JSON can hold; infinity and NaN, which it cannot, as text that `float` reads."""
+    """The value in a form for JSON. Infinity and NaN become text that `float` can read."""
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, Mapping):
@@ -179,7 +178,7 @@ def plain(value: Any) -> Any:
 
 
 def is_bulk(value: Any) -> bool:
-    """Images, clouds and lists: a row tells only their shape."""
+    """Images, clouds and lists: a row gives only their shape."""
     return value is None or isinstance(value, tuple) or (isinstance(value, np.ndarray) and value.dtype != np.float64)
 
 
@@ -219,7 +218,7 @@ def _row(record: Any) -> str:
         elif isinstance(value, np.ndarray):
             cells += [repr(float(x)) for x in value.ravel()]
         elif isinstance(record, Estimate) and isinstance(value, str):
-            # readers that split at every comma, numpy's among them, read the numbers all the same
+            # readers that split at every comma, such as numpy's, can still read the numbers
             cells.append(_quoted(value.replace(",", ";")))
         elif isinstance(value, str | dict):
             cells.append(_quoted(value if isinstance(value, str) else json.dumps(value)))
@@ -229,7 +228,7 @@ def _row(record: Any) -> str:
 
 
 def _cell(value: Any) -> str:
-    """All of a value in one cell: numbers between blanks, names and records as JSON."""
+    """A whole value in one cell: numbers separated by spaces, names and records as JSON."""
     if isinstance(value, np.ndarray):
         return " ".join(map(repr, value.ravel().tolist()))
     if isinstance(value, str):

@@ -1,4 +1,4 @@
-"""PX4's log format (ULog), written as a flight goes on: https://docs.px4.io/main/en/dev_log/ulog_file_format.html."""
+"""Writes PX4's log format (ULog) during a flight: https://docs.px4.io/main/en/dev_log/ulog_file_format.html."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ FLUSH_BYTES = 1 << 16
 
 
 class ULogWriter:
-    """One log. Topics are declared first: a name, and each field's name with its type and length."""
+    """One log. Topics are declared first, each with a name and the name, type and length of its fields."""
 
     def __init__(self, path: Path, t_us: int, topics: Mapping[str, Sequence[tuple[str, str, int]]]) -> None:
         self.path = path
         self._file = path.open("wb")
         self._written = 0
         self._file.write(MAGIC + struct.pack("<Q", t_us))
-        # which kinds of messages there are that a reader must know: none
+        # flags of message kinds that a reader must know: none
         self._write("B", bytes(40))
         self._info("sys_name", "skyloop")
         self._numbers: dict[str, int] = {}
@@ -34,7 +34,7 @@ class ULogWriter:
             self._write("A", struct.pack("<BH", 0, number) + name.encode())
 
     def data(self, topic: str, t_us: int, *values: Any) -> None:
-        """A sample of a topic: its numbers in their order."""
+        """Write a sample of a topic: its numbers in order."""
         self._write("D", struct.pack("<H", self._numbers[topic]) + self._forms[topic].pack(t_us, *values))
 
     def text(self, t_us: int, severity: int, text: str) -> None:

@@ -1,1 +1,1 @@
-"""Pictures of the world: an OpenGL renderer in a process of its own, and the client that asks it."""
+"""Images of the world: an OpenGL renderer that runs in its own process, and its client."""

@@ -1,4 +1,4 @@
-"""The client of the renderer process: starts it, asks it, notices when it dies."""
+"""The client of the renderer process: it starts the process, sends requests, and notices when the process dies."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ import numpy as np
 
 from skyloop.core.frames import matrix_from_quat
 from skyloop.core.interrupts import kept_from_children
-from skyloop.rendering.packing import pack_model, pack_rows, used_textures
-from skyloop.rendering.patience import LOOK_S, MOST_LOOKS, Patience
+from skyloop.rendering.answer_watchdog import LOOK_S, MOST_LOOKS, Patience
 from skyloop.rendering.quality import QUALITIES
+from skyloop.rendering.vertex_buffers import pack_model, pack_rows, used_textures
 from skyloop.rendering.wire import decode, encode
 from skyloop.world.model import Model, Motion
 from skyloop.world.scene import Meanwhile
@@ -32,9 +32,9 @@ from skyloop_client.errors import RendererError
 
 log = logging.getLogger(__name__)
 BYTES_PER_PIXEL = 20
-"""Colour 4, surface 16."""
+"""Colour takes 4 bytes, the surface 16."""
 MOST_UNDER_WAY = 2
-"""Requests: one is painted while the other's pixels are read."""
+"""Requests: one is painted while the pixels of the other are read."""
 HOW_TO_INSTALL = (
     "install Mesa's EGL (Debian, Ubuntu: sudo apt-get install libegl1 libgl1 libgl1-mesa-dri; Fedora: sudo dnf install "
     "mesa-libEGL mesa-libGL mesa-dri-drivers), then run `skyloop doctor`"
@@ -50,12 +50,12 @@ class _Asked:
 
 
 class Renderer:
-    """Owns the process; `render` answers with views of exactly the instants asked for."""
+    """Owns the renderer process. `render` returns views of exactly the requested instants."""
 
     def __init__(self, model: Model, *, texture_seed: int = 0) -> None:
         self.description = ""
         self.meanwhile: Meanwhile | None = None
-        """Called while `collect` waits."""
+        """A callable that runs while `collect` waits."""
         self._model = model
         self._closed = False
         self._shared: Any = b""
@@ -66,7 +66,7 @@ class Renderer:
         ours, theirs = socket.socketpair()
         self._peer = ours
         handed = (theirs.fileno(), self._memory)
-        # it decides nothing about when pictures end
+        # Ctrl-C must not end the renderer; only the client decides when it ends
         with kept_from_children():
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "skyloop.rendering.process", *map(str, handed)],
@@ -81,7 +81,7 @@ class Renderer:
         try:
             self._send({"textures": used_textures(model), "texture_seed": texture_seed}, pack_model(model))
         except BaseException:
-            # Ctrl-C: nobody else knows of the process yet
+            # after Ctrl-C too: nothing else knows of the process yet
             self.close()
             raise
 
@@ -90,9 +90,9 @@ class Renderer:
         return self._process.pid
 
     def wait_ready(self) -> str:
-        """Until it has its context, textures and model; says what it renders with."""
+        """Waits until the process has its context, textures and model. Returns a description of its OpenGL."""
         if not self.description:
-            # making textures takes its time on a busy machine
+            # making textures takes long on a busy machine
             with self._patience.waiting(tells=False):
                 answer = self._receive()
             if "error" in answer:
@@ -105,24 +105,24 @@ class Renderer:
         return self.description
 
     def render(self, requests: Sequence[ViewRequest], weather: Weather) -> list[View]:
-        """All views of one request are painted together."""
+        """Renders all views of one request together."""
         self.submit(requests, weather)
         return self.collect()
 
     def retable(self) -> None:
-        """Tell the process of the model's present rows; it has the shapes."""
+        """Sends the model's present rows to the process, which already has the shapes."""
         if self._closed:
             raise self._gone()
         self.wait_ready()
         self._send({"rows": len(self._model.row_shape)}, pack_rows(self._model))
 
     def has_room(self, requests: Sequence[ViewRequest]) -> bool:
-        """They can be submitted beside what is under way."""
+        """Whether these requests can be submitted beside those under way."""
         size = BYTES_PER_PIXEL * sum(request.lens.width * request.lens.height for request in requests)
         return not self._asked or (len(self._asked) < MOST_UNDER_WAY and size <= self._half)
 
     def submit(self, requests: Sequence[ViewRequest], weather: Weather) -> None:
-        """Ask without waiting; at most one more request may be under way. `collect` answers in the order asked."""
+        """Submits a request without waiting; at most two may be under way. `collect` returns their views in order."""
         if self._closed:
             raise self._gone()
         if len(self._asked) == MOST_UNDER_WAY:
@@ -151,7 +151,7 @@ class Renderer:
         self._asked.append(_Asked(list(requests), shots, motions, start > 0))
 
     def collect(self) -> list[View]:
-        """The views of the oldest request under way."""
+        """Returns the views of the oldest request under way."""
         if not self._asked:
             raise RendererError("no request is under way; submit one first")
         asked = self._asked.popleft()
@@ -170,18 +170,18 @@ class Renderer:
         return views
 
     def has_answered(self) -> bool:
-        """Or has died."""
+        """Whether an answer has arrived, or the process has died."""
         return bool(select.select([self._peer], [], [], 0.0)[0])
 
     def close(self) -> None:
-        """End the process and give back what it held; a second time does nothing."""
+        """Ends the process and frees its resources. A second call does nothing."""
         if self._closed:
             return
         self._closed = True
         self._patience.close()
         self._peer.close()
         if not self.description:
-            # still making its textures; nobody will see them
+            # it is still making its textures, which are no longer needed
             self._process.kill()
         self._exit_code()
         self._log.close()
@@ -190,7 +190,7 @@ class Renderer:
             self._shared.close()
 
     def _reserve(self, size: int) -> None:
-        """Room for two requests of this size."""
+        """Makes room for two requests of this size."""
         if size <= self._half:
             return
         if self._asked:
@@ -226,7 +226,7 @@ class Renderer:
 
     def _gone(self) -> RendererError:
         if self._closed:
-            return RendererError("the renderer was closed, or died before; start another one")
+            return RendererError("the renderer was closed or has died; start another one")
         if self._patience.is_over:
             self.close()
             return RendererError(f"the renderer gave no answer for {MOST_LOOKS * LOOK_S:.0f} s and was ended")
@@ -240,7 +240,7 @@ class Renderer:
         return RendererError(f"the renderer process ended {how}{said}; {advice}")
 
     def _exit_code(self) -> int:
-        """Of the process, which ends by itself when nobody is left to talk to; it is helped after a while."""
+        """The exit code of the process, which ends by itself when its socket closes. After 5 s it is killed."""
         try:
             return self._process.wait(timeout=5.0)
         except subprocess.TimeoutExpired:
@@ -249,7 +249,7 @@ class Renderer:
 
 
 def _shot(request: ViewRequest, motion: int, offset: int) -> dict[str, Any]:
-    """A request as the process takes it; its pixels go to `offset` of the shared memory."""
+    """A request in the form the process reads; its pixels go to `offset` of the shared memory."""
     if request.quality not in QUALITIES:
         raise RendererError(f"no quality '{request.quality}'; choose one of {', '.join(QUALITIES)}")
     lens = request.lens
@@ -265,7 +265,7 @@ def _shot(request: ViewRequest, motion: int, offset: int) -> dict[str, Any]:
 
 
 def _anonymous_memory() -> int:
-    """Shared memory that vanishes with the last process that holds it."""
+    """Shared memory that is freed with the last process that holds it."""
     if hasattr(os, "memfd_create"):
         return os.memfd_create("skyloop-views")
     with tempfile.TemporaryFile() as file:

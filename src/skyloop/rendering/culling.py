@@ -1,4 +1,4 @@
-"""Which rows a camera may see, and at which level of detail."""
+"""Selects the rows of the model that a camera may see, and their level of detail."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from skyloop.rendering.quality import Quality
 from skyloop.rendering.wire import Arrays
 
 INSTANCE = np.dtype([("pose", "<f4", (3, 4)), ("ids", "<u4", 4)])
-"""Pose relative to the camera's place; row + 1, palette, variant, spare."""
+"""Pose relative to the camera's position; then row + 1, palette, variant, spare."""
 COMMAND = np.dtype(
     [("count", "<u4"), ("instances", "<u4"), ("first", "<u4"), ("base", "<i4"), ("base_instance", "<u4")]
 )
 Draws = tuple[NDArray[Any], NDArray[Any]]
-"""Instances, and the commands that draw them."""
+"""The instances, and the commands that draw them."""
 
 
 class Culler:
-    """Holds the model's tables and picks from them."""
+    """Holds the model's tables and selects rows from them."""
 
     def __init__(self, packed: Arrays) -> None:
         shape = packed["row_shape"]
@@ -33,7 +33,7 @@ class Culler:
         self._ids = np.zeros((self.n_rows, 4), np.uint32)
         self._ids[:, 0] = np.arange(1, self.n_rows + 1)
         self._ids[:, 1], self._ids[:, 2] = packed["row_palette"], packed["row_variant"]
-        # the movers' part of these is written anew for each picture
+        # the movers' part of these is rewritten for each picture
         self._poses = np.zeros((self.n_rows, 3, 4))
         self._centres, self._radii = np.zeros((self.n_rows, 3)), np.zeros(self.n_rows)
         self._put(packed["standing_poses"], slice(0, self.n_standing))
@@ -48,7 +48,7 @@ class Culler:
     def visible(
         self, eye: NDArray[Any], planes: NDArray[Any], focal: float, quality: Quality, moving: NDArray[Any], hidden: Any
     ) -> Draws:
-        """What a camera at `eye` sees; planes (k, 4) have their inside positive."""
+        """What a camera at `eye` sees; planes (k, 4) are positive inside."""
         self._put(moving, slice(self.n_standing, self.n_rows))
         away = self._centres - eye
         distance = np.sqrt(np.einsum("ni,ni->n", away, away))
@@ -57,13 +57,13 @@ class Culler:
         if hidden is not None:
             inside[hidden[0] : hidden[1]] = False
         rows = np.flatnonzero(inside)
-        # by the nearest point of the ball, so that a long wall beside the camera is not called far
+        # by the nearest point of the bounding sphere, so that a long wall beside the camera does not count as far
         near = np.maximum(distance[rows] - self._radii[rows], 0.0)
         step = (near[:, None] > self._ranges[rows] * quality.detail).sum(axis=1)
         return self._draws(rows, step, eye, near)
 
     def casters(self, planes: NDArray[Any], eye: NDArray[Any], moving: NDArray[Any] | None, step: int) -> Draws:
-        """What throws shadows into a box: standing things, or when poses are given the moving ones."""
+        """What casts shadows into a box: the standing things or, if poses are given, the moving ones."""
         if moving is None:
             within = slice(0, self.n_standing)
         else:
@@ -73,17 +73,17 @@ class Culler:
         return self._draws(rows, np.full(len(rows), step), eye, np.zeros(len(rows)))
 
     def standing(self, planes: NDArray[Any], eye: NDArray[Any]) -> Draws:
-        """All that stands in a box, roofs included that throw no shadow."""
+        """All standing things in a box, including roofs that cast no shadow."""
         rows = np.flatnonzero(self._touches(planes, slice(0, self.n_standing)))
         return self._draws(rows, np.zeros(len(rows), int), eye, np.zeros(len(rows)))
 
     def _touches(self, planes: NDArray[Any], rows: slice) -> NDArray[Any]:
-        """Is any of the ball on the inside of every plane?"""
+        """Whether any part of the bounding sphere is on the inside of every plane."""
         heights = planes[:, :3] @ self._centres[rows].T + planes[:, 3:]
         return np.asarray((heights > -self._radii[rows]).all(axis=0))
 
     def _draws(self, rows: NDArray[Any], step: NDArray[Any], eye: NDArray[Any], near: NDArray[Any]) -> Draws:
-        """One command per level of detail, nearest first so that what they hide need not be shaded."""
+        """One command per level of detail, nearest first, so that hidden surfaces need not be shaded."""
         lod = self._first_lod[rows] + np.minimum(step, self._last_step[rows])
         order = np.argsort(lod, kind="stable")
         rows, lod = rows[order], lod[order]

@@ -1,4 +1,4 @@
-"""From the sun's height and the weather to the colours of light."""
+"""Computes the colours of light from the sun's height and the weather."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from skyloop.rendering.programs import write
 
 @dataclass(frozen=True, slots=True)
 class Daylight:
-    """Linear light, 1 being a white surface in full sun."""
+    """Linear light; 1 is a white surface in full sun."""
 
     sun_direction: tuple[float, ...]
     sun_colour: tuple[float, ...]
     zenith_colour: tuple[float, ...]
     horizon_colour: tuple[float, ...]
     sky_colour: tuple[float, ...]
-    """What falls on a surface from above, less blue than the sky itself."""
+    """The light that falls on a surface from above; it is less blue than the sky itself."""
     ground_colour: tuple[float, ...]
-    """What falls on a surface from below."""
+    """The light that falls on a surface from below."""
     extinction: float
     wetness: float
     snow: float
@@ -38,8 +38,8 @@ def daylight(sky: dict[str, Any]) -> Daylight:
     """`sky` holds the fields of WeatherConfig, the sun's direction and the air's extinction."""
     sun = np.asarray(sky["sun_direction"], float)
     height = float(sun[2])
-    up = _step(-0.10, 0.15, height)  # dusk to day
-    low = 1.0 - _step(0.0, 0.35, height)  # red sun near the horizon
+    up = _step(-0.10, 0.15, height)  # from dusk to day
+    low = 1.0 - _step(0.0, 0.35, height)  # the sun is red near the horizon
     clear = 1.0 - 0.95 * sky["clouds"] ** 2
     murk = _step(2e-4, 8e-3, sky["extinction"])
     sun_colour = 2.0 * _step(0.02, 0.12, height) * clear * (1.0 - 0.9 * murk)
@@ -55,7 +55,7 @@ def daylight(sky: dict[str, Any]) -> Daylight:
         horizon = horizon * (1.0 - brown) + up * brown * np.array([0.62, 0.48, 0.30])
         zenith = zenith * (1.0 - brown) + up * brown * np.array([0.45, 0.36, 0.24])
     ambient = 0.75 * zenith + 0.30 * horizon
-    # shade is less blue than the sky: light has come by way of the ground, and cameras balance it away
+    # shade is less blue than the sky: part of its light comes from the ground, and cameras balance the blue away
     ambient = 1.45 * (0.35 * ambient + 0.65 * ambient @ [0.30, 0.55, 0.15])
     ground = 0.42 * horizon + 0.12 * sun_colour * warm * max(height, 0.0)
     return Daylight(

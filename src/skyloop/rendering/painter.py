@@ -1,4 +1,4 @@
-"""The OpenGL side: buffers of the model, programs, and the passes that make one picture."""
+"""The OpenGL side of the renderer: the model's buffers, the programs, and the passes that make one picture."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from skyloop.rendering.culling import Culler
 from skyloop.rendering.daylight import Daylight, daylight
-from skyloop.rendering.finishing import Finish, Target
+from skyloop.rendering.kept_targets import KeptTargets
+from skyloop.rendering.post_processing import Finish, Target
 from skyloop.rendering.precipitation import KINDS, Precipitation
 from skyloop.rendering.programs import build_program, model_vertex_array, write
 from skyloop.rendering.quality import QUALITIES, Quality
@@ -21,15 +22,13 @@ from skyloop.world.materials import MATERIALS
 
 NEAR, FAR = 0.05, 5000.0
 MOST_MATERIALS = 64
-MOST_TARGETS = 24
-"""Kept from one request to the next."""
 LOWEST_SUN = 0.02
-"""Sine of its height; below there is no sunlight, so no shadows either."""
+"""Sine of the sun's height. Below it there is no sunlight, and so there are no shadows."""
 
 
 @dataclass(slots=True)
 class Shot:
-    """One picture to be taken."""
+    """One picture to be rendered."""
 
     width: int
     height: int
@@ -52,7 +51,7 @@ class Painter:
         self, ctx: moderngl.Context, packed: Arrays, textures: NDArray[np.uint8], layers: dict[str, tuple[int, int]]
     ) -> None:
         self.ctx = ctx
-        # what is dropped is freed
+        # OpenGL objects are freed when they are dropped
         ctx.gc_mode = "auto"
         self._packed = packed
         self.culler = Culler(packed)
@@ -84,10 +83,10 @@ class Painter:
         self._sky = ctx.vertex_array(build_program(ctx, "sky", "sky"), [])
         self._surfaces: dict[tuple[str, bool, bool], moderngl.VertexArray] = {}
         self._finishes: dict[str, Finish] = {}
-        self._targets: dict[Any, Target] = {}
+        self._targets: KeptTargets[Target] = KeptTargets()
 
     def retable(self, rows: Arrays) -> None:
-        """Other rows of the same shapes."""
+        """Replaces the rows; the shapes stay the same."""
         self._packed = {**self._packed, **rows}
         self.culler = Culler(self._packed)
         self._instances = self.ctx.buffer(reserve=64 * max(1, self.culler.n_rows))
@@ -97,7 +96,7 @@ class Painter:
     # ---- one picture
 
     def paint(self, shot: Shot, number: int) -> moderngl.Framebuffer:
-        """The `number`-th picture of a request; the framebuffer holds colour and surface, top row first."""
+        """Paints picture `number` of a request. The framebuffer then holds colour and surface, top row first."""
         ctx, quality = self.ctx, QUALITIES[shot.quality]
         light = self._daylight(shot.sky)
         image_from_relative, planes = projection(shot)
@@ -164,15 +163,16 @@ class Painter:
         program["cloud_map"].value = 2
         self._sky.render(moderngl.TRIANGLES, vertices=3)
 
-    # ---- what pictures need
+    # ---- what all pictures need
 
     def _target(self, shot: Shot, quality: Quality, number: int) -> Target:
-        key = (shot.width, shot.height, quality.oversampling, quality.has_finish, number)
-        if key not in self._targets:
-            if len(self._targets) >= MOST_TARGETS:
-                self._targets.pop(next(iter(self._targets)))
-            self._targets[key] = Target(self.ctx, shot.width, shot.height, quality)
-        return self._targets[key]
+        if number == 0:
+            self._targets.begin_request()
+        width, height = shot.width, shot.height
+        key = (width, height, quality.oversampling, quality.has_finish, number)
+        return self._targets.get(
+            key, Target.size_in_bytes(width, height, quality), lambda: Target(self.ctx, width, height, quality)
+        )
 
     def _surface_pass(self, name: str, quality: Quality, shadows: bool, falling: bool) -> moderngl.VertexArray:
         key = (name, shadows, falling)
@@ -190,7 +190,7 @@ class Painter:
 
 
 def projection(shot: Shot) -> tuple[NDArray[Any], NDArray[Any]]:
-    """From world axes at the eye to the image, upside down; and its side and near planes, inside positive."""
+    """The projection from world axes at the eye to the image, upside down, and its planes, positive inside."""
     w, h = shot.width, shot.height
     # pixel centres lie at whole numbers, so the image begins half a pixel before 0
     x, y = 2.0 * (shot.cx + 0.5) / w - 1.0, 2.0 * (shot.cy + 0.5) / h - 1.0
@@ -214,7 +214,7 @@ def projection(shot: Shot) -> tuple[NDArray[Any], NDArray[Any]]:
 
 
 def _cloud_noise(n: int) -> NDArray[np.uint8]:
-    """Soft noise that repeats seamlessly, always the same."""
+    """Smooth noise that tiles seamlessly and is always the same."""
     spectrum = np.random.Generator(np.random.Philox(key=7)).standard_normal((n, n))
     f = np.fft.fftfreq(n)
     radius = np.hypot(f[:, None], f[None, :])

@@ -1,4 +1,4 @@
-"""Rain, snow, dust and leaves in the air before the camera."""
+"""Rain, snow, dust and leaves in the air in front of the camera."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from skyloop.rendering.programs import build_program, write
 @dataclass(frozen=True, slots=True)
 class Kind:
     per_unit: float
-    """Drops in the cube per mm/h, per mg/m³, or of leaves at most."""
+    """The number of particles in the cube: per mm/h, per mg/m³, or at most for leaves."""
     fall: tuple[float, float, float]
-    """m/s."""
+    """m/s, the speed of fall."""
     side: float
-    """m of the cube of drops around the camera."""
+    """m, the side of the cube of particles around the camera."""
     streak: float
-    """s of its fall that a drop is drawn along."""
+    """s of fall over which a particle is drawn as a streak."""
     thickness: float
     """m."""
     tint: tuple[float, float, float]
@@ -38,7 +38,7 @@ MOST = 20_000
 
 
 class Precipitation:
-    """Over the colour only: depth cameras and labels see through it."""
+    """Drawn over the colour only: depth cameras and labels see through it."""
 
     def __init__(self, ctx: moderngl.Context) -> None:
         self._ctx = ctx
@@ -58,7 +58,7 @@ class Precipitation:
             n = min(MOST, int(kind.per_unit * shot.sky[name]))
             if not n:
                 continue
-            # worked out here, because hours of fall are too far for single precision
+            # computed here, because the distance of hours of fall exceeds single precision
             write(program, "shift", np.mod(np.multiply(kind.fall, shot.t) - shot.eye, kind.side))
             write(program, "tint", _shown(kind.tint, light, shot.exposure))
             for field in ("fall", "side", "streak", "thickness", "opacity"):
@@ -68,6 +68,6 @@ class Precipitation:
 
 
 def _shown(tint: Any, light: Daylight, exposure: float) -> Any:
-    """A small thing in the air, lit from all around, as the image shows it."""
+    """The displayed colour of a small particle in the air that is lit from all sides."""
     around = 0.8 * np.array(light.horizon_colour) + 0.2 * np.array(light.sun_colour)
     return np.sqrt(1.0 - np.exp(-exposure * np.multiply(tint, around)))

@@ -1,4 +1,4 @@
-"""The renderer process: started by the client, it takes a model once, then answers requests until its pipe closes."""
+"""The renderer process: the client starts it and sends a model; it answers requests until the socket closes."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.rendering.priority import take_short_turns
+from skyloop.rendering.thread_priority import take_short_turns
 from skyloop.rendering.wire import Arrays, decode, encode
 
 NICENESS = 10
-"""Below the simulation, which must answer its peers while pictures are made."""
+"""Lower in priority than the simulation, which must answer its peers while pictures are made."""
 
 
 def main() -> None:
-    """Arguments: the numbers of the inherited socket and of the shared memory."""
+    """The arguments are the file descriptors of the inherited socket and of the shared memory."""
     peer = socket.socket(fileno=int(sys.argv[1]))
     memory = int(sys.argv[2])
     take_short_turns(NICENESS)
@@ -64,7 +64,7 @@ def main() -> None:
 
 
 def open_context() -> Any:
-    """OpenGL 4.3 without a screen."""
+    """An OpenGL 4.3 context without a screen."""
     import moderngl
 
     return moderngl.create_context(require=430, standalone=True, backend="egl")  # type: ignore[arg-type]
@@ -86,7 +86,7 @@ def _painter(ctx: Any, header: dict[str, Any], packed: Arrays) -> Any:
 def _paint_all(painter: Any, header: dict[str, Any], arrays: Arrays, shared: Any) -> None:
     from skyloop.rendering.painter import Shot
 
-    # all are painted before the first is read, so that reading one overlaps with painting the next
+    # all pictures are painted before the first is read, so that reading one overlaps with painting the next
     painted = []
     for number, shot in enumerate(header["shots"]):
         view = Shot(

@@ -1,4 +1,4 @@
-"""Shader programs, and how the model's buffers meet them."""
+"""Shader programs, and how they read the model's buffers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _source(name: str) -> str:
 
 
 def model_vertex_array(ctx: Any, program: Any, vertices: Any, indices: Any, instances: Any) -> moderngl.VertexArray:
-    """The model's vertices and the visible instances, with whatever of them the program reads."""
+    """Binds the model's vertices and the visible instances to the attributes that the program reads."""
 
     def used(layout: str, *names: str) -> tuple[str, ...]:
         parts, kept_layout, kept = layout.split(" "), [], []
@@ -45,7 +45,7 @@ def model_vertex_array(ctx: Any, program: Any, vertices: Any, indices: Any, inst
 
 
 def write(program: Any, name: str, value: Any) -> None:
-    """A uniform, unless the compiler found no use for it."""
+    """Writes a uniform, unless the compiler removed it as unused."""
     member = program.get(name, None)
     if member is not None:
         member.write(np.asarray(value, np.float32).tobytes())

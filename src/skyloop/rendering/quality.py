@@ -1,4 +1,4 @@
-"""The five quality levels: what each of them draws."""
+"""The five quality levels and what each of them draws."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from typing import Final
 @dataclass(frozen=True, slots=True)
 class Quality:
     detail: float
-    """Multiplies the ranges at which shapes give up detail."""
+    """A factor on the distances at which shapes switch to less detail."""
     smallest_px: float
-    """Things smaller than this on the image are left out."""
+    """Things smaller than this on the image are not drawn."""
     shadow_size: int
     """Texels along the side of the shadow map; 0: no shadows."""
     shadow_step: int
-    """Levels of detail that what throws a shadow has less than at its fullest."""
+    """The number of levels of detail by which a shadow caster is simpler than its full shape."""
     shadow_taps: int
-    """1, 2 or 3: looks into the shadow map along each axis; more make softer edges."""
+    """1, 2 or 3: samples of the shadow map along each axis; more make softer edges."""
     bumps: float
-    """Strength of the relief that textures have."""
+    """The strength of the textures' relief."""
     occlusion_samples: int
-    """Of the ambient occlusion around each pixel; 0: none."""
+    """Samples of the ambient occlusion around each pixel; 0: none."""
     oversampling: int
     """Colour samples along each axis of a pixel; odd, so that one of them is the pixel's centre."""
     bloom: float
-    """Strength of the glow around bright places."""
+    """The strength of the glow around bright places."""
     smooth_textures: bool = True
-    """Blend between a texture's two nearest sizes; else the one nearest is taken, in steps."""
+    """true: blend between a texture's two nearest mip levels; false: take the nearest one."""
 
     @property
     def has_finish(self) -> bool:
-        """Is there a second pass, from samples to pixels?"""
+        """Whether there is a second pass, from samples to pixels."""
         return self.occlusion_samples > 0
 
 

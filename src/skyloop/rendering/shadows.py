@@ -1,4 +1,4 @@
-"""Shadow maps: depth seen from the sun, of the standing things once per place and of the moving ones each time."""
+"""Shadow maps: depth seen from the sun. Standing things are drawn once per map, moving ones for each picture."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ HALF_SIDE = 72.0
 """m from the middle of the map to its edge."""
 MOVING_HALF_SIDE = 36.0
 CELLS = 8
-"""Maps are centred on multiples of an eighth of their side, so that one serves many views and depends on no history;
-in texels these are whole numbers, so that shadows do not jump from one map to the next."""
+"""Maps are centred on multiples of an eighth of their side, so that one map serves many views and does not depend on
+history. In texels these are whole numbers, so that shadows do not jump from one map to the next."""
 DEPTH = 250.0
-"""m before and behind the middle that are seen."""
+"""m in front of and behind the middle that the map covers."""
 DEPTH_STEP = 90.0
 ROOF_SIZE = 1024
 MOST_TEXELS = 14 * 2048**2
-"""Of all maps remembered: 230 MB."""
+"""The texels of all maps that are kept: 230 MB."""
 
 
 @dataclass(slots=True)
@@ -52,7 +52,7 @@ class ShadowMaps:
 
 @dataclass(slots=True)
 class Roofs:
-    """What lies highest at each place: rain and snow fall as far as this."""
+    """The highest surface at each place: rain and snow fall down to it."""
 
     highest: moderngl.Texture
     from_relative: NDArray[Any]
@@ -74,7 +74,7 @@ class Shadows:
     def maps(self, shot: Any, light: Daylight, quality: Quality) -> ShadowMaps:
         sun = np.asarray(light.sun_direction)
         axes = _axes(sun)
-        # the middle lies ahead of the camera
+        # the middle of the map is ahead of the camera
         ahead = 0.5 * shot.world_from_camera[:, 2] * [1.0, 1.0, 0.0]
         middle, cell = _snapped(shot.eye + HALF_SIDE * ahead, axes, HALF_SIDE)
         moving_middle, _ = _snapped(shot.eye + MOVING_HALF_SIDE * ahead, axes, MOVING_HALF_SIDE)
@@ -99,10 +99,10 @@ class Shadows:
         return Roofs(texture, _to_map(axes, HALF_SIDE, shot.eye - middle))
 
     def _kept_map(self, key: Any, axes: Any, middle: Any, pick: Callable[[NDArray[Any]], Draws]) -> moderngl.Texture:
-        """The map of that key, whose last part is its size; drawn with what `pick` finds within its planes."""
+        """The map of this key, which ends with its size. A new map is drawn with what `pick` selects."""
         size = key[-1]
         if key not in self._kept:
-            # those longest unused go first
+            # the maps unused for longest go first
             while self._kept and sum(size**2 for *_, size in self._kept) + size**2 > MOST_TEXELS:
                 self._kept.pop(next(iter(self._kept)))
             self._kept[key] = self._new_map(size)
@@ -142,7 +142,7 @@ class Shadows:
             command_buffer.write(commands.tobytes())
             self._ctx.enable_only(moderngl.DEPTH_TEST)
             self._ctx.depth_func = "<="
-            # steep faces are pushed away from the sun, else they shade themselves in stripes
+            # steep faces are moved away from the sun, or they would shade themselves in stripes
             self._ctx.polygon_offset = 2.5, 4.0
             array.render_indirect(command_buffer, count=len(commands))
             self._ctx.polygon_offset = 0.0, 0.0
@@ -157,14 +157,14 @@ def _axes(sun: NDArray[Any]) -> NDArray[Any]:
 
 
 def _snapped(place: NDArray[Any], axes: NDArray[Any], half: float) -> tuple[NDArray[Any], tuple[int, ...]]:
-    """The middle of the cell of the map's own axes that `place` lies in, and the cell's numbers."""
+    """The middle of the cell, in the map's axes, that contains `place`, and the cell's indices."""
     steps = np.array([2.0 * half / CELLS, 2.0 * half / CELLS, DEPTH_STEP])
     cell = np.round(axes @ place / steps)
     return axes.T @ (steps * cell), tuple(cell.astype(int).tolist())
 
 
 def _planes(middle: NDArray[Any], axes: NDArray[Any], half: float) -> NDArray[Any]:
-    """(4, 4) of a map's sides, inside positive."""
+    """(4, 4) planes of a map's sides, positive inside."""
     return np.array([(*axis, half - axis @ middle) for axis in (axes[0], -axes[0], axes[1], -axes[1])])
 
 
@@ -175,7 +175,7 @@ def _clip(axes: NDArray[Any], half: float) -> NDArray[Any]:
 
 
 def _to_map(axes: NDArray[Any], half: float, offset: NDArray[Any]) -> NDArray[Any]:
-    """From camera-relative places to texture coordinates and depth, 0 to 1."""
+    """The transform from camera-relative positions to texture coordinates and depth, 0 to 1."""
     clip = _clip(axes, half)
     clip[:3, 3] = clip[:3, :3] @ offset
     to_unit = np.array([[0.5, 0, 0, 0.5], [0, 0.5, 0, 0.5], [0, 0, 0.5, 0.5], [0, 0, 0, 1.0]])

@@ -1,6 +1,7 @@
-"""Built and made surfaces; plain, plaster, concrete, metal, cloth and hair are near white, to be tinted.
+"""Textures of built and manufactured surfaces. Plain, plaster, concrete, metal, cloth and hair are near white, to be
+tinted.
 
-Painters (rng, variant, size) → Painting.
+A painter is a function (rng, variant, size) → Painting.
 """
 
 from __future__ import annotations
@@ -159,14 +160,14 @@ def roof_tiles(rng: np.random.Generator, variant: int, size: int) -> Painting:
     tint = picked(rng, palette, columns * rows, 0.05)[number]
     rough = noise(rng, size, 6, size / 2.2, slope=0.8)
     fine = noise(rng, size, size / 8, size / 2, slope=0.2)
-    # an S across: a broad hump and a narrow trough; the thin ones only have joints
+    # an S-shaped profile across: a broad hump and a narrow trough; the thin ones only have joints
     if variant == 0:
         profile = 0.5 + 0.5 * np.sin(2 * np.pi * s + 0.6 * np.sin(2 * np.pi * s))
         joint = np.ones_like(s)
     else:
         profile = np.full_like(s, 0.5)
         joint = steps(np.minimum(s, 1 - s) / columns, 0.5 / size, 2.2 / size)
-    # each row is thick at its lower edge (t = 0) and throws a shadow on the row below it (t = 1)
+    # each row is thick at its lower edge (t = 0) and casts a shadow on the row below it (t = 1)
     shadow = 1 - 0.62 * steps(t, 1 - 0.16, 1 - 0.01)
     rim = steps(t, 0.0, 2.5 / size * rows)
     lichen = steps(noise(rng, size, 8, 120, slope=1.0), 1.5, 2.4)
@@ -191,7 +192,7 @@ def wood(rng: np.random.Generator, variant: int, size: int) -> Painting:
         at_v = (board + rng.uniform(0.3, 0.7)) / boards
         rows = slice(int(board * size / boards), int((board + 1) * size / boards))
         du, dv = (u[0] - at_u + 0.5) % 1 - 0.5, v[rows, :1] - at_v
-        # the rings part around a knot
+        # the rings bend around a knot
         rings[rows] += 1.1 * wide * np.sign(dv) * np.exp(-0.5 * (du / (5 * wide)) ** 2 - np.abs(dv) / (2.5 * wide))
         far = np.sqrt((du / 2.2) ** 2 + dv**2) / wide
         knot[rows] = np.maximum(knot[rows], steps(far, 1.1, 0.5))
@@ -213,7 +214,7 @@ def wood(rng: np.random.Generator, variant: int, size: int) -> Painting:
 
 
 def glass(rng: np.random.Generator, variant: int, size: int) -> Painting:
-    """Window panes with a dim room behind; 0: clear; 1: mirroring a clouded sky."""
+    """Window panes with a dim room behind. 0: clear; 1: reflects a clouded sky."""
     waves = noise(rng, size, 2, 14, slope=1.8)
     grain = noise(rng, size, size / 8, size / 2, slope=0.2)
     tone = np.clip(0.5 + (0.10, 0.13)[variant] * waves + 0.01 * grain, 0, 1)
@@ -225,7 +226,7 @@ def glass(rng: np.random.Generator, variant: int, size: int) -> Painting:
 
 
 def metal(rng: np.random.Generator, variant: int, size: int) -> Painting:
-    """0: brushed along u; 1: galvanised, with its crystals."""
+    """0: brushed along u; 1: galvanised, with visible crystals."""
     fine = noise(rng, size, size / 10, size / 2, slope=0.2)
     if variant == 0:
         brush = noise(rng, size, 20, size / 2, slope=0.3, stretch=(40.0, 1.0))

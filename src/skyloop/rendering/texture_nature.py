@@ -1,4 +1,4 @@
-"""Grown and weathered surfaces, in their own colours: painters (rng, variant, size) → Painting."""
+"""Textures of grown and weathered surfaces, in their own colours. A painter is (rng, variant, size) → Painting."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def _litter(canvas: Canvas, rng: np.random.Generator, size: int) -> None:
 def _leaf_stamps(
     canvas: Canvas, rng: np.random.Generator, count: int, reach: tuple[float, float], tints: Floats, slim: float
 ) -> None:
-    """Leaves with a midrib and side veins, later ones on top; reach: half their length, textures."""
+    """Leaves with a midrib and side veins, later ones on top. reach: half their length, in textures."""
     size = len(canvas.height)
     shapes = []
     for turn in np.arange(24) * (2 * np.pi * 0.381966):
@@ -154,7 +154,7 @@ def water(rng: np.random.Generator, variant: int, size: int) -> Painting:
     swell = noise(rng, size, 9, 34, slope=1.5, stretch=(1.7, 1.0))
     ripples = noise(rng, size, 30, 90, slope=1.0, stretch=(1.8, 1.0))
     height = normed(swell + 0.3 * ripples)
-    # what slopes away mirrors the bright sky, what slopes towards the eye shows the depth
+    # a wave that slopes away reflects the bright sky; one that slopes towards the eye shows the depth
     slope = np.roll(height, 1, 0) - np.roll(height, -1, 0)
     deep, middle, bright = (
         ((36, 58, 62), (58, 86, 92), (128, 156, 162)),
@@ -169,7 +169,7 @@ def bark(rng: np.random.Generator, variant: int, size: int) -> Painting:
     if variant == 2:
         return _birch(rng, size, fibre)
     if variant == 0:
-        # furrows where either of two fields crosses zero: they part and join again up the trunk
+        # furrows where either of two fields crosses zero: they split and join again up the trunk
         first = noise(rng, size, 7, 60, slope=1.0, stretch=(1.0, 5.0))
         second = noise(rng, size, 11, 90, slope=1.0, stretch=(1.0, 4.0))
         ridge = steps(np.abs(first), 0.0, 0.8) * (0.4 + 0.6 * steps(np.abs(second), 0.0, 0.6))

@@ -1,4 +1,4 @@
-"""What textures are made of: noise, cells, strokes and stamps on a square whose opposite edges meet."""
+"""Building blocks of textures: noise, cells, strokes and stamps on a square that tiles seamlessly."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Painting = tuple[Floats, Floats]
 """(n, n, 3) sRGB and (n, n) height, both 0 to 1; rows run along v, up a wall, columns along u."""
 
 BAND: Final = 32
-"""Rows worked on at once where whole arrays would cost page faults, which are most of the time then."""
+"""Rows processed at once where whole arrays would spend most of the time on page faults."""
 
 
 @lru_cache(maxsize=8)
@@ -36,11 +36,11 @@ def noise(
     slope: float = 1.0,
     stretch: tuple[float, float] = (1.0, 1.0),
 ) -> Floats:
-    """Zero mean, unit deviation; waves from `coarse` to `fine` per texture (cycles), weaker as cycles^-slope.
+    """Noise of zero mean and unit deviation, with `coarse` to `fine` cycles per texture, weaker as cycles^-slope.
 
     stretch: how many times longer the grain is along (u, v).
     """
-    # here, because it takes a third of a second, and painted textures are kept
+    # imported here, because it takes a third of a second and painted textures are cached
     from scipy.fft import irfft2
 
     square, log = _frequencies(size, *stretch)
@@ -56,29 +56,29 @@ def noise(
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """Scattered points around each texel; distances in cell widths."""
+    """Scattered points around each texel; distances are in cell widths."""
 
     nearest: Floats
     second: Floats
     number: NDArray[np.intp]
     du: Floats
     dv: Floats
-    """From the nearest point to the texel, cell widths."""
+    """From the nearest point to the texel, in cell widths."""
     count: int
 
     @property
     def edge(self) -> Floats:
-        """0 on the border between two cells, about 0.5 in a middle."""
+        """0 on the border between two cells, about 0.5 in the middle of a cell."""
         return self.second - self.nearest
 
 
 def cells(
     rng: np.random.Generator, size: int, columns: int, rows: int | None = None, *, jitter: float = 0.8, bend: Any = None
 ) -> Cells:
-    """One point in each square of a columns × rows raster, shaken; bend: (du, dv) added to the place, up to 2 cells."""
+    """One jittered point in each square of a columns × rows grid; bend: (du, dv) to add to positions, up to 2 cells."""
     rows = columns if rows is None else rows
     shaken = (rng.random((rows, columns, 2), dtype=np.float32) - 0.5) * jitter + 0.5
-    # the raster again around itself, so that no texel has to wrap
+    # the grid is repeated around itself, so that no texel has to wrap
     line, column = np.arange(-3, rows + 3), np.arange(-3, columns + 3)
     numbers = (line[:, None] % rows * columns + column % columns).ravel()
     points = shaken[..., 0] + np.arange(columns) + 1j * (shaken[..., 1] + np.arange(rows)[:, None])
@@ -98,10 +98,10 @@ def cells(
 
 
 def _nearest(place: NDArray[Any], points: NDArray[Any], width: int) -> tuple[NDArray[Any], NDArray[Any], Floats]:
-    """Number of the nearest point in the raster of `width`, the way from it, and the distance of the second."""
+    """Index of the nearest point in a grid of `width`, the vector from it, and the distance of the second nearest."""
     cell = np.floor(place.imag).astype(np.intp) * width + np.floor(place.real).astype(np.intp) + 3 * width + 3
     around = np.array([width * j + i for j in (-1, 0, 1) for i in (-1, 0, 1)])
-    # squared distances as the integers of their bits, which sort alike; the last four tell which neighbour it is
+    # squared distances as the integers of their bits, which sort alike; the last four bits hold the neighbour's index
     nearest, second = np.full((2, *place.shape), np.iinfo(np.int32).max, np.int32)
     for k, step in enumerate(around):
         away = place - points.take(cell + step, mode="clip")
@@ -113,7 +113,7 @@ def _nearest(place: NDArray[Any], points: NDArray[Any], width: int) -> tuple[NDA
 
 
 def places(size: int) -> tuple[Floats, Floats]:
-    """(u, v) of the texels' middles, 0 to 1."""
+    """(u, v) of the texel centres, 0 to 1."""
     middle = (np.arange(size, dtype=np.float32) + np.float32(0.5)) / np.float32(size)
     return np.broadcast_to(middle, (size, size)), np.broadcast_to(middle[:, None], (size, size))
 
@@ -121,9 +121,9 @@ def places(size: int) -> tuple[Floats, Floats]:
 def blocks(
     size: int, columns: int, rows: int, joint: float, *, shift: Sequence[float] = (0.0, 0.5)
 ) -> tuple[NDArray[np.intp], Floats, Floats, Floats]:
-    """Masonry: number of the block, (s, t) inside it from 0 to 1, and 1 on it, 0 in the joint.
+    """Masonry: index of the block, (s, t) inside it from 0 to 1, and a mask that is 1 on it and 0 in the joint.
 
-    joint: its width, textures; shift: of the rows, in blocks, over and over.
+    joint: its width, in textures; shift: offsets of successive rows, in blocks, repeated.
     """
     u, v = places(size)
     row = np.floor(v * rows)
@@ -136,13 +136,13 @@ def blocks(
 
 
 def steps(value: Any, low: float, high: float) -> Floats:
-    """0 below `low`, 1 above `high`, smooth between (either way round)."""
+    """0 below `low`, 1 above `high`, smooth between (`low` may exceed `high`)."""
     x = np.clip((value - np.float32(low)) / np.float32(high - low), 0, 1)
     return (x * x * (3 - 2 * x)).astype(np.float32)  # type: ignore[no-any-return]
 
 
 def ramp(value: Floats, *colours: Sequence[float]) -> Floats:
-    """Colours (0 to 255) evenly spread over value 0 to 1."""
+    """Colours (0 to 255) spread evenly over values 0 to 1."""
     table = np.array(colours, np.float32) / 255
     fine = np.linspace(0, len(table) - 1, 512)
     low = np.minimum(fine.astype(int), len(table) - 2)
@@ -156,10 +156,10 @@ def ramp(value: Floats, *colours: Sequence[float]) -> Floats:
 
 
 def mix(a: Any, b: Any, share: Floats) -> Floats:
-    """`share` of b, the rest of a."""
+    """A mix of `share` of b with the rest of a."""
     mixed = np.empty((*share.shape, 3), np.float32)
     below, above = np.broadcast_to(a, mixed.shape), np.broadcast_to(b, mixed.shape)
-    for channel in range(3):  # a channel at a time runs twice as fast
+    for channel in range(3):  # one channel at a time runs twice as fast
         mixed[..., channel] = below[..., channel] + share * (above[..., channel] - below[..., channel])
     return mixed
 
@@ -175,27 +175,27 @@ def picked(rng: np.random.Generator, palette: Sequence[Sequence[float]], count: 
 
 
 def lit(height: Floats, strength: float) -> Floats:
-    """1 ± shading by a lamp up and to the left; strength per height difference of neighbours."""
+    """Shading 1 ± strength per height difference of neighbours, for a lamp up and to the left."""
     slope = np.roll(height, 1, 1) - np.roll(height, -1, 1) + np.roll(height, -1, 0) - np.roll(height, 1, 0)
     return np.clip(1 - strength * slope, 0.4, 1.6)
 
 
 def normed(height: Floats) -> Floats:
-    """Spread over 0 to 1."""
+    """Scaled to 0..1."""
     low, high = np.percentile(height[::4, ::4], (0.5, 99.5))
     return np.clip((height - low) / max(high - low, 1e-9), 0, 1).astype(np.float32)  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True, slots=True)
 class Canvas:
-    """A painting in the making: what is stamped later lies on top, and what leaves at one edge enters opposite."""
+    """A painting in progress. Later stamps lie on top, and a stamp that leaves at one edge enters opposite."""
 
     paint: Floats
-    """(4, n, n): red, green, blue and height, each in one piece, which makes stamping quick."""
+    """(4, n, n): red, green, blue and height, each contiguous, which makes stamping fast."""
 
     @classmethod
     def of(cls, size: int, colour: Any, height: Any) -> Canvas:
-        """colour: (3,) or (n, n, 3); height: one for all, or (n, n)."""
+        """colour: (3,) or (n, n, 3); height: one number, or (n, n)."""
         paint = np.empty((4, size, size), np.float32)
         paint[:3] = np.moveaxis(np.broadcast_to(colour, (size, size, 3)), -1, 0)
         paint[3] = height
@@ -211,7 +211,7 @@ class Canvas:
         return relief
 
     def stamp(self, u: float, v: float, mask: Floats, colour: Any, height: float) -> None:
-        """mask: (h, w) cover 0 to 1; colour: (3,) or (h, w, 3), 0 to 1; centred on (u, v) in textures."""
+        """mask: (h, w) opacity 0 to 1; colour: (3,) or (h, w, 3), 0 to 1; centred on (u, v) in textures."""
         size = self.paint.shape[-1]
         h, w = mask.shape
         paint = np.empty((4, *np.shape(colour)[:-1]) if np.ndim(colour) > 1 else (4, 1, 1), np.float32)
@@ -222,7 +222,7 @@ class Canvas:
             ground = self.paint[:, low : low + h, left : left + w]
             ground += mask * (paint - ground)
             return
-        # over the edge it comes back in up to four pieces
+        # a stamp over the edge is split into up to four pieces
         for rows, part_v in _pieces(low, h, size):
             for columns, part_u in _pieces(left, w, size):
                 ground = self.paint[:, rows, columns]
@@ -233,7 +233,7 @@ class Canvas:
     def strokes(
         self, starts: Floats, headings: Floats, lengths: Floats, bends: Floats, colours: Floats, heights: Floats
     ) -> None:
-        """Many thin curved strokes, one texel wide: starts (n, 2) in textures, lengths in textures, bends in rad.
+        """Draws many thin curved strokes, one texel wide: starts (n, 2) and lengths in textures, bends in rad.
 
         colours: (n, 2, 3) at root and tip.
         """
@@ -246,7 +246,7 @@ class Canvas:
         v = starts[:, 1:] * size + np.cumsum(np.sin(angle) * step, axis=1)
         place = (np.floor(v).astype(np.intp) % size) * size + np.floor(u).astype(np.intp) % size
         paint = colours[:, :1] * (1 - along[:, None]) + colours[:, 1:] * along[:, None]
-        # numpy keeps the last of several values given to one place: the later stroke lies on top
+        # numpy keeps the last of several values for one index: the later stroke lies on top
         flat = self.paint.reshape(4, -1)
         for channel in range(3):
             flat[channel, place.ravel()] = paint[..., channel].ravel()
@@ -254,14 +254,14 @@ class Canvas:
 
 
 def _pieces(first: int, length: int, size: int) -> list[tuple[slice, slice]]:
-    """(where in the texture, which part of the stamp); a stamp is at most as long as the texture."""
+    """Pairs (slice of the texture, slice of the stamp); a stamp is at most as long as the texture."""
     before = min(length, size - first)
     pieces = [(slice(first, first + before), slice(0, before))]
     return pieces if before == length else [*pieces, (slice(0, length - before), slice(before, length))]
 
 
 def patch(half: float) -> tuple[Floats, Floats, float]:
-    """Local (x, y) of a square stamp, ±1 being `half` texels from its middle, and a texel's width there."""
+    """Local (x, y) of a square stamp, where ±1 is `half` texels from its middle, and the width of a texel there."""
     n = max(int(np.ceil(half)), 1)
     line = (np.arange(-n, n + 1) / half).astype(np.float32)
     x, y = np.meshgrid(line, line)

@@ -1,6 +1,6 @@
 """Wallpapers rich in corners from 1 cm to 40 cm, so that a camera 1 m to 5 m away can track any wall of `room`.
 
-Twelve kinds of pattern, each in three colourings; what is placed at random does not repeat within a texture.
+There are twelve kinds of pattern, each in three colourings. Randomly placed elements do not repeat within a texture.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from skyloop.rendering.texture_patterns import (
 Palette = list[tuple[float, float, float]]
 Stamp = Callable[[Floats, Floats, float], Floats]
 
-# ground first, then inks; old house paints rather than primary colours
+# background first, then inks; old house paints rather than primary colours
 PALETTES: Final[tuple[Palette, ...]] = (
     [(232, 224, 206), (62, 78, 92), (168, 92, 70), (196, 164, 104), (112, 130, 112)],
     [(58, 72, 78), (222, 210, 184), (188, 138, 90), (142, 164, 160), (120, 66, 58)],
@@ -39,7 +39,7 @@ PALETTES: Final[tuple[Palette, ...]] = (
 
 
 def wallpaper(rng: np.random.Generator, variant: int, size: int) -> Painting:
-    """Kind variant % 12, colouring variant // 12."""
+    """The kind is variant % 12, the colouring variant // 12."""
     kind, colouring = variant % len(KINDS), variant // len(KINDS)
     palette = PALETTES[(kind + 2 * colouring) % len(PALETTES)]
     canvas = KINDS[kind](rng, size, palette, colouring)
@@ -82,7 +82,7 @@ def _star(x: Floats, y: Floats, texel: float) -> Floats:
 
 
 def _flower(x: Floats, y: Floats, texel: float) -> Floats:
-    """Petals around a ring left open, where the middle is stamped."""
+    """Petals around an open ring, where the centre is stamped."""
     r, angle = np.hypot(x, y), np.arctan2(y, x)
     petals = steps(r - 0.62 - 0.3 * np.abs(np.cos(2.5 * angle)), texel, -texel)
     return petals * (1 - 0.8 * steps(np.abs(np.sin(2.5 * angle)) * r, 1.6 * texel, 0.3 * texel) * steps(r, 0.7, 0.5))
@@ -91,7 +91,7 @@ def _flower(x: Floats, y: Floats, texel: float) -> Floats:
 def _turned(
     rng: np.random.Generator, shapes: Sequence[Stamp], count: int, reach: tuple[float, float], size: int
 ) -> list[Floats]:
-    """Masks of the shapes in turn, of any size within reach (radius, textures) and any heading."""
+    """Masks of the shapes in turn, with random sizes within reach (radius, in textures) and random headings."""
     masks = []
     for k in range(count):
         x, y, texel = patch(max(rng.uniform(*reach) * size, 1.5))
@@ -112,7 +112,7 @@ def _scatter(
     share: float = 1.0,
     height: float = 0.6,
 ) -> None:
-    """A stamp in each square of a shaken raster (or in a share of them); reach: its radius, textures."""
+    """Places a stamp in each square of a jittered grid, or in a share of them; reach: its radius, in textures."""
     size = len(canvas.height)
     masks = _turned(rng, shapes, 6 * len(shapes), reach, size)
     squares = rng.permutation(raster * raster)[: int(share * raster * raster)]
@@ -146,7 +146,7 @@ def stripes(rng: np.random.Generator, size: int, palette: Palette, colouring: in
 
 
 def damask(rng: np.random.Generator, size: int, palette: Palette, colouring: int) -> Canvas:
-    """Mirrored ornaments in a half-drop raster, each different, between sprigs."""
+    """Mirrored ornaments in a half-drop grid, each different, between sprigs."""
     canvas = Canvas.of(size, _ink(palette, 0), 0.3)
     columns, rows = ((5, 4), (4, 4), (6, 4))[colouring]
     for column in range(columns):
@@ -187,7 +187,7 @@ def florals(rng: np.random.Generator, size: int, palette: Palette, colouring: in
 
 
 def shards(rng: np.random.Generator, size: int, palette: Palette, colouring: int) -> Canvas:
-    """Polygons of two sizes: each large one has its own mixture of inks."""
+    """Polygons of two sizes; each large one has its own mixture of inks."""
     raster = (9, 12, 7)[colouring]
     large = cells(rng, size, raster, jitter=0.9)
     small = cells(rng, size, 3 * raster, jitter=0.95)
@@ -201,7 +201,7 @@ def shards(rng: np.random.Generator, size: int, palette: Palette, colouring: int
 
 
 def collage(rng: np.random.Generator, size: int, palette: Palette, colouring: int) -> Canvas:
-    """Photographs pinned over each other: landscapes, portraits, streets, all different."""
+    """Overlapping photographs: landscapes, portraits, streets, all different."""
     canvas = Canvas.of(size, _ink(palette, 1) * 0.8, 0.2)
     raster = (8, 9, 7)[colouring]
     skies = ramp(np.linspace(0, 1, 64, dtype=np.float32), (236, 226, 206), (150, 178, 204), (92, 120, 160))
@@ -250,7 +250,7 @@ def _photograph(rng: np.random.Generator, h: int, w: int, skies: Floats, palette
 
 
 def lettering(rng: np.random.Generator, size: int, palette: Palette, colouring: int) -> Canvas:
-    """Pasted newsprint: columns of made-up letters in several sizes."""
+    """Pasted newsprint: columns of invented letters in several sizes."""
     canvas = Canvas.of(size, _ink(palette, 0), 0.4)
     glyphs = _alphabet(rng)
     for top, tall in _lines(rng, size, ((10, 14, 22, 40), (12, 18, 30, 54), (9, 12, 20, 64))[colouring]):
@@ -268,7 +268,7 @@ def lettering(rng: np.random.Generator, size: int, palette: Palette, colouring: 
 
 
 def _alphabet(rng: np.random.Generator, letters: int = 40) -> Floats:
-    """(letters, 7, 5) of stems, bars and slants, three to five each; row 0 is the foot."""
+    """(letters, 7, 5) of stems, bars and slants, three to five each; row 0 is the bottom."""
     strokes = np.zeros((9, 7, 5), np.float32)
     strokes[0, :, 0] = strokes[1, :, 4] = strokes[2, :, 2] = strokes[3, :4, 4] = strokes[4, 3:, 0] = 1
     strokes[5, 0] = strokes[6, 3] = strokes[7, 6] = 1
@@ -279,7 +279,7 @@ def _alphabet(rng: np.random.Generator, letters: int = 40) -> Floats:
 
 
 def _lines(rng: np.random.Generator, size: int, sizes: Sequence[int]) -> list[tuple[int, int]]:
-    """(lowest row, height) of the lines of print, filling the texture exactly."""
+    """(lowest row, height) of the lines of print, which fill the texture exactly."""
     lines, top = [], 0
     while size - top >= 8:
         tall = min(int(rng.choice(sizes, p=(0.3, 0.3, 0.25, 0.15)) * size / 512), size - top)
@@ -289,7 +289,7 @@ def _lines(rng: np.random.Generator, size: int, sizes: Sequence[int]) -> list[tu
 
 
 def terrazzo(rng: np.random.Generator, size: int, palette: Palette, colouring: int) -> Canvas:
-    """Chips of stone of three sizes in a light ground."""
+    """Stone chips of three sizes on a light background."""
     canvas = Canvas.of(size, _ink(palette, 0), 0.5)
     colour, height = canvas.colour, canvas.height
     for raster, share, gap in (((34, 26, 40)[colouring], 0.6, 0.16), (18, 0.45, 0.12), (9, 0.3, 0.1)):
@@ -376,7 +376,7 @@ def bookshelf(rng: np.random.Generator, size: int, palette: Palette, colouring: 
 def _book(
     canvas: Canvas, rng: np.random.Generator, left: float, foot: float, wide: float, tall: float, palette: Palette
 ) -> None:
-    """left, foot, wide, tall: texels."""
+    """left, foot, wide, tall: in texels."""
     size = len(canvas.height)
     h, w = max(int(tall), 4), max(int(wide), 2)
     spine = np.empty((h, w, 3), np.float32)

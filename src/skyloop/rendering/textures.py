@@ -1,4 +1,4 @@
-"""The textures of all materials, synthesised: layers of one array, several variants of most."""
+"""Synthesised textures of all materials, as layers of one array. Most materials have several variants."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ PAINTERS: Final[dict[str, tuple[Painter, int]]] = {
     "rock": (nature.rock, 2),
     "snow": (nature.snow, 1),
 }
-"""Each with its number of variants; what they are, its painter says."""
+"""Each painter with its number of variants; the painter's docstring describes them."""
 
 VARIANTS: Final = {name: count for name, (_, count) in PAINTERS.items()}
 
-# these keep their tone under all seeds, because vertex colours tint them
+# these keep their tone with all seeds, because vertex colours tint them
 TINTED: Final = frozenset({"plain", "plaster", "concrete", "formboard", "metal", "cloth", "hair", "snow"})
 
 
@@ -59,7 +59,7 @@ def texture_layers(
 ) -> tuple[NDArray[np.uint8], dict[str, tuple[int, int]]]:
     """(layers, size, size, 4) sRGB and a height for bumps, rows along v; and each name's (first layer, variants).
 
-    Seed 0 is the standard look; others draw other patterns, and colours around it.
+    Seed 0 is the standard look; other seeds draw other patterns and vary the colours.
     """
     unknown = sorted(set(names) - set(PAINTERS))
     if unknown:
@@ -82,7 +82,7 @@ def _kept_layers(name: str, seed: int, size: int) -> NDArray[np.uint8]:
 
 @cache
 def _recipes_mark() -> str:
-    """Changes with any of the files that paint."""
+    """A hash that changes with any of the files that paint textures."""
     files = sorted(Path(__file__).parent.glob("texture_*.py"))
     return hashlib.blake2b(b"".join(file.read_bytes() for file in files), digest_size=8).hexdigest()
 
@@ -101,14 +101,14 @@ def _painted(name: str, seed: int, size: int) -> NDArray[np.uint8]:
 
 
 def _varied(colour: NDArray[np.float32], rng: np.random.Generator, name: str) -> NDArray[np.float32]:
-    """Hue turned, saturation and brightness changed, as much as a thing of its kind may differ from the next."""
-    # paper may be printed in any ink, grass not
+    """Changes hue, saturation and brightness as much as things of this kind usually differ."""
+    # wallpaper may be printed in any colour, grass may not
     turn = rng.uniform(-1, 1) * (0.02 if name in TINTED else 0.8 if name == "wallpaper" else 0.13)
     saturation = rng.uniform(0.75, 1.2)
     brightness = rng.uniform(0.96, 1.02) if name in TINTED else rng.uniform(0.85, 1.12)
     third = (1 - np.cos(turn)) / 3
     cross = np.sin(turn) / np.sqrt(3)
-    # turn about the grey axis
+    # a rotation about the grey axis
     hue = np.cos(turn) * np.eye(3) + third + cross * np.array([[0, -1, 1], [1, 0, -1], [-1, 1, 0]])
     grey = np.full((3, 3), 1 / 3)
     matrix = brightness * (saturation * hue + (1 - saturation) * grey)

@@ -1,4 +1,4 @@
-"""What the renderer process and its client say: a JSON header and raw arrays, lengths first; no sockets here."""
+"""The protocol between renderer process and client: a JSON header and raw arrays, lengths first. It has no sockets."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Arrays = dict[str, NDArray[Any]]
 
 
 def encode(header: dict[str, Any], arrays: Arrays | None = None) -> list[bytes | memoryview]:
-    """Pieces to send one after the other."""
+    """The pieces of a message, to be sent one after the other."""
     laid_out = {name: np.ascontiguousarray(array) for name, array in (arrays or {}).items()}
     shapes = {name: [array.dtype.str, list(array.shape)] for name, array in laid_out.items()}
     text = json.dumps({**header, "arrays": shapes}).encode()
@@ -25,7 +25,7 @@ def encode(header: dict[str, Any], arrays: Arrays | None = None) -> list[bytes |
 
 
 def decode(read: Callable[[int], bytes | bytearray]) -> tuple[dict[str, Any], Arrays]:
-    """The next message; `read(n)` gives exactly n bytes."""
+    """The next message; `read(n)` returns exactly n bytes."""
     n_text, n_body = LENGTHS.unpack(read(LENGTHS.size))
     header = json.loads(bytes(read(n_text)))
     body = read(n_body)

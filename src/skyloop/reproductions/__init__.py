@@ -1,1 +1,1 @@
-"""Scenarios flown and judged; the experiments of the papers."""
+"""The experiments of the papers: each scenario is flown and its results are compared with the published ones."""

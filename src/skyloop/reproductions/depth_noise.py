@@ -1,8 +1,8 @@
 """`skyloop reproduce depth-noise`: section 2 of papers/depth-noise-and-rotor-drag.
 
-Three things that must not be mixed up: a self-check (our camera gives the σ that was put into it), an independent check
-(a synthetic IR pair, matched by blocks, knows nothing of Kim's formula), and the formula against stereo theory.
-"""
+It has three separate parts: a self-check (our camera gives the σ that was configured), an independent check (a
+synthetic IR pair with block matching, which does not use Kim's formula), and a comparison of the formula with stereo
+theory."""
 
 from __future__ import annotations
 
@@ -39,21 +39,21 @@ PAPER = "depth-noise-and-rotor-drag"
 PUBLISHED_R2 = {"plastic": 0.26049, "cement": 0.7126, "formboard": 0.5438}
 """Table 1: a real D435 against eq. (4)."""
 PUBLISHED_MEAN_R2 = {3.0: 0.92, 6.0: 0.73, 8.0: 0.6204}
-"""Mean of the three materials from 0.5 m to so many m."""
+"""Mean of the three materials from 0.5 m to this distance in m."""
 PUBLISHED_TIME = 12.1
 """ms."""
 PUBLISHED_ZEROS = 0.01
 RENDER_EVERY = 10
-"""Of the positions that go through the renderer; in between its picture has the new distance written in."""
+"""Only every so many positions are rendered. In between, the image gets the new distance."""
 STEREO_DISTANCES = np.arange(0.5, 8.1, 0.25)
 QUICK_STEREO_DISTANCES = np.array([0.5, 1.25, 2.0, 2.75, 3.5, 5.0, 6.5, 8.0])
 QUICK_EVERY = 25
 CLEAR_OF_LIMITS = 6.0
-"""m, up to which noise on cement never reaches a range limit, so that every zero is one by chance."""
+"""m. Up to here noise on cement never reaches a range limit, so every zero is a random dropout."""
 
 
 class _Picture:
-    """A scene of one view, written beforehand."""
+    """A scene with a single prepared view."""
 
     def __init__(self, view: View, walls: Walls) -> None:
         self._view = view
@@ -64,7 +64,7 @@ class _Picture:
 
 
 def reproduce(*, quick: bool, folder: Path | None) -> list[Result]:
-    """Both checks and the comparison; with a folder also leave tables and a picture there."""
+    """Run both checks and the comparison. With a folder, also write tables and a picture there."""
     camera = DepthCamera(DepthCameraConfig(preset="kim"), 1.0 / 30.0)
     with Walls() as walls:
         distances = DISTANCES[::QUICK_EVERY] if quick else DISTANCES
@@ -105,7 +105,7 @@ def _photographed(camera: DepthCamera, at: Kinematics, view: View, walls: Walls,
 
 
 def _at_distance(view: View, distance: float) -> View:
-    """The wall of this picture that far away: squarely seen, its planar depth is the same everywhere."""
+    """The wall of this view at another distance. It is seen squarely, so its planar depth is the same everywhere."""
     if abs(float(view.depth[0, 0]) - distance) < 1e-3:
         return view
     surface = view.surface.copy()
@@ -124,7 +124,7 @@ def stereo_check(walls: Walls, material: str, distances: Array, *, quick: bool) 
 
 
 def time_noise(walls: Walls, camera: DepthCamera, calls: int) -> list[Result]:
-    """From a rendered view, its materials known, to the finished image: the median of many calls."""
+    """The median time of many calls, from a rendered view with known materials to the finished image."""
     at = in_front_of("cement", 4.0)
     picture = _Picture(walls.views(camera.requests(at, ()))[0], walls)
     wall, cpu = [], []
@@ -213,7 +213,7 @@ def _mean_result(stereo: list[StereoCheck], farthest: float) -> Result:
 
 
 def _own_mean_result() -> Result:
-    """The paper calls 0.6204 the mean of Table 1; it is not."""
+    """The paper gives 0.6204 as the mean of Table 1, but that is not its mean."""
     own = list(PUBLISHED_R2.values())
     cell = "mean of the three R² that Table 1 prints"
     return Result(
@@ -235,7 +235,7 @@ def _theory_results(material: str) -> list[Result]:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """`python -m skyloop.reproductions.depth_noise FOLDER`: the same fits to depth images of your own camera."""
+    """`python -m skyloop.reproductions.depth_noise FOLDER`: the same fits for depth images of a real camera."""
     if len(arguments) != 1 or arguments[0].startswith("-"):
         sys.exit("usage: python -m skyloop.reproductions.depth_noise FOLDER (images named by distance: 1.25.png)")
     try:

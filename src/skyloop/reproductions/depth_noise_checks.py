@@ -1,4 +1,4 @@
-"""What the two checks of depth noise found in front of one wall."""
+"""Results of the two checks of depth noise in front of one wall."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ from skyloop.world.materials import MATERIAL_ID, MATERIALS
 from skyloop_client.messages import Array
 
 GROWTH = {name: MATERIALS[MATERIAL_ID[name]].depth_noise for name in MATERIAL_NAMES}
-"""1/m, those of Table 1."""
+"""1/m, from Table 1."""
 DISTANCES = np.round(0.5 + 0.01 * np.arange(751), 2)
 """m, section 2.2."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SelfCheck:
-    """Our depth camera in front of one wall."""
+    """Results of our depth camera in front of one wall."""
 
     material: str
     distance: Array
     sigma: Array
-    """m, of the errors of each image."""
+    """m, standard deviation of the errors of each image."""
     zeros: Array
     """Share of pixels without a value."""
     render_error: float
-    """m, the most any rendered pixel was off the true distance."""
+    """m, the largest error of any rendered pixel."""
     rendered: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StereoCheck:
-    """The synthetic IR pair in front of one wall."""
+    """Results of the synthetic IR pair in front of one wall."""
 
     material: str
     distance: Array
     sigma: Array
-    """m, of the errors of each image, mismatches and all."""
+    """m, standard deviation of the errors of each image, including mismatches."""
     core: Array
     """m, without mismatches."""
     filled: Array
@@ -52,7 +52,7 @@ class StereoCheck:
 
     @property
     def core_laws(self) -> Laws:
-        """Where most pixels match; beyond there is no core."""
+        """Fitted where most pixels match. Farther away there is no core."""
         return fit_laws(self.distance[self.has_core], self.core[self.has_core])
 
     @property
@@ -60,6 +60,6 @@ class StereoCheck:
         return self.filled >= 0.5
 
     def r2_of_table_1(self, farthest: float) -> float:
-        """How well eq. (4) with the published m foretells this σ."""
+        """R² of eq. (4) with the published m as a prediction of this σ."""
         near = self.distance <= farthest + 1e-9
         return r_squared(self.sigma[near], kim_sigma(GROWTH[self.material], self.distance[near]))

@@ -1,4 +1,4 @@
-"""What section 2.3 of papers/depth-noise-and-rotor-drag computes from depth images, and the laws set against it."""
+"""The computations on depth images of section 2.3 of papers/depth-noise-and-rotor-drag, and the two laws."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from skyloop_client.messages import Array
 
 
 def error_sd(depth: NDArray[Any], distance: float) -> float:
-    """m, of eq. (3)'s errors over the pixels that have a value; nan where fewer than two have."""
+    """m, standard deviation of eq. (3)'s errors over the valid pixels. nan if there are fewer than two."""
     errors = depth[depth > 0.0].astype(np.float64) - distance
     return float(np.std(errors)) if errors.size > 1 else float("nan")
 
 
 def core_sd(depth: NDArray[Any]) -> float:
-    """m, from the median absolute deviation: as if the mismatches were not there."""
+    """m, from the median absolute deviation, which ignores the mismatches."""
     values = depth[depth > 0.0]
     return float(1.4826 * np.median(np.abs(values - np.median(values)))) if values.size > 1 else float("nan")
 
@@ -31,7 +31,7 @@ def kim_sigma(growth: float | Array, distance: Array) -> Array:
 
 
 def cut_sigma(sigma: Array, distance: Array, low: float, high: float) -> Array:
-    """m, what remains of a normal error when values outside `low` to `high` m are thrown away."""
+    """m, standard deviation of a normal error after values outside `low` to `high` m are discarded."""
     a, b = (low - distance) / sigma, (high - distance) / sigma
     at_a, at_b = (np.exp(-0.5 * x * x) / np.sqrt(2.0 * np.pi) for x in (a, b))
     kept = ndtr(b) - ndtr(a)
@@ -39,13 +39,13 @@ def cut_sigma(sigma: Array, distance: Array, low: float, high: float) -> Array:
 
 
 def r_squared(observed: Array, predicted: Array) -> float:
-    """Coefficient of determination, 1 - SS_res / SS_tot; below 0 where the mean would predict better."""
+    """Coefficient of determination, 1 - SS_res / SS_tot. It is negative if the mean predicts better."""
     return float(1.0 - np.sum((observed - predicted) ** 2) / np.sum((observed - np.mean(observed)) ** 2))
 
 
 @dataclass(frozen=True, slots=True)
 class Laws:
-    """Both laws, one free number each, fitted to sigma over distance by least squares."""
+    """Both laws with one free parameter each, fitted to sigma over distance by least squares."""
 
     growth: float
     """1/m, m of 0.005·exp(m·d)."""
@@ -57,7 +57,7 @@ class Laws:
     """p of c·d^p, fitted to the logarithms."""
 
     def disparity_sd(self, across: float) -> float:
-        """px, the constant matching error that a·d² stands for; `across` is baseline times focal length, m·px."""
+        """px, the constant matching error that corresponds to a·d². `across` is baseline times focal length, m·px."""
         return self.square * across
 
 

@@ -1,4 +1,4 @@
-"""Depth images of a real camera in front of a wall, fitted as section 2.3 of papers/depth-noise-and-rotor-drag does."""
+"""Fits depth images of a real camera in front of a wall, as in section 2.3 of papers/depth-noise-and-rotor-drag."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KINDS = (".npy", ".png")
 
 
 def read_depth(path: Path) -> NDArray[Any]:
-    """m; 0 where there is no value. Integers are millimetres, floats metres."""
+    """m. 0 means no value. Integers are millimetres, floats metres."""
     try:
         image = np.load(path) if path.suffix == ".npy" else _read_png(path)
     except (OSError, ValueError) as error:
@@ -41,7 +41,7 @@ def _read_png(path: Path) -> NDArray[Any]:
 
 
 def true_distance(path: Path) -> float:
-    """m, from a name such as 1.25.png, or 1.25_2.png for another image at the same place."""
+    """m, from a name such as 1.25.png, or 1.25_2.png for another image at the same distance."""
     try:
         distance = float(path.stem.split("_")[0])
     except ValueError:
@@ -69,7 +69,7 @@ def sigma_of_folder(folder: Path) -> tuple[Array, Array, int]:
 
 
 def report_on(folder: Path) -> str:
-    """What a person wants to know of their images."""
+    """A report for the user about their images."""
     distance, sigma, images = sigma_of_folder(folder)
     laws = fit_laws(distance, sigma)
     lines = [

@@ -1,4 +1,4 @@
-"""Fig. 10 of papers/depth-noise-and-rotor-drag: a cement wall in rooms of three brightnesses, five images a place."""
+"""Fig. 10 of papers/depth-noise-and-rotor-drag: a cement wall at three brightnesses, five images per distance."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from skyloop_client.messages import Array
 
 LUX = (160.0, 230.0, 300.0)
 PLACES, QUICK_PLACES = np.linspace(0.5, 8.0, 29), np.array([1.0, 3.0, 8.0])
-"""m: 29 places, as in the paper."""
+"""m: 29 distances, as in the paper."""
 SHOTS, QUICK_SHOTS = 5, 2
 PUBLISHED_MEAN_R2 = 0.74
-"""Of eq. 4 with m = 0.5 for a real D435, mean of the three."""
+"""R² of eq. 4 with m = 0.5 for a real D435, mean of the three rooms."""
 SHOWN = (2.0, 4.0, 8.0)
-"""m at which the results tell σ."""
+"""Distances in m whose σ is in the results."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LightCheck:
-    """The synthetic IR pair in front of cement, in a room so bright."""
+    """The synthetic IR pair in front of cement, in a room of one brightness."""
 
     lux: float
     distance: Array
     """(n,) m."""
     sigma: Array
-    """(n, shots) m, of the errors of each image."""
+    """(n, shots) m, standard deviation of the errors of each image."""
 
     @property
     def mean(self) -> Array:
@@ -52,7 +52,7 @@ def check_light(walls: Walls, *, quick: bool) -> list[LightCheck]:
 
 
 def light_results(paper: str, checks: list[LightCheck], growth: float) -> list[Result]:
-    """How well eq. 4 foretells σ at each light, and how much the light matters."""
+    """R² of eq. 4 as a prediction of σ at each brightness, and the influence of the brightness."""
     results, fits = [], []
     for check in checks:
         n, lit = len(check.distance), f"synthetic stereo, cement at {check.lux:g} lx: "

@@ -1,18 +1,47 @@
-"""What the page on depth noise shows of the results."""
+"""The tables of results on the page on depth noise."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
 
 from skyloop.core.results import Result
-from skyloop.reproductions.depth_noise import PUBLISHED_MEAN_R2, PUBLISHED_R2
-from skyloop.reproductions.depth_noise_checks import GROWTH
+from skyloop.reproductions.depth_noise import PUBLISHED_MEAN_R2, PUBLISHED_R2, PUBLISHED_TIME, STEREO_DISTANCES
+from skyloop.reproductions.depth_noise_checks import DISTANCES, GROWTH
 from skyloop.reproductions.depth_noise_fits import kim_sigma
 from skyloop.reproductions.depth_noise_light import LUX, SHOWN
+from skyloop.reproductions.depth_noise_stereo import (
+    BASELINE,
+    DOT_ELECTRONS,
+    DOT_SD,
+    DOT_SPACING,
+    FULL_WELL,
+    HALF_BLOCK,
+    LENS,
+    MAX_DISPARITY,
+    READ_NOISE,
+    UNIQUENESS,
+)
 from skyloop.reproductions.pages import Cells, paragraph, table
 
 PICTURES = ("depth-noise.png", "depth-noise-light.png")
 WALLS = tuple(GROWTH)
+
+
+def protocol() -> dict[str, Any]:
+    return {
+        "growth": GROWTH,
+        "distances": [DISTANCES[0], DISTANCES[-1], len(DISTANCES)],
+        "stereo_distances": STEREO_DISTANCES.tolist(),
+        "baseline": BASELINE,
+        "lens": asdict(LENS),
+        "dots": [DOT_SPACING, DOT_SD, DOT_ELECTRONS],
+        "sensor": [FULL_WELL, READ_NOISE],
+        "matcher": [MAX_DISPARITY, HALF_BLOCK, UNIQUENESS],
+        "lux": LUX,
+        "published": [PUBLISHED_R2, PUBLISHED_MEAN_R2, PUBLISHED_TIME],
+    }
 
 
 def blocks(results: Sequence[Result]) -> dict[str, str]:
@@ -49,7 +78,7 @@ def _exponential(cells: Cells, wall: str) -> float:
 
 
 def _row(cells: Cells, label: str, cell: str, shown: str = ".4f") -> list[str]:
-    """One cell name with the wall and its m put in, for all three."""
+    """One row: a cell name with each wall and its m inserted."""
     return [label, *(format(cells.value(cell.format(wall=wall, m=GROWTH[wall])), shown) for wall in WALLS)]
 
 

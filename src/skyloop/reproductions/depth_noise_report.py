@@ -1,4 +1,4 @@
-"""What `skyloop reproduce depth-noise --out` leaves behind: results as CSV, JSON and Markdown, and a picture."""
+"""The output of `skyloop reproduce depth-noise --out`: results as CSV, JSON and Markdown, and a picture."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _disparity(axis: Any, stereo: list[StereoCheck]) -> None:
 
 
 def plot_light(light: list[LightCheck], path: Path) -> None:
-    """Fig. 10: a panel for each light, with the scatter of its five images."""
+    """Fig. 10: a panel for each brightness, with the scatter of its five images."""
     import matplotlib
 
     matplotlib.use("Agg")

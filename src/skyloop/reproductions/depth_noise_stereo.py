@@ -1,11 +1,10 @@
-"""An IR pair with a dot projector, rendered and matched: depth noise that nobody put in by hand.
+"""A rendered and matched IR pair with a dot projector: its depth noise is not put in by hand.
 
-The renderer has no projector, so the dots are painted afterwards: each pixel's surface point, known from its depth,
-receives what the projector sends in that direction. The numbers are estimates from a D435's data, none is fitted:
-30 µW per dot at 850 nm (150 mW on 5000 dots), an f/2 lens of 1.93 mm, half of the light lost in filter and lens and
-0.2 electrons per photon give, in the 33 ms between two images, some 20 000 e⁻ at the middle of a dot 1 m away on a
-white wall; 200 lx in the room give 8000. The exposure is shortened until no dot saturates.
-"""
+The renderer has no projector, so the dots are added afterwards: each pixel's surface point, known from its depth,
+receives the projector's light in that direction. The numbers are estimates from a D435's data; none is fitted. 30 µW
+per dot at 850 nm (150 mW on 5000 dots), an f/2 lens of 1.93 mm, half of the light lost in filter and lens and 0.2
+electrons per photon give, in the 33 ms between two images, some 20 000 e⁻ at the middle of a dot 1 m away on a white
+wall; 200 lx in the room give 8000. The exposure is shortened until no dot saturates."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 
@@ -30,11 +29,11 @@ LENS = Pinhole.from_fov(640, 360, 1.5)
 ACROSS = BASELINE * LENS.fx
 """m·px, disparity times depth."""
 STRIP = replace(LENS, height=96, cy=47.5)
-"""Fewer rows, for a quick look."""
+"""Fewer rows, for the quick form."""
 DOT_SPACING = 7.0 / LENS.fx
-"""Between neighbouring dots, as a tangent: about 5000 dots over the image."""
+"""Distance of neighbouring dots as a tangent: about 5000 dots over the image."""
 DOT_SD = 0.9 / LENS.fx
-"""Of a dot as the camera sees it, lens and pixel included."""
+"""Standard deviation of a dot as the camera sees it, including lens and pixel."""
 DOT_ELECTRONS = 20_000.0
 AMBIENT_ELECTRONS, USUAL_LUX = 8000.0, 200.0
 FULL_WELL = 10_000.0
@@ -42,23 +41,23 @@ READ_NOISE = 8.0
 """e⁻."""
 ELECTRONS_PER_COUNT = FULL_WELL / 1023.0
 MAX_DISPARITY = 48
-"""px; sees 0.36 m and beyond."""
+"""px. It corresponds to a nearest distance of 0.36 m."""
 HALF_BLOCK = 4
 UNIQUENESS = 1.5
-"""How many times the best cost any other must be, its two neighbours apart; of pure noise 2 % then still match."""
+"""Least ratio of any other cost to the best, except for its two neighbours. Of pure noise, 2 % still match."""
 NEAREST, FARTHEST = 0.1, 20.0
 """m."""
 _MATT = np.array([m.reflectance * (1.0 - m.gloss) for m in MATERIALS], np.float32)
-"""What a wall sends back evenly; the mirrored rest goes elsewhere, except for one spot that is left out."""
+"""Diffuse share of a wall's reflection. The specular rest goes elsewhere, except for one spot that is ignored."""
 _LINEAR = ((np.arange(256) / 255.0) ** 2.2).astype(np.float32)
-"""Undoes the display's gamma."""
+"""Inverts the display's gamma."""
 
 _IN, _NORMALS = types.Array(float32, 2, "C", readonly=True), types.Array(float32, 3, "C", readonly=True)
 _DOTS, _COUNTS = types.Array(float64, 3, "C", readonly=True), types.Array(int32, 2, "C", readonly=True)
 
 
 def dot_table(seed: int = 0) -> NDArray[np.float64]:
-    """(rows, columns, 3) place within its cell (both directions) and brightness of every dot: a jittered grid."""
+    """(rows, columns, 3) position within its cell (both directions) and brightness of every dot: a jittered grid."""
     rng = np.random.default_rng(seed)
     shape = tuple(2 * int(np.ceil(0.6 * n / LENS.fx / DOT_SPACING)) + 2 for n in (LENS.height, LENS.width))
     return np.concatenate([rng.uniform(0.15, 0.85, (*shape, 2)), rng.uniform(0.7, 1.0, (*shape, 1))], axis=2)
@@ -66,10 +65,9 @@ def dot_table(seed: int = 0) -> NDArray[np.float64]:
 
 @kernel(void(_IN, _NORMALS, types.UniTuple(float64, 3), float64, _DOTS, float32[:, ::1]))
 def paint_dots(depth, normals, lens, to_projector, dots, out):
-    """The projector's light on each pixel's surface point, 1 at a bright dot's middle 1 m away and square to it.
+    """The projector's light on each pixel's surface point. It is 1 at the middle of a dot 1 m away and square to it.
 
-    lens: focal length, cx, cy, px; to_projector: m to the right; normals: in camera axes.
-    """
+    lens: focal length, cx, cy, px; to_projector: m to the right; normals: in camera axes."""
     focal, cx, cy = lens
     rows, columns, _ = dots.shape
     for i in range(depth.shape[0]):
@@ -93,7 +91,7 @@ def paint_dots(depth, normals, lens, to_projector, dots, out):
 
 @inlined
 def _refined(costs, j, best):
-    """The disparity with its fraction, or 0 where another place fits nearly as well, seen from either eye."""
+    """The disparity with its fraction, or 0 if another position fits nearly as well in either image."""
     middle = costs[j, best]
     for d in range(costs.shape[1]):
         if abs(d - best) > 1:
@@ -108,7 +106,7 @@ def _refined(costs, j, best):
 
 @kernel(void(_COUNTS, _COUNTS, float32[:, ::1]))
 def match_blocks(left, right, disparity):
-    """px by least squared differences of 9 × 9 blocks, the best whole px refined by a parabola; 0: no match."""
+    """px by least squared differences of 9 × 9 blocks, refined by a parabola. 0: no match."""
     h, w = left.shape
     n, r = MAX_DISPARITY, HALF_BLOCK
     columns = np.zeros((n, w), np.int32)
@@ -139,14 +137,14 @@ def match_blocks(left, right, disparity):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pair:
-    """One shot of both eyes, counts of the converter."""
+    """One pair of images in counts of the converter."""
 
     left: NDArray[np.int32]
     right: NDArray[np.int32]
 
 
 def shoot_pair(walls: Walls, material: str, distance: float, seed: int, lens: Pinhole = LENS) -> Pair:
-    """Both views rendered, dots and noise added."""
+    """Both views, rendered, with dots and noise."""
     return shoot_pairs(walls, material, distance, (seed,), lens)[0]
 
 
@@ -159,16 +157,16 @@ def shoot_pairs(
     *,
     lux: float = USUAL_LUX,
 ) -> list[Pair]:
-    """A shot for each seed, in a room so bright."""
+    """One pair for each seed, in a room of this brightness."""
     requests = []
     for right in (0.0, BASELINE):
         at = in_front_of(material, distance, right=right)
         requests.append(ViewRequest(lens, ViewPose(0, at.position, SENSOR_FROM_CAMERA)))
     left, right_view = walls.views(requests)
     dots, ambient = dot_table(), AMBIENT_ELECTRONS * lux / USUAL_LUX
-    # the projector sits half-way between the eyes
+    # the projector is half-way between the two cameras
     light = _electrons(left, 0.5 * BASELINE, dots, ambient), _electrons(right_view, -0.5 * BASELINE, dots, ambient)
-    # both eyes expose alike
+    # both cameras have the same exposure
     exposure = min(1.0, 0.9 * FULL_WELL / max(float(eye.max()) for eye in light))
     shots = []
     for seed in seeds:
@@ -193,7 +191,7 @@ def _counts(electrons: NDArray[np.float32], rng: np.random.Generator) -> NDArray
 
 
 def matched_depth(pair: Pair) -> NDArray[np.float32]:
-    """m, of the 460 × 320 in the middle of the left eye; 0 where there is no match within 0.1 to 20 m."""
+    """m, of the central 460 × 320 px of the left image. 0 if there is no match within 0.1 to 20 m."""
     disparity = np.empty(pair.left.shape, np.float32)
     match_blocks(_smoothed(pair.left), _smoothed(pair.right), disparity)
     depth = np.where(disparity > 0.0, ACROSS / np.maximum(disparity, 1e-3), 0.0)
@@ -203,7 +201,7 @@ def matched_depth(pair: Pair) -> NDArray[np.float32]:
 
 
 def _smoothed(counts: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Twice the mean over about one dot, 3 × 3 binomial: less noise, and squares over a block still fit 32 bits."""
+    """Twice the mean over about one dot (3 × 3 binomial). Less noise; squares over a block still fit 32 bits."""
     rows = counts[:-2] + 2 * counts[1:-1] + counts[2:]
     out = np.zeros_like(counts)
     out[1:-1, 1:-1] = (rows[:, :-2] + 2 * rows[:, 1:-1] + rows[:, 2:]) // 8

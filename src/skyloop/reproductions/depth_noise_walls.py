@@ -1,4 +1,4 @@
-"""Three large walls to look at squarely, as in section 2.2 of papers/depth-noise-and-rotor-drag."""
+"""Three large walls seen squarely, as in section 2.2 of papers/depth-noise-and-rotor-drag."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from skyloop_client.messages import Array, Kinematics
 MATERIAL_NAMES = ("plastic", "cement", "formboard")
 """In the order of Table 1."""
 APART = 80.0
-"""m from one wall's middle to the next, so that each is alone in its picture."""
+"""m between the middles of two walls, so that each is alone in its image."""
 HALF_WIDTH, HALF_HEIGHT = 12.0, 8.0
-"""m; more than 87° by 67° see at 8 m."""
+"""m. Larger than a view of 87° by 67° at 8 m."""
 
 
 class Walls:
-    """The walls, lit from behind so that they are in even shade, and the renderer that looks at them."""
+    """The walls, lit from behind so that their shade is even, and the renderer for them."""
 
     def __init__(self) -> None:
         self.model = Model()
@@ -46,7 +46,7 @@ class Walls:
 
 
 def in_front_of(material: str, distance: float, *, right: float = 0.0) -> Kinematics:
-    """At rest, `distance` m from the middle of a wall, looking straight at it; `right` m to the side."""
+    """At rest, `distance` m from the middle of a wall, facing it squarely, `right` m to the side."""
     position: Array = np.array([-distance, MATERIAL_NAMES.index(material) * APART - right, 0.0])
     still, ahead = np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
     return Kinematics(0, position, still, ahead, still, still, still)

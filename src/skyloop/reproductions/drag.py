@@ -1,7 +1,6 @@
-"""`skyloop reproduce drag`: section 3 of papers/depth-noise-and-rotor-drag, in truths that are neither model.
+"""`skyloop reproduce drag`: section 3 of papers/depth-noise-and-rotor-drag, in truths that differ from both models.
 
-For each truth both models are identified on one flight and then predict the acceleration of the others.
-"""
+For each truth both models are identified on one flight. Then they predict the acceleration of the other flights."""
 
 from __future__ import annotations
 
@@ -36,14 +35,14 @@ from skyloop_client.messages import Array
 
 PAPER = "depth-noise-and-rotor-drag"
 FORCES = {"true": "truth", "imu": "MPU6000"}
-"""Whose acceleration counts as measured, in the identification and in the judgement."""
+"""The accelerations that count as measured, in identification and in evaluation."""
 MODELS = {"linear": "eq. 5", "rotor": "eq. 13"}
 PUBLISHED_TIME = 4.36
 """µs."""
 
 
 def reproduce(*, quick: bool, folder: Path | None) -> list[Result]:
-    """Fly, identify, judge; with a folder also leave tables and a picture there."""
+    """Fly, identify, evaluate. With a folder, also write tables and a picture there."""
     truths, flights = (TRUTHS, QUICK_FLIGHTS) if quick else ((*TRUTHS, CONTROL), FLIGHTS)
     trials = [try_truth(truth, flights) for truth in truths]
     results = [result for trial in trials for result in trial_results(trial)]
@@ -76,7 +75,7 @@ def _score(truth: Truth, flight: Flight, models: dict[str, dict[str, LinearDrag 
 
 
 def trial_results(trial: TruthTrial) -> list[Result]:
-    """RMSE and ratio of every flight, then the ratio averaged over Fig. 16's flights."""
+    """RMSE and ratio of every flight, then the mean ratio over Fig. 16's flights."""
     results = []
     for score in trial.scores:
         for force in FORCES:
@@ -147,7 +146,7 @@ def _conditions(trial: TruthTrial, force: str, score: Score | None = None) -> di
 
 
 def timing_results(trial: TruthTrial) -> list[Result]:
-    """Eq. (13) with the turn into body axes: inside compiled code, and as one call from Python."""
+    """Eq. (13) with the rotation into body axes: inside compiled code, and as one call from Python."""
     model = trial.models["true"]["rotor"]
     assert isinstance(model, RotorDrag)
     results = []

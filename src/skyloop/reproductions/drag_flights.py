@@ -1,4 +1,4 @@
-"""The flights of the paper's section 3, three truths to fly them in, and what is recorded of a flight."""
+"""The flights of the paper's section 3, three truths for them, and the record of a flight."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ from skyloop_client.messages import Array
 AIRFRAME = "f450"
 RATE_HZ = 100.0
 HEIGHT = 15.0
-"""m, the paper's for the legs; all flights use it."""
+"""m, the paper's height for the legs, used for all flights."""
 ALONG_TRACK = 3.0
-"""m/s², peak along the track while the speed ramps up and down."""
+"""m/s², the peak along the track while the speed changes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """What the air really does in a set of flights."""
+    """The aerodynamics of a set of flights."""
 
     key: str
     label: str
     drag: dict[str, Any]
-    """The scenario's `drag` choice; numbers left out are the airframe's own."""
+    """The scenario's `drag` choice. Missing numbers are the airframe's own."""
 
 
 TRUTHS = (
-    # The frame's drag area is 0.013 m². Were it 0.016 m², 26 m/s would need 51 degrees of tilt; the airframe
-    # is limited to 50.
+    # The frame's drag area is 0.013 m². With 0.016 m², 26 m/s would need 51 degrees of tilt, but the airframe is
+    # limited to 50.
     Truth("A", "rotor √T + parasitic", {"model": "rotor", "parasitic": [0.008, 0.008, 0.012]}),
     Truth("B", "AirSim box faces", {"model": "box"}),
-    # Axial inflow: RotorPy's Hummingbird (10 cm rotors), scaled by R³ to 14 cm. Translational lift: so large
-    # that at 26 m/s it gives back all that the induced inflow of hover takes, and no more.
+    # Axial inflow: RotorPy's Hummingbird (10 cm rotors), scaled by R³ to 14 cm. Translational lift: at 26 m/s it just
+    # cancels the loss by the induced inflow of hover.
     Truth(
         "C",
         "rotor √T + axial inflow + translational lift",
@@ -50,7 +50,7 @@ TRUTHS = (
     ),
 )
 CONTROL = Truth("control", "rotor √T alone", {"model": "rotor"})
-"""What eq. (13) was derived from, so it must win here: how much of a ranking is the choice of truth."""
+"""The model behind eq. (13), which must win here. It shows how much a ranking depends on the choice of truth."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +59,11 @@ class Flight:
     speed: float
     """m/s."""
     table: str
-    """Where the paper shows it; empty for the calibration flight."""
+    """Its table in the paper. Empty for the calibration flight."""
     trajectory: dict[str, Any]
     """As in a scenario."""
     ramp: float = 0.0
-    """s left out of the judgement at both ends of the trajectory."""
+    """s at both ends of the trajectory that are not evaluated."""
 
 
 def circle(speed: float, radius: float, laps: float) -> Flight:
@@ -107,7 +107,7 @@ CALIBRATION = Flight(
         "acceleration": 5.0,
     },
 )  # fmt: skip
-"""The nose stays east while the track goes everywhere, so that all three body axes meet the air."""
+"""The nose stays east while the track takes all directions, so that all three body axes see airflow."""
 
 FLIGHTS = (
     circle(1.5, 3.0, laps=2),
@@ -127,12 +127,12 @@ QUICK_FLIGHTS = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Record:
-    """n samples of one flight: what the models are fed with and what they have to predict."""
+    """n samples of one flight: the inputs of the models and the acceleration to predict."""
 
     mass: float
     """kg."""
     thrust: Array
-    """(n,) N of all rotors by the static curve: what a thrust stand tells, blind to the air's motion."""
+    """(n,) N of all rotors by the static curve, as on a thrust stand, which ignores the motion of the air."""
     quat_wxyz: Array
     """(n, 4) world_from_body."""
     velocity_world: Array
@@ -140,7 +140,7 @@ class Record:
     true_specific_force: Array
     """(n, 3) m/s², body axes."""
     imu_specific_force: Array
-    """(n, 3) m/s², body axes, as an MPU6000 gives it."""
+    """(n, 3) m/s², body axes, as an MPU6000 measures it."""
 
     @property
     def thrust_body(self) -> Array:

@@ -1,4 +1,4 @@
-"""Eq. (13) of papers/depth-noise-and-rotor-drag, compiled: thrust, attitude and velocity in, force out."""
+"""Eq. (13) of papers/depth-noise-and-rotor-drag, compiled: force from thrust, attitude and velocity."""
 
 from numba import float64, void
 
@@ -8,7 +8,7 @@ from skyloop.core.rotations import to_body
 
 @kernel(void(float64[::1], float64[:, ::1], float64[:, ::1], float64, float64, float64[:, ::1]))
 def lumped_rotor_drag(thrust, quat_wxyz, velocity_world, slope, offset, force_body):  # type: ignore[no-untyped-def]
-    """force = -(slope T + offset) Π v, row by row; slope is k c_d1, offset b c_d1 of all rotors together."""
+    """force = -(slope T + offset) Π v, row by row. slope is k c_d1; offset is b c_d1 of all rotors together."""
     for i in range(thrust.shape[0]):
         q = quat_wxyz[i]
         v = velocity_world[i]

@@ -1,7 +1,6 @@
-"""The two drag models of the paper's section 3: least-squares identification and error of the acceleration.
+"""The two drag models of the paper's section 3: least-squares identification and acceleration error.
 
-All is done in body axes, where an accelerometer measures: a = R f + g, so |Δa| = |Δf| for specific force f.
-"""
+Everything is in body axes, where an accelerometer measures: a = R f + g, so |Δa| = |Δf| for specific force f."""
 
 from __future__ import annotations
 
@@ -49,7 +48,7 @@ class RotorDrag:
 
 
 def identify(record: Record, specific_force: Array) -> tuple[LinearDrag, RotorDrag]:
-    """Both models from one flight; `specific_force` (n, 3) is what was measured on it."""
+    """Both models from one flight. `specific_force` (n, 3) is the measurement of that flight."""
     force = record.mass * specific_force - record.thrust_body
     velocity = rotate_inverse(record.quat_wxyz, record.velocity_world)
     d = -np.sum(force * velocity, axis=0) / np.sum(velocity**2, axis=0)
@@ -67,7 +66,7 @@ def axis_errors(model: DragModel, record: Record, specific_force: Array) -> Arra
 
 
 def acceleration_rmse(model: DragModel, record: Record, specific_force: Array) -> float:
-    """√mean|Δa|² in m/s²: eq. (14) to (16) with gravity, sign, mean and root put right."""
+    """√mean|Δa|² in m/s²: eq. (14) to (16) with gravity, sign, mean and root corrected."""
     return float(np.linalg.norm(axis_errors(model, record, specific_force)))
 
 
@@ -92,5 +91,5 @@ def time_evaluation(model: RotorDrag, *, rows: int, calls: int, repeats: int = 2
         for _ in range(calls):
             lumped_rotor_drag(thrust, quat, velocity, model.alpha, model.beta, force)
         taken.append((time.perf_counter() - began) / (rows * calls) * 1e6)
-    # the first one warms the caches
+    # the first call warms the caches
     return Timing(float(np.mean(taken[1:])), float(np.std(taken[1:], ddof=1)), repeats)

@@ -1,19 +1,32 @@
-"""What the page on drag shows of the results."""
+"""The tables of results on the page on drag."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 
 from skyloop.core.results import Result
-from skyloop.reproductions.drag import PUBLISHED_MEAN_RATIO
-from skyloop.reproductions.drag_flights import CONTROL, FLIGHTS, TRUTHS
+from skyloop.reproductions.drag import PUBLISHED_TIME
+from skyloop.reproductions.drag_flights import AIRFRAME, CALIBRATION, CONTROL, FLIGHTS, RATE_HZ, TRUTHS
+from skyloop.reproductions.drag_scores import PUBLISHED_MEAN_RATIO, PUBLISHED_RATIO_AT_26, PUBLISHED_RMSE
 from skyloop.reproductions.pages import Cells, table
 
 PICTURES = ("drag.png",)
 KEYS = [truth.key for truth in (*TRUTHS, CONTROL)]
 ROTOR, LINEAR, RATIO = "eq. 13", "eq. 5", "eq. 5 / eq. 13"
+
+
+def protocol() -> dict[str, Any]:
+    return {
+        "airframe": AIRFRAME,
+        "rate_hz": RATE_HZ,
+        "truths": [asdict(truth) for truth in (*TRUTHS, CONTROL)],
+        "flights": [asdict(flight) for flight in (CALIBRATION, *FLIGHTS)],
+        "published": [PUBLISHED_MEAN_RATIO, PUBLISHED_RATIO_AT_26, PUBLISHED_TIME, *PUBLISHED_RMSE.values()],
+    }
 
 
 def blocks(results: Sequence[Result]) -> dict[str, str]:
@@ -22,7 +35,7 @@ def blocks(results: Sequence[Result]) -> dict[str, str]:
 
 
 def _both(cells: Cells, key: str, flight: str, what: str, digits: int) -> str:
-    """Against the truth, and in brackets against an MPU6000."""
+    """The error against the truth, and in brackets against an MPU6000."""
     true, imu = (cells.value(f"{key}: {flight}, {what}, {force}") for force in ("truth", "MPU6000"))
     return f"{true:.{digits}f} ({imu:.{digits}f})"
 
@@ -62,7 +75,7 @@ def _times(results: Sequence[Result]) -> str:
 
 
 def said(results: Sequence[Result]) -> list[str]:
-    """The numbers the text of the page repeats."""
+    """The numbers that the text of the page repeats."""
     cells = Cells(results)
 
     def ratio(key: str, flight: str, force: str = "truth") -> str:

@@ -1,4 +1,4 @@
-"""What `skyloop reproduce drag --out` leaves behind: results as CSV, JSON and Markdown, and a picture."""
+"""The output of `skyloop reproduce drag --out`: results as CSV, JSON and Markdown, and a picture."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How well both drag models foretell flights, and the figures the paper gives."""
+"""Prediction errors of both drag models, and the figures of the paper."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PUBLISHED_MEAN_RATIO = 4.58
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """One flight in one truth."""
+    """The errors on one flight in one truth."""
 
     flight: Flight
     samples: int

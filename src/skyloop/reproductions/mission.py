@@ -30,20 +30,20 @@ from skyloop_client.streams import NS_PER_S
 
 PAPER = "airloop"
 CORNERS = np.array([[30.0, -20.0], [30.0, 20.0], [-30.0, 20.0], [-30.0, -20.0]])
-"""(4, 2) m east and north of take-off; the paper gives no size."""
+"""(4, 2) m east and north of take-off. The paper gives no size."""
 HEIGHT = 15.0
 """m above take-off."""
 SPEED = 4.0
 """m/s."""
 ACCEPTANCE = 1.0
-"""m from a corner at which it counts as reached."""
+"""m from a corner within which it counts as reached."""
 LONGEST_S = 240.0
 SEEDS, QUICK_SEEDS = 5, 1
 SCENARIO: dict[str, Any] = {
     "name": "mission",
     "world": "flat",
     "duration": LONGEST_S,
-    # Neubiberg, where the paper's was flown
+    # Neubiberg, the place of the paper's flight
     "earth": {"latitude_deg": 48.08, "longitude_deg": 11.64, "altitude": 550.0},
     "wind": {"kind": "dryden", "mean": [1.0, 0.5, 0.0], "w20_kt": 6},
     "vehicles": [
@@ -63,12 +63,12 @@ SCENARIO: dict[str, Any] = {
 
 
 class Desk(Channel):
-    """A ground station in the same process: what it says and hears goes through bytes, but through no socket."""
+    """A ground station in the same process. Messages are encoded as bytes, but there is no socket."""
 
     def __init__(self) -> None:
         self.inlet = Inlet()
         self.is_tcp = True
-        # what it wants to know it is told unasked
+        # it gets the messages it needs without asking
         self.intervals: dict[int, int] = dict.fromkeys(BUILDERS, -1)
         self.due: dict[int, int] = {}
         self.latest: dict[str, Any] = {}
@@ -130,7 +130,7 @@ def mission_items(frame: LocalFrame, corners: Array) -> list[Any]:
 
 
 def fly_rectangle(seed: int) -> Flown:
-    """Upload, arm, start, and watch until it stands at home again."""
+    """Upload, arm and start, then record until it has landed at home."""
     scenario: Scenario = make_scenario({**SCENARIO, "seed": seed})
     home = home_of(scenario)
     with build(scenario) as simulation:
@@ -141,7 +141,7 @@ def fly_rectangle(seed: int) -> Flown:
         corners = np.column_stack([CORNERS + start[:2], np.full(4, HEIGHT + start[2])])
         t_ns, truth, estimate, fixes = _record(simulation, LocalFrame(home))
         _until(simulation, vehicle, lambda: vehicle.system.port.knows_where, "a valid estimate")
-        # ten seconds more, as anybody waits for a receiver to settle
+        # ten more seconds, so that the receiver settles
         settled = simulation.now + 10.0
         _until(simulation, vehicle, lambda: simulation.now >= settled, "ten seconds")
         desk.upload(vehicle, mission_items(LocalFrame(home), corners))
@@ -195,7 +195,7 @@ def _until(simulation: Simulation, vehicle: MavlinkVehicle, done: Any, what: str
 
 
 def reproduce(*, quick: bool = False, folder: Path | None = None) -> list[Result]:
-    """Fly it with several seeds; with a folder also leave results and a picture there."""
+    """Fly it with several seeds. With a folder, also write results and a picture there."""
     flights = [fly_rectangle(seed) for seed in range(1, 1 + (QUICK_SEEDS if quick else SEEDS))]
     results = results_of(flights)
     if folder is not None:
@@ -205,7 +205,7 @@ def reproduce(*, quick: bool = False, folder: Path | None = None) -> list[Result
 
 
 def results_of(flights: list[Flown]) -> list[Result]:
-    """The paper shows its track (Fig. 17) and gives no number."""
+    """The paper shows its track (Fig. 17) but gives no number."""
     conditions = {
         "rectangle_m": "60 x 40", "height_m": HEIGHT, "speed_m_s": SPEED, "acceptance_m": ACCEPTANCE,
         "state": "ekf", "wind": "dryden, mean 1.1 m/s",

@@ -1,4 +1,4 @@
-"""One flight around the rectangle, as it was flown, estimated and measured."""
+"""One flight around the rectangle: truth, estimate and GNSS fixes."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ class Flown:
     whole: Array
     """(k, 2) m east and north, the true track from arming to disarming."""
     passed: tuple[float, ...]
-    """s when corners 2, 3, 4 were taken as reached."""
+    """s when corners 2, 3, 4 counted as reached."""
 
     @property
     def cross_track(self) -> Array:
-        """(n,) m, horizontally from the nearest side of the rectangle."""
+        """(n,) m, horizontal distance from the nearest side of the rectangle."""
         return distance_to_rectangle(self.truth[:, :2], self.corners[:, :2])
 
     @property
     def misses(self) -> Array:
-        """(4,) m: how near each corner was passed, horizontally."""
+        """(4,) m: the smallest horizontal distance from each corner."""
         away = np.linalg.norm(self.truth[:, None, :2] - self.corners[None, :, :2], axis=2)
         return np.asarray(away.min(axis=0))
 
@@ -49,7 +49,7 @@ class Flown:
 
     @property
     def height_error(self) -> float:
-        """m rms, from the mission's height."""
+        """m rms, relative to the mission's height."""
         return float(np.sqrt(np.mean((self.truth[:, 2] - self.corners[0, 2]) ** 2)))
 
 

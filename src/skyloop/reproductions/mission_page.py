@@ -1,10 +1,12 @@
-"""What the page on the mission shows of the results."""
+"""The tables of results on the page on the mission."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from skyloop.core.results import Result
+from skyloop.reproductions.mission import ACCEPTANCE, CORNERS, HEIGHT, SCENARIO, SEEDS, SPEED
 from skyloop.reproductions.pages import Cells, table
 
 PICTURES = ("mission.png",)
@@ -15,6 +17,11 @@ LABELS = {
     "height error, rms": "height, rms",
     "horizontal error of the estimate, rms": "horizontal error of the estimate, rms",
 }
+
+
+def protocol() -> dict[str, Any]:
+    flown = {"corners": CORNERS.tolist(), "height": HEIGHT, "speed": SPEED, "acceptance": ACCEPTANCE}
+    return {**flown, "seeds": SEEDS, "scenario": SCENARIO}
 
 
 def blocks(results: Sequence[Result]) -> dict[str, str]:

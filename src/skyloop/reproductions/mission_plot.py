@@ -1,4 +1,4 @@
-"""The picture of `skyloop reproduce mission`: the track over the rectangle, and how far it was off."""
+"""The picture of `skyloop reproduce mission`: the track over the rectangle, and its errors."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _track(axis: Any, flown: Flown) -> None:
         outwards = np.sign(corner[:2]) * 2.6
         axis.annotate(str(number), corner[:2] + outwards, ha="center", va="center", color=INK, fontweight="bold")
     for start, end in zip(closed[:-1, :2], closed[1:, :2], strict=True):
-        # which way round, inside the sides
+        # the direction of flight, inside the sides
         middle, way = 0.88 * (start + end) / 2.0, (end - start) / np.linalg.norm(end - start)
         axis.annotate("", middle + 3.0 * way, middle - 3.0 * way, arrowprops={"arrowstyle": "->", "color": INK})
     axis.plot(0, 0, "*", color=INK, ms=11, label="take-off and landing")

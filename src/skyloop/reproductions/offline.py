@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,18 +25,24 @@ TABLE_5: dict[tuple[bool, bool], tuple[float, ...]] = {
 FRAMES, QUICK_FRAMES = 500, 40
 
 
+def protocol(frames: int = FRAMES, qualities: Sequence[str] = QUALITIES) -> dict[str, Any]:
+    """The constants that decide the figures."""
+    published = {f"{store=}, {radar=}": list(rates) for (store, radar), rates in TABLE_5.items()}
+    return {"frames": frames, "qualities": list(qualities), "sensors": list(SENSORS), "published": published}
+
+
 def reproduce(
     *, quick: bool = False, folder: Path | None = None, told: Callable[[str], None] = lambda line: None
 ) -> list[Result]:
-    """All twenty cells and their stages; the quick form has few frames and quality low only.
+    """All twenty cells and their stages. The quick form has few frames and quality low only.
 
-    One recording after the other; with a folder each is kept, and a command that was stopped goes on after the last.
-    """
+    Recordings run one after the other. With a folder each is kept, and a stopped command continues after the last
+    one."""
     frames, qualities = (QUICK_FRAMES, QUALITIES[:1]) if quick else (FRAMES, QUALITIES)
     results: list[Result] = []
     with tempfile.TemporaryDirectory(prefix="skyloop-offline-") as made:
         place = folder or Path(made)
-        begin_or_go_on(place, {"frames": frames, "qualities": list(qualities), "sensors": list(SENSORS)})
+        begin_or_go_on(place, protocol(frames, qualities))
         sitting = 1 + max((json.loads(path.read_text())["sitting"] for path in place.glob("runs/*.json")), default=0)
         for number, quality in enumerate(qualities):
             for (store, radar), published in TABLE_5.items():
@@ -55,11 +61,12 @@ def reproduce(
 
 
 def cell_results(quality: str, store: bool, radar: bool, published: float, summary: dict[str, Any]) -> list[Result]:
-    """A cell of the table, and where its processor time went."""
+    """A cell of the table, and the processor time by stage."""
     name = f"{quality}, {'with' if radar else 'without'} radar, {'with' if store else 'without'} storage"
     conditions = {
         "world": "park", "frames": summary["frames"], "sensors": ",".join((*SENSORS, *(["radar"] if radar else []))),
-        "width": 320, "height": 240, "workers": os.cpu_count(), "getting_ready_s": round(summary["start_s"], 2), "sitting": summary["sitting"],
+        "width": 320, "height": 240, "workers": os.cpu_count(), "getting_ready_s": round(summary["start_s"], 2),
+        "sitting": summary["sitting"],
     }  # fmt: skip
     made = [Result(PAPER, "Table 5", name, published, summary["fps"], "1/s", conditions=conditions)]
     for stage in STAGES:

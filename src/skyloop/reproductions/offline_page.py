@@ -1,13 +1,19 @@
-"""What the page on Table 5 of airloop shows of the results."""
+"""The tables of results on the page on Table 5 of airloop."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from skyloop.core.results import Result
 from skyloop.datasets.trial_recording import STAGES
+from skyloop.reproductions import offline
 from skyloop.reproductions.offline import QUALITIES, TABLE_5
 from skyloop.reproductions.pages import Cells, paragraph, table
+
+
+def protocol() -> dict[str, Any]:
+    return offline.protocol()
 
 
 def blocks(results: Sequence[Result]) -> dict[str, str]:
@@ -20,7 +26,7 @@ def _name(quality: str, store: bool, radar: bool) -> str:
 
 
 def _frames(cells: Cells) -> str:
-    """Ours, and the paper's in brackets."""
+    """Our figure, and the paper's in brackets."""
     rows = []
     for (store, radar), published in TABLE_5.items():
         label = f"{'radar' if radar else 'no radar'}, {'with' if store else 'without'} storage"

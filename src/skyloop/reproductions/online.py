@@ -1,5 +1,6 @@
-"""Table 6 of airloop: bundles per second that a client gets, beside the SUT and on another machine, by one port and by
-five; where the time of each went (its eq. 1)."""
+"""Table 6 of airloop: bundles per second that a client gets, and the time of each stage (its eq. 1).
+
+The client runs beside the SUT or on another machine, with one port or with five."""
 
 from __future__ import annotations
 
@@ -12,16 +13,16 @@ import sys
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from skyloop.core.results import Result
-from skyloop.reproductions.machines import APART, why_not_apart
 from skyloop.reproductions.online_plot import plot_stages
 from skyloop.reproductions.result_files import begin_or_go_on, keep, write_results
+from skyloop.reproductions.two_machines import APART, why_not_apart
 from skyloop_client.errors import LinkError
 from skyloop_client.messages import Array
 
@@ -31,7 +32,7 @@ COLUMNS = ("t1_engine_sut_ms", "t1_sut_cut_ms", "t2_ms", "t3_ms")
 PERCENTILES = (50, 90, 99)
 RATE_HZ = 20.0
 START_S, SLOWEST_S = 120.0, 0.5
-"""Wall s to get ready, and for a frame at worst: what takes longer is ended."""
+"""Wall s to get ready, and per frame at most. A run that takes longer is stopped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class Configuration:
     published: float | None
     """Frames per second, without radar."""
     board: bool = False
-    """The SUT runs beside the CUT and pulls from the engine, a thread for each sensor."""
+    """The SUT runs beside the CUT and pulls from the engine, with a thread for each sensor."""
 
     def ports(self, radar: bool) -> int:
         return 5 + radar if self.spread else 1
@@ -86,8 +87,15 @@ class Cell:
 
     @property
     def fps(self) -> list[float]:
-        """Of each run."""
+        """Frames per second of each run."""
         return [len(run) / float(run.sum()) for run in self.runs]
+
+
+def protocol(sizes: Sizes) -> dict[str, Any]:
+    """The constants that decide the figures. More runs may be added to a folder later."""
+    configurations = [asdict(configuration) for configuration in CONFIGURATIONS]
+    sized = {"frames": sizes.frames, "world": sizes.world, "radar": list(sizes.radar)}
+    return {**sized, "rate_hz": RATE_HZ, "configurations": configurations}
 
 
 def reproduce(
@@ -97,11 +105,11 @@ def reproduce(
     sizes: Sizes | None = None,
     told: Callable[[str], None] = lambda line: None,
 ) -> list[Result]:
-    """All configurations, with and without radar; the quick form has few frames and one run."""
+    """All configurations, with and without radar. The quick form has few frames and one run."""
     sizes = sizes or (Sizes(frames=60, runs=1) if quick else Sizes())
     with tempfile.TemporaryDirectory(prefix="skyloop-online-") as made:
         place = folder or Path(made)
-        begin_or_go_on(place, {"frames": sizes.frames, "world": sizes.world, "radar": list(sizes.radar)})
+        begin_or_go_on(place, protocol(sizes))
         cells = all_cells(sizes, place, told)
     results = [result for cell in cells for result in cell_results(cell)]
     if folder is not None:
@@ -113,7 +121,7 @@ def reproduce(
 
 
 def all_cells(sizes: Sizes, place: Path, told: Callable[[str], None]) -> list[Cell]:
-    """Round after round through all configurations, so that a slow hour of the machine meets them all alike."""
+    """Round after round through all configurations, so that a slow hour of the machine affects them all."""
     why_not = why_not_apart()
     wanted = [(configuration, radar) for radar in sizes.radar for configuration in CONFIGURATIONS]
     for k in range(sizes.runs):
@@ -135,7 +143,7 @@ def all_cells(sizes: Sizes, place: Path, told: Callable[[str], None]) -> list[Ce
 
 
 def flown(configuration: Configuration, radar: bool, sizes: Sizes, why_not_apart: str) -> dict[str, Any]:
-    """One configuration in processes of its own, which are gone afterwards."""
+    """One configuration in its own processes, which have ended afterwards."""
     apart = configuration.apart and not why_not_apart
     patience_s = START_S + SLOWEST_S * sizes.frames
     told = {
@@ -166,7 +174,7 @@ def _run_engine(command: list[str], told: dict[str, Any]) -> Any:
     except subprocess.TimeoutExpired:
         raise LinkError(f"reproduce online: no end after {told['patience_s']:.0f} s; the machine is too busy") from None
     finally:
-        # the CUT and the renderer are of the same group
+        # the CUT and the renderer belong to the same process group
         with suppress(ProcessLookupError):
             os.killpg(engine.pid, signal.SIGKILL)
         engine.wait()
@@ -176,7 +184,7 @@ def _run_engine(command: list[str], told: dict[str, Any]) -> Any:
 
 
 def cell_results(cell: Cell) -> list[Result]:
-    """Frames per second beside the paper's, then where they went."""
+    """Frames per second beside the paper's, then the time by stage."""
     published = None if cell.radar else cell.configuration.published
     mean, sd = float(np.mean(cell.fps)), float(np.std(cell.fps, ddof=1)) if len(cell.runs) > 1 else None
     made = [Result(PAPER, "Table 6", cell.name, published, mean, "1/s", len(cell.runs), sd, cell.conditions)]
@@ -188,7 +196,7 @@ def cell_results(cell: Cell) -> list[Result]:
 
 
 def write_times(folder: Path, cells: list[Cell]) -> None:
-    """Every frame's times, and their percentiles."""
+    """Write the times of every frame, and their percentiles."""
     with (folder / "times.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["configuration", "ports", "radar", "run", "frame", *COLUMNS])

@@ -1,8 +1,7 @@
-"""SUT and CUT of `skyloop reproduce online` on one on-board computer, the engine elsewhere (airloop, IV-B2 a).
+"""SUT and CUT of `skyloop reproduce online` on one on-board computer, with the engine elsewhere (airloop, IV-B2 a).
 
-As in the paper, a thread for each sensor pulls its samples from the engine and puts them into a shared list; one more
-thread, the CUT, takes the list, decides and sends the setpoint.
-"""
+As in the paper, a thread for each sensor pulls its samples from the engine into a shared list. One more thread, the
+CUT, takes the list, decides and sends the setpoint."""
 
 from __future__ import annotations
 
@@ -27,16 +26,16 @@ PATIENCE_S = 60.0
 
 
 class Gathering:
-    """The threads that pull, one for each sensor, each with a session of its own on the one port."""
+    """The pulling threads, one for each sensor, each with its own session on the one port."""
 
     def __init__(self, address: str, streams: list[str]) -> None:
         self._streams = streams
         self._sessions = [connect(address, watch=True, timeout=PATIENCE_S) for _ in streams]
         self._begin, self._end = (threading.Barrier(len(streams) + 1, timeout=PATIENCE_S) for _ in range(2))
         self.samples: list[Any] = [None] * len(streams)
-        """The newest of each sensor: the shared list."""
+        """The newest sample of each sensor: the shared list."""
         self.came = [0.0] * len(streams)
-        """s of this machine's clock at which each was decoded."""
+        """s of this machine's clock at which each sample was decoded."""
         self.trouble: list[BaseException] = []
         for place in range(len(streams)):
             threading.Thread(target=self._pull, args=(place,), daemon=True).start()
@@ -58,7 +57,7 @@ class Gathering:
         self._begin.wait()
 
     def wait(self) -> None:
-        """Until all of them have pulled."""
+        """Wait until all threads have pulled."""
         self._end.wait()
 
     def close(self) -> None:
@@ -68,7 +67,7 @@ class Gathering:
 
 
 def taken(address: str, told: dict[str, Any]) -> dict[str, Any]:
-    """Seconds of this machine's clock: questions asked, bundles pulled, bundles handed to the CUT."""
+    """Seconds of this machine's clock: questions sent, bundles pulled, bundles handed to the CUT."""
     streams, frames, warm = told["streams"], told["frames"], told["warm"]
     period_ns = round(NS_PER_S / told["rate_hz"])
     asked, decoded, handed, size = [], [], [], 0
@@ -104,18 +103,18 @@ def taken(address: str, told: dict[str, Any]) -> dict[str, Any]:
 
 
 def with_samples(bundle: Bundle, session: Session, streams: list[str], samples: list[Any]) -> Bundle:
-    """The list as a bundle, so that the CUT is the same as elsewhere."""
+    """The list as a bundle, so that the CUT is the same in all configurations."""
     latest = {session.full_name(stream): sample for stream, sample in zip(streams, samples, strict=True)}
     return Bundle(bundle.t_ns, bundle.vehicle, latest, bundle.state, bundle.status)
 
 
 def bytes_of(record: Any) -> int:
-    """Of its arrays."""
+    """Bytes of its arrays."""
     return sum(getattr(getattr(record, field.name), "nbytes", 0) for field in fields(record))
 
 
 def main() -> None:
-    # whoever started this may have to lay a cable before there is an address
+    # the parent process may have to connect a cable before there is an address
     print("ready", flush=True)
     told = json.loads(sys.stdin.readline())
     try:

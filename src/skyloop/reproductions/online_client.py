@@ -1,4 +1,4 @@
-"""The CUT of `skyloop reproduce online`: turns round once while it takes so many bundles, and stamps each step."""
+"""The CUT of `skyloop reproduce online`: turns once around while it takes bundles, and stamps each step."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from skyloop_client.errors import SkyloopError
 from skyloop_client.messages import Velocity
 
 FASTEST = 1.5
-"""rad/s the vehicle turns at most; few frames are too short for a whole turn."""
+"""rad/s, the fastest turn of the vehicle. With few frames there is no time for a whole turn."""
 
 
 class Turning:
-    """pilot(bundle) -> setpoint that turns on the spot and adds up how far."""
+    """pilot(bundle) -> setpoint that turns on the spot and integrates the turned angle."""
 
     def __init__(self, streams: list[str], rate: float) -> None:
         self.turned = 0.0
         """rad."""
         self.unaligned = 0
-        """Bundles whose samples were not all of one instant."""
+        """Bundles whose samples were not all from one instant."""
         self._streams = streams
         self._setpoint = Velocity(np.zeros(3), yaw_rate=rate)
         self._yaw: float | None = None
@@ -41,7 +41,7 @@ class Turning:
 
 
 def taken(address: str, told: dict[str, Any]) -> dict[str, Any]:
-    """Seconds of this machine's clock at which each question was stopped for and each bundle was decoded."""
+    """Seconds of this machine's clock at which each question was sent and each bundle was decoded."""
     streams, frames, warm = told["streams"], told["frames"], told["warm"]
     spread = streams if told["ports"] > 1 else ()
     asked, decoded = [], []
@@ -61,7 +61,7 @@ def taken(address: str, told: dict[str, Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    # whoever started this may have to lay a cable before there is an address
+    # the parent process may have to connect a cable before there is an address
     print("ready", flush=True)
     told = json.loads(sys.stdin.readline())
     try:

@@ -1,7 +1,6 @@
-"""The engine of `skyloop reproduce online`, in a process of its own: simulate, serve the CUT, time each step.
+"""The engine of `skyloop reproduce online` in its own process: it simulates, serves the CUT and times each step.
 
-The SUT, which extracts the data, is part of it, or runs beside the CUT on the board and pulls from here.
-"""
+The SUT, which extracts the data, is part of it, or runs beside the CUT on the board and pulls from here."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ from skyloop.links.link_gate import LinkGate
 from skyloop.links.loop.client_sessions import LinkOptions
 from skyloop.links.loop.coordinator import Coordinator
 from skyloop.links.loop.listener import Listener
-from skyloop.reproductions.machines import HERE, Cable
+from skyloop.reproductions.two_machines import HERE, Cable
 from skyloop.sim.assembly import build
 from skyloop.sim.scenario import Scenario
 from skyloop_client.errors import LinkError, SkyloopError
@@ -24,13 +23,13 @@ from skyloop_client.messages import Arm, TakeOff
 
 STREAMS = ["rgb0", "depth0", "lidar0", "gps0"]
 RISE_S, HEIGHT = 6.0, 5.0
-"""Simulated s to rise and hover, m."""
+"""Simulated s to climb and hover, m."""
 WARM_FRAMES = 5
-"""Taken first and not counted: a renderer's first pictures take longer."""
+"""Taken first and not counted, because a renderer's first images take longer."""
 
 
 def scenario_of(told: dict[str, Any]) -> Scenario:
-    """The rig with a fix per frame, all samples of one instant arriving together."""
+    """The rig with a fix per frame. All samples of one instant arrive together."""
     sensors = ("rgb", "depth", "lidar", "gps", *(["radar"] if told["radar"] else []))
     changes = {
         "vehicles.0.pilot": None,
@@ -42,7 +41,7 @@ def scenario_of(told: dict[str, Any]) -> Scenario:
 
 
 def fly(told: dict[str, Any]) -> dict[str, Any]:
-    """Rows of t1a, t1b, t2, t3 in s, one per frame; they add up to the time from the first question to the last."""
+    """Rows of t1a, t1b, t2, t3 in s, one per frame. They add up to the time from the first question to the last."""
     streams = [*STREAMS, *(["radar0/raw"] if told["radar"] else [])]
     cable = Cable() if told["apart"] else None
     link_gate = LinkGate()
@@ -56,7 +55,7 @@ def fly(told: dict[str, Any]) -> dict[str, Any]:
     stuck = threading.Timer(told["patience_s"], cut.kill)
     stuck.start()
     try:
-        # pictures of the way up are of no use to anybody
+        # images of the climb are not needed
         with build(scenario_of(told), wanted=lambda t_ns: t_ns >= 1e9 * RISE_S) as simulation:
             simulation.send(Arm(), TakeOff(HEIGHT))
             simulation.run_until(RISE_S)
@@ -90,7 +89,7 @@ def _say_go(cut: subprocess.Popen[str], cable: Cable | None, told: dict[str, Any
 
 
 def rows_of(seen: dict[str, Any], link: Coordinator) -> dict[str, Any]:
-    """The CUT's stamps and the SUT's, which are of the same clock, as time spent."""
+    """Durations from the stamps of the CUT and the SUT, which use the same clock."""
     rows = []
     asked, decoded = seen["asked"][WARM_FRAMES:], seen["decoded"][WARM_FRAMES:]
     served = link.timeline.rows[WARM_FRAMES:]
@@ -98,7 +97,7 @@ def rows_of(seen: dict[str, Any], link: Coordinator) -> dict[str, Any]:
     for k, row in enumerate(served):
         acted, ready = (link.began + wall_ns / 1e9 for wall_ns in (row.wall_acted_ns, row.wall_ready_ns))
         if handed:
-            # the SUT is on the board: it has a bundle when that is decoded, and the CUT when it is handed over
+            # the SUT is on the board: it has a bundle once that is decoded, and the CUT once it is handed over
             ready, taken = decoded[k], handed[k]
         else:
             taken = decoded[k]

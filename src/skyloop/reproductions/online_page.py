@@ -1,18 +1,25 @@
-"""What the page on Table 6 of airloop shows of the results."""
+"""The tables of results on the page on Table 6 of airloop."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from skyloop.core.results import Result
+from skyloop.reproductions import online
 from skyloop.reproductions.online import STAGES
 from skyloop.reproductions.pages import Cells, paragraph, table
 
 PICTURES = ("online.png",)
 
 
+def protocol() -> dict[str, Any]:
+    return {**online.protocol(online.Sizes()), "runs": online.Sizes().runs}
+
+
 def blocks(results: Sequence[Result]) -> dict[str, str]:
-    return {"rates": _rates(results), "stages": _stages(results), "conditions": _conditions(results)}
+    made = {"rates": _rates(results), "stages": _stages(results), "conditions": _conditions(results)}
+    return {**made, "share": _share(results)}
 
 
 def _of_table_6(results: Sequence[Result]) -> list[Result]:
@@ -38,6 +45,20 @@ def _stages(results: Sequence[Result]) -> str:
             shown.append(f"{middle:.2f} / {late:.1f}")
         rows.append([result.cell, *shown])
     return table(["ms, p50 / p99", *STAGES], rows, right=1)
+
+
+def _share(results: Sequence[Result]) -> str:
+    """Share of a frame that the engine takes. The rest is the link and the software."""
+    cells = Cells(results)
+    shares = []
+    for result in _of_table_6(results):
+        middle = [cells.value(f"{result.cell}: {stage}, p50") for stage in STAGES]
+        shares.append(middle[0] / sum(middle))
+    picture = "![mean times per frame](../images/online.png)\n\n"
+    return picture + paragraph(
+        f"From the command's effect until the SUT has the bundle, a frame takes {min(shares):.0%} to {max(shares):.0%}",
+        "of its time (medians).",
+    )
 
 
 def _conditions(results: Sequence[Result]) -> str:

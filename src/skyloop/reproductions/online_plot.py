@@ -1,4 +1,4 @@
-"""Where the time of a frame went, as a picture."""
+"""A picture of the time per frame by stage."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ COLOURS = ("#2c6fbb", "#7fb3e6", "#e0a030", "#c0392b")
 
 
 def plot_stages(names: Sequence[str], seconds: Sequence[Array], stages: Sequence[str], path: Path) -> None:
-    """Stacked bars of mean ms per stage; on the right all but the first stage, which is many times the others."""
+    """Stacked bars of mean ms per stage. The right panel leaves out the first stage, which is many times the others."""
     import matplotlib
 
     matplotlib.use("Agg")

@@ -1,6 +1,6 @@
-"""The numbers of the pages under docs/: written from a results file by the command that made it, checked by a test.
+"""Writes the numbers on the pages under docs/ from a results file. A test checks that they are up to date.
 
-A page marks what comes from results, wherever it stands:
+A page marks the text that comes from results:
 
     <!-- results: NAME BLOCK -->
     ...
@@ -8,13 +8,15 @@ A page marks what comes from results, wherever it stands:
 
 Between the marks is what the reproduction's page module makes of docs/results/NAME.json: its `blocks(results)`.
 Sentences outside that repeat a measured number are listed by its `said(results)`: a page that lacks one of them is out
-of date.
+of date. So is one whose results were measured under other constants than the code has now: its `protocol()`, of which
+the results file keeps a copy.
 """
 
 from __future__ import annotations
 
 import importlib
 import json
+import math
 import re
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -28,21 +30,25 @@ from skyloop_client.errors import SetupError
 
 DOCS = Path(__file__).parents[3] / "docs"
 BLOCK = re.compile(r"(<!-- results: ([a-z-]+) ([a-z0-9-]+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+ALIKE = 1e-3
+"""Allowed relative difference of a figure on another processor or renderer."""
 NOT_YET = "Not measured yet: `{command}` fills this in.\n"
 
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A results file."""
+    """The content of a results file."""
 
     results: list[Result]
-    """Of the whole form."""
+    """Results of the full form."""
     quick: dict[str, float]
-    """Of the quick form, by cell, where its figures repeat: a test can afford to measure these again."""
+    """Results of the quick form by cell, if they are repeatable: a test can measure these again."""
+    protocol: Any
+    """The constants of the measurement, as plain JSON data."""
 
 
 class Cells(Mapping[str, Result]):
-    """Results by their cell; a name that is not there is told with what there is."""
+    """Results by cell. An unknown name gives an error that lists the known ones."""
 
     def __init__(self, results: Sequence[Result]) -> None:
         self._by_cell = {result.cell: result for result in results}
@@ -65,21 +71,28 @@ def results_file(name: str) -> Path:
 
 
 def read(name: str) -> Published | None:
-    """None where the command was never run."""
+    """None if the command was never run."""
     path = results_file(name)
     if not path.exists():
         return None
     plain = json.loads(path.read_text(encoding="utf-8"))
-    return Published([Result(**result) for result in plain["results"]], plain["quick"])
+    return Published([Result(**result) for result in plain["results"]], plain["quick"], plain.get("protocol"))
+
+
+def protocol(name: str) -> Any:
+    """The constants that decide the command's results, as plain JSON data. None if the page needs no measurement."""
+    made = importlib.import_module(PAGES[name])
+    return json.loads(json.dumps(made.protocol())) if hasattr(made, "protocol") else None
 
 
 def write(name: str, results: Sequence[Result], quick: Sequence[Result] = (), folder: Path | None = None) -> list[Path]:
-    """The results file, every page that shows it, and its pictures from the folder; returns what has changed."""
+    """Write the results file, every page that shows it, and its pictures from the folder. Returns the changed paths."""
     if not DOCS.is_dir():
         raise SetupError("the pages are only in a checkout of skyloop; leave out --update-docs")
     path = results_file(name)
     plain = {
         "command": f"skyloop reproduce {name} --update-docs",
+        "protocol": protocol(name),
         "results": [result.plain() for result in results],
         "quick": {result.cell: result.measured for result in quick if repeats(result)},
     }
@@ -97,7 +110,7 @@ def write(name: str, results: Sequence[Result], quick: Sequence[Result] = (), fo
 
 
 def _replaced(picture: Path) -> Path:
-    """The picture of that name under docs/, wherever it stands; as JPEG where it is one."""
+    """Replace the picture of that name under docs/, as JPEG if that is one. Returns its path."""
     from PIL import Image
 
     found = [path for path in DOCS.rglob(f"{picture.stem}.*") if path.suffix in (".png", ".jpg")]
@@ -111,22 +124,22 @@ def _replaced(picture: Path) -> Path:
 
 
 def repeats(result: Result) -> bool:
-    """Whether the same machine gives the same figure again: a time does not."""
+    """Whether the same machine gives the same figure again. A time does not."""
     return result.unit not in ("ms", "µs", "1/s", "core-ms")
 
 
 def pages() -> list[Path]:
-    """Those that show results, wherever they stand."""
+    """The pages that show results."""
     return sorted(path for path in DOCS.rglob("*.md") if BLOCK.search(path.read_text(encoding="utf-8")))
 
 
 def rendered(text: str) -> str:
-    """The page with every block as the results files have it."""
+    """The page with every block filled from the results files."""
     return BLOCK.sub(lambda match: match[1] + block(match[2], match[3]) + match[5], text)
 
 
 def block(name: str, which: str) -> str:
-    """One block's lines, the last one ended."""
+    """The lines of one block, with a final line break."""
     page, published = importlib.import_module(PAGES[name]), read(name)
     if published is None and not getattr(page, "WITHOUT_RESULTS", False):
         return NOT_YET.format(command=f"skyloop reproduce {name} --update-docs")
@@ -135,13 +148,14 @@ def block(name: str, which: str) -> str:
 
 
 def out_of_date(name: str) -> list[str]:
-    """What the page should say of its results and does not, a line for each; white space apart."""
+    """One line for each statement about results that the page lacks. White space is ignored."""
     published = read(name)
     if published is None:
         return []
+    again = f"run `skyloop reproduce {name} --update-docs`"
     made = importlib.import_module(PAGES[name])
     said: list[str] = made.said(published.results) if hasattr(made, "said") else []
-    lines = []
+    lines = [] if published.protocol == protocol(name) else [f"{name}.json is of another protocol: {again}"]
     for page in pages():
         text = page.read_text(encoding="utf-8")
         flat = " ".join(text.split())
@@ -151,18 +165,30 @@ def out_of_date(name: str) -> list[str]:
     return lines
 
 
+def differing(name: str, quick: Sequence[Result]) -> list[str]:
+    """A line for each cell of the quick form that differs from the results file."""
+    published = read(name)
+    known = {} if published is None else published.quick
+    lines = []
+    for result in quick:
+        before = known.get(result.cell, result.measured)
+        if repeats(result) and not math.isclose(result.measured, before, rel_tol=ALIKE, abs_tol=1e-9):
+            lines.append(f"{result.cell}: {result.measured:g}, docs/results/{name}.json has {before:g}")
+    return lines
+
+
 def names_in(text: str) -> set[str]:
-    """Whose results a page shows."""
+    """The results files that a page shows."""
     return {match[2] for match in BLOCK.finditer(text)}
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], right: int | None = None) -> str:
-    """Markdown; from column `right` on, cells are set to the right."""
+    """Markdown. From column `right` on, cells are right-aligned."""
     rule = ["---:" if right is not None and k >= right else "---" for k in range(len(head))]
     lines = [f"| {' | '.join(head)} |", f"|{'|'.join(rule)}|", *(f"| {' | '.join(row)} |" for row in rows)]
     return "\n".join(lines) + "\n"
 
 
 def paragraph(*sentences: str) -> str:
-    """One paragraph, in lines as the pages have them."""
+    """One paragraph, wrapped like the pages."""
     return textwrap.fill(" ".join(sentences), 120, break_on_hyphens=False) + "\n"

@@ -41,19 +41,18 @@ from skyloop_client.messages import Array
 PAPER = "airloop"
 TABLE_3 = {"v_max": (3.15, "m/s"), "v_res": (0.1, "m/s"), "d_res": (0.38, "m"), "d_max": (12.0, "m")}
 TABLE_9 = {"away": (1, 0.39), "towards": (2, 0.42)}
-"""Scenario and NCC. The list of scenarios begins with "away"; the text about Figs 15 and 16 counts the other way."""
+"""Scenario and NCC. The list of scenarios begins with "away"; the text about Figs 15 and 16 uses the opposite order."""
 TABLE_9_NOTE = "published: a real BGT60TR13C against AirLoop's simulation"
 LEAKAGE_DB: tuple[float | None, ...] = (-60.0, -70.0, -80.0, -90.0, -100.0, -110.0, None)
 QUICK_LEAKAGE_DB: tuple[float | None, ...] = (-100.0, None)
-"""From what a poor board has to what nobody would see, and none at all: no value of it is documented. The preset has
--90 dB."""
+"""From a poor board's leakage to an invisible one, and none. No value is documented. The preset has -90 dB."""
 BEAM_DEG = (0.0, 10.0, 20.0, 30.0, 40.0, 50.0)
-"""From straight ahead, at which the two patterns are compared."""
+"""Angles from straight ahead at which the two patterns are compared."""
 GAIT_BURSTS, QUICK_GAIT_BURSTS = 200, 40
 
 
 def reproduce(*, quick: bool, folder: Path | None, recording: Path | None = None) -> list[Result]:
-    """All of it, or with a recording only the comparison with that; with a folder also leave tables and pictures."""
+    """All parts, or with a recording only its comparison. With a folder, also write tables and pictures there."""
     if recording is not None:
         return _recorded(recording, quick, folder)
     with RadarSetup([*WALKS, GAIT, *(walk for _, walk, _, _ in PLACES)]) as setup:
@@ -144,7 +143,7 @@ def _walk_results(walk: WalkRecord) -> list[Result]:
 
 
 def _leakage_results(walk: WalkRecord, by_level: dict[float | None, Array]) -> list[Result]:
-    """A curve, of which no point is chosen."""
+    """A curve over all levels, without a preferred point."""
     beam = "ViRa's mask" if isinstance(walk.pattern, Vira) else "Gaussian beam"
     extra = {"preset": "bgt60tr13c-real but for leakage_db", "frames": "every eighth", "beam": beam}
     results = []
@@ -156,7 +155,7 @@ def _leakage_results(walk: WalkRecord, by_level: dict[float | None, Array]) -> l
 
 
 def _mask_results(beam: WalkRecord, mask: WalkRecord) -> list[Result]:
-    """What changes when the antennas have ViRa's mask instead of a Gaussian beam."""
+    """The difference between ViRa's antenna mask and a Gaussian beam."""
     moving, name = mask.moving, mask.walk.name
     ncc = mask_ncc(beam, mask)[moving]
     count = int(moving.sum())
@@ -171,7 +170,7 @@ def _mask_results(beam: WalkRecord, mask: WalkRecord) -> list[Result]:
 
 
 def _beam_results() -> list[Result]:
-    """Amplitude of an echo by its direction, there and back."""
+    """Two-way amplitude of an echo by its direction."""
     results = []
     for name, pattern in (("Gaussian beam", Beam()), ("ViRa's mask", Vira())):
         both = pattern_table(pattern).astype(np.float64) ** 2

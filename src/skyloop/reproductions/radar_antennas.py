@@ -1,4 +1,4 @@
-"""Figs 12 and 13 of papers/airloop: a person to one side, and the IF signals of the three antennas."""
+"""Figs 12 and 13 of papers/airloop: a person off the axis, and the IF signals of the three antennas."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from skyloop.reproductions.radar_walks import radars
 from skyloop.world.views import Pinhole
 
 NEVER = 1e6
-"""s; these people only stand."""
+"""s. These people only stand."""
 PLACES = (
     ("Fig. 12", Walk("left, above", 4.0, 3.0, 1.0, NEVER), math.radians(-20.0), 0.4),
     ("Fig. 13", Walk("right, below", 4.0, 3.0, 1.0, NEVER), math.radians(20.0), 2.6),
 )
-"""Figure, who, the radar's yaw (rad, left) and height (m)."""
+"""Figure, person, the radar's yaw (rad, left) and height (m)."""
 SPACING = 0.0025
 """m from RX3 to RX1 (to the right) and to RX2 (upwards)."""
 PICTURE = Pinhole.from_fov(480, 360, math.radians(90.0))
@@ -46,11 +46,11 @@ class AntennaCheck:
     elevation: float
     """rad, positive upwards."""
     true_azimuth: float
-    """rad, of the torso's middle."""
+    """rad, of the middle of the torso."""
     true_elevation: float
     """rad."""
     true_phase_across: float
-    """rad, of a plane wave from there."""
+    """rad, of a plane wave from the middle of the torso."""
     true_phase_up: float
     """rad."""
 
@@ -76,6 +76,6 @@ def check_antennas(setup: RadarSetup, figure: str, walk: Walk, yaw: float, heigh
 
 
 def phase_steps(spectrum: NDArray[Any]) -> tuple[float, float]:
-    """rad of RX1 over RX3 and of RX3 over RX2, of (3, n_ranges) V where it is brightest: the farther antenna leads."""
+    """rad of RX1 over RX3 and of RX3 over RX2, of (3, n_ranges) V at the strongest range. The farther antenna leads."""
     rx1, rx2, rx3 = spectrum[:, int(np.argmax(np.sum(np.abs(spectrum) ** 2, axis=0)))]
     return float(np.angle(rx1 * np.conj(rx3))), float(np.angle(rx3 * np.conj(rx2)))

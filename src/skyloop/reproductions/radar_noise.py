@@ -26,7 +26,7 @@ TRIALS, QUICK_TRIALS = 200, 12
 class NoiseCurve:
     snr_db: Array
     rmse: Array
-    """(n_snr, 4) m, m/s, rad, rad; of the points that were found where the target is."""
+    """(n_snr, 4) m, m/s, rad, rad, of the points found at the target."""
     bound: Array
     """(n_snr, 4)."""
     found: Array
@@ -39,18 +39,18 @@ class NoiseCurve:
         return self.found == 1.0
 
     def excess(self) -> Array:
-        """(4,) RMSE over bound, mean square over the SNRs at which the target is always found."""
+        """(4,) RMSE over bound, from mean squares over the SNRs at which the target is always found."""
         ratio = self.rmse[self.working] / self.bound[self.working]
         return np.asarray(np.sqrt(np.mean(ratio**2, axis=0)))
 
     def slopes(self) -> Array:
-        """(4,) powers of ten per 10 dB; -0.5 for a bound."""
+        """(4,) decades per 10 dB. A bound has -0.5."""
         lines = np.polyfit(self.snr_db[self.working] / 10.0, np.log10(self.rmse[self.working]), 1)
         return np.asarray(lines[0])
 
 
 def measure_noise(setup: RadarSetup, snr_db: Array, trials: int) -> NoiseCurve:
-    """A point target at 2 to 10 m, up to 2.5 m/s and 5° off the axis, new for every burst; white noise is added."""
+    """A point target at 2 to 10 m, up to 2.5 m/s and 5° off the axis, new for every burst, with white noise."""
     walk = next(iter(setup.walks.values()))
     at = setup.radar_at(walk, 0.0)
     plain = _radar_before(None)
@@ -66,7 +66,7 @@ def measure_noise(setup: RadarSetup, snr_db: Array, trials: int) -> NoiseCurve:
         radar = _radar_before(target)
         volts = radar.measure(at, shot, (), rng)[0].volts.astype(np.float64)  # type: ignore[arg-type]
         for kept, snr in zip(errors, snr_db, strict=True):
-            # mean square of a cosine is half its peak's
+            # the mean square of a cosine is half the square of its peak
             spread = np.sqrt(np.mean(volts**2) / 10.0 ** (snr / 10.0))
             noisy = volts + spread * rng.normal(volts.size).reshape(volts.shape)
             found = detections(RadarScan(0, noisy.astype(np.float32), 0.0), waveform, antennas, config)
@@ -87,14 +87,14 @@ def _reading(found: RadarDetections) -> Array:
 
 
 def _radar_before(target: RadarTarget | None) -> Radar:
-    """Nothing of the world echoes, so a few pixels of it will do."""
+    """The world gives no echoes here, so a few pixels of it are enough."""
     targets = () if target is None else (target,)
     config = RadarConfig(width=8, height=8, classes=("shelf",), targets=targets)
     return Radar(config, 1.0)
 
 
 def _target(radar_at: Array, rng: KeyedRandom) -> tuple[RadarTarget, Array]:
-    """With its range, speed, azimuth and elevation."""
+    """A target, with its range, speed, azimuth and elevation."""
     a, b, c, d = rng.uniform(4)
     distance, speed = 2.0 + 8.0 * a, 2.5 * (2.0 * b - 1.0)
     azimuth, elevation = np.radians(5.0) * (2.0 * np.array([c, d]) - 1.0)

@@ -1,19 +1,39 @@
-"""What the page on the radar shows of the results."""
+"""The tables of results on the page on the radar."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
 
 from skyloop.core.results import Result
 from skyloop.reproductions.pages import Cells, paragraph, table
-from skyloop.reproductions.radar import BEAM_DEG, LEAKAGE_DB, PAPER, TABLE_3, TABLE_9
+from skyloop.reproductions.radar import BEAM_DEG, GAIT_BURSTS, LEAKAGE_DB, PAPER, TABLE_3, TABLE_9
 from skyloop.reproductions.radar_antennas import PLACES
-from skyloop.reproductions.radar_noise import QUANTITIES
-from skyloop.reproductions.radar_walks import WALKS
+from skyloop.reproductions.radar_noise import QUANTITIES, SNR_DB, TRIALS
+from skyloop.reproductions.radar_walks import FRAME_TIMES, FRAMES_PER_SECOND, GAIT, WALKS
+from skyloop.sensors.radar.config import RadarConfig
+from skyloop.sensors.radar.pattern import Beam
 
 PICTURES = ("antennas.png", "range-doppler.png", "walks.png", "micro-doppler.png", "noise.png")
 BEAMS = ("Gaussian beam", "ViRa's mask")
 WAYS = ("away", "towards")
+
+
+def protocol() -> dict[str, Any]:
+    return {
+        "walks": [asdict(walk) for walk in (*WALKS, GAIT)],
+        "frames": len(FRAME_TIMES),
+        "frames_per_second": FRAMES_PER_SECOND,
+        "gait_bursts": GAIT_BURSTS,
+        "leakage_db": LEAKAGE_DB,
+        "beam_deg": BEAM_DEG,
+        "snr_db": SNR_DB.tolist(),
+        "trials": TRIALS,
+        "beam": Beam().model_dump(mode="json"),
+        "radar": RadarConfig(preset="bgt60tr13c-real").model_dump(mode="json"),
+        "published": {"table-3": TABLE_3, "table-9": TABLE_9},
+    }
 
 
 def blocks(results: Sequence[Result]) -> dict[str, str]:
@@ -71,7 +91,7 @@ def _table_3(cells: Cells) -> str:
 
 
 def _antennas(results: Sequence[Result]) -> str:
-    """Measured and true of both places, side by side."""
+    """Measured and true values of both places, side by side."""
     labels = ("phase of RX1 over RX3, °", "phase of RX3 over RX2, °", "azimuth, °", "elevation, °")
     columns, head = [], [""]
     for figure in dict.fromkeys(place[0] for place in PLACES):

@@ -20,14 +20,14 @@ INK = "#23303b"
 IDEAL, REAL, TRACK = "#1f77b4", "#d1495b", "#2a9d5c"
 ANTENNA_COLOURS = ("#d1495b", "#e08e1b", "#1f77b4")
 SHOWN = 8
-"""Frames of a strip."""
+"""Number of frames in a strip."""
 GAP = 3
-"""Cells between two pictures of a sheet."""
+"""Cells between two images of a sheet."""
 AXES = "range up, 0 to 6.75 m; speed across, ±3.15 m/s; brightness is amplitude$^{0.4}$"
 GAMMA = 0.4
-"""So that what is faint beside the leakage can be seen."""
+"""Makes echoes visible that are faint beside the leakage."""
 SHOWN_DB = 50.0
-"""Of the spectrogram, below its brightest."""
+"""Range of the spectrogram in dB below its maximum."""
 
 
 @contextmanager
@@ -70,7 +70,7 @@ def plot_antennas(checks: list[AntennaCheck], path: Path) -> None:
 
 
 def plot_strips(walks: list[WalkRecord], path: Path) -> None:
-    """36 x 64 pictures of some frames: the ideal radar, the real one, and the real one without what stands still."""
+    """36 x 64 images of some frames: the ideal radar, the real one, and the real one without static echoes."""
     w = radars()["ideal"].waveform
     kinds = {"ideal": ("ideal", False), "real": ("real", False), "real,\nmoving\nonly": ("real", True)}
     title = f"Figs 15 and 16: {AXES}; ring: the true torso"
@@ -78,7 +78,7 @@ def plot_strips(walks: list[WalkRecord], path: Path) -> None:
         for axis, walk in zip(figure.subplots(len(walks), squeeze=False)[:, 0], walks, strict=True):
             chosen = _some(np.flatnonzero(walk.moving))
             rows = [[paper_image(walk.scans[name][k], w, mti=mti) for k in chosen] for name, mti in kinds.values()]
-            # speed and range, as the beat reads them, in cells
+            # speed and range from the beat frequencies, in cells
             beats = walk.true_range + w.range_shift(1.0) * walk.true_speed
             rings = [(walk.true_speed[k] / speed_cell(w), 2.0 * beats[k] / w.range_resolution) for k in chosen]
             titles = [f"{walk.times[k]:.1f} s\n{walk.true_range[k]:.1f} m" for k in chosen]
@@ -91,7 +91,7 @@ def _some(order: Any) -> Any:
 
 
 def _mosaic(axis: Any, rows: list[list[Any]], titles: list[str], labels: list[str], rings: Any = ()) -> None:
-    """Pictures side by side in one, which is drawn many times faster than one axis for each."""
+    """Images side by side in one, which is drawn many times faster than one axis for each."""
     height, width = rows[0][0].shape
     step, rise = width + GAP, height + GAP
     sheet = np.full((len(rows) * rise - GAP, len(rows[0]) * step - GAP), np.nan)
@@ -141,7 +141,7 @@ def plot_gait(gait: GaitRecord, path: Path) -> None:
     ) as figure:
         axis = figure.subplots()
         brightest = float(gait.decibel.max())
-        # columns are not evenly spaced: there are none across the gap between two bursts
+        # columns are not evenly spaced: there are none in the gap between two bursts
         image = axis.pcolormesh(
             gait.times, gait.speeds, gait.decibel - brightest, cmap="inferno", vmin=-SHOWN_DB, vmax=0.0,
             shading="nearest", rasterized=True,
@@ -176,7 +176,7 @@ def plot_noise(noise: NoiseCurve, path: Path) -> None:
 
 
 def plot_pairs(pairs: list[Pairs], path: Path) -> None:
-    """The recorded bursts above their simulated partners."""
+    """The recorded bursts above their simulated counterparts."""
     w = radars()["ideal"].waveform
     with _figure(path, (12.0, 0.8 + 3.6 * len(pairs)), f"Recorded and simulated: {AXES}") as figure:
         for axis, pair in zip(figure.subplots(len(pairs), squeeze=False)[:, 0], pairs, strict=True):

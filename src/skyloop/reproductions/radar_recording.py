@@ -1,4 +1,4 @@
-"""Section V-D's comparison with a real sensor: bursts a user recorded, paired by distance with simulated ones."""
+"""Section V-D's comparison with a real sensor: bursts that a user recorded, paired by distance with simulated ones."""
 
 from __future__ import annotations
 
@@ -24,31 +24,31 @@ from skyloop_client.messages import Array, RadarScan
 STEP, QUICK_STEP = 0.1, 0.4
 """m between the simulated bursts of a walk."""
 SLOW = 0.2
-"""m/s; what is slower does not walk."""
+"""m/s. A slower person does not count as walking."""
 NEAREST, FARTHEST = 1.0, 7.0
-"""m, as the walks."""
+"""m, as in the walks."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pairs:
-    """The bursts of a recording in which someone walks one way, and their simulated partners."""
+    """The bursts of a recording in which a person walks one way, and their simulated counterparts."""
 
     name: str
     """"away" or "towards"."""
     speed: float
-    """m/s, median of the recorded bursts; that of the simulated walk."""
+    """m/s, median of the recorded bursts. The simulated walk has the same speed."""
     recorded: list[RadarScan]
     range: Array
     """m, as detected in each recorded burst."""
     simulated: WalkRecord
     partner: list[int]
-    """Which burst of the walk belongs to each recorded one."""
+    """The simulated burst for each recorded one."""
     ncc: dict[str, Array]
-    """Eq. (8) by "ideal" and "real", the preset with noise and leakage, then both without what stands still."""
+    """Eq. (8) by "ideal" and "real", the preset with noise and leakage; then both without static echoes."""
 
 
 def compare_recording(path: Path, *, quick: bool) -> list[Pairs]:
-    """Away and towards, whichever the recording has."""
+    """Away and towards, as far as the recording has them."""
     radar = radars()["ideal"]
     scans = read_recording(path, radar.waveform, n_rx=radar.numbers.n_rx)
     antennas = Antennas.from_details(radar.details())
@@ -72,7 +72,7 @@ def compare_recording(path: Path, *, quick: bool) -> list[Pairs]:
     with RadarSetup(list(walks.values())) as setup:
         for name, walk in walks.items():
             step = QUICK_STEP if quick else STEP
-            # half a step in, so that the person walks in every burst
+            # start after half a step, so that the person walks in every burst
             walked: Array = np.arange(0.5 * step, FARTHEST - NEAREST, step)
             simulated = record(setup, walk, walked / walk.speed)
             kept = [scan for scan, chosen in zip(scans, ways[name], strict=True) if chosen]

@@ -1,4 +1,4 @@
-"""What `skyloop reproduce radar --out` leaves behind: results as CSV, JSON and Markdown, and pictures."""
+"""The output of `skyloop reproduce radar --out`: results as CSV, JSON and Markdown, and pictures."""
 
 from __future__ import annotations
 

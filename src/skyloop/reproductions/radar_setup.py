@@ -1,4 +1,4 @@
-"""Where `skyloop reproduce radar` takes place: level asphalt with people in lanes of their own."""
+"""The world of `skyloop reproduce radar`: level asphalt with people in separate lanes."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from skyloop_client.messages import Array, Kinematics
 from skyloop_client.streams import NS_PER_S
 
 LANE = 100.0
-"""m from lane to lane: no radar sees into another's."""
+"""m between lanes, so that no radar sees into another lane."""
 PERSON_AND_GROUND = ("person", "road")
-"""What section V-D leaves in the segmentation images; asphalt is of class road."""
+"""The classes that section V-D keeps in the segmentation images. Asphalt has class road."""
 TORSO = (PARTS.index("pelvis"), PARTS.index("chest"))
 SEED = 1
-"""Chooses who walks."""
+"""Selects the walking person."""
 
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """Straight ahead of the radar, at constant speed; before and after it the person stands still in mid-stride."""
+    """A walk straight ahead of the radar at constant speed. Before and after, the person stands in mid-stride."""
 
     name: str
     start: float
@@ -57,7 +57,7 @@ class Walk:
 
 
 class _Stroller:
-    """A walker who sets out and stops."""
+    """A walker who starts and stops at given times."""
 
     n_rows = len(PARTS)
 
@@ -70,7 +70,7 @@ class _Stroller:
 
 @dataclass(frozen=True, slots=True)
 class Torso:
-    """The truth of one instant, over the pixels of chest and pelvis in the radar's own view; nan where none is seen."""
+    """Truth at one instant, over the pixels of chest and pelvis in the radar's own view. nan if none is visible."""
 
     range: float
     """m to its surface, median."""
@@ -83,7 +83,7 @@ class Torso:
 
 
 class Shot:
-    """A scene of one view, so that several radars use the same one."""
+    """A scene with a single view, so that several radars use the same one."""
 
     def __init__(self, view: View, weather: Weather) -> None:
         self.view = view
@@ -94,7 +94,7 @@ class Shot:
 
 
 class RadarSetup:
-    """One lane per walk, looked at by one renderer."""
+    """One lane per walk, all drawn by one renderer."""
 
     def __init__(self, walks: Sequence[Walk]) -> None:
         self.walks = {walk.name: walk for walk in walks}
@@ -121,7 +121,7 @@ class RadarSetup:
         return list(self.walks).index(walk.name)
 
     def radar_at(self, walk: Walk, t: float, *, height: float = 1.8, yaw: float = 0.0) -> Kinematics:
-        """At rest at the head of the walk's lane, level; yaw in rad, to the left."""
+        """At rest at the head of the walk's lane, level. Yaw is in rad, to the left."""
         position, still = np.array([0.0, self._lane(walk) * LANE, height]), np.zeros(3)
         quat = np.array([math.cos(0.5 * yaw), 0.0, 0.0, math.sin(0.5 * yaw)])
         return Kinematics(round(t * NS_PER_S), position, still, quat, still, still, still)
@@ -130,7 +130,7 @@ class RadarSetup:
         return Shot(self._renderer.render(radar.requests(at, ()), self.weather)[0], self.weather)
 
     def photograph(self, at: Kinematics, lens: Pinhole) -> View:
-        """As a camera in the radar's place sees it."""
+        """The view of a camera at the radar's pose."""
         pose = ViewPose(at.t_ns, at.position, quat_multiply(at.quat_wxyz, SENSOR_FROM_CAMERA))
         return self._renderer.render([ViewRequest(lens, pose, "high")], self.weather)[0]
 
@@ -150,7 +150,7 @@ class RadarSetup:
 
 
 def _way(walk: Walk, y: float) -> Way:
-    """A ring so long that only its first leg is walked; the leg begins a corner's radius, 1 m, after the corner."""
+    """A loop so long that only its first leg is walked. The leg begins 1 m, the corner's radius, after the corner."""
     sign = 1.0 if walk.end > walk.start else -1.0
     near, far = walk.start - sign, walk.start + sign * 60.0
     return Way([(near, y), (far, y), (far, y + 30.0), (near, y + 30.0)], corner_radius=1.0)

@@ -1,4 +1,4 @@
-"""Section V-D's walks before an ideal and a disturbed radar: what is recorded, what is found in it, and the truth."""
+"""Section V-D's walks in front of an ideal and a disturbed radar: recordings, detections and truth."""
 
 from __future__ import annotations
 
@@ -27,26 +27,26 @@ WALKS = (
     Walk("away at 1 m/s", 1.0, 7.0, 1.0, 1.1),
     Walk("towards at 1 m/s", 7.0, 1.0, 1.0, 1.1),
 )
-"""0.5 m/s is the slowest gait there is: 12 s of walking, and standing before and after, fill 100 frames at 7 FPS."""
+"""0.5 m/s is the slowest gait. 12 s of walking, with standing before and after, fill 100 frames at 7 FPS."""
 FRAME_TIMES = np.arange(100) / FRAMES_PER_SECOND
 """s."""
 QUICK_FRAME_TIMES = FRAME_TIMES[36:52]
 GAUSSIAN = Beam()
 GAIT = Walk("gait", 2.0, 8.0, 1.0)
 LIMB_DB = -30.0
-"""Against the torso line; a limb fainter than this does not count."""
+"""dB relative to the torso line. A weaker limb does not count."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Found:
-    """What processing says of each frame; nan where nothing was found."""
+    """The result of processing for each frame. nan if nothing was found."""
 
     range: Array
     """m, of the detection with the highest SNR."""
     speed: Array
-    """m/s, of the same."""
+    """m/s, of the same detection."""
     track_range: Array
-    """m, of the track nearest to it."""
+    """m, of the track nearest to that detection."""
     track_speed: Array
     """m/s, along the line of sight."""
 
@@ -66,9 +66,9 @@ class WalkRecord:
     ncc: Array
     """Eq. (8) between ideal and real, frame by frame."""
     ncc_mti: Array
-    """The same, each without what stands still."""
+    """The same, each without static echoes."""
     pattern: AnyPattern
-    """Of the antennas of both."""
+    """Antenna pattern of both radars."""
 
     @property
     def moving(self) -> Array:
@@ -86,7 +86,7 @@ def radars(classes: tuple[str, ...] = PERSON_AND_GROUND, pattern: AnyPattern = G
 
 
 def record(setup: RadarSetup, walk: Walk, times: Array, pattern: AnyPattern = GAUSSIAN) -> WalkRecord:
-    """Bursts at these s, seen from 1.8 m by both radars in the same place."""
+    """Bursts at these s, seen from 1.8 m by both radars at the same pose."""
     both = radars(pattern=pattern)
     processors = {name: RadarProcessor(radar.details()) for name, radar in both.items()}
     scans: dict[str, list[RadarScan]] = {name: [] for name in both}
@@ -116,7 +116,7 @@ def record(setup: RadarSetup, walk: Walk, times: Array, pattern: AnyPattern = GA
 
 
 def leakage_ncc(setup: RadarSetup, walk: WalkRecord, levels_db: Sequence[float | None]) -> dict[float | None, Array]:
-    """Eq. (8) between the ideal radar and the real one by leakage, for every eighth frame; None: without any."""
+    """Eq. (8) between ideal and real radar by leakage, for every eighth frame. None: without leakage."""
     chosen = np.flatnonzero(walk.moving)[::8]
     out: dict[float | None, Array] = {}
     for level in levels_db:
@@ -144,7 +144,7 @@ def mask_ncc(beam: WalkRecord, mask: WalkRecord) -> Array:
 
 
 def strongest(found: RadarDetections) -> tuple[float, float]:
-    """Range and speed of the point with the highest SNR; nan where there is none."""
+    """Range and speed of the point with the highest SNR. nan if there is none."""
     if not len(found.snr_db):
         return np.nan, np.nan
     best = int(np.argmax(found.snr_db))
@@ -152,7 +152,7 @@ def strongest(found: RadarDetections) -> tuple[float, float]:
 
 
 def _reading(found: RadarDetections) -> Array:
-    """(4,) as the fields of Found."""
+    """(4,) in the order of Found's fields."""
     distance, speed = strongest(found)
     if not len(found.track_ids) or np.isnan(distance):
         return np.array([distance, speed, np.nan, np.nan])
@@ -165,7 +165,7 @@ def _reading(found: RadarDetections) -> Array:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GaitRecord:
-    """Micro-Doppler of a person who walks away."""
+    """Micro-Doppler of a person walking away."""
 
     speeds: Array
     """(n,) m/s."""
@@ -174,17 +174,17 @@ class GaitRecord:
     decibel: Array
     """(n, t) dB."""
     line: Array
-    """(t,) m/s, where the spectrogram is brightest."""
+    """(t,) m/s, the maximum of the spectrogram."""
     fastest: Array
-    """(t,) m/s, the highest speed that is within LIMB_DB of the line."""
+    """(t,) m/s, the highest speed within LIMB_DB of the line."""
     true_speed: Array
     """(t,) m/s, of the torso."""
     true_fastest: Array
-    """(t,) m/s, of the part of the body that recedes fastest."""
+    """(t,) m/s, of the body part that recedes fastest."""
 
 
 def record_gait(setup: RadarSetup, walk: Walk, bursts: int) -> GaitRecord:
-    """Burst after burst without a pause, ideal radar."""
+    """Burst after burst without a pause, with the ideal radar."""
     radar = radars()["ideal"]
     w = radar.waveform
     scans, times, torsos = [], [], []
@@ -206,7 +206,7 @@ def record_gait(setup: RadarSetup, walk: Walk, bursts: int) -> GaitRecord:
 
 
 def _peak(speeds: Array, decibel: Array) -> float:
-    """m/s of the highest point of the parabola through the brightest cell and its neighbours."""
+    """m/s of the vertex of the parabola through the strongest cell and its neighbours."""
     k = int(np.argmax(decibel))
     left, middle, right = decibel[k - 1], decibel[k], decibel[(k + 1) % len(decibel)]
     bend = left - 2.0 * middle + right

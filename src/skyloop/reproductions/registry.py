@@ -1,4 +1,4 @@
-"""The experiments `skyloop reproduce` knows, by name; imported only when asked for."""
+"""The experiments of `skyloop reproduce` by name. An experiment is imported only on request."""
 
 REPRODUCTIONS = {
     "drag": (
@@ -33,6 +33,6 @@ REPRODUCTIONS = {
 """name: (module with reproduce(quick, folder) -> list[Result], one line)."""
 
 RESUMES = ("sync-hil", "online", "offline")
-"""Those that take long, tell what they have done, and go on in a folder that has their protocol.json."""
+"""Long ones, which report their progress and continue in a folder that has their protocol.json."""
 PAGES = {name: f"skyloop.reproductions.{name.replace('-', '_')}_page" for name in (*REPRODUCTIONS, "sync-hil-protocol")}
 """name of a results file: module with blocks(results) -> text by name of block, and said(results) -> sentences."""

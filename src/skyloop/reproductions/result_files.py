@@ -1,4 +1,4 @@
-"""The results of a reproduction as JSON and CSV, and what a long one keeps so that it can go on."""
+"""The results of a reproduction as JSON and CSV, and intermediate results from which a long one continues."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def write_results(folder: Path, results: list[Result]) -> None:
 
 
 def begin_or_go_on(folder: Path, protocol: dict[str, Any]) -> None:
-    """A folder belongs to one protocol; what was measured under another is refused."""
+    """A folder belongs to one protocol. Results under another protocol are refused."""
     path, text = folder / "protocol.json", json.dumps(protocol, indent=1) + "\n"
     (folder / "runs").mkdir(parents=True, exist_ok=True)
     if path.exists() and path.read_text(encoding="utf-8") != text:
@@ -31,7 +31,7 @@ def begin_or_go_on(folder: Path, protocol: dict[str, Any]) -> None:
 
 
 def keep(path: Path, measured: Any) -> None:
-    """Whole or not at all: what is cut short is measured again."""
+    """The file is complete or absent. An interrupted measurement is repeated."""
     unfinished = path.with_suffix(".new")
     unfinished.write_text(json.dumps(measured) + "\n", encoding="utf-8")
     unfinished.replace(path)

@@ -1,8 +1,7 @@
-"""Tables I to V of synchronised-hil: the same software on the host, on a slow board, and there without synchronising.
+"""Tables I to V of synchronised-hil: the same software on the host, on a slow board, and there without synchronisation.
 
-What is flown and how it is judged is in `sync_hil_protocol`. Every run that ends is kept in the folder at once, so that
-a command that was stopped goes on where it was.
-"""
+The flights and their evaluation are in `sync_hil_protocol`. Every finished run is written to the folder at once, so a
+stopped command continues where it was."""
 
 from __future__ import annotations
 
@@ -41,20 +40,20 @@ from skyloop.reproductions.sync_hil_targets import computer, options_for, speed_
 from skyloop_client.errors import LinkError, SkyloopError
 
 AT_ONCE = {FREE: 12}
-"""Runs at a tenth of real time mostly sleep; all others two at a time, one for each core."""
+"""Runs at a tenth of real time mostly sleep. All others run two at a time, one for each core."""
 BOARD_RUNS = "Table II", HOST
-"""Whose processor time the board's speed is taken from."""
+"""The runs whose processor time gives the board's speed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One flight to be flown."""
+    """One run to be flown."""
 
     table: Table
     setup: str
     k: int
     stream: str = ""
-    """Of Table I: the sensor."""
+    """The sensor, for Table I."""
 
     @property
     def name(self) -> str:
@@ -74,7 +73,7 @@ def reproduce(
     told: Callable[[str], None] = lambda line: None,
     tables: tuple[Table, ...] = TABLES,
 ) -> list[Result]:
-    """All five tables; the quick form flies two runs each of Tables I to III."""
+    """All five tables. The quick form flies two runs each of Tables I to III."""
     protocol = Protocol(_shortened(tables) if quick else tables)
     if folder is None:
         with tempfile.TemporaryDirectory(prefix="skyloop-sync-hil-") as made:
@@ -106,7 +105,7 @@ def runs_of(protocol: Protocol) -> Iterator[Run]:
 
 
 def fly_all(runs: list[Run], board: float, folder: Path, told: Callable[[str], None] = lambda line: None) -> None:
-    """Those that are not there yet, some at once."""
+    """Fly the missing runs, several at once."""
     missing = [run for run in runs if not _kept(run, folder).exists()]
     if not missing:
         return
@@ -124,7 +123,7 @@ def _kept(run: Run, folder: Path) -> Path:
 
 
 def fly(run: Run, board: float, pace: float | None = None) -> dict[str, Any]:
-    """Its scores, or why it is unfinished; `pace` is the simulator's, where it is not the set-up's usual."""
+    """Its scores, or why it is unfinished. `pace` is the simulator's, if it differs from that of the set-up."""
     scenario = run_of(run.table, run.k, rate_hz=DELAYED_RATE_HZ if run.setup == DELAYED else None)
     runs_on = computer(run.arguments, speed_for(run.setup, board))
     with tempfile.TemporaryDirectory(prefix="skyloop-sync-hil-") as made:
@@ -145,7 +144,7 @@ def scores(run: Run, folder: Path) -> dict[str, Any]:
 
 
 def board_speed(on_host: list[Run], folder: Path) -> float:
-    """From Table II on the host alone, once; then as it was."""
+    """Measured once, from Table II on the host alone, and then kept."""
     path = folder / "board.json"
     if path.exists():
         return float(json.loads(path.read_text(encoding="utf-8"))["speed"])
@@ -171,7 +170,7 @@ def samples_of(protocol: Protocol, folder: Path) -> Samples:
 
 
 def finish(protocol: Protocol, folder: Path, board: float) -> list[Result]:
-    """Tables and verdicts from what is in the folder."""
+    """Tables and verdicts from the runs in the folder."""
     samples = samples_of(protocol, folder)
     results = [result for table, by_setup in samples.items() for result in cells(table, by_setup, board)]
     results += [verdict.result(PAPER) for verdict in claims(samples, protocol.claims, protocol.level)]
@@ -180,7 +179,7 @@ def finish(protocol: Protocol, folder: Path, board: float) -> list[Result]:
 
 
 def cells(table: str, by_setup: dict[str, list[dict[str, Any]]], board: float) -> list[Result]:
-    """Mean and standard deviation over the runs that ended, and how many did."""
+    """Mean and standard deviation over the finished runs, and their number."""
     results = []
     for setup, rows in by_setup.items():
         whole = [row for row in rows if "unfinished" not in row]

@@ -1,4 +1,4 @@
-"""The claims of synchronised-hil, tested on pairs of runs and corrected by Holm: held, or not shown."""
+"""The claims of synchronised-hil, tested on pairs of runs and corrected by Holm: each holds, or is not shown."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Verdict:
     claim: Claim
     p: float
     corrected: float
-    """p after Holm."""
+    """p after Holm's correction."""
     level: float
     seen: str
 
@@ -30,7 +30,7 @@ class Verdict:
         return self.corrected < self.level
 
     def result(self, paper: str) -> Result:
-        """1 when it holds, 0 when it is not shown."""
+        """1 if it holds, 0 if it is not shown."""
         conditions = {
             "number": self.claim.number, "test": self.claim.test, "p": float(f"{self.p:.3g}"),
             "p_holm": float(f"{self.corrected:.3g}"), "seen": self.seen,
@@ -40,7 +40,7 @@ class Verdict:
 
 
 def claims(samples: Samples, family: Sequence[Claim], level: float) -> list[Verdict]:
-    """Those whose tables were flown; the correction is for the whole family, flown or not."""
+    """The claims whose tables were flown. The correction is for the whole family, flown or not."""
     judged = [(claim, *_tested(claim, samples)) for claim in family if claim.table in samples]
     missing = [1.0] * (len(family) - len(judged))
     corrected = holm([p for _, p, _ in judged] + missing)
@@ -55,7 +55,7 @@ def _tested(claim: Claim, samples: Samples) -> tuple[float, str]:
 
 
 def _values(rows: Sequence[dict[str, Any]], score: str) -> list[float]:
-    """A run that did not end is worse than any other."""
+    """An unfinished run counts as worse than any other."""
     return [math.inf if "unfinished" in row else float(row[score]) for row in rows]
 
 

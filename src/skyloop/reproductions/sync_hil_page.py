@@ -1,11 +1,17 @@
-"""Tables I to V and the claims as the page shows them."""
+"""Tables I to V and the claims on the page."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from skyloop.core.results import Result
 from skyloop.reproductions.pages import paragraph, table
+from skyloop.reproductions.sync_hil_protocol import Protocol
+
+
+def protocol() -> dict[str, Any]:
+    return Protocol().plain()
 
 
 def blocks(results: Sequence[Result]) -> dict[str, str]:

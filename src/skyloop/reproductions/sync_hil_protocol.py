@@ -1,7 +1,7 @@
-"""What `skyloop reproduce sync-hil` flies and how it judges: fixed before the flights, told in the protocol's page.
+"""The flights of `skyloop reproduce sync-hil` and their evaluation, fixed before the flights; see the protocol's page.
 
-Nothing here may change once flights that count have begun: a results folder holds a copy, and another one is refused.
-"""
+Nothing here may change once flights that count have begun. A results folder holds a copy, and a different protocol is
+refused."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from skyloop.sim.scenario import Scenario, load_scenario
 PAPER = "synchronised-hil"
 HOST, TARGET, FREE, DELAYED = "host", "target", "target, no sync", "real delays"
 PUBLISHED_POSITION_S = 0.644
-"""s the paper's target needs for a relative position (Table II)."""
+"""s that the paper's target needs for a relative position (Table II)."""
 PUBLISHED_IMAGE_S = 0.0374
-"""s of which its camera needs (Table I)."""
+"""s of it that its camera needs (Table I)."""
 COMPUTING_S = round(PUBLISHED_POSITION_S - PUBLISHED_IMAGE_S, 4)
-"""s left for the board to compute: its speed follows from this alone."""
+"""s that remain for the board's computation. Its speed follows from this alone."""
 SLOW_SIMULATOR = 0.1
-"""Simulated s per wall s without synchronisation: the paper's simulator is slower than real time."""
+"""Simulated s per wall s without synchronisation. The paper's simulator is slower than real time."""
 MOVED, TURNED_DEG = 0.1, 4.0
-"""m east and north, and degrees, by which a start is off at most."""
+"""m east and north, and degrees: the largest offsets of a start."""
 PRECISION = 0.02
-"""rad within which the anchor is faced; the tasks' own default."""
+"""rad within which the vehicle faces the anchor: the tasks' default."""
 SAMPLES = 100
-"""Of a sensor, per run of Table I."""
+"""Samples of a sensor per run of Table I."""
 SENSORS = {"range": "rangefinder", "front": "camera"}
 DELAYED_RATE_HZ = 100.0
-"""Of the sensors of Table I where the real sensors' delays are in force: the delay is to decide, not the rate."""
+"""Sensor rate in Table I with the real sensors' delays, so that the delay decides and not the rate."""
 LEVEL = 0.05
-"""Of significance, for the family of claims after Holm."""
+"""Significance level for the family of claims after Holm's correction."""
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """What is flown for one table of the paper."""
+    """The flights of one table of the paper."""
 
     name: str
     scenario: str
@@ -43,19 +43,19 @@ class Table:
     runs: dict[str, int]
     """By set-up."""
     limit: float
-    """s of simulated time, take-off included; what has not ended then is unfinished."""
+    """s of simulated time, including take-off. A run that takes longer is unfinished."""
     turned_deg: float = 0.0
-    """Of the start, for all runs: an anchor cut off by the edge of the image would be measured wrong."""
+    """Offset of the start for all runs. An anchor cut off by the edge of the image would be measured wrong."""
     arguments: tuple[str, ...] = ()
-    """Of the software, after the task's name."""
+    """Arguments of the software after the task's name."""
     delays: bool = False
-    """Acquiring a sample takes as long as with the real sensors."""
+    """Samples have the delays of the real sensors."""
     about: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One of the family: `one` larger than `other`, or the two equal within the margin, in pairs of one seed."""
+    """One claim of the family: `one` is larger than `other`, or both are equal within the margin, in pairs by seed."""
 
     number: int
     text: str
@@ -64,7 +64,7 @@ class Claim:
     one: str
     other: str
     margin: float | None = None
-    """Unit of the score; None: `one` is larger."""
+    """In the unit of the score. None: `one` is larger."""
 
     @property
     def test(self) -> str:
@@ -112,7 +112,7 @@ CLAIMS = (
 
 @dataclass(frozen=True, slots=True)
 class Protocol:
-    """All that decides what the tables say."""
+    """Everything that decides the content of the tables."""
 
     tables: tuple[Table, ...] = TABLES
     claims: tuple[Claim, ...] = field(default=CLAIMS)
@@ -134,17 +134,16 @@ class Protocol:
 
 
 def _plain(scenario: Scenario) -> Any:
-    """What was flown, without the many numbers nobody set."""
+    """The scenario as flown, without the numbers that were left at their defaults."""
     return scenario.model_dump(mode="json", exclude_defaults=True)
 
 
 def run_of(table: Table, k: int, *, rate_hz: float | None = None) -> Scenario:
-    """The k-th run: a seed of its own and a start moved and turned a little, the same on every set-up.
+    """The k-th run: its own seed and a slightly moved and turned start, the same on every set-up.
 
-    With `rate_hz`, rangefinder and camera have that rate.
-    """
+    With `rate_hz`, rangefinder and camera have that rate."""
     base = load_scenario(table.scenario)
-    # three ratios whose multiples spread evenly and never meet
+    # three ratios whose multiples are evenly spread and never coincide
     east, north, turned = (2.0 * ((0.5 + k * ratio) % 1.0) - 1.0 for ratio in (0.8191725, 0.6710436, 0.5497005))
     x, y = base.vehicles[0].position[:2]
     return load_scenario(

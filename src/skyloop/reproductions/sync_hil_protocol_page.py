@@ -1,4 +1,4 @@
-"""The tables of the protocol's page, from the protocol itself; and what its sizes can show."""
+"""The tables of the protocol's page, made from the protocol itself, and the statistical power of its sample sizes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from skyloop.reproductions.sync_hil_statistics import equal, larger, power
 from skyloop_client.messages import Array
 
 WITHOUT_RESULTS = True
-"""It stands before the flights."""
+"""The page exists before the flights."""
 Draw = Callable[[np.random.Generator, int], Array]
 
 
@@ -48,7 +48,7 @@ def _claims() -> str:
 
 @cache
 def _powers() -> str:
-    """As the paper's own means and scatter would fare here, pairs taken as independent."""
+    """Power with the paper's own means and standard deviations, with independent pairs."""
     rows = []
     levels = [LEVEL / len(CLAIMS), LEVEL]
     by_name = {one.name: one for one in TABLES}
@@ -61,7 +61,7 @@ def _powers() -> str:
 
 
 def _drawn(claim: Claim, setup: str) -> Draw:
-    """Runs with the published mean and standard deviation: counts, or positive numbers."""
+    """Random runs with the published mean and standard deviation: counts, or positive numbers."""
     mean, sd = PUBLISHED[claim.table][setup][claim.score]
     if not mean or not sd:
         return lambda rng, n: np.full(n, mean)

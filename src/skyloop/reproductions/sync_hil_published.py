@@ -1,4 +1,4 @@
-"""Tables I to V as the paper prints them."""
+"""Tables I to V of the paper."""
 
 from __future__ import annotations
 

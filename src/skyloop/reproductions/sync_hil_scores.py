@@ -1,4 +1,4 @@
-"""What each table scores of a run: from the simulator's truth and its record of questions and answers."""
+"""The scores of a run for each table, from the simulator's truth and its record of questions and answers."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from skyloop_client.errors import LinkError
 from skyloop_client.messages import Array
 
 BOARD_THICKNESS = 0.04
-"""m that the anchor's front stands out from its wall."""
+"""m by which the front of the anchor stands out from its wall."""
 
 
 @dataclass(frozen=True, slots=True)
 class Flown:
-    """One run that came to its end."""
+    """One finished run."""
 
     result: dict[str, Any]
-    """What the software says."""
+    """The software's own result."""
     times: Array
     """(n,) s."""
     positions: Array
@@ -35,15 +35,15 @@ class Flown:
     quats: Array
     """(n, 4) world_from_body, true."""
     asked: float
-    """s, simulated: the first question of all took effect."""
+    """s, simulated, at which the first question took effect."""
     answered: float
-    """s, simulated: the last answer before the task's end."""
+    """s, simulated, of the last answer before the task's end."""
     ended: float
-    """s, simulated: the question after the task's end took effect."""
+    """s, simulated, at which the question after the task's end took effect."""
 
     @property
     def started(self) -> float:
-        """s, simulated: the task's first line."""
+        """s, simulated, of the task's first line."""
         return float(self.result["start_ns"]) / 1e9
 
     @property
@@ -62,7 +62,7 @@ class Flown:
 
 
 def read_run(folder: Path, summary: dict[str, Any]) -> Flown:
-    """From a run folder; LinkError, with the reason, where the software did not come to its end."""
+    """Read a run folder. Raises LinkError with the reason if the software did not finish."""
     result = sut_result(folder / OUTPUT)
     if not result:
         raise LinkError(f"no result within {summary['simulated_s']:.0f} s of simulated time")
@@ -74,7 +74,7 @@ def read_run(folder: Path, summary: dict[str, Any]) -> Flown:
         [[float(row[name]) for name in names] for row in _rows(folder / "streams" / "truth" / "drone.csv")]
     )
     asked = _rows(folder / "timeline.csv")
-    # the last question follows the task: its hover
+    # the last question comes after the task: its hover
     before, last = asked[-2], asked[-1]
     stamps = asked[0]["st_acted_ns"], before["st_replied_ns"], last["st_acted_ns"]
     return Flown(result, truth[:, 0] / 1e9, truth[:, 1:4], truth[:, 4:8], *(float(stamp) / 1e9 for stamp in stamps))
@@ -95,12 +95,12 @@ def sensor_characterisation(flown: Flown, scenario: Scenario) -> dict[str, float
     got = int(flown.result["got"])
     if got < SAMPLES:
         raise LinkError(f"{got} of {SAMPLES} answers held a sample")
-    # the last sample's own way is in neither stamp, so one is left out
+    # the transfer of the last sample is in neither stamp, so one is left out
     return {"acquiring a sample (s)": (flown.ended - flown.asked) / (got - 1)}
 
 
 def relative_position(flown: Flown, scenario: Scenario) -> dict[str, float]:
-    """Against where the true camera has the board's front, at the image's instant."""
+    """Compared with the position of the board's front in the true camera, at the image's instant."""
     at = float(flown.result["image_ns"]) / 1e9
     body = flown.attitude(at)
     camera = np.array(scenario.vehicles[0].sensors["front"].mount.position)
@@ -115,7 +115,7 @@ def relative_position(flown: Flown, scenario: Scenario) -> dict[str, float]:
 
 
 def face_anchor(flown: Flown, scenario: Scenario) -> dict[str, float]:
-    """An oscillation: the anchor passes straight ahead and goes beyond the precision on the other side."""
+    """An oscillation: the anchor passes the forward direction and exceeds the precision on the other side."""
     during = (flown.times >= flown.started) & (flown.times <= flown.ended)
     away = board_front(scenario) - flown.positions[during]
     bearings = np.arctan2(away[:, 1], away[:, 0])
@@ -126,7 +126,7 @@ def face_anchor(flown: Flown, scenario: Scenario) -> dict[str, float]:
 
 
 def move_forward(flown: Flown, scenario: Scenario) -> dict[str, float]:
-    """From the place abeam of the anchor, on the line from the start along the heading at the start."""
+    """From the point abeam of the anchor, on the line from the start along the initial heading."""
     start, stop = flown.position(flown.started), flown.positions[-1]
     heading = flown.yaw(flown.started)
     ahead, left = np.array([math.cos(heading), math.sin(heading)]), np.array([-math.sin(heading), math.cos(heading)])
@@ -141,7 +141,7 @@ def move_forward(flown: Flown, scenario: Scenario) -> dict[str, float]:
 
 
 def closed_path(flown: Flown, scenario: Scenario) -> dict[str, float]:
-    """How far from where it began, and how well the software measured that."""
+    """The distance from the start, and the software's error in measuring it."""
     moved = float(np.linalg.norm((flown.position(flown.ended) - flown.position(flown.started))[:2]))
     return {POSITION: moved, ESTIMATE: abs(float(flown.result["displacement"]) - moved), TIME: flown.lasted}
 

@@ -1,4 +1,4 @@
-"""Signed ranks, equivalence and Holm, with runs that never ended among the pairs."""
+"""Signed-rank test, equivalence test and Holm's correction, for pairs with unfinished runs."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from skyloop_client.messages import Array
 
 
 def larger(one: Sequence[float], other: Sequence[float]) -> float:
-    """p of Wilcoxon's signed ranks that `one` is not larger than `other`, pair by pair; infinity: unfinished."""
+    """p of Wilcoxon's signed-rank test that `one` is not larger than `other`. Infinity means unfinished."""
     return signed_rank([_difference(a, b) for a, b in zip(one, other, strict=True)])
 
 
 def equal(one: Sequence[float], other: Sequence[float], margin: float) -> float:
-    """p of two one-sided tests that the two differ by the margin or more; unfinished pairs lie outside, both ways."""
+    """p of two one-sided tests that they differ by the margin or more. Unfinished pairs are outside in both."""
     pairs = list(zip(one, other, strict=True))
     whole = [math.isfinite(a) and math.isfinite(b) for a, b in pairs]
     above = [margin - (a - b) if ok else -math.inf for (a, b), ok in zip(pairs, whole, strict=True)]
@@ -25,17 +25,16 @@ def equal(one: Sequence[float], other: Sequence[float], margin: float) -> float:
 
 
 def _difference(a: float, b: float) -> float:
-    """Two that never ended are alike."""
+    """Two unfinished runs count as equal."""
     return 0.0 if a == b else a - b
 
 
 def signed_rank(differences: Sequence[float]) -> float:
-    """One-sided and exact: the chance of a sum of positive ranks as large as this if every sign were a toss.
+    """One-sided and exact: the probability of a positive rank sum this large if every sign were random.
 
-    Ranks of equal sizes are shared; zeros are ranked and then left out (Pratt).
-    """
+    Equal sizes share their ranks. Zeros are ranked and then left out (Pratt)."""
     sizes = np.abs(np.array(differences, float))
-    # shared ranks are halves, so twice the rank is a whole number
+    # shared ranks are multiples of one half, so twice the rank is an integer
     doubled = np.array([2 * np.sum(sizes < size) + np.sum(sizes == size) + 1 for size in sizes], int)
     moving = sizes > 0.0
     doubled, signs = doubled[moving], np.sign(differences)[moving]
@@ -50,7 +49,7 @@ def signed_rank(differences: Sequence[float]) -> float:
 
 
 def holm(ps: Sequence[float]) -> list[float]:
-    """Each p as Holm corrects it: to be compared with the level of the whole family."""
+    """Each p with Holm's correction, to be compared with the level of the whole family."""
     order = sorted(range(len(ps)), key=lambda k: ps[k])
     corrected, least = [1.0] * len(ps), 0.0
     for place, k in enumerate(order):

@@ -1,1 +1,1 @@
-"""Sensors: each is one pure `measure`; mounts, faults and noise are added around it once, for all."""
+"""Sensors. Each sensor is one pure function `measure`; mounts, faults and noise are added around it, alike for all."""

@@ -1,4 +1,4 @@
-"""Barometer: the standard atmosphere's pressure with a slowly wandering scale, drift and white noise."""
+"""Barometer: the pressure of the standard atmosphere with a slowly varying scale error, drift and white noise."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from skyloop_client.messages import Array, BarometerSample, Kinematics
 
 @dataclass(frozen=True, slots=True)
 class BarometerNumbers:
-    """As the fields of BarometerConfig; the defaults are an instrument without errors."""
+    """The numbers of BarometerConfig; the defaults are an instrument without errors."""
 
     noise_sd: float = 0.0
     factor_sd: float = 0.0
@@ -24,8 +24,8 @@ class BarometerNumbers:
 
 
 PRESETS = {
-    # AirSim's MS5611: pressure times (1 + Gauss-Markov), settled from the start, plus white noise per sample.
-    # The factor alone puts the first reading some 15 m off: heights are to be taken relative to it.
+    # AirSim's MS5611: pressure times (1 + Gauss-Markov), stationary from the start, plus white noise per sample.
+    # The factor alone makes the first reading about 15 m wrong, so heights must be taken relative to it.
     "ms5611": BarometerNumbers(noise_sd=2.7, factor_sd=0.001825, factor_tau=3600.0),
     # PX4's Gazebo plugin: 1 Pa RMS; its drift option is `drift_rate`.
     "gazebo": BarometerNumbers(noise_sd=1.0),
@@ -53,7 +53,7 @@ class BarometerConfig(SensorConfig):
 
 
 class Barometer:
-    """Its state is the scale error of the latest sample."""
+    """The state is the scale error of the latest sample."""
 
     message: ClassVar[str] = "BarometerSample"
     fault_fields: ClassVar[dict[str, int]] = {"pressure": 1}
@@ -70,7 +70,7 @@ class Barometer:
         self, kinematics: Kinematics, scene: Scene, state: float, rng: KeyedRandom
     ) -> tuple[BarometerSample, float]:
         east, north, up = kinematics.position.tolist()
-        # The ellipsoid falls away below the tangent plane: 8 cm at 1 km.
+        # The ellipsoid drops below the tangent plane: 8 cm at 1 km.
         altitude = scene.local_frame.home.altitude + up + (east * east + north * north) / (2.0 * EQUATORIAL_RADIUS)
         white, step = rng.normal(2).tolist()
         factor = self._decay * state + self._step_sd * step
@@ -88,5 +88,5 @@ class Barometer:
 
 
 def _altitude(pressure: float) -> float:
-    # A fault may ask for a pressure that no air has; the altimeter formula ends at vacuum.
+    # A fault may give a pressure that no air has; the altimeter formula ends at vacuum.
     return float(atmosphere.altitude_from_pressure(max(pressure, 1.0)))

@@ -1,7 +1,7 @@
 """Camera: an image at an instant, and the truth about every pixel of it.
 
-The sensor looks along its own +x; image right is its -y, image down its -z. Effects are off unless asked for. Truth is
-that of the exact stamp, sharp, whatever blur and shutter do to the colours.
+The sensor looks along its own +x; image right is its -y, image down its -z. Effects are off by default. The truth is
+sharp and belongs to the exact stamp, also when blur and rolling shutter change the colours.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ Truth = Literal["depth", "distance", "normals", "instances", "classes", "materia
 
 @dataclass(frozen=True, slots=True)
 class CameraNumbers:
-    """As the fields of CameraConfig."""
+    """The numbers of CameraConfig."""
 
     width: int
     height: int
@@ -55,7 +55,7 @@ _D435 = CameraNumbers(640, 360, math.degrees(1.5))
 PRESETS = {
     # AirLoop's learning camera.
     "airloop": CameraNumbers(320, 240, 90.0),
-    # E2ES's rig, 12 cm ahead of the body origin, as its Gazebo model has it: 1.500 rad, 5 cm between the two eyes.
+    # E2ES's rig, 12 cm ahead of the body origin as in its Gazebo model: 1.500 rad, 5 cm between the two lenses.
     "d435-colour": _D435,
     "d435-left": _D435,
     "d435-right": _D435,
@@ -70,7 +70,7 @@ USUAL_MOUNTS: dict[str, dict[str, list[float]]] = {
     # AirSim's (0.50, 0, 0.10) with pitch -90°: its z points down and its pitch up
     "down-1280": {"position": [0.5, 0.0, -0.1], "rotation_deg": [0.0, 90.0, 0.0]},
 }
-"""Where the presets sat on their vehicles, and sit unless `mount` is given."""
+"""Where the presets were mounted on their vehicles; used unless `mount` is given."""
 
 
 class CameraConfig(SensorConfig):
@@ -166,15 +166,15 @@ class CameraConfig(SensorConfig):
 
 class CameraState(NamedTuple):
     exposure: float
-    """Of the next image."""
+    """The exposure of the next image."""
     truth: ImageTruth | None
-    """Of the latest image."""
+    """The truth of the latest image."""
     aim: Aim | None = None
-    """Where somebody has turned its gimbal; None: as the config says."""
+    """The commanded direction of the gimbal; None: as the config says."""
 
 
 class _Part(NamedTuple):
-    """Some rows at some instant."""
+    """A group of rows at one instant."""
 
     dt: float
     """s after the stamp."""
@@ -188,7 +188,7 @@ class Camera:
     message: ClassVar[str] = "CameraImage"
     hidden_message: ClassVar[str] = "ImageTruth"
     fault_fields: ClassVar[dict[str, int]] = {"colour": 3}
-    """In shown values of 255."""
+    """In pixel values of 0 to 255."""
 
     def __init__(self, config: CameraConfig, period_s: float) -> None:
         n = self.numbers = numbers_of(config, PRESETS)
@@ -204,7 +204,7 @@ class Camera:
             for dt in instants
         ]
         self._plain = len(self._parts) == 1
-        """All of the image is of the stamp."""
+        """Whether all of the image belongs to the stamp."""
         self._whole = self._parts[0].mosaic if self._plain else Mosaic(self.lens, 0, n.height)
         self._is_developed = c.exposure_time > 0.0 or c.vignetting > 0.0 or c.full_well > 0.0
         if self._is_developed:
@@ -222,7 +222,7 @@ class Camera:
         return CameraState(self._config.exposure, None)
 
     def requests(self, kinematics: Kinematics, state: CameraState) -> list[ViewRequest]:
-        """The views that `measure` will ask for."""
+        """The views that `measure` will request."""
         out = [request for part in self._parts for request in self._asked(part.mosaic, kinematics, part.dt, state)]
         if self._config.truth and not self._plain:
             out += self._asked(self._whole, kinematics, 0.0, state)
@@ -256,13 +256,13 @@ class Camera:
         return CameraImage(kinematics.t_ns, colour), CameraState(exposure, truth, state.aim)
 
     def aimed(self, state: CameraState, aim: Aim) -> CameraState:
-        """The state after its gimbal was turned."""
+        """The state after the gimbal was turned."""
         if self._config.gimbal == "none":
             raise ScenarioError("this camera is on no gimbal; write gimbal: roll-pitch or gimbal: fixed")
         return state._replace(aim=aim)
 
     def present_aim(self, state: CameraState) -> Aim | None:
-        """Where its gimbal has turned it; None where there is none."""
+        """The direction of its gimbal; None if it has none."""
         return self._gimbal.usual_aim if state.aim is None else state.aim
 
     def _colour(self, views: Sequence[View], rng: KeyedRandom) -> NDArray[np.uint8]:
@@ -322,7 +322,7 @@ class Camera:
         return CameraImage(sample.t_ns, colour)
 
     def details(self) -> dict[str, Any]:
-        """Intrinsics in OpenCV's terms; distortion in its order, of a fisheye in that of cv2.fisheye."""
+        """Intrinsics as OpenCV defines them; distortion in its order, for a fisheye that of cv2.fisheye."""
         lens, c = self.lens.pinhole, self._config
         return {
             "preset": c.preset,

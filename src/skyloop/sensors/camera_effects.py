@@ -1,7 +1,7 @@
-"""What a real camera adds: exposure times, a shutter that rolls, a gimbal, dark corners, noise, automatic exposure.
+"""Effects of a real camera: exposure times, rolling shutter, gimbal, vignetting, noise, automatic exposure.
 
 The renderer shows light E (times the exposure) as √(1 - exp(-E)): 1 - exp(-E) is the share of the sensor's full well,
-the root its display curve. Averages over time are taken of E, noise is added to the share.
+the root its display curve. Averages over time are taken of E, and noise is added to the share.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls
@@ -33,11 +33,11 @@ from skyloop_client.messages import Array, Kinematics
 from skyloop_client.streams import NS_PER_S
 
 GAIN_LIMITS = (1.0 / 64.0, 64.0)
-"""Of automatic exposure."""
+"""The limits of automatic exposure."""
 
 
 def _light_table() -> NDArray[np.float32]:
-    """(256,) E of a shown value; the light of clipped pixels is lost, they count as just clipped."""
+    """(256,) light E of a pixel value. The light of clipped pixels is lost; they count as just clipped."""
     share = np.square(np.minimum(np.arange(256), 254.9) / 255.0)
     return np.asarray(-np.log1p(-share), np.float32)
 
@@ -49,20 +49,20 @@ _FALLOFF = types.Array(float32, 2, "C", readonly=True)
 
 
 def sub_instants(exposure_time: float, samples: int) -> list[float]:
-    """s from the middle of the exposure, evenly over it."""
+    """s from the middle of the exposure, evenly spread over it."""
     n = samples if exposure_time > 0.0 else 1
     return [((k + 0.5) / n - 0.5) * exposure_time for k in range(n)]
 
 
 def shutter_bands(height: int, readout_time: float, bands: int) -> list[tuple[int, int, float]]:
-    """First row, last row (exclusive) and s after the stamp of rows that are read together, top first."""
+    """First row, last row (exclusive) and s after the stamp for each group of rows that is read together, top first."""
     n = min(bands, height) if readout_time > 0.0 else 1
     edges = [round(k * height / n) for k in range(n + 1)]
     return [(a, b, (0.5 * (a + b) / height - 0.5) * readout_time) for a, b in pairwise(edges)]
 
 
 def extrapolated(kinematics: Kinematics, dt: float) -> Kinematics:
-    """`dt` s later at constant acceleration and constant rates about the sensor's axes."""
+    """The motion `dt` s later, at constant acceleration and constant rates about the sensor's axes."""
     if dt == 0.0:
         return kinematics
     k = kinematics
@@ -76,18 +76,18 @@ def extrapolated(kinematics: Kinematics, dt: float) -> Kinematics:
 
 
 class Aim(NamedTuple):
-    """Where a gimbal turns its camera; it is always level from side to side."""
+    """The direction to which a gimbal turns its camera; the camera is always level from side to side."""
 
     pitch: float
     """rad below the horizon."""
     yaw: float
-    """rad, anticlockwise from the vehicle's heading, or from east."""
+    """rad, counter-clockwise from the vehicle's heading, or from east."""
     follows: bool
-    """It turns with the vehicle's heading."""
+    """Whether it turns with the vehicle's heading."""
 
 
 class Gimbal:
-    """Turns the mount against the body's motion, without error or delay; the place moves with the body."""
+    """Turns the mount against the body's motion, without error or delay; the position moves with the body."""
 
     def __init__(self, mode: str, mount_quat: Array, attitude: Array) -> None:
         """`attitude`: (4,) world_from_sensor that mode "fixed" keeps."""
@@ -97,7 +97,7 @@ class Gimbal:
 
     @property
     def usual_aim(self) -> Aim | None:
-        """Before anybody turns it; None where there is no gimbal."""
+        """The direction before the first command; None if there is no gimbal."""
         if self._mode == "none":
             return None
         follows = self._mode == "roll-pitch"
@@ -105,7 +105,7 @@ class Gimbal:
         return Aim(float(pitch), float(yaw), follows)
 
     def steadied(self, k: Kinematics, aim: Aim | None = None) -> Kinematics:
-        """How the camera itself moves; `aim` is where somebody has turned it."""
+        """The motion of the camera itself; `aim` is the commanded direction."""
         if self._mode == "none":
             return k
         if aim is not None and not aim.follows:
@@ -133,7 +133,7 @@ def _add_light(colour, light, weight, out):
 
 @kernel(void(types.Array(float32, 3, "C", readonly=True), _FALLOFF, float64, float64, uint64, uint64, uint8[:, :, ::1]))
 def _develop(light, falloff, full_well, read_noise, key, index, out):
-    """From light to what is shown; shot noise is Gaussian with the variance of the electrons' number."""
+    """From light to pixel values; shot noise is Gaussian with the variance of the number of electrons."""
     height, width = out.shape[0], out.shape[1]
     n = 3 * height * width
     normals = np.empty(((n + 3) // 4 * 4) if full_well > 0.0 else 0)
@@ -151,7 +151,7 @@ def _develop(light, falloff, full_well, read_noise, key, index, out):
 
 
 def add_light(colour: NDArray[np.uint8], weight: float, out: NDArray[np.float32]) -> None:
-    """Adds `weight` times the light that `colour` shows to `out`, of the same height and width."""
+    """Adds `weight` times the light of `colour` to `out`, of the same height and width."""
     _add_light(colour, _LIGHT, weight, out)
 
 
@@ -163,20 +163,20 @@ def develop(
     key: np.uint64,
     index: int,
 ) -> NDArray[np.uint8]:
-    """The image of (height, width, 3) light; falloff (height, width) is the share the lens lets through."""
+    """The image of (height, width, 3) light; falloff (height, width) is the share that the lens lets through."""
     out = np.empty(light.shape, np.uint8)
     _develop(light, falloff, full_well, read_noise, key, np.uint64(index), out)
     return out
 
 
 def vignette(cosine: Array, strength: float) -> NDArray[np.float32]:
-    """Share of the light that arrives at an angle off the axis: cos⁴ at strength 1, all of it at 0."""
+    """The share of the light that arrives at an angle off the axis: cos⁴ at strength 1, all of it at 0."""
     natural = np.clip(np.nan_to_num(cosine), 0.0, 1.0) ** 4
     return np.ascontiguousarray(1.0 - strength * (1.0 - natural), np.float32)
 
 
 def next_gain(gain: float, colour: NDArray[np.uint8], target: float, tau: float, period_s: float) -> float:
-    """After an image of this brightness; shown values go as the root of light, hence the square."""
+    """The exposure after an image of this brightness. Pixel values go as the root of light, hence the square."""
     mean = max(float(colour.mean()) / 255.0, 1e-3)
     step = 2.0 * -math.expm1(-period_s / tau) * math.log(target / mean)
     return min(max(gain * math.exp(step), GAIN_LIMITS[0]), GAIN_LIMITS[1])

@@ -1,4 +1,4 @@
-"""Lenses: where a direction falls on the image, and which pinhole views make up the image of a lens that bends.
+"""Lenses: where a direction falls on the image, and which pinhole views make up the image of a lens with distortion.
 
 Camera axes are right, down, forward; pixel (0, 0) has its centre at image coordinates (0, 0), as in OpenCV.
 Brown-Conrady has (k1, k2, p1, p2[, k3]), the fisheye is Kannala and Brandt's θ·(1 + k1·θ² + k2·θ⁴ + k3·θ⁶ + k4·θ⁸).
@@ -27,12 +27,12 @@ from skyloop_client.messages import Array
 PINHOLE, BROWN_CONRADY, FISHEYE = range(3)
 LENS_MODELS = {"pinhole": PINHOLE, "brown-conrady": BROWN_CONRADY, "fisheye": FISHEYE}
 COEFFICIENTS = {"pinhole": (0,), "brown-conrady": (4, 5), "fisheye": (4,)}
-"""How many distortion coefficients a model takes, besides none."""
+"""The numbers of distortion coefficients that a model accepts, besides none."""
 
 FISHEYE_SIGHT = math.radians(100.0)
-"""A fisheye's image ends this far off its axis; what lies outside the circle is black."""
+"""rad off the axis, where a fisheye's image ends; pixels outside the circle are black."""
 _ONE_FACE_SIGHT = math.radians(60.0)
-"""A fisheye that sees no farther off its axis is made of one view instead of five sides of a cube."""
+"""rad off the axis. A fisheye that sees no farther is made of one view instead of five sides of a cube."""
 
 # camera_from_face: columns are the face's right, down, forward
 _FRONT = np.eye(3)
@@ -46,13 +46,13 @@ _CUBE = (
 
 
 def readonly(kind: Any, dimensions: int) -> Any:
-    """The type of an array that a kernel only reads; arrays that can be written are taken as well."""
+    """The type of an array that a kernel only reads; writable arrays are accepted as well."""
     return types.Array(kind, dimensions, "C", readonly=True)
 
 
 @inlined
 def project(model, p, x, y, z):
-    """(u, v) px of a point; p is fx, fy, cx, cy, five coefficients and the square of where the lens folds."""
+    """(u, v) px of a point; p holds fx, fy, cx, cy, five coefficients and the square of where the lens folds."""
     a, b = x, y
     if model == FISHEYE:
         r = math.sqrt(x * x + y * y)
@@ -89,13 +89,13 @@ def _project_all(model, p, points, out):
 class Lens:
     model: str
     pinhole: Pinhole
-    """Size, focal lengths and principal point."""
+    """Image size, focal lengths and principal point."""
     distortion: tuple[float, ...]
     """k1, k2, p1, p2, k3 or, for a fisheye, k1 to k4."""
 
     @staticmethod
     def from_fov(model: str, width: int, height: int, horizontal_fov: float, distortion: Sequence[float]) -> Lens:
-        """The angle is what the middle row sees (of Brown-Conrady: what it would see undistorted)."""
+        """The angle is the field of view of the middle row; for Brown-Conrady, without distortion."""
         k = [*distortion, *[0.0] * (COEFFICIENTS[model][-1] - len(distortion))]
         if model != "fisheye":
             return Lens(model, Pinhole.from_fov(width, height, horizontal_fov), tuple(k))
@@ -114,13 +114,13 @@ class Lens:
 
     @cached_property
     def numbers(self) -> Array:
-        """(10,) as `project` takes them."""
+        """(10,) in the order that `project` expects."""
         lens, d = self.pinhole, np.zeros(5)
         d[: len(self.distortion)] = self.distortion
         return np.array([lens.fx, lens.fy, lens.cx, lens.cy, *d, self._fold_squared()])
 
     def _fold_squared(self) -> float:
-        """Square of the tangent (Brown-Conrady) or angle (fisheye) at which the image turns back."""
+        """The square of the tangent (Brown-Conrady) or angle (fisheye) at which the image folds back."""
         if self.model == "pinhole":
             return math.inf
         k = self.distortion
@@ -139,7 +139,7 @@ class Lens:
 
     @cached_property
     def directions(self) -> Array:
-        """(height, width, 3) unit, camera axes, of each pixel's centre; NaN where it sees nothing."""
+        """(height, width, 3) unit vectors in camera axes of each pixel's centre; NaN where the lens sees nothing."""
         lens = self.pinhole
         plane = lens.rays()
         a, b = plane[..., 0], plane[..., 1]
@@ -154,9 +154,9 @@ class Lens:
         return np.ascontiguousarray(rays / np.linalg.norm(rays, axis=-1, keepdims=True))
 
     def _angle(self, bent: Array) -> Array:
-        """From the bent angle to the true one, NaN beyond the fold and beyond FISHEYE_SIGHT."""
+        """From the distorted angle to the true one; NaN beyond the fold and beyond FISHEYE_SIGHT."""
         last = min(math.sqrt(self.numbers[9]), FISHEYE_SIGHT)
-        # rising all the way to `last`: a table starts Newton's steps close enough
+        # it rises all the way to `last`, so a table gives a start close enough for Newton's method
         table = np.linspace(0.0, last, 2000)
         angle = np.interp(bent, self._bend(table), table, right=np.nan)
         for _ in range(4):
@@ -170,7 +170,7 @@ class Lens:
         return np.asarray(sum((2 * i + 3) * c * angle ** (2 * i + 2) for i, c in enumerate(self.distortion)))
 
     def _undistorted(self, a: Array, b: Array) -> tuple[Array, Array]:
-        """By Newton's method on both coordinates at once; the Jacobian is symmetric."""
+        """Removes the distortion by Newton's method on both coordinates at once; the Jacobian is symmetric."""
         k1, k2, p1, p2, k3 = self.distortion
         x, y = a.copy(), b.copy()
         with np.errstate(all="ignore"):
@@ -200,7 +200,7 @@ class Lens:
     void(readonly(uint8, 3), int64, readonly(int8, 2), readonly(float32, 2), readonly(float32, 2), uint8[:, :, ::1])
 )
 def _blend_colour(colour, number, face, x, y, out):
-    """Bilinear, of the pixels that face `number` shows."""
+    """Bilinear interpolation of the pixels that face `number` shows."""
     for i in range(out.shape[0]):
         for j in range(out.shape[1]):
             if face[i, j] != number:
@@ -220,9 +220,9 @@ def _blend_colour(colour, number, face, x, y, out):
     )
 )  # fmt: skip
 def _pick_surface(surface, number, places, lens, distance, out):
-    """Of the nearest pixel; the depth is blended as 1/depth, exact on planes, where all four belong to one row.
+    """Copies the nearest pixel. Where all four neighbours belong to one row, 1/depth is interpolated, exact on planes.
 
-    places: the face that each pixel of the image is taken from, and where in it; lens: of this face, f, cx, cy.
+    places: the face that each pixel of the image is taken from, and the position in it; lens: of this face, f, cx, cy.
     """
     face, x, y = places
     f, cx, cy = lens
@@ -262,7 +262,7 @@ class Mosaic:
     def __init__(self, lens: Lens, first: int, last: int) -> None:
         p = lens.pinhole
         self.direct = lens.model == "pinhole"
-        """One view is the image itself."""
+        """Whether one view is the image itself."""
         self._shape = (last - first, p.width)
         if self.direct:
             rows = Pinhole(p.width, last - first, p.fx, p.fy, p.cx, p.cy - first)
@@ -286,7 +286,7 @@ class Mosaic:
                 continue
             local = directions[mine] @ side
             x, y = f * local[:, 0] / local[:, 2], f * local[:, 1] / local[:, 2]
-            # near the axis the views' pixels coincide with the image's
+            # near the axis the pixels of the views coincide with those of the image
             left, top = math.floor(x.min() + p.cx) - p.cx, math.floor(y.min() + p.cy) - p.cy
             width, height = math.floor(x.max() - left) + 2, math.floor(y.max() - top) + 2
             self._face[mine] = len(self.faces)
@@ -302,7 +302,7 @@ class Mosaic:
         return out
 
     def surface(self, views: Sequence[View]) -> tuple[NDArray[np.uint32], NDArray[np.float32]]:
-        """(rows, width, 4) as in a View, and (rows, width) m of distance; what the lens cannot see is sky."""
+        """(rows, width, 4) as in a View, and (rows, width) m of distance; pixels outside the lens's view are sky."""
         if self.direct:
             return views[0].surface, views[0].depth * self._distance_over_depth
         out, distance = np.zeros((*self._shape, 4), np.uint32), np.full(self._shape, np.inf, np.float32)
@@ -315,7 +315,7 @@ class Mosaic:
         return out, distance
 
     def mask(self, masks: Sequence[NDArray[np.bool_]]) -> NDArray[np.bool_]:
-        """(rows, width) of one mask per face, by the nearest pixel."""
+        """(rows, width) from one mask per face, by the nearest pixel."""
         if self.direct:
             return masks[0]
         out = np.zeros(self._shape, bool)

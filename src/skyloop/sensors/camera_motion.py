@@ -1,4 +1,4 @@
-"""How the surface points in an image move: in the world, and in the image, through any lens."""
+"""The motion of the surface points in an image: in the world, and in the image, through any lens."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 
@@ -24,7 +24,7 @@ from skyloop_client.messages import Array
     )
 )  # fmt: skip
 def _surface_velocities(surface, distance, directions, moving, pose, out):
-    """v + ω × (p - origin) of the part each pixel shows; pose: rotation and position."""
+    """v + ω × (p - origin) of the part that each pixel shows; pose: rotation and position."""
     n_standing, poses, velocities, turns = moving
     rotation, position = pose
     for i in range(out.shape[0]):
@@ -44,7 +44,7 @@ def _surface_velocities(surface, distance, directions, moving, pose, out):
 
 
 def surface_velocities(lens: Lens, seen: View, distance: NDArray[np.float32]) -> NDArray[np.float32]:
-    """(height, width, 3) m/s, world, as View.velocities but through any lens."""
+    """(height, width, 3) m/s, world axes: as View.velocities, but through any lens."""
     out = np.empty((*distance.shape, 3), np.float32)
     pose = np.ascontiguousarray(matrix_from_quat(seen.pose.quat_wxyz)), np.asarray(seen.pose.position)
     _surface_velocities(seen.surface, distance, lens.directions, tuple(seen.movers), pose, out)
@@ -59,7 +59,7 @@ def surface_velocities(lens: Lens, seen: View, distance: NDArray[np.float32]) ->
     )
 )  # fmt: skip
 def _image_motion(lens, seen, camera, out):
-    """ḋ = Rᵀ(v - v_camera)/distance - ω × d of each direction d; for bending lenses a difference of `project`.
+    """ḋ = Rᵀ(v - v_camera)/distance - ω × d of each direction d; with distortion, a difference of `project`.
 
     lens: its code, numbers and directions; seen: distances and velocities; camera: rotation, velocity and rates.
     """

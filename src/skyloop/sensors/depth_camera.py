@@ -1,8 +1,8 @@
 """Depth camera: planar depth with the noise of a stereo pair, which grows with distance and depends on the material.
 
-Kim's model ("depth-noise-and-rotor-drag", section 2): sigma = 0.005·exp(m·d), m by material. It was fitted from 0.5 to
-8 m and explodes beyond, so sigma stays there what it is at 8 m. Everything beyond Kim's model is off by default.
-What is published lies within the range limits or is 0.
+Kim's model ("depth-noise-and-rotor-drag", section 2) is sigma = 0.005·exp(m·d), with m by material. It was fitted from
+0.5 to 8 m and diverges beyond, so from 8 m on sigma keeps its value at 8 m. Everything beyond Kim's model is off by
+default. A published depth lies within the range limits or is 0.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls
@@ -31,15 +31,15 @@ from skyloop_client.messages import Array, DepthImage, Kinematics
 KIM_SCALE = 0.005
 """m, eq. (4)."""
 FROZEN_BEYOND = 8.0
-"""m; the fit ends there."""
+"""m, the end of the fit."""
 SIGMA_STEPS = 64
-"""Entries of the sigma table per m; linear between them, which is 3e-5 off at worst."""
+"""Entries of the sigma table per m; linear interpolation between them is wrong by at most 3e-5."""
 SHADOW_BLOCK = 4
-"""px; whether the sun reaches a surface is asked once for a square of so many."""
+"""px. Sunlight is tested once for each square of this size."""
 SHADOW_RANGE = 500.0
-"""m towards the sun within which something may stand in its way."""
+"""m towards the sun within which a thing can cast a shadow."""
 LOST_IN_SUN = 0.1
-"""Share of pixels lost, times `sunlight`, in full sun."""
+"""The share of pixels lost in full sun, times `sunlight`."""
 _FLYING_BLOCK = 1 << 36
 GROWTH = np.array([material.depth_noise for material in MATERIALS])
 
@@ -48,7 +48,7 @@ Share = Annotated[float, Field(ge=0.0, le=1.0)]
 
 @dataclass(frozen=True, slots=True)
 class DepthNumbers:
-    """As the fields of DepthCameraConfig."""
+    """The numbers of DepthCameraConfig."""
 
     width: int = 640
     height: int = 360
@@ -60,11 +60,11 @@ class DepthNumbers:
 
 
 PRESETS = {
-    # E2ES's D435 in Gazebo: an angle of its own, 0.1 to 20 m, no noise.
+    # E2ES's D435 in Gazebo: its own field of view, 0.1 to 20 m, no noise.
     "d435": DepthNumbers(),
     # The same camera as Kim measured it.
     "d435-kim": DepthNumbers(noise_scale=KIM_SCALE, zero_share=0.01),
-    # The picture size of Kim's experiment.
+    # The image size of Kim's experiment.
     "kim": DepthNumbers(460, 320, 87.0, 0.1, 20.0, KIM_SCALE, 0.01),
     "perfect": DepthNumbers(min_range=0.05, max_range=1000.0),
 }
@@ -109,7 +109,7 @@ class DepthCameraConfig(SensorConfig):
     @model_validator(mode="before")
     @classmethod
     def _place_of_the_preset(cls, data: Any) -> Any:
-        # where E2ES has it, beside its colour camera
+        # the position of E2ES's depth camera, beside its colour camera
         if isinstance(data, dict) and str(data.get("preset", "d435")).startswith("d435"):
             return {"mount": {"position": [0.12, 0.0, 0.0]}, **data}
         return data
@@ -133,7 +133,7 @@ def sigma_table(scale: float) -> NDArray[np.float32]:
 
 @inlined
 def _draw_row(row, key, index, words, normals):
-    """Words for one row, four numbers per philox call, and a normal of the first `normals.size` of them."""
+    """Random words for one row, four per philox call, and a normal from each of the first `normals.size` of them."""
     n = words.shape[1]
     for b in range(n):
         words[0, b], words[1, b], words[2, b], words[3, b] = philox(key, index, uint64(row * n + b))
@@ -150,16 +150,14 @@ def _sigma(table, material, depth):
 
 
 class StereoLimits(NamedTuple):
-    """What a stereo camera can tell apart."""
-
     low: float
     """m, the nearest depth."""
     high: float
-    """m, the farthest."""
+    """m, the farthest depth."""
     across: float
     """m·px, baseline times focal length."""
     step: float
-    """px, to which the disparity is rounded; 0: not at all."""
+    """px, the step to which the disparity is rounded; 0: no rounding."""
 
 
 _LIMITS = record_type(StereoLimits, low=float64, high=float64, across=float64, step=float64)
@@ -167,9 +165,9 @@ _LIMITS = record_type(StereoLimits, low=float64, high=float64, across=float64, s
 
 @kernel(void(_F2, _U2, types.UniTuple(_F2, 2), _F2, _LIMITS, types.UniTuple(uint64, 2), float32[:, ::1]))
 def add_noise(depth, materials, disturbance, table, limits, counter, out):
-    """Noise, disparity steps, chance zeros and range limits.
+    """Adds noise, disparity steps, random zeros and range limits.
 
-    disturbance: what sigma is multiplied by, and the share of zeros, each per pixel or, 1 by 1, for all of them.
+    disturbance: a factor on sigma, and the share of zeros; each per pixel or, with shape (1, 1), for all pixels.
     """
     gain, lost = disturbance
     given = StereoLimits(*limits)
@@ -177,7 +175,7 @@ def add_noise(depth, materials, disturbance, table, limits, counter, out):
     key, index = counter
     h, w = depth.shape
     gain_by_pixel, lost_by_pixel = int64(gain.shape[0] == h), int64(lost.shape[0] == h)
-    # a word is one pixel's normal; another one, by halves, is the chance of two pixels to be lost
+    # one word is one pixel's normal; the two halves of another word decide whether two pixels are lost
     chances = 4 * ((w + 3) // 4)
     words = np.zeros((4, (w + 3) // 4 + (w + 7) // 8), np.uint32)
     flat, normals = words.reshape(words.size), np.zeros(w, np.float32)
@@ -199,7 +197,7 @@ def add_noise(depth, materials, disturbance, table, limits, counter, out):
 
 @kernel(void(_F2, float64, uint64, uint64, float32[:, ::1]))
 def fly_pixels(depth, share, key, index, out):
-    """Beside an edge (neighbours that differ by more than a tenth) some pixels hang between the two depths."""
+    """Beside an edge (neighbours that differ by more than a tenth) some pixels lie between the two depths."""
     h, w = depth.shape
     for i in range(h):
         for j in range(w):
@@ -216,7 +214,7 @@ def fly_pixels(depth, share, key, index, out):
 
 
 class DepthCamera:
-    """Has no state."""
+    """Keeps no state between samples."""
 
     message: ClassVar[str] = "DepthImage"
     independent: ClassVar[bool] = True
@@ -263,12 +261,12 @@ class DepthCamera:
 
     @cached_property
     def _sight(self) -> NDArray[np.float32]:
-        """(height, width, 3) unit, camera axes."""
+        """(height, width, 3) unit vectors in camera axes."""
         rays = self.lens.rays()
         return np.asarray(rays / np.linalg.norm(rays, axis=2, keepdims=True), np.float32)
 
     def disturbed(self, sample: DepthImage, field: str, error: Array) -> DepthImage:
-        """A fault moves what has a value; what leaves the range loses it."""
+        """A fault shifts the depths that have a value; a depth that leaves the range becomes 0."""
         n = self.numbers
         moved = sample.depth + np.float32(error[0])
         seen = (sample.depth > 0.0) & (moved > 0.0) & (moved >= n.min_range) & (moved <= n.max_range)
@@ -288,11 +286,11 @@ class DepthCamera:
 
 
 def sun_on(view: View, scene: Scene) -> NDArray[np.float32]:
-    """(height, width) 0 in shadow or at night, 1 where a high sun in a clear sky stands straight above the surface."""
+    """(height, width) 0 in shadow or at night, 1 where a high sun in a clear sky is straight above the surface."""
     weather = scene.weather
     facing = np.maximum(view.normals @ weather.sun_direction, 0.0) * weather.sunlight
     h, w = view.depth.shape
-    # of each block the pixel in its middle
+    # the pixel in the middle of each block
     rows, columns = (np.minimum(np.arange(0, n, SHADOW_BLOCK) + SHADOW_BLOCK // 2, n - 1) for n in (h, w))
     at = np.ix_(rows, columns)
     depth = np.where(np.isfinite(view.depth[at]), view.depth[at], 0.0)

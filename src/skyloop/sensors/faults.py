@@ -1,12 +1,12 @@
-"""What can go wrong with a sensor, by schedule: applied around `measure`, once, for all sensors.
+"""Scheduled sensor faults. They are applied around `measure`, in one place for all sensors.
 
-The simulation calls, for each due sample of a stream that has faults,
+For each due sample of a stream with faults, the simulation calls
 
     sample, state = sensor.measure(kinematics, scene, state, rng)
     published, extra_latency, held = apply_faults(config.faults, sensor, sample, held, rng)
 
-publishes `published` unless it is None, `extra_latency` seconds later than usual, and keeps `held` (None at
-first) beside the sensor's state, in snapshots too. The index counts on when nothing is published.
+It publishes `published` unless it is None, `extra_latency` seconds later than usual. It keeps `held` (None at first)
+beside the sensor's state, in snapshots too. The index counts on when nothing is published.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Fault(BaseModel):
             raise ValueError(f"fault '{self.kind}' needs {', '.join(sorted(needed - given))}")
         unused = given - needed | ({"field"} if self.field is not None and "value" not in needed else set())
         if unused:
-            raise ValueError(f"fault '{self.kind}' has no use for {', '.join(sorted(unused))}; remove it")
+            raise ValueError(f"fault '{self.kind}' does not use {', '.join(sorted(unused))}; remove it")
         return self
 
     def is_active(self, t_ns: int) -> bool:
@@ -76,7 +76,7 @@ class Fault(BaseModel):
 
 
 def check_faults(faults: Sequence[Fault], sensor: Any, stream: str) -> None:
-    """Refuse, before the flight, a fault that this sensor cannot have."""
+    """Raises an error, before the flight, for a fault that this sensor cannot have."""
     known: dict[str, int] = getattr(sensor, "fault_fields", {})
     for fault in faults:
         if fault.value is None:
@@ -100,7 +100,7 @@ Sample = TypeVar("Sample")
 def apply_faults(
     faults: Sequence[Fault], sensor: Any, sample: Sample | None, held: Sample | None, rng: KeyedRandom
 ) -> tuple[Sample | None, float, Sample | None]:
-    """What is published instead of `sample` (None: nothing), its additional latency in s, the new `held`."""
+    """Returns the sample to publish (None: nothing), its additional latency in s, and the new `held`."""
     if sample is None:
         return None, 0.0, held
     t_ns: int = sample.t_ns  # type: ignore[attr-defined]
@@ -127,7 +127,7 @@ def apply_faults(
 
 
 def add_error(sample: Sample, field: str, error: Array) -> Sample:
-    """The sample with `error` added to one field, a number or an array."""
+    """The sample with `error`, a number or an array, added to one field."""
     value = getattr(sample, field)
     disturbed = value + error if isinstance(value, np.ndarray) else float(value + error[0])
     return replace(sample, **{field: disturbed})  # type: ignore[type-var]

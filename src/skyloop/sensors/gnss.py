@@ -25,7 +25,7 @@ HorizontalVertical = tuple[NonNegative, NonNegative]
 
 @dataclass(frozen=True, slots=True)
 class GnssNumbers:
-    """As the fields of GnssConfig; the defaults are a receiver without errors."""
+    """The numbers of GnssConfig; the defaults are a receiver without errors."""
 
     position_sd: tuple[float, float] = (0.0, 0.0)
     position_tau: float = 60.0
@@ -43,16 +43,16 @@ class GnssNumbers:
 
 
 # PX4's simulated GPS steps at 8 Hz: e ← 0.76 e + 0.02·0.8·n for position, e ← 0.54 e + 0.4·0.05·n for
-# velocity, with the drive 1.5 and 1.2 times as large vertically. The same process at any rate has
+# velocity; vertically the noise is 1.5 and 1.2 times as large. The same process at any rate has
 # tau = -T/ln(factor), sd = drive/√(1 - factor²).
 _PX4_PERIOD = 0.125
 _PX4_POSITION_SD = 0.02 * 0.8 / math.sqrt(1.0 - 0.76**2)
 _PX4_VELOCITY_SD = 0.4 * 0.05 / math.sqrt(1.0 - 0.54**2)
 
 PRESETS = {
-    # A single-frequency receiver under open sky, hot started. What matters within a flight is how its error
-    # wanders, not the offset of the day: some decimetres over minutes (estimated from static logs), and 0.05 m/s as
-    # its data sheet says.
+    # A single-frequency receiver under open sky, after a hot start. What matters within a flight is how its error
+    # varies, not the offset of the day: some decimetres over minutes (estimated from static logs), and 0.05 m/s as
+    # in its data sheet.
     "m8n": GnssNumbers(
         position_sd=(0.3, 0.4),
         position_tau=120.0,
@@ -72,10 +72,10 @@ PRESETS = {
         reported_speed_sd=0.4,
         satellites=10,
     ),
-    # AirSim: exact position and velocity; only the reported sd decays, after 1 s, from 100 m to 0.1 m with
-    # tau 0.9 s. (It runs at 50 Hz with a latency of 0.2 s, which rate_hz and latency can ask for.)
+    # AirSim: exact position and velocity. Only the reported sd decays, after 1 s, from 100 m to 0.1 m with
+    # tau 0.9 s. (It runs at 50 Hz with a latency of 0.2 s; set rate_hz and latency for that.)
     "airsim": GnssNumbers(startup_delay=1.0, acquisition_tau=0.9, reported_position_sd=(0.1, 0.1)),
-    # Carrier-phase fix with a base station near by: about 2 cm.
+    # A carrier-phase fix with a base station nearby: about 2 cm.
     "rtk": GnssNumbers(
         position_sd=(0.015, 0.03),
         position_tau=30.0,
@@ -161,11 +161,11 @@ class GnssState(NamedTuple):
 
 
 class Gnss:
-    """Without a fix it publishes the last position it had (home before the first fix) and zero velocity."""
+    """Without a fix it publishes its last position (home before the first fix) and zero velocity."""
 
     message: ClassVar[str] = "GnssFix"
     fault_fields: ClassVar[dict[str, int]] = {"position": 3, "velocity_enu": 3}
-    """`position` takes metres east, north, up."""
+    """The error of `position` is in metres east, north, up."""
 
     def __init__(self, config: GnssConfig, period_s: float) -> None:
         n = self.numbers = numbers_of(config, PRESETS)
@@ -213,7 +213,7 @@ class Gnss:
         return fix, GnssState(error, position)
 
     def _position_sd_at(self, t: float) -> tuple[float, float]:
-        """Horizontal and vertical sd as reported, falling to the final value since the sky was last lost."""
+        """The reported horizontal and vertical sd, which falls to its final value after an outage."""
         since = self.numbers.startup_delay
         for outage in self._config.outages:
             if outage.start <= t and (outage.end is None or t < outage.end):

@@ -1,4 +1,4 @@
-"""Inertial measurement unit: angular velocity and specific force, noisy, biased, limited and quantised."""
+"""Inertial measurement unit: angular velocity and specific force, with noise, bias, range and quantisation."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _STANDARD_GRAVITY = 9.80665
 
 @dataclass(frozen=True, slots=True)
 class ImuNumbers:
-    """As the fields of ImuConfig; the defaults are an instrument without errors."""
+    """The numbers of ImuConfig; the defaults are an instrument without errors."""
 
     gyro_noise_density: float = 0.0
     gyro_random_walk: float = 0.0
@@ -46,7 +46,7 @@ class ImuNumbers:
 
 PRESETS = {
     # AirSim's IMU. Its angular random walk of 0.30 deg/√h is 0.30·(π/180)/√3600 rad/√s, its velocity random
-    # walk 0.24 mg/√Hz. Its bias is a pure walk whose density is bias stability over √tau: 4.6 deg/h over
+    # walk 0.24 mg/√Hz. Its bias is a pure random walk whose density is bias stability over √tau: 4.6 deg/h over
     # √500 s, 36 µg over √800 s. Ranges are the MPU-6000's widest, ±2000 deg/s and ±16 g; AirSim has none.
     "mpu6000": ImuNumbers(
         gyro_noise_density=math.radians(0.30) / 60.0,
@@ -56,7 +56,7 @@ PRESETS = {
         accel_random_walk=36e-6 * _STANDARD_GRAVITY / math.sqrt(800.0),
         accel_range=16.0 * _STANDARD_GRAVITY,
     ),
-    # The IMU plugin of the E2ES vehicle (iris with D435), at 200 Hz there; Gazebo has no limits.
+    # The IMU plugin of the E2ES vehicle (iris with D435), which runs at 200 Hz there; Gazebo has no limits.
     "e2es": ImuNumbers(
         gyro_noise_density=3.0e-5,
         gyro_random_walk=3.0e-5,
@@ -123,7 +123,7 @@ _WHITE_SD, _DECAY, _STEP_SD, _RANGE, _LSB = range(5)
 
 
 def axis_table(numbers: ImuNumbers, period_s: float) -> Array:
-    """(6, 5) what the kernels need to know of an IMU sampled every `period_s`."""
+    """(6, 5) the numbers that the kernels need of an IMU sampled every `period_s`."""
     n = numbers
     gyro = [
         white_sd(n.gyro_noise_density, period_s),
@@ -142,7 +142,7 @@ def axis_table(numbers: ImuNumbers, period_s: float) -> Array:
 
 @inlined
 def _corrupt(axes, key, index, bias, normals, values):  # type: ignore[no-untyped-def]
-    """Turn six true `values` into measured ones in place, moving the six biases on by one sample."""
+    """Turns six true `values` into measured ones in place, and advances the six biases by one sample."""
     draw_normals(key, index, normals)
     for i in range(6):
         bias[i] = axes[i, _DECAY] * bias[i] + axes[i, _STEP_SD] * normals[6 + i]
@@ -174,7 +174,7 @@ def _measure_one(motion, gravity, axes, counter, bias_before, out):  # type: ign
 
 @kernel(void(float64[:, ::1], uint64[::1], uint64, _A, float64[:, ::1], float64[:, :, ::1]), turn=WHEN_CALLED)
 def sample_many(axes, keys, first_index, truth, biases, out):  # type: ignore[no-untyped-def]
-    """`out` (n, samples, 6) of n IMUs feeling `truth` (6,), rates then forces; `biases` (n, 6) move on."""
+    """Writes `out` (n, samples, 6) for n IMUs with one `truth` (6,), rates then forces; advances `biases` (n, 6)."""
     normals = np.empty(12)
     for sensor in range(keys.shape[0]):
         bias = biases[sensor]
@@ -186,7 +186,7 @@ def sample_many(axes, keys, first_index, truth, biases, out):  # type: ignore[no
 
 
 class Imu:
-    """Its state is the (6,) bias inside the latest sample: gyro rad/s, then accelerometer m/s²."""
+    """The state is the (6,) bias in the latest sample: gyro rad/s, then accelerometer m/s²."""
 
     message: ClassVar[str] = "ImuSample"
     hidden_message: ClassVar[str] = "ImuBias"

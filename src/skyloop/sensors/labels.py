@@ -1,13 +1,14 @@
-"""Labels of an image: boxes around what is seen of things, how much of them is not, and their boxes in space.
+"""Labels of an image: boxes around the visible part of things, their occlusion and truncation, and their boxes in
+space.
 
-A thing's own triangles are drawn alone and counted at pixel centres, once as the image is made and, when it reaches
-over the image's edge, on a canvas that adds one image's width and height on every side:
+The triangles of a thing are drawn alone and counted at pixel centres: once as the image is made and, if the thing
+reaches over the image's edge, once on a canvas that adds one image's width and height on every side:
 
     occlusion  = 1 - visible pixels / pixels of its own in the image
     truncation = 1 - pixels of its own in the image / pixels of its own on the canvas
 
-What lies off the canvas or behind the camera is not counted. Triangles are those of the level of detail that medium
-quality shows at that distance; on the canvas their edges stay straight even if the lens bends.
+Parts off the canvas or behind the camera are not counted. The triangles are those of the level of detail that medium
+quality shows at that distance. On the canvas their edges stay straight even with lens distortion.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls
@@ -32,7 +33,7 @@ from skyloop.world.views import ViewPose
 from skyloop_client.messages import Array, Label
 
 NEAR = 0.05
-"""m in front of the camera, where flat lenses begin to see."""
+"""m in front of the camera, the near plane of lenses without distortion."""
 
 
 @kernel(void(types.Array(int32, 2, "C", readonly=True), int64[:, ::1]))
@@ -49,7 +50,7 @@ def _extents(instances, out):
 
 @inlined
 def _span(ax, ay, bx, by, row, low, high):
-    """Narrow [low, high] by the crossing of an edge with a row of pixel centres."""
+    """Narrows [low, high] by the crossing of an edge with a row of pixel centres."""
     if (ay <= row <= by) or (by <= row <= ay):
         if ay == by:
             return min(low, ax, bx), max(high, ax, bx)
@@ -60,7 +61,7 @@ def _span(ax, ay, bx, by, row, low, high):
 
 @kernel(void(types.Array(float64, 3, "C", readonly=True), boolean[:, ::1]))
 def _cover(triangles, mask):
-    """Mark the pixels whose centres lie in any of the (n, 3, 2) triangles; those with a NaN are left out."""
+    """Marks the pixels whose centres lie in any of the (n, 3, 2) triangles; triangles with a NaN are left out."""
     height, width = mask.shape
     for n in range(triangles.shape[0]):
         ax, ay = triangles[n, 0, 0], triangles[n, 0, 1]
@@ -80,7 +81,7 @@ def _cover(triangles, mask):
 
 @kernel(int64(types.Array(float64, 3, "C", readonly=True), float64, float64[:, :, ::1]))
 def _clip(triangles, near, out):
-    """Cut (n, 3, 3) triangles off at z = near; returns how many of `out`, twice as long, are filled."""
+    """Clips (n, 3, 3) triangles at z = near into `out`, which has twice the length; returns the number of triangles."""
     count = 0
     polygon = np.empty((4, 3))
     for n in range(triangles.shape[0]):
@@ -109,7 +110,7 @@ class Labeller:
     """Labels things of the chosen classes with at least `min_px` visible pixels."""
 
     def __init__(self, lens: Lens, mosaic: Mosaic, class_names: Sequence[str], min_px: int) -> None:
-        """`mosaic`: of the whole image, from which the instances come."""
+        """`mosaic`: that of the whole image, from which the instances come."""
         self._lens = lens
         self._mosaic = mosaic
         self._classes = np.zeros(256, bool)
@@ -117,7 +118,7 @@ class Labeller:
         self._min_px = min_px
 
     def labels(self, instances: NDArray[np.int32], model: Model, motion: Motion, pose: ViewPose) -> tuple[Label, ...]:
-        """In the order of their numbers."""
+        """The labels in the order of the things' numbers."""
         extents = np.zeros((len(model.things), 5), np.int64)
         _extents(np.ascontiguousarray(instances), extents)
         wanted = (extents[:, 0] >= self._min_px) & self._classes[model.thing_class]
@@ -148,7 +149,7 @@ class Labeller:
         return tuple(out)
 
     def _own_pixels(self, triangles: Array, visible: NDArray[np.bool_]) -> int:
-        """Drawn as the image is made; pixels it is seen in count as its own, whatever rounding says."""
+        """The thing drawn as the image is made. Pixels in which it is visible always count as its own."""
         masks = []
         for face in self._mosaic.faces:
             p = face.lens
@@ -184,13 +185,13 @@ def _triangles(
 
 
 def _cut_off(triangles: Array) -> Array:
-    """What of them is in front of the camera."""
+    """The part of the triangles in front of the camera."""
     out = np.empty((2 * len(triangles), 3, 3))
     return out[: _clip(np.ascontiguousarray(triangles), NEAR, out)]
 
 
 def box_in_space(model: Model, rows: Sequence[int], poses: Sequence[Array]) -> tuple[Array, Array, float]:
-    """Centre, size and yaw of the upright box around a thing; it faces where its first part's x axis points."""
+    """Centre, size and yaw of the upright box around a thing; its front is the x axis of the thing's first part."""
     forward = poses[0][:2, 0]
     yaw = math.atan2(forward[1], forward[0])
     c, s = math.cos(yaw), math.sin(yaw)

@@ -1,8 +1,9 @@
-"""LiDAR: one sweep of rays per sample, as a spinning head, a rosette or a plane.
+"""LiDAR: one sweep of rays per sample, from a spinning head, in a rosette or in a plane.
 
-A sample is due at the END of its sweep: nothing can look ahead, so the sensor's motion during the sweep is followed
-backwards from the due instant, with constant acceleration and constant angular velocity, and `offsets_ns` are negative.
-What moves in the world is taken at the middle of each of `slices` pieces of the sweep.
+A sample is due at the END of its sweep, because the simulation cannot look ahead. So the sensor's motion during the
+sweep is extrapolated backwards from the due instant, with constant acceleration and constant angular velocity, and
+`offsets_ns` are negative. Moving things in the world are evaluated at the middle of each of `slices` pieces of the
+sweep.
 """
 
 from __future__ import annotations
@@ -27,16 +28,16 @@ from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array, Kinematics, LidarScan
 
 FOG_ECHOES = 0.1
-"""Echoes of fog beside those of rain, snow or dust of the same extinction: it has no single bright drops."""
+"""Echoes of fog relative to those of rain, snow or dust of the same extinction. Fog has no single bright drops."""
 FOG_VISIBILITY = 1000.0
 """m; clearer air is haze and sends nothing back."""
 MOST_POINTS = 5_000_000
-"""In one sweep."""
+"""Points in one sweep."""
 
 
 @dataclass(frozen=True, slots=True)
 class LidarNumbers:
-    """As the fields of LidarConfig; the defaults are an instrument without errors."""
+    """The numbers of LidarConfig; the defaults are an instrument without errors."""
 
     pattern: str = "spinning"
     channels: int = 16
@@ -57,9 +58,9 @@ class LidarNumbers:
 
 _REAL = LidarNumbers(weather=True, motion_distortion=True)
 
-# Data sheets say how far a surface of 10 % or 80 % is seen; min_reflectance follows with the square of the range.
+# Data sheets give the range for a surface of 10 % or 80 %; min_reflectance follows with the square of the range.
 PRESETS = {
-    # AirSim's defaults on a multirotor: no noise, no intensity, every ray from one instant.
+    # AirSim's defaults on a multirotor: no noise, no intensity, all rays at one instant.
     "airsim": LidarNumbers(
         vertical_fov_deg=(-45.0, -15.0),
         horizontal_fov_deg=(0.0, 359.0),
@@ -81,7 +82,7 @@ PRESETS = {
         range_noise_sd=0.02,
         min_reflectance=0.4,
     ),
-    # Ouster OS1-64 of the first generation, 1024 columns at 10 Hz: 120 m at 80 %, columns at once.
+    # Ouster OS1-64 of the first generation, 1024 columns at 10 Hz: 120 m at 80 %, all channels of a column at once.
     "os1-64": replace(
         _REAL,
         channels=64,
@@ -180,7 +181,7 @@ class LidarConfig(SensorConfig):
 
 
 class Lidar:
-    """Has no state."""
+    """Keeps no state between samples."""
 
     message: ClassVar[str] = "LidarScan"
     independent: ClassVar[bool] = True
@@ -192,7 +193,7 @@ class Lidar:
         self._sweep = period_s
         self.pattern = _pattern(self.numbers, period_s)
         self._offsets_ns = self.pattern.offsets_ns * int(self.numbers.motion_distortion)
-        # written anew for each sweep; fresh memory would cost a tenth of its time
+        # reused for each sweep; new memory would cost a tenth of the time
         n = len(self._offsets_ns)
         self._origins, self._along = np.empty((n, 3), np.float32), np.empty((n, 3), np.float32)
         self._normals = np.zeros(4 * ceil(n / 4))
@@ -223,7 +224,7 @@ class Lidar:
         return LidarScan(kinematics.t_ns, *(array[:count] for array in out)), state
 
     def _slices(self, t_ns: int, anything_moves: bool) -> Iterator[tuple[int, int, int | None]]:
-        """First firing, last + 1 and instant of the pieces to cast one after another."""
+        """First firing, last + 1 and instant of the pieces that are cast one after another."""
         n = len(self._offsets_ns)
         if not (anything_moves and self.numbers.motion_distortion):
             yield 0, n, None
@@ -283,17 +284,17 @@ def _blank(t_ns: int, n: int) -> LidarScan:
 
 
 def _arrays(scan: LidarScan) -> tuple[Any, ...]:
-    """All but the stamp, in order."""
+    """All fields but the stamp, in order."""
     return tuple(getattr(scan, field.name) for field in fields(scan)[1:])
 
 
 def _motion(k: Kinematics) -> Array:
-    """(16,) as `aim` takes it."""
+    """(16,) in the order that `aim` expects."""
     return np.concatenate([k.position, k.velocity_world, k.acceleration_world, k.quat_wxyz, k.angular_velocity])
 
 
 def _echo_rate(weather: Weather) -> float:
-    """1/m at the sensor: the extinction by rain, snow and dust, and a little of it by fog; clear air has none."""
+    """1/m at the sensor: the extinction by rain, snow and dust, and a small part of that by fog; 0 in clear air."""
     still = weather.config.model_copy(update={"rain": 0.0, "snow": 0.0, "dust": 0.0})
     haze = replace(weather, config=still).extinction
     fog = haze if weather.config.visibility < FOG_VISIBILITY else 0.0

@@ -18,11 +18,11 @@ from skyloop.world.model import BY_MATERIAL
 from skyloop.world.semantics import CLASS_ID
 
 ECHO_DEPTH = 5.0
-"""m over which echoes from the air become e times rarer: farther drops fill too little of the widening beam."""
+"""m over which echoes from the air become e times rarer: drops farther away fill too little of the widening beam."""
 ECHO_REFLECTANCE = 0.05
 
 FIRST_CHANCE_BLOCK = 1 << 31
-"""Of the random numbers for dropouts and echoes; range noise has those before it."""
+"""The first block of the random numbers for dropouts and echoes; range noise uses the blocks before it."""
 
 _REFLECTANCES = np.array([material.reflectance for material in MATERIALS])
 _MATERIAL_CLASSES = np.array([CLASS_ID[material.semantic] for material in MATERIALS], np.uint8)
@@ -31,7 +31,7 @@ _RAYS, _FLOATS = float32[:, ::1], float32[::1]
 
 @inlined
 def _sine_and_versine(x):
-    """sin x and 1 - cos x; within half a radian, as in a sweep, by their series to 1e-11: a third of the time."""
+    """sin x and 1 - cos x. Within half a radian, as in a sweep, a series is exact to 1e-11 and three times as fast."""
     if abs(x) > 0.5:
         return np.sin(x), 1.0 - np.cos(x)
     y = x * x
@@ -42,13 +42,13 @@ def _sine_and_versine(x):
 
 @kernel(void(_RAYS, int64[::1], float64[::1], _RAYS, _RAYS))
 def aim(directions, offsets_ns, motion, origins, along):
-    """Rays in world axes from sensor axes; `motion` is position, velocity, acceleration, attitude, angular velocity
-    at offset 0, the last constant in sensor axes."""
+    """Computes rays in world axes from sensor axes. `motion` is position, velocity, acceleration, attitude and angular
+    velocity at offset 0; the angular velocity is constant in sensor axes."""
     p, v, a, q, w = motion[:3], motion[3:6], motion[6:9], motion[9:13], motion[13:]
     rate = np.sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2])
     scale = 1.0 / rate if rate > 0.0 else 0.0
     nx, ny, nz = scale * w[0], scale * w[1], scale * w[2]
-    # Rodrigues: R(t) = R + sin(rate·t) R N + (1 - cos(rate·t)) R N², N the cross product with the axis of turning
+    # Rodrigues: R(t) = R + sin(rate·t) R N + (1 - cos(rate·t)) R N², N the cross product with the rotation axis
     still, once, twice = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
     for j in range(3):
         x, y, z = 1.0 if j == 0 else 0.0, 1.0 if j == 1 else 0.0, 1.0 if j == 2 else 0.0
@@ -74,7 +74,7 @@ def aim(directions, offsets_ns, motion, origins, along):
 
 @inlined
 def _echo(u, rate):
-    """m to the first echo from the air, which come at `rate`·exp(-r / ECHO_DEPTH) per metre; inf: none."""
+    """m to the first echo from the air, inf: none; there are `rate`·exp(-r / ECHO_DEPTH) echoes per metre."""
     expected = rate * ECHO_DEPTH
     nearness = 1.0 + np.log(u) / expected if expected > 0.0 else 0.0
     return -ECHO_DEPTH * np.log(nearness) if nearness > 0.0 else np.inf
@@ -87,19 +87,19 @@ def _uniform(word):
 
 @kernel(void(uint64, uint64, float64[::1]))
 def draw_range_noise(key, index, out):
-    """Standard normals for the firings of sweep `index`, a multiple of four."""
+    """Standard normals for the firings of sweep `index`; their number is a multiple of four."""
     draw_normals(key, index, out)
 
 
 class Sweep(NamedTuple):
-    """What is the same for all firings of a sweep, and what belongs to each of them."""
+    """The data shared by all firings of a sweep, and the data of each firing."""
 
     directions: Any
     """(n, 3) unit, sensor axes."""
     rings: Any
-    """(n,)."""
+    """(n,) channels."""
     offsets_ns: Any
-    """(n,)."""
+    """(n,) ns."""
     normals: Any
     """At least (n,) standard normals, for the range noise."""
     row_thing: Any
@@ -107,28 +107,28 @@ class Sweep(NamedTuple):
     """Both as in the model."""
     key: Any
     index: Any
-    """Of the sweep's random numbers."""
+    """The index of the sweep's random numbers."""
 
 
 class LaserSettings(NamedTuple):
-    """What the laser and the air do to a return."""
+    """The effects of the laser and the air on a return."""
 
     min_range: float
     """m."""
     max_range: float
     """m."""
     noise_sd: float
-    """m."""
+    """m, one sigma."""
     dropout: float
-    """Share of firings that are lost."""
+    """The share of firings that are lost."""
     min_signal: float
-    """Just seen at `max_range`."""
+    """The signal that is just detected at `max_range`."""
     extinction: float
     """1/m, of the air."""
     echo_rate: float
-    """1/m, of echoes from the air, at the sensor."""
+    """1/m, the density of echoes from the air at the sensor."""
     gain: float
-    """Of the intensities."""
+    """A factor on the intensities."""
 
 
 _MET = types.Tuple((_FLOATS, int32[::1], uint8[::1], _RAYS, _RAYS))
@@ -142,13 +142,13 @@ _OUT = types.Tuple((_RAYS, _FLOATS, _FLOATS, uint16[::1], int64[::1], uint8[::1]
 
 @kernel(int64(int64, int64, _MET, _SWEEP, _SETTINGS, _OUT))
 def keep_returns(first, count, met, firings, settings, out):
-    """The returns of firings `first` on, written from place `count` on; the new count.
+    """Writes the returns of the firings from `first` on to `out`, from index `count` on; returns the new count.
 
     met: distance, row, material and normal of what each firing hit, and its direction in world axes; out: points,
     ranges, intensities, rings, offsets, classes and instances.
     """
     distance, row, material, normal, along = met
-    # arrays are taken out of their record once: each time costs a count of references
+    # arrays are taken out of their record once, because each access counts references
     directions, rings, offsets_ns, normals, row_thing, thing_class, key, index = firings
     laser = LaserSettings(*settings)
     points, ranges, intensities, out_rings, out_offsets, classes, instances = out
@@ -158,7 +158,7 @@ def keep_returns(first, count, met, firings, settings, out):
         true, thing, kind = float64(distance[i]), 0, 0
         echo = np.inf
         if dropout > 0.0 or echo_rate > 0.0:
-            # one block per firing, so that what a beam meets changes no other beam's chance
+            # one block of random numbers per firing, so that a beam's hit does not change the numbers of other beams
             lost, near, _, _ = philox(key, index, uint64(FIRST_CHANCE_BLOCK + k))
             if _uniform(lost) < dropout:
                 continue

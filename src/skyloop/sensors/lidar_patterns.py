@@ -1,4 +1,4 @@
-"""Where a LiDAR looks, and when: the firings of one sweep."""
+"""Scan patterns of a LiDAR: the directions and times of the firings of one sweep."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from skyloop_client.messages import Array
 from skyloop_client.streams import NS_PER_S
 
-# The two prisms of a Livox Mid-40 turn at 7294 and -4664 rpm: a beam swings through the middle at half their sum while
-# the plane it swings in turns at half their difference.
+# The two prisms of a Livox Mid-40 turn at 7294 and -4664 rpm. The beam swings through the middle at half their sum,
+# and the plane in which it swings turns at half their difference.
 SWING_HZ = (7294 + 4664) / 2 / 60
 TURN_HZ = (7294 - 4664) / 2 / 60
 
@@ -30,7 +30,7 @@ class Pattern:
     """Turns per second about forward from one sweep to the next, so that a rosette never repeats."""
 
     def directions_at(self, t_ns: int) -> NDArray[np.float32]:
-        """Those of the sweep that ends at `t_ns`."""
+        """The directions of the sweep that ends at `t_ns`."""
         if self.turn_hz == 0.0:
             return self.directions
         angle = 2.0 * np.pi * (self.turn_hz * (t_ns / NS_PER_S) % 1.0)
@@ -42,7 +42,7 @@ class Pattern:
 
 
 def elevations(channels: int, vertical_fov_deg: tuple[float, float]) -> Array:
-    """(channels,) rad, evenly from the lowest to the highest; one channel looks at their middle."""
+    """(channels,) rad, evenly from the lowest to the highest; a single channel is in the middle."""
     lower, upper = np.radians(vertical_fov_deg)
     return np.linspace(lower, upper, channels) if channels > 1 else np.array([0.5 * (lower + upper)])
 
@@ -57,7 +57,8 @@ def spinning(
 ) -> Pattern:
     """A head that turns once per sweep of `sweep` seconds, counter-clockwise, and fires a column of channels at a time.
 
-    It fires `points_per_second` all around; what lies outside the horizontal field is left out, not squeezed into it.
+    It fires `points_per_second` over the full circle. Firings outside the horizontal field are dropped, not moved into
+    it.
     """
     start, end = np.radians(horizontal_fov_deg)
     columns = max(1, round(points_per_second * sweep / channels))
@@ -73,10 +74,10 @@ def spinning(
 
 
 def rosette(cone_deg: float, points_per_second: float, sweep: float) -> Pattern:
-    """One beam swinging through the middle of a cone of `cone_deg` full width, the plane of its swing turning."""
+    """One beam that swings through the middle of a cone of `cone_deg` full width; the plane of its swing turns."""
     n = max(1, round(points_per_second * sweep))
     share = np.arange(n) / n
-    # whole swings per sweep: the next sweep is then this one turned
+    # whole swings per sweep, so that the next sweep is this one turned
     swings = max(1, round(SWING_HZ * sweep))
     aside = 0.5 * np.radians(cone_deg) * np.cos(2.0 * np.pi * swings * share)
     # counted back from the end of the sweep, where `directions_at` adds the turn so far

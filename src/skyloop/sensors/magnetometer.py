@@ -1,4 +1,4 @@
-"""Magnetometer: the Earth's field in sensor axes with hard iron, scale, white noise and a wandering bias."""
+"""Magnetometer: the earth's field in sensor axes, with hard iron, scale errors, white noise and a varying bias."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _TESLA_PER_GAUSS = 1e-4
 
 @dataclass(frozen=True, slots=True)
 class MagnetometerNumbers:
-    """As the fields of MagnetometerConfig; the defaults are an instrument without errors."""
+    """The numbers of MagnetometerConfig; the defaults are an instrument without errors."""
 
     noise_sd: float = 0.0
     noise_density: float = 0.0
@@ -41,7 +41,7 @@ class MagnetometerNumbers:
 
 
 PRESETS = {
-    # AirSim's magnetometer: 5 mG per sample whatever the rate, and no offset unless asked for.
+    # AirSim's magnetometer: 5 mG per sample at any rate, and no offset by default.
     "hmc5883": MagnetometerNumbers(noise_sd=0.005 * _TESLA_PER_GAUSS),
     # PX4's Gazebo plugin, given in gauss there.
     "gazebo": MagnetometerNumbers(
@@ -81,7 +81,7 @@ _A = float64[::1]
 
 @kernel(void(_A, _A, _A, types.UniTuple(float64, 3), _A, _A, _A))
 def _measure_one(q, field_world, shape, noise, normals, bias, out):  # type: ignore[no-untyped-def]
-    """shape: hard iron, then scale; noise: white sd, the bias's decay and its step's sd. The bias moves on in place."""
+    """shape: hard iron, then scale; noise: white sd, decay of the bias, sd of its step. The bias advances in place."""
     white, decay, step = noise
     out[0], out[1], out[2] = to_world(q[0], -q[1], -q[2], -q[3], field_world[0], field_world[1], field_world[2])
     for i in range(3):
@@ -90,7 +90,7 @@ def _measure_one(q, field_world, shape, noise, normals, bias, out):  # type: ign
 
 
 class Magnetometer:
-    """Its state is the (3,) wandering bias of the latest sample, T; hard iron is not part of it."""
+    """The state is the (3,) varying bias of the latest sample, T; hard iron is not part of it."""
 
     message: ClassVar[str] = "MagnetometerSample"
     fault_fields: ClassVar[dict[str, int]] = {"field_tesla": 3}

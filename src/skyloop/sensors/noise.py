@@ -1,6 +1,6 @@
-"""Noise: from the densities of a data sheet to the numbers of one sample, for one sensor or thousands.
+"""Noise: the numbers of one sample from the densities of a data sheet, for one sensor or thousands.
 
-A normal here costs a quarter of a Box-Muller one, which lets a batch sample hundreds of IMU-hours.
+A normal costs a quarter of the time of Box-Muller, so that a batch can sample hundreds of IMU-hours.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ def white_sd(density: float, period_s: float) -> float:
 def walk_step(random_walk: float, tau: float, period_s: float) -> tuple[float, float]:
     """(decay, step sigma) of a bias driven by white noise of density `random_walk` in unit·√Hz.
 
-    With infinite `tau` a random walk, otherwise Gauss-Markov; both are the exact discretisation of
-    db/dt = -b/tau + random_walk·n, whose variance settles at random_walk²·tau/2.
+    With infinite `tau` it is a random walk, otherwise Gauss-Markov. Both are the exact discretisation of db/dt = -b/tau
+    + random_walk·n, whose stationary variance is random_walk²·tau/2.
     """
     if math.isinf(tau):
         return 1.0, random_walk * math.sqrt(period_s)
@@ -35,12 +35,12 @@ def walk_step(random_walk: float, tau: float, period_s: float) -> tuple[float, f
 
 
 def markov_step(sd: float, tau: float, period_s: float) -> tuple[float, float]:
-    """(decay, step sigma) of a Gauss-Markov error whose settled sigma is `sd`."""
+    """(decay, step sigma) of a Gauss-Markov error whose stationary sigma is `sd`."""
     return math.exp(-period_s / tau), sd * math.sqrt(-math.expm1(-2.0 * period_s / tau))
 
 
 def turn_on_normals(rng: KeyedRandom, size: int) -> Array:
-    """Standard normals for `Sensor.initial_state`, apart from those of the sample with the same index."""
+    """Standard normals for `Sensor.initial_state`, separate from those of the sample with the same index."""
     out = np.empty(size)
     fill_normal(rng.key, np.uint64(rng.index), np.uint64(_TURN_ON_BLOCK), out)
     return out
@@ -48,7 +48,7 @@ def turn_on_normals(rng: KeyedRandom, size: int) -> Array:
 
 @inlined
 def quantised(value, lsb):  # type: ignore[no-untyped-def]
-    """To the nearest multiple of `lsb`; 0: untouched."""
+    """Rounded to the nearest multiple of `lsb`; 0: unchanged."""
     return value if lsb == 0.0 else lsb * np.rint(value / lsb)
 
 
@@ -57,8 +57,8 @@ def saturated(value, limit):  # type: ignore[no-untyped-def]
     return min(max(value, -limit), limit)
 
 
-# Ziggurat (Marsaglia and Tsang 2000) of 256 layers of equal area, with layer and place taken from different
-# bits of a word (Doornik 2005): 8 bits choose the layer, 24 the place in it.
+# Ziggurat (Marsaglia and Tsang 2000) of 256 layers of equal area. Layer and position come from different
+# bits of a word (Doornik 2005): 8 bits choose the layer, 24 the position in it.
 _LAYERS = 256
 _TAIL_START = 3.6541528853610088
 _RETRY_SHIFT = np.uint64(40)
@@ -81,7 +81,7 @@ _EDGES = _layer_edges()
 
 @inlined
 def _place(word):  # type: ignore[no-untyped-def]
-    """The layer a word falls into, and where."""
+    """The layer that a word selects, and the position in it."""
     bits = int64(word)
     layer = bits & 255
     return layer, (float(bits >> 8) + 0.5 - 8388608.0) * _PER_PLACE * _EDGES[layer]
@@ -89,7 +89,7 @@ def _place(word):  # type: ignore[no-untyped-def]
 
 @inlined
 def _drawn_again(word, key, index, draw):  # type: ignore[no-untyped-def]
-    """For words outside their layer's rectangle: tail, wedge or a fresh word, by a counter of their own."""
+    """For words outside their layer's rectangle: tail, wedge or a new word, from a separate counter."""
     layer, x = _place(word)
     attempt = 0
     while abs(x) >= _EDGES[layer + 1]:
@@ -111,7 +111,7 @@ def _drawn_again(word, key, index, draw):  # type: ignore[no-untyped-def]
 
 @inlined
 def normal_from_word(word, key, index, draw):  # type: ignore[no-untyped-def]
-    """A standard normal from 32 random bits; the few that need more take them from counter `draw`."""
+    """A standard normal from 32 random bits; the few that need more bits take them from counter `draw`."""
     layer, x = _place(word)
     if abs(x) < _EDGES[layer + 1]:
         return x
@@ -120,7 +120,7 @@ def normal_from_word(word, key, index, draw):  # type: ignore[no-untyped-def]
 
 @inlined
 def draw_normals(key, index, out):  # type: ignore[no-untyped-def]
-    """Fill `out` (a multiple of four long) with the standard normals of sample `index` under `key`."""
+    """Fills `out` (its length a multiple of four) with the standard normals of sample `index` under `key`."""
     for block in range(out.shape[0] // 4):
         a, b, c, d = philox(key, index, uint64(block))
         words = (uint32(a), uint32(b), uint32(c), uint32(d))

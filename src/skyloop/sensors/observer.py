@@ -1,4 +1,4 @@
-"""Observers: cameras that belong to no vehicle. No random numbers, no memory: a view is a function of the present."""
+"""Observers: cameras that belong to no vehicle. They use no random numbers and keep no state."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""Optical-flow sensor: how the ground below moves over a small view, as PX4FLOW and HIL_OPTICAL_FLOW give it.
+"""Optical flow sensor: the motion of the ground below over a small view, as PX4FLOW and HIL_OPTICAL_FLOW give it.
 
-The mean of the true image motion over the textured pixels is taken at each sample and integrated (trapezium) since the
-one before. Each pixel's rotational motion, which grows off the axis, counts as on the axis, as a calibrated sensor has
-it; so flow = turn + motion/distance holds for the whole view over a plane. Mount it with rotation_deg (0, 90, 0).
+Each sample takes the mean of the true image motion over the textured pixels, and integrates it (trapezium rule) since
+the sample before. The rotational motion of a pixel grows off the axis; it is scaled to that on the axis, as a
+calibrated sensor does. So flow = turn + motion/distance holds for the whole view over a plane. Mount it with
+rotation_deg (0, 90, 0).
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls
@@ -26,12 +27,12 @@ from skyloop.world.views import Pinhole, View, ViewPose, ViewRequest
 from skyloop_client.messages import Array, Kinematics, OpticalFlowSample
 
 ENOUGH_TEXTURE = 0.3
-"""Share of textured pixels that gives full quality."""
+"""The share of textured pixels that gives full quality."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpticalFlowNumbers:
-    """As the fields of OpticalFlowConfig; the defaults are an instrument without errors."""
+    """The numbers of OpticalFlowConfig; the defaults are an instrument without errors."""
 
     size_px: int = 64
     fov_deg: float = 42.0
@@ -43,7 +44,7 @@ class OpticalFlowNumbers:
 
 
 PRESETS = {
-    # Size, angle and fastest flow of the PX4FLOW board; its noise is of our choosing.
+    # Size, angle and fastest flow are those of the PX4FLOW board; its noise is our choice.
     "px4flow": OpticalFlowNumbers(
         noise_sd=0.02, gyro_noise_sd=0.002, texture_threshold=3.0, max_flow_rate=2.5, max_range=30.0
     ),
@@ -80,7 +81,7 @@ class OpticalFlowConfig(SensorConfig):
 
 class OpticalFlowState(NamedTuple):
     t_ns: int | None
-    """Of the latest sample; None before the first."""
+    """The stamp of the latest sample; None before the first."""
     flow: Array
     """(2,) rad/s about x and y at the latest sample."""
     turn: Array
@@ -99,7 +100,7 @@ def _readonly(kind: Any, dimensions: int) -> Any:
     )
 )  # fmt: skip
 def _moved(view, camera, lens, threshold, out):
-    """Sums over the textured pixels of (ẋ - x·ż)/z and (ẏ - y·ż)/z, translation only; and their number.
+    """Sums over the textured pixels of (ẋ - x·ż)/z and (ẏ - y·ż)/z, translation only; and the number of pixels.
 
     view: colour, depth and velocities; camera: its rotation and velocity; lens: focal length and middle, px.
     """
@@ -113,7 +114,7 @@ def _moved(view, camera, lens, threshold, out):
             for k in range(3):
                 across += float64(colour[i, j + 1, k]) - float64(colour[i, j - 1, k])
                 down += float64(colour[i + 1, j, k]) - float64(colour[i - 1, j, k])
-            # of the mean of three colours over two pixels
+            # the gradient of the mean of three colours over two pixels
             if math.sqrt(across * across + down * down) / 6.0 < threshold:
                 continue
             vx = velocities[i, j, 0] - velocity[0]
@@ -129,7 +130,7 @@ def _moved(view, camera, lens, threshold, out):
 
 
 class OpticalFlow:
-    """Its own axes x forward, y right, z down are the mount's +z, -y and +x when it looks down."""
+    """When the sensor looks down, its axes x forward, y right, z down are the mount's +z, -y and +x."""
 
     message: ClassVar[str] = "OpticalFlowSample"
     fault_fields: ClassVar[dict[str, int]] = {
@@ -148,7 +149,7 @@ class OpticalFlow:
         return OpticalFlowState(None, np.zeros(2), np.zeros(3))
 
     def requests(self, kinematics: Kinematics, state: OpticalFlowState) -> list[ViewRequest]:
-        """The view that `measure` will ask for."""
+        """The view that `measure` will request."""
         turned = quat_multiply(kinematics.quat_wxyz, SENSOR_FROM_CAMERA)
         pose = ViewPose(kinematics.t_ns, kinematics.position, turned)
         return [ViewRequest(self.lens, pose, self._config.quality)]
@@ -194,7 +195,7 @@ class OpticalFlow:
         return out[:2] / max(out[2], 1.0), float(out[2]) / (n.size_px - 2) ** 2
 
     def _distance(self, view: View) -> float:
-        """Mean of the middle four pixels' 1/depth."""
+        """From the mean 1/depth of the four pixels in the middle."""
         k = (self.numbers.size_px - 1) // 2
         middle = view.depth[k : k + 2, k : k + 2].astype(np.float64)
         nearness = float(np.mean(1.0 / middle))

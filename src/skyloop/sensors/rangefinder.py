@@ -16,7 +16,7 @@ from skyloop_client.messages import Kinematics, RangeSample
 
 @dataclass(frozen=True, slots=True)
 class RangefinderNumbers:
-    """As the fields of RangefinderConfig; the defaults are an instrument without errors."""
+    """The numbers of RangefinderConfig; the defaults are an instrument without errors."""
 
     min_range: float = 0.0
     max_range: float = 1000.0
@@ -27,14 +27,14 @@ class RangefinderNumbers:
 PRESETS = {
     # AirSim's distance sensor; its 0.2 m cannot be changed there.
     "airsim": RangefinderNumbers(min_range=0.2, max_range=40.0, noise_sd=0.2),
-    # Garmin LIDAR-Lite v3: 5 cm to 40 m, ±2.5 cm near, in steps of 1 cm.
+    # Garmin LIDAR-Lite v3: 5 cm to 40 m, ±2.5 cm at short range, in steps of 1 cm.
     "lidar-lite": RangefinderNumbers(min_range=0.05, max_range=40.0, noise_sd=0.025, resolution=0.01),
     "perfect": RangefinderNumbers(),
 }
 
 
 class RangefinderConfig(SensorConfig):
-    """Rangefinder: the distance along its forward axis to whatever is there."""
+    """Rangefinder: the distance along its forward axis to the nearest surface."""
 
     kind: Literal["rangefinder"] = "rangefinder"
     """The kind of sensor."""
@@ -60,7 +60,7 @@ class RangefinderConfig(SensorConfig):
 
 
 class Rangefinder:
-    """Has no state."""
+    """Keeps no state between samples."""
 
     message: ClassVar[str] = "RangeSample"
     fault_fields: ClassVar[dict[str, int]] = {"distance": 1}

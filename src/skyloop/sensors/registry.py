@@ -1,4 +1,4 @@
-"""The sensors a scenario may name by kind."""
+"""The sensors that a scenario can name by kind."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What a sensor is, what it sees of the world, and the motion of the place it is mounted at.
+"""The interface of a sensor, its access to the world, and the motion of its mount.
 
-The random numbers of one sample are split by block: `measure` draws from block 0 upwards, `initial_state` and
-the faults from blocks of their own (see `noise` and `faults`), so one KeyedRandom serves all three.
+The random numbers of one sample are split by block: `measure` draws from block 0 upwards, `initial_state` and the
+faults from separate blocks (see `noise` and `faults`), so one KeyedRandom serves all three.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from skyloop_client.streams import Mount, Rate
 
 Positive = Annotated[float, Field(gt=0.0)]
 NonNegative = Annotated[float, Field(ge=0.0)]
-# JSON has no infinity; as a string it survives being written and read.
+# JSON has no infinity; a string survives writing and reading.
 PositiveOrInfinite = Annotated[
     float,
     Field(gt=0.0, allow_inf_nan=True),
@@ -64,35 +64,36 @@ class Scene(Protocol):
         """(n,) m from (n, 3) origins along (n, 3) unit directions, world axes; inf where nothing is hit."""
 
     def cast(self, origins: Any, directions: Any, max_range: float, t_ns: int | None = None) -> RayHits:
-        """What such rays hit, now or at another instant."""
+        """The hits of such rays, now or at another instant."""
 
     def views(self, requests: Sequence[ViewRequest]) -> list[View]:
-        """Pictures, painted together."""
+        """Images, rendered together."""
 
 
 State = TypeVar("State")
 
 
 class Sensor(Protocol[State]):
-    """One instrument; its state is plain tuples and arrays. Ours are made as `Class(config, period_s)`, yours as
-    `Class(**options)`.
+    """One instrument. Its state is plain tuples and arrays. Built-in sensors are created as `Class(config, period_s)`,
+    those of a plugin as `Class(**options)`.
 
-    It may also offer `requests(kinematics, state)`, the views its `measure` will ask for, so that all cameras due at an
-    instant are painted together; `hidden(state, t_ns)`, a record of class `hidden_message` for its truth stream, and
-    `disturbed(sample, field, error)` where a fault's error takes more than adding to one field; and say `independent`,
-    where a sample depends on nothing but its own instant, so that those nobody wants need not be made.
+    A sensor may also have these attributes. `requests(kinematics, state)` returns the views its `measure` will request,
+    so that all cameras due at an instant are rendered together. `hidden(state, t_ns)` returns a record of class
+    `hidden_message` for its truth stream. `disturbed(sample, field, error)` applies a fault where adding the error to
+    one field is not enough. `independent` is true if a sample depends on nothing but its own instant, so that unread
+    samples need not be made.
     """
 
     message: ClassVar[str]
-    """Name of the sample's record class in `skyloop_client.messages`."""
+    """The name of the sample's record class in `skyloop_client.messages`."""
     fault_fields: ClassVar[dict[str, int]]
-    """What bias and spike faults may disturb, and its number of components; the first is the default."""
+    """The fields that bias and spike faults may disturb, with their numbers of components; the first is the default."""
 
     def initial_state(self, rng: KeyedRandom) -> State:
-        """As switched on: turn-on biases are drawn here."""
+        """The state at power-on; turn-on biases are drawn here."""
 
     def measure(self, kinematics: Kinematics, scene: Scene, state: State, rng: KeyedRandom) -> tuple[Any, State]:
-        """The sample due now and the state after it; called for every due time, in order."""
+        """The sample due now and the state after it. It is called for every due time, in order."""
 
     def details(self) -> dict[str, Any]:
         """For `StreamInfo.details`: the numbers exactly as simulated, as plain data."""
@@ -114,7 +115,7 @@ class MountConfig(BaseModel):
 
 
 class SensorConfig(BaseModel):
-    """What every sensor has."""
+    """The fields that every sensor has."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
@@ -141,7 +142,7 @@ Numbers = TypeVar("Numbers")
 
 
 def numbers_of(config: SensorConfig, presets: dict[str, Numbers]) -> Numbers:
-    """The preset's numbers with those the config states put in their place."""
+    """The preset's numbers, replaced by those that the config gives."""
     preset: Any = presets[config.preset]  # type: ignore[attr-defined]
     stated = {f.name: getattr(config, f.name) for f in fields(preset)}
     numbers: Numbers = replace(preset, **{k: value for k, value in stated.items() if value is not None})
@@ -149,7 +150,7 @@ def numbers_of(config: SensorConfig, presets: dict[str, Numbers]) -> Numbers:
 
 
 def plain(numbers: Any) -> dict[str, Any]:
-    """A record of numbers as data any format can hold: infinity becomes None, tuples become lists."""
+    """A record of numbers as data for any format: infinity becomes None, tuples become lists."""
     values = {f.name: getattr(numbers, f.name) for f in fields(numbers)}
     return {name: _plain_value(value) for name, value in values.items()}
 
@@ -161,7 +162,7 @@ def _plain_value(value: Any) -> Any:
 
 
 _A = float64[::1]
-# truth is read-only; arrays that are not are taken as well
+# the truth is read-only; writable arrays are accepted as well
 _IN = types.Array(float64, 1, "C", readonly=True)
 
 

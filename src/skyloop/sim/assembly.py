@@ -53,7 +53,7 @@ from skyloop.vehicle.airframe import Airframe, Drag
 from skyloop.vehicle.appearance import vehicle_shape
 from skyloop.vehicle.autopilot import Autopilot
 from skyloop.vehicle.fleet import Fleet
-from skyloop.vehicle.packing import Flying, pack
+from skyloop.vehicle.kernel_packing import Flying, pack
 from skyloop.vehicle.vehicle_mover import VehicleMover
 from skyloop.world.basic_shapes import basic_shapes
 from skyloop.world.earth import Earth

@@ -26,7 +26,7 @@ from skyloop.vehicle.airframe import (
     Vector,
 )
 from skyloop.vehicle.failsafes import Failsafes
-from skyloop.vehicle.packing import RotorFault, Wrench
+from skyloop.vehicle.kernel_packing import RotorFault, Wrench
 from skyloop.world.earth import EarthConfig
 from skyloop.world.weather import WeatherConfig
 from skyloop.world.wind import Calm, Wind

@@ -20,7 +20,7 @@ from skyloop_client.streams import Rate
 
 
 class FlightMemory(NamedTuple):
-    """The arrays the flight kernels work on, one record per vehicle; see `vehicle/layout.py`."""
+    """The arrays the flight kernels work on, one record per vehicle; see `vehicle/kernel_records.py`."""
 
     states: np.ndarray[Any, Any]
     inputs: np.ndarray[Any, Any]

@@ -9,8 +9,8 @@ import numpy as np
 from skyloop.core.clock import Clock
 from skyloop.sensors.faults import Fault
 from skyloop.sim.parts import Context
-from skyloop.vehicle.layout import MAX_SCHEDULED
-from skyloop.vehicle.packing import RotorFault, pack_rotor_fault
+from skyloop.vehicle.kernel_packing import RotorFault, pack_rotor_fault
+from skyloop.vehicle.kernel_records import MAX_SCHEDULED
 from skyloop_client.errors import ScenarioError, unknown_name
 from skyloop_client.streams import NS_PER_S
 

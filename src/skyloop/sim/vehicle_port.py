@@ -18,8 +18,8 @@ from skyloop.sim.vehicle_faults import VehicleFaults
 from skyloop.vehicle.airframe import Limits
 from skyloop.vehicle.autopilot import Autopilot
 from skyloop.vehicle.failsafes import Failsafes
-from skyloop.vehicle.layout import CONTROL_SIMPLEFLIGHT
-from skyloop.vehicle.packing import pack_limits
+from skyloop.vehicle.kernel_packing import pack_limits
+from skyloop.vehicle.kernel_records import CONTROL_SIMPLEFLIGHT
 from skyloop_client.errors import ScenarioError, SetpointError, unknown_name
 from skyloop_client.messages import (
     ActuatorState,
@@ -94,6 +94,7 @@ class VehiclePort:
         """What may go wrong with it, at once."""
         self._clock = clock
         row = self._fleet.params[autopilot.index]
+        self._own_power = float(row["hotel_power"])
         n = int(row["n_rotors"])
         self.geometry = VehicleGeometry(
             mass=float(row["mass"]),
@@ -211,6 +212,10 @@ class VehiclePort:
     def set_failsafes(self, **changes: float | str) -> None:
         """Fields of `Failsafes`."""
         self._autopilot.failsafes = Failsafes.model_validate({**self.failsafes.model_dump(), **changes})
+
+    def set_computer_power(self, watts: float) -> None:
+        """W that computers of software under test draw from its battery, besides what the airframe itself needs."""
+        self._fleet.params[self.index]["hotel_power"] = self._own_power + watts
 
     def set_gain(self, name: str, values: Array) -> None:
         """(3,) of `GAINS`, body axes; of the SimpleFlight cascade only."""

@@ -14,8 +14,8 @@ from skyloop.core.clock import Clock
 from skyloop.core.frames import matrix_from_quat
 from skyloop.sim.world_view import WorldView
 from skyloop.vehicle.fleet import Fleet
-from skyloop.vehicle.layout import DRAG_NONE, MAX_SCHEDULED
-from skyloop.vehicle.packing import FOREVER
+from skyloop.vehicle.kernel_packing import FOREVER
+from skyloop.vehicle.kernel_records import DRAG_NONE, MAX_SCHEDULED
 from skyloop.world.scene import Scene
 from skyloop.world.solids import Solids
 from skyloop.world.weather import WeatherConfig, weather_at

@@ -21,6 +21,8 @@ from skyloop.world.views import Pinhole, View, ViewPose, ViewRequest
 from skyloop.world.weather import WeatherConfig
 from skyloop_client.messages import Array
 
+__all__ = ["Painting", "View", "ViewRequest", "WorldView"]
+
 
 class WorldView:
     def __init__(self, scene: Scene, clock: Clock) -> None:

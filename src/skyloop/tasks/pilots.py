@@ -1,7 +1,7 @@
-"""Pilots: callables asked at a fixed rate for what a vehicle is to do next.
+"""Pilots: callables that decide at a fixed rate what a vehicle does next.
 
-A pilot sees a bundle of its vehicle's latest records and answers with setpoints and requests. It is
-deterministic and its state is plain data, so `copy.deepcopy` is a snapshot of it.
+A pilot gets a bundle of its vehicle's latest records and returns setpoints and requests. It is deterministic, and its
+state is plain data, so `copy.deepcopy` takes a snapshot of it.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ _ALIGNED = 0.15  # rad
 
 class Pilot(Protocol):
     done: bool
-    """Nothing more will be sent."""
+    """The pilot will send nothing more."""
 
     def __call__(self, bundle: Bundle) -> Reply: ...
 
 
 class Sortie(ABC):
-    """Arm and take off, fly what a subclass flies, come down; done once landed and disarmed after that."""
+    """Arms, takes off, flies the part that a subclass defines, and lands. It is done once landed and disarmed."""
 
     def __init__(self, altitude: float, *, land: bool = True, home: bool = False) -> None:
         self.done = False
@@ -48,13 +48,13 @@ class Sortie(ABC):
         status: VehicleStatus | None = bundle.get("status")
         if self._phase == "ground":
             if status is None or not status.armed:
-                # arming would be refused until the estimate has converged
+                # the vehicle refuses to arm until the estimate has converged
                 ready = getattr(bundle.get("state"), "valid", True)
                 return [Arm(), TakeOff(self._altitude)] if ready else None
             self._phase = "climb"
         if status is None or self.done:
             return None
-        # Also ends a sortie that a failsafe or a crash has cut short.
+        # This also ends a sortie that a failsafe or a crash has cut short.
         self.done = self._was_armed and status.landed and not status.armed
         self._was_armed = self._was_armed or status.armed
         if self.done:
@@ -67,10 +67,10 @@ class Sortie(ABC):
 
     @abstractmethod
     def _fly(self, bundle: Bundle) -> Reply:
-        """Called from the first hover on, until it answers with `_finish()`."""
+        """Called from the first hover on, until it returns `_finish()`."""
 
     def _finish(self) -> Reply:
-        """What a subclass answers with when it has flown its part."""
+        """The reply that a subclass returns when its part of the flight is over."""
         self._phase = "down"
         if self._home:
             return GoHome()
@@ -94,7 +94,7 @@ class HoverPilotConfig(BaseModel):
 
 
 class HoverPilot(Sortie):
-    """Takes off, hovers, lands after `duration` seconds of hover if given."""
+    """Takes off and hovers. It lands after `duration` seconds of hover, if a duration is given."""
 
     def __init__(self, altitude: float = 2.0, duration: float | None = None) -> None:
         super().__init__(altitude)
@@ -118,7 +118,7 @@ class TrajectoryPilotConfig(BaseModel):
     rate_hz: PositiveFloat = 50.0
     """Setpoints per second of simulated time."""
     trajectory: TrajectoryConfig
-    """What to fly, in world coordinates."""
+    """The trajectory to fly, in world coordinates."""
     takeoff_altitude: PositiveFloat = 2.0
     """m, the height above the point of take-off."""
     land: bool = True
@@ -126,7 +126,7 @@ class TrajectoryPilotConfig(BaseModel):
 
 
 class TrajectoryPilot(Sortie):
-    """Takes off, goes to the trajectory's start, waits to be still there, then follows it point by point."""
+    """Takes off, flies to the trajectory's start, waits there until the vehicle is still, then follows it."""
 
     def __init__(self, trajectory: TrajectoryConfig, takeoff_altitude: float = 2.0, land: bool = True) -> None:
         super().__init__(takeoff_altitude, land=land)
@@ -151,7 +151,7 @@ class TrajectoryPilot(Sortie):
         return self._finish() or Goal(end.position, end.yaw)
 
     def _is_ready(self, state: Any) -> bool:
-        """Near the start, slow, and facing the right way; `state` is a VehicleState or an Estimate."""
+        """Whether it is near the start, slow, and faces the right way; `state` is a VehicleState or an Estimate."""
         if state is None:
             return False
         yaw_error = math.remainder(float(yaw_from_quat(state.quat_wxyz)) - (self._start.yaw or 0.0), 2 * math.pi)
@@ -211,7 +211,7 @@ class WaypointPilot(Sortie):
 
     @property
     def reached(self) -> int:
-        """How many waypoints lie behind."""
+        """The number of waypoints that have been reached."""
         return max(self._goals_sent - 1, 0) if self._phase == "fly" else self._goals_sent
 
     def _fly(self, bundle: Bundle) -> Reply:

@@ -1,1 +1,1 @@
-"""What flies: rigid body, rotors, drag, contact, battery, controllers, and the fleet that holds them all."""
+"""Vehicles: rigid body, rotors, drag, contact, battery, controllers, and the fleet that holds them all."""

@@ -1,4 +1,4 @@
-"""What an airframe is made of: the YAML in `airframes/`, checked before anything flies."""
+"""Airframes: the schema of the YAML files in `airframes/`, which are checked before a flight."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from skyloop.vehicle.layout import MAX_CONTACTS, MAX_ROTORS
+from skyloop.vehicle.kernel_records import MAX_CONTACTS, MAX_ROTORS
 from skyloop.world.atmosphere import SEA_LEVEL_DENSITY, density
 from skyloop.world.earth import Earth
 from skyloop_client.errors import ScenarioError
@@ -154,7 +154,7 @@ class Gains(BaseModel):
     rate_i: NonNegativeVector | None = None
     """1/s², angular acceleration asked for per integral of the angular velocity error."""
     rate_d: NonNegativeVector | None = None
-    """Angular acceleration taken back per angular acceleration seen; a ratio."""
+    """Angular acceleration subtracted per measured angular acceleration; a ratio."""
 
     @model_validator(mode="after")
     def _approach_is_straight(self) -> Gains:
@@ -239,7 +239,7 @@ class Airframe(BaseModel):
 
     @property
     def max_thrust(self) -> float:
-        """N of all rotors together at sea level."""
+        """N, of all rotors together at sea level."""
         return len(self.rotors) * self.motor.thrust_coefficient * self.motor.max_speed**2
 
     def hover_thrust(self, gravity: float = 9.80665) -> float:
@@ -247,7 +247,7 @@ class Airframe(BaseModel):
         return self.mass * gravity / len(self.rotors)
 
     def check_lift(self, name: str, earth: Earth) -> None:
-        """Complain when the air up there is too thin for it."""
+        """Raises an error if the air at this altitude is too thin to lift the vehicle."""
         altitude = earth.config.altitude
         thrust = self.max_thrust * float(density(altitude)) / SEA_LEVEL_DENSITY
         weight = self.mass * earth.gravity
@@ -294,7 +294,7 @@ class Airframe(BaseModel):
 
 
 def sqrt_line(drag: Drag, hover: float) -> tuple[float, float]:
-    """k and b of eq. (7): given, or the least-squares line of √T over 0.25 to 2 times the hover thrust per rotor."""
+    """k and b of eq. (7): as given, or the least-squares line of √T over 0.25 to 2 times the hover thrust per rotor."""
     if drag.sqrt_slope is not None and drag.sqrt_offset is not None:
         return drag.sqrt_slope, drag.sqrt_offset
     thrust = np.linspace(0.25 * hover, 2.0 * hover, 50)
@@ -306,7 +306,7 @@ def sqrt_line(drag: Drag, hover: float) -> tuple[float, float]:
 
 
 def complete_gains(gains: Gains, motor: Motor) -> Gains:
-    """Fill what the YAML left out so that each loop is a few times slower than the one inside it."""
+    """Computes the gains that the YAML leaves out, so that each loop is a few times slower than the one inside it."""
     tau = 0.5 * (motor.tau_up + motor.tau_down)
     derivative = 0.3 if tau < 0.03 else 1.0
     # plant 1/(s(τs+1)) with derivative feedback: damping 0.8 at this proportional gain
@@ -327,7 +327,7 @@ def complete_gains(gains: Gains, motor: Motor) -> Gains:
 
 
 def drag_per_mass(airframe: Airframe, drag: Drag) -> tuple[float, float, float]:
-    """1/s: the drag acceleration per speed the controller feeds forward, linearised at hover."""
+    """1/s: the drag acceleration per speed that the controller feeds forward, linearised at hover."""
     hover = airframe.hover_thrust()
     n = len(airframe.rotors)
     slope, offset = sqrt_line(drag, hover)

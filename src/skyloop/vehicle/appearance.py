@@ -1,4 +1,4 @@
-"""What a vehicle looks like, from the numbers of its airframe; rays, cameras and collisions all meet this shape."""
+"""The shape of a vehicle, from the numbers of its airframe. Rays, cameras and collisions all use this shape."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ FRAME: Colour = (40, 42, 46)
 METAL: Colour = (150, 152, 156)
 REAR: Colour = (52, 52, 56)
 FRONT: Colour = (235, 90, 25)
-"""Front rotors and the nose, so that one sees where it is heading."""
+"""The colour of the front rotors and the nose, so that the heading is visible."""
 GLASS: Colour = (15, 20, 30)
 
 DISC_THICKNESS = 0.03
-"""Of the rotor's radius."""
+"""A share of the rotor's radius."""
 LOD_RANGE = 25.0
-"""m per m of size, beyond which a camera takes the simple shape."""
+"""m per m of size: the distance beyond which a camera uses the simple shape."""
 
 
 def vehicle_shape(airframe: Airframe) -> Shape:
-    """In body axes, about the body origin."""
+    """The shape in body axes, about the body origin."""
     hubs = np.array([rotor.position for rotor in airframe.rotors])
     centre, half = _body(airframe, hubs)
     full = merged([_fuselage(centre, half), *_drives(airframe, hubs, centre), *_legs(airframe, centre, half)])
@@ -36,7 +36,7 @@ def vehicle_shape(airframe: Airframe) -> Shape:
 
 
 def _body(airframe: Airframe, hubs: Array) -> tuple[Array, Array]:
-    """Centre and half size of the fuselage: around the body's contact points that belong to no rotor."""
+    """Centre and half size of the fuselage, which encloses the body's contact points that belong to no rotor."""
     arm = float(np.linalg.norm(hubs[:, :2], axis=1).mean())
     points = np.array(airframe.contact.body).reshape(-1, 3)
     gap = np.linalg.norm(points[:, None, :2] - hubs[None, :, :2], axis=2).min(axis=1, initial=np.inf)
@@ -107,7 +107,7 @@ def _rod(start: ArrayLike, end: ArrayLike, radius: float, n: int, colour: Colour
 
 
 def _simple(airframe: Airframe, hubs: Array, centre: Array, half: Array) -> Mesh:
-    """For far away: a box, flat bars and hexagons."""
+    """The shape for long distances: a box, flat bars and hexagons."""
     parts = [box(tuple(1.6 * half), centre=tuple(centre), material="plastic", colour=SHELL)]
     radius = airframe.motor.radius
     for hub in hubs:

@@ -1,7 +1,7 @@
-"""Flight modes above the controller: arming, take-off, landing, going home, and the failsafes.
+"""Flight modes above the controller: arming, take-off, landing, return to home, and the failsafes.
 
-Runs at a fixed rate between physics steps; all it does is write the vehicle's row of inputs. It knows the vehicle by
-the same state the controller flies on, never by hidden truth, except that a crash is felt.
+The autopilot runs at a fixed rate between physics steps. Its only output is the vehicle's row of inputs. It uses the
+same state as the controller, never the hidden truth, with one exception: it notices a crash.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from skyloop.vehicle.airframe import Limits
 from skyloop.vehicle.autopilot_memory import AutopilotMemory
 from skyloop.vehicle.failsafes import Failsafes, doubt
 from skyloop.vehicle.fleet import Fleet
-from skyloop.vehicle.layout import SET_DESCEND, SET_IDLE, SET_POSITION
+from skyloop.vehicle.kernel_records import SET_DESCEND, SET_IDLE, SET_POSITION
 from skyloop.vehicle.setpoints import check_setpoint, needs_refreshing, write_setpoint
 from skyloop_client.errors import SetpointError
 from skyloop_client.messages import (
@@ -42,7 +42,7 @@ from skyloop_client.streams import NS_PER_S
 
 
 class Autopilot:
-    """The modes of one vehicle."""
+    """The flight modes of one vehicle."""
 
     def __init__(self, fleet: Fleet, index: int, *, limits: Limits, failsafes: Failsafes, on_estimate: bool) -> None:
         self.fleet = fleet
@@ -56,7 +56,7 @@ class Autopilot:
         self.take_row()
         self._row["on_estimate"] = on_estimate
         params = fleet.params[index]
-        # a vehicle that may brake gently only cannot unload its legs by a quarter of the weight
+        # a vehicle with a low acceleration limit cannot take a quarter of its weight off its legs
         mass, gravity = float(params["mass"]), float(params["gravity"])
         self._unloaded_thrust = mass * (gravity - min(0.25 * gravity, 0.5 * limits.acceleration))
         self._n_rotors = int(params["n_rotors"])
@@ -66,14 +66,14 @@ class Autopilot:
 
     def feed_estimate(self, estimate: Estimate) -> None:
         if self.estimate is not None and estimate.t_ns < self.estimate.t_ns:
-            return  # late ones may overtake each other on the way
+            return  # late estimates may overtake each other
         self.estimate = estimate
         if estimate.valid:
             self.memory.estimate_ns = estimate.t_ns
         self.fleet.feed_estimate(self.index, estimate)
 
     def send(self, item: Setpoint | Request, t_ns: int, by: str = "") -> None:
-        """Obey a setpoint or request, or publish why not; `by` commands from then on."""
+        """Carries out a setpoint or request, or publishes why it is refused. `by` is in command from then on."""
         memory = self.memory
         if not isinstance(item, Setpoint | Request):
             hint = f"; write {item.__name__}(...)" if isinstance(item, type) else ""
@@ -102,11 +102,11 @@ class Autopilot:
         self.claim(by)
 
     def claim(self, by: str) -> None:
-        """Somebody commands from now on; whoever did before is relieved, and a release is over."""
+        """`by` is in command from now on. It replaces the commander before it and ends a release."""
         self.memory.take_commander(by)
 
     def release(self, t_ns: int, hover: float, then: str) -> None:
-        """Nobody commands from now on: hover for so many seconds, then land or go home, unless somebody claims it."""
+        """No client is in command now: it hovers for `hover` s, then lands or goes home, unless a client claims it."""
         memory = self.memory
         memory.commander = ""
         if not memory.armed or memory.landed or memory.failsafe in ("battery low", "estimate lost"):
@@ -114,15 +114,15 @@ class Autopilot:
         if memory.mode not in ("hover", "land", "takeoff"):
             self._hover(t_ns)
         memory.release_ns, memory.release_then = t_ns + round(hover * NS_PER_S), then
-        self._event(t_ns, EventKind.RELEASED, f"nobody commands it: hovering {hover:g} s, then {then}")
+        self._event(t_ns, EventKind.RELEASED, f"no client commands it: hovering {hover:g} s, then {then}")
 
     def state(self, t_ns: int) -> VehicleState | Estimate:
-        """What the vehicle believes of itself."""
+        """The state the vehicle flies on: its estimate, or the truth."""
         if not self.on_estimate:
             return self.fleet.state(self.index, t_ns)
         return Estimate.unknown(t_ns) if self.estimate is None else self.estimate
 
-    # ---- what is done at each tick
+    # ---- at each tick
 
     def tick(self, t_ns: int) -> list[Event]:
         memory = self.memory
@@ -147,7 +147,7 @@ class Autopilot:
         return events
 
     def present_setpoint(self, t_ns: int) -> Setpoint | None:
-        """For controllers outside the kernel: what to reach now, or None while disarmed or idle."""
+        """The setpoint to follow now, for controllers outside the kernel; None while disarmed or idle."""
         memory = self.memory
         if not memory.armed or memory.mode == "idle":
             return None
@@ -205,7 +205,7 @@ class Autopilot:
         self.memory.mode = "takeoff"
 
     def _hover(self, t_ns: int) -> None:
-        """Stop where the present speed can be braked to."""
+        """Stops at the point where the vehicle can come to rest from its present speed."""
         state = self.state(t_ns)
         self._hold(state.position + 0.5 * state.velocity_world, float(yaw_from_quat(state.quat_wxyz)), t_ns)
         self.memory.mode = "hover"
@@ -251,7 +251,7 @@ class Autopilot:
     # ---- watching
 
     def _watch_crash(self, t_ns: int) -> None:
-        """Motors off when it lies on its side; a real vehicle feels that too."""
+        """Switches the motors off when the vehicle lies on its side; a real vehicle can measure that too."""
         memory = self.memory
         row = self.fleet.states[self.index]
         up = rotate(row["motion"][6:10], np.array([0.0, 0.0, 1.0]))[2]
@@ -274,7 +274,7 @@ class Autopilot:
             self._enter_failsafe(t_ns, "estimate lost", f"descending level{doubt(self.estimate)}")
             memory.interrupted, memory.setpoint = memory.mode, None
             memory.mode, memory.land_start_ns, memory.quiet_since_ns = "land", t_ns, -1
-            # level, and turning no more: whatever yaw was asked for cannot be followed blind
+            # level and without a turn: a yaw setpoint cannot be followed without an estimate
             write_setpoint(self._row, Velocity(np.array([0.0, 0.0, -self.failsafes.descent_speed])), t_ns)
             self._row["kind"] = SET_DESCEND
         elif not lost and memory.failsafe == "estimate lost":
@@ -283,7 +283,7 @@ class Autopilot:
             self._resume(memory.interrupted, t_ns)
 
     def _resume(self, mode: str, t_ns: int) -> None:
-        """Go on with what has an end of its own; setpoints must come anew, so hover until they do."""
+        """Continues a mode that ends by itself. Setpoints must be sent again, so it hovers until they are."""
         memory = self.memory
         if mode in ("takeoff", "goal", "home") and memory.hold is not None:
             write_setpoint(self._row, Position(memory.hold, memory.hold_yaw), t_ns)
@@ -325,7 +325,7 @@ class Autopilot:
             return
         memory.release_ns = -1
         goes, act = ("going home", self._go_home) if memory.release_then == "home" else ("landing", self._land)
-        self._event(t_ns, EventKind.RELEASED, f"nobody has taken command: {goes}")
+        self._event(t_ns, EventKind.RELEASED, f"no client has taken command: {goes}")
         act(t_ns)
 
     def _watch_arrival(self, state: VehicleState | Estimate, t_ns: int) -> None:
@@ -349,7 +349,7 @@ class Autopilot:
                 self._event(t_ns, EventKind.ARRIVED, "at the goal")
 
     def _watch_landing(self, state: VehicleState | Estimate, t_ns: int) -> None:
-        """Touched down when it sinks no more although the controller has taken the thrust away."""
+        """The vehicle has landed when it no longer sinks although the controller has reduced the thrust."""
         memory, row = self.memory, self._row
         since = (t_ns - memory.land_start_ns) / NS_PER_S
         if row["kind"] == SET_POSITION:
@@ -358,7 +358,7 @@ class Autopilot:
         still = abs(state.velocity_world[2]) < 0.3
         unloaded = float(self.fleet.states[self.index]["thrust_wanted"]) < self._unloaded_thrust
         if self.on_estimate and self._estimate_is_stale(t_ns):
-            # only its legs still tell it anything
+            # without an estimate, only the legs can tell
             still = unloaded = self._touches()
         if not (still and unloaded) or since < 0.5:
             memory.quiet_since_ns = -1
@@ -386,7 +386,7 @@ class Autopilot:
         return self.fleet.battery(self.index, 0).state_of_charge
 
     def refuse(self, t_ns: int, text: str) -> None:
-        """Published once per reason until something happens: a pilot that repeats itself must not flood the stream."""
+        """Publishes each reason once until another event occurs, so that a pilot cannot flood the stream."""
         if text not in self.memory.refused:
             refused = self.memory.refused
             self._event(t_ns, EventKind.REFUSED, text)

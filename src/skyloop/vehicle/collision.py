@@ -1,7 +1,8 @@
-"""Meeting solid things: the step is taken back to the instant of each meeting, an impulse acts, and the rest is flown.
+"""Collisions with solid things. The step is taken back to the instant of each contact, an impulse acts, and the rest is
+flown.
 
-A point that meets a surface slowly presses on it from then on, by the same springs as on the ground: so a vehicle
-stands on a roof as it stands on grass. Faster ones bounce. Between vehicles both feel the impulse.
+A point that meets a surface slowly presses on it from then on, with the same springs as on the ground, so a vehicle
+stands on a roof as it stands on grass. A faster point bounces. In a collision of two vehicles both get the impulse.
 """
 
 # mypy: allow-untyped-defs
@@ -14,44 +15,47 @@ import numpy as np
 from skyloop.core.frames import matrix_from_quat, quat_multiply, rotate
 from skyloop.vehicle.contact import note_hit
 from skyloop.vehicle.contact_search import free_steps, search
-from skyloop.vehicle.layout import FINDING, MAX_TOUCHES, PART_BODY
+from skyloop.vehicle.kernel_records import FINDING, MAX_TOUCHES, PART_BODY
 from skyloop.vehicle.resting_contact import settle_touches
 from skyloop.world.solid_grids import SolidArrays
 from skyloop_client.messages import Array
 from skyloop_client.streams import NS_PER_S
 
 SLOW = 0.5
-"""m/s of closing speed below which a point presses instead of bouncing."""
+"""m/s, the closing speed below which a point presses instead of bouncing."""
 MARGIN = 1e-5
-"""m before a surface at which a vehicle is stopped."""
+"""m, the distance from a surface at which a vehicle is stopped."""
 MAX_MEETINGS = 16
-"""In one step; a vehicle jammed harder than that moves with the last surface it met."""
+"""Collisions handled in one step. A vehicle with more of them is jammed and moves with the last surface it met."""
+MAX_MEETINGS_JAMMED = 2
+"""Collisions handled in one step of a vehicle that was jammed before it. In the crown of a tree, each of a thousand
+steps a second would handle all 16, at half a millisecond each, only to leave the vehicle where it is."""
 SAME_SURFACE = 0.7
-"""Cosine between two normals below which a point presses on two planes, as in a corner."""
+"""The cosine between two normals below which a point presses on two planes, as in a corner."""
 
 
 @dataclass(slots=True)
 class Meeting:
-    """A vehicle and what it met."""
+    """A vehicle and the thing it collides with."""
 
     vehicle: int
     point: int
     is_edge: bool
     other: int
-    """Vehicle that was met, or -1."""
+    """The other vehicle, or -1."""
     row: int
     place: Array
     normal: Array
-    """Towards where the vehicle came from."""
+    """Points to the side from which the vehicle came."""
     velocity: Array
-    """Of the surface."""
+    """m/s, of the surface."""
 
 
 def find_impulse(mobility: Array, normal: Array, u: Array, restitution: float, friction: float) -> Array:
     """N s by Newton's restitution and Coulomb's friction, for relative velocity u and velocity gained per impulse.
 
-    It sticks when friction allows, else it slides; should that add energy, as the pair of laws can for some shapes,
-    there is no friction. The energy it adds is impulse · (velocity before + after) / 2.
+    The contact sticks if friction allows it and slides otherwise. For some shapes these two laws together add energy;
+    then there is no friction. The energy they add is impulse · (velocity before + after) / 2.
     """
     closing = -float(u @ normal)
     after = restitution * closing * normal
@@ -72,7 +76,7 @@ def find_impulse(mobility: Array, normal: Array, u: Array, restitution: float, f
 
 
 class Collisions:
-    """Leads the vehicles of a fleet around everything solid, step by step while something is near."""
+    """Keeps the vehicles of a fleet out of everything solid, step by step while something is near."""
 
     def __init__(self, states: Any, params: Any, solids: SolidArrays, dt: float, interval: float) -> None:
         n = len(states)
@@ -86,12 +90,12 @@ class Collisions:
         self._noted: set[tuple[int, int]] = set()
 
     def free_steps(self, parts: Any, most: int) -> int:
-        """How many steps may be taken before there is anything to meet; 0: the next has to be looked into."""
+        """The number of steps that can be flown without a contact; 0: the next step must be checked."""
         things, groups = (self._standing, parts), (self._labels, self._near)
         return int(free_steps(self.states, self.params, things, groups, self.dt, most))
 
     def meet(self, parts: Any, interval_start: float) -> None:
-        """Whatever was met on the step just taken, `interval_start` (a share) into the movers' interval."""
+        """Handles the collisions on the last step, which began a share `interval_start` into the movers' interval."""
         self._find["interval_start"] = self._check["interval_start"] = interval_start
         for end, motion in enumerate((self.states["motion_before"], self.states["motion"])):
             self.poses[:, end, :3], self.poses[:, end, 3:] = motion[:, :3], motion[:, 6:10]
@@ -106,7 +110,7 @@ class Collisions:
         return float(search(self.states, self.params, things, self._labels, self.poses, group, finds))
 
     def _resolve(self, parts: Any, group: int) -> None:
-        """Back to each meeting, then on with what is left of the step."""
+        """Goes back to each collision, then flies the rest of the step."""
         find, poses = self._find, self.poses
         find["start"], find["end"] = 0.0, 1.0
         share = self._search(parts, group, self._finds)
@@ -114,7 +118,7 @@ class Collisions:
             return
         self._noted.clear()
         members = np.flatnonzero(self._labels == group)
-        for _ in range(MAX_MEETINGS):
+        for _ in range(MAX_MEETINGS_JAMMED if self._was_jammed(members) else MAX_MEETINGS):
             met = self._describe(parts)
             if not self._press(met):
                 self._take_back(parts, group, members, met, share)
@@ -128,8 +132,14 @@ class Collisions:
         motion = self.states["motion"]
         motion[members, :3], motion[members, 6:10] = poses[members, 1, :3], poses[members, 1, 3:]
 
+    def _was_jammed(self, members: Any) -> bool:
+        """Whether `_jam` ended the step before: it alone leaves vehicles that have hit something exactly at rest."""
+        before = self.states["motion_before"][members]
+        at_rest = not (before[:, 3:6].any() or before[:, 10:13].any())
+        return at_rest and bool(self.states["n_hits"][members].all())
+
     def _describe(self, parts: Any) -> Meeting:
-        """What the search found."""
+        """The collision that the search found."""
         find = self._find
         i, k, candidate = int(find["vehicle"]), int(find["feeler"]), int(find["candidate"])
         p, along, (start, end) = self.params[i], float(find["along"]), find["ends"]
@@ -152,7 +162,7 @@ class Collisions:
             velocity = (part["after"] - part["before"]) @ np.append(local, 1.0) / float(find["interval"])
             normal = part["inverse_after"][:, :3].T @ normal
         if is_edge:
-            # stopped by the edge of a thin thing: square to the hull's edge and against the motion
+            # the edge of the hull was stopped by a thin thing: the normal is square to that edge and against the motion
             edge = end - start
             relative = _point_velocity(self.states[i], self.poses[i, 1], place) - velocity
             across = relative - (relative @ edge) / (edge @ edge) * edge
@@ -160,13 +170,13 @@ class Collisions:
         return Meeting(i, point, is_edge, other, row, place, normal / np.linalg.norm(normal), velocity)
 
     def _relative(self, met: Meeting, end: int) -> Array:
-        """m/s of the vehicle against the surface, with its pose at an end of the path."""
+        """m/s of the vehicle relative to the surface, with its pose at one end of the path."""
         i, j = met.vehicle, met.other
         surface = met.velocity if j < 0 else _point_velocity(self.states[j], self.poses[j, end], met.place)
         return _point_velocity(self.states[i], self.poses[i, end], met.place) - surface
 
     def _press(self, met: Meeting) -> bool:
-        """A point that meets a surface slowly presses on it from now on; False when this meeting is none of that."""
+        """Makes a point that meets a surface slowly press on it from now on. False for other contacts."""
         s, find, n = self.states[met.vehicle], self._find, met.normal
         relative = self._relative(met, 1)
         if -relative @ n >= SLOW or met.is_edge or met.other >= 0:
@@ -181,12 +191,12 @@ class Collisions:
         s["n_touches"] = max(count, k + 1)
         s["touch_point"][k], s["touch_row"][k] = met.point, met.row
         s["touch_normal"][k], s["touch_velocity"][k], s["touch_anchor"][k] = n, met.velocity, met.place
-        # as of the step's start
+        # at the start of the step
         s["touch_level"][k] = n @ (met.place - when * self.dt * met.velocity)
         return True
 
     def _take_back(self, parts: Any, group: int, members: Any, met: Meeting, share: float) -> None:
-        """Paths now start where they are free: just before the meeting or, where turning bends them, earlier."""
+        """Lets the paths start where they are free: just before the contact or, where rotation bends them, earlier."""
         find, check, poses = self._find, self._check, self.poses
         start, length = float(find["start"]), float(find["end"] - find["start"])
         if not met.is_edge:
@@ -205,7 +215,7 @@ class Collisions:
         find["start"] = start + share * length
 
     def _collide(self, met: Meeting) -> None:
-        """An impulse at the poses the paths now start from."""
+        """Applies an impulse at the poses from which the paths now start."""
         i, j = met.vehicle, met.other
         relative = self._relative(met, 0)
         closing = -float(relative @ met.normal)
@@ -228,7 +238,7 @@ class Collisions:
             self._note(met, k, float(self._find["start"]), relative)
 
     def _note(self, met: Meeting, k: int, when: float, relative: Array) -> None:
-        """Tell of a meeting in the record of vehicle k, one of the two; once per step and thing unless it breaks."""
+        """Records the contact for vehicle k, one of the two; once per step and thing, unless it is a crash."""
         s, p, closing = self.states[k], self.params[k], -float(relative @ met.normal)
         struck = k != met.vehicle
         row = int(self.solids.vehicle_rows[met.vehicle]) if struck else met.row
@@ -241,7 +251,7 @@ class Collisions:
         note_hit(s, p, t_ns, (row, part), tuple(met.place), tuple(normal), (float(np.linalg.norm(relative)), closing))
 
     def _move_on(self, members: Any) -> None:
-        """The rest of the step with the present velocities."""
+        """Flies the rest of the step with the present velocities."""
         rest = (1.0 - float(self._find["start"])) * self.dt
         begin, motion = self.poses[members, 0], self.states["motion"][members]
         end = begin.copy()
@@ -251,7 +261,7 @@ class Collisions:
         self.poses[members, 1] = _unit(end)
 
     def _jam(self, parts: Any, group: int, members: Any) -> None:
-        """Between surfaces that leave it no way: along with the last one met if that is free, else it stays."""
+        """Handles a jammed vehicle: it moves with the last surface it met if that way is free, else it stays."""
         find, check, met = self._find, self._check, self._describe(parts)
         mass, motion = self.params["mass"][members], self.states["motion"]
         velocity = met.velocity if len(members) == 1 else mass @ motion[members, 3:6] / mass.sum()
@@ -268,12 +278,12 @@ def _unit(poses: Array) -> Array:
 
 
 def _point_velocity(state: Any, pose: Array, place: Array) -> Array:
-    """m/s of a place fixed to a vehicle, world."""
+    """m/s, world axes, of a point fixed to a vehicle."""
     motion = state["motion"]
     spin = rotate(pose[3:], motion[10:13])
     return np.asarray(motion[3:6] + _skew(spin) @ (place - pose[:3]))
 
 
 def _skew(v: Array) -> Array:
-    """The matrix of v ×."""
+    """The matrix of the cross product v ×."""
     return np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])

@@ -1,4 +1,4 @@
-"""Touching the ground: spring and damper at each contact point, dry friction by an anchor that sticks or slides."""
+"""Contact with the ground: a spring and damper at each point, and dry friction by an anchor that sticks or slides."""
 
 # mypy: allow-untyped-defs
 
@@ -7,19 +7,19 @@ from numba import float64, int64, types, void
 
 from skyloop.core.jit import WHEN_CALLED, inlined, kernel
 from skyloop.core.rotations import cross, to_body, to_world
-from skyloop.vehicle.layout import MAX_HITS, PART_BODY, PART_LEG, params_type, state_type
+from skyloop.vehicle.kernel_records import MAX_HITS, PART_BODY, PART_LEG, params_type, state_type
 from skyloop.world.ground import ground_at
 
 APART_NS = 200_000_000
-"""After so long without touching it, the same thing is touched anew."""
+"""ns. After this long without contact, touching the same thing is a new touch."""
 AT_REST = 0.01
-"""m/s below which nothing is told of a touch."""
+"""m/s, the speed below which a touch is not reported."""
 GROUND = -1
 
 
 @inlined
 def point_motion(place, y, i):
-    """Position and velocity of row i of `place` (m from the centre of mass, body axes), world axes."""
+    """Position and velocity in world axes of row i of `place` (m from the centre of mass, body axes)."""
     rx, ry, rz = place[i, 0], place[i, 1], place[i, 2]
     ax, ay, az = to_world(y[6], y[7], y[8], y[9], rx, ry, rz)
     bx, by, bz = cross(y[10], y[11], y[12], rx, ry, rz)
@@ -41,7 +41,7 @@ def plane_force(p, depth, normal, velocity, anchored, gap):
     closing = vx * nx + vy * ny + vz * nz
     push = max(0.0, p.contact_stiffness * depth - p.contact_damping * closing)
 
-    # tangential: a spring to the anchor plus damping, never more than friction allows
+    # tangential: a spring to the anchor plus damping, limited by friction
     tx, ty, tz = vx - closing * nx, vy - closing * ny, vz - closing * nz
     fx, fy, fz = -p.contact_damping * tx, -p.contact_damping * ty, -p.contact_damping * tz
     if anchored:
@@ -61,7 +61,7 @@ def plane_force(p, depth, normal, velocity, anchored, gap):
 
 @inlined
 def _ground_force(s, p, w, heights, i, motion):
-    """Of contact i, whose motion is as `point_motion` gives it; the answer is as `plane_force` gives it."""
+    """The force on contact i, in the form of `plane_force`; its motion is in the form of `point_motion`."""
     x, y, z, vx, vy, vz = motion
     height, nx, ny, nz = ground_at(heights, w.origin_x, w.origin_y, w.cell, x, y)
     gx, gy = x - s.anchor[i, 0], y - s.anchor[i, 1]
@@ -92,9 +92,9 @@ _TWO_NUMBERS, _SPEEDS, _VECTOR = types.UniTuple(int64, 2), types.UniTuple(float6
 
 @kernel(void(state_type, params_type, int64, _TWO_NUMBERS, _VECTOR, _VECTOR, _SPEEDS), turn=WHEN_CALLED)
 def note_hit(s, p, t_ns, meeting, place, normal, speeds):
-    """Remember a touch when it is a new one and not just standing there; one that breaks the vehicle is always new.
+    """Records a touch that is new and not just a vehicle at rest. A touch that breaks the vehicle is always new.
 
-    meeting: row of what was touched, and part of the vehicle that did; speeds: relative, and its closing part.
+    meeting: the row of the touched thing, and the part of the vehicle; speeds: relative, and its closing part.
     """
     row, part = meeting
     speed, closing = speeds
@@ -124,7 +124,7 @@ def note_hit(s, p, t_ns, meeting, place, normal, speeds):
 
 @inlined
 def still_touches(s, row, t_ns):
-    """What is touched all the while is not touched anew."""
+    """Notes that the contact continues, so that it does not count as a new touch."""
     for k in range(MAX_HITS):
         if s.hit_row[k] == row and t_ns - s.hit_last_ns[k] < APART_NS:
             s.hit_last_ns[k] = t_ns
@@ -132,7 +132,7 @@ def still_touches(s, row, t_ns):
 
 @inlined
 def _note_ground(s, p, w, heights, i, dt):
-    """Tell of a point that is below the ground and was not a step ago, though by now it may be on its way out."""
+    """Records a point that went below the ground during this step, even if it is already moving up again."""
     place = p.contact_position
     bx, by, bz, _, _, _ = point_motion(place, s.motion, i)
     height_b, nx, ny, nz = ground_at(heights, w.origin_x, w.origin_y, w.cell, bx, by)
@@ -143,7 +143,7 @@ def _note_ground(s, p, w, heights, i, dt):
     if az < height_a:
         return
     f = (az - height_a) / (az - height_a + height_b - bz)
-    # velocity of the step's start: by its end the contact has already braked the point
+    # the velocity at the start of the step: at its end the contact has already slowed the point
     speed = np.sqrt(vx * vx + vy * vy + vz * vz)
     s.impact_speed = max(s.impact_speed, speed)
     closing = -(vx * nx + vy * ny + vz * nz)
@@ -155,7 +155,7 @@ def _note_ground(s, p, w, heights, i, dt):
 
 @inlined
 def settle_anchors(s, p, w, heights, dt):
-    """After a step: plant anchors where points touched, drag them where they slid, drop them where they left."""
+    """After a step: sets anchors where points touched, moves them where points slid, removes them where points left."""
     y = s.motion
     s.legs_down = 0
     s.body_down = 0

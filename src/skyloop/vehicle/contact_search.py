@@ -1,4 +1,4 @@
-"""Where the hull of a vehicle first meets something solid on its way from one pose to the next."""
+"""Finds where the hull of a vehicle first meets something solid on its way from one pose to the next."""
 
 # mypy: allow-untyped-defs
 
@@ -7,28 +7,28 @@ from numba import float64, int64, types
 
 from skyloop.core.jit import inlined, kernel
 from skyloop.core.rotations import to_world
-from skyloop.vehicle.layout import finding_type, params_type, state_type
+from skyloop.vehicle.kernel_records import finding_type, params_type, state_type
 from skyloop.world.solid_grids import SolidArrays, anything_near, cast_segment, moving_type, solid_arrays_type
 
 LIFT = 1e-3
-"""m above a touched plane at which a pressed point is led along it, so that it meets what stands on the plane."""
+"""m above a touched plane, at which a pressed point is checked, so that it meets things on the plane."""
 
 states_type = types.Array(state_type, 1, "C")
 fleet_params_type = types.Array(params_type, 1, "C")
 parts_type = types.Array(moving_type, 1, "C")
 finds_type = types.Array(finding_type, 1, "C")
-"""An array of one, because Python hands records to kernels slowly."""
+"""An array of one record, because Python passes single records to kernels slowly."""
 things_type = types.Tuple((solid_arrays_type, parts_type))
-"""What can be met: what stands, and the parts of movers that are near."""
+"""The things that can be met: standing things, and the parts of movers that are near."""
 POSES = float64[:, :, ::1]
 MOST_ACCELERATION = 100.0
-"""m/s² that free flight is trusted to stay below."""
+"""m/s², the acceleration that free flight is assumed to stay below."""
 LABELS = int64[::1]
 
 
 @inlined
 def _group(states, params, labels, t):
-    """Vehicles that may meet each other within t seconds get the same label, the lowest index; True when some may."""
+    """Gives vehicles that may meet each other within t seconds the same label, the lowest index. True if any may."""
     n, some = states.shape[0], False
     for i in range(n):
         labels[i] = i
@@ -64,7 +64,7 @@ def _is_near(s, p, solids, parts, t):
         part = parts[k]
         for end in (part.before, part.after):
             dx, dy, dz = y[0] - end[0, 3], y[1] - end[1, 3], y[2] - end[2, 3]
-            # between its two ends the part may be half a metre off
+            # between its two end poses the part may be half a metre away from both
             if dx * dx + dy * dy + dz * dz < (reach + part.radius + 0.5) ** 2:
                 return True
     return False
@@ -72,9 +72,9 @@ def _is_near(s, p, solids, parts, t):
 
 @kernel(int64(states_type, fleet_params_type, things_type, types.UniTuple(LABELS, 2), float64, int64))
 def free_steps(states, params, things, groups, dt, most):
-    """Steps, `most` or fewer, on which no vehicle can meet anything; 0 when one may on the next.
+    """The number of steps, at most `most`, on which no vehicle can meet anything; 0 if one may on the next.
 
-    groups: written here, the label of every vehicle's group, and 1 for every group that may meet something.
+    groups: written here: the label of every vehicle's group, and 1 for every group that may meet something.
     """
     solids, parts = SolidArrays(*things[0]), things[1]
     labels, near = groups
@@ -99,7 +99,7 @@ def free_steps(states, params, things, groups, dt, most):
 
 @inlined
 def _lift(s, k, at, later):
-    """Bring a point to the free side of the plane of touch k, `later` s after that was found."""
+    """Moves a point to the free side of the plane of touch k, `later` s after the plane was found."""
     n, v = s.touch_normal, s.touch_velocity
     up = s.touch_level[k] + LIFT
     for a in range(3):
@@ -125,7 +125,7 @@ def _place_points(s, p, poses, i, find):
 
 @inlined
 def frame_of_part(part, share, find, end):
-    """part_from_world of a mover's part at a share of its interval: blended, the ends are 10 ms apart at most."""
+    """part_from_world of a mover's part at a share of its interval, interpolated; its ends are at most 10 ms apart."""
     a, b, out = part.inverse_before, part.inverse_after, find.inverse
     for r in range(3):
         for c in range(4):
@@ -154,7 +154,7 @@ def to_part(find, end, x, y, z):
 
 @inlined
 def _approach(params, things, labels, poses, i, candidate, find):
-    """The grid of a candidate (-1 what stands, then parts of movers, then vehicles) with its frames set, or -1: far."""
+    """Sets the frames of a candidate (-1 standing, then parts of movers, then vehicles); its grid, or -1: too far."""
     solids, parts = things
     n = parts.shape[0]
     if candidate < 0:
@@ -189,10 +189,10 @@ def _pressed(s, a, b):
 
 @kernel(float64(states_type, fleet_params_type, things_type, LABELS, POSES, int64, finds_type))
 def search(states, params, things, labels, poses, group, finds):
-    """First meeting on the paths of the vehicles of a group into finds[0]: of a point on its path or, where no point
-    meets anything, of an edge that is crossed at the path's end and was free at its start.
+    """Writes the first contact on the paths of a group's vehicles to finds[0]: that of a point or, if no point meets
+    anything, of an edge that is crossed at the path's end and was free at its start.
 
-    Returns its share of the path; 1 for an edge, 2 when nothing is met.
+    Returns the share of the path; 1 for an edge, 2 when nothing is met.
     """
     solids, parts = SolidArrays(*things[0]), things[1]
     find = finds[0]
@@ -224,7 +224,7 @@ def search(states, params, things, labels, poses, group, finds):
                         bx, by, bz = to_part(find, end, bx, by, bz)
                     f, triangle = cast_segment(solids, grid, (ax, ay, az), (bx, by, bz))
                     if attempt == 1 and f <= 1.0:
-                        find.fraction = 2.0  # it was crossed before: let it out
+                        find.fraction = 2.0  # the edge was crossed before too: let it out
                     elif attempt == 0:
                         if f >= find.fraction:
                             break

@@ -1,11 +1,11 @@
-"""The cascade: position, velocity, attitude on SO(3), rates, mixer. Runs inside the flight kernel."""
+"""The cascade controller: position, velocity, attitude on SO(3), rates, mixer. It runs inside the flight kernel."""
 
 import numpy as np
 
 from skyloop.core.jit import inlined
 from skyloop.core.rotations import cross, multiply, to_world
 from skyloop.vehicle.battery import voltage_ratio
-from skyloop.vehicle.layout import (
+from skyloop.vehicle.kernel_records import (
     SET_ATTITUDE,
     SET_DESCEND,
     SET_POSITION,
@@ -15,14 +15,14 @@ from skyloop.vehicle.layout import (
 from skyloop.vehicle.mixer import mix
 
 BLIND_THRUST = 0.97
-"""Share of the weight carried when nothing at all is known."""
+"""The share of the weight that is carried when the state is unknown."""
 MAX_EXTRAPOLATION = 0.1
-"""s a setpoint or estimate is carried forward by its own derivatives; older ones stand still."""
+"""s over which a setpoint or estimate is extrapolated by its own derivatives; after that it is held."""
 
 
 @inlined
 def measured_motion(s, u, p, t, m):  # type: ignore[no-untyped-def]
-    """What the controller believes: motion of the body origin, from truth or from the estimate carried to now."""
+    """The state the controller uses: motion of the body origin, from truth or from the estimate extrapolated to now."""
     if u.on_estimate:
         age = min(max(t - u.estimate_t, 0.0), MAX_EXTRAPOLATION)
         for k in range(13):
@@ -57,7 +57,7 @@ def yaw_of(m):  # type: ignore[no-untyped-def]
 
 @inlined
 def follow_yaw(s, u, p, m, t, dt):  # type: ignore[no-untyped-def]
-    """Moves s.yaw_target, never faster than the vehicle may turn; returns the yaw rate to feed forward."""
+    """Moves s.yaw_target, at most as fast as the vehicle may turn; returns the yaw rate to feed forward."""
     if u.kind == SET_ATTITUDE or u.kind == SET_RATES or u.kind == SET_DESCEND:
         s.yaw_target = yaw_of(m)
         return 0.0
@@ -78,7 +78,7 @@ def follow_yaw(s, u, p, m, t, dt):  # type: ignore[no-untyped-def]
 
 @inlined
 def approach_speed(error, gain, acceleration):  # type: ignore[no-untyped-def]
-    """Linear near the target, square root farther out, so that braking never asks more than `acceleration`."""
+    """Linear near the target and a square root farther out, so that braking needs no more than `acceleration`."""
     knee = acceleration / (gain * gain)
     if error <= knee:
         return gain * error
@@ -87,7 +87,7 @@ def approach_speed(error, gain, acceleration):  # type: ignore[no-untyped-def]
 
 @inlined
 def wanted_velocity(u, p, m, t, yaw, out):  # type: ignore[no-untyped-def]
-    """Fills out[0:3] velocity, out[3:6] acceleration and out[6:9] jerk to feed forward."""
+    """Writes out[0:3] velocity, out[3:6] acceleration and out[6:9] jerk to feed forward."""
     for k in range(9):
         out[k] = 0.0
     speed_limit = min(p.max_speed_horizontal, u.speed_limit)
@@ -127,7 +127,7 @@ def wanted_velocity(u, p, m, t, yaw, out):  # type: ignore[no-untyped-def]
 def wanted_acceleration(s, u, p, m, dt, v, a):  # type: ignore[no-untyped-def]
     """PI on velocity with the feed-forwards in `v`; returns the acceleration the thrust must give, gravity included.
 
-    a is scratch. A blind descent keeps level and only its vertical speed.
+    a is scratch. A descent without an estimate keeps level and controls only its vertical speed.
     """
     level = u.kind == SET_DESCEND
     for k in range(3):
@@ -136,7 +136,7 @@ def wanted_acceleration(s, u, p, m, dt, v, a):  # type: ignore[no-untyped-def]
             goal = u.velocity[2] if k == 2 else m[3 + k]
         error = goal - m[3 + k]
         push = p.velocity_p[k] * error
-        # a saturated mixer, a clipped push or the friction of the ground must not wind the integral up
+        # a saturated mixer, a clipped force or the friction of the ground must not wind the integral up
         if abs(push) > p.max_acceleration:
             push = p.max_acceleration if push > 0.0 else -p.max_acceleration
         elif not (s.saturated and error * s.velocity_integral[k] > 0.0) and not (k < 2 and s.legs_down):
@@ -151,7 +151,7 @@ def wanted_acceleration(s, u, p, m, dt, v, a):  # type: ignore[no-untyped-def]
         s.velocity_integral[1] = 0.0
     ax, ay = a[0], a[1]
     az = max(a[2] + p.gravity, 0.2 * p.gravity)
-    # limits of tilt and thrust: keep the vertical part, give up the horizontal
+    # limits of tilt and thrust: keep the vertical part, reduce the horizontal
     strongest = 0.95 * p.n_rotors * p.max_rotor_thrust * voltage_ratio(s, p) ** 2 / p.mass
     most = min(az * np.tan(p.max_tilt), np.sqrt(max(strongest * strongest - az * az, 0.1)))
     horizontal = np.sqrt(ax * ax + ay * ay)
@@ -166,15 +166,15 @@ def attitude_from_acceleration(ax, ay, az, yaw):  # type: ignore[no-untyped-def]
     """The quaternion whose up axis is along the acceleration and whose heading is `yaw`."""
     size = np.sqrt(ax * ax + ay * ay + az * az)
     zx, zy, zz = ax / size, ay / size, az / size
-    # shortest turn from vertical to z, then yaw about the vertical first
+    # the shortest rotation from vertical to z, then yaw about the vertical first
     w = np.sqrt(0.5 * (1.0 + zz))
     tx, ty = -zy / (2.0 * w), zx / (2.0 * w)
-    # heading: rotate about z body so that the nose points along yaw in the horizontal plane
+    # heading: rotate about the body's z so that the nose points along yaw in the horizontal plane
     c, d = np.cos(yaw), np.sin(yaw)
     yx, yy, yz = cross(zx, zy, zz, c, d, 0.0)
     norm = 1.0 / np.sqrt(yx * yx + yy * yy + yz * yz)
     yx, yy, yz = yx * norm, yy * norm, yz * norm
-    # left axis of the pure tilt, and the angle from it to the wanted left axis about z
+    # the left axis of the pure tilt, and the angle from it to the wanted left axis about z
     lx, ly, lz = to_world(w, tx, ty, 0.0, 0.0, 1.0, 0.0)
     fx, fy, fz = to_world(w, tx, ty, 0.0, 1.0, 0.0, 0.0)
     turn = np.arctan2(-(yx * fx + yy * fy + yz * fz), yx * lx + yy * ly + yz * lz)
@@ -185,8 +185,8 @@ def attitude_from_acceleration(ax, ay, az, yaw):  # type: ignore[no-untyped-def]
 def rates_from_attitude(p, m, qw, qx, qy, qz, out):  # type: ignore[no-untyped-def]
     """Geometric attitude error, split so that a large yaw error never disturbs the tilt that holds the vehicle up.
 
-    The tilt part is the shortest turn of the thrust axis, the yaw part what remains; each enters as 2 sin(angle/2),
-    which does not fade beyond 90 degrees.
+    The tilt part is the shortest rotation of the thrust axis, the yaw part is the rest. Each enters as 2 sin(angle/2),
+    which does not decrease beyond 90 degrees.
     """
     ew, ex, ey, ez = multiply((m[6], -m[7], -m[8], -m[9]), (qw, qx, qy, qz))
     # swing and twist of the error about the thrust axis
@@ -234,7 +234,7 @@ def cascade(s, u, p, w, t, dt):  # type: ignore[no-untyped-def]
     for k in range(3):
         turn[k] = 0.0
 
-    # rates and thrust wanted
+    # the wanted rates and thrust
     if u.kind == SET_RATES:
         for k in range(3):
             rates[k] = u.rates[k]
@@ -253,7 +253,7 @@ def cascade(s, u, p, w, t, dt):  # type: ignore[no-untyped-def]
         bx, by, bz = to_world(m[6], m[7], m[8], m[9], 0.0, 0.0, 1.0)
         collective = p.mass * max(ax * bx + ay * by + az * bz, 0.0)
 
-        # flatness: jerk turns the thrust vector, snap accelerates that turn
+        # differential flatness: jerk turns the thrust vector, snap accelerates that turn
         specific = np.sqrt(ax * ax + ay * ay + az * az)
         xx, xy, xz = to_world(qw, qx, qy, qz, 1.0, 0.0, 0.0)
         yx, yy, yz = to_world(qw, qx, qy, qz, 0.0, 1.0, 0.0)
@@ -275,7 +275,7 @@ def cascade(s, u, p, w, t, dt):  # type: ignore[no-untyped-def]
 
 @inlined
 def coast(s, p, w):  # type: ignore[no-untyped-def]
-    """Without news of its state: all rotors alike, a little below the weight; feedback on old news would spin it."""
+    """Without a state: all rotors give the same thrust, a little below the weight. An old state would spin it."""
     s.controller_ran = 0
     s.thrust_wanted = BLIND_THRUST * p.mass * p.gravity
     mix(s, p, s.thrust_wanted, 0.0, 0.0, 0.0, w.lift)

@@ -1,9 +1,9 @@
-"""Drag of the frame. What the rotors add is in `rotors.py`, where each rotor's thrust is known."""
+"""Drag of the frame. The drag of the rotors is in `rotors.py`, where each rotor's thrust is known."""
 
 import numpy as np
 
 from skyloop.core.jit import inlined
-from skyloop.vehicle.layout import DRAG_BOX, DRAG_LINEAR
+from skyloop.vehicle.kernel_records import DRAG_BOX, DRAG_LINEAR
 
 BOX_THRESHOLD = 0.1
 """m/s of normal velocity below which AirSim ignores a face."""
@@ -11,7 +11,7 @@ BOX_THRESHOLD = 0.1
 
 @inlined
 def _box_face(factor, speed):  # type: ignore[no-untyped-def]
-    """Only the face that meets the air counts; it lies on the axis, so there is no torque."""
+    """Only the face that meets the air counts. It lies on the axis, so there is no torque."""
     return factor * abs(speed) * speed if abs(speed) > BOX_THRESHOLD else 0.0
 
 

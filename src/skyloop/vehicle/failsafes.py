@@ -1,4 +1,4 @@
-"""When the autopilot takes over, and what it does then."""
+"""The failsafes: when the autopilot takes over, and what it does."""
 
 from __future__ import annotations
 
@@ -32,5 +32,5 @@ class Failsafes(BaseModel):
 
 
 def doubt(estimate: Estimate | None) -> str:
-    """What an estimator says to why its estimate is not valid, in brackets; empty when it says nothing."""
+    """The estimator's reason why its estimate is not valid, in brackets; empty when it gives none."""
     return f" ({estimate.reason})" if estimate is not None and estimate.reason else ""

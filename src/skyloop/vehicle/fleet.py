@@ -10,7 +10,7 @@ import numpy as np
 from skyloop.core.frames import quat_from_yaw, rotate, yaw_from_quat
 from skyloop.vehicle.collision import Collisions
 from skyloop.vehicle.fleet_kernels import STATE_SIZE, advance, read_state
-from skyloop.vehicle.layout import DRAG_BOX, DRAG_LINEAR, INPUT, MAX_HITS, PARAMS, SET_IDLE, STATE
+from skyloop.vehicle.kernel_records import DRAG_BOX, DRAG_LINEAR, INPUT, MAX_HITS, PARAMS, SET_IDLE, STATE
 from skyloop.world.ground import Ground
 from skyloop.world.solid_grids import MOVING, cast_segment
 from skyloop.world.solids import Solids
@@ -28,18 +28,19 @@ from skyloop_client.messages import (
 from skyloop_client.streams import NS_PER_S, Rate
 
 INTERVAL_S = 0.01
-"""Movers are looked up on this grid of simulated time and blended between; never at events, lest a sensor matter."""
+"""s. The poses of movers are read on this grid of simulated time and interpolated. They are never read at events, so
+that a sensor cannot change the flight."""
 NOTHING_MOVES = np.zeros(0, MOVING)
 MOST_FREE_STEPS = 64
 MOST_STEP_UP = 0.3
-"""m above the ground of what a vehicle is stood upon."""
+"""m, the greatest height above the ground of a thing that a vehicle is placed on."""
 ABOVE = 5e-6
-"""m over a solid thing at which a vehicle is set down: triangles are float32."""
+"""m above a solid thing at which a vehicle is placed, because triangles are float32."""
 PARTS = (("legs", "hit"), ("body", "hits"), ("rotor", "hits"))
 
 
 def derive(params: np.ndarray[Any, Any], dt: float) -> None:
-    """Fill the numbers that follow from others and from the step."""
+    """Computes the numbers that follow from others and from the step."""
     params["inverse_mass"] = 1.0 / params["mass"]
     params["inverse_inertia"] = 1.0 / params["inertia"]
     for way in ("up", "down"):
@@ -49,7 +50,7 @@ def derive(params: np.ndarray[Any, Any], dt: float) -> None:
 
 
 class Fleet:
-    """The vehicles' memory and the clockwork that moves it. Index i is the i-th vehicle of the scenario."""
+    """The state of all vehicles, and the methods that advance it. Index i is the i-th vehicle of the scenario."""
 
     def __init__(
         self, params: Sequence[np.ndarray[Any, Any]], rate: Rate, ground: Ground, solids: Solids | None = None
@@ -63,7 +64,7 @@ class Fleet:
         self.rate = rate
         self.ground = ground
         self.names: list[str] = []
-        """For messages, by index."""
+        """The vehicles' names by index, for messages."""
         self._per_interval = max(1, round(INTERVAL_S / rate.period_s))
         self._steps = 0
         self._read: dict[int, VehicleState] = {}
@@ -80,7 +81,7 @@ class Fleet:
             self.attach(solids)
 
     def attach(self, solids: Solids) -> None:
-        """Make the vehicles meet solid things; its vehicles are this fleet's, in the same order, or none."""
+        """Makes the vehicles collide with solid things. Those of `solids` are this fleet's, in order, or none."""
         self.solids = solids
         period = self.rate.period_s
         self._collisions = Collisions(self.states, self.params, solids.arrays, period, self._per_interval * period)
@@ -89,7 +90,7 @@ class Fleet:
             params["hull_radius"] = max(params["hull_radius"], radius + np.linalg.norm(params["centre_of_mass"]))
 
     def place(self, i: int, position: Array, yaw: float) -> None:
-        """Put vehicle i at rest at a point and heading, its step count untouched."""
+        """Puts vehicle i at rest at a point and heading; its step count stays."""
         self._read.clear()
         quat = quat_from_yaw(yaw)
         state = self.states[i]
@@ -104,7 +105,7 @@ class Fleet:
         state["yaw_target"] = yaw
 
     def add(self, like: int, start: np.void) -> int:
-        """One more vehicle, built as `like` and in the state `start`; rows of the arrays must be taken anew."""
+        """Adds a vehicle built as `like`, in the state `start`. Views of the old arrays become invalid."""
         asked = np.zeros(1, INPUT)
         asked["kind"], asked["speed_limit"], asked["wind_mean"] = SET_IDLE, 1e9, self.inputs[like]["wind_mean"]
         asked["estimate"][:, 6] = 1.0
@@ -116,7 +117,7 @@ class Fleet:
         return len(self.states) - 1
 
     def put(self, i: int, position: Array, quat: Array, velocity: Array, rates: Array) -> None:
-        """Move vehicle i elsewhere in flight: velocity in world axes, rates in its own; rotors and controller go on."""
+        """Moves vehicle i in flight: velocity in world axes, rates in body axes. Rotors and controller continue."""
         self._read.clear()
         state, arm = self.states[i], self.params[i]["centre_of_mass"]
         motion = state["motion"]
@@ -128,7 +129,7 @@ class Fleet:
         state["yaw_target"] = yaw_from_quat(quat)
 
     def begin_again(self, i: int, start: np.void) -> None:
-        """Vehicle i as it was in the record `start`, now; what it has touched so far stays told."""
+        """Sets vehicle i back to the record `start`, at the present time. Its touches so far are kept."""
         state = self.states[i]
         kept = {name: state[name].copy() for name in ("step", *(n for n in STATE.names or () if "hit" in n))}
         self.states[i] = start
@@ -137,7 +138,7 @@ class Fleet:
         self._read.clear()
 
     def step_up(self, i: int) -> None:
-        """From where the legs stand on the ground onto what lies on it there: a path, a kerb, a pavement."""
+        """Lifts a vehicle from the ground onto a thing that lies under its legs: a path, a kerb, a pavement."""
         assert self.solids is not None
         params, motion = self.params[i], self.states[i]["motion"]
         legs = motion[:3] + rotate(motion[6:10], params["contact_position"][params["contact_is_leg"] > 0.0])
@@ -155,7 +156,7 @@ class Fleet:
         )
 
     def advance_to(self, t_ns: int) -> None:
-        """Physics on its own grid, up to the first step at or after `t_ns`."""
+        """Advances the physics, on its own grid, to the first step at or after `t_ns`."""
         until = self.rate.count_until(t_ns)
         if until <= self._steps:
             return
@@ -167,7 +168,7 @@ class Fleet:
         self._steps = until
 
     def _advance_among(self, collisions: Collisions, until: int) -> None:
-        """Among solid things: freely as far as nothing can be met, else one step at a time, which is looked into."""
+        """Advances among solid things: freely while no contact is possible, else one checked step at a time."""
         memory, ground = (self.states, self.inputs, self.params, self.rate.period_s), self.ground.kernel_arguments
         assert self.solids is not None
         steps, parts, end = self._steps, NOTHING_MOVES, until
@@ -184,7 +185,7 @@ class Fleet:
             steps += max(1, free)
 
     def _check(self, lost: int) -> None:
-        """Nothing is published of a state that has run away."""
+        """Raises an error if a motion has diverged, so that none of it is published."""
         if lost < 0:
             return
         state = self.states[lost]
@@ -196,14 +197,14 @@ class Fleet:
         )
 
     def _parts_near(self, solids: Solids, interval: int) -> np.ndarray[Any, Any]:
-        """What a vehicle may meet in an interval, even if something throws it at 30 m/s."""
+        """The parts of movers that a vehicle may meet in an interval, even if a collision gives it 30 m/s more."""
         period = self._per_interval * self.rate.period_s
         motion = self.states["motion"]
         reach = self.params["hull_radius"] + period * (np.linalg.norm(motion[:, 3:6], axis=1) + 30.0)
         return solids.moving(interval, period, motion[:, :3], reach)
 
     def state(self, i: int, t_ns: int) -> VehicleState:
-        """The exact state at an instant within the last physics step; read once per instant, whoever asks."""
+        """The exact state at an instant within the last physics step. It is computed once per instant."""
         cached = self._read.get(i)
         if cached is not None and cached.t_ns == t_ns:
             return cached
@@ -215,7 +216,7 @@ class Fleet:
         out = np.empty(STATE_SIZE + 2 * n)
         first_thrust = STATE_SIZE + n
         read_state(self.states, self.params, i, self.rate.period_s, fraction, out)
-        out.flags.writeable = False  # everybody who asks at this instant gets the same record
+        out.flags.writeable = False  # every caller at this instant gets the same record
         speeds, thrusts = out[STATE_SIZE:first_thrust], out[first_thrust:]
         state = self._read[i] = VehicleState(
             t_ns, out[0:3], out[3:6], out[6:10], out[10:13], out[13:16], out[16:19], speeds, thrusts, out[19:22]
@@ -239,7 +240,7 @@ class Fleet:
         return ActuatorState(t_ns, state["command"][:n].copy(), state["rotor_speed"][:n].copy())
 
     def touches(self, i: int, told: int) -> tuple[int, list[Event]]:
-        """What vehicle i has touched beyond the first `told` touches, and how many there are now; the last few only."""
+        """The touches of vehicle i after the first `told`, and how many there are now; only the last few are kept."""
         row, events = self.states[i], []
         count = int(row["n_hits"])
         for k in range(max(told, count - MAX_HITS), count):
@@ -256,7 +257,7 @@ class Fleet:
         return count, events
 
     def feed_estimate(self, i: int, estimate: Estimate) -> None:
-        """What the controller flies on from now, when its state source is not truth."""
+        """Sets the estimate that the controller flies on from now, when its state source is not truth."""
         row = self.inputs[i]
         row["estimate_t"] = estimate.t_ns / NS_PER_S
         memory = row["estimate"]
@@ -266,7 +267,7 @@ class Fleet:
         memory[10:13] = estimate.angular_velocity_body
 
     def snapshot(self) -> tuple[np.ndarray[Any, Any], ...]:
-        """What changes; the parameters too, because links may change limits, gains and forces in flight."""
+        """Everything that changes, the parameters too, because links may change limits, gains and forces in flight."""
         return self.states.copy(), self.inputs.copy(), self.params.copy()
 
     def restore(self, saved: tuple[np.ndarray[Any, Any], ...]) -> None:

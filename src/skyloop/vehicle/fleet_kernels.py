@@ -7,7 +7,7 @@ from skyloop.core.jit import FIRST, LAST, inlined, kernel
 from skyloop.core.rotations import cross, multiply, to_world
 from skyloop.vehicle.contact_search import fleet_params_type, states_type
 from skyloop.vehicle.controller import MAX_EXTRAPOLATION, cascade, coast, measured_motion, yaw_of
-from skyloop.vehicle.layout import (
+from skyloop.vehicle.kernel_records import (
     CONTROL_CASCADE,
     CONTROL_SIMPLEFLIGHT,
     SCRATCH,
@@ -26,7 +26,7 @@ from skyloop.world.ground import HeightField, height_field_type
 STATE_SIZE = 22
 """position 3, velocity 3, quaternion 4, rates 3, acceleration 3, angular acceleration 3, wind 3."""
 MOST_MOTION = 1e7
-"""m, m/s and rad/s: beyond it, or no number at all, a state has run away."""
+"""m, m/s and rad/s: a state beyond this, or one that is not a number, has diverged."""
 
 
 _HEIGHTS = float64[:, ::1]
@@ -35,7 +35,7 @@ _INPUTS = types.Array(input_type, 1, "C")
 
 @inlined
 def rest_controller(s, u, p, w, dt):  # type: ignore[no-untyped-def]
-    """While nobody asks it anything it forgets its integrals and faces where the vehicle faces."""
+    """While the controller has nothing to do, its integrals are reset and its yaw target follows the heading."""
     for k in range(3):
         s.velocity_integral[k] = 0.0
         s.rate_integral[k] = 0.0
@@ -46,7 +46,7 @@ def rest_controller(s, u, p, w, dt):  # type: ignore[no-untyped-def]
 
 @kernel(void(state_type, input_type, params_type, scratch_type, float64), turn=FIRST)
 def control_vehicle(s, u, p, w, dt):  # type: ignore[no-untyped-def]
-    """Sets the rotor speed commands for the coming step."""
+    """Sets the rotor speed commands for the next step."""
     if not u.armed or s.crashed:
         for i in range(p.n_rotors):
             s.command[i] = 0.0
@@ -74,7 +74,7 @@ def control_vehicle(s, u, p, w, dt):  # type: ignore[no-untyped-def]
 
 @kernel(void(state_type, input_type, params_type, scratch_type, _HEIGHTS, float64, int64), turn=FIRST)
 def move_vehicle(s, u, p, w, heights, dt, last):  # type: ignore[no-untyped-def]
-    """One physics step, compiled by itself beside the controllers; after the last one come the accelerations."""
+    """One physics step, compiled apart from the controllers. After the last step come the accelerations."""
     step_vehicle(s, u, p, w, heights, dt)
     if last:
         close_step(s, p, w, heights, dt)
@@ -82,7 +82,7 @@ def move_vehicle(s, u, p, w, heights, dt, last):  # type: ignore[no-untyped-def]
 
 @inlined
 def is_sane(s):  # type: ignore[no-untyped-def]
-    """Every number of the motion is one, and none is beyond what flies."""
+    """Whether every number of the motion is finite and within MOST_MOTION."""
     for k in range(13):
         if not abs(s.motion[k]) < MOST_MOTION:
             return False
@@ -101,15 +101,15 @@ def is_sane(s):  # type: ignore[no-untyped-def]
     turn=LAST,
 )
 def advance(states, inputs, params, dt, until_step, ground):  # type: ignore[no-untyped-def]
-    """Every vehicle to physics step `until_step`; `ground` as `Ground.kernel_arguments` gives it.
+    """Advances every vehicle to physics step `until_step`; `ground` is that of `Ground.kernel_arguments`.
 
-    Tells the first vehicle whose motion has run away, or -1.
+    Returns the first vehicle whose motion has diverged, or -1.
     """
     lost = -1
     field = HeightField(*ground)
     scratch = np.zeros(1, SCRATCH)
     for i in range(states.shape[0]):
-        # a record does not keep its array alive: taken before the loop, it would be of memory given back
+        # a record does not keep its array alive: made before the loop, it would refer to freed memory
         w = scratch[0]
         w.origin_x = field.origin_x
         w.origin_y = field.origin_y
@@ -136,9 +136,9 @@ def advance(states, inputs, params, dt, until_step, ground):  # type: ignore[no-
     )
 )
 def read_state(states, params, index, dt, fraction, out):  # type: ignore[no-untyped-def]
-    """Dense output between the last two steps: cubic Hermite; of the body origin.
+    """Dense output of the body origin's motion between the last two steps, by cubic Hermite interpolation.
 
-    `out` is as STATE_SIZE says, then come the speeds of the rotors and then their thrusts.
+    `out` is laid out as STATE_SIZE says, followed by the speeds of the rotors and their thrusts.
     """
     s = states[index]
     p = params[index]

@@ -1,4 +1,4 @@
-"""From a collective thrust and three torques to rotor speeds, giving up what matters least when rotors saturate."""
+"""Turns a collective thrust and three torques into rotor speeds. Saturated rotors give up the least important part."""
 
 import numpy as np
 
@@ -28,19 +28,19 @@ def mix(s, p, collective, tx, ty, tz, lift):  # type: ignore[no-untyped-def]
         scale = (top - floor) / (highest - lowest)
         s.saturated = 1
 
-    # the collective moves up or down until they do
+    # the collective moves up or down until they fit
     shift_low = -1e30
     shift_high = 1e30
     for i in range(n):
         lift[i] = lift[i] * scale + p.mixer[i, 0] * collective
-        share = max(n * p.mixer[i, 0], 0.1)  # of the mean collective; 1 with the centre of mass in the middle
+        share = max(n * p.mixer[i, 0], 0.1)  # a share of the mean collective; 1 with the centre of mass in the middle
         shift_low = max(shift_low, (floor - lift[i]) / share)
         shift_high = min(shift_high, (top - lift[i]) / share)
     shift = min(max(0.0, shift_low), shift_high) if shift_low <= shift_high else 0.5 * (shift_low + shift_high)
     if shift != 0.0:
         s.saturated = 1
 
-    # yaw gets what is left
+    # yaw gets the range that is left
     yaw_scale = 1.0
     for i in range(n):
         lift[i] += shift * max(n * p.mixer[i, 0], 0.1)

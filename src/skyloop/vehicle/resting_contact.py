@@ -1,4 +1,4 @@
-"""Pressing on solid things: planes that points of the hull stand on or slide along, by the law of the ground."""
+"""Resting contact with solid things: points of the hull stand on planes or slide along them, as on the ground."""
 
 # mypy: allow-untyped-defs
 
@@ -17,13 +17,13 @@ from skyloop.vehicle.contact_search import (
     things_type,
     to_part,
 )
-from skyloop.vehicle.layout import PART_LEG, params_type, scratch_type, state_type
+from skyloop.vehicle.kernel_records import PART_LEG, params_type, scratch_type, state_type
 from skyloop.world.solid_grids import SolidArrays, cast_segment
 
 
 @inlined
 def touch_force(s, p, y, k):
-    """Of touch k on the hull, world axes: force, normal force, friction over its limit; then depth and place."""
+    """For touch k, in world axes: force, normal force, friction over its limit; then depth and position."""
     x, y_, z, vx, vy, vz = point_motion(p.point_position, y, s.touch_point[k])
     n, v, a = s.touch_normal, s.touch_velocity, s.touch_anchor
     depth = s.touch_level[k] - (n[k, 0] * x + n[k, 1] * y_ + n[k, 2] * z)
@@ -36,7 +36,7 @@ def touch_force(s, p, y, k):
 
 @kernel(void(state_type, params_type, scratch_type), turn=WHEN_CALLED)
 def touch_wrench(s, p, w):
-    """Force and torque of the touches at the motion w.trial into w.push, body axes."""
+    """Writes force and torque of the touches at the motion w.trial to w.push, in body axes."""
     y, place, out = w.trial, p.point_position, w.push
     for j in range(6):
         out[j] = 0.0
@@ -75,7 +75,7 @@ def _front(solids, triangle, find, moves, ax, ay, az):
 
 @inlined
 def _part_velocity(part, interval, x, y, z):
-    """m/s of a point of a mover's part, given in its own axes."""
+    """m/s of a point of a mover's part; the point is in the part's axes."""
     a, b = part.before, part.after
     per = 1.0 / interval
     return (
@@ -95,7 +95,7 @@ def _find_part(parts, row):
 
 @inlined
 def _refresh(s, k, things, find, place, depth):
-    """Look for the surface of touch k anew, below its plane's free side; False when it has ended there."""
+    """Searches for the surface of touch k again, from the free side of its plane; False if there is none any more."""
     solids, parts = things
     x, y, z = place
     n, row = s.touch_normal, s.touch_row[k]
@@ -120,7 +120,7 @@ def _refresh(s, k, things, find, place, depth):
         hx, hy, hz = ax + f * (bx - ax), ay + f * (by - ay), az + f * (bz - az)
         v = s.touch_velocity
         v[k, 0], v[k, 1], v[k, 2] = _part_velocity(parts[moving], find.interval, hx, hy, hz)
-    # f runs from the lifted point down to the point itself
+    # f goes from the lifted point down to the point itself
     down = (1.0 - f) * (depth + LIFT)
     hx, hy, hz = x + down * n[k, 0], y + down * n[k, 1], z + down * n[k, 2]
     n[k, 0], n[k, 1], n[k, 2] = _front(solids, int64(triangle), find, moving >= 0, ax, ay, az)
@@ -130,7 +130,7 @@ def _refresh(s, k, things, find, place, depth):
 
 @inlined
 def _keep(s, k, m):
-    """Touch k becomes number m ≤ k."""
+    """Moves touch k to index m ≤ k."""
     s.touch_point[m] = s.touch_point[k]
     s.touch_row[m] = s.touch_row[k]
     s.touch_level[m] = s.touch_level[k]
@@ -142,7 +142,7 @@ def _keep(s, k, m):
 
 @kernel(void(states_type, fleet_params_type, things_type, finds_type, int64))
 def settle_touches(states, params, things, finds, i):
-    """After a step of vehicle i: planes follow their surfaces, anchors slide, and what was left is let go."""
+    """After a step of vehicle i: planes follow their surfaces, anchors slide, and ended touches are removed."""
     solids, parts = SolidArrays(*things[0]), things[1]
     s, p, find = states[i], params[i], finds[0]
     kept = 0

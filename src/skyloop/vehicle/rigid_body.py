@@ -1,4 +1,4 @@
-"""Six degrees of freedom: forces to accelerations, and one Runge-Kutta step of fourth order."""
+"""Six degrees of freedom: accelerations from forces, and one Runge-Kutta step of fourth order."""
 
 import numpy as np
 
@@ -18,7 +18,7 @@ REFERENCE_DENSITY = 1.225
 
 @inlined
 def scheduled_wrench(p, t, y):  # type: ignore[no-untyped-def]
-    """Force and torque of the pushes in force at t, body axes."""
+    """Force and torque of the wrenches that act at time t, body axes."""
     force, torque = p.wrench_force, p.wrench_torque
     total_x = total_y = total_z = torque_x = torque_y = torque_z = 0.0
     for k in range(p.n_wrenches):
@@ -39,10 +39,10 @@ def scheduled_wrench(p, t, y):  # type: ignore[no-untyped-def]
 
 @inlined
 def derivative(s, p, w, heights, t, stage, held):  # type: ignore[no-untyped-def]
-    """Time derivative of the 13 motion states in w.trial into w.slope[stage].
+    """Writes the time derivative of the 13 motion states in w.trial to w.slope[stage].
 
-    held: over the step, the air's density over the reference, the ground's height, and the vertical part of its normal;
-    times the height above ground that is the distance to the slope.
+    held, over the step: the air's density over the reference, the ground's height, and the vertical part of its normal.
+    The height above ground times that part is the distance to the slope.
     """
     density_ratio, ground_height, upright = held
     y, out = w.trial, w.slope
@@ -90,7 +90,7 @@ def derivative(s, p, w, heights, t, stage, held):  # type: ignore[no-untyped-def
 
 @inlined
 def update_wind(s, u, p, dt, ground_height):  # type: ignore[no-untyped-def]
-    """Wind is held over a step, so that the integrator sees a smooth right-hand side."""
+    """The wind is held over a step, so that the integrator has a smooth right-hand side."""
     for k in range(3):
         s.wind[k] = u.wind_mean[k]
     if p.gusts:
@@ -110,24 +110,23 @@ def update_wind(s, u, p, dt, ground_height):  # type: ignore[no-untyped-def]
 
 @inlined
 def step_vehicle(s, u, p, w, heights, dt):  # type: ignore[no-untyped-def]
-    """One physics step of one vehicle."""
     y, trial, k = s.motion, w.trial, w.slope
     t = s.step * dt
     ground_height, _, _, upright = ground_at(heights, w.origin_x, w.origin_y, w.cell, y[0], y[1])
-    # held over the step; at its middle, because at its start it would cost the integrator its order
+    # held over the step; taken at its middle, because taken at its start it would cost the integrator its order
     density_ratio = air_density(p.home_altitude + y[2] + 0.5 * dt * y[5]) / REFERENCE_DENSITY
     update_wind(s, u, p, dt, ground_height)
     rotor_targets(s, p, w, t)
     rotor_response(s, p, w, dt)
 
-    # keep the old end for the dense output
+    # keep the previous state for the dense output
     for j in range(13):
         s.motion_before[j] = y[j]
         trial[j] = y[j]
     for i in range(p.n_rotors):
         s.rotor_speed_before[i] = s.rotor_speed[i]
 
-    # Runge-Kutta, fourth order; the rotors are known exactly at both ends and in the middle
+    # Runge-Kutta, fourth order; the rotor speeds are known exactly at both ends and in the middle
     for stage in range(4):
         if stage > 0:
             fraction = dt if stage == 3 else 0.5 * dt

@@ -5,7 +5,7 @@ import numpy as np
 from skyloop.core.jit import inlined
 from skyloop.core.rotations import cross
 from skyloop.vehicle.battery import voltage_ratio
-from skyloop.vehicle.layout import (
+from skyloop.vehicle.kernel_records import (
     DRAG_ROTOR,
     DRAG_ROTOR_LINEAR,
     DRAG_ROTOR_LUMPED,
@@ -17,7 +17,7 @@ from skyloop.vehicle.layout import (
 
 @inlined
 def rotor_targets(s, p, w, t):  # type: ignore[no-untyped-def]
-    """What each motor really runs after: the command, limited by the battery and spoilt by faults."""
+    """The speed that each motor follows: the command, limited by the battery and changed by faults."""
     target, slowness, efficiency = w.target, w.slowness, w.efficiency
     limit = p.max_speed * voltage_ratio(s, p)
     for i in range(p.n_rotors):
@@ -83,8 +83,7 @@ def rotor_wrench(s, p, w, row, density_ratio, height, motion):  # type: ignore[n
     """Force and torque of all rotors in body axes; their thrusts go to s.thrust.
 
     row: of the rotor speeds. height: of the centre of mass above ground. motion: velocity through the air and rates,
-    both in body axes. Scalars throughout, here and in its neighbours: a round trip through memory costs more than the
-    arithmetic.
+    both in body axes. This file uses scalars throughout, because arrays in memory would cost more than the arithmetic.
     """
     air_x, air_y, air_z, wx, wy, wz = motion
     # read once: after each store to s.thrust the compiler must assume that p and w have changed
@@ -127,13 +126,13 @@ def rotor_wrench(s, p, w, row, density_ratio, height, motion):  # type: ignore[n
         torque_z += tz - spin * (torque_ratio * static_thrust + inertia * row_spin_up[row, i])
         angular_momentum += spin * inertia * omega
 
-    # eq. (13): the sum of (9) without the turn rate
+    # eq. (13): the sum of (9) without the rotation rate
     if p.drag_model == DRAG_ROTOR_LUMPED:
         c = p.rotor_drag * (p.sqrt_slope * total + p.n_rotors * p.sqrt_offset)
         total_x -= c * air_x
         total_y -= c * air_y
 
-    # with the gyroscopic torque of the spinning rotors
+    # including the gyroscopic torque of the spinning rotors
     torque_x -= wy * angular_momentum
     torque_y += wx * angular_momentum
     return total_x, total_y, total, torque_x, torque_y, torque_z

@@ -1,4 +1,4 @@
-"""Setpoints on their way into the kernels: checked, written into a vehicle's row of inputs, and read from it again."""
+"""Setpoints for the kernels: checked, written into a vehicle's row of inputs, and read back from it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from skyloop.core.frames import yaw_from_quat
 from skyloop.vehicle.controller import MAX_EXTRAPOLATION
-from skyloop.vehicle.layout import (
+from skyloop.vehicle.kernel_records import (
     SET_ATTITUDE,
     SET_DESCEND,
     SET_IDLE,
@@ -40,12 +40,12 @@ KINDS = {
     SET_IDLE: "idle", SET_POSITION: "position", SET_VELOCITY_WORLD: "velocity", SET_VELOCITY_BODY: "velocity",
     SET_DESCEND: "velocity", SET_ATTITUDE: "attitude", SET_RATES: "rates", SET_MOTORS: "motors",
 }  # fmt: skip
-"""Words for the kernels' numbers."""
+"""The names of the kernels' setpoint kinds."""
 SCALARS = ("yaw", "yaw_rate", "thrust", "speed")
 
 
 def write_setpoint(row: Any, setpoint: Setpoint, t_ns: int) -> None:
-    """From the next controller step on, this is what the vehicle follows."""
+    """Makes the vehicle follow this setpoint from the next controller step on."""
     row["t"] = t_ns / NS_PER_S
     row["speed_limit"] = UNLIMITED
     match setpoint:
@@ -79,7 +79,7 @@ def _write_yaw(row: Any, yaw: float | None, yaw_rate: float) -> None:
 
 
 def tracked(row: Any, mode: str, armed: bool, quat_wxyz: Array, t_ns: int) -> SetpointState:
-    """What the kernel's controller makes of a row of inputs at an instant; `quat_wxyz` is the vehicle's attitude."""
+    """The setpoint that the kernel's controller follows at an instant; `quat_wxyz` is the vehicle's attitude."""
     kind = KINDS[int(row["kind"])] if armed else "idle"
     position, velocity, quat, rates = np.full(3, nan), np.full(3, nan), np.full(4, nan), np.full(3, nan)
     yaw = yaw_rate = thrust = nan
@@ -107,14 +107,14 @@ def tracked(row: Any, mode: str, armed: bool, quat_wxyz: Array, t_ns: int) -> Se
 
 
 def needs_refreshing(setpoint: Setpoint) -> bool:
-    """A resting position or a goal needs no refreshing; everything else would run away."""
+    """False for a position at rest and for a goal. Every other setpoint would move the vehicle on and on."""
     if isinstance(setpoint, Position):
         return any((*setpoint.velocity, *setpoint.acceleration, setpoint.yaw_rate))
     return not isinstance(setpoint, Goal)
 
 
 def check_setpoint(setpoint: Setpoint, n_rotors: int) -> None:
-    """Every number finite and every vector of its length, or a SetpointError naming the field."""
+    """Raises a SetpointError that names the field, unless all numbers are finite and all lengths right."""
     lengths = {"quat_wxyz": 4, "throttle": n_rotors}
     for field in dataclasses.fields(setpoint):
         value = getattr(setpoint, field.name)

@@ -1,7 +1,7 @@
-"""AirSim's SimpleFlight cascade with its published gains, written for our axes; see facts on gains and limits there.
+"""AirSim's SimpleFlight cascade with its published gains and limits, written for our axes.
 
-Every stage gives an output in -1..1 that is multiplied by the limit of the stage below it. Velocity errors are taken
-in full body axes, throttle and thrust are linear in each other, and the mixer only adds signs.
+Every stage gives an output in -1..1 that is multiplied by the limit of the stage below it. Velocity errors are in full
+body axes, throttle and thrust are proportional, and the mixer only adds or subtracts.
 """
 
 import numpy as np
@@ -9,7 +9,7 @@ import numpy as np
 from skyloop.core.jit import inlined
 from skyloop.core.rotations import to_body
 from skyloop.vehicle.controller import follow_yaw, wanted_velocity
-from skyloop.vehicle.layout import SET_ATTITUDE, SET_DESCEND, SET_POSITION, SET_RATES
+from skyloop.vehicle.kernel_records import SET_ATTITUDE, SET_DESCEND, SET_POSITION, SET_RATES
 
 RATE_LIMIT = 2.5
 LEVEL_LIMIT = np.pi / 5.5
@@ -35,7 +35,7 @@ def angle_to_rate(p, k, error):  # type: ignore[no-untyped-def]
 
 @inlined
 def follow_velocity(s, p, k, error, dt):  # type: ignore[no-untyped-def]
-    """Share -1..1 of what the next stage can do, by a PI whose integral leaks."""
+    """The share -1..1 of the next stage's limit, by a PI whose integral leaks."""
     s.velocity_integral[k] = unit(s.velocity_integral[k] * INTEGRAL_DISCOUNT + p.velocity_i[k] * error * dt)
     return unit(p.velocity_p[k] * error + s.velocity_integral[k])
 
@@ -50,7 +50,7 @@ def euler(w, x, y, z):  # type: ignore[no-untyped-def]
 
 @inlined
 def simple_velocity(u, p, w, t, yaw):  # type: ignore[no-untyped-def]
-    """Position to velocity, into w.goal."""
+    """Position to velocity, written to w.goal."""
     m, v = w.measured, w.goal
     wanted_velocity(u, p, m, t, yaw, v)
     if u.kind == SET_POSITION:
@@ -108,7 +108,7 @@ def simpleflight(s, u, p, w, t, dt):  # type: ignore[no-untyped-def]
         rates[2] = angle_to_rate(p, 2, goal_yaw - yaw) + u.yaw_rate
         throttle = u.thrust / top
     else:
-        # velocity to level angles and throttle
+        # velocity to roll, pitch and throttle
         simple_velocity(u, p, w, t, yaw)
         ex, ey, ez = to_body(m[6], m[7], m[8], m[9], v[0] - m[3], v[1] - m[4], v[2] - m[5])
         forward = follow_velocity(s, p, 0, ex, dt)

@@ -1,4 +1,4 @@
-"""A vehicle as others see it: a mover of the world's model whose pose is the fleet's."""
+"""A vehicle as other vehicles and sensors see it: a mover of the world's model whose pose is that of the fleet."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from skyloop_client.streams import NS_PER_S
 
 
 class VehicleMover:
-    """Known exactly at the present instant; a little before and after it, by its velocities and accelerations."""
+    """Its pose is exact at the present instant and extrapolated a little before and after it."""
 
     n_rows = 1
 

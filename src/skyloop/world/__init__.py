@@ -1,1 +1,1 @@
-"""What surrounds the vehicles: earth, air, wind and ground."""
+"""The world around the vehicles: earth, air, wind, ground, and the things that stand and move on it."""

@@ -1,7 +1,7 @@
-"""The 1976 standard atmosphere from below sea level to 20 km; above, its isothermal layer is carried on.
+"""The 1976 standard atmosphere from below sea level to 20 km; above, its isothermal layer continues.
 
-Altitudes are geopotential metres, the standard's own; a geometric altitude h may stand in for them, at the
-cost of h²/6.4e6 m (0.16 m at 1 km, 16 m at 10 km).
+Altitudes are geopotential metres, as in the standard. A geometric altitude h may be used instead, with an error of
+h²/6.4e6 m (0.16 m at 1 km, 16 m at 10 km).
 """
 
 # mypy: allow-untyped-defs
@@ -18,7 +18,7 @@ SEA_LEVEL_TEMPERATURE = 288.15
 SEA_LEVEL_PRESSURE = 101325.0
 SEA_LEVEL_DENSITY = 1.225
 GAS_CONSTANT = 8.31432 / 0.0289644
-"""J/(kg·K), of dry air, with the standard's own gas constant."""
+"""J/(kg·K), of dry air, from the standard's own gas constant."""
 
 _GRAVITY = 9.80665
 _LAPSE_RATE = 0.0065
@@ -58,7 +58,7 @@ def altitude_from_pressure(pressure: ArrayLike) -> Array:
 
 @inlined
 def air_density(altitude):
-    """kg/m³; `density` for one altitude, inside kernels."""
+    """kg/m³; as `density`, for one altitude, inside kernels."""
     kelvin = SEA_LEVEL_TEMPERATURE - _LAPSE_RATE * min(altitude, _TROPOPAUSE)
     p = SEA_LEVEL_PRESSURE * (kelvin / SEA_LEVEL_TEMPERATURE) ** _EXPONENT
     if altitude > _TROPOPAUSE:

@@ -1,4 +1,4 @@
-"""Plain bodies of one metre that any world can be given, for those who put things into a running one."""
+"""Simple bodies of one metre that can be placed in any running world."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where on earth the world's origin lies, and what that means for gravity and the magnetic field."""
+"""The position of the world's origin on Earth, and the gravity and magnetic field there."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Earth:
 
     @cached_property
     def magnetic_field_world(self) -> Array:
-        """(3,) T, ENU, World Magnetic Model 2025 at home."""
+        """(3,) T, ENU, from the World Magnetic Model 2025 at home."""
         config = self.config
         north_east_down = GeoMag(coefficients_data=WMM_2025).calculate(
             config.latitude_deg, config.longitude_deg, config.altitude / 1000.0, config.year
@@ -70,7 +70,7 @@ class Earth:
 
     @cached_property
     def declination(self) -> float:
-        """rad, of magnetic north, positive east of true north."""
+        """rad, the angle from true north to magnetic north, positive to the east."""
         east, north, _ = self.magnetic_field_world
         return float(np.arctan2(east, north))
 

@@ -1,4 +1,4 @@
-"""What the generated worlds share: random numbers by topic, and things once made kept on disk."""
+"""Shared code of the generated worlds: random numbers by topic, and a disk cache for generated arrays."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ Arrays = dict[str, NDArray[Any]]
 
 
 def generator(seed: int, topic: str) -> np.random.Generator:
-    """Chance for one topic of one world ("park/trees"); others draw nothing from it."""
+    """A random generator for one topic of one world ("park/trees"); topics do not influence each other."""
     return np.random.Generator(np.random.Philox(key=stream_key(seed, f"world/{topic}")))
 
 
 def kept(name: str, source: str, make: Callable[[], Arrays]) -> Arrays:
-    """What `make` gives, from the disk the second time; `source` is the file whose change makes it stale (__file__)."""
+    """The result of `make`, cached on disk until the file `source` (__file__) changes."""
     mark = hashlib.blake2b(Path(source).read_bytes() + name.encode(), digest_size=16).hexdigest()
     path = CACHE_FOLDER / "made" / f"{mark}.npz"
     with suppress(OSError, ValueError, EOFError, KeyError), np.load(path, allow_pickle=False) as stored:
         return {key: stored[key] for key in stored.files}
     made = make()
-    # a full disk or a read-only home costs time at the next start, nothing else
+    # a full disk or a read-only home only makes the next start slower
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, unfinished = tempfile.mkstemp(dir=path.parent, suffix=".part")

@@ -1,4 +1,4 @@
-"""The ground as a height field: two flat triangles per cell, carried on beyond its edges.
+"""The ground as a height field: two flat triangles per cell, extended beyond its edges.
 
 The triangles are those of `terrain.place_terrain`, so that vehicles stand on what cameras and rays see.
 """
@@ -20,11 +20,11 @@ from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array
 
 MOST_POINTS = 2.5e7
-"""Of a height field that is sampled: 200 MB, and several times that while it is made."""
+"""Points of a sampled height field: 200 MB, and several times that while it is made."""
 
 
 class HeightField(NamedTuple):
-    """A Ground as kernels use it."""
+    """A Ground in the form that kernels use."""
 
     heights: Array
     """(nx, ny) m; first axis east, second north."""
@@ -50,7 +50,7 @@ def _cell_index(g, n):
 
 @inlined
 def _corner(index, n):
-    """The cell that lends its heights, and the coordinate in it where beyond the edge it is held, else -1."""
+    """The cell whose heights are used and, beyond the edge, the coordinate in it that is held; -1 inside."""
     if index < 0:
         return 0, 0.0
     if index >= n - 1:
@@ -60,7 +60,7 @@ def _corner(index, n):
 
 @inlined
 def ground_at(heights, origin_x, origin_y, cell, x, y):
-    """Height (m) and upward unit normal at (x, y); the edge's height carries on outside."""
+    """Height (m) and upward unit normal at (x, y); outside, the height of the edge continues."""
     gx, gy = (x - origin_x) / cell, (y - origin_y) / cell
     i, u = _corner(_cell_index(gx, heights.shape[0]), heights.shape[0])
     j, v = _corner(_cell_index(gy, heights.shape[1]), heights.shape[1])
@@ -70,7 +70,7 @@ def ground_at(heights, origin_x, origin_y, cell, x, y):
     if varies_y:
         v = gy - j
     h00, h11 = heights[i, j], heights[i + 1, j + 1]
-    # the cell is cut from its low corner to its high one
+    # the cell is split from its low corner to its high one
     if u >= v:
         along_x, along_y = heights[i + 1, j] - h00, h11 - heights[i + 1, j]
     else:
@@ -89,7 +89,7 @@ def _ground_at_point(ground: Any, x: Any, y: Any, out: Any) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ground:
-    """A height field; point (i, j) stands at origin_xy + cell·(i, j)."""
+    """A height field; point (i, j) is at origin_xy + cell·(i, j)."""
 
     heights: Array
     """(nx, ny) m, at least 2 by 2, C-contiguous; first axis east, second north."""
@@ -116,7 +116,7 @@ class Ground:
     def from_function(
         height: Callable[[Array, Array], ArrayLike], extent: tuple[float, float, float, float], cell: float
     ) -> Ground:
-        """Sample height(x, y), called with arrays, over extent = (x_min, y_min, x_max, y_max)."""
+        """Samples height(x, y), called with arrays, over extent = (x_min, y_min, x_max, y_max)."""
         x_min, y_min, x_max, y_max = extent
         if not (cell > 0.0 and x_max > x_min and y_max > y_min):
             raise ScenarioError(
@@ -134,7 +134,7 @@ class Ground:
 
     @property
     def kernel_arguments(self) -> tuple[Array, float, float, float]:
-        """A HeightField as kernels are given it."""
+        """A HeightField as a tuple of kernel arguments."""
         return self.heights, self.origin_xy[0], self.origin_xy[1], self.cell
 
     def at(self, x: float, y: float) -> tuple[float, Array]:

@@ -1,8 +1,8 @@
-"""A user's own world: the meshes of a glTF, GLB or OBJ file, each a thing with the class and material its name tells.
+"""A user's own world: the meshes of a glTF, GLB or OBJ file. Each is a thing whose name gives its class and material.
 
-What is taken from the file: triangles, where nodes put them, normals (faces without are flat), base colours (a picture
-counts with its mean colour). Pictures themselves are not shown; a material that the name tells brings our texture.
-Both formats count as y up, as glTF's standard has it and most OBJ exporters do; `up: z` says otherwise.
+From the file it reads triangles, node transforms, normals (faces without are flat) and base colours (an image counts
+with its mean colour). Images are not shown; a material recognised by name uses our texture. Both formats are read as y
+up, which is glTF's standard and what most OBJ exporters do; `up: z` changes that.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from skyloop.world.classes_by_name import CLASS_WORDS, MATERIAL_WORDS, check_meanings, told_by
 from skyloop.world.ground import Ground
 from skyloop.world.materials import MATERIAL_ID, MATERIALS
 from skyloop.world.mesh import Mesh
 from skyloop.world.mesh_files import FARTHEST, Part, colours_of, own_normals, read_parts
 from skyloop.world.model import Model, Shape
-from skyloop.world.naming import CLASS_WORDS, MATERIAL_WORDS, check_meanings, told_by
 from skyloop.world.scenery.interiors import place_plain
 from skyloop.world.semantics import CLASS_ID
 from skyloop_client.errors import ScenarioError
@@ -29,7 +29,7 @@ from skyloop_client.errors import ScenarioError
 Y_UP = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
 LOD_TRIANGLES = 600
 FLOOR_SHARE = 0.05
-"""A file with level faces at its lowest height over this share of its area has a floor of its own."""
+"""A file has its own floor if level faces at its lowest height cover more than this share of its area."""
 
 
 class Imported:
@@ -77,7 +77,7 @@ class Imported:
             raise ScenarioError(f"imported world: ground is {ground!r}; give a height in m, true or false")
 
     def _place(self, part: Part) -> tuple[NDArray[Any], NDArray[Any], float] | None:
-        """Its lowest and highest corner, and m² of floor in it; None where nothing of it has an area."""
+        """Places a part. Returns its lowest and highest corner and m² of floor in it; None if no face has an area."""
         names = (part.node, part.mesh, part.material)
         is_a = told_by(names, self._classes, CLASS_WORDS, "object")
         material = told_by(names[::-1], self._materials, MATERIAL_WORDS, "plain")
@@ -88,7 +88,7 @@ class Imported:
         size = math.sqrt(float(np.sum(linear * linear)) / 3.0)
         square = size * size
         if np.linalg.det(linear) > 0.0 and np.allclose(linear @ linear.T, square * np.eye(3), atol=1e-5 * square):
-            # turned and equally scaled only: nodes that show the same mesh share its shape
+            # only rotated and uniformly scaled: nodes that show the same mesh share its shape
             if key not in self._shapes:
                 self._shapes[key] = _Centred.of(part, material, self._turn, size)
             centred, rotation, scale = self._shapes[key], linear / size, size
@@ -113,8 +113,8 @@ class Imported:
     def _place_ground(self, height: float, floor_area: float) -> None:
         (x0, y0), (x1, y1) = self._low[:2].tolist(), self._high[:2].tolist()
         own_floor = abs(height - self._low[2]) < 0.02 and floor_area > FLOOR_SHARE * (x1 - x0) * (y1 - y0)
-        # below a floor of the file's own the plain is 3 cm lower, so that the two do not flicker; below a file without,
-        # which may be a mere upright sheet, the hole only needs some width
+        # if the file has its own floor, the plain is 3 cm lower there, so that the two do not flicker; otherwise the
+        # hole only needs some width, because the file may be a single upright sheet
         sunk, wider = (0.03, 0.0) if own_floor else (0.0, 1.0)
         hole = (x0 - wider, y0 - wider, x1 + wider, y1 + wider)
         place_plain(self.model, hole, material="grass", height=height, sunk=sunk)
@@ -129,7 +129,7 @@ def _level_area(corners: NDArray[Any], faces: NDArray[Any], height: float) -> fl
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Centred:
-    """A shape around the middle of its box, as culling likes it, and where that middle was."""
+    """A shape around the middle of its bounding box, which makes culling effective, and the position of that middle."""
 
     shape: Shape | None
     """None where no face has an area."""
@@ -145,7 +145,7 @@ class _Centred:
             return _Centred(None, middle)
         if len(mesh.faces) <= LOD_TRIANGLES:
             return _Centred(Shape(part.mesh, (mesh,)), middle)
-        # a cell is less than two pixels wide where the coarser mesh takes over (640 px over 80°)
+        # a cell is less than two pixels wide where the coarser mesh is used (640 px over 80°)
         coarse = _thinned(mesh, mesh.radius / 8.0)
         return _Centred(Shape(part.mesh, (mesh, coarse), (28.0 * mesh.radius * unit,)), middle)
 
@@ -182,14 +182,14 @@ def _mesh(part: Part, points: NDArray[Any], material: str, linear: NDArray[Any],
 
 
 def _flat_uv(points: NDArray[Any], facing: NDArray[Any]) -> NDArray[Any]:
-    """Metres along the two axes that a face lies along most."""
+    """Metres along the two axes to which a face is most parallel."""
     axis = np.abs(facing).argmax(axis=1)
     across = np.array([[1, 2], [0, 2], [0, 1]])[axis]
     return np.take_along_axis(points, across, axis=1)
 
 
 def _thinned(mesh: Mesh, cell: float) -> Mesh:
-    """Corners drawn together cell by cell; faces that vanish are left out."""
+    """Merges the corners in each cell; faces that collapse are removed."""
     index = np.floor(mesh.positions / cell).astype(np.int64)
     _, group = np.unique(index, axis=0, return_inverse=True)
     group = group.ravel()
@@ -199,7 +199,7 @@ def _thinned(mesh: Mesh, cell: float) -> Mesh:
     whole = (faces[:, 0] != faces[:, 1]) & (faces[:, 1] != faces[:, 2]) & (faces[:, 2] != faces[:, 0])
     if not whole.any():
         return mesh
-    # two faces over the same three cells are one
+    # two faces over the same three cells count as one
     _, first = np.unique(np.sort(faces[whole], axis=1), axis=0, return_index=True)
     kept = mesh.faces[whole][first].ravel()
     return Mesh(

@@ -1,4 +1,4 @@
-"""What a surface is made of: its look, what a laser gets back from it, and how a stereo depth camera suffers on it."""
+"""Surface materials: their look, their reflectance for a laser, and the noise of a stereo depth camera on them."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from typing import Final
 class Material:
     name: str
     texture: str
-    """Of `rendering.textures`; "plain" is white, so that the vertex colour decides."""
+    """A texture of `rendering.textures`; "plain" is white, so that the vertex colour decides."""
     tile: float
     """m of surface that one repeat of the texture covers."""
     semantic: str
-    """Class of the surface where the thing it belongs to has none of its own, as terrain."""
+    """The class of the surface if its thing has none of its own, as terrain."""
     reflectance: float
-    """Share of a laser's light (905 nm) sent back, 0 to 1, at normal incidence."""
+    """The share of a laser's light (905 nm) that is reflected, 0 to 1, at normal incidence."""
     depth_noise: float
-    """m of Kim's σ = 0.005·exp(m·d), 1/m."""
+    """1/m, the m of Kim's σ = 0.005·exp(m·d)."""
     gloss: float = 0.0
-    """Strength of the sun's highlight, 0 to 1."""
+    """The strength of the sun's highlight, 0 to 1."""
     translucency: float = 0.0
-    """Share of the sun's light that shines through to the other side, 0 to 1; for surfaces without gloss."""
+    """The share of the sun's light that shines through to the other side, 0 to 1; for surfaces without gloss."""
 
 
 # depth_noise: cement 0.50, formboard 0.55 and plastic 0.85 are Kim's Table 1 (its Fig. 4 has 0.35 and 0.5 for the first
-# two); the others are placed between them by how much texture and how much mirror a surface has.
+# two); the others are estimates between them, by texture and gloss of the surface.
 MATERIALS: Final = (
     Material("plain", "plain", 1.0, "object", 0.50, 0.60),
     Material("grass", "grass", 2.0, "grass", 0.45, 0.45),

@@ -1,4 +1,4 @@
-"""Triangles with normals, texture coordinates in metres, colours and materials; and the simplest of them."""
+"""Triangle meshes with normals, texture coordinates in metres, colours and materials; and simple bodies."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ WHITE: Colour = (255, 255, 255)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mesh:
-    """Faces are seen from both sides; the normal at a face's corners points to its front."""
+    """Faces are visible from both sides; the normal at a face's corners points to its front."""
 
     positions: NDArray[np.float32]
     """(n, 3) m."""
     normals: NDArray[np.float32]
     """(n, 3) unit."""
     uv: NDArray[np.float32]
-    """(n, 2) m along the surface; each material knows how many metres its texture covers."""
+    """(n, 2) m along the surface; each material defines how many metres its texture covers."""
     colours: NDArray[np.uint8]
-    """(n, 4) red, green, blue (multiply the texture) and a paint slot: 0 is these very colours, 1..7 also multiplies
-    by that colour of the placement's palette."""
+    """(n, 4) red, green, blue (a factor on the texture) and a paint slot: with 0 only this colour counts, 1..7 also
+    multiply by that colour of the placement's palette."""
     materials: NDArray[np.uint8]
     """(n,) index into MATERIALS; the same for the three corners of a face."""
     faces: NDArray[np.int32]
@@ -49,7 +49,7 @@ class Mesh:
             object.__setattr__(self, name, array)
         faces = np.ascontiguousarray(self.faces, np.int32).reshape(-1, 3)
         if len(faces) and (faces.min() < 0 or faces.max() >= n):
-            raise ScenarioError(f"mesh faces name vertices beyond the {n} there are")
+            raise ScenarioError(f"mesh faces refer to vertices beyond the {n} there are")
         object.__setattr__(self, "faces", faces)
 
     @property
@@ -58,7 +58,7 @@ class Mesh:
         return float(np.sqrt(np.sum(np.square(self.positions), axis=1).max(initial=0.0)))
 
     def moved(self, offset: ArrayLike = (0, 0, 0), *, yaw: float = 0.0, rotation: Any = None, scale: Any = 1.0) -> Mesh:
-        """Scaled, then turned (by a 3 by 3 rotation, or about up), then shifted; uv are metres only at scale 1."""
+        """Scaled, then rotated (by a 3 by 3 rotation, or about up), then shifted; uv are metres only at scale 1."""
         if rotation is None:
             c, s = np.cos(yaw), np.sin(yaw)
             rotation = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
@@ -74,7 +74,7 @@ class Mesh:
         return replace(self, colours=colours, materials=np.full(len(self.positions), MATERIAL_ID[material], np.uint8))
 
     def flat(self) -> Mesh:
-        """With every face flat-shaded, its corners its own."""
+        """The mesh with flat-shaded faces; no two faces share corners."""
         corners = self.faces.ravel()
         p = self.positions[corners].reshape(-1, 3, 3)
         normals = np.repeat(_unit(np.cross(p[:, 1] - p[:, 0], p[:, 2] - p[:, 0])), 3, axis=0)
@@ -102,7 +102,7 @@ def mesh_of(
     colour: Colour = WHITE,
     slot: int = 0,
 ) -> Mesh:
-    """Of one material and colour; normals left out are averaged over the faces around each vertex."""
+    """A mesh of one material and colour; missing normals are averaged over the faces around each vertex."""
     points = np.asarray(positions, np.float64).reshape(-1, 3)
     triangles = np.asarray(faces, np.int64).reshape(-1, 3)
     if normals is None:
@@ -148,7 +148,7 @@ def quad(a: ArrayLike, b: ArrayLike, c: ArrayLike, d: ArrayLike, **look: Any) ->
 
 
 def box(size: Sequence[float], *, centre: Sequence[float] = (0, 0, 0), bottom: bool = True, **look: Any) -> Mesh:
-    """Axes-aligned; six flat sides, five without its bottom."""
+    """An axis-aligned box with six flat sides; five without its bottom."""
     x, y, z = (0.5 * float(s) for s in size)
     sides = [
         quad((-x, -y, -z), (x, -y, -z), (x, -y, z), (-x, -y, z), **look),
@@ -163,10 +163,10 @@ def box(size: Sequence[float], *, centre: Sequence[float] = (0, 0, 0), bottom: b
 
 
 def loft(rings: ArrayLike, *, closed_ends: bool = True, v: ArrayLike | None = None, **look: Any) -> Mesh:
-    """Skin over (k, n, 3) rings, each counter-clockwise seen from the last ring towards the first; smooth."""
+    """A smooth skin over (k, n, 3) rings, each counter-clockwise seen from the last ring towards the first."""
     points = np.asarray(rings, float)
     k, n = points.shape[:2]
-    # a seam: the first point of a ring again at its end, with u running on
+    # a seam: the first point of a ring is repeated at its end, so that u continues
     points = np.concatenate([points, points[:, :1]], axis=1)
     around = np.linalg.norm(np.diff(points, axis=1), axis=2)
     u = np.concatenate([np.zeros((k, 1)), np.cumsum(around, axis=1)], axis=1)
@@ -217,13 +217,13 @@ def circle(radius: ArrayLike, n: int, *, centre: Sequence[float] = (0, 0, 0)) ->
 
 
 def cylinder(radius: float, height: float, n: int = 12, *, top: float | None = None, **look: Any) -> Mesh:
-    """Standing on the origin; `top` is the radius up there, for cones."""
+    """A cylinder that stands on the origin; `top` is the radius of its upper end, for cones."""
     upper = radius if top is None else max(top, 1e-4)
     return loft([circle(radius, n), circle(upper, n, centre=(0, 0, height))], **look)
 
 
 def ellipsoid(radii: ArrayLike, *, rings: int = 8, n: int = 12, **look: Any) -> Mesh:
-    """Around the origin."""
+    """An ellipsoid around the origin."""
     r = np.broadcast_to(np.asarray(radii, float), (3,))
     latitude = np.linspace(-np.pi / 2, np.pi / 2, rings + 1)
     around = 2.0 * np.pi * np.arange(n + 1) / n

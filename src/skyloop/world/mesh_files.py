@@ -1,4 +1,4 @@
-"""glTF, GLB and OBJ files as triangles with names and colours; whatever is wrong with one is told in one line."""
+"""Reads glTF, GLB and OBJ files as triangles with names and colours. A bad file gives an error of one line."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FARTHEST = 1e5
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
-    """One mesh of one material where one node puts it."""
+    """One mesh of one material at the position that one node gives it."""
 
     node: str
     mesh: str
@@ -39,13 +39,13 @@ class Part:
 
 
 def read_parts(path: Path) -> list[Part]:
-    """Every mesh of the file, once per node that shows it, in order of the nodes' names."""
+    """Every mesh of the file, once per node that shows it, sorted by the nodes' names."""
     _check_file(path)
     try:
         with _quietly():
             scene = _scene(path)
             parts = [_part(scene, node) for node in sorted(scene.graph.nodes_geometry, key=str)]
-    except Exception as error:  # a broken file makes its parser fail in any way it likes
+    except Exception as error:  # a parser may fail in any way on a broken file
         raise ScenarioError(
             f"world file '{path}' is damaged or no {path.suffix[1:].lower()} file ({_in_short(error)}); export it again"
         ) from None
@@ -65,7 +65,7 @@ def read_parts(path: Path) -> list[Part]:
 def _scene(path: Path) -> Any:
     if path.suffix.lower() != ".obj":
         return trimesh.load_scene(path, process=False, allow_remote=False)
-    # names of an old OBJ may be in any encoding; only its ASCII matters
+    # names of an old OBJ may be in any encoding; only its ASCII characters are used
     text = io.StringIO(path.read_text(encoding="utf-8", errors="replace"))
     options: Any = {"process": False, "split_objects": True}
     return trimesh.load_scene(text, file_type="obj", resolver=FilePathResolver(str(path)), **options)
@@ -89,16 +89,16 @@ def _check_file(path: Path) -> None:
 def _check_numbers(path: Path, part: Part) -> None:
     vertices, faces = np.asarray(part.geometry.vertices), np.asarray(part.geometry.faces)
     if vertices.ndim != 2 or vertices.shape[1] != 3 or faces.ndim != 2 or faces.shape[1] != 3:
-        raise ScenarioError(f"world file '{path}': '{part.node}' is not of triangles in space; export it again")
+        raise ScenarioError(f"world file '{path}': '{part.node}' is not made of triangles in space; export it again")
     if not (np.isfinite(vertices).all() and np.isfinite(part.placed).all()):
         raise ScenarioError(f"world file '{path}': '{part.node}' has vertices that are NaN or infinite; repair it")
     if faces.min() < 0 or faces.max() >= len(vertices):
-        raise ScenarioError(f"world file '{path}': faces of '{part.node}' name vertices it does not have; repair it")
+        raise ScenarioError(f"world file '{path}': faces of '{part.node}' use vertices it does not have; repair it")
 
 
 @contextmanager
 def _quietly() -> Iterator[None]:
-    """Without the parser's warnings: what matters of them is told in an error's one line."""
+    """Suppresses the parser's warnings; a problem that matters becomes an error."""
     log = logging.getLogger("trimesh")
     level = log.level
     log.setLevel(logging.CRITICAL + 1)
@@ -119,13 +119,13 @@ def _part(scene: Any, node: str) -> Part:
     placed, mesh = scene.graph.get(node)
     geometry = scene.geometry[mesh]
     material = str(getattr(getattr(geometry.visual, "material", None), "name", None) or "")
-    # OBJ names of objects come with their material at the end
+    # the OBJ reader appends the material to an object's name
     name = str(node).removesuffix(f"_{material}") if material else str(node)
     return Part(name or str(node), str(mesh), material, np.array(placed, float), geometry)
 
 
 def own_normals(geometry: trimesh.Trimesh) -> NDArray[Any] | None:
-    """(n, 3) as the file has them, or None where it has none or bad ones; faces are then flat (glTF 2.0, 3.7.2)."""
+    """(n, 3) from the file, or None if it has none or bad ones; faces are then flat (glTF 2.0, 3.7.2)."""
     if "vertex_normals" not in geometry._cache:
         return None
     normals = np.asarray(geometry.vertex_normals, float)
@@ -135,7 +135,7 @@ def own_normals(geometry: trimesh.Trimesh) -> NDArray[Any] | None:
 
 
 def colours_of(geometry: trimesh.Trimesh) -> NDArray[np.uint8]:
-    """(n, 3) per vertex, or (1, 3) for all: the material's base colour times the mean of its picture."""
+    """(n, 3) per vertex, or (1, 3) for all: the material's base colour times the mean of its image."""
     with _quietly():
         visual: Any = geometry.visual
         if visual.kind == "vertex":
@@ -150,27 +150,27 @@ def colours_of(geometry: trimesh.Trimesh) -> NDArray[np.uint8]:
 
 
 def _material_colour(material: Any) -> NDArray[Any]:
-    """0 to 1 as displays take it (sRGB)."""
+    """sRGB, 0 to 1."""
     if hasattr(material, "baseColorFactor"):
         factor, picture = material.baseColorFactor, material.baseColorTexture
-        # glTF factors count light, linearly
+        # glTF's factors are linear light
         colour = _shown(_rgb(factor))
     else:
         colour, picture = _rgb(getattr(material, "diffuse", None)), getattr(material, "image", None)
     if picture is not None:
         try:
-            # a large picture is thinned first; a box keeps its mean
+            # a large image is reduced first; a box filter keeps its mean
             small = picture.convert("RGB")
             small.thumbnail((256, 256), resample=4)
             pixels = np.asarray(small, float) / 255.0
-        except (OSError, ValueError, SyntaxError):  # a picture that cannot be decoded leaves the colour alone
+        except (OSError, ValueError, SyntaxError):  # an image that cannot be decoded does not change the colour
             return colour
         colour = colour * _shown((pixels**2.2).mean(axis=(0, 1)))
     return colour
 
 
 def _rgb(factor: Any) -> NDArray[Any]:
-    """0 to 1; white where the file says nothing."""
+    """0 to 1; white if the file gives no colour."""
     if factor is None:
         return np.ones(3)
     values = np.asarray(factor, float).ravel()[:3]

@@ -1,8 +1,8 @@
-"""The visible and solid world: shapes, where they stand, what they are, and what moves.
+"""The visible and solid world: shapes, their positions and classes, and what moves.
 
-Everything placed has a row. Rows of standing things come first and never change; rows of movers follow, and their
-poses are functions of simulated time. A thing (an instance) has one number and one class, and one row or several: each
-limb of a person is a row of its own.
+Everything placed has a row. Rows of standing things come first and never change; rows of movers follow, and their poses
+are functions of simulated time. A thing (an instance) has one number and one class, and one row or several: each limb
+of a person is a separate row.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array
 
 BY_MATERIAL = 255
-"""Class of things whose surface decides: terrain with grass, paths and ponds."""
+"""The class of things whose surface material decides: terrain with grass, paths and ponds."""
 PALETTE_SLOTS = 8
 DIFFERENCE_S = 5e-4
-"""Half step of the central difference that turns poses into velocities."""
+"""s, half the step of the central difference that turns poses into velocities."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,7 +34,7 @@ class Shape:
     lods: tuple[Mesh, ...]
     """Full detail first."""
     ranges: tuple[float, ...] = ()
-    """m; the camera takes lods[k + 1] beyond ranges[k], at quality medium. Rays and collisions always take lods[0]."""
+    """m; the camera uses lods[k + 1] beyond ranges[k], at quality medium. Rays and collisions always use lods[0]."""
     casts_shadow: bool = True
 
     def __post_init__(self) -> None:
@@ -61,7 +61,7 @@ class Thing:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Motion:
-    """Where the movers' parts are at one instant, and how they move."""
+    """Poses and velocities of the movers' parts at one instant."""
 
     t_ns: int
     poses: Array
@@ -73,7 +73,7 @@ class Motion:
 
 
 class Placed:
-    """Rigid parts that stand wherever somebody put them last."""
+    """Rigid parts that stand where they were last put."""
 
     def __init__(self, places: Array) -> None:
         self.places = places
@@ -86,7 +86,7 @@ class Placed:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Arrangement:
-    """What a model's rows are made from."""
+    """The data from which a model's rows are made."""
 
     standing: list[tuple[int, int, int, int, int, Array]]
     moving: list[tuple[int, int, int, int, int]]
@@ -95,12 +95,12 @@ class Arrangement:
 
 
 class Model:
-    """Filled by a world with `place` and `add_mover`, complete once `freeze` was called."""
+    """The model of a world. A world fills it with `place` and `add_mover` and completes it with `freeze`."""
 
     def __init__(self) -> None:
         self.shapes: list[Shape] = []
         self.things: list[Thing] = [Thing("sky", 0)]
-        """By instance number; 0 is where nothing is."""
+        """By instance number; 0 is the sky."""
         self.palettes: list[NDArray[np.uint8]] = [np.full((PALETTE_SLOTS, 3), 255, np.uint8)]
         self.movers: list[Mover] = []
         self._shape_number: dict[int, int] = {}
@@ -122,7 +122,7 @@ class Model:
         variant: int = 0,
         solid: bool = True,
     ) -> int:
-        """Stand a shape somewhere; returns its instance number.
+        """Places a standing shape; returns its instance number.
 
         is_a: its class, or "by material"; palette: colours of the paint slots 1, 2...; variant: which of a texture's
         variants its materials show; solid: False where the height field already stops vehicles, as on terrain.
@@ -139,7 +139,7 @@ class Model:
         return thing
 
     def know(self, shape: Shape) -> None:
-        """Keep a shape that stands nowhere yet, so that it can be placed once pictures are painted."""
+        """Registers a shape without placing it, so that it can be placed after rendering has begun."""
         self._number(shape)
 
     def add_mover(
@@ -152,7 +152,7 @@ class Model:
         palette: Sequence[Colour] = (),
         variant: int = 0,
     ) -> int:
-        """Something that moves, with one shape per rigid part; returns its instance number."""
+        """Adds a thing that moves, with one shape per rigid part; returns its instance number."""
         if len(shapes) != mover.n_rows:
             raise ScenarioError(f"mover '{name or is_a}' has {mover.n_rows} parts and {len(shapes)} shapes")
         thing, colours = self._thing(is_a, name), self._palette(palette)
@@ -162,7 +162,7 @@ class Model:
         return thing
 
     def freeze(self) -> None:
-        """Number the rows and gather the tables; what is changed afterwards takes another call."""
+        """Numbers the rows and builds the tables. Later changes need another call."""
         self.n_standing = len(self._standing)
         for thing in self.things:
             thing.rows.clear()
@@ -177,9 +177,9 @@ class Model:
         self._motion: Motion | None = None
 
     def loosen(self, number: int) -> Placed | None:
-        """Make a standing thing one that can be put elsewhere; None where it cannot: terrain, people, vehicles.
+        """Makes a standing thing movable; None if it cannot be: terrain, people, vehicles.
 
-        Rows are numbered anew unless it was loose already.
+        This renumbers the rows, unless the thing was movable already.
         """
         if number in self.placed:
             return self.placed[number]
@@ -194,7 +194,7 @@ class Model:
         return placed
 
     def remove(self, number: int) -> bool:
-        """Take away a thing that could be loosened; its number stays empty. Rows are numbered anew."""
+        """Removes a thing that could be loosened; its number stays empty. This renumbers the rows."""
         placed = self.loosen(number)
         if placed is None:
             return False
@@ -205,23 +205,23 @@ class Model:
         return True
 
     def arrangement(self) -> Arrangement:
-        """What stands and moves now, to come back to with `rearrange`."""
+        """The present things and movers, for a later `rearrange`."""
         return Arrangement(list(self._standing), list(self._moving), list(self.movers), len(self.things))
 
     def rearrange(self, kept: Arrangement) -> None:
-        """Things added since are gone, things removed or loosened stand where they stood. Rows are numbered anew."""
+        """Restores an arrangement: things added since are gone, things removed or moved are back. Renumbers rows."""
         self._standing, self._moving, self.movers = list(kept.standing), list(kept.moving), list(kept.movers)
         del self.things[kept.n_things :]
         self.placed = {}
         self.freeze()
 
     def motion(self, t_ns: int) -> Motion:
-        """All movers at one instant."""
+        """The motion of all movers at one instant."""
         if self._motion is None or self._motion.t_ns != t_ns:
             t = t_ns / 1e9
             before, now, after = (self._poses(t + dt) for dt in (-DIFFERENCE_S, 0.0, DIFFERENCE_S))
             rate = (after - before) / (2.0 * DIFFERENCE_S)
-            # Ω = Ṙ Rᵀ, its three numbers off the diagonal; parts are rigid, so scale drops out of R
+            # Ω = Ṙ Rᵀ, from its three entries off the diagonal; parts are rigid, so scale drops out of R
             turn = np.einsum("nij,nkj->nik", rate[:, :, :3], now[:, :, :3])
             size = np.einsum("nij,nij->n", now[:, :, :3], now[:, :, :3])[:, None] / 3.0
             w = np.stack(
@@ -231,7 +231,7 @@ class Model:
         return self._motion
 
     def forget(self) -> None:
-        """The next motion is worked out anew."""
+        """The next motion is computed again."""
         self._motion = None
 
     def _poses(self, t: float) -> Array:

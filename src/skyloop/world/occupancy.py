@@ -1,4 +1,4 @@
-"""Which voxels of a box in the world are taken: the truth that maps are scored against."""
+"""Which voxels of a box in the world are occupied: the truth against which maps are scored."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 
@@ -19,21 +19,22 @@ MOST_VOXELS = 200_000_000
 TOUCH = 1e-6
 """Voxels; a surface this near to a voxel's face touches it."""
 GROUND_SLACK = 1e-5
-"""Voxels²; how far beside a ground triangle a column still counts, so that none falls between two tiles."""
+"""Voxels²; how far beside a ground triangle a column still counts, so that no gap is left between two tiles."""
 WELD = 1e-4
-"""m; vertices nearer than this are one when asking whether a mesh is closed."""
+"""m; vertices nearer than this count as one when a mesh is tested for being closed."""
 OPEN, CLOSED, BOTTOMLESS, GROUND = range(4)
 
 
 def occupancy(
     model: Model, motion: Motion | None, lower: ArrayLike, upper: ArrayLike, voxel: float
 ) -> NDArray[np.bool_]:
-    """(nx, ny, nz) True where something is, voxel (i, j, k) beginning at lower + voxel·(i, j, k), world axes.
+    """(nx, ny, nz) True where a voxel is occupied; voxel (i, j, k) begins at lower + voxel·(i, j, k), world axes.
 
-    A voxel is taken when a triangle of full detail passes through it or touches it (a wall on the boundary of two
-    voxels takes both), when its centre is below the ground, or when its centre is inside a solid thing. Solid are
-    meshes that are closed, faces outwards, or closed but for a flat bottom they stand upright on; of others, such as
-    trees in leaf or rooms seen from inside, only the surfaces count. Given no `motion`, what moves is left out.
+    A voxel is occupied if a triangle of full detail passes through it or touches it (a wall on the boundary of two
+    voxels occupies both), if its centre is below the ground, or if its centre is inside a solid thing. A mesh is solid
+    if it is closed with its faces outwards, or closed but for a flat bottom on which it stands upright. Of other
+    meshes, such as trees in leaf or rooms seen from inside, only the surfaces count. Without `motion`, moving things
+    are left out.
     """
     low, high = np.asarray(lower, float), np.asarray(upper, float)
     if not (voxel > 0.0 and (high > low).all()):
@@ -51,7 +52,7 @@ def occupancy(
         points = (mesh.positions @ pose[:, :3].T + pose[:, 3] - low) / voxel
         first, end = points.min(axis=0) - TOUCH, points.max(axis=0) + TOUCH
         solid = bool(model.row_solid[row])
-        # ground above the box fills it
+        # ground above the box fills the box
         if (end < 0.0).any() or (first[:2] > size[:2]).any() or (solid and first[2] > size[2]):
             continue
         if solid and number not in kinds:
@@ -63,7 +64,7 @@ def occupancy(
 
 
 def _add(triangles: Array, kind: int, pose: Array, part: NDArray[np.bool_]) -> None:
-    """Take what one row takes of the part of the grid below and above it."""
+    """Marks the voxels that one row occupies in the columns of the grid that it covers."""
     window = np.ascontiguousarray(part)
     _mark_surfaces(triangles, window)
     upright = np.abs(pose[2, :2]).max() < 1e-9 and pose[2, 2] > 0.0
@@ -74,10 +75,10 @@ def _add(triangles: Array, kind: int, pose: Array, part: NDArray[np.bool_]) -> N
 
 
 def closure(mesh: Mesh) -> int:
-    """CLOSED when every edge is walked as often one way as the other, BOTTOMLESS when only edges at the mesh's lowest
-    height are not."""
+    """CLOSED if every edge runs as often one way as the other, BOTTOMLESS if that fails only for edges at the mesh's
+    lowest height."""
     points = mesh.positions.astype(np.float64)
-    # here, because they take half a second, and every start of a simulation reads this file
+    # imported here, because these take half a second and every start of a simulation imports this file
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
     from scipy.spatial import cKDTree
@@ -108,8 +109,8 @@ def _voxels(t, axis, n):
 
 @inlined
 def _set_axes(axes, t):
-    """The ten that separate a triangle from a cube, beside the cube's own three: its normal, and its edges × those;
-    each with the span of a cube's centre along it within which they may touch."""
+    """Sets the ten axes that can separate a triangle from a cube, beside the cube's own three: the normal, and the
+    edges × the cube's axes. Each has the interval of the cube's centre in which the two may touch."""
     for number in range(10):
         i, j = number // 3 % 3, (number // 3 + 1) % 3
         x, y, z = t[j, 0] - t[i, 0], t[j, 1] - t[i, 1], t[j, 2] - t[i, 2]
@@ -140,7 +141,7 @@ def _touches(axes, x, y, z):
 
 @kernel(void(float64[:, :, ::1], boolean[:, :, ::1]))
 def _mark_surfaces(triangles, grid):
-    """Take every voxel that a triangle touches."""
+    """Marks every voxel that a triangle touches."""
     axes = np.empty((10, 5))
     for number in range(triangles.shape[0]):
         t = triangles[number]
@@ -159,8 +160,8 @@ def _mark_surfaces(triangles, grid):
 
 @inlined
 def _side(a, b, x, y):
-    """Positive left of the edge from a to b, never 0: points on an edge are left of one of its triangles only."""
-    # worked out alike from either triangle
+    """Positive left of the edge from a to b, never 0: a point on an edge is left of one of its triangles only."""
+    # computed in the same order for both triangles
     flip = a[0] > b[0] or (a[0] == b[0] and a[1] > b[1])
     if flip:
         a, b = b, a
@@ -172,7 +173,7 @@ def _side(a, b, x, y):
 
 @inlined
 def _crossing(t, x, y, slack):
-    """Where the upright line at (x, y) crosses a triangle: 1 if it faces up, -1 down, 0: misses; and the height."""
+    """Crossing of the vertical line at (x, y) with a triangle: 1 faces up, -1 down, 0 misses; and the height."""
     low, high = np.inf, -np.inf
     for corner in range(3):
         side = _side(t[corner], t[(corner + 1) % 3], x, y)
@@ -196,9 +197,10 @@ def _centres_below(z, n):
 
 @kernel(void(float64[:, :, ::1], int64, int64, boolean[:, :, ::1]))
 def _fill(triangles, kind, sign, grid):
-    """Take voxels whose centre has more of a mesh's upward faces above it than downward ones, or any if it is GROUND.
+    """Marks voxels whose centre has more upward than downward faces of the mesh above it; for GROUND, any face.
 
-    sign -1: the mesh is mirrored."""
+    sign -1: the mesh is mirrored.
+    """
     nx, ny, nz = grid.shape
     # steps[i, j, k]: crossings of column (i, j) with k voxel centres below them
     steps = np.zeros((nx, ny, nz + 1), np.int16)

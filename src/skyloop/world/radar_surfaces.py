@@ -1,7 +1,7 @@
-"""What each material does to waves of about 60 GHz.
+"""The effect of each material on waves of about 60 GHz.
 
 Permittivities of building materials follow ITU-R P.2040 extrapolated to 60 GHz, water a Debye relaxation at 20 °C, skin
-Gabriel's tissue tables; roughness and shares are our estimates from how such surfaces look and feel.
+Gabriel's tissue tables. Roughness and shares are our estimates.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ class RadarSurface:
     permittivity: complex
     """Relative; the imaginary part is negative where waves are absorbed."""
     roughness: float
-    """m, standard deviation of the height; what a mirror loses by it is scattered to all sides."""
+    """m, standard deviation of the height; the power that a mirror loses by it is scattered in all directions."""
     diffuse: float
-    """Share of the reflected power that never was a mirror's: blades, leaves, grains, weave; 0 to 1."""
+    """The share of the reflected power that is always scattered, by blades, leaves, grains or weave; 0 to 1."""
     transparency: float = 0.0
-    """Share of the power that comes out behind the surface, one way, 0 to 1."""
+    """The share of the power that passes the surface, one way, 0 to 1."""
 
 
 METAL = RadarSurface(1.0 - 1e6j, 0.005e-3, 0.0)
@@ -52,7 +52,7 @@ RADAR_SURFACES: Final = {
     "car paint": METAL,
     "rubber": RadarSurface(3.0 - 0.5j, 0.3e-3, 0.3),
     "skin": RadarSurface(8.0 - 10.9j, 0.3e-3, 0.3),
-    # waves go through to the skin
+    # waves pass through to the skin
     "cloth": RadarSurface(7.0 - 9.0j, 0.4e-3, 0.4),
     "hair": RadarSurface(3.0 - 1.0j, 1e-3, 0.7),
     "cardboard": RadarSurface(1.9 - 0.1j, 0.2e-3, 0.2, 0.5),
@@ -67,24 +67,24 @@ TRANSPARENCY: Final = np.array([RADAR_SURFACES[material.name].transparency for m
 
 
 def reflected_share() -> Array:
-    """(materials,) of the power that falls straight onto each."""
+    """(materials,) of the power at normal incidence."""
     index = np.sqrt(PERMITTIVITY)
     return np.asarray(np.abs((1.0 - index) / (1.0 + index)) ** 2)
 
 
 def mirror_amplitudes(wavelength: float) -> Array:
-    """(materials,) of the field a smooth patch of each throws back, after Ament's loss by roughness."""
+    """(materials,) of the field that a smooth patch reflects, after Ament's loss by roughness."""
     coherent = np.exp(-((4.0 * np.pi * ROUGHNESS / wavelength) ** 2))
     return np.asarray(np.sqrt(reflected_share() * (1.0 - DIFFUSE) * coherent))
 
 
 def scattered_shares(wavelength: float) -> Array:
-    """(materials,) of the incident power scattered to all sides as from a matt surface."""
+    """(materials,) of the incident power that is scattered in all directions, as from a matt surface."""
     return np.asarray(reflected_share() - mirror_amplitudes(wavelength) ** 2)
 
 
 def grazing_reflection(material: int, sine: Array, wavelength: float) -> Array:
-    """Amplitude and sign of a bounce off a flat surface, for waves parallel to it; sine of the grazing angle."""
+    """Amplitude and sign of a reflection off a flat surface, for waves parallel to it; sine of the grazing angle."""
     sine = np.asarray(sine, np.float64)
     under = np.sqrt(PERMITTIVITY[material] - (1.0 - sine**2))
     loss = np.exp(-0.5 * (4.0 * np.pi * ROUGHNESS[material] * sine / wavelength) ** 2) * np.sqrt(

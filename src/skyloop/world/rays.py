@@ -1,7 +1,7 @@
-"""Rays against everything in the world: Embree for the triangles, Numba for what lies around them.
+"""Rays against everything in the world: Embree for the triangles, Numba for the work around it.
 
-All that stands is one Embree scene in world axes. Each distinct shape that moves has a scene of its own in the part's
-axes, built once; rays are turned into those axes, never triangles into the world's. Embree calculates in float32: the
+All standing things are one Embree scene in world axes. Each distinct moving shape has its own scene in the part's axes,
+built once; rays are transformed into those axes, never triangles into the world's. Embree computes in float32: the
 distance to a surface less than 100 m away is within 0.2 mm of exact.
 """
 
@@ -29,16 +29,16 @@ Floats = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RayHits:
-    """What each ray meets first."""
+    """The first hit of each ray."""
 
     distance: Floats
     """(n,) m; inf: nothing within range."""
     row: NDArray[np.int32]
     """(n,) row of the model; -1: nothing."""
     material: NDArray[np.uint8]
-    """(n,) of the surface; 0 where there is nothing."""
+    """(n,) of the surface; 0 where nothing was hit."""
     normal: Floats
-    """(n, 3) unit, world, of the flat triangle, towards the ray's origin; zero where there is nothing."""
+    """(n, 3) unit, world, of the flat triangle, towards the ray's origin; zero where nothing was hit."""
 
 
 _RAYS, _LINE, _ROWS = float32[:, ::1], float32[::1], int32[::1]
@@ -46,7 +46,7 @@ _RAYS, _LINE, _ROWS = float32[:, ::1], float32[::1], int32[::1]
 
 @inlined
 def _note(k, far, normal, directions, row, material, hits):
-    """Write the hit of ray k, with its normal turned against the ray."""
+    """Writes the hit of ray k, with its normal turned against the ray."""
     nx, ny, nz = normal
     distance, rows, materials, normals = hits
     size = np.sqrt(nx * nx + ny * ny + nz * nz)
@@ -58,14 +58,14 @@ def _note(k, far, normal, directions, row, material, hits):
 
 
 _ANSWER = types.Tuple((_ROWS, _LINE, _RAYS))
-"""Embree's: triangle (-1: none), distance and unscaled normal."""
+"""Embree's result: triangle (-1: none), distance and unscaled normal."""
 _HITS = types.Tuple((_LINE, _ROWS, uint8[::1], _RAYS))
 """The fields of RayHits."""
 
 
 @kernel(void(_ANSWER, _RAYS, _ROWS, uint8[::1], _HITS))
 def _take_all(answer, directions, row_of, material_of, hits):
-    """Embree's answer about all rays as RayHits."""
+    """Converts Embree's result for all rays to RayHits."""
     prim, far, ng = answer
     distance, rows, materials, normals = hits
     for k in range(prim.shape[0]):
@@ -79,13 +79,13 @@ def _take_all(answer, directions, row_of, material_of, hits):
 
 @kernel(void(_ROWS, _ANSWER, float64[:, ::1], _RAYS, int64, uint8[::1], _HITS))
 def _take_nearer(index, answer, part_from_world, directions, row, material_of, hits):
-    """Embree's answer about rays `index` in a part's axes, where it was nearer than what the hits hold."""
+    """Merges Embree's result for the rays `index`, in a part's axes, where it is nearer than the hits so far."""
     prim, far, ng = answer
     distance, m = hits[0], part_from_world
     for i in range(index.shape[0]):
         if prim[i] >= 0 and far[i] < distance[index[i]]:
             a, b, c = float64(ng[i, 0]), float64(ng[i, 1]), float64(ng[i, 2])
-            # normals turn by the inverse transpose
+            # normals transform by the inverse transpose
             nx = m[0, 0] * a + m[1, 0] * b + m[2, 0] * c
             ny = m[0, 1] * a + m[1, 1] * b + m[2, 1] * c
             nz = m[0, 2] * a + m[1, 2] * b + m[2, 2] * c
@@ -94,7 +94,7 @@ def _take_nearer(index, answer, part_from_world, directions, row, material_of, h
 
 @inlined
 def _comes_near(k, origins, directions, reach, centre, radius):
-    """Does ray k, no longer than `reach`, touch the sphere?"""
+    """Whether ray k, no longer than `reach`, touches the sphere."""
     x, y, z = centre[0] - origins[k, 0], centre[1] - origins[k, 1], centre[2] - origins[k, 2]
     along = x * directions[k, 0] + y * directions[k, 1] + z * directions[k, 2]
     if along < -radius or along - radius > reach:
@@ -106,7 +106,7 @@ _POINTS, _POSES = float64[:, ::1], float64[:, :, ::1]
 
 
 class Spheres(NamedTuple):
-    """Around a thing that moves, and around each of its parts."""
+    """Bounding spheres of a moving thing and of each of its parts."""
 
     middle: Array
     """(3,) m, world."""
@@ -117,7 +117,7 @@ class Spheres(NamedTuple):
     parts_from_world: Array
     """(n, 3, 4)."""
     shown: NDArray[np.bool_]
-    """(n,) False: this part is looked through."""
+    """(n,) False: rays pass through this part."""
 
 
 _SPHERES = record_type(
@@ -138,11 +138,10 @@ _SPHERES = record_type(
     )
 )  # fmt: skip
 def _into_parts(rays, spheres, picked, ends, room):
-    """The rays that touch the spheres of a thing's parts, each in the axes of its part, those of a part together.
+    """Selects the rays that touch the spheres of a thing's parts, in the axes of each part, grouped by part.
 
-    rays: their origins, directions, what they have met so far and how far they go; room: as `_room` makes it. `ends`
-    says where each part's rays end; what is returned is how many rays there may be at most, and nothing is written when
-    they do not fit.
+    rays: their origins, directions, distances so far and range; room: as `_room` makes it. `ends` gives where each
+    part's rays end. Returns the largest possible number of rays; nothing is written if they do not fit.
     """
     origins, directions, distance, max_range = rays
     thing = Spheres(*spheres)
@@ -180,7 +179,7 @@ class _Tree:
     def __init__(self, vertices: Floats, faces: NDArray[np.int32], materials: NDArray[np.uint8]) -> None:
         self.materials = materials
         self.scene = EmbreeScene()
-        # the scene does not hold on to its geometry
+        # the scene does not keep its geometry alive
         self._geometry = TriangleMesh(self.scene, vertices, faces)
 
     def run(self, origins: Floats, directions: Floats, far: Floats) -> tuple[Any, Any, Any]:
@@ -194,7 +193,7 @@ def face_materials(mesh: Mesh) -> NDArray[np.uint8]:
 
 
 class RayTracer:
-    """Casts rays into a frozen model; what it needs is built at the first cast."""
+    """Casts rays into a frozen model; its scenes are built at the first cast."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
@@ -206,7 +205,7 @@ class RayTracer:
         spheres = {number: _sphere(model.shapes[number].lods[0]) for number in np.unique(shapes).tolist()}
         self._part_centres: Array = np.array([spheres[number][0] for number in shapes.tolist()]).reshape(-1, 3)
         self._part_radii: Array = np.array([spheres[number][1] for number in shapes.tolist()])
-        # parts of one thing are neighbours
+        # parts of one thing are consecutive
         self._group_starts = np.flatnonzero(np.diff(model.row_thing[n:], prepend=-1))
 
     def cast(
@@ -217,9 +216,10 @@ class RayTracer:
         motion: Motion | None,
         hidden_rows: tuple[int, int] | None = None,
     ) -> RayHits:
-        """(n, 3) rays with unit directions, world axes, against all that stands and, given `motion`, all that moves.
+        """Casts (n, 3) rays with unit directions, world axes, at all standing things and, given `motion`, all moving
+        things.
 
-        hidden_rows: first and last + 1 of the movers' rows that are looked through.
+        hidden_rows: first and last + 1 of the movers' rows that rays pass through.
         """
         starts = np.ascontiguousarray(origins, np.float32)
         along = np.ascontiguousarray(directions, np.float32)
@@ -235,7 +235,7 @@ class RayTracer:
         return hits
 
     def embree_scene(self) -> EmbreeScene:
-        """Of all that stands, for those who want Embree alone."""
+        """The scene of all standing things, for direct use of Embree."""
         return self._stood().scene
 
     def _stood(self) -> _Tree:
@@ -247,7 +247,7 @@ class RayTracer:
         self, starts: Floats, along: Floats, max_range: float, poses: Array, hidden: tuple[int, int], hits: RayHits
     ) -> None:
         scale = np.sqrt(np.sum(np.square(poses[:, :, :3]), axis=1).max(axis=1))
-        # a little wider than exact, for float32
+        # a little larger than exact, for float32
         radii = 1.001 * scale * self._part_radii + 1e-3
         centres = np.einsum("nij,nj->ni", poses[:, :, :3], self._part_centres) + poses[:, :, 3]
         middles, group_radii, seen = self._groups(centres, radii, starts, max_range, hidden)
@@ -278,7 +278,7 @@ class RayTracer:
     def _groups(
         self, centres: Array, radii: Array, starts: Floats, max_range: float, hidden: tuple[int, int]
     ) -> tuple[Array, Array, NDArray[np.bool_]]:
-        """Spheres around the things that move, and which of them any ray can reach."""
+        """Bounding spheres of the moving things, and which of them a ray can reach."""
         first = self._group_starts
         counts = np.diff(first, append=len(centres))
         middles = np.add.reduceat(centres, first) / counts[:, None]
@@ -298,7 +298,7 @@ class RayTracer:
         return self._parts[number]
 
     def _build(self) -> _Tree:
-        """Everything that stands, in world axes."""
+        """Builds the scene of all standing things, in world axes."""
         model = self._model
         meshes = [model.shapes[number].lods[0] for number in model.row_shape[: model.n_standing].tolist()]
         vertices = np.empty((sum(len(mesh.positions) for mesh in meshes), 3), np.float32)
@@ -322,7 +322,7 @@ def _arrays(hits: RayHits) -> tuple[Any, Any, Any, Any]:
 
 
 def _sphere(mesh: Mesh) -> tuple[Array, float]:
-    """Around a mesh, in its own axes."""
+    """Bounding sphere of a mesh, in its own axes."""
     points = mesh.positions.astype(np.float64)
     centre = 0.5 * (points.min(axis=0) + points.max(axis=0))
     return centre, float(np.linalg.norm(points - centre, axis=1).max())
@@ -335,5 +335,5 @@ def _inverses(poses: Array) -> Array:
 
 
 def _room(n: int) -> tuple[Any, Any, Any, Any]:
-    """For n rays of parts: their numbers, origins, directions and reach."""
+    """Buffers for n rays of parts: their numbers, origins, directions and reach."""
     return np.empty(n, np.int32), np.empty((n, 3), np.float32), np.empty((n, 3), np.float32), np.empty(n, np.float32)

@@ -1,4 +1,4 @@
-"""The world as sensors see it: rays, views, gravity, the magnetic field, the weather and the place on Earth."""
+"""The world as sensors see it: rays, views, gravity, the magnetic field, the weather and the position on Earth."""
 
 from __future__ import annotations
 
@@ -23,41 +23,41 @@ Meanwhile = Callable[[Callable[[], bool]], None]
 
 
 class Painter(Protocol):
-    """What makes pictures: `rendering.client.Renderer`."""
+    """The interface of a renderer; `rendering.client.Renderer` implements it."""
 
     meanwhile: Meanwhile | None
-    """Called with a question while it paints, and returns when the answer is yes: the views are there."""
+    """Called while it renders, with a function that tells whether the views are ready; it returns once they are."""
 
     def render(self, requests: Sequence[ViewRequest], weather: Weather) -> list[View]: ...
 
     def submit(self, requests: Sequence[ViewRequest], weather: Weather) -> None:
-        """Ask for views of things as they are now, without waiting for them."""
+        """Requests views of the present state without waiting for them."""
 
     def collect(self) -> list[View]:
         """The views of the oldest request under way."""
 
     def has_room(self, requests: Sequence[ViewRequest]) -> bool:
-        """They can be submitted beside what is under way."""
+        """Whether these requests can be submitted beside those under way."""
 
     def has_answered(self) -> bool:
-        """`collect` would not wait."""
+        """Whether `collect` would return at once."""
 
     def retable(self) -> None:
-        """The model's rows have changed, its shapes have not."""
+        """Must be called when the model's rows have changed but not its shapes."""
 
     def close(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Painting:
-    """Views under way, and who waits for them."""
+    """Views under way, and the callbacks that wait for them."""
 
     given: Callable[[list[View]], None]
     failed: Callable[[RendererError], None]
 
 
 class Scene:
-    """One for all sensors; `at` moves it to an instant and to the eyes of one vehicle."""
+    """One scene for all sensors; `at` moves it to an instant and to one vehicle."""
 
     def __init__(self, model: Model, earth: Earth, weather: Weather, start_painter: Callable[[Model], Painter]) -> None:
         self.model = model
@@ -66,11 +66,11 @@ class Scene:
         self.local_frame: LocalFrame = earth.local_frame
         self.magnetic_field_world: Array = earth.magnetic_field_world
         self.vehicle_rows: list[Rows] = []
-        """Of each vehicle; its own sensors look through them."""
+        """The rows of each vehicle; its own sensors do not see them."""
         self.t_ns = 0
         self.hidden_rows: Rows | None = None
         self.meanwhile: Meanwhile | None = None
-        """What to do while pictures are painted: somebody outside may wait for an answer."""
+        """What to do while pictures are rendered, because a client may wait for an answer."""
         self._start_painter = start_painter
         self._painter: Painter | None = None
         self._tracer: RayTracer | None = None
@@ -90,14 +90,14 @@ class Scene:
         return np.asarray(self.cast(origins, directions, max_range).distance, np.float64)
 
     def cast(self, origins: Any, directions: Any, max_range: float, t_ns: int | None = None) -> RayHits:
-        """What rays hit at `t_ns`, now when left out."""
+        """The hits of rays at `t_ns`, by default now."""
         if self._tracer is None:
             self._tracer = RayTracer(self.model)
         motion = self.model.motion(self.t_ns if t_ns is None else t_ns)
         return self._tracer.cast(origins, directions, max_range, motion, self.hidden_rows)
 
     def views(self, requests: Sequence[ViewRequest]) -> list[View]:
-        """Pictures of this instant; one that was made before is not made again."""
+        """Pictures of this instant; a picture is rendered only once."""
         requests = [
             request if request.hidden_rows else replace(request, hidden_rows=self.hidden_rows) for request in requests
         ]
@@ -112,9 +112,9 @@ class Scene:
         return [self._views[_key(request)] for request in requests]
 
     def paint_beside(self, requests: Sequence[ViewRequest], painting: Painting) -> None:
-        """Have pictures of this instant painted while time goes on; `attend` or `settle` gives them.
+        """Renders pictures of this instant while time goes on; `attend` or `settle` delivers them.
 
-        The requests say whom they do not see.
+        The requests name the rows they do not see.
         """
         self.expect_views()
         assert self._painter is not None
@@ -125,16 +125,16 @@ class Scene:
 
     @property
     def is_painting(self) -> bool:
-        """Somebody waits for pictures that are painted beside."""
+        """Whether pictures from `paint_beside` are under way."""
         return bool(self._under_way)
 
     def attend(self) -> None:
-        """Give the pictures that are there."""
+        """Delivers the pictures that are ready."""
         while self._under_way and self._painter is not None and self._painter.has_answered():
             self._finish_one()
 
     def settle(self) -> None:
-        """Wait for all pictures under way: what they show is about to be numbered anew."""
+        """Waits for all pictures under way, because the rows they show are about to be renumbered."""
         while self._under_way:
             self._finish_one()
 
@@ -149,24 +149,24 @@ class Scene:
         painting.given(views)
 
     def seen(self, requests: Sequence[ViewRequest]) -> list[ViewRequest]:
-        """The same requests without the vehicle that looks."""
+        """The same requests, with the vehicle of the camera hidden."""
         return [replace(request, hidden_rows=self.hidden_rows) for request in requests]
 
     def view(self, request: ViewRequest) -> View:
         return self.views([request])[0]
 
     def expect_views(self) -> None:
-        """Start the painter now, so that it gets ready while other things are."""
+        """Starts the renderer now, so that it gets ready in the background."""
         if self._painter is None:
             self._painter = self._start_painter(self.model)
 
     def forget(self) -> None:
-        """Time was set back: what was seen may not have happened."""
+        """Drops all views, because time was set back and they may no longer be true."""
         self._views.clear()
         self.model.forget()
 
     def rebuild(self) -> None:
-        """The model's rows have changed, its shapes have not."""
+        """Must be called when the model's rows have changed but not its shapes."""
         self.forget()
         self._tracer = None
         if self._painter is not None:

@@ -1,4 +1,4 @@
-"""What a surface is: the semantic classes of every world, by number and name."""
+"""The semantic classes of every world, by number and name."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ CLASSES: Final = (
     "forklift",
     "marker",
     "target",
-    "object",  # of an imported file, when no name says more
+    "object",  # a thing of an imported file whose name says no more
     "traffic light",
     "barrel",
 )

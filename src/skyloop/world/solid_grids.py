@@ -1,8 +1,8 @@
-"""Triangles as the flight kernels look them up: grids of cells in blocks, only where something is.
+"""Triangles in the form that the flight kernels search: grids of cells in blocks, only where something is.
 
-Grid 0 holds all standing solid things in world axes; every other grid is one shape in its own axes, for movers and for
+Grid 0 holds all standing solid things in world axes. Every other grid is one shape in its own axes, for movers and for
 the hulls of vehicles. A block is 4 by 4 by 4 cells. A block with triangles has a number, and its cells have lists of
-them; an empty one says, negative, how many blocks away the next occupied one is at least.
+triangles. An empty block holds a negative number: minus the least distance in blocks to the next occupied one.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls
@@ -20,11 +20,11 @@ from skyloop.core.jit import WHEN_CALLED, kernel, record_type
 from skyloop_client.messages import Array
 
 SMALLEST_CELL, LARGEST_CELL = 0.03, 0.5
-"""m; large things get larger cells still when there would be too many."""
+"""m; large things get larger cells if there would be too many."""
 MAX_BLOCKS = 2_000_000
 MAX_REFERENCES = 12_000_000
 FARTHEST = 15
-"""Blocks; distances are not told apart beyond."""
+"""Blocks; larger distances are not distinguished."""
 
 GRID = np.dtype(
     [
@@ -52,7 +52,7 @@ MOVING = np.dtype(
 
 
 class SolidArrays(NamedTuple):
-    """What kernels get."""
+    """The arrays that kernels get."""
 
     grids: Any
     blocks: Any
@@ -62,7 +62,7 @@ class SolidArrays(NamedTuple):
     triangles: Any
     """(n, 9) m, three corners."""
     rows: Any
-    """(n,) of the model, for standing triangles."""
+    """(n,) rows of the model, for standing triangles."""
     n_standing: int
     vehicle_grids: Any
     vehicle_rows: Any
@@ -83,14 +83,14 @@ solid_arrays_type = record_type(
     vehicle_rows=int64[::1],
 )
 solids_type = types.NamedTuple(solid_arrays_type.types, SolidArrays)
-"""For kernels that other kernels call."""
+"""For kernels that are called by other kernels."""
 
 COUNT_BLOCKS, COUNT, FILL = range(3)
 
 
 @kernel(void(float32[:, ::1], grid_type, int32[::1], int32[::1], int32[::1], int64))
 def _enter(triangles, grid, blocks, starts, references, task):
-    """Visit every cell that the triangles' planes cross within their boxes: mark blocks, count, or write references."""
+    """Visits every cell that the triangles' planes cross in their boxes: marks blocks, counts, or writes references."""
     cell, ny, nz = grid.cell, grid.blocks[1], grid.blocks[2]
     half = 0.5005 * cell
     lo, hi = np.empty(3, np.int64), np.empty(3, np.int64)
@@ -173,7 +173,7 @@ _POINT = types.UniTuple(float64, 3)
 def cast_segment(solids, number, a, b):
     """Where a short segment a → b first crosses a triangle of a grid: share of its length and the triangle, or (2, -1).
 
-    Both sides of a triangle stop; one that starts exactly on it is taken to be in front.
+    Both sides of a triangle count. A segment that starts exactly on a triangle counts as starting in front of it.
     """
     ax, ay, az = a
     bx, by, bz = b
@@ -210,7 +210,7 @@ def cast_segment(solids, number, a, b):
                     f = gap_a / (gap_a - gap_b)
                     if f >= best:
                         continue
-                    # inside when it is on the same side of all three edges, with a hair's breadth to close seams
+                    # inside if on the same side of all three edges, with a small margin that closes seams
                     px, py, pz = ax + f * dx - x0, ay + f * dy - y0, az + f * dz - z0
                     area = nx * nx + ny_ * ny_ + nz_ * nz_
                     cx, cy, cz = uy * pz - uz * py, uz * px - ux * pz, ux * py - uy * px
@@ -265,7 +265,7 @@ def _built(triangles: NDArray[np.float32]) -> tuple[Any, Any, Any, Any]:
         return grid, nothing[:0], nothing[:0], nothing[:0]
     points = triangles.reshape(-1, 3).astype(np.float64)
     low, high = points.min(axis=0) - 1e-3, points.max(axis=0) + 1e-3
-    # four cells per triangle, were they spread evenly
+    # four cells per triangle, if they were spread evenly
     cell = float(np.clip(np.cbrt(np.prod(high - low) * 4.0 / n), SMALLEST_CELL, LARGEST_CELL))
     while True:
         grid["cell"], grid["low"], grid["high"] = cell, low, high
@@ -290,7 +290,7 @@ def _built(triangles: NDArray[np.float32]) -> tuple[Any, Any, Any, Any]:
 
 
 def _tell_distances(blocks: NDArray[np.int32]) -> None:
-    """Empty blocks get minus the number of blocks to the next occupied one, diagonals counting one."""
+    """Gives empty blocks minus the number of blocks to the next occupied one; a diagonal step counts as one."""
     near = blocks >= 0
     for distance in range(1, FARTHEST + 1):
         grown = near.copy()

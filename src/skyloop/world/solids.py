@@ -1,4 +1,4 @@
-"""Everything of a model that stops a vehicle: what stands, what moves, and the hulls of the vehicles themselves."""
+"""Everything in a model that stops a vehicle: standing things, moving things, and the vehicles' own hulls."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from skyloop.world.solid_grids import MOVING, Grids, SolidArrays
 from skyloop_client.messages import Array
 
 OUTLOOK_S = 0.5
-"""For so long a mover's whereabouts are bounded at once."""
+"""s for which the position of a mover is bounded at once."""
 SLACK = 1.0
-"""m that a mover may stray from the sphere around its places at three instants of the outlook."""
+"""m by which a mover may leave the sphere around its positions at three instants of the outlook."""
 
 
 class Solids:
-    """Everything of a frozen model that stops a vehicle."""
+    """Everything in a frozen model that stops a vehicle."""
 
     def __init__(self, model: Model, vehicles: Sequence[int] = ()) -> None:
         """`vehicles` are instance numbers of the fleet's vehicles, in its order; their poses come from the fleet."""
@@ -71,7 +71,7 @@ class Solids:
         return np.flatnonzero((gaps < 0.0).any(axis=0))
 
     def _sphere(self, k: int, start: float, length: float) -> Array:
-        """Centre and radius of where mover k is from `start` on."""
+        """Centre and radius of a sphere that holds mover k for `length` s from `start` on."""
         mover, table = self.movers[k]
         poses = np.concatenate([mover.poses(start + share * length) for share in (0.0, 0.5, 1.0)])
         centre = 0.5 * (poses[:, :, 3].min(axis=0) + poses[:, :, 3].max(axis=0))
@@ -91,17 +91,17 @@ class Solids:
         return parts
 
     def forget(self) -> None:
-        """Something was put elsewhere: where movers are is worked out anew."""
+        """Drops the cached positions of movers, because something was moved by hand."""
         self._outlook = (-1, None)
         self._places.clear()
 
     def thing(self, row: int, place: ArrayLike) -> tuple[int, str]:
-        """Instance number and name of what was touched at a place; row -1 is the ground."""
+        """Instance number and name of the thing touched at a position; row -1 is the ground."""
         number = self._ground_at(*np.asarray(place, float).tolist()) if row < 0 else int(self.model.row_thing[row])
         return number, self.model.things[number].name if number else "ground"
 
     def _ground_at(self, x: float, y: float, z: float) -> int:
-        """Instance of what shows the ground there, 0 when nothing does: the level surface nearest to a point."""
+        """The instance that shows the ground there, 0 if none does: the level surface nearest to a point."""
         best, found = np.inf, 0
         for row in np.flatnonzero(self.model.row_solid[: self.model.n_standing] == 0).tolist():
             low, high = self._box(row)
@@ -112,7 +112,7 @@ class Solids:
         return found
 
     def _box(self, row: int) -> tuple[Array, Array]:
-        """Horizontal bounds of a standing row, by the ball around it."""
+        """Horizontal bounds of a standing row, from its bounding sphere."""
         mesh, pose = self.model.shapes[self.model.row_shape[row]].lods[0], self.model.standing_poses[row]
         reach = mesh.radius * np.linalg.norm(pose[:, :3], axis=0).max() + 1e-3
         return pose[:2, 3] - reach, pose[:2, 3] + reach
@@ -134,7 +134,7 @@ def _world_corners(model: Model, row: int) -> Array:
 
 
 def _gap_below(corners: Array, x: float, y: float, z: float) -> float:
-    """m from a point straight up or down to the nearest triangle of (n, 3, 3) there; inf: none is above or below it."""
+    """m from a point straight up or down to the nearest of (n, 3, 3) triangles; inf if none is above or below it."""
     a, b, c = corners[:, 0], corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     area = b[:, 0] * c[:, 1] - b[:, 1] * c[:, 0]
     px, py = x - a[:, 0], y - a[:, 1]

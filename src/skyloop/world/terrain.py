@@ -1,4 +1,4 @@
-"""The height field as triangles: tiles of several levels of detail, with skirts against cracks between them."""
+"""The height field as triangles: tiles of several levels of detail, with skirts that close cracks between them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from skyloop.world.model import Model, Shape
 TILE = 32
 """Cells along a tile's side."""
 FAR = 3000.0
-"""m; how far beyond its edges the ground is drawn on."""
+"""m; how far the ground is drawn beyond its edges."""
 
 Cover = Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]
 """Material numbers at (x, y), called with arrays."""
@@ -30,7 +30,7 @@ def place_terrain(
     colour: Any = (255, 255, 255),
     variant: int = 0,
 ) -> None:
-    """Stand the ground in the model as tiles of one material, or of `cover(x, y)`, and carry its edges on."""
+    """Places the ground in the model as tiles of one material, or of `cover(x, y)`, and extends its edges."""
     material = cover if callable(cover) else MATERIAL_ID[cover]
     nx, ny = ground.heights.shape
     slopes = np.gradient(ground.heights, ground.cell)
@@ -59,7 +59,7 @@ def _tile(heights: Any, normals: Any, cell: float, origin: Any, step: int, mater
     surface = _grid(grid, origin, material, colour)
     if step == 1:
         return surface
-    # coarser tiles hang a skirt over the gap to their neighbour
+    # a skirt on the coarser tiles covers the gap to their neighbour
     lowered = grid - np.array([0, 0, 0.25 * step * cell, 0, 0, 0])
     skirts = [
         _grid(np.stack([upper[edge], lower[edge]]), origin, material, colour)
@@ -74,8 +74,8 @@ def _thinned(n: int, step: int) -> NDArray[np.int64]:
 
 
 def _grid(grid: Any, origin: Any, material: Cover | int, colour: Any) -> Mesh:
-    """Triangles over (nx, ny, 6) positions and normals; a triangle has one material, so corners are shared only
-    within a material."""
+    """Triangles over (nx, ny, 6) positions and normals. A triangle has one material, so corners are shared only within
+    a material."""
     nx, ny = grid.shape[:2]
     index = np.arange(nx * ny).reshape(nx, ny)
     a, b, c, d = index[:-1, :-1], index[1:, :-1], index[1:, 1:], index[:-1, 1:]
@@ -100,7 +100,7 @@ def _grid(grid: Any, origin: Any, material: Cover | int, colour: Any) -> Mesh:
 
 
 def _apron(ground: Ground, material: Cover | int, colour: Any) -> Mesh:
-    """The edges' heights carried on, out to the horizon."""
+    """The heights of the edges, extended to the horizon."""
     x0, y0 = ground.origin_xy
     nx, ny = ground.heights.shape
     xs, ys = x0 + ground.cell * np.arange(nx), y0 + ground.cell * np.arange(ny)

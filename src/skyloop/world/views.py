@@ -1,4 +1,4 @@
-"""A view: what one pinhole camera at one pose and instant sees, in every quantity at once.
+"""A view: everything that one pinhole camera at one pose and instant sees.
 
 The renderer fills a surface buffer of four 32-bit words per pixel: planar depth (as a float), the row of the model that
 was hit plus one (0: sky), the world normal in octahedral form (2 by 12 bits) with the material (8 bits), and a spare.
@@ -29,7 +29,7 @@ MATERIAL_CLASS = np.array([CLASS_ID[material.semantic] for material in MATERIALS
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pinhole:
-    """Of an image without distortion; pixel (0, 0) has its centre at image coordinates (0, 0)."""
+    """A lens without distortion; pixel (0, 0) has its centre at image coordinates (0, 0)."""
 
     width: int
     height: int
@@ -40,7 +40,7 @@ class Pinhole:
 
     @staticmethod
     def from_fov(width: int, height: int, horizontal_fov: float) -> Pinhole:
-        """Square pixels, the axis through the middle of the image; the angle in radians."""
+        """Square pixels, with the optical axis through the middle of the image; the angle is in radians."""
         f = 0.5 * width / np.tan(0.5 * horizontal_fov)
         return Pinhole(width, height, float(f), float(f), 0.5 * (width - 1), 0.5 * (height - 1))
 
@@ -55,7 +55,7 @@ class Pinhole:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ViewPose:
-    """Where a view is taken from, and when."""
+    """The pose and the instant of a view."""
 
     t_ns: int
     position: Array
@@ -66,15 +66,15 @@ class ViewPose:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ViewRequest:
-    """One picture to be taken; equal requests at one instant are answered with one picture."""
+    """One picture to be rendered; equal requests at one instant get the same picture."""
 
     lens: Pinhole
     pose: ViewPose
     quality: str = "low"
     exposure: float = 1.0
-    """Multiplies the light."""
+    """A factor on the light."""
     hidden_rows: tuple[int, int] | None = None
-    """First row and the one after the last of what this camera does not see: the vehicle it sits on."""
+    """First row and the one after the last that this camera does not see: the vehicle that carries it."""
 
 
 _SURFACE = types.Array(uint32, 3, "C", readonly=True)
@@ -131,7 +131,7 @@ _A2, _A3 = types.Array(float64, 2, "C", readonly=True), types.Array(float64, 3, 
 
 
 class Movers(NamedTuple):
-    """How everything moves that a view shows."""
+    """The motion of everything that a view shows."""
 
     n_standing: int
     """Rows of the model before the first that moves."""
@@ -151,7 +151,7 @@ movers_type = record_type(Movers, n_standing=int64, poses=_A3, velocities=_A2, t
     )
 )  # fmt: skip
 def _surface_velocities(surface, moving, pose, lens, out):
-    """v + ω × (p - origin) of the part each pixel shows; pose: rotation and position; lens: fx, fy, cx, cy."""
+    """v + ω × (p - origin) of the part that each pixel shows; pose: rotation and position; lens: fx, fy, cx, cy."""
     n_standing, poses, velocities, turns = moving
     rotation, position = pose
     fx, fy, cx, cy = lens
@@ -172,7 +172,7 @@ def _surface_velocities(surface, moving, pose, lens, out):
 
 
 class View:
-    """All that is known of one image; each quantity is worked out when first asked for."""
+    """All that is known of one image; each quantity is computed when it is first used."""
 
     def __init__(
         self,

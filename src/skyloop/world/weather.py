@@ -1,4 +1,4 @@
-"""Sun and weather: what lights the world and what stands between it and a sensor."""
+"""Sun and weather: the light of the world, and what is in the air between it and a sensor."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class WeatherConfig(BaseModel):
 
 
 def randomised(config: WeatherConfig, seed: int, topics: Collection[str]) -> WeatherConfig:
-    """With the sun, the weather or both drawn by the seed; what it usually is comes up most often."""
+    """A config with the sun, the weather or both drawn by the seed; usual conditions are the most frequent."""
     draw = generator(seed, "weather")
     changes: dict[str, float | int] = {}
     if "sun" in topics:

@@ -1,6 +1,6 @@
 """Wind: none, constant, Dryden turbulence after MIL-F-8785C, or a field of the user's.
 
-The Dryden filters are driven by keyed random numbers and hold unit-variance states, discretised exactly:
+The Dryden filters are driven by keyed random numbers. Their states have unit variance and are discretised exactly, so
 height and airspeed may change at any step without a jump, and the variance is right at any step length.
 """
 
@@ -86,14 +86,14 @@ Wind = Annotated[Calm | ConstantWind | DrydenWind | FieldWind, Field(discriminat
 
 
 class WindField(Protocol):
-    """What the class named by `FieldWind.source` offers."""
+    """The interface of the class named by `FieldWind.source`."""
 
     def velocity(self, position: Array, t_s: float) -> Array:
         """(3,) m/s of the air over the ground at a world position and simulated time in seconds."""
 
 
 def wind_field(config: FieldWind, folder: Path | None = None) -> WindField:
-    """The user's wind field, made from its module, class and options."""
+    """The user's wind field, created from its module, class and options."""
     make = load_plugin(config.source, folder)
     try:
         made = make(**config.options)
@@ -118,14 +118,14 @@ def dryden_scales(height, w20):
         lu = FOOT * h / profile**1.2
         su = sw / profile**0.4
         return lu, lu, FOOT * h, su, su, sw
-    # Isotropic from 1000 ft up; 1000 ft grows into the 1750 ft of medium and high altitude at 2000 ft.
+    # Isotropic from 1000 ft up; between 1000 and 2000 ft the length grows to the 1750 ft of medium and high altitude.
     length = FOOT * (1000.0 + 0.75 * min(h - 1000.0, 1000.0))
     return length, length, length, sw, sw, sw
 
 
 @inlined
 def _gamma_tail(x, k):
-    """1 - exp(-x)·Σ_{j<k} x^j/j!, summed from the far end so that small x keeps its digits."""
+    """1 - exp(-x)·Σ_{j<k} x^j/j!, summed from the far end so that it stays exact for small x."""
     term = 1.0
     for j in range(1, k + 1):
         term *= x / j
@@ -146,7 +146,7 @@ def _gamma_tail(x, k):
 
 @inlined
 def _advance_two_poles(gust, first, a, n1, n2):
-    """Exact step of x1 = n/(1+τs), x2 = x1/(1+τs) over a = dt/τ, with covariance [[1, ½], [½, ½]] kept."""
+    """Exact step of x1 = n/(1+τs), x2 = x1/(1+τs) over a = dt/τ, which keeps the covariance [[1, ½], [½, ½]]."""
     decay = np.exp(-a)
     q11 = -np.expm1(-2.0 * a)
     q12 = 0.5 * _gamma_tail(2.0 * a, 2)
@@ -160,8 +160,8 @@ def _advance_two_poles(gust, first, a, n1, n2):
 
 @inlined
 def initial_gust(gust, key):
-    """Fill gust[0:5] with a draw from its stationary distribution."""
-    # Blocks 0 to 2 belong to the steps.
+    """Fills gust[0:5] with a draw from its stationary distribution."""
+    # The steps use blocks 0 to 2.
     u, _ = normal_pair(key, uint64(0), uint64(3))
     v1, v2 = normal_pair(key, uint64(0), uint64(4))
     w1, w2 = normal_pair(key, uint64(0), uint64(5))
@@ -174,7 +174,7 @@ def initial_gust(gust, key):
 
 @inlined
 def advance_gust(gust, key, step, dt, airspeed, height, w20):
-    """Move gust[0:5] on by `dt` at `airspeed` (m/s, floored by the caller) through the turbulence."""
+    """Advances gust[0:5] by `dt` at `airspeed` (m/s, floored by the caller) through the turbulence."""
     lu, lv, lw, _, _, _ = dryden_scales(height, w20)
     u, _ = normal_pair(key, uint64(step), uint64(0))
     v1, v2 = normal_pair(key, uint64(step), uint64(1))

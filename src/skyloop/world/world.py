@@ -1,4 +1,4 @@
-"""What a world is, and which there are."""
+"""The interface of a world, and the list of worlds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from skyloop_client.plugins import is_plugin, load_plugin
 
 
 class _Worlds(Mapping[str, type[Any]]):
-    """World classes by name; a world's file is read when somebody asks for it."""
+    """World classes by name; the module of a world is imported when it is first used."""
 
     _places: ClassVar[dict[str, str]] = {
         "flat": "flat:Flat",
@@ -53,12 +53,12 @@ Randomised = Literal["sun", "weather", "textures", "colours", "people"]
 
 
 class World(Protocol):
-    """Made as `Class(seed, **options)`."""
+    """A world is created as `Class(seed, **options)`."""
 
     ground: Ground
-    """What vehicles stand on."""
+    """The height field on which vehicles stand."""
     model: Model
-    """What is seen and solid. A world without one shows its ground as grass."""
+    """Everything visible and solid. A world without a model shows its ground as grass."""
 
 
 class WorldConfig(BaseModel):

@@ -1,7 +1,6 @@
-"""What runs beside the software under test, on its own machine: `connect`, sessions, execution time.
+"""The client for software under test, on its own machine: `connect`, sessions, execution time.
 
-It needs numpy and msgpack only. The simulator depends on this package; this package never imports the simulator.
-"""
+It needs only numpy and msgpack. The simulator depends on this package; this package never imports the simulator."""
 
 from skyloop_client.bundle import Bundle
 from skyloop_client.session import DEFAULT_PORT, Session, connect, fly

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import inspect
+import json
 import logging
 import os
 import signal
@@ -41,12 +42,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         verb.add_argument("--clock", default="", choices=("wall", "cpu"), help="what execution time follows (wall)")
         verb.add_argument("--speed", type=float, help="of the target; 1: this machine; needs --clock cpu")
     _add_agent(verbs.add_parser("agent", help="start a SUT of any kind, and freeze it while its time stands still"))
+    _add_calibrate(verbs.add_parser("calibrate", help="how fast is this computer beside another?"))
     for verb in verbs.choices.values():
         add_log_options(verb)
     options = parser.parse_args(arguments)
     try:
         with log_lines(parser.prog, options):
-            return {"agent": _agent, "estimator": _estimator, "pilot": _pilot}[options.verb](options)
+            does = {"agent": _agent, "calibrate": _calibrate, "estimator": _estimator, "pilot": _pilot}
+            return does[options.verb](options)
     except SkyloopError as error:
         print(f"skyloop-client: {error}", file=sys.stderr)
         return 1
@@ -68,6 +71,29 @@ def _estimator(options: argparse.Namespace) -> int:
     how = {"vehicle": options.vehicle, "clock": options.clock, "speed": options.speed}
     with connect(options.connect, estimator=options.name or ONLY, **how) as session:
         run_estimator(session, make, lambda line: log.warning("%s", line))
+    return 0
+
+
+def _add_calibrate(calibrate: argparse.ArgumentParser) -> None:
+    calibrate.add_argument("--json", action="store_true", help="print the calibration, for a file: board.json")
+    calibrate.add_argument("--board", type=Path, metavar="FILE", help="print how fast that one is beside this one")
+    calibrate.add_argument("--here", type=Path, metavar="FILE", help="of this computer; default: measure it now")
+
+
+def _calibrate(options: argparse.Namespace) -> int:
+    from skyloop_client.calibration import calibrate, compared, read_calibration
+
+    board = None if options.board is None else read_calibration(options.board)
+    here = calibrate() if options.here is None else read_calibration(options.here)
+    if board is not None:
+        ratio = compared(board, here)
+        told = {"speed": ratio.speed, "by_work": ratio.by_work, "machine": ratio.machine}
+        print(json.dumps(told) if options.json else ratio.text)
+    elif options.json:
+        print(json.dumps(here.plain()))
+    else:
+        rates = ", ".join(f"{work} {rate:.4g}" for work, rate in here.rates.items())
+        print(f"{here.machine}: {rates} runs per second; with --json for a file, and --board FILE to compare")
     return 0
 
 
@@ -96,7 +122,7 @@ def _agent(options: argparse.Namespace) -> int:
     simulator = options.connect or os.environ.get("SKYLOOP_ADDRESS", f"127.0.0.1:{DEFAULT_PORT}")
 
     def told(number: int, _: object) -> None:
-        """Told to end, the agent ends the SUT first."""
+        """On a signal the agent first ends the SUT."""
         for each in SIGNALS:
             signal.signal(each, signal.SIG_IGN)
         raise SystemExit(128 + number)

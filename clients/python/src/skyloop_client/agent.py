@@ -1,25 +1,25 @@
 """The target's agent: starts a SUT of any kind, keeps its execution time (ET), and freezes it while ET stands still.
 
-The SUT connects to the agent's port as if it were the simulator; each of its connections is passed on. All threads and
-processes of the SUT share one ET, and in mode `sync` the agent, not the SUT, stamps it:
+The SUT connects to the agent's port as if it were the simulator. Each of its connections is forwarded. All threads and
+processes of the SUT share one ET. In mode `sync` the agent, not the SUT, stamps it:
 
-- When a question comes, ET is read, the whole group is stopped, and the question goes on to the simulator.
-- When the answer comes it carries an instant t >= ET. A SUT with one thread has waited for it, so ET becomes t. In any
-  other the threads that did not ask were free to run from ET to t: they are let run for so long, the asking thread
-  still waiting, and then the answer is delivered. If nothing runs, all of it waits, and ET becomes t at once.
-- With several sessions a question may be held while another session computes, and then ST cannot pass without ET. The
-  group stays stopped until ST has come to the question's ET. If it is not answered then, the group runs on in steps of
-  `STEP_NS` or to the instant at which the question asked to be answered, whichever is first, and waits after each step
-  for ST to catch up. So no thread gets ahead of ST by more than one step, and an answer whose instant was not known
-  before comes late by one step at most. ST is known from a watching session of the agent's own.
+- When a question comes, the agent reads ET, stops the whole group, and forwards the question to the simulator.
+- The answer carries an instant t >= ET. A SUT with one thread has waited for it, so ET becomes t. Otherwise the threads
+  that did not ask could have run from ET to t. They run for that long while the asking thread still waits. Then the
+  answer is delivered. If no thread runs, the whole group waits, and ET becomes t at once.
+- With several sessions, a question may be held while another session computes, and ST cannot advance without ET. The
+  group stays stopped until ST has reached the question's ET. If there is no answer then, the group runs in steps of
+  `STEP_NS`, or to the instant at which the question asked to be answered if that is earlier. After each step it waits
+  for ST to catch up. So no thread is ahead of ST by more than one step, and an answer whose instant was not known
+  before is late by at most one step. The agent knows ST from its own watching session.
 
-ET counts from the moment the group may go on to the moment its question is here whole. So it takes in what the SUT
-spends on decoding and encoding, and on a wall clock the way over the loopback, both of which its own client leaves out:
-some 0.3 ms per question with the Python client. What that client says of the time between two answers, `now()`, is its
-own reckoning, and too much where another thread's question has stopped it meanwhile.
+ET counts from the moment at which the group may run to the moment at which its question has arrived. So it includes the
+SUT's decoding and encoding and, on a wall clock, the loopback transfer. The SUT's own client leaves out both: about
+0.3 ms per question with the Python client. The client's own `now()` between two answers is an estimate. It is too large
+if another thread's question has stopped the client meanwhile.
 
-In modes `none` and `realtime` nobody keeps the SUT's time. On the processor clock with a speed below 1 it is then
-really slow: a question goes on when a computer of that speed would have sent it, and the group stands still until then.
+In modes `none` and `realtime` the SUT's time is not kept. On the processor clock with a speed below 1 the SUT is then
+really slow: a question leaves when a computer of that speed would have sent it, and the group stands still until then.
 """
 
 from __future__ import annotations
@@ -41,20 +41,20 @@ from skyloop_client.slow_board import SlowBoard
 log = logging.getLogger(__name__)
 STEP_NS = 2_000_000
 TELL_NS = 20_000_000
-"""ET from one `progress` to the next."""
+"""ET between two `progress` messages."""
 LOOK_S = 3e-4
-"""Wall s from one look at what runs to the next; it takes two to call a group idle."""
+"""Wall s between two checks of the running threads. A group is idle after two checks without any."""
 POLL_S = 0.002
-"""Wall s from one look at the processor clock to the next."""
+"""Wall s between two readings of the processor clock."""
 PERIOD_S = 0.01
-"""Wall s of a throttled process's run and rest together, unless its run would then be shorter than `SHORTEST_RUN_S`."""
+"""Wall s of one run and one rest of a throttled process, unless the run would be shorter than `SHORTEST_RUN_S`."""
 SHORTEST_RUN_S = 0.001
 GRACE_S = 2.0
-"""Wall s a SUT has to end, or to come back, after the simulator has gone."""
+"""Wall s that a SUT gets to end, or to come back, after the simulator has gone."""
 
 
 class Agent:
-    """Between one SUT and one simulator; one thread, one loop."""
+    """Connects one SUT and one simulator, in one thread with one loop."""
 
     def __init__(
         self, command: Sequence[str], simulator: str, clock: str = "wall", speed: float = 1.0, share: float = 1.0
@@ -63,11 +63,11 @@ class Agent:
         if not host or not port.isdecimal():
             raise LinkError(f"'{simulator}' is no address; give host:port")
         self._host, self._how = host, {"clock": f"agent {clock}", "speed": speed}
-        # select() keeps time to the microsecond, where epoll rounds up to the millisecond
+        # select() keeps time to the microsecond; epoll rounds up to the millisecond
         self._selector = selectors.SelectSelector()
         self._passages: list[Proxy] = []
         self._doors: dict[int, int] = {}
-        """Our ports by the simulator's."""
+        """Our ports, by the simulator's."""
         self._listen(int(port))
         self._share = share
         told = {
@@ -87,20 +87,20 @@ class Agent:
         self._board = SlowBoard(self._group.cpu_ns, speed) if self._by_cpu and speed < 1.0 else None
         self._parts: Counter[tuple[str, Any]] = Counter()
         self._st_ns = 0
-        """Simulated time has come at least to this."""
+        """Simulated time has reached at least this."""
         self._follower: Follower | None = None
         self._idle_looks = 0
         self._state = ""
-        """What the group is stopped for."""
+        """The reason for which the group is stopped."""
         self._counted = time.perf_counter()
         self._ran_s = self._rested_s = 0.0
-        """Wall s it was free to run, and stopped by the throttle alone."""
+        """Wall s in which it could run, and in which only the throttle stopped it."""
         self._lost: float | None = None
 
     # ---- the loop
 
     def run(self) -> int:
-        """Until the SUT has ended; its exit code."""
+        """Run until the SUT has ended. Returns its exit code."""
         try:
             while (code := self._group.ended()) is None:
                 for key, events in self._selector.select(self._step()):
@@ -108,7 +108,7 @@ class Agent:
                 if self._lost is not None and time.monotonic() - self._lost > GRACE_S:
                     log.error("the simulator has gone; the SUT is ended")
                     return 1
-            # nobody may write any more
+            # closed for writing by both sides
             self._group.end()
             self._drain()
             return code
@@ -123,7 +123,7 @@ class Agent:
         self._selector.close()
 
     def _listen(self, simulators_port: int) -> int:
-        """Our port for one of the simulator's."""
+        """Open our port for one of the simulator's."""
         if simulators_port not in self._doors:
             listener = socket.create_server(("127.0.0.1", 0))
             listener.setblocking(False)
@@ -148,7 +148,7 @@ class Agent:
                 self._read(key.data, wire is key.data.sut)
 
     def _accept(self, listener: socket.socket, port: int) -> None:
-        # reaching the simulator may take a while, and is no time of the SUT's
+        # connecting to the simulator may take a while, which does not count as the SUT's time
         self._freeze()
         try:
             passage = Proxy(listener.accept()[0], (self._host, port))
@@ -172,7 +172,7 @@ class Agent:
             self._part(passage, by_simulator=not from_sut)
 
     def _part(self, passage: Proxy, by_simulator: bool) -> None:
-        """One end has closed: the other one is closed as well, once it has all that was meant for it."""
+        """One end has closed. The other end is closed once all its data is delivered."""
         if passage not in self._passages:
             return
         if by_simulator and passage.answer is not None:
@@ -186,7 +186,7 @@ class Agent:
             self._lost = time.monotonic()
 
     def _drain(self) -> None:
-        """What the SUT has written before it ended, its goodbye above all, is still passed on."""
+        """Data that the SUT wrote before it ended, such as its goodbye, is still forwarded."""
         for passage in list(self._passages):
             while passage.sut.open and passage in self._passages:
                 self._read(passage, from_sut=True)
@@ -244,7 +244,7 @@ class Agent:
             passage.sut.write(frame)
 
     def _deliver(self) -> None:
-        """Answers whose time has come."""
+        """Deliver the answers that are due."""
         for passage in self._passages:
             answer = passage.answer
             if answer is None or self._parts[passage.session, answer.number] < answer.parts:
@@ -264,7 +264,7 @@ class Agent:
     # ---- time
 
     def _step(self) -> float:
-        """Deliver, tell, freeze or let go, as things stand; wall s after which to look again."""
+        """Deliver, report, freeze or continue, as needed. Returns wall s until the next call."""
         self._deliver()
         self._arrange()
         resting = min(self._throttle(), self._board_works())
@@ -275,7 +275,7 @@ class Agent:
             self._follow(now)
             return min(1.0, resting)
         if any(passage.sut.has_more for passage in self._passages):
-            # the SUT reads its answer: it must run, but its time begins when it has all of it
+            # the SUT must run to read its answer, but its time begins when it has read all of it
             self._group.go("time")
             self._count()
             return min(1.0, resting)
@@ -294,7 +294,7 @@ class Agent:
         return max(0.0, min(wait, resting))
 
     def _limit(self) -> int | None:
-        """ET to which the group may run as things stand; None: there is no limit."""
+        """The ET to which the group may run now. None: there is no limit."""
         held = [passage for passage in self._passages if passage.in_sync and passage.is_held]
         ripe = [passage.answer.t_ns for passage in self._passages if passage.in_sync and passage.answer is not None]
         joining = [passage for passage in self._passages if not passage.session and passage.is_held]
@@ -310,7 +310,7 @@ class Agent:
         return min([self._st_ns + STEP_NS, *ripe, *known])
 
     def _look(self, limit: int) -> float:
-        """Where nothing runs before `limit`, all of it waits, and time passes to there."""
+        """If nothing runs before `limit`, the whole group waits, and time advances to the limit."""
         waits_for_answer = any(p.answer is not None and p.answer.t_ns == limit for p in self._passages)
         if not (self._by_cpu or waits_for_answer) or self._state:
             return 1.0
@@ -322,7 +322,7 @@ class Agent:
         return LOOK_S
 
     def _follow(self, now: int) -> None:
-        """Frozen with one session held and another computing: have ST come to ET, and hear when it has."""
+        """Frozen while one session waits and another computes: watch until ST has reached ET."""
         computing = [passage for passage in self._passages if passage.computes]
         if not computing or not any(passage.in_sync and passage.is_held for passage in self._passages):
             return
@@ -347,10 +347,9 @@ class Agent:
         self._count()
 
     def _throttle(self) -> float:
-        """Rest as long as the share demands for what it has run, in turns; wall s until that changes.
+        """Rest in proportion to the time it ran, in turns. Returns wall s until the next change.
 
-        Counted over all turns, so that a turn that took too long because the machine is busy is made up for.
-        """
+        The share is kept over all turns, so a turn that took too long on a busy machine is compensated."""
         if self._share >= 1.0:
             return 1.0
         self._count()
@@ -367,7 +366,7 @@ class Agent:
         return max(1e-4, owed if self._state == "throttle" else (turn - owed) / rests)
 
     def _board_works(self) -> float:
-        """Questions of a slow board, when it would have sent them; wall s until the next."""
+        """Send the questions of a slow board when it would have sent them. Returns wall s until the next."""
         if self._board is None:
             return 1.0
         wait = self._board.let_pass()
@@ -376,7 +375,7 @@ class Agent:
         return max(0.0, wait)
 
     def _count(self) -> None:
-        """Time since the last call goes to what the group was allowed to do."""
+        """Add the time since the last call to the group's current state."""
         now = time.perf_counter()
         if self._state == "":
             self._ran_s += now - self._counted
@@ -386,12 +385,12 @@ class Agent:
         self._state = next((why for why in ("time", "board", "throttle") if self._group.is_stopped_for(why)), "")
 
     def _idle_ns(self) -> int:
-        """How long it might have run and no thread of it wanted to, so far."""
+        """Time so far in which it could run but no thread was runnable."""
         self._count()
         return round(self._ran_s * 1e9) - self._group.busy_ns()
 
     def _arrange(self) -> None:
-        """Ask to hear of room to write where something is left."""
+        """Wait for writability of sockets with pending data."""
         for passage in self._passages:
             for wire in (passage.sut, passage.simulator):
                 wanted = selectors.EVENT_READ | (selectors.EVENT_WRITE if wire.has_more else 0)

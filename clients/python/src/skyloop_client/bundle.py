@@ -1,4 +1,4 @@
-"""What a pilot sees at one instant: the newest record of each stream, and a way to publish records of its own."""
+"""A pilot's view at one instant: the newest record of each stream, and a way to publish its own records."""
 
 from __future__ import annotations
 
@@ -14,32 +14,35 @@ _RAISE = object()
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bundle:
-    """The same for a pilot in the simulator's process, over a link, and on a target."""
+    """The same for a pilot in the simulator's process, over a link and on a target."""
 
     t_ns: int
     vehicle: str
     latest: Mapping[str, Any]
-    """By full stream name, the newest record; streams that have given nothing yet are missing."""
+    """By full stream name, the newest record. Streams without a message yet are missing."""
     state: Any
-    """What the controller flies on: VehicleState or Estimate."""
+    """The state that the controller uses: VehicleState or Estimate."""
     status: Any = None
     """VehicleStatus."""
     events: tuple[Any, ...] = ()
-    """What happened to the vehicle since the last bundle."""
+    """Events of the vehicle since the last bundle."""
     refused: tuple[str, ...] = ()
-    """What the pilot sent or published and was not taken since the last bundle, and why: a line each."""
+    """One line for each command or record that was refused since the last bundle, with the reason."""
     known: Collection[str] = field(default_factory=frozenset)
-    """Names of all streams there are."""
+    """Names of all existing streams."""
     arrived: tuple[Message, ...] = ()
-    """Every message, in the order of arrival, of the streams a session asked for with `every`."""
+    """All messages, in order of arrival, of the streams requested with `every`."""
     publisher: Callable[[str, Any], None] | None = None
-    """Where `publish` passes records on to."""
+    """The function that `publish` calls."""
+    battery: Any = None
+    """BatteryState of the vehicle, which also feeds the program's computer. None in the simulator's own process."""
+    computer_energy: float = 0.0
+    """J used by the program's computer, by the simulator's power model."""
 
     def get(self, suffix: str, default: Any = _RAISE) -> Any:
-        """ "imu", "status"... of this vehicle, or a stream by its full name; None before the first message.
+        """ "imu", "status"... of this vehicle, or a stream by its full name. None before the first message.
 
-        For a stream that does not exist (yet) `default` is given, if there is one.
-        """
+        For a stream that does not exist (yet) it returns `default`, if that is given."""
         if suffix == "state":
             return self.state
         own = f"{self.vehicle}/"
@@ -57,8 +60,7 @@ class Bundle:
     def publish(self, name: str, record: Any) -> None:
         """Put a record (see `skyloop_client.messages.products`) on the stream `<vehicle>/<name>`.
 
-        The stream is there from its first record on. What cannot be taken is told in `refused` of the next bundle.
-        """
+        The stream exists from its first record on. `refused` of the next bundle names refused records."""
         if self.publisher is None:
             raise StreamError(f"'{name}' cannot be published: this bundle belongs to no simulation")
         self.publisher(name, record)

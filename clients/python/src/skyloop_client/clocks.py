@@ -1,4 +1,4 @@
-"""Execution time (ET): how long the software under test has been allowed to run, on the simulator's time line."""
+"""Execution time (ET): how long the software under test has run, on the time line of the simulator."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contextlib import suppress
 from skyloop_client.errors import LinkError
 
 Source = Callable[[], int]
-"""ns that pass while the software computes."""
+"""Gives ns that pass while the software computes."""
 WORTH_ASKING_NS = 1_000_000
 
 
@@ -28,7 +28,7 @@ def source_of(clock: str, speed: float) -> Source:
 
 
 class ExecutionTime:
-    """Set by each answer, runs while the software computes, stands still in between."""
+    """Set by each answer. It runs while the software computes and stands still otherwise."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -40,7 +40,7 @@ class ExecutionTime:
         return self._et_ns if self._went_on is None else self._et_ns + self._source() - self._went_on
 
     def stop(self) -> tuple[int, int]:
-        """ET now, and how much of it was slept away without telling."""
+        """ET now, and the undeclared sleep in it."""
         self._et_ns, self._went_on = self.now(), None
         return self._et_ns, self._sleep.slept()
 
@@ -50,7 +50,7 @@ class ExecutionTime:
 
 
 class SleepWatch:
-    """Tells sleep from work and from waiting for a core, where the system says so (Linux)."""
+    """Distinguishes sleep from work and from waiting for a core, if the system supports it (Linux)."""
 
     def __init__(self) -> None:
         self.begin()
@@ -59,14 +59,14 @@ class SleepWatch:
         self._began, self._wall_ns = self._mark(), time.perf_counter_ns()
 
     def slept(self) -> int:
-        """ns since `begin`; asking the system costs more than a short sleep is worth telling."""
+        """ns since `begin`. Short sleeps are ignored, because the query costs more."""
         if time.perf_counter_ns() - self._wall_ns < WORTH_ASKING_NS:
             return 0
         return max(0, self._mark() - self._began)
 
     @staticmethod
     def _mark() -> int:
-        """Wall time minus what this thread ran and waited to run."""
+        """Wall time minus the time in which this thread ran or waited for a core."""
         with suppress(OSError, ValueError):
             file = os.open("/proc/thread-self/schedstat", os.O_RDONLY)
             try:

@@ -1,10 +1,9 @@
-"""Records as bytes and back: what journals hold and links send.
+"""Encodes records as bytes, for journals and links, and decodes them.
 
 The bytes are the length of a msgpack value (4 bytes, little-endian), that value, and the raw bytes of its arrays, one
-after the other. A record is a map of its fields with its class under "@"; an array is an extension that holds its
-dtype, its shape and where among the raw bytes it begins. Only classes of `skyloop_client.messages` are ever made, so a
-stranger's bytes can do no more than be refused.
-"""
+after the other. A record is a map of its fields with its class under "@". An array is an extension with its dtype, its
+shape and its offset among the raw bytes. Only classes of `skyloop_client.messages` are ever created, so bytes from an
+untrusted peer can at most be refused."""
 
 from __future__ import annotations
 
@@ -27,21 +26,21 @@ ARRAY = 1
 """msgpack extension type of an array."""
 LENGTH = struct.Struct("<I")
 KINDS = "biufc"
-"""numpy kinds an array may have: booleans and numbers."""
+"""numpy kinds that an array may have: booleans and numbers."""
 RECORDS = {
     name: getattr(messages, name) for name in messages.__all__ if dataclasses.is_dataclass(getattr(messages, name))
 }
 FIELDS = {name: tuple(field.name for field in dataclasses.fields(kind)) for name, kind in RECORDS.items()}
 MOST_ITEMS = 1 << 14
-"""Of a list: room for all that a list claims to hold is made before they come, and lists may be nested 1000 deep."""
+"""Most items of a list. Memory for a list is reserved before its items are read, and lists may be nested 1000 deep."""
 MOST_OF_LAYOUT = 1000
-"""Bytes that describe an array; more than numpy's 64 dimensions need."""
+"""Most bytes that describe an array: more than numpy's 64 dimensions need."""
 PACKER_BYTES = 4096
-"""To begin with; the library's own 256 kB cost more than most records."""
+"""Initial size. The library's own 256 kB cost more than most records."""
 
 
 def encode(record: Any) -> list[bytes | memoryview]:
-    """A record of `skyloop_client.messages`, or plain data, as parts that need only be written one after the other."""
+    """A record of `skyloop_client.messages`, or plain data, as a list of parts to be written one after the other."""
     arrays: list[memoryview] = []
     start = 0
 
@@ -51,14 +50,14 @@ def encode(record: Any) -> list[bytes | memoryview]:
             if value.dtype.kind not in KINDS:
                 raise CodecError(f"an array of {value.dtype} cannot be encoded; give booleans or numbers")
             raw = np.ascontiguousarray(value)
-            # memoryview cannot flatten what is empty
+            # memoryview cannot flatten an empty array
             arrays.append(raw.data.cast("B") if raw.size else memoryview(b""))
             start += raw.nbytes
             return _array_head(value.dtype, value.shape, start - raw.nbytes)
         if isinstance(value, np.generic):
             return value.item()
         if isinstance(value, str):
-            # an enumeration's member travels as its word
+            # a member of an enumeration is encoded as its value
             return str(value)
         if isinstance(value, tuple):
             return list(value)
@@ -79,7 +78,7 @@ def _array_head(dtype: np.dtype[Any], shape: tuple[int, ...], start: int) -> Any
 
 
 def size_of(record: Any) -> int:
-    """About how many bytes a record has: its arrays and texts, those of records within it too."""
+    """Approximate size of a record in bytes: its arrays and texts, including nested records."""
     total = 0
     for field in dataclasses.fields(record):
         value = getattr(record, field.name)
@@ -94,7 +93,7 @@ def size_of(record: Any) -> int:
 
 
 def decode(data: bytes | memoryview) -> Any:
-    """What `encode` was given; arrays are read-only views of `data`."""
+    """The value that `encode` was given. Arrays are read-only views of `data`."""
     try:
         raw = memoryview(data).toreadonly()
         (length,) = LENGTH.unpack_from(raw)
@@ -118,12 +117,12 @@ def _array(code: int, data: bytes, body: memoryview) -> Any:
     if len(data) > MOST_OF_LAYOUT:
         raise CodecError(f"an array whose description has {len(data)} bytes")
     dtype, shape, count, start = _array_layout(data)
-    # np.ndarray with a buffer would do it in one call, but trusts any start and then reads anywhere
+    # np.ndarray with a buffer would take one call, but it trusts any offset and could read anywhere
     flat = np.frombuffer(body, dtype, count, start)
     return flat if len(shape) == 1 else flat.reshape(shape)
 
 
-# pictures and scans of a rig come with the same few layouts again and again
+# images and scans of a rig repeat the same few layouts
 @functools.lru_cache(4096)
 def _array_layout(data: bytes) -> tuple[np.dtype[Any], tuple[int, ...], int, int]:
     name, shape, start = msgpack.unpackb(data)
@@ -137,7 +136,7 @@ def _made(fields: dict[str, Any]) -> Any:
     if "@" not in fields:
         return fields
     name = fields["@"]
-    # whoever wrote it may be newer and know more: a class of which nothing is known here stays a map
+    # the writer may be newer: an unknown class stays a map
     if name not in RECORDS:
         return fields
     kind = RECORDS[name]
@@ -159,7 +158,7 @@ def decode_message(data: bytes | memoryview) -> Message:
 
 
 def plain_info(info: StreamInfo) -> dict[str, Any]:
-    """A StreamInfo as data that JSON can hold, but for infinities; `info_from` is the way back."""
+    """A StreamInfo as data for JSON, apart from infinities. `info_from` is the inverse."""
     return {
         "name": info.name,
         "message": info.message,

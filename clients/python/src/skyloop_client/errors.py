@@ -4,15 +4,15 @@ SkyloopError
 ├── ScenarioError      a scenario, airframe or option cannot be used as written
 ├── UnknownNameError   a stream, vehicle, scenario, bench... of that name does not exist
 ├── SetpointError      a setpoint or request cannot be obeyed (NaN, wrong shape, wrong rotor count)
-├── PartError          code of your own (sensor, pilot, estimator, wind) raised or gave something unusable
+├── PartError          a user's code (sensor, pilot, estimator, wind) failed or returned an unusable value
 ├── StreamError        a record cannot be published: its name, its numbers, its size, how often it comes
 ├── RunFolderError     a run folder cannot be created or would be overwritten
 ├── DatasetError       a dataset cannot be written, read, or is not what it should be
-├── CodecError         bytes are no record of ours, or a value cannot become bytes
+├── CodecError         bytes are not a record of skyloop, or a value cannot be encoded
 ├── LinkError          a link cannot be opened, is refused, or the other side breaks the protocol
 │   └── LinkEnded      the flight is over, or the other side is gone
-├── TaskError          a task cannot go on: its anchor is not seen, or the vehicle does not do as told
-├── Interrupted        Ctrl-C, taken between two steps
+├── TaskError          a task cannot continue: its anchor is not visible, or the vehicle does not follow its commands
+├── Interrupted        Ctrl-C, handled between two steps
 ├── RendererError      the renderer process cannot start, cannot paint, or has died
 └── SetupError         this machine lacks something; the message says how to get it
     └── MissingExtra   a Python package of an extra is not installed; also an ImportError
@@ -25,7 +25,7 @@ from collections.abc import Iterable
 
 
 class SkyloopError(Exception):
-    """Known trouble: the message says what happened, where, and what to do."""
+    """A known problem. The message says what happened, where, and what to do."""
 
 
 class ScenarioError(SkyloopError):
@@ -33,7 +33,7 @@ class ScenarioError(SkyloopError):
 
 
 class UnknownNameError(SkyloopError):
-    """Nothing of that name exists; the message suggests the nearest one."""
+    """The name does not exist. The message suggests the nearest one."""
 
 
 class SetpointError(SkyloopError):
@@ -41,11 +41,11 @@ class SetpointError(SkyloopError):
 
 
 class PartError(SkyloopError):
-    """Code of your own raised or gave something unusable; the message says which part, when and where."""
+    """A user's code failed or returned an unusable value. The message says which part, when and where."""
 
 
 class StreamError(SkyloopError):
-    """A record cannot be published on a stream of its sender's; the message says why."""
+    """A record cannot be published on a user's stream. The message says why."""
 
 
 class RunFolderError(SkyloopError):
@@ -57,7 +57,7 @@ class DatasetError(SkyloopError):
 
 
 class CodecError(SkyloopError):
-    """Bytes are no record of ours, or a value cannot become bytes."""
+    """The bytes are not a record of skyloop, or a value cannot be encoded."""
 
 
 class LinkError(SkyloopError):
@@ -69,11 +69,11 @@ class LinkEnded(LinkError):
 
 
 class TaskError(SkyloopError):
-    """A task cannot go on: its anchor is not seen, or the vehicle does not do as told."""
+    """A task cannot continue: its anchor is not visible, or the vehicle does not follow its commands."""
 
 
 class Interrupted(SkyloopError):
-    """Ctrl-C, taken between two steps so that what was flown is kept."""
+    """Ctrl-C, handled between two steps so that the flown part is kept."""
 
 
 class RendererError(SkyloopError):
@@ -85,11 +85,11 @@ class SetupError(SkyloopError):
 
 
 class MissingExtra(SetupError, ImportError):
-    """A Python package of an extra is not installed; `except ImportError` catches it, too."""
+    """A Python package of an extra is not installed. `except ImportError` also catches it."""
 
 
 def nearest_name(name: str, known: Iterable[str]) -> str:
-    """A hint to append to a message: ``did you mean 'iris'?`` or the list of what exists."""
+    """A hint to append to a message: ``did you mean 'iris'?`` or the list of known names."""
     names = sorted(known)
     close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
     if close:

@@ -20,16 +20,16 @@ from skyloop_client.streams import NS_PER_S, StreamInfo
 from skyloop_client.user_code import call_user_code
 
 Answer = Any
-"""An Estimate, a pair (name of a stream, record) to publish beside it, a list or tuple of these, or None."""
+"""An Estimate, a pair (name of a stream, record) to publish as well, a list or tuple of these, or None."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EstimatorSetup:
-    """What an estimator may know before the first message: calibration and start conditions. Plain data."""
+    """What an estimator may know before the first message: calibration and start conditions, as plain data."""
 
     vehicle: str
     name: str
-    """Its own, such as "vio"; its estimates are on the stream `<vehicle>/<name>`."""
+    """Its name, such as "vio". Its estimates are on the stream `<vehicle>/<name>`."""
     infos: Mapping[str, StreamInfo]
     """Of its inputs, by the names they have in the scenario: rates, mounts, latencies, and under `details` intrinsics,
     noise densities... `infos["imu"].name` is the `stream` that messages of this input carry."""
@@ -38,11 +38,11 @@ class EstimatorSetup:
 
 class Estimator(Protocol):
     def on_message(self, message: Message) -> Answer:
-        """Called with every message of its inputs, in the order of their arrival."""
+        """Called with every message of its inputs, in order of arrival."""
 
 
 def answers_of(name: str, answer: Answer) -> list[tuple[str, Any]]:
-    """What `on_message` has answered, as pairs of a stream's name and a record."""
+    """The result of `on_message` as pairs of a stream's name and a record."""
     if answer is None:
         return []
     if isinstance(answer, Estimate):
@@ -59,8 +59,7 @@ def answers_of(name: str, answer: Answer) -> list[tuple[str, Any]]:
 def run_estimator(session: Any, make: Callable[..., Estimator], say: Callable[[str], None] = lambda line: None) -> None:
     """Run an estimator over a session made with `connect(estimator=...)` until the flight is over.
 
-    Each estimate takes effect at the execution time at which it was ready. `say` gets each refusal, a line each.
-    """
+    Each estimate takes effect at the execution time at which it was ready. `say` gets a line for each refusal."""
     setup: EstimatorSetup | None = session.setup
     if setup is None:
         raise LinkError("this session gives no estimates; connect with estimator=...")
@@ -76,7 +75,7 @@ def run_estimator(session: Any, make: Callable[..., Estimator], say: Callable[[s
                 pairs = _answer(estimator, message, place, setup.name)
                 for name, record in pairs:
                     session.publish(name, record)
-                # what is ready does not wait for what is still to be computed
+                # finished results do not wait for the next computation
                 if pairs and number < len(bundle.arrived):
                     _report(session.ask().refused, told, say)
             bundle = session.ask(every=inputs, any_of=inputs)
@@ -94,7 +93,7 @@ def _answer(estimator: Estimator, message: Message, place: str, name: str) -> li
 
 
 def _report(refused: tuple[str, ...], told: set[str], say: Callable[[str], None]) -> None:
-    """Each line once: whoever repeats a mistake 200 times a second need not read it as often."""
+    """Each line is reported once, even if a mistake repeats 200 times a second."""
     for line in refused:
         if line not in told:
             told.add(line)

@@ -1,4 +1,4 @@
-"""Log lines of the client's commands on stderr: `-v` and `--quiet`. Importing the package sets up nothing."""
+"""Log lines of the client's commands on stderr: `-v` and `--quiet`. Importing the package sets up no handler."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bring your own: anything a scenario names may come from outside as `module:Name` or `file.py:Name`."""
+"""User-defined parts: anything that a scenario names may come from outside as `module:Name` or `file.py:Name`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def is_plugin(name: object) -> bool:
 
 
 def load_plugin(source: str, folder: Path | None = None) -> Any:
-    """The object named by "module:Name"; a module ending in .py is a file, relative to `folder`."""
+    """The object named by "module:Name". A module ending in .py is a file, relative to `folder`."""
     module_name, _, attribute = source.partition(":")
     if not module_name or not attribute:
         raise ScenarioError(f"'{source}' names no object; write module:Name or file.py:Name")
@@ -66,10 +66,9 @@ _siblings: dict[Path, dict[str, ModuleType]] = {}
 
 @contextmanager
 def _siblings_can_be_imported(folder: Path) -> Iterator[None]:
-    """A file may import those beside it at its top, as a script may; they are hidden from everybody else afterwards.
+    """A file may import its siblings at its top, like a script. Afterwards they are hidden from all other modules.
 
-    The folder comes last: a file of the user's named yaml.py must not be what a library gets.
-    """
+    The folder comes last, so that a user's file named yaml.py does not replace a library."""
     known = _siblings.setdefault(folder, {})
     hidden = {name: sys.modules[name] for name in known if name in sys.modules}
     before = set(sys.modules)
@@ -92,7 +91,7 @@ def _lies_in(module: ModuleType | None, folder: Path) -> bool:
 
 
 def made(place: str, make: Any, *arguments: Any, **options: Any) -> Any:
-    """What the user's own code makes; whatever it raises is told in one line."""
+    """The object that a user's code makes. Any error becomes one line."""
     try:
         return make(*arguments, **options)
     except SkyloopError:

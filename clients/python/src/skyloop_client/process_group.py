@@ -1,4 +1,4 @@
-"""A command and all it starts, as one thing that can be stopped, timed and ended (Linux)."""
+"""A command and its descendants, which can be stopped, timed and ended together (Linux)."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from pathlib import Path
 from skyloop_client.errors import LinkError, SetupError
 
 FRESH_S = 0.02
-"""Wall s for which the list of processes is believed."""
+"""Wall s for which the list of processes stays valid."""
 END_S = 0.4
-"""Wall s between being asked to end and being ended."""
+"""Wall s between the request to end and the kill."""
 PR_SET_CHILD_SUBREAPER = 36
 
 
 class ProcessGroup:
-    """A child in a session of its own; processes it leaves behind or that leave its group are found, too."""
+    """A child in its own session. Processes that it orphans or that leave its group are found, too."""
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
         if not hasattr(os, "pidfd_open") or not Path("/proc/self/schedstat").exists():
@@ -32,7 +32,7 @@ class ProcessGroup:
         except OSError as error:
             raise LinkError(f"cannot start the SUT '{command[0]}': {error.strerror}") from None
         self.pid = self._process.pid
-        # ends the group even where the agent has no chance to: when its input ends without a line
+        # ends the group even if the agent is killed: its input then ends without a line
         self._keeper = subprocess.Popen(
             ["/bin/sh", "-c", 'read done || kill -9 -"$0"', str(self.pid)],
             stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
@@ -46,10 +46,10 @@ class ProcessGroup:
         self._ran = _Sums()
         self._waited = _Sums()
 
-    # ---- stop and go
+    # ---- stop and continue
 
     def stop(self, why: str) -> None:
-        """Stop all of it until `go` was called for each reason."""
+        """Stop the whole group until `go` was called for each reason."""
         if not self._stopped_for:
             self._signal(signal.SIGSTOP)
         self._stopped_for.add(why)
@@ -70,10 +70,10 @@ class ProcessGroup:
             with suppress(ProcessLookupError):
                 os.kill(stray, number)
 
-    # ---- what it does
+    # ---- queries
 
     def members(self) -> list[int]:
-        """Process numbers, at most `FRESH_S` old."""
+        """Process ids, at most `FRESH_S` old."""
         now = time.monotonic()
         if now - self._looked > FRESH_S:
             self._looked = now
@@ -83,16 +83,16 @@ class ProcessGroup:
         return self._members
 
     def cpu_ns(self) -> int:
-        """Processor time of all of it so far; a process that comes and goes within `FRESH_S` may be missed."""
+        """Processor time of the whole group so far. A process that lives for less than `FRESH_S` may be missed."""
         seen = {}
         for pid in self.members():
             with suppress(OSError):
-                # Linux numbers the processor clock of another process like this (man 3 clock_getcpuclockid)
+                # Linux's id of another process's processor clock (man 3 clock_getcpuclockid)
                 seen[pid] = time.clock_gettime_ns(~pid << 3 | 2)
         return self._ran.total(seen)
 
     def busy_ns(self) -> int:
-        """Time on a core plus time in wait for one."""
+        """Time on a core plus time spent waiting for one."""
         seen = {}
         for pid, thread in self._threads():
             with suppress(OSError, ValueError):
@@ -100,16 +100,16 @@ class ProcessGroup:
         return self.cpu_ns() + self._waited.total(seen)
 
     def is_running(self) -> bool:
-        """Some thread computes or waits for a disk; meaningless while stopped."""
+        """Whether a thread computes or waits for a disk. Meaningless while stopped."""
         for pid, thread in self._threads():
             with suppress(OSError):
-                # the name before the state is in brackets and may hold anything
+                # the name before the state is in brackets and may contain anything
                 if _read(f"/proc/{pid}/task/{thread}/stat").rpartition(b") ")[2][:1] in b"RD":
                     return True
         return False
 
     def is_single(self) -> bool:
-        """One process with one thread."""
+        """Whether it is one process with one thread."""
         return len(self.members()) == 1 and len(list(self._threads())) == 1
 
     def _threads(self) -> Iterator[tuple[int, int]]:
@@ -120,7 +120,7 @@ class ProcessGroup:
     # ---- the end
 
     def ended(self) -> int | None:
-        """Exit code of the command as a shell would give it; None while it runs. Buries what it has left behind."""
+        """Exit code of the command as in a shell, or None while it runs. Also reaps orphans."""
         while True:
             try:
                 gone = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
@@ -133,13 +133,13 @@ class ProcessGroup:
         return 128 - code if code is not None and code < 0 else code
 
     def end(self) -> None:
-        """Ask, then make all of it end; nothing stays behind, stopped or not."""
+        """Ask all processes to end, then kill the rest, stopped or not."""
         if self._keeper.returncode is not None:
             return
         for number in (signal.SIGTERM, signal.SIGKILL):
             if self._is_over():
                 break
-            # what is stopped must go on to hear that it is to end
+            # a stopped process must continue to receive the signal
             self._signal(signal.SIGCONT)
             self._signal(number)
             until = time.monotonic() + END_S
@@ -169,14 +169,14 @@ class GroupTime:
         return self._et_ns if self._mark is None else self._et_ns + self._source() - self._mark
 
     def at_least(self, t_ns: int) -> None:
-        """An answer, or a wait of all: ET is `t_ns` unless it is more."""
+        """After an answer, or when the whole group waits: ET is at least `t_ns`."""
         if not self.started:
             self._et_ns, self._mark, self.started = t_ns, self._source(), True
         elif (behind := t_ns - self.now()) > 0:
             self._et_ns += behind
 
     def stop(self) -> None:
-        # processor time stands still by itself, and what runs until the stop is felt is counted by it
+        # processor time stops by itself, and includes what runs until the stop takes effect
         if not self._by_cpu:
             self._et_ns, self._mark = self.now(), None
 
@@ -186,7 +186,7 @@ class GroupTime:
 
 
 class _Sums:
-    """Keeps what those had who are no more."""
+    """Keeps the values of processes that have ended."""
 
     def __init__(self) -> None:
         self._last: dict[int, int] = {}

@@ -1,4 +1,4 @@
-"""One connection of the SUT, passed on to the simulator: whole messages both ways, stamped on the way."""
+"""Forwards one connection of the SUT to the simulator: whole messages both ways, with new stamps."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from skyloop_client.wire import LENGTH, MOST_FROM_CLIENT, MOST_FROM_SERVER, PROT
 
 CHUNK = 1 << 18
 BUFFER = 4 << 20
-"""Bytes the system is asked to hold on the way to the SUT, so that most answers lie there before it goes on."""
+"""Socket buffer towards the SUT in bytes, so that most answers are there before it continues."""
 
 
 class Wire:
-    """A socket that neither reading nor writing can hold up; gives whole frames, the length before them included."""
+    """A socket that never blocks. It gives whole frames, including their length."""
 
     def __init__(self, connection: socket.socket, most: int) -> None:
         connection.setblocking(False)
@@ -64,7 +64,7 @@ class Wire:
                 except BlockingIOError:
                     raise
                 except OSError:
-                    # the reading side notices
+                    # the reading side will notice
                     self._outbox.clear()
                     return
                 self._outbox[0] = self._outbox[0][sent:]
@@ -72,7 +72,7 @@ class Wire:
                     self._outbox.popleft()
 
     def flush_all(self, patience_s: float) -> None:
-        """Write all that is left, or give up."""
+        """Write all pending data, or give up."""
         if self._outbox:
             self.socket.settimeout(patience_s)
             with suppress(OSError):
@@ -81,7 +81,7 @@ class Wire:
 
     @property
     def has_more(self) -> bool:
-        """Something is left to be written."""
+        """Whether data is left to write."""
         return bool(self._outbox)
 
     def close(self) -> None:
@@ -90,7 +90,7 @@ class Wire:
 
 
 class Proxy:
-    """What the agent knows of one connection."""
+    """The agent's state about one connection."""
 
     def __init__(self, from_sut: socket.socket, simulator: tuple[str, int]) -> None:
         try:
@@ -104,33 +104,33 @@ class Proxy:
         self.session = ""
         self.vehicle = ""
         self.flies = False
-        """It is the first connection of a pilot: the simulator waits for its execution time."""
+        """It is the first connection of a pilot, so the simulator waits for its execution time."""
         self.in_sync = False
         self.said_bye = False
         self.asked_ns: int | None = None
-        """Execution time of the question that was not answered yet, or was answered and not delivered."""
+        """Execution time of the question that is not answered, or whose answer is not delivered."""
         self.until_ns = 0
-        """The question is not answered before this."""
+        """The question is not answered before this time."""
         self.answer: Answer | None = None
         self.floor_ns = 0
-        """Execution time the SUT was given last."""
+        """The last execution time that the SUT was given."""
         self.told_ns = 0
-        """Execution time the simulator was told last."""
+        """The last execution time that the simulator was sent."""
         self.idle_ns = 0
-        """How long the whole group had slept when the last answer was delivered."""
+        """Sleep of the whole group up to the delivery of the last answer."""
 
     @property
     def is_held(self) -> bool:
-        """A question is on its way."""
+        """A question is open."""
         return self.asked_ns is not None and self.answer is None
 
     @property
     def computes(self) -> bool:
-        """The simulator waits for its execution time."""
+        """Whether the simulator waits for its execution time."""
         return self.flies and self.in_sync and self.asked_ns is None and self.simulator.open
 
     def tell(self, et_ns: int) -> None:
-        """How far execution time has come."""
+        """Send the current execution time."""
         if et_ns > self.told_ns:
             self.told_ns = et_ns
             self.simulator.write(frame_of({"type": "progress", "et_ns": et_ns}))
@@ -141,7 +141,7 @@ class Proxy:
 
 
 class Follower:
-    """A watching session of the agent's own that hears when simulated time has come to an instant."""
+    """A watching session of the agent, which reports when simulated time has reached an instant."""
 
     def __init__(self, simulator: tuple[str, int], vehicle: str) -> None:
         self.wire = Wire(socket.create_connection(simulator, timeout=10.0), MOST_FROM_SERVER)
@@ -152,7 +152,7 @@ class Follower:
         self.wire.write(frame_of(hello))
 
     def ask(self, t_ns: int) -> None:
-        """Unless an earlier question is still open: then ask again when it is answered."""
+        """If an earlier question is still open, it asks again after that is answered."""
         if not self._asked:
             self._asked = True
             self._number += 1
@@ -160,7 +160,7 @@ class Follower:
             self.wire.write(frame_of(question))
 
     def read(self) -> int:
-        """Simulated time has come at least to this."""
+        """Simulated time has reached at least this."""
         reached = 0
         for frame in self.wire.read():
             head = head_of(frame)
@@ -173,14 +173,14 @@ class Follower:
 
 
 class Answer:
-    """What is to be delivered at `t_ns`, and how many samples of it come on other connections."""
+    """An answer due at `t_ns`, and the number of its samples that come on other connections."""
 
     def __init__(self, frame: bytes, t_ns: int, number: Any = None, parts: int = 0) -> None:
         self.frame, self.t_ns, self.number, self.parts = frame, t_ns, number, parts
 
 
 def head_of(frame: bytes) -> dict[str, Any]:
-    """The head as plain data; arrays stay closed. Empty when it is none: whom it is for will say so."""
+    """The head as plain data; arrays are not decoded. Empty if it is invalid: its receiver will say so."""
     with suppress(Exception):
         (length,) = LENGTH.unpack_from(frame, LENGTH.size)
         start = 2 * LENGTH.size
@@ -191,7 +191,7 @@ def head_of(frame: bytes) -> dict[str, Any]:
 
 
 def frame_of(head: dict[str, Any], old: bytes = b"") -> bytes:
-    """A message; with `old`, that one with another head and the same arrays, which count from the head's end."""
+    """A message. With `old`, that one with a new head and the same arrays, whose offsets count from the head's end."""
     arrays = old[2 * LENGTH.size + LENGTH.unpack_from(old, LENGTH.size)[0] :] if old else b""
     packed: bytes = msgpack.packb(head)
     return b"".join((LENGTH.pack(LENGTH.size + len(packed) + len(arrays)), LENGTH.pack(len(packed)), packed, arrays))

@@ -1,4 +1,4 @@
-"""The client's side of the link: connect, ask, and know one's own time."""
+"""The client's side of the link: connect, ask, and keep execution time."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from skyloop_client.wire import LENGTH, MOST_FROM_CLIENT, MOST_FROM_SERVER, PROT
 
 DEFAULT_PORT = 4700
 ONLY = "*"
-"""Stands for the only estimator of a vehicle that runs outside."""
+"""Means the only external estimator of a vehicle."""
 MOST_PUBLISHED = MOST_FROM_CLIENT - (1 << 20)
-"""Bytes of all records that go with one question; the rest is room for the question itself."""
+"""Most bytes of all records with one question. The rest is for the question itself."""
 
 
 def connect(
@@ -63,12 +63,13 @@ def connect(
         "speed": speed,
         "period_ns": None if period is None else round(period * NS_PER_S),
         "duration_ns": None if duration is None else round(duration * NS_PER_S),
+        "energy": True,
     }
     return Session(where, hello, time, spread, timeout)
 
 
 class Session:
-    """The talk of one program with the simulator."""
+    """The connection of one program with the simulator."""
 
     def __init__(
         self, address: str, hello: dict[str, Any], time: ExecutionTime, spread: Sequence[str], timeout: float | None
@@ -77,10 +78,12 @@ class Session:
         self._number = 0
         self._latest: dict[str, Any] = {}
         self._unsent: list[list[Any]] = []
-        """Published since the last question."""
+        """Records published since the last question."""
         self._unsent_bytes = 0
         self._refused_here: list[str] = []
-        """Published since the last question, and of no use to send."""
+        """Records published since the last question that cannot be sent."""
+        self._tasks: list[list[Any]] = []
+        """Begins and ends of tasks since the last question."""
         self._spread: dict[str, Pipe] = {}
         self._pipe = Pipe(address, timeout)
         try:
@@ -134,11 +137,13 @@ class Session:
             "want": None if want is None else list(want), "fresh": list(fresh), "until_ns": until_ns,
             "slept_ns": slept_ns, "publish": self._unsent, "every": list(every), "any": list(any_of),
         }  # fmt: skip
+        if self._tasks:
+            question["tasks"], self._tasks = self._tasks, []
         refused_here, self._unsent, self._unsent_bytes, self._refused_here = self._refused_here, [], 0, []
         try:
             self._pipe.write(question)
         except CodecError:
-            self._time.go(et_ns)  # nothing was asked: the software goes on, with what cannot be sent
+            self._time.go(et_ns)  # nothing was asked: the software continues and learns what could not be sent
             raise
         answer = self._answer("reply")
         try:
@@ -160,6 +165,8 @@ class Session:
                 frozenset(self.infos),
                 arrived,
                 self.publish,
+                answer.get("battery"),
+                float(answer.get("computer_energy_j", 0.0)),
             )
         except (KeyError, TypeError, ValueError) as error:
             raise LinkError(f"the answer lacks or misstates {error}; is the simulator of another version?") from None
@@ -167,7 +174,7 @@ class Session:
         return bundle
 
     def _answer(self, kind: str) -> dict[str, Any]:
-        """To the last question; older ones may come late, after a timeout."""
+        """The answer to the last question. Older answers may come late, after a timeout."""
         while (answer := self._pipe.read())["type"] != kind or answer.get("number") != self._number:
             if why := _why_over(answer):
                 raise LinkEnded(why)
@@ -190,8 +197,17 @@ class Session:
         self._unsent_bytes += size
         self._unsent.append([name, record])
 
+    def begin_task(self, name: str, deadline: float | None = None) -> None:
+        """Begin a task. `deadline` is in s of execution time; the simulator reports a miss.
+
+        The time counts from the last answer to the first question after `end_task`."""
+        self._tasks.append(["begin", name, None if deadline is None else round(deadline * NS_PER_S)])
+
+    def end_task(self, name: str) -> None:
+        self._tasks.append(["end", name])
+
     def forget_loading(self) -> None:
-        """Before the first question: what was computed so far, loading libraries say, is no execution time."""
+        """Before the first question: time so far, such as for loading libraries, does not count as execution time."""
         if not self._number:
             self._time.stop()
             self._time.go(self._started_ns)
@@ -201,18 +217,19 @@ class Session:
         return self.ask(until_ns=t_ns)
 
     def ping(self) -> None:
-        """A round trip of the link alone, whatever the simulator is busy with."""
+        """A round trip of the link alone, independent of the simulator's work."""
         self._number += 1
         self._pipe.write({"type": "ping", "number": self._number})
         self._answer("pong")
 
     def progress(self) -> None:
-        """Tell how far execution time has come, so that the simulator may follow during a long computation."""
+        """Report execution time, so that the simulator may follow during a long computation."""
         self._pipe.write({"type": "progress", "et_ns": self._time.now()})
 
     def close(self, bye: bool = True) -> None:
-        """With a bye the simulator knows that the work is done; without, that something went wrong."""
-        for pipe in (self._pipe, *self._spread.values()):
+        """With a bye the simulator knows that the work is done; without one, that something went wrong."""
+        self._pipe.close(bye, self._tasks)
+        for pipe in self._spread.values():
             pipe.close(bye)
 
     def __enter__(self) -> Session:
@@ -223,7 +240,7 @@ class Session:
 
 
 def setup_from(hello: dict[str, Any], infos: dict[str, StreamInfo]) -> tuple[EstimatorSetup | None, dict[str, Any]]:
-    """What the answer to a hello tells an estimator, and the options of its class; None for whoever is none."""
+    """The set-up of an estimator and the options of its class, from the answer to a hello. None for other sessions."""
     told = hello.get("estimator")
     if not told:
         return None, {}
@@ -236,7 +253,7 @@ def _why_over(answer: dict[str, Any]) -> str:
 
 
 class Pipe:
-    """One connection: whole messages out and in, blocking. After a failure it is of no more use."""
+    """One connection with whole messages, blocking. After a failure it cannot be used any more."""
 
     def __init__(self, address: str, timeout: float | None) -> None:
         host, _, port = address.rpartition(":")
@@ -264,7 +281,7 @@ class Pipe:
         try:
             self._guarded(self._socket.sendall, data)
         except LinkEnded as error:
-            # sent away before it asked: the last that came in says why
+            # disconnected before it asked: the last message says why
             why = ""
             with suppress(LinkError):
                 while not why:
@@ -278,7 +295,7 @@ class Pipe:
         return unframed(self._take(length))
 
     def _take(self, length: int) -> memoryview:
-        # not a bytearray: that one's pages are fresh from the system each time and cost more than the copy
+        # not a bytearray: its pages are new from the system each time, which costs more than the copy
         data = np.empty(length, np.uint8).data
         view = data
         while view:
@@ -292,26 +309,27 @@ class Pipe:
         try:
             return act(*arguments)
         except TimeoutError:
-            self._socket.close()  # in the middle of something: what comes next could not be told from it
+            self._socket.close()  # in the middle of a message: the rest could not be told from the next one
             raise LinkError(f"no answer from {self._name} in time") from None
         except OSError as error:
             raise LinkEnded(f"the link to {self._name} is broken: {error}") from None
 
-    def close(self, bye: bool) -> None:
+    def close(self, bye: bool, tasks: Sequence[Any] = ()) -> None:
         with suppress(OSError):
             if bye:
-                self._socket.sendall(b"".join(framed({"type": "bye"})))
+                told = {"tasks": list(tasks)} if tasks else {}
+                self._socket.sendall(b"".join(framed({"type": "bye", **told})))
         self._socket.close()
 
 
 def fly(session: Session, pilot: Callable[[Bundle], Any], rate_hz: float | str = 50.0) -> None:
-    """Ask a pilot at a rate for what to do next, until it is done or the flight is over."""
+    """Call a pilot at a rate until it is done or the flight is over."""
     rate = Rate.from_hz(rate_hz)
     bundle = session.ask(want=None)
     while not getattr(pilot, "done", False):
         reply = call_user_code("pilot", bundle.t_ns, pilot, bundle)
         items = [item for item in (reply if isinstance(reply, list | tuple) else [reply]) if item is not None]
-        # a pilot that took longer than its period goes on at the next instant of its rate, as a real one would
+        # a pilot that took longer than its period continues at the next instant of its rate, as a real one would
         later = max(bundle.t_ns + 1, session.now())
         due_ns = rate.due_ns(rate.count_until(later))
         try:

@@ -1,5 +1,4 @@
-"""A computer really slower than this one, for when nobody keeps its time: its questions leave when it would have sent
-them."""
+"""Imitates a slower computer in real time: its questions leave when that computer would have sent them."""
 
 from __future__ import annotations
 
@@ -12,34 +11,34 @@ if TYPE_CHECKING:
 
 
 class SlowBoard:
-    """One core of `speed`: what was computed here takes so much longer there, and questions wait for that."""
+    """One core of `speed`: computation takes longer by that factor, and questions wait for it."""
 
     def __init__(self, cpu_ns: Callable[[], int], speed: float) -> None:
         self._cpu_ns = cpu_ns
         self._speed = speed
         self._free_at = 0.0
-        """Wall s at which the board has done all it was given so far."""
+        """Wall s at which the board has finished all its work so far."""
         self._counted_ns: int | None = None
-        """Processor time up to which work was counted; None: not connected yet, and getting ready does not count."""
+        """Processor time up to which work was counted. None before the connection: preparation does not count."""
         self._waiting: list[tuple[float, Proxy, bytes]] = []
 
     @property
     def busy(self) -> bool:
-        """A question waits for the board."""
+        """Whether a question waits for the board."""
         return bool(self._waiting)
 
     def goes_on(self) -> None:
-        """It was given an answer: what it computes from now on begins now, or when it has done the rest."""
+        """It got an answer: the next computation begins now, or when the board has finished the rest."""
         self._count()
         self._free_at = max(self._free_at, time.perf_counter())
 
     def send(self, passage: Proxy, frame: bytes) -> None:
-        """Pass a question on when the board would have sent it."""
+        """Forward a question when the board would have sent it."""
         self._count()
         self._waiting.append((self._free_at, passage, frame))
 
     def let_pass(self) -> float:
-        """Those whose time has come; wall s until the next."""
+        """Send the questions that are due. Returns wall s until the next."""
         now = time.perf_counter()
         while self._waiting and self._waiting[0][0] <= now:
             _, passage, frame = self._waiting.pop(0)

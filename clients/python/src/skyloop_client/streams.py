@@ -1,4 +1,4 @@
-"""What a stream is: its name, its rate, and everything a reader of its data must know."""
+"""The description of a stream: its name, its rate, and all that a reader of its data must know."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class Rate:
         return Rate(fraction.numerator, fraction.denominator)
 
     def due_ns(self, index: int, t0_ns: int = 0) -> int:
-        """When sample `index` is due; floor division keeps every stamp on the same side of the exact time."""
+        """The time of sample `index`. Floor division keeps every stamp on the same side of the exact time."""
         return t0_ns + index * NS_PER_S * self.den // self.num
 
     def count_until(self, t_ns: int, t0_ns: int = 0) -> int:
-        """How many samples are due before `t_ns` (exclusive)."""
+        """The number of samples due before `t_ns` (exclusive)."""
         if t_ns <= t0_ns:
             return 0
         index = (t_ns - t0_ns) * self.num // (NS_PER_S * self.den)
@@ -64,7 +64,7 @@ def _identity() -> Array:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mount:
-    """Where a sensor sits: body_from_sensor."""
+    """The mount of a sensor: body_from_sensor."""
 
     position: Array = field(default_factory=_origin)
     """(3,) m, body axes."""
@@ -74,14 +74,14 @@ class Mount:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StreamInfo:
-    """Travels with a stream wherever it goes: live, recorded, replayed, over a link."""
+    """Accompanies a stream everywhere: live, recorded, replayed, over a link."""
 
     name: str
     """For example "drone/imu" or "truth/drone"."""
     message: str
     """Name of the record class in `skyloop_client.messages`."""
     rate: Rate | None = None
-    """None for streams that speak only when something happens."""
+    """None for streams without a fixed rate, such as events."""
     vehicle: str = ""
     latency_ns: int = 0
     mount: Mount = field(default_factory=Mount)

@@ -1,4 +1,4 @@
-"""Calls of code that may be the user's own: whatever it raises is told in one line that names file and line."""
+"""Calls code that may be the user's own. Any error becomes one line with file and line number."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from skyloop_client.errors import PartError, SkyloopError
 from skyloop_client.streams import NS_PER_S
 
 OURS = ("skyloop", "skyloop_client")
-"""Packages in which nobody needs to look for their own mistake."""
+"""Our own packages, where a user need not look for a mistake."""
 
 
 def call_user_code(place: str, t_ns: int, question: Callable[..., Any], *arguments: Any) -> Any:
-    """What code that may be the user's own answers; whatever it raises is told in one line."""
+    """The result of a call of the user's code. Any error becomes one line."""
     try:
         return question(*arguments)
     except SkyloopError:
@@ -26,11 +26,11 @@ def call_user_code(place: str, t_ns: int, question: Callable[..., Any], *argumen
 
 
 def _line_of(error: Exception) -> str:
-    """Where in the user's file it happened; empty when the call itself did not fit."""
+    """The place in the user's file. Empty if the call itself did not fit."""
     walked = list(traceback.walk_tb(error.__traceback__))[1:]
     frames = [(str(frame.f_globals.get("__name__")), frame.f_code.co_filename, line) for frame, line in walked]
     theirs = [(file, line) for module, file, line in frames if module.partition(".")[0] not in OURS]
-    # libraries it calls are not where to look
+    # libraries that it calls are not the place to look
     theirs = [(file, line) for file, line in theirs if file == theirs[0][0]]
     last = (theirs or [(file, line) for _, file, line in frames])[-1:]
     return "".join(f" ({Path(file).name}, line {line})" for file, line in last)

@@ -1,3 +1,3 @@
-"""The one place of the version, of `skyloop` and `skyloop-client` alike."""
+"""The version of both `skyloop` and `skyloop-client`."""
 
 __version__ = "0.1.0"

@@ -1,4 +1,4 @@
-"""Messages of the link as bytes and back, without sockets; docs/reference/protocol.md is the text to it."""
+"""Encodes and decodes messages of the link, without sockets; docs/reference/protocol.md describes them."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ MOST_FROM_SERVER = 256 << 20
 
 
 def framed(message: dict[str, Any]) -> list[bytes | memoryview]:
-    """A message as parts that need only be written one after the other."""
+    """A message as a list of parts to be written one after the other."""
     parts = encode(message)
     return [LENGTH.pack(sum(map(len, parts))) + parts[0], *parts[1:]]
 
 
 def unframed(body: bytes | bytearray | memoryview) -> dict[str, Any]:
-    """The message in what follows the length; arrays are views of `body`."""
+    """The message after its length field. Arrays are views of `body`."""
     try:
         message = decode(memoryview(body))
     except CodecError as error:
@@ -35,7 +35,7 @@ def unframed(body: bytes | bytearray | memoryview) -> dict[str, Any]:
 
 
 class Inlet:
-    """Takes bytes as they come and gives whole messages."""
+    """Collects bytes and returns complete messages."""
 
     def __init__(self, most: int) -> None:
         self.most = most
@@ -43,7 +43,7 @@ class Inlet:
 
     @property
     def is_within(self) -> bool:
-        """Part of a message is here, the rest is still to come."""
+        """Whether part of a message has arrived."""
         return bool(self._held)
 
     def feed(self, data: bytes) -> Iterator[dict[str, Any]]:

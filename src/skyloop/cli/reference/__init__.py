@@ -1,1 +1,1 @@
-"""What every option means: one source for `skyloop show sensor imu` and for the reference pages of the site."""
+"""The meaning of every option: the source of both `skyloop show sensor imu` and the reference pages of the site."""

@@ -1,4 +1,4 @@
-"""Everything a scenario or a program may name, each as an entry: what it is, its options, its presets, its parts."""
+"""Everything that a scenario or a program can name, as an entry: its meaning, options, presets and parts."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from skyloop_client import messages
 from skyloop_client.errors import UnknownNameError, nearest_name, unknown_name
 
 OWN = "own"
-"""The name under which a sensor or pilot of the user's is shown."""
+"""The name under which a user's sensor or pilot is shown."""
 FILE = "file"
 """The name under which a world from a file is shown."""
 EXAMPLES = {
@@ -47,12 +47,12 @@ EXAMPLES = {
     "constant": "{kind: constant, velocity: [3, 0, 0]}",
     "field": "{kind: field, source: file.py:Class}",
 }
-"""Of kinds with keys that must be given."""
+"""Examples for kinds with required keys."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One thing with a name, and what may be said about it."""
+    """One named thing with its documentation."""
 
     topic: str
     name: str
@@ -60,22 +60,22 @@ class Entry:
     options: tuple[Option, ...] = ()
     notes: tuple[str, ...] = ()
     example: str = ""
-    """A line of a scenario that names it."""
+    """A line of a scenario that uses it."""
     presets: dict[str, dict[str, Any]] = field(default_factory=dict)
     parts: tuple[Entry, ...] = ()
-    """What its options hold that has options of its own."""
+    """Parts of its options that have their own options."""
 
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A kind of thing, and how its entries are made."""
+    """A kind of thing, and the functions that make its entries."""
 
     heading: str
     names: Callable[[], dict[str, str]]
     """Each name with one line about it."""
     entry: Callable[[str], Entry]
     keys: type[BaseModel] | None = None
-    """What is common to all of them, or what a file of the user's may hold."""
+    """Keys that all of them share, or that a user's file may have."""
 
 
 # ---- one function per topic
@@ -151,7 +151,7 @@ def scenario(name: str) -> Entry:
     return Entry("scenario", name, _names("scenarios")[name])
 
 
-# ---- what there is
+# ---- lists of names
 
 
 def records() -> dict[str, type[Any]]:
@@ -161,7 +161,7 @@ def records() -> dict[str, type[Any]]:
 
 
 def _kinds(union: Any) -> dict[str, type[BaseModel]]:
-    """The members of a union that is told apart by `kind`."""
+    """The members of a union with the discriminator `kind`."""
     members = get_args(get_args(union)[0])
     return {str(member.model_fields["kind"].default): member for member in members}
 
@@ -208,7 +208,7 @@ TOPICS: dict[str, Topic] = {
 
 
 def _sections() -> dict[str, type[BaseModel]]:
-    """Keys of the scenario file that hold keys of their own, by the key; one of a list by its singular."""
+    """Sections of the scenario file by their key. A member of a list has the key in the singular."""
     singular = {
         "estimators": "estimator",
         "faults": "fault",
@@ -229,7 +229,7 @@ SECTIONS = _sections()
 
 
 def find(topic: str, name: str | None = None) -> Entry:
-    """An entry by topic and name, or one of the sections; an unknown name is an error that suggests one."""
+    """An entry by topic and name, or one of the sections. An unknown name is an error with a suggestion."""
     if topic in SECTIONS:
         if name is not None:
             raise UnknownNameError(f"'{topic}' takes no name, so not '{name}'; write skyloop show {topic}")
@@ -243,7 +243,7 @@ def find(topic: str, name: str | None = None) -> Entry:
 
 
 def elsewhere(name: str) -> str:
-    """How to ask for a name that is not a scenario: the command, or the nearest name there is."""
+    """A hint for a name that is not a scenario: the command that shows it, or the nearest name."""
     for topic, what in TOPICS.items():
         if name in what.names():
             return f"there is a {topic}: skyloop show {topic} {name}"
@@ -254,7 +254,7 @@ def elsewhere(name: str) -> str:
 
 
 def parts_of(model: type[BaseModel], values: BaseModel | None = None) -> tuple[Entry, ...]:
-    """What the options of a model hold, unless it is shown under a name of its own."""
+    """The parts in the options of a model, except for those that have an entry of their own."""
     parts = []
     for key, each in model.model_fields.items():
         inside = [part for part in models_in(each.annotation) if not _has_a_place(part)]
@@ -272,7 +272,7 @@ def _has_a_place(model: type[BaseModel]) -> bool:
 
 
 def as_data(entry: Entry) -> dict[str, Any]:
-    """For programs."""
+    """The entry as plain data, for programs."""
     return {
         "topic": entry.topic,
         "name": entry.name,

@@ -1,4 +1,4 @@
-"""The fields of a class in words: type, default, unit and meaning, read from its annotations and docstrings."""
+"""Describes the fields of a class: type, default, unit and meaning, from its annotations and docstrings."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from pydantic.fields import FieldInfo
 REQUIRED = "required"
 ITS_DEFAULTS = "its defaults"
 SEE_BELOW = "see below"
-"""Defaults of a key that holds keys of its own."""
+"""Shown as the default of a key that has keys of its own."""
 UNITS = (
     "(rad/s²)/√Hz", "(rad/s)/√Hz", "(m/s³)/√Hz", "(m/s²)/√Hz", "rad/s²/√Hz", "rad/s/√Hz", "m/s³/√Hz", "m/s²/√Hz",
     "(T/s)/√Hz", "T/√Hz", "m/√s", "N/(rad/s)/(m/s)", "N/(rad/s)²", "N/(m/s)²", "N/(m/s)", "√N/(m/s)", "1/√N", "√N",
@@ -30,44 +30,44 @@ UNITS = (
     "px/s", "1/ha", "1/rad", "1/s²", "1/s", "1/m", "s/rad", "s/m", "rad", "kg", "Pa", "Hz", "px", "dB", "ns", "µs",
     "V²", "m²", "m", "s", "h", "N", "T", "V", "J", "K", "W", "Ω",
 )  # fmt: skip
-"""What a docstring may begin with; the longer ones first."""
+"""Units that a docstring may begin with, longer ones first."""
 SUFFIXES = {
     "_deg": "deg", "_hz": "Hz", "_kt": "kt", "_ah": "Ah", "_px": "px", "_ns": "ns", "_us": "µs", "_dbm": "dBm",
     "_dbi": "dBi", "_dbc": "dBc", "_db": "dB",
 }  # fmt: skip
-"""Units that a name carries, as CONVENTIONS.md has it."""
+"""Units that a name ends with; see CONVENTIONS.md."""
 FAMILIES = {
     "skyloop.tasks.pilots": "pilot",
     "skyloop.navigation.trajectories": "trajectory",
     "skyloop.world.wind": "wind",
     "skyloop.sensors.radar.pattern": "pattern",
 }
-"""Modules whose models are told apart by `kind`, and what any of them is called."""
+"""Modules whose models have the discriminator `kind`, and the word for any of them."""
 STAMP = "ns, the simulated time the record describes."
-# amperes only before a comma: "A" is a word as well
+# amperes only before a comma, because "A" is a word as well
 _UNIT = re.compile("(?P<unit>A(?=,)|(?:" + "|".join(map(re.escape, UNITS)) + r")(?=[\s,;:.]|$))[,;:.]?\s*")
 _SHAPE = re.compile(r"\((?P<shape>[^()]*,[^()]*)\)\s*")
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One key that may be set, or one field of a record."""
+    """One key of a configuration, or one field of a record."""
 
     name: str
     type: str
     default: Any
     """`REQUIRED`, or plain data."""
     unit: str
-    """Empty for numbers without a unit and for what is no number."""
+    """Empty for numbers without a unit and for other values."""
     meaning: str
     shape: str = ""
-    """Of an array, such as "(3,)"; empty where there is none."""
+    """Shape of an array, such as "(3,)". Empty if there is none."""
     from_preset: bool = False
-    """The default is the default preset's."""
+    """The default comes from the default preset."""
 
 
 def model_options(model: type[BaseModel], values: BaseModel | None = None) -> tuple[Option, ...]:
-    """Every key of a model, with its default, or with what `values` has instead."""
+    """Every key of a model with its default, or with its value in `values`."""
     notes = field_notes(model)
     rows = []
     for name in sorted(model.model_fields, key=_place):
@@ -82,12 +82,12 @@ def model_options(model: type[BaseModel], values: BaseModel | None = None) -> tu
 
 
 def _place(name: str) -> int:
-    """What a thing is comes first, what every sensor has comes last; between them the order is the model's."""
+    """Sort key: the kind comes first, keys of every sensor come last, the rest keeps the model's order."""
     return {"kind": -2, "preset": -1, "mount": 1, "latency": 2, "faults": 3}.get(name, 0)
 
 
 def _short(default: Any) -> Any:
-    """A default without the keys of the models it holds, which are told elsewhere."""
+    """A default without the keys of nested models, which are shown elsewhere."""
     if isinstance(default, BaseModel):
         return {"kind": default.kind} if hasattr(default, "kind") else ITS_DEFAULTS
     if isinstance(default, list) and default and isinstance(default[0], BaseModel):
@@ -113,7 +113,7 @@ def record_options(record: type[Any]) -> tuple[Option, ...]:
 
 
 def argument_options(make: Callable[..., Any], leave_out: set[str]) -> tuple[Option, ...]:
-    """Every argument of a class that is made with keywords; its docstring has one line for each."""
+    """Every argument of a class that is built with keywords. Its docstring has one line for each."""
     text = inspect.getdoc(make.__init__) or ""
     found = re.findall(r"^(\w+): (.*?)(?=^\w+: |\Z)", text, flags=re.MULTILINE | re.DOTALL)
     notes = {name: " ".join(note.split()) for name, note in found}
@@ -126,7 +126,7 @@ def argument_options(make: Callable[..., Any], leave_out: set[str]) -> tuple[Opt
 
 
 def option(name: str, type_: str, default: Any, note: str) -> Option:
-    """The parts of a docstring: shape, unit, meaning."""
+    """Splits a docstring into shape, unit and meaning."""
     note = " ".join(note.split())
     shape = _SHAPE.match(note)
     rest = note[shape.end() :] if shape else note
@@ -140,7 +140,7 @@ def option(name: str, type_: str, default: Any, note: str) -> Option:
 
 
 def field_notes(kind: type[Any]) -> dict[str, str]:
-    """The docstrings below the fields of a class, its parents' included."""
+    """The docstrings below the fields of a class and of its base classes."""
     notes: dict[str, str] = {}
     for each in reversed(kind.__mro__):
         if not each.__module__.startswith("skyloop"):
@@ -156,7 +156,7 @@ def field_notes(kind: type[Any]) -> dict[str, str]:
 
 @cache
 def _classes(module: str) -> dict[str, ast.ClassDef]:
-    """The classes of a module as they are written there."""
+    """The classes in the source of a module."""
     tree = ast.parse(inspect.getsource(sys.modules[module]))
     return {part.name: part for part in tree.body if isinstance(part, ast.ClassDef)}
 
@@ -168,7 +168,7 @@ def summary_of(kind: type[Any]) -> str:
 
 
 def plain(value: Any) -> Any:
-    """As data that YAML and JSON have."""
+    """The value as plain data for YAML and JSON."""
     if value is inspect.Parameter.empty:
         return REQUIRED
     if isinstance(value, BaseModel):
@@ -228,7 +228,7 @@ def type_words(annotation: Any, limits: tuple[Any, ...] = ()) -> str:
 
 
 def models_in(annotation: Any) -> Iterator[type[BaseModel]]:
-    """All models an annotation may hold."""
+    """All models that an annotation may hold."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
     for part in get_args(annotation):
@@ -236,7 +236,7 @@ def models_in(annotation: Any) -> Iterator[type[BaseModel]]:
 
 
 def model_word(model: type[BaseModel]) -> str:
-    """What a model is called in a sentence, such as "mount" or "sensor"."""
+    """The word for a model, such as "mount" or "sensor"."""
     if "preset" in model.model_fields or model.__name__ == "UserSensor":
         return "sensor"
     if model.__module__ in FAMILIES:

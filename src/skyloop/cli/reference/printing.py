@@ -1,4 +1,4 @@
-"""Entries of the reference as tables for a terminal."""
+"""Prints entries of the reference as tables on a terminal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from skyloop.cli.reference.fields import REQUIRED, Option
 
 
 def default_words(option: Option) -> str:
-    """A default as it would be written in a scenario."""
+    """A default in the form of a scenario file."""
     if option.default == REQUIRED and isinstance(option.default, str):
         return REQUIRED
     return value_words(option.default)
@@ -34,7 +34,7 @@ def value_words(value: Any) -> str:
     if isinstance(value, float):
         exact = f"{value:.12g}"
         words = exact if len(exact) <= 12 else f"{value:.6g}"
-        # YAML takes 5e-05 for text
+        # YAML reads 5e-05 as text
         return words if "." in words or "e" not in words else words.replace("e", ".0e")
     return str(value)
 

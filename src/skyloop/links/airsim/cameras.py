@@ -1,4 +1,4 @@
-"""Cameras as AirSim clients see them: where they sit, how wide they look, and the views they take."""
+"""Cameras as AirSim clients see them: their pose, their field of view and the images they take."""
 
 from __future__ import annotations
 
@@ -17,13 +17,12 @@ from skyloop.links.airsim.options import CAMERA_NUMBERS, IMAGE_TYPES, CameraOpti
 from skyloop.links.airsim.server_state import ServerState
 from skyloop.links.airsim.structures import Axes, Map, mount_of, number_of, quat_of_ned_euler
 from skyloop.links.airsim.vehicle import VehicleSide
-from skyloop.world.scene import Painting
-from skyloop.world.views import View, ViewRequest
+from skyloop.sim.world_view import Painting, View, ViewRequest
 from skyloop_client.errors import LinkError, unknown_name
 from skyloop_client.messages import Array
 
 NEAR_CM = 10.0
-"""Unreal's near plane, in the projection matrix that is told."""
+"""Unreal's near plane, used in the projection matrix that clients get."""
 SENSOR_MM = (24.0, 13.5)
 LENS_PARAMETERS = ("K1", "K2", "K3", "P1", "P2")
 
@@ -34,7 +33,7 @@ class Camera:
     def __init__(self, name: str, options: CameraOptions, vehicle: VehicleSide | None, world: Axes) -> None:
         self.name, self.vehicle = name, vehicle
         self.axes = world if vehicle is None else vehicle.axes
-        """What its place is told in."""
+        """The axes in which its pose is reported."""
         self.gimbal = options.gimbal
         self.captures = {kind: options.captures.get(kind, Capture()) for kind in range(len(IMAGE_TYPES))}
         angles = np.radians(options.rotation_deg).tolist()
@@ -43,9 +42,9 @@ class Camera:
         self.sensor_mm = SENSOR_MM
         self.distortion = dict.fromkeys(LENS_PARAMETERS, 0.0)
         self.position: Array
-        """m, FLU in the body; of an external camera in the world."""
+        """m: FLU in the body, or world axes for an external camera."""
         self.quat: Array
-        """body_from_sensor or world_from_sensor, FLU."""
+        """body_from_sensor, or world_from_sensor for an external camera, FLU."""
         if vehicle is None:
             self.position, self.quat = world.world(options.position), quat_of_ned_euler(*angles)
         else:
@@ -53,7 +52,7 @@ class Camera:
             self.position, self.quat = flu_from_frd(options.position), quat_from_euler(roll, -pitch, -yaw)
 
     def place(self) -> tuple[Array, Array]:
-        """Position and world_from_sensor, now."""
+        """The current position and world_from_sensor."""
         if self.vehicle is None:
             return self.position, self.quat
         truth = self.vehicle.truth
@@ -62,7 +61,7 @@ class Camera:
         return position, self._steadied(quat) if self.gimbal.stabilization > 0.0 else quat
 
     def _steadied(self, quat: Array) -> Array:
-        """Turned towards the gimbal's angles by the share it stabilises."""
+        """Turned towards the gimbal's angles by its stabilization share."""
         roll, pitch, yaw = euler_from_quat(quat).tolist()
         share, g = min(self.gimbal.stabilization, 1.0), self.gimbal
         wanted = (
@@ -91,12 +90,12 @@ class CameraSet:
         }
 
     def equip(self, vehicle: VehicleSide) -> None:
-        """Make its cameras."""
+        """Create the cameras of a vehicle."""
         given = vehicle.options.cameras.items()
         self._own[vehicle.name] = {name: Camera(name, options, vehicle, self._server.world) for name, options in given}
 
     def find(self, name: Any, vehicle_name: str, external: Any) -> Camera:
-        """By name or by AirSim's old number; the first where the name is empty."""
+        """Find a camera by its name or by AirSim's old number. An empty name means the first camera."""
         name = str(name)
         known = self._external if external is True else self._own[self._server.vehicle(vehicle_name).name]
         if not name and known:
@@ -105,7 +104,7 @@ class CameraSet:
             number = int(name)
             name = CAMERA_NUMBERS[number] if number < len(CAMERA_NUMBERS) else name
         if name not in known and not external:
-            # Cosys-AirSim's client has no word for external cameras
+            # Cosys-AirSim's client has no parameter for external cameras
             known = {**self._external, **known}
         if name not in known:
             raise unknown_name("external camera" if external is True else "camera", name, known)
@@ -114,7 +113,9 @@ class CameraSet:
     def take(
         self, wanted: list[tuple[Camera, int]], given: Callable[[list[View]], None], failed: Callable[[str], None]
     ) -> None:
-        """What cameras see now, with the image type, which has a size; later where flight goes on beside."""
+        """Pass the current views to `given`: at once, or later when flight continues while images are rendered.
+
+        `wanted` lists cameras with their image types, because each type has its own size."""
         if not self._server.paints_beside:
             given(self.views(wanted))
             return
@@ -128,9 +129,9 @@ class CameraSet:
         self._server.editor.paint_beside(requests, Painting(painted, lambda error: failed(str(error))))
 
     def views(self, wanted: list[tuple[Camera, int]]) -> list[View]:
-        """The same at once; time stands still meanwhile."""
+        """The same views, rendered at once. Simulated time does not advance meanwhile."""
         requests: dict[int | None, list[ViewRequest]] = defaultdict(list)
-        """By the vehicle that looks, which does not see itself."""
+        """By the vehicle that carries the camera, because a camera does not see its own vehicle."""
         for camera, kind in wanted:
             requests[_owner(camera)].append(self._request(camera, kind))
         began = time.perf_counter()
@@ -156,8 +157,8 @@ class CameraMethods:
     def simGetCameraInfo(self, camera_name: str, vehicle_name: str = "", external: bool = False) -> Map:
         camera = self._cameras.find(camera_name, vehicle_name, external)
         capture = camera.captures[0]
-        # from forward, right, down, as Unreal's plugin has it: x grows to the right and y upwards, the depth is
-        # reversed with an endless far plane, and w is what lies behind
+        # from forward, right, down, as in Unreal's plugin: x grows to the right and y upwards, depth is reversed with
+        # an infinite far plane, and w is minus the distance along the optical axis
         matrix = [[0.0] * 4 for _ in range(4)]
         matrix[0][1], matrix[1][2] = 2.0 * capture.focal_px / capture.width, -2.0 * capture.focal_px / capture.height
         matrix[2][3], matrix[3][0] = NEAR_CM, -1.0
@@ -165,7 +166,7 @@ class CameraMethods:
         return {"pose": pose, "fov": capture.fov_deg, "proj_mat": {"matrix": matrix}}
 
     def simSetCameraPose(self, camera_name: str, pose: Map, vehicle_name: str = "", external: bool = False) -> None:
-        """Relative to the body; of an external camera in the world's NED."""
+        """The pose is relative to the body. For an external camera it is in the world's NED axes."""
         camera = self._cameras.find(camera_name, vehicle_name, external)
         if camera.vehicle is None:
             camera.position, camera.quat = camera.axes.world_pose(pose)
@@ -185,14 +186,14 @@ class CameraMethods:
         return f"{self._cameras.find(camera_name, vehicle_name, external).captures[0].fov_deg:f}"
 
     def simGetFocalLength(self, camera_name: str, vehicle_name: str = "", external: bool = False) -> float:
-        """mm, of the sensor that simSetFilmbackSettings sets."""
+        """In mm, for the sensor size that simSetFilmbackSettings sets."""
         camera = self._cameras.find(camera_name, vehicle_name, external)
         return 0.5 * camera.sensor_mm[0] / math.tan(0.5 * math.radians(camera.captures[0].fov_deg))
 
     def simSetFocalLength(
         self, focal_length: float, camera_name: str, vehicle_name: str = "", external: bool = False
     ) -> None:
-        """mm; the field of view follows."""
+        """In mm. The field of view follows."""
         camera = self._cameras.find(camera_name, vehicle_name, external)
         length = number_of(focal_length, "focal_length")
         if not length > 0.0:
@@ -212,7 +213,7 @@ class CameraMethods:
         vehicle_name: str = "",
         external: bool = False,
     ) -> float:
-        """mm; the focal length stays, so the field of view changes. Returns the aspect ratio."""
+        """In mm. The focal length stays, so the field of view changes. Returns the aspect ratio."""
         width, height = number_of(sensor_width, "sensor_width"), number_of(sensor_height, "sensor_height")
         if not (width > 0.0 and height > 0.0):
             raise LinkError(f"a sensor of {width:g} by {height:g} mm; give more than 0")

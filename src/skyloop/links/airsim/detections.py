@@ -1,4 +1,4 @@
-"""AirSim's object detection: boxes around what a camera sees of chosen objects."""
+"""AirSim's object detection: boxes around the chosen objects that a camera sees."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from skyloop.links.airsim.structures import (
     vector,
     vector2,
 )
-from skyloop.world.views import View
+from skyloop.sim.world_view import View
 from skyloop_client.errors import LinkError
 
 DEFAULT_RADIUS_CM = 20_000.0
 MOST_NAMES = 1000
 LEAST_PX = 4
-"""Visible pixels of an object that is told."""
+"""An object is reported from this number of visible pixels."""
 
 
 @dataclass(slots=True)
 class Filter:
     names: list[str] = field(default_factory=list)
-    """With * and ?."""
+    """May contain the wildcards * and ?."""
     radius_cm: float = DEFAULT_RADIUS_CM
 
 
@@ -93,7 +93,7 @@ class Detections:
         return found
 
     def _info(self, number: int, view: View, radius_cm: float) -> Map | None:
-        """None beyond the radius. Boxes in space and poses are in the camera's axes, FRD."""
+        """None beyond the radius. 3-D boxes and poses are in the camera's axes, FRD."""
         editor = self._server.editor
         position, quat, _ = editor.place_of(number)
         corners = editor.box_of(number)

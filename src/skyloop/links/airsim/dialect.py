@@ -1,8 +1,7 @@
-"""Which of the two a client is: AirSim's own or Cosys-AirSim's. They share most calls, and mean other things by some.
+"""Tells AirSim's own client from Cosys-AirSim's. They share most calls, but some calls mean different things.
 
-Nothing in the first calls tells them apart. Methods that only one has do, and the number of parameters of others: both
-servers take exactly their own. Until one of these comes, the server's own choice counts.
-"""
+The first calls of both clients are the same. A client is recognised by a method that only one of the two has, or by the
+number of parameters of a call. Until then the server's default dialect applies."""
 
 from __future__ import annotations
 
@@ -13,9 +12,9 @@ from skyloop.links.airsim.wire import Call
 
 class Dialect(Enum):
     AIRSIM = "airsim"
-    """Raw images are blue first; segmentation ids are 0 to 255; a LiDAR's points are told in the vehicle's NED."""
+    """Raw images are BGR. Segmentation ids are 0 to 255. LiDAR points are in the vehicle's NED axes."""
     COSYS = "cosys"
-    """Red first; ids up to 2 743 999; points in the sensor's axes, and the sensor's pose on the vehicle."""
+    """Raw images are RGB. Ids go up to 2 743 999. LiDAR points are in the sensor's axes; its pose comes along."""
 
 
 COSYS_ONLY = frozenset((
@@ -34,18 +33,18 @@ PARAMETERS = {
     "simGetFocalLength": (3, 2), "simSetFocalLength": (4, 3), "simGetFilmbackSettings": (3, 2),
     "simSetFilmbackSettings": (5, 4),
 }  # fmt: skip
-"""How many AirSim's client sends, and how many Cosys-AirSim's."""
+"""Number of parameters that AirSim's client sends, and that Cosys-AirSim's client sends."""
 
 
 def dialect_of(call: Call) -> Dialect | None:
-    """What a call tells of who sends it."""
+    """The dialect that a call reveals, or None."""
     if call.method in COSYS_ONLY:
         return Dialect.COSYS
     if call.method in PARAMETERS:
         return dict(zip(PARAMETERS[call.method], Dialect, strict=True)).get(len(call.params))
     match call.method, call.params:
         case "simGetImages", [[dict() as request, *_], *_]:
-            # Cosys-AirSim's requests can name a layer of annotations, and always do
+            # Cosys-AirSim's requests always have a field for an annotation layer
             return Dialect.COSYS if "annotation_name" in request else Dialect.AIRSIM
         case "simGetImage", [_, _, _, str() | bool() as last]:
             return Dialect.COSYS if isinstance(last, str) else Dialect.AIRSIM

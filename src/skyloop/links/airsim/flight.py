@@ -1,4 +1,4 @@
-"""AirSim's methods that fly: take-off, landing, moves, gains, and the vehicle's own state."""
+"""AirSim's flight methods: take-off, landing, moves, gains and the state of the vehicle."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ TAKEOFF_M, TAKEOFF_M_S = 2.0, 0.5
 GO_HOME_M_S = 2.0
 MOST_POINTS = 10_000
 NOT_ADAPTIVE = 4.0 / 3.0
-"""Without adaptive_lookahead AirSim looks so many times as far ahead."""
+"""Factor on the lookahead distance when adaptive_lookahead is off."""
 REST_M_S = 0.05
-"""Above this a vehicle is under way, and a take-off is refused."""
+"""A vehicle faster than this counts as moving, and take-off is refused."""
 
 
 class Flight:
@@ -47,7 +47,7 @@ class Flight:
     def _begin(self, reply: Reply, vehicle: VehicleSide, act: Act, lasts: float, *, ends_well: bool) -> None:
         vehicle.begin(Task(act, reply, lasts, ends_well=ends_well))
 
-    # ---- permission
+    # ---- API control and arming
 
     def enableApiControl(self, is_enabled: bool, vehicle_name: str = "") -> None:
         vehicle = self._server.vehicle(vehicle_name)
@@ -71,14 +71,14 @@ class Flight:
             vehicle.disarm()
         return vehicle.port.status.armed == bool(arm)
 
-    # ---- up, down, home, nowhere
+    # ---- take-off, landing, home, hover
 
     @later
     def takeoff(self, reply: Reply, timeout_sec: float = 20.0, vehicle_name: str = "") -> None:
         vehicle = self._server.vehicle(vehicle_name)
         speed = float(np.linalg.norm(vehicle.truth.velocity_world))
         if speed > REST_M_S and vehicle.port.is_flying:
-            raise LinkError(f"the vehicle moves at {speed:.2f} m/s; take-off is for one at rest")
+            raise LinkError(f"the vehicle moves at {speed:.2f} m/s; it can take off only at rest")
         up = vehicle.truth.position + np.array([0.0, 0.0, TAKEOFF_M])
         act = fly_path(vehicle, [up], TAKEOFF_M_S, STRAIGHT, -1.0)
         self._begin(reply, vehicle, act, seconds(timeout_sec), ends_well=False)
@@ -93,7 +93,7 @@ class Flight:
 
     @later
     def goHome(self, reply: Reply, timeout_sec: float = 3e38, vehicle_name: str = "") -> None:
-        """At its height to above where it started, then down."""
+        """Fly at the current height to above the start, then land."""
         vehicle = self._server.vehicle(vehicle_name)
         above = np.array([*vehicle.start.position[:2], vehicle.truth.position[2]])
         way = fly_path(vehicle, [above], GO_HOME_M_S, STRAIGHT, -1.0)
@@ -116,7 +116,7 @@ class Flight:
     def cancelLastTask(self, vehicle_name: str = "") -> None:
         self._server.vehicle(vehicle_name).cancel()
 
-    # ---- to places
+    # ---- positions
 
     @later
     def moveToPosition(self, reply: Reply, x: float, y: float, z: float, way: Way) -> None:
@@ -151,7 +151,7 @@ class Flight:
         act = fly_path(vehicle, points, speed, heading, ahead)
         self._begin(reply, vehicle, act, seconds(way.timeout_sec), ends_well=False)
 
-    # ---- at velocities
+    # ---- velocities
 
     @later
     def moveByVelocity(self, reply: Reply, vx: float, vy: float, vz: float, stretch: Stretch) -> None:
@@ -179,7 +179,7 @@ class Flight:
         act = fly_velocity(vehicle, velocity, height, Heading.read(stretch.drivetrain, stretch.yaw_mode), body=body)
         self._begin(reply, vehicle, act, seconds(stretch.duration), ends_well=True)
 
-    # ---- at attitudes; what is sent is FRD
+    # ---- attitudes; clients send FRD
 
     @later
     def moveByRollPitchYawZ(
@@ -256,7 +256,7 @@ class Flight:
         throttle = np.clip([corner[tuple(place)] for place in places.tolist()], 0.0, 1.0)
         self._begin(reply, vehicle, spin_motors(vehicle, throttle), seconds(duration), ends_well=True)
 
-    # ---- turning, sticks
+    # ---- yaw and remote control
 
     @later
     def rotateToYaw(
@@ -277,13 +277,13 @@ class Flight:
     def moveByManual(self, reply: Reply, vx_max: float, vy_max: float, z_min: float, stretch: Stretch) -> None:
         vehicle = self._server.vehicle(stretch.vehicle_name)
         fastest = (abs(number_of(vx_max)), abs(number_of(vy_max)))
-        # z_min is the highest point in NED's sense of the least height
+        # z_min is a NED value, so it is the least height
         heading = Heading.read(stretch.drivetrain, stretch.yaw_mode)
         act = fly_remote(vehicle, fastest, self._height(vehicle, z_min), heading)
         self._begin(reply, vehicle, act, seconds(stretch.duration), ends_well=True)
 
     def moveByRC(self, rcdata: Map, vehicle_name: str = "") -> None:
-        """Sticks: roll and pitch lean by up to 30 degrees, yaw turns by up to 1 rad/s, throttle is 0 to 1."""
+        """Remote control: roll and pitch lean by up to 30 degrees, yaw turns by up to 1 rad/s, throttle is 0 to 1."""
         vehicle = self._server.vehicle(vehicle_name)
         if not isinstance(rcdata, dict):
             raise LinkError(f"rcdata is {rcdata!r}; give a map")
@@ -299,7 +299,7 @@ class Flight:
             Task(act, Reply(self._server.caller, None, "moveByRC", self._server.complain), 1.0, ends_well=True)
         )
 
-    # ---- small answers
+    # ---- small queries
 
     def _place(self, vehicle: VehicleSide, x: float, y: float, z: float) -> Array:
         return vehicle.axes.world(

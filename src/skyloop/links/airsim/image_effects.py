@@ -1,8 +1,7 @@
-"""What AirSim's CaptureSettings and NoiseSettings do to a painted picture: exposure, gamma, motion blur, noise.
+"""Applies AirSim's CaptureSettings and NoiseSettings to an image: exposure, gamma, motion blur, noise.
 
-The renderer shows light E as √(1 - exp(-E)), so exposure is changed by way of E. AirSim's noise is a shader of Unreal's
-whose numbers have no units; what each means here stands in docs/how-to/airsim.md.
-"""
+The renderer shows light E as √(1 - exp(-E)), so exposure is changed in terms of E. AirSim's noise is a shader in Unreal
+whose numbers have no units; docs/how-to/airsim.md says what each number means here."""
 
 from __future__ import annotations
 
@@ -20,23 +19,23 @@ from skyloop_client.streams import NS_PER_S
 
 LEAST_GAIN, MOST_GAIN = 1.0 / 64.0, 64.0
 BLUR_SAMPLES = 16
-"""Places along the way of a pixel that are averaged."""
+"""Number of samples averaged along the motion of a pixel."""
 WAVE_HEIGHT = 0.1
-"""Share of the image's height that one wave takes at HorzWaveVertSize 1."""
+"""Wavelength as a share of the image's height at HorzWaveVertSize 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """NoiseSettings of one image type; the names are AirSim's."""
+    """NoiseSettings of one image type, with AirSim's names."""
 
     rand_contrib: float = 0.2
-    """Share of a speck that is noise and not image."""
+    """Share of noise in a speck. The rest is the image."""
     rand_speed: float = 1e5
-    """1 stands still; above, a new pattern every 1/(speed - 1) s."""
+    """At 1 the pattern is static; above 1 it changes every 1/(speed - 1) s."""
     rand_size: float = 500.0
     """Specks across the image's width."""
     rand_density: float = 2.0
-    """exp(1 - density) of all specks are there."""
+    """exp(1 - density) of all specks are present."""
     horz_wave_contrib: float = 0.03
     horz_wave_strength: float = 0.08
     """Share of the image's width."""
@@ -47,10 +46,10 @@ class Noise:
     horz_noise_lines_density_y: float = 0.01
     """Share of the rows."""
     horz_noise_lines_density_xy: float = 0.5
-    """Share of such a row's pixels."""
+    """Share of the pixels in such a row."""
     horz_distortion_contrib: float = 1.0
     horz_distortion_strength: float = 0.002
-    """Share of the image's width that rows are shifted by at most."""
+    """Largest shift of a row, as a share of the image's width."""
 
 
 NOISE_KEYS = {"".join(part.title() for part in field.name.split("_")): field.name for field in fields(Noise)}
@@ -59,18 +58,18 @@ NOISE_KEYS["HorzNoiseLinesDensityXY"] = NOISE_KEYS.pop("HorzNoiseLinesDensityXy"
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """CaptureSettings of one image type, beyond its size."""
+    """CaptureSettings of one image type, except its size."""
 
     gamma: float = 1.0
     bias: float = 0.0
-    """Stops: at 1, twice the light."""
+    """Stops: 1 doubles the light."""
     darkest: float = 0.0
     brightest: float = 1.0
-    """The image's mean, of 1, is brought between the two by automatic exposure."""
+    """Automatic exposure brings the image's mean (0 to 1) between `darkest` and `brightest`."""
     speed: float = 100.0
-    """1/s at which automatic exposure follows."""
+    """Rate of automatic exposure, 1/s."""
     blur: float = 0.0
-    """Share of a sixtieth of a second that a pixel is smeared over."""
+    """Share of 1/60 s over which a pixel is smeared."""
     noise: Noise | None = None
 
     @property
@@ -87,18 +86,18 @@ def _light() -> Array:
 
 
 LIGHT = _light()
-"""(256,) E of a shown value; that of clipped pixels is lost, they count as just clipped."""
+"""(256,) light E of a pixel value. Clipped pixels count as just clipped, because their light is unknown."""
 
 
 class Exposure:
-    """Automatic exposure of one image type of one camera: it goes on from picture to picture."""
+    """Automatic exposure of one image type of one camera. It adapts from image to image."""
 
     def __init__(self) -> None:
         self._gain = 1.0
         self._seen_ns: int | None = None
 
     def gain(self, image: Bytes, look: Look, t_ns: int) -> float:
-        """Of this picture; the first one is exposed as it needs to be."""
+        """The gain for this image. The first image gets the wanted exposure at once."""
         counts = np.bincount(image.ravel(), minlength=256)
         base = 2.0**look.bias
 
@@ -119,13 +118,13 @@ class Exposure:
 
 
 def toned(image: Bytes, gain: float, gamma: float) -> Bytes:
-    """With so many times the light, and shown values to the power of 1/gamma."""
+    """Multiplies the light by `gain` and raises pixel values to the power of 1/gamma."""
     table = np.power(-np.expm1(-gain * LIGHT), 0.5 / gamma)
     return np.asarray(np.round(255.0 * table).astype(np.uint8)[image])
 
 
 def smeared(image: Bytes, shift: Floats32, amount: float) -> Bytes:
-    """Averaged along the way each pixel moves; `shift` is (height, width, 2) px in a sixtieth of a second."""
+    """Averages along the motion of each pixel. `shift` is (height, width, 2) px per 1/60 s."""
     height, width = image.shape[:2]
     rows, columns = np.mgrid[:height, :width]
     way = amount * np.nan_to_num(shift)
@@ -141,10 +140,10 @@ def smeared(image: Bytes, shift: Floats32, amount: float) -> Bytes:
 
 
 def noisy(image: Bytes, noise: Noise, camera: str, t_ns: int) -> Bytes:
-    """The same at the same instant; `camera` names who sees it."""
+    """Adds noise. The noise depends only on the camera's name, the settings and the instant."""
     turn = math.floor(t_ns / NS_PER_S * max(noise.rand_speed - 1.0, 0.0))
     draw = KeyedRandom(stream_key(0, f"airsim/{camera}"), turn)
-    # standing specks are one thing, whatever flickers in rows another
+    # static specks and flickering rows use different random keys
     flicker = KeyedRandom(stream_key(0, f"airsim/{camera}/rows"), t_ns)
     out = _distorted(image.astype(np.float32), noise, flicker)
     return np.asarray(np.round(_with_lines(_speckled(out, noise, draw), noise, flicker)).clip(0, 255), np.uint8)
@@ -164,7 +163,7 @@ def _speckled(image: NDArray[np.float32], noise: Noise, draw: KeyedRandom) -> ND
 
 
 def _distorted(image: NDArray[np.float32], noise: Noise, draw: KeyedRandom) -> NDArray[np.float32]:
-    """Rows shifted: each by chance, and as a wave over a part of the image."""
+    """Shifts rows: each by a random amount, and as a wave over part of the image."""
     height, width = image.shape[:2]
     chance = draw.uniform(height + 2)
     jitter = noise.horz_distortion_strength * width * (2.0 * chance[2:] - 1.0)
@@ -177,7 +176,7 @@ def _distorted(image: NDArray[np.float32], noise: Noise, draw: KeyedRandom) -> N
 
 
 def _shifted(image: NDArray[np.float32], shift: Any, contrib: float) -> NDArray[np.float32]:
-    """Rows moved to the right by so many px, mixed with what was there."""
+    """Moves rows to the right by so many px and blends them with the original."""
     if not contrib or not np.any(shift):
         return image
     width = image.shape[1]
@@ -200,7 +199,7 @@ def _with_lines(image: NDArray[np.float32], noise: Noise, draw: KeyedRandom) -> 
 
 
 def shown(image: Bytes, look: Look, exposure: Exposure, shift: Floats32 | None, camera: str, t_ns: int) -> Bytes:
-    """A picture as its settings have it; `shift` is its optical flow, where it is blurred."""
+    """The image with all effects applied. `shift` is its optical flow, needed for motion blur."""
     if shift is not None:
         image = smeared(image, shift, look.blur)
     gain = exposure.gain(image, look, t_ns)

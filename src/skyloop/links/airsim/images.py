@@ -1,4 +1,4 @@
-"""AirSim's methods that take pictures; they work while time stands still, too."""
+"""AirSim's image methods. They also work while time is paused."""
 
 from __future__ import annotations
 
@@ -28,53 +28,53 @@ from skyloop.links.airsim.pixels import (
     flow,
     raw_pixels,
 )
-from skyloop.links.airsim.plots import Plots
+from skyloop.links.airsim.plot_markers import Plots
 from skyloop.links.airsim.segmentation import Segmentation, shown_ids
 from skyloop.links.airsim.server_state import ServerState
 from skyloop.links.airsim.structures import Map
 from skyloop.links.airsim.wire import Floats
 from skyloop.recording.formats.png_image import encode_png
-from skyloop.world.views import View
+from skyloop.sim.world_view import View
 from skyloop_client.errors import LinkError
 
 MOST_IMAGES = 64
-"""In one call."""
+"""Per call."""
 STILL = Moving(np.zeros(3), np.zeros(3))
 
 
 class Answer(Protocol):
-    """Who waits for pictures: a client's `Reply`, or a recording."""
+    """The receiver of images: a client's `Reply`, or a recording."""
 
     def give_what(self, make: Callable[[], Any]) -> None:
-        """Work it out and give it, or say why that cannot be."""
+        """Call `make` and give its result, or report why it failed."""
 
     def fail(self, why: str) -> None: ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shot:
-    """A picture that was asked for, and what counts at that instant: it may be painted later."""
+    """A requested image and the state at that instant, because it may be rendered later."""
 
     camera: Camera
     kind: int
     layer: str | None
-    """Of annotations."""
+    """Name of an annotation layer."""
     place: Map
-    """Of the camera."""
+    """Pose of the camera."""
     motion: Moving
     tables: Tables
     t_ns: int
 
 
 class ImageTaker:
-    """Pictures as clients get them, and as recordings hold them."""
+    """Takes images for clients and for recordings."""
 
     def __init__(self, server: ServerState, cameras: CameraSet, segmentation: Segmentation, plots: Plots) -> None:
         self._server, self._cameras = server, cameras
         self._segmentation, self._plots = segmentation, plots
 
     def answer(self, requests: list[Map], vehicle_name: str, external: Any, dialect: Dialect, reply: Answer) -> None:
-        """simGetImages's answer to some requests."""
+        """Answer simGetImages."""
         shots = [self._asked(request, vehicle_name, external, dialect) for request in requests]
 
         def given(views: list[View]) -> None:
@@ -84,7 +84,7 @@ class ImageTaker:
         self._cameras.take([(shot.camera, shot.kind) for shot in shots], given, reply.fail)
 
     def answer_png(self, shot: Shot, reply: Answer) -> None:
-        """simGetImage's."""
+        """Answer simGetImage."""
         self._cameras.take(
             [(shot.camera, shot.kind)],
             lambda views: reply.give_what(lambda: encode_png(self._bytes(shot, views[0]))),
@@ -92,7 +92,7 @@ class ImageTaker:
         )
 
     def shot(self, camera: Camera, kind: int, layer: str | None, dialect: Dialect) -> Shot:
-        """As everything is now."""
+        """A shot of the current state."""
         tables, place = self._tables(kind, layer, dialect), camera.axes.pose(*camera.place())
         return Shot(camera, kind, layer, place, _motion(camera), tables, self._server.now_ns)
 
@@ -135,7 +135,7 @@ class ImageTaker:
         return Tables(greys=shown_ids(self._segmentation.ids(dialect)) if kind == INFRARED else None)
 
     def _bytes(self, shot: Shot, view: View) -> NDArray[np.uint8]:
-        """(height, width, 3) red, green, blue."""
+        """(height, width, 3), RGB."""
         camera, kind = shot.camera, shot.kind
         image = as_bytes(kind, view, shot.tables, shot.motion)
         look = camera.captures[kind].look
@@ -171,7 +171,7 @@ class Images:
     def simGetImage(
         self, reply: Reply, camera_name: str, image_type: int, vehicle_name: str = "", external: Any = False
     ) -> None:
-        """PNG. Cosys-AirSim's client gives the name of an annotation layer instead of `external`."""
+        """Answers with a PNG. Cosys-AirSim's client sends the name of an annotation layer in place of `external`."""
         layer = external if isinstance(external, str) else None
         camera, kind = self._cameras.find(camera_name, vehicle_name, external), type_of(image_type)
         self._taker.answer_png(self._taker.shot(camera, kind, layer, self._server.dialect), reply)
@@ -184,14 +184,14 @@ def type_of(value: Any) -> int:
 
 
 def bent(image: NDArray[Any], camera: Camera, lens: Any) -> NDArray[Any]:
-    """As a lens with the camera's Brown-Conrady parameters shows it; what lies outside the view is its edge."""
+    """The image through a lens with the camera's Brown-Conrady parameters. Beyond the view the edge is repeated."""
     k1, k2, k3, p1, p2 = camera.distortion.values()
     if not any((k1, k2, k3, p1, p2)):
         return image
     rays = lens.rays()
     seen_x, seen_y = rays[..., 0], rays[..., 1]
     x, y = seen_x.copy(), seen_y.copy()
-    # where a straight ray must come from to be bent to each pixel, by repeated division
+    # iterate to find the undistorted position that the lens maps to each pixel
     for _ in range(8):
         square = x * x + y * y
         radial = np.maximum(1.0 + square * (k1 + square * (k2 + square * k3)), 0.1)

@@ -1,4 +1,4 @@
-"""Where AirSim clients come in: the listener of `listener.py` with msgpack-RPC instead of our own messages."""
+"""The listener for AirSim clients: `links/loop/listener.py` with msgpack-RPC in place of our own messages."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from skyloop_client.errors import SkyloopError
 
 
 class RpcPeer(Peer):
-    """A client; it may be silent for as long as it likes."""
+    """An AirSim client. It may be silent for any length of time."""
 
     dialect: Dialect | None = None
-    """Which of the two it has shown to be."""
+    """The dialect it has shown so far."""
 
     def made_inlet(self) -> CallInlet:
         return CallInlet()
@@ -29,30 +29,30 @@ class RpcPeer(Peer):
 
 
 class RpcListener(Listener):
-    """Its port is taken at once and opened by `open`: before, a client is refused, and tries again."""
+    """The port is reserved at once and opened by `open`. Until then a client is refused and can try again."""
 
     peer_class = RpcPeer
     opens_at_once = False
     port_option = "--port"
 
     def tell(self, peer: Peer, why: str) -> None:
-        """The protocol has no words for this; the connection just ends."""
+        """The protocol has no message for this, so the connection just ends."""
 
     def answer_here(self, peer: Peer, message: Any) -> bool:
         return False
 
 
 LATER = object()
-"""What a method gives that answers by itself."""
+"""Returned by a method that answers later through its Reply."""
 
 
 class Reply:
-    """The answer a call waits for; given once, at once or later."""
+    """The answer to one call. It is given once, now or later."""
 
     __slots__ = ("_answered", "_complain", "method", "number", "peer")
 
     def __init__(self, peer: Peer, number: int | None, method: str, complain: Callable[[str], None]) -> None:
-        """`complain` is given a line when the call has failed: scripts that only wait for its end never see why."""
+        """`complain` gets a line when the call fails, because scripts that only wait for its end never see why."""
         self.peer, self.number, self.method = peer, number, method
         self._complain = complain
         self._answered = False
@@ -61,13 +61,13 @@ class Reply:
         self._send(None, result)
 
     def give_what(self, make: Callable[[], Any]) -> None:
-        """Work it out and give it, or say why that cannot be."""
+        """Call `make` and give its result, or report why it failed."""
         try:
             result = make()
         except SkyloopError as error:
             self.fail(str(error))
         except Exception as error:
-            # whatever a client has sent, the simulation goes on
+            # no input of a client may end the simulation
             self.fail(f"{type(error).__name__}: {error}")
         else:
             if result is not LATER:

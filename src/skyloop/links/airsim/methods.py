@@ -1,4 +1,4 @@
-"""Finding the method a call names, and those AirSim has but we have not, with the reason why."""
+"""Finds the method that a call names. Methods of AirSim that skyloop lacks are listed with the reason."""
 
 from __future__ import annotations
 
@@ -53,22 +53,22 @@ UNSUPPORTED = {
     "simGetAnnotationObjectTexturePath": "paints textures of Unreal's; annotation by colour, ID and value works",
     "setSafety": "is not called by AirSim's own client, and its safety checks were never finished there",
 }
-"""Method: what it is, as the answer to a call says."""
+"""By method: the rest of the error sentence that a call gets."""
 
 
 def later(function: Function) -> Function:
-    """Marks a method that is given a Reply and answers through it, at once or when it is done."""
+    """Marks a method that gets a Reply and answers through it, now or later."""
     function.answers_later = True  # type: ignore[attr-defined]
     return function
 
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """One that clients may call. Where its last argument is a record, they send the record's fields instead of it."""
+    """A method that clients may call. If its last argument is a record, clients send that record's fields."""
 
     function: Callable[..., Any]
     signature: inspect.Signature
-    """What clients send."""
+    """The parameters that clients send."""
     answers_later: bool
     record: type | None
 

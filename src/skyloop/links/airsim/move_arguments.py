@@ -1,4 +1,4 @@
-"""What several of AirSim's moves are given last, in the order clients send it; see `methods.Method`."""
+"""Argument groups that end several of AirSim's moves, in the order in which clients send them; see `methods.Method`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from skyloop.links.airsim.structures import Map
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """How to fly to places."""
+    """How to fly to positions."""
 
     velocity: float
     """m/s."""
@@ -17,21 +17,21 @@ class Way:
     drivetrain: int
     yaw_mode: Map
     lookahead: float = -1.0
-    """m; 0 or less: as much as the speed needs."""
+    """m. At 0 or less it follows from the speed."""
     adaptive_lookahead: float = 1.0
     vehicle_name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Climb:
-    """How to fly to a height: a way without a drivetrain."""
+    """How to fly to a height: like Way, without a drivetrain."""
 
     velocity: float
     """m/s."""
     timeout_sec: float
     yaw_mode: Map
     lookahead: float = -1.0
-    """m; 0 or less: as much as the speed needs."""
+    """m. At 0 or less it follows from the speed."""
     adaptive_lookahead: float = 1.0
     vehicle_name: str = ""
 
@@ -45,7 +45,7 @@ class Climb:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """How to fly at a velocity, and how long."""
+    """How to fly at a velocity, and for how long."""
 
     duration: float
     """s."""

@@ -1,4 +1,4 @@
-"""How the moves of AirSim's multirotor are flown: each is a function asked fifty times per simulated second."""
+"""The moves of AirSim's multirotor. Each move is a function that is called fifty times per simulated second."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ from skyloop_client.messages import Array, Attitude, Motors, Position, Rates, Ve
 from skyloop_client.streams import NS_PER_S
 
 ARRIVED_M = 0.25
-"""From the end of a path to where it counts as flown."""
+"""A path counts as flown at this distance from its end."""
 NEARLY_M, STILL_M_S = 0.5, 0.3
-"""Or so far, hardly moving: AirSim's accuracy of 0.5 m."""
+"""It also counts as flown at this distance and below this speed. The distance is AirSim's accuracy of 0.5 m."""
 STANDS_S = 0.4
-"""Simulated s that it stands on something before what lies below counts as out of reach."""
+"""Simulated s on a surface after which a goal below the vehicle counts as out of reach."""
 TURNED_RAD_S = 0.01
-"""AirLib's: slower than this, it does not turn any more."""
+"""AirLib's value: at a lower rate the vehicle no longer turns."""
 QUIET_S = 0.2
-"""Simulated s without turning: where it swings back it stands still, too, but not for long."""
+"""Simulated s below that rate. The wait is needed because the rate also passes zero when the vehicle swings back."""
 BRAKING = 0.4
-"""1/s: speed per m still to go; SimpleFlight follows velocities with a lag of 0.9 s."""
+"""1/s: speed per m of remaining distance. SimpleFlight follows velocities with a lag of 0.9 s."""
 CLIMB_GAIN = 1.0
-"""1/s: vertical speed per m of height still missing."""
+"""1/s: vertical speed per m of height error."""
 FORWARD_ONLY = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """Where the nose goes, as drivetrain and yaw_mode say."""
+    """The yaw that drivetrain and yaw_mode ask for."""
 
     is_rate: bool
     value: float
     """rad/s about world up, or rad anticlockwise from east."""
     forward: bool
-    """Along the way, `value` being added to it."""
+    """The nose points along the path, plus `value`."""
 
     @staticmethod
     def read(drivetrain: Any, yaw_mode: Any) -> Heading:
@@ -53,7 +53,7 @@ class Heading:
         return Heading(is_rate and not forward, -value if is_rate or forward else yaw_of_ned(value), forward)
 
     def of(self, velocity: Array) -> dict[str, Any]:
-        """The yaw of a setpoint that moves at a world velocity."""
+        """The yaw for a setpoint that moves at this world velocity."""
         if self.is_rate:
             return {"yaw_rate": self.value}
         if not self.forward:
@@ -67,12 +67,12 @@ STRAIGHT = Heading(True, 0.0, False)
 
 
 def own_lookahead(speed: float) -> float:
-    """m ahead that a path is aimed at where nobody says."""
+    """The lookahead distance in m when the client gives none."""
     return max(0.5, speed)
 
 
 def fly_path(vehicle: VehicleSide, points: list[Array], speed: float, heading: Heading, lookahead: float) -> Act:
-    """Along straight lines to world points, looking ahead by so many m (negative: as its speed needs); stays there."""
+    """Fly along straight lines through world points, then stay. A negative `lookahead` (m) follows from the speed."""
     if not speed > 0.0:
         raise LinkError(f"velocity is {speed}; give more than 0 m/s")
     corners = np.array([vehicle.truth.position, *points])
@@ -85,7 +85,7 @@ def fly_path(vehicle: VehicleSide, points: list[Array], speed: float, heading: H
         return np.stack([np.interp(s, along, column) for column in columns], axis=1)
 
     def watch_ground(state: Any, goal: Array, now_ns: int) -> None:
-        """What is below the ground is never reached; AirSim answers at touch-down."""
+        """A goal below the ground is never reached. As in AirSim, touch-down ends the move."""
         nonlocal stood_ns
         still = float(np.linalg.norm(state.velocity_world)) < STILL_M_S
         if not (vehicle.port.is_touching and still and goal[2] < state.position[2] - 0.05):
@@ -97,13 +97,13 @@ def fly_path(vehicle: VehicleSide, points: list[Array], speed: float, heading: H
 
     def act(state: Any, now_ns: int) -> bool:
         nonlocal flown
-        # the nearest place of the path from where it was before to a little beyond
+        # the nearest point of the path, searched from the previous one to a little beyond
         places = flown + np.linspace(0.0, 2.0 * ahead, 41)
         gaps = np.linalg.norm(points_at(places) - state.position, axis=1)
         flown = min(float(places[int(np.argmin(gaps))]), float(along[-1]))
         left, last = float(along[-1]) - flown, corners[-1]
         away = float(np.linalg.norm(last - state.position))
-        # the nose follows the path, not every correction
+        # the nose follows the path rather than every correction
         start = min(flown, max(float(along[-1]) - 0.5, 0.0))
         aim, begin, end = points_at(np.array([flown + ahead, start, start + ahead]))
         watch_ground(state, aim, now_ns)
@@ -121,7 +121,7 @@ def fly_path(vehicle: VehicleSide, points: list[Array], speed: float, heading: H
 
 
 def fly_velocity(vehicle: VehicleSide, velocity: Array, height: float | None, heading: Heading, *, body: bool) -> Act:
-    """At a velocity, world or forward-left-up; with a world height, held instead of the vertical part."""
+    """Fly at a velocity, world or FLU. With a world `height`, that is held in place of the vertical velocity."""
 
     def act(state: Any, now_ns: int) -> bool:
         wanted = np.array(velocity)
@@ -145,7 +145,7 @@ def hold_attitude(
     lift: float | None,
     height: float,
 ) -> Act:
-    """rad, FLU and from east; lift is a share of full throttle, None holds the height; yaw None turns at the rate."""
+    """rad, FLU, yaw from east. `lift` is a share of full throttle; None holds `height`. Yaw None turns at yaw_rate."""
 
     def act(state: Any, now_ns: int) -> bool:
         facing = float(yaw_from_quat(state.quat_wxyz)) if yaw is None else yaw
@@ -167,7 +167,7 @@ def hold_rates(vehicle: VehicleSide, rates: Array, lift: float | None, height: f
 
 
 def thrust_for(vehicle: VehicleSide, state: Any, lift: float | None, height: float) -> float:
-    """N: of a throttle, or what brings it to a world height."""
+    """N: from a throttle, or from the controller that holds a world height."""
     if lift is not None:
         return min(max(lift, 0.0), 1.0) * vehicle.port.geometry.max_thrust
     geometry = vehicle.port.geometry
@@ -186,7 +186,7 @@ def spin_motors(vehicle: VehicleSide, throttle: Array) -> Act:
 
 
 def turn_to(vehicle: VehicleSide, yaw: float, margin: float) -> Act:
-    """rad anticlockwise from east, on the spot; it is over once the vehicle does not turn any more."""
+    """Turn on the spot to a yaw in rad anticlockwise from east. The move ends when the vehicle no longer turns."""
     place = np.array(vehicle.truth.position)
     turned_ns = -1
 
@@ -204,7 +204,7 @@ def turn_to(vehicle: VehicleSide, yaw: float, margin: float) -> Act:
 
 
 def turn_at(vehicle: VehicleSide, yaw_rate: float) -> Act:
-    """rad/s about world up, on the spot."""
+    """Turn on the spot at a rate in rad/s about world up."""
     place = np.array(vehicle.truth.position)
 
     def act(state: Any, now_ns: int) -> bool:
@@ -215,13 +215,13 @@ def turn_at(vehicle: VehicleSide, yaw_rate: float) -> Act:
 
 
 def fly_remote(vehicle: VehicleSide, fastest: tuple[float, float], lowest: float, heading: Heading) -> Act:
-    """As the latest data of moveByRC says, at most so fast forward and sideways, and never below a world height."""
+    """Follow the latest data of moveByRC, with a limit on horizontal speed and a least world height."""
 
     def act(state: Any, now_ns: int) -> bool:
         stick = {name: float(vehicle.remote.get(name, 0.0)) for name in ("pitch", "roll", "throttle")}
         yaw = float(yaw_from_quat(state.quat_wxyz))
         c, s = math.cos(yaw), math.sin(yaw)
-        # pushed forward the stick's pitch is negative: nose down
+        # a stick pushed forward gives negative pitch, which is nose down
         ahead, left = -stick["pitch"] * fastest[0], -stick["roll"] * fastest[1]
         climb = 2.0 * (stick["throttle"] - 0.5) if vehicle.remote else 0.0
         climb = max(climb, CLIMB_GAIN * (lowest - float(state.position[2])))

@@ -1,4 +1,4 @@
-"""AirSim's methods that tell a multirotor's state and set the gains of its controller."""
+"""AirSim's methods that return a multirotor's state and set its controller's gains."""
 
 from __future__ import annotations
 

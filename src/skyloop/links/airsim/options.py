@@ -1,4 +1,4 @@
-"""What an AirSim server is told at its start: the parts of settings.json that are no part of a scenario."""
+"""The options of an AirSim server: the parts of settings.json that do not belong to a scenario."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ IMAGE_TYPES = (
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """How large an image of one type is, and how it looks."""
+    """Size and effects of one image type."""
 
     width: int = 256
     height: int = 144
     fov_deg: float = 90.0
-    """Across the longer side, as in Unreal."""
+    """Along the longer side, as in Unreal."""
     look: Look = PLAIN
 
     @property
@@ -35,10 +35,10 @@ class Capture:
 
 @dataclass(frozen=True, slots=True)
 class GimbalOptions:
-    """Degrees in world axes; None: as the vehicle has it."""
+    """Degrees in world axes. None keeps the vehicle's angle."""
 
     stabilization: float = 0.0
-    """0 none of it, 1 all of it."""
+    """0 is off, 1 is full stabilization."""
     roll_deg: float | None = None
     pitch_deg: float | None = None
     yaw_deg: float | None = None
@@ -47,11 +47,11 @@ class GimbalOptions:
 @dataclass(frozen=True, slots=True)
 class CameraOptions:
     position: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    """m, FRD from the body; NED from the world's origin where it is an external camera."""
+    """m, FRD from the body. For an external camera, NED from the world's origin."""
     rotation_deg: tuple[float, float, float] = (0.0, 0.0, 0.0)
     """Roll, pitch, yaw, FRD."""
     captures: Mapping[int, Capture] = field(default_factory=dict)
-    """By image type; those left out are as Capture's own numbers."""
+    """By image type. Missing types use the defaults of Capture."""
     gimbal: GimbalOptions = GimbalOptions()
 
 
@@ -62,7 +62,7 @@ DEFAULT_CAMERAS = {
     "bottom_center": CameraOptions((0.0, 0.0, 0.0), (0.0, -90.0, 0.0)),
     "back_center": CameraOptions((-0.46, 0.0, 0.0), (0.0, 0.0, 180.0)),
 }
-"""0.25 m between the two eyes, as DisparityNormalized has it."""
+"""The two front cameras are 0.25 m apart, which DisparityNormalized assumes."""
 CAMERA_NUMBERS = ("front_center", "front_right", "front_left", "bottom_center", "back_center")
 
 
@@ -71,27 +71,27 @@ class SensorOptions:
     kind: str
     """imu, gnss, barometer, magnetometer, rangefinder, lidar or gpu lidar."""
     stream: str
-    """Name under `sensors` of the scenario's vehicle."""
+    """Its name under `sensors` of the scenario's vehicle."""
     local_frame: bool = False
-    """Points of a LiDAR in its own axes instead of the vehicle's NED."""
+    """Whether LiDAR points are in the sensor's axes rather than the vehicle's NED axes."""
     is_drawn: bool = False
-    """DrawDebugPoints: what it measures is marked in pictures of external cameras."""
+    """DrawDebugPoints: its measurements are marked in images of external cameras."""
 
 
 @dataclass(frozen=True, slots=True)
 class ForeignAutopilot:
-    """Flies a vehicle of type PX4Multirotor or ArduCopter; the user starts it."""
+    """An external autopilot, started by the user, for a vehicle of type PX4Multirotor or ArduCopter."""
 
     kind: str
     """px4, px4-serial or ardupilot."""
     host: str = "127.0.0.1"
     port: int = 0
-    """It connects or sends to; 0: any free one."""
+    """The port that it connects or sends to. 0 means any free one."""
     device: str = ""
-    """Of a serial line."""
+    """The device of a serial line."""
     baud: int = 0
     lockstep: bool = True
-    """Time waits for its answers, once it has given one."""
+    """Whether time waits for its answers after the first one."""
 
     @property
     def name(self) -> str:
@@ -104,19 +104,19 @@ class VehicleOptions:
     """Its name in the scenario."""
     cameras: Mapping[str, CameraOptions] = field(default_factory=lambda: DEFAULT_CAMERAS)
     sensors: Mapping[str, SensorOptions] = field(default_factory=dict)
-    """By AirSim's name; the first of a kind is the one meant by an empty name."""
+    """By AirSim's name. An empty name means the first sensor of a kind."""
     flies: bool = True
-    """False: of ComputerVision, it stays where it is put."""
+    """False for a ComputerVision vehicle, which stays where it is put."""
     is_armed: bool = True
-    """Its DefaultVehicleState: whether it needs no armDisarm before it flies."""
+    """DefaultVehicleState: whether it starts armed."""
     collides: bool = True
-    """EnableCollisions: else it flies through everything but the ground."""
+    """EnableCollisions. If false, it flies through everything but the ground."""
     external_autopilot: ForeignAutopilot | None = None
-    """None: the built-in controller flies."""
+    """None means the built-in controller."""
     height: float = 0.0
-    """m that it starts above where a vehicle with a Z of 0 would, as settings.json says."""
+    """m of its start above the start of a vehicle with Z of 0, from settings.json."""
     is_traced: bool = False
-    """EnableTrace: leaves a line behind, as simSetTraceLine has it do."""
+    """EnableTrace: it leaves a line, as with simSetTraceLine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,35 +131,35 @@ class RecordedCamera:
 @dataclass(frozen=True, slots=True)
 class RecordingOptions:
     folder: Path | None = None
-    """None: a folder of its own in the current one."""
+    """None creates a folder in the current one."""
     interval: float = 0.05
     """s."""
     on_move: bool = False
-    """Nothing is written while the vehicle stands still."""
+    """Write only while the vehicle moves."""
     enabled: bool = False
-    """From the start."""
+    """Whether it records from the start."""
     cameras: tuple[RecordedCamera, ...] = (RecordedCamera(),)
 
 
 @dataclass(frozen=True, slots=True)
 class AirSimOptions:
     vehicles: Mapping[str, VehicleOptions]
-    """By AirSim's name; the first is the one meant by an empty name."""
+    """By AirSim's name. An empty name means the first vehicle."""
     external_cameras: Mapping[str, CameraOptions] = field(default_factory=dict)
     settings: str = "{}"
-    """settings.json as text, for getSettingsString."""
+    """The text of settings.json, for getSettingsString."""
     quality: str = "medium"
-    """Of pictures: low, medium, high, epic or cinematic."""
+    """Image quality: low, medium, high, epic or cinematic."""
     land_after_s: float = 30.0
-    """Simulated s without any client before vehicles in the air land."""
+    """Simulated s without any client after which flying vehicles land."""
     recording: RecordingOptions = RecordingOptions()
     time_of_day: Mapping[str, Any] = field(default_factory=dict)
-    """The arguments of simSetTimeOfDay, when TimeOfDay is enabled."""
+    """The arguments of simSetTimeOfDay if TimeOfDay is enabled."""
     annotation_layers: tuple[str, ...] = ()
-    """Of Cosys-AirSim, there from the start with nothing in them."""
+    """Annotation layers of Cosys-AirSim. They exist from the start and are empty."""
     deterministic: bool = False
-    """Time stands still while pictures are painted, always; else flight goes on beside, where nobody steps time."""
+    """Time always waits while images are rendered. Otherwise flight continues meanwhile, unless a client steps time."""
     dialect: Dialect = Dialect.AIRSIM
-    """Of clients that have not shown yet which they are."""
+    """The dialect of clients that have not shown theirs yet."""
     labels_all: bool = True
-    """Every thing has a segmentation id from the start; else all are 0."""
+    """Every object has a segmentation id from the start. Otherwise all ids are 0."""

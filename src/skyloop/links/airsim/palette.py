@@ -1,4 +1,4 @@
-"""The colours of segmentation ids: AirSim's 256, and the many of Cosys-AirSim's simGetSegmentationColorMap."""
+"""The colours of segmentation ids: AirSim's 256, and those of Cosys-AirSim's simGetSegmentationColorMap."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import functools
 import numpy as np
 from numpy.typing import NDArray
 
-# red, green, blue of ids 0 to 255, as AirSim's list of segmentation colours has them
+# RGB of ids 0 to 255, from AirSim's list of segmentation colours
 _AIRSIM = bytes.fromhex(
     "000000996c067069bf597948bee140cebe3b510d2473b0c3a1ab1b87a9b41d1ac76610eff26b929cc6173159a044da740bec09c41e0879431c"
     "003541923446e2958f977eabc22707cd78a1d4333cd350d0bd87bc3648cd67fc9d7c157b138445c3ed845efdafb6fb575aa2f2c71d01fe0ce5"
@@ -26,8 +26,8 @@ _AIRSIM = bytes.fromhex(
 )
 AIRSIM_PALETTE: NDArray[np.uint8] = np.frombuffer(_AIRSIM, np.uint8).reshape(256, 3)
 COSYS_COLOURS = 140**3
-"""Ids of Cosys-AirSim's: each of three channels shows 140 values."""
-# what is shown of the odd values from 79 to 147; from 150 on a value is shown as it is, and others are not used
+"""Number of ids in Cosys-AirSim: each of the three channels has 140 values."""
+# displayed values of the odd values from 79 to 147; from 150 on a value is displayed unchanged, and others are unused
 _SHOWN = (
     79, 81, 83, 85, 86, 88, 90, 93, 95, 96, 98, 101, 102, 105, 106, 109, 110, 113, 114, 117, 119, 120, 122, 125, 127,
     129, 131, 133, 135, 137, 139, 141, 143, 145, 147,
@@ -35,7 +35,7 @@ _SHOWN = (
 
 
 def _channel() -> NDArray[np.uint8]:
-    """Values of a channel as they are shown, ever finer: each lies between two that came before it."""
+    """The displayed values of a channel, ordered so that each new value halves the gaps between the earlier ones."""
     values = [0]
     for step in (256 >> k for k in range(9)):
         values += range(step - 1, 257, 2 * step)
@@ -45,12 +45,12 @@ def _channel() -> NDArray[np.uint8]:
 
 @functools.cache
 def cosys_palette() -> NDArray[np.uint8]:
-    """(COSYS_COLOURS, 3) red, green, blue: shell after shell of ever finer values."""
+    """(COSYS_COLOURS, 3), RGB, ordered in shells of ever finer values."""
     shown = _channel()
     shells = []
     for last in range(len(shown)):
         before, newest = shown[:last], shown[last : last + 1]
-        # which channels have the newest value, blue alone first
+        # the channels that have the newest value, beginning with blue alone
         for red, green, blue in ((0, 0, 1), (0, 1, 0), (0, 1, 1), (1, 0, 0), (1, 0, 1), (1, 1, 0), (1, 1, 1)):
             of_channels = np.meshgrid(
                 *(newest if is_new else before for is_new in (red, green, blue)), indexing="ij", copy=False

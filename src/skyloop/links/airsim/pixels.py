@@ -1,4 +1,4 @@
-"""A view as each of AirSim's image types: bytes per pixel, or floats."""
+"""Converts a view into each of AirSim's image types: bytes per pixel, or floats."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from skyloop_client.messages import Array
     LIGHTING, ANNOTATION,
 ) = range(12)  # fmt: skip
 FAR = 65504.0
-"""m told where the sky is: the largest number of AirSim's half precision."""
+"""m, the depth of the sky: the largest number of AirSim's half precision."""
 WHITE_M = 100.0
-"""Depth that is white in DepthVis."""
+"""Depth in m that is white in DepthVis."""
 STEREO_M = 0.25
 FLOW_S = 1.0 / 60.0
-"""s that optical flow is told over."""
+"""Time span of optical flow in s."""
 Bytes = NDArray[np.uint8]
 Floats32 = NDArray[np.float32]
 
 
 class Moving:
-    """How a camera moves: world axes."""
+    """The motion of a camera, in world axes."""
 
     __slots__ = ("rates", "velocity")
 
@@ -37,12 +37,12 @@ class Moving:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tables:
-    """What types that show things need, by instance number."""
+    """Lookup tables by instance number, for image types that show objects."""
 
     colours: Bytes | None = None
-    """(n, 3) red, green, blue, of segmentation and annotations."""
+    """(n, 3), RGB, for segmentation and annotations."""
     greys: Bytes | None = None
-    """(n,) of infrared."""
+    """(n,) for infrared."""
 
 
 def depth(view: Any) -> Floats32:
@@ -54,13 +54,13 @@ def distance(view: Any) -> Floats32:
 
 
 def disparity(view: Any) -> Floats32:
-    """Shift between two eyes over the image's width."""
+    """Shift between the two cameras as a share of the image's width."""
     with np.errstate(divide="ignore"):
         return np.asarray(view.lens.fx * STEREO_M / (view.depth * view.lens.width), np.float32)
 
 
 def flow(view: Any, moving: Moving) -> Floats32:
-    """(height, width, 2) px that what each pixel shows moves by, right and down, in a sixtieth of a second."""
+    """(height, width, 2) px to the right and down: the motion of each pixel's content in 1/60 s."""
     lens, quat = view.lens, view.pose.quat_wxyz
     rays = lens.rays()
     turn = matrix_from_quat(quat)
@@ -73,7 +73,7 @@ def flow(view: Any, moving: Moving) -> Floats32:
 
 
 def flow_colours(shift: Floats32) -> Bytes:
-    """Hue by direction, brightness by length up to 20 px."""
+    """Hue shows direction. Brightness shows length, up to 20 px."""
     angle = (np.arctan2(shift[..., 1], shift[..., 0]) / (2.0 * np.pi)) % 1.0
     value = np.clip(np.linalg.norm(shift, axis=2) / 20.0, 0.0, 1.0)
     sector = (angle[..., None] * 6.0 + np.array([0.0, 4.0, 2.0])) % 6.0
@@ -82,7 +82,7 @@ def flow_colours(shift: Floats32) -> Bytes:
 
 
 def as_floats(kind: int, view: Any, tables: Tables, moving: Moving) -> Floats32:
-    """(height, width) or, of flow, (height, width, 2)."""
+    """(height, width), or (height, width, 2) for optical flow."""
     if kind == DEPTH_PLANAR:
         return depth(view)
     if kind == DEPTH_PERSPECTIVE:
@@ -93,12 +93,12 @@ def as_floats(kind: int, view: Any, tables: Tables, moving: Moving) -> Floats32:
         return disparity(view)
     if kind == FLOW:
         return flow(view, moving)
-    # of colours AirSim tells the red channel
+    # for colour images AirSim returns the red channel
     return (as_bytes(kind, view, tables, moving)[..., 0] / np.float32(255.0)).astype(np.float32)
 
 
 def as_bytes(kind: int, view: Any, tables: Tables, moving: Moving) -> Bytes:
-    """(height, width, 3) red, green, blue."""
+    """(height, width, 3), RGB."""
     if kind == SCENE:
         colour: Bytes = view.colour
         return colour
@@ -107,7 +107,7 @@ def as_bytes(kind: int, view: Any, tables: Tables, moving: Moving) -> Bytes:
     if tables.greys is not None:
         return _grey(tables.greys[view.instances])
     if kind == NORMALS:
-        # north, east, up as red, green, blue
+        # north, east, up become red, green, blue
         return np.asarray(np.round(127.5 + 127.5 * view.normals[..., [1, 0, 2]]), np.uint8)
     if kind in (FLOW, FLOW_VIS):
         return flow_colours(flow(view, moving))
@@ -119,7 +119,7 @@ def as_bytes(kind: int, view: Any, tables: Tables, moving: Moving) -> Bytes:
 
 
 def _painted(table: Bytes, instances: NDArray[np.int32]) -> Bytes:
-    """(height, width, 3) of (n, 3) colours by instance, as 32-bit words: ten times the speed of rows of three."""
+    """(height, width, 3) from (n, 3) colours by instance. 32-bit words make this ten times as fast as rows of three."""
     words = np.zeros((len(table), 4), np.uint8)
     words[:, :3] = table
     picked = np.take(words.view(np.uint32)[:, 0], instances).view(np.uint8).reshape(*instances.shape, 4)
@@ -130,10 +130,10 @@ def _painted(table: Bytes, instances: NDArray[np.int32]) -> Bytes:
 
 
 def raw_pixels(colours: Bytes, *, blue_first: bool) -> bytes:
-    """Three bytes a pixel."""
+    """Three bytes per pixel."""
     if not blue_first:
         return colours.tobytes()
-    # channel by channel, which is quicker than turning the axis round
+    # channel by channel, which is faster than reversing the axis
     out = np.empty(colours.shape, np.uint8)
     for channel in range(3):
         out[..., 2 - channel] = colours[..., channel]
@@ -141,7 +141,7 @@ def raw_pixels(colours: Bytes, *, blue_first: bool) -> bytes:
 
 
 def _lighting(view: Any) -> Bytes:
-    """Brightness without colours."""
+    """Brightness without colour."""
     return _grey(np.asarray(view.colour @ np.array([0.299, 0.587, 0.114]), np.uint8))
 
 

@@ -1,4 +1,4 @@
-"""AirSim's recording: a table of poses, tab-separated, and the pictures that go with them."""
+"""AirSim's recording: a tab-separated table of poses, and the images that belong to it."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Recording:
             table.write("\t".join(row) + "\n")
 
     def _save(self, camera: RecordedCamera, vehicle: str, t_ns: int) -> str:
-        """Its file; the picture may come later."""
+        """Return the file name. The image may be written later."""
         request = {
             "camera_name": camera.camera, "image_type": camera.image_type, "pixels_as_float": camera.as_float,
             "compress": camera.compress,
@@ -99,7 +99,7 @@ class Recording:
 
 
 class RecordedImage:
-    """A file that waits for its picture."""
+    """A file that waits for its image."""
 
     def __init__(self, path: Path, camera: RecordedCamera, end: Callable[[str], None]) -> None:
         self._path, self._camera, self._end = path, camera, end
@@ -115,11 +115,11 @@ class RecordedImage:
 
 
 def _file_of(answer: Map, camera: RecordedCamera) -> bytes:
-    """As PFM, PNG or PPM."""
+    """PFM, PNG or PPM."""
     size = f"{answer['width']} {answer['height']}"
     if camera.as_float:
         rows = answer["image_data_float"].values.reshape(answer["height"], -1)
-        # PFM begins with the bottom row
+        # PFM starts with the bottom row
         return f"Pf\n{size}\n-1.0\n".encode() + bytes(rows[::-1].astype("<f4").tobytes())
     if camera.compress:
         return bytes(answer["image_data_uint8"])

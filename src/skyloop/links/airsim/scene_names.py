@@ -1,4 +1,4 @@
-"""The names of things as AirSim's clients know them: those of Unreal's Blocks where there is such a thing."""
+"""Object names as AirSim clients know them: those of Unreal's Blocks for objects that exist there."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SKY = "SkySphere"
 
 @cache
 def shown_name(name: str) -> str:
-    """Of the world's own name. Unreal's have no spaces, and scripts count on that in their expressions."""
+    """The name that clients see. Unreal's names have no spaces, and the regular expressions of scripts rely on that."""
     if (block := BLOCK.fullmatch(name)) is not None:
         return f"TemplateCube_Rounded_{block[1]}"
     return GROUNDS.get(name, name.replace(" ", "_"))
@@ -20,10 +20,10 @@ def shown_name(name: str) -> str:
 
 @cache
 def names_of(name: str) -> tuple[str, ...]:
-    """All a thing answers to: what is shown, and the world's own with or without spaces."""
+    """All names that an object answers to: the shown one, and the world's own with or without spaces."""
     return tuple(dict.fromkeys((shown_name(name), name, name.replace(" ", "_"))))
 
 
 def matches(pattern: re.Pattern[str], name: str) -> bool:
-    """Whether one of a thing's names is wholly of an expression."""
+    """Whether an expression matches one of the names completely."""
     return any(pattern.fullmatch(known) for known in names_of(name))

@@ -14,22 +14,22 @@ from skyloop_client.errors import LinkError, unknown_name
 
 
 class Segmentation:
-    """Ids and colours by instance number, for pictures and LiDARs."""
+    """Ids and colours by instance number, for images and LiDARs."""
 
     def __init__(self, server: ServerState) -> None:
         self._server = server
         self.given: dict[int, int] = {}
-        """Ids by instance, where a client gave one."""
+        """Ids by instance that clients have set."""
         self._tables: dict[Dialect, NDArray[np.int64]] = {}
         self.layers: dict[str, dict[int, tuple[int, int, int]]] = {
             name: {} for name in server.options.annotation_layers
         }
-        """Colours by instance, of annotation layers."""
+        """Colours by instance, for each annotation layer."""
         self.values: dict[tuple[str, int], float] = {}
         server.on_join.append(lambda vehicle: self.ids_changed())
 
     def ids_changed(self) -> None:
-        """Things were added, or given ids."""
+        """Call this when objects were added or ids were set."""
         self._tables.clear()
 
     def ids(self, dialect: Dialect) -> NDArray[np.int64]:
@@ -40,7 +40,7 @@ class Segmentation:
                 own[:] = 0
             own[0] = 0
             for number, value in self.given.items():
-                # others are of things that are no longer there: a snapshot from before them was restored
+                # skip objects that no longer exist, after a restore of an earlier snapshot
                 if number < len(names):
                     own[number] = value
             self._tables[dialect] = own
@@ -51,7 +51,7 @@ class Segmentation:
         if dialect is Dialect.AIRSIM:
             return AIRSIM_PALETTE[shown_ids(self.ids(dialect))]
         colours = cosys_palette()[np.maximum(self.ids(dialect), 0)]
-        # the first colour is white; the sky has none
+        # the first colour is white; the sky has no colour
         colours[0] = cosys_palette()[self.given[0]] if 0 in self.given else 0
         return colours
 
@@ -66,32 +66,32 @@ class Segmentation:
         return table
 
     def annotated(self, layer: str) -> list[int]:
-        """Things of a layer that are there."""
+        """The objects of a layer that exist now."""
         self.layer_colours(layer)
         there = set(self._server.editor.present())
         return [number for number in self.layers[layer] if number in there]
 
     def matching(self, name: str, is_regex: bool) -> list[int]:
-        """Instances of a name, or of names that match an expression; upper and lower case are alike."""
+        """Instances with this name, or with a name that matches the expression. Case is ignored."""
         pattern, editor = pattern_of(name, is_regex=is_regex), self._server.editor
         found = [number for number in editor.present() if matches(pattern, editor.name_of(number))]
         return [0, *found] if pattern.fullmatch(SKY) else found
 
 
 def shown_ids(ids: NDArray[np.int64]) -> NDArray[np.uint8]:
-    """As AirSim's pictures can show them: -1, which hides a thing, as 0, and what is too large as 255."""
+    """Ids as AirSim's images show them: -1, which hides an object, as 0; a larger one than 255 as 255."""
     return np.clip(ids, 0, 255).astype(np.uint8)
 
 
 def _airsim_ids(names: list[str]) -> NDArray[np.int64]:
-    """As AirSim gives them at the start: 5 and the sum of a name's letters, so that numbered things have one."""
+    """AirSim's initial ids: 5 plus the sum of the letters of a name. Numbered objects of one kind share an id."""
     return np.array(
         [(5 + sum(code for code in map(ord, shown_name(name).lower()) if code >= 97)) % 256 for name in names]
     )
 
 
 class SegmentationMethods:
-    """What clients may call."""
+    """The segmentation methods that clients may call."""
 
     def __init__(self, server: ServerState, own: Segmentation) -> None:
         self._server, self._own = server, own
@@ -100,7 +100,7 @@ class SegmentationMethods:
         found, cosys = self._own.matching(mesh_name, bool(is_name_regex)), self._server.dialect is Dialect.COSYS
         if isinstance(object_id, bool) or not isinstance(object_id, int) or not -1 <= object_id < COSYS_COLOURS:
             raise LinkError(f"object_id is {object_id!r}; give 0 to {COSYS_COLOURS - 1 if cosys else 255}")
-        # Unreal takes what is too large for the largest
+        # Unreal limits too large ids to the largest one
         object_id = object_id if cosys else min(object_id, 255)
         for number in found:
             self._own.given[number] = object_id
@@ -108,7 +108,7 @@ class SegmentationMethods:
         return bool(found)
 
     def simGetSegmentationObjectID(self, mesh_name: str) -> int:
-        """-1 where there is no such object."""
+        """-1 if there is no such object."""
         found = self._own.matching(mesh_name, False)
         return int(self._own.ids(self._server.dialect)[found[0]]) if found else -1
 
@@ -119,7 +119,7 @@ class SegmentationMethods:
         return [shown_name(editor.name_of(number)) for number in editor.present()]
 
     def simListInstanceSegmentationPoses(self, ned: bool = True, only_visible: bool = False) -> list[Map]:
-        """All of them are visible: nothing here can be hidden."""
+        """All objects count as visible, because no object can be hidden here."""
         must_be_ned(ned)
         editor = self._server.editor
         return [self._server.world.pose(*editor.place_of(number)[:2]) for number in editor.present()]
@@ -129,7 +129,7 @@ class SegmentationMethods:
         return [shown_name(editor.name_of(number)) for number in self._own.annotated(annotation_name)]
 
     def simListAnnotationPoses(self, annotation_name: str, ned: bool = True, only_visible: bool = False) -> list[Map]:
-        """All of them are visible: nothing here can be hidden."""
+        """All objects count as visible, because no object can be hidden here."""
         must_be_ned(ned)
         editor = self._server.editor
         return [

@@ -1,4 +1,4 @@
-"""AirSim's methods that read sensors and truth."""
+"""AirSim's methods that return sensor data and truth."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from skyloop_client.streams import StreamInfo
 GAUSS_PER_TESLA = 1e4
 QNH_HPA = 1013.25
 CLEARANCE_M = 0.4
-"""Kept from what stands in the way of a vehicle that is put elsewhere."""
+"""m kept from an obstacle when a vehicle is moved to a new pose."""
 
 
 class Sensors:
@@ -42,7 +42,7 @@ class Sensors:
         stream = f"{vehicle.options.vehicle}/{options.stream}"
         sample = self._server.port.bus.latest(stream)
         if sample is None:
-            # the first one is still on its way
+            # the first sample has not arrived yet
             sample = self._server.port.glance(stream)
         return vehicle, options, self._server.port.bus.infos[stream], sample
 
@@ -117,7 +117,7 @@ class Sensors:
         }
 
     def getGPULidarData(self, lidar_name: str = "", vehicle_name: str = "") -> Map:
-        """Cosys-AirSim's: five numbers a point, in the sensor's axes: x, y, z, segmentation colour and intensity."""
+        """Cosys-AirSim only: x, y, z, segmentation colour and intensity of each point, in the sensor's axes."""
         _, _, info, scan = self._read("gpu lidar", lidar_name, vehicle_name)
         red, green, blue = self._segmentation.colours(Dialect.COSYS)[scan.instances].T.astype(np.int64)
         rows = np.empty((len(scan.points), 5))
@@ -177,10 +177,9 @@ class Sensors:
         return vehicle.axes.pose(vehicle.truth.position, vehicle.truth.quat_wxyz)
 
     def simSetVehiclePose(self, pose: Map, ignore_collision: bool = True, vehicle_name: str = "") -> None:
-        """At rest there; in the air it hovers there. NaN in the position or the attitude leaves it as it is.
+        """The vehicle is at rest there; in the air it hovers. NaN keeps the current position or attitude.
 
-        With ignore_collision False it stops before the first thing on the straight way there.
-        """
+        With ignore_collision False it stops before the first obstacle on the straight line to the new position."""
         vehicle = self._server.vehicle(vehicle_name)
         truth = vehicle.truth
         place, quat = vehicle.axes.world_pose_from(pose, truth.position, truth.quat_wxyz)
@@ -210,5 +209,5 @@ class Sensors:
 
 
 def _mounted(info: StreamInfo) -> Map:
-    """Where a sensor sits on its vehicle, FRD in FRD."""
+    """The pose of a sensor on its vehicle, FRD in FRD."""
     return body_pose(info.mount.position, info.mount.quat_wxyz)

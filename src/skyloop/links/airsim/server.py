@@ -1,7 +1,6 @@
-"""AirSim's server as a link behind the link_gate; every call is looked at in the simulation's thread.
+"""The AirSim server as a link behind the link gate. Every call is handled in the simulation's thread.
 
-The methods stand in files of their own, by groups; docs/how-to/airsim.md lists them all.
-"""
+The methods are in separate files by group; docs/how-to/airsim.md lists them all."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ from skyloop.links.airsim.listener import LATER, Reply, RpcListener, RpcPeer
 from skyloop.links.airsim.methods import Methods
 from skyloop.links.airsim.multirotor_state import MultirotorState
 from skyloop.links.airsim.options import AirSimOptions
-from skyloop.links.airsim.plots import PlotMethods, Plots
+from skyloop.links.airsim.plot_markers import PlotMethods, Plots
 from skyloop.links.airsim.recording import Recording
 from skyloop.links.airsim.segmentation import Segmentation, SegmentationMethods
 from skyloop.links.airsim.sensors import Sensors
@@ -33,11 +32,11 @@ from skyloop.sim.simulation_port import SimulationPort
 from skyloop_client.streams import Rate
 
 TICK = Rate(50)
-"""Of moves under way."""
+"""The period of running moves."""
 
 
 class ServerEnds(Exception):
-    """Somebody asked the server to end."""
+    """Raised when the server is asked to end."""
 
 
 class AirSimServer:
@@ -48,7 +47,7 @@ class AirSimServer:
         say: Callable[[str], None] = lambda line: None,
         ends: Callable[[], bool] = lambda: False,
     ) -> None:
-        """`say` is given lines for people; `ends` is asked now and then whether to raise ServerEnds."""
+        """`say` gets lines for people. `ends` is called regularly and may raise ServerEnds."""
         self.options = options
         self.state = ServerState(options, say)
         self.listener = listener
@@ -76,7 +75,7 @@ class AirSimServer:
             self._recording,
         ]  # fmt: skip
 
-    # ---- what the link_gate asks
+    # ---- called by the link gate
 
     @property
     def over(self) -> bool:
@@ -103,7 +102,7 @@ class AirSimServer:
 
     @property
     def is_waiting(self) -> bool:
-        """For pictures: it wants to look round again soon."""
+        """Whether it waits for images and must be called again soon."""
         return self.state.editor.is_painting
 
     def finish(self, why: str) -> None:
@@ -121,10 +120,10 @@ class AirSimServer:
             "painting_s": self.state.painting_s, "notes": self.state.notes,
         }  # fmt: skip
 
-    # ---- what comes in
+    # ---- incoming calls
 
     def receive(self, peer: RpcPeer, message: Call | str) -> None:
-        """A call, or why a client has gone."""
+        """Handle a call, or the reason why a client has left."""
         if isinstance(message, str):
             self._leave(peer, message)
             return
@@ -145,14 +144,14 @@ class AirSimServer:
         return LATER if method.answers_later else result
 
     def _leave(self, peer: RpcPeer, why: str) -> None:
-        """What flies for a client that has gone hovers; when nobody is left, it lands after a while."""
+        """Vehicles of a client that has left hover. When no client is left, they land after a while."""
         self.peers.discard(peer)
         for vehicle in self.state.vehicles.values():
             if vehicle.task is not None and vehicle.task.reply.peer is peer:
                 vehicle.cancel()
         if not self.peers:
             self.state.release_all()
-            # nobody is left who could end a pause
+            # no client is left to end a pause
             self.state.time.pause(False)
 
     # ---- at each tick
@@ -164,5 +163,5 @@ class AirSimServer:
             try:
                 act(t_ns)
             except Exception as error:
-                # a full disk or a mad clock must not end the simulation
+                # a full disk or a wrong system clock must not end the simulation
                 self.state.note(f"{type(error).__name__}: {error}")

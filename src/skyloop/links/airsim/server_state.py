@@ -1,4 +1,4 @@
-"""What AirSim's groups of methods share: the vehicles, time, the world's editor, whose call it is, notes for people."""
+"""State that AirSim's groups of methods share: vehicles, time, the world's editor, the current caller, notes."""
 
 from __future__ import annotations
 
@@ -32,22 +32,23 @@ class ServerState:
     editor: WorldEditor
     local_frame: LocalFrame
     world: Axes
-    """What objects, external cameras and marks are told in: NED with its origin where a vehicle at X, Y and Z of 0
-    starts, so that such a vehicle is at one height as a vehicle and as an object."""
+    """Axes for objects, external cameras and marks: NED with the origin at the start of a vehicle at X, Y, Z of 0.
+
+    So such a vehicle has the same height as a vehicle and as an object."""
     caller: RpcPeer
-    """Whose call is being looked at."""
+    """The client whose call is being handled."""
 
     def __init__(self, options: AirSimOptions, say: Callable[[str], None]) -> None:
-        """`say` is given lines for people."""
+        """`say` gets lines for people."""
         self.options = options
         self.scan_truth: dict[str, VehicleState] = {}
-        """A vehicle's state when its LiDAR looked last, by stream."""
+        """By stream, the vehicle's state at its LiDAR's last scan."""
         self.failed = 0
-        """Calls."""
+        """Number of failed calls."""
         self.busy_s = 0.0
-        """Wall time spent on calls, pictures included."""
+        """Wall s spent on calls, including images."""
         self.painting_s = 0.0
-        """Wall time that the renderer painted."""
+        """Wall s of rendering."""
         self.notes: list[str] = []
         self.every_tick: list[Callable[[int], None]] = []
         self.on_join: list[Callable[[VehicleSide], None]] = []
@@ -55,7 +56,7 @@ class ServerState:
         self._say = say
         self._complaints: set[str] = set()
         self._released: set[str] = set()
-        """Vehicles that hover because the last client has gone."""
+        """Vehicles that hover because the last client has left."""
 
     def attach(self, port: SimulationPort, pace: Pace) -> None:
         self.port, self.editor = port, port.editor
@@ -75,7 +76,7 @@ class ServerState:
             self._watch(vehicle)
 
     def _watch(self, vehicle: VehicleSide) -> None:
-        """Say when nobody commands it, and keep where it was when its LiDAR looked."""
+        """Report when its commander is lost, and keep its state at each LiDAR scan."""
         vehicle.port.on_event(partial(self._say_released, vehicle.name))
         for sensor in vehicle.options.sensors.values():
             if sensor.kind in ("lidar", "gpu lidar"):
@@ -83,7 +84,7 @@ class ServerState:
                 self.port.bus.on(stream, partial(self._keep_scan, vehicle))
 
     def _keep_scan(self, vehicle: VehicleSide, message: Any) -> None:
-        # it looks and tells at the same instant
+        # a scan is taken and published at the same instant
         self.scan_truth[message.stream] = vehicle.truth
 
     def _say_released(self, name: str, event: Event) -> None:
@@ -96,7 +97,7 @@ class ServerState:
 
     @property
     def dialect(self) -> Dialect:
-        """Of whose call is being looked at."""
+        """The dialect of the current caller."""
         return self.caller.dialect or self.options.dialect
 
     def vehicle(self, name: str) -> VehicleSide:
@@ -107,7 +108,7 @@ class ServerState:
         return self.vehicles[name]
 
     def add_vehicle(self, name: str, position: Array, quat_wxyz: Array) -> None:
-        """Built, equipped and treated as the first one."""
+        """Its airframe, sensors and options are those of the first vehicle."""
         like = next(iter(self.vehicles.values()))
         self.editor.join(name, like.options.vehicle, position, quat_wxyz)
         options = replace(like.options, vehicle=name, external_autopilot=None)
@@ -117,41 +118,41 @@ class ServerState:
             act(vehicle)
 
     def note(self, line: str) -> None:
-        """A line for people, and for the summary."""
+        """Report a line to people and in the summary."""
         if len(self.notes) < MOST_NOTES:
             self.notes.append(line)
             self._say(line)
 
     @property
     def paints_beside(self) -> bool:
-        """Flight goes on while pictures are painted: time passes at a pace, and nobody steps it."""
+        """Whether flight continues while images are rendered: time has a pace, and no client steps it."""
         return self.time.is_free and not self.options.deterministic
 
     def count_painting(self, wall_s: float) -> None:
-        """The renderer has painted beside the simulation for so long."""
+        """Count wall time of rendering in parallel with the simulation."""
         self.painting_s += wall_s
         self.busy_s += wall_s
 
     def complain(self, line: str) -> None:
-        """A call has failed."""
+        """Report a failed call."""
         self.failed += 1
         self.note_once(f"failed: {line}")
 
     def note_once(self, line: str) -> None:
-        """However often it happens."""
+        """Report this line only the first time."""
         if line not in self._complaints and len(self._complaints) < MOST_NOTES:
             self._complaints.add(line)
             self.note(line)
 
     def release_all(self) -> None:
-        """No client is left: what flies for one hovers, and lands when none comes."""
+        """No client is left: their vehicles hover, and land if no client comes back."""
         for name, vehicle in self.vehicles.items():
             flies = vehicle.port.is_flying
             if vehicle.port.release(COMMANDER, hover=self.options.land_after_s) and flies:
                 self._released.add(name)
 
     def take_back(self) -> None:
-        """A client is there again: what hovers for one goes on hovering, unless somebody else has taken it."""
+        """A client is back: its vehicles keep hovering, unless another link has taken them."""
         for name in self._released:
             port = self.vehicles[name].port
             if not port.commander and port.status.mode == "hover":
@@ -159,7 +160,7 @@ class ServerState:
         self._released.clear()
 
     def forget_forces(self) -> None:
-        """After a reset."""
+        """Called after a reset."""
         for vehicle in self.vehicles.values():
             if vehicle.options.flies:
                 self.editor.push(vehicle.index, np.zeros(3))

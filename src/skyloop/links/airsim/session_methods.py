@@ -1,4 +1,4 @@
-"""AirSim's methods about the session: versions, pause, exact steps of time, reset, settings."""
+"""AirSim's session methods: versions, pause, exact time steps, reset, settings."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from skyloop_client.errors import LinkError
 from skyloop_client.streams import NS_PER_S
 
 SERVER_VERSION = 4
-"""Of Cosys-AirSim, the newest dialect; older clients ask for 1 or more."""
+"""Version of Cosys-AirSim, the newest dialect. Older clients ask for at least 1."""
 MIN_CLIENT_VERSION = 1
 FRAMES_PER_S = 60
-"""What simContinueForFrames counts: skyloop paints when asked, so a frame is a span of time."""
+"""Frame rate for simContinueForFrames. Skyloop renders on request, so here a frame is a span of time."""
 
 
 class SessionMethods:
@@ -42,7 +42,7 @@ class SessionMethods:
         return geo_point(self._server.local_frame.geodetic_from_enu(vehicle.start.position))
 
     def reset(self) -> None:
-        """Every vehicle is where and as it was at the start; time goes on, and so does everything else."""
+        """Every vehicle returns to its initial state. Time and everything else continue."""
         for vehicle in self._server.vehicles.values():
             vehicle.begin_again()
         self._server.forget_forces()
@@ -57,7 +57,7 @@ class SessionMethods:
 
     @later
     def simContinueForTime(self, reply: Reply, seconds: float) -> None:
-        """Answered when simulated time stands still again, exactly so many seconds later."""
+        """The answer comes when simulated time has paused again, exactly so many seconds later."""
         self._server.time.continue_for(round(_positive(seconds) * NS_PER_S), reply)
 
     @later

@@ -1,7 +1,6 @@
-"""AirSim's settings.json: read as AirSim reads it, into plain data of a scenario and the options of the server.
+"""Reads AirSim's settings.json as AirSim does. The result is plain scenario data and the options of the server.
 
-Keys nobody knows are told with the nearest known one; keys of AirSim's that mean nothing here are passed over.
-"""
+An unknown key gives a warning with the nearest known key. AirSim's keys without an effect here are ignored."""
 
 from __future__ import annotations
 
@@ -42,22 +41,22 @@ from skyloop.links.airsim.settings_sensors import DEFAULT_SENSORS, sensor_settin
 from skyloop_client.errors import ScenarioError, nearest_name
 
 FLYING = ("SimpleFlight", "PX4Multirotor", "ArduCopter")
-"""Vehicle types that become a multirotor; the built-in controller flies the first."""
+"""Vehicle types that become a multirotor. The built-in controller flies the first type."""
 LIT = (0, 10)
-"""Image types that exposure, gamma and motion blur change: Scene and Lighting."""
+"""Image types with exposure, gamma and motion blur: Scene and Lighting."""
 LIT_KEYS = ("AutoExposureBias", "AutoExposureCompensation", "MotionBlurAmount")
 NOISED = (0, 5, 6, 7, 10)
-"""Image types that can be noisy; as in AirSim, depths and flows stay exact."""
+"""Image types with noise. As in AirSim, depth and flow stay exact."""
 USUAL = Noise()
 MODES = ("Multirotor", "ComputerVision", "Car", "")
 
 
 @dataclass(slots=True)
 class Read:
-    """What a settings.json says."""
+    """The content of a settings.json."""
 
     scenario: dict[str, Any]
-    """Plain data, as a scenario file has it."""
+    """Plain data as in a scenario file."""
     options: AirSimOptions
     host: str
     port: int
@@ -68,7 +67,7 @@ class Read:
 def read_settings(
     text: str = "", place: str = "settings.json", *, world: str | None = None, airframe: str = "airsim-quad"
 ) -> Read:
-    """From the text of a settings.json; left empty, one drone called SimpleFlight, as AirSim does."""
+    """Read the text of a settings.json. An empty one gives one drone called SimpleFlight, as in AirSim."""
     reader = Reader(text, place)
     root = reader.part(reader.root, ROOT, "")
     mode = str(root.get("SimMode", "Multirotor"))
@@ -100,7 +99,7 @@ def read_settings(
         time_of_day=_time_of_day(reader, root.get("TimeOfDay")),
         annotation_layers=_layers(reader, root.get("Annotation")),
         labels_all=_labels_all(reader, root.get("SegmentationSettings")),
-        # Cosys-AirSim's settings are of version 2, AirSim's of 1.2
+        # Cosys-AirSim's settings have version 2, AirSim's 1.2
         dialect=Dialect.COSYS if reader.number(root, "SettingsVersion", 1.2, "root") >= 2.0 else Dialect.AIRSIM,
     )
     speed = reader.number(root, "ClockSpeed", 1.0, "root")
@@ -154,10 +153,10 @@ def _vehicles(
 def _vehicle(
     reader: Reader, root: dict[str, Any], vehicle: dict[str, Any], where: str, sees_only: bool
 ) -> tuple[dict[str, Any], VehicleOptions]:
-    """As data of a scenario's vehicle, and as options."""
+    """The vehicle as scenario data and as options."""
     north, east, down = reader.numbers(vehicle, "X Y Z", where)
     yaw = reader.number(vehicle, "Yaw", 0.0, where)
-    # a little above the ground it is meant to stand; eyes alone hang a metre above it
+    # a vehicle starts a little above the ground; a ComputerVision one hangs a metre above it
     height = -down if -down >= (1.0 if sees_only else 0.5) else 0.0
     at = [east, north, *([height] if height else [1.0] if sees_only else [])]
     sensors = {} if sees_only else dict(root.get("DefaultSensors") or DEFAULT_SENSORS)
@@ -178,7 +177,7 @@ def _vehicle(
 
 
 def unique(name: str, taken: list[str], bad: str, stem: str) -> str:
-    """A name a scenario may have, that nobody has yet."""
+    """A valid scenario name that is not taken yet."""
     slug = re.sub(bad, "_", name)
     slug = slug if re.match(r"[A-Za-z]", slug) else f"{stem}{slug}"
     free, k = slug, 1
@@ -261,7 +260,7 @@ def _look(reader: Reader, own: dict[str, Any], kind: int, at: str) -> Look:
 
 
 def _noises(reader: Reader, camera: dict[str, Any], where: str) -> dict[int, Noise | None]:
-    """By image type; None where noise is switched off."""
+    """By image type. None where noise is off."""
     noises: dict[int, Noise | None] = {}
     for k, value in enumerate(camera.get("NoiseSettings") or []):
         at = f"{where}.NoiseSettings[{k}]"

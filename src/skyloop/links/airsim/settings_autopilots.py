@@ -1,4 +1,4 @@
-"""PX4Multirotor and ArduCopter of settings.json: where the user's own autopilot is to connect."""
+"""PX4Multirotor and ArduCopter vehicles of settings.json: where the user's autopilot connects."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ KINDS = {"PX4Multirotor": "px4", "ArduCopter": "ardupilot"}
 def foreign_autopilot(
     reader: Reader, vehicle: dict[str, Any], kind: str, number: int, where: str
 ) -> ForeignAutopilot | None:
-    """None where the built-in controller flies; `number` counts vehicles of the same kind before this one."""
+    """None for the built-in controller. `number` counts the earlier vehicles of the same kind."""
     if kind not in KINDS:
         return None
     host, lockstep = str(vehicle.get("LocalHostIp") or "127.0.0.1"), bool(vehicle.get("LockStep", True))

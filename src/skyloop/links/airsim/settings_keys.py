@@ -1,4 +1,4 @@
-"""Every key AirSim reads in settings.json, so that a misspelt one can be told, and those that do nothing here."""
+"""All keys that AirSim reads in settings.json, to report misspelt ones, and the keys without an effect here."""
 
 from skyloop.links.airsim.image_effects import NOISE_KEYS
 
@@ -11,7 +11,7 @@ ROOT = (
     "ExternalCameras", "DefaultSensors", "SeeDocsAt", "see_docs_at", "Weather", "MaterialListFile", "Annotation",
     "InitialInstanceSegmentation", "MoveWorldOrigin", "Beacons", "PassiveEchoBeacons",
 )  # fmt: skip
-"""The last few are Cosys-AirSim's."""
+"""The last few belong to Cosys-AirSim."""
 VEHICLE = (
     "VehicleType", "DefaultVehicleState", "AutoCreate", "PawnPath", "EnableCollisionPassthrogh",
     "EnableCollisionPassthrough", "EnableCollisions", "AllowAPIAlways", "EnableTrace", "IsFpvVehicle", "RC", "Cameras",
@@ -78,9 +78,9 @@ IDLE = frozenset((
     "GenerateIntensity", "RangeMaxLambertianPercentage", "RainMaxIntensity", "RainConstantA", "RainConstantB",
     "GenerateGroundTruth",
 ))  # fmt: skip
-"""Keys that are read and change nothing, wherever they stand; docs/how-to/airsim.md lists them."""
+"""Keys that are read but have no effect; docs/how-to/airsim.md lists them."""
 IDLE_WITH_SENSORS = {
     "barometer": ("StartupDelay",), "magnetometer": ("StartupDelay",), "rangefinder": ("StartupDelay",),
     "gnss": ("GenerateNoise",), "lidar": ("UpdateFrequency",),
 }  # fmt: skip
-"""Keys that do something in sensors of other kinds."""
+"""Keys that have an effect only with sensors of other kinds."""

@@ -1,4 +1,4 @@
-"""Reads the JSON of a settings.json and collects what is to be told about it."""
+"""Reads the JSON of a settings.json and collects warnings about it."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from skyloop_client.errors import ScenarioError, nearest_name
 
 
 class Reader:
-    """One reading; collects warnings."""
+    """One pass over a settings.json."""
 
     def __init__(self, text: str, place: str) -> None:
         self.place, self.warnings = place, list[str]()
         self._idle: dict[str, None] = {}
-        """Keys that change nothing, in the order they came."""
+        """Keys without an effect, in the order they came."""
         try:
             data = json.loads(re.sub(r"^\s*//.*$", "", text, flags=re.MULTILINE)) if text.strip() else {}
         except ValueError as error:
@@ -26,7 +26,7 @@ class Reader:
         self.root: dict[str, Any] = data
 
     def part(self, value: Any, known: tuple[str, ...], where: str, idle: tuple[str, ...] = ()) -> dict[str, Any]:
-        """A map without what is NaN, AirSim's word for not given, after telling of keys that nobody knows."""
+        """A map without NaN values, which AirSim treats as not given. Unknown keys give a warning."""
         if value is None:
             return {}
         if not isinstance(value, dict):
@@ -40,7 +40,7 @@ class Reader:
         return {key: entry for key, entry in value.items() if entry == entry}
 
     def idle(self, key: str) -> None:
-        """It will be told that it changes nothing."""
+        """Warn that this key has no effect."""
         self._idle[key] = None
 
     def all_warnings(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""Sensors of settings.json as sensors of a scenario."""
+"""Converts the sensors of settings.json into sensors of a scenario."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ DEFAULT_SENSORS: dict[str, dict[str, Any]] = {
 GRAVITY = 9.80665
 TESLA_PER_GAUSS = 1e-4
 IMU_HZ = 200.0
-"""AirSim's runs with the physics; nobody reads it as fast as that over RPC."""
+"""AirSim's IMU runs at the rate of the physics, but clients cannot read it that fast over RPC."""
 OTHERS = {7: "Echo", 10: "UWB", 11: "WiFi"}
-"""Cosys-AirSim's, which we have not."""
+"""Sensors of Cosys-AirSim that skyloop lacks."""
 
 Config = dict[str, Any]
 
@@ -38,7 +38,7 @@ Config = dict[str, Any]
 def sensor_settings(
     reader: Reader, sensors: dict[str, Any], where: str
 ) -> tuple[dict[str, Config], dict[str, SensorOptions]]:
-    """By the scenario's names, and by AirSim's."""
+    """By the scenario's names, and by AirSim's names."""
     made: dict[str, Config] = {}
     names: dict[str, SensorOptions] = {}
     for name, value in sensors.items():
@@ -82,7 +82,7 @@ def _given(reader: Reader, own: Config, key: str, at: str, factor: float = 1.0) 
 
 
 def _imu(reader: Reader, own: Config, at: str) -> Config:
-    """AirSim's units: degrees per root hour, degrees per hour, milli-g per root Hz, micro-g."""
+    """AirSim's units are degrees per root hour, degrees per hour, milli-g per root Hz and micro-g."""
     gyro = _given(reader, own, "GyroBiasStability", at, math.radians(1.0) / 3600.0)
     accel = _given(reader, own, "AccelBiasStability", at, 1e-6 * GRAVITY)
     gyro_tau = reader.number(own, "GyroBiasStabilityTau", 500.0, at)
@@ -130,7 +130,7 @@ def _magnetometer(reader: Reader, own: Config, at: str) -> Config:
         "latency": _given(reader, own, "UpdateLatency", at),
         "preset": "hmc5883",
         "noise_sd": _given(reader, own, "NoiseSigma", at, TESLA_PER_GAUSS),
-        # uniform within ± NoiseBias there
+        # AirSim draws it uniformly within ± NoiseBias
         "turn_on_sd": _given(reader, own, "NoiseBias", at, TESLA_PER_GAUSS / math.sqrt(3.0)),
         "scale": None if scale is None else [scale] * 3,
     }
@@ -160,7 +160,7 @@ def _lidar(reader: Reader, own: Config, at: str) -> Config:
     )
     points = reader.number(own, "PointsPerSecond", 100_000.0, at)
     if "MeasurementsPerCycle" in own and "PointsPerSecond" not in own:
-        # Cosys-AirSim counts the columns of a turn
+        # Cosys-AirSim counts the columns per turn
         points = reader.number(own, "MeasurementsPerCycle", 512, at) * channels * turns
     return {
         "rate_hz": turns,
@@ -177,7 +177,7 @@ def _lidar(reader: Reader, own: Config, at: str) -> Config:
 
 
 def _gpu_lidar(reader: Reader, own: Config, at: str) -> Config:
-    """Cosys-AirSim's, which tells intensities."""
+    """Cosys-AirSim's LiDAR with intensities."""
     return {**_lidar(reader, own, at), "intensity": True}
 
 

@@ -1,8 +1,7 @@
-"""AirSim's structures, which travel as maps, from and to our arrays; NED and FRD there, ENU and FLU here.
+"""Converts AirSim's structures, which travel as maps, to and from our arrays: NED and FRD there, ENU and FLU here.
 
-Each vehicle has axes of its own in AirSim: NED with the origin where it started. Objects are told in the axes of the
-world: NED at the world's origin.
-"""
+In AirSim each vehicle has its own axes: NED with the origin at its start. Objects are in the world's axes: NED at the
+world's origin."""
 
 from __future__ import annotations
 
@@ -29,12 +28,12 @@ from skyloop_client.messages import Array, VehicleState
 
 Map = dict[str, Any]
 FARTHEST = 1e6
-"""m from the origin; floats lose their millimetres beyond."""
+"""m from the origin. Beyond this, floats lose millimetres."""
 FASTEST = 1e3
-"""m/s and rad/s that a vehicle may be given."""
+"""m/s and rad/s, the most that a client may set."""
 MOST_REPEATS = 6
 FLIP = np.array([1.0, 1.0, -1.0, -1.0])
-"""A rotation between two FLU frames, told between the two FRD frames: y and z change their signs."""
+"""Converts a rotation between two FLU frames to one between two FRD frames: y and z change sign."""
 
 
 # ---- plain maps
@@ -50,7 +49,7 @@ def vector2(x: float, y: float) -> Map:
 
 
 def quaternion(wxyz: ArrayLike) -> Map:
-    """Of the two that mean the same turn, the one with w ≥ 0."""
+    """Of the two equal quaternions, the one with w ≥ 0."""
     w, x, y, z = (np.asarray(wxyz, float) * (-1.0 if np.asarray(wxyz)[0] < 0.0 else 1.0)).tolist()
     return {"w_val": w, "x_val": x, "y_val": y, "z_val": z}
 
@@ -63,7 +62,7 @@ def geo_point(point: GeoPoint) -> Map:
     return {"latitude": point.latitude_deg, "longitude": point.longitude_deg, "altitude": point.altitude}
 
 
-# ---- what comes in
+# ---- incoming values
 
 
 def number_of(value: Any, what: str = "a number", most: float = 1e9) -> float:
@@ -97,7 +96,7 @@ def quaternion_of(value: Any, what: str = "quaternion") -> Array:
 
 
 def pose_of(value: Any, what: str = "pose") -> tuple[Array, Array]:
-    """Position and quaternion, as sent."""
+    """Position and quaternion as sent."""
     if not isinstance(value, dict):
         raise LinkError(f"{what} is {value!r}; give a map with position and orientation")
     return vector_of(value.get("position"), f"{what}.position"), quaternion_of(
@@ -106,7 +105,7 @@ def pose_of(value: Any, what: str = "pose") -> tuple[Array, Array]:
 
 
 def pattern_of(expression: Any, *, is_regex: bool = True) -> re.Pattern[str]:
-    """A regular expression for names; one that could take for ever on a short name is refused."""
+    """A regular expression for names. One that could take very long on a short name is refused."""
     text = str(expression)
     if not is_regex:
         return re.compile(re.escape(text), re.IGNORECASE)
@@ -115,11 +114,11 @@ def pattern_of(expression: Any, *, is_regex: bool = True) -> re.Pattern[str]:
     try:
         return re.compile(text, re.IGNORECASE)
     except re.error as error:
-        raise LinkError(f"'{text}' is no regular expression: {error}") from None
+        raise LinkError(f"'{text}' is not a regular expression: {error}") from None
 
 
 def must_be_ned(ned: Any) -> None:
-    """Cosys-AirSim's clients may ask for Unreal's own axes instead."""
+    """Cosys-AirSim's clients may also ask for Unreal's axes, which skyloop does not have."""
     if not ned:
         raise LinkError("ned is False; Unreal's own axes and centimetres are not here, leave it True")
 
@@ -146,16 +145,16 @@ class Axes:
         return np.asarray(enu_from_ned(ned) + self.origin)
 
     def pose(self, position: ArrayLike, quat_wxyz: ArrayLike) -> Map:
-        """Of world position and world_from_body, FLU."""
+        """From world position and world_from_body, FLU."""
         return pose(self.ned(position), quat_ned_frd_from_enu_flu(quat_wxyz))
 
     def world_pose(self, value: Any) -> tuple[Array, Array]:
-        """Position and world_from_body, FLU, of a pose as sent."""
+        """Position and world_from_body, FLU, from a pose as sent."""
         position, quat = pose_of(value)
         return self.world(position), quat_enu_flu_from_ned_frd(quat)
 
     def world_pose_from(self, value: Any, position: ArrayLike, quat_wxyz: ArrayLike) -> tuple[Array, Array]:
-        """The same, where parts that are NaN leave the position or the attitude of now as it is."""
+        """The same, but NaN keeps the current position or attitude."""
         if not isinstance(value, dict):
             raise LinkError(f"pose is {value!r}; give a map with position and orientation")
         now = self.pose(position, quat_wxyz)
@@ -164,14 +163,14 @@ class Axes:
         })  # fmt: skip
 
     def world_motion(self, value: Any, position: ArrayLike, quat_wxyz: ArrayLike) -> tuple[Array, Array, Array, Array]:
-        """Position, world_from_body, velocity and body rates, FLU, of a state as sent; those of now where it is NaN."""
+        """Position, world_from_body, velocity, body rates, FLU, from a state as sent. NaN keeps the current value."""
         position, quat = self.world_pose_from(value, position, quat_wxyz)
         velocity = vector_of(value.get("linear_velocity"), "linear_velocity", FASTEST)
         rates = vector_of(value.get("angular_velocity"), "angular_velocity", FASTEST)
         return position, quat, enu_from_ned(velocity), flu_from_frd(rates)
 
     def kinematics(self, state: Any) -> Map:
-        """Of a VehicleState or an Estimate, which has no accelerations."""
+        """From a VehicleState, or from an Estimate, which has no accelerations."""
         exact = isinstance(state, VehicleState)
         return {
             **self.pose(state.position, state.quat_wxyz),
@@ -183,21 +182,21 @@ class Axes:
 
 
 def body_pose(position: ArrayLike, quat_wxyz: ArrayLike) -> Map:
-    """A mount, FLU in FLU, as AirSim tells it: FRD in FRD."""
+    """Converts a mount from FLU in FLU to FRD in FRD."""
     return pose(frd_from_flu(position), FLIP * np.asarray(quat_wxyz))
 
 
 def mount_of(value: Any) -> tuple[Array, Array]:
-    """Position and body_from_sensor, FLU, of a pose relative to the body as sent."""
+    """Position and body_from_sensor, FLU, from a pose relative to the body as sent."""
     position, quat = pose_of(value)
     return frd_from_flu(position), FLIP * quat
 
 
 def yaw_of_ned(yaw: float) -> float:
-    """rad anticlockwise from east, of rad clockwise from north."""
+    """rad anticlockwise from east, from rad clockwise from north."""
     return 0.5 * math.pi - yaw
 
 
 def quat_of_ned_euler(roll: float, pitch: float, yaw: float) -> Array:
-    """world_from_body, FLU, of AirSim's roll right, pitch up, yaw clockwise from north."""
+    """world_from_body, FLU, from AirSim's roll right, pitch up, yaw clockwise from north."""
     return quat_from_euler(roll, -pitch, yaw_of_ned(yaw))

@@ -1,4 +1,4 @@
-"""Pausing, and going on for an exact while."""
+"""Pauses time, and continues it for an exact span."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class TimeKeeper:
 
     @property
     def is_free(self) -> bool:
-        """Time passes, and nobody counts on how much of it: neither paused nor in an exact step."""
+        """Whether time passes freely, neither paused nor in an exact step."""
         return not self.is_paused and self._until_ns is None and self._pace.factor is not None
 
     def pause(self, is_paused: bool) -> None:
-        """A pause asked for ends a continuing before its time."""
+        """A pause also ends an exact step early."""
         self._until_ns = None
         self._release()
         if self.is_paused and not is_paused:
@@ -34,7 +34,7 @@ class TimeKeeper:
         self._waiting.append(reply)
 
     def look_round(self) -> None:
-        """Everything of this instant has happened: stand still if it is the one to stop at."""
+        """Called when all events of this instant are done: pause if the exact step ends here."""
         if self._until_ns is not None and self._port.now_ns >= self._until_ns:
             self._until_ns, self.is_paused = None, True
             self._release()
@@ -45,7 +45,7 @@ class TimeKeeper:
             reply.give(None)
 
     def fail(self, why: str) -> None:
-        """Whoever waits is told that time does not go on."""
+        """Answer waiting calls that time does not continue."""
         waiting, self._waiting = self._waiting, []
         for reply in waiting:
             reply.fail(why)

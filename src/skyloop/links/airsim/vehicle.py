@@ -1,4 +1,4 @@
-"""One vehicle as AirSim clients see it: its axes, who may fly it, what it is doing for whom."""
+"""One vehicle as AirSim clients see it: its axes, who commands it, and its current move."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from skyloop_client.messages import Arm, Array, Contact, Disarm, Hover, Request,
 from skyloop_client.streams import NS_PER_S
 
 COMMANDER = "airsim"
-"""Under this name all AirSim clients together command a vehicle."""
+"""The name under which all AirSim clients together command a vehicle."""
 Act = Callable[[Any, int], bool]
-"""Called with the vehicle's state and the instant; sends setpoints, answers True when it is done."""
+"""Gets the vehicle's state and the instant, sends setpoints, and returns True when it is done."""
 
 
 class Blocked(Exception):
-    """Raised by an act: something is in the way, and the move will not come to its end."""
+    """Raised by an act when an obstacle prevents the end of the move."""
 
 
 LONGEST_S = 1e9
-"""What clients call forever is more than this."""
+"""A time limit above this means forever."""
 
 
 class Task:
-    """A move somebody waits for."""
+    """A move whose end a client waits for."""
 
     def __init__(self, act: Act, reply: Reply, lasts_s: float, *, ends_well: bool) -> None:
-        """ends_well: it is over after `lasts_s`, instead of having failed by then."""
+        """With `ends_well`, the time limit `lasts_s` means success; otherwise it means failure."""
         self.act, self.reply, self.ends_well = act, reply, ends_well
         self.lasts_ns = round(min(max(lasts_s, 0.0), LONGEST_S) * NS_PER_S)
         self.end_ns = 0
@@ -52,7 +52,7 @@ class VehicleSide:
         self.axes = Axes(self.start.position)
         self.may_fly = False
         self.is_armed = options.is_armed
-        """What the client wants; landing stops the rotors in any case."""
+        """The state that the client asked for. Landing stops the rotors in any case."""
         self.task: Task | None = None
         self.remote: Map = {}
         """The latest data of moveByRC."""
@@ -75,7 +75,7 @@ class VehicleSide:
         return self.port.truth
 
     def collision(self, *, forget: bool) -> Map:
-        """The latest touch; `has_collided` only until it was read once."""
+        """The latest contact. `has_collided` is true only on the first read."""
         self._contacts_read, events = self.port.contacts(self._contacts_read)
         for event in events:
             if event.contact is not None:
@@ -107,7 +107,7 @@ class VehicleSide:
 
     @property
     def is_ours(self) -> bool:
-        """What it was told last was told from here, not by somebody else's link."""
+        """Whether the latest command came from AirSim rather than from another link."""
         return self.port.commander == COMMANDER
 
     def refuse_if_foreign(self) -> None:
@@ -122,9 +122,9 @@ class VehicleSide:
         return f"API control of '{self.name}' is off; call enableApiControl(True) first"
 
     def make_ready(self) -> None:
-        """Whoever commands must be allowed to, and the rotors must turn."""
+        """Check that the client may command the vehicle and that the rotors turn."""
         if not self.options.flies:
-            raise LinkError(f"'{self.name}' is of ComputerVision and does not fly; use simSetVehiclePose")
+            raise LinkError(f"'{self.name}' is a ComputerVision vehicle and does not fly; use simSetVehiclePose")
         self.refuse_if_foreign()
         if not self.may_fly:
             raise LinkError(self.needs_control)
@@ -134,7 +134,7 @@ class VehicleSide:
             self.send(Arm())
 
     def begin(self, task: Task) -> None:
-        """In place of whatever it did; the first step is now."""
+        """Replace the current move. The first step happens now."""
         self.make_ready()
         self.drop_task()
         task.end_ns = self.now_ns + task.lasts_ns
@@ -147,7 +147,7 @@ class VehicleSide:
         if task is None:
             return
         if not self.is_ours:
-            # somebody of another link has taken over
+            # another link has taken over
             self.drop_task()
             return
         if not self.port.status.armed and now_ns > 0:
@@ -175,7 +175,7 @@ class VehicleSide:
         task.reply.give(result)
 
     def drop_task(self) -> None:
-        """Its caller is told that it did not come to its end."""
+        """The caller is told that the move did not reach its end."""
         if self.task is not None:
             self._end(self.task, False)
 
@@ -194,7 +194,7 @@ class VehicleSide:
         self.send(Disarm())
 
     def begin_again(self) -> None:
-        """As it was at the start, disarmed and under nobody's control."""
+        """Back to the initial state, disarmed and without a commander."""
         self.disarm()
         self._editor.begin_again(self.index)
         self.port.return_to_start(self._unflown)
@@ -204,7 +204,7 @@ class VehicleSide:
 
 
 def seconds(value: float) -> float:
-    """A time limit as sent: never is 3e38 there."""
+    """A time limit as sent. Clients write 3e38 for never."""
     return value if math.isfinite(value) else LONGEST_S
 
 

@@ -1,4 +1,4 @@
-"""AirSim's methods about weather and the time of day."""
+"""AirSim's methods for weather and the time of day."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from skyloop_client.streams import NS_PER_S
 
 PARAMETERS = ("Rain", "Roadwetness", "Snow", "RoadSnow", "MapleLeaf", "RoadLeaf", "Dust", "Fog", "Enabled")
 RAIN_MM_H, SNOW_MM_H, DUST_MG_M3 = 50.0, 8.0, 150.0
-"""At 1; AirSim has no units for them."""
+"""Values at a parameter of 1. AirSim gives no units."""
 CLEAR_M, THICKEST_M = 30_000.0, 20.0
-"""Visibility without fog and with all of it."""
+"""Visibility without fog and with full fog."""
 
 
 class WeatherMethods:
@@ -22,9 +22,9 @@ class WeatherMethods:
         self._is_enabled = False
         self._set = dict.fromkeys(PARAMETERS, 0.0)
         self._given = server.editor.weather
-        """What it is without AirSim's weather."""
+        """The weather without AirSim's changes."""
         self._moves: tuple[datetime.datetime, float, float, int] | None = None
-        """Start of the day's clock, its speed, the interval of its updates, and when it was set."""
+        """Start and speed of the day's clock, the interval of its updates, and when it was set."""
         self._updated_ns = 0
         server.every_tick.append(self._tick)
 
@@ -48,7 +48,7 @@ class WeatherMethods:
         clear = max(given.visibility, THICKEST_M)
         self._server.editor.set_weather(
             rain=given.rain + RAIN_MM_H * on["Rain"],
-            # snow and leaves that fall lie as well, and there are none that lie without having fallen
+            # the only ground cover here comes from falling snow and leaves, so RoadSnow and RoadLeaf make them fall
             snow=given.snow + SNOW_MM_H * max(on["Snow"], on["RoadSnow"]),
             wetness=max(given.wetness, on["Roadwetness"]),
             leaves=max(given.leaves, on["MapleLeaf"], on["RoadLeaf"]),
@@ -60,7 +60,7 @@ class WeatherMethods:
         self, is_enabled: bool, start_datetime: str = "", is_start_datetime_dst: bool = False,
         celestial_clock_speed: float = 1.0, update_interval_secs: float = 60.0, move_sun: bool = True,
     ) -> None:  # fmt: skip
-        """The clock is local solar time; summer time is an hour ahead of it."""
+        """The clock is local solar time. Daylight saving time is one hour ahead."""
         self._moves = None
         if not is_enabled:
             self._show_hour(self._given.time_of_day, self._given.day_of_year)
@@ -88,7 +88,7 @@ class WeatherMethods:
             try:
                 moment = start + datetime.timedelta(seconds=speed * (t_ns - set_ns) / NS_PER_S)
             except OverflowError:
-                # the calendar ends
+                # beyond the range of datetime
                 self._moves = None
                 return
             self._show(moment)

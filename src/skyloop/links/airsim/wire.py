@@ -1,8 +1,7 @@
-"""msgpack-RPC as AirSim speaks it, without sockets: calls from bytes, answers into bytes.
+"""AirSim's msgpack-RPC without sockets: decodes calls and encodes answers.
 
-Clients use two generations of msgpack: the old one writes strings and bytes alike as raw, the new one tells them apart.
-Both are read; what is written is the new one, where images are bin and all texts are str, which both read.
-"""
+Clients use two generations of msgpack. The old one encodes strings and bytes alike as raw; the new one has separate
+types. Both are accepted. Answers use the new one, with images as bin and texts as str, which both can read."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ from skyloop_client.errors import LinkError
 
 REQUEST, RESPONSE, NOTIFY = 0, 1, 2
 MOST_FROM_CLIENT = 16 << 20
-"""Bytes that may wait to become a call: a path or a plot of a hundred thousand points."""
+"""Most bytes of an incomplete call: enough for a path or plot of a hundred thousand points."""
 LONGEST_ARRAY = 1 << 17
 _FLOAT = np.dtype([("mark", "u1"), ("value", ">f4")])
 
@@ -27,13 +26,13 @@ _FLOAT = np.dtype([("mark", "u1"), ("value", ">f4")])
 @dataclass(frozen=True, slots=True)
 class Call:
     number: int | None
-    """None: a notification, which nobody answers."""
+    """None for a notification, which gets no answer."""
     method: str
     params: list[Any]
 
 
 class Floats:
-    """An array of floats, as a C++ std::vector<float> travels: each number with its mark, but written all at once."""
+    """An array of floats, encoded like a C++ std::vector<float>: each number has a type byte."""
 
     __slots__ = ("values",)
 
@@ -42,7 +41,7 @@ class Floats:
 
 
 class CallInlet:
-    """Takes bytes as they come and gives whole calls."""
+    """Collects bytes and returns complete calls."""
 
     def __init__(self) -> None:
         self._fed = self._whole = 0
@@ -58,7 +57,7 @@ class CallInlet:
 
     @property
     def is_within(self) -> bool:
-        """Part of a call is here, the rest is still to come."""
+        """Whether part of a call has arrived."""
         return self._fed > self._whole
 
     def feed(self, data: bytes) -> Iterator[Call]:
@@ -82,7 +81,7 @@ def _call(message: Any) -> Call:
 
 
 def response(number: int, error: str | None, result: Any) -> list[bytes | memoryview]:
-    """An answer as parts that need only be written one after the other."""
+    """An answer as a list of parts to be written one after the other."""
     parts: list[bytes | memoryview] = [b"\x94" + msgpack.packb(RESPONSE) + msgpack.packb(number) + msgpack.packb(error)]
     _write(result, parts)
     return parts

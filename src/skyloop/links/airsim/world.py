@@ -1,4 +1,4 @@
-"""AirSim's methods about the world's objects, lines of sight, voxels and wind."""
+"""AirSim's methods for objects, lines of sight, voxels and wind."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from skyloop_client.messages import Array
 MOST_VOXELS = 2e7
 MOST_VEHICLES = 64
 MOST_OBJECTS = 1000
-"""That clients may spawn."""
+"""Most objects that clients may spawn."""
 STRONGEST_WIND, STRONGEST_PUSH = 150.0, 1e4
 """m/s and N."""
 CLEAR_M = 0.05
-"""Less than this short of a point, a ray has reached it."""
+"""A ray that ends less than this many m before a point has reached it."""
 NOWHERE = pose([float("nan")] * 3, [float("nan")] * 4)
 
 
@@ -45,7 +45,7 @@ class WorldMethods:
         self._spawned = 0
 
     def _number(self, name: str) -> int | None:
-        """Of an object or a vehicle, which may have another name in the scenario."""
+        """Instance number of an object, or of a vehicle, whose name in the scenario may differ."""
         vehicle, things = self._server.vehicles.get(str(name)), self._server.editor.things()
         if vehicle is not None:
             return things.get(vehicle.options.vehicle)
@@ -53,7 +53,7 @@ class WorldMethods:
         return known.get(str(name))
 
     def _matching(self, expression: Any) -> dict[str, int]:
-        """Instance numbers by the names clients see; an expression may be of those or of the world's own."""
+        """Instance numbers by the names that clients see. The expression may match those or the world's own names."""
         pattern, things = pattern_of(expression), self._server.editor.things()
         return {shown_name(own): number for own, number in things.items() if matches(pattern, own)}
 
@@ -68,13 +68,13 @@ class WorldMethods:
         return [[name, editor.class_of(number)] for name, number in self._matching(name_regex).items()]
 
     def simGetObjectPose(self, object_name: str, ned: bool = True) -> Map:
-        """In the world's NED; NaN where there is no such object."""
+        """In the world's NED axes. NaN if there is no such object."""
         number = self._number(object_name)
         must_be_ned(ned)
         return NOWHERE if number is None else self._server.world.pose(*self._server.editor.place_of(number)[:2])
 
     def simSetObjectPose(self, object_name: str, pose: Map, teleport: bool = True) -> bool:
-        """False where there is no such object, or one that cannot be moved: ground, people, cars."""
+        """False if there is no such object, or if it cannot be moved, like ground, people and cars."""
         number = self._number(object_name)
         if number is None:
             return False
@@ -94,7 +94,7 @@ class WorldMethods:
         return number is not None and self._server.editor.put_thing(number, None, None, _scale_of(scale_vector))
 
     def simAddVehicle(self, vehicle_name: str, vehicle_type: str, pose: Map, pawn_path: str = "") -> bool:
-        """Of type simpleflight, built and equipped as the first one; the pose is in the world's NED."""
+        """Only type simpleflight, with airframe and sensors of the first vehicle. The pose is in world NED axes."""
         name, kind = str(vehicle_name), str(vehicle_type).lower()
         if kind != "simpleflight":
             raise LinkError(f"vehicle_type is '{vehicle_type}'; give simpleflight")
@@ -114,7 +114,7 @@ class WorldMethods:
         self, object_name: str, asset_name: str, pose: Map, scale: Map, physics_enabled: bool = False,
         is_blueprint: bool = False,
     ) -> str:  # fmt: skip
-        """One of a shape of simListAssets; it stands where it is put, physics or not. Returns its name."""
+        """A copy of a shape of simListAssets. It is static, with or without physics. Returns its name."""
         place, size = self._server.world.world_pose(pose), _scale_of(scale)
         self._spawned += 1
         if self._spawned > MOST_OBJECTS:
@@ -134,7 +134,7 @@ class WorldMethods:
         return number is not None and self._server.editor.remove_thing(number)
 
     def simGetMeshPositionVertexBuffers(self) -> list[Map]:
-        """Of everything but the ground: vertices in the world's NED about each object's own position, and triangles."""
+        """Of all objects but the ground: triangles and their vertices, in NED axes about the object's position."""
         editor, answer = self._server.editor, []
         for name, number in editor.things().items():
             mesh = editor.mesh_of(number)
@@ -142,7 +142,7 @@ class WorldMethods:
                 continue
             position, quat, scale = editor.place_of(number)
             own = self._server.world.pose(position, quat)
-            # the object's own axes, FLU, become FRD
+            # the object's own axes change from FLU to FRD
             vertices = mesh.positions * scale * [1.0, -1.0, -1.0]
             answer.append({
                 **own, "vertices": Floats(vertices), "indices": mesh.faces.ravel().tolist(), "name": shown_name(name),
@@ -152,7 +152,7 @@ class WorldMethods:
     # ---- extent, sight
 
     def simGetWorldExtents(self) -> list[Map]:
-        """Two opposite corners of a box around everything that stands."""
+        """Two opposite corners of a box around all objects."""
         editor = self._server.editor
         corners = np.concatenate([editor.box_of(number) for number in editor.things().values()])
         frame = self._server.local_frame
@@ -177,7 +177,7 @@ class WorldMethods:
         return bool(hits.distance[0] > length - CLEAR_M)
 
     def simCreateVoxelGrid(self, position: Map, x: int, y: int, z: int, res: float, of: str) -> bool:
-        """Written as a binvox file; only for clients on this machine."""
+        """Writes a binvox file. Only clients on the server's machine may call this."""
         if not self._server.caller.name.startswith("127."):
             raise LinkError("files are written for clients on the server's own machine only")
         size, voxel = np.array([number_of(side) for side in (x, y, z)]), number_of(res, "res")
@@ -200,11 +200,11 @@ class WorldMethods:
     # ---- wind, pushes
 
     def simSetWind(self, wind: Map) -> None:
-        """m/s, NED, towards where it blows."""
+        """m/s, NED, in the direction of the flow."""
         self._server.editor.set_wind(enu_from_ned(vector_of(wind, "wind", STRONGEST_WIND)))
 
     def simSetExtForce(self, ext_force: Map) -> None:
-        """N, NED, on every vehicle that flies, until another one is set."""
+        """N, NED, on every flying vehicle until the next call."""
         force = enu_from_ned(vector_of(ext_force, "ext_force", STRONGEST_PUSH))
         for vehicle in self._server.vehicles.values():
             if vehicle.options.flies:
@@ -219,7 +219,7 @@ def _scale_of(value: Any) -> Array:
 
 
 def binvox(taken: NDArray[np.bool_], size: Array) -> bytes:
-    """(nx, ny, nz) voxels; y runs fastest in the file, then z, then x, in runs of at most 255."""
+    """(nx, ny, nz) voxels. In the file y runs fastest, then z, then x, in runs of at most 255."""
     nx, ny, nz = taken.shape
     half = " ".join(f"{-0.5 * side:g}" for side in size)
     head = f"#binvox 1\ndim {nx} {nz} {ny}\ntranslate {half}\nscale {1.0 / size[0]:g}\ndata\n"

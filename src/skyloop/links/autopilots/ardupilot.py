@@ -1,8 +1,7 @@
-"""ArduPilot through its JSON interface: one line of sensors for each packet of servos.
+"""Connects ArduPilot through its JSON interface: one line of sensor data for each servo packet.
 
-Time stands still until ArduPilot has answered the line before; it takes its own time from our stamps. With
-`no_lockstep` nobody waits, and time passes at real pace.
-"""
+Time waits until ArduPilot has answered the last line. ArduPilot takes its time from our stamps. With `no_lockstep` time
+does not wait and passes at real pace."""
 
 from __future__ import annotations
 
@@ -23,9 +22,9 @@ from skyloop_client.streams import Rate
 
 PORT, PORTS_APART = 9002, 10
 AIRSIM_MODEL_BYTES = 22
-"""Eleven servos: what ArduPilot sends to AirSim."""
+"""The packet of eleven servos that ArduPilot sends to AirSim."""
 STALE = 16
-"""Packets by which one may arrive late; further back the counter has begun anew."""
+"""Packets by which one may arrive late. A larger step back means that the counter has restarted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,21 +32,24 @@ class ArdupilotOptions:
     rate_hz: float = 1000.0
     """Lines per simulated second."""
     no_lockstep: bool = False
-    """ArduPilot goes on by itself when a line is late, and so do we."""
+    """ArduPilot continues without waiting for a late line, and so does the simulation."""
     hang_s: float = 30.0
-    """Wall s without a packet before ArduPilot is given up; it asks again after one."""
+    """Wall s without a packet after which ArduPilot counts as lost. It repeats its packet after one second."""
     wait_s: float | None = 120.0
-    """Wall s to wait for the first packet: it comes once a ground station has connected to ArduPilot's TCP 5760. None:
-    time goes on until it comes."""
+    """Wall s to wait for the first packet. None: time does not wait.
+
+    ArduPilot sends it after a ground station has connected to its TCP port 5760."""
 
     def __post_init__(self) -> None:
-        # ArduPilot does not take steps of 0.1 s and more
+        # ArduPilot refuses steps of 0.1 s and more
         if not 10.0 < self.rate_hz <= 10_000.0:
-            raise LinkError(f"{self.rate_hz:g} lines per second; ArduPilot takes more than 10, and 10000 are enough")
+            raise LinkError(
+                f"{self.rate_hz:g} lines per second; give more than 10 (ArduPilot needs that), at most 10000"
+            )
 
 
 class Ardupilot:
-    """A link behind the link_gate for one vehicle and one ArduPilot."""
+    """A link behind the link gate for one vehicle and one ArduPilot."""
 
     def __init__(
         self, line: Datagrams, vehicle: str, options: ArdupilotOptions | None = None, target: Target | None = None
@@ -55,7 +57,7 @@ class Ardupilot:
         self.options = options or ArdupilotOptions()
         self.vehicle = vehicle
         self.target = target
-        """Started when the simulation is ready."""
+        """The autopilot's process, started when the simulation is ready."""
         self.line = line
         line.taker = self.receive
         self._address: Address | None = None
@@ -78,7 +80,7 @@ class Ardupilot:
             self.target.start("", folder)
         self._ticks = Ticks(port, Rate.from_hz(self.options.rate_hz), self._tick)
 
-    # ---- what the link_gate asks
+    # ---- called by the link gate
 
     @property
     def over(self) -> bool:
@@ -115,10 +117,10 @@ class Ardupilot:
         if self.target is not None:
             self.target.stop()
 
-    # ---- what comes in
+    # ---- incoming
 
     def receive(self, kind: str, what: tuple[bytes, Address]) -> None:
-        """In the simulation's thread."""
+        """Runs in the simulation's thread."""
         self.line.taken += 1
         if kind != "datagram":
             return
@@ -157,7 +159,7 @@ class Ardupilot:
         self._handover.drive(throttle, bool(throttle.any()))
 
     def _resend(self) -> None:
-        """Its packet came again: our line got lost, or it is slow to come."""
+        """The same packet came again: our line was lost or late."""
         self._resent += 1
         if self._awaits and self._last_line and self._address is not None:
             self.line.send(self._last_line, self._address)
@@ -166,7 +168,7 @@ class Ardupilot:
         self._lost = True
         self._handover.let_go(kind, f"ArduPilot: {why}")
 
-    # ---- what goes out
+    # ---- outgoing
 
     def _tick(self, t_ns: int) -> None:
         if self._address is None or self._lost:

@@ -1,7 +1,7 @@
-"""ArduPilot's JSON interface: servo packets from their bytes, and the line of text it takes as its sensors.
+"""ArduPilot's JSON interface: decodes servo packets and encodes the line of sensor data.
 
-Its parser searches for substrings: it reads compact JSON in a fixed order, with no key inside another one before it.
-"""
+ArduPilot's parser searches for substrings. It needs compact JSON in a fixed order, and no key may contain the name of a
+later one."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ CHANNELS = {18458: 16, 29569: 32}
 """By magic number."""
 HEADER = struct.Struct("<HHI")
 LOWEST, HIGHEST = 1000.0, 2000.0
-"""µs at which a motor stands still and runs at full speed."""
+"""µs at which a motor stops and runs at full speed."""
 RANGEFINDERS = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Servos:
     rate_hz: int
-    """At which ArduPilot would like to be stepped."""
+    """The step rate that ArduPilot asks for."""
     count: int
-    """0 when it starts, the same when it asks again."""
+    """0 at its start. A repeated packet has the same count."""
     pwm: Array
-    """(16 or 32,) µs; 0: no pulse."""
+    """(16 or 32,) µs. 0: no pulse."""
 
     @property
     def throttle(self) -> Array:
@@ -41,7 +41,7 @@ class Servos:
 
 
 def servos_from(data: bytes) -> Servos | None:
-    """None when these are no servo packet."""
+    """None if this is not a servo packet."""
     if len(data) < HEADER.size:
         return None
     magic, rate, count = HEADER.unpack_from(data)
@@ -60,7 +60,7 @@ def line_from(
     *,
     no_lockstep: bool = False,
 ) -> bytes:
-    """One line of sensors; NaN ranges are left out, and so is the battery of an airframe that has none."""
+    """One line of sensor data. NaN ranges are left out, and so is the battery if the airframe has none."""
     fields: dict[str, object] = {
         "timestamp": t_ns / 1e9,
         "imu": {

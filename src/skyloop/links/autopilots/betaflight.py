@@ -1,8 +1,8 @@
-"""Betaflight SITL: state goes to it a thousand times a second, motors come back, and RC flies it.
+"""Connects Betaflight SITL: it gets the state a thousand times a second, returns motor outputs, and is flown by RC.
 
-There is no lockstep: Betaflight's clock follows the wall clock at the rate of our stamps over the gap between the last
-two states it saw. States that pile up would make it leap, so each waits for the motors that answer the last.
-"""
+There is no lockstep. Betaflight's clock runs at a rate that follows from the stamps and the wall time of the last two
+states. States that arrive in a burst would make its clock jump, so each state waits for the motor packet that answers
+the last one."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ MOTORS_PORT, STATE_PORT, RC_PORT = 9002, 9003, 9004
 RC_EVERY = 10
 """States per RC packet."""
 LEAST_GAP = 0.8
-"""Of the usual gap between two states: Betaflight's clock goes by the last gap, and a burst makes it leap."""
+"""Smallest gap between two states, as a share of the usual one. A shorter gap makes Betaflight's clock jump."""
 AWAKE = 20
-"""Motor packets after which Betaflight runs."""
+"""Number of motor packets after which Betaflight counts as running."""
 STUCK_S = 2.0
 MOST_RESTARTS = 5
 ANSWER_S = 1.0
-"""Wall s without an answer after which none is expected any more."""
+"""Wall s without an answer after which the simulation stops waiting for it."""
 REST = (MIDDLE, MIDDLE, LOW, MIDDLE)
 
 Sticks = Callable[[float, VehicleState], Sequence[int]]
@@ -45,17 +45,17 @@ class BetaflightOptions:
     rate_hz: float = 1000.0
     """States per simulated second."""
     host: str = "127.0.0.1"
-    """Where Betaflight runs."""
+    """The host on which Betaflight runs."""
     state_port: int = STATE_PORT
     rc_port: int = RC_PORT
     hang_s: float = 5.0
-    """Wall s without a motor packet before Betaflight is given up."""
+    """Wall s without a motor packet after which Betaflight counts as lost."""
     wait_s: float = 30.0
-    """Wall s to wait for the first."""
+    """Wall s to wait for the first motor packet."""
 
 
 class Betaflight:
-    """A link behind the link_gate for one vehicle and one Betaflight; without `rc`, RC comes from elsewhere."""
+    """A link behind the link gate for one vehicle and one Betaflight. Without `rc`, another program sends RC."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class Betaflight:
         self.options = options or BetaflightOptions()
         self.vehicle = vehicle
         self.target = target
-        """Started when the simulation is ready."""
+        """The autopilot's process, started when the simulation is ready."""
         self.line = line
         line.taker = self.receive
         self._rc = rc
@@ -100,11 +100,11 @@ class Betaflight:
         self._gap_s = LEAST_GAP / self.options.rate_hz / (link_gate.pace.factor or 1.0)
         self._ticks = Ticks(port, Rate.from_hz(self.options.rate_hz), self._tick)
 
-    # ---- what the link_gate asks
+    # ---- called by the link gate
 
     @property
     def over(self) -> bool:
-        """Whoever holds the sticks is done, or Betaflight has gone; and the vehicle stands."""
+        """The RC pilot is done or Betaflight has gone, and the vehicle is disarmed."""
         return (self._watch.has_ended or getattr(self._rc, "done", False)) and not self._handover.is_armed
 
     @property
@@ -115,7 +115,7 @@ class Betaflight:
         return self._ticks.stop_at(t_ns)
 
     def holds(self, t_ns: int) -> bool:
-        """Until every state was answered: Betaflight answers each once, unless it saw two at a time."""
+        """Time waits until every state is answered. Betaflight answers each once, unless it received two at a time."""
         if not self._unanswered or not self._connected or t_ns <= self._port.now_ns:
             return False
         if self._motors >= AWAKE and time.perf_counter() - max(self._sent_at, self._heard) < ANSWER_S:
@@ -138,7 +138,7 @@ class Betaflight:
             self._handover.let_go(EventKind.HUNG, f"Betaflight: no motor packet for {silent:.0f} s")
 
     def _restart(self) -> bool:
-        """Sometimes it starts with its clock out of step, and never runs its main loop."""
+        """Sometimes Betaflight starts with its clock out of step and never runs its main loop."""
         if self.target is None or self._watch.has_ended or self._restarts == MOST_RESTARTS:
             return False
         self._restarts += 1
@@ -154,10 +154,10 @@ class Betaflight:
         if self.target is not None:
             self.target.stop()
 
-    # ---- what comes in
+    # ---- incoming
 
     def receive(self, kind: str, what: tuple[bytes, Address]) -> None:
-        """In the simulation's thread."""
+        """Runs in the simulation's thread."""
         self.line.taken += 1
         if kind != "datagram":
             return
@@ -174,7 +174,7 @@ class Betaflight:
         self._motors += 1
         self._handover.drive(motors, bool((motors > 0.0).any()))
 
-    # ---- what goes out
+    # ---- outgoing
 
     def _newest(self, record: str) -> Any:
         info = self._infos.get(record)

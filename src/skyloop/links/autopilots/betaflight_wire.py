@@ -1,8 +1,7 @@
-"""Betaflight SITL's packets: state and RC to it, motors from it; and the little of MSP that sets it up.
+"""Betaflight SITL's packets: state and RC to it, motors from it, and the part of MSP that sets it up.
 
-Checked on the 4.6 build with values that no two axes share: rates are FRD, the quaternion is ned_from_frd, and the
-acceleration is minus the specific force in FLU (its own source calls it NED).
-"""
+The axes were checked on the 4.6 build with different values for all axes: rates are FRD, the quaternion is
+ned_from_frd, and the acceleration is minus the specific force in FLU (its own source calls it NED)."""
 
 from __future__ import annotations
 
@@ -38,7 +37,7 @@ def state_packet(
     velocity_enu: Array,
     pressure: float,
 ) -> bytes:
-    """Rates and force in body axes; `place` is latitude and longitude in degrees, altitude in m; pressure in Pa."""
+    """Rates and force are in body axes. `place` is latitude and longitude in degrees, altitude in m; pressure in Pa."""
     latitude, longitude, altitude = place
     return STATE.pack(
         t_s, *frd_from_flu(rates).tolist(), *(-np.asarray(specific_force)).tolist(), *ned_quat(truth.quat_wxyz),
@@ -47,13 +46,13 @@ def state_packet(
 
 
 def rc_packet(t_s: float, channels: Sequence[int]) -> bytes:
-    """Roll, pitch, throttle, yaw, then the switches; what is left out is low."""
+    """Roll, pitch, throttle, yaw, then the switches. Missing channels are low."""
     padded = [*channels, *[LOW] * (CHANNELS - len(channels))]
     return RC.pack(t_s, *(min(max(round(value), 0), 65535) for value in padded))
 
 
 def motors_from(data: bytes) -> Array | None:
-    """(4,) 0..1 in the order of QUAD X; None when this is no motor packet."""
+    """(4,) 0..1 in the order of QUAD X. None if this is not a motor packet."""
     if len(data) != MOTORS.size:
         return None
     values = np.array(MOTORS.unpack(data), dtype=np.float64)
@@ -61,7 +60,7 @@ def motors_from(data: bytes) -> Array | None:
 
 
 def pressure_at(altitude: float) -> float:
-    """Pa, of the standard atmosphere below 11 km; for vehicles without a barometer."""
+    """Pa, of the standard atmosphere below 11 km, for vehicles without a barometer."""
     return 101325.0 * math.pow(max(0.0, 1.0 - 2.25577e-5 * altitude), 5.25588)
 
 
@@ -75,13 +74,12 @@ def msp(command: int, payload: bytes = b"") -> bytes:
 
 
 def settings() -> list[bytes]:
-    """Requests that put arming on the first switch and angle mode on the second, and make failsafe patient.
+    """Requests that put arming on the first switch and angle mode on the second, and lengthen the failsafe delay.
 
-    A machine that stalls makes Betaflight's clock leap, which must not look like a transmitter out of reach.
-    """
+    A stall of the machine makes Betaflight's clock jump, which must not look like a lost transmitter."""
     boxes = enumerate((ARM_BOX, ANGLE_BOX))
     modes = [msp(SET_MODE_RANGE, bytes([slot, box, slot, *ON_STEPS])) for slot, box in boxes]
-    # in 0.1 s: until it acts, until motors off; µs of throttle, kind of switch, low-throttle delay, procedure drop
+    # in 0.1 s: delay, motors-off delay; µs of throttle; kind of switch, low-throttle delay, procedure drop
     return [*modes, msp(SET_FAILSAFE, struct.pack("<BBHBHB", 200, 10, LOW, 0, 100, 1))]
 
 
@@ -91,8 +89,8 @@ def stick(share: float) -> int:
 
 
 def stick_for_rate(wanted: float, centre: float = 70.0, most: float = 670.0) -> float:
-    """-1..1 that asks for a share `wanted` (-1..1) of the fastest rate, under Betaflight's usual "actual" rates:
-    centre·x + (most - centre)·x·|x|.
-    """
+    """Stick -1..1 for a share `wanted` (-1..1) of the fastest rate, with Betaflight's default "actual" rates.
+
+    The rate is centre·x + (most - centre)·x·|x|."""
     curve, asked = most - centre, abs(min(max(wanted, -1.0), 1.0)) * most
     return math.copysign((math.sqrt(centre * centre + 4.0 * curve * asked) - centre) / (2.0 * curve), wanted)

@@ -1,4 +1,4 @@
-"""Starts, watches and ends a foreign autopilot's own process; what it prints goes to the run folder."""
+"""Starts, watches and stops an external autopilot's process. Its output goes to the run folder."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 KINDS = ("px4", "ardupilot", "betaflight", "px4-serial")
 USAGE = "give px4[:PATH], ardupilot[:PATH], betaflight[:PATH] or px4-serial:DEVICE"
 END_S = 2.0
-"""Wall s a process that was told to end is given to do so."""
+"""Wall s that a process gets to end after the signal."""
 MSP_PORT = 5761
 WAKE_S = 15.0
 """Wall s that Betaflight may take to answer."""
@@ -34,19 +34,19 @@ _system = ctypes.CDLL(None)
 
 
 def _die_with_us() -> None:
-    """In the new process: whoever kills the simulator does not leave an autopilot behind on its ports."""
+    """Runs in the new process: the autopilot ends when the simulator is killed, and frees its ports."""
     _system.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class AutopilotSpec:
-    """What `--autopilot` says."""
+    """The value of `--autopilot`."""
 
     kind: str
     path: Path | None = None
-    """The program, or PX4's build folder, or the serial device; None: somebody else starts it."""
+    """The program, PX4's build folder or the serial device. None: the user starts the autopilot."""
     arguments: tuple[str, ...] = ()
-    """Further ones for the program."""
+    """Further arguments for the program."""
 
 
 def read_spec(text: str) -> AutopilotSpec:
@@ -64,7 +64,7 @@ def read_spec(text: str) -> AutopilotSpec:
 
 
 class AutopilotProcess(LocalProcess):
-    """A command that works in a folder of its own, ended by the signal it listens to."""
+    """A command that runs in its own folder. A given signal ends it."""
 
     def __init__(
         self,
@@ -112,7 +112,7 @@ class AutopilotProcess(LocalProcess):
         return f"{how}: {lines[-1][:300]}" if lines else how
 
     def stop(self) -> None:
-        """May be called twice."""
+        """It may be called twice."""
         if self._running is not None:
             for number in (*self._signals, signal.SIGKILL):
                 with suppress(ProcessLookupError, PermissionError):
@@ -129,7 +129,7 @@ class AutopilotProcess(LocalProcess):
 
 
 class BetaflightProcess(AutopilotProcess):
-    """Set up over MSP once it answers; its settings live in its own folder and are not saved."""
+    """Configured over MSP once it answers. Its settings live in its own folder and are not saved."""
 
     def start(self, address: str, folder: Path | None) -> None:
         with suppress(OSError), socket.create_connection(("127.0.0.1", MSP_PORT), timeout=1.0):
@@ -159,15 +159,15 @@ class BetaflightProcess(AutopilotProcess):
 
 
 def program_at(path: Path, what: str) -> Path:
-    """A file that can be run."""
+    """An executable file."""
     resolved = path.expanduser().resolve()
     if not resolved.is_file() or not os.access(resolved, os.X_OK):
-        raise SetupError(f"{what}: {path} is no program that can be run")
+        raise SetupError(f"{what}: {path} is not an executable program")
     return resolved
 
 
 def px4_process(spec: AutopilotSpec, instance: int) -> AutopilotProcess:
-    """From the program `bin/px4`, or from the build folder that holds it."""
+    """From the program `bin/px4`, or from the build folder that contains it."""
     assert spec.path is not None
     path = spec.path.expanduser()
     program = program_at(path / "bin" / "px4" if path.is_dir() else path, "PX4")
@@ -176,14 +176,14 @@ def px4_process(spec: AutopilotSpec, instance: int) -> AutopilotProcess:
     return AutopilotProcess(
         [str(program), "-d", "-i", str(instance), *told, *spec.arguments],
         name=f"px4-{instance}",
-        # starts PX4 alone, for a simulator that speaks to it on TCP
+        # starts PX4 alone, for a simulator that connects over TCP
         environment={"PX4_SIM_MODEL": os.environ.get("PX4_SIM_MODEL", "none_iris")},
         signals=(signal.SIGINT,),
     )
 
 
 def ardupilot_process(spec: AutopilotSpec, instance: int, home: GeoPoint, heading_deg: float) -> AutopilotProcess:
-    """An X frame at home; its stock parameters, where the program lies in ArduPilot's own tree, come first."""
+    """An X frame at home. If the program is in ArduPilot's source tree, that tree's default parameters come first."""
     assert spec.path is not None
     program = program_at(spec.path, "ArduPilot")
     stock = program.parent.parent.parent.parent / "Tools" / "autotest" / "default_params" / "copter.parm"
@@ -193,7 +193,7 @@ def ardupilot_process(spec: AutopilotSpec, instance: int, home: GeoPoint, headin
         [str(program), "--model", "JSON:127.0.0.1", f"-I{instance}", "--home", place, "--defaults", defaults,
          *spec.arguments],
         name=f"ardupilot-{instance}",
-        # while it waits for a simulator it does not hear SIGTERM
+        # while it waits for a simulator it ignores SIGTERM
         signals=(signal.SIGKILL,),
         files={"skyloop.parm": "FRAME_CLASS 1\nFRAME_TYPE 1\n"},
     )  # fmt: skip

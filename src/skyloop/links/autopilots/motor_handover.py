@@ -1,4 +1,4 @@
-"""A vehicle's motors in the hands of a foreign autopilot: their order, arming, and what is told of the link."""
+"""Gives an external autopilot the motors of a vehicle: motor order, arming, and events about the link."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from skyloop_client.streams import NS_PER_S, Rate
 
 MOST_NEWS = 1000
 WATCH_S = 0.2
-"""Wall s between looks at the process."""
+"""Wall s between checks of the process."""
 
 
 def ned_quat(quat: Array) -> list[float]:
@@ -28,12 +28,12 @@ def ned_quat(quat: Array) -> list[float]:
 
 
 class MotorHandover:
-    """An autopilot's outputs as orders of its vehicle; it commands under its own name."""
+    """Turns an autopilot's outputs into commands. The autopilot commands under its own name."""
 
     def __init__(self, port: VehiclePort, by: str, outputs: int = 16) -> None:
         self.port = port
         self.news: list[str] = []
-        """What happened to the link, for people."""
+        """Events of the link, for people."""
         geometry = port.geometry
         if geometry.n_rotors > outputs:
             raise LinkError(f"{port.name} has {geometry.n_rotors} rotors, this autopilot drives {outputs}")
@@ -53,11 +53,10 @@ class MotorHandover:
         return rotate_inverse(truth.quat_wxyz, truth.acceleration_world + up)
 
     def drive(self, outputs: Array, armed: bool) -> None:
-        """Throttles 0..1 in the autopilot's order; what is not finite stands for 0.
+        """Throttles 0..1 in the autopilot's order. A value that is not finite counts as 0.
 
-        A vehicle that has crashed is armed again only after the autopilot has disarmed; one that may not be armed yet
-        is tried again.
-        """
+        After a crash the vehicle arms again only once the autopilot has disarmed. If arming is refused, it is tried
+        again."""
         if armed != self._armed:
             self.port.send(Arm() if armed else Disarm(), by=self._by)
             self._armed = armed and self.is_armed
@@ -66,20 +65,20 @@ class MotorHandover:
             self.port.send(Motors(throttle), by=self._by)
 
     def tell(self, kind: EventKind, text: str) -> None:
-        """An event on `link/<vehicle>`."""
+        """Publish an event on `link/<vehicle>`."""
         self.port.tell(kind, text)
         if len(self.news) < MOST_NEWS:
             self.news.append(f"{self.port.now_ns / NS_PER_S:.3f} s {self.port.name} {kind}: {text}")
 
     def let_go(self, kind: EventKind, why: str) -> None:
-        """The autopilot is gone: the vehicle hovers, then lands, unless it comes back."""
+        """The autopilot is gone: the vehicle hovers and then lands, unless the autopilot comes back."""
         self.tell(kind, why)
         self._armed = False
         self.port.release(self._by)
 
 
 class ProcessWatch:
-    """A look at the autopilot's own process, if we started one, now and then."""
+    """Checks from time to time the process of the autopilot, if we started one."""
 
     def __init__(self, target: Target | None, name: str) -> None:
         self.has_ended = False
@@ -88,19 +87,19 @@ class ProcessWatch:
         self._looked = time.perf_counter()
 
     def look(self, *, was_heard: bool) -> str | None:
-        """How it ended, once; an error when that was before it was heard."""
+        """How it ended, once. Raises an error if it ended before it was heard."""
         if self._target is None or self.has_ended or time.perf_counter() - self._looked < WATCH_S:
             return None
         self._looked = time.perf_counter()
         how = self._target.ended()
         self.has_ended = how is not None
         if self.has_ended and not was_heard:
-            raise LinkError(f"{self._name} ended before it was heard, {how}")
+            raise LinkError(f"{self._name} ended before it sent anything, {how}")
         return how
 
 
 class Ticks:
-    """Calls `act(t_ns)` at an exact rate, after all else of an instant; goes on when time is set back."""
+    """Calls `act(t_ns)` at an exact rate, after all other events of an instant. It continues when time is set back."""
 
     def __init__(self, port: SimulationPort, rate: Rate, act: Callable[[int], None]) -> None:
         self.set_back = False
@@ -113,10 +112,10 @@ class Ticks:
         self._enter(self._seen_ns)
 
     def stop_at(self, t_ns: int) -> int:
-        """To be asked before time passes."""
+        """Must be called before time advances."""
         now = self._port.now_ns
         if now < self._seen_ns or now > self._due_ns:
-            # a restored schedule has forgotten what links had entered
+            # a restored schedule no longer holds the entries of links
             self.set_back = self.set_back or now < self._seen_ns
             self._enter(now)
         self._seen_ns = now

@@ -1,8 +1,7 @@
-"""PX4 through its simulator interface: our sensors go to it, its motors come back, and it keeps the clock with us.
+"""Connects PX4 through its simulator interface: PX4 gets our sensor data and returns motor outputs, in lockstep.
 
-In lockstep time stands still from each HIL_SENSOR until PX4 has answered. Until its first answer PX4 boots and says
-nothing: meanwhile time goes on at real pace. Over a serial line (HITL) there is no lockstep.
-"""
+In lockstep, time waits after each HIL_SENSOR until PX4 has answered. PX4 sends nothing while it boots; until its first
+answer time passes at real pace. Over a serial line (HITL) there is no lockstep."""
 
 from __future__ import annotations
 
@@ -31,25 +30,25 @@ LOCKSTEPS = ("strict", "bounded", "none")
 NS_PER_US = 1000
 MOST_LATENCIES = 100_000
 HEARTBEAT_EVERY = 250
-"""Steps; boards begin to speak on USB when they hear one."""
+"""Steps between heartbeats. Boards start to send on USB when they receive one."""
 BEHIND_S = 0.5
-"""Wall s after which the only answer, with the stamp of an earlier step, is taken for this step's."""
+"""Wall s after which an answer with the stamp of an earlier step counts for this step if it is the only one."""
 RECENT = 64
-"""Stamps sent last that an answer may be late for."""
+"""Number of recent stamps that a late answer may carry."""
 
 
 @dataclass(frozen=True, slots=True)
 class Px4Options:
     lockstep: str = "strict"
-    """strict: wait for each answer; bounded: at most `miss_s`, and log each miss; none: never wait."""
+    """strict: wait for each answer; bounded: wait at most `miss_s` and log each miss; none: never wait."""
     miss_s: float = 0.01
     """Wall s to wait for an answer in mode bounded."""
     hang_s: float = 30.0
-    """Wall s without an answer before PX4 is given up."""
+    """Wall s without an answer after which PX4 counts as lost."""
     wait_s: float | None = 60.0
-    """Wall s to wait for PX4 to connect; None: time goes on until it does."""
+    """Wall s to wait for PX4 to connect. None: time does not wait."""
     odometry: str | None = None
-    """A stream of estimates to send as ODOMETRY."""
+    """A stream of estimates that is sent as ODOMETRY."""
 
     def __post_init__(self) -> None:
         if self.lockstep not in LOCKSTEPS:
@@ -57,7 +56,7 @@ class Px4Options:
 
 
 class Line(Protocol):
-    """TCP or serial."""
+    """A TCP or serial connection."""
 
     taken: int
     taker: Any
@@ -71,7 +70,7 @@ class Line(Protocol):
 
 
 class Feed:
-    """The newest record of one stream, and whether it was sent already."""
+    """The newest record of one stream, and whether it was sent."""
 
     def __init__(self, info: StreamInfo) -> None:
         self.info = info
@@ -82,14 +81,14 @@ class Feed:
         self.record, self.fresh = message.data, True
 
     def take(self) -> Any:
-        """The record if nobody took it yet."""
+        """The record, if it was not taken yet."""
         record = self.record if self.fresh else None
         self.fresh = False
         return record
 
 
 class Px4:
-    """A link behind the link_gate for one vehicle and one PX4."""
+    """A link behind the link gate for one vehicle and one PX4."""
 
     def __init__(
         self, line: Line, vehicle: str, home: GeoPoint, options: Px4Options | None = None, target: Target | None = None
@@ -97,14 +96,14 @@ class Px4:
         self.options = options or Px4Options()
         self.vehicle = vehicle
         self.target = target
-        """Started when the simulation is ready."""
+        """The autopilot's process, started when the simulation is ready."""
         self.line = line
         line.taker = self.receive
         self._frame = LocalFrame(home)
         self._wire = Wire()
         self._connected = False
         self._silent = False
-        """Given up, though its line is still open."""
+        """PX4 counts as lost, although its line is still open."""
         self._ever = False
         self._locked = False
         self._awaited_us: int | None = None
@@ -112,10 +111,10 @@ class Px4:
         self._first_us = -1
         """Stamp of the first HIL_SENSOR of this connection."""
         self._behind_us = 0
-        """PX4's clock behind ours: none, or by `_first_us` in builds that count from there."""
+        """Lag of PX4's clock: 0, or `_first_us` in builds that count from there."""
         self._seems_behind = False
         self._in_time = False
-        """An answer carried the stamp that was awaited."""
+        """An answer has carried the awaited stamp."""
         self._sent = self._began = time.perf_counter()
         self._offset_us = self._last_us = 0
         self._states_every_us = self._states_due_us = -1
@@ -158,16 +157,16 @@ class Px4:
             feeds["Estimate"] = [Feed(infos[wanted])]
         return feeds
 
-    # ---- what the link_gate asks
+    # ---- called by the link gate
 
     @property
     def over(self) -> bool:
-        """PX4 has gone for good, and its vehicle stands."""
+        """PX4 has gone for good, and its vehicle is disarmed."""
         return self._watch.has_ended and not self._connected and not self._handover.is_armed
 
     @property
     def leisurely(self) -> bool:
-        """Until its first answer, and whenever it does not keep the clock."""
+        """True until its first answer, and whenever there is no lockstep."""
         return not self._locked
 
     def stop_at(self, t_ns: int) -> int:
@@ -210,10 +209,10 @@ class Px4:
         if self.target is not None:
             self.target.stop()
 
-    # ---- what comes in
+    # ---- incoming
 
     def receive(self, kind: str, what: Any) -> None:
-        """In the simulation's thread."""
+        """Runs in the simulation's thread."""
         self.line.taken += 1
         if kind == "came":
             self._connected = self._ever = True
@@ -255,7 +254,7 @@ class Px4:
         self._release(actuators.time_us + self._behind_us)
 
     def _release(self, t_us: int) -> None:
-        """The answer to an earlier step does not count, unless PX4's clock is behind and no other comes."""
+        """The answer to an earlier step does not count, unless PX4's clock lags and no other answer comes."""
         if t_us in self._sent_us and t_us != self._awaited_us:
             self._seems_behind = not self._in_time and t_us + self._first_us == self._awaited_us
             return
@@ -263,7 +262,7 @@ class Px4:
         self._awaited_us = None
 
     def _lose(self, kind: EventKind, why: str) -> None:
-        # one that hangs gets HIL_SENSOR as while booting: without them it could not come back
+        # a hung PX4 still gets HIL_SENSOR, as during boot: otherwise it could not come back
         self._silent = self._connected and kind == EventKind.HUNG
         self._connected, self._locked = self._silent, False
         self._awaited_us = None
@@ -279,17 +278,17 @@ class Px4:
             )
         self._awaited_us = None
 
-    # ---- what goes out
+    # ---- outgoing
 
     def _tick(self, t_ns: int) -> None:
         if not self._connected or t_ns == 0:
             return
         reset = self._ticks.set_back
         if reset:
-            # PX4's clock never goes back: it is told of the jump, and its time goes on
+            # PX4's clock must not go back: shift its stamps and mark the jump
             self._offset_us = self._last_us + NS_PER_S // NS_PER_US // round(RATE.hz) - t_ns // NS_PER_US
         t_us = self._last_us = t_ns // NS_PER_US + self._offset_us
-        # PX4's motors answer to its gyroscope: a step without a sample has no answer
+        # PX4 computes motors from gyroscope samples, so a step without a sample has no answer
         answered = self._feeds["ImuSample"][0].fresh
         data = self._slow_messages(t_us)
         data += self._sensors(t_us, reset)
@@ -310,7 +309,7 @@ class Px4:
         self.line.send(data)
 
     def _sensors(self, t_us: int, reset: bool) -> bytes:
-        """Further IMUs first: number 0 moves PX4's clock on."""
+        """Further IMUs come first, because number 0 advances PX4's clock."""
         groups = [self._feeds.get(kind, []) for kind in ("ImuSample", "MagnetometerSample", "BarometerSample")]
         data = b""
         for number in reversed(range(min(3, max(map(len, groups))))):

@@ -1,7 +1,6 @@
-"""PX4's simulator messages: our records to MAVLink, and what PX4 sends from its bytes.
+"""PX4's simulator messages: encodes our records as MAVLink and decodes PX4's messages.
 
-World ENU and body FLU become NED and FRD here; units become gauss, hPa, cm, mm, 1e-7 degrees.
-"""
+World ENU and body FLU become NED and FRD here. Units become gauss, hPa, cm, mm, 1e-7 degrees."""
 
 from __future__ import annotations
 
@@ -55,7 +54,7 @@ ORIENTATIONS = {
     25: (0.0, 0.0, -1.0), 24: (0.0, 0.0, 1.0), 0: (1.0, 0.0, 0.0), 2: (0.0, -1.0, 0.0), 4: (-1.0, 0.0, 0.0),
     6: (0.0, 1.0, 0.0),
 }  # fmt: skip
-"""MAV_SENSOR_ORIENTATION by where the beam goes, body axes forward, left, up."""
+"""MAV_SENSOR_ORIENTATION by the direction of the beam, body axes forward, left, up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +74,7 @@ class Wanted:
 
     message: int
     interval_us: float
-    """0: as often as usual; negative: never."""
+    """0: default interval. Negative: never."""
 
 
 def dialect() -> Any:
@@ -87,7 +86,7 @@ def dialect() -> Any:
 
 
 def _limited(value: float, bits: int) -> int:
-    """A signed integer that saturates; 0 for NaN."""
+    """A signed integer that saturates. NaN gives 0."""
     most = (1 << (bits - 1)) - 1
     return 0 if math.isnan(value) else round(min(max(value, -most), most))
 
@@ -98,17 +97,17 @@ def _unsigned(value: float, bits: int) -> int:
 
 
 class Wire:
-    """One stream of MAVLink bytes each way."""
+    """Encodes and decodes one MAVLink connection."""
 
     def __init__(self) -> None:
         self._dialect = dialect()
         self._mav = self._dialect.MAVLink(None, *SIMULATOR_ID)
         self._mav.robust_parsing = True
         self.bad = 0
-        """Bytes or messages nobody can read."""
+        """Number of invalid bytes or messages."""
 
     def read(self, data: bytes) -> list[Actuators | Wanted]:
-        """What of it matters here; rubbish is counted and skipped."""
+        """The relevant messages. Invalid bytes are counted and skipped."""
         found: list[Actuators | Wanted] = []
         for message in self._messages(data):
             kind = message.get_type()
@@ -126,7 +125,7 @@ class Wire:
     def _messages(self, data: bytes) -> list[Any]:
         try:
             return self._mav.parse_buffer(data) or []
-        except Exception:  # the parser raises several kinds over broken bytes; none may end a flight
+        except Exception:  # the parser raises several kinds of errors on broken bytes; none may end a flight
             self.bad += 1
             self._mav = self._dialect.MAVLink(None, *SIMULATOR_ID)
             self._mav.robust_parsing = True
@@ -150,7 +149,7 @@ class Wire:
         *,
         reset: bool = False,
     ) -> bytes:
-        """HIL_SENSOR with the groups that are given; number 0 drives PX4's clock."""
+        """HIL_SENSOR with the given groups of fields. Number 0 advances PX4's clock."""
         gyro = accel = field = np.zeros(3)
         pressure = altitude = temperature = 0.0
         fields = RESET if reset else 0
@@ -173,7 +172,7 @@ class Wire:
         return self._packed(message)
 
     def gps(self, t_us: int, fix: GnssFix, number: int = 0) -> bytes:
-        """HIL_GPS. Our altitude above the ellipsoid stands for the one above the sea: there is no geoid."""
+        """HIL_GPS. The altitude above the ellipsoid is sent as the one above sea level, because there is no geoid."""
         east, north, up = fix.velocity_enu.tolist()
         speed = math.hypot(east, north)
         course = NO_COURSE if speed < 0.1 else round(math.degrees(math.atan2(east, north)) % 360.0 * 100.0) % 36000
@@ -187,7 +186,7 @@ class Wire:
         return self._packed(message)
 
     def state(self, t_us: int, truth: VehicleState, frame: LocalFrame) -> bytes:
-        """HIL_STATE_QUATERNION: the truth; acceleration in body axes, 0 at rest."""
+        """HIL_STATE_QUATERNION with the truth. Acceleration is in body axes, 0 at rest."""
         place = frame.geodetic_array_from_enu(truth.position).tolist()
         velocity = (100.0 * ned_from_enu(truth.velocity_world)).tolist()
         body = frd_from_flu(rotate_inverse(truth.quat_wxyz, truth.acceleration_world)) / STANDARD_GRAVITY * 1e3
@@ -202,7 +201,7 @@ class Wire:
         return self._packed(message)
 
     def distance(self, t_us: int, sample: RangeSample, mount: Mount, number: int = 0) -> bytes:
-        """DISTANCE_SENSOR, in whole cm; nothing in range is a centimetre beyond it, marked invalid."""
+        """DISTANCE_SENSOR, in whole cm. With nothing in range it is 1 cm beyond the range and marked invalid."""
         beam = rotate(mount.quat_wxyz, np.array([1.0, 0.0, 0.0]))
         orientation = max(ORIENTATIONS, key=lambda way: float(beam @ np.array(ORIENTATIONS[way])))
         seen = not math.isnan(sample.distance)
@@ -215,7 +214,7 @@ class Wire:
         return self._packed(message)
 
     def flow(self, t_us: int, sample: OpticalFlowSample, number: int = 0) -> bytes:
-        """HIL_OPTICAL_FLOW; our record has its axes already."""
+        """HIL_OPTICAL_FLOW. Our record already has its axes."""
         message = self._dialect.MAVLink_hil_optical_flow_message(
             t_us, number, sample.integration_time_us, sample.integrated_x, sample.integrated_y,
             *sample.integrated_gyro.tolist(), 0, sample.quality, 0, sample.distance,
@@ -241,7 +240,7 @@ class Wire:
 
 
 def _triangle(first: Array, second: Array) -> list[float]:
-    """(21,) upper right triangle of a 6 by 6 covariance whose blocks do not correlate."""
+    """(21,) upper right triangle of a 6 by 6 covariance with uncorrelated blocks."""
     whole = np.zeros((6, 6))
     whole[:3, :3], whole[3:, 3:] = first, second
     return [float(value) for value in whole[np.triu_indices(6)]]

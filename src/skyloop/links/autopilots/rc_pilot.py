@@ -1,4 +1,4 @@
-"""Flies a vehicle through the sticks of an RC transmitter: an outer loop for autopilots that hold an attitude only."""
+"""Flies a vehicle through the sticks of an RC transmitter: an outer loop for autopilots that only hold an attitude."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ from skyloop_client.messages import VehicleState
 
 GRAVITY = 9.80665
 STANDING_M = 0.03
-"""m above where it stood, from which on it may as well drop."""
+"""m above the start below which it may drop."""
 ARM_PERIOD_S = 2.0
-"""Half of it the arm switch is off, half on, until the rotors turn."""
+"""s: the arm switch is off for half of it and on for the other half, until the rotors turn."""
 
 
 @dataclass(frozen=True, slots=True)
 class Leg:
-    """Where to be from `start` on."""
+    """The goal from `start` on."""
 
     start: float
-    """s of simulated time since the rotors began to turn."""
+    """Simulated s since the rotors began to turn."""
     east: float = 0.0
-    """m from where the vehicle stood."""
+    """m from the start of the vehicle."""
     north: float = 0.0
     height: float = 2.0
-    """m above where it stood."""
+    """m above the start."""
     turn: float = 0.0
-    """rad from the heading it stood with, anticlockwise."""
+    """rad anticlockwise from the initial heading."""
     land: bool = False
-    """Come down here, and disarm once it stands."""
+    """Land here, and disarm on the ground."""
 
 
 @dataclass(frozen=True, slots=True)
 class RcGains:
-    """Soft, since what lies between stick and motion is not known well."""
+    """The gains are low, because the response from stick to motion is not known well."""
 
     position: float = 0.8
     """1/s, m to m/s."""
@@ -46,9 +46,9 @@ class RcGains:
     """m/s."""
     most_tilt: float = math.radians(15.0)
     climb: float = 0.12
-    """Throttle per m/s of climb that lacks."""
+    """Throttle per m/s of climb error."""
     climb_integral: float = 0.08
-    """Throttle per m."""
+    """Throttle per m of integrated climb error."""
     most_climb: float = 0.8
     """m/s."""
     heading: float = 1.5
@@ -56,19 +56,19 @@ class RcGains:
     most_turn: float = math.radians(60.0)
     """rad/s."""
     angle_limit: float = math.radians(60.0)
-    """Tilt at full stick, Betaflight's usual."""
+    """rad of tilt at full stick, Betaflight's default."""
     fastest_turn: float = math.radians(670.0)
-    """rad/s at full stick, Betaflight's usual."""
+    """rad/s at full stick, Betaflight's default."""
 
 
 class RcPilot:
-    """Arms, trying again until the rotors turn; follows the legs, lands, disarms."""
+    """Arms, with retries until the rotors turn; follows the legs; lands; disarms."""
 
     def __init__(self, legs: Sequence[Leg], hover_throttle: float = 0.6, gains: RcGains | None = None) -> None:
         self.legs = sorted(legs, key=lambda leg: leg.start)
         self.done = False
         self.armed_at: float | None = None
-        """s of simulated time."""
+        """Simulated s."""
         self._gains = gains or RcGains()
         self._home: tuple[float, float, float, float] | None = None
         self._integral = hover_throttle
@@ -100,7 +100,7 @@ class RcPilot:
         height, climb = float(truth.position[2]) - self._home[2], float(truth.velocity_world[2])
         wanted = -0.5 if leg.land else min(max(leg.height - height, -gains.most_climb), gains.most_climb)
         if leg.land and height < STANDING_M:
-            # it stands: take the thrust away, then disarm
+            # on the ground: remove the thrust, then disarm
             self._low_since = t_s if self._low_since is None else self._low_since
             self.done = t_s - self._low_since > 0.5
             return 0.0
@@ -109,7 +109,7 @@ class RcPilot:
         return min(max(self._integral + gains.climb * lack, 0.06), 0.95)
 
     def _tilts(self, leg: Leg, truth: VehicleState) -> tuple[float, float]:
-        """Shares of the sticks: roll to the right, pitch forward."""
+        """Stick shares: roll to the right, pitch forward."""
         gains = self._gains
         assert self._home is not None
         wanted = []
@@ -130,7 +130,7 @@ class RcPilot:
         return roll, pitch
 
     def _turn(self, leg: Leg, truth: VehicleState) -> float:
-        """Share of the yaw stick, to the right."""
+        """Yaw stick share, to the right."""
         gains = self._gains
         assert self._home is not None
         error = self._home[3] + leg.turn - float(yaw_from_quat(truth.quat_wxyz))

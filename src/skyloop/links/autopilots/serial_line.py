@@ -1,4 +1,4 @@
-"""A serial line to an autopilot on its own hardware."""
+"""A serial line to autopilot hardware."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from skyloop_client.errors import LinkError, SetupError
 
 BAUD = 921_600
 MOST_UNSENT = 4096
-"""Bytes; what a line this slow cannot carry is dropped, whole messages at a time."""
+"""Bytes. If the line is too slow, whole messages are dropped."""
 
 
 class SerialLine(Line):
-    """Gives `("came", port)` at once, `("data", bytes)`, and `("gone", why)` when the line fails."""
+    """Puts `("came", port)` at once, `("data", bytes)`, and `("gone", why)` when the line fails."""
 
     def __init__(self, inbox: Inbox, port: str, baud: int = BAUD) -> None:
         try:
@@ -32,7 +32,7 @@ class SerialLine(Line):
         super().__init__(inbox, "serial line")
         self.port = port
         self.dropped = 0
-        """Messages the line was too slow for."""
+        """Messages dropped because the line was too slow."""
         self._unsent = bytearray()
         self._open = True
         self._lock = threading.Lock()
@@ -48,7 +48,7 @@ class SerialLine(Line):
                 self.dropped += 1
             else:
                 self._unsent += data
-            # what makes it fail makes the reading side notice
+            # the reading side will notice the failure as well
             with suppress(OSError):
                 sent = self._serial.write(bytes(self._unsent))
                 del self._unsent[: sent or 0]

@@ -1,1 +1,1 @@
-"""A running simulation shown live in the Foxglove app, over its WebSocket protocol."""
+"""Shows a running simulation live in the Foxglove app, over its WebSocket protocol."""

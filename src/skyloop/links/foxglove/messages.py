@@ -1,4 +1,4 @@
-"""Records as Foxglove's messages. Coordinate frames are those of a dataset's ROS 2 bag, and so are topics it has."""
+"""Converts records to Foxglove's messages. Coordinate frames and topics are those of a dataset's ROS 2 bag."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ DETECTION = np.dtype([(name, "<f4") for name in ("x", "y", "z", "speed", "snr_db
 BOX_COLOUR = fox.Color(r=1.0, g=0.8, b=0.1, a=1.0)
 SHADE = fox.Color(r=0.0, g=0.0, b=0.0, a=0.6)
 NO_POWER = 1e-30
-"""V², in place of 0, which has no decibels."""
+"""V², in place of 0, which has no value in decibels."""
 UNMOUNTED = {"BatteryState", "ActuatorState", "VehicleStatus", "SetpointState"}
-"""Records at a rate that no sensor makes."""
+"""Records with a rate that do not come from a sensor."""
 
 Make = Callable[[StreamInfo, Any], Any]
 
@@ -54,13 +54,13 @@ class View:
     """One of the topics that a stream becomes."""
 
     suffix: str
-    """Of the topic, behind the stream's name."""
+    """Suffix of the topic after the stream's name."""
     kind: str
-    """Name of the message in Foxglove's schemas; JSON for plots."""
+    """Name of the message in Foxglove's schemas, or JSON for plots."""
     make: Make
-    """The message, or None where this record has nothing of it."""
+    """Returns the message, or None if this record has no such content."""
     has: Callable[[Any], bool] | None = None
-    """Where not every stream of the kind has it: whether a record does; the topic is there from the first such on."""
+    """Whether a record has this content, if not every stream has it. The topic opens with the first such record."""
 
 
 def stamp(t_ns: int) -> Any:
@@ -69,7 +69,7 @@ def stamp(t_ns: int) -> Any:
 
 
 def frame_of(info: StreamInfo) -> str:
-    """Of a sensor's axes, x ahead; of the body for what a vehicle says itself."""
+    """The frame of a sensor's axes with x forward, or the body frame for the vehicle's own streams."""
     if info.message in ("VehicleState", "Estimate"):
         return body_frame(info)
     sensor = info.name.removeprefix("truth/").removeprefix(f"{info.vehicle}/").split("/")[0]
@@ -92,7 +92,7 @@ def on_gimbal(info: StreamInfo) -> bool:
 
 
 def is_moving(info: StreamInfo) -> bool:
-    """Whether its records tell where a frame is: a body, or a camera on a gimbal."""
+    """Whether its records give the pose of a frame: a body, or a camera on a gimbal."""
     return info.message == "VehicleState" or (info.message == "ImageTruth" and on_gimbal(info))
 
 
@@ -102,7 +102,7 @@ def moved(info: StreamInfo, record: VehicleState | ImageTruth) -> Any:
 
 
 def mounts(infos: Iterable[StreamInfo], t_ns: int) -> Any:
-    """From every body to its sensors, and from cameras' mounts to their optical axes."""
+    """Transforms from each body to its sensors, and from camera mounts to optical axes."""
     found: dict[str, Any] = {}
     for info in infos:
         place = frame_of(info)
@@ -154,7 +154,7 @@ def _labels(info: StreamInfo, truth: ImageTruth) -> Any:
     at = stamp(truth.t_ns)
     outlines, captions = [], []
     for label in truth.labels:
-        # a box names its outermost pixels; their outer edges are drawn
+        # a box names its outermost pixels; it is drawn along their outer edges
         left, top, right, bottom = label.box_px
         outlines.append(outline(at, left, top, right + 1, bottom + 1))
         captions.append(caption(at, left, top, f"{label.class_name} {label.distance:.0f} m"))
@@ -162,7 +162,7 @@ def _labels(info: StreamInfo, truth: ImageTruth) -> Any:
 
 
 def outline(at: Any, left: float, top: float, right: float, bottom: float) -> Any:
-    """A box over an image; edges in px."""
+    """A box on an image. Edges are in px."""
     corners = [(left, top), (right, top), (right, bottom), (left, bottom)]
     return fox.PointsAnnotation(
         timestamp=at, type=fox.PointsAnnotationType.LineLoop, points=[fox.Point2(x=x, y=y) for x, y in corners],
@@ -184,7 +184,7 @@ def _calibration(info: StreamInfo, image: CameraImage | DepthImage) -> Any:
     distortion = [float(value) for value in d.get("distortion", ())]
     return fox.CameraCalibration(
         timestamp=stamp(image.t_ns), frame_id=optical(frame_of(info)), width=d["width"], height=d["height"],
-        # Foxglove's name of the four-coefficient fisheye
+        # Foxglove's name for the four-coefficient fisheye
         distortion_model={"equidistant": "kannala_brandt"}.get(model, model),
         D=distortion + [0.0] * (count - len(distortion)), K=[fx, 0.0, cx, 0.0, fy, cy, 0.0, 0.0, 1.0],
         R=np.eye(3).ravel().tolist(), P=[fx, 0.0, cx, 0.0, 0.0, fy, cy, 0.0, 0.0, 0.0, 1.0, 0.0],
@@ -221,7 +221,7 @@ def _detections(info: StreamInfo, found: RadarDetections) -> Any:
 
 
 def _range_doppler(info: StreamInfo, image: RangeDopplerImage) -> Any:
-    """Far above, near below; columns from approaching to going away."""
+    """Range grows upwards. Columns go from approaching to receding."""
     decibels = 10.0 * np.log10(np.maximum(image.power[::-1], NO_POWER))
     return _raw(info, image.t_ns, "32FC1", decibels.astype("<f4"))
 

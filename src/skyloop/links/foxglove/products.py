@@ -1,4 +1,4 @@
-"""What software in the loop publishes as Foxglove's messages; axes and topics as in a dataset's ROS 2 bag."""
+"""Converts streams published by user software to Foxglove's messages; axes and topics as in a dataset's ROS 2 bag."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ CELL_FIELDS = [
     for place, name in enumerate(CELL.names or ())
 ]
 SHAFT = 0.8
-"""Of an arrow's length; the rest is its head."""
+"""Share of an arrow's length. The rest is its head."""
 
 
 def _cells(occupancy: NDArray[np.int8], *, see_through: bool) -> NDArray[Any]:
-    """Free is white, taken is black, unknown is grey; with see_through only what is taken can be seen."""
+    """Free is white, occupied is black, unknown is grey. With see_through only occupied cells are visible."""
     cells = np.empty(occupancy.shape, CELL)
     cells["occupancy"] = occupancy
     grey = np.where(occupancy < 0, 150, 255 - occupancy.astype(np.int16) * 255 // 100).astype(np.uint8)
@@ -115,7 +115,7 @@ def _markers(info: StreamInfo, markers: Markers) -> Any:
 
 
 def _primitive(marker: Marker) -> tuple[str, Any]:
-    """What a marker is drawn as, and in which list of its entity that goes."""
+    """The primitive that draws a marker, and the field of the entity that lists it."""
     place = pose(marker.position, marker.quat_wxyz)
     r, g, b, a = marker.colour.tolist()
     colour, (x, y, z) = fox.Color(r=r, g=g, b=b, a=a), marker.size.tolist()
@@ -130,7 +130,7 @@ def _primitive(marker: Marker) -> tuple[str, Any]:
         shaft = {"shaft_length": SHAFT * x, "shaft_diameter": 0.5 * y}
         head = {"head_length": (1.0 - SHAFT) * x, "head_diameter": y}
         return "arrows", fox.ArrowPrimitive(pose=place, color=colour, **shaft, **head)
-    # Foxglove has no primitive of points: lines of no length are dots
+    # Foxglove has no primitive for points, but lines of zero length look like dots
     dots = marker.kind == "points"
     kind = fox.LinePrimitiveLineType.LineList if dots else fox.LinePrimitiveLineType.LineStrip
     points = [fox.Point3(x=px, y=py, z=pz) for px, py, pz in marker.points.repeat(2 if dots else 1, axis=0).tolist()]
@@ -146,4 +146,4 @@ PRODUCT_VIEWS: dict[str, tuple[View, ...]] = {
     "Image": (View("", "RawImage", _image),),
     "Markers": (View("", "SceneUpdate", _markers),),
 }
-"""By the name of the record; estimates are shown as a vehicle's truth is, numbers are plotted."""
+"""By the name of the record. Estimates are shown like a vehicle's truth, numbers are plotted."""

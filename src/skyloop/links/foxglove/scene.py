@@ -1,4 +1,4 @@
-"""What Foxglove's 3D panel shows beside sensors: each vehicle with its track, and a box around every standing thing."""
+"""Scene for Foxglove's 3D panel: each vehicle with its track, and a box around every static object."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ TRACK_STEP = 0.2
 """m between two points of a track."""
 TRACK_POINTS = 2000
 BODY_SIZE = (0.4, 0.4, 0.1)
-"""m: a mark to find the vehicle by, whatever its airframe."""
+"""m: the size of a vehicle's marker, for all airframes."""
 UNBOXED = {"ground", "grass", "path", "road", "pavement", "water", "floor", "ceiling", "roof"}
-"""Classes of surfaces below and above; a box around one would hide the rest."""
+"""Classes of ground and sky surfaces. A box around one would hide the rest."""
 COLOURS = ((0.12, 0.47, 0.71), (0.88, 0.56, 0.11), (0.16, 0.62, 0.36), (0.82, 0.29, 0.36))
-"""Of the vehicles in turn."""
+"""Colours of the vehicles in turn."""
 THING = fox.Color(r=0.6, g=0.6, b=0.6, a=0.35)
 
 
 class Tracks:
-    """Where every vehicle has been; kept from the start, so that whoever connects late sees it."""
+    """The path of every vehicle, kept from the start for clients that connect late."""
 
     def __init__(self) -> None:
         self._points: dict[str, deque[Array]] = {}
@@ -66,7 +66,7 @@ AT_ORIGIN = pose(np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0]))
 
 
 def boxes(editor: WorldEditor, t_ns: int) -> Any:
-    """A SceneUpdate: a box around each part of each thing that stands; people, cars and vehicles move."""
+    """A SceneUpdate with a box around each part of each static object. People, cars and vehicles have none."""
     cubes = [_cube(*box) for class_name, *box in editor.standing_boxes() if class_name not in UNBOXED]
     entity = fox.SceneEntity(timestamp=stamp(t_ns), frame_id=WORLD, id="world", cubes=cubes)
     return fox.SceneUpdate(entities=[entity])

@@ -1,8 +1,7 @@
-"""A running simulation for the Foxglove app: a WebSocket server that watches the bus and changes nothing.
+"""Streams a running simulation to the Foxglove app. The WebSocket server only reads the bus.
 
-Nobody who looks can hold up the simulation: for whom reads too slowly the SDK drops the oldest messages. Messages that
-nobody has subscribed to are not even made.
-"""
+A client cannot slow down the simulation: if it reads too slowly, the SDK drops the oldest messages. Messages without a
+subscriber are not built."""
 
 from __future__ import annotations
 
@@ -14,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from skyloop.links.foxglove.messages import View, is_moving, mounts, moved
-from skyloop.links.foxglove.plots import schema_of
+from skyloop.links.foxglove.plot_numbers import schema_of
 from skyloop.links.foxglove.scene import Tracks, boxes
 from skyloop.links.foxglove.views import views_of
 from skyloop.sim.simulation_port import SimulationPort
@@ -22,31 +21,30 @@ from skyloop_client.errors import LinkError
 from skyloop_client.messages import Message, VehicleState
 from skyloop_client.streams import NS_PER_S, StreamInfo
 
-# after our own modules, whose import says in one line how to get the SDK where it is missing
+# after our own modules: if the SDK is missing, their import says in one line how to install it
 import foxglove  # isort: skip
 from foxglove import channels  # isort: skip
 from foxglove.websocket import Capability, ChannelView, Client, ServerListener  # isort: skip
 
-# what strangers say to the port is no line of ours on the terminal; whoever sets up logging still gets it
+# bad requests to the port are not printed on the terminal; a program that sets up logging still gets them
 logging.getLogger("foxglove").addHandler(logging.NullHandler())
 
 PORT = 8765
-"""The one Foxglove proposes."""
+"""Foxglove's default port."""
 BACKLOG = 256
-"""Messages that wait for one client at most."""
+"""Most messages that wait for one client."""
 CLOCK_NS = 20_000_000
-"""Simulated time between two words about what time it is. The SDK does not drop these: it parts from a client for whom
-`BACKLOG` of them wait."""
+"""Simulated time between two clock messages. The SDK does not drop these: it drops a slow client."""
 GOODBYE_S = 1.0
-"""Wall s to take leave of clients."""
+"""Wall s for closing the connections."""
 REPEAT_NS = NS_PER_S // 2
-"""Simulated time after which is said again what does not change: whoever came meanwhile has not heard it."""
+"""Simulated time between repetitions of static content, for clients that connected meanwhile."""
 
 
 def _kept_free(host: str, port: int) -> socket.socket:
-    """A socket that is bound and does not listen: the system lets the server, and nobody else's, listen beside it."""
+    """A bound socket that does not listen. It reserves the port: only our server can listen there."""
     if not 0 <= port < 1 << 16:
-        raise _refused(host, port, "no port has that number")
+        raise _refused(host, port, "port numbers are 0 to 65535")
     try:
         address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         made = socket.socket(address[0], socket.SOCK_STREAM)
@@ -66,21 +64,21 @@ def _refused(host: str, port: int, why: str) -> LinkError:
 
 
 class Newcomers(ServerListener):  # type: ignore[misc, unused-ignore]
-    """Called by the SDK in threads of its own."""
+    """The SDK calls this in its own threads."""
 
     def __init__(self) -> None:
         self.topics: set[str] = set()
-        """Subscribed to since they were last answered."""
+        """Topics with new subscribers that have not been served yet."""
 
     def on_subscribe(self, client: Client, channel: ChannelView) -> None:
         self.topics.add(channel.topic)
 
 
 class FoxgloveStream:
-    """Made before the world is built, so that a port in use is told at once; `attach` it, `close` it."""
+    """Built before the world, so that a port in use is reported at once. Call `attach`, then `close`."""
 
     def __init__(self, host: str = "127.0.0.1", port: int = PORT, *, paced: bool = True) -> None:
-        """paced: a simulation that nothing else paces goes in real time, for people to look at."""
+        """`paced`: a simulation without another pace runs in real time, for people to watch."""
         self._place = _kept_free(host, port)
         self.host, self.port = host, int(self._place.getsockname()[1])
         self._paced = paced
@@ -88,9 +86,9 @@ class FoxgloveStream:
         self._newcomers = Newcomers()
         self._server: Any = None
         self._channels: dict[str, Any] = {}
-        """By topic; None for those given up."""
+        """By topic. None if the topic cannot be shown."""
         self._views: dict[str, list[tuple[str, View]]] = {}
-        """By stream: topics, and what is shown on them."""
+        """By stream: its topics and what they show."""
         self._tracks = Tracks()
         self._tick = self._repeat = -1
         self._closed = False
@@ -101,7 +99,7 @@ class FoxgloveStream:
         return f"ws://{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}"
 
     def attach(self, port: SimulationPort) -> None:
-        """Watch all streams, also those that are published or of vehicles that join later, and let clients in."""
+        """Watch all streams, including later ones, and accept clients."""
         self._port = port
         for topic, kind in (
             ("/tf", "FrameTransforms"),
@@ -112,7 +110,7 @@ class FoxgloveStream:
             self._open(topic, kind)
         port.bus.on_new(self._watch)
         port.bus.on_every(self._on_message)
-        # last of all: the SDK may refuse a client that subscribes the moment it is told of a new topic
+        # last, because the SDK may refuse a client that subscribes at the moment a topic is announced
         try:
             self._server = foxglove.start_server(
                 name="skyloop", host=self.host, port=self.port, capabilities=[Capability.Time], context=self._context,
@@ -125,7 +123,7 @@ class FoxgloveStream:
             port.pace_for_people()
 
     def close(self) -> None:
-        """May be called twice."""
+        """It may be called twice."""
         if self._closed:
             return
         self._closed = True
@@ -135,7 +133,7 @@ class FoxgloveStream:
         self._place.close()
         if self._server is None:
             return
-        # the SDK says goodbye to each client, and would wait for ever for one that does not read
+        # the SDK says goodbye to each client, and would wait forever for one that does not read
         leaving = threading.Thread(target=self._server.stop, name="skyloop Foxglove leaves", daemon=True)
         leaving.start()
         leaving.join(timeout=GOODBYE_S)
@@ -146,7 +144,7 @@ class FoxgloveStream:
         views = self._views[info.name] = []
         for view in views_of(info):
             topic = f"/{info.name}{view.suffix}"
-            # somebody may publish `vio` and `vio/pose`: the topics of the two must differ
+            # a user may publish `vio` and `vio/pose`, so the topics of the two must differ
             while topic in taken:
                 topic += "_"
             views.append((topic, view))
@@ -194,7 +192,7 @@ class FoxgloveStream:
                 self._log(topic, now_ns, make)
 
     def _log(self, topic: str, now_ns: int, make: Callable[[], Any]) -> None:
-        """What `make` gives, if somebody looks."""
+        """Send the result of `make` if the topic has subscribers."""
         channel = self._channels.get(topic)
         if channel is None or not channel.has_sinks():
             return
@@ -203,7 +201,7 @@ class FoxgloveStream:
             if made is not None:
                 channel.log(made, log_time=now_ns)
         except Exception as error:
-            # a record of a sensor of the user's own may be unlike ours of that name; no reason to end a flight
+            # a user's record may differ from ours of the same name; that must not end a flight
             told = f"{topic} cannot be shown: {type(error).__name__}: {error}"
             self._server.publish_status(told, foxglove.StatusLevel.Error, topic)
             channel.close()

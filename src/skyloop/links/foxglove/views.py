@@ -1,9 +1,9 @@
-"""Which topics a stream becomes: its own messages, and numbers to plot."""
+"""Chooses the topics of a stream: its own messages, and numbers to plot."""
 
 from __future__ import annotations
 
 from skyloop.links.foxglove.messages import VIEWS, View
-from skyloop.links.foxglove.plots import plotted
+from skyloop.links.foxglove.plot_numbers import plotted
 from skyloop.links.foxglove.products import PRODUCT_VIEWS
 from skyloop_client.streams import StreamInfo
 
@@ -14,7 +14,7 @@ UNPLOTTED = {
 
 
 def views_of(info: StreamInfo) -> list[View]:
-    """What a stream is shown as; empty for raw radar volts."""
+    """The views of a stream. Empty for raw radar voltages."""
     views = [*VIEWS.get(info.message, ()), *PRODUCT_VIEWS.get(info.message, ())]
     if "fx" not in info.details:
         views = [view for view in views if view.kind != "CameraCalibration"]

@@ -1,1 +1,1 @@
-"""The loop with a software under test: its sessions, its time kept together with the simulated one, its target."""
+"""The loop with software under test (SUT): its sessions, the synchronisation of its time, its target."""

@@ -1,4 +1,4 @@
-"""Who is at the other end: hellos, refusals, further connections, and what becomes of a vehicle whose pilot is gone."""
+"""The sessions of clients: hellos, refusals, further connections, and a vehicle whose pilot has left."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from skyloop.links.loop.commands import whole
 from skyloop.links.loop.listener import MOST_WHY, Listener, Peer
-from skyloop.links.loop.remote_pilot import Deadlines, Pilot
+from skyloop.links.loop.remote_pilot import Deadlines, Pilot, Question
 from skyloop.links.loop.targets import PowerModel
 from skyloop.sim.simulation_port import SimulationPort
 from skyloop.sim.vehicle_port import HOVER_BEFORE_LANDING
@@ -23,11 +23,12 @@ from skyloop_client.wire import PROTOCOL
 
 MODES = ("sync", "none", "realtime")
 COMMANDER = "loop"
-"""Under this name a pilot on the link commands its vehicle; there is one at a time."""
+"""The name under which a pilot on the link commands its vehicle. There is one at a time."""
 PATIENCE_S = 0.05
-"""Wall s the simulation waits for a peer to take a large answer; the rest goes out by itself."""
+"""Wall s for which the simulation waits while a peer takes a large answer. The rest is sent in the background."""
 MOST_PUBLISHED = 256
-"""Records with one question: looking at them must not hold up the others."""
+"""Most records with one question, so that their processing does not delay others."""
+SLEEP_WORTH_TELLING_S = 0.02
 MOST_NEWS = 1000
 MOST_GONE = 1000
 
@@ -36,20 +37,20 @@ MOST_GONE = 1000
 class LinkOptions:
     mode: str = "sync"
     delays: Mapping[str, float] = field(default_factory=dict)
-    """s by message class: what acquiring a sample takes, on the SUT's time."""
+    """s by message class: how long the acquisition of a sample takes, in the SUT's time."""
     hang_s: float = 60.0
-    """Wall s without a sign of life of a computing SUT before it is given up."""
+    """Wall s of silence after which a computing SUT counts as hung."""
     wait_s: float = 60.0
     """Wall s to wait for the first pilot."""
     hover_s: float = HOVER_BEFORE_LANDING
-    """Simulated s a vehicle hovers for its pilot to come back before it lands."""
+    """Simulated s that a vehicle hovers and waits for its pilot before it lands."""
     power: PowerModel = field(default_factory=PowerModel)
-    """Of the computer the SUT runs on."""
+    """Power model of the SUT's computer."""
     classes: tuple[str, ...] = ()
     """Names of the class numbers in segmentations."""
     server: str = "skyloop"
     pilots_inside: bool = False
-    """The scenario's own pilots fly, and nobody is waited for to do it."""
+    """The scenario's own pilots fly, so the flight does not wait for a pilot."""
 
     def __post_init__(self) -> None:
         if self.mode not in MODES:
@@ -61,31 +62,31 @@ class ClientSessions:
 
     def __init__(self, port: SimulationPort, listener: Listener, options: LinkOptions) -> None:
         self.pilots: dict[str, Pilot] = {}
-        """By token; watchers among them."""
+        """By token, including watchers."""
         self.gone: list[Pilot] = []
-        """The first thousand who left."""
+        """The first thousand sessions that have ended."""
         self.last: dict[str, tuple[int, Pilot]] = {}
         """By vehicle: when its last pilot left, and which."""
         self.news: list[str] = []
-        """What happened to the link, for people."""
+        """Events of the link, for people."""
         self._port = port
         self._listener = listener
         self._options = options
         self._claimed: set[str] = set()
-        """Streams of estimators for which somebody has come."""
+        """Streams of estimators that a session has claimed."""
         for vehicle in port.vehicles.values():
-            # before anything is recorded: the link's own events are streams, too
+            # before anything is recorded, because the link's own events are streams, too
             vehicle.announce_link()
             port.bus.on(f"{vehicle.name}/events", self._on_event)
 
     @property
     def infos(self) -> dict[str, StreamInfo]:
-        """What may be asked for now."""
+        """The streams that can be requested now."""
         return {name: info for name, info in self._port.bus.infos.items() if not name.startswith("link/")}
 
     @property
     def computing(self) -> Iterator[Pilot]:
-        """Those whose execution time counts."""
+        """The sessions whose execution time counts."""
         return (pilot for pilot in self.pilots.values() if not pilot.watch)
 
     @property
@@ -93,8 +94,9 @@ class ClientSessions:
         return (pilot for pilot in self.pilots.values() if pilot.role == "pilot")
 
     def others_go_first(self, t_ns: int) -> bool:
-        """At one instant estimators go first, then companions, then pilots: a question waits while somebody of the same
-        vehicle who goes before its sender still computes there."""
+        """Whether a question must wait for a session of the same vehicle that goes first and still computes.
+
+        At one instant estimators go first, then companions, then pilots."""
         asking = [pilot for pilot in self.computing if pilot.is_due(t_ns)]
         return any(
             one.vehicle == other.vehicle and one.rank < other.rank and one.bound_ns <= t_ns
@@ -105,19 +107,19 @@ class ClientSessions:
 
     @property
     def missing(self) -> list[str]:
-        """Streams of estimators that run outside, and whom nobody has come to stand for yet."""
+        """Streams of external estimators that no session has claimed yet."""
         return [stream for stream in self._port.user_streams.outside if stream not in self._claimed]
 
     def at(self, peer: Peer) -> Pilot | None:
-        """Whose questions come through this connection."""
+        """The session whose first connection this is."""
         return next((pilot for pilot in self.pilots.values() if pilot.peer is peer), None)
 
     def _of(self, peer: Peer) -> Pilot | None:
-        """To whose session this connection belongs."""
+        """The session that this connection belongs to."""
         return next((pilot for pilot in self.pilots.values() if pilot.peer is peer or peer in pilot.joined), None)
 
     def tell(self, vehicle: str, kind: EventKind, text: str) -> None:
-        """An event on `link/<vehicle>`."""
+        """Publish an event on `link/<vehicle>`."""
         self._port.vehicles[vehicle].tell(kind, text)
         self._note(f"{self._port.now_ns / NS_PER_S:.3f} s {vehicle} {kind}: {text}")
 
@@ -131,7 +133,7 @@ class ClientSessions:
                 pilot.events.append(message.data)
 
     def stream(self, pilot: Pilot, name: Any) -> str:
-        """The full name of what a pilot calls `imu`."""
+        """The full name of a stream, such as `imu`, of a pilot's vehicle."""
         for full in (f"{pilot.vehicle}/{name}", name):
             if full in self._port.bus.infos and not str(full).startswith("link/"):
                 return str(full)
@@ -162,9 +164,11 @@ class ClientSessions:
         peer.welcome()
         now = self._port.now_ns
         pilot = Pilot(
-            token, peer, vehicle, role, client, Deadlines(**declared), now, now, claimed, heard=time.perf_counter()
-        )
+            token, peer, vehicle, role, client, Deadlines(**declared), now, now, claimed, heard=time.perf_counter(),
+            hears_energy=bool(hello.get("energy")),
+        )  # fmt: skip
         self.pilots[token] = pilot
+        self.draw_power(pilot)
         if claimed:
             self._claimed.add(claimed)
             infos = self._port.user_streams.outside[claimed].setup.infos
@@ -177,7 +181,7 @@ class ClientSessions:
         self.tell(vehicle, EventKind.CONNECTED, f"{peer.name} ({client}) {does} {vehicle}")
 
     def _claim(self, vehicle: str, name: str) -> str:
-        """The stream of the estimator a session wants to stand for; empty where it does not."""
+        """The stream of the estimator that a session claims. Empty if it claims none."""
         if not name:
             return ""
         own = {stream: it for stream, it in self._port.user_streams.outside.items() if it.setup.vehicle == vehicle}
@@ -224,7 +228,7 @@ class ClientSessions:
         }  # fmt: skip
 
     def publish(self, pilot: Pilot, published: list[Any]) -> list[str]:
-        """Put what a session has published on the bus; what cannot be taken, a line each."""
+        """Put published records on the bus. Returns a line for each refused record."""
         refused = []
         if len(published) > MOST_PUBLISHED:
             refused = [f"{len(published)} records with one question; only the first {MOST_PUBLISHED} were looked at"]
@@ -244,7 +248,7 @@ class ClientSessions:
         return refused
 
     def arrived(self, pilot: Pilot) -> list[list[Any]]:
-        """Every message that was held for a session, for its answer."""
+        """All messages held for a session, for its answer."""
         messages, lost = pilot.held.take()
         if lost:
             self.tell(pilot.vehicle, EventKind.FELL_BEHIND, f"{pilot.peer.name}: {lost} messages were dropped")
@@ -253,7 +257,7 @@ class ClientSessions:
         return [[each.stream, each.index, each.t_ns, each.arrival_ns, each.data] for each in messages]
 
     def new_streams(self, pilot: Pilot) -> dict[str, Any]:
-        """What has been advertised since it was told of streams last."""
+        """The streams that were advertised since the session was last informed."""
         bus = self._port.bus
         if len(bus.infos) == pilot.told_of:
             return {}
@@ -263,7 +267,7 @@ class ClientSessions:
         return new
 
     def _join(self, peer: Peer, hello: dict[str, Any]) -> None:
-        """A further connection of a session, for some of its streams."""
+        """Add a further connection to a session, for some of its streams."""
         pilot = self.pilots.get(str(hello["session"]))
         if pilot is None:
             raise LinkError("there is no such session")
@@ -278,7 +282,7 @@ class ClientSessions:
     def leave(self, peer: Peer, why: str) -> None:
         pilot = self._of(peer)
         if pilot is None:
-            # what is left of a session that is over needs no mention
+            # further connections of a session that has ended are not reported
             if not peer.greeted:
                 self._listener.refused += 1
                 self._note(f"{peer.name} refused: {why}")
@@ -288,7 +292,8 @@ class ClientSessions:
             pilot.parts = {stream: part for stream, part in pilot.parts.items() if part is not peer}
             return
         del self.pilots[pilot.token]
-        pilot.question = None  # what it asked for may be large, and due in an hour
+        self.draw_power(pilot, gone=True)
+        pilot.question = None  # its open question may be large, and due only in an hour
         for part in pilot.joined:
             self._listener.drop(part, "its session is over")
         self.tell(pilot.vehicle, EventKind.LEFT, f"{peer.name}: {'said goodbye' if pilot.said_bye else why}")
@@ -299,19 +304,64 @@ class ClientSessions:
             self.last[pilot.vehicle] = self._port.now_ns, pilot
             self._port.vehicles[pilot.vehicle].release(COMMANDER, self._options.hover_s)
 
+    # ---- time and energy of a session
+
+    def note_times(self, pilot: Pilot, question: Question, tasks: Any) -> None:
+        """Account for the time since the last answer, and report missed deadlines."""
+        pilot.heard = time.perf_counter()
+        if pilot.watch:
+            return
+        sync = self._options.mode == "sync"
+        computed = question.et_ns - pilot.went_on_ns if sync else 0
+        pilot.busy_ns += computed
+        if sync:
+            pilot.cycles.add(computed)
+        since = None if pilot.asked_ns is None else question.et_ns - pilot.asked_ns
+        pilot.asked_ns = question.et_ns
+        if over := pilot.deadlines.check(since, computed):
+            self.tell(pilot.vehicle, EventKind.DEADLINE_MISSED, f"question {question.number}: {over}")
+        self.note_tasks(pilot, tasks, question.et_ns)
+        if question.slept_ns > SLEEP_WORTH_TELLING_S * NS_PER_S:
+            pilot.slept_ns += question.slept_ns
+            said = f"{question.slept_ns / 1e6:.0f} ms before question {question.number}; use sleep_until"
+            self.tell(pilot.vehicle, EventKind.SLEPT, said)
+
+    def note_tasks(self, pilot: Pilot, tasks: Any, et_ns: int) -> None:
+        """Record tasks that began at the last answer or ended with this question."""
+        for line in pilot.tasks.take(tasks, pilot.went_on_ns, et_ns):
+            self.tell(pilot.vehicle, EventKind.DEADLINE_MISSED, line)
+
+    def draw_power(self, pilot: Pilot, *, gone: bool = False) -> None:
+        """A computer begins or stops computing: the vehicle's battery feeds the computers of all its sessions."""
+        if pilot.watch:
+            return
+        power = self._options.power
+        watts = 0.0 if gone else power.busy if pilot.computes else power.idle
+        pilot.meter.turn_to(watts, self._port.now_ns)
+        drawn = sum(one.meter.watts for one in self.computing if one.vehicle == pilot.vehicle)
+        self._port.vehicles[pilot.vehicle].set_computer_power(drawn)
+
+    def told_energy(self, pilot: Pilot) -> dict[str, Any]:
+        """The battery and the computer's energy for an answer, if the program asks for them."""
+        if not pilot.hears_energy:
+            return {}
+        battery = self._port.vehicles[pilot.vehicle].battery
+        return {"battery": battery, "computer_energy_j": pilot.meter.joules(self._port.now_ns)}
+
     def summary(self) -> list[dict[str, Any]]:
-        """What each session that computed has cost and missed."""
-        lasted, power = self._port.now_ns / NS_PER_S, self._options.power
+        """Cost and missed deadlines of each computing session."""
         return [
             {
                 "vehicle": pilot.vehicle,
                 "role": pilot.told_role,
                 "client": pilot.client,
                 "computed_s": pilot.busy_ns / NS_PER_S,
-                "computer_energy_j": power.energy(lasted, pilot.busy_ns / NS_PER_S),
+                "cycle_s": pilot.cycles.plain(),
+                "computer_energy_j": pilot.meter.joules(self._port.now_ns),
                 "slept_untold_s": pilot.slept_ns / NS_PER_S,
-                "deadlines_missed": pilot.deadlines.missed,
+                "deadlines_missed": pilot.deadlines.missed + pilot.tasks.missed,
                 "worst_beyond_deadline_s": pilot.deadlines.worst_ns / NS_PER_S,
+                "tasks": pilot.tasks.plain(),
             }
             for pilot in [*self.gone, *self.pilots.values()]
             if not pilot.watch

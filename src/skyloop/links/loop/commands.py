@@ -1,4 +1,4 @@
-"""What a peer sends, as numbers, setpoints and requests of ours, or a line that says why not."""
+"""Converts a peer's values into numbers, setpoints and requests, or says in one line why not."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from skyloop_client.errors import LinkError, SetpointError
 from skyloop_client.messages import Request, Setpoint
 
 MOST = 1 << 62
-"""ns, or whatever a peer counts; an answer must be able to repeat it."""
+"""ns and other integers. An answer must be able to repeat it."""
 FARTHEST = 1e12
-"""m, m/s, rad...; squares of it are still far from the end of a float."""
+"""m, m/s, rad... Its square is still far from the largest float."""
 
 
 def whole(message: dict[str, Any], key: str, default: int | None = None) -> int:
@@ -25,7 +25,7 @@ def whole(message: dict[str, Any], key: str, default: int | None = None) -> int:
 
 
 def taken(item: Any) -> Setpoint | Request:
-    """A setpoint or request; plain lists of numbers become arrays."""
+    """A setpoint or request. Plain lists of numbers become arrays."""
     if not isinstance(item, Setpoint | Request):
         said = item.get("@", "a map") if isinstance(item, dict) else type(item).__name__
         raise SetpointError(f"{said} is neither a setpoint nor a request")
@@ -38,11 +38,11 @@ def taken(item: Any) -> Setpoint | Request:
                 f"{place} is a {type(value).__name__}; give {'text' if field.type == 'str' else 'numbers'}"
             )
         if isinstance(value, tuple | list | np.ndarray):
-            # kept beyond the bytes they came in, and owned by nobody else
+            # copied, because they outlive the bytes they came in
             value = arrays[field.name] = _numbers(value, place)
         elif not isinstance(value, int | float | str | None):
             raise SetpointError(f"{place} is a {type(value).__name__}; give numbers")
-        # NaN is for the autopilot to refuse
+        # the autopilot refuses NaN itself
         if not isinstance(value, str | None) and np.any(np.abs(value) > FARTHEST):
             raise SetpointError(f"{place} is beyond {FARTHEST:g}; give SI units and radians")
     return replace(item, **arrays)

@@ -1,9 +1,9 @@
-"""Keeps simulated time (ST) and the execution time (ET) of every pilot together, and answers their questions.
+"""Synchronises simulated time (ST) with the execution time (ET) of every pilot, and answers their questions.
 
-A link behind the link_gate. In mode `sync` time passes to the smallest ET that is known and no further; a question is
-looked at when ST has come to the ET it was asked at, and answered when what it waits for is there (conservative barrier
-synchronisation, synchronised-hil II). In `none` and `realtime` questions are answered as they come.
-"""
+It is a link behind the link gate. In mode `sync` time advances to the smallest known ET and no further. A question
+takes effect when ST reaches the ET at which it was sent. It is answered when the samples it waits for exist. This is
+conservative barrier synchronisation (synchronised-hil II). In `none` and `realtime` questions are answered as they
+come."""
 
 from __future__ import annotations
 
@@ -22,18 +22,17 @@ from skyloop.links.loop.timeline import Interaction, Timeline
 from skyloop.links.pace import Pace
 from skyloop.sim.simulation_port import SimulationPort
 from skyloop_client.errors import LinkError, SetpointError
-from skyloop_client.messages import EventKind, Message
+from skyloop_client.messages import Message
 from skyloop_client.streams import NS_PER_S
 
 TABLE_I = {"RangeSample": 0.0977, "CameraImage": 0.0374}
-"""s that acquiring a sample took with the real sensors (synchronised-hil, Table I)."""
-SLEEP_WORTH_TELLING_S = 0.02
+"""s that the acquisition of a sample took with the real sensors (synchronised-hil, Table I)."""
 LEAP_NS = 3600 * NS_PER_S
-"""Execution time cannot get ahead of simulated time by more."""
+"""The most by which execution time can be ahead of simulated time."""
 
 
 class Coordinator:
-    """Between the listener and the simulation; all of it runs in the simulation's thread."""
+    """Connects the listener and the simulation. All of it runs in the simulation's thread."""
 
     def __init__(self, listener: Listener, options: LinkOptions | None = None, target: Target | None = None) -> None:
         self.options = options or LinkOptions()
@@ -47,10 +46,10 @@ class Coordinator:
         self._began = time.perf_counter()
         self._looked = self._began
         self._awaits_first = True
-        """Whom the flight cannot begin without has not come yet."""
+        """A session that the flight needs has not connected yet."""
 
     def attach(self, port: SimulationPort, folder: Path | None, link_gate: LinkGate) -> None:
-        """Before anything is recorded: the link's own events are streams, too."""
+        """Called before anything is recorded, because the link's own events are streams, too."""
         self._port = port
         self._pace = link_gate.pace
         self._began = time.perf_counter()
@@ -63,7 +62,7 @@ class Coordinator:
 
     @property
     def over(self) -> bool:
-        """Every pilot has said goodbye, or has gone for good and its vehicle stands on the ground."""
+        """Every pilot has said goodbye, or is gone for good and its vehicle is on the ground."""
         if self._awaits_first or self.options.pilots_inside or any(self.client_sessions.flying):
             return False
         last = self.client_sessions.last.values()
@@ -75,27 +74,27 @@ class Coordinator:
         return not any(vehicle.status.armed for vehicle in self._port.vehicles.values())
 
     def finish(self, why: str) -> None:
-        """Tell everybody that the flight is over, and free everything."""
+        """Tell all peers that the flight is over and free all resources."""
         for pilot in self.client_sessions.pilots.values():
             pilot.peer.send({"type": "end", "why": why, "t_ns": self._now}, patience_s=PATIENCE_S)
         self.listener.close()
         self.timeline.close()
 
-    # ---- what the link_gate asks
+    # ---- called by the link gate
 
     @property
     def leisurely(self) -> bool:
         return not self.options.pilots_inside and not any(self.client_sessions.flying)
 
     def holds(self, t_ns: int) -> bool:
-        """ST may not pass the ET of anybody who computes, nor begin before everybody is there."""
+        """ST may not pass the ET of a computing session, nor start before all needed sessions are connected."""
         if self._awaits() or not self._sync:
             return self._awaits_first
         computing = [pilot for pilot in self.client_sessions.computing if pilot.holds_time]
         return any(pilot.bound_ns < t_ns for pilot in computing) or self.client_sessions.others_go_first(t_ns)
 
     def _awaits(self) -> bool:
-        """Until there is a pilot, and somebody for each estimator that runs outside."""
+        """True until there is a pilot and a session for each external estimator."""
         if self._awaits_first:
             pilots = self.options.pilots_inside or any(self.client_sessions.flying)
             self._awaits_first = not pilots or bool(self.client_sessions.missing)
@@ -107,7 +106,7 @@ class Coordinator:
         self._give_up_hung()
 
     def stop_at(self, t_ns: int) -> int:
-        """`t_ns`, or an earlier instant at which a question is to be looked at."""
+        """`t_ns`, or an earlier instant at which a question takes effect."""
         for pilot in self.client_sessions.pilots.values():
             if pilot.question is not None and pilot.question.acted_ns is None:
                 t_ns = min(t_ns, pilot.question.due_ns)
@@ -127,7 +126,7 @@ class Coordinator:
             )
 
     def _give_up_hung(self) -> None:
-        """Once in a while, when all that came in has been looked at."""
+        """Called from time to time, when all incoming messages are handled."""
         now = time.perf_counter()
         if now - self._looked < POLL_S:
             return
@@ -138,10 +137,10 @@ class Coordinator:
                 why = f"hung: nothing heard for {now - pilot.heard:.0f} s of wall time, last question {last}"
                 self._dismiss(pilot.peer, why)
 
-    # ---- what comes in
+    # ---- incoming
 
     def receive(self, peer: Peer, message: dict[str, Any] | str) -> None:
-        """A message, or why a peer has gone."""
+        """Handle a message, or the reason why a peer has gone."""
         if isinstance(message, str):
             if not peer.dismissed:
                 peer.dismissed = True
@@ -159,7 +158,7 @@ class Coordinator:
             self._dismiss(peer, str(error))
 
     def _dismiss(self, peer: Peer, why: str, *, told: bool = True) -> None:
-        """For good, and at once: the next in the inbox may want to fly the same vehicle."""
+        """Final and immediate, because the next message may be from a pilot of the same vehicle."""
         peer.dismissed = True
         self.listener.drop(peer, why, told=why if told else "")
         self.client_sessions.leave(peer, why[:MOST_WHY])
@@ -172,6 +171,7 @@ class Coordinator:
         elif kind == "bye":
             if pilot is not None:
                 pilot.said_bye = True
+                self.client_sessions.note_tasks(pilot, message.get("tasks"), self._now)
             self._dismiss(peer, "said goodbye", told=False)
         elif pilot is None:
             raise LinkError(f"'{kind[:20]}' before a hello, or not on a session's first connection")
@@ -180,7 +180,7 @@ class Coordinator:
         elif kind == "progress":
             pilot.heard = time.perf_counter()
             pilot.bound_ns = max(pilot.bound_ns, self._et(message))
-        # other types may be of a newer protocol
+        # other types may belong to a newer protocol
 
     def _et(self, message: dict[str, Any]) -> int:
         et_ns = whole(message, "et_ns")
@@ -226,48 +226,34 @@ class Coordinator:
             st_asked_ns=now,
             wall_asked_ns=self._wall_ns(),
         )
-        self._note_times(pilot, pilot.question)
+        self.client_sessions.note_times(pilot, pilot.question, message.get("tasks"))
         self._port.at(due_ns, self._act_on_all_due)
-
-    def _note_times(self, pilot: Pilot, question: Question) -> None:
-        pilot.heard = time.perf_counter()
-        if pilot.watch:
-            return
-        computed = question.et_ns - pilot.went_on_ns if self._sync else 0
-        pilot.busy_ns += computed
-        since = None if pilot.asked_ns is None else question.et_ns - pilot.asked_ns
-        pilot.asked_ns = question.et_ns
-        if over := pilot.deadlines.check(since, computed):
-            self.client_sessions.tell(pilot.vehicle, EventKind.DEADLINE_MISSED, f"question {question.number}: {over}")
-        if question.slept_ns > SLEEP_WORTH_TELLING_S * NS_PER_S:
-            pilot.slept_ns += question.slept_ns
-            said = f"{question.slept_ns / 1e6:.0f} ms before question {question.number}; use sleep_until"
-            self.client_sessions.tell(pilot.vehicle, EventKind.SLEPT, said)
 
     @property
     def answers_at_once(self) -> bool:
-        """Commands need not wait for the events of this instant to be over: nobody counts on their order."""
+        """In this mode commands need not wait for the end of the instant, because their order is not guaranteed."""
         return not self._sync
 
     def answer_at_once(self) -> None:
-        """In the middle of an instant; whoever wants samples waits for its end, to get all of it."""
+        """In the middle of an instant. Requests for samples wait for its end, to get all of them."""
         for pilot in list(self.client_sessions.pilots.values()):
             if pilot.question is not None and not pilot.question.want:
                 self._act(pilot)
 
     def _act_on_all_due(self) -> None:
-        """In an order that does not depend on whose question came in first."""
+        """The order does not depend on the order of arrival."""
         due = [pilot for pilot in self.client_sessions.pilots.values() if pilot.is_due(self._now)]
         for pilot in sorted(due, key=lambda pilot: (pilot.rank, pilot.vehicle, pilot.claimed)):
             self._act(pilot)
 
     def _act(self, pilot: Pilot) -> None:
-        """ST has come to the ET of a question: its commands take effect, and its waiting begins."""
+        """ST has reached the ET of a question: its commands take effect, and its wait begins."""
         question = pilot.question
-        if question is None or question.acted_ns is not None:  # it left, or was answered meanwhile
+        if question is None or question.acted_ns is not None:  # it has left, or was answered meanwhile
             return
         port, now = self._port, self._now
         question.acted_ns, question.wall_acted_ns = now, self._wall_ns()
+        self.client_sessions.draw_power(pilot)
         question.refused += self.client_sessions.publish(pilot, question.publish)
         question.publish = []
         if question.wants_all:
@@ -305,7 +291,7 @@ class Coordinator:
                 self._port.at(self._now, partial(self._answer_if_ready, pilot, question))
 
     def _answer_if_ready(self, pilot: Pilot, question: Question) -> None:
-        """Once all of an instant has happened."""
+        """Called when all events of an instant are done."""
         now = self._now
         if pilot.question is not question or question.fresh or question.any_of or now < question.until_ns:
             return
@@ -330,7 +316,7 @@ class Coordinator:
             "status": vehicle.status, "messages": messages, "elsewhere": elsewhere,
             "refused": question.refused, "events": events,
             "arrived": self.client_sessions.arrived(pilot) if question.takes_held else [],
-            "streams": self.client_sessions.new_streams(pilot),
+            "streams": self.client_sessions.new_streams(pilot), **self.client_sessions.told_energy(pilot),
         }  # fmt: skip
         size = pilot.peer.send(reply, patience_s=PATIENCE_S)
         for name in elsewhere:
@@ -339,6 +325,7 @@ class Coordinator:
         pilot.bound_ns = pilot.went_on_ns = now
         if pilot.watch:
             return
+        self.client_sessions.draw_power(pilot)
         assert question.acted_ns is not None
         row = Interaction(
             pilot.vehicle, question.number, question.et_ns, question.st_asked_ns, question.acted_ns, now,
@@ -363,14 +350,14 @@ class Coordinator:
 
     @property
     def began(self) -> float:
-        """`time.perf_counter` where the timeline's wall times begin."""
+        """`time.perf_counter` at the start of the timeline's wall times."""
         return self._began
 
     def _wall_ns(self) -> int:
         return round((time.perf_counter() - self._began) * NS_PER_S)
 
     def _own_streams(self, pilot: Pilot) -> list[str]:
-        """All of a vehicle but its truth."""
+        """All streams of a vehicle except its truth."""
         return [name for name in self.client_sessions.infos if name.startswith(f"{pilot.vehicle}/")]
 
     def _delay(self, stream: str) -> int:
@@ -386,7 +373,7 @@ class Coordinator:
         return message is not None and message.index > pilot.given.get(stream, -1)
 
     def summary(self) -> dict[str, Any]:
-        """For the run's own summary."""
+        """The link's part of the run's summary."""
         return {
             "mode": self.options.mode,
             "interactions": self.timeline.count,

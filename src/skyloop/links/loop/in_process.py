@@ -1,8 +1,7 @@
-"""The session of a software under test that runs in the simulator's own process.
+"""The session of software under test that runs in the simulator's own process.
 
-Execution time (ET) goes on from the simulated time (ST) of the last answer by what `clock` says the software has
-computed since; without a clock the computer is infinitely fast. All else is as docs/reference/protocol.md has it.
-"""
+After an answer, execution time (ET) continues from simulated time (ST) by the time that `clock` measures for the
+software's computation. Without a clock the computer is infinitely fast. The rest follows docs/reference/protocol.md."""
 
 from __future__ import annotations
 
@@ -10,17 +9,18 @@ from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any
 
+from skyloop.links.loop.task_deadlines import TaskDeadlines
 from skyloop.sim.simulation_port import SimulationPort
 from skyloop_client.bundle import Bundle
 from skyloop_client.errors import LinkEnded, SetpointError, StreamError, unknown_name
 from skyloop_client.messages import Message
-from skyloop_client.streams import StreamInfo
+from skyloop_client.streams import NS_PER_S, StreamInfo
 
 COMMANDER = "in process"
 
 
 class InProcess:
-    """Asks a simulation directly, and moves its time. It does not close the simulation: whoever built it does."""
+    """Sends questions directly to a simulation and advances its time. It does not close the simulation."""
 
     def __init__(
         self,
@@ -30,7 +30,7 @@ class InProcess:
         *,
         end_ns: int | None = None,
     ) -> None:
-        """`clock` gives ns that pass while the software computes; at ST `end_ns` the flight is over."""
+        """`clock` gives ns that pass while the software computes. At ST `end_ns` the flight is over."""
         self._port = port
         self._flown = port.vehicle(vehicle)
         self.vehicle = self._flown.name
@@ -41,9 +41,11 @@ class InProcess:
         self._latest: dict[str, Any] = {}
         self._every: dict[str, None] = {}
         self._held: list[Message] = []
-        """Of the streams of which every message is wanted."""
+        """Held messages of the streams requested with `every`."""
         self._unsent: list[tuple[str, Any]] = []
-        """Published since the last question."""
+        """Records published since the last question."""
+        self.tasks = TaskDeadlines()
+        """The tasks that it reports, and their missed deadlines."""
         self._events = port.bus.subscribe(f"{self.vehicle}/events")
         self._answer_ns, self._answer_clock = port.now_ns, self._clock()
 
@@ -64,7 +66,7 @@ class InProcess:
         every: Sequence[str] = (),
         any_of: Sequence[str] = (),
     ) -> Bundle:
-        """As `skyloop_client.Session.ask`: send and publish at ET, then let time pass until all asked for is there."""
+        """Like `skyloop_client.Session.ask`: send and publish at ET, then advance time until all samples exist."""
         if not self._is_open:
             raise LinkEnded("this session was closed")
         et_ns = self.now()
@@ -89,8 +91,17 @@ class InProcess:
         return self.ask(*items)
 
     def publish(self, name: str, record: Any) -> None:
-        """As `skyloop_client.Session.publish`."""
+        """Like `skyloop_client.Session.publish`."""
         self._unsent.append((name, record))
+
+    def begin_task(self, name: str, deadline: float | None = None) -> None:
+        """Like `skyloop_client.Session.begin_task`."""
+        now = self.now()
+        self.tasks.take([["begin", name, None if deadline is None else round(deadline * NS_PER_S)]], now, now)
+
+    def end_task(self, name: str) -> None:
+        now = self.now()
+        self.tasks.take([["end", name]], now, now)
 
     def sleep_until(self, t_ns: int) -> Bundle:
         return self.ask(until_ns=t_ns)
@@ -107,7 +118,7 @@ class InProcess:
         self.close()
 
     def _pass_to(self, t_ns: int) -> None:
-        """Everything up to and at an instant; what is due then has happened."""
+        """Advance through an instant, including all events due then."""
         last_ns = t_ns if self._end_ns is None else min(t_ns, self._end_ns)
         self._port.run_through(last_ns)
         if t_ns > last_ns:

@@ -1,8 +1,7 @@
-"""Where peers come in: listening sockets, and one thread that reads from all of them.
+"""Accepts peers: listening sockets, and one thread that reads from all of them.
 
-Peers are hostile until proven otherwise: what they may send, how long they may take over it and how many they may be is
-bounded, and none of them can hold up the simulation. Whole messages go to `inbox`; pings are answered here.
-"""
+Peers are not trusted. The size, duration and number of their messages are bounded, and so is the number of peers. None
+of them can block the simulation. Complete messages go to `inbox`; pings are answered here."""
 
 from __future__ import annotations
 
@@ -24,20 +23,20 @@ from skyloop_client.wire import MOST_BEFORE_HELLO, MOST_FROM_CLIENT, Inlet, fram
 
 MOST_PEERS = 64
 HELLO_S = 5.0
-"""s of wall time from connecting to a whole hello."""
+"""Wall s from the connection to a complete hello."""
 STRANGER_S = 1.0
-"""s of wall time after which a peer that has said nothing makes room for another, if there is none left."""
+"""Wall s after which a silent peer is disconnected to make room, if there is no slot left."""
 SILENCE_S = 10.0
-"""s of wall time from the beginning of a message to its end, and from a write to the peer's reading it."""
+"""Wall s from the beginning of a message to its end, and from a write until the peer reads it."""
 SWEEP_S = 0.25
 CHUNK = 1 << 16
 MOST_PARTS = 64
 MOST_WAITING = 1000
-"""Messages of one peer that nobody has taken yet; a client waits for its answers."""
+"""Waiting messages of one peer. A proper client waits for its answers."""
 MOST_UNREAD = 1000
 """Parts of answers that a peer has not read yet."""
 MOST_WHY = 300
-"""Characters of a reason: what a stranger sends is not repeated at any length."""
+"""Characters of a reason, so that a peer's own text is not repeated at any length."""
 
 Parts = list[bytes | memoryview]
 
@@ -50,9 +49,9 @@ class Peer:
         self.port = port
         self.open = True
         self.given = 0
-        """Messages put into the inbox, by the listener's thread."""
+        """Number of messages that the listener's thread put into the inbox."""
         self.taken = 0
-        """Messages taken out of it, by the simulation's."""
+        """Number of messages that the simulation's thread took out of it."""
         self._listener = listener
         self._socket = connection
         self._inlet: Any = self.made_inlet()
@@ -60,15 +59,15 @@ class Peer:
         self._lock = threading.Lock()
         self.greeted = False
         self.dismissed = False
-        """The simulation wants to hear no more of it, whatever is still in the inbox."""
+        """The simulation ignores further messages of this peer, including those in the inbox."""
         self._connected = self._began = self._took = time.monotonic()
-        """When it connected, began the message that is coming in, last read something that was left for it."""
+        """Wall times: connection, begin of the incoming message, last read of pending data by the peer."""
         self._queued = 0
 
-    # ---- what another protocol does otherwise
+    # ---- overridden for other protocols
 
     def made_inlet(self) -> Any:
-        """Takes bytes and gives whole messages, as `client.wire.Inlet`."""
+        """Collects bytes and returns complete messages, like `client.wire.Inlet`."""
         return Inlet(MOST_BEFORE_HELLO)
 
     def parts_of(self, message: Any) -> Parts:
@@ -82,12 +81,12 @@ class Peer:
     # ---- called by the simulation's thread
 
     def welcome(self) -> None:
-        """It said a proper hello: larger messages are allowed from now on."""
+        """It sent a valid hello, so larger messages are allowed from now on."""
         self.greeted = True
         self._inlet.most = MOST_FROM_CLIENT
 
     def send(self, message: Any, *, patience_s: float = 0.0) -> int:
-        """Write as much as the peer takes within `patience_s`; the rest goes out by itself. Returns the bytes."""
+        """Write as much as the peer takes within `patience_s`. The rest follows in the background. Returns the size."""
         parts = [memoryview(part).cast("B") for part in self.parts_of(message) if len(part)]
         size = sum(map(len, parts))
         with self._lock:
@@ -103,7 +102,7 @@ class Peer:
         return size
 
     def _write(self, parts: list[memoryview], until: float) -> list[memoryview]:
-        """What is left."""
+        """Returns the rest."""
         while parts:
             try:
                 sent = self._socket.sendmsg(parts[:MOST_PARTS])
@@ -116,7 +115,7 @@ class Peer:
                 poll.select(left)
                 continue
             except OSError:
-                return []  # the reading side notices
+                return []  # the reading side will notice
             while parts and sent >= len(parts[0]):
                 sent -= len(parts.pop(0))
             if sent:
@@ -126,7 +125,7 @@ class Peer:
     # ---- called by the listener's thread
 
     def flush(self) -> bool:
-        """True while something is left to be written."""
+        """True while data is left to write."""
         with self._lock:
             before = sum(map(len, self._outbox))
             left = self._write(list(self._outbox), 0.0)
@@ -136,7 +135,7 @@ class Peer:
             return bool(left)
 
     def read(self) -> list[Any]:
-        """Whole messages that have come; EOFError when the peer has gone."""
+        """Complete messages. Raises EOFError when the peer has gone."""
         try:
             data = self._socket.recv(CHUNK)
         except BlockingIOError:
@@ -152,12 +151,12 @@ class Peer:
 
     @property
     def is_stranger(self) -> bool:
-        """It has had time to say something, and has not."""
+        """Whether it has been silent for long enough to be disconnected."""
         return not self.given and time.monotonic() - self._connected > STRANGER_S
 
     @property
     def is_late(self) -> str:
-        """What it is late with, or nothing."""
+        """What it is late with, or an empty text."""
         now = time.monotonic()
         if (queued := self._system_holds()) != self._queued:
             self._queued, self._took = queued, now
@@ -170,21 +169,20 @@ class Peer:
         return ""
 
     def _system_holds(self) -> int:
-        """Bytes that the peer's machine has not taken: megabytes, at which a slow line can be seen to move."""
+        """Bytes that the peer's machine has not taken. A slow connection shows progress here."""
         with suppress(OSError):
             return int.from_bytes(fcntl.ioctl(self._socket, termios.TIOCOUTQ, bytes(4)), sys.byteorder)
         return 0
 
     @property
     def unread(self) -> int:
-        """Parts that are left to be written."""
+        """Parts that are left to write."""
         return len(self._outbox)
 
     def shut(self) -> bool:
-        """From any thread; only the listener's own frees the socket, lest its number is used again too early.
+        """May be called from any thread. Only the listener's thread frees the socket: its number is not reused early.
 
-        True for the first who does it.
-        """
+        True for the first call."""
         with self._lock:
             was_open, self.open = self.open, False
             self._outbox.clear()
@@ -197,13 +195,13 @@ class Peer:
 
 
 class Listener:
-    """Listens on one port or several, from the moment it is made until it is closed."""
+    """Listens on one port or several, from construction until `close`."""
 
     taker: Callable[[Any, Any], None]
-    """Set by whoever takes messages, and, when a peer has gone, why."""
+    """Set by the receiver. Called with each message, and with the reason when a peer has gone."""
     peer_class: type[Peer] = Peer
     opens_at_once = True
-    """Else `open` lets the first peers in; until then the ports are only taken."""
+    """If false, `open` accepts the first peers. Until then the ports are only reserved."""
 
     def __init__(self, inbox: Inbox, host: str = "127.0.0.1", ports: tuple[int, ...] = (0,)) -> None:
         self.inbox = inbox
@@ -226,19 +224,19 @@ class Listener:
             self.open()
 
     def open(self) -> None:
-        """Let peers in."""
+        """Accept peers."""
         for number, listener in enumerate(self._listeners):
             try:
                 listener.listen(128)
             except OSError as error:
-                # somebody else had taken the port at the same time, and opened it first
+                # another process had bound the port at the same time and opened it first
                 self._close_all()
                 raise self._refusal(self.host, self.ports[number], error) from None
             self._selector.register(listener, selectors.EVENT_READ, number)
         self._thread.start()
 
     port_option = "--listen"
-    """What a command line calls the port."""
+    """The name of the port's option on the command line."""
 
     def _listener(self, host: str, port: int) -> socket.socket:
         try:
@@ -267,7 +265,7 @@ class Listener:
             self._waker.send(b"!")
 
     def drop(self, peer: Peer, why: str, *, told: str = "") -> None:
-        """Close a connection; `told` is sent before, as a refusal. The inbox hears of it once."""
+        """Close a connection. `told` is sent before, as a refusal. The inbox gets one message about it."""
         if told:
             self.tell(peer, told[:MOST_WHY])
         if peer.shut():
@@ -279,11 +277,11 @@ class Listener:
         return self._ended
 
     def tell(self, peer: Peer, why: str) -> None:
-        """Say to a peer why it is refused, where the protocol has words for that."""
+        """Tell a peer why it is refused, if the protocol has a message for that."""
         peer.send({"type": "refused", "why": why})
 
     def answer_here(self, peer: Peer, message: Any) -> bool:
-        """Whether the listener itself has answered; what it has not goes to the simulation."""
+        """Whether the listener has answered the message itself. Other messages go to the simulation."""
         if message["type"] != "ping":
             return False
         self._pong(peer, message.get("number"))
@@ -330,7 +328,7 @@ class Listener:
         try:
             connection, address = listener.accept()
         except OSError:
-            time.sleep(0.01)  # out of descriptors: it would be tried again at once, and again
+            time.sleep(0.01)  # out of descriptors: without a pause it would retry at once, again and again
             return
         connection.setblocking(False)
         with suppress(OSError):  # it may be gone already
@@ -348,10 +346,10 @@ class Listener:
         self._selector.register(connection, selectors.EVENT_READ, peer)
 
     def _make_room(self) -> None:
-        """Of those who connected and never said anything, the one who has done so longest has to go."""
+        """Disconnect the peer that has been silent since its connection for the longest time."""
         strangers = [peer for peer in self._peers.values() if peer.is_stranger]
         if strangers:
-            self.drop(strangers[0], "said nothing, and others want to come in")
+            self.drop(strangers[0], "it was silent, and others want to connect")
             self._arrange_all()
 
     def _attend(self, peer: Peer, events: int) -> None:
@@ -376,13 +374,13 @@ class Listener:
 
     def _pong(self, peer: Peer, number: Any) -> None:
         if not isinstance(number, int | None):
-            raise LinkError("a ping's number is none")
+            raise LinkError("a ping's number is not an integer")
         if peer.unread >= MOST_UNREAD:
             raise LinkError(f"{MOST_UNREAD} answers were not read")
         peer.send({"type": "pong", "number": number})
 
     def _arrange_all(self) -> None:
-        """Write to those who have something coming, free the closed."""
+        """Register writers, and free closed peers."""
         for number, peer in list(self._peers.items()):
             if not peer.open:
                 del self._peers[number]

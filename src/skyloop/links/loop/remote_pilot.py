@@ -1,4 +1,4 @@
-"""What the coordinator knows of one program at the other end of a link."""
+"""The coordinator's state about one program at the other end of a link."""
 
 from __future__ import annotations
 
@@ -7,22 +7,24 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from skyloop.links.loop.listener import Peer
+from skyloop.links.loop.task_deadlines import TaskDeadlines
+from skyloop.links.loop.usage import CycleTimes, EnergyMeter
 from skyloop_client.codec import size_of
 from skyloop_client.messages import Event, Message
 
 
 @dataclass(slots=True)
 class Deadlines:
-    """What a SUT said it would keep, and how it did."""
+    """Deadlines that a SUT declared, and the misses."""
 
     period_ns: int | None = None
     duration_ns: int | None = None
     missed: int = 0
     worst_ns: int = 0
-    """Beyond the deadline."""
+    """The largest excess over the deadline."""
 
     def check(self, since_asked_ns: int | None, computed_ns: int) -> str:
-        """What was missed, in words."""
+        """The missed deadlines as text."""
         over = []
         if self.period_ns is not None and since_asked_ns is not None and since_asked_ns > self.period_ns:
             over.append(("period", since_asked_ns, self.period_ns))
@@ -36,48 +38,48 @@ class Deadlines:
 
 @dataclass(slots=True)
 class Question:
-    """An `ask` that was not answered yet."""
+    """An `ask` that is not answered yet."""
 
     number: int
     et_ns: int
     send: list[Any]
     want: list[str]
     wants_all: bool
-    """All streams of its vehicle that there are when it is looked at."""
+    """All streams of its vehicle that exist when it takes effect."""
     fresh: set[str]
     any_of: set[str]
-    """Answered when one of these has something new; empty when one had, or none was asked for."""
+    """Answered when one of these has a new message. Empty if one had, or if none was requested."""
     takes_held: bool
-    """The messages that were kept for it are to come with the answer."""
+    """The held messages come with the answer."""
     publish: list[Any]
     """Pairs of a name and a record."""
     until_ns: int
     slept_ns: int
     due_ns: int
-    """When ST comes to it."""
+    """The ST at which it takes effect."""
     st_asked_ns: int
     wall_asked_ns: int
     acted_ns: int | None = None
     commands: int = 0
-    """How many it sent."""
+    """Number of commands in it."""
     wall_acted_ns: int = 0
     refused: list[str] = field(default_factory=list)
 
 
 ROLES = ("estimator", "companion", "pilot", "watcher")
-"""In the order in which questions of one instant are looked at."""
+"""In the order in which questions of one instant take effect."""
 MOST_HELD = 10_000
 MOST_HELD_BYTES = 128 << 20
-"""Messages that wait for one session: more than a second of several cameras."""
+"""Messages held for one session: more than a second of several cameras."""
 
 
 class HeldMessages:
-    """Every message of some streams until a session takes them; the oldest go when they become too many."""
+    """All messages of some streams until a session takes them. If there are too many, the oldest are dropped."""
 
     def __init__(self) -> None:
         self.streams: set[str] = set()
         self.lost = 0
-        """Gone since they were last taken."""
+        """Number dropped since the last take."""
         self._messages: deque[tuple[Message, int]] = deque()
         self._bytes = 0
 
@@ -96,7 +98,7 @@ class HeldMessages:
         return any(message.stream == stream for message, _ in self._messages)
 
     def take(self) -> tuple[list[Message], int]:
-        """All of them, and how many are gone."""
+        """All messages, and the number dropped."""
         messages, lost = [message for message, _ in self._messages], self.lost
         self._messages.clear()
         self._bytes = self.lost = 0
@@ -105,7 +107,7 @@ class HeldMessages:
 
 @dataclass(slots=True)
 class Pilot:
-    """One session; companions and watchers have one, too."""
+    """One session of a pilot, companion or watcher."""
 
     token: str
     peer: Peer
@@ -118,31 +120,39 @@ class Pilot:
     went_on_ns: int
     """Execution time at which it began to compute."""
     claimed: str = ""
-    """The stream of the estimator it stands for."""
+    """The stream of the estimator that it provides."""
     question: Question | None = None
     parts: dict[str, Peer] = field(default_factory=dict)
-    """By stream: the connections other than the first that carry it."""
+    """By stream: the further connections that carry it."""
     joined: list[Peer] = field(default_factory=list)
-    """The connections other than the first."""
+    """The connections after the first."""
     given: dict[str, int] = field(default_factory=dict)
     """By stream: the number of the newest sample it was given."""
     held: HeldMessages = field(default_factory=HeldMessages)
-    """Of the streams of which it wants every message."""
+    """Held messages of the streams requested with `every`."""
     told_streams: set[str] = field(default_factory=set)
-    """Streams it was told of."""
+    """Streams that it knows."""
     told_of: int = 0
-    """How many streams there were when it was looked for new ones."""
+    """Number of streams at the last search for new ones."""
     events: deque[Event] = field(default_factory=lambda: deque(maxlen=100))
-    """Of its vehicle, not told yet."""
+    """Events of its vehicle that were not sent yet."""
     asked_ns: int | None = None
     """ET of its last question."""
     heard: float = 0.0
-    """Wall time of the last sign of life."""
+    """Wall time of the last message."""
     busy_ns: int = 0
     """ET spent computing."""
     slept_ns: int = 0
-    """ET spent in sleeps the simulator was not told of."""
+    """ET spent in sleeps that the simulator did not know of."""
     said_bye: bool = False
+    tasks: TaskDeadlines = field(default_factory=TaskDeadlines)
+    """The tasks that it reports."""
+    cycles: CycleTimes = field(default_factory=CycleTimes)
+    """ET it computed between an answer and the next question."""
+    hears_energy: bool = False
+    """Its answers include the battery and its computer's energy."""
+    meter: EnergyMeter = field(default_factory=EnergyMeter)
+    """Energy of its computer."""
 
     @property
     def watch(self) -> bool:
@@ -150,25 +160,30 @@ class Pilot:
 
     @property
     def rank(self) -> int:
-        """When several ask at one instant, the lowest goes first."""
+        """If several questions are due at one instant, the lowest goes first."""
         return ROLES.index(self.told_role)
 
     @property
     def told_role(self) -> str:
-        """For people; a pilot that gives estimates too is told as a pilot."""
+        """For people. A pilot that also gives estimates is shown as a pilot."""
         return "estimator" if self.claimed and self.role != "pilot" else self.role
 
     @property
     def sender(self) -> str:
-        """Who it is, to others that would publish under the same name."""
+        """Its name for error messages to others that publish under the same name."""
         return f"the {self.role} at {self.peer.name}"
 
     def is_due(self, t_ns: int) -> bool:
-        """It has asked something that is to be looked at by then."""
+        """Whether it has a question that takes effect by then."""
         question = self.question
         return question is not None and question.acted_ns is None and question.due_ns <= t_ns
 
     @property
     def holds_time(self) -> bool:
-        """It computes: time may not pass `bound_ns`."""
+        """It computes, so time may not pass `bound_ns`."""
         return not self.watch and self.question is None
+
+    @property
+    def computes(self) -> bool:
+        """At this instant of simulated time, which is before its question."""
+        return self.question is None or self.question.acted_ns is None

@@ -1,4 +1,4 @@
-"""What the software under test runs on, as the simulator's side sees it: started, watched, ended."""
+"""The computers that run the software under test (SUT): start, watch and stop it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import os
 import shlex
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -23,48 +24,47 @@ from skyloop_client.errors import LinkError, SetupError
 
 log = logging.getLogger(__name__)
 GRACE_S = 0.5
-"""s of wall time a SUT whose flight is over is given to finish."""
+"""Wall s that a SUT gets to finish after the flight is over."""
 END_S = 1.0
-"""s of wall time a process that was told to end is given to do so."""
+"""Wall s that a process gets to end after the signal."""
 TARGETS = "local, frozen, throttled:SHARE, board, remote or remote:USER@HOST"
 COMPILER = "aarch64-linux-gnu-g++"
 EMULATOR = "qemu-aarch64"
 SOURCES = (".cpp", ".cc", ".cxx")
+LOOPBACK = ("127.", "localhost", "[::1]")
+EVERYWHERE = ("", "0.0.0.0", "::", "[::]")
+ELSEWHERE = "192.0.2.1"
+"""An address from the range reserved for documentation, which belongs to no machine."""
 
 
 @dataclass(frozen=True, slots=True)
 class PowerModel:
-    """What the SUT's computer draws; by default about a Raspberry Pi 4."""
+    """Power of the SUT's computer. The defaults are about those of a Raspberry Pi 4."""
 
     idle: float = 2.7
     """W while it waits."""
     busy: float = 6.4
     """W while it computes."""
 
-    def energy(self, lasted: float, computed: float) -> float:
-        """J over so many seconds, of which some were spent computing."""
-        return self.idle * lasted + (self.busy - self.idle) * min(computed, lasted)
-
 
 class Target(Protocol):
     name: str
 
     def start(self, address: str, folder: Path | None) -> None:
-        """Have the SUT run and connect to `address`; what it prints goes into `folder`."""
+        """Start the SUT so that it connects to `address`. Its output goes into `folder`."""
 
     def ended(self) -> str | None:
-        """How it ended, with its last words; None while it runs."""
+        """How it ended, with its last output. None while it runs."""
 
     def stop(self) -> None:
-        """End it, and whatever it has started."""
+        """End it and all processes that it started."""
 
 
 class LocalProcess:
-    """A command on this machine, in a process group of its own.
+    """A command on this machine, in its own process group.
 
-    Execution time is kept by the SUT's own client, which finds `clock` and `speed` in its environment; with `freeze`
-    the target's agent keeps it, and freezes all threads and processes of a SUT that knows nothing of it.
-    """
+    The SUT's own client keeps execution time; it finds `clock` and `speed` in its environment. With `freeze` the
+    target's agent keeps it, and freezes all threads and processes of any SUT."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class LocalProcess:
     ) -> None:
         self.name = name
         self.printed = "sut.txt"
-        """The file in the run folder that gets what it prints."""
+        """The file in the run folder that gets its output."""
         clock = clock or ("wall" if speed == 1.0 else "cpu")
         source_of(clock, speed)
         told = ["--clock", clock, "--speed", f"{speed:g}"]
@@ -105,7 +105,7 @@ class LocalProcess:
                 output.close()
 
     def _command_at(self, address: str) -> list[str]:
-        """What to start when the simulator listens there."""
+        """The command for a simulator that listens at this address."""
         return self._command
 
     def ended(self) -> str | None:
@@ -124,7 +124,7 @@ class LocalProcess:
             self._signal(signal.SIGKILL)
             return
         for number in (signal.SIGTERM, signal.SIGKILL):
-            # a frozen process must go on to hear that it is to end
+            # a frozen process must run to receive the signal
             self._signal(signal.SIGCONT)
             self._signal(number)
             if self._has_ended(END_S):
@@ -144,7 +144,7 @@ class LocalProcess:
 
 
 class ThrottledProcess(LocalProcess):
-    """A command that really gets only a share of the time: a slow computer whose clock nobody stops."""
+    """A command that really gets only a share of the time: a slow computer whose clock is not stopped."""
 
     def __init__(self, command: Sequence[str], share: float) -> None:
         if not 0.001 <= share <= 1.0:
@@ -153,7 +153,7 @@ class ThrottledProcess(LocalProcess):
 
 
 class EmulatedBoard(LocalProcess):
-    """A C++ source, cross-compiled, or an aarch64 program, run by an emulator of that processor."""
+    """A C++ source, which is cross-compiled, or an aarch64 program, run by an emulator of that processor."""
 
     def __init__(
         self, command: Sequence[str], *, includes: Sequence[Path] = (), speed: float = 1.0, clock: str = "",
@@ -164,8 +164,10 @@ class EmulatedBoard(LocalProcess):
 
 
 class Remote(LocalProcess):
-    """Another machine. With an ssh address the SUT is started there and reaches the simulator through ssh's tunnel, so
-    the simulator need not listen to the network; without, `tell` is given the line a person has to type there."""
+    """Another machine.
+
+    With an ssh address the SUT is started there and reaches the simulator through ssh's tunnel, so the simulator need
+    not listen on the network. Otherwise `tell` gets the command that a person must run there."""
 
     def __init__(
         self, command: Sequence[str], ssh: str = "", *, tell: Callable[[str], None], options: Sequence[str] = ()
@@ -179,11 +181,14 @@ class Remote(LocalProcess):
         if self._ssh:
             super().start(address, folder)
             return
-        self._tell(f"on the target run: SKYLOOP_ADDRESS={address} {shlex.join(self._command)}".rstrip())
+        shown = reachable(address)
+        self._tell(f"on the target run: SKYLOOP_ADDRESS={shown} {shlex.join(self._command)}".rstrip())
+        if shown.startswith(LOOPBACK):
+            self._tell(f"only this machine can reach {shown}; for another one add --listen 0.0.0.0:4700")
 
     def _command_at(self, address: str) -> list[str]:
         host, _, port = address.rpartition(":")
-        # the same number there: it is from the range of those that are rarely taken; -tt ends the SUT with the tunnel
+        # the same port number there, because it is from a range that is rarely used; -tt ends the SUT with the tunnel
         tunnel = [
             "-tt",
             "-o",
@@ -197,8 +202,23 @@ class Remote(LocalProcess):
         return [_tool("ssh", "openssh-client"), *self._options, *tunnel, self._ssh, f"env {started}"]
 
 
+def reachable(address: str) -> str:
+    """An address of this machine for other machines, if the simulator listens on all addresses."""
+    host, _, port = address.rpartition(":")
+    if host not in EVERYWHERE:
+        return address
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as way:
+        try:
+            # no packet is sent: the system only selects the source address
+            way.connect((ELSEWHERE, 9))
+            host = str(way.getsockname()[0])
+        except OSError:
+            host = socket.gethostname()
+    return f"{host}:{port}"
+
+
 class Together:
-    """Several programs for one flight, each on a target of its own: a pilot and an estimator, say."""
+    """Several programs for one flight, each on its own target: for example a pilot and an estimator."""
 
     def __init__(self, targets: Sequence[Target]) -> None:
         self.name = " and ".join(target.name for target in targets)
@@ -209,7 +229,7 @@ class Together:
             target.start(address, folder)
 
     def ended(self) -> str | None:
-        """How the first of them ended that has."""
+        """How the first one ended."""
         return next((how for how in (target.ended() for target in self._targets) if how is not None), None)
 
     def stop(self) -> None:
@@ -220,7 +240,7 @@ class Together:
 def make_target(
     text: str, command: Sequence[str], *, speed: float = 1.0, tell: Callable[[str], None] = print
 ) -> Target | None:
-    """What `--target` says: local, frozen, throttled:0.2, board, remote or remote:user@host."""
+    """The target of `--target`: local, frozen, throttled:0.2, board, remote or remote:user@host."""
     kind, _, detail = text.partition(":")
     if speed != 1.0 and kind in ("throttled", "remote"):
         raise LinkError(f"a {kind} target is as fast as it is; leave out the speed, or tell its client there")
@@ -243,7 +263,7 @@ def agent_command(told: Sequence[str], command: Sequence[str]) -> list[str]:
 
 
 def runnable(command: Sequence[str], *, board: bool = False, includes: Sequence[Path] = ()) -> list[str]:
-    """A command as it can be started; a C++ source in first place is compiled, for this machine or for the board."""
+    """A command that can be started. A C++ source in first place is compiled, for this machine or for the board."""
     program = command[0]
     if Path(program).suffix in SOURCES:
         program = str(compiled(Path(program), board=board, includes=includes))
@@ -252,7 +272,7 @@ def runnable(command: Sequence[str], *, board: bool = False, includes: Sequence[
 
 
 def compiled(source: Path, *, board: bool = False, includes: Sequence[Path] = ()) -> Path:
-    """A C++ source as a program, from the cache if neither it nor its headers have changed."""
+    """The program for a C++ source, from the cache if neither it nor its headers have changed."""
     folders = [*includes, *_client_folders(source)]
     flags = [*(["-static"] if board else []), "-O2", "-std=c++17", *(f"-I{folder}" for folder in folders)]
     compiler = _tool(COMPILER, "g++-aarch64-linux-gnu") if board else _tool("g++", "g++")
@@ -263,7 +283,7 @@ def compiled(source: Path, *, board: bool = False, includes: Sequence[Path] = ()
     program = CACHE_FOLDER / "boards" / f"{source.stem}-{mark}"
     if not program.exists():
         program.parent.mkdir(parents=True, exist_ok=True)
-        # others may be at the same
+        # others may compile the same source
         unfinished = program.with_name(f"{program.name}.{os.getpid()}")
         try:
             _ran([compiler, *flags, str(source), "-o", str(unfinished)], source)
@@ -274,7 +294,7 @@ def compiled(source: Path, *, board: bool = False, includes: Sequence[Path] = ()
 
 
 def _client_folders(source: Path) -> list[Path]:
-    """Where skyloop_client.hpp is, if the source is somewhere in skyloop's own tree."""
+    """The folder of skyloop_client.hpp, if the source is in skyloop's own tree."""
     folders = [parent / "clients" / "cpp" for parent in source.resolve().parents]
     return [folder for folder in folders if (folder / "skyloop_client.hpp").is_file()]
 

@@ -1,4 +1,4 @@
-"""MAVLink's camera protocol for the cameras of a vehicle: each is a component of its own that takes pictures."""
+"""MAVLink's camera protocol. Each camera of a vehicle is its own component and takes images."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from skyloop.core.frames import quat_from_euler, quat_multiply, quat_ned_frd_from_enu_flu
-from skyloop.links.mavlink.command import ACCEPTED, DENIED, UNSUPPORTED, Command
 from skyloop.links.mavlink.dialect import mavlink
+from skyloop.links.mavlink.incoming_command import ACCEPTED, DENIED, UNSUPPORTED, Command
 from skyloop.links.mavlink.system import System
 from skyloop.recording.formats.png_image import encode_png
 from skyloop_client.errors import SetpointError
@@ -20,14 +20,14 @@ from skyloop_client.streams import NS_PER_S, StreamInfo
 FIRST, MOST = mavlink.MAV_COMP_ID_CAMERA, 6
 """Component ids of cameras."""
 KEPT = 1000
-"""Pictures that can be told of again."""
+"""Number of recent images whose CAMERA_IMAGE_CAPTURED can be requested again."""
 MIB = 1 << 20
 MODES = (mavlink.CAMERA_MODE_IMAGE, mavlink.CAMERA_MODE_VIDEO)
 Send = Callable[[Any], None]
 
 
 class CameraComponent:
-    """One camera; everything here runs in the simulation's thread."""
+    """One camera. Everything here runs in the simulation's thread."""
 
     def __init__(
         self,
@@ -38,11 +38,11 @@ class CameraComponent:
         folder: Path | None,
         tell: Callable[[Any, int], None],
     ) -> None:
-        """`folder` is where pictures go; `tell(message, component)` sends to everybody."""
+        """`folder` is where images are saved. `tell(message, component)` sends to all clients."""
         self.component = component
         self.info = info
         self.video_uri = ""
-        """Where its pictures can be watched; set by the link."""
+        """The address of its video stream, set by the link."""
         self._system = system
         self._gimbal = gimbal
         name = info.name.removeprefix(f"{system.port.name}/").replace("/", "-")
@@ -50,7 +50,7 @@ class CameraComponent:
         self._tell = tell
         self._mode = mavlink.CAMERA_MODE_IMAGE
         self._wanted = 0
-        """Pictures still to be taken; negative: until told to stop."""
+        """Number of images still to take. Negative: until a client stops it."""
         self._interval_ns = 0
         self._due_ns = 0
         self._count = 0
@@ -61,10 +61,10 @@ class CameraComponent:
     def _ms(self) -> int:
         return self._system.now_ns // 1_000_000 % (1 << 32)
 
-    # ---- taking pictures
+    # ---- taking images
 
     def start(self, interval_s: float, count: int) -> None:
-        """SetpointError where there is nowhere to keep them."""
+        """Raises SetpointError if there is no folder for the images."""
         if self._folder is None:
             raise SetpointError("there is no run folder for pictures; fly with `skyloop mavlink`")
         if not 0.0 <= interval_s < 1e6 or (count != 1 and interval_s <= 0.0):
@@ -76,7 +76,7 @@ class CameraComponent:
         self._wanted = 0
 
     def _on_image(self, message: Message) -> None:
-        """Each picture is the first that the sensor takes when it is due."""
+        """Save the first image that the sensor takes at or after the due time."""
         if not self._wanted or message.t_ns < self._due_ns:
             return
         self._due_ns += self._interval_ns
@@ -105,7 +105,7 @@ class CameraComponent:
         )  # fmt: skip
 
     def _attitude(self) -> Array:
-        """world_from_sensor, as far as the vehicle knows it."""
+        """world_from_sensor according to the vehicle's own state."""
         aim = self._system.port.camera_aim(self.info.name)
         if aim is None:
             return quat_multiply(self._system.state.quat_wxyz, self.info.mount.quat_wxyz)
@@ -115,7 +115,7 @@ class CameraComponent:
     # ---- commands
 
     def command(self, command: Command, send: Send) -> int:
-        """A MAV_RESULT; SetpointError is a denial with a reason."""
+        """Returns a MAV_RESULT. A SetpointError means denied, with a reason."""
         match command.number:
             case mavlink.MAV_CMD_REQUEST_MESSAGE:
                 return self._request(command, send)
@@ -130,7 +130,7 @@ class CameraComponent:
             case mavlink.MAV_CMD_IMAGE_STOP_CAPTURE:
                 self.stop()
             case mavlink.MAV_CMD_VIDEO_START_STREAMING | mavlink.MAV_CMD_VIDEO_STOP_STREAMING:
-                # who watches asks for it at its address
+                # a viewer opens the address of the stream by itself
                 return int(ACCEPTED if self.video_uri else UNSUPPORTED)
             case mavlink.MAV_CMD_RESET_CAMERA_SETTINGS:
                 self._mode = mavlink.CAMERA_MODE_IMAGE
@@ -155,7 +155,7 @@ class CameraComponent:
         send(message)
         return int(ACCEPTED)
 
-    # ---- what is told
+    # ---- messages
 
     def _message(self, number: int) -> Any:
         match number:
@@ -202,7 +202,7 @@ class CameraComponent:
         total = used = free = 0.0
         status = mavlink.STORAGE_STATUS_NOT_SUPPORTED
         if self._folder is not None:
-            # the run folder itself; that of the pictures may not be there yet
+            # the run folder itself, because the folder of the images may not exist yet
             usage = shutil.disk_usage(self._folder.parents[1])
             total, used, free = (part / MIB for part in usage)
             status = mavlink.STORAGE_STATUS_READY
@@ -219,7 +219,7 @@ class CameraComponent:
         )
 
     def _picture(self) -> tuple[int, float, int, int, int, int, int]:
-        """Flags, Hz, px, px, bit/s, rotation and degrees across of the stream."""
+        """Flags, Hz, width px, height px, bit/s, rotation and field of view in degrees of the stream."""
         details, rate = self.info.details, self.info.rate
         hfov = 2.0 * math.degrees(math.atan2(details["width"], 2.0 * details["fx"]))
         hz = 0.0 if rate is None else rate.hz
@@ -240,4 +240,4 @@ OLD_REQUESTS = {
     mavlink.MAV_CMD_REQUEST_STORAGE_INFORMATION: mavlink.MAVLINK_MSG_ID_STORAGE_INFORMATION,
     mavlink.MAV_CMD_REQUEST_CAMERA_CAPTURE_STATUS: mavlink.MAVLINK_MSG_ID_CAMERA_CAPTURE_STATUS,
 }
-"""Messages of the commands that came before REQUEST_MESSAGE."""
+"""Messages that the commands before REQUEST_MESSAGE ask for."""

@@ -1,4 +1,4 @@
-"""MAVLink 2 from pymavlink: the common messages, and those of the development dialect that clients use already."""
+"""MAVLink 2 from pymavlink: the common messages, and those of the development dialect that clients already use."""
 
 from skyloop_client.errors import SetupError
 

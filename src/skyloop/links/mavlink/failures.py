@@ -1,38 +1,38 @@
-"""Failures a client injects with MAV_CMD_INJECT_FAILURE: of sensors, motors and the battery."""
+"""Failures of sensors, motors and the battery that a client injects with MAV_CMD_INJECT_FAILURE."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
-from skyloop.links.mavlink.command import ACCEPTED, UNSUPPORTED, Command
-from skyloop.links.mavlink.commanded import Commanded, Handler
+from skyloop.links.mavlink.command_context import Commanded, Handler
 from skyloop.links.mavlink.dialect import mavlink
+from skyloop.links.mavlink.incoming_command import ACCEPTED, UNSUPPORTED, Command
 from skyloop.links.mavlink.system import System
 from skyloop.links.motor_order import motor_order
 from skyloop_client.errors import LinkError, ScenarioError, SetpointError
 from skyloop_client.messages import EventKind
 
 DELAY_S = 0.5
-"""Of a sensor that is DELAYED."""
+"""Delay of a DELAYED sensor."""
 GAPS = 0.5
 """Share of samples that an INTERMITTENT sensor loses."""
 SLOWER = 10.0
 """Factor on the time constants of a SLOW motor."""
 GARBAGE = 10.0
-"""Times the error of a WRONG sensor, with changing signs."""
+"""Factor on the error of a GARBAGE sensor, with changing signs. The error itself is that of a WRONG sensor."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A kind of sensor that may fail."""
+    """A kind of sensor that can fail."""
 
     record: str
-    """Of its samples."""
+    """Class of its samples."""
     field: str | None
-    """That a wrong one disturbs."""
+    """The field that a WRONG failure disturbs."""
     error: float
-    """By so much, in the field's unit."""
+    """Size of the disturbance in the field's unit."""
     word: str
 
 
@@ -48,7 +48,7 @@ SENSORS = {
 
 
 def sensor_fault(unit: Unit, failure: int) -> dict[str, Any] | None:
-    """The fault that stands for a FAILURE_TYPE; None where there is none."""
+    """The fault for a FAILURE_TYPE, or None if there is none."""
     field = {} if unit.field is None else {"field": unit.field}
     faults: dict[int, dict[str, Any]] = {
         mavlink.FAILURE_TYPE_OK: {"kind": None},
@@ -63,7 +63,7 @@ def sensor_fault(unit: Unit, failure: int) -> dict[str, Any] | None:
 
 
 def inject_failure(vehicle: Commanded, command: Command) -> int:
-    """Param 1 a FAILURE_UNIT, param 2 a FAILURE_TYPE, param 3 which one, 0 all; needs SYS_FAILURE_EN."""
+    """Param 1 a FAILURE_UNIT, param 2 a FAILURE_TYPE, param 3 the instance (0: all). Needs SYS_FAILURE_EN."""
     system = vehicle.system
     unit, failure, instance = (command.whole(k) for k in (1, 2, 3))
     if not system.settings.failures_enabled:
@@ -125,7 +125,7 @@ def _fail_motors(system: System, failure: int, instance: int) -> int:
 
 
 def _fail_battery(system: System, failure: int) -> int:
-    """PX4 too takes a battery that is off for an empty one."""
+    """As in PX4, a battery that is off counts as an empty one."""
     if failure == mavlink.FAILURE_TYPE_OFF:
         system.port.faults.set_charge(0.0)
     elif failure == mavlink.FAILURE_TYPE_OK:

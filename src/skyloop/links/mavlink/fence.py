@@ -1,4 +1,4 @@
-"""Where a vehicle may be: a cylinder about home from the parameters, circles and polygons from an uploaded fence."""
+"""Geofence: a cylinder around home from the parameters, and circles and polygons from an uploaded fence."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ POLYGONS = {
 
 
 class Fence:
-    """Tells where a position breaks it."""
+    """Reports whether a position breaks the fence."""
 
     def __init__(self, system: System) -> None:
         self._system = system
         self._circles: list[tuple[Array, float, bool]] = []
-        """Centre, radius, whether to stay inside."""
+        """Centre, radius, and whether to stay inside."""
         self._polygons: list[tuple[Array, bool]] = []
-        """(n, 2) corners, whether to stay inside."""
+        """(n, 2) corners, and whether to stay inside."""
 
     def load(self, items: list[Item]) -> None:
-        """Items were checked one by one; a polygon that lacks corners is refused here, and the old fence stays."""
+        """Items were checked one by one. A polygon that lacks corners is refused here, and the old fence stays."""
         circles: list[tuple[Array, float, bool]] = []
         polygons: list[tuple[Array, bool]] = []
         waiting = list(items)
@@ -55,7 +55,7 @@ class Fence:
         return system.geography.enu_from_global(item.x / E7, item.y / E7, system.home_altitude)[:2]
 
     def breaches(self, position: Array) -> Iterator[str]:
-        """What a world position breaks."""
+        """The rule that a world position breaks, as text, or an empty text."""
         settings, home = self._system.settings, self._system.home
         if home is not None:
             away = float(np.hypot(*(position - home)[:2]))
@@ -73,7 +73,7 @@ class Fence:
 
 
 def contains(corners: Array, point: Array) -> bool:
-    """Even and odd crossings of a ray to the east."""
+    """Even-odd rule with a ray to the east."""
     x, y = point[0], point[1]
     odd = False
     for (x1, y1), (x2, y2) in zip(corners, np.roll(corners, -1, axis=0), strict=True):

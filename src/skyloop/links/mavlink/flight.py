@@ -1,4 +1,4 @@
-"""A mission being flown: items one after another, each as goals and requests to the autopilot."""
+"""Flies a mission: each item becomes goals and requests to the autopilot, one item after another."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from skyloop_client.messages import Array, EventKind, GoHome, Hover, Land, TakeO
 from skyloop_client.streams import NS_PER_S
 
 MOST_AT_ONCE = 50
-"""Items without a flight of their own in one go: jumps may go round in circles."""
+"""Most items in one tick that take no time. The limit is needed because jumps may form a loop."""
 TURN_BEYOND = 1.0
-"""m from a waypoint, horizontally, from which on it is looked at while flying there."""
+"""m of horizontal distance beyond which the vehicle turns to face a waypoint on its way there."""
 ALIGNED = math.radians(15.0)
 AHEAD_S, LEAST_AHEAD = 2.0, 2.0
-"""It makes for a point of the leg so many s of flight, and m at least, ahead of where it is."""
+"""The vehicle aims at a point of the leg this many s of flight ahead, and at least this many m."""
 LEG_NS = 100_000_000
-"""Between two such points."""
+"""Interval between two such points."""
 
 
 class MissionFlight:
-    """Where a mission stands. `reached` is called with the number of every item that is done."""
+    """The progress of a mission. `reached` is called with the number of every completed item."""
 
     def __init__(self, system: System, reached: Callable[[int], None], payload: Callable[[Item], bool]) -> None:
-        """`payload` does an item that is for a payload; False where there is none."""
+        """`payload` executes a payload item and returns False if the vehicle has no such payload."""
         self.items: list[Item] = []
         self.current = 0
         self.complete = False
         self.went_home = False
-        """The last item sent it home."""
+        """The last item was a return to launch."""
         self._system = system
         self._reached = reached
         self._payload = payload
@@ -46,13 +46,13 @@ class MissionFlight:
         self._speed: float | None = None
         self._target: Array | None = None
         self._corner: Array | None = None
-        """Where the present leg begins, if that was an item of the mission."""
+        """Start of the current leg if that was an item of the mission."""
         self._led_ns = -1
-        """When it was last told a point of the leg; negative: the leg's end."""
+        """When the last point of the leg was sent. Negative: the end of the leg was sent."""
         self._jumps: dict[int, int] = {}
 
     def load(self, items: list[Item]) -> None:
-        """SetpointError, and the old mission stays, where an item is too far away to be flown to."""
+        """Raises SetpointError and keeps the old mission if an item is too far away."""
         for number, item in enumerate(items):
             if item.command in PLACES:
                 try:
@@ -63,7 +63,7 @@ class MissionFlight:
         self.jump_to(0)
 
     def jump_to(self, number: int) -> None:
-        """Go on with this item; from the first one on everything is forgotten."""
+        """Continue with this item. Item 0 also resets jump counts and speed."""
         self.current, self.complete, self.went_home = number, False, False
         self.interrupt()
         if number == 0:
@@ -71,16 +71,16 @@ class MissionFlight:
             self._speed = None
 
     def interrupt(self) -> None:
-        """Whatever is flown next, the present item begins anew after it, from wherever that is."""
+        """After an interruption the current item begins again from the position at that time."""
         self._begun, self._corner = False, None
 
     def touch_down(self) -> None:
-        """It stands on the ground, disarmed: a landing that was an item of the mission is done."""
+        """The vehicle is on the ground and disarmed: complete a landing item."""
         if self._begun and self._phase == "land":
             self._next()
 
     def tick(self) -> None:
-        """Begin or go on with the present item, and those after it that take no time."""
+        """Begin or continue the current item, and following items that take no time."""
         for _ in range(MOST_AT_ONCE):
             if self.complete or not self.items:
                 return
@@ -124,7 +124,7 @@ class MissionFlight:
             self._head_for(item)
 
     def _lift_off(self, item: Item) -> None:
-        """Before anything else; PX4 too takes off by itself when a mission does not say so."""
+        """Take off first. Like PX4, it takes off by itself if the mission has no take-off item."""
         system = self._system
         if item.command in (mavlink.MAV_CMD_NAV_LAND, mavlink.MAV_CMD_NAV_RETURN_TO_LAUNCH):
             self._phase = "there"
@@ -147,14 +147,14 @@ class MissionFlight:
         else:
             self._target = self._place(item)
             if item.command == mavlink.MAV_CMD_NAV_LAND:
-                # over the place first, no lower than now
+                # first fly over the landing point, no lower than now
                 self._target[2] = max(float(system.state.position[2]), float(self._target[2]))
             self._corner = np.array(system.state.position) if self._corner is None else self._corner
             self._heading = self._yaw(item)
             self._lead()
 
     def _lead(self) -> None:
-        """Along the leg, not from wherever it is straight to the end: wind and corners do not carry it away."""
+        """Aim at a point on the leg rather than at its end, so that wind does not push it off the leg."""
         system = self._system
         assert self._target is not None and self._corner is not None
         leg = self._target - self._corner
@@ -163,7 +163,7 @@ class MissionFlight:
         done = max(0.0, float((system.state.position - self._corner) @ along))
         speed = system.port.limits.cruise_speed if self._speed is None else self._speed
         ahead = max(LEAST_AHEAD, AHEAD_S * speed)
-        # the end of the leg is named once: a goal that is reached is an event
+        # the end of the leg is sent only once, because reaching a goal is an event
         self._led_ns = system.now_ns if done + ahead < length else -1
         goal = self._target if self._led_ns < 0 else self._corner + (done + ahead) * along
         system.go(goal, self._heading, self._speed)
@@ -231,7 +231,7 @@ class MissionFlight:
         return here
 
     def _yaw(self, item: Item) -> float | None:
-        """The item's own, or towards it."""
+        """The yaw of the item, or the direction towards it."""
         assert self._target is not None
         if math.isfinite(item.params[3]):
             return yaw_from_heading(math.radians(item.params[3]))
@@ -242,7 +242,7 @@ class MissionFlight:
 
 
 def checked_tick(flight: MissionFlight, system: System) -> bool:
-    """One tick; False, and a status text, when an item cannot be flown."""
+    """One tick. If an item cannot be flown, sends a status text and returns False."""
     try:
         flight.tick()
     except SetpointError as error:

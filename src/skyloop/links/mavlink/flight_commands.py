@@ -1,12 +1,12 @@
-"""Commands that arm, fly, land, and choose modes, homes and missions."""
+"""Commands to arm, fly and land, and to set modes, home and missions."""
 
 from __future__ import annotations
 
 import math
 
-from skyloop.links.mavlink.command import ACCEPTED, DENIED, Command
-from skyloop.links.mavlink.commanded import Commanded, Handler, climb_of, place_above_sea, place_of
+from skyloop.links.mavlink.command_context import Commanded, Handler, climb_of, place_above_sea, place_of
 from skyloop.links.mavlink.dialect import mavlink
+from skyloop.links.mavlink.incoming_command import ACCEPTED, DENIED, Command
 from skyloop.links.mavlink.orbit import TO_CENTRE, USUAL_RADIUS, USUAL_SPEED, Circle
 from skyloop.links.mavlink.wire import STANDARD_MODES, mode_named, yaw_from_heading
 from skyloop_client.errors import SetpointError
@@ -16,7 +16,7 @@ FORCE_DISARM = 21196
 
 
 def arm_disarm(vehicle: Commanded, command: Command) -> int:
-    """1 arms, 0 disarms; 21196 as second parameter disarms in flight."""
+    """1 arms, 0 disarms; 21196 as param 2 also disarms in flight."""
     force = command.whole(2) == FORCE_DISARM
     if command.whole(1) == 1:
         vehicle.modes.arm()
@@ -40,7 +40,7 @@ def set_mode(vehicle: Commanded, command: Command) -> int:
 
 
 def take_off(vehicle: Commanded, command: Command) -> int:
-    """To param 7 m above sea level, or to MIS_TAKEOFF_ALT above the ground; while disarmed, at arming."""
+    """To param 7 m above sea level, or to MIS_TAKEOFF_ALT above the ground; if disarmed, after arming."""
     system = vehicle.system
     usual = height = system.settings.takeoff_altitude
     if math.isfinite(command.z) and command.z != 0.0:
@@ -48,7 +48,7 @@ def take_off(vehicle: Commanded, command: Command) -> int:
     if height > 1e4:
         raise SetpointError(f"take-off to {height:.1f} m above the ground")
     if height < 0.1:
-        # as PX4: a script that means metres above the ground flies nevertheless
+        # as in PX4, so that a script that means metres above the ground still flies
         system.say(
             EventKind.REFUSED,
             f"take-off altitude is {-height:.0f} m below the ground (above sea level?); to {usual:g} m",
@@ -65,19 +65,19 @@ def loiter(vehicle: Commanded, command: Command) -> int:
 
 
 def land(vehicle: Commanded, command: Command) -> int:
-    """Here and now."""
+    """Land here now."""
     vehicle.modes.choose("land")
     return int(ACCEPTED)
 
 
 def return_to_launch(vehicle: Commanded, command: Command) -> int:
-    """Home at RTL_RETURN_ALT or higher, then land."""
+    """Fly home at RTL_RETURN_ALT or higher, then land."""
     vehicle.modes.choose("rtl")
     return int(ACCEPTED)
 
 
 def mission_start(vehicle: Commanded, command: Command) -> int:
-    """From item param 1 on."""
+    """Start the mission at item param 1."""
     first = max(command.whole(1), 0)
     if first >= len(vehicle.modes.flight.items):
         raise SetpointError(f"there is no mission item {first}")
@@ -88,13 +88,13 @@ def mission_start(vehicle: Commanded, command: Command) -> int:
 
 
 def pause_continue(vehicle: Commanded, command: Command) -> int:
-    """0 holds, 1 goes on with the mission."""
+    """0 holds, 1 continues the mission."""
     vehicle.modes.choose("mission" if command.whole(1) == 1 else "hold")
     return int(ACCEPTED)
 
 
 def reposition(vehicle: Commanded, command: Command) -> int:
-    """Fly there and hold; param 1 m/s, param 4 heading in rad (COMMAND_LONG and _INT alike)."""
+    """Fly there and hold; param 1 m/s, param 4 heading in rad (in COMMAND_LONG and COMMAND_INT)."""
     system = vehicle.system
     if not system.port.is_flying:
         raise SetpointError("reposition on the ground; take off first")
@@ -108,7 +108,7 @@ def reposition(vehicle: Commanded, command: Command) -> int:
 
 
 def change_speed(vehicle: Commanded, command: Command) -> int:
-    """Param 2 m/s towards goals, from the next one on."""
+    """Param 2 m/s towards goals, from the next goal on."""
     if not 0.1 <= command.params[1] <= 30.0:
         return int(DENIED)
     vehicle.system.port.set_limits(cruise_speed=command.params[1])
@@ -116,7 +116,7 @@ def change_speed(vehicle: Commanded, command: Command) -> int:
 
 
 def set_home(vehicle: Commanded, command: Command) -> int:
-    """Param 1 is 1: here; 0: at the place given."""
+    """Param 1 is 1: the current position; 0: the given position."""
     if not vehicle.system.port.knows_where:
         raise SetpointError("home cannot be set before the vehicle knows where it is")
     here = vehicle.system.state.position
@@ -126,7 +126,7 @@ def set_home(vehicle: Commanded, command: Command) -> int:
 
 
 def set_current_item(vehicle: Commanded, command: Command) -> int:
-    """The mission goes on with item param 1."""
+    """Continue the mission with item param 1."""
     number = command.whole(1)
     if not 0 <= number < len(vehicle.modes.flight.items):
         return int(DENIED)
@@ -136,21 +136,21 @@ def set_current_item(vehicle: Commanded, command: Command) -> int:
 
 
 def terminate(vehicle: Commanded, command: Command) -> int:
-    """Motors off at once."""
+    """Stop the motors at once."""
     if command.params[0] >= 0.5:
         vehicle.modes.disarm(force=True)
     return int(ACCEPTED)
 
 
 def fence_enable(vehicle: Commanded, command: Command) -> int:
-    """0: off; 1: back to hold, where GF_ACTION was 0."""
+    """0: off; 1: on, with action hold if GF_ACTION was 0."""
     settings = vehicle.system.settings
     settings.fence_action = 0 if command.whole(1) == 0 else settings.fence_action or 2
     return int(ACCEPTED)
 
 
 def override_goto(vehicle: Commanded, command: Command) -> int:
-    """Hold here, whatever was flown."""
+    """Stop the current flight and hold here."""
     vehicle.modes.choose("hold")
     if vehicle.system.port.is_flying:
         vehicle.system.send(Hover())
@@ -158,7 +158,7 @@ def override_goto(vehicle: Commanded, command: Command) -> int:
 
 
 def orbit(vehicle: Commanded, command: Command) -> int:
-    """Round a place: param 1 m of radius (negative: anticlockwise), param 2 m/s, param 3 yaw, param 4 rad."""
+    """Circle a position: param 1 radius in m (negative: anticlockwise), param 2 m/s, param 3 yaw, param 4 rad."""
     radius, speed, behaviour, turn = command.params
     place = place_above_sea(vehicle, command)
     vehicle.modes.circle(

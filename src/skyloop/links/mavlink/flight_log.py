@@ -1,4 +1,4 @@
-"""A ULog of each flight from arming to disarming, and MAVLink's log protocol that downloads them."""
+"""Writes a ULog of each flight from arming to disarming, and serves MAVLink's log download protocol."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from skyloop.links.mavlink.wire import E7, PX4_MODES, heading_from_yaw
 from skyloop.recording.ulog import ULogWriter
 
 EVERY_NS = 50_000_000
-"""Between two samples."""
+"""Interval of the samples."""
 CHUNK = 90
-"""Bytes of a log in one LOG_DATA."""
+"""Bytes of log data in one LOG_DATA."""
 CHUNKS_PER_TICK = 40
 Send = Callable[[Any], None]
 TOPICS: dict[str, list[tuple[str, str, int]]] = {
@@ -27,7 +27,7 @@ TOPICS: dict[str, list[tuple[str, str, int]]] = {
     "vehicle_status": [("nav_state", "uint8_t", 1), ("arming_state", "uint8_t", 1), ("failsafe", "uint8_t", 1)],
     "battery_status": [("voltage_v", "float", 1), ("current_a", "float", 1), ("remaining", "float", 1)],
 }
-"""PX4's names, so that its tools find them; axes are NED and FRD."""
+"""PX4's topic names, so that its tools find them. Axes are NED and FRD."""
 NAV_STATES = {
     "position": 2, "mission": 3, "hold": 4, "rtl": 5, "takeoff": 17, "land": 18, "follow": 19, "offboard": 14,
     "orbit": 21,
@@ -45,10 +45,10 @@ class FlightLog:
         self._writer: ULogWriter | None = None
         self._due_ns = 0
         self._downloads: dict[int, tuple[Send, Path, int, int]] = {}
-        """By log: where to, what, the next byte, and the first one too many."""
+        """By log: send function, data, next byte, end byte."""
 
     def files(self) -> list[Path]:
-        """The logs there are, the oldest first."""
+        """The existing logs, oldest first."""
         if self._folder is None or not self._folder.is_dir():
             return []
         if self._writer is not None:
@@ -58,7 +58,7 @@ class FlightLog:
     # ---- writing
 
     def tick(self, mode: str) -> None:
-        """Note what there is to note; a disk that is full ends the log and not the flight."""
+        """Write the current samples. A full disk ends the log but not the flight."""
         armed = self._system.port.status.armed
         try:
             if armed and self._writer is None and self._folder is not None:
@@ -73,7 +73,7 @@ class FlightLog:
             self._give_up()
 
     def note(self, severity: int, text: str) -> None:
-        """A status text."""
+        """Log a status text."""
         try:
             if self._writer is not None:
                 self._writer.text(self._system.now_ns // 1000, severity, text)
@@ -81,7 +81,7 @@ class FlightLog:
             self._give_up()
 
     def close(self) -> None:
-        """The flight is over, or time has leapt; the next one has a log of its own."""
+        """The flight has ended or time has jumped. The next flight gets a new log."""
         self._due_ns = 0
         writer, self._writer = self._writer, None
         if writer is not None:
@@ -89,7 +89,7 @@ class FlightLog:
                 writer.close()
 
     def _give_up(self) -> None:
-        """The disk is full, or the folder is gone: no more logs."""
+        """The disk is full or the folder is gone: write no more logs."""
         self.close()
         self._folder = None
         self._downloads.clear()
@@ -115,7 +115,7 @@ class FlightLog:
     # ---- downloading
 
     def take(self, message: Any, send: Send) -> bool:
-        """True when the message was one of this protocol."""
+        """Returns True if the message belongs to this protocol."""
         match message.get_type():
             case "LOG_REQUEST_LIST":
                 self._list(message, send)
@@ -142,7 +142,7 @@ class FlightLog:
                 send(mavlink.MAVLink_log_entry_message(*entry))
 
     def _send_on(self) -> None:
-        """The next bytes of what is being downloaded; an empty one says that there are no more."""
+        """Send the next bytes of the running downloads. An empty message ends a download."""
         for number, (send, path, first, end) in list(self._downloads.items()):
             with path.open("rb") as file:
                 file.seek(first)

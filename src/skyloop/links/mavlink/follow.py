@@ -1,4 +1,4 @@
-"""Follow-me: beside a target that tells where it is, at a distance, an angle and a height."""
+"""Follow-me: flies at a distance, angle and height relative to a target that sends its position."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from skyloop_client.messages import Array, EventKind, Position
 from skyloop_client.streams import NS_PER_S
 
 LOST_S = 3.0
-"""Simulated s without word of the target after which it is waited for."""
+"""Simulated s without a message from the target after which the vehicle hovers."""
 MOVES = 0.3
-"""m/s from which on a target has a course."""
+"""m/s above which a target has a course."""
 PULL = 1.0
-"""1/s: how fast a gap to the wanted place is closed."""
+"""1/s: rate at which the position error is closed."""
 HAS_VELOCITY = 2
 """Bit of FOLLOW_TARGET.est_capabilities."""
 BY_TARGET = 2
-"""FLW_TGT_ALT_M: height above the target; else above home."""
+"""FLW_TGT_ALT_M: height above the target. Other values mean above home."""
 
 
 class FollowTarget:
-    """What was told of the target, and where to be beside it."""
+    """The state of the target and the position to hold beside it."""
 
     def __init__(self, system: System) -> None:
         self._system = system
@@ -35,12 +35,12 @@ class FollowTarget:
         self._course: float | None = None
         """rad, anticlockwise from east."""
         self._at: Array | None = None
-        """The place that was told to the vehicle last; it moves no faster than it may."""
+        """The position sent to the vehicle last. Its speed is limited."""
         self._at_ns = -1
         self._waits = False
 
     def take(self, message: Any) -> None:
-        """FOLLOW_TARGET; SetpointError where the target is far away."""
+        """Handle FOLLOW_TARGET. Raises SetpointError if the target is far away."""
         system = self._system
         place = system.geography.enu_from_global(message.lat / E7, message.lon / E7, float(message.alt))
         north, east, down = (float(value) for value in message.vel)
@@ -54,22 +54,22 @@ class FollowTarget:
             self._course = math.atan2(velocity[1], velocity[0])
 
     def _seen_velocity(self, place: Array) -> Array:
-        """From one message to the next, smoothed by FLW_TGT_RS."""
+        """From consecutive positions, smoothed by FLW_TGT_RS."""
         since = (self._system.now_ns - self._told_ns) / NS_PER_S
         if self._position is None or not 0.05 < since < LOST_S:
             return np.zeros(3)
         seen = (place - self._position) / since
         if np.linalg.norm(seen) > 50.0:
-            return np.zeros(3)  # it was put elsewhere
+            return np.zeros(3)  # the target has jumped
         smooth = self._system.settings.follow_responsiveness
         return smooth * self._velocity + (1.0 - smooth) * seen
 
     def begin(self) -> None:
-        """The mode was chosen: from where it is now."""
+        """The mode was selected: start from the current position."""
         self._at, self._at_ns, self._waits = np.array(self._system.state.position), self._system.now_ns, False
 
     def setpoint(self) -> Position | None:
-        """Where to be now; None while there is nobody to follow, so that it hovers."""
+        """The position to hold now. None if there is no target, so that the vehicle hovers."""
         system, settings = self._system, self._system.settings
         assert self._at is not None
         late = (system.now_ns - self._told_ns) / NS_PER_S
@@ -93,10 +93,10 @@ class FollowTarget:
         return Position(self._at.copy(), yaw, velocity=velocity)
 
     def _beside(self, target: Array) -> Array:
-        """FLW_TGT_DST m from it, FLW_TGT_FA degrees to the right of its course, FLW_TGT_HT m up."""
+        """FLW_TGT_DST m from the target, FLW_TGT_FA degrees to the right of its course, FLW_TGT_HT m up."""
         system, settings = self._system, self._system.settings
         if self._course is None:
-            # a target that has not moved yet looks away from the vehicle: behind it is where the vehicle is
+            # a target that has not moved yet counts as facing away, so that the vehicle is behind it
             ahead = target - system.state.position
             self._course = math.atan2(ahead[1], ahead[0])
         angle = self._course - math.radians(settings.follow_angle_deg)

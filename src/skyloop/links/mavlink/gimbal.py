@@ -1,7 +1,7 @@
-"""The gimbal manager of MAVLink's gimbal protocol, for cameras on a gimbal: pitch, yaw, rates, and a place to look at.
+"""The gimbal manager of MAVLink's gimbal protocol, for cameras on a gimbal: pitch, yaw, rates, region of interest.
 
-Angles are the protocol's: pitch upwards, yaw to the right, of the vehicle's heading or of north where it is locked.
-"""
+Angles are those of the protocol: pitch upwards, yaw to the right, from the vehicle's heading or, if locked, from
+north."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from skyloop_client.messages import Array
 from skyloop_client.streams import NS_PER_S
 
 MOST = 6
-"""Gimbals that a manager may have which are no MAVLink components of their own."""
+"""Largest number of gimbals without a MAVLink component of their own."""
 LOWEST, HIGHEST = -math.pi / 2, math.pi / 2
 LOCK = mavlink.GIMBAL_MANAGER_FLAGS_YAW_LOCK
 NOBODY = (0, 0)
@@ -46,14 +46,14 @@ class GimbalDevice:
         self._rates = (0.0, 0.0)
         self._looks_at: Array | None = None
 
-    # ---- what clients ask
+    # ---- requests of clients
 
     def check_control(self, peer: tuple[int, int]) -> None:
         if self.primary not in (NOBODY, peer):
             raise SetpointError(f"gimbal {self.number} is in the control of system {self.primary[0]}")
 
     def turn(self, pitch: float, yaw: float, rates: tuple[float, float], *, locked: bool) -> None:
-        """rad and rad/s; an angle that is no number is turned at its rate, from where it is."""
+        """rad and rad/s. A NaN angle means: turn at its rate from the current angle."""
         self._looks_at = None
         now_pitch, now_yaw, _ = self.angles(locked=locked)
         self._rates = tuple(  # type: ignore[assignment]
@@ -66,12 +66,12 @@ class GimbalDevice:
         self._put(pitch, yaw, locked=locked)
 
     def look_at(self, place: Array | None) -> None:
-        """A world position, until told otherwise; None: no longer, and forwards."""
+        """Track a world position until the next command. None stops it and looks forward."""
         self._looks_at, self._rates = place, (0.0, 0.0)
         if place is None:
             self._put(0.0, 0.0, locked=False)
 
-    # ---- what goes on
+    # ---- motion
 
     def tick(self, passed_s: float) -> None:
         if self._looks_at is not None:
@@ -89,7 +89,7 @@ class GimbalDevice:
         self._system.port.aim_camera(self.stream, -pitch, turned, follows=not locked)
 
     def angles(self, *, locked: bool | None = None) -> tuple[float, float, bool]:
-        """Pitch and yaw as they are; yaw of north or of the heading as asked for, or as they are held."""
+        """Current pitch and yaw. Yaw is from north or from the heading, as requested or as locked."""
         aim = self._system.port.camera_aim(self.stream)
         assert aim is not None
         pitch, turned, follows = aim
@@ -100,7 +100,7 @@ class GimbalDevice:
             yaw, held = math.remainder(yaw + (ahead if locked else -ahead), 2.0 * math.pi), locked
         return -pitch, yaw, held
 
-    # ---- what is told
+    # ---- messages
 
     def information(self, ms: int) -> Any:
         return mavlink.MAVLink_gimbal_manager_information_message(
@@ -119,7 +119,7 @@ class GimbalDevice:
         )
 
     def attitude(self, ms: int) -> Any:
-        """The gimbal turns its camera at once, so that its rates are those it was told."""
+        """The gimbal turns its camera without delay, so its rates are the commanded ones."""
         pitch, yaw, _ = self.angles()
         cp, sp, cy, sy = math.cos(pitch / 2), math.sin(pitch / 2), math.cos(yaw / 2), math.sin(yaw / 2)
         quat = [cp * cy, -sp * sy, sp * cy, cp * sy]
@@ -137,7 +137,7 @@ class GimbalDevice:
 
 
 class GimbalManager:
-    """All gimbals of a vehicle, behind its autopilot component."""
+    """All gimbals of a vehicle. Its autopilot component represents them."""
 
     def __init__(self, system: System) -> None:
         cameras = [
@@ -151,11 +151,11 @@ class GimbalManager:
         self._ticked_ns = system.now_ns
 
     def device_of(self, stream: str) -> int:
-        """The gimbal_device_id of a camera's stream; 0 where it is on none."""
+        """The gimbal_device_id of a camera's stream. 0 if it has no gimbal."""
         return next((device.number for device in self.devices if device.stream == stream), 0)
 
     def chosen(self, number: int) -> list[GimbalDevice]:
-        """0 is every one; SetpointError where there is none of that number."""
+        """0 means all. Raises SetpointError if there is no such gimbal."""
         found = [device for device in self.devices if number in (0, device.number)]
         if not found:
             what = f"no gimbal {number}" if number else "no camera on a gimbal"
@@ -169,7 +169,7 @@ class GimbalManager:
             device.tick(max(passed, 0.0))
 
     def take(self, message: Any) -> None:
-        """GIMBAL_MANAGER_SET_PITCHYAW and _SET_ATTITUDE."""
+        """Handle GIMBAL_MANAGER_SET_PITCHYAW and _SET_ATTITUDE."""
         peer = message.get_srcSystem(), message.get_srcComponent()
         locked = bool(message.flags & LOCK)
         if message.get_type() == "GIMBAL_MANAGER_SET_PITCHYAW":
@@ -182,7 +182,7 @@ class GimbalManager:
             device.turn(pitch, yaw, rates, locked=locked)
 
     def messages(self, number: int, ms: int) -> Iterator[Any]:
-        """Of a message id, one for each gimbal."""
+        """The messages of a message id, one for each gimbal."""
         for device in self.devices:
             if number == mavlink.MAVLINK_MSG_ID_GIMBAL_MANAGER_INFORMATION:
                 yield device.information(ms)
@@ -195,7 +195,7 @@ class GimbalManager:
 
 
 def _angles_of(quat: Any) -> tuple[float, float]:
-    """Pitch and yaw, NaN where the quaternion is none."""
+    """Pitch and yaw, or NaN if the quaternion is invalid."""
     w, x, y, z = (float(value) for value in quat)
     if not all(math.isfinite(value) for value in (w, x, y, z)) or not 0.5 < math.hypot(w, x, y, z) < 2.0:
         return math.nan, math.nan

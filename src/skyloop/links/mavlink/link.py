@@ -1,4 +1,4 @@
-"""The MAVLink link behind the link_gate: sockets, vehicles, and a tick of simulated time for them."""
+"""The MAVLink link behind the link gate: sockets, vehicles and their ticks of simulated time."""
 
 from __future__ import annotations
 
@@ -24,55 +24,55 @@ from skyloop_client.streams import NS_PER_S
 
 TICK_NS = 10_000_000
 READY_NS = 250_000_000
-"""Simulated ns after which every sensor has given something: from then on the vehicles are announced and answer."""
+"""Simulated ns after which every sensor has a sample. Then the vehicles are announced and answer."""
 BEAT_S = 1.5
 """Wall s without a heartbeat after which one is sent, however slowly simulated time passes."""
 GROUND_STATION, COMPANION = 14550, 14540
 """UDP ports that clients listen on."""
 OWN_GROUND_STATION, OWN_COMPANION, OWN_TCP = 18570, 14580, 5760
-"""Ports of ours, as PX4's simulator has them; TCP as ArduPilot's."""
+"""UDP ports of ours as in PX4's simulator, TCP as in ArduPilot's."""
 OWN_VIDEO = 8580
-"""TCP port of all cameras."""
+"""TCP port for the video of all cameras."""
 TCP_STEP = 10
-"""From one vehicle's TCP port to the next."""
+"""Distance between the TCP ports of two vehicles."""
 
 
 @dataclass(frozen=True, slots=True)
 class MavlinkOptions:
     host: str = "127.0.0.1"
-    """Address our ports are on; 0.0.0.0 lets other machines in."""
+    """Address of our ports. 0.0.0.0 lets other machines connect."""
     remote: str = "127.0.0.1"
-    """Where ground stations and companions are told of the vehicle."""
+    """Host of the ground stations and companions to which the vehicle is announced."""
     port_offset: int | None = 0
-    """Added to every port; None: ports that happen to be free, and nobody is told."""
+    """Added to every port. None picks free ports, and the vehicle is not announced."""
     until_landed: bool = False
-    """The flight is over when every vehicle that took off stands disarmed again."""
+    """The flight is over when every vehicle that took off has landed and disarmed."""
 
 
 def address_towards(host: str) -> str:
-    """The address of this machine that another one reaches it by."""
+    """The address of this machine as seen from another one."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe, suppress(OSError):
-        probe.connect((host, 9))  # a datagram socket that is connected has sent nothing
+        probe.connect((host, 9))  # connecting a datagram socket sends nothing
         return str(probe.getsockname()[0])
     return "127.0.0.1"
 
 
 class MavlinkLink:
-    """All vehicles of a simulation, as MAVLink systems 1, 2, 3..."""
+    """All vehicles of a simulation as MAVLink systems 1, 2, 3..."""
 
     def __init__(self, inbox: Inbox, vehicles: int, home: GeoPoint, options: MavlinkOptions | None = None) -> None:
         self.options = options or MavlinkOptions()
         self.is_open = False
-        """Clients are let in and answered."""
+        """Clients are accepted and answered."""
         self.on_open: Callable[[], None] = lambda: None
         """Called once, when the link opens."""
         self.listener = MavlinkListener(inbox, self.options.host)
         self.listener.taker = self.receive
         self.vehicles: list[MavlinkVehicle] = []
         self.ports: list[dict[str, int]] = []
-        """Of ours, by vehicle: ground_station, companion (UDP), tcp."""
+        """Our ports by vehicle: ground_station, companion (UDP), tcp."""
         self.told: list[tuple[str, str]] = []
-        """Where a vehicle is announced, by vehicle: ground station, companion."""
+        """By vehicle, the addresses to which it is announced: ground station, companion."""
         self._home = home
         self._channels: list[list[Channel]] = []
         self._flown: set[int] = set()
@@ -81,7 +81,7 @@ class MavlinkLink:
         self._stopped = False
         self._beat = time.monotonic()
         self._video: VideoServer | None = None
-        # bound before a world is built, so that a port in use is told at once
+        # bound before the world is built, so that a port in use is reported at once
         for number in range(vehicles):
             self._bind(number)
 
@@ -100,7 +100,7 @@ class MavlinkLink:
         numbers = [channel.socket.getsockname()[1] for channel in channels]
         self.ports.append({"ground_station": numbers[0], "companion": numbers[1], "tcp": tcp})
 
-    # ---- what the link_gate asks
+    # ---- called by the link gate
 
     def attach(self, port: SimulationPort, folder: Path | None, link_gate: LinkGate) -> None:
         self._port = port
@@ -113,7 +113,7 @@ class MavlinkLink:
         self._schedule(port.now_ns)
 
     def _open_video(self, port: SimulationPort) -> None:
-        """Where there are cameras, their pictures can be watched."""
+        """Serve the images of the cameras, if there are any."""
         cameras = [camera for vehicle in self.vehicles for camera in vehicle.payload.cameras.values()]
         if not cameras:
             return
@@ -134,18 +134,18 @@ class MavlinkLink:
 
     @property
     def leisurely(self) -> bool:
-        """MAVLink's clients live in real time."""
+        """MAVLink's clients run in real time."""
         return True
 
     def stop(self) -> None:
-        """End the flight at the next occasion; from any thread."""
+        """End the flight soon. May be called from any thread."""
         self._stopped = True
 
     def holds(self, t_ns: int) -> bool:
         return False
 
     def look_round(self) -> None:
-        """While time stands still or crawls, clients still want to know that the vehicle is there."""
+        """Clients expect heartbeats even while simulated time is slow or paused."""
         if not self.is_open or time.monotonic() - self._beat < BEAT_S:
             return
         self._beat = time.monotonic()
@@ -155,7 +155,7 @@ class MavlinkLink:
     def stop_at(self, t_ns: int) -> int:
         now = self._port.now_ns
         if not self._ticked_ns <= now <= self._due_ns:
-            # a snapshot was restored, which holds no tick of ours
+            # a restored snapshot does not hold the scheduled tick of this link
             for vehicle in self.vehicles:
                 vehicle.restart()
             self._schedule(now)
@@ -185,7 +185,7 @@ class MavlinkLink:
             ],
         }
 
-    # ---- what goes on
+    # ---- ticks and messages
 
     def _schedule(self, t_ns: int) -> None:
         self._due_ns = self._ticked_ns = t_ns
@@ -209,7 +209,7 @@ class MavlinkLink:
         self._port.at(self._due_ns, self._tick)
 
     def receive(self, channel: Channel, message: Any) -> None:
-        """A message; "opened", or None when a TCP client has come or gone."""
+        """Handle a message, "opened", or None when a TCP client has come or gone."""
         if not self.vehicles:
             return
         vehicle = self.vehicles[channel.vehicle]

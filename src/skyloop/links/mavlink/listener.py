@@ -1,8 +1,7 @@
-"""Sockets of the MAVLink vehicles: UDP to ground stations and companions, a TCP server, one thread that reads.
+"""Sockets of the MAVLink vehicles: UDP to ground stations and companions, a TCP server, one reading thread.
 
-Clients are not trusted: what nobody has taken yet is bounded, a client that does not read loses messages, and no
-socket can hold up the simulation.
-"""
+Clients are not trusted. Queues are bounded, a client that does not read loses messages, and no socket can block the
+simulation."""
 
 from __future__ import annotations
 
@@ -20,51 +19,51 @@ from skyloop.links.mavlink.wire import Inlet
 from skyloop_client.errors import LinkError
 
 MOST_WAITING = 1000
-"""Messages of one channel that nobody has taken yet; more are dropped."""
+"""Waiting messages of one channel. More are dropped."""
 MOST_ADDRESSES = 8
-"""UDP clients of one port that are answered."""
+"""Most UDP clients per port that are answered."""
 MOST_CONNECTIONS = 16
-"""TCP clients of one vehicle."""
+"""Most TCP clients per vehicle."""
 FORGET_S = 10.0
-"""Wall s of silence after which a UDP client is gone."""
+"""Wall s of silence after which a UDP client counts as gone."""
 STUCK_S = 10.0
-"""Wall s without reading after which a TCP client is dropped."""
+"""Wall s without reading after which a TCP client is disconnected."""
 GRACE_S = 1.0
-"""Wall s in which a TCP client need not have said anything, however many others wait for room."""
+"""Wall s for which a new TCP client may be silent, even when other clients wait for a slot."""
 STRANGER_S = 30.0
-"""Wall s after which a TCP client that has said nothing is dropped while more than half of the room is taken."""
+"""Wall s after which a silent TCP client is disconnected while more than half of the slots are taken."""
 Address = tuple[Any, ...]
 
 
 class Channel:
-    """A way to clients: a UDP port of ours, or a TCP connection."""
+    """A connection to clients: one of our UDP ports, or a TCP connection."""
 
     def __init__(
         self, own: socket.socket, vehicle: int, system_id: int, remote: Address | None, *, is_tcp: bool
     ) -> None:
         self.vehicle = vehicle
-        """Number of the vehicle it belongs to."""
+        """Number of its vehicle."""
         self.is_tcp = is_tcp
         self.socket = own
         self.inlet = Inlet()
         self.given = self.taken = self.dropped = 0
         self.open = True
         self.intervals: dict[int, int] = {}
-        """ns between two messages of an id, for the telemetry."""
+        """Telemetry intervals in ns by message id."""
         self.due: dict[int, int] = {}
         self._remote = remote
         self._heard: dict[Address, float] = {}
         self._system_id = system_id
         self._packers: dict[int, Any] = {}
-        """By component: each counts its own messages."""
+        """By component, because each component counts its own messages."""
         self._pending = b""
         self._stuck_since = 0.0
         self.opened_at = time.monotonic()
         self.is_stranger = True
-        """It has not sent one whole message yet."""
+        """It has not sent a complete message yet."""
 
     def heard(self, address: Address) -> bool:
-        """A client spoke; False where there are too many already. Called by the listener's thread."""
+        """A client sent something. False if there are too many already. Called by the listener's thread."""
         now = time.monotonic()
         if address not in self._heard:
             self._heard = {known: t for known, t in self._heard.items() if now - t < FORGET_S}
@@ -108,17 +107,17 @@ class Channel:
             self.shut()
 
     def shut(self) -> None:
-        """From any thread; the listener's frees the socket."""
+        """May be called from any thread. The listener's thread frees the socket."""
         self.open = False
         with suppress(OSError):
             self.socket.shutdown(socket.SHUT_RDWR)
 
 
 class MavlinkListener:
-    """All sockets, from the moment it is made until it is closed."""
+    """All sockets, from construction until `close`."""
 
     taker: Callable[[Channel, Any], None]
-    """Set by the link; called with a channel and a message, or None when the channel is gone."""
+    """Set by the link. Called with a channel and a message, or with None when the channel is closed."""
 
     def __init__(self, inbox: Inbox, host: str = "127.0.0.1") -> None:
         self.host = host
@@ -134,7 +133,7 @@ class MavlinkListener:
         self._thread: threading.Thread | None = None
 
     def udp(self, vehicle: int, system_id: int, port: int, remote: Address | None) -> Channel:
-        """Bind a port of ours; `remote` gets everything unasked."""
+        """Bind one of our ports. `remote` gets all messages without having to ask."""
         if remote is not None:
             remote = self._reachable(*remote)
         own = self._bound(socket.SOCK_DGRAM, port)
@@ -143,7 +142,7 @@ class MavlinkListener:
         return channel
 
     def _reachable(self, host: str, port: int) -> Address:
-        """The address of somebody to be told, looked up once."""
+        """The address of a host to announce to, looked up once."""
         try:
             address: Address = socket.getaddrinfo(host, port, socket.AF_INET, socket.SOCK_DGRAM)[0][4]
         except (OSError, OverflowError) as error:
@@ -155,7 +154,7 @@ class MavlinkListener:
         return address
 
     def tcp(self, vehicle: int, system_id: int, port: int) -> int:
-        """Bind a port that `start` opens; returns its number."""
+        """Bind a port, which `start` opens. Returns its number."""
         own = self._bound(socket.SOCK_STREAM, port)
         self._selector.register(own, selectors.EVENT_READ, (vehicle, system_id))
         self._servers.append(own)
@@ -183,7 +182,7 @@ class MavlinkListener:
         return own
 
     def start(self) -> None:
-        """Let clients in, and begin to read; until now TCP clients are turned away and datagrams wait."""
+        """Accept clients and start reading. Until then TCP clients are refused and datagrams wait."""
         for server in self._servers:
             try:
                 server.listen(16)
@@ -195,7 +194,7 @@ class MavlinkListener:
         self._thread.start()
 
     def close(self) -> None:
-        """Everything is freed when this returns; may be called twice."""
+        """Everything is freed when this returns. It may be called twice."""
         if self._ended:
             return
         self._ended = True
@@ -237,7 +236,7 @@ class MavlinkListener:
         self._inbox.put((self, channel, "opened"))
 
     def _has_room(self, vehicle: int) -> bool:
-        """Strangers make room for newcomers: whoever wants to speak can, however many say nothing."""
+        """Silent clients are disconnected to make room, so that they cannot lock out others."""
         now = time.monotonic()
         own = [channel for channel in self._connections.values() if channel.vehicle == vehicle]
         strangers = sorted((each for each in own if each.is_stranger), key=lambda each: each.opened_at)
@@ -259,7 +258,7 @@ class MavlinkListener:
                     raise EOFError
             else:
                 data, address = channel.socket.recvfrom(1 << 16)
-                channel.inlet.clear()  # a message does not go on in the next datagram
+                channel.inlet.clear()  # a message never continues in the next datagram
         except BlockingIOError:
             return
         except (EOFError, OSError):

@@ -1,4 +1,4 @@
-"""Commands that ask for messages, once or at a rate."""
+"""Commands that request messages, once or at a rate."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import math
 from dataclasses import replace
 from typing import Any
 
-from skyloop.links.mavlink.command import ACCEPTED, DENIED, UNSUPPORTED, Command
-from skyloop.links.mavlink.commanded import Commanded, Handler
+from skyloop.links.mavlink.command_context import Commanded, Handler
 from skyloop.links.mavlink.dialect import mavlink
+from skyloop.links.mavlink.incoming_command import ACCEPTED, DENIED, UNSUPPORTED, Command
 from skyloop.links.mavlink.listener import Channel
 from skyloop.links.mavlink.telemetry_table import BUILDERS, DEFAULTS_NS
 from skyloop.links.mavlink.wire import available_modes
 from skyloop_client.errors import SetpointError
 
 FASTEST_NS = 10_000_000
-"""Telemetry goes out on this grid."""
+"""The time grid of telemetry."""
 STREAMS = {
     mavlink.MAV_DATA_STREAM_RAW_SENSORS: (
         mavlink.MAVLINK_MSG_ID_HIGHRES_IMU, mavlink.MAVLINK_MSG_ID_SCALED_PRESSURE,
@@ -30,11 +30,11 @@ STREAMS = {
     mavlink.MAV_DATA_STREAM_EXTRA2: (mavlink.MAVLINK_MSG_ID_VFR_HUD,),
     mavlink.MAV_DATA_STREAM_EXTRA3: (mavlink.MAVLINK_MSG_ID_BATTERY_STATUS, mavlink.MAVLINK_MSG_ID_SYSTEM_TIME),
 }  # fmt: skip
-"""Messages of the groups that REQUEST_DATA_STREAM knows."""
+"""Messages of the groups in REQUEST_DATA_STREAM."""
 
 
 def set_message_interval(vehicle: Commanded, command: Command) -> int:
-    """Param 1 a message id, param 2 µs: -1 never, 0 the usual."""
+    """Param 1 a message id, param 2 µs: -1 never, 0 the default rate."""
     number, interval = command.whole(1), command.params[1]
     if number not in BUILDERS or not math.isfinite(interval):
         return int(UNSUPPORTED)
@@ -53,7 +53,7 @@ def _set_interval(channel: Channel, number: int, interval_us: float) -> None:
 
 
 def request_stream(message: Any, channel: Channel) -> None:
-    """REQUEST_DATA_STREAM, the old way; 0 Hz is the usual."""
+    """REQUEST_DATA_STREAM, the deprecated request. 0 Hz means the default rate."""
     interval_us = 1e6 / message.req_message_rate if message.req_message_rate else 0.0
     everything = message.req_stream_id == mavlink.MAV_DATA_STREAM_ALL
     for stream, numbers in STREAMS.items():
@@ -74,7 +74,7 @@ def get_message_interval(vehicle: Commanded, command: Command) -> int:
 
 
 def request_message(vehicle: Commanded, command: Command) -> int:
-    """Param 1 a message id; once, at once."""
+    """Param 1 a message id; sent once, now."""
     number = command.whole(1)
     if number == mavlink.MAVLINK_MSG_ID_MESSAGE_INTERVAL:
         asked = replace(command, params=(command.params[1],) * 4)
@@ -92,18 +92,18 @@ def request_message(vehicle: Commanded, command: Command) -> int:
 
 
 def request_capabilities(vehicle: Commanded, command: Command) -> int:
-    """AUTOPILOT_VERSION, the old way."""
+    """AUTOPILOT_VERSION, by the deprecated command."""
     vehicle.send_now(mavlink.MAVLINK_MSG_ID_AUTOPILOT_VERSION, command.channel)
     return int(ACCEPTED)
 
 
 def get_home(vehicle: Commanded, command: Command) -> int:
-    """HOME_POSITION, the old way."""
+    """HOME_POSITION, by the deprecated command."""
     return int(ACCEPTED if vehicle.send_now(mavlink.MAVLINK_MSG_ID_HOME_POSITION, command.channel) else DENIED)
 
 
 def _tell_modes(command: Command) -> int:
-    """AVAILABLE_MODES of index param 2, or of all for 0."""
+    """AVAILABLE_MODES of index param 2, or of all modes for 0."""
     modes, index = available_modes(), command.whole(2)
     if not 0 <= index <= len(modes):
         raise SetpointError(f"there is no mode {index}; there are {len(modes)}")

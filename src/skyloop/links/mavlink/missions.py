@@ -1,4 +1,4 @@
-"""The mission protocol: items of missions, fences and rally points, up and down. What is flown of them is elsewhere."""
+"""The mission protocol: upload and download of missions, fences and rally points. `flight` and `fence` use them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MISSION, FENCE, RALLY = mavlink.MAV_MISSION_TYPE_MISSION, mavlink.MAV_MISSION_TY
 KINDS = (MISSION, FENCE, RALLY)
 MOST_ITEMS = 1000
 RETRY_S = 0.5
-"""Wall s before an item is asked for again."""
+"""Wall s before an item is requested again."""
 MOST_RETRIES = 10
 
 FLOWN = {
@@ -30,7 +30,7 @@ FLOWN = {
     mavlink.MAV_CMD_DO_CHANGE_SPEED: "param 2 m/s from here on",
     mavlink.MAV_CMD_DO_JUMP: "go on with item param 1, param 2 times",
 }
-"""Items of a mission that do something."""
+"""Mission items with an effect."""
 PASSED_OVER = (
     mavlink.MAV_CMD_DO_MOUNT_CONTROL, mavlink.MAV_CMD_DO_MOUNT_CONFIGURE, mavlink.MAV_CMD_DO_GIMBAL_MANAGER_PITCHYAW,
     mavlink.MAV_CMD_DO_GIMBAL_MANAGER_CONFIGURE, mavlink.MAV_CMD_IMAGE_START_CAPTURE,
@@ -42,7 +42,7 @@ PASSED_OVER = (
     mavlink.MAV_CMD_DO_TRIGGER_CONTROL, mavlink.MAV_CMD_DO_SET_SERVO, mavlink.MAV_CMD_DO_SET_ACTUATOR,
     mavlink.MAV_CMD_DO_GRIPPER,
 )  # fmt: skip
-"""Items for a payload there is none of: accepted, said and skipped."""
+"""Items for a payload that the vehicle may lack. They are accepted, reported and skipped."""
 FENCES = {
     mavlink.MAV_CMD_NAV_FENCE_CIRCLE_INCLUSION: "stay within param 1 m of it",
     mavlink.MAV_CMD_NAV_FENCE_CIRCLE_EXCLUSION: "stay param 1 m away from it",
@@ -54,12 +54,12 @@ PLACES = (
     mavlink.MAV_CMD_NAV_WAYPOINT, mavlink.MAV_CMD_NAV_LOITER_UNLIM, mavlink.MAV_CMD_NAV_LOITER_TIME,
     mavlink.MAV_CMD_NAV_LAND, mavlink.MAV_CMD_NAV_TAKEOFF,
 )  # fmt: skip
-"""Items that have a place."""
+"""Items that have a position."""
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One line of a plan, as MISSION_ITEM_INT has it."""
+    """One item of a plan, as in MISSION_ITEM_INT."""
 
     frame: int
     command: int
@@ -69,17 +69,17 @@ class Item:
     y: int
     """10⁻⁷ degrees of longitude."""
     z: float
-    """m, by `frame`."""
+    """m, in `frame`."""
     autocontinue: int = 1
 
     @property
     def has_place(self) -> bool:
-        """Both 0, and PX4's "none", mean here."""
+        """False if both are 0 or PX4's invalid value, which mean the current position."""
         return (self.x, self.y) not in ((0, 0), (2147483647, 2147483647), (-2147483648, -2147483648))
 
 
 def item_from(message: Any) -> Item:
-    """Of MISSION_ITEM_INT, or of the old MISSION_ITEM in degrees."""
+    """From MISSION_ITEM_INT, or from the deprecated MISSION_ITEM in degrees."""
     params = (message.param1, message.param2, message.param3, message.param4)
     x, y = message.x, message.y
     if message.get_type() == "MISSION_ITEM":
@@ -88,11 +88,11 @@ def item_from(message: Any) -> Item:
 
 
 def fault(item: Item, kind: int, count: int) -> tuple[int, str]:
-    """MAV_MISSION_ACCEPTED, or the number and the text of what is wrong with an item of a plan of so many."""
+    """MAV_MISSION_ACCEPTED, or the error number and text for an item of a plan with `count` items."""
     known = FENCES if kind == FENCE else (*FLOWN, *PASSED_OVER)
     if kind != RALLY and item.command not in known:
         return int(mavlink.MAV_MISSION_UNSUPPORTED), f"command {item.command} is none that can be flown"
-    # PX4 too keeps a circle of radius 0, which means none
+    # as in PX4, a circle of radius 0 is kept and means no circle
     if kind == FENCE and not 0.0 <= item.params[0] < 1e6:
         what = "radius" if item.command in CIRCLES else "number of corners"
         return int(mavlink.MAV_MISSION_INVALID_PARAM1), f"a fence cannot have a {what} of {item.params[0]:g}"
@@ -122,18 +122,18 @@ class _Upload:
 
 
 class Missions:
-    """Plans of one vehicle, and clients reading and writing them; one may write at a time."""
+    """The plans of one vehicle, and their uploads and downloads. Only one client may upload at a time."""
 
     def __init__(self, take_plan: Callable[[int, list[Item]], None]) -> None:
-        """`take_plan` has a new plan flown, or refuses it with a SetpointError and keeps the old one."""
+        """`take_plan` applies a new plan, or refuses it with a SetpointError and keeps the old one."""
         self.plans: dict[int, list[Item]] = {kind: [] for kind in KINDS}
         self._take_plan = take_plan
         self._upload: _Upload | None = None
         self._last: tuple[Any, ...] = ()
-        """Peer, kind and number of the item that ended the last upload: it comes again when our answer was lost."""
+        """Peer, kind and number of the item that ended the last upload. It comes again if our answer was lost."""
 
     def take(self, message: Any, send: Callable[[Any], None]) -> bool:
-        """True when the message was one of this protocol."""
+        """Returns True if the message belongs to this protocol."""
         kind = getattr(message, "mission_type", MISSION)
         match message.get_type():
             case "MISSION_COUNT":
@@ -156,7 +156,7 @@ class Missions:
         return True
 
     def tick(self) -> None:
-        """Ask again for what did not come."""
+        """Request missing items again."""
         upload = self._upload
         if upload is None or time.monotonic() - upload.asked < RETRY_S:
             return
@@ -195,7 +195,7 @@ class Missions:
             send(_ack(message, mavlink.MAV_MISSION_ACCEPTED if again else mavlink.MAV_MISSION_ERROR, kind))
             return
         if message.seq != len(upload.items):
-            return  # twice, or too early; the retry asks for the right one
+            return  # a duplicate, or too early; the retry requests the right one
         item = item_from(message)
         wrong, why = fault(item, kind, upload.count)
         if wrong != mavlink.MAV_MISSION_ACCEPTED:

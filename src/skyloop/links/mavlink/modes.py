@@ -1,4 +1,4 @@
-"""PX4's modes on our autopilot: what a client has chosen, what is in force, offboard and its loss, the geofence."""
+"""PX4's modes on our autopilot: the selected mode, the active mode, offboard and its loss, the geofence."""
 
 from __future__ import annotations
 
@@ -17,42 +17,42 @@ from skyloop_client.streams import NS_PER_S
 FENCE_MODES = {2: "hold", 3: "rtl", 5: "land"}
 """By GF_ACTION."""
 STANDS = 0.1
-"""m/s: one that sinks slower than this although it is told to, for a second, stands on the ground."""
+"""m/s: a vehicle that sinks slower than this for a second, although commanded to sink, is on the ground."""
 ENDLESS = ("hold", "position", "orbit", "follow")
 """Modes that only a client ends."""
 LINK_LOSS_ACTIONS = {2: "home", 3: "land"}
-"""What a vehicle does that its clients have left, by NAV_DLL_ACT."""
+"""By NAV_DLL_ACT, the action when all clients are gone."""
 
 
 class Modes:
-    """`chosen` is what the client wants; a failsafe of the autopilot goes before it and gives way to it again."""
+    """`chosen` is the client's mode. A failsafe of the autopilot overrides it, and ends in favour of it."""
 
     def __init__(self, system: System, reached: Callable[[int], None], payload: Callable[[Item], bool]) -> None:
         self.chosen = "hold"
         self.flight = MissionFlight(system, reached, payload)
         self.fence = Fence(system)
         self.breach = ""
-        """What of the fence is broken now."""
+        """The fence rule that is broken now, as text."""
         self.breaches = 0
         self._system = system
         self._setpoint: Setpoint | None = None
         self._setpoint_ns = -1
         self._let_go = False
-        """Command was given up because every client had left."""
+        """The vehicle was released because all clients had left."""
         self._was_armed = False
         self._alone_since_ns = -1
         self._idle_since_ns = -1
         self._steered_ns = self._stands_since_ns = -NS_PER_S
-        """When sticks last spoke, and since when they have asked in vain for it to sink."""
+        """When the last stick input came, and since when sticks have asked it to sink without effect."""
         self._failsafe = ""
         self.orbit: Orbit | None = None
         self.target = FollowTarget(system)
         self._climb: float | None = None
-        """m to take off to once it is armed, where a client has said so before."""
+        """Take-off height in m after arming, if a client has asked for a take-off before."""
 
     @property
     def shown(self) -> str:
-        """The mode for the heartbeat."""
+        """The mode in the heartbeat."""
         status = self._system.port.status
         if status.mode == "home":
             return "rtl"
@@ -60,10 +60,10 @@ class Modes:
             return "rtl" if self.chosen == "rtl" else "land"
         return self.chosen
 
-    # ---- what clients ask; SetpointError says why not
+    # ---- requests of clients; SetpointError gives the reason for a refusal
 
     def choose(self, mode: str) -> None:
-        """Change the mode; on the ground it waits for arming."""
+        """Change the mode. On the ground it waits for arming."""
         system = self._system
         if system.port.overruled_by:
             raise SetpointError(f"mode {mode} during the failsafe '{system.port.overruled_by}'")
@@ -74,7 +74,7 @@ class Modes:
         if mode == "orbit":
             raise SetpointError("an orbit needs a place; send DO_ORBIT")
         if system.port.status.armed:
-            # before the first order, which may come at a later tick: whoever else commands gives way
+            # claim the vehicle now, because the first command may come at a later tick
             system.port.claim(COMMANDER)
             self._engage(mode)
         self._leave(mode)
@@ -101,7 +101,7 @@ class Modes:
         self._system.port.send(Disarm(), by=COMMANDER)
 
     def take_off(self, height: float) -> None:
-        """m above where it stands; while disarmed, at arming: ground stations ask in that order."""
+        """m above the ground. If disarmed, it takes off after arming: ground stations send the commands that way."""
         if self._system.port.is_flying:
             raise SetpointError("take-off while flying")
         self._climb = height
@@ -111,7 +111,7 @@ class Modes:
         self.chosen = "takeoff"
 
     def circle(self, circle: Circle) -> None:
-        """Fly round a place until another mode is chosen, or as far as the circle says."""
+        """Fly a circle until another mode is selected, or as far as the circle says."""
         system = self._system
         if system.port.overruled_by:
             raise SetpointError(f"an orbit during the failsafe '{system.port.overruled_by}'")
@@ -122,14 +122,14 @@ class Modes:
         self.orbit, self.chosen = Orbit(system, circle), "orbit"
 
     def follow(self, setpoint: Setpoint) -> None:
-        """An offboard setpoint: obeyed in that mode, else kept for it."""
+        """An offboard setpoint. It is used in mode offboard and stored otherwise."""
         system = self._system
         self._setpoint, self._setpoint_ns = setpoint, system.now_ns
         if self.chosen == "offboard" and system.port.status.armed and system.is_ours and not system.port.overruled_by:
             system.send(setpoint)
 
     def steer(self, setpoint: Velocity) -> None:
-        """By stick: in mode position only; on the ground only upwards, and down there it lands."""
+        """Stick input, in mode position only. On the ground only up has an effect; down at the ground lands."""
         system = self._system
         climb = float(setpoint.velocity[2])
         ready = system.port.is_flying or (system.port.status.armed and climb > 0.0)
@@ -150,14 +150,14 @@ class Modes:
             self.choose("hold")
 
     def restart(self) -> None:
-        """Time has leapt: nothing of before holds but the mission and the fence."""
+        """Time has jumped: only the mission and the fence stay."""
         self.chosen, self._failsafe, self.breach = "hold", "", ""
         self._setpoint = self.orbit = None
         self._let_go = False
         self._idle_since_ns = self._alone_since_ns = -1
         self.flight.jump_to(0)
 
-    # ---- what goes on by itself
+    # ---- at each tick
 
     def tick(self, *, has_client: bool) -> None:
         system = self._system
@@ -174,7 +174,7 @@ class Modes:
             self._after_failsafe()
         self._watch_fence()
         if self._let_go and has_client and not system.port.commander and status.mode == "hover":
-            # somebody came back before the hover was over
+            # a client came back before the hover ended
             system.port.claim(COMMANDER)
         if not system.is_ours:
             self._give_way()
@@ -192,7 +192,7 @@ class Modes:
         self._watch_idling()
 
     def _give_way(self) -> None:
-        """Another link commands, or nobody; a client that wants the vehicle back chooses its mode anew."""
+        """Another link or nobody commands. A client that wants the vehicle back selects a mode again."""
         if self._system.port.commander:
             if self.chosen != "hold":
                 self._system.say(EventKind.RELIEVED, f"another link has taken over from mode {self.chosen}: hold")
@@ -224,7 +224,7 @@ class Modes:
                 pass
 
     def _leave(self, mode: str) -> None:
-        """Whatever was before is over."""
+        """Clean up after the previous mode."""
         self.orbit = None
         if mode != "mission":
             self.flight.interrupt()
@@ -239,7 +239,7 @@ class Modes:
         self._was_armed = False
 
     def _after_failsafe(self) -> None:
-        """The autopilot has its estimate again, and the client's wish counts again."""
+        """The autopilot has a valid estimate again, so the client's mode is active again."""
         self._failsafe = ""
         if self.chosen in ("takeoff", "hold", "position", "orbit"):
             self.chosen, self.orbit = "hold", None
@@ -252,7 +252,7 @@ class Modes:
         if not checked_tick(self.flight, self._system):
             self._switch("hold")
         elif self.flight.complete:
-            # it stays at its last waypoint, goes home or stands on the ground
+            # it stays at its last waypoint, goes home or is on the ground
             self.chosen = "rtl" if self.flight.went_home else "hold"
             self._say_if_complete()
 
@@ -261,7 +261,7 @@ class Modes:
             self._system.say(EventKind.ARRIVED, "mission complete")
 
     def _guide(self) -> None:
-        """The next point of an orbit, or beside the target; it hovers where there is none."""
+        """Send the next point of an orbit or beside the target. Without one, the vehicle hovers."""
         system = self._system
         if not system.port.is_flying:
             return
@@ -284,7 +284,7 @@ class Modes:
         system.port.release(COMMANDER, system.port.failsafes.setpoint_land_after)
 
     def _watch_clients(self, has_client: bool) -> None:
-        """Nobody is there to end a hover; a mission or a return ends by itself."""
+        """No client is left to end a hover. A mission or a return ends by itself."""
         system = self._system
         if has_client or not system.port.is_flying or self.shown not in ENDLESS:
             self._alone_since_ns = -1
@@ -293,7 +293,7 @@ class Modes:
             self._alone_since_ns = system.now_ns
         left = system.settings.link_loss - (system.now_ns - self._alone_since_ns) / NS_PER_S
         action = LINK_LOSS_ACTIONS.get(system.settings.link_action)
-        # on its way to a goal it may go on for as long as it would hover
+        # on its way to a goal it may continue for as long as it would hover
         if action is not None and (system.port.status.mode == "hover" or left <= 0.0):
             self._let_go = True
             system.port.release(COMMANDER, max(left, 0.0), action)
@@ -315,7 +315,7 @@ class Modes:
             self._switch(mode)
 
     def _watch_idling(self) -> None:
-        """Armed and on the ground for too long."""
+        """Disarm after too long a time on the ground."""
         system = self._system
         if not system.port.status.landed or system.port.status.mode != "idle" or system.settings.disarm_idle <= 0.0:
             self._idle_since_ns = -1
@@ -326,7 +326,7 @@ class Modes:
             self.disarm(force=False)
 
     def _switch(self, mode: str) -> None:
-        """By ourselves; a refusal is said and not raised."""
+        """A mode change without a client. A refusal is reported as a status text, not raised."""
         try:
             self._engage(mode)
         except SetpointError as error:

@@ -1,4 +1,4 @@
-"""A circle flown at a steady speed around a place: first to its nearest point, then round it."""
+"""Flies a circle around a position at a constant speed: first to its nearest point, then around it."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from skyloop_client.messages import Array, EventKind, Position
 from skyloop_client.streams import NS_PER_S
 
 SMALLEST, LARGEST = 1.0, 1000.0
-"""m of radius, as with PX4."""
+"""m, the limits of the radius, as in PX4."""
 USUAL_RADIUS, USUAL_SPEED = 10.0, 1.0
-"""m and m/s where a client names none."""
+"""m and m/s, the defaults."""
 FASTEST = 10.0
-"""m/s, as with PX4."""
+"""m/s, as in PX4."""
 ACCELERATION_SHARE = 0.6
-"""Of the acceleration the vehicle may have, that turning may take; the rest is for wind."""
+"""Share of the vehicle's acceleration limit for the turn. The rest is for wind."""
 TO_CENTRE = mavlink.ORBIT_YAW_BEHAVIOUR_HOLD_FRONT_TO_CIRCLE_CENTER
 INITIAL = mavlink.ORBIT_YAW_BEHAVIOUR_HOLD_INITIAL_HEADING
 TANGENT = mavlink.ORBIT_YAW_BEHAVIOUR_HOLD_FRONT_TANGENT_TO_CIRCLE
@@ -28,18 +28,18 @@ TANGENT = mavlink.ORBIT_YAW_BEHAVIOUR_HOLD_FRONT_TANGENT_TO_CIRCLE
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Circle:
-    """What a client asks for; SetpointError where it cannot be flown."""
+    """The request of a client. Raises SetpointError if it cannot be flown."""
 
     centre: Array
-    """(3,) m, world; its height is that of the circle."""
+    """(3,) m, world. Its height is the height of the circle."""
     radius: float
-    """m, clockwise seen from above; negative: anticlockwise."""
+    """m, clockwise seen from above. Negative: anticlockwise."""
     speed: float
     """m/s."""
     behaviour: int
     """ORBIT_YAW_BEHAVIOUR."""
     turn: float
-    """rad after which it holds; infinite: never."""
+    """rad after which it holds. Infinity: never."""
 
     def __post_init__(self) -> None:
         if not SMALLEST <= abs(self.radius) <= LARGEST:
@@ -49,7 +49,7 @@ class Circle:
 
 
 class Orbit:
-    """Where to be on a circle, from the moment it is made."""
+    """Gives the setpoints along a circle."""
 
     def __init__(self, system: System, circle: Circle) -> None:
         self.circle = circle
@@ -60,12 +60,12 @@ class Orbit:
         self._radius = abs(circle.radius)
         most = math.sqrt(ACCELERATION_SHARE * system.port.limits.acceleration * self._radius)
         self.speed = min(circle.speed, most, system.port.limits.speed)
-        """m/s that are flown."""
+        """m/s, the actual speed."""
         if self.speed < circle.speed:
             system.say(EventKind.REFUSED, f"orbit at {self.speed:.1f} m/s: {circle.speed:g} is too fast for its radius")
         away = self._start - circle.centre
         self._angle = math.atan2(away[1], away[0]) if np.hypot(*away[:2]) > 0.1 else system.yaw
-        """rad anticlockwise from east, where it comes onto the circle."""
+        """rad anticlockwise from east, where it enters the circle."""
         self._leg = self._on_circle(self._angle) - self._start
         self._length = float(np.linalg.norm(self._leg))
 
@@ -73,7 +73,7 @@ class Orbit:
         return self.circle.centre + self._radius * np.array([math.cos(angle), math.sin(angle), 0.0])
 
     def setpoint(self) -> Position | None:
-        """Where to be now; None once it has gone round as often as it was told."""
+        """The current setpoint, or None after the requested turns."""
         flown = self.speed * (self._system.now_ns - self._began_ns) / NS_PER_S
         if flown < self._length:
             along = self._leg / self._length

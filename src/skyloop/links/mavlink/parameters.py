@@ -1,7 +1,6 @@
-"""Parameters that have an effect, under PX4's names where it has one; SKY_ where it has none; and fixed ones to read.
+"""The parameters, under PX4's names where those exist and SKY_ otherwise. Some are fixed and can only be read.
 
-Integers travel as their bytes inside a float, as with PX4 (MAV_PROTOCOL_CAPABILITY_PARAM_ENCODE_BYTEWISE).
-"""
+Integers travel as their bytes inside a float, as in PX4 (MAV_PROTOCOL_CAPABILITY_PARAM_ENCODE_BYTEWISE)."""
 
 from __future__ import annotations
 
@@ -30,7 +29,7 @@ class Parameter:
     name: str
     get: Callable[[], float]
     put: Callable[[float], None] | None
-    """None: it can only be read."""
+    """None: read-only."""
     text: str
     low: float = 0.0
     high: float = 0.0
@@ -44,7 +43,7 @@ class Parameter:
 
 
 def table(system: System) -> dict[str, Parameter]:
-    """All of a vehicle's."""
+    """All parameters of a vehicle."""
     everything = [*_of_the_link(system), *_of_the_autopilot(system), *_of_the_controller(system), *_fixed(system)]
     return {parameter.name: parameter for parameter in sorted(everything, key=lambda each: each.name)}
 
@@ -152,7 +151,7 @@ def _fixed(system: System) -> list[Parameter]:
 
 
 def _of_the_setup(system: System) -> list[Parameter]:
-    """Without these QGroundControl misses parameters and asks for a vehicle to be set up before it flies."""
+    """QGroundControl needs these. Without them it reports missing parameters and asks for a set-up before flight."""
     full, empty = system.port.geometry.voltage_full, system.port.geometry.voltage_empty
     cells = max(1, round(full / FULL_CELL))
     whole = {
@@ -174,12 +173,12 @@ def _of_the_setup(system: System) -> list[Parameter]:
 
 
 def encoded(value: float, kind: int) -> float:
-    """As PARAM_VALUE carries it."""
+    """The value as encoded in PARAM_VALUE."""
     return struct.unpack("<f", struct.pack("<i", int(value)))[0] if kind == INTEGER else value
 
 
 def decoded(value: float, kind: int) -> float:
-    """What PARAM_SET means by it."""
+    """The value that PARAM_SET carries."""
     if kind == INTEGER:
         return float(struct.unpack("<i", struct.pack("<f", value))[0])
     return value
@@ -205,7 +204,7 @@ class Parameters:
         return [self.value(name) for name in self._names]
 
     def read(self, message: Any) -> list[Any]:
-        """Of PARAM_REQUEST_READ, by name or by index."""
+        """Answer PARAM_REQUEST_READ, by name or by index."""
         if message.param_index >= 0:
             known = message.param_index < len(self._names)
             return [self.value(self._names[message.param_index])] if known else [self._error(message)]
@@ -213,12 +212,12 @@ class Parameters:
         return [self.value(name)] if name in self.table else [self._error(message)]
 
     def put(self, message: Any) -> list[Any]:
-        """Of PARAM_SET; answers with what holds now."""
+        """Handle PARAM_SET. The answer has the value after the change."""
         name = _name(message)
         parameter = self.table.get(name)
         if parameter is None:
             return [self._error(message)]
-        # a client that does not know the type sends a number for a number
+        # a client that does not know the type sends an integer as a plain float
         bytewise = parameter.kind == INTEGER and message.param_type == INTEGER
         value = decoded(message.param_value, INTEGER) if bytewise else message.param_value
         if parameter.takes(value):

@@ -1,4 +1,4 @@
-"""What a vehicle carries: cameras with their own components, and the gimbals they are on."""
+"""The payload of a vehicle: cameras, each with its own component, and their gimbals."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from skyloop.links.mavlink.camera import FIRST, MOST, CameraComponent
-from skyloop.links.mavlink.command import Command
 from skyloop.links.mavlink.dialect import mavlink
 from skyloop.links.mavlink.gimbal import LOCK, GimbalDevice, GimbalManager
+from skyloop.links.mavlink.incoming_command import Command
 from skyloop.links.mavlink.missions import Item
 from skyloop.links.mavlink.system import System
 from skyloop.links.mavlink.wire import E7, FRAMES_ABOVE_HOME
@@ -20,15 +20,15 @@ from skyloop_client.streams import NS_PER_S
 
 AUTOPILOT = mavlink.MAV_COMP_ID_AUTOPILOT1
 EVERY_NS = {"heartbeat": NS_PER_S, "attitude": NS_PER_S // 5, "status": 5 * NS_PER_S}
-"""Between two heartbeats of cameras, attitudes of gimbals, and words of who controls them."""
+"""Interval of camera heartbeats, gimbal attitudes and gimbal manager status."""
 TARGETING = mavlink.MAV_MOUNT_MODE_MAVLINK_TARGETING
 
 
 class Payload:
-    """Everything of one vehicle; runs in the simulation's thread."""
+    """The payload of one vehicle. It runs in the simulation's thread."""
 
     def __init__(self, system: System, folder: Path | None, tell: Callable[[Any, int], None]) -> None:
-        """`tell(message, component)` sends to everybody."""
+        """`tell(message, component)` sends to all clients."""
         self.gimbals = GimbalManager(system)
         seen = [
             info
@@ -68,7 +68,7 @@ class Payload:
         return True
 
     def restart(self) -> None:
-        """Time has leapt: everything is due."""
+        """Time has jumped: all messages are due."""
         self._due = dict.fromkeys(EVERY_NS, 0)
 
     # ---- gimbals
@@ -80,7 +80,7 @@ class Payload:
             device.turn(pitch, yaw, (rates[0], rates[1]), locked=bool(int(command.x) & LOCK))
 
     def configure(self, command: Command) -> None:
-        """DO_GIMBAL_MANAGER_CONFIGURE: who controls it; -1 leaves that, -2 is who asks, -3 nobody."""
+        """DO_GIMBAL_MANAGER_CONFIGURE sets the controlling system; -1 keeps it, -2 is the sender, -3 is none."""
         for device in self.gimbals.chosen(max(command.whole(7), 0)):
             device.primary = _control(device.primary, command.whole(1), command.whole(2), command.peer)
             device.secondary = _control(device.secondary, command.whole(3), command.whole(4), command.peer)
@@ -101,7 +101,7 @@ class Payload:
     # ---- items of a mission
 
     def do(self, item: Item) -> bool:
-        """What an item asks of the payload; False where there is no such payload."""
+        """Execute a payload item of a mission. Returns False if there is no such payload."""
         number, params = item.command, item.params
         devices, camera = self.gimbals.devices, next(iter(self.cameras.values()), None)
         try:

@@ -1,38 +1,38 @@
-"""Commands for the gimbals of a vehicle, and for its cameras where a client sends them to the autopilot."""
+"""Commands for the gimbals of a vehicle, and for its cameras if a client sends them to the autopilot."""
 
 from __future__ import annotations
 
-from skyloop.links.mavlink.command import ACCEPTED, UNSUPPORTED, Command
-from skyloop.links.mavlink.commanded import Commanded, Handler, place_above_sea
+from skyloop.links.mavlink.command_context import Commanded, Handler, place_above_sea
 from skyloop.links.mavlink.dialect import mavlink
+from skyloop.links.mavlink.incoming_command import ACCEPTED, UNSUPPORTED, Command
 
 
 def turn_gimbal(vehicle: Commanded, command: Command) -> int:
-    """Param 1 pitch and 2 yaw in degrees, 3 and 4 their rates, 5 flags, 7 which gimbal, 0 all."""
+    """Param 1 pitch and 2 yaw in degrees, 3 and 4 their rates, 5 flags, 7 the gimbal (0: all)."""
     vehicle.payload.turn(command)
     return int(ACCEPTED)
 
 
 def configure_gimbal(vehicle: Commanded, command: Command) -> int:
-    """Params 1 and 2 the system and component in control; -2 whoever asks, -3 nobody."""
+    """Params 1 and 2 the system and component in control; -2 the sender, -3 none."""
     vehicle.payload.configure(command)
     return int(ACCEPTED)
 
 
 def look_at_place(vehicle: Commanded, command: Command) -> int:
-    """The gimbal of param 1 follows a place with its camera."""
+    """The gimbal of param 1 keeps its camera on a position."""
     vehicle.payload.look_at(command, place_above_sea(vehicle, command))
     return int(ACCEPTED)
 
 
 def look_ahead(vehicle: Commanded, command: Command) -> int:
-    """No place any more: the gimbal looks forwards."""
+    """Ends the region of interest: the gimbal looks forward."""
     vehicle.payload.look_at(command, None)
     return int(ACCEPTED)
 
 
 def to_first_camera(vehicle: Commanded, command: Command) -> int:
-    """To the first camera, as if it had been sent to its component."""
+    """Forwarded to the first camera, as if sent to its component."""
     if not vehicle.payload.cameras:
         return int(UNSUPPORTED)
     component, camera = next(iter(vehicle.payload.cameras.items()))

@@ -1,4 +1,4 @@
-"""What a vehicle tells of its modes, its health and its battery: one function for each message."""
+"""Telemetry of modes, health and battery: one function for each message."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from skyloop.links.mavlink.telemetry import UNKNOWN_16, Telemetry, clamp, fix_ty
 from skyloop.links.mavlink.wire import STANDARD_MODES, custom_mode
 
 TYPES = {3: mavlink.MAV_TYPE_TRICOPTER, 6: mavlink.MAV_TYPE_HEXAROTOR, 8: mavlink.MAV_TYPE_OCTOROTOR}
-"""By the number of rotors."""
+"""By number of rotors."""
 
 
 def heartbeat(of: Telemetry) -> Any:

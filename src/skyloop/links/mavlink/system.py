@@ -1,4 +1,4 @@
-"""One vehicle as a MAVLink system: its port, its number, its place on Earth, and what it has to say."""
+"""One vehicle as a MAVLink system: its port, its system id, its position on Earth, and its status texts."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ SEVERITIES = {
     EventKind.MISSION: mavlink.MAV_SEVERITY_WARNING,
     EventKind.RELEASED: mavlink.MAV_SEVERITY_WARNING,
 }
-"""By kind of event; all others are for information."""
+"""By kind of event. All others have severity INFO."""
 
 
 @dataclass
 class Settings:
-    """What only the MAVLink side uses; each has a parameter."""
+    """Settings that only the MAVLink side uses. Each has a parameter."""
 
     takeoff_altitude: float = 2.5
-    """m above the ground, when a client names none."""
+    """m above the ground, if a client gives none."""
     acceptance_radius: float = 2.0
-    """m from a waypoint at which the next one is made for."""
+    """m from a waypoint within which it counts as reached."""
     acceptance_height: float = 0.8
-    """m likewise, up and down."""
+    """The same vertically, m."""
     disarm_idle: float = 10.0
-    """s armed on the ground before it disarms itself; 0: never."""
+    """s armed on the ground before it disarms itself. 0: never."""
     link_loss: float = 10.0
     """s of hovering without a client before `link_action`."""
     link_action: int = 3
@@ -49,19 +49,19 @@ class Settings:
     fence_action: int = 2
     """0 none, 1 warn, 2 hold, 3 return, 5 land."""
     fence_distance: float = 0.0
-    """m from home, horizontally; 0: no fence."""
+    """m from home, horizontally. 0: no fence."""
     fence_height: float = 0.0
-    """m above home; 0: no fence."""
+    """m above home. 0: no fence."""
     follow_height: float = 8.0
     """m above the target or above home."""
     follow_distance: float = 8.0
     """m from the target, horizontally."""
     follow_angle_deg: float = 180.0
-    """Degrees to the right of the target's course: 0 ahead of it, 180 behind it."""
+    """Degrees to the right of the target's course: 0 is ahead of it, 180 behind it."""
     follow_responsiveness: float = 0.1
-    """0 takes every movement of the target at once, 1 none."""
+    """0 follows every movement of the target at once, 1 ignores all."""
     follow_altitude_mode: int = 0
-    """0, 1: above home; 2: above the target."""
+    """0 or 1: above home. 2: above the target."""
     follow_max_speed: float = 5.0
     """m/s while following."""
     failures_enabled: int = 0
@@ -69,7 +69,7 @@ class Settings:
 
 
 class System:
-    """One vehicle; everything here runs in the simulation's thread."""
+    """One vehicle. Everything here runs in the simulation's thread."""
 
     def __init__(self, port: VehiclePort, bus: Bus, system_id: int, geography: Geography) -> None:
         self.port = port
@@ -87,7 +87,7 @@ class System:
 
     @property
     def state(self) -> VehicleState | Estimate:
-        """Whichever it flies on."""
+        """Truth or estimate, whichever the autopilot uses."""
         return self.port.belief
 
     @property
@@ -96,14 +96,14 @@ class System:
 
     @property
     def is_ours(self) -> bool:
-        """Its last order came from a MAVLink client, not from another link."""
+        """Whether the last command came from a MAVLink client rather than from another link."""
         return self.port.commander == COMMANDER
 
     # ---- home
 
     @property
     def home(self) -> Array | None:
-        """World position; until it was armed or told, the first place it knew; None before that."""
+        """World position. Before it is set or the vehicle arms, the first known position; None before that."""
         if self.port.home is not None:
             return self.port.home
         if self._first_home is None and self.port.knows_where:
@@ -116,24 +116,24 @@ class System:
         home = self.home
         return self.geography.global_int(self.geography.origin if home is None else home)[2]
 
-    # ---- acting
+    # ---- commands
 
     def send(self, item: Setpoint | Request) -> None:
-        """To the vehicle; SetpointError says why not."""
+        """Send to the vehicle. SetpointError gives the reason for a refusal."""
         if self.port.overruled_by:
             raise SetpointError(f"{type(item).__name__} during the failsafe '{self.port.overruled_by}'")
         self.port.send(item, by=COMMANDER)
 
     def go(self, position: Array, yaw: float | None, speed: float | None = None) -> None:
-        """Fly to a place at `speed`, or at cruise speed, and stay."""
+        """Fly to a position at `speed`, or at cruise speed, and stay."""
         self.send(Goal(position, yaw, speed))
 
-    # ---- speaking
+    # ---- status texts
 
     def say(self, kind: EventKind, text: str) -> None:
         """A status text."""
         self.on_text(int(SEVERITIES.get(kind, mavlink.MAV_SEVERITY_INFO)), text)
 
     def _tell(self, event: Event) -> None:
-        """An event of the vehicle, as a status text."""
+        """Send an event of the vehicle as a status text."""
         self.say(event.kind, f"{event.kind}: {event.text}")

@@ -1,7 +1,6 @@
-"""What a vehicle tells of itself: one function for each message, and how often each is sent unless a client asks.
+"""Telemetry: one function builds each message. The default rates are in `telemetry_table`.
 
-A function answers None where there is nothing to tell, as PX4 keeps silent of a position it does not know.
-"""
+A function returns None if there is no data, as PX4 does not send a position that it does not know."""
 
 from __future__ import annotations
 
@@ -34,7 +33,7 @@ Builder = Callable[["Telemetry"], Any]
 
 
 class Telemetry:
-    """Builds messages of one vehicle from what it believes now."""
+    """Builds messages of one vehicle from its current state."""
 
     def __init__(self, system: System, modes: Modes, *, has_files: bool = False, has_gimbals: bool = False) -> None:
         self.system = system
@@ -49,7 +48,7 @@ class Telemetry:
 
     @property
     def ms(self) -> int:
-        """Since boot."""
+        """ms since boot."""
         return self.system.now_ns // 1_000_000 % (1 << 32)
 
     @property
@@ -57,7 +56,7 @@ class Telemetry:
         return self.system.now_ns // 1000
 
     def sample(self, record: str) -> tuple[StreamInfo, Any] | None:
-        """The newest sample of a record class, if there is a sensor and it still speaks."""
+        """The newest sample of a record class, or None if there is no sensor or it has stopped."""
         info = self._streams.get(record)
         newest: Message | None = None if info is None else self.system.bus.newest(info.name)
         if info is None or newest is None or self.system.now_ns - newest.t_ns > FRESH_S * NS_PER_S:
@@ -70,7 +69,7 @@ class Telemetry:
 
 def attitude(of: Telemetry) -> Any:
     state = of.system.state
-    # FLU roll is FRD roll; pitch and yaw turn the other way, and north is a quarter turn from east
+    # FLU roll equals FRD roll; pitch and yaw change sign, and north is a quarter turn from east
     roll, pitch, yaw = euler_from_quat(state.quat_wxyz)
     rates = frd_from_flu(state.angular_velocity_body)
     return mavlink.MAVLink_attitude_message(of.ms, roll, -pitch, heading_from_yaw(float(yaw)), *rates)
@@ -110,7 +109,7 @@ def gps_raw_int(of: Telemetry) -> Any:
         unknown = (UNKNOWN_16,) * 4
         return mavlink.MAVLink_gps_raw_int_message(of.us, mavlink.GPS_FIX_TYPE_NO_FIX, 0, 0, 0, *unknown, 0)
     if found is None:
-        # it flies on truth without a receiver: as good a fix as there can be
+        # it flies on truth without a receiver: report the best fix
         latitude, longitude, altitude = system.geography.global_int(system.state.position)
         speed, satellites, kind = system.state.velocity_world, 20, 3
         eph, epv, h_acc, v_acc, s_acc = 0.5, 0.5, 0.0, 0.0, 0.0
@@ -228,7 +227,7 @@ def position_target_local_ned(of: Telemetry) -> Any:
 
 
 def fix_type(of: Telemetry) -> int:
-    """MAVLink has 1 for a receiver without a fix."""
+    """In MAVLink 1 means a receiver without a fix."""
     found = of.sample("GnssFix")
     return 1 if found is None else max(1, int(found[1].fix_type))
 

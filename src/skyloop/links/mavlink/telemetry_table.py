@@ -1,4 +1,4 @@
-"""Every message of telemetry and how often it is sent unless a client asks otherwise."""
+"""Every telemetry message and its default rate."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ TELEMETRY: dict[Builder, float] = {
     gps_global_origin: 0.0, highres_imu: 0.0, scaled_pressure: 0.0, odometry: 0.0,
     fence_status: 0.0, autopilot_version: 0.0,
 }  # fmt: skip
-"""Hz unless a client asks otherwise; 0: on request only."""
+"""Default rate in Hz. 0: on request only."""
 
 
 def message_id(builder: Builder) -> int:

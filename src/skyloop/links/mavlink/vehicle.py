@@ -1,4 +1,4 @@
-"""The built-in autopilot as one MAVLink vehicle: what comes in goes to its modes, missions and parameters."""
+"""The built-in autopilot as one MAVLink vehicle: incoming messages go to its modes, missions and parameters."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import time
 from pathlib import Path
 from typing import Any
 
-from skyloop.links.mavlink.command import DENIED, UNSUPPORTED, command_from
-from skyloop.links.mavlink.commanded import Commanded
-from skyloop.links.mavlink.commands import COMMANDS
+from skyloop.links.mavlink.command_context import Commanded
+from skyloop.links.mavlink.command_table import COMMANDS
 from skyloop.links.mavlink.dialect import mavlink
-from skyloop.links.mavlink.files import FileServer
+from skyloop.links.mavlink.file_transfer import FileServer
 from skyloop.links.mavlink.flight_log import FlightLog
+from skyloop.links.mavlink.incoming_command import DENIED, UNSUPPORTED, command_from
 from skyloop.links.mavlink.listener import Channel
 from skyloop.links.mavlink.message_commands import request_stream
 from skyloop.links.mavlink.missions import FENCE, MISSION, Item, Missions
@@ -33,17 +33,17 @@ from skyloop_client.errors import SetpointError
 COMPONENT = mavlink.MAV_COMP_ID_AUTOPILOT1
 TEXT_LENGTH = 50
 PARAMETERS_PER_TICK = 5
-"""Of a list a client asked for, lest its buffer overflows."""
+"""Parameters per tick in answer to a list request. The limit keeps the client's buffer from overflowing."""
 ALIVE_S = 3.0
-"""Wall s a UDP client counts as there after a message of its."""
+"""Wall s for which a UDP client counts as present after its last message."""
 STICK_YAW_RATE = 1.0
 """rad/s at full deflection."""
 
 UNDERSTOOD = {
-    "HEARTBEAT": "a client is there",
+    "HEARTBEAT": "a client is connected",
     "COMMAND_LONG": "see the table of commands",
-    "COMMAND_INT": "likewise, with a place of full precision",
-    "SET_MODE": "the old way to set a mode",
+    "COMMAND_INT": "the same, with a position of full precision",
+    "SET_MODE": "deprecated: set a mode",
     "PARAM_REQUEST_LIST": "all parameters",
     "PARAM_REQUEST_READ": "one, by name or index",
     "PARAM_SET": "change one",
@@ -53,9 +53,9 @@ UNDERSTOOD = {
     "MISSION_REQUEST_LIST": "a download begins",
     "MISSION_REQUEST_INT": "an item of it",
     "MISSION_REQUEST": "likewise, in degrees",
-    "MISSION_CLEAR_ALL": "forget a plan",
+    "MISSION_CLEAR_ALL": "delete a plan",
     "MISSION_ACK": "a download has ended",
-    "MISSION_SET_CURRENT": "go on with this item",
+    "MISSION_SET_CURRENT": "continue with this item",
     "SET_POSITION_TARGET_LOCAL_NED": "offboard: position and velocity, or velocity, in LOCAL_NED; velocity in BODY_NED",
     "SET_POSITION_TARGET_GLOBAL_INT": "offboard: position or velocity",
     "SET_ATTITUDE_TARGET": "offboard: attitude or body rates, with thrust 0 to 1",
@@ -63,7 +63,7 @@ UNDERSTOOD = {
     "GIMBAL_MANAGER_SET_PITCHYAW": "turn a gimbal, in rad",
     "GIMBAL_MANAGER_SET_ATTITUDE": "likewise, by a quaternion",
     "FOLLOW_TARGET": "where the target of mode follow-me is",
-    "REQUEST_DATA_STREAM": "rates of groups of messages, the old way",
+    "REQUEST_DATA_STREAM": "deprecated: rates of groups of messages",
     "LOG_REQUEST_LIST": "the ULog of each flight",
     "LOG_REQUEST_DATA": "a piece of one",
     "LOG_REQUEST_END": "no more of it",
@@ -75,10 +75,10 @@ UNDERSTOOD = {
 
 
 class MavlinkVehicle:
-    """Everything of one vehicle; runs in the simulation's thread."""
+    """All parts of one vehicle. It runs in the simulation's thread."""
 
     def __init__(self, system: System, folder: Path | None = None) -> None:
-        """`folder` is where what it records goes."""
+        """`folder` is where recordings are saved."""
         self.system = system
         self.channels: list[Channel] = []
         self.payload = Payload(system, folder, self.broadcast)
@@ -92,24 +92,24 @@ class MavlinkVehicle:
         )
         self._commanded = Commanded(system, self.modes, self.payload, self.send_now)
         self.received = 0
-        """Messages for this vehicle."""
+        """Number of messages for this vehicle."""
         self._heard = -ALIVE_S
-        """Wall s when a UDP client was last heard."""
+        """Wall s when the last message of a UDP client came."""
         self._shows_life = False
-        """A client has connected by TCP or sends heartbeats, so that its going is noticed."""
+        """A client uses TCP or sends heartbeats, so that its absence can be noticed."""
         self._lists: list[tuple[Channel, list[Any]]] = []
         self._text_number = 0
         self._last_refusal = ("", 0)
         system.on_text = self.say
 
-    # ---- out
+    # ---- outgoing
 
     def broadcast(self, message: Any, component: int = COMPONENT) -> None:
         for channel in self.channels:
             channel.send(message, component)
 
     def say(self, severity: int, text: str) -> None:
-        """A status text, in as many parts as it takes."""
+        """Send a status text, in several parts if it is long."""
         self.log.note(severity, text)
         data = text.encode("utf-8", "replace")[:250]
         parts = [data[k : k + TEXT_LENGTH] for k in range(0, len(data), TEXT_LENGTH)] or [b""]
@@ -119,7 +119,7 @@ class MavlinkVehicle:
             self.broadcast(mavlink.MAVLink_statustext_message(severity, part, number, k))
 
     def send_now(self, number: int, channel: Channel | None = None) -> bool:
-        """One message of telemetry; False where there is nothing to tell."""
+        """Send one telemetry message. False if there is no data."""
         message = BUILDERS[number](self.telemetry)
         if message is None:
             return False
@@ -146,7 +146,7 @@ class MavlinkVehicle:
                 due = channel.due.get(number, 0)
                 if interval < 0 or now < due:
                     continue
-                # on the grid of its interval, unless that is long past
+                # stay on the grid of its interval, unless that is long past
                 channel.due[number] = due + interval if due + interval > now else now + interval
                 self.send_now(number, channel)
         for channel, values in self._lists:
@@ -157,23 +157,23 @@ class MavlinkVehicle:
 
     @property
     def _has_client(self) -> bool:
-        """As far as can be told: scripts that send no heartbeats are silent while all is well."""
+        """Whether a client is present. Scripts without heartbeats count as present, because they may be silent."""
         connected = any(channel.is_tcp for channel in self.channels)
         self._shows_life |= connected
         return connected or not self._shows_life or time.monotonic() - self._heard < ALIVE_S
 
     def restart(self) -> None:
-        """Time has leapt: everything is due, and what was flown is over."""
+        """Time has jumped: all messages are due, and the current flight has ended."""
         self.modes.restart()
         self.payload.restart()
         self.log.close()
         for channel in self.channels:
             channel.due.clear()
 
-    # ---- in
+    # ---- incoming
 
     def take(self, message: Any, channel: Channel) -> None:
-        """A message for this vehicle; rubbish is answered, said or passed over, never raised."""
+        """Handle a message for this vehicle. Invalid ones are answered, reported or ignored, and never raise."""
         target = getattr(message, "target_system", getattr(message, "target", 0))
         # companions are components of the vehicle's own system
         own = (message.get_srcSystem(), message.get_srcComponent()) == (self.system.system_id, COMPONENT)
@@ -193,7 +193,7 @@ class MavlinkVehicle:
             self._refuse(f"{kind}: {error}")
 
     def _refuse(self, text: str) -> None:
-        """Said once a second: a client that repeats itself must not flood the link."""
+        """Report at most once a second, because a client that repeats itself must not flood the link."""
         now = self.system.now_ns
         if text != self._last_refusal[0] or now - self._last_refusal[1] > 1_000_000_000:
             self._last_refusal = (text, now)

@@ -1,8 +1,7 @@
-"""Pictures of cameras as motion JPEG over HTTP: any browser, OpenCV or ffplay can watch them.
+"""Camera images as motion JPEG over HTTP, for any browser, OpenCV or ffplay.
 
-Nobody watches, nothing is encoded. Each client is served by a thread of its own, which takes the newest picture when it
-is ready for one: a slow client sees fewer, and holds nobody up.
-"""
+Images are encoded only for watching clients. Each client has its own thread, which takes the newest image when the
+client is ready. A slow client gets fewer images and delays no other."""
 
 from __future__ import annotations
 
@@ -22,16 +21,16 @@ from skyloop_client.messages import Message
 
 MOST_WATCHERS = 8
 QUALITY = 85
-"""Of the JPEG."""
+"""JPEG quality."""
 BOUNDARY = "picture"
 WAIT_S = 1.0
-"""Wall s after which a client that waits for a picture is looked after."""
+"""Wall s after which a thread that waits for an image checks whether the server still runs."""
 SILENT_S = 10.0
-"""Wall s a client may take to ask or to read."""
+"""Wall s that a client may take to send its request or to read."""
 
 
 class _Newest:
-    """The newest picture of one camera."""
+    """The newest image of one camera."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -45,14 +44,14 @@ class _Newest:
             self._changed.notify_all()
 
     def after(self, count: int) -> tuple[int, Message | None]:
-        """The next picture, or None when there was none for a while."""
+        """The next image, or None if there was none for a while."""
         with self._changed:
             self._changed.wait_for(lambda: self.count > count, WAIT_S)
             return (self.count, self._message) if self.count > count else (count, None)
 
 
 class _Server(ThreadingMixIn, TCPServer):
-    """A thread for each client; unlike Python's HTTP server it asks nobody for the name of this machine."""
+    """One thread per client. Unlike Python's HTTP server, it does not look up the name of this machine."""
 
     allow_reuse_address = True
     daemon_threads = True
@@ -62,7 +61,7 @@ class VideoServer:
     """All cameras of a simulation, each at /<its stream>."""
 
     def __init__(self, host: str, port: int, streams: Iterable[str], bus: Bus, shown: str = "") -> None:
-        """`shown` is the address that clients are told; by default `host`."""
+        """`shown` is the address that clients get. The default is `host`."""
         self._newest = {name: _Newest() for name in streams}
         self._watchers = threading.BoundedSemaphore(MOST_WATCHERS)
         self._ended = False
@@ -75,7 +74,7 @@ class VideoServer:
                 server._serve(self)
 
             def log_message(self, *arguments: Any) -> None:
-                """Who watches is nobody's concern."""
+                """Requests are not logged."""
 
         try:
             self._http = _Server((host, port), Handler)
@@ -95,7 +94,7 @@ class VideoServer:
         return f"http://{self._host}:{self.port}/{stream}"
 
     def close(self) -> None:
-        """May be called twice."""
+        """It may be called twice."""
         if self._ended:
             return
         self._ended = True

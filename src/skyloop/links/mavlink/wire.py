@@ -1,8 +1,7 @@
-"""What we say in MAVLink's words and back: NED and FRD axes, headings, 10⁻⁷ degrees, PX4's modes, setpoint masks.
+"""Converts to and from MAVLink: NED and FRD axes, headings, 10⁻⁷ degrees, PX4's modes, setpoint masks.
 
-No sockets and no simulation here. World altitudes are above the ellipsoid; MAVLink's "above sea level" is taken as the
-same, because there is no geoid in the simulator.
-"""
+This module has no sockets and no simulation. World altitudes are above the ellipsoid. MAVLink's altitude above sea
+level is taken as the same, because the simulator has no geoid."""
 
 from __future__ import annotations
 
@@ -37,24 +36,24 @@ PX4_MODES: dict[str, tuple[int, int]] = {
     "orbit": (3, 1),
     "follow": (AUTO, 8),
 }
-"""(main, sub) of PX4's custom modes that there are."""
+"""(main, sub) of the supported custom modes of PX4."""
 LABELS = {
     "position": "Position", "takeoff": "Takeoff", "hold": "Hold", "mission": "Mission", "rtl": "Return",
     "land": "Land", "offboard": "Offboard", "orbit": "Orbit", "follow": "Follow Me",
 }  # fmt: skip
-"""Names for people, as PX4 has them."""
+"""Display names, as in PX4."""
 STANDARD_MODES = {
     "position": mavlink.MAV_STANDARD_MODE_POSITION_HOLD, "orbit": mavlink.MAV_STANDARD_MODE_ORBIT,
     "rtl": mavlink.MAV_STANDARD_MODE_SAFE_RECOVERY, "mission": mavlink.MAV_STANDARD_MODE_MISSION,
     "land": mavlink.MAV_STANDARD_MODE_LAND, "takeoff": mavlink.MAV_STANDARD_MODE_TAKEOFF,
 }  # fmt: skip
-"""MAV_STANDARD_MODE of those that have one."""
+"""MAV_STANDARD_MODE by mode."""
 
 E7 = 1e7
 FARTHEST = 1e6
-"""m and m/s beyond which a number is taken for rubbish: single floats reach 1e38."""
+"""m and m/s. A larger number is invalid; single floats reach 1e38."""
 FARTHEST_PLACE = 1e5
-"""m from the world's origin: a place beyond is on another map, as in scripts that were written for another home."""
+"""m from the world's origin. A position beyond is refused: the script was written for another home."""
 EARTH_RADIUS = 6.371e6
 """m."""
 FRAMES_GLOBAL = (mavlink.MAV_FRAME_GLOBAL, mavlink.MAV_FRAME_GLOBAL_INT)
@@ -74,17 +73,17 @@ def custom_mode(name: str) -> int:
 
 
 def mode_named(main: int, sub: int) -> str | None:
-    """The mode of ours, or None; AUTO without a sub-mode is hold, as is PX4's "ready"."""
+    """Our mode, or None. AUTO without a sub-mode is hold, as is PX4's "ready"."""
     if main == AUTO and sub in (0, 1):
         return "hold"
     return next((name for name, numbers in PX4_MODES.items() if numbers == (main, sub)), None)
 
 
 def available_modes() -> list[Any]:
-    """AVAILABLE_MODES, one message for each mode."""
+    """AVAILABLE_MODES, one message per mode."""
     made = []
     for number, name in enumerate(PX4_MODES):
-        # an orbit takes a command that says where
+        # an orbit needs a command that gives its centre
         properties = mavlink.MAV_MODE_PROPERTY_NOT_USER_SELECTABLE if name == "orbit" else 0
         properties |= mavlink.MAV_MODE_PROPERTY_ADVANCED if name == "offboard" else 0
         standard = STANDARD_MODES.get(name, mavlink.MAV_STANDARD_MODE_NON_STANDARD)
@@ -97,7 +96,7 @@ def available_modes() -> list[Any]:
 
 
 def heading_from_yaw(yaw: float) -> float:
-    """rad clockwise from north, -π to π, from rad anticlockwise from east; its own inverse."""
+    """rad clockwise from north, -π to π, from rad anticlockwise from east. It is its own inverse."""
     return (math.pi / 2 - yaw + math.pi) % (2 * math.pi) - math.pi
 
 
@@ -105,7 +104,7 @@ yaw_from_heading = heading_from_yaw
 
 
 class Geography:
-    """The world's place on Earth, and a vehicle's local NED frame: its origin is where the vehicle stood at first."""
+    """The world's position on Earth, and a vehicle's local NED frame, whose origin is the vehicle's start."""
 
     def __init__(self, home: GeoPoint, origin: ArrayLike) -> None:
         self._frame = LocalFrame(home)
@@ -125,7 +124,7 @@ class Geography:
         return round(latitude_deg * E7), round(longitude_deg * E7), float(altitude)
 
     def enu_from_global(self, latitude_deg: float, longitude_deg: float, altitude: float) -> Array:
-        """World position; SetpointError where there is no such place near this world."""
+        """World position. Raises SetpointError if the position is not near this world."""
         if not (abs(latitude_deg) <= 90.0 and abs(longitude_deg) <= 360.0 and abs(altitude) <= FARTHEST):
             raise SetpointError(f"{latitude_deg}, {longitude_deg}, {altitude} m is no place on Earth")
         position = self._frame.enu_from_geodetic(GeoPoint(latitude_deg, longitude_deg, altitude))
@@ -150,7 +149,7 @@ def _vector(message: Any, names: tuple[str, str, str], what: str) -> Array:
 
 
 def setpoint_from_local(message: Any, geography: Geography) -> Setpoint:
-    """Of SET_POSITION_TARGET_LOCAL_NED: a position with what comes along, or a velocity."""
+    """From SET_POSITION_TARGET_LOCAL_NED: a position with its feedforward terms, or a velocity."""
     frame = message.coordinate_frame
     if frame not in (mavlink.MAV_FRAME_LOCAL_NED, *FRAMES_BODY):
         raise SetpointError(f"SET_POSITION_TARGET_LOCAL_NED in frame {frame}; LOCAL_NED and BODY_NED are flown")
@@ -163,7 +162,7 @@ def setpoint_from_local(message: Any, geography: Geography) -> Setpoint:
 
 
 def setpoint_from_global(message: Any, geography: Geography, home_altitude: float) -> Setpoint:
-    """Of SET_POSITION_TARGET_GLOBAL_INT; `home_altitude` is the zero of the frames relative to home."""
+    """From SET_POSITION_TARGET_GLOBAL_INT. `home_altitude` is the zero of the frames relative to home."""
     frame = message.coordinate_frame
     if frame not in FRAMES_GLOBAL + FRAMES_ABOVE_HOME:
         raise SetpointError(f"SET_POSITION_TARGET_GLOBAL_INT in frame {frame}; above terrain is not flown")
@@ -198,7 +197,7 @@ def _setpoint(message: Any, position: Array | None, *, body: bool) -> Setpoint:
 
 
 def setpoint_from_attitude(message: Any, max_thrust: float) -> Setpoint:
-    """Of SET_ATTITUDE_TARGET; `max_thrust` N is what thrust 1 stands for."""
+    """From SET_ATTITUDE_TARGET. `max_thrust` is the force in N at thrust 1."""
     if message.type_mask & IGNORE_THRUST or not math.isfinite(message.thrust):
         raise SetpointError("SET_ATTITUDE_TARGET without a thrust")
     thrust = min(max(message.thrust, 0.0), 1.0) * max_thrust
@@ -212,23 +211,23 @@ def setpoint_from_attitude(message: Any, max_thrust: float) -> Setpoint:
 
 
 def velocity_from_sticks(message: Any, speed: float, climb: float, yaw_rate: float) -> Velocity:
-    """Of MANUAL_CONTROL at full deflections of m/s, m/s and rad/s; z is 0 to 1000 with 500 in the middle."""
+    """From MANUAL_CONTROL. Full deflections mean m/s, m/s and rad/s; z is 0 to 1000 with 500 in the middle."""
     x, y, r = (min(max(value, -1000), 1000) / 1000 for value in (message.x, message.y, message.r))
     z = (min(max(message.z, 0), 1000) - 500) / 500
     return Velocity(np.array([x * speed, -y * speed, z * climb]), "body", yaw_rate=-r * yaw_rate)
 
 
 class Inlet:
-    """Bytes as they come, cut into messages; whatever is not one is passed over and counted."""
+    """Splits incoming bytes into messages. Invalid bytes are skipped and counted."""
 
     def __init__(self) -> None:
         self.bad = 0
-        """Bytes and frames that were no message."""
+        """Number of invalid bytes and frames."""
         self._decoder = mavlink.MAVLink(None)
         self._left = bytearray()
 
     def feed(self, data: bytes) -> Iterator[Any]:
-        """The whole messages so far."""
+        """The messages that are complete now."""
         left = self._left
         left += data
         while left:
@@ -248,12 +247,12 @@ class Inlet:
                 del left[:1]
                 continue
             if message.get_msgId() not in mavlink.mavlink_map:
-                # not checked by pymavlink: it may be rubbish with a message behind its first byte
+                # pymavlink does not check this length: it may be invalid, with a real message behind its first byte
                 del left[:1]
                 continue
             del left[:size]
             yield message
 
     def clear(self) -> None:
-        """What has begun will not end."""
+        """Drop an incomplete message."""
         self._left.clear()

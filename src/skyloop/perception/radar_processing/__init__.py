@@ -1,4 +1,4 @@
-"""FMCW radar: bursts of volts to range-Doppler images, points with speed and direction, and tracks."""
+"""FMCW radar: turns bursts of voltages into range-Doppler images, points with speed and direction, and tracks."""
 
 from skyloop.perception.radar_processing.angles import Antennas, range_angle_image
 from skyloop.perception.radar_processing.bounds import cramer_rao

@@ -1,6 +1,6 @@
-"""Directions from the phases between antennas, and where antennas are.
+"""Directions from the phases between antennas, and the positions of the antennas.
 
-A direction is (y, z), its components to the left and up in sensor axes; x = sqrt(1 - y² - z²) looks forward.
+A direction is (y, z), its components to the left and up in sensor axes; x = sqrt(1 - y² - z²) points forward.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array
 
 SCAN_STEPS = 33
-"""Directions tried along each axis before refining."""
+"""Directions tried along each axis before the refinement."""
 LOADING = 1e-3
-"""Of the mean power, added to the diagonal of a covariance before it is inverted."""
+"""The share of the mean power that is added to the diagonal of a covariance before it is inverted."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,7 +33,7 @@ class Antennas:
 
     @staticmethod
     def from_details(details: Mapping[str, Any]) -> Antennas:
-        """From the StreamInfo of a radar."""
+        """Reads the antenna positions from the details of a radar's StreamInfo."""
         missing = [name for name in ("tx_position", "rx_positions") if name not in details]
         if missing:
             raise ScenarioError(f"radar parameters lack {', '.join(missing)}; give those of the radar's StreamInfo")
@@ -45,13 +45,13 @@ class Antennas:
         return Antennas(tx, rx)
 
     def seen_axes(self) -> Array:
-        """(0 to 2, 2) unit vectors in (y, z) along which the receivers are spread; across them nothing is seen."""
+        """(0 to 2, 2) unit vectors in (y, z) along which the receivers are spread; only these can be measured."""
         _, spread, axes = np.linalg.svd(self.rx[:, 1:] - self.rx[:, 1:].mean(axis=0), full_matrices=False)
         return np.asarray(axes[spread > 1e-6])
 
 
 def forward(direction: Array) -> Array:
-    """(..., 3) unit vectors of (..., 2) directions; those longer than 1 are brought to the edge of sight."""
+    """(..., 3) unit vectors of (..., 2) directions; directions longer than 1 are shortened to 1."""
     length = np.linalg.norm(direction, axis=-1, keepdims=True)
     y_z = direction / np.maximum(length, 1.0)
     x = np.sqrt(np.maximum(1.0 - np.sum(y_z**2, axis=-1, keepdims=True), 0.0))
@@ -70,10 +70,10 @@ def paths(points: Array, antennas: Antennas) -> Array:
 
 
 def monopulse(amplitudes: Complex, half_paths: Array, antennas: Antennas, frequency: float) -> Array:
-    """(n, 3) m: points whose phases fit (n, n_rx) `amplitudes`, at (n,) m mean half path.
+    """(n, 3) m: the points whose phases fit (n, n_rx) `amplitudes`, at (n,) m mean half path.
 
-    Least squares on the receivers' places, wave fronts round. What the array cannot see is 0, so all angles of a single
-    receiver are.
+    A least-squares fit on the receivers' positions with spherical wave fronts. Components that the array cannot measure
+    are 0, so all angles of a single receiver are 0.
     """
     direction = _lowest_on_grid(-_covariance(amplitudes[:, None, :]), antennas, frequency)
     wave_number = 2.0 * np.pi * frequency / LIGHT_SPEED
@@ -88,12 +88,13 @@ def monopulse(amplitudes: Complex, half_paths: Array, antennas: Antennas, freque
 
 
 def capon(snapshots: Complex, half_paths: Array, antennas: Antennas, frequency: float) -> Array:
-    """(n, 3) m: points where the Capon spectrum of (n, n_snapshots, n_rx) is highest, at (n,) m mean half path."""
+    """(n, 3) m: the points where the Capon spectrum of (n, n_snapshots, n_rx) is highest, at (n,) m mean half path."""
     direction = _lowest_on_grid(_inverse(_covariance(snapshots)), antennas, frequency)
     points = half_paths[:, None] * forward(direction)
     wave_number = 2.0 * np.pi * frequency / LIGHT_SPEED
     for _ in range(2):
-        # Wave fronts are round: turned flat with what is known of the point, and Newton looks for a plane wave.
+        # Wave fronts are spherical. They are flattened with what is known of the point, so that Newton's method can
+        # look for a plane wave.
         distance = np.linalg.norm(points, axis=1, keepdims=True)
         plane = points[:, 1:] @ antennas.rx[:, 1:].T / distance
         bulge = np.linalg.norm(points[:, None, :] - antennas.rx, axis=2) - distance + plane
@@ -113,7 +114,7 @@ def _at_half_path(unit: Array, half_paths: Array, antennas: Antennas) -> Array:
 
 
 def _covariance(snapshots: Complex) -> Complex:
-    """(n, n_rx, n_rx) of (n, n_snapshots, n_rx)."""
+    """(n, n_rx, n_rx) covariances of (n, n_snapshots, n_rx)."""
     return np.asarray(snapshots.transpose(0, 2, 1) @ np.conj(snapshots) / snapshots.shape[1])
 
 
@@ -125,13 +126,13 @@ def _inverse(covariance: Complex) -> Complex:
 
 
 def steering(unit: Array, antennas: Antennas, frequency: float) -> Complex:
-    """(n, n_rx) phasors of plane waves from (n, 3) directions: nearer antennas have the shorter path."""
+    """(n, n_rx) phasors of plane waves from (n, 3) directions; antennas nearer to the source have the shorter path."""
     return np.asarray(np.exp(-2j * np.pi * frequency / LIGHT_SPEED * (unit @ antennas.rx.T)))
 
 
 @lru_cache(maxsize=8)
 def _scan(antennas: Antennas, frequency: float) -> tuple[Array, Complex]:
-    """(g, 2) directions over what the array sees, and (n_rx², g) the products conj(a_k) a_l of their phasors."""
+    """(g, 2) directions that the array can measure, and (n_rx², g) the products conj(a_k) a_l of their phasors."""
     axes = antennas.seen_axes()
     steps = np.linspace(-1.0, 1.0, SCAN_STEPS)
     along = np.array(list(itertools.product(steps, repeat=len(axes)))).reshape(SCAN_STEPS ** len(axes), len(axes))
@@ -144,14 +145,14 @@ def _pairs(steer: Complex) -> Complex:
 
 
 def _lowest_on_grid(cost: Complex, antennas: Antennas, frequency: float) -> Array:
-    """(n, 2) the direction of the grid with the lowest a^H C a."""
+    """(n, 2) the grid direction with the lowest a^H C a."""
     grid, pairs = _scan(antennas, frequency)
-    # Not a product: BLAS would start threads for it.
+    # Not a matrix product, because BLAS would start threads for it.
     return np.asarray(grid[np.argmin(np.einsum("np,pg->ng", cost.reshape(len(cost), len(pairs)), pairs).real, axis=1)])
 
 
 def _lowest_nearby(cost: Complex, direction: Array, antennas: Antennas, wave_number: float) -> Array:
-    """(n, 2) where a^H C a is lowest, by Newton's method within a step of the grid."""
+    """(n, 2) the direction where a^H C a is lowest, found by Newton's method within one step of the grid."""
     apart = (antennas.rx[:, None, 1:] - antennas.rx[None, :, 1:]).reshape(-1, 2) * wave_number
     outer = apart[:, :, None] * apart[:, None, :]
     axes = antennas.seen_axes()
@@ -160,7 +161,7 @@ def _lowest_nearby(cost: Complex, direction: Array, antennas: Antennas, wave_num
         terms = flat * np.exp(1j * direction @ apart.T)
         slope = -(terms.imag @ apart) @ axes.T
         bend = axes @ -np.einsum("np,pij->nij", terms.real, outer) @ axes.T
-        # Where it is not a bowl the step is left out.
+        # No step is taken where the function is not convex.
         bowl = np.all(np.linalg.eigvalsh(bend) > 0.0, axis=1)
         step = np.linalg.solve(np.where(bowl[:, None, None], bend, np.eye(len(axes))), slope[:, :, None])[:, :, 0]
         direction = direction - np.where(bowl[:, None], step, 0.0) @ axes

@@ -1,4 +1,4 @@
-"""Which cells of a power image stand out, at a constant rate of false alarms."""
+"""CFAR detection: finds the cells of a power image that stand out, at a constant rate of false alarms."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ Indices: TypeAlias = NDArray[np.intp]
 
 
 def averaged_noise(power: Array, cells: Indices, guard: Cells, training: Cells) -> Array:
-    """(n,) V² around (n, 2) cells: the mean of those within guard + training but not within guard.
+    """(n,) V² around (n, 2) cells: the mean of the cells within guard + training but outside the guard.
 
-    Speed wraps; beyond the first and last range there is nothing, and fewer cells are averaged.
+    The speed axis wraps around. The range axis does not, so fewer cells are averaged near its ends.
     """
     outer = _box_sum(power, (guard[0] + training[0], guard[1] + training[1]))
     inner = _box_sum(power, guard)
     one = np.ones((power.shape[0], 1))
     rows_out = _box_sum(one, (guard[0] + training[0], 0)) * (2 * (guard[1] + training[1]) + 1)
     rows_in = _box_sum(one, (guard[0], 0)) * (2 * guard[1] + 1)
-    # A difference of sums: rounding may leave it below zero where a strong peak is all there is.
+    # This is a difference of sums. Rounding may leave it below zero where a strong peak is all there is.
     return np.asarray((np.maximum(outer - inner, 0.0) / (rows_out - rows_in))[tuple(cells.T)])
 
 
 def _box_sum(power: Array, half: Cells) -> Array:
     rows, columns = 2 * half[0] + 1, 2 * half[1] + 1
-    # SciPy's modules are loaded by the first scan: a third of a second that flights without a radar need not wait
+    # The first scan loads SciPy's modules: it takes a third of a second, which flights without a radar need not spend.
     from scipy.ndimage import uniform_filter1d
 
     along = uniform_filter1d(power, rows, axis=0, mode="constant") * rows
@@ -37,9 +37,10 @@ def _box_sum(power: Array, half: Cells) -> Array:
 
 
 def ordered_noise(power: Array, cells: Indices, guard: Cells, training: Cells, rank: float, n_rx: int) -> Array:
-    """As `averaged_noise`, from a quantile of the training cells: other targets among them do not raise it.
+    """As `averaged_noise`, but from a quantile of the training cells, so that other targets among them do not raise it.
 
-    Divided by that quantile of pure noise, so that it estimates the same mean. Ranges are mirrored at the edges.
+    The result is divided by that quantile of pure noise, so that it estimates the same mean. Ranges are mirrored at the
+    edges.
     """
     reach = (guard[0] + training[0], guard[1] + training[1])
     rows, columns = np.mgrid[-reach[0] : reach[0] + 1, -reach[1] : reach[1] + 1]
@@ -57,16 +58,17 @@ def ordered_noise(power: Array, cells: Indices, guard: Cells, training: Cells, r
 
 
 def training_cells(guard: Cells, training: Cells) -> int:
-    """How many cells the noise is taken from, away from the edges."""
+    """The number of cells from which the noise is estimated, away from the edges."""
     whole = (2 * (guard[0] + training[0]) + 1) * (2 * (guard[1] + training[1]) + 1)
     return whole - (2 * guard[0] + 1) * (2 * guard[1] + 1)
 
 
 def averaging_threshold_db(false_alarm_rate: float, n_rx: int, independent_cells: float) -> float:
-    """dB over `averaged_noise` for this rate per cell of white noise.
+    """dB over `averaged_noise` that gives this false-alarm rate per cell of white noise.
 
-    Powers averaged over antennas are gamma-distributed, so cell over noise follows F(2 n_rx, 2 n_rx cells). Of cells
-    correlated by windows and padding, count `training_cells` over `windows.correlation` times padding of each axis.
+    Powers averaged over antennas are gamma-distributed, so the ratio of cell to noise follows F(2 n_rx, 2 n_rx cells).
+    Windows and padding correlate the cells; then count `training_cells` over `windows.correlation` times padding of
+    each axis.
     """
     from scipy.special import fdtri
 
@@ -74,13 +76,13 @@ def averaging_threshold_db(false_alarm_rate: float, n_rx: int, independent_cells
 
 
 def false_alarm_rate(kind: str, threshold_db: float, n_rx: int, independent_cells: float, rank: float = 0.75) -> float:
-    """Per cell of white noise, at this threshold."""
+    """The false-alarm rate per cell of white noise, at this threshold."""
     from scipy.special import betaincinv, fdtrc, gammaincc, gammaincinv
 
     factor = 10.0 ** (threshold_db / 10.0)
     if kind == "cell_averaging":
         return float(fdtrc(2 * n_rx, 2 * n_rx * independent_cells, factor))
-    # The quantile's place among independent cells is beta-distributed; averaged over 400 equal shares of it.
+    # The quantile's position among independent cells is beta-distributed; this averages over 400 equal shares of it.
     shares = (np.arange(400) + 0.5) / 400
     place = betaincinv(rank * independent_cells, (1.0 - rank) * independent_cells + 1.0, shares)
     noise = gammaincinv(n_rx, place) / gammaincinv(n_rx, rank)
@@ -100,9 +102,9 @@ def peaks(power: Array, dynamic_range_db: float, reach: Cells) -> Indices:
 def unmasked(
     found: Indices, power: Array, range_sidelobes: Array, speed_sidelobes: Array, mirrored: bool
 ) -> NDArray[np.bool_]:
-    """Which of `found` (strongest first) are those that no stronger one explains by its window's sidelobes.
+    """Marks those of `found` (strongest first) that are not explained by the window sidelobes of a stronger one.
 
-    `mirrored`: samples are real, and each target has an image at minus its range and minus its speed.
+    `mirrored`: samples are real, so each target has an image at minus its range and minus its speed.
     """
     level = power[tuple(found.T)]
     row, column = found[:, 0], found[:, 1] - power.shape[1] // 2
@@ -115,6 +117,6 @@ def unmasked(
     leaked = response(row[:, None] - row, column[:, None] - column)
     if mirrored:
         leaked = np.maximum(leaked, response(row[:, None] + row, column[:, None] + column))
-    # Peaks lie between cells, up to 1.4 dB per axis above what their cell shows; 6 dB covers that.
+    # A peak lies between cells and is up to 1.4 dB per axis above the value of its cell; 6 dB covers that.
     explained = 4.0 * leaked * level[None, :] > level[:, None]
     return np.asarray(~np.any(np.tril(explained, -1), axis=1))

@@ -1,4 +1,4 @@
-"""What radar processing may be told; the defaults suit the BGT60TR13C with the numbers of "airloop", Table 2."""
+"""Configuration of the radar processing. The defaults suit the BGT60TR13C with the numbers of "airloop", Table 2."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ class ProcessingConfig(BaseModel):
     speed_padding: Annotated[int, Field(ge=1, le=8)] = 1
     """How many times longer than its data the Doppler FFT is."""
     mti: Literal["none", "mean", "running"] = "mean"
-    """How echoes of what stands still are removed: `none` keeps them, `mean` subtracts the mean over the chirps of a
-    burst, `running` an average over bursts. `mean` also removes what is slower than about two speed cells, or splits
-    it into two."""
+    """How echoes of things that stand still are removed: `none` keeps them, `mean` subtracts the mean over the chirps
+    of a burst, `running` an average over bursts. `mean` also removes targets slower than about two speed cells, or
+    splits them into two."""
     clutter_bursts: Annotated[float, Field(ge=1.0)] = 20.0
     """The number of bursts over which the running average forgets."""
     cfar: Literal["cell_averaging", "ordered_statistic"] = "cell_averaging"

@@ -1,4 +1,4 @@
-"""From one burst to points with speed and strength."""
+"""Detection: turns one burst into points with speed and strength."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from skyloop.perception.radar_processing.windows import sidelobes, window
 from skyloop_client.messages import Array, RadarDetections, RadarScan
 
 SMALLEST_NOISE = 1e-15
-"""Of a peak's power: where there is no noise at all, its SNR is still a number."""
+"""A share of a peak's power. It keeps the SNR finite where there is no noise at all."""
 
 
 def detections(
@@ -39,7 +39,7 @@ def detections(
 def points_of(
     t_ns: int, volts: Volts, power: Array, waveform: Waveform, antennas: Antennas, config: ProcessingConfig
 ) -> RadarDetections:
-    """The points of volts whose clutter is removed and whose range-Doppler power is known."""
+    """The points of a burst whose clutter is already removed and whose range-Doppler power is known."""
     cells, noise = _peaks_and_noise(power, waveform, len(antennas.rx), config)
     tones = refined(
         volts,
@@ -76,9 +76,9 @@ def points_of(
 
 
 def noise_around(power: Array, cells: Indices, config: ProcessingConfig, n_rx: int) -> Array:
-    """(n,) V² around (n, 2) cells, as the configured CFAR estimates it."""
+    """(n,) V² around (n, 2) cells, estimated by the configured CFAR."""
     padding = (config.range_padding, config.speed_padding)
-    # Speed wraps: of few chirps, cells farther than half way round would be the target itself again.
+    # The speed axis wraps. With few chirps, cells farther than half way round would be the target itself again.
     farthest = (power.shape[1] - 1) // 2
     guard = (config.guard[0] * padding[0], min(config.guard[1] * padding[1], farthest))
     training = (config.training[0] * padding[0], min(config.training[1] * padding[1], farthest - guard[1]))
@@ -88,9 +88,9 @@ def noise_around(power: Array, cells: Indices, config: ProcessingConfig, n_rx: i
 
 
 def _peaks_and_noise(power: Array, waveform: Waveform, n_rx: int, config: ProcessingConfig) -> tuple[Indices, Array]:
-    """(n, 2) rows and columns of the strongest peaks that are not another's sidelobe, and (n,) V² around them."""
+    """(n, 2) row and column of the strongest peaks that are not sidelobes of another, and (n,) V² around them."""
     padding = (config.range_padding, config.speed_padding)
-    # Some will fall away below; four times as many as asked for are enough to look at.
+    # Some will be dropped below; four times as many as asked for are enough.
     found = peaks(power, config.dynamic_range_db, padding)[: 4 * config.max_detections]
     noise = noise_around(power, found, config, n_rx)
     over = power[tuple(found.T)] > noise * 10.0 ** (config.threshold_db / 10.0)
@@ -105,7 +105,7 @@ def _peaks_and_noise(power: Array, waveform: Waveform, n_rx: int, config: Proces
 
 
 def _first_of_twins(tones: Tones, strength: Array) -> NDArray[np.bool_]:
-    """Of peaks that were refined to the same place, the strongest."""
+    """The strongest of the peaks that were refined to the same position."""
     near = (np.abs(tones.range_cells[:, None] - tones.range_cells) < 0.5) & (
         np.abs(tones.speed_cells[:, None] - tones.speed_cells) < 0.5
     )
@@ -115,17 +115,17 @@ def _first_of_twins(tones: Tones, strength: Array) -> NDArray[np.bool_]:
 
 
 def _snapshots(volts: Volts, waveform: Waveform, config: ProcessingConfig, tones: Tones) -> Complex:
-    """(n, n_snapshots, n_rx) V: each tone in overlapping halves of the burst, so that a covariance can be taken."""
+    """(n, n_snapshots, n_rx) V: each tone in overlapping halves of the burst, so that a covariance can be computed."""
     _, n_chirps, n_samples = volts.shape
     taper = window(config.window, n_samples)
     x = (np.arange(n_samples) - 0.5 * (n_samples - 1)) / n_samples
     fast = (taper / taper.sum()) * np.exp(-2j * np.pi * tones.range_cells[:, None] * x)
-    # Not a product: BLAS would start threads for it.
+    # Not a matrix product, because BLAS would start threads for it.
     along = np.einsum("kmn,dn->dkm", volts, fast)
     y = (np.arange(n_chirps) - 0.5 * (n_chirps - 1)) / n_chirps
     turn = np.exp(-2j * np.pi * tones.speed_cells[:, None] * y)[:, None]
     if not waveform.iq:
-        # Of the tone's mirror image, which the range window lets through near zero range.
+        # The tone's mirror image, which the range window lets through near zero range.
         leak = np.sum((taper / taper.sum()) * np.exp(-4j * np.pi * tones.range_cells[:, None] * x), axis=1)
         along = along - 0.5 * (np.conj(tones.amplitudes) * leak[:, None])[:, :, None] * turn
     still = along * turn

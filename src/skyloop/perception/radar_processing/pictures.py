@@ -1,4 +1,4 @@
-"""Radar data as pictures: the form "airloop" compares by, and a spectrogram."""
+"""Radar data as pictures: the form in which "airloop" compares bursts, and a spectrogram."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from skyloop_client.messages import Array, RadarScan
 from skyloop_client.streams import NS_PER_S
 
 PAPER_ROWS = 36
-"""Of "airloop" V-D: with samples padded to twice their number, 0 to 6.75 m."""
+"""From "airloop" V-D: with the samples padded to twice their number, these rows cover 0 to 6.75 m."""
 
 
 def paper_image(
     scan: RadarScan, waveform: Waveform, *, rows: int = PAPER_ROWS, window_name: WindowName = "hann", mti: bool = False
 ) -> Array:
-    """(rows, n_chirps) amplitudes from 0 to 1, row 0 nearest, speeds rising; all 0 where nothing was received."""
+    """(rows, n_chirps) amplitudes from 0 to 1, nearest range in row 0, speeds rising; all 0 if nothing was received."""
     volts = without_mean(scan.volts, window_name) if mti else scan.volts
     amplitude = np.sqrt(mean_power(range_doppler(volts, waveform, window_name)))
     if rows > len(amplitude):
@@ -41,7 +41,7 @@ def paper_image(
 
 
 def normalised_cross_correlation(image: ArrayLike, other: ArrayLike) -> float:
-    """Likeness of two images of one shape, -1 to 1: eq. (8) of "airloop"; 0 where one of them is even all over."""
+    """Similarity of two images of one shape, -1 to 1: eq. (8) of "airloop"; 0 where one of them is constant."""
     x, y = np.asarray(image, np.float64), np.asarray(other, np.float64)
     if x.shape != y.shape:
         raise ScenarioError(f"images of shapes {x.shape} and {y.shape} cannot be compared; give two of one shape")
@@ -61,10 +61,11 @@ def spectrogram(
     window_name: WindowName = "hann",
     mti: bool = True,
 ) -> tuple[Array, Array, Array]:
-    """Micro-Doppler: speeds (n,) m/s, times (t,) s and (n, t) dB over 1 V² of what is `near` to `far` m.
+    """Micro-Doppler: speeds (n,) m/s, times (t,) s and (n, t) dB over 1 V² of the echoes from `near` to `far` m.
 
-    Short transforms of `chirps` chirps, `hop` apart, none across the gap between two bursts; as many speeds as a burst
-    has chirps. Ranges are as the beat reads them. With `mti` the mean over all bursts is removed.
+    It uses short transforms of `chirps` chirps, `hop` apart. None of them spans the gap between two bursts. There are
+    as many speeds as a burst has chirps. Ranges follow from the beat alone. With `mti` the mean over all bursts is
+    removed.
     """
     if not scans:
         raise ScenarioError("a spectrogram of no scans; give at least one")
@@ -81,7 +82,7 @@ def spectrogram(
     taper = window(window_name, chirps)
     parts = np.stack([spectra[:, :, i : i + chirps] for i in firsts], axis=1) * (taper / taper.sum())[:, None]
     lines = np.fft.fftshift(np.fft.fft(parts, waveform.n_chirps, axis=3), axes=3)
-    # Summed over the gate's ranges, mean over the antennas.
+    # The sum over the ranges from near to far, and the mean over the antennas.
     power = np.sum(np.mean(np.abs(lines) ** 2, axis=2), axis=3).reshape(-1, waveform.n_chirps).T
     middles = (firsts + 0.5 * (chirps - 1) - 0.5 * (waveform.n_chirps - 1)) * waveform.chirp_repetition
     times = np.asarray(np.concatenate([s.t_ns / NS_PER_S + middles for s in scans]))

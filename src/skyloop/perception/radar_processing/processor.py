@@ -1,4 +1,4 @@
-"""The whole chain from bursts to images, points and tracks."""
+"""The whole processing chain, from bursts to images, points and tracks."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import RadarDetections, RadarScan, RangeDopplerImage
 
 ROUNDING = 1e-12
-"""Share of a burst's power below which what clutter removal leaves is no signal."""
+"""A share of a burst's power. What clutter removal leaves below it is rounding, not signal."""
 
 
 class RadarProcessor:
     """Remembers the clutter and the tracks between bursts, in `clutter` and `tracker`; a deep copy is a snapshot."""
 
     def __init__(self, details: Mapping[str, Any], config: ProcessingConfig | None = None) -> None:
-        """`details`: of the radar's StreamInfo."""
+        """`details`: those of the radar's StreamInfo."""
         self.config = config or ProcessingConfig()
         self.waveform = Waveform.from_details(details)
         self.antennas = Antennas.from_details(details)
@@ -44,7 +44,7 @@ class RadarProcessor:
         self.tracker = None if tracking is None else Tracker(tracking, span)
 
     def process(self, scan: RadarScan) -> tuple[RangeDopplerImage, RadarDetections]:
-        """The image after clutter removal, and the points and tracks of the burst."""
+        """Returns the image after clutter removal, and the points and tracks of the burst."""
         wanted = (len(self.antennas.rx), self.waveform.n_chirps, self.waveform.n_samples)
         if scan.volts.shape != wanted:
             raise ScenarioError(f"a radar scan of shape {scan.volts.shape}, the stream's is {wanted}; check its source")
@@ -73,5 +73,5 @@ class RadarProcessor:
         else:
             self.clutter = running_clutter(self.clutter, volts, self.config.clutter_bursts)
             rest = volts - self.clutter[:, None, :]
-        # nothing but the rounding of float32 is left where nothing moves and there is no noise
+        # only float32 rounding is left where nothing moves and there is no noise
         return rest if np.vdot(rest, rest).real > ROUNDING * np.vdot(volts, volts).real else np.zeros_like(rest)

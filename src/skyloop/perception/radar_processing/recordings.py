@@ -1,4 +1,4 @@
-"""Bursts a user recorded with a real sensor."""
+"""Reads bursts that a user recorded with a real sensor."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def read_recording(
     adc_bits: int = 12,
     reference_volts: float = 1.2,
 ) -> list[RadarScan]:
-    """A `.npy` of shape (bursts, n_rx, n_chirps, n_samples): volts, or the converter's codes as uint16.
+    """Reads a `.npy` of shape (bursts, n_rx, n_chirps, n_samples): volts, or the converter's codes as uint16.
 
-    Codes become volts about mid scale: (code - 2^(bits-1)) reference / 2^bits. Stamps are those of `rate_hz` from 0.
+    Codes become volts about mid scale: (code - 2^(bits-1)) reference / 2^bits. Stamps start at 0 and follow `rate_hz`.
     """
     try:
         data = np.load(path, allow_pickle=False)

@@ -1,7 +1,7 @@
-"""Where between the cells a peak is: the maximum of the windowed periodogram, by Newton's method on its logarithm.
+"""Refines a peak between the cells: the maximum of the windowed periodogram, by Newton's method on its logarithm.
 
-Range migration and the chirp's curvature in slow time are even about the middle of the burst and the windows are
-symmetric, so they move no peak and the two frequencies can be taken apart: each step costs two small products.
+Range migration and the chirp's curvature in slow time are even about the middle of the burst, and the windows are
+symmetric. So neither moves a peak, and the two frequencies can be treated apart: each step costs two small products.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from skyloop_client.messages import Array
 
 MOST_STEPS = 8
 SMALLEST_STEP = 1e-4
-"""Cells; the error left is its square."""
+"""Cells. The remaining error is the square of this."""
 FARTHEST = 1.0
-"""Cells a peak may move from its start."""
+"""Cells by which a peak may move from its start."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tones:
-    """Peaks of a burst in unpadded cells."""
+    """Peaks of a burst, in unpadded cells."""
 
     range_cells: Array
     """(n,) cycles of the beat in one chirp."""
@@ -36,7 +36,7 @@ class Tones:
 
 
 def refined(volts: Volts, waveform: Waveform, name: WindowName, range_cells: Array, speed_cells: Array) -> Tones:
-    """The peaks nearest to those given."""
+    """Refines the given peaks to the nearest maxima."""
     start = np.column_stack([range_cells, speed_cells])
     tapers = tuple(w / w.sum() for w in (window(name, waveform.n_samples), window(name, waveform.n_chirps)))
     tapered = volts * (tapers[0] * tapers[1][:, None])
@@ -48,7 +48,7 @@ def refined(volts: Volts, waveform: Waveform, name: WindowName, range_cells: Arr
         place = np.clip(place + step, start - FARTHEST, start + FARTHEST)
         if not np.any(np.abs(step) > SMALLEST_STEP):
             break
-    # Taken before the last step, which is too small to matter.
+    # Computed before the last step, which is too small to matter.
     peak = moments[:, :, 0, 0]
     return Tones(place[:, 0], place[:, 1], peak if waveform.iq else 2.0 * peak)
 
@@ -68,7 +68,7 @@ def _powers(n: int, cells: Array) -> Complex:
 def _moments(tapered: Array | Complex, tapers: tuple[Array, ...], place: Array, iq: bool) -> Complex:
     """(n, n_rx, 3, 3) sums of volts x^p y^q e^{-j(...)}, p along samples, q along chirps, without the mirror image.
 
-    One small product per target and antenna: small enough that BLAS starts no threads for it.
+    It takes one product per target and antenna, which is so small that BLAS starts no threads for it.
     """
     fast, slow = _powers(len(tapers[0]), place[:, 0]), _powers(len(tapers[1]), place[:, 1])
     if iq:
@@ -77,7 +77,7 @@ def _moments(tapered: Array | Complex, tapers: tuple[Array, ...], place: Array, 
     moments = along.transpose(0, 1, 3, 2) @ slow[:, None]
     twice = tapers[0] @ (fast * fast[:, :, :1]), tapers[1] @ (slow * slow[:, :, :1])
     image = twice[0][:, None, :, None] * twice[1][:, None, None, :]
-    # seen = h + conj(h) leak; where tone and image are nearly one (zero range or Nyquist) they cannot be told apart.
+    # seen = h + conj(h) leak. Where tone and image nearly coincide (zero range or Nyquist) they cannot be separated.
     seen, leak = moments[:, :, 0, 0], image[:, :, 0, 0]
     apart = np.abs(leak) < 0.7
     half = (seen - np.conj(seen) * leak) / np.where(apart, 1.0 - np.abs(leak) ** 2, 1.0)
@@ -86,7 +86,7 @@ def _moments(tapered: Array | Complex, tapers: tuple[Array, ...], place: Array, 
 
 
 def _newton_step(moments: Complex) -> Array:
-    """(n, 2) cells towards the maximum of log Σ|Z|² over the antennas; none where it is not a hill."""
+    """(n, 2) cells towards the maximum of log Σ|Z|² over the antennas; zero where the function is not concave."""
     flat = moments.reshape(*moments.shape[:2], 9)
     products = np.conj(flat.transpose(0, 2, 1)) @ flat
     z, y, yy, x, xy, xx = 0, 1, 2, 3, 4, 6
@@ -95,7 +95,7 @@ def _newton_step(moments: Complex) -> Array:
     hxx = 2.0 * (products[:, x, x] - products[:, z, xx]).real / power - gx * gx
     hyy = 2.0 * (products[:, y, y] - products[:, z, yy]).real / power - gy * gy
     hxy = 2.0 * (products[:, x, y] - products[:, z, xy]).real / power - gx * gy
-    # A burst of one chirp is level in speed; this keeps the step in range.
+    # A burst of one chirp has no slope in speed; this keeps the step in range.
     hyy = hyy - 1e-9
     determinant = hxx * hyy - hxy * hxy
     hill = (hxx < 0.0) & (determinant > 0.0)

@@ -1,4 +1,4 @@
-"""From the volts of a burst to range and speed."""
+"""Spectra: turns the voltages of a burst into range and speed."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ Volts: TypeAlias = NDArray[Any]
 
 
 def beat_ranges(waveform: Waveform, padding: int = 1) -> Array:
-    """(n_ranges,) m of each row, coupling with speed not removed; real samples give the positive beats only."""
+    """(n_ranges,) m of each row, with the coupling to speed not removed; real samples give the positive beats only."""
     length = waveform.n_samples * padding
     rows = length if waveform.iq else length // 2 + 1
     return np.asarray(np.arange(rows) * (waveform.range_resolution / padding))
 
 
 def speed_cell(waveform: Waveform) -> float:
-    """m/s between columns of an unpadded spectrum; of the centre frequency, else speeds are biased by B / (2 f)."""
+    """m/s between columns of an unpadded spectrum, at the centre frequency; others would bias speeds by B / (2 f)."""
     return LIGHT_SPEED / (2.0 * waveform.centre_frequency * waveform.chirp_repetition * waveform.n_chirps)
 
 
 def speeds(waveform: Waveform, padding: int = 1) -> Array:
-    """(n_speeds,) m/s of each column, rising; positive: away."""
+    """(n_speeds,) m/s of each column, rising; a positive speed is away from the radar."""
     length = waveform.n_chirps * padding
     return np.asarray((np.arange(length) - length // 2) * (speed_cell(waveform) / padding))
 
 
 def folded_speed(waveform: Waveform, speed: Array) -> Array:
-    """m/s as the chirps see it."""
+    """m/s as the chirps measure it, after folding."""
     span = speed_cell(waveform) * waveform.n_chirps
     return (speed + 0.5 * span) % span - 0.5 * span
 
@@ -43,14 +43,14 @@ def folded_speed(waveform: Waveform, speed: Array) -> Array:
 def without_mean(volts: Volts, name: WindowName = "hann") -> Volts:
     """Moving-target indication within a burst.
 
-    The mean over chirps is taken through the window: a plain mean would take a share of every mover with it.
+    The mean over chirps is weighted with the window: a plain mean would remove a share of every moving target too.
     """
     taper = window(name, volts.shape[1])
     return np.asarray(volts - np.einsum("kmn,m->kn", volts, taper / taper.sum())[:, None, :])
 
 
 def running_clutter(average: Volts | None, volts: Volts, bursts: float) -> Volts:
-    """(n_rx, n_samples) V: what stands still, averaged over about so many bursts; None: this is the first."""
+    """(n_rx, n_samples) V of echoes that stand still, averaged over about this many bursts; None: this is the first."""
     mean = np.asarray(np.mean(volts, axis=1, dtype=np.complex128 if np.iscomplexobj(volts) else np.float64))
     return mean if average is None else average + (mean - average) / bursts
 
@@ -67,7 +67,7 @@ def range_spectrum(volts: Volts, waveform: Waveform, name: WindowName = "hann", 
 def range_doppler(
     volts: Volts, waveform: Waveform, name: WindowName = "hann", range_padding: int = 2, speed_padding: int = 1
 ) -> Complex:
-    """(n_rx, n_ranges, n_speeds) V, axes as `beat_ranges` and `speeds` say."""
+    """(n_rx, n_ranges, n_speeds) V, with the axes of `beat_ranges` and `speeds`."""
     taper = window(name, waveform.n_chirps)
     slow = range_spectrum(volts, waveform, name, range_padding).transpose(0, 2, 1) * (taper / taper.sum())
     return np.asarray(np.fft.fftshift(np.fft.fft(slow, waveform.n_chirps * speed_padding), axes=2))
@@ -81,7 +81,7 @@ def mean_power(cube: Complex) -> Array:
 def range_doppler_image(
     scan: RadarScan, waveform: Waveform, name: WindowName = "hann", range_padding: int = 2, speed_padding: int = 1
 ) -> RangeDopplerImage:
-    """The image of one burst, nothing removed from it."""
+    """The image of one burst, without clutter removal."""
     cube = range_doppler(scan.volts, waveform, name, range_padding, speed_padding)
     return RangeDopplerImage(
         scan.t_ns,

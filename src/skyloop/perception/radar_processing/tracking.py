@@ -1,4 +1,4 @@
-"""Targets followed from burst to burst: a Kalman filter of constant velocity for each, in sensor axes."""
+"""Tracks targets from burst to burst, each with a Kalman filter of constant velocity in sensor axes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from skyloop_client.messages import Array, RadarDetections
 from skyloop_client.streams import NS_PER_S
 
 SMALLEST = 1e-6
-"""m, so that angles of a target at the origin or straight above have a derivative."""
+"""m. It keeps the derivative of the angles finite for a target at the origin or straight above."""
 
 
 @dataclass(slots=True, eq=False)
@@ -22,15 +22,15 @@ class Track:
     covariance: Array
     """(6, 6)."""
     bursts: int = 1
-    """Since its birth, that one included."""
+    """Bursts since the track began, the first one included."""
     hits: int = 1
     misses: int = 0
-    """In a row."""
+    """Bursts in a row without a detection."""
     confirmed: bool = False
 
 
 class Tracker:
-    """All that changes is in plain attributes: a copy of them is a snapshot."""
+    """All state is in plain attributes: a copy of them is a snapshot."""
 
     def __init__(self, config: TrackingConfig | None = None, speed_span: float = np.inf) -> None:
         """`speed_span`: m/s after which measured speeds repeat."""
@@ -41,7 +41,7 @@ class Tracker:
         self.t_ns: int | None = None
 
     def update(self, detections: RadarDetections) -> list[Track]:
-        """Moves all tracks to the burst, feeds them its points, and gives the confirmed ones."""
+        """Predicts all tracks to the burst's time, updates them with its points, and returns the confirmed ones."""
         dt = 0.0 if self.t_ns is None else (detections.t_ns - self.t_ns) / NS_PER_S
         self.t_ns = detections.t_ns
         measured = clusters(detections, self.config.cluster_distance)
@@ -61,7 +61,7 @@ class Tracker:
         return [track for track in self.tracks if track.confirmed]
 
     def _fed(self, states: Array, covariances: Array, measured: Array) -> dict[int, int]:
-        """Which track takes which measurement, the nearest pair first; those tracks are updated."""
+        """Assigns measurements to tracks, the nearest pair first, and updates those tracks."""
         c = self.config
         noise = np.diag(np.array([c.range_sd, c.speed_sd, c.angle_sd, c.angle_sd]) ** 2)
         expected, slopes = measurement_of(states)
@@ -71,14 +71,14 @@ class Tracker:
         distances = np.sqrt(np.sum(residuals * weighted, axis=2))
         pairs = [(float(distances[t, m]), int(t), int(m)) for t, m in np.argwhere(distances <= c.gate)]
         fed: dict[int, int] = {}
-        # Shown tracks choose first, so that a newborn does not take the point of an old one.
+        # Confirmed tracks choose first, so that a new track does not take the point of an old one.
         for _, t, m in sorted(pairs, key=lambda pair: (not self.tracks[pair[1]].confirmed, *pair)):
             if t not in fed and m not in fed.values():
                 fed[t] = m
                 gain = np.linalg.solve(spreads[t], slopes[t] @ covariances[t]).T
                 keep = np.eye(6) - gain @ slopes[t]
                 self.tracks[t].state = states[t] + gain @ residuals[t, m]
-                # Joseph's form stays symmetric and positive.
+                # Joseph's form keeps the covariance symmetric and positive.
                 self.tracks[t].covariance = keep @ covariances[t] @ keep.T + gain @ noise @ gain.T
         return fed
 
@@ -89,7 +89,7 @@ class Tracker:
         return difference
 
     def _age(self, seen: set[int]) -> None:
-        """Counts hits and misses, shows tracks that were seen M of N times, and drops the lost."""
+        """Counts hits and misses, confirms tracks that were seen M of N times, and drops lost tracks."""
         c = self.config
         alive = []
         for t, track in enumerate(self.tracks):
@@ -120,7 +120,7 @@ class Tracker:
 
 
 def predicted(states: Array, covariances: Array, dt: float, acceleration_sd: float) -> tuple[Array, Array]:
-    """(n, 6) and (n, 6, 6), `dt` s later, under an acceleration that is random but constant over `dt`."""
+    """(n, 6) and (n, 6, 6) `dt` s later, with an acceleration that is random but constant over `dt`."""
     step = np.eye(6)
     step[:3, 3:] = dt * np.eye(3)
     push = np.concatenate([0.5 * dt * dt * np.eye(3), dt * np.eye(3)])

@@ -1,6 +1,6 @@
 """Tapers, all symmetric about the middle of their samples.
 
-The symmetry matters: a target that moves through range within a burst then still peaks at its place at mid burst.
+The symmetry matters: a target that changes range during a burst still peaks at its range at mid burst.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ COSINES = {
     "blackman": (0.42, 0.5, 0.08),
 }
 CHEBYSHEV_DB = 60.0
-"""Level of the even sidelobes of "chebyshev" below its main lobe."""
+"""dB by which the even sidelobes of "chebyshev" are below its main lobe."""
 
 
 @lru_cache(maxsize=64)
@@ -53,16 +53,16 @@ def _chebyshev(n: int) -> Array:
 
 
 def correlation(name: WindowName, n: int) -> float:
-    """How many cells of an unpadded spectrum of white noise count as one when their powers are averaged."""
+    """The number of unpadded cells of white noise that count as one independent cell when their powers are averaged."""
     w = window(name, n)
     return float(n * np.sum(w**4) / np.sum(w**2) ** 2)
 
 
 @lru_cache(maxsize=64)
 def sidelobes(name: WindowName, n: int, padding: int) -> Array:
-    """(n * padding,) the most power a tone leaves so many cells or more from the cell it peaks in; cells wrap.
+    """(n * padding,) the most power a tone leaves this many cells or more from the cell of its peak; cells wrap.
 
-    Half a cell is allowed for where in its cell the tone is: at whole cells most windows have their zeros.
+    Half a cell is added because a tone may lie anywhere in its cell: at whole cells most windows have their zeros.
     """
     cells, fine = n * padding, 8
     response = np.abs(np.fft.rfft(window(name, n), cells * fine)) ** 2

@@ -1,1 +1,1 @@
-"""Dataset formats other tools open, each written from a recording's journal, group by group."""
+"""Dataset formats for other tools. Each is written from a recording's journal, group by group."""

@@ -1,8 +1,7 @@
-"""ASL, the format of EuRoC: a folder a vehicle, a folder a sensor, valid after every group of frames.
+"""ASL, the format of EuRoC: a folder per vehicle, a folder per sensor, valid after every group of frames.
 
-Files come first, their rows after them, and last `mav0/.groups`, which says how many groups and rows are done: what a
-kill leaves behind it is a shorter dataset at once, and a writer that comes back cuts off rows that are not counted.
-"""
+Files are written first, then their rows, and last `mav0/.groups` with the number of completed groups and rows. So a
+killed writer leaves a valid, shorter dataset. A writer that resumes cuts off rows that are not counted."""
 
 from __future__ import annotations
 
@@ -24,7 +23,7 @@ from skyloop.recording.recording import Recording
 from skyloop_client.messages import Array, ImuBias, Message, VehicleState
 
 THREADS = 2
-"""That encode files; zlib and the disk do not hold each other up."""
+"""Threads that encode files. zlib and the disk work in parallel."""
 STATE_FOLDER = "state_groundtruth_estimate0"
 STATE_HEADER = "#timestamp [ns]," + ",".join(
     f"{symbol}_{axis} [{unit}]"
@@ -38,13 +37,13 @@ STATE_HEADER = "#timestamp [ns]," + ",".join(
 
 @dataclass(slots=True)
 class Vehicle:
-    """Whose first IMU is the body B of its dataset."""
+    """One vehicle. The body B of its dataset is its first IMU."""
 
     folder: str
     body: Transform
     """vehicle_from_B."""
     biases: dict[int, ImuBias] = field(default_factory=dict)
-    """Of the IMU by stamp: those of this group and the last before it."""
+    """IMU biases by stamp: those of this group and the last one before it."""
 
     def take(self, biases: list[Message]) -> None:
         last = max(self.biases, default=None)
@@ -52,7 +51,7 @@ class Vehicle:
         self.biases |= {message.t_ns: message.data for message in biases}
 
     def state_rows(self, states: list[Message]) -> list[str]:
-        """17 columns: the motion of B and the last known biases of its IMU, zero without one."""
+        """17 columns: the motion of B and the last known biases of its IMU, or zero without an IMU."""
         stamps = sorted(self.biases)
         rows = []
         for message in states:
@@ -81,7 +80,7 @@ class Asl:
             for name, folder in zip(recording.vehicles, folders, strict=True)
         }
         self._channels: dict[str, list[tuple[str, Channel]]] = {}
-        """By stream: a folder's path in the dataset, and what is in it."""
+        """By stream: a folder's path in the dataset, and its content."""
         self._biases: dict[str, Vehicle] = {}
         self._states: dict[str, tuple[Vehicle, str]] = {}
         self._rows: dict[str, RowFile] = {}
@@ -94,7 +93,7 @@ class Asl:
             self._take_biases(recording.group(self.first_group - 1))
 
     def _remembered(self) -> tuple[int, dict[str, int]]:
-        """Groups and rows that are done; none where the rows are not all there."""
+        """Completed groups and rows. None if some of the rows are missing."""
         try:
             data = json.loads(self._groups.read_text(encoding="utf-8"))
             groups, rows = int(data["groups"]), {str(folder): int(n) for folder, n in data["rows"].items()}
@@ -137,7 +136,7 @@ class Asl:
         self._rows[folder].keep(self._counts.setdefault(folder, 0))
 
     def add(self, messages: list[Message]) -> None:
-        """One group: its files, then its rows, then the word that it is done."""
+        """Write one group: its files, then its rows, then the mark that it is complete."""
         self._take_biases(messages)
         files: list[tuple[str, Channel, Message]] = []
         lines: dict[str, list[str]] = {}
@@ -179,7 +178,7 @@ class Asl:
 
 
 def row_text(t_ns: int, numbers: list[Any]) -> str:
-    """Floats in as many digits as bring them back exactly."""
+    """Floats get enough digits to be read back exactly."""
     return ",".join([str(t_ns), *(str(n) if isinstance(n, int) else repr(float(n)) for n in numbers)])
 
 

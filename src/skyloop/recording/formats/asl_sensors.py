@@ -1,4 +1,4 @@
-"""What each kind of sensor becomes in ASL: its folder, its rows, its files and its sensor.yaml."""
+"""The ASL form of each kind of sensor: its folder, rows, files and sensor.yaml."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from skyloop_client.messages import ImageTruth, LidarScan
 from skyloop_client.streams import StreamInfo
 
 PER_METRE = 1000.0
-"""Of depth images."""
+"""Depth units per metre."""
 LENSES = {"pinhole": "radial-tangential", "brown-conrady": "radial-tangential", "fisheye": "equidistant"}
-"""What ASL (and Kalibr) call our lens models."""
+"""Names of our lens models in ASL and Kalibr."""
 LIDAR_POINT = np.dtype([
     ("x", "<f4"), ("y", "<f4"), ("z", "<f4"), ("intensity", "<f4"), ("ring", "<u2"), ("offset_ns", "<i8"),
     ("class", "u1"), ("instance", "<i4"),
@@ -37,18 +37,18 @@ class Channel:
     folder: str
     header: str
     about: dict[str, Any]
-    """Its sensor.yaml."""
+    """The content of its sensor.yaml."""
     row: Callable[[Any], list[Any]] | None = None
     """The numbers after the stamp."""
     extension: str = ""
     content: Callable[[Any], bytes | None] | None = None
-    """Of the file; None where the record holds nothing for it."""
+    """Content of the file, or None if the record has none."""
     optional: bool = False
-    """Is there only from its first record on."""
+    """The folder is created with the first record."""
 
 
 def channels_of(info: StreamInfo, sensor: str, body: Transform, classes: list[str]) -> list[Channel]:
-    """What a stream becomes; nothing for those that are no sensor's. `body` is vehicle_from_B, B the IMU's frame."""
+    """The folders of a stream; none if it is not a sensor's. `body` is vehicle_from_B, B the IMU's frame."""
     about = {
         "sensor_type": "",
         "comment": f"skyloop {info.name}" + (f", {info.details['preset']}" if "preset" in info.details else ""),
@@ -73,14 +73,14 @@ def channels_of(info: StreamInfo, sensor: str, body: Transform, classes: list[st
 
 
 def rate_hz(info: StreamInfo) -> float | None:
-    """Whole where it is whole."""
+    """An integer if the rate is whole."""
     if info.rate is None:
         return None
     return info.rate.num if info.rate.den == 1 else info.rate.hz
 
 
 def pose_block(pose: Transform) -> dict[str, Any]:
-    # -0.0 would be right, and odd to read
+    # -0.0 would be correct, but odd to read
     return {"cols": 4, "rows": 4, "data": [float(value) + 0.0 for value in pose.matrix().ravel()]}
 
 
@@ -117,7 +117,7 @@ def _camera(sensor: str, about: dict[str, Any]) -> Channel:
 
 
 def _image_truth(sensor: str, about: dict[str, Any], classes: list[str]) -> list[Channel]:
-    """Of camera rgb0: segmentation0 and so on; of one of another name: name_segmentation."""
+    """Folder names: segmentation0 and so on for camera rgb0, name_segmentation for a camera of another name."""
     number = re.fullmatch(r"rgb(\d+)", sensor)
     depth = {"encoding": "16-bit depth along the optical axis", "depth_unit": 1.0 / PER_METRE,
              "no_depth": "0: sky, or beyond 65.5 m"}  # fmt: skip
@@ -215,7 +215,7 @@ FILE_KINDS: dict[str, tuple[str, dict[str, Any], str, Callable[[Any], bytes]]] =
         lambda scan: npy(scan.volts),
     ),
 }
-"""By record: sensor_type, notes for sensor.yaml, extension, what a file holds."""
+"""By record: sensor_type, notes for sensor.yaml, extension, content of a file."""
 ROW_KINDS: dict[str, tuple[str, list[str], Callable[[Any], list[Any]]]] = {
     "ImuSample": (
         "imu",

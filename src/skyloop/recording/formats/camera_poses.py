@@ -1,4 +1,4 @@
-"""Which camera a format takes, how it sits, and where it was at each stamp."""
+"""Selects the camera of a format, and gives its mount and its pose at each stamp."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ CAMERAS = ("CameraImage", "DepthImage", "ImageTruth")
 
 
 def mount_of(info: StreamInfo) -> Transform:
-    """body_from_sensor; of a camera, body_from_camera (right, down, forward)."""
+    """body_from_sensor. For a camera, body_from_camera (right, down, forward)."""
     mount = Transform(info.mount.position, info.mount.quat_wxyz)
     return mount @ CAMERA_AXES if info.message in CAMERAS else mount
 
 
 def colour_camera(recording: Recording) -> str | None:
-    """The vehicle's camera for pictures: the first not named cam*, which are for odometry, else the first."""
+    """The vehicle's colour camera: the first not named cam* (those are for odometry), otherwise the first."""
     streams = [
         name for name in recording.streams_of("CameraImage") if recording.infos[name].vehicle == recording.vehicle
     ]
@@ -32,7 +32,7 @@ def colour_camera(recording: Recording) -> str | None:
 
 
 def imu_mount(recording: Recording, vehicle: str) -> Transform:
-    """body_from_imu of a vehicle's first IMU, which is the body of EuRoC; without an IMU it is the vehicle's own."""
+    """body_from_imu of a vehicle's first IMU, which is the body in EuRoC. The identity without an IMU."""
     for info in recording.infos.values():
         if info.message == "ImuSample" and info.vehicle == vehicle:
             return mount_of(info)
@@ -40,10 +40,10 @@ def imu_mount(recording: Recording, vehicle: str) -> Transform:
 
 
 class CameraPoses:
-    """world_from_camera: exact at the images whose truth was recorded, and at every state of the vehicle."""
+    """world_from_camera, exact at images with recorded truth and at every state of the vehicle."""
 
     def __init__(self, recording: Recording, camera: str | None) -> None:
-        """Of a camera's stream; None: of the first IMU."""
+        """Poses of a camera's stream. None: of the first IMU."""
         self._states = f"truth/{recording.vehicle}"
         self._images = None if camera is None else f"truth/{camera}"
         self._mount: Transform | None = imu_mount(recording, recording.vehicle)
@@ -70,7 +70,7 @@ class CameraPoses:
         return sorted(self._poses.items())
 
     def at(self, t_ns: int) -> Transform:
-        """Where it is known, that; else between its neighbours."""
+        """The known pose at this stamp, otherwise interpolated between its neighbours."""
         if t_ns in self._poses:
             return self._poses[t_ns]
         stamps = sorted(self._poses)

@@ -1,9 +1,8 @@
-"""COCO: `images/` and one file of instances per split, each with its mask as a run-length code.
+"""COCO: `images/` and one file of instances per split, each with its mask as run-length encoding.
 
-Boxes are [left, top, width, height] in pixels whose edges, not centres, are whole numbers. Beyond COCO an annotation
-has `track_id` (the thing's number in the world, the same in every image), `occlusion` and `truncation` (0 to 1), and an
-image has `t_ns`.
-"""
+Boxes are [left, top, width, height] in pixels. Whole numbers are the edges of pixels, not their centres. Beyond COCO an
+annotation has `track_id` (the object's number in the world, the same in every image), `occlusion` and `truncation` (0
+to 1), and an image has `t_ns`."""
 
 from __future__ import annotations
 
@@ -35,7 +34,7 @@ class Coco:
             file_name = f"{image.name}.jpg"
             write_whole(self._folder / "images" / file_name, jpeg(image.colour))
             height, width = image.instances.shape
-            # numbers from 1, because pycocotools' evaluation takes annotation 0 for none
+            # ids start at 1, because pycocotools' evaluation treats annotation 0 as none
             number = len(self._images) + 1
             self._images.append(
                 {"id": number, "file_name": file_name, "width": width, "height": height, "t_ns": image.t_ns}
@@ -81,7 +80,7 @@ class Coco:
 
 
 def run_lengths(mask: NDArray[np.bool_], left: int, top: int, width: int, height: int) -> list[int]:
-    """Of a whole image down its columns, first what is not the thing; `mask` is the part of it at (left, top)."""
+    """Run lengths of a whole image by columns, starting with background. `mask` is the part of it at (left, top)."""
     columns, rows = np.nonzero(mask.T)
     at = (columns + left) * height + rows + top
     breaks = np.flatnonzero(np.diff(at) != 1)
@@ -93,7 +92,7 @@ def run_lengths(mask: NDArray[np.bool_], left: int, top: int, width: int, height
 
 
 def packed(runs: list[int]) -> str:
-    """COCO's text of run lengths: from the fourth on as the change from the run two before, in five bits a letter."""
+    """COCO's compressed run lengths: from the fourth on the difference to the run two before, 5 bits a letter."""
     out = bytearray()
     for k, run in enumerate(runs):
         left = run - runs[k - 2] if k > 2 else run

@@ -1,4 +1,4 @@
-"""A format that holds one vehicle, written once for each that has something for it."""
+"""Writes a format that holds only one vehicle once for each suitable vehicle."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from skyloop_client.messages import Message
 
 
 class NothingForFormat(DatasetError):
-    """The vehicle has no sensor the format is made of."""
+    """The vehicle has no sensor that the format needs."""
 
 
 class EachVehicle:
-    """A writer that is one writer for each vehicle; vehicles without anything for the format are left out."""
+    """Runs one writer per vehicle. Vehicles without data for the format are left out."""
 
     first_group = 0
 

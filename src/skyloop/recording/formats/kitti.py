@@ -1,8 +1,7 @@
-"""KITTI: clouds, images, labels, poses and calibration of the instants that have both a cloud and an image.
+"""KITTI: clouds, images, labels, poses and calibration of the instants with both a cloud and an image.
 
-The files serve both benchmarks: odometry (poses.txt, times.txt, calib.txt) and object detection (label_2, calib/).
-The camera of image_2 is the reference camera, so that P0 to P3 are alike and R0_rect is the identity.
-"""
+The files serve both benchmarks: odometry (poses.txt, times.txt, calib.txt) and object detection (label_2, calib/). The
+camera of image_2 is the reference camera, so P0 to P3 are equal and R0_rect is the identity."""
 
 from __future__ import annotations
 
@@ -23,9 +22,9 @@ from skyloop_client.messages import Array, ImageTruth, Label, Message
 from skyloop_client.streams import StreamInfo
 
 TYPES = {"person": "Pedestrian", "car": "Car"}
-"""KITTI's names of our classes; all others are Misc."""
+"""KITTI's names for our classes. All others are Misc."""
 PARTLY, LARGELY = 0.1, 0.5
-"""Share of a thing that is hidden from which on KITTI's `occluded` is 1, and 2."""
+"""Hidden share of an object from which KITTI's `occluded` is 1, and 2."""
 
 
 class Kitti:
@@ -45,10 +44,10 @@ class Kitti:
         self._truth = None if self._camera is None else f"truth/{self._camera}"
         wanted = [self._camera, self._lidar, self._truth]
         self._parts = [name for name in wanted if name is not None and name in recording.infos]
-        """Streams a frame is made of."""
+        """The streams of a frame."""
         self._poses = CameraPoses(recording, self._camera)
         self._pending: dict[int, dict[str, Any]] = {}
-        """Frames of which something is missing, by stamp."""
+        """Incomplete frames, by stamp."""
         self._stamps: list[int] = []
         self._calibration = self._calibration_text()
 
@@ -125,9 +124,8 @@ def label_text(truth: ImageTruth) -> str:
 def label_line(label: Label, camera_from_world: Transform) -> str:
     """One line of KITTI's 15 columns.
 
-    Its boxes stand upright along the camera's y axis, ours in the world; their centres are the same, and the location
-    is the centre moved down by half the height along that axis.
-    """
+    KITTI's boxes are upright along the camera's y axis, ours in the world. Their centres are the same. The location is
+    the centre moved down by half the height along that axis."""
     length, width, height = (float(value) for value in label.size)
     x, y, z = (float(value) for value in camera_from_world.apply(label.centre))
     world_turn = Transform(np.zeros(3), camera_from_world.quat_wxyz)

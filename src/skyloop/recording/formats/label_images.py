@@ -1,4 +1,4 @@
-"""Images with their labels, as the formats for training detectors want them."""
+"""Images with labels, for the formats that train detectors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from skyloop_client.errors import DatasetError
 from skyloop_client.messages import CameraImage, ImageTruth, Label, Message
 
 NEEDED = ("classes", "instances", "labels")
-"""Of the camera's truth."""
+"""Kinds of camera truth that are needed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,18 +34,18 @@ class LabelImage:
 
     @property
     def name(self) -> str:
-        """Of its files: the stamp in ns, as long for each, so that names sort by time."""
+        """File name: the stamp in ns with a fixed number of digits, so that names sort by time."""
         return f"{self.t_ns:019d}"
 
     def mask(self, label: Label) -> NDArray[np.bool_]:
-        """Which pixels of the label's box are its own."""
+        """The pixels of the label's box that belong to its object."""
         left, top, right, bottom = label.box_px
         mask: NDArray[np.bool_] = self.instances[top : bottom + 1, left : right + 1] == label.instance
         return mask
 
 
 class LabelImages:
-    """Puts the images of the vehicle's first camera with labels together with their truth."""
+    """Pairs the images of the vehicle's first labelled camera with their truth."""
 
     def __init__(self, recording: Recording) -> None:
         for self.truth_stream in recording.streams_of("ImageTruth"):
@@ -64,14 +64,14 @@ class LabelImages:
         self.classes = {
             number: name for number, name in enumerate(recording.classes) if name in config["label_classes"]
         }
-        """Names by number of the classes that get labels, whether one was seen or not: the same for every flight."""
+        """Names by number of the classes that get labels, seen or not. They are the same for every flight."""
         self._method = str(recording.facts.get("split", "blocks"))
         check_method(self._method)
         self._images: dict[int, CameraImage] = {}
         self._truths: dict[int, ImageTruth] = {}
 
     def of(self, messages: Iterable[Message]) -> Iterator[LabelImage]:
-        """In order of time; an image or a truth whose other half never came is left out."""
+        """In order of time. An image without truth, or truth without an image, is left out."""
         for message in messages:
             t_ns = message.t_ns
             if message.stream == self.stream:
@@ -99,14 +99,14 @@ def _sensor_config(recording: Recording, stream: str) -> dict[str, Any]:
 
 
 def jpeg(colour: NDArray[np.uint8]) -> bytes:
-    """Quality 95, colours at full resolution (4:4:4)."""
+    """Quality 95, without chroma subsampling (4:4:4)."""
     file = io.BytesIO()
     Image.fromarray(colour).save(file, "JPEG", quality=95, subsampling=0)
     return file.getvalue()
 
 
 def emptied(recording: Recording, name: str) -> Path:
-    """The folder that is all the format's own, rid of what another split or a killed export left there."""
+    """The format's own folder, emptied of the results of another split or of a killed export."""
     folder = output_folder(recording, name)
     try:
         if folder.exists():

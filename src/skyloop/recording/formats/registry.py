@@ -1,4 +1,4 @@
-"""The formats `--formats` and `--to` know, by name; imported only when asked for."""
+"""The formats of `--formats` and `--to` by name. A format is imported only on request."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from skyloop.recording.recording import Recording
 @dataclass(frozen=True, slots=True)
 class Format:
     writer: str
-    """module:Class, made with a Recording; has `first_group`, `add(messages)` for each group in turn, `finish()`."""
+    """module:Class, built with a Recording. It has `first_group`, `add(messages)` for each group, `finish()`."""
     output: str
-    """Folder in the dataset that is all its own; of a format with a folder a vehicle, the first vehicle's."""
+    """Its own folder in the dataset. With a folder per vehicle, that of the first vehicle."""
     grows: bool
-    """Whether it is valid after each group, and can go on from there."""
+    """Whether it is valid after each group and can be resumed there."""
     text: str
     one_vehicle: bool = False
-    """Whether a writer holds one vehicle only, so that each has its own."""
+    """Whether a writer holds only one vehicle, so that each vehicle gets a writer."""
 
     def outputs(self, n_vehicles: int) -> list[str]:
-        """Folders by vehicle: mav0, mav1; voc, voc1; and one for all where the format holds them together."""
+        """Folders by vehicle: mav0, mav1; voc, voc1; or one for all if the format holds all vehicles."""
         stem = self.output.removesuffix("0")
         numbered = self.one_vehicle or stem != self.output
         return [self.output, *(f"{stem}{k}" for k in range(1, n_vehicles if numbered else 1))]
@@ -45,10 +45,18 @@ FORMATS = {
     "kitti": Format(
         "skyloop.recording.formats.kitti:Kitti", "kitti", False, "KITTI: clouds, images, labels, poses", True
     ),
+    "csv": Format(
+        # from a package above this one: radar processing and people are in packages that this one may not import
+        "skyloop.datasets.tables:Tables",
+        "csv",
+        False,
+        "CSV: radar points and tracks, truth of each person",
+        True,
+    ),
 }
 
 
 def output_folder(recording: Recording, name: str) -> Path:
-    """Where a format that holds one vehicle puts the recording's."""
+    """The folder of the recording's vehicle, for a format that holds one vehicle."""
     outputs = FORMATS[name].outputs(len(recording.vehicles))
     return recording.folder / outputs[recording.vehicles.index(recording.vehicle)]

@@ -1,7 +1,6 @@
-"""MCAP with ROS 2 definitions, in a folder as rosbag2 makes them: `ros2/ros2_0.mcap` beside `ros2/metadata.yaml`.
+"""MCAP with ROS 2 definitions, in a folder like rosbag2's: `ros2/ros2_0.mcap` beside `ros2/metadata.yaml`.
 
-A message's log time is when it arrived, its publish time and its header's stamp are the instant it describes.
-"""
+A message's log time is its arrival. Its publish time and its header's stamp are the instant it describes."""
 
 from __future__ import annotations
 
@@ -23,7 +22,7 @@ from skyloop_client.messages import Message
 
 FOLDER = "ros2"
 BAG_VERSION = 5
-"""Of metadata.yaml; rosbag2 has read it since Galactic."""
+"""Version of metadata.yaml. rosbag2 has read it since Galactic."""
 FOR_EVER = {"sec": 9223372036, "nsec": 854775807}
 LATCHED = yaml.safe_dump(
     [
@@ -34,7 +33,7 @@ LATCHED = yaml.safe_dump(
     ],
     sort_keys=False,
 )  # fmt: skip
-"""Quality of service in rmw's numbers: whoever comes late still gets the last message."""
+"""Quality of service in rmw's numbers: late subscribers still get the last message."""
 
 
 @dataclass(slots=True)
@@ -45,9 +44,9 @@ class Channel:
 
 
 class Mcap:
-    """Not compressed, so that the bytes do not hang on a compressor's version; zstd would take as long again as all the
-    rest, for a third of the size.
-    """
+    """Without compression, so that the bytes do not depend on a compressor's version.
+
+    zstd would take as long as all the rest, for a third of the size."""
 
     first_group = 0
 
@@ -65,7 +64,7 @@ class Mcap:
             self._folder.mkdir(parents=True, exist_ok=True)
             self._file = self._partial.open("wb")
             self._writer = Writer(self._file, compression=CompressionType.NONE)
-            # a version in here would change the bytes with every update of the package
+            # a version here would change the bytes with every update of the package
             self._writer.start(profile="ros2", library="skyloop")
 
     def add(self, messages: list[Message]) -> None:
@@ -135,7 +134,7 @@ class Mcap:
         try:
             yield
         except OSError as error:
-            # what is still buffered cannot be written either
+            # buffered data cannot be written either
             with suppress(OSError):
                 if self._file:
                     self._file.close()

@@ -1,4 +1,4 @@
-"""The fields of the ROS 2 messages a bag of ours holds, and their bytes in CDR (XCDR 1, little-endian)."""
+"""The fields of the ROS 2 messages in our bags, and their encoding in CDR (XCDR 1, little-endian)."""
 
 from __future__ import annotations
 
@@ -96,12 +96,12 @@ FIELDS = {
     ),
     "visualization_msgs/MarkerArray": "visualization_msgs/Marker[] markers",
 }
-"""By type, in the order they are sent; vision_msgs as of version 4."""
+"""By type, in the order they are sent. vision_msgs is version 4."""
 CODES = {
     "bool": "?", "int8": "b", "uint8": "B", "uint16": "H", "int32": "i", "uint32": "I", "float32": "f", "float64": "d",
 }  # fmt: skip
 LITTLE_ENDIAN = b"\x00\x01\x00\x00"
-"""What every body begins with; alignment counts from after it."""
+"""The first bytes of every body. Alignment counts from after them."""
 FIELD = re.compile(r"([\w/]+)(\[(\d*)\])? (\w+)")
 
 
@@ -111,10 +111,10 @@ class Field:
     kind: str
     """A key of CODES or FIELDS, or string."""
     packing: struct.Struct | None
-    """Of numbers."""
+    """struct code of numbers."""
     is_array: bool
     length: int | None
-    """Of an array that always has as many, or of a message that is all float64."""
+    """Length of a fixed array, or of a message that consists only of float64."""
 
 
 @cache
@@ -130,7 +130,7 @@ def fields_of(kind: str) -> tuple[Field, ...]:
 
 
 def _doubles_in(kind: str) -> int:
-    """How many float64 a message holds that holds nothing else, else 0."""
+    """The number of float64 in a message that consists only of float64, otherwise 0."""
     fields = fields_of(kind)
     if all(field.length if field.is_array else True for field in fields) and all(
         field.packing is not None and field.packing.format == "<d" for field in fields
@@ -146,7 +146,7 @@ def schema_name(kind: str) -> str:
 
 @cache
 def schema_text(kind: str) -> str:
-    """As `ros2msg` wants it: the fields, then the definition of every other type they need."""
+    """In the form of `ros2msg`: the fields, then the definition of every other type they need."""
     needed, left = [], [kind]
     while left:
         one = left.pop(0)
@@ -159,9 +159,9 @@ def schema_text(kind: str) -> str:
 
 
 def encode(kind: str, values: Sequence[Any]) -> bytes:
-    """A message's bytes. `values` holds its fields in order, and so for messages within it; of one that is all float64
-    (a pose and its covariance, say) it holds these in one row.
-    """
+    """A message's bytes. `values` holds its fields in order, nested for messages within it.
+
+    For a message that consists only of float64 (such as a pose and its covariance) it holds one row of them."""
     out = bytearray(LITTLE_ENDIAN)
     _put(out, kind, values)
     return bytes(out)

@@ -1,9 +1,8 @@
-"""Records as ROS 2 messages: for each, its topic, its type and its fields in order.
+"""Converts records to ROS 2 messages: the topic, type and fields of each.
 
 Coordinate frames: `map` is the world (ENU), `<vehicle>/base_link` the body (FLU), `<vehicle>/<sensor>` a sensor's axes
-(x ahead), `<vehicle>/<sensor>_optical` a camera's (right, down, ahead). A camera on a gimbal has no mount that holds;
-its optical frame is given from `map`, where its truth was recorded.
-"""
+(x forward), `<vehicle>/<sensor>_optical` a camera's (right, down, forward). A camera on a gimbal has no fixed mount.
+Its optical frame is given from `map` if its truth was recorded."""
 
 from __future__ import annotations
 
@@ -49,15 +48,15 @@ from skyloop_client.messages import (
 from skyloop_client.streams import NS_PER_S, StreamInfo
 
 DISTORTION = {"pinhole": ("plumb_bob", 5), "brown-conrady": ("plumb_bob", 5), "fisheye": ("equidistant", 4)}
-"""ROS's name of a lens model, and how many coefficients it has."""
+"""ROS's name of a lens model, and its number of coefficients."""
 POINT_FIELDS = [
     ("x", 0, FLOAT32, 1), ("y", 4, FLOAT32, 1), ("z", 8, FLOAT32, 1), ("intensity", 12, FLOAT32, 1),
     ("ring", 16, UINT16, 1), ("time", 18, FLOAT32, 1),
 ]  # fmt: skip
-"""name, offset, type, count, laid out as Velodyne's driver does; time is s after the stamp."""
+"""name, offset, type, count, in the layout of Velodyne's driver. Time is s after the stamp."""
 POINT = np.dtype([(name, {UINT16: "<u2", FLOAT32: "<f4"}[code]) for name, _, code, _ in POINT_FIELDS])
 NO_ORIENTATION = np.array([-1.0] + [0.0] * 8)
-"""How sensor_msgs/Imu says that it has none."""
+"""Value in sensor_msgs/Imu that means no orientation."""
 NO_FIX, FIX, GPS, DIAGONAL_KNOWN = -1, 0, 1, 2
 
 
@@ -67,7 +66,7 @@ def diagonal(*variances: float) -> Array:
 
 
 class Translator:
-    """Of one recording's records."""
+    """Converts the records of one recording."""
 
     def __init__(self, recording: Recording) -> None:
         self._recording = recording
@@ -92,13 +91,13 @@ class Translator:
                 raise DatasetError(f"'{other}' and '{name}' would be one topic of ROS, {topic_of(name)}; rename one")
 
     def translated(self, stream: str, record: Any) -> Iterator[Outgoing]:
-        """Nothing for records no message of ROS fits (battery, actuators, status, events), nor for observers."""
+        """Empty for records without a ROS message (battery, actuators, status, events) and for observers."""
         info = self._recording.infos[stream]
         if info.message in self._by_record and info.vehicle:
             yield from self._by_record[info.message](info, record)
 
     def mounts(self, t_ns: int) -> Outgoing:
-        """What /tf_static says."""
+        """The content of /tf_static."""
         transforms: dict[str, tuple[Any, ...]] = {}
         for info in self._recording.infos.values():
             frame_id = self._frame(info)
@@ -145,7 +144,7 @@ class Translator:
         yield self._camera_info(info, image.t_ns)
 
     def _depth_image(self, info: StreamInfo, image: DepthImage) -> Iterator[Outgoing]:
-        # ROS (REP 118) says NaN where there is no value
+        # ROS (REP 118) uses NaN for a missing value
         depth = np.where(image.depth > 0.0, image.depth, np.float32(np.nan))
         yield self._image(info, image.t_ns, "image", "32FC1", depth)
         yield self._camera_info(info, image.t_ns)
@@ -241,7 +240,7 @@ def _on_gimbal(info: StreamInfo) -> bool:
 
 
 def _detection(head: tuple[Any, ...], truth: ImageTruth, label: Label) -> tuple[Any, ...]:
-    """The box in the image, and the pose of the box in space in camera axes."""
+    """The box in the image, and the pose of the 3-D box in camera axes."""
     left, top, right, bottom = label.box_px
     box = (0.5 * (left + right), 0.5 * (top + bottom), 0.0, right - left + 1, bottom - top + 1)
     position = rotate_inverse(truth.quat_wxyz, label.centre - truth.position)

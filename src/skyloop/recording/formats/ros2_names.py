@@ -1,8 +1,7 @@
-"""Topics, coordinate frames and headers: what all ROS 2 messages of a bag have in common.
+"""Topics, coordinate frames and headers of the ROS 2 messages in a bag.
 
 Coordinate frames: `map` is the world (ENU), `<vehicle>/base_link` the body (FLU), `<vehicle>/<sensor>` a sensor's axes
-(x ahead), `<vehicle>/<sensor>_optical` a camera's (right, down, ahead).
-"""
+(x forward), `<vehicle>/<sensor>_optical` a camera's (right, down, forward)."""
 
 from __future__ import annotations
 
@@ -32,7 +31,7 @@ def body_frame(info: StreamInfo) -> str:
 
 
 def pose_of(position: Array, quat_wxyz: Array) -> list[float]:
-    """As a Pose or a Transform: x, y, z, then the quaternion with w last."""
+    """The values of a Pose or a Transform: x, y, z, then the quaternion with w last."""
     w, x, y, z = quat_wxyz.tolist()
     return [*position.tolist(), x, y, z, w]
 

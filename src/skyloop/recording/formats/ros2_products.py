@@ -1,4 +1,4 @@
-"""Estimates and what software in the loop publishes, as ROS 2 messages: each stream is one topic of its own name."""
+"""Converts estimates and streams of user software to ROS 2 messages. Each stream is a topic of its own name."""
 
 from __future__ import annotations
 
@@ -37,22 +37,22 @@ from skyloop_client.streams import NS_PER_S, StreamInfo
 LEVEL = np.array([1.0, 0.0, 0.0, 0.0])
 UINT32 = 6
 OCCUPIED = 50
-"""A voxel from this on is a point of the cloud."""
+"""A voxel with at least this occupancy becomes a point of the cloud."""
 ENCODINGS = {("u1", 3): "rgb8", ("u1", 2): "mono8", ("u2", 2): "mono16", ("f4", 2): "32FC1"}
-"""By kind of number and number of dimensions."""
+"""By dtype and number of dimensions."""
 ADD, DELETE_ALL = 0, 3
 MARKER_TYPES = {"arrow": 0, "box": 1, "sphere": 2, "line": 4, "points": 8, "text": 9}
 
 
 def axes_of(info: StreamInfo, name: str) -> str:
-    """The coordinate frame that a record calls world, body, or by a sensor's name."""
+    """The coordinate frame for a record's "world", "body" or sensor name."""
     if name == "world":
         return WORLD
     return body_frame(info) if name == "body" else f"{info.vehicle}/{name}"
 
 
 def lens_of(info: StreamInfo, source: str) -> str:
-    """Of the camera a record is about; the body's where none is named."""
+    """The frame of the camera that a record refers to, or the body frame if none is named."""
     return optical(f"{info.vehicle}/{source}") if source else body_frame(info)
 
 
@@ -72,7 +72,7 @@ def velocity_covariance(estimate: Estimate) -> Array:
 
 
 def coloured_points(cloud: PointCloud) -> tuple[Any, list[tuple[str, int, int, int]]]:
-    """A cloud as rows of bytes, and what is where in a row: name, offset, ROS's type, count."""
+    """A cloud as rows of bytes, and the fields of a row: name, offset, ROS's type, count."""
     extra: list[tuple[str, str, int, Any]] = []
     if cloud.values is not None:
         extra.append(("value", "<f4", FLOAT32, cloud.values))
@@ -90,14 +90,14 @@ def coloured_points(cloud: PointCloud) -> tuple[Any, list[tuple[str, int, int, i
 
 
 def occupied_points(voxels: VoxelMap) -> PointCloud:
-    """The middles of the voxels that are taken, with how surely."""
+    """The centres of the occupied voxels with their occupancy."""
     where = np.argwhere(voxels.voxels >= OCCUPIED)
     points = voxels.origin + (where + 0.5) * voxels.resolution
     return PointCloud(voxels.t_ns, points.astype(np.float32), voxels.voxels[tuple(where.T)].astype(np.float32))
 
 
 def _estimate(info: StreamInfo, estimate: Estimate) -> Iterator[Outgoing]:
-    """Nothing while it is not valid: an odometry cannot say so."""
+    """Empty while it is not valid, because an odometry message cannot say so."""
     if not estimate.valid:
         return
     body_from_world = matrix_from_quat(estimate.quat_wxyz).T
@@ -115,7 +115,7 @@ def _detections(info: StreamInfo, found: Detections) -> Iterator[Outgoing]:
     nowhere = [*pose_of(np.zeros(3), LEVEL), *NO_COVARIANCE]
     detections = []
     for k, (left, top, right, bottom) in enumerate(found.boxes_px.tolist()):
-        # ROS counts from the middle of the first pixel
+        # in ROS the origin is the centre of the first pixel
         box = (0.5 * (left + right) - 0.5, 0.5 * (top + bottom) - 0.5, 0.0, right - left, bottom - top)
         results = [((found.classes[k], float(found.scores[k])), nowhere)]
         track = "" if found.tracks is None or found.tracks[k] < 0 else str(found.tracks[k])
@@ -160,7 +160,7 @@ def _image(info: StreamInfo, image: Image) -> Iterator[Outgoing]:
 
 def _markers(info: StreamInfo, markers: Markers) -> Iterator[Outgoing]:
     head = header(markers.t_ns, axes_of(info, markers.frame))
-    # those of the record before are to go
+    # remove the markers of the previous record
     cleared = _marker(head, 0, Marker("", "box"), DELETE_ALL)
     added = [_marker(head, number, marker, ADD) for number, marker in enumerate(markers.markers)]
     yield topic_of(info.name), "visualization_msgs/MarkerArray", ([cleared, *added],)

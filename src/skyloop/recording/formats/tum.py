@@ -13,7 +13,7 @@ from skyloop_client.errors import DatasetError
 from skyloop_client.messages import Message
 
 PER_METRE = 5000.0
-"""Of depth images, as TUM's; the farthest that fits is 13.1 m."""
+"""TUM's depth units per metre. The largest depth is 13.1 m."""
 INTRINSICS = ("fx", "fy", "cx", "cy")
 
 
@@ -67,7 +67,7 @@ class Tum:
 
 
 def depth_stream(recording: Recording, camera: str) -> str | None:
-    """Depth seen through the camera's own eye: a depth camera's that sits there, else the camera's truth."""
+    """Depth in the view of the camera: from a depth camera at the same mount, otherwise from the camera's truth."""
     eye = recording.infos[camera]
     for stream in recording.streams_of("DepthImage"):
         info = recording.infos[stream]

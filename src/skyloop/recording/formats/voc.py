@@ -1,10 +1,9 @@
 """Pascal VOC: JPEG images, boxes in XML, masks of classes and objects as palette PNGs, and lists of each split.
 
-Boxes count pixels from 1 and hold their last ones. Entry k of `SegmentationClass` is the class of that number in the
-recording (`labelmap.txt` has their names), 0 the sky; entry k of `SegmentationObject` is the k-th object of the XML, 0
-what gets no boxes. 255 (void) is a thing of a class that gets boxes but too small for one. Masks are exact, so there is
-no void rim around the objects as in the original.
-"""
+Boxes count pixels from 1 and include the last pixel. Entry k of `SegmentationClass` is the class of that number in the
+recording (`labelmap.txt` has their names); 0 is the sky. Entry k of `SegmentationObject` is the k-th object of the XML;
+0 is everything without boxes. 255 (void) is an object of a class with boxes that is too small for one. Masks are exact,
+so there is no void rim around the objects as in the original."""
 
 from __future__ import annotations
 
@@ -23,9 +22,9 @@ from skyloop_client.messages import Label, Message
 
 VOID = 255
 OCCLUDED, TRUNCATED = 0.05, 0.15
-"""Shares beyond which VOC's guidelines to annotators set the flag; only the image's edge truncates here."""
+"""Shares above which VOC's annotation guidelines set the flag. Here only the image's edge truncates."""
 DIFFICULT_SHARE, DIFFICULT_PX = 0.75, 50
-"""Difficult: more than this occluded or outside the image, or fewer pixels visible."""
+"""Difficult: more than this share occluded or outside the image, or fewer visible pixels."""
 SETS = {**{name: (name,) for name in SPLITS}, "trainval": ("train", "val")}
 
 
@@ -40,7 +39,7 @@ class Voc:
         self._gets_boxes[list(self._source.classes)] = True
         self._palette = palette()
         self._seen: dict[str, dict[str, int]] = {}
-        """By image and class: 1 seen, 0 but difficult."""
+        """By image and class: 1 if seen, 0 if only difficult."""
 
     def add(self, messages: list[Message]) -> None:
         for image in self._source.of(messages):
@@ -61,7 +60,7 @@ class Voc:
         for k, label in enumerate(image.labels, 1):
             left, top, right, bottom = label.box_px
             part, mask = np.s_[top : bottom + 1, left : right + 1], image.mask(label)
-            # a byte has no room for a 255th object
+            # a byte has no value for a 255th object
             objects[part][mask] = min(k, VOID)
             boxed[part] |= mask
         classes[(objects == VOID) & ~boxed] = VOID
@@ -111,7 +110,7 @@ class Voc:
                 write_whole(self._folder / "ImageSets" / "Main" / f"{kind}_{name}.txt", text)
 
     def _write_labelmap(self) -> None:
-        """As CVAT and Datumaro read it: one line for each entry of SegmentationClass, in its order."""
+        """In the form of CVAT and Datumaro: one line for each entry of SegmentationClass, in its order."""
         lines = ["# label:color_rgb:parts:actions"]
         lines += [
             f"{voc_name(name)}:{','.join(map(str, self._palette[3 * k : 3 * k + 3]))}::"
@@ -121,7 +120,7 @@ class Voc:
 
 
 def voc_name(class_name: str) -> str:
-    """Names are also parts of file names and columns of lists, so they have no blanks."""
+    """Names are also used in file names and list columns, so spaces are replaced."""
     return class_name.replace(" ", "_")
 
 

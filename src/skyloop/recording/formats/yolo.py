@@ -1,7 +1,6 @@
-"""YOLO as Ultralytics reads it: `images/` and `labels/` by split, and `data.yaml` with the names.
+"""YOLO in Ultralytics' layout: `images/` and `labels/` by split, and `data.yaml` with the names.
 
-A line of a label is class, centre and size of the box, right and down, as shares of the image.
-"""
+A line of a label is class, centre and size of the box (right, down) as shares of the image."""
 
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ from skyloop_client.errors import DatasetError
 from skyloop_client.messages import Label, Message
 
 UNSPLIT = "unsplit"
-"""Where images wait: which split they are of is only known at the end."""
+"""Images wait here, because their split is only known at the end."""
 
 
 class Yolo:
@@ -53,7 +52,7 @@ class Yolo:
                 (self._folder / UNSPLIT).rmdir()
         except OSError as error:
             raise DatasetError(f"cannot write '{self._folder}': {error.strerror}") from error
-        # without `path` Ultralytics takes the folder of this file
+        # without `path` Ultralytics uses the folder of this file
         lines = "".join(f"{name}: images/{name}\n" for name in SPLITS)
         names = "".join(f"  {k}: {name}\n" for name, k in self._class_ids.items())
         write_whole(self._folder / "data.yaml", f"{lines}names:\n{names}")

@@ -1,1 +1,1 @@
-"""FMCW radar: raw IF data from the renderer's buffers."""
+"""FMCW radar: raw IF data, computed from the renderer's buffers."""

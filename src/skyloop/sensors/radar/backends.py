@@ -1,4 +1,4 @@
-"""Where bursts are summed: on the CPU, or on a GPU where there is one."""
+"""Backends that sum the echoes of a burst: the CPU, or a GPU if there is one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class BurstSum(Protocol):
 
 
 def synthesis_on(backend: str, waveform: Waveform) -> BurstSum:
-    """`auto` takes a GPU that CuPy can use, else the CPU."""
+    """`auto` uses a GPU that CuPy supports, else the CPU."""
     if backend == "cpu":
         return Synthesis(waveform)
     cupy, reason = _gpu()
@@ -36,13 +36,13 @@ def synthesis_on(backend: str, waveform: Waveform) -> BurstSum:
 
 
 def _gpu() -> tuple[Any, str]:
-    """CuPy, where it is installed and finds a device; else None and why."""
+    """CuPy, if it is installed and finds a device; else None and the reason."""
     if importlib.util.find_spec("cupy") is None:
         return None, "CuPy is not installed"
     try:
         import cupy
 
         cupy.zeros(1)
-    except Exception as error:  # what a broken driver or library raises is not foreseeable
+    except Exception as error:  # a broken driver or library can raise anything
         return None, f"CuPy finds no usable device ({type(error).__name__})"
     return cupy, ""

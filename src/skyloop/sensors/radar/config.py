@@ -1,4 +1,4 @@
-"""What a scenario may say of a radar."""
+"""Configuration of a radar."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from skyloop.sensors.sensor import NonNegative, Positive, SensorConfig, Vector3,
 from skyloop.world.semantics import CLASSES
 
 MOST_SAMPLES = 1 << 22
-"""Of one burst, all antennas; more would not be a sensor's burst but a slip of the pen."""
+"""Samples of one burst over all antennas; a larger number is taken for a mistake in the scenario."""
 
 
 @dataclass(frozen=True, slots=True)
 class RadarNumbers:
-    """As the fields of RadarConfig."""
+    """The numbers of RadarConfig."""
 
     width: int = 320
     height: int = 240
@@ -31,7 +31,7 @@ class RadarNumbers:
     chirp_repetition: float = 390.975e-6
     lower_frequency: float = 60.8e9
     n_rx: int = 3
-    # the corner of the L is the third; the first lies beside it, the second above
+    # the corner of the L is the third antenna; the first is beside it, the second above
     rx_positions: tuple[Vector3, ...] = ((0.0, -0.0025, 0.0), (0.0, 0.0, 0.0025), (0.0, 0.0, 0.0))
     tx_position: Vector3 = (0.0, 0.005, 0.0)
     tx_power_dbm: float = 5.0
@@ -54,9 +54,9 @@ class RadarNumbers:
 
 
 PRESETS = {
-    # "airloop", Table 2, with what it leaves out from the data sheet's order of magnitude; a perfect receiver
+    # "airloop", Table 2; missing numbers have the order of magnitude of the data sheet; a perfect receiver
     "bgt60tr13c": RadarNumbers(),
-    # the same with all that disturbs the real one
+    # the same with all errors of the real one
     "bgt60tr13c-real": RadarNumbers(thermal_noise=True, phase_noise=True, leakage=True, adc=True),
 }
 
@@ -105,7 +105,7 @@ class RadarConfig(SensorConfig):
     height: Annotated[int, Field(ge=8, le=4096)] | None = None
     """px, the height of the picture whose pixels are the scatterers."""
     horizontal_fov_deg: Annotated[float, Field(ge=1.0, lt=170.0)] | None = None
-    """The field of view across the middle row of the picture; what is outside gives no echo."""
+    """The field of view across the middle row of the picture; things outside it give no echo."""
     quality: Literal["low", "medium", "high", "epic", "cinematic"] = "low"
     """How much detail the surfaces have."""
     n_chirps: Count | None = None
@@ -164,9 +164,9 @@ class RadarConfig(SensorConfig):
     phase_noise_dbc: Decibel | None = None
     """dBc/Hz, the phase noise at 100 kHz from the carrier, falling by 20 dB per decade."""
     leakage: bool | None = None
-    """true: part of what is sent goes straight to the receivers."""
+    """true: part of the sent power leaks straight to the receivers."""
     leakage_db: Decibel | None = None
-    """The strength of the leakage against what is sent, after the receiver's high-pass."""
+    """The leakage over the sent power, after the receiver's high-pass."""
     leakage_path: NonNegative | None = None
     """m, the distance the leakage travels."""
     adc: bool | None = None

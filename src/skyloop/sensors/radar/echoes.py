@@ -1,8 +1,8 @@
-"""Echoes of matt surfaces: every pixel of a view is a patch that scatters to all sides.
+"""Echoes of matt surfaces: every pixel of a view is a patch that scatters in all directions.
 
 A patch has the area dA = R²·dΩ / cos θ and the cross section σ⁰·dA, σ⁰ = 4·share·cos² θ as for a Lambertian surface.
-Its field is the root of that, so that powers add up whatever the number of pixels; its phase is fixed to the surface
-point by a hash of its place in the thing's own axes, so that it stays with what moves.
+Its field is the root of that, so that the total power does not depend on the number of pixels. Its phase is a hash of
+its position in the thing's own axes, so that it stays with a moving thing.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls
@@ -22,18 +22,18 @@ from skyloop.world.model import BY_MATERIAL
 from skyloop_client.messages import Array
 
 GRAIN = 1e-3
-"""m within which two points of a surface have one phase: less than a pixel at four times the usual resolution."""
+"""m within which two points of a surface have the same phase: less than a pixel at four times the usual resolution."""
 FOLDED, ALL = 0, 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Echoes:
-    """What comes back to each receiver, as if from so many points."""
+    """The echoes at each receiver, as if from this many points."""
 
     half_paths: Array
-    """(n, n_rx) m, half the way from the sender to the receiver, at the middle of the burst."""
+    """(n, n_rx) m, half the path from transmitter to receiver, at the middle of the burst."""
     rates: Array
-    """(n, n_rx) m/s at which they grow."""
+    """(n, n_rx) m/s at which the half paths grow."""
     strengths: NDArray[np.complex64]
     """(n,) V, peak, at the converter."""
 
@@ -50,7 +50,7 @@ class Echoes:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ends:
-    """Where a wave starts and arrives, in world axes from the sensor's origin; a bounce starts or ends below ground."""
+    """Start and end of a wave, in world axes from the sensor's origin. With a bounce, one is below the ground."""
 
     sensor_from_world: Array
     """(3, 3)."""
@@ -64,11 +64,11 @@ class Ends:
     rx_velocity: Array
     """(3,) m/s."""
     mirror: NDArray[np.complex64] = field(default_factory=lambda: np.ones(1, np.complex64))
-    """What a bounce leaves of a wave, by the sine of its grazing angle from 0 to 1."""
+    """The factor of a bounce on the wave, by the sine of its grazing angle from 0 to 1."""
     tx_mirrored: bool = False
     rx_mirrored: bool = False
     lowest: float = -np.inf
-    """m over the sensor, below which nothing echoes."""
+    """m above the sensor; things below it give no echo."""
 
 
 @inlined
@@ -85,7 +85,7 @@ def unpacked_normal(packed):
 
 @inlined
 def antenna(table, left, up):
-    """One antenna's amplitude towards direction cosines; table from -1 to 1."""
+    """One antenna's amplitude towards direction cosines; the table covers -1 to 1."""
     last = table.shape[0] - 1
     a, b = 0.5 * (left + 1.0) * last, 0.5 * (up + 1.0) * last
     i, j = min(max(int64(a), 0), last - 1), min(max(int64(b), 0), last - 1)
@@ -96,7 +96,7 @@ def antenna(table, left, up):
 
 @inlined
 def towards(x, y, z, table, sensor_from_world, mirror, mirrored):
-    """What an antenna and, where it is mirrored, the bounce do to a wave along a unit vector in world axes."""
+    """The factor of an antenna, and of the bounce if it is mirrored, on a wave along a unit vector in world axes."""
     s, kept = sensor_from_world, complex(1.0, 0.0)
     if mirrored:
         kept, z = kept * mirror[int64(min(max(z, 0.0), 1.0) * (mirror.shape[0] - 1) + 0.5)], -z
@@ -105,7 +105,7 @@ def towards(x, y, z, table, sensor_from_world, mirror, mirrored):
 
 @inlined
 def filtered(beat, corner, order):
-    """Amplitude a Butterworth low-pass leaves."""
+    """The amplitude factor of a Butterworth low-pass."""
     x = (beat / corner) ** 2
     y = 1.0
     for _ in range(order):
@@ -115,7 +115,7 @@ def filtered(beat, corner, order):
 
 @inlined
 def leg(point, point_velocity, end, velocity):
-    """Length of the straight way between a point and an antenna, its rate, and its direction as the antenna sees it."""
+    """Length of the straight path between a point and an antenna, its rate, and its direction seen from the antenna."""
     vx, vy, vz = point_velocity
     x, y, z = point[0] - end[0], point[1] - end[1], point[2] - end[2]
     length = np.sqrt(x * x + y * y + z * z)
@@ -125,7 +125,7 @@ def leg(point, point_velocity, end, velocity):
 
 @inlined
 def surface_phase(row, x, y, z):
-    """Turns, 0 to 1, that belong to a place in a thing's own axes."""
+    """Turns, 0 to 1, the phase that belongs to a position in a thing's own axes."""
     h = uint64(int64(np.floor(x / GRAIN))) * uint64(0x9E3779B97F4A7C15)
     h = (h ^ (h >> uint64(29))) + uint64(int64(np.floor(y / GRAIN)))
     h *= uint64(0xBF58476D1CE4E5B9)
@@ -138,7 +138,7 @@ def surface_phase(row, x, y, z):
 
 @inlined
 def on_the_thing(row, place, things):
-    """Phase in turns and velocity of a place, m, world, on a row of the model."""
+    """Phase in turns and velocity of a point, m, world, on a row of the model."""
     k = row - things.n_standing
     pose = things.standing[row] if k < 0 else things.poses[k]
     x, y, z = place[0] - pose[0, 3], place[1] - pose[1, 3], place[2] - pose[2, 3]
@@ -158,7 +158,7 @@ def on_the_thing(row, place, things):
 
 
 class Labels(NamedTuple):
-    """What each row of the model is, and which classes the radar sees."""
+    """The class of each row of the model, and the classes that the radar sees."""
 
     row_thing: Any
     thing_class: Any
@@ -184,11 +184,11 @@ class Picture(NamedTuple):
     position: Any
     """(3,) m, world, of the camera."""
     through: Any
-    """Amplitude left by what is in front, per pixel or, 1 by 1, for all."""
+    """The amplitude that passes through what is in front, per pixel or, with shape (1, 1), for all pixels."""
 
 
 class Things(NamedTuple):
-    """Where the rows of the model are, and how they move; as in Model and Motion."""
+    """Poses and motion of the model's rows; as in Model and Motion."""
 
     n_standing: int
     standing: Any
@@ -198,7 +198,7 @@ class Things(NamedTuple):
 
 
 class Antennas(NamedTuple):
-    """Where the wave starts and arrives; as in Ends, and the pattern of one antenna."""
+    """Start and end of the wave, as in Ends, and the pattern of one antenna."""
 
     pattern: Any
     sensor_from_world: Any
@@ -212,26 +212,26 @@ class Antennas(NamedTuple):
 
 
 class Receiver(NamedTuple):
-    """What becomes of a patch's echo on its way to the converter."""
+    """The numbers that turn a patch into an echo at the converter."""
 
     shares: Any
-    """Power each material scatters, of one."""
+    """The share of the power that each material scatters."""
     scale: float
-    """V·m² of one m²."""
+    """V·m² for a cross section of 1 m²."""
     beat_per_m: float
-    """Hz."""
+    """Hz per m."""
     beat_per_m_s: float
-    """Hz."""
+    """Hz per m/s."""
     corner_hz: float
-    """Of the low-pass."""
+    """Hz, of the low-pass."""
     order: int
-    """Of the low-pass."""
+    """The order of the low-pass."""
     max_range: float
-    """m; what is farther folds."""
+    """m; farther echoes fold."""
     max_speed: float
-    """m/s; what is faster folds."""
+    """m/s; faster echoes fold."""
     lowest: float
-    """m over the sensor, below which nothing echoes."""
+    """m above the sensor; things below it give no echo."""
 
 
 SURFACE = types.Array(uint32, 3, "C", readonly=True)
@@ -255,12 +255,12 @@ _OUT = types.Tuple((float64[:, ::1], float64[:, ::1], complex64[::1], float64[::
 
 @kernel(int64(_PICTURE, _THINGS, labels_type, _ANTENNAS, _RECEIVER, _OUT))
 def patch_echoes(view, model, known, ends, chain, out):
-    """Fill `out`, half paths, rates, strengths and energies, and say how many echoes there are."""
+    """Writes half paths, rates, strengths and energies to `out`, and returns the number of echoes."""
     picture, things, labels = Picture(*view), Things(*model), Labels(*known)
     antennas, receiver = Antennas(*ends), Receiver(*chain)
     half_paths, rates, strengths, energies = out
     surface, lens, shares, through = picture.surface, picture.lens, receiver.shares, picture.through
-    # arrays are taken out of their record once: each time costs a count of references
+    # arrays are taken out of their record once, because each access counts references
     pattern, turn, mirror = antennas.pattern, antennas.sensor_from_world, antennas.mirror
     tx, rx, tx_velocity, rx_velocity = antennas.tx, antennas.rx, antennas.tx_velocity, antennas.rx_velocity
     count, m, by_pixel = 0, picture.world_from_camera, int64(through.shape[0] == surface.shape[0])

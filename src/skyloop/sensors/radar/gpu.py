@@ -1,5 +1,5 @@
-"""The same sum as in `synthesis` on a GPU, by brute force: each echo's phase turns evenly from chirp to chirp, so one
-sine and cosine per echo, antenna and sample, and one complex product per chirp, give every term of it.
+"""The sum of `synthesis` on a GPU, without approximation. The phase of an echo advances evenly from chirp to chirp, so
+each term needs one sine and cosine per echo, antenna and sample, and one complex product per chirp.
 
 Needs CuPy. Partial sums are added in a fixed order: the same echoes give the same bytes.
 """
@@ -16,9 +16,9 @@ from skyloop.core.fmcw import LIGHT_SPEED, Waveform
 from skyloop_client.messages import Array
 
 CHIRPS = 32
-"""That one thread sums, in registers."""
+"""Chirps that one thread sums, in registers."""
 BLOCKS = 512
-"""Parts the echoes are divided into."""
+"""Parts into which the echoes are divided."""
 
 # one block: one part of the echoes, one antenna, one group of chirps; one thread: one sample
 SOURCE = r"""
@@ -54,7 +54,7 @@ extern "C" __global__ void sum_echoes(
 
 
 class GpuSum:
-    """Turns echoes into a burst; `cupy` is that module."""
+    """Turns echoes into a burst; `cupy` is the module CuPy."""
 
     def __init__(self, waveform: Waveform, cupy: Any) -> None:
         self._waveform, self._cupy = waveform, cupy
@@ -71,12 +71,12 @@ class GpuSum:
     def burst_and_weighted(
         self, half_paths: Array, rates: Array, strengths: NDArray[np.complex64]
     ) -> tuple[NDArray[np.complex64], NDArray[np.complex64]]:
-        """The same, and with each echo multiplied by its half path, m."""
+        """As `burst`, and a second sum with each echo multiplied by its half path, m."""
         weighted = (strengths * half_paths[:, 0]).astype(np.complex64)
         return self.burst(half_paths, rates, strengths), self.burst(half_paths, rates, weighted)
 
     def on_device(self, half_paths: Any, rates: Any, strengths: Any) -> Any:
-        """The same with arrays that are on the GPU, and stay there."""
+        """As `burst`, with arrays that are on the GPU and stay there."""
         w = self._waveform
         n_echoes, n_rx = half_paths.shape
         partial = self._cupy.empty((BLOCKS, n_rx, w.n_chirps, w.n_samples), self._cupy.complex64)

@@ -1,5 +1,5 @@
-"""All ways a wave takes from the sender to the receivers: by matt patches, mirror points, calibration targets, over the
-ground, and through what lets it pass."""
+"""All paths of a wave from transmitter to receivers: by matt patches, mirror points and calibration targets, over the
+ground, and through materials that let it pass."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ from skyloop_client.streams import NS_PER_S
 MOST_MIRRORS = 512
 MIRROR_TABLE = 257
 CLEAR_OF_GROUND = 0.05
-"""m; what is lower belongs to the ground that bounces."""
+"""m above the ground; anything lower belongs to the ground that reflects."""
 SHARPEST = 0.02
-"""Of |det J|: a hollow that focuses on the radar is no brighter than fifty planes."""
+"""The least |det J|: a hollow that focuses on the radar is at most fifty times as bright as a plane."""
 FARTHEST = 2000.0
-"""m a wave is followed behind what lets it pass."""
+"""m over which a wave is followed behind a material that lets it pass."""
 
 MOST_FACES = 4
-"""Of one thing that a wave passes."""
+"""Faces of one thing that a wave passes."""
 CLEAR_OF_SURFACE = 2e-3
-"""m from where a wave goes on behind a surface."""
+"""m behind a surface, where a wave continues."""
 
 Surface = NDArray[np.uint32]
 
@@ -66,7 +66,7 @@ class Paths:
         self._rx = np.array(n.rx_positions[: n.n_rx])
         self.wavelength = LIGHT_SPEED / w.centre_frequency
         power = 1e-3 * 10.0 ** (0.1 * (n.tx_power_dbm + n.tx_gain_dbi + n.rx_gain_dbi))
-        # volts, peak, of an echo of 1 m² are this divided by both distances: the radar equation with (4π)³
+        # peak volts of an echo of 1 m² are this divided by both distances: the radar equation with (4π)³
         received = power * self.wavelength**2 / (4.0 * np.pi) ** 3
         self.scale = float(10.0 ** (n.conversion_gain_db / 20.0) * np.sqrt(2.0 * n.impedance * received))
         self._beats = (2.0 * w.slope / LIGHT_SPEED, 2.0 * w.centre_frequency / LIGHT_SPEED)
@@ -79,7 +79,7 @@ class Paths:
         self._shown[[CLASS_ID[name] for name in shown]] = True
 
     def echoes(self, view: View, kinematics: Kinematics, scene: Scene) -> tuple[Echoes, float]:
-        """All of them, and the share of their energy that folds."""
+        """All echoes, and the share of their energy that folds."""
         energies = np.zeros(2)
         world_from_sensor = np.ascontiguousarray(matrix_from_quat(kinematics.quat_wxyz))
         speed = np.asarray(kinematics.velocity_world, np.float64)
@@ -120,7 +120,7 @@ class Paths:
         return Echoes(half_paths[:count], rates[:count], strengths[:count])
 
     def _mirrors_in(self, view: View, surface: Surface, through: Any, ends: Ends, energies: Array) -> Echoes:
-        """Echoes of the points in which a surface faces the radar; see `specular`."""
+        """Echoes of the points at which a surface faces the radar; see `specular`."""
         lens, labels = _lens(view), tuple(self._labels(view))
         found = np.empty((MOST_MIRRORS, COLUMNS))
         count = mirror_points(surface, lens, _world_from_camera(view), self._mirrors, labels, found)
@@ -137,7 +137,7 @@ class Paths:
             metres = distance * np.sqrt(1.0 + sight[:, 1 - tilt] ** 2) / (focal * slant**2)
             zone = 0.5 * np.sqrt(self.wavelength * distance / np.maximum(np.abs(j), SHARPEST))
             edges = edges * edge_factor(found[:, low] * metres, found[:, high] * metres, zone)
-        # every mirror turns the wave by half, and every direction in which it focuses by a quarter back
+        # every reflection turns the phase by half a turn, and every direction in which it focuses by a quarter back
         hollows = (det < 0.0).astype(int) + 2 * ((det > 0.0) & (jxx + jyy < 0.0))
         by_pixel = int(through.shape == surface.shape[:2])
         at = (np.rint(row).astype(int) * by_pixel, np.rint(column).astype(int) * by_pixel)
@@ -145,7 +145,7 @@ class Paths:
         return self.from_points(points, _surface_velocities(view, rows.astype(int), points), fields, ends, energies)
 
     def _over_ground(self, ends: Ends, view: View, scene: Scene) -> list[Ends]:
-        """The ways by what lies straight below, taken as flat and endless: there, back, and both."""
+        """The paths over the ground below, taken as flat and endless: on the way there, on the way back, and both."""
         down = scene.cast(view.pose.position[None], np.array([[0.0, 0.0, -1.0]]), FARTHEST)
         height = float(down.distance[0])
         if not np.isfinite(height):
@@ -168,7 +168,7 @@ class Paths:
         return self.from_points(points[ahead], velocities[ahead], fields[ahead], ends, energies)
 
     def from_points(self, points: Array, velocities: Array, fields: Any, ends: Ends, energies: Array) -> Echoes:
-        """Of (n, 3) points in world axes from the sensor, with complex roots of cross sections, m."""
+        """Echoes of (n, 3) points in world axes from the sensor, with complex roots of cross sections, m."""
         out, out_rate, sent = _legs(points, velocities, ends.tx, ends.tx_velocity)
         legs = [_legs(points, velocities, rx, ends.rx_velocity) for rx in ends.rx]
         half_paths = np.stack([0.5 * (out + back) for back, _, _ in legs], 1)
@@ -188,7 +188,7 @@ class Paths:
         return Echoes(half_paths, rates, strengths.astype(np.complex64))
 
     def _gain(self, directions: Array) -> Array:
-        """Of one antenna towards unit vectors, sensor axes."""
+        """The gain of one antenna towards unit vectors, sensor axes."""
         last = self._pattern.shape[0] - 1
         a, b = 0.5 * (directions[:, 1:3].T + 1.0) * last
         i, j = (np.clip(x.astype(int), 0, last - 1) for x in (a, b))
@@ -226,7 +226,7 @@ def _surface_velocities(view: View, rows: Any, points: Array) -> Array:
 
 
 def _behind(view: View, scene: Scene) -> tuple[Surface, NDArray[np.float32]]:
-    """A second surface buffer: what is met next behind what lets waves pass, and the amplitude that does, per pixel."""
+    """A second surface buffer, of things behind surfaces that let waves pass, and the amplitude that passes."""
     surface = np.zeros_like(view.surface)
     through = TRANSPARENCY.astype(np.float32)[view.materials]
     at = np.nonzero(through > 0.0)
@@ -235,7 +235,7 @@ def _behind(view: View, scene: Scene) -> tuple[Surface, NDArray[np.float32]]:
     along = (rays / slant[:, None]) @ _world_from_camera(view).T
     rows = view.surface[..., 1][at].astype(np.int32) - 1
     words = np.zeros((len(rays), 4), np.uint32)
-    # a pane has a back too: a wave leaves a thing before it meets another
+    # a pane has a back too: a wave must leave a thing before it meets another
     reached, going = view.depth[at] * slant, np.arange(len(rays))
     for _ in range(MOST_FACES):
         start = reached[going] + CLEAR_OF_SURFACE
@@ -252,7 +252,7 @@ def _behind(view: View, scene: Scene) -> tuple[Surface, NDArray[np.float32]]:
 
 
 def _packed_normals(normals: Any) -> Surface:
-    """As world.views describes; the material's byte is free."""
+    """Packed as world.views describes; the material's byte is free."""
     flat = normals[:, :2] / np.maximum(np.abs(normals).sum(axis=1, keepdims=True), 1e-12)
     folded = (1.0 - np.abs(flat[:, ::-1])) * np.where(flat >= 0.0, 1.0, -1.0)
     steps = np.rint((np.where(normals[:, 2:] < 0.0, folded, flat) + 1.0) * 2047.0).astype(np.uint32)

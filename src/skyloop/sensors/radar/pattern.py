@@ -14,7 +14,7 @@ from skyloop_client.messages import Array
 
 TABLE_SIZE = 129
 """Points along each direction cosine, from -1 to 1."""
-# facts.md C: the mask ViRa ships, as Unity samples it; beyond its 50° it is led to nothing at 90°
+# the mask that ViRa ships, as Unity samples it; beyond its 50° it is extended to zero at 90°
 VIRA_DEG, VIRA_WEIGHT = (0.0, 19.5, 42.4, 50.0, 90.0), (1.0, 0.9, 0.707, 0.58, 0.0)
 Angle = Annotated[float, Field(gt=0.0, le=180.0)]
 
@@ -74,7 +74,7 @@ AnyPattern = Annotated[Isotropic | Beam | Vira | CsvPattern | PicturePattern, Fi
 
 def pattern_table(pattern: AnyPattern, folder: Path | None = None) -> NDArray[np.float32]:
     """(left, up) one antenna's amplitude over the direction cosines; an echo gets the product of two."""
-    # loaded here, for it is slow to load and flights without a radar have no use for it
+    # imported here, because it loads slowly and flights without a radar do not need it
     from scipy.interpolate import PchipInterpolator
 
     axis = np.linspace(-1.0, 1.0, TABLE_SIZE)
@@ -117,7 +117,7 @@ def _from_csv(path: Path, azimuth: Array, elevation: Array) -> Array:
     elevations, gains = body[:, 0], body[:, 1:]
     if not (np.isfinite(body).all() and (np.diff(azimuths) > 0.0).all() and (np.diff(elevations) > 0.0).all()):
         raise ScenarioError(f"radiation pattern {path}: angles must rise and all numbers be finite; {wish}")
-    # beyond the table nothing is sent
+    # zero outside the table
     look_up = RegularGridInterpolator(
         (elevations, azimuths), 10.0 ** (gains / 20.0), bounds_error=False, fill_value=0.0
     )

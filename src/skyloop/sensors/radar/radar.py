@@ -1,4 +1,4 @@
-"""The radar as a sensor: one view of the instant in the middle of a burst, its echoes, their sum, the receiver."""
+"""The radar as a sensor: one view at the middle of a burst, its echoes, their sum, the receiver."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from skyloop_client.messages import Array, Kinematics, RadarScan
 
 
 class Radar:
-    """Has no state. The things in view move straight on during a burst."""
+    """Keeps no state between samples. Things in view move at constant velocity during a burst."""
 
     message: ClassVar[str] = "RadarScan"
     independent: ClassVar[bool] = True
@@ -57,7 +57,7 @@ class Radar:
         what = (echoes.half_paths, echoes.rates, echoes.strengths)
         if n.phase_noise:
             signal, far = self.synthesis.burst_and_weighted(*what)
-            # one oscillator for all antennas; an echo's delay is twice its half path over c
+            # one oscillator for all antennas; the delay of an echo is twice its half path over c
             walk = wander(n) * rng.normal(far[0].size).reshape(far[0].shape)
             signal = (signal + 2j / LIGHT_SPEED * walk * far).astype(np.complex64)
         else:

@@ -1,15 +1,15 @@
-"""Mirror-like echoes: where a surface faces the radar, it throws back an image of it.
+"""Mirror-like echoes: where a surface faces the radar, it reflects an image of it.
 
-Such a point is where the surface's normal meets the line of sight. It is looked for in the picture: g, the part of the
-normal across the line of sight, is a vector field that vanishes there. How fast it grows with the viewing angle,
-J = dg/dω, holds the curvatures of surface and wave: J = 1 + R/a along a direction of curvature radius a.
-Geometrical optics then gives the cross section
+Such a point is where the surface's normal meets the line of sight. The search runs in the picture: g, the part of the
+normal across the line of sight, is a vector field that is zero there. Its slope over the viewing angle, J = dg/dω,
+holds the curvatures of surface and wave: J = 1 + R/a along a direction of curvature radius a. Geometrical optics then
+gives the cross section
 
     σ = π·R²·|Γ|² / |det J|
 
 which is π·a² for a sphere far away and the image source π·R² for a plane. A surface that ends within the first Fresnel
-zones echoes less or more: Fresnel's integrals over what is seen of it take care of that, and lead to 4π·A²/λ² for small
-plates. Nothing is summed over pixels.
+zones echoes less or more. Fresnel integrals over its visible part account for that; for small plates they lead to
+4π·A²/λ². Nothing is summed over pixels.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls
@@ -24,22 +24,22 @@ from skyloop.sensors.radar.echoes import A1, A2, SURFACE, Labels, class_shown, l
 from skyloop_client.messages import Array
 
 WIDEST = 0.6
-"""Sine of the angle between normal and line of sight, beyond which a pixel is not looked at."""
+"""The sine of the angle between normal and line of sight beyond which a pixel is skipped."""
 REACH = 12
 """px to each side over which J is measured, at most."""
 TURN = 0.25
-"""Radians by which g may grow over that reach; more, and a curve is no longer seen as one."""
+"""rad by which g may grow over that reach; a sharper curve is not measured as one surface."""
 FARTHEST = 30.0
-"""Half Fresnel zones beyond which a surface may as well go on for ever."""
+"""Half Fresnel zones beyond which a surface is taken as endless."""
 WALK = 200
-"""px to each side that its edge is looked for."""
+"""px to each side within which the edge is searched."""
 COLUMNS = 14
-"""Of what is found, see `mirror_points`."""
+"""Columns of `found`, see `mirror_points`."""
 
 
 @inlined
 def _across(surface, i, j, lens, m, e, f):
-    """g of a pixel along two unit vectors across a line of sight, and how far that of the pixel is off it."""
+    """g of a pixel along two unit vectors across a line of sight, and the offset of the pixel's own line of sight."""
     x, y = (j - lens[2]) / lens[0], (i - lens[3]) / lens[1]
     size = 1.0 / np.sqrt(x * x + y * y + 1.0)
     dx, dy, dz = x * size, y * size, size
@@ -60,7 +60,7 @@ def _across(surface, i, j, lens, m, e, f):
 
 @inlined
 def _frame(i, j, lens, e, f):
-    """Unit vectors to the right and downwards across the line of sight at a place of the picture, camera axes."""
+    """Unit vectors to the right and downwards across the line of sight at a position of the picture, camera axes."""
     x, y = (j - lens[2]) / lens[0], (i - lens[3]) / lens[1]
     size = 1.0 / np.sqrt(1.0 + x * x)
     e[0], e[1], e[2] = size, 0.0, -x * size
@@ -107,7 +107,7 @@ def _growth(surface, pixel, step, lens, m, e, f):
 
 @inlined
 def _extent(surface, i, j, di, dj):
-    """px to the edge of the surface along a step; WALK where there is none so near."""
+    """px to the edge of the surface along a step; WALK if there is none within that."""
     word, material = surface[i, j, 1], surface[i, j, 2] & uint32(0xFF)
     for r in range(1, WALK):
         if not _same(surface, i + r * di, j + r * dj, word, material):
@@ -120,7 +120,7 @@ def _extent(surface, i, j, di, dj):
 
 @inlined
 def _faces(surface, i, j, lens, m, flat_off):
-    """May the pixel hold a point that faces the radar? Most lie in something flat and are soon ruled out."""
+    """Whether the pixel may hold a point that faces the radar. Most pixels are flat and are rejected fast."""
     x, y = (j - lens[2]) / lens[0], (i - lens[3]) / lens[1]
     a, b, c = unpacked_normal(surface[i, j, 2])
     along = a * (m[0, 0] * x + m[0, 1] * y + m[0, 2])
@@ -134,7 +134,7 @@ def _faces(surface, i, j, lens, m, flat_off):
 
 @inlined
 def _jacobian(right, down):
-    """J = dg/dω, by rows, from the growth of both along the picture's rows and columns."""
+    """J = dg/dω, by rows, from the slopes of both along the picture's rows and columns."""
     area = right[2] * down[3] - right[3] * down[2]
     return (
         (right[0] * down[3] - down[0] * right[3]) / area,
@@ -146,7 +146,7 @@ def _jacobian(right, down):
 
 @inlined
 def _free_place(found, count, row, i, j, off):
-    """Where to note a point: at the end, over a neighbour's guess at the same one, or nowhere (-1)."""
+    """The index for a point: the end, that of a neighbour's worse estimate of the same point, or none (-1)."""
     for k in range(count):
         if found[k, 2] == row and abs(found[k, 0] - i) < 1.6 and abs(found[k, 1] - j) < 1.6:
             return k if off < found[k, 13] else -1
@@ -155,10 +155,10 @@ def _free_place(found, count, row, i, j, off):
 
 @kernel(int64(SURFACE, A1, A2, A1, labels_type, float64[:, ::1]))
 def mirror_points(surface, lens, world_from_camera, amplitudes, known, found):
-    """Fill `found` and say how many there are; what does not fit is left out. known: as Labels.
+    """Writes the points to `found` and returns their number; points that do not fit are left out. known: as Labels.
 
     Columns: pixel row and column, model row, material, R, J by rows (4), pixels to the edges left, right, up and down,
-    and how far from the middle of its pixel the point is.
+    and the distance of the point from the middle of its pixel.
     """
     count, m, labels = 0, world_from_camera, Labels(*known)
     e, f = np.empty(3), np.empty(3)
@@ -204,11 +204,11 @@ def mirror_points(surface, lens, world_from_camera, amplitudes, known, found):
 
 
 def edge_factor(low: Array, high: Array, zone: Array) -> Array:
-    """Of the field of an endless surface, what one that ends `low` and `high` m from the point throws back.
+    """The share of an endless surface's field that a surface reflects if it ends `low` and `high` m from the point.
 
     zone: m, √(λ·R/|J|) / 2, the unit of Fresnel's integrals.
     """
-    from scipy.special import fresnel  # slow to load, and of use to radars only
+    from scipy.special import fresnel  # imported here, because it loads slowly and only radars need it
 
     low, high = (np.where(edge / zone > FARTHEST, 1e9, edge / zone) for edge in (low, high))
     (s_low, c_low), (s_high, c_high) = fresnel(low), fresnel(high)

@@ -1,14 +1,14 @@
-"""The IF signal of many echoes: eq. (4) of "airloop", summed fast.
+"""The IF signal of many echoes: a fast sum of eq. (4) of "airloop".
 
 With u_n the frequency sent at sample n and T_mn its time from the middle of the burst, the phase of an echo is
 
     4π/c · u_n · (R + v·T_mn) − 4π·S·R²/c²
 
-R half the path from transmitter to receiver and v its rate. It is linear in (R, v), so a sum over echoes is a Fourier
-transform from scattered places, done in three steps: each echo is spread with a Kaiser-Bessel window onto a small grid
-of R and v; the u_n are evenly spaced, so R becomes n by an FFT (and R is periodic in N·c/2B: far echoes fold by
-themselves); T_mn·u_n is not even, so v becomes m by one matrix for each n. Dividing by the window's transform undoes
-the spreading. Range migration and range-Doppler coupling are exact; the error is 1e-4, see the tests.
+with R half the path from transmitter to receiver and v its rate. It is linear in (R, v), so a sum over echoes is a
+Fourier transform from scattered points, done in three steps. Each echo is spread with a Kaiser-Bessel window onto a
+small grid of R and v. The u_n are evenly spaced, so an FFT turns R into n (R is periodic in N·c/2B, so far echoes fold
+by themselves). T_mn·u_n is not evenly spaced, so one matrix for each n turns v into m. A division by the window's
+transform undoes the spreading. Range migration and range-Doppler coupling are exact; the error is 1e-4, see the tests.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls
@@ -31,9 +31,9 @@ WIDTH = 5
 OVERSAMPLING = 2
 """Grid points per half wave of the highest frequency."""
 CENTRE = WIDTH // 2 - 0.5
-"""Cells from the echo to the row that is first spread to, plus the half cell that the window's table is off."""
+"""Cells from the echo to the first row it is spread to, plus the half cell by which the window's table is shifted."""
 STEPS = 256
-"""Entries of the window's table per cell; linear between them."""
+"""Entries of the window's table per cell, interpolated linearly."""
 # the best shape for this width and oversampling (Beatty, Nishimura and Pauly 2005)
 SHAPE = math.pi * math.sqrt((WIDTH / OVERSAMPLING * (OVERSAMPLING - 0.5)) ** 2 - 0.8)
 
@@ -50,14 +50,14 @@ TABLE = _window_table()
 
 
 def window_transform(cycles_per_cell: Array) -> Array:
-    """Of the Kaiser-Bessel window."""
+    """The transform of the Kaiser-Bessel window."""
     z = np.sqrt(SHAPE**2 - (math.pi * WIDTH * cycles_per_cell) ** 2 + 0j)
     return np.real(WIDTH * np.sinh(z) / z)
 
 
 @inlined
 def cos_sin(turns):
-    """Of an angle in turns: the nearest quarter by hand, the rest by Taylor, exact to 1e-6."""
+    """Cosine and sine of an angle in turns: the nearest quarter by swaps, the rest by Taylor, exact to 1e-6."""
     quarter = np.floor(4.0 * turns + 0.5)
     x = float32(2.0 * np.pi * (turns - 0.25 * quarter))
     y = x * x
@@ -83,10 +83,10 @@ _A2, _C1 = types.Array(float64, 2, "C", readonly=True), types.Array(complex64, 1
 
 
 class Cells(NamedTuple):
-    """Of the grid that echoes are spread on, and the phase of an echo there."""
+    """The grid that echoes are spread on, and the phase of an echo there."""
 
     turns_per_m: float
-    """Of half path, at the middle of the band."""
+    """Per m of half path, at the middle of the band."""
     bend: float
     """turns/m² of the −π·S·τ² term."""
     range_cell: float
@@ -94,7 +94,7 @@ class Cells(NamedTuple):
     rate_cell: float
     """m/s."""
     first_rate: int
-    """Number of the first column, in cells."""
+    """The index of the first column, in cells."""
 
 
 _CELLS = record_type(Cells, turns_per_m=float64, bend=float64, range_cell=float64, rate_cell=float64, first_rate=int64)
@@ -102,9 +102,9 @@ _CELLS = record_type(Cells, turns_per_m=float64, bend=float64, range_cell=float6
 
 @kernel(void(types.Tuple((_A2, _A2, _C1)), _CELLS, float32[:, :, ::1]))
 def spread(echoes, cells, grid):
-    """Echoes onto `grid` (n_rx, range cells + WIDTH, 2 · rate cells), where real and imaginary parts take turns.
+    """Spreads echoes onto `grid` (n_rx, range cells + WIDTH, 2 · rate cells), real and imaginary parts interleaved.
 
-    echoes: half paths, rates and strengths. Rows beyond the period are to be added to the first ones.
+    echoes: half paths, rates and strengths. Rows beyond the period must be added to the first ones.
     """
     half_paths, rates, strengths = echoes
     turns_per_m, bend, range_cell, rate_cell, first_rate = cells
@@ -148,7 +148,7 @@ class Synthesis:
         self._turning = np.ascontiguousarray((4.0 * math.pi / LIGHT_SPEED * frequencies * times).T)
         fastest = max(float(np.abs(self._turning).max()), 1e-9)
         self._rate_cell = math.pi / (OVERSAMPLING * fastest)
-        # the window's transforms, both directions; and cell c of the window stands for the echo at c + 1/2
+        # the window's transforms in both directions; cell c of the window stands for the echo at c + 1/2
         n = np.arange(w.n_samples) - self._middle
         cycles = n / self._n_ranges
         by_range = window_transform(cycles) * np.exp(2j * math.pi * cycles * CENTRE)
@@ -169,10 +169,11 @@ class Synthesis:
     def burst_and_weighted(
         self, half_paths: Array, rates: Array, strengths: NDArray[np.complex64]
     ) -> tuple[NDArray[np.complex64], NDArray[np.complex64]]:
-        """The same, and the sum with each echo multiplied by its half path, m (less whole periods of the far ones).
+        """As `burst`, and a second sum with each echo multiplied by its half path, m (less whole periods of far
+        echoes).
 
-        On the grid, cells are multiplied by their R. An echo is spread over cells; what their distances from it add is
-        the first moment of the window, and is taken off again.
+        On the grid, each cell is multiplied by its R. An echo is spread over several cells; their distances from it add
+        the first moment of the window, which is subtracted again.
         """
         first, second = self._sums(half_paths, rates, strengths, weighted=True)
         return first, second
@@ -200,7 +201,7 @@ class Synthesis:
         return [np.ascontiguousarray(sums.transpose(2, 1, 0), np.complex64) for sums in out]
 
     def _spectrum(self, grid: NDArray[np.float32]) -> NDArray[np.complex64]:
-        """(n_rx, n_samples, rates): the range cells turned into samples."""
+        """(n_rx, n_samples, rates): the range cells transformed to samples."""
         folded = np.ascontiguousarray(grid[:, : self._n_ranges])
         folded[:, :WIDTH] += grid[:, self._n_ranges :]
         # e^{+j2πng/G} is the inverse FFT's sign
@@ -208,7 +209,7 @@ class Synthesis:
         return np.take(spectrum, np.arange(self._waveform.n_samples) - self._middle, axis=1, mode="wrap")
 
     def _reach(self, first: int, last: int) -> None:
-        """Have the matrix cover these cells of rate."""
+        """Extends the matrix to these cells of rate."""
         held = self._first_rate + self._matrix.shape[2]
         if self._matrix.shape[2] and first >= self._first_rate and last <= held:
             return

@@ -1,1 +1,1 @@
-"""What worlds are built from: buildings, streets, furniture, plants, and the actors that move among them."""
+"""Building blocks of the worlds: buildings, streets, furniture, plants, and the actors that move among them."""

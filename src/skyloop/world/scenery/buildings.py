@@ -31,11 +31,11 @@ from skyloop_client.errors import ScenarioError
 SIDES: Final = ("front", "right", "back", "left")
 STYLES: Final = ("town", "villa", "block", "plain")
 GROUND_FLOOR: Final = {"town": 3.7, "villa": 3.0, "block": 3.2, "plain": 3.4}
-"""m, height of the ground floor; the upper ones follow."""
+"""m, the height of the ground floor; the upper floors follow."""
 UPPER_FLOOR: Final = {"town": 3.1, "villa": 2.8, "block": 2.9, "plain": 3.2}
 SHOPS: Final = ("BAKERY", "CAFE", "BOOKS", "FLOWERS", "BANK", "PHARMACY", "HOTEL", "MARKET", "SHOES", "TOYS", "BIKES")
 MIDDLE_RANGE, FAR_RANGE = 40.0, 130.0
-"""m from which on the middle and the far detail are shown."""
+"""m from which the middle and the far detail are shown."""
 
 WALL_COLOURS: Final[tuple[Colour, ...]] = (
     (246, 238, 220),
@@ -61,7 +61,7 @@ BALCONY_COLOURS: Final[tuple[Colour, ...]] = ((230, 232, 232), (150, 172, 186), 
 
 
 def house_colours(generator: np.random.Generator) -> list[Colour]:
-    """A palette for placing a house: walls, trim, roof, doors and shops, balconies."""
+    """A palette for a house: walls, trim, roof, doors and shops, balconies."""
     choices = (WALL_COLOURS, TRIM_COLOURS, ROOF_COLOURS, ACCENT_COLOURS, BALCONY_COLOURS)
     return [colours[int(generator.integers(len(colours)))] for colours in choices]
 
@@ -135,7 +135,7 @@ def _sides(width: float, depth: float) -> list[_Side]:
 def _rows(
     generator: np.random.Generator, style: str, length: float, levels: list[float], *, front: bool
 ) -> list[list[Opening]]:
-    """Openings of each floor."""
+    """The openings of each floor."""
     pitch, size, sill, kind = {
         "town": (2.3, (1.1, 1.65), 0.85, "crowned"),
         "villa": (2.9, (1.15, 1.35), 0.9, "shuttered"),
@@ -201,7 +201,7 @@ def _front_details(
     levels: list[float],
     flat: bool,
 ) -> None:
-    """What stands out before the front; the large parts also at the middle detail."""
+    """Parts that stand out from the front; the large ones also at the middle detail."""
     facade = side.facade
     door = next(hole for hole in side.rows[0] if hole.kind == "door")
     if style == "town":
@@ -297,7 +297,7 @@ def _middle(panels: Panels, sides: list[_Side], wall: Paint, roof: Roof, top: fl
 
 def _far(sides: list[_Side], wall: Paint, roof: Roof, top: float, levels: list[float]) -> Mesh:
     panels = Panels()
-    # what windows and the wall between them look like together
+    # the mean colour of windows and the wall between them
     band = Paint(wall.material, (182, 184, 188), 1)
     for side in sides:
         side.facade.rectangle(panels, (0.0, side.facade.width), (0.0, top), 0.0, wall)

@@ -11,19 +11,19 @@ from skyloop.world.scenery.panels import Paint, Panels, Point
 RECESS: Final = 0.14
 """m from the wall's face back to the glass."""
 LIFT: Final = 0.03
-"""m that flat windows of the middle detail stand before the wall."""
+"""m by which flat windows of the middle detail stand out from the wall."""
 FAR_LIFT: Final = 0.08
 """m for the dark bands of the far detail, seen from over 100 m."""
 
 PANES: Final[tuple[Colour, ...]] = ((70, 84, 96), (96, 112, 122), (54, 62, 72), (128, 140, 146), (176, 170, 152))
-"""What one sees in the glass: sky, dark rooms, a curtain."""
+"""What is visible in the glass: sky, dark rooms, a curtain."""
 TRIM: Final = Paint("plaster", (255, 255, 255), 2)
 SHOP_FRAME: Final = Paint("metal", (255, 255, 255), 4)
 
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """A hole in the wall: s is m along from its left end, z m above the house's foot."""
+    """A hole in the wall: s is m along the wall from its left end, z m above the foot of the house."""
 
     s0: float
     s1: float
@@ -34,18 +34,18 @@ class Opening:
 
 
 class Facade:
-    """One side of a house: its foot runs from `start` along `along`, seen from outside left to right."""
+    """One side of a house: its foot runs from `start` along `along`, from left to right seen from outside."""
 
     def __init__(self, start: tuple[float, float], along: tuple[float, float], width: float) -> None:
         self.start, self.along, self.width = start, along, width
 
     def at(self, s: float, out: float, z: float) -> Point:
-        """s m along the foot, out m before the wall, z m up."""
+        """The point s m along the foot, out m in front of the wall, z m up."""
         (x, y), (u, v) = self.start, self.along
         return (x + s * u + out * v, y + s * v - out * u, z)
 
     def rectangle(self, panels: Panels, s: Any, z: Any, out: float, paint: Paint) -> None:
-        """Facing out."""
+        """A rectangle that faces outwards."""
         (s0, s1), (z0, z1) = s, z
         panels.quad(self.at(s0, out, z0), self.at(s1, out, z0), self.at(s1, out, z1), self.at(s0, out, z1), paint)
 
@@ -92,7 +92,7 @@ def _reveals(panels: Panels, facade: Facade, hole: Opening, paint: Paint) -> Non
 
 
 def fill_opening(panels: Panels, facade: Facade, hole: Opening, pane: Colour) -> None:
-    """Glass, frames, sills, doors and what belongs before them, in full detail."""
+    """Glass, frames, sills, doors and the parts in front of them, in full detail."""
     s0, s1, z0, z1 = hole.s0, hole.s1, hole.z0, hole.z1
     glass = Paint("glass", pane)
     facade.rectangle(panels, (s0, s1), (z0, z1), -RECESS, glass)
@@ -124,7 +124,7 @@ def fill_opening(panels: Panels, facade: Facade, hole: Opening, pane: Colour) ->
 
 
 def _door(panels: Panels, facade: Facade, hole: Opening) -> None:
-    """A leaf with two raised fields and a handle, a light above it, a step before it."""
+    """A leaf with two raised panels and a handle, a window above it, a step in front of it."""
     s0, s1, z0 = hole.s0, hole.s1, hole.z0
     leaf, dark = Paint("wood", (255, 255, 255), 4), Paint("metal", (60, 60, 60))
     top = min(z0 + 2.1, hole.z1)
@@ -151,7 +151,7 @@ def _balcony(panels: Panels, facade: Facade, hole: Opening) -> None:
 
 
 def flat_opening(panels: Panels, facade: Facade, hole: Opening, pane: Colour, lift: float) -> None:
-    """The opening as one rectangle before the wall, for the middle detail."""
+    """The opening as one rectangle in front of the wall, for the middle detail."""
     paint = Paint("wood", (255, 255, 255), 4) if hole.kind == "door" else Paint("glass", pane)
     facade.rectangle(panels, (hole.s0, hole.s1), (hole.z0, hole.z1), lift, paint)
     if hole.kind == "balcony":

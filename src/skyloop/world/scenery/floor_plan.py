@@ -1,4 +1,4 @@
-"""Plans of houses: a square cut into rooms again and again, and which wall stands between which rooms."""
+"""Floor plans of houses: a square is divided into rooms again and again, and walls stand between the rooms."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from skyloop.world.scenery.interiors import Opening, Rectangle
 
 SMALLEST_SIDE = 4.2
 LARGEST_ROOM = 210.0
-"""m²; anything larger is cut again."""
+"""m²; a larger room is divided again."""
 DOOR_WIDTH, DOOR_MARGIN = 1.2, 0.4
 
 
@@ -35,10 +35,10 @@ class Segment:
     start: float
     end: float
     low: int
-    """Room on the side of smaller coordinates."""
+    """The room on the side of smaller coordinates."""
     high: int
     door: Opening | None = None
-    """m from the segment's start."""
+    """The door; its position is in m from the segment's start."""
 
     @property
     def length(self) -> float:
@@ -52,7 +52,7 @@ class FloorPlan:
 
 
 def make_floor_plan(random: np.random.Generator, half: float, free: float) -> FloorPlan:
-    """Of a house 2·half square around the origin; no inner wall comes nearer to the origin than `free`."""
+    """The plan of a house 2·half square around the origin; no inner wall is nearer to the origin than `free`."""
     lines: list[Line] = []
     rooms = _cut((-half, -half, half, half), random, free, lines)
     for across in (0, 1):
@@ -67,7 +67,7 @@ def make_floor_plan(random: np.random.Generator, half: float, free: float) -> Fl
 
 
 def _cut(room: Rectangle, random: np.random.Generator, free: float, lines: list[Line]) -> list[Rectangle]:
-    """The rooms this one becomes; `lines` gets the walls between them."""
+    """Divides a room; returns the new rooms and adds the walls between them to `lines`."""
     size = (room[2] - room[0], room[3] - room[1])
     if size[0] * size[1] <= LARGEST_ROOM:
         return [room]
@@ -89,7 +89,7 @@ def _cut_at(room: Rectangle, axis: int, random: np.random.Generator, free: float
     spans = [(start + fair, end - fair)]
     other = (room[1 - axis], room[3 - axis])
     if other[0] < free and other[1] > -free:
-        # the strip around the origin is barred, and the wish for equal halves given up beside it
+        # no wall in the strip around the origin; beside it the halves may be unequal
         spans = [(start + SMALLEST_SIDE, min(spans[0][1], -free)), (max(spans[0][0], free), end - SMALLEST_SIDE)]
     spans = [(a, b) for a, b in spans if b > a]
     if not spans:
@@ -116,8 +116,8 @@ def _segments(line: Line, rooms: list[Rectangle]) -> list[Segment]:
 
 
 def _cut_doors(segments: list[Segment], random: np.random.Generator) -> None:
-    """One through every line, which joins all rooms: the first segment of a line is never shorter than the smallest
-    side of a room. Some more by chance, wide archways among them."""
+    """Cuts one door through every line, which joins all rooms: the first segment of a line is never shorter than the
+    smallest side of a room. Some more doors are random, wide archways among them."""
     fitting = [s for s in segments if s.length >= SMALLEST_SIDE]
     chosen = fitting[int(random.integers(len(fitting)))]
     for segment in segments:
@@ -131,5 +131,5 @@ def _cut_doors(segments: list[Segment], random: np.random.Generator) -> None:
 
 
 def yaw_of(line: Line) -> float:
-    """Heading of a wall along the line, from smaller to larger coordinates."""
+    """The heading of a wall along the line, from smaller to larger coordinates."""
     return 0.5 * math.pi if line.across == 0 else 0.0

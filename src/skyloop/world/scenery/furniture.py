@@ -1,6 +1,6 @@
-"""What stands in rooms. Every piece stands on z = 0 around the origin, its back to +y and its front to -y.
+"""Furniture of rooms. Every piece stands on z = 0 around the origin, its back towards +y and its front towards -y.
 
-Paint slot 1 is its main colour (wood, cloth), slot 2 the second one where it has two.
+Paint slot 1 is its main colour (wood, cloth), slot 2 its second colour, if it has one.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ CLOTHS: tuple[Colour, ...] = (
 
 
 def _box(x: float, y: float, z: float, wide: float, deep: float, tall: float, **look: Any) -> Mesh:
-    """(x, y) its middle, z its bottom."""
+    """(x, y): its middle; z: its bottom."""
     return box((wide, deep, tall), centre=(x, y, z + 0.5 * tall), **look)
 
 
@@ -199,7 +199,7 @@ def _leaf(tall: float, random: np.random.Generator) -> Mesh:
 
 @cache
 def picture(wide: float, tall: float, seed: int) -> Shape:
-    """Hangs with its back on y = 0, its middle at the origin: a few painted fields in a frame."""
+    """A few painted fields in a frame. It hangs with its back on y = 0, its middle at the origin."""
     random = np.random.Generator(np.random.Philox(key=2000 + seed))
     parts = [box((wide, 0.03, tall), centre=(0, -0.015, 0), **WOOD)]
     across, up = sorted(random.uniform(0.25, 0.75, 2)), random.uniform(0.3, 0.7)
@@ -215,7 +215,7 @@ def picture(wide: float, tall: float, seed: int) -> Shape:
 
 @cache
 def notice_board(wide: float = 1.8, tall: float = 1.1, seed: int = 0) -> Shape:
-    """Cork in a frame with sheets of paper on it; hangs with its back on y = 0."""
+    """Cork in a frame with sheets of paper on it. It hangs with its back on y = 0."""
     random = np.random.Generator(np.random.Philox(key=3000 + seed))
     parts = [
         box((wide, 0.025, tall), centre=(0, -0.0125, 0), material="wood", colour=(150, 110, 70)),
@@ -269,8 +269,6 @@ def television() -> Shape:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A piece a room may hold."""
-
     make: Callable[[], Shape]
     wide: float
     deep: float

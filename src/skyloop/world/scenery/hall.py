@@ -1,4 +1,4 @@
-"""The shell of a steel hall: floor, sheet walls on a plinth, gates, a roof of sheet and skylights on beams."""
+"""The shell of a steel hall: floor, sheet walls on a plinth, gates, and a roof of sheet and skylights on beams."""
 
 from __future__ import annotations
 
@@ -107,10 +107,10 @@ def _frames() -> Panels:
 
 
 def _gate(y: float) -> Panels:
-    """A roller gate before the wall: slats between yellow and black posts."""
+    """A roller gate in front of the wall: slats between yellow and black posts."""
     panels = Panels()
     wide, high = 0.5 * GATE[0], GATE[1]
-    # ahead of the wall's ribs
+    # in front of the wall's ribs
     front = HALF_X - 0.12
     for k in range(15):
         z = 0.3 * k
@@ -123,7 +123,7 @@ def _gate(y: float) -> Panels:
             panels.box((HALF_X - 0.15, low, 0.5 * k), (HALF_X, far, 0.5 * k + 0.5), paint, without=("-z", "+z", "+x"))
     panels.box((HALF_X - 0.35, y - wide - 0.25, high), (HALF_X, y + wide + 0.25, high + 0.45), STEEL)
     for k in range(1 + round((y - GATES[0]) / 8.0)):
-        # as many dots as the gate's number
+        # the number of dots is the gate's number
         panels.box(
             (HALF_X - 0.1, y - 0.6 + 0.5 * k, 5.3),
             (HALF_X - 0.05, y - 0.3 + 0.5 * k, 5.6),
@@ -133,7 +133,7 @@ def _gate(y: float) -> Panels:
 
 
 def _side_door() -> Panels:
-    """A door for people in the -x wall with a green sign over it."""
+    """A door for people in the -x wall, with a green sign over it."""
     panels = Panels()
     x = -HALF_X
     panels.box((x, -0.6, 0.0), (x + 0.08, -0.5, 2.2), STEEL, without=("-x", "-z"))

@@ -1,6 +1,7 @@
 """Rooms without ceilings: walls with openings, floors, doors, windows and the plain around the house.
 
-The renderer knows sun and sky only, so a closed room would be dark: interiors are open above.
+The renderer has sun and sky as its only lights, so a closed room would be dark. Interiors are therefore open at the
+top.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class Opening:
 
 
 class _Sides:
-    """Flat faces of one look, gathered."""
+    """Collects flat faces of one look."""
 
     def __init__(self, **look: Any) -> None:
         self.look = look
@@ -68,10 +69,10 @@ def wall(
     back: dict[str, Any] | None = None,
     **look: Any,
 ) -> Mesh:
-    """From the origin along +x, around y = 0, standing on z = 0; its front looks to -y.
+    """A wall from the origin along +x, around y = 0, standing on z = 0; its front faces -y.
 
-    ends: whether the faces at its start and end are needed; shift: m by which the texture starts later, so that equal
-    walls differ; back: look of the +y side where it is another.
+    ends: whether the faces at its start and end are needed; shift: m by which the texture is shifted, so that equal
+    walls look different; back: the look of the +y side if it is another.
     """
     xs = np.unique([0.0, length, *(x for o in openings for x in (o.start, o.end))])
     zs = np.unique([0.0, height, *(min(z, height) for o in openings for z in (o.bottom, o.top))])
@@ -119,13 +120,13 @@ def _reveals(
 
 
 def on_wall(start: Sequence[float], yaw: float, along: float, across: float = 0.0, z: float = 0.0) -> NDArray[Any]:
-    """World position of a point of the wall that stands at `start` with this yaw."""
+    """World position of a point on a wall that starts at `start` with this yaw."""
     c, s = np.cos(yaw), np.sin(yaw)
     return np.array([start[0] + c * along - s * across, start[1] + s * along + c * across, z])
 
 
 def place_floor(model: Model, area: Rectangle, *, name: str = "floor", variant: int = 0, **look: Any) -> None:
-    """A flat floor at height 0; the height field, level there, is what stops vehicles."""
+    """A flat floor at height 0. It is not solid, because the height field is level there and stops vehicles."""
     x0, y0, x1, y1 = area
     mesh = quad((x0, y0, 0), (x1, y0, 0), (x1, y1, 0), (x0, y1, 0), **look)
     model.place(Shape(name, (mesh,), casts_shadow=False), is_a="floor", name=name, variant=variant, solid=False)
@@ -140,7 +141,7 @@ def place_plain(
     height: float = 0.0,
     sunk: float | None = None,
 ) -> None:
-    """Level ground out to the horizon, except in the hole, where floors lie; or, with `sunk`, that much lower there."""
+    """Level ground out to the horizon, except in the hole, where floors are; with `sunk` its ground is lower."""
     xs = (hole[0] - FAR, hole[0], hole[2], hole[2] + FAR)
     ys = (hole[1] - FAR, hole[1], hole[3], hole[3] + FAR)
     sides = _Sides(material=material, colour=colour)
@@ -176,7 +177,7 @@ def door_leaf(width: float, height: float = 2.05, *, material: str = "wood", slo
 
 
 def door_frame(width: float, height: float, thickness: float, *, slot: int = 1) -> Mesh:
-    """Around an opening that starts at the origin and runs along +x; stands out from every face of the wall."""
+    """A frame around an opening from the origin along +x; it stands out from every face of the wall."""
     rim, deep, lip = 0.09, thickness + 0.04, DOOR_LIP
     look: dict[str, Any] = {"material": "wood", "slot": slot}
     top = box((width + 2 * (rim - lip), deep + 0.01, rim), centre=(width / 2, 0, height - lip + rim / 2), **look)
@@ -188,14 +189,14 @@ def door_frame(width: float, height: float, thickness: float, *, slot: int = 1) 
 
 
 def closed_door(width: float, height: float, thickness: float, *, leaves: int = 1) -> Mesh:
-    """Frame and leaf for an opening at the origin along +x; seen from the wall's front the leaf lies deep in it."""
+    """Frame and leaf for an opening from the origin along +x; seen from the wall's front the leaf is set back."""
     clear = width - 2 * DOOR_LIP
     across = 0.5 * thickness - 0.03
     parts = [door_frame(width, height, thickness, slot=2)]
     leaf = door_leaf(clear / leaves, height - DOOR_LIP)
     for k in range(leaves):
         hinge = (DOOR_LIP + k * clear, across, 0.0)
-        # the second of two leaves is hinged at the other side
+        # the second of two leaves has its hinges on the other side
         parts.append(leaf.moved(hinge, yaw=np.pi if k else 0.0))
     return merged(parts)
 

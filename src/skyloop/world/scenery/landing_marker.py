@@ -19,20 +19,20 @@ FAR = 60.0
 
 @dataclass(frozen=True, slots=True)
 class LandingMarker:
-    """All lengths in m. Its own axes: x from the rectangle to the square, its heading; y to the left; z up."""
+    """All lengths are in m. Its own axes: x from the rectangle to the square, its heading; y to the left; z up."""
 
     ring_outer_diameter: float = 1.7135
     ring_inner_radius: float = 0.7
     square_side: float = 0.343
     rectangle_length: float = 0.64
-    """Across the heading."""
+    """m, across the heading."""
     rectangle_width: float = 0.40
-    """Along the heading."""
+    """m, along the heading."""
     offset: float = 0.26
-    """Of the square's centre ahead of the ring's, and of the rectangle's behind it."""
+    """m, the distance of the square's centre ahead of the ring's, and of the rectangle's behind it."""
     board_radius: float = 1.25
     thickness: float = 0.03
-    """Of the board; all figures lie in its top."""
+    """m, of the board; all figures lie in its top."""
 
     @property
     def ring_outer_radius(self) -> float:
@@ -60,17 +60,17 @@ class LandingMarker:
         return Shape("landing marker", (self._mesh(64), self._mesh(20)), (FAR,))
 
     def _cuts(self) -> tuple[list[float], list[float]]:
-        """Where the lines along the sides of square and rectangle cross the axes."""
+        """The coordinates of the sides of square and rectangle."""
         half, width, length = 0.5 * self.square_side, 0.5 * self.rectangle_width, 0.5 * self.rectangle_length
         xs = [-self.offset - width, -self.offset + width, self.offset - half, self.offset + half]
         return xs, [-length, -half, half, length]
 
     def _mesh(self, n: int) -> Mesh:
-        """One flat top, cut along the edges of the figures: nothing lies on anything else, so nothing flickers."""
+        """One flat top, cut along the edges of the figures. No face lies on another, so nothing flickers."""
         xs, ys = self._cuts()
         r = self.ring_inner_radius
         angles = [*(2.0 * np.pi * np.arange(n) / n)]
-        # corners where the lines meet the inner circle, so that neighbours share all of theirs
+        # extra corners where the lines meet the inner circle, so that neighbouring faces share all corners
         angles += [sign * np.arccos(x / r) for x in xs for sign in (-1, 1)]
         angles += [angle for y in ys for angle in (np.arcsin(y / r), np.pi - np.arcsin(y / r))]
         around = np.unique(np.round(np.mod(angles, 2.0 * np.pi), 9))
@@ -104,7 +104,7 @@ class LandingMarker:
         return self._flat(np.concatenate([unit * inner, unit * outer]), faces, colour)
 
     def _rim(self, unit: Any) -> Mesh:
-        """The board's edge, down into the ground."""
+        """The board's edge, which goes down into the ground."""
         n = len(unit)
         k = np.arange(n)
         following = (k + 1) % n

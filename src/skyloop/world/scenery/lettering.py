@@ -1,4 +1,4 @@
-"""Capital letters and digits as rectangles, three wide and five high."""
+"""Capital letters and digits made of rectangles, three wide and five high."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands on the blocks of a town: closed rows of town houses, villas in gardens, slabs on lawns, a plaza."""
+"""The blocks of a town: closed rows of town houses, villas in gardens, apartment slabs on lawns, a plaza."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from skyloop.world.scenery.streets import HALF_LOT, OUTER_FRONT
 DEPTH: Final = 11.0
 """m, of the houses in rows."""
 WIDTHS: Final = ((8.0, 10.0, 12.0, 12.0), (10.0, 10.0, 10.0, 12.0))
-"""m, house widths that fill a lot's side."""
+"""m, widths of the houses that fill a lot's side."""
 SHORT_WIDTHS: Final = ((8.0, 12.0), (10.0, 10.0))
-"""m, those that fill what two rows leave free between them."""
+"""m, widths that fill the gap between two rows."""
 STREET_TREE: Final = replace(
     OAK, name="street tree", height=6.6, crown_radius=1.75, crown_base=0.36, trunk_radius=0.13, spray=(0.5, 0.32)
 )
@@ -47,7 +47,7 @@ class Town:
     def __init__(self, model: Model, ground: Ground, seed: int, randomise: frozenset[str]) -> None:
         self.model, self.ground, self.randomise = model, ground, randomise
         self.chance = generator(seed, "urban/houses")
-        # apart, so that randomising looks moves nothing
+        # a separate generator, so that randomising looks moves nothing
         self._looks = generator(seed, "urban/looks")
         self._shapes: dict[tuple[Any, ...], Shape] = {}
         self._count: Counter[str] = Counter()
@@ -74,7 +74,7 @@ class Town:
     def house(
         self, xy: Place, yaw: float, width: float, floors: int, style: str, *, depth: float = DEPTH, blind: Any = ()
     ) -> None:
-        """Its front faces `yaw`."""
+        """Places a house whose front faces `yaw`."""
         key = (style, width, depth, floors, tuple(blind), int(self.chance.integers(2)))
         if key not in self._shapes:
             self._shapes[key] = house_shape(self.chance, width, depth, floors, style, blind=blind)
@@ -84,7 +84,7 @@ class Town:
         self.put(self._shapes[key], xy, yaw, "building", palette=palette, kind="house")
 
     def tree(self, xy: Place, where: str) -> None:
-        """where: "street" for slender ones, "garden" for wide ones."""
+        """where: "street" for slender trees, "garden" for wide ones."""
         self._stocks[where].plant(self.model, self.ground, *xy, self.chance, self.name("tree"))
 
     def surface(self, panels: Panels, kind: str, is_a: str, *, z: float = 0.0) -> None:
@@ -93,7 +93,7 @@ class Town:
 
 
 def beside(centre: Place, side: int, out: float, along: float) -> Place:
-    """The place `out` from a block's middle towards side 0..3 (+x, +y, -x, -y) and `along` to that side's left."""
+    """The point `out` from a block's middle towards side 0..3 (+x, +y, -x, -y) and `along` to that side's left."""
     c, s = ((1, 0), (0, 1), (-1, 0), (0, -1))[side]
     return (centre[0] + c * out - s * along, centre[1] + s * out + c * along)
 
@@ -106,7 +106,7 @@ def town_block(town: Town, centre: Place) -> None:
         widths = town.chance.permutation(choices[int(town.chance.integers(len(choices)))])
         along = -0.5 * float(widths.sum())
         for k, width in enumerate(float(w) for w in widths):
-            # the ends of the long rows look on side streets; +y of a house is to its front's left
+            # the ends of the long rows face side streets; +y of a house is to its front's left
             ends = [edge for edge, free in (("left", k == 0), ("right", k == len(widths) - 1)) if free and long]
             blind = [edge for edge in ("left", "right") if edge not in ends]
             xy = beside(centre, side, HALF_LOT - 0.5 * DEPTH, along + 0.5 * width)
@@ -153,7 +153,7 @@ def villa_block(town: Town, centre: Place) -> None:
 
 
 def slab_block(town: Town, centre: Place) -> None:
-    """Two large houses of flats, a lawn with trees between them."""
+    """Two large apartment houses, with a lawn and trees between them."""
     half = HALF_LOT
     lawn, paths = Panels(), Panels()
     lawn.floor((centre[0] - half, centre[1] - half), (centre[0] + half, centre[1] + half), 0.0, Paint("grass"))
@@ -171,7 +171,7 @@ def slab_block(town: Town, centre: Place) -> None:
 
 
 def outer_rows(town: Town) -> None:
-    """Houses around the town, their fronts towards it."""
+    """Houses around the town, with their fronts towards it."""
     for side in range(4):
         reach = OUTER_FRONT + (DEPTH if side in (1, 3) else 0.0)
         along = -reach
@@ -188,7 +188,7 @@ def outer_rows(town: Town) -> None:
 
 
 def plaza(town: Town) -> None:
-    """The middle block: paving with a fountain, four beds of trees, benches and lanterns; (0, 0) is open."""
+    """The middle block: paving with a fountain, four beds of trees, benches and lanterns; (0, 0) is free."""
     stones, beds = Panels(), Panels()
     cuts = (-HALF_LOT, -9.0, 9.0, HALF_LOT)
     for i in range(3):
@@ -205,7 +205,7 @@ def plaza(town: Town) -> None:
         town.put(lantern, beside((0.0, 0.0), side, 8.4, 8.4), yaw, "lamp", kind="lantern")
         town.put(bin_, beside((0.0, 0.0), side, 11.0, 8.4), yaw, "bin")
         for along in (-8.4, 8.4):
-            # benches stand before the beds and look across the way
+            # benches stand in front of the beds and face across the path
             town.put(bench, beside((0.0, 0.0), side, 14.0, along), yaw + np.pi / 2 * (1 if along < 0 else -1), "bench")
             town.put(tub, beside((0.0, 0.0), side, 19.5, 0.5 * along), yaw, "furniture", kind="planter")
         for out, along in ((12.5, 17.5), (17.5, 12.5), (12.0, 12.0)):

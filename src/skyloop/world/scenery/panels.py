@@ -1,4 +1,4 @@
-"""Many flat four-sided faces gathered into one mesh at once: walls, windows, furniture, shelves."""
+"""Collects many flat four-sided faces into one mesh: walls, windows, furniture, shelves."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ class Paint(NamedTuple):
 
     @property
     def look(self) -> dict[str, Any]:
-        """As the functions of `mesh` take it."""
+        """In the form that the functions of `mesh` use."""
         return {"material": self.material, "colour": self.colour, "slot": self.slot}
 
 
 class Panels:
-    """Collects faces; texture coordinates are the places themselves, so a texture runs on across neighbours."""
+    """Collects faces. Texture coordinates are the positions themselves, so a texture continues across neighbours."""
 
     def __init__(self) -> None:
         self._corners: list[Point] = []
         self._paints: list[tuple[int, ...]] = []
 
     def quad(self, a: Point, b: Point, c: Point, d: Point, paint: Paint) -> None:
-        """Counter-clockwise from the front; u runs from a to b. c may equal d: a triangle."""
+        """Counter-clockwise from the front; u runs from a to b. With c equal to d it is a triangle."""
         self._corners += (a, b, c, d)
         self._paints.append((*paint.colour, paint.slot, MATERIAL_ID[paint.material]))
 
@@ -52,7 +52,7 @@ class Panels:
         self.quad((x0, y0, z), (x1, y0, z), (x1, y1, z), (x0, y1, z), paint)
 
     def box(self, low: Point, high: Point, paint: Paint, *, without: Sequence[str] = ()) -> None:
-        """Along the axes between two corners, less the sides named in `without` ("-z" is the bottom)."""
+        """An axis-aligned box between two corners, without the sides named in `without` ("-z" is the bottom)."""
         x, y, z = zip(low, high, strict=True)
         for side, corners in zip(SIDES, _CORNERS, strict=True):
             if side not in without:

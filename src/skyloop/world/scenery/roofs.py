@@ -15,19 +15,19 @@ from skyloop.world.scenery.panels import Paint, Panels
 EAVE: Final = 0.22
 """m, height of the board under the tiles' edge."""
 SLAB: Final = 0.1
-"""m, thickness of the tiles, measured up."""
+"""m, the thickness of the tiles, measured vertically."""
 TILES: Final = Paint("roof tiles", (255, 255, 255), 3)
 BOARD: Final = Paint("wood", (255, 255, 255), 2)
 DECK: Final = Paint("gravel", (190, 190, 188))
 COPING: Final = Paint("cement", (225, 225, 220))
 PARAPET: Final = 0.7
-"""m that the walls stand above a flat roof."""
+"""m by which the walls rise above a flat roof."""
 
 
 @dataclass(frozen=True, slots=True)
 class Roof:
     build: Callable[[Panels, bool], None]
-    """Adds its faces; False leaves out what is not seen from afar."""
+    """Adds the faces of the roof; with False, only those that are visible from far away."""
     extras: tuple[Mesh, ...] = ()
     """Round things on it, at full detail only."""
     top: float = 0.0
@@ -39,14 +39,14 @@ class Roof:
 def gable_roof(
     width: float, depth: float, z: float, pitch: float, wall: Paint, *, verges: tuple[float, float] = (0.1, 0.1)
 ) -> Roof:
-    """Two slopes, the ridge along the width; the gables are wall. verges: m that the tiles reach beyond -y and +y."""
+    """Two slopes with the ridge along the width; the gables are wall. verges: m of tiles beyond -y and +y."""
     half_w, half_d = 0.5 * width, 0.5 * depth
     out = half_d + 0.45
     eave, ridge = z + EAVE, z + EAVE + pitch * out
 
     def build(panels: Panels, near: bool) -> None:
         for side in (1, -1):
-            # turned half round about the middle for the back slope
+            # rotated by half a turn about the middle for the back slope
             def at(x: float, y: float, height: float, side: int = side) -> tuple[float, float, float]:
                 return (side * x, side * y, height)
 
@@ -90,13 +90,13 @@ def hip_roof(width: float, depth: float, z: float, pitch: float, *, overhang: fl
 
 
 def flat_roof(generator: np.random.Generator, width: float, depth: float, z: float, wall: Paint) -> Roof:
-    """A deck behind a parapet with what stands on it; walls reach `z`, the deck lies PARAPET lower."""
+    """A deck behind a parapet with things on it; walls reach `z`, the deck lies PARAPET lower."""
     a, b, t, deck = 0.5 * depth, 0.5 * width, 0.25, z - PARAPET
     boxes, fans = _roof_boxes(generator, width, depth, deck, wall)
 
     def build(panels: Panels, near: bool) -> None:
         panels.floor((-a, -b), (a, b), deck, DECK)
-        # the parapet's outer sides are the facades'
+        # the outer sides of the parapet belong to the facades
         for y0, y1, outer in ((-b, -b + t, "-y"), (b - t, b, "+y")):
             panels.box((-a, y0, deck), (a, y1, z), wall, without=("-z", "-x", "+x", outer))
         for x0, x1, outer in ((-a, -a + t, "-x"), (a - t, a, "+x")):
@@ -119,7 +119,7 @@ Boxes = list[tuple[tuple[float, float, float], tuple[float, float, float], Paint
 def _roof_boxes(
     generator: np.random.Generator, width: float, depth: float, deck: float, wall: Paint
 ) -> tuple[Boxes, tuple[Mesh, ...]]:
-    """A stair head with its door, and cooling units with fans in free places of a 3 m grid."""
+    """A stair head with its door, and cooling units with fans in free cells of a 3 m grid."""
     boxes: Boxes = []
     fans: list[Mesh] = []
     if min(width, depth) < 7.0:
@@ -149,7 +149,7 @@ def _middles(length: float, step: float) -> NDArray[Any]:
 
 
 def chimney(panels: Panels, x: float, y: float, z: tuple[float, float]) -> None:
-    """From inside the roof up to z[1]; two pots on it."""
+    """A chimney from inside the roof up to z[1], with two pots on it."""
     brick, cap = Paint("brick", (235, 225, 215)), Paint("cement", (200, 198, 195))
     panels.box((x - 0.3, y - 0.45, z[0]), (x + 0.3, y + 0.45, z[1]), brick, without=("-z", "+z"))
     panels.box((x - 0.38, y - 0.53, z[1]), (x + 0.38, y + 0.53, z[1] + 0.1), cap)
@@ -159,7 +159,7 @@ def chimney(panels: Panels, x: float, y: float, z: tuple[float, float]) -> None:
 
 
 def skylight(panels: Panels, place: Any, pitch: float, *, side: int) -> None:
-    """A window lying in the slope that falls towards side·x; `place` is its middle on the tiles."""
+    """A window in the slope that falls towards side·x; `place` is its middle on the tiles."""
     x, y, z = place
     run, half, lift = 0.45, 0.4, 0.09
 

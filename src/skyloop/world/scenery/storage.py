@@ -1,4 +1,4 @@
-"""What stands in a warehouse: racks, pallets and their loads, barrels, crates; all stand on the origin."""
+"""Things in a warehouse: racks, pallets and their loads, barrels, crates; all stand on the origin."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from skyloop.world.model import Shape
 from skyloop.world.scenery.panels import Paint, Panels
 
 BAY: Final = 2.8
-"""m from upright to upright of a rack; three pallets stand between them."""
+"""m from upright to upright of a rack, which holds three pallets."""
 RACK_DEPTH: Final = 1.1
 RACK_HEIGHT: Final = 7.2
 LEVELS: Final = (0.0, 1.9, 3.8, 5.7)
-"""m, where pallets stand."""
+"""m, the heights at which pallets stand."""
 SLOTS: Final = (0.5, 1.4, 2.3)
 """m along a bay, the middles of its pallets."""
 PALLET: Final = (0.8, 1.2, 0.144)
@@ -43,7 +43,7 @@ class Load:
 
 
 def rack_bay_shape(*, ends: bool = False) -> Shape:
-    """Along +x from an upright on the origin, its beams BAY long; with `ends` only the upright that closes a row."""
+    """A bay along +x from an upright on the origin, beams BAY long; with `ends`, only the upright that closes a row."""
     near, far = Panels(), Panels()
     half = 0.5 * RACK_DEPTH
     for panels in (near, far):
@@ -91,7 +91,7 @@ def pallet_loads(generator: np.random.Generator) -> list[Load]:
 
 
 def _boxed(name: str, near: Mesh, paint: Paint) -> Shape:
-    """With its bounding box as the far detail."""
+    """The mesh with its bounding box as the far detail."""
     low, high = near.positions.min(axis=0), near.positions.max(axis=0)
     far = Panels()
     far.box((low[0], low[1], 0.0), (high[0], high[1], high[2]), paint, without=("-z",))
@@ -99,7 +99,7 @@ def _boxed(name: str, near: Mesh, paint: Paint) -> Shape:
 
 
 def _cartons(generator: np.random.Generator, nx: int, ny: int, nz: int) -> Shape:
-    """Layers of equal cartons with tape and labels; the top layer may lack one."""
+    """Layers of equal cartons with tape and labels; one may be missing in the top layer."""
     gap = 0.012
     size = np.array([0.78 / nx, 1.16 / ny, float(generator.uniform(0.26, 0.4)) if nz > 1 else 0.8])
     panels = Panels()
@@ -192,14 +192,14 @@ def barrel_shape() -> Shape:
 
 
 def _drums() -> Shape:
-    """Two by two drums would hang over a pallet's edge; two stand on it."""
+    """Two drums on a pallet; four would hang over its edge."""
     places = ((0.0, -0.3, 0.0), (0.0, 0.3, 0.0))
     lods = tuple(merged([_drum(n).moved(place) for place in places]) for n in (12, 5))
     return Shape("drums", lods, (NEAR,))
 
 
 def guard_shape() -> Shape:
-    """A yellow post with black bands that keeps forklifts off a rack's end."""
+    """A yellow post with black bands that protects a rack's end from forklifts."""
     post = cylinder(0.08, 0.9, 10, material="car paint", colour=(240, 190, 30))
     bands = [cylinder(0.086, 0.12, 10, material="car paint", colour=(30, 30, 30)).moved((0, 0, z)) for z in (0.3, 0.6)]
     far = cylinder(0.08, 0.9, 5, material="car paint", colour=(190, 150, 30))
@@ -207,7 +207,7 @@ def guard_shape() -> Shape:
 
 
 def packing_table_shape() -> Shape:
-    """A bench for packing, with a shelf over it and cartons on it; who works at it stands at -x."""
+    """A bench for packing, with a shelf over it and cartons on it; the person who works at it stands at -x."""
     panels = Panels()
     steel, top = Paint("metal", (120, 130, 140)), Paint("wood", (245, 235, 215))
     panels.box((-0.4, -1.0, 0.86), (0.4, 1.0, 0.92), top)

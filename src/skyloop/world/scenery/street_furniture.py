@@ -12,7 +12,7 @@ from skyloop.world.scenery.lettering import strokes
 from skyloop.world.scenery.panels import Paint, Panels
 
 TOWARDS_X: Final = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
-"""Turns what stands up (+z) to face +x, its x axis to the left (+y)."""
+"""Rotates a thing that points up (+z) to point along +x, with its x axis to the left (+y)."""
 IRON: Final = Paint("car paint", (62, 66, 70))
 """Painted, as are the posts below; bare metal is brushed."""
 STEEL: Final = Paint("metal", (165, 168, 172))
@@ -38,7 +38,7 @@ def _post(radius: float, height: float, paint: Paint, *, n: int = 8, top: float 
 
 
 def bench_shape(generator: np.random.Generator) -> Shape:
-    """A slatted bench with a back; who sits on it looks along +x."""
+    """A slatted bench with a back; a person who sits on it faces +x."""
     length = float(generator.uniform(1.6, 2.0))
     slat, frame = Paint("wood", _pick(generator, BROWNS)), Paint("car paint", _pick(generator, GREENS))
     half = 0.5 * length
@@ -66,7 +66,7 @@ def bench_shape(generator: np.random.Generator) -> Shape:
 
 
 def _prism(panels: Panels, outline: list[tuple[float, float]], y0: float, y1: float, paint: Paint) -> None:
-    """A four-sided (x, z) outline, counter-clockwise seen from -y, drawn out from y0 to y1."""
+    """A four-sided (x, z) outline, counter-clockwise seen from -y, extruded from y0 to y1."""
     near, far = [[(x, y, z) for x, z in outline] for y in (y0, y1)]
     panels.quad(near[0], near[1], near[2], near[3], paint)
     panels.quad(far[3], far[2], far[1], far[0], paint)
@@ -160,7 +160,7 @@ SIGNS: Final = ("stop", "no entry", "warning", "limit", "parking", "crossing", "
 
 
 def sign_shape(generator: np.random.Generator, kind: str = "") -> Shape:
-    """A traffic sign on its post, facing +x; `kind` is one of SIGNS, or chance decides."""
+    """A traffic sign on its post, facing +x; `kind` is one of SIGNS, or is drawn at random."""
     kind = kind or SIGNS[int(generator.integers(len(SIGNS)))]
     z, front, ink = 2.3, 0.06, 0.012
     white, red = Paint("plastic", (245, 245, 245)), Paint("plastic", RED)
@@ -273,7 +273,7 @@ def fence_shape(length: float, *, colour: Colour = (235, 235, 230)) -> Shape:
 
 
 def shelter_shape() -> Shape:
-    """A bus stop's shelter, open towards +x, with its bench and board."""
+    """A bus shelter, open towards +x, with its bench and board."""
     glass, poster = Paint("glass", (150, 175, 185)), Paint("plastic", (230, 120, 60))
     panels = Panels()
     panels.box((-0.85, -2.0, 2.35), (0.75, 2.0, 2.47), IRON)

@@ -1,7 +1,7 @@
 """A grid of four by four streets: carriageways, kerbs, pavements, markings, and the same as a height field.
 
-The kerb is a ramp of one cell of the height field, so what is seen and what a vehicle lands on agree. Blocks between
-the streets, and everything outside, lie at height 0; carriageways lie DROP lower.
+The kerb is a ramp of one cell of the height field, so what is visible and what a vehicle lands on agree. Blocks between
+the streets, and everything outside, are at height 0; carriageways are DROP lower.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _ring(
     paint: Paint,
     cuts: list[float] | None = None,
 ) -> None:
-    """Between two squares given as (half side, height); `cuts` are corners that neighbours have along the sides."""
+    """The band between two squares given as (half side, height); `cuts` are corners of neighbours along the sides."""
     loops = [_square(centre, half, z, cuts or []) for half, z in (inner, outer)]
     n = len(loops[0])
     for k in range(n):
@@ -141,7 +141,7 @@ def _zebra(panels: Panels, street: float, crossing: float, side: float, across: 
     for k in range(9):
         off = -4.25 + k
         _mark(panels, street, span(5.6, 8.6), (off, off + 0.5), across)
-    # right-hand traffic: who drives towards the crossing keeps to the right of the street's middle
+    # right-hand traffic: cars that approach the crossing keep to the right of the street's middle
     right = side if not across else -side
     low, high = sorted((right * -0.15, right * -2.95))
     _mark(panels, street, span(9.4, 9.8), (low, high), across)

@@ -56,7 +56,7 @@ class Blocks:
         if not (isinstance(count, int) and 0 <= count <= most):
             raise ScenarioError(f"world 'blocks': {count} blocks; a square of {size:g} m holds 0 to {most}")
         self._random = generator(seed, "blocks")
-        # looks are drawn apart from places, so that randomising them moves nothing
+        # looks have a generator of their own, so that randomising them moves nothing
         self._looks = generator(seed, "blocks/looks")
         self._randomise = randomise
         self._number = 0
@@ -70,7 +70,7 @@ class Blocks:
             self._place_landmarks()
 
     def _place_landmarks(self) -> None:
-        """In cells without blocks, north of the origin first, where a vehicle of AirSim's looks at the start."""
+        """Uses cells without blocks, first those north of the origin, where an AirSim vehicle looks at the start."""
         angle, far = np.arctan2(np.abs(self._free[:, 0]), self._free[:, 1]), np.linalg.norm(self._free, axis=1)
         order = np.lexsort((far, angle > math.radians(40.0)))
         for (name, shape, width, height, colour), cell in zip(LANDMARKS, self._free[order], strict=False):
@@ -86,7 +86,7 @@ class Blocks:
         return heights
 
     def _places(self, n: int, size: float) -> list[tuple[float, float, float]]:
-        """n times (x, y, radius that is free), each in a cell of its own."""
+        """n times (x, y, free radius), each in a different cell."""
         cells = max(math.ceil(math.sqrt(2.0 * n)), 4)
         cell = size / cells
         middles = (np.arange(cells) + 0.5) * cell - 0.5 * size
@@ -109,7 +109,7 @@ class Blocks:
             tall = min(wide, deep) * self._random.uniform(0.5, 2.0 if height == 1 else 1.1)
             self._place(x, y, z, (wide, deep, tall))
             z += tall
-            # the next stands inside the lower one's top whatever its heading
+            # the next block fits on top of the lower one at any heading
             radius = 0.48 * min(wide, deep)
 
     def _place(self, x: float, y: float, z: float, size: tuple[float, float, float]) -> None:

@@ -1,7 +1,7 @@
 """A corridor of 8 by 40 m with doors, notice boards, benches, plants and pillars; open above, for light.
 
-It runs along +x from -3.2 m to 36.8 m, y from -4 m to 4 m; the far end is closed by a wall with a double door. An
-anchor, a vividly blue board to fly by, can be hung on any wall.
+It runs along +x from -3.2 m to 36.8 m, y from -4 m to 4 m; a wall with a double door closes the far end. An anchor, a
+bright blue board as a landmark, can be hung on any wall.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ FINISHES: tuple[tuple[str, Colour], ...] = (
 )  # fmt: skip
 ANCHOR_SIZE, ANCHOR_COLOUR = 0.5, (0, 0, 255)
 CLEAR_OF_ANCHOR = 2.0
-"""m around the anchor in which nothing else hangs or stands, so that it is seen from all sides."""
+"""m around the anchor in which nothing else hangs or stands, so that it is visible from all sides."""
 DOORS: tuple[Colour, ...] = ((200, 150, 100), (110, 130, 160), (150, 70, 60), (90, 120, 90), (235, 235, 230))
 
 
@@ -54,7 +54,7 @@ class Corridor:
         self._randomise = randomise
         self.ground = Ground(np.zeros((3, 3)), (-50.0, -50.0), 50.0)
         self.model = Model()
-        # on below the door leaves
+        # the floor continues below the door leaves
         rim = THICKNESS - 0.03
         area = (START - rim, -HALF_WIDTH - rim, END + rim, HALF_WIDTH + rim)
         floor = "tiles"
@@ -93,10 +93,10 @@ class Corridor:
         self.model.place(Shape(name, (mesh,)), (*start, 0.0), yaw=yaw, is_a="wall", name=name, variant=variant)
 
     def _section(self, start: tuple[float, float], yaw: float, k: int) -> None:
-        """8 m of a side wall; `start` and yaw put its front towards the corridor."""
+        """8 m of a side wall; with `start` and yaw its front faces the corridor."""
         side = "north" if yaw == 0.0 else "south"
         last = round((END - START) / SECTION) - 1
-        # the first and last reach round the end walls
+        # the first and the last section reach around the end walls
         before, after = (THICKNESS if k == 0 else 0.0), (THICKNESS if k == last else 0.0)
         door = float(self._random.uniform(1.0, 3.0)) if self._random.random() < 0.8 else None
         if door is not None and self._hides_anchor(on_wall(start, yaw, door + 0.5 * DOOR_WIDTH)):
@@ -148,7 +148,7 @@ class Corridor:
             self.model.place(shape, position, yaw=yaw, is_a="object", name="picture", variant=VENEER, palette=[frame])
 
     def _stand(self, start: tuple[float, float], yaw: float, front: float) -> None:
-        """A bench, cartons, a plant at the wall, clear of the door."""
+        """A bench, cartons, or a plant at the wall, clear of the door."""
         wood = WOODS[int(self._looks.integers(len(WOODS)))]
         along, kind = float(self._random.uniform(5.9, 6.7)), self._random.random()
         place = on_wall(start, yaw, along, front - 0.5)
@@ -165,7 +165,7 @@ class Corridor:
     def _put(
         self, shape: Shape, place: Any, yaw: float, is_a: str, name: str, colour: Colour = (255, 255, 255)
     ) -> None:
-        """Unless it would stand in the way of the take-off or of the anchor."""
+        """Places a thing unless it would stand in the way of the take-off or of the anchor."""
         if math.hypot(place[0], place[1]) > 4.0 and not self._hides_anchor(place):
             self.model.place(shape, place, yaw=yaw, is_a=is_a, name=name, palette=[colour], variant=VENEER)
 
@@ -178,7 +178,7 @@ class Corridor:
         self._door(start, yaw, along, f"{name} door", 2)
 
     def _pillars(self, count: int) -> None:
-        """Free-standing, on alternate sides of the axis, to be flown round."""
+        """Free-standing pillars on alternate sides of the axis, as obstacles."""
         round_one = cylinder(0.3, HEIGHT, 20, material="plaster")
         square = box((0.6, 0.6, HEIGHT), centre=(0, 0, 0.5 * HEIGHT), bottom=False, material="cement")
         shapes = [Shape("pillar", (round_one,)), Shape("pillar", (square,))]
@@ -192,7 +192,7 @@ class Corridor:
 
 
 def _on_nearest_wall(anchor: Sequence[float]) -> tuple[tuple[float, float, float] | None, float]:
-    """Where the middle of its back is, and the yaw with which its front, -y, looks into the corridor."""
+    """The middle of the board's back, and the yaw with which its front, -y, faces the corridor."""
     if not anchor:
         return None, 0.0
     half = 0.5 * ANCHOR_SIZE

@@ -29,15 +29,15 @@ from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array
 
 FREE = 3.0
-"""m around the middle, up to the sky, where nothing is."""
+"""m around the middle that are free of things up to the sky."""
 THINNEST, DENSEST = 50.0, 2000.0
 """Trees per hectare."""
 SMALLEST_SIZE, LARGEST_SIZE = 40.0, 300.0
 """m along the forest's side."""
 MOST_TREES = 6000
 TRIANGLES: Final = 360_000
-"""For all trees at full detail; many trees are simpler ones."""
-# in a forest spruces lose their lower boughs, for want of light
+"""Triangles for all trees at full detail; with many trees each is simpler."""
+# in a forest spruces lose their lower boughs, for lack of light
 KINDS: Final = (replace(SPRUCE, height=17.0, crown_base=0.36, crown_radius=2.4), PINE, BEECH, BIRCH)
 SHARES: Final = (0.36, 0.22, 0.27, 0.15)
 
@@ -80,7 +80,7 @@ class Forest:
         chance = generator(seed, "forest/trees")
         detail = float(np.clip((TRIANGLES / max(n, 1) - 90.0) / 1750.0, 0.05, 1.0))
         stocks = [Stock(kind, chance, detail=detail, autumn=autumn, tint=self._tint) for kind in KINDS]
-        # discs of this radius fill 0.3 of the ground, where chance alone could fill 0.55
+        # discs of this radius cover 0.3 of the ground; random placement alone could reach 0.55
         radius = np.sqrt(0.3 * 1e4 / density / np.pi)
         places = self._spread(chance, n, Spots(2.0), radius, LARGEST * max(kind.crown_radius for kind in KINDS))
         kinds = _kinds(chance, places)
@@ -89,7 +89,7 @@ class Forest:
             stocks[kind].plant(self.model, self.ground, x, y, chance, f"{KINDS[kind].name} {k + 1}")
 
     def _spread(self, chance: np.random.Generator, n: int, spots: Spots, radius: float, clear: float = 0.0) -> Array:
-        """(≤ n, 2) m at random, 2·radius apart and `clear` m off the free middle."""
+        """(≤ n, 2) m, random points that are 2·radius apart and `clear` m off the free middle."""
         candidates = chance.uniform(-self._extent, self._extent, (40 * n + 100, 2))
         candidates = candidates[np.linalg.norm(candidates, axis=1) > FREE + clear]
         return spread_out(candidates, n, spots, radius)
@@ -136,7 +136,7 @@ class Forest:
             laid += 1
 
     def _lay(self, shape: Shape, x: float, y: float, yaw: float, reach: float, name: str) -> None:
-        """Along the slope between two points `reach` m to both sides."""
+        """Lays a trunk along the slope between two points `reach` m to both sides."""
         along = np.array([np.cos(yaw), np.sin(yaw)])
         rise = self.ground.at(x + reach * along[0], y + reach * along[1])[0]
         fall = self.ground.at(x - reach * along[0], y - reach * along[1])[0]
@@ -148,7 +148,7 @@ class Forest:
 
 
 def _cover(half: float) -> Cover:
-    """Bare earth under the trees, grass beyond."""
+    """Bare earth under the trees, grass outside."""
 
     def material(x: Array, y: Array) -> Array:
         inside = np.maximum(np.abs(x), np.abs(y)) < half
@@ -158,7 +158,7 @@ def _cover(half: float) -> Cover:
 
 
 def _kinds(chance: np.random.Generator, places: Array) -> Array:
-    """(n,) numbers of KINDS, alike where trees stand close: each kind has its own slow wave over the ground."""
+    """(n,) indices of KINDS; nearby trees are often alike, because each kind has its own slow wave over the ground."""
     heading, phase = chance.uniform(0.0, 2.0 * np.pi, (2, len(KINDS), 1))
     wave = np.sin((places[:, 0] * np.cos(heading) + places[:, 1] * np.sin(heading)) / 9.0 + phase)
     liking = np.log(np.array(SHARES))[:, None] + 0.9 * wave + chance.gumbel(0.0, 0.8, (len(KINDS), len(places)))

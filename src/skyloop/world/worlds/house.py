@@ -30,11 +30,11 @@ from skyloop.world.scenery.interiors import (
 
 HALF, HEIGHT, THICKNESS = 20.0, 2.5, 0.15
 FREE, FREE_OF_WALLS = 3.4, 4.4
-"""m to each side of the origin without furniture; walls stay away by the length of an open door more."""
+"""m to each side of the origin without furniture; walls keep away by the length of an open door more."""
 FRONT_CLEARANCE, GAP = 0.9, 0.25
 SILL, WINDOW_TOP, WINDOW_WIDTH = 0.9, 2.1, 1.4
 
-# what a kind of room may hold, and its floors and walls
+# the furniture that a kind of room may have, and its floors and walls
 KINDS: dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = {
     "living room": (
         ("sofa", "television", "low table", "armchair", "bookshelf", "lamp", "plant", "small sofa", "low bookshelf"),
@@ -80,7 +80,7 @@ class House:
                 "colour": self._tint((255, 255, 255) if material == "wood" else (205, 200, 190)),
             }
             place_floor(self.model, room, name=f"{kind} floor", variant=int(self._looks.integers(8)), **look)
-        # body and body with the space in front, of everything that furniture must leave alone
+        # each entry is a body, and the body with the free space in front, that furniture must not block
         self._taken: list[tuple[Rectangle, Rectangle]] = [((-FREE, -FREE, FREE, FREE),) * 2]
         self._front_door_done = False
         for number, segment in enumerate(self.plan.segments):
@@ -89,7 +89,7 @@ class House:
             self._furnish(room, kind)
 
     def _room_kinds(self) -> list[str]:
-        """The room of the origin is the hall; of the others every kind comes before any comes twice."""
+        """The room of the origin is the hall. For the others, every kind is used before any is used twice."""
         others = [kind for kind in KINDS if kind != "hall"]
         order: list[str] = []
         while len(order) < len(self.plan.rooms):
@@ -110,7 +110,7 @@ class House:
 
     def _wall(self, segment: Segment, number: int) -> None:
         line, half = segment.line, 0.5 * THICKNESS
-        # at its ends a line stops at the face of the wall it meets; the southern and northern outer walls run through
+        # a line ends at the face of the wall it meets; the southern and northern outer walls run through
         over = half if line.outer and line.across == 1 else -half
         before = over if segment.start == line.start else 0.0
         after = over if segment.end == line.end else 0.0
@@ -140,12 +140,12 @@ class House:
             self._hang_picture(segment, start, yaw, front, back)
 
     def _paper(self, front: int, back: int) -> int:
-        """Texture variant of a wall: its front room's, so that a room has one wallpaper, if that has a pattern."""
+        """The texture variant of a wall: that of its front room, so that a room has one wallpaper, if patterned."""
         patterned = [k for k in (front, back) if k >= 0 and self._finishes[k]["material"] in ("wallpaper", "tiles")]
         return self._papers[patterned[0]] if patterned else 0
 
     def _outer_openings(self, segment: Segment) -> list[Opening]:
-        """The front door once, else windows."""
+        """The front door once, otherwise windows."""
         middle = 0.5 * segment.length
         if not self._front_door_done and segment.length > 4.0 and segment.line.at < 0.0:
             self._front_door_done = True
@@ -185,7 +185,7 @@ class House:
         shape = Shape("door frame", (door_frame(wide, hole.top, THICKNESS),))
         self.model.place(shape, at, yaw=yaw, is_a="door", name="door frame", variant=VENEER, palette=[wood])
         if wide == DOOR_WIDTH:
-            # stands open, beside the opening and square to the wall
+            # the leaf stands open, beside the opening and square to the wall
             side = 1.0 if self._random.random() < 0.5 else -1.0
             hinge = on_wall(start, yaw, hole.start - 0.06, side * (0.5 * THICKNESS + 0.05))
             self.model.place(
@@ -232,7 +232,7 @@ class House:
             self._place_piece(room, name)
 
     def _place_piece(self, room: Rectangle, name: str) -> None:
-        """Where it fits, tried some times; a full room gets fewer pieces."""
+        """Places a piece where it fits, after several attempts; a full room gets fewer pieces."""
         piece = PIECES[name]
         margin = 0.5 * THICKNESS + 0.05
         inside = (room[0] + margin, room[1] + margin, room[2] - margin, room[3] - margin)
@@ -242,7 +242,7 @@ class House:
             x = float(self._random.uniform(inside[0] + wide / 2, inside[2] - wide / 2))
             y = float(self._random.uniform(inside[1] + deep / 2, inside[3] - deep / 2))
             if piece.at_wall:
-                # a piece's back is its +y side: to the north, west, south or east wall
+                # a piece's back is its +y side: towards the north, west, south or east wall
                 x = (x, inside[0] + wide / 2, x, inside[2] - wide / 2)[quarter]
                 y = (inside[3] - deep / 2, y, inside[1] + deep / 2, y)[quarter]
             around = 0.0 if piece.at_wall else 0.6
@@ -297,7 +297,7 @@ def _grown(a: Rectangle, by: float) -> Rectangle:
 
 
 def _with_front(body: Rectangle, quarter: int) -> Rectangle:
-    """With the space before it, which lies away from the wall at its back."""
+    """The piece with the space in front of it, which is on the side away from the wall."""
     grown = list(body)
     side, sign = ((1, -1), (2, 1), (3, 1), (0, -1))[quarter]
     grown[side] += sign * FRONT_CLEARANCE

@@ -19,9 +19,9 @@ from skyloop_client.errors import ScenarioError
 
 COVERS = ("grass", "soil", "gravel", "asphalt", "paving", "snow")
 LEVEL_RADIUS, EXTENT, CELL = 45.0, 160.0, 5.0
-"""m: the field is level out to the first, and rolls on out to the second."""
+"""m: the field is level out to the first, and hilly out to the second."""
 FENCE, COVERED = 39.0, 40.0
-"""m from the origin to each side of the fence, and to where the field's cover gives way to grass."""
+"""m from the origin to each side of the fence, and to the edge between the field's cover and grass."""
 
 
 class Landing:

@@ -42,7 +42,7 @@ class Park:
                 raise ScenarioError(f"world 'park': {name} is {value}; give 0 to {most}")
         randomise = frozenset(randomise)
         plan = Plan(seed, any_material="textures" in randomise)
-        # the lawn as it is seen, lower under the paths, which are solid themselves
+        # the lawn as it is drawn: lower under the paths, which are solid themselves
         self.ground = plan.seen_ground()
         self.model = Model()
         site = Site(seed, plan, self.model, "colours" in randomise)
@@ -99,7 +99,7 @@ def _place_furniture(site: Site) -> None:
     for number, way in enumerate(site.plan.ways):
         for i in range(5, len(way.line) - 3, 9):
             what = "bench" if (i // 9) % 2 else "lamp"
-            # outside the ring, on either side of the others
+            # outside the ring path, and on either side of the other paths
             outwards = -1.0 if way.name == "ring path" or chance.random() < 0.5 else 1.0
             side = outwards * way.left[i]
             place = way.line[i] + side * (way.half_width + 0.85)
@@ -120,7 +120,7 @@ def _place_furniture(site: Site) -> None:
 
 
 def _beside_path(site: Site, number: int, place: Array, radius: float) -> bool:
-    """Whether there is room at a place beside path `number`."""
+    """Whether there is room at a point beside path `number`."""
     x, y = float(place[0]), float(place[1])
     clear = site.plan.off_path(x, y, but=number)[0] > 0.3 + radius and site.plan.pond(x, y) > 1.25
     return bool(clear and site.spots.free(x, y, radius))
@@ -130,7 +130,7 @@ def _place_people(site: Site, people: int, randomise: frozenset[str]) -> None:
     chance = generator(site.seed, "park/people")
     walking = (4 * people + 6) // 7
     loops = [way for way in site.plan.ways if way.closed]
-    # keep right: two lanes on each loop, all in a lane at one pace, so that nobody walks into another
+    # people keep right: each loop has two lanes, and all in a lane walk at one speed, so that they never collide
     lanes = [_lane(way, sign) for way in loops for sign in (1.0, -1.0)]
     for k, path in enumerate(lanes):
         members = len(range(k, walking, len(lanes)))
@@ -147,7 +147,7 @@ def _lane(way: Way, sign: float) -> Path:
 
 
 def _place_standers(site: Site, chance: np.random.Generator, n: int, randomise: frozenset[str]) -> None:
-    """In twos that talk and alone, on the grass by the paths."""
+    """People on the grass by the paths: pairs that talk, and single ones."""
     placed = 0
     for number in chance.integers(len(site.plan.ways), size=200 * n).tolist():
         way = site.plan.ways[number]

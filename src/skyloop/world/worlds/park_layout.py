@@ -17,11 +17,11 @@ from skyloop.world.scenery.plants.scatter import Spots
 from skyloop_client.messages import Array
 
 HALF = 80.0
-"""m from the middle to the ground's edges; beyond, all is level."""
+"""m from the middle to the ground's edges; beyond, the ground is level."""
 PARK = 61.0
 """m from the middle to the hedge around the park."""
 BED = 0.05
-"""m that the lawn lies lower under a path, so that the path's top is the ground one walks on."""
+"""m by which the lawn is lower under a path, so that the path's top is at the height of the ground."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,7 +30,7 @@ class Way:
 
     name: str
     line: Array
-    """(n, 2) m, its middle, a point each metre or so."""
+    """(n, 2) m, its middle line, about one point per metre."""
     half_width: float
     closed: bool
     material: str
@@ -50,17 +50,17 @@ class Way:
 
     @property
     def finely(self) -> Array:
-        """(m, 2) m, a point each decimetre or so."""
+        """(m, 2) m, about one point per decimetre."""
         whole = np.vstack([self.line, self.line[:1]]) if self.closed else self.line
         at, wanted = np.arange(len(whole)), np.arange(0.0, len(whole) - 1, 0.1)
         return np.stack([np.interp(wanted, at, whole[:, k]) for k in range(2)], axis=1)
 
 
 class Plan:
-    """Where paths and water are, and how high the ground is."""
+    """The paths and the water, and the height of the ground."""
 
     def __init__(self, seed: int, *, any_material: bool = False) -> None:
-        """any_material: whether paths may be of other stuff than gravel and paving."""
+        """any_material: whether paths may be of other materials than gravel and paving."""
         chance = generator(seed, "park/plan")
         self.ways = _ways(chance)
         if any_material:
@@ -85,7 +85,7 @@ class Plan:
         self.ground = Ground.from_function(self._height, (-HALF, -HALF, HALF, HALF), 1.0)
 
     def seen_ground(self) -> Ground:
-        """The ground with room for the paths."""
+        """The drawn ground, lower under the paths."""
         x, y = _grid_of(self.ground)
         under = self.off_path(x.ravel(), y.ravel()).reshape(x.shape) < 0.75
         return Ground(self.ground.heights - BED * under, self.ground.origin_xy, self.ground.cell)
@@ -100,7 +100,7 @@ class Plan:
         return np.asarray(distance - half_widths[nearest])
 
     def shore(self, n: int, share: float = 1.0) -> Array:
-        """(n, 2) m around the pond where `pond` is `share`."""
+        """(n, 2) m around the pond where `pond` equals `share`."""
         angle = 2.0 * np.pi * np.arange(n) / n
         r = share * self._pond_outline(angle)
         flat = np.stack([r * np.cos(angle) * self._pond_size[0], r * np.sin(angle) * self._pond_size[1]], axis=1)
@@ -119,7 +119,7 @@ class Plan:
         return 1.0 + 0.10 * np.sin(2.0 * angle + a) + 0.06 * np.sin(3.0 * angle + b)
 
     def _hills(self, x: Any, y: Any) -> Any:
-        """Level in the middle, where one starts, and around the park, where the streets are."""
+        """Level in the middle, where flights start, and around the park, where the streets are."""
         total = np.zeros_like(x)
         for heading, number, phase in zip(*self._waves, strict=True):
             total = total + np.sin(number * (x * np.cos(heading) + y * np.sin(heading)) + phase)
@@ -127,7 +127,7 @@ class Plan:
         return 0.5 * total * _ramp(np.hypot(x, y), 11.0, 32.0) * (1.0 - _ramp(outside, 36.0, 60.0))
 
     def _height(self, x: Array, y: Array) -> Array:
-        """At all points of a grid with 1 m between them."""
+        """The height at all points of a grid of 1 m."""
         distance, nearest = cKDTree(self._points).query(np.stack([x.ravel(), y.ravel()], axis=1))
         off_path = (distance - self._half_widths[nearest]).reshape(x.shape)
         level = self._path_level(self._points[nearest]).reshape(x.shape)
@@ -154,7 +154,7 @@ class Site:
         self.ground = plan.ground
         self.model = model
         self.spots = Spots()
-        """Taken ground."""
+        """The ground that is taken."""
         self.lamps: list[Array] = []
         """(x, y) of each."""
         chance = generator(seed, "park/season")
@@ -163,11 +163,11 @@ class Site:
         self.tint = (float(r), float(g), float(b))
 
     def take(self, place: Array, radius: float) -> None:
-        """Let nothing else stand within `radius` of (x, y)."""
+        """Keeps other things out of a circle of `radius` around (x, y)."""
         self.spots.add(float(place[0]), float(place[1]), radius)
 
     def stand(self, shape: Shape, place: ArrayLike, **how: Any) -> None:
-        """Place on the ground at (x, y)."""
+        """Places a shape on the ground at (x, y)."""
         x, y = np.asarray(place, float)
         self.model.place(shape, (x, y, self.ground.at(x, y)[0]), **how)
 
@@ -209,13 +209,13 @@ def _wavy_ring(chance: np.random.Generator, radius: float, swing: float, n: int)
 
 
 def _through(nodes: Array) -> Array:
-    """A smooth line through the nodes, a point each metre."""
+    """A smooth line through the nodes, one point per metre."""
     padded = np.vstack([2.0 * nodes[0] - nodes[1], nodes, 2.0 * nodes[-1] - nodes[-2]])
     pieces = []
     for k in range(len(nodes) - 1):
         p0, p1, p2, p3 = padded[k : k + 4]
         t = np.linspace(0.0, 1.0, max(3, int(np.linalg.norm(p2 - p1))), endpoint=False)[:, None]
-        # Catmull and Rom's cubic
+        # the cubic of Catmull and Rom
         pieces.append(
             0.5 * (2 * p1 + (p2 - p0) * t + (2 * p0 - 5 * p1 + 4 * p2 - p3) * t**2 + (3 * p1 - p0 - 3 * p2 + p3) * t**3)
         )

@@ -13,16 +13,16 @@ from skyloop.world.worlds.park_layout import PARK, Plan, Way
 from skyloop_client.messages import Array
 
 PIECE = 24
-"""Points of one piece of path: each is drawn and culled by itself."""
+"""Points of one piece of path; each piece is drawn and culled separately."""
 EDGE = 0.14
-"""m of slanting edge at each side of a path."""
+"""m, the width of the slanting edge at each side of a path."""
 LIFTS = {"loop path": 0.005, "ring path": 0.035}
-"""m over the ground, so that paths do not fight where they cross."""
+"""m above the ground, so that crossing paths do not flicker."""
 OTHER_LIFT = 0.02
 FAR, FAR_LIFT = 60.0, 0.09
-"""m; beyond, the terrain is coarser, and the paths are lifted over it."""
+"""m; farther away the terrain is coarser, and the paths are lifted above it."""
 STREET = (PARK + 1.4, PARK + 4.0, PARK + 10.5, PARK + 13.0)
-"""m from the middle: where the inner pavement, the road and the outer pavement begin, and where that ends."""
+"""m from the middle: the start of the inner pavement, of the road and of the outer pavement, and the end of that."""
 
 
 def place_paths(model: Model, plan: Plan) -> None:
@@ -42,7 +42,7 @@ def place_paths(model: Model, plan: Plan) -> None:
 
 
 def _ribbon(way: Way, picked: Any, ground: Ground, lift: float, edge: float) -> Mesh:
-    """Over points `picked` of the way's line; with an edge its sides slant into the ground."""
+    """A ribbon over points `picked` of the path's line; with an edge its sides slant into the ground."""
     middle, left = way.line[picked], way.left[picked]
     offsets = [way.half_width, -way.half_width]
     drops = [lift, lift]
@@ -62,7 +62,7 @@ def _ribbon(way: Way, picked: Any, ground: Ground, lift: float, edge: float) -> 
 
 
 def place_water(model: Model, plan: Plan) -> None:
-    """Level, its rim within the bank."""
+    """The level water of the pond; its rim lies inside the bank."""
     rim = plan.shore(48, 1.12) - plan.pond_centre
     points = np.column_stack([np.vstack([rim, [[0.0, 0.0]]]), np.zeros(49)])
     faces = [[48, k, (k + 1) % 48] for k in range(48)]
@@ -72,7 +72,7 @@ def place_water(model: Model, plan: Plan) -> None:
 
 
 def place_street(model: Model) -> None:
-    """A road between two pavements, a square around the park."""
+    """A road between two pavements, in a square around the park."""
     inner, road, outer, end = STREET
     model.place(_band("road", road, outer, 0.03, "asphalt"), is_a="road", name="road")
     for name, low, high in (("inner pavement", inner, road), ("outer pavement", outer, end)):
@@ -100,5 +100,5 @@ def _band(name: str, low: float, high: float, height: float, material: str) -> S
 
 
 def lane(way: Way, offset: float) -> Array:
-    """(n, 2) m beside the middle of a way, to its left."""
+    """(n, 2) m, a line beside the middle of a path, to its left."""
     return np.asarray(way.line + offset * way.left)[::3]

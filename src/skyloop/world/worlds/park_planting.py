@@ -1,4 +1,4 @@
-"""What grows in the park, and the stones by its pond."""
+"""The plants of the park, and the stones by its pond."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from skyloop.world.worlds.park_layout import PARK, Site
 from skyloop_client.messages import Array
 
 LAWN = 14.0
-"""m from the middle, east and north, that no crown reaches into: room for the first flight."""
+"""m from the middle, east and north, that no crown reaches: room for the first flight."""
 SHARES: Final = ((CHERRY, 0.15), (POPLAR, 0.12), (WILLOW, 0.05), (BIRCH, 0.22), (SPRUCE, 0.20))
-"""Of the trees; the rest are oaks."""
+"""Shares of the trees; the rest are oaks."""
 LOW_CROWNS: Final = ("spruce", "willow", "cherry")
 """Too low to walk under."""
 
@@ -53,7 +53,7 @@ def place_trees(site: Site, n: int) -> None:
 
 
 def _first_choice(site: Site, species: Species, chance: np.random.Generator) -> Array:
-    """(n, 2) m where a species is planted first."""
+    """(n, 2) m, the preferred positions of a species."""
     if species is WILLOW:
         return np.asarray(chance.permutation(site.plan.shore(60, 1.5)))
     if species is POPLAR:
@@ -69,14 +69,14 @@ def _first_choice(site: Site, species: Species, chance: np.random.Generator) -> 
 
 
 def _groves(chance: np.random.Generator, n: int) -> Array:
-    """(n, 2) m anywhere, those near one of three middles first."""
+    """(n, 2) m anywhere, those near one of three centres first."""
     places, middles = chance.uniform(-PARK, PARK, (n, 2)), chance.uniform(-0.8 * PARK, 0.8 * PARK, (3, 2))
     nearest = np.linalg.norm(places[:, None] - middles, axis=2).min(axis=1)
     return places[np.argsort(nearest * chance.uniform(0.3, 1.7, n), kind="stable")]
 
 
 def _room(site: Site, species: Species, places: Array) -> Array:
-    """Whether a large tree of the species fits, paths, lamps, pond, lawn and hedge considered."""
+    """Whether a large tree of the species fits, with regard to paths, lamps, pond, lawn and hedge."""
     x, y = places.T
     crown = LARGEST * species.crown_radius
     aside = np.maximum(np.abs(x), np.abs(y))
@@ -91,7 +91,7 @@ def _room(site: Site, species: Species, places: Array) -> Array:
 
 
 def place_hedges(site: Site) -> None:
-    """Around the park, open at the gates, and in short runs behind the ring path."""
+    """Hedges around the park, open at the gates, and in short runs behind the ring path."""
     chance = generator(site.seed, "park/hedges")
     shapes = [hedge_shape(chance) for _ in range(3)]
     palettes = [[tinted(green, site.tint)] for green in BUSH_GREENS]
@@ -105,7 +105,7 @@ def place_hedges(site: Site) -> None:
     for start in chance.choice(len(ring.line) // 12, 5, replace=False) * 12:
         for i in start + np.arange(4) * 2:
             x, y = ring.line[i] - (ring.half_width + 2.0) * ring.left[i]
-            # stretched, because the run is wider than the path it follows
+            # stretched, because the run is longer than the path it follows
             pieces.append((x, y, float(np.arctan2(ring.along[i, 1], ring.along[i, 0])), 1.2))
     number = 0
     for x, y, yaw, stretch in pieces:

@@ -70,7 +70,7 @@ class Room:
         return float(self._random.uniform(0.0, 2.0))
 
     def _unlike_sides(self, mesh: Mesh) -> Mesh:
-        """Each side of a box starts elsewhere in the wallpaper."""
+        """Gives each side of a box another part of the wallpaper."""
         shifts = np.repeat([self._shift() for _ in range(5)], 4)
         return replace(mesh, uv=mesh.uv + np.stack([shifts, 0.0 * shifts], axis=1))
 

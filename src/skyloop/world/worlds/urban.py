@@ -36,11 +36,11 @@ from skyloop.world.scenery.streets import (
 from skyloop_client.errors import ScenarioError
 
 BLOCKS: Final = (town_block,) * 4 + (villa_block,) * 2 + (slab_block,) * 2
-"""What the eight blocks around the plaza are, in an order that chance decides."""
+"""The kinds of the eight blocks around the plaza; their order is random."""
 POSTS: Final = HALF_BLOCK - 0.75
 """m from a block's middle to the line of lamps and trees."""
 WALKS: Final = (HALF_LOT + 1.2, HALF_LOT + 2.0)
-"""m from a block's middle to the two lines on which people walk, one for each way round."""
+"""m from a block's middle to the two lines on which people walk, one for each direction."""
 PARKED: Final = 36
 CAR_SPEED: Final = 7.0
 """m/s."""
@@ -76,7 +76,7 @@ class Urban:
         self._add_people(people, chance)
 
     def _place_furniture(self) -> None:
-        """Along the kerbs: lamps, trees, things between them; lights or signs at the corners."""
+        """Furniture along the kerbs: lamps, trees, things between them; lights or signs at the corners."""
         chance = generator(self._seed, "urban/furniture")
         lamp = lamp_shape(chance, "street")
         between = [
@@ -98,7 +98,7 @@ class Urban:
                     if chance.random() < 0.55:
                         self._town.tree(beside(centre, side, POSTS, along), "street")
                 shape, is_a, kind = between[int(chance.integers(len(between)))]
-                # benches and shelters turn their backs to the traffic
+                # benches and shelters have their backs to the traffic
                 self._town.put(shape, beside(centre, side, POSTS, 0.0), yaw + np.pi, is_a, kind=kind)
                 self._place_corner(centre, side, chance, lights, signs)
                 if centre == (0.0, 0.0):
@@ -110,7 +110,7 @@ class Urban:
     def _place_corner(
         self, centre: Place, side: int, chance: np.random.Generator, lights: list[Shape], signs: list[Shape]
     ) -> None:
-        """For those who drive along this side, the block on their right: at the end they drive to, facing them."""
+        """A light or sign at the far end, facing cars that drive along this side with the block on their right."""
         xy, yaw = beside(centre, side, POSTS + 0.2, -HALF_BLOCK + 2.0), side * 0.5 * np.pi + 0.5 * np.pi
         crossing = beside(centre, side, 0.5 * PITCH, -0.5 * PITCH)
         if max(abs(c) for c in crossing) < STREETS[-1]:
@@ -133,19 +133,19 @@ class Urban:
             park_car(self.model, chance, self.ground, xy, side * 0.5 * np.pi - 0.5 * np.pi)
 
     def _drive_cars(self, cars: int) -> None:
-        """Round the blocks to the right, and round the town to the left: lanes that never cross."""
+        """Cars drive around the blocks to the right and around the town to the left, in lanes that never cross."""
         chance = generator(self._seed, "urban/traffic")
         loops = [_square(centre, 0.5 * PITCH - LANE, clockwise=True) for centre in block_centres()]
         loops.append(_square((0.0, 0.0), STREETS[-1] + LANE, clockwise=False))
         order = chance.permutation(len(loops))
         for k in range(cars):
             path = Path(loops[order[k % len(loops)]], corner_radius=5.0)
-            # cars of one loop share its speed and keep their distance
+            # cars of one loop have the same speed and keep their distance
             share = (k // len(loops)) / (1 + (cars - 1) // len(loops))
             add_car(self.model, chance, self.ground, path, speed=CAR_SPEED, start=share * path.length)
 
     def _add_people(self, people: int, chance: np.random.Generator) -> None:
-        """Three of four walk round a block, one line for each way round; the others stand."""
+        """Three of four walk around a block, one line for each direction; the others stand."""
         lines = [_square(centre, half, clockwise=half == WALKS[0]) for centre in block_centres() for half in WALKS]
         order = chance.permutation(len(lines))
         places = _standing_places()
@@ -169,7 +169,7 @@ def _square(centre: Place, half: float, *, clockwise: bool) -> list[Place]:
 
 
 def _standing_places() -> list[Place]:
-    """On the pavements between the posts, and on the plaza."""
+    """Positions on the pavements between the posts, and on the plaza."""
     kerbside = [
         beside(centre, side, POSTS - 0.2, along)
         for centre in block_centres()

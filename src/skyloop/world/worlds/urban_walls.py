@@ -1,7 +1,7 @@
 """A plain-walled training ground: streets between tall blocks in which the straight way is shut and others are not.
 
-From (0, 0) to (70, 60) at 10 m height at least two routes without a common crossing lead through streets of 7 m and
-more; other streets are shut somewhere, and courts open on one side only.
+At 10 m height, at least two routes without a common crossing lead from (0, 0) to (70, 60) through streets of 7 m and
+more. Other streets are blocked somewhere, and courts open on one side only.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from skyloop.world.terrain import place_terrain
 
 GOAL: Final = (70.0, 60.0)
 CROSSINGS: Final = 4
-"""Along each axis; the first is at (0, 0), the last at GOAL."""
+"""Crossings along each axis; the first is at (0, 0), the last at GOAL."""
 STREET: Final = (7.0, 9.0)
 """m, narrowest and widest."""
 HEIGHT: Final = (12.5, 25.0)
 OUTER: Final = 16.0
 """m from the outermost streets' edges to the boundary wall."""
 FLOOR: Final = 3.4
-"""m between the courses along the walls."""
+"""m between the string courses along the walls."""
 SHADES: Final[tuple[Colour, ...]] = (
     (248, 240, 222),
     (236, 214, 176),
@@ -47,7 +47,7 @@ class UrbanWalls:
     def __init__(self, seed: int, *, randomise: frozenset[str] = frozenset()) -> None:
         self.model = Model()
         self._chance = generator(seed, "urban-walls")
-        # apart, so that randomising looks moves nothing
+        # a separate generator, so that randomising looks moves nothing
         self._looks = generator(seed, "urban-walls/looks")
         self._randomise = randomise
         self._lines = [self._streets(goal) for goal in GOAL]
@@ -68,18 +68,18 @@ class UrbanWalls:
         return np.stack([middles - 0.5 * widths, middles + 0.5 * widths], axis=1)
 
     def _lots(self, axis: int, inside: Box) -> NDArray[np.float64]:
-        """(n, 2) m between the streets, from boundary to boundary."""
+        """(n, 2) m, the lots between the streets, from boundary to boundary."""
         edges = np.concatenate([[inside[axis]], self._lines[axis].ravel(), [inside[axis + 2]]])
         return edges.reshape(-1, 2)
 
     def _place_blocks(self, inside: Box) -> None:
-        """A building on every lot; those at the boundary turn their courts to the streets."""
+        """A building on every lot; those at the boundary open their courts towards the streets."""
         columns, rows = self._lots(0, inside), self._lots(1, inside)
         last = CROSSINGS
         for i, (x0, x1) in enumerate(columns):
             for j, (y0, y1) in enumerate(rows):
                 lot = (float(x0), float(y0), float(x1), float(y1))
-                # towards the inside: +x from the left column, and so on; corner lots stay whole
+                # towards the inside: +x from the left column, and so on; corner lots have no court
                 inward = {(0, 1): "+x", (last, 1): "-x", (1, 0): "+y", (1, last): "-y"}
                 edge = (i if i in (0, last) else 1, j if j in (0, last) else 1)
                 corner = i in (0, last) and j in (0, last)
@@ -104,7 +104,7 @@ class UrbanWalls:
                         self._place(f"bar {i}{j}{'xy'[axis]}", [self._bar((i, j), axis)])
 
     def _bar(self, start: Node, axis: int) -> Box:
-        """Two fifths of the street from crossing `start` along `axis`, at one end of it."""
+        """A building over two fifths of the street from crossing `start` along `axis`, at one end of it."""
         along, across = self._lines[axis], self._lines[1 - axis][start[1 - axis]]
         low, high = along[start[axis], 1], along[start[axis] + 1, 0]
         length = 0.4 * (high - low)
@@ -114,7 +114,7 @@ class UrbanWalls:
 
     def _place(self, name: str, parts: list[Box]) -> None:
         height = float(self._chance.uniform(*HEIGHT))
-        # the parts differ in height, so that no two faces lie in one plane
+        # the parts differ in height, so that no two faces share a plane
         heights = [max(height - 0.7 * k, HEIGHT[0] - 0.3 * k) for k in range(len(parts))]
         material = str(self._chance.choice(["plaster", "cement"]))
         middle = np.array([0.5 * (parts[0][0] + parts[0][2]), 0.5 * (parts[0][1] + parts[0][3]), 0.0])
@@ -149,7 +149,7 @@ def _parts(form: str, lot: Box, opening: str) -> list[Box]:
     if form == "ell":
         x, y = 0.5 * (x0 + x1), 0.5 * (y0 + y1)
         return [(x0, y0, x1, y), (x0, y, x, y1)] if opening[0] == "+" else [(x0, y, x1, y1), (x, y0, x1, y)]
-    # the court: as wide as leaves walls beside it, two thirds of the lot deep
+    # the court: as wide as the walls beside it allow, and two thirds of the lot deep
     axis = "xy".index(opening[1])
     low, high = np.array(lot[:2]), np.array(lot[2:])
     size = high - low
@@ -175,7 +175,7 @@ def _parts(form: str, lot: Box, opening: str) -> list[Box]:
 
 
 def _building(parts: list[Box], heights: list[float], wall: Paint) -> Mesh:
-    """Plain walls on a darker foot with a thin course at every floor, and a flat roof within a lip."""
+    """Plain walls on a darker base with a thin string course at every floor, and a flat roof inside a lip."""
     panels = Panels()
     stone, foot = Paint("cement", (205, 205, 202)), Paint(wall.material, (185, 182, 180), 1)
     for (x0, y0, x1, y1), height in zip(parts, heights, strict=True):
@@ -193,7 +193,7 @@ def _building(parts: list[Box], heights: list[float], wall: Paint) -> Mesh:
 
 
 def _two_routes(chance: np.random.Generator) -> set[frozenset[Node]]:
-    """Streets of two ways from the first to the last crossing that share no other crossing."""
+    """The streets of two routes from the first to the last crossing that share no other crossing."""
     last = CROSSINGS - 1
     while True:
         ways = [_way(chance, (1, 0), (last, last - 1)), _way(chance, (0, 1), (last - 1, last))]
@@ -207,7 +207,7 @@ def _two_routes(chance: np.random.Generator) -> set[frozenset[Node]]:
 
 
 def _way(chance: np.random.Generator, start: Node, end: Node) -> list[Node]:
-    """A random shortest way over the crossings."""
+    """A random shortest route over the crossings."""
     steps = chance.permutation([0] * (end[0] - start[0]) + [1] * (end[1] - start[1]))
     way = [start]
     for axis in steps:

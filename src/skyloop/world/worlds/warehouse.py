@@ -1,6 +1,6 @@
 """A warehouse of 60 by 40 by 9 m: racks of pallets, forklifts, goods on the floor, a few people; (0, 0) is a crossing.
 
-The hall's shell casts no shadow: the renderer knows sun and sky only, and they stand in for the lamps.
+The hall's shell casts no shadow: the renderer has sun and sky as its only lights, and they replace the lamps.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ from skyloop.world.scenery.storage import (
 from skyloop_client.errors import ScenarioError
 
 ROWS: Final = (5.95, 7.25, 11.95, 13.25, 18.15)
-"""m from the middle aisle to the racks' middles; the first four stand back to back in pairs."""
+"""m from the middle aisle to the middles of the racks; the first four stand back to back in pairs."""
 RUNS: Final = ((-24.4, 7), (4.6, 6))
 """m along x where racks begin, and their number of bays."""
 AISLES: Final = (9.6, 15.7)
 """m, the middles of the aisles between them."""
 GOODS: Final = ((25.5, 10.0), (25.5, 12.0), (27.6, 10.0), (27.6, 12.0), (25.5, -10.0), (27.6, -12.0), (27.6, -10.0))
-"""Where pallets stand on the floor."""
+"""Positions of pallets on the floor."""
 STANDING: Final = ((-26.9, 6.5), (26.5, -6.5), (-26.9, -12.0), (23.0, 7.0), (-26.9, 12.0), (0.4, 17.0), (-0.5, -17.0))
-"""Where people stand."""
+"""Positions of people who stand."""
 YELLOW: Final = Paint("paint", (240, 195, 30))
 LINE_LIFT: Final = 0.02
 
@@ -70,7 +70,7 @@ class Warehouse:
         self._seed, self._randomise = seed, randomise
         self._count: Counter[str] = Counter()
         self._looks = generator(seed, "warehouse/looks")
-        # apart, so that randomising looks moves nothing
+        # a separate generator, so that randomising looks moves nothing
         self._any_looks = generator(seed, "warehouse/any looks")
         place_hall(self.model, self._variant())
         self._mark_floor()
@@ -110,7 +110,7 @@ class Warehouse:
         self.model.place(shape, (*xy, z), yaw=yaw, is_a=is_a, name=name, palette=palette, variant=self._variant())
 
     def _load(self, chance: np.random.Generator, xy: Place, z: float, *, yaw: float = 0.0, empty: float = 0.08) -> None:
-        """A pallet, mostly with something on it."""
+        """A pallet, usually with a load."""
         self._put(self._pallet, xy, "pallet", z=z, yaw=yaw)
         if chance.random() > empty:
             load: Load = self._loads[int(chance.integers(len(self._loads)))]
@@ -134,7 +134,7 @@ class Warehouse:
                         self._put(guard, (x, side * row), "object", kind="guard post")
 
     def _place_goods(self) -> None:
-        """On the floor near the gates: pallets, a stack of empty ones, barrels, packing tables."""
+        """Goods on the floor near the gates: pallets, a stack of empty ones, barrels, packing tables."""
         chance = generator(self._seed, "warehouse/goods")
         for xy in GOODS:
             turn = float(chance.choice([0.0, 0.5 * np.pi])) + float(chance.normal(0.0, 0.04))
@@ -156,7 +156,7 @@ class Warehouse:
         for xy, yaw in (((26.8, 3.0), 2.9), ((-26.3, -15.6), 0.4)):
             shape = forklift_shape(lift=float(chance.choice([0.12, 0.6])))
             self._put(shape, xy, "forklift", yaw=yaw, colour=self._colour(COLOURS))
-        # round the second pair of rows behind the crossing
+        # around the second pair of rows behind the crossing
         side = float(chance.choice([-1.0, 1.0]))
         corners = [(x, side * y) for x, y in ((2.2, AISLES[0]), (23.4, AISLES[0]), (23.4, AISLES[1]), (2.2, AISLES[1]))]
         loop = Path(corners, corner_radius=2.0)
@@ -165,7 +165,7 @@ class Warehouse:
         self.model.add_mover(mover, [forklift_shape()], is_a="forklift", name="forklift 3", palette=palette)
 
     def _add_people(self, people: int, chance: np.random.Generator) -> None:
-        """One walks round the middle aisle, the others stand at tables and by the goods."""
+        """One person walks around the middle aisle, the others stand at tables and by the goods."""
         places = list(STANDING)
         for k in range(people):
             if k == 1:
@@ -174,7 +174,7 @@ class Warehouse:
                 add_walker(self.model, chance, self.ground, path, start=start, randomise=self._randomise)
             elif places:
                 x, y = places.pop(0)
-                # who stands at a table looks at it
+                # a person at a table faces it
                 yaw = np.pi if x < -20.0 else float(chance.uniform(-np.pi, np.pi))
                 add_stander(self.model, chance, self.ground, (x, y), yaw, randomise=self._randomise)
 

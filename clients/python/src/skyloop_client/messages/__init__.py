@@ -1,8 +1,8 @@
-"""Every record that travels on a stream, and every setpoint and request that flows back.
+"""Every record that travels on a stream, and every setpoint and request that a pilot sends.
 
 World axes are ENU (east, north, up), body axes FLU (forward, left, up); SI units and radians; stamps are integer
-nanoseconds of simulated time. Quaternions are Hamilton, unit, ``(w, x, y, z)``, and turn body vectors into world ones.
-"""
+nanoseconds of simulated time. Quaternions are Hamilton, unit, ``(w, x, y, z)``, and rotate body vectors into world
+axes."""
 
 from skyloop_client.messages.commands import (
     Arm,

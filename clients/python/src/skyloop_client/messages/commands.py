@@ -1,4 +1,4 @@
-"""What flows back: setpoints say what to reach, requests what to do."""
+"""Commands to a vehicle: setpoints say what to reach, requests what to do."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Motors:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Goal:
-    """Go there and stay; needs no refreshing, reports `arrived`."""
+    """Fly there and stay. It need not be refreshed, and reports `arrived`."""
 
     position: Array
     """(3,) m, world, of the body origin."""

@@ -1,4 +1,4 @@
-"""What happened to a vehicle or its link: one kind each, with typed fields."""
+"""Events of a vehicle or its link: one kind each, with typed fields."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from skyloop_client.messages.states import Array
 
 
 class EventKind(StrEnum):
-    """What happened. The value is the word that files, links and people see."""
+    """What happened. The value is the word in files, on links and for people."""
 
     # the vehicle
     ARMED = "armed"
@@ -18,7 +18,7 @@ class EventKind(StrEnum):
     ARRIVED = "arrived"
     LANDED = "landed"
     BLOCKED = "blocked"
-    """It stands on something short of its goal."""
+    """It stands on something before its goal."""
     REFUSED = "refused"
     """A setpoint or request could not be obeyed."""
     FAILSAFE = "failsafe"
@@ -28,7 +28,7 @@ class EventKind(StrEnum):
     CRASH = "crash"
     """It hit something too hard, or lies on its side: the motors are off."""
     RELEASED = "released"
-    """Nobody commands it any more: it hovers, then lands."""
+    """It has no commander any more: it hovers, then lands."""
 
     # its link
     CONNECTED = "connected"
@@ -44,7 +44,7 @@ class EventKind(StrEnum):
     """It did not fetch its messages in time, and some were dropped."""
     LOST = "lost"
     RELIEVED = "relieved"
-    """Somebody else commands the vehicle now."""
+    """Another commander has the vehicle now."""
     MISSION = "mission"
     FENCE = "fence"
 
@@ -63,17 +63,17 @@ class Contact:
     part: str
     """Of the vehicle: legs, body or rotor."""
     instance: int
-    """Instance number of what was touched; 0 is the ground's height field."""
+    """Instance number of the touched object. 0 is the ground's height field."""
     name: str
     """Its name."""
     position: Array
     """(3,) m, world, where they touched."""
     normal: Array
-    """(3,) unit, world, away from what was touched."""
+    """(3,) unit, world, away from the touched object."""
     speed: float
-    """m/s of the touching point relative to what it touched."""
+    """m/s of the contact point relative to the touched object."""
     closing: float
-    """m/s of that along the normal."""
+    """m/s, the part of `speed` along the normal."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,10 +87,10 @@ class Event:
     text: str
     """One line for people."""
     contact: Contact | None = None
-    """What was touched, of kinds `contact` and of a `crash` into something."""
+    """The touched object, for kind `contact` and for a `crash` into something."""
     failsafe: str = ""
-    """The failsafe that began or ended, of kinds `failsafe` and `failsafe over`."""
+    """The failsafe that began or ended, for kinds `failsafe` and `failsafe over`."""
 
     def __post_init__(self) -> None:
-        # a record that came over a link or out of a file carries the plain word
+        # a record from a link or a file has the plain word
         object.__setattr__(self, "kind", EventKind(self.kind))

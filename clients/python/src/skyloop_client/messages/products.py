@@ -35,7 +35,7 @@ def _no_points() -> Array:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Detections:
-    """What a detector found in one image; a row of each array is one thing."""
+    """Objects that a detector found in one image. A row of each array is one object."""
 
     t_ns: int
     """Stamp of the image."""
@@ -44,9 +44,9 @@ class Detections:
     classes: tuple[str, ...]
     """n names of classes."""
     scores: Array
-    """(n,) 0 to 1, how sure the detector is."""
+    """(n,) 0 to 1, the confidence of the detector."""
     tracks: NDArray[np.int64] | None = None
-    """(n,) numbers that stay with a thing from image to image; -1 for a thing without one. None: nothing is tracked."""
+    """(n,) numbers that an object keeps from image to image; -1 for an object without one. None: nothing is tracked."""
     source: str = ""
     """The camera."""
 
@@ -79,7 +79,7 @@ class VoxelMap:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Path:
-    """A way that was planned, or gone."""
+    """A planned or flown path."""
 
     t_ns: int
     positions: Array
@@ -87,7 +87,7 @@ class Path:
     yaws: Array | None = None
     """(n,) rad, counter-clockwise from east."""
     times_ns: NDArray[np.int64] | None = None
-    """(n,) ns of simulated time at which each position is to be reached, or was."""
+    """(n,) ns of simulated time at which each position is or was to be reached."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,7 +98,7 @@ class PointCloud:
     points: NDArray[np.float32]
     """(n, 3) m, axes of `frame`."""
     values: NDArray[np.float32] | None = None
-    """(n,) whatever the points are to be coloured by."""
+    """(n,) values by which the points are coloured."""
     colours: NDArray[np.uint8] | None = None
     """(n, 3) red, green, blue."""
     frame: str = "world"
@@ -107,7 +107,7 @@ class PointCloud:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Image:
-    """A picture for debugging: features drawn, a mask, a heat map."""
+    """An image for debugging: drawn features, a mask, a heat map."""
 
     t_ns: int
     pixels: NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.float32]
@@ -118,18 +118,18 @@ class Image:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Marker:
-    """One thing to draw in space."""
+    """One shape to draw in space."""
 
     name: str
     """Unique among the markers of its stream."""
     kind: str
     """sphere, box, arrow, line, points or text."""
     position: Array = field(default_factory=_zeros3)
-    """(3,) m, of its middle; of an arrow, of its tail."""
+    """(3,) m, of its centre. For an arrow, of its tail."""
     quat_wxyz: Array = field(default_factory=_level)
-    """(4,) turn of the marker's axes into those of `Markers.frame`; an arrow points along its x axis."""
+    """(4,) rotation from the marker's axes to those of `Markers.frame`. An arrow points along its x axis."""
     size: Array = field(default_factory=lambda: np.full(3, 0.2))
-    """(3,) m along its axes. Of an arrow: length, width, height. Of a line: width first. Of a text: height last."""
+    """(3,) m along its axes. For an arrow: length, width, height. For a line: width first. For a text: height last."""
     colour: Array = field(default_factory=_yellow)
     """(4,) red, green, blue, opacity, each 0 to 1."""
     points: Array = field(default_factory=_no_points)
@@ -140,11 +140,11 @@ class Marker:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Markers:
-    """Things to draw in space; each record takes the place of the one before it on its stream."""
+    """Shapes to draw in space. Each record replaces the previous one of its stream."""
 
     t_ns: int
     markers: tuple[Marker, ...]
-    """The shapes to draw; they replace those of the message before."""
+    """The shapes to draw. They replace those of the previous message."""
     frame: str = "world"
     """The axes of all positions: "world", "body", or the name of a sensor."""
 

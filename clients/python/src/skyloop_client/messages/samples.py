@@ -1,4 +1,4 @@
-"""The records sensors publish."""
+"""The records that sensors publish."""
 
 from __future__ import annotations
 
@@ -88,23 +88,23 @@ class CameraImage:
     """One colour image."""
 
     t_ns: int
-    """Middle of the exposure, of the middle row where the shutter rolls."""
+    """Middle of the exposure. With a rolling shutter, of the middle row."""
     colour: NDArray[np.uint8]
     """(height, width, 3) red, green, blue; row 0 is the top."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Label:
-    """One thing in an image."""
+    """One labelled object in an image."""
 
     instance: int
     """Its number in the world, as in `ImageTruth.instances`."""
     name: str
-    """The name of the thing in the world."""
+    """The name of the object in the world."""
     class_name: str
     """The name of its semantic class."""
     box_px: tuple[int, int, int, int]
-    """Of its visible pixels: first column, first row, last column, last row, all inclusive."""
+    """Box of its visible pixels: first column, first row, last column, last row, all inclusive."""
     visible_px: int
     """The number of its pixels that are visible."""
     occlusion: float
@@ -112,7 +112,7 @@ class Label:
     truncation: float
     """Share of its projection that lies outside the image, 0 to 1."""
     centre: Array
-    """(3,) m, world, of its box in space."""
+    """(3,) m, world, of its 3-D box."""
     size: Array
     """(3,) m: length along `yaw`, width, height."""
     yaw: float
@@ -123,7 +123,7 @@ class Label:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ImageTruth:
-    """What each pixel of an image shows, at exactly its stamp; None where it was not asked for."""
+    """The content of each pixel of an image, at exactly its stamp. Parts that were not requested are None."""
 
     t_ns: int
     position: Array
@@ -137,7 +137,7 @@ class ImageTruth:
     normals: NDArray[np.float32] | None = None
     """(height, width, 3) unit, world, towards the camera; zero is the sky."""
     instances: NDArray[np.int32] | None = None
-    """(height, width) number of the thing; 0 is the sky."""
+    """(height, width) number of the object; 0 is the sky."""
     classes: NDArray[np.uint8] | None = None
     """(height, width) number of the semantic class; 0 is the sky."""
     materials: NDArray[np.uint8] | None = None
@@ -147,7 +147,7 @@ class ImageTruth:
     flow: NDArray[np.float32] | None = None
     """(height, width, 2) px/s, right and down, at which the surface point moves over the image; NaN off the lens."""
     labels: tuple[Label, ...] = ()
-    """The labelled things that are visible; empty where labels were not asked for."""
+    """The visible labelled objects. Empty if labels were not requested."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -189,7 +189,7 @@ class RangeSample:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LidarScan:
-    """The returns of one sweep, in firing order; beams that came back with nothing have no row."""
+    """The returns of one sweep, in firing order. Beams without a return have no row."""
 
     t_ns: int
     """The end of the sweep."""
@@ -204,9 +204,9 @@ class LidarScan:
     offsets_ns: NDArray[np.int64]
     """(n,) firing minus `t_ns`, zero or negative; all zero where the sweep is taken at one instant."""
     classes: NDArray[np.uint8]
-    """(n,) semantic class of what was hit; 0 for drops, flakes, fog and dust."""
+    """(n,) semantic class of the hit object; 0 for drops, flakes, fog and dust."""
     instances: NDArray[np.int32]
-    """(n,) number of the thing that was hit; 0 for drops, flakes, fog and dust."""
+    """(n,) number of the hit object; 0 for drops, flakes, fog and dust."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -227,7 +227,7 @@ class RadarScan:
     volts: NDArray[np.float32] | NDArray[np.complex64]
     """(n_rx, n_chirps, n_samples) V; complex where the receiver has a quadrature channel."""
     folded_share: float
-    """Of the echo's energy, from beyond the unambiguous range or speed, 0 to 1."""
+    """Share of the echo's energy from beyond the unambiguous range or speed, 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -261,7 +261,7 @@ class RadarDetections:
     snr_db: Array
     """(n,) dB over the noise around the peak."""
     track_ids: NDArray[np.int32]
-    """(k,) numbers that stay with their target."""
+    """(k,) numbers that targets keep."""
     track_positions: Array
     """(k, 3) m, sensor axes."""
     track_velocities: Array

@@ -1,4 +1,4 @@
-"""What a message is, and the records of a vehicle: truth, estimate, battery, status."""
+"""The message, and the records of a vehicle: truth, estimate, battery, status."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class VehicleState:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Kinematics:
-    """The exact motion of one frame (a sensor's) at one instant; what `Sensor.measure` sees."""
+    """The exact motion of one frame (a sensor's) at one instant: the input of `Sensor.measure`."""
 
     t_ns: int
     position: Array
@@ -100,19 +100,19 @@ class ActuatorState:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SetpointState:
-    """What the controller of a vehicle tracks at an instant; numbers it does not track are NaN."""
+    """What the controller of a vehicle tracks at an instant. Quantities that it does not track are NaN."""
 
     t_ns: int
     mode: str
-    """Of the autopilot, as in VehicleStatus: in mode setpoint it is what the pilot sent, else the autopilot's own."""
+    """Mode of the autopilot, as in VehicleStatus. In mode setpoint the pilot sent this, otherwise the autopilot did."""
     kind: str
     """idle (nothing is tracked), position, velocity, attitude, rates or motors."""
     position: Array
-    """(3,) m, world, of the body origin; carried forward along its derivatives, as the controller does."""
+    """(3,) m, world, of the body origin, extrapolated along its derivatives as in the controller."""
     velocity: Array
-    """(3,) m/s, world; of a position, what is fed forward."""
+    """(3,) m/s, world. For a position, the feed-forward velocity."""
     yaw: float
-    """rad, counter-clockwise from east; NaN where the heading is left alone or turned at a rate."""
+    """rad, counter-clockwise from east; NaN if the heading is free or turned at a rate."""
     yaw_rate: float
     """rad/s about world up."""
     quat_wxyz: Array
@@ -125,10 +125,10 @@ class SetpointState:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Estimate:
-    """A vehicle's state as an estimator believes it; the controller may fly on it."""
+    """A vehicle's state according to an estimator. The controller may fly on it."""
 
     t_ns: int
-    """The instant it describes: the stamp of the newest sample that is in it."""
+    """The instant it describes: the stamp of the newest sample that it uses."""
     position: Array
     """(3,) m, world, of the body origin."""
     velocity_world: Array
@@ -144,7 +144,7 @@ class Estimate:
     attitude_sd: Array
     """(3,) rad, one sigma, of a rotation vector in world axes."""
     valid: bool
-    """False while the estimator has not converged or has lost its footing; `reason` then says why."""
+    """False while the estimator has not converged or has lost track. `reason` then says why."""
     gyro_bias: Array | None = None
     """(3,) rad/s, axes of the IMU; None: not estimated."""
     accel_bias: Array | None = None
@@ -153,11 +153,11 @@ class Estimate:
     """(9, 9) of position, velocity and attitude, or (15, 15) with gyro bias and accelerometer bias behind them; units
     and axes as above, squared. None: only the sigmas are told."""
     reason: str = ""
-    """A few words for people: why it is not valid."""
+    """A few words for people on why it is not valid."""
 
     @staticmethod
     def unknown(t_ns: int, reason: str = "no estimate yet") -> Estimate:
-        """What is believed before an estimator has said anything: nothing."""
+        """The value before an estimator has given anything: not valid."""
         far, level = np.full(3, 1e3), np.array([1.0, 0.0, 0.0, 0.0])
         zero = np.zeros(3)
         return Estimate(t_ns, zero, zero, level, zero, far, far, far, valid=False, reason=reason)
@@ -172,7 +172,7 @@ class Estimate:
         covariance: Array,
         **more: Any,
     ) -> Estimate:
-        """An estimate whose sigmas are those of its covariance; `more` as the fields: valid, gyro_bias, reason..."""
+        """An estimate with sigmas from its covariance. `more` are further fields: valid, gyro_bias, reason..."""
         sigmas = np.sqrt(np.maximum(np.diagonal(covariance)[:9], 0.0))
         motion = (position, velocity_world, quat_wxyz, angular_velocity_body)
         more = {"valid": True, **more}
@@ -181,7 +181,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StartConditions:
-    """What may be known before take-off: where home is, and how the vehicle was put down."""
+    """Known before take-off: the position of home, and the initial pose of the vehicle."""
 
     latitude_deg: float
     """Degrees north, WGS84, of home: the origin of the world axes."""
@@ -201,14 +201,14 @@ class StartConditions:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VehicleStatus:
-    """What the autopilot of a vehicle does."""
+    """The state of a vehicle's autopilot."""
 
     t_ns: int
     mode: str
-    """disarmed, idle (armed, rotors idling), takeoff, hover, setpoint (following what is sent), goal, home, land."""
+    """disarmed, idle (armed, rotors idling), takeoff, hover, setpoint (following the pilot), goal, home, land."""
     armed: bool
     """True while the rotors may turn."""
     landed: bool
-    """True while standing on the ground: before take-off and from touch-down on."""
+    """True on the ground: before take-off and from touch-down on."""
     failsafe: str
-    """Empty, or the one in force: "battery low", "setpoint lost", "estimate lost"."""
+    """Empty, or the active one: "battery low", "setpoint lost", "estimate lost"."""

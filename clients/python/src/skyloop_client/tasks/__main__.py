@@ -19,7 +19,7 @@ from skyloop_client.tasks.anchor import opencv
 from skyloop_client.tasks.sync_hil import TASKS, run_task
 
 ERROR = {"relative-position": "angle", "face-anchor": "angle", "closed-path": "displacement"}
-"""What of a result is the task's own measure of how wrong it went."""
+"""The entry of a result that is the task's own error measure."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     told: dict[str, Any] = {"task": chosen.task, "success": False}
     try:
         options = dict(option_from(text) for text in chosen.options)
-        # loading a library is not what is to be timed
+        # loading a library must not be timed
         opencv()
         with connect(chosen.connect, vehicle=chosen.vehicle) as session:
             record = run_task(chosen.task, session, **options)
@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def option_from(text: str) -> tuple[str, Any]:
-    """ "precision=0.02": the value as JSON has it, or the words themselves."""
+    """ "precision=0.02": the value as JSON, or as text."""
     name, _, value = text.partition("=")
     try:
         return name, json.loads(value)

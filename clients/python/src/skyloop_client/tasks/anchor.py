@@ -34,7 +34,7 @@ MEAN_SHIFT_STEPS, MEAN_SHIFT_PX = 10, 1.0
 
 
 def opencv() -> Any:
-    """Imported when needed: most targets run tasks that see nothing."""
+    """Imported when needed, because most tasks use no images."""
     try:
         import cv2
     except ImportError as error:
@@ -46,23 +46,23 @@ def opencv() -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """What it looks like."""
+    """The appearance of an anchor."""
 
     hue: int = 120
-    """OpenCV's, 0 to 179; 120 is blue."""
+    """In OpenCV's range 0 to 179. 120 is blue."""
     hue_reach: int = 3
     saturation: int = 200
-    """At least, of 255."""
+    """Least saturation, of 255."""
     value: int = 60
-    """At least, of 255."""
+    """Least value, of 255."""
     height: float = 0.5
     """m."""
     smallest_px: int = 12
-    """Pixels below which it is not believed."""
+    """Fewer pixels do not count as the anchor."""
 
 
 BLUE_BOARD = Anchor()
-"""That of the world `corridor`."""
+"""The anchor of the world `corridor`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class Intrinsics:
 
     @staticmethod
     def from_details(details: Mapping[str, Any]) -> Intrinsics:
-        """From what a camera's StreamInfo tells."""
+        """From the details of a camera's StreamInfo."""
         if details.get("model", "pinhole") != "pinhole":
             raise TaskError(f"an anchor is measured through a pinhole camera, not through one of {details['model']}")
         try:
@@ -87,7 +87,7 @@ class Intrinsics:
 
 @dataclass(frozen=True, slots=True)
 class Roi:
-    """Where the anchor is in an image."""
+    """The position of the anchor in an image."""
 
     u: float
     """px, mean column."""
@@ -115,7 +115,7 @@ class AnchorTracker:
         self._window: Window | None = None
 
     def find(self, colour: NDArray[np.uint8]) -> Roi | None:
-        """In an image of (height, width, 3) red, green, blue; None where CamShift does not converge on it."""
+        """Search an image of (height, width, 3) RGB. None if CamShift does not converge."""
         weights = self._weights(colour)
         window = self._window or (0, 0, weights.shape[1], weights.shape[0])
         self._window = None
@@ -153,7 +153,7 @@ class AnchorTracker:
 
 
 def shifted(weights: NDArray[np.uint8], window: Window) -> Window:
-    """One run of CamShift; an empty window where it finds nothing."""
+    """One run of CamShift. The window is empty if it finds nothing."""
     cv2 = opencv()
     criteria = (cv2.TERM_CRITERIA_EPS | cv2.TERM_CRITERIA_COUNT, MEAN_SHIFT_STEPS, MEAN_SHIFT_PX)
     _, found = cv2.CamShift(weights, window, criteria)

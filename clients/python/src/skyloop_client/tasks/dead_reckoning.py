@@ -1,4 +1,4 @@
-"""Where a vehicle has come to since it stood still, from its accelerometer alone.
+"""The position of a vehicle since it was at rest, from its accelerometer alone.
 
 Definition, the same in every language: world acceleration a = R·f - (0, 0, g), f the specific force, R
 world_from_body at the sample's instant: the autopilot's attitude, taken back to it by the autopilot's angular
@@ -17,7 +17,7 @@ from skyloop_client.streams import NS_PER_S
 
 
 class DeadReckoning:
-    """The IMU's axes are taken to be the body's."""
+    """The IMU's axes are assumed to be the body's."""
 
     def __init__(self) -> None:
         self.position = np.zeros(3)
@@ -28,7 +28,7 @@ class DeadReckoning:
         self._before: tuple[int, Array] | None = None
 
     def add_at_rest(self, sample: ImuSample) -> None:
-        """Gravity is what the accelerometer shows while nothing moves."""
+        """Gravity is the accelerometer's mean at rest."""
         self._at_rest.append(float(np.linalg.norm(sample.specific_force)))
 
     def add(self, sample: ImuSample, state: Any) -> None:
@@ -46,7 +46,7 @@ class DeadReckoning:
 def world_force(sample: ImuSample, state: Any) -> Array:
     """(3,) m/s², world axes: the specific force of a sample."""
     age = (state.t_ns - sample.t_ns) / NS_PER_S
-    # to first order: an age is a fraction of a sampling interval
+    # first order: the age is a fraction of a sampling interval
     force = sample.specific_force - age * np.cross(state.angular_velocity_body, sample.specific_force)
     w, x, y, z = state.quat_wxyz
     axis = np.array([x, y, z])

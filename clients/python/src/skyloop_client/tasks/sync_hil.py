@@ -34,11 +34,11 @@ from skyloop_client.tasks.task import Record, SessionLike, Task
 
 STOP = Velocity(np.zeros(3), "body")
 CLIMBED = 0.05
-"""m below its altitude a vehicle that hovers may still be."""
+"""m below its altitude that a hover may be."""
 
 
 def move_direction(angle: float, speed: float) -> Velocity:
-    """Towards `angle` from straight ahead, without turning."""
+    """A velocity at `angle` from straight ahead, without turning."""
     return Velocity(np.array([speed * math.cos(angle), speed * math.sin(angle), 0.0]), "body")
 
 
@@ -55,11 +55,11 @@ class Ascend(Task):
     name: ClassVar[str] = "ascend"
     flies: ClassVar[bool] = False
     altitude: float = 1.5
-    """m above where it stands."""
+    """m above the ground."""
     stillness: float = 0.05
-    """m/s below which it hovers, for a second: gusts and the estimate of its speed leave 0.03."""
+    """m/s: slower for a second is a hover. Gusts and errors of the estimated speed are 0.03."""
     patience: float = 20.0
-    """s before it gives up."""
+    """s before it fails."""
 
     def initialise(self) -> None:
         self._still = 0
@@ -79,7 +79,7 @@ class Ascend(Task):
         again = () if self._bundle.status.armed else (Arm(), TakeOff(self.altitude))
         self._bundle = self.session.ask(*again, until_ns=self._bundle.t_ns + NS_PER_S // 10)
         state, status = self._bundle.state, self._bundle.status
-        # the last centimetres are climbed so slowly that they look like a hover
+        # the climb is so slow at its end that it looks like a hover
         high = self._ground is not None and state.position[2] - self._ground > self.altitude - CLIMBED
         slow = float(np.linalg.norm(state.velocity_world)) < self.stillness
         self._still = self._still + 1 if status.mode == "hover" and high and slow else 0
@@ -87,14 +87,14 @@ class Ascend(Task):
 
 @dataclass
 class SensorCharacterisation(Task):
-    """Algorithm 1: how long so many samples of a sensor take."""
+    """Algorithm 1: the time for a number of samples of a sensor."""
 
     name: ClassVar[str] = "sensor-characterisation"
     flies: ClassVar[bool] = False
     stream: str = "front"
     samples: int = 100
     fresh: bool = True
-    """Wait for a sample that is new; False: take what there is."""
+    """Wait for a new sample. False: take the latest one."""
 
     def initialise(self) -> None:
         self._start_ns = self.session.now()
@@ -107,7 +107,7 @@ class SensorCharacterisation(Task):
     def step(self) -> None:
         bundle = self.session.ask(want=[self.stream], fresh=[self.stream] if self.fresh else [])
         sample = bundle.get(self.stream)
-        # a bundle also keeps what came before
+        # a bundle also keeps earlier samples
         if sample is not None and sample.t_ns > self._newest_ns:
             self._got += 1
             self._newest_ns = sample.t_ns
@@ -125,9 +125,9 @@ class RelativePosition(Task):
     anchor: Anchor = BLUE_BOARD
     camera: str = "front"
     most_images: int = 2000
-    """After so many without the anchor it gives up."""
+    """It fails after so many images without the anchor."""
     keep: Velocity | None = dataclasses.field(default=None, repr=False)
-    """The setpoint in force, repeated with every question."""
+    """The current setpoint, repeated with every question."""
 
     def initialise(self) -> None:
         self._lens = Intrinsics.from_details(stream_info(self.session, self.camera).details)
@@ -161,9 +161,9 @@ class FaceAnchor(Task):
     precision: float = 0.02
     """rad."""
     rate: float = 0.3
-    """rad/s to begin with."""
+    """rad/s, initial."""
     slowing: float = 0.5
-    """Of the rate, at every change of direction."""
+    """Factor on the rate at every change of direction."""
     slowest_rate: float = 0.02
     """rad/s."""
 
@@ -198,7 +198,7 @@ class FaceAnchor(Task):
 
 @dataclass
 class MoveForwardFacing(Task):
-    """Algorithm 4: fly straight on, always facing the anchor, until it is abeam."""
+    """Algorithm 4: fly straight, always facing the anchor, until the anchor is abeam."""
 
     name: ClassVar[str] = "move-forward"
     anchor: Anchor = BLUE_BOARD
@@ -239,7 +239,7 @@ class MoveForwardFacing(Task):
 
 @dataclass
 class ClosedPath(Task):
-    """Algorithm 5: a square by dead reckoning; how far from its start does it end?"""
+    """Algorithm 5: a square by dead reckoning, and the distance of its end from its start."""
 
     name: ClassVar[str] = "closed-path"
     anchor: Anchor = BLUE_BOARD
@@ -252,9 +252,9 @@ class ClosedPath(Task):
     directions: tuple[float, ...] = (0.0, 0.5 * math.pi, math.pi, 1.5 * math.pi)
     """rad from straight ahead, one for each leg."""
     rest_samples: int = 20
-    """Of the IMU, before it moves."""
+    """IMU samples at rest, before it moves."""
     settling: float = 1.0
-    """s from the stop to the last look: a vehicle that brakes is tilted, and so is its camera."""
+    """s from the stop to the last image, because a braking vehicle is tilted, and so is its camera."""
 
     def initialise(self) -> None:
         self._reckoning = DeadReckoning()
@@ -269,7 +269,7 @@ class ClosedPath(Task):
         return not self._legs
 
     def step(self) -> None:
-        """One leg; the loop within it is the algorithm's inner one."""
+        """One leg. Its loop is the inner loop of the algorithm."""
         angle = self._legs.pop(0)
         heading = self._start_yaw + angle
         along = np.array([math.cos(heading), math.sin(heading), 0.0])
@@ -287,7 +287,7 @@ class ClosedPath(Task):
         return {"displacement": float(np.linalg.norm(moved)), "moved": moved.tolist()}
 
     def _seen(self) -> Array:
-        """(2,) m forward and left of the vehicle, heading as at the start: where the anchor is."""
+        """(2,) m forward and left of the vehicle at the initial heading: the position of the anchor."""
         seen = self.run(RelativePosition(self.anchor, self.camera, keep=STOP))
         bearing = wrapped(yaw_of(self.ask(STOP)) - self._start_yaw) + seen["angle"]
         return float(seen["distance"]) * np.array([math.cos(bearing), math.sin(bearing)])
@@ -300,10 +300,10 @@ TASKS: dict[str, type[Task]] = {
 
 
 def run_task(name: str, session: SessionLike, *, altitude: float = 1.5, **options: Any) -> Record:
-    """A task by its name. One that flies is begun in the air, `altitude` m up, and is followed by a hover."""
+    """Run a task by its name. A task that flies begins in the air, `altitude` m up, and ends with a hover."""
     if name not in TASKS:
         raise unknown_name("task", name, TASKS)
-    known = [field.name for field in dataclasses.fields(TASKS[name])]  # type: ignore[arg-type]
+    known = [field.name for field in dataclasses.fields(TASKS[name])]
     for option in options:
         if option not in known:
             raise unknown_name(f"option of task '{name}'", option, known)

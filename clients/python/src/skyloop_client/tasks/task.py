@@ -20,7 +20,7 @@ from skyloop_client.streams import NS_PER_S, StreamInfo
 
 
 class SessionLike(Protocol):
-    """Whom a task asks: `skyloop_client.Session` over a link, `skyloop.links.loop.in_process.InProcess` without one."""
+    """The session of a task: `skyloop_client.Session`, or `skyloop.links.loop.in_process.InProcess` without a link."""
 
     @property
     def vehicle(self) -> str: ...
@@ -40,27 +40,31 @@ class SessionLike(Protocol):
 
     def publish(self, name: str, record: Any) -> None: ...
 
+    def begin_task(self, name: str, deadline: float | None = None) -> None: ...
+
+    def end_task(self, name: str) -> None: ...
+
 
 @dataclasses.dataclass
 class Record:
-    """How one run of a task went, and those of the tasks it started: plain data all through."""
+    """The result of one run of a task and of the tasks it started, as plain data."""
 
     task: str
     options: dict[str, Any]
-    """Those that are not as usual."""
+    """Options that differ from the defaults."""
     start_ns: int
     end_ns: int | None = None
     """None while it runs."""
     loops: int = 0
-    """Passes of its loop."""
+    """Iterations of its loop."""
     result: dict[str, Any] = dataclasses.field(default_factory=dict)
     failure: str = ""
-    """Why it was broken off; empty: it was not."""
+    """Why it was aborted. Empty if it was not."""
     children: list[Record] = dataclasses.field(default_factory=list)
 
     @property
     def seconds(self) -> float:
-        """Of ET from beginning to end; 0 while it runs."""
+        """ET from begin to end. 0 while it runs."""
         return 0.0 if self.end_ns is None else (self.end_ns - self.start_ns) / NS_PER_S
 
     def plain(self) -> dict[str, Any]:
@@ -70,7 +74,7 @@ class Record:
         return json.dumps(self.plain(), indent=1)
 
     def lines(self, deepest: int = 9) -> list[str]:
-        """For people: a line for each task, indented below the one that started it."""
+        """For people: a line for each task, indented below the task that started it."""
         shown = {key: f"{value:.4g}" if isinstance(value, float) else value for key, value in self.result.items()}
         told = ", ".join(f"{key} {value}" for key, value in shown.items())
         line = f"{self.task}: {self.seconds:.3f} s, {self.loops} loops" + (f", {told}" if told else "")
@@ -79,35 +83,41 @@ class Record:
         return [line, *below]
 
 
+@dataclasses.dataclass
 class Task(ABC):
-    """A dataclass whose fields are its options; what it returns from `finalise` is its result."""
+    """A dataclass whose fields are its options. The return value of `finalise` is its result."""
 
     name: ClassVar[str]
     flies: ClassVar[bool] = True
-    """Needs the vehicle in the air, and is followed by a hover."""
+    """The vehicle must be in the air. A hover follows."""
+    deadline: float | None = dataclasses.field(default=None, kw_only=True)
+    """s of ET within which it must end. The simulator reports a miss."""
 
-    session: SessionLike
-    record: Record
+    def __post_init__(self) -> None:
+        self.session: SessionLike
+        self.record: Record
 
     def initialise(self) -> None:  # noqa: B027  (not every task has something to do here)
-        """Once, before the loop."""
+        """Called once, before the loop."""
 
     @abstractmethod
     def is_done(self) -> bool:
-        """The loop ends when this is true; asked before every pass."""
+        """Whether the loop ends. Called before every iteration."""
 
     @abstractmethod
     def step(self) -> None:
-        """One pass of the loop."""
+        """One iteration of the loop."""
 
     def finalise(self) -> dict[str, Any]:
-        """Once, after the loop; returns plain data."""
+        """Called once, after the loop. Returns plain data."""
         return {}
 
     def perform(self, session: SessionLike) -> Record:
-        """All of it, from beginning to end."""
+        """Run the whole task."""
         self.session = session
         self.record = Record(self.name, changed_options(self), session.now())
+        if self.deadline is not None:
+            session.begin_task(self.name, self.deadline)
         try:
             self.initialise()
             while not self.is_done():
@@ -119,30 +129,32 @@ class Task(ABC):
             raise
         finally:
             self.record.end_ns = session.now()
+            if self.deadline is not None:
+                session.end_task(self.name)
         return self.record
 
     def run(self, other: Task) -> dict[str, Any]:
-        """Start another task as a step of this one; its record hangs below this one's."""
+        """Run another task as a step of this one. Its record is a child of this one's."""
         try:
             return other.perform(self.session).result
         finally:
             self.record.children.append(other.record)
 
     def ask(self, *send: Setpoint | Request, fresh: str = "") -> Bundle:
-        """A question to the session; with `fresh` it waits for that stream's next sample and gets it."""
+        """Ask the session. With `fresh` it waits for that stream's next sample and gets it."""
         streams = [fresh] if fresh else []
         return self.session.ask(*send, want=streams, fresh=streams)
 
 
 def changed_options(task: Any) -> dict[str, Any]:
-    """Plain data; fields with repr=False are no options."""
+    """As plain data. Fields with repr=False are not options."""
     options = {field.name: plain(getattr(task, field.name)) for field in dataclasses.fields(task) if field.repr}
     usual = {field.name: plain(field.default) for field in dataclasses.fields(task)}
     return {name: value for name, value in options.items() if value != usual[name]}
 
 
 def plain(value: Any) -> Any:
-    """As JSON has it."""
+    """The value in a form for JSON."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
     if isinstance(value, list | tuple):

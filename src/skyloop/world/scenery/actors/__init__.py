@@ -1,1 +1,1 @@
-"""People and cars: shapes, and motions that are pure functions of simulated time."""
+"""People and cars: their shapes, and motions that are pure functions of simulated time."""

@@ -1,7 +1,8 @@
 """The limbs of a clothed person, each about its own joint; in their zero pose they hang down.
 
-Every function gives one rigid part at one level of detail, x forward, y left, z up, the origin in the joint towards
-the body's middle. Neighbours overlap with rounded ends around the shared joint, so that no gap opens as they turn.
+Every function makes one rigid part at one level of detail, x forward, y left, z up, with the origin in the joint nearer
+to the body's middle. Neighbouring parts overlap with rounded ends around the shared joint, so that no gap opens when
+they turn.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ BARE = Look("skin", SKIN)
 TOPS = ("t-shirt", "shirt", "jumper", "jacket")
 BOTTOMS = ("trousers", "jeans", "shorts", "skirt")
 EASE = {"t-shirt": 0.010, "shirt": 0.012, "jumper": 0.016, "jacket": 0.026}
-"""m of a top over the skin."""
+"""m between a top and the skin."""
 HEM = {"t-shirt": 0.515, "shirt": 0.505, "jumper": 0.520, "jacket": 0.495}
-"""Where a top ends, as a share of stature."""
+"""The height at which a top ends, as a share of stature."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Outfit:
 
 @cache
 def _torso(build: Build) -> list[list[float]]:
-    """Sections from the crotch to the neck, heights above the bare sole."""
+    """Cross sections from the crotch to the neck; heights are above the bare sole."""
     h, male = build.stature, build.sex == "male"
     hip, waist, chest = build.girth("hip"), build.girth("waist"), build.girth("chest")
     belly = 0.0026 * (build.bmi - 25.0)
@@ -63,7 +64,7 @@ def _torso(build: Build) -> list[list[float]]:
 
 
 def _between(rows: list[list[float]], low: float, high: float) -> list[list[float]]:
-    """The sections inside, and the two interpolated at the ends."""
+    """The sections between two heights, with interpolated ones at both ends."""
     table = np.array(rows)
     ends = [[np.interp(z, table[:, 0], table[:, i]) for i in range(7)] for z in (low, high)]
     return [ends[0], *(row for row in rows if low + 1e-3 < row[0] < high - 1e-3), ends[1]]
@@ -89,11 +90,11 @@ def _lobes(axis: float, height: float, out: float, spread: float, tall: float, d
 
 
 def pelvis(build: Build, bottom: str, lod: int) -> Mesh:
-    """Trousers, shorts or a skirt from the waist; about the middle between the hip joints."""
+    """Trousers, shorts or a skirt from the waist down, about the middle between the hip joints."""
     h = build.stature
     hip = build.height("hip")
     cloth = Look("cloth", BOTTOM)
-    # coarse tops would let a waistband show through
+    # with a coarse top, a waistband would show through
     rows = eased(_between(_torso(build), 0.470 * h, (0.625, 0.545, 0.545)[lod] * h), 0.006)
     if bottom != "skirt":
         seat = _lobes(-1.0, -0.022 * h, 0.014, 0.075, 0.05, 0.055)
@@ -118,7 +119,7 @@ def pelvis(build: Build, bottom: str, lod: int) -> Mesh:
 
 
 def chest(build: Build, top: str, lod: int) -> Mesh:
-    """The top from its hem to the collar; about the lumbar joint."""
+    """The top from its hem to the collar, about the lumbar joint."""
     h = build.stature
     origin = build.joints()["lumbar"]
     drop = SOLE - origin[2]
@@ -156,7 +157,7 @@ def _top(rows: list[list[float]], top: str, lod: int, bust: Any) -> Mesh:
     low, high = rows[0][0], rows[-1][0]
 
     def opened(points: NDArray[Any]) -> NDArray[Any]:
-        """The columns beside the middle become the edges of the open front."""
+        """Makes the columns beside the middle the edges of the open front."""
         points = points if bust is None else bust(points)
         share = (points[:, 0, 2] - low) / (high - low)
         half = np.interp(share, [0.0, 0.35, 0.9, 1.0], [0.055, 0.022, 0.050, 0.050])
@@ -173,7 +174,7 @@ def _top(rows: list[list[float]], top: str, lod: int, bust: Any) -> Mesh:
 
 
 def _front_strip(rows: list[list[float]], bust: Any) -> Mesh:
-    """What shows between a jacket's edges, for the middle level of detail: it lies 1 cm before the jacket."""
+    """The strip between a jacket's edges, for the middle level of detail; it lies 1 cm in front of the jacket."""
     kept = fewer(np.array(rows), 1)
     front = np.stack([kept[:, 1] + kept[:, 3], 0.0 * kept[:, 0], kept[:, 0]], -1)
     front = (front if bust is None else bust(front[:, None])[:, 0]) + [0.010, 0.0, 0.0]
@@ -250,7 +251,7 @@ def forearm(build: Build, top: str, lod: int) -> Mesh:
 
 
 def hand(build: Build, side: int, lod: int) -> Mesh:
-    """Palm towards the thigh, fingers slightly bent, the thumb ahead."""
+    """The palm towards the thigh, the fingers slightly bent, the thumb ahead."""
     length, wrist = build.length("hand"), build.radius("wrist")
     palm_length, half = 0.50 * length, 0.225 * length
     inward = -side
@@ -294,7 +295,7 @@ def thigh(build: Build, bottom: str, side: int, lod: int) -> Mesh:
     ]
     cloth = Look("cloth", BOTTOM)
     if bottom == "skirt":
-        # cloth that the leg takes along where it would come through the skirt, which hangs stiff from the pelvis
+        # cloth that moves with the leg, because the leg would come through the skirt, which is rigid with the pelvis
         panel = [
             section(0.0, 0.96 * r, 1.00 * r, in_reach),
             section(-0.35 * length, 1.02 * r + 0.018, 1.04 * r + 0.018, r + 0.010, x=0.004),
@@ -346,7 +347,7 @@ def shank(build: Build, bottom: str, lod: int) -> Mesh:
 
 
 def sole_outline(build: Build) -> NDArray[np.float64]:
-    """(4, 2) m: x and z from the ankle of the points a shoe rolls over: heel's edge, heel, ball, toe."""
+    """(4, 2) m: x and z from the ankle of the points that a shoe rolls over: heel's edge, heel, ball, toe."""
     length, ankle = build.length("foot") + 0.012, build.ankle
     back = -0.27 * length
     return np.array(
@@ -369,7 +370,7 @@ def foot(build: Build, side: int, lod: int) -> Mesh:
         share, half, height, lift, inward = (a[keep] for a in (share, half, height, lift, inward))
     sole_top = SOLE + 0.004
     rings, x = [], back + share * length
-    # y and z of a half section, from the sole's middle outwards and over the top
+    # y and z of a half section, from the middle of the sole outwards and over the top
     arcs = ([0.0, 0.96, 1.0, 0.86, 0.45, 0.0], [0, 1.0, 0.95, 0], [0, 1.0, 0.0])[lod]
     for i in range(len(x)):
         top = lift[i] + max(height[i], sole_top + 0.012)

@@ -1,7 +1,7 @@
-"""How adults are built: statures, segment lengths and girths.
+"""Body measures of adults: statures, segment lengths and girths.
 
-Lengths are shares of stature after Drillis and Contini (1966), as Winter's Biomechanics tabulates them. Statures,
-girths and their slope over body-mass index are rounded from the means of the ANSUR II survey.
+Lengths are shares of stature after Drillis and Contini (1966), as tabulated in Winter's Biomechanics. Statures, girths
+and their slope over body-mass index are rounded from the means of the ANSUR II survey.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 STATURE: Final = {"male": (1.755, 0.071), "female": (1.62, 0.065)}
 """m: mean and standard deviation."""
 BMI: Final = (18.5, 22.0, 26.0, 31.0)
-"""kg/m² of the builds that bodies are made for."""
+"""kg/m², the body-mass indices for which bodies are made."""
 
 HEIGHT: Final = {
     "ankle": 0.039,
@@ -29,7 +29,7 @@ HEIGHT: Final = {
     "neck": 0.845,
     "chin": 0.870,
 }
-"""Above the (bare) sole, as a share of stature."""
+"""Heights above the (bare) sole, as shares of stature."""
 LENGTH: Final = {
     "upper arm": 0.186,
     "forearm": 0.146,
@@ -39,14 +39,14 @@ LENGTH: Final = {
     "foot": 0.152,
     "head": 1.0 - HEIGHT["chin"],
 }
-"""As a share of stature."""
+"""Segment lengths as shares of stature."""
 SHOULDER_HALF: Final = {"male": 0.105, "female": 0.099}
 HIP_HALF: Final = {"male": 0.050, "female": 0.054}
-"""Joint centres from the middle plane, as a share of stature."""
+"""Distances of joint centres from the middle plane, as shares of stature."""
 SOLE: Final = 0.022
-"""m of shoe under a foot."""
+"""m, the thickness of a shoe's sole."""
 
-# girth in m at a body-mass index of 25, and m more per unit of it, at the mean stature
+# girth in m at a body-mass index of 25, and its growth in m per unit of the index, at the mean stature
 _GIRTH: Final = {
     "male": {
         "neck": (0.380, 0.006), "chest": (1.000, 0.021), "waist": (0.880, 0.026), "hip": (0.995, 0.018),
@@ -63,7 +63,7 @@ _GIRTH: Final = {
 
 @dataclass(frozen=True)
 class Build:
-    """A body at its sex's mean stature; a person is this, scaled."""
+    """A body at the mean stature of its sex; a person is a scaled build."""
 
     sex: str
     bmi: float
@@ -83,7 +83,7 @@ class Build:
         return middle + slope * (self.bmi - 25.0)
 
     def radius(self, place: str) -> float:
-        """Of the circle with that girth."""
+        """m, the radius of a circle with that girth."""
         return self.girth(place) / (2.0 * np.pi)
 
     @property
@@ -92,7 +92,7 @@ class Build:
         return self.height("ankle") + SOLE
 
     def joints(self) -> dict[str, NDArray[np.float64]]:
-        """m from the ground between the feet (x forward, y left); of a pair, the left one."""
+        """m from the ground between the feet (x forward, y left); for a pair, the left one."""
         shoulder, hip = SHOULDER_HALF[self.sex] * self.stature, HIP_HALF[self.sex] * self.stature
         return {
             "hip": np.array([0.0, hip, self.height("hip") + SOLE]),

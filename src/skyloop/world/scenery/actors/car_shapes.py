@@ -1,4 +1,4 @@
-"""Cars: a skin over cross sections along the length, with cut wheel arches, windows, lamps and wheels.
+"""Cars: a skin over cross sections along the length, with wheel arches, windows, lamps and wheels.
 
 x forward from the rear axle, y left, z up from the road.
 """
@@ -21,26 +21,26 @@ TRIM, CHROME = Look("plastic", 0, (38, 38, 40)), Look("metal", 0, (156, 158, 162
 WHITE_LAMP, RED_LAMP = Look("plastic", 0, (222, 224, 220)), Look("plastic", 0, (176, 20, 22))
 PLATE = Look("plastic", 0, (216, 210, 180))
 RANGES = (18.0, 60.0)
-"""m beyond which the camera takes the coarser bodies."""
+"""m beyond which the camera uses the coarser bodies."""
 _CREASE = np.cos(np.radians(38.0))
-"""Edges bent by more stay sharp."""
+"""The cosine of the angle above which an edge stays sharp."""
 _POINTS = 6
-"""Of half a cross section: lower edge, widest, below the windows, above them, on the roof, middle."""
+"""Points of half a cross section: lower edge, widest, below the windows, above them, on the roof, middle."""
 
 
 @dataclass(frozen=True)
 class Style:
-    """m throughout; lines are (x, z) points from the rear."""
+    """The measures of a kind of car, all in m; lines are (x, z) points from the rear."""
 
     name: str
     wheelbase: float
     width: float
     wheel: float
-    """Radius."""
+    """The radius."""
     top: tuple[tuple[float, float], ...]
-    """The middle line from the rear end to the nose."""
+    """The middle line of the top, from the rear end to the nose."""
     belt: tuple[tuple[float, float], ...]
-    """Below the windows."""
+    """The line below the windows."""
     rear_glass: tuple[float, float]
     """x of the rear window's lower and upper edge."""
     windscreen: tuple[float, float]
@@ -134,7 +134,7 @@ def _half(style: Style, x: NDArray[Any], lod: int) -> NDArray[Any]:
     for axle in () if lod == 2 else (0.0, style.wheelbase):
         inside = np.abs(x - axle) <= arch + 1e-4
         low = np.where(inside, style.wheel + np.sqrt(np.maximum(arch**2 - (x - axle) ** 2, 0.0)), low)
-    glazed = np.clip((top - belt - 0.06) / 0.32, 0.0, 1.0)  # 1 where there is a cabin
+    glazed = np.clip((top - belt - 0.06) / 0.32, 0.0, 1.0)  # 1 where the cabin is
     rail_z = top - 0.02 - 0.05 * glazed
     rail_y = half * (0.86 - 0.13 * glazed)
     widest = np.maximum(0.58 * belt, np.minimum(low + 0.05, belt - 0.06))
@@ -185,7 +185,7 @@ def _shell(style: Style, lod: int) -> Mesh:
 
 
 def _creased(points: NDArray[Any], faces: NDArray[Any], choices: list[Look], looks: NDArray[Any]) -> Mesh:
-    """Smooth over gentle bends, sharp over strong ones; every face has its own corners."""
+    """Smooth over gentle bends and sharp over strong ones; no two faces share corners."""
     p = points[faces]
     across = np.cross(p[:, 1] - p[:, 0], p[:, 2] - p[:, 0])
     area = np.linalg.norm(across, axis=1)
@@ -273,7 +273,7 @@ def car_body(style: Style, lod: int) -> Mesh:
 
 
 def wheel(style: Style, side: int, lod: int) -> Mesh:
-    """About its hub, the axle along y; `side` 1 is left, where the outside is to +y."""
+    """A wheel about its hub, with the axle along y; `side` 1 is left, with the outside towards +y."""
     r, n = style.wheel, (14, 8, 6)[lod]
     angle = 2.0 * np.pi * np.arange(n) / n
     unit = np.stack([np.cos(angle), np.zeros(n), np.sin(angle)], -1)
@@ -312,7 +312,7 @@ def wheel_shape(style: Style, side: int) -> Shape:
 
 @cache
 def parked_shape(style: Style) -> Shape:
-    """Body and wheels in one, about the car's middle on the road."""
+    """Body and wheels in one shape, about the car's middle on the road."""
     lods = []
     for lod in range(3):
         wheels = [

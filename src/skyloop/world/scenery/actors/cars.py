@@ -1,4 +1,4 @@
-"""Cars of a world: parked ones, and some that drive along a path."""
+"""The cars of a world: parked cars, and cars that drive along a path."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 
@@ -25,7 +25,7 @@ _COLOURS: Final[tuple[Colour, ...]] = (
 )  # fmt: skip
 _STYLE_SHARES: Final = (0.34, 0.22, 0.16, 0.20, 0.08)
 STEER_AHEAD = 0.8
-"""m over which the steering takes up a bend before and after it begins."""
+"""m before and after the start of a bend over which the steering turns."""
 
 
 def _draw(generator: np.random.Generator) -> tuple[Style, list[Colour]]:
@@ -34,7 +34,7 @@ def _draw(generator: np.random.Generator) -> tuple[Style, list[Colour]]:
 
 
 def _attitude(ground: Ground, style: Style, x: float, y: float, yaw: float) -> tuple[Array, float]:
-    """Rotation of a car whose middle is at (x, y), and the road's height there."""
+    """The rotation of a car whose middle is at (x, y), and the road's height there."""
     ahead, left = 0.5 * style.wheelbase, 0.5 * style.track
     c, s = np.cos(yaw), np.sin(yaw)
     heights = np.array(
@@ -49,7 +49,7 @@ def _attitude(ground: Ground, style: Style, x: float, y: float, yaw: float) -> t
 
 
 def park_car(model: Model, generator: np.random.Generator, ground: Ground, xy: ArrayLike, yaw: float) -> int:
-    """A car whose middle stands at (x, y), its nose towards `yaw`."""
+    """Places a parked car with its middle at (x, y) and its nose towards `yaw`."""
     style, palette = _draw(generator)
     x, y = np.asarray(xy, float)
     rotation, height = _attitude(ground, style, x, y, yaw)
@@ -57,9 +57,9 @@ def park_car(model: Model, generator: np.random.Generator, ground: Ground, xy: A
 
 
 def _rolled(path: Path, hubs: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(pieces, 8): m each wheel has rolled where a piece of the path begins, and m per m on it.
+    """(pieces, 8): m that each wheel has rolled at the start of a piece of the path, and m per m on it.
 
-    A wheel at (x, y) from the rear axle's middle, which follows the path, moves (1 - κy, κx) per metre.
+    The middle of the rear axle follows the path. A wheel at (x, y) from it moves (1 - κy, κx) per metre.
     """
     bend = path.pieces[:, CURVATURE, None]
     rate = np.hypot(1.0 - bend * hubs[:, 1], bend * hubs[:, 0])
@@ -69,7 +69,7 @@ def _rolled(path: Path, hubs: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 class Chassis(NamedTuple):
-    """What a car's wheels are, and how they roll along its path."""
+    """The wheels of a car, and how they roll along its path."""
 
     wheelbase: float
     """m."""
@@ -90,7 +90,7 @@ chassis_type = record_type(
 
 @kernel(void(float64, chassis_type, path_type, height_field_type, float64[:, :, ::1]))
 def drive_poses(s: Any, chassis: Any, way: Any, ground: Any, out: Any) -> None:
-    """Body and four wheels at s metres along the path into out (5, 3, 4)."""
+    """Writes the poses of body and four wheels at s metres along the path to out (5, 3, 4)."""
     car, path, g = Chassis(*chassis), PathArrays(*way), HeightField(*ground)
     hubs, rolled = car.hubs, car.rolled
     x, y, yaw = path_at(path, s)
@@ -130,7 +130,7 @@ def drive_poses(s: Any, chassis: Any, way: Any, ground: Any, out: Any) -> None:
 
 
 class Car:
-    """One car driving along a path for ever, the middle of its rear axle on it."""
+    """A car that drives along a path for ever, with the middle of its rear axle on the path."""
 
     n_rows = 5
 
@@ -143,7 +143,7 @@ class Car:
         self._chassis = tuple(Chassis(style.wheelbase, style.wheel, hubs, rolled, lap_rolled))
 
     def poses(self, t: float) -> Array:
-        """(5, 3, 4) world_from_part: body, then the wheels as `wheel_places` orders them."""
+        """(5, 3, 4) world_from_part: the body, then the wheels in the order of `wheel_places`."""
         out = np.empty((self.n_rows, 3, 4))
         s = self.start + self.speed * t
         drive_poses(s, self._chassis, self.path.kernel_arguments, self.ground.kernel_arguments, out)
@@ -153,7 +153,7 @@ class Car:
 def add_car(
     model: Model, generator: np.random.Generator, ground: Ground, path: Path, *, speed: float, start: float = 0.0
 ) -> int:
-    """A car that drives along the path at `speed` (m/s), `start` m along it at t = 0."""
+    """Adds a car that drives along the path at `speed` (m/s) and is `start` m along it at t = 0."""
     if not 0.0 < speed < 60.0:
         raise ScenarioError(f"a car cannot drive at {speed} m/s; give 0 to 60")
     style, palette = _draw(generator)

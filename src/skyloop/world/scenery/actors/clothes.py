@@ -1,4 +1,4 @@
-"""What people look like: who they are, what they wear and in which colours."""
+"""The appearance of people: their build, their clothes and the colours."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ _PLAIN, _STRIPES, _CHECKS, _DENIM = range(4)
 class Person:
     build: Build
     scale: float
-    """Of stature over the build's."""
+    """The person's stature over that of the build."""
     outfit: Outfit
     palette: tuple[Colour, ...]
     """Skin, hair, top, bottom, shoes, accent."""
     weave: int
-    """Variant of the cloth's texture."""
+    """The variant of the cloth's texture."""
 
 
 def _choice(generator: np.random.Generator, shares: dict[str, float]) -> str:
@@ -58,7 +58,7 @@ def _choice(generator: np.random.Generator, shares: dict[str, float]) -> str:
 
 
 def _colour(generator: np.random.Generator, usual: tuple[Colour, ...], any_colour: bool) -> Colour:
-    """One of the usual colours, a little lighter or darker; or any at all."""
+    """One of the usual colours, a little lighter or darker; or any colour."""
     if any_colour:
         red, green, blue = colorsys.hsv_to_rgb(
             generator.uniform(), generator.uniform(0.0, 0.9), generator.uniform(0.1, 0.95)
@@ -70,7 +70,7 @@ def _colour(generator: np.random.Generator, usual: tuple[Colour, ...], any_colou
 
 
 def draw_person(generator: np.random.Generator, randomise: frozenset[str] = frozenset()) -> Person:
-    """Anyone one might meet; with "people" or "colours" in `randomise` clothes have any colour, and builds are even."""
+    """A random person. With "people" or "colours" in `randomise`, any colour and any build are equally likely."""
     wide = "people" in randomise
     any_colour = wide or "colours" in randomise
     sex = str(generator.choice(["male", "female"]))
@@ -87,7 +87,7 @@ def draw_person(generator: np.random.Generator, randomise: frozenset[str] = froz
     weave = _PLAIN if generator.uniform() < 0.6 else _DENIM
     if outfit.top in ("t-shirt", "shirt") and outfit.bottom != "skirt" and generator.uniform() < 0.35:
         weave = _STRIPES if generator.uniform() < 0.5 else _CHECKS
-    # one weave for all that a person wears: on dark trousers a pattern does not show
+    # one weave for all clothes of a person: on dark trousers a pattern is not visible
     bottoms = _DARK if weave in (_STRIPES, _CHECKS) else _BOTTOMS
     palette = (
         _SKIN[tone],

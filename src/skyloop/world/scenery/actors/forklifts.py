@@ -19,7 +19,7 @@ TAIL: Final = 1.25
 """m behind it."""
 HALF_WIDTH: Final = 0.58
 COLOURS: Final[tuple[Colour, ...]] = ((240, 180, 30), (226, 96, 32), (190, 40, 36), (60, 120, 70))
-"""Paint slot 1."""
+"""The colours of paint slot 1."""
 
 BODY, DARK = Paint("car paint", (255, 255, 255), 1), Paint("metal", (48, 50, 54))
 BLACK: Final = Paint("rubber", (28, 28, 30))
@@ -33,7 +33,7 @@ def forklift_shape(*, lift: float = 0.12) -> Shape:
 def _wheel(x: float, y: float, radius: float, width: float, n: int) -> Mesh:
     tyre = cylinder(radius, width, n, **BLACK.look)
     hub = cylinder(0.55 * radius, width + 0.02, n, material="metal", colour=(200, 200, 200)).moved((0, 0, -0.01))
-    # lying on its side, its axle along y
+    # on its side, with the axle along y
     lying = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]])
     return merged([tyre, hub]).moved((x, y - 0.5 * width, radius), rotation=lying)
 
@@ -68,7 +68,7 @@ def _near(lift: float) -> Mesh:
     panels = Panels()
     w = HALF_WIDTH - 0.1
     panels.box((-0.7, -w, 0.22), (0.66, w, 0.62), BODY)
-    # the counterweight slopes in at the back
+    # the counterweight slopes inwards at the back
     outline = ((-0.7, 0.22), (-0.7, 1.0), (-1.05, 0.98), (-TAIL, 0.75), (-TAIL, 0.3), (-1.1, 0.22))
     for (x0, z0), (x1, z1) in zip(outline, (*outline[1:], outline[0]), strict=True):
         panels.quad((x0, -w, z0), (x0, w, z0), (x1, w, z1), (x1, -w, z1), BODY)
@@ -114,7 +114,7 @@ def _far(lift: float) -> Mesh:
 
 
 class DrivingForklift:
-    """Along a closed path for ever."""
+    """Drives along a closed path for ever."""
 
     n_rows = 1
 

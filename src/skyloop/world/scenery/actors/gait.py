@@ -1,9 +1,9 @@
-"""How people walk: feet that stand still on the ground, a pelvis that rides over them, legs that join the two.
+"""The walk of people: feet that stand still on the ground, a pelvis above them, and legs that join the two.
 
-The stride grows with the root of the speed, since the walk ratio (step length over cadence) of a person is constant
-(Sekiya and Nagasaki 1998); the support time follows Boulic, Thalmann and Thalmann (1990). A shoe rolls over its heel
-and toe without slipping, and swings through between supports. The pelvis rides as high as knees that stay a little bent
-allow. Everything is a function of the phase, which is the arc length walked divided by the stride.
+The stride grows with the root of the speed, because the walk ratio (step length over cadence) of a person is constant
+(Sekiya and Nagasaki 1998). The support time follows Boulic, Thalmann and Thalmann (1990). A shoe rolls over its heel
+and toe without slipping, and swings between supports. The pelvis is as high as knees that stay a little bent allow.
+Everything is a function of the phase, which is the arc length walked divided by the stride.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls
@@ -33,10 +33,10 @@ PARTS = ("pelvis", "chest", "head", *(f"{side} {part}" for side in ("left", "rig
 WALK_RATIO = 0.0064 / 0.93
 """m of step per step/min of cadence, and per m of hip height."""
 UNDER_HIP = 0.217
-"""Share of the stride, after the heel strikes, at which the ankle is below the hip."""
+"""The share of the stride, after the heel strikes, at which the ankle is below the hip."""
 SAMPLES = 96
 _STRAIGHTEST = np.radians(6.0)
-"""Least bend of a walking knee."""
+"""The least bend of a walking knee."""
 
 WALK = np.dtype(
     [
@@ -53,7 +53,7 @@ WALK = np.dtype(
 
 
 def stride_of(speed: float, hip_height: float) -> tuple[float, float]:
-    """(m, share): length of a stride (two steps), and how much of it a foot stands."""
+    """(m, share): the length of a stride (two steps), and the share of it in which a foot stands."""
     stride = 2.0 * np.sqrt(WALK_RATIO * hip_height * 60.0 * speed)
     period = stride / speed
     return float(stride), float(0.752 - 0.143 / period)
@@ -67,13 +67,13 @@ def _foot_pitch(u: NDArray[Any], strike: float, off: float) -> NDArray[Any]:
 
 
 class _Rolling:
-    """Height and advance (m) of an ankle whose shoe is pitched and rolls over `outline` without slip."""
+    """Height and advance (m) of an ankle whose pitched shoe rolls over `outline` without slip."""
 
     def __init__(self, outline: NDArray[Any]) -> None:
         self._pitch = pitch = np.linspace(-1.6, 0.8, 481)
         c, s = np.cos(pitch)[:, None], np.sin(pitch)[:, None]
         self._height = height = -(outline[:, 0] * s + outline[:, 1] * c).min(axis=1)
-        # rolling turns the ankle about the point of contact, which is `height` below it
+        # rolling rotates the ankle about the point of contact, which is `height` below it
         walked = np.concatenate([[0.0], np.cumsum(0.5 * (height[1:] + height[:-1]) * np.diff(pitch))])
         self._advance = np.interp(0.0, pitch, walked) - walked
 
@@ -111,7 +111,7 @@ def foot_cycle(speed: float, stride: float, duty: float, outline: NDArray[Any]) 
 
 
 def _hermite(knots: NDArray[Any], values: NDArray[Any], slopes: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
-    """Cubic pieces through (knots, values) with the given slopes there."""
+    """Cubic pieces through (knots, values) with the given slopes."""
     i = np.clip(np.searchsorted(knots, x, side="right") - 1, 0, len(knots) - 2)
     width = knots[i + 1] - knots[i]
     f = (x - knots[i]) / width
@@ -121,7 +121,7 @@ def _hermite(knots: NDArray[Any], values: NDArray[Any], slopes: NDArray[Any], x:
 
 
 def _spline(cycle: NDArray[Any], stride: float) -> NDArray[Any]:
-    """(SAMPLES, 3, 4) cubic coefficients, highest power first; level where the samples are, so that feet stand."""
+    """(SAMPLES, 3, 4) cubic coefficients, highest power first; constant where the samples are, so feet stand still."""
     turn = np.array([stride, 0.0, 0.0])
     around = np.concatenate([cycle[-2:-1] - turn, cycle, cycle[1:2] + turn])
     step = np.diff(around, axis=0)
@@ -135,7 +135,7 @@ def _spline(cycle: NDArray[Any], stride: float) -> NDArray[Any]:
 
 
 def _ride(cycle: NDArray[Any], walk: Any) -> tuple[float, float, float]:
-    """(m, m, share): mean height of the hips, their bobbing and its phase, as high as the legs reach."""
+    """(m, m, share): the mean height of the hips, their bobbing and its phase, as high as the legs allow."""
     phase = np.arange(SAMPLES) / SAMPLES
     longest = np.sqrt(
         walk["thigh"] ** 2 + walk["shank"] ** 2 + 2.0 * walk["thigh"] * walk["shank"] * np.cos(_STRAIGHTEST)
@@ -165,7 +165,7 @@ class Gait:
     walk: NDArray[Any]
     """(1,) WALK."""
     foot: NDArray[np.float64]
-    """(SAMPLES, 3, 4) as `_spline` gives it."""
+    """(SAMPLES, 3, 4) in the form of `_spline`."""
 
     @staticmethod
     def of(build: Build, scale: float, speed: float, start: float = 0.0) -> Gait:
@@ -221,14 +221,14 @@ def _bend(parent, child, pitch):
 
 @inlined
 def _hang(parent, child, x, y, z):
-    """The child's origin at (x, y, z) m in the parent."""
+    """Puts the child's origin at (x, y, z) m in the parent."""
     for i in range(3):
         child[i, 3] = parent[i, 3] + parent[i, 0] * x + parent[i, 1] * y + parent[i, 2] * z
 
 
 @inlined
 def _foot_pose(w, foot, way, phase, lag, side, out):
-    """Pose of one foot into `out`; returns the height of the ground it stands on or swings over, and its heading.
+    """Writes the pose of one foot to `out`; returns the height of the ground under it, and its heading.
 
     way: the path, and the ground below it.
     """
@@ -243,7 +243,7 @@ def _foot_pose(w, foot, way, phase, lag, side, out):
     height = ((c[1, 0] * f + c[1, 1]) * f + c[1, 2]) * f + c[1, 3]
     pitch = ((c[2, 0] * f + c[2, 1]) * f + c[2, 2]) * f + c[2, 3]
     swing = max(0.0, (part - w.duty) / (1.0 - w.duty))
-    # from one print to the next, with no speed or acceleration at either
+    # from one footprint to the next, with zero speed and acceleration at both
     share = swing * swing * swing * (10.0 + swing * (6.0 * swing - 15.0))
     px = py = pz = yaw = slope = level = 0.0
     for k in range(2):
@@ -269,13 +269,13 @@ def _foot_pose(w, foot, way, phase, lag, side, out):
 
 @inlined
 def _leg(w, pelvis, thigh, shank, foot, side, heading):
-    """Thigh and shank from the hip to the foot's ankle, the knee bent forwards."""
+    """Thigh and shank from the hip to the ankle, with the knee bent forwards."""
     _hang(pelvis, thigh, 0.0, side * w.hip_half, 0.0)
     ux, uy, uz = foot[0, 3] - thigh[0, 3], foot[1, 3] - thigh[1, 3], foot[2, 3] - thigh[2, 3]
     reach = np.sqrt(ux * ux + uy * uy + uz * uz)
     ux, uy, uz = ux / reach, uy / reach, uz / reach
     longest = (w.thigh + w.shank) * 0.9995
-    if reach > longest:  # steeper ground than a leg is long: the foot comes off its print
+    if reach > longest:  # where the ground is too steep for the leg, the foot leaves its footprint
         for i, u in enumerate((ux, uy, uz)):
             foot[i, 3] -= (reach - longest) * u
         reach = longest
@@ -316,7 +316,7 @@ def _arm(w, chest, arm, side, heading, swing):
     )
 )  # fmt: skip
 def walk_poses(t: Any, walk: Any, foot: Any, path: Any, ground: Any, out: Any) -> None:
-    """All parts of one walker at t seconds into out (15, 3, 4)."""
+    """Writes the poses of all parts of one walker at t seconds to out (15, 3, 4)."""
     w, way = walk[0], (PathArrays(*path), HeightField(*ground))
     s = w.start + w.speed * t
     phase = s / w.stride
@@ -336,7 +336,7 @@ def walk_poses(t: Any, walk: Any, foot: Any, path: Any, ground: Any, out: Any) -
     bob = w.bob * np.cos(2.0 * turn - 4.0 * np.pi * w.bob_phase)
     pelvis[0, 3] = x + surge * np.cos(heading) - sway * np.sin(heading)
     pelvis[1, 3] = y + surge * np.sin(heading) + sway * np.cos(heading)
-    # on a slope the lower foot must still be reached
+    # on a slope the leg must still reach the lower foot
     pelvis[2, 3] = level + w.hip_height + bob - 0.5 * (np.sqrt(gap * gap + 1e-4) - 1e-2)
     _turn(pelvis, heading - w.pelvis_turn * c, 0.03, w.pelvis_list * sn)
     _turn(chest, heading + w.chest_turn * c, w.lean, -0.3 * w.pelvis_list * sn)
@@ -346,7 +346,7 @@ def walk_poses(t: Any, walk: Any, foot: Any, path: Any, ground: Any, out: Any) -
     for k in range(2):
         side = 1.0 - 2.0 * k
         row = 3 + 6 * k
-        # arms swing against the legs, a little behind them
+        # arms swing against the legs, a little later
         swing = -side * np.cos(turn - 0.25)
         arm = (out[row], out[row + 1], out[row + 2])
         _arm(w, chest, arm, side, heading + 0.5 * w.chest_turn * c, swing)

@@ -1,4 +1,4 @@
-"""Necks, heads, faces and hair; about the joint at the base of the neck."""
+"""Necks, heads, faces and hair, about the joint at the base of the neck."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ HAIR_STYLES = ("short", "crop", "long", "bob", "bun", "tail", "bald", "cap")
 EAR_X = 0.022
 """m from the neck's joint forward to the line through the ears."""
 
-# share of the head's height above the chin; m ahead of and behind the ears' line, half the width; of a head 0.228 m
-# high
+# share of the head's height above the chin; m in front of and behind the ears' line, half the width; for a head of
+# 0.228 m
 _LEVELS = np.array(
     [
         [0.000, 0.072, -0.030, 0.022],
@@ -48,7 +48,7 @@ def _extents(build: Build, level: NDArray[Any]) -> tuple[NDArray[Any], NDArray[A
 
 
 def _surface(build: Build, level: NDArray[Any], angle: NDArray[Any], out: Any = 0.0) -> NDArray[Any]:
-    """(..., 3) m from the ears' line at the chin's height; the crown closes as an ellipse."""
+    """(..., 3) m from the ears' line at the height of the chin; the crown closes as an ellipse."""
     height = build.length("head")
     front, back, half = _extents(build, level)
     c, s = np.cos(angle), np.sin(angle)
@@ -67,7 +67,7 @@ def _skull(build: Build, lod: int) -> Mesh:
         nose = np.interp(levels, _NOSE[:, 0], _NOSE[:, 1], left=0.0, right=0.0) * size
         points[:, 0, 0] += nose
         points[:, [1, -1], 0] += 0.12 * nose[:, None]
-        # sockets beside the bridge of the nose, a chin ahead of the mouth
+        # eye sockets beside the bridge of the nose, a chin in front of the mouth
         socket = np.interp(levels, [0.45, 0.53, 0.60], [0.0, 0.006, 0.0]) * size
         points[:, [1, 2, -1, -2], 0] -= socket[:, None]
     crown = np.broadcast_to([-0.006 * size, 0.0, height], points[0].shape)
@@ -76,7 +76,7 @@ def _skull(build: Build, lod: int) -> Mesh:
 
 
 def _face(build: Build) -> list[Mesh]:
-    """Eyes, brows, lips and ears: of full detail only."""
+    """Eyes, brows, lips and ears, at full detail only."""
     size = build.length("head") / 0.228
 
     def on_face(level: float, angle: float, out: float) -> list[float]:
@@ -115,21 +115,21 @@ def _neck(build: Build, lod: int, chin: float) -> Mesh:
 
 
 def _locks(build: Build, lod: int, low: NDArray[Any], thick: float, curtain: float = 0.0, volume: float = 0.0) -> Mesh:
-    """Hair from the crown down to the level `low` of each column; below `curtain` it hangs straight instead."""
+    """Hair from the crown down to the level `low` of each column; below `curtain` it hangs straight."""
     size, height = build.length("head") / 0.228, build.length("head")
     columns = (_COLUMNS, np.radians([0, 60, 120, 180, 240, 300]), np.radians([45, 135, 225, 315]))[lod]
     low = np.interp(columns % (2 * np.pi), np.append(_COLUMNS, 2 * np.pi), np.append(low, low[0]))
     shares = (np.array([0.0, 0.13, 0.42, 0.72, 1.0]), np.array([0.0, 0.4, 1.0]), np.array([0.0, 0.4, 1.0]))[lod]
     crown = 1.0
     level = low + (crown - low) * (1.0 - (1.0 - shares[:, None]) ** 1.7)
-    # coarse patches of hair must not let the crown through
+    # the crown must not show through coarse patches of hair
     out = size * (thick + 0.007 * np.clip((level - 0.6) / 0.3, 0.0, 1.0))
     out[0] = np.minimum(out[0], 0.005 * size)  # the fringe lies against the head
     hang = np.maximum(level, curtain)
     points = _surface(build, np.minimum(hang, 0.93), columns[None], out)
     points[..., 2] = level * height
     points[..., :2] *= 1.0 + volume * np.clip((0.6 - level) / 0.6, 0.0, 1.5)[..., None]
-    # the crown of the hair is the crown of the head, a little higher
+    # the crown of the hair is that of the head, a little higher
     high = level > 0.93
     towards_crown = np.sqrt(((1.0 - level) / 0.07).clip(0.3, 1.0))[..., None]
     points[..., :2] *= np.where(high[..., None], towards_crown, 1.0)
@@ -139,7 +139,7 @@ def _locks(build: Build, lod: int, low: NDArray[Any], thick: float, curtain: flo
 
 
 def _hairline(front: float, temple: float, ear: float, nape: float) -> NDArray[np.float64]:
-    """Level of the hair's edge at each of the skull's columns."""
+    """The level of the hair's edge at each column of the skull."""
     turned = np.abs(np.remainder(_COLUMNS + np.pi, 2 * np.pi) - np.pi)
     return np.interp(turned, np.radians([0, 30, 52, 80, 108, 140, 180]),
                      [front, front - 0.02, temple, ear + 0.05, ear, 0.5 * (ear + nape), nape])  # fmt: skip
@@ -177,7 +177,7 @@ def _hair(build: Build, style: str, lod: int) -> list[Mesh]:
 
 
 def _cap(build: Build, lod: int) -> list[Mesh]:
-    """A peaked cap, hair below it."""
+    """A peaked cap with hair below it."""
     size = build.length("head") / 0.228
     cloth = Look("cloth", ACCENT)
     hair = [] if lod == 2 else [_locks(build, lod, _hairline(0.80, 0.72, 0.48, 0.20), 0.009)]

@@ -15,17 +15,17 @@ from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array
 
 SHARPEST = np.radians(170.0)
-"""A corner that turns by more than this doubles back; no arc of a useful radius fits there."""
+"""A corner sharper than this doubles back; no arc of a useful radius fits there."""
 
 S, X, Y, HEADING, CURVATURE = range(5)
-"""Columns of `Path.pieces`: where a piece starts (m along the path, m, m, rad) and its curvature (1/m, left is > 0)."""
+"""Columns of `Path.pieces`: the start of a piece (m along the path, m, m, rad) and its curvature (1/m, left is > 0)."""
 
 
 class PathArrays(NamedTuple):
-    """A Path as kernels use it."""
+    """A Path in the form that kernels use."""
 
     pieces: Array
-    """(n, 5) as S, X, Y, HEADING, CURVATURE say."""
+    """(n, 5), with the columns S, X, Y, HEADING, CURVATURE."""
     length: float
     """m."""
     lap_turn: float
@@ -53,7 +53,7 @@ def piece_at(path, s):
 
 @inlined
 def path_at(path, s):
-    """(x, y, heading) at arc length s; the heading runs on from lap to lap, so that it never jumps."""
+    """(x, y, heading) at arc length s; the heading continues from lap to lap, so that it never jumps."""
     laps, rest, row = piece_at(path, s)
     pieces = path.pieces
     along = rest - pieces[row, 0]
@@ -75,7 +75,7 @@ def _path_at_many(arrays: Any, s: Any, out: Any) -> None:
 
 
 class Path:
-    """A way round (closed), or out along the right-hand side of a line and back along the other (open)."""
+    """A closed loop, or (open) out along the right-hand side of a line and back along the other."""
 
     def __init__(self, points: ArrayLike, *, closed: bool = True, corner_radius: float = 1.0) -> None:
         """points: (n, 2) m; corner_radius: m, smaller where the legs are too short for it."""
@@ -93,10 +93,10 @@ class Path:
         if not closed or len(corners) == 2:
             corners = _there_and_back(corners, 0.5 * corner_radius)
         self.kernel_arguments = self.pieces, self.length, self.lap_turn = _pieces(corners, corner_radius)
-        """PathArrays as kernels are given them."""
+        """PathArrays as a tuple of kernel arguments."""
 
     def at(self, s: ArrayLike) -> tuple[Array, Array]:
-        """((..., 2) m, (...) heading in rad) at arc length s; it runs on from lap to lap, both ways."""
+        """((..., 2) m, (...) heading in rad) at arc length s, which may be beyond one lap either way."""
         where = np.asarray(s, np.float64)
         out = np.empty((where.size, 3))
         _path_at_many(self.kernel_arguments, where.flatten(), out)
@@ -104,7 +104,7 @@ class Path:
 
 
 def _there_and_back(line: Array, offset: float) -> Array:
-    """The ring around an open line at `offset` to its right; half circles fit at the ends."""
+    """The loop around an open line at `offset` to its right; the ends are half circles."""
     along = np.diff(line, axis=0)
     along /= np.linalg.norm(along, axis=1, keepdims=True)
     right = np.stack([along[:, 1], -along[:, 0]], axis=1)
@@ -124,7 +124,7 @@ def _pieces(corners: Array, corner_radius: float) -> tuple[Array, float, float]:
     if np.abs(turns).max() > SHARPEST:
         k = (int(np.abs(turns).argmax()) + 1) % len(corners)
         raise ScenarioError(f"path doubles back at point {k} ({corners[k]}); move it or leave it out")
-    # each corner may use up half of both its legs
+    # each corner may use half of each of its legs
     room = 0.5 * np.minimum(lengths, np.roll(lengths, -1))
     tangents = np.minimum(corner_radius * np.tan(0.5 * np.abs(turns)), room)
     rows, s, heading = [], 0.0, headings[0]

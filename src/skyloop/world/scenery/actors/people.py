@@ -1,4 +1,4 @@
-"""People of a world: walkers along a path, and standers."""
+"""The people of a world: people who walk along a path, and people who stand."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from skyloop.world.scenery.actors.stances import STANCES, standing_poses
 from skyloop_client.messages import Array
 
 RANGES = (12.0, 35.0)
-"""m beyond which a person is drawn with a quarter of the triangles, and with some 150."""
+"""m beyond which a person is drawn with a quarter of the triangles, and with about 150."""
 N_LODS = 3
 USUAL_SPEEDS = (0.9, 1.6)
-"""m/s drawn from when none is given."""
+"""m/s; a speed is drawn from these when none is given."""
 
 
 def _part_mesh(part: str, build: Build, outfit: Outfit, lod: int) -> Mesh:
@@ -58,10 +58,10 @@ def _part_shape(part: str, build: Build, outfit: Outfit) -> Shape:
 
 
 def part_shapes(build: Build, outfit: Outfit) -> list[Shape]:
-    """One per part, shared by all who have that part in common."""
+    """One shape per part, shared by all people who have that part in common."""
     shapes = []
     for part in PARTS:
-        # only what the part shows tells shapes apart
+        # only the clothes that are visible on a part distinguish its shapes
         top = outfit.top if part == "chest" or part.endswith("arm") else ""
         bottom = outfit.bottom if part.split()[-1] in ("pelvis", "thigh", "shank") else ""
         name = part.replace("right", "left") if part.endswith(("forearm", "shank")) else part
@@ -83,7 +83,7 @@ def _stander_shape(build: Build, outfit: Outfit, stance: str) -> Shape:
 
 
 class Walker:
-    """One person walking along a path for ever, before t = 0 too."""
+    """A person who walks along a path for ever, before t = 0 too."""
 
     n_rows = len(PARTS)
 
@@ -107,7 +107,7 @@ def add_walker(
     start: float = 0.0,
     randomise: frozenset[str] = frozenset(),
 ) -> int:
-    """Someone who walks along the path at `speed` (m/s; None draws one), `start` m along it at t = 0."""
+    """Adds a person who walks along the path at `speed` (m/s; None draws one) and is `start` m along it at t = 0."""
     person = draw_person(generator, randomise)
     usual = float(generator.uniform(*USUAL_SPEEDS))
     walker = Walker(Gait.of(person.build, person.scale, usual if speed is None else speed, start), path, ground)
@@ -124,7 +124,7 @@ def add_stander(
     *,
     randomise: frozenset[str] = frozenset(),
 ) -> int:
-    """Someone who stands at (x, y), facing `yaw`."""
+    """Adds a person who stands at (x, y) and faces `yaw`."""
     person = draw_person(generator, randomise)
     shape = _stander_shape(person.build, person.outfit, str(generator.choice(list(STANCES))))
     x, y = np.asarray(xy, float)

@@ -24,24 +24,24 @@ class Look:
 def section(
     z: float, front: float, back: float, half: float, *, x: float = 0.0, y: float = 0.0, p: float = 2.0
 ) -> list[float]:
-    """One level of a skin: m ahead of, behind and beside the axis at (x, y); `p` 2 is an ellipse, more is boxier."""
+    """One level of a skin: m in front of, behind and beside the axis at (x, y); `p` 2 is an ellipse, more is boxier."""
     return [z, x, y, front, back, half, p]
 
 
 def of_girth(row: list[float], girth: float) -> list[float]:
-    """The section grown or shrunk to that length around."""
+    """The section scaled to that girth."""
     ring = _rings(np.array([row]), _angles(64))[0]
     share = girth / np.linalg.norm(np.diff(ring, axis=0, append=ring[:1]), axis=1).sum()
     return [*row[:3], *(share * np.array(row[3:6])), row[6]]
 
 
 def eased(rows: Sequence[Sequence[float]], ease: float) -> list[list[float]]:
-    """`ease` metres wider all round, as cloth over a body."""
+    """The sections made `ease` metres wider all round, as cloth over a body."""
     return [[*row[:3], row[3] + ease, row[4] + ease, row[5] + ease, row[6]] for row in rows]
 
 
 def _angles(n: int) -> NDArray[np.float64]:
-    # four-sided ones turn a flat side to the front
+    # four-sided ones have a flat side at the front
     return 2.0 * np.pi * (np.arange(n) + (0.5 if n == 4 else 0.0)) / n
 
 
@@ -69,9 +69,9 @@ def tube(
 ) -> Mesh:
     """A skin through sections from top to bottom or back; `top` and `bottom` are m of rounding beyond open ends.
 
-    n around holds at full detail, lower levels take fewer, and only the sections that matter most. bulge(points) moves
-    the (k, n, 3) points of the rings. paint: a second look, and a function of the (k - 1, n, 3) patch centres that says
-    which have it.
+    n points around are used at full detail; lower levels use fewer points and only the most important sections.
+    bulge(points) moves the (k, n, 3) points of the rings. paint: a second look, and a function that selects, from the
+    (k - 1, n, 3) patch centres, the patches that have it.
     """
     sections = np.array(rows)
     if sections[0, 0] > sections[-1, 0]:
@@ -92,7 +92,7 @@ def tube(
 
 
 def fewer(sections: NDArray[Any], lod: int) -> NDArray[Any]:
-    """The ends and the sections farthest from the straight lines between those already kept, made a little wider."""
+    """The ends, and the sections farthest from the straight lines between those already kept; all a little wider."""
     count = 5 - lod if len(sections) > 7 else 4 - lod
     keep = [0, len(sections) - 1]
     while len(keep) < min(count, len(sections)):
@@ -102,13 +102,13 @@ def fewer(sections: NDArray[Any], lod: int) -> NDArray[Any]:
         error[keep] = -1.0
         keep.append(int(error.argmax()))
     kept_sections = sections[sorted(keep)]
-    # an inscribed polygon is thinner than the ellipse it stands for
+    # an inscribed polygon is thinner than its ellipse
     kept_sections[:, 3:6] *= (1.05, 1.12)[lod - 1]
     return kept_sections
 
 
 def _rounded(rings: NDArray[Any], rows: NDArray[Any], top: float, bottom: float, lod: int) -> NDArray[Any]:
-    """With domes on; the last ring of a dome is a single point."""
+    """Adds domes at the ends; the last ring of a dome is a single point."""
     if lod == 2:
         return rings
     steps = (np.radians([50.0, 90.0]), np.radians([90.0]))[lod]
@@ -124,7 +124,7 @@ def _rounded(rings: NDArray[Any], rows: NDArray[Any], top: float, bottom: float,
 
 @cache
 def _topology(k: int, n: int, single: tuple[int, ...]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Of k rings of n points, those in `single` all the same point.
+    """The topology of k rings of n points; all points of a ring in `single` are the same.
 
     Faces with and without a seam, the patch each belongs to, and for each point with a seam the one without.
     """
@@ -139,7 +139,7 @@ def _topology(k: int, n: int, single: tuple[int, ...]) -> tuple[NDArray[Any], ND
 
 
 def skin(rings: ArrayLike, look: Look | Sequence[Look], looks: ArrayLike | None = None) -> Mesh:
-    """Over (k, n, 3) rings as `mesh.loft` takes them, with smooth normals across the seam and the single points.
+    """A skin over (k, n, 3) rings as in `mesh.loft`, with smooth normals across the seam and at single points.
 
     looks: (k - 1, n) which of several looks each patch has.
     """

@@ -1,4 +1,4 @@
-"""People who stand: a few natural poses, as turned limbs."""
+"""People who stand: a few natural poses, given by the angles of the limbs."""
 
 from __future__ import annotations
 

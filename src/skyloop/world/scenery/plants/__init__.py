@@ -1,1 +1,1 @@
-"""Trees, bushes and what else grows or lies on the ground: real triangles, shared by instancing."""
+"""Trees, bushes and other things that grow or lie on the ground, made of real triangles and shared by instancing."""

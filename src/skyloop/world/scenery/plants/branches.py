@@ -1,4 +1,4 @@
-"""Trunks and boughs: tapered skins over bent lines."""
+"""Trunks and boughs: tapered skins around curved lines."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ def limbs(lines: ArrayLike, radii: ArrayLike, sides: int, **look: Any) -> Mesh:
     points, widths = np.asarray(lines, float), np.asarray(radii, float)
     m, k = widths.shape
     along = unit(np.gradient(points, axis=1))
-    # one reference for a whole limb, so that its rings are not twisted against each other
+    # one reference direction for a whole limb, so that its rings are not twisted against each other
     steep = np.abs(unit(points[:, -1] - points[:, 0])[:, 2:]) > 0.7
     first = unit(np.cross(along, np.where(steep, [0.0, 1.0, 0.0], [0.0, 0.0, 1.0])[:, None]))
     second = np.cross(along, first)
-    # a seam: the first point of a ring again at its end, with u running on
+    # a seam: the first point of a ring is repeated at its end, so that u continues
     angle = 2.0 * np.pi * np.arange(sides + 1) / sides
     ring = np.cos(angle)[:, None] * first[:, :, None] + np.sin(angle)[:, None] * second[:, :, None]
     steps = np.linalg.norm(np.diff(points, axis=1), axis=2)
@@ -52,6 +52,6 @@ def bent(start: ArrayLike, end: ArrayLike, sag: ArrayLike, n: int) -> Points:
 
 
 def unit(vectors: Any) -> Points:
-    """Each of length 1."""
+    """The vectors scaled to length 1."""
     array = np.asarray(vectors, float)
     return np.asarray(array / np.maximum(np.linalg.norm(array, axis=-1, keepdims=True), 1e-12))

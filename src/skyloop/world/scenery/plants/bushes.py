@@ -1,4 +1,4 @@
-"""What grows and lies below the trees: bushes, hedges, ferns, grass, flowers, reeds, rocks, fallen trunks."""
+"""Undergrowth and things on the ground: bushes, hedges, ferns, grass, flowers, reeds, rocks, fallen trunks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from skyloop.world.scenery.plants.foliage import (
 )
 
 SMALL_LEAVES: Final = 1
-"""Texture variant to place bushes and hedges with."""
+"""The texture variant of bushes and hedges."""
 BUSH_GREENS: Final[tuple[Colour, ...]] = ((255, 255, 225), (225, 255, 205), (255, 245, 190), (215, 240, 225))
 FERN_GREENS: Final[tuple[Colour, ...]] = ((245, 255, 190), (225, 255, 175))
 BLOSSOMS: Final[tuple[Colour, ...]] = (
@@ -31,13 +31,13 @@ BLOSSOMS: Final[tuple[Colour, ...]] = (
 )  # fmt: skip
 UP: Final = np.array([0.0, 0.0, 1.0])
 BLADE: Final = np.array([0.46, 0.56, 0.25])
-"""Colour of long grass; painted, because a texture is coarse for a blade."""
+"""The colour of long grass; painted, because a texture is too coarse for a blade."""
 HEDGE_LENGTH = 2.0
 """m of one piece of hedge."""
 
 
 def bush_shape(generator: np.random.Generator) -> Shape:
-    """A round bush of about 1.3 m height and 1.7 m width."""
+    """A round bush, about 1.3 m high and 1.7 m wide."""
     n = 5
     flat = directions(n) * [0.42, 0.42, 0.22]
     centres = flat + np.array([0.0, 0.0, 0.55]) + generator.normal(0.0, 0.06, (n, 3))
@@ -77,7 +77,7 @@ def _on_lobes(
 
 
 def scattered_sprays(generator: np.random.Generator, place: Points, aim: Points, size: tuple[float, float]) -> Sprays:
-    """Kites at `place` facing about `aim`, each turned its own way."""
+    """Kites at `place` that face about `aim`, each with a random rotation."""
     n = len(place)
     growth = generator.uniform(0.75, 1.25, (n, 1))
     side = unit(np.cross(aim, generator.normal(0.0, 1.0, (n, 3))))
@@ -133,7 +133,7 @@ def fern_shape(generator: np.random.Generator) -> Shape:
 
 
 def _plain_sprays(sprays: Sprays, light: Any, *, roundness: float = 3.0, material: str = "leaves") -> Mesh:
-    """Darker at the root, where less light comes."""
+    """Darker at the root, where less light falls."""
     mesh = spray_mesh(sprays, light, roundness=roundness, material=material)
     height = np.clip(mesh.positions[:, 2:] / max(float(mesh.positions[:, 2].max()), 0.05), 0.0, 1.0)
     return coloured(mesh, (0.70 + 0.30 * height) * mesh.colours[:, :3] / 255.0)
@@ -142,7 +142,7 @@ def _plain_sprays(sprays: Sprays, light: Any, *, roundness: float = 3.0, materia
 def grass_shape(
     generator: np.random.Generator, *, height: float = 0.32, blades: int = 16, spread: float = 0.22
 ) -> Shape:
-    """A tuft of long blades, or with more `height` reeds."""
+    """A tuft of long blades; with more `height`, reeds."""
     root = np.column_stack([generator.normal(0.0, spread, (blades, 2)), np.full(blades, -0.06)])
     lean = generator.normal(0.0, 0.28, (blades, 2))
     reach = np.column_stack([lean, np.ones(blades)]) * height * generator.uniform(0.6, 1.15, (blades, 1))
@@ -154,7 +154,7 @@ def grass_shape(
     return Shape(
         "grass tuft",
         (
-            # upright, they are seen from both sides alike
+            # upright blades look the same from both sides
             _plain_sprays(sprays, BLADE * speckle(blades, generator), roundness=0.0, material="plain"),
             _plain_sprays(wide, np.tile(BLADE, (len(wide), 1)), roundness=0.0, material="plain"),
         ),
@@ -164,7 +164,7 @@ def grass_shape(
 
 
 def reeds_shape(generator: np.random.Generator) -> Shape:
-    """Tall blades with a few brown heads, for water's edge."""
+    """Tall blades with a few brown heads, for the water's edge."""
     grown = grass_shape(generator, height=1.5, blades=22, spread=0.28)
     heads = []
     for _ in range(4):
@@ -177,7 +177,7 @@ def reeds_shape(generator: np.random.Generator) -> Shape:
 
 
 def flowers_shape(generator: np.random.Generator, *, radius: float = 1.1) -> Shape:
-    """A round bed: a mound of earth, leaves, and blossoms of the colours of paint slots 2 and 3."""
+    """A round bed: a mound of earth, leaves, and blossoms in the colours of paint slots 2 and 3."""
     n = 44
     rings = [circle(radius, 14, centre=(0, 0, -0.15)), circle(0.8 * radius, 14, centre=(0, 0, 0.12))]
     mound = loft(rings, material="soil", colour=(200, 185, 170))
@@ -196,7 +196,7 @@ def flowers_shape(generator: np.random.Generator, *, radius: float = 1.1) -> Sha
 
 
 def _blossoms(generator: np.random.Generator, spot: Points, size: float) -> Mesh:
-    """Open cups of four petals, two colours by turns, none of them level."""
+    """Open cups of four petals in two alternating colours, none of them level."""
     n = len(spot)
     heart = spot + np.stack([0 * spot[:, 0], 0 * spot[:, 0], generator.uniform(0.34, 0.5, n)], 1)
     axis = unit(UP + generator.normal(0.0, 0.35, (n, 3)))
@@ -214,7 +214,7 @@ def _blossoms(generator: np.random.Generator, spot: Points, size: float) -> Mesh
 
 
 def _sunflower(n: int, radius: float) -> Points:
-    """(n, 3) spots evenly over a disc."""
+    """(n, 3) points spread evenly over a disc."""
     k = np.arange(n) + 0.5
     r, angle = radius * np.sqrt(k / n), 2.39996 * k
     return np.stack([r * np.cos(angle), r * np.sin(angle), 0.0 * k], axis=1)
@@ -230,7 +230,7 @@ def rock_shape(generator: np.random.Generator) -> Shape:
 
 
 def fallen_trunk_shape(generator: np.random.Generator, *, length: float = 7.0, radius: float = 0.22) -> Shape:
-    """Lying along x with its middle at the origin, a quarter sunk in; broken ends, stumps of boughs, moss on top."""
+    """A trunk along x around the origin, a quarter sunk in, with broken ends, stumps of boughs and moss on top."""
     line = bent((-0.5 * length, 0, 0.7 * radius), (0.5 * length, 0, 0.6 * radius), (0, generator.normal(0, 0.15), 0), 5)
     radii = radius * np.linspace(1.1, 0.6, 5)
     bark: Any = {"material": "bark", "colour": (165, 150, 130)}
@@ -248,7 +248,7 @@ def fallen_trunk_shape(generator: np.random.Generator, *, length: float = 7.0, r
 
 
 def _broken_end(centre: Points, radius: float, way: float) -> Mesh:
-    """Pale splintered wood closing a trunk that ends towards way·x."""
+    """Pale splintered wood that closes the end of a trunk towards way·x."""
     angle = np.arange(8) * 0.25 * np.pi * way
     rim = centre + radius * np.stack([0 * angle, np.cos(angle), np.sin(angle)], 1)
     tip = centre + np.array([0.12 * way, 0.0, 0.0])

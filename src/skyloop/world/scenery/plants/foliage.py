@@ -1,4 +1,4 @@
-"""Leaves as small folded kites, and lumpy hulls that stand for many of them from afar."""
+"""Leaves as small folded kites, and lumpy hulls that replace many of them at a distance."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from skyloop.world.mesh import Mesh, mesh_of
 from skyloop.world.scenery.plants.branches import Points, unit
 
 FOLD = 0.25
-"""How far a kite's sides hang, as a share of its half width."""
+"""How far a kite's sides hang down, as a share of its half width."""
 LEAF_SLOT = 1
-"""Paint slot of all foliage: its hue comes from the placement's palette, its light and shade from the vertices."""
+"""The paint slot of all foliage: its hue comes from the placement's palette, its light and shade from the vertices."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,13 +24,13 @@ class Sprays:
     """Kites, each a twig with its leaves: two triangles folded along their common edge."""
 
     root: Points
-    """(n, 3) m where it grows."""
+    """(n, 3) m, the point where it grows."""
     reach: Points
     """(n, 3) m from root to tip."""
     across: Points
     """(n, 3) m from the middle to one side."""
     outward: Points
-    """(n, 3) unit; away from the heart of the foliage, the side the sky lights."""
+    """(n, 3) unit; away from the middle of the foliage, on the side that the sky lights."""
 
     def __len__(self) -> int:
         return len(self.root)
@@ -40,7 +40,7 @@ class Sprays:
         return np.asarray(self.root + 0.5 * self.reach)
 
     def some(self, n: int, growth: float) -> Sprays:
-        """Every so manieth, grown about its middle."""
+        """About n evenly chosen kites, enlarged about their middles."""
         picked = np.unique(np.linspace(0, len(self) - 1, min(n, len(self))).astype(int))
         reach = self.reach[picked]
         return Sprays(
@@ -60,7 +60,7 @@ def together(*groups: Sprays) -> Sprays:
 def spray_mesh(sprays: Sprays, light: Any, *, roundness: float = 1.0, material: str = "leaves") -> Mesh:
     """Kites whose vertices carry `light`, (n, 3) of 0..1, a little brighter at the tip.
 
-    roundness: how much their normals lean outward, so that a crown is shaded as the round thing it is.
+    roundness: how much their normals lean outward, so that a crown is shaded as one round body.
     """
     n = len(sprays)
     normal = unit(np.cross(sprays.across, sprays.reach))
@@ -91,7 +91,7 @@ def spray_mesh(sprays: Sprays, light: Any, *, roundness: float = 1.0, material: 
 
 
 def coloured(mesh: Mesh, light: Any, slot: int = LEAF_SLOT) -> Mesh:
-    """With (n, 3) vertex colours of 0..1 in a paint slot."""
+    """The mesh with (n, 3) vertex colours of 0..1 in a paint slot."""
     colours = np.empty((len(mesh.positions), 4), np.uint8)
     colours[:, :3] = np.clip(np.round(255.0 * np.asarray(light)), 0, 255)
     colours[:, 3] = slot
@@ -99,7 +99,7 @@ def coloured(mesh: Mesh, light: Any, slot: int = LEAF_SLOT) -> Mesh:
 
 
 def directions(n: int) -> Points:
-    """(n, 3) unit, evenly over the sphere (a golden spiral)."""
+    """(n, 3) unit vectors, evenly over the sphere (a golden spiral)."""
     k = np.arange(n) + 0.5
     z = 1.0 - 2.0 * k / n
     angle = np.pi * (1.0 + 5.0**0.5) * k
@@ -118,18 +118,18 @@ def lumps(distance: Any, centres: ArrayLike, stretches: ArrayLike, **look: Any) 
 
 @cache
 def _faces_around(n: int) -> NDArray[Any]:
-    """The 2n - 4 triangles between n even directions, facing out."""
+    """The 2n - 4 triangles between n even directions, facing outwards."""
     points = directions(n)
     faces = ConvexHull(points).simplices
     p = points[faces]
     inward = np.sum(np.cross(p[:, 1] - p[:, 0], p[:, 2] - p[:, 0]) * p.mean(axis=1), axis=1) < 0.0
-    # ConvexHull's order of faces is its own affair; ours is by vertex numbers
+    # the order of ConvexHull's faces is not defined; ours is by vertex numbers
     turned = np.where(inward[:, None], faces[:, ::-1], faces)
     return np.asarray(turned[np.lexsort(np.sort(turned, axis=1).T)])
 
 
 def box_mapped(mesh: Mesh) -> Mesh:
-    """Each face with corners of its own and uv along the two axes it faces least."""
+    """No two faces share corners, and uv run along the two axes that a face faces least."""
     corners = mesh.faces.ravel()
     p = mesh.positions[corners].reshape(-1, 3, 3)
     facing = np.argmax(np.abs(np.cross(p[:, 1] - p[:, 0], p[:, 2] - p[:, 0])), axis=1)
@@ -157,7 +157,7 @@ def hull(points: Points, n: int, roughness: Any, **look: Any) -> Mesh:
 
 
 def skirt(apex: Any, radius: float, drop: float, points: int, turn: float, **look: Any) -> Mesh:
-    """A jagged cone open below: `points` tips hang `drop` m under the apex, the notches between them less."""
+    """A jagged cone that is open below: `points` tips hang `drop` m under the apex, the notches between them less."""
     k = np.arange(2 * points)
     tip = k % 2 == 0
     angle = np.pi * k / points + turn
@@ -169,7 +169,7 @@ def skirt(apex: Any, radius: float, drop: float, points: int, turn: float, **loo
 
 
 class Light:
-    """How bright foliage is at a place of the crown: dark in the heart, light on top and outside."""
+    """The brightness of foliage at a point of the crown: dark in the middle, light on top and outside."""
 
     def __init__(self, sprays: Sprays) -> None:
         p = sprays.middle
@@ -186,7 +186,7 @@ class Light:
         return self.at(sprays.middle, sprays.outward)
 
     def on(self, mesh: Mesh, shade: float, generator: np.random.Generator | None = None) -> Mesh:
-        """A mesh so lit; given a generator, its faces (with corners of their own) differ as clumps of leaves do."""
+        """The mesh with this light. With a generator, the brightness of its faces varies as in clumps of leaves."""
         light = shade * self.at(mesh.positions, mesh.normals)
         if generator is not None:
             light *= np.repeat(generator.uniform(0.84, 1.16, (len(light) // 3, 1)), 3, axis=0)
@@ -194,6 +194,6 @@ class Light:
 
 
 def speckle(n: int, generator: np.random.Generator) -> Points:
-    """(n, 3) factors: each spray a little brighter and of a little other hue than its neighbour."""
+    """(n, 3) factors: each spray differs a little from its neighbour in brightness and hue."""
     hue = 1.0 + generator.normal(0.0, [0.05, 0.02, 0.04], (n, 3))
     return np.asarray(hue * generator.normal(0.97, 0.06, (n, 1)))

@@ -1,4 +1,4 @@
-"""Where things grow: spots at random, never closer together than a given distance."""
+"""Random positions for plants, never closer together than a given distance."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from skyloop.world.scenery.plants.branches import Points
 
 
 class Spots:
-    """Discs already taken, found quickly by the square they are in."""
+    """Discs that are taken, stored by grid square for fast search."""
 
     def __init__(self, cell: float = 4.0) -> None:
         self._cell = cell
@@ -22,7 +22,7 @@ class Spots:
         self._squares.setdefault(key, []).append((x, y, radius))
 
     def free(self, x: float, y: float, radius: float) -> bool:
-        """Whether a disc here touches none taken."""
+        """Whether a disc here touches no taken one."""
         reach = int((radius + self._widest) / self._cell) + 1
         i, j = int(np.floor(x / self._cell)), int(np.floor(y / self._cell))
         for a in range(i - reach, i + reach + 1):

@@ -1,4 +1,4 @@
-"""The trees there are: sizes of a middling one, how it branches, and its colours."""
+"""The tree species: sizes of an average tree, how it branches, and its colours."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ class Species:
     crown_radius: float
     """m."""
     crown_base: float
-    """Share of the height below the foliage."""
+    """The share of the height that is below the foliage."""
     trunk_radius: float
-    """m at chest height."""
+    """m, at chest height."""
     form: str
     """lobed: round masses at the ends of boughs; conical: whorls of boughs; weeping: lobed, with strands."""
     lobes: int
     lobe_size: float
-    """Radius of a lobe as a share of the crown's."""
+    """The radius of a lobe as a share of the crown's."""
     sprays: int
     """Kites of foliage at full detail."""
     spray: tuple[float, float]
@@ -31,15 +31,15 @@ class Species:
     summer: tuple[Colour, ...]
     """Hues of the foliage, one per tree."""
     autumn: tuple[Colour, ...] = ()
-    """None for evergreens."""
+    """The same in autumn; None for evergreens."""
     bark: Colour = (150, 125, 100)
     bark_material: str = "bark"
     leaf_material: str = "leaves"
     """Green by itself; "plain" for blossom."""
     variant: int = 0
-    """Of the textures of bark and leaves: 0 oak bark, broad leaves; 1 small leaves; 2 pale bark, needles."""
+    """The variant of the bark and leaf textures: 0 oak bark, broad leaves; 1 small leaves; 2 pale bark, needles."""
     droop: float = 0.0
-    """How far sprays hang, as a share of their length."""
+    """How far sprays hang down, as a share of their length."""
 
 
 GREENS: Final[tuple[Colour, ...]] = ((255, 255, 235), (240, 255, 215), (255, 245, 205), (230, 245, 225))
@@ -80,5 +80,5 @@ SPECIES: Final = {s.name: s for s in (OAK, BEECH, BIRCH, POPLAR, CHERRY, PINE, S
 
 
 def in_autumn(species: Species) -> Species:
-    """The same tree with its leaves turned; evergreens stay."""
+    """The same tree with autumn leaves; evergreens do not change."""
     return replace(species, summer=species.autumn, leaf_material="plain") if species.autumn else species

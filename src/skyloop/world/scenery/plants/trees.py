@@ -1,4 +1,4 @@
-"""Trees of a species: trunk and boughs under kites of foliage, at three levels of detail of one outline."""
+"""Trees of a species: trunk and boughs under kites of foliage, at three levels of detail with the same outline."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ Tint = tuple[float, float, float]
 RANGES = (22.0, 55.0)
 """m where the middle and the far level of detail begin."""
 SPARSE = 0.15
-"""Detail below which trunks and lobes are simpler, too."""
+"""The detail below which trunks and lobes are simpler too."""
 SMALLEST, LARGEST = 0.8, 1.25
-"""Times a middling tree."""
+"""Factors on the size of an average tree."""
 VARIANTS, HUES = 3, 6
 """Shapes and colours of a species in one world."""
 BURIED = 0.3
@@ -39,7 +39,7 @@ BURIED = 0.3
 
 
 def tree_shape(species: Species, generator: np.random.Generator, *, detail: float = 1.0, number: int = 0) -> Shape:
-    """One tree standing on its origin; `detail` is the share of the full number of sprays and boughs, 0.05 to 1."""
+    """One tree that stands on its origin; `detail` is the share of the full number of sprays and boughs, 0.05 to 1."""
     line, radii = _trunk(species, generator)
     boughs: list[Mesh] = []
     if species.form == "conical":
@@ -116,7 +116,7 @@ class Stock:
 
 
 def tinted(colour: Colour, tint: Tint) -> Colour:
-    """Multiplied, and kept a colour."""
+    """A colour multiplied and kept within 0 to 255."""
     r, g, b = (int(np.clip(c * t, 0, 255)) for c, t in zip(colour, tint, strict=True))
     return r, g, b
 
@@ -138,7 +138,7 @@ def _bark(species: Species, line: Points, radii: Points, sides: int, generator: 
     mesh = limb(line, radii, sides, colour=species.bark, material=species.bark_material)
     if species.bark_material != "plain":
         return mesh
-    # birch: grey feet and dark scars on white
+    # birch: a grey foot and dark scars on white
     light = generator.uniform(0.86, 1.0, len(mesh.positions))
     light[mesh.positions[:, 2] < 0.2] = 0.45
     white = coloured(mesh, light[:, None] * np.array(species.bark) / 255.0, slot=0)
@@ -152,7 +152,7 @@ def _scars(line: Points, radii: Points, n: int, generator: np.random.Generator) 
     radius = 1.03 * np.interp(z, line[:, 2], radii)
     half, tall = generator.uniform(0.35, 1.0, n), generator.uniform(0.02, 0.08, n)
     angle = generator.uniform(0.0, 2.0 * np.pi, n)[:, None] + half[:, None] * np.array([-1.0, 0.0, 1.0])
-    # a chord is nearer the axis than its ends: lift them by its sag
+    # a chord is nearer to the axis than its ends, so the points are moved outwards by its sag
     lifted = (radius / np.cos(0.5 * half))[:, None]
     ring = np.stack([lifted * np.cos(angle), lifted * np.sin(angle), np.zeros((n, 3))], axis=-1) + centre[:, None]
     up = np.array([0.0, 0.0, 1.0]) * tall[:, None, None]
@@ -175,7 +175,7 @@ def _lobes(species: Species, generator: np.random.Generator) -> tuple[Points, Po
     if species.name == "poplar":
         radii *= 1.0 - 0.45 * aim[:, 2:] ** 2
     else:
-        # fewer at the bottom: there a crown is open
+        # fewer at the bottom, where a crown is open
         aim[:, 2] = np.where(aim[:, 2] < -0.55, -0.55 * generator.random(species.lobes), aim[:, 2])
     inner = half - radii
     centres = np.array([0.0, 0.0, 0.5 * (low + high)]) + aim * inner
@@ -190,7 +190,7 @@ def _boughs(
     lobes: tuple[Points, Points],
     detail: float,
 ) -> Mesh:
-    """From the trunk to the middle of every lobe, or of a few."""
+    """Boughs from the trunk to the middle of every lobe, or of a few."""
     centres = lobes[0] if detail > 0.5 else lobes[0][:: max(1, len(lobes[0]) // 4)]
     lowest, top = 0.75 * species.crown_base * species.height, line[-1, 2]
     n = 4 if detail > 0.5 else 3
@@ -222,7 +222,7 @@ def _lobe_sprays(
 
 
 def _tilted(species: Species, generator: np.random.Generator, place: Points, aim: Points, detail: float) -> Sprays:
-    """Kites around `place`, facing about `aim`, each turned its own way."""
+    """Kites around `place` that face about `aim`, each with a random rotation."""
     n = len(place)
     growth = min(detail**-0.4, 2.0) * generator.uniform(0.75, 1.25, (n, 1))
     side = unit(np.cross(aim, generator.normal(0.0, 1.0, (n, 3))))
@@ -254,7 +254,7 @@ def _strands(species: Species, generator: np.random.Generator, lobes: tuple[Poin
 def _masses(
     species: Species, generator: np.random.Generator, lobes: tuple[Points, Points], detail: float
 ) -> tuple[Mesh, Mesh, Mesh]:
-    """The dark hearts of the lobes; whole lobes for the middle distance; four groups of them for afar."""
+    """The dark middles of the lobes; whole lobes for the middle distance; four groups of lobes for far away."""
     centres, radii = lobes
     look: Any = {"material": species.leaf_material}
     corners = 14 if detail > 0.5 else 8 if detail > SPARSE else 6
@@ -276,7 +276,7 @@ def _masses(
 
 
 def _skirts(species: Species, generator: np.random.Generator) -> tuple[Mesh, Mesh, Mesh]:
-    """A dark cone within; jagged tiers for the middle distance; fewer for afar."""
+    """A dark cone inside; jagged tiers for the middle distance; fewer of them for far away."""
     low = species.crown_base * species.height
     span = species.height - low
     look: Any = {"material": species.leaf_material}
@@ -294,9 +294,9 @@ def _skirts(species: Species, generator: np.random.Generator) -> tuple[Mesh, Mes
 
 
 def _whorls(species: Species, generator: np.random.Generator, detail: float) -> Sprays:
-    """Rings of boughs, longest at the foot, each a long kite with shorter ones at its sides."""
+    """Rings of boughs, longest at the bottom, each a long kite with shorter ones at its sides."""
     per_bough = 4
-    # boughs hide less of each other than leaves do: thinned out, a crown of them needs more
+    # boughs hide each other less than leaves do, so a crown with few of them needs more
     n = max(24, int(species.sprays * detail**0.75) // per_bough)
     # more boughs where they are long
     t = np.sort(1.3 - np.sqrt(1.69 - 1.6 * generator.uniform(0.0, 0.995, n)))

@@ -1,8 +1,8 @@
-"""Every command there is, by number; others are answered with UNSUPPORTED."""
+"""All supported commands by number. Others are answered with UNSUPPORTED."""
 
 from __future__ import annotations
 
-from skyloop.links.mavlink.commanded import Handler
+from skyloop.links.mavlink.command_context import Handler
 from skyloop.links.mavlink.failures import FAILURE_COMMANDS
 from skyloop.links.mavlink.flight_commands import FLIGHT_COMMANDS
 from skyloop.links.mavlink.message_commands import MESSAGE_COMMANDS

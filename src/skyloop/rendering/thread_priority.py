@@ -1,4 +1,4 @@
-"""How a thread shares the processor: the renderer must give way at once when the simulation has something to answer."""
+"""Scheduling of a thread: the renderer must give way at once when the simulation has work to do."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _ATTRIBUTES = struct.Struct("IIQiIQQQII")
 
 
 def take_short_turns(niceness: int = 0, turn_ns: int = 100_000) -> bool:
-    """This thread and those it starts run `turn_ns` at a time; False where the system knows no such thing.
+    """Makes this thread and those it starts run `turn_ns` at a time; False if the system does not support it.
 
-    Linux (6.12 and newer) lets a thread run 3 ms before another that wakes gets its turn, however nice the first is.
+    Linux (6.12 and newer) lets a thread run 3 ms before another that wakes up gets its turn, at any niceness.
     """
     if niceness:
         os.nice(niceness)

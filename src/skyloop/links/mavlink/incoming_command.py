@@ -1,4 +1,4 @@
-"""One command of a client: COMMAND_LONG and COMMAND_INT alike."""
+"""One command of a client, from COMMAND_LONG or COMMAND_INT."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ UNSUPPORTED = mavlink.MAV_RESULT_UNSUPPORTED
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """COMMAND_LONG and COMMAND_INT alike."""
+    """The content of COMMAND_LONG or COMMAND_INT."""
 
     number: int
     params: tuple[float, ...]
-    """The first four."""
+    """The first four parameters."""
     latitude_deg: float
     longitude_deg: float
     z: float
     frame: int
     channel: Channel
     peer: tuple[int, int]
-    """System and component that sent it."""
+    """System and component of the sender."""
     x: float
-    """Parameter 5 as it came: degrees, 10⁻⁷ degrees, or something else."""
+    """Parameter 5 as sent: degrees, 10⁻⁷ degrees or another quantity."""
 
     def whole(self, k: int) -> int:
-        """Parameter 1 to 4 or 7 as a whole number, -1 where it is none."""
+        """Parameter 1 to 4 or 7 as an integer, -1 if it is not finite."""
         value = self.z if k == 7 else self.params[k - 1]
         return round(value) if math.isfinite(value) and abs(value) < 1e9 else -1
 

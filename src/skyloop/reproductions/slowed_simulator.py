@@ -1,8 +1,7 @@
-"""The acid test of synchronised time: the same software, with the simulator slowed down.
+"""Acid test of synchronised time: the same software runs with a slowed simulator.
 
-In mode `sync` its results must not change beyond what they change from run to run; in mode `none` they do, because a
-slow simulator gives the software more time than the world would.
-"""
+In mode `sync` its results may not change by more than they vary from run to run. In mode `none` they change, because a
+slow simulator gives the software more time than the real world would."""
 
 from __future__ import annotations
 
@@ -19,11 +18,11 @@ from skyloop.reproductions.sync_hil_protocol import FREE, HOST, TABLES, TARGET, 
 from skyloop_client.errors import LinkError
 
 SLOWED = (1, 3, 10)
-"""Times slower than real time."""
+"""Factors by which the simulator is slower than real time."""
 LEVEL = 0.05
-"""Of significance, Kruskal-Wallis."""
+"""Significance level of the Kruskal-Wallis test."""
 Times = dict[int, list[float]]
-"""s a run took, by how much the simulator was slowed."""
+"""Seconds per run, by slowdown of the simulator."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +33,14 @@ class Verdict:
 
     @property
     def sync_is_the_same(self) -> bool:
-        """The slowed groups cannot be told apart, nor do their means differ by more than the runs of one do."""
+        """The slowed groups are not distinguishable, and their means differ by no more than the runs of one group."""
         means = [statistics.mean(times) for times in self.sync.values()]
         spread = max(statistics.stdev(times) for times in self.sync.values())
         return kruskal(self.sync) >= LEVEL and max(means) - min(means) <= spread
 
     @property
     def none_drifts(self) -> bool:
-        """Slower simulator, seemingly quicker software."""
+        """With a slower simulator the software seems faster."""
         means = [statistics.mean(self.none[slowed]) for slowed in sorted(self.none)]
         return kruskal(self.none) < LEVEL and means[-1] < means[0]
 
@@ -60,7 +59,7 @@ class Verdict:
 
 
 def kruskal(groups: Times) -> float:
-    """How likely such differences are if the groups are alike."""
+    """The p-value of the Kruskal-Wallis test: the probability of such differences if the groups are alike."""
     if len({time for times in groups.values() for time in times}) == 1:
         return 1.0
     from scipy import stats
@@ -76,7 +75,7 @@ def acid_test(
     modes: Sequence[str] = ("sync", "none"),
     most_at_once: int = 6,
 ) -> Verdict:
-    """Slowed simulators mostly sleep, so several fly at once."""
+    """Several runs fly at once, because slowed simulators mostly sleep."""
     found: dict[str, Times] = {"sync": {}, "none": {}}
     board = _board()
     for mode in modes:
@@ -89,7 +88,7 @@ def acid_test(
 
 
 def _board(runs: int = 3) -> float:
-    """A board as the tables have it, from fewer runs."""
+    """A board as in the tables, from fewer runs."""
     table = next(one for one in TABLES if one.name == BOARD_RUNS[0])
     on_host = [Run(table, HOST, k) for k in range(runs)]
     with tempfile.TemporaryDirectory(prefix="skyloop-acid-") as folder:
@@ -99,7 +98,7 @@ def _board(runs: int = 3) -> float:
 
 
 def time_of(task: str, mode: str, slowed: int, k: int, board: float) -> float:
-    """s the k-th run takes on the slow board."""
+    """s that the k-th run takes on the slow board."""
     table = next(one for one in TABLES if one.task == task)
     score = fly(Run(table, TARGET if mode == "sync" else FREE, k), board, pace=1.0 / slowed)
     if "unfinished" in score:

@@ -1,4 +1,4 @@
-"""AirSim's simPlot methods: marks in the world, drawn into the pictures of external cameras."""
+"""AirSim's simPlot methods: markers in the world, drawn into the images of external cameras."""
 
 from __future__ import annotations
 
@@ -22,36 +22,36 @@ from skyloop_client.streams import NS_PER_S
 MOST_MARKS = 20_000
 NEAR_M = 0.05
 COVERED_M = 0.05
-"""Less than this behind a surface, a mark is on it."""
+"""A mark less than this many m behind a surface counts as visible."""
 DOT = (0, 255, 0)
-"""Colour of what sensors measured."""
+"""Colour of sensor measurements."""
 TRACE = ((255, 0, 0), 3.0)
-"""Of a vehicle with EnableTrace."""
+"""Colour of the trace of a vehicle with EnableTrace."""
 AXIS_COLOURS = ((255, 0, 0), (0, 255, 0), (0, 0, 255))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mark:
-    """A line, or a point or text where both ends are one."""
+    """A line. A point or text has equal ends."""
 
     start: Array
     end: Array
     colour: tuple[int, int, int]
     thickness: float
-    """px; of a text its height."""
+    """px. For a text, its height."""
     until_ns: int | None
-    """None: until it is flushed."""
+    """None means until it is flushed."""
     text: str = ""
 
 
 class Plots:
-    """The marks, and drawing them."""
+    """Holds and draws the marks."""
 
     def __init__(self, server: ServerState) -> None:
         self._server = server
         self.marks: list[Mark] = []
         self.traces: dict[str, tuple[tuple[int, int, int], float]] = {}
-        """Colour and thickness of the line a vehicle leaves behind."""
+        """Colour and thickness of the trace of each vehicle."""
         for name, vehicle in server.vehicles.items():
             if vehicle.options.is_traced:
                 self.traces[name] = TRACE
@@ -72,7 +72,7 @@ class Plots:
                 self._traced[name] = here
 
     def drawn(self, image: NDArray[np.uint8], view: Any) -> NDArray[np.uint8]:
-        """A picture with all marks on it that nothing hides."""
+        """The image with all visible marks."""
         now = self._server.now_ns
         self.marks = [mark for mark in self.marks if mark.until_ns is None or mark.until_ns > now]
         image = self._with_measurements(image, view)
@@ -85,7 +85,7 @@ class Plots:
         return np.asarray(canvas)
 
     def _with_measurements(self, image: NDArray[np.uint8], view: Any) -> NDArray[np.uint8]:
-        """With what sensors measured last whose DrawDebugPoints is set."""
+        """The image with the latest measurements of sensors that have DrawDebugPoints."""
         places = [
             measured(self._server, vehicle, sensor)
             for vehicle in self._server.vehicles.values()
@@ -94,7 +94,7 @@ class Plots:
         ]
         if not places:
             return image
-        # measured points lie on surfaces, whose depth from afar is known less well
+        # measured points lie on surfaces, and the depth of distant surfaces is less exact
         u, v, shown = _seen(np.concatenate(places), view, 0.02)
         column, row = (np.rint(at[shown]).astype(int) for at in (u, v))
         image = image.copy()
@@ -105,7 +105,7 @@ class Plots:
 
 
 def measured(server: ServerState, vehicle: Any, sensor: Any) -> Array:
-    """(n, 3) m, world: the points of a LiDAR's latest sweep, or where a distance sensor's ray ended."""
+    """(n, 3) m, world: the points of a LiDAR's latest sweep, or the end of a distance sensor's ray."""
     stream = f"{vehicle.options.vehicle}/{sensor.stream}"
     sample, mount = server.port.bus.latest(stream), server.port.bus.infos[stream].mount
     if sample is None:
@@ -120,7 +120,7 @@ def measured(server: ServerState, vehicle: Any, sensor: Any) -> Array:
 
 
 def _seen(places: Array, view: Any, blur: float = 0.0) -> tuple[Array, Array, NDArray[np.bool_]]:
-    """Column and row of world points, and which of them nothing hides; `blur` is the share a depth may be wrong by."""
+    """Column and row of world points, and which of them are visible. `blur` is the relative error of the depth."""
     seen = rotate_inverse(view.pose.quat_wxyz, places - view.pose.position)
     lens, ahead = view.lens, seen[:, 2] > NEAR_M
     depth = np.where(ahead, seen[:, 2], 1.0)
@@ -202,7 +202,7 @@ class PlotMethods:
         self, poses: list[Map], scale: float = 5.0, thickness: float = 5.0, duration: float = -1.0,
         is_persistent: bool = False,
     ) -> None:  # fmt: skip
-        """Axes of `scale` cm, forward red, right green, down blue."""
+        """Axes of `scale` cm: forward red, right green, down blue."""
         for pose in poses:
             position, quat = self._server.world.world_pose(pose)
             for axis, colour in zip(np.diag([1.0, -1.0, -1.0]), AXIS_COLOURS, strict=True):
@@ -217,7 +217,7 @@ class PlotMethods:
         self.simPlotStrings(names, [pose["position"] for pose in poses], text_scale, text_color_rgba, duration)
 
     def simSetTraceLine(self, color_rgba: Any, thickness: float = 3.0, vehicle_name: str = "") -> None:
-        """From now on the vehicle leaves a line behind; thickness 0 ends that."""
+        """From now on the vehicle leaves a trace. Thickness 0 ends it."""
         name, wide = self._server.vehicle(vehicle_name).name, number_of(thickness)
         self._own.traces.pop(name, None)
         if wide > 0.0:
@@ -231,13 +231,13 @@ class PlotMethods:
         text: str = "",
     ) -> None:  # fmt: skip
         lasts = number_of(duration, "duration")
-        # AirSim shows what has no duration for one frame; here it stays until it is flushed
+        # AirSim shows a mark without a duration for one frame; here it stays until it is flushed
         until = None if keeps or lasts < 0.0 else self._server.now_ns + round(lasts * NS_PER_S)
         self._own.add(Mark(start, end, colour, thickness, until, text))
 
 
 def _arrow_head(start: Array, end: Array, size: float) -> list[Array]:
-    """Where its two lines end: as in Unreal, back and aside by the square root of its size, in cm."""
+    """The ends of the two head lines: as in Unreal, back and aside by the square root of the size in cm."""
     way = end - start
     length = float(np.linalg.norm(way))
     if length < 1e-9:

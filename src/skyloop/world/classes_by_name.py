@@ -1,4 +1,4 @@
-"""Which class and material a thing has, told from what its maker called it."""
+"""Finds the class and material of a thing from its name in the file."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def words_of(name: str) -> list[str]:
 
 
 def _word(words: list[str], known: Mapping[str, str]) -> str | None:
-    """What the last known word means, its plural too: a wall lamp is a lamp."""
+    """The meaning of the last known word or its plural: a wall lamp is a lamp."""
     for word in reversed(words):
         for form in (word, word.removesuffix("s"), word.removesuffix("es")):
             if form in known:
@@ -69,7 +69,7 @@ def _word(words: list[str], known: Mapping[str, str]) -> str | None:
 
 
 def told_by(names: tuple[str, ...], wanted: Mapping[str, str], known: Mapping[str, str], otherwise: str) -> str:
-    """By the first pattern of `wanted` that fits one of the names, else by the words of the names in their order."""
+    """The meaning of the first pattern of `wanted` that fits one of the names, else that of the words in the names."""
     for pattern, meaning in wanted.items():
         if any(fnmatchcase(name.lower(), pattern.lower()) for name in names):
             return meaning
@@ -81,7 +81,7 @@ def told_by(names: tuple[str, ...], wanted: Mapping[str, str], known: Mapping[st
 
 
 def check_meanings(what: str, wanted: Mapping[str, str], known: Mapping[str, int]) -> None:
-    """what: "classes" or "materials", as the option is called."""
+    """what: "classes" or "materials", the name of the option."""
     if not isinstance(wanted, Mapping):
         raise ScenarioError(f"imported world: {what} are {wanted!r}; give patterns and meanings, {{'Pine*': tree}}")
     for pattern, meaning in wanted.items():

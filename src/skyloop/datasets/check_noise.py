@@ -1,4 +1,4 @@
-"""Do the recorded samples scatter around the truth as their sensors were told to?"""
+"""Checks whether recorded samples scatter around the truth as configured."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr
 
 from skyloop.core.frames import GeoPoint, LocalFrame, rotate, rotate_inverse
 from skyloop.recording.recording import Recording
@@ -15,13 +16,15 @@ from skyloop.world.earth import Earth, EarthConfig
 from skyloop_client.messages import Array, DepthImage, GnssFix, ImageTruth, ImuSample, Message, VehicleState
 
 SIGMAS = 4.0
-"""How far a measured scatter may lie from the configured one, in its own standard errors."""
+"""Allowed distance of a measured scatter from the configured one, in its own standard errors."""
 SLACK = 0.02
-"""And beyond that, as a share: rounding, and truth that is a straight line between physics steps."""
+"""Additional allowed share, for rounding and because truth is linear between physics steps."""
 DEPTH_EDGES = (0.1, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 12.0, 20.0)
 """m, of the bins of distance."""
+MOST_TOLERANCE = 0.5
+"""Beyond which a measured noise says nothing."""
 LEAST_PIXELS = 200
-"""Of a bin that is judged."""
+"""A bin with fewer pixels is not checked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +32,19 @@ class NoiseRow:
     stream: str
     quantity: str
     low: float
-    """Smallest configured value; equal to `high` where there is one."""
+    """Smallest configured value. Equal to `high` if there is only one."""
     high: float
     measured: float
     unit: str
     n: int
-    """Numbers it was measured from."""
+    """Number of values it was measured from."""
     tolerance: float
-    """Share by which `measured` may lie outside."""
+    """Share by which `measured` may be outside."""
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether there are samples enough to say anything."""
+        return self.tolerance <= MOST_TOLERANCE
 
     @property
     def holds(self) -> bool:
@@ -44,7 +52,7 @@ class NoiseRow:
 
 
 class NoiseCheck:
-    """Fed with every message once; compares at instants where sample and truth have the same stamp."""
+    """Gets every message once. Compares at instants where sample and truth have the same stamp."""
 
     def __init__(self, recording: Recording) -> None:
         self._recording = recording
@@ -54,7 +62,7 @@ class NoiseCheck:
         self._bias: dict[str, dict[int, Any]] = {}
         self._fixes: dict[str, list[GnssFix]] = {}
         self._truth: dict[str, tuple[int, str, NDArray[np.float32]]] = {}
-        """By vehicle: stamp, stream and depth of the last."""
+        """By vehicle: stamp, stream and depth of the last truth."""
         self._depth: dict[str, _DepthBins] = {}
         self._pending: dict[str, DepthImage] = {}
 
@@ -91,7 +99,7 @@ class NoiseCheck:
         return out
 
     def _imu_rows(self, stream: str) -> list[NoiseRow]:
-        """What is left of a sample after truth and true bias is white, but for the rounding to digits."""
+        """A sample minus truth and true bias is white, apart from the rounding to digits."""
         info = self._recording.infos[stream]
         samples, biases, states = self._imu[stream], self._bias.get(stream, {}), self._states.get(info.vehicle, {})
         stamps = [t_ns for t_ns in samples if t_ns in states and t_ns in biases]
@@ -117,7 +125,7 @@ class NoiseCheck:
         return out
 
     def _gnss_rows(self, stream: str) -> list[NoiseRow]:
-        """Errors wander over minutes, so it is their change from fix to fix that a short flight can tell."""
+        """Errors vary over minutes, so a short flight can only check their change from fix to fix."""
         info = self._recording.infos[stream]
         states = self._states.get(info.vehicle, {})
         fixes = [fix for fix in self._fixes[stream] if fix.t_ns in states]
@@ -147,7 +155,7 @@ class NoiseCheck:
         return out
 
     def _compare_depth(self, stream: str, image: DepthImage) -> None:
-        """Where the depth camera looks through the same lens from the same place as the camera with the truth."""
+        """Only if the depth camera has the same lens and pose as the camera with the truth."""
         _, source, truth = self._truth[vehicle_of(stream)]
         ours, theirs = self._recording.infos[stream], self._recording.infos[source]
         same = all(ours.details.get(name) == theirs.details.get(name) for name in ("fx", "fy", "cx", "cy"))
@@ -170,15 +178,22 @@ class _DepthBins:
         self._count, self._squares = np.zeros(n, np.int64), np.zeros(n)
         self._low, self._high = np.zeros(n), np.zeros(n)
         self._in_range = self._zeros = 0
+        self._out_of_range = 0.0
+        """Pixels that noise may carry out of the range, of the material whose noise grows most."""
         growth = list(details.get("noise_growth_per_m", {"plain": 0.0}).values())
         self._growth = (min(growth), max(growth))
 
     def add(self, depth: NDArray[np.float32], truth: NDArray[np.float32]) -> None:
         d = self._details
-        # near the limits of the range noise itself decides what has a value
+        # near the limits of the range, the noise itself decides which pixels have a value
         sure = np.isfinite(truth) & (truth > d["min_range"] + 0.05) & (truth < 0.8 * d["max_range"])
         self._in_range += int(sure.sum())
         self._zeros += int((sure & (depth == 0.0)).sum())
+        far = truth[sure].astype(float)
+        sigma = d["noise_scale"] * np.exp(self._growth[1] * np.minimum(far, d.get("noise_frozen_beyond", np.inf)))
+        if d["noise_scale"] > 0.0:
+            out = ndtr((d["min_range"] - far) / sigma) + ndtr((far - d["max_range"]) / sigma)
+            self._out_of_range += float(out.sum())
         seen = sure & (depth > 0.0)
         at = truth[seen].astype(float)
         bins = np.digitize(at, DEPTH_EDGES) - 1
@@ -202,9 +217,11 @@ class _DepthBins:
         share = self._details.get("zero_share", 0.0)
         if share > 0.0 and self._in_range >= LEAST_PIXELS:
             measured = self._zeros / self._in_range
+            # a pixel has no value by chance, or because noise carried it out of the range
+            most = share + (1.0 - share) * self._out_of_range / self._in_range
             tolerance = SIGMAS * math.sqrt((1.0 - share) / (share * self._in_range)) + SLACK
             name = "pixels without a value"
-            out.append(NoiseRow(self._stream, name, share, share, measured, "share", self._in_range, tolerance))
+            out.append(NoiseRow(self._stream, name, share, most, measured, "share", self._in_range, tolerance))
         return out
 
 

@@ -1,4 +1,4 @@
-"""What a command acts on, and the place it names."""
+"""The object that a command acts on, and the position that a command names."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Protocol
 
 import numpy as np
 
-from skyloop.links.mavlink.command import Command
 from skyloop.links.mavlink.dialect import mavlink
+from skyloop.links.mavlink.incoming_command import Command
 from skyloop.links.mavlink.listener import Channel
 from skyloop.links.mavlink.modes import Modes
 from skyloop.links.mavlink.payload import Payload
@@ -20,14 +20,14 @@ from skyloop_client.messages import Array
 
 
 class SendNow(Protocol):
-    """Sends one message of telemetry, to every channel or to one; False where there is nothing to tell."""
+    """Sends one telemetry message to all channels or to one. Returns False if there is no data."""
 
     def __call__(self, number: int, channel: Channel | None = None) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Commanded:
-    """What a command may act on."""
+    """The parts of a vehicle that a command may use."""
 
     system: System
     modes: Modes
@@ -36,7 +36,7 @@ class Commanded:
 
 
 def climb_of(vehicle: Commanded, command: Command) -> float:
-    """m from here to the altitude of a command; 0 where it has none."""
+    """m from here to the altitude of a command. 0 if it has none."""
     system = vehicle.system
     above = system.home_altitude if command.frame in FRAMES_ABOVE_HOME else 0.0
     here = system.geography.global_int(system.state.position)[2]
@@ -44,12 +44,12 @@ def climb_of(vehicle: Commanded, command: Command) -> float:
 
 
 def place_above_sea(vehicle: Commanded, command: Command) -> Array:
-    """Likewise, with an altitude above sea level whatever the frame says, as PX4 takes it and MAVSDK means it."""
+    """The position with an altitude above sea level, whatever the frame says, as in PX4 and MAVSDK."""
     return place_of(vehicle, replace(command, frame=mavlink.MAV_FRAME_GLOBAL))
 
 
 def place_of(vehicle: Commanded, command: Command) -> Array:
-    """World position; numbers that are none stand for the present ones."""
+    """World position. Values that are not finite mean the current ones."""
     system = vehicle.system
     climb = climb_of(vehicle, command)
     if not (math.isfinite(command.latitude_deg) and math.isfinite(command.longitude_deg)):
@@ -61,4 +61,4 @@ def place_of(vehicle: Commanded, command: Command) -> Array:
 
 
 Handler = Callable[[Commanded, Command], int]
-"""Does the work of a command and answers with a MAV_RESULT; a SetpointError is a denial with a reason."""
+"""Executes a command and returns a MAV_RESULT. A SetpointError means denied, with a reason."""

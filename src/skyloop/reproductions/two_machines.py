@@ -1,5 +1,6 @@
-"""Two machines on one: network namespaces of an unprivileged user, joined by a cable (veth); all of it vanishes with
-the processes in it."""
+"""Two machines on one: network namespaces of an unprivileged user, joined by a virtual cable (veth).
+
+All of it vanishes with its processes."""
 
 from __future__ import annotations
 
@@ -8,12 +9,12 @@ from shutil import which
 
 HERE, THERE = "10.77.0.1", "10.77.0.2"
 APART = ["unshare", "--user", "--map-root-user", "--net"]
-"""Before a command: it runs on a machine of its own, where only `Cable` connects it."""
+"""Prefix of a command that runs on a separate machine, connected only by `Cable`."""
 PATIENCE_S = 10.0
 
 
 def why_not_apart() -> str:
-    """What stands in the way of a second machine; nothing where it is permitted."""
+    """The reason why a second machine is not possible. Empty if it is."""
     for tool in ("unshare", "nsenter", "ip"):
         if which(tool) is None:
             return f"no `{tool}` here"
@@ -30,7 +31,7 @@ def run(command: list[str]) -> None:
 
 
 class Cable:
-    """From this process's machine to another; this process runs `APART`."""
+    """A cable from this process's machine to another. This process must run under `APART`."""
 
     def __init__(self) -> None:
         run(["ip", "link", "set", "lo", "up"])
@@ -39,7 +40,7 @@ class Cable:
         run(["ip", "link", "set", "here", "up"])
 
     def plug_in(self, process: int) -> None:
-        """The other end, into the machine of a process that was started by `unshare --net`."""
+        """Connect the other end to the machine of a process started by `unshare --net`."""
         inside = ["nsenter", "--target", str(process), "--net", "ip"]
         run(["ip", "link", "set", "there", "netns", str(process)])
         run([*inside, "link", "set", "lo", "up"])

@@ -1,4 +1,4 @@
-"""Places on Earth that other simulators begin at, by name, so that scripts written for those fly here unchanged."""
+"""Named home positions of other simulators, so that scripts written for those run here unchanged."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HOMES = {
 
 
 def home_from(text: str) -> GeoPoint:
-    """A name of `HOMES`, or "latitude,longitude" in degrees with an altitude in m if it is not 0."""
+    """Reads a name of `HOMES`, or "latitude,longitude" in degrees, with an altitude in m if it is not 0."""
     if text in HOMES:
         return HOMES[text]
     try:

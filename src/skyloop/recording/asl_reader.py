@@ -1,8 +1,8 @@
-"""A sequence in the ASL layout (EuRoC's, or one made like it) as messages: `mav0/` with cameras, IMUs and ground truth.
+"""Reads a sequence in the ASL layout (EuRoC's or a similar one) as messages: `mav0/` with cameras, IMUs, ground truth.
 
-The body is EuRoC's: its axes are those of imu0, not forward, left, up; the world's z is up. A mount still has the
-sensor's x ahead, as everywhere in skyloop. leica0 and vicon0 are left out: the ground truth is made from them.
-"""
+The body is EuRoC's: its axes are those of imu0 rather than forward, left, up. The world's z is up. A mount still has
+the sensor's x forward, as everywhere in skyloop. leica0 and vicon0 are left out, because the ground truth is made from
+them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from skyloop_client.messages import Array, CameraImage, ImuBias, ImuSample, Mess
 from skyloop_client.streams import Mount, Rate, StreamInfo
 
 LENS_MODELS = {"radial-tangential": "brown-conrady", "equidistant": "fisheye", "none": "pinhole"}
-"""skyloop's names of ASL's."""
+"""skyloop's names for ASL's lens models."""
 TRUTH = "state_groundtruth_estimate0"
 VEHICLE = "drone"
 IMU_NOISE = {
@@ -33,29 +33,29 @@ IMU_NOISE = {
     "accelerometer_noise_density": "accel_noise_density",
     "accelerometer_random_walk": "accel_random_walk",
 }
-"""skyloop's names of ASL's."""
+"""skyloop's names for ASL's noise values."""
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A folder's data.csv and what its rows become."""
+    """A folder's data.csv and the records that its rows become."""
 
     csv: Path
     cells: int
-    """After the stamp; what a row has beyond them is left out."""
+    """Number of cells after the stamp. Further cells are ignored."""
     records: Callable[[Path, int, int, list[str]], list[tuple[str, Any]]]
-    """Of csv, line, stamp and cells: streams and records."""
+    """From csv, line, stamp and cells to streams and records."""
 
 
 @dataclass(slots=True)
 class EurocSequence:
     folder: Path
-    """mav0."""
+    """The folder mav0."""
     infos: dict[str, StreamInfo] = field(default_factory=dict)
     tables: list[Table] = field(default_factory=list)
 
     def messages(self) -> Iterator[Message]:
-        """In the order of their stamps; files are read as they are reached."""
+        """In the order of their stamps. Files are read when they are needed."""
         indices = dict.fromkeys(self.infos, 0)
         for t_ns, rank, line, cells in heapq.merge(*(_rows(rank, table) for rank, table in enumerate(self.tables))):
             table = self.tables[rank]
@@ -65,7 +65,7 @@ class EurocSequence:
 
 
 def is_euroc(folder: Path) -> bool:
-    """Is it a sequence's folder, or its mav0 (or another vehicle's mav1) itself?"""
+    """Whether this is a sequence's folder, or its mav0 (or another vehicle's mav1)."""
     return _mav0(folder) is not None
 
 
@@ -83,7 +83,7 @@ def open_euroc(folder: Path) -> EurocSequence:
             _add_camera(sequence, path)
     if not sequence.infos:
         raise DatasetError(f"'{mav0}' holds neither cam0, imu0 nor {TRUTH}; give a EuRoC sequence")
-    # what costs least to take in comes first at an instant, as it does live
+    # at one instant the smallest records come first, as in a live run
     sequence.tables.sort(key=lambda table: (table.csv.parent.name.startswith(("cam", "rgb")), table.csv))
     return sequence
 
@@ -123,7 +123,7 @@ def _add_truth(sequence: EurocSequence, path: Path) -> None:
         if not values[3:7].any():
             raise DatasetError(f"'{csv}' line {line}: the quaternion is zero")
         position, quat, velocity = values[0:3], quat_normalised(values[3:7]), values[7:10]
-        # EuRoC knows no turn rates, accelerations, rotors or wind
+        # EuRoC has no angular rates, accelerations, rotors or wind
         state = VehicleState(t_ns, position, velocity, quat, unknown, unknown, unknown, none, none, unknown)
         return [(state_stream, state), (bias_stream, ImuBias(t_ns, values[10:13], values[13:16]))]
 
@@ -154,17 +154,17 @@ def _add_camera(sequence: EurocSequence, path: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Of a sensor.yaml."""
+    """The content of a sensor.yaml."""
 
     data: dict[str, Any]
     position: Array
     quat_wxyz: Array
-    """body_from_sensor as the file has it: of a camera, its optical axes."""
+    """body_from_sensor as in the file. For a camera the sensor axes are its optical axes."""
     rate: Rate | None
 
 
 def read_sensor_yaml(path: Path) -> Any:
-    """Also as OpenCV writes YAML: its first line, %YAML:1.0, is no directive, and its matrices have a tag of theirs."""
+    """Also reads YAML by OpenCV, whose first line %YAML:1.0 is not a valid directive and whose matrices have a tag."""
     lines = [line for line in path.read_text(encoding="utf-8-sig").splitlines() if not line.startswith("%")]
     return yaml.safe_load("\n".join(lines).replace("!!opencv-matrix", ""))
 
@@ -194,7 +194,7 @@ def _data(path: Path) -> Path:
 
 
 def _rows(rank: int, table: Table) -> Iterator[tuple[int, int, int, list[str]]]:
-    """Stamp, rank, number of the line from 1, the other cells."""
+    """Stamp, rank, line number from 1, the other cells."""
     csv, before = table.csv, -1
     try:
         with csv.open(encoding="utf-8") as file:
@@ -203,7 +203,7 @@ def _rows(rank: int, table: Table) -> Iterator[tuple[int, int, int, list[str]]]:
                     continue
                 stamp, *others = (cell.strip() for cell in text.split(","))
                 if not stamp.isdecimal():
-                    raise DatasetError(f"'{csv}' line {line}: '{stamp[:40]}' is no stamp in ns")
+                    raise DatasetError(f"'{csv}' line {line}: '{stamp[:40]}' is not a stamp in ns")
                 if len(others) < table.cells:
                     raise DatasetError(f"'{csv}' line {line}: {len(others) + 1} cells, not {table.cells + 1}")
                 if int(stamp) <= before:
@@ -225,7 +225,7 @@ def _numbers(csv: Path, line: int, cells: list[str]) -> Array:
 
 
 def _picture(csv: Path, line: int, name: str, shape: tuple[int, int]) -> NDArray[np.uint8]:
-    """(height, width, 3), whether the file is grey or colour."""
+    """(height, width, 3), from a grey or colour file."""
     from PIL import Image
 
     path = csv.parent / "data" / name
@@ -235,7 +235,7 @@ def _picture(csv: Path, line: int, name: str, shape: tuple[int, int]) -> NDArray
     except FileNotFoundError:
         raise DatasetError(f"'{csv}' line {line}: '{path}' is missing") from None
     except (OSError, SyntaxError, ValueError) as error:
-        raise DatasetError(f"'{csv}' line {line}: '{path}' is no picture that can be read: {error}") from None
+        raise DatasetError(f"'{csv}' line {line}: '{path}' is not a readable image: {error}") from None
     if pixels.shape[:2] != shape:
         raise DatasetError(
             f"'{csv}' line {line}: '{path}' has {pixels.shape[1]} by {pixels.shape[0]} pixels, "

@@ -1,7 +1,7 @@
-"""Watches that the renderer answers: says so when it takes long, and ends it when it takes too long.
+"""Watches whether the renderer answers: logs when it takes long, and ends it when it takes too long.
 
-A thread looks now and then whether the same answer is still waited for, so that waiting itself costs nothing. Only
-looks are counted, not time: when this process is stopped and goes on, the renderer has not been late meanwhile.
+A thread checks now and then whether the client still waits for the same answer, so waiting itself costs nothing. The
+thread counts its checks, not the time: while this process is stopped, the renderer is not counted as late.
 """
 
 from __future__ import annotations
@@ -14,15 +14,14 @@ from contextlib import contextmanager
 log = logging.getLogger(__name__)
 
 LOOK_S = 1.0
-"""Wall s from one look to the next."""
+"""s of wall time between two checks."""
 SLOW_LOOKS, MOST_LOOKS = 20, 120
-"""At the same answer: until the log says so, until the renderer is ended."""
+"""Checks during the same wait: after SLOW_LOOKS the log says so, after MOST_LOOKS the renderer is ended."""
 
 
 class Patience:
     def __init__(self, process_id: int, end: Callable[[], None]) -> None:
         self.is_over = False
-        """The renderer was ended."""
         self._process_id, self._end = process_id, end
         self._question = 0
         self._waits = self._tells = False
@@ -31,7 +30,7 @@ class Patience:
 
     @contextmanager
     def waiting(self, *, tells: bool = True) -> Iterator[None]:
-        """Within it an answer is waited for; `tells` says whether the log hears when that takes long."""
+        """Marks the time in which the client waits for an answer; `tells` says whether a long wait is logged."""
         self._question += 1
         self._waits, self._tells = True, tells
         try:

@@ -1,4 +1,4 @@
-"""What the verbs of the command line share: consoles, options, folders, the summary of a run."""
+"""Parts that the verbs share: consoles, options, folders, the summary of a run."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ FOXGLOVE_PLACE = "127.0.0.1:8765"
 
 @contextmanager
 def progress_bar(what: str, seconds: float, *, quiet: bool) -> Iterator[Callable[[float], None]]:
-    """Gives what is to be called with the simulated seconds so far."""
+    """Yields a function that takes the simulated seconds so far."""
     bar = Progress(
         TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:.0f}/{task.total:.0f} s simulated"),
         TimeRemainingColumn(), console=err, transient=True, disable=quiet or is_quiet() or not err.is_terminal,
@@ -62,7 +62,7 @@ def progress_bar(what: str, seconds: float, *, quiet: bool) -> Iterator[Callable
 
 
 def with_places(words: list[str]) -> list[str]:
-    """The command line with what `--foxglove` alone means; Typer knows no option whose value may be left out."""
+    """Adds the default value to a bare `--foxglove`: Typer has no options with an optional value."""
     out = []
     for word, following in pairwise([*words, ""]):
         alone = word == "--foxglove" and not re.fullmatch(r"([^/\s]+:)?\d+", following)
@@ -72,7 +72,7 @@ def with_places(words: list[str]) -> list[str]:
 
 @contextmanager
 def looking_on(foxglove: str | None) -> Iterator[Callable[[Any], None]]:
-    """Gives what is to be called with the simulation: somebody looks on in Foxglove, or nobody does."""
+    """Yields a function that takes the simulation. It starts the Foxglove stream if there is one."""
     if foxglove is None:
         yield lambda simulation: None
         return
@@ -94,7 +94,7 @@ def looking_on(foxglove: str | None) -> Iterator[Callable[[Any], None]]:
 
 
 def absolute(plugin: str) -> str:
-    """`file.py:Name` as seen from here, wherever the scenario is."""
+    """`file.py:Name` with an absolute path, so that it does not depend on the scenario's folder."""
     file, colon, name = plugin.rpartition(":")
     return f"{Path(file).resolve()}:{name}" if colon and file.endswith(".py") else plugin
 
@@ -104,7 +104,7 @@ def load(scenario: str, sets: list[str] | None, seed: int | None, home: str | No
 
     changes = overrides(sets, seed)
     if home is not None:
-        from skyloop.world.homes import home_from
+        from skyloop.world.home_positions import home_from
 
         place = home_from(home)
         for name in ("latitude_deg", "longitude_deg", "altitude"):
@@ -127,7 +127,7 @@ def overrides(sets: list[str] | None, seed: int | None = None) -> dict[str, Any]
 
 
 def next_folder(name: str, root: Path = Path("runs")) -> Path:
-    """Make the first of name-001, name-002... that does not exist; who comes at the same moment gets another."""
+    """Create the first of name-001, name-002... that does not exist. It is safe when processes start together."""
     made = [path for path in (root, *root.parents) if not path.exists()]
     for number in count(1):
         folder = root / f"{name}-{number:03d}"
@@ -147,7 +147,7 @@ _claimed: list[list[Path]] = []
 
 
 def give_back_empty_folders() -> None:
-    """A command that came to nothing leaves nothing behind."""
+    """A command that failed leaves no empty folders behind."""
     while _claimed:
         with suppress(OSError):
             for folder in _claimed.pop():
@@ -156,7 +156,7 @@ def give_back_empty_folders() -> None:
 
 @contextmanager
 def telling_where(folder: Path) -> Iterator[None]:
-    """Whoever ends a flight by Ctrl-C is told where it lies, if there is anything."""
+    """After Ctrl-C, print the run folder if there is one."""
     try:
         yield
     except Interrupted as interruption:

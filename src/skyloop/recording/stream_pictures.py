@@ -1,4 +1,4 @@
-"""Streams one can look at: images, depth and LiDAR as PNG, one a second, and a sheet of them all."""
+"""Streams as pictures: images, depth and LiDAR as PNG, one per second, and an overview of them all."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from skyloop_client.streams import NS_PER_S, StreamInfo
 EVERY_NS = NS_PER_S
 """Simulated time between two pictures of a stream."""
 COLUMNS = 5
-"""Of the sheet."""
+"""Columns of the overview."""
 MOST_SHOWN = 80
-"""Pictures of a stream from which those of the sheet are chosen."""
+"""Pictures of a stream from which those of the overview are chosen."""
 SHEET_WIDTH = 320
 LIDAR_PX, LIDAR_REACH = 480, 40.0
 MAP_PX = 480
-"""A map's longer side is about this, or more."""
+"""Least length of a map's longer side, about."""
 
 
 class Pictures:
@@ -66,7 +66,7 @@ class Pictures:
             self._shown.setdefault(stream, ThinnedList(MOST_SHOWN)).add(path)
 
     def finish(self) -> None:
-        """The sheet: a row per stream, its pictures spread over the flight; and the spectrograms of the radars."""
+        """Write the overview (a row per stream, with pictures spread over the flight) and the radar spectrograms."""
         check_still_there(self._folder)
         with writing_into(self._folder):
             self._write_sheet()
@@ -106,14 +106,14 @@ def save(picture: Picture, path: Path) -> None:
 
 
 def write_picture(picture: Picture, path: Path) -> None:
-    """Into a folder that is there: one that was removed is not made again."""
+    """The folder must exist: if it was removed, it is not created again."""
     from PIL import Image
 
     Image.fromarray(picture).save(path)
 
 
 def depth_picture(depth: NDArray[Any], nearest: float = 0.3, farthest: float = 60.0) -> Picture:
-    """Near is red, far is blue, on a logarithmic scale; black where there is no value."""
+    """Near is red, far is blue, on a logarithmic scale. Black means no value."""
     import matplotlib
 
     known = np.isfinite(depth) & (depth > 0.0)
@@ -132,7 +132,7 @@ def id_picture(numbers: NDArray[Any]) -> Picture:
 
 
 def scan_picture(points: NDArray[Any]) -> Picture:
-    """From above, forward up; colour is height, rings are 10 m apart."""
+    """Top view, forward is up. Colour is height, rings are 10 m apart."""
     import matplotlib
 
     picture = np.full((LIDAR_PX, LIDAR_PX, 3), 18, np.uint8)
@@ -151,14 +151,14 @@ def scan_picture(points: NDArray[Any]) -> Picture:
 
 
 def map_picture(occupancy: NDArray[Any]) -> Picture:
-    """North up, from rows that go from south to north. Free is white, taken black, unknown grey."""
+    """North is up; rows go from south to north. Free is white, occupied black, unknown grey."""
     grey = np.where(occupancy < 0, 150, 255 - occupancy.astype(int) * 255 // 100).astype(np.uint8)[::-1]
     times = max(1, MAP_PX // max(grey.shape))
     return np.repeat(grey.repeat(times, axis=0).repeat(times, axis=1)[..., None], 3, axis=2)
 
 
 def debug_picture(pixels: NDArray[Any]) -> Picture:
-    """As it is where it is 8 bits deep; else from its least to its greatest number."""
+    """Unchanged if it has 8 bits. Otherwise scaled from its least to its greatest value."""
     if pixels.dtype != np.uint8:
         known = np.isfinite(pixels)
         least, most = (float(f(pixels[known])) if known.any() else 0.0 for f in (np.min, np.max))
@@ -168,7 +168,7 @@ def debug_picture(pixels: NDArray[Any]) -> Picture:
 
 
 def cloud_picture(points: NDArray[Any]) -> Picture:
-    """From above, about the middle of what there is."""
+    """Top view around the centre of the points."""
     return scan_picture(points - np.median(points, axis=0) if len(points) else points)
 
 
@@ -197,4 +197,4 @@ PAINTERS: dict[str, Any] = {
     "VoxelMap": lambda voxels: {"": map_picture(voxels.voxels.max(axis=2).T)},
     "PointCloud": lambda cloud: {"": cloud_picture(cloud.points)},
 }
-"""By the name of the record: what there is to see, with what its stream's name gets appended."""
+"""By the name of the record: the picture, and the suffix for its stream's name."""

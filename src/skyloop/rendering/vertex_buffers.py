@@ -1,4 +1,4 @@
-"""A model as the renderer takes it: one buffer of vertices, one of indices, and tables."""
+"""A model in the form the renderer reads: one buffer of vertices, one of indices, and tables."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ VERTEX = np.dtype(
 
 
 def pack_model(model: Model) -> Arrays:
-    """All levels of all shapes; `lods` has a row (first index, count, base vertex) for each."""
+    """Packs all levels of all shapes; `lods` has a row (first index, count, base vertex) for each."""
     vertices, indices, spheres, first_lod, ranges = [], [], [], [], []
     lods: list[tuple[int, int, int]] = []
     n_vertices = n_indices = 0
@@ -50,7 +50,7 @@ def pack_model(model: Model) -> Arrays:
 
 
 def pack_rows(model: Model) -> Arrays:
-    """What of a packed model changes when something is placed or taken away."""
+    """The part of a packed model that changes when something is placed or removed."""
     return {
         "row_shape": model.row_shape,
         "row_palette": model.row_palette,
@@ -78,7 +78,7 @@ def _vertices(mesh: Mesh) -> np.ndarray[Any, np.dtype[Any]]:
 
 
 def _sphere(mesh: Mesh) -> tuple[float, ...]:
-    """Centre and radius of a ball around it."""
+    """Centre and radius of a bounding sphere."""
     if not len(mesh.positions):
         return 0.0, 0.0, 0.0, 0.0
     centre = 0.5 * (mesh.positions.min(axis=0) + mesh.positions.max(axis=0)).astype(np.float64)

@@ -1,4 +1,4 @@
-"""MAVLink's file transfer, for reading: the run folder of a flight, its logs and its pictures."""
+"""MAVLink's file transfer, read-only: the run folder of a flight with its logs and images."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Any
 from skyloop.links.mavlink.dialect import mavlink
 
 HEAD = struct.Struct("<HBBBBBxI")
-"""Number, session, operation, size, asked operation, whether a burst is over, offset."""
+"""Sequence number, session, opcode, size, requested opcode, burst complete, offset."""
 MOST_DATA = 239
 MOST_SESSIONS = 4
 CHUNKS_PER_TICK = 20
-"""Of a burst."""
+"""Chunks of a burst per tick."""
 END_SESSION, RESET, LIST, OPEN, READ = 1, 2, 3, 4, 5
 CRC, BURST = 14, 15
 WRITING = (6, 7, 8, 9, 10, 11, 12, 13)
@@ -25,24 +25,24 @@ Send = Callable[[Any], None]
 
 
 class _RefusedError(Exception):
-    """With the number of the reason."""
+    """Carries the error code."""
 
 
 class FileServer:
-    """One folder, for all clients of a vehicle."""
+    """Serves one folder to all clients of a vehicle."""
 
     def __init__(self, folder: Path | None) -> None:
         self._root = None if folder is None else folder.resolve()
         self._sessions: dict[int, Path] = {}
         self._bursts: list[list[Any]] = []
-        """What is being sent: where to, whom, session, path, next byte, next number, size."""
+        """Running bursts: send function, client, session, path, next byte, next sequence number, size."""
 
     @property
     def has_files(self) -> bool:
         return self._root is not None
 
     def take(self, message: Any, send: Send) -> None:
-        """FILE_TRANSFER_PROTOCOL."""
+        """Handle a FILE_TRANSFER_PROTOCOL message."""
         payload = bytes(message.payload)
         number, session, operation, size, _, _, offset = HEAD.unpack_from(payload)
         if operation in (ACK, NAK):
@@ -66,7 +66,7 @@ class FileServer:
             send(_message(peer, number, session, NAK, operation, offset, bytes([FAIL])))
 
     def tick(self) -> None:
-        """The next bytes of every burst."""
+        """Send the next bytes of every burst."""
         for burst in list(self._bursts):
             send, peer, session, path, offset, number, size = burst
             try:
@@ -87,7 +87,7 @@ class FileServer:
                 self._bursts.remove(burst)
 
     def _done(self, operation: int, session: int, offset: int, data: bytes, size: int) -> tuple[int, bytes]:
-        """The session and the data of the answer."""
+        """Execute an operation and return session and data of the answer."""
         if operation in WRITING:
             raise _RefusedError(PROTECTED)
         match operation:
@@ -112,14 +112,14 @@ class FileServer:
                     raise _RefusedError(END_OF_FILE)
                 return session, found
             case x if x == CRC:
-                # as PX4 has it: begun with 0, and not inverted at the end
+                # as in PX4: the CRC starts with 0 and is not inverted at the end
                 content = self._path(data).read_bytes()
                 return session, struct.pack("<I", zlib.crc32(content, 0xFFFFFFFF) ^ 0xFFFFFFFF)
             case _:
                 raise _RefusedError(UNKNOWN)
 
     def _path(self, data: bytes) -> Path:
-        """Inside the folder, whatever the client writes."""
+        """The path of the request. A path outside the folder is refused."""
         if self._root is None:
             raise _RefusedError(NOT_FOUND)
         name = data.split(b"\0")[0].decode("utf-8", "replace")
@@ -129,7 +129,7 @@ class FileServer:
         return path
 
     def _list(self, path: Path, first: int) -> bytes:
-        """As many entries as fit, from the one asked for on."""
+        """As many entries as fit, beginning with the requested one."""
         if not path.is_dir():
             raise _RefusedError(NOT_FOUND)
         entries = sorted(path.iterdir())[first:]

@@ -21,7 +21,7 @@ from skyloop.vehicle.airframe import (
     drag_per_mass,
     sqrt_line,
 )
-from skyloop.vehicle.layout import (
+from skyloop.vehicle.kernel_records import (
     CONTROL_CASCADE,
     CONTROL_EXTERNAL,
     CONTROL_SIMPLEFLIGHT,
@@ -198,7 +198,7 @@ def _pack_contact(p: Any, airframe: Airframe, gravity: float) -> None:
 
 
 def _pack_hull(p: Any, airframe: Airframe, contacts: Any) -> None:
-    """What solid things meet: the contact points and the rotors, with edges along rims, arms and legs."""
+    """The hull for collisions: the contact points and the rotors, with edges along rims, arms and legs."""
     legs, n, rotors = len(airframe.contact.legs), len(contacts), len(airframe.rotors)
     around = min(8, (MAX_POINTS - n) // rotors - 1)
     angle = 2.0 * np.pi * np.arange(around) / around
@@ -211,7 +211,7 @@ def _pack_hull(p: Any, airframe: Airframe, contacts: Any) -> None:
         edges.append((first - 1, first + int(np.argmax(rim @ hub))))
     hubs = [n + k * (around + 1) for k in range(rotors)]
     apart = np.linalg.norm(np.array(points)[:, None] - np.array(points)[hubs], axis=2)
-    # arms from hub to hub through the body, and each leg to the nearest hub
+    # arms from hub to hub through the body, and from each leg to the nearest hub
     across = [(hub, hubs[int(np.argmax(apart[hub]))]) for hub in hubs]
     edges += sorted({(min(pair), max(pair)) for pair in across})
     edges += [(k, hubs[int(np.argmin(apart[k]))]) for k in range(legs)]
@@ -262,7 +262,7 @@ def _pack_schedules(p: Any, airframe: Airframe, flying: Flying) -> None:
 
 
 def pack_rotor_fault(row: Any, slot: int, fault: RotorFault) -> None:
-    """One fault in a vehicle's row; also when it begins in flight."""
+    """Writes one fault into a vehicle's row, at the start or in flight."""
     row["fault_rotor"][slot], row["fault_kind"][slot] = fault.rotor, FAULT_CODES[fault.kind]
     row["fault_start"][slot] = fault.start
     row["fault_end"][slot] = FOREVER if fault.end is None else fault.end
@@ -286,7 +286,7 @@ def _pack_controller(p: Any, airframe: Airframe, flying: Flying) -> None:
 
 
 def pack_limits(p: Any, limits: Limits) -> None:
-    """Limits of the controller in a vehicle's row; also when they change in flight."""
+    """Writes the controller's limits into a vehicle's row, at the start or in flight."""
     p["max_speed_horizontal"] = limits.speed
     p["max_speed_up"] = limits.climb
     p["max_speed_down"] = limits.descent

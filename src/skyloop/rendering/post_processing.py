@@ -1,4 +1,4 @@
-"""From the samples of a view to its pixels: ambient occlusion, averaging, glow."""
+"""Turns the samples of a view into pixels: ambient occlusion, averaging, glow."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from skyloop.rendering.quality import Quality
 
 
 class Target:
-    """Where one view is painted: samples, and pixels where these differ."""
+    """The buffers one view is painted to: samples, and pixels where they differ."""
 
     def __init__(self, ctx: moderngl.Context, width: int, height: int, quality: Quality) -> None:
         whole, fine = (width, height), (width * quality.oversampling, height * quality.oversampling)
         self.colours, self.surfaces = ctx.texture(fine, 4), ctx.texture(fine, 4, dtype="u4")
-        # the glow must not come in from the other side
+        # the glow must not wrap around to the opposite edge
         self.colours.repeat_x = self.colours.repeat_y = False
         self.surfaces.filter = (moderngl.NEAREST, moderngl.NEAREST)
         depth = ctx.depth_renderbuffer(fine)
@@ -27,6 +27,11 @@ class Target:
             self.open_shares = ctx.texture(whole, 1)
             self.occlusion = ctx.framebuffer([self.open_shares])
             self.pixels = ctx.framebuffer([ctx.texture(whole, 4), ctx.texture(whole, 4, dtype="u4")])
+
+    @staticmethod
+    def size_in_bytes(width: int, height: int, quality: Quality) -> int:
+        """Of a sample: colour 4, surface 16, depth 4; of a pixel after the finish: 21."""
+        return width * height * (24 * quality.oversampling**2 + (21 if quality.has_finish else 0))
 
 
 class Finish:
@@ -49,7 +54,7 @@ class Finish:
         program: Any = self._occlusion.program
         program["surfaces"].value = 4
         write(program, "lens", (k * shot.fx, k * shot.fy, k * shot.cx + half, k * shot.cy + half))
-        write(program, "camera_from_world", shot.world_from_camera)  # column by column: its transpose
+        write(program, "camera_from_world", shot.world_from_camera)  # column by column, so transposed
         write(program, "extinction", light.extinction)
         target.occlusion.use()
         self._occlusion.render(moderngl.TRIANGLES, vertices=3)

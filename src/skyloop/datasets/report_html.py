@@ -1,4 +1,4 @@
-"""Pieces of the report: tables, plots and pictures as HTML that needs nothing but itself."""
+"""Parts of the report: tables, plots and pictures as self-contained HTML."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from skyloop_client.messages import Label
 
 INK = "#23303b"
 COLOURS = ("#d1495b", "#1f77b4", "#2a9d5c", "#e08e1b", "#8a63b8", "#4b7f8c", "#b5651d", "#5c6bc0")
-"""Of the classes, in the order of their names."""
+"""Colours of the classes, in the order of their names."""
 STYLE = """
 body{font:15px/1.5 system-ui,-apple-system,"Segoe UI",Helvetica,Arial,sans-serif;color:#23303b}
 body{margin:0;background:#f4f6f8}
@@ -37,7 +37,7 @@ figure{margin:0}figure img{width:100%;display:block;border-radius:4px}figcaption
 
 
 def page(title: str, lead: str, sections: Iterable[str]) -> str:
-    """A whole document."""
+    """A complete document."""
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -54,7 +54,7 @@ def section(title: str, body: str, note: str = "") -> str:
 
 
 class Cell(str):
-    """Text of a table that is HTML already."""
+    """Table text that is already HTML."""
 
 
 def verdict(holds: bool, good: str = "as configured", bad: str = "off") -> Cell:
@@ -62,7 +62,7 @@ def verdict(holds: bool, good: str = "as configured", bad: str = "off") -> Cell:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Numbers stand to the right; strings are escaped."""
+    """Numbers are right-aligned. Strings are escaped."""
     kept = [list(row) for row in rows]
     right = [
         bool(kept) and all(isinstance(row[k], int | float) or row[k] == "–" for row in kept) for k in range(len(head))
@@ -84,7 +84,7 @@ def _shown(value: Any) -> str:
 
 
 def png(picture: NDArray[np.uint8]) -> str:
-    """A picture as the address of an image."""
+    """A picture as a data address of an image."""
     from PIL import Image
 
     held = io.BytesIO()
@@ -106,7 +106,7 @@ def figure(address: str, caption: str) -> str:
 
 
 def plot(draw: Any, size: tuple[float, float] = (10.6, 3.2), columns: int = 2, widths: Sequence[float] = ()) -> str:
-    """`draw` gets the axes; the same data gives the same bytes."""
+    """`draw` gets the axes. The same data gives the same bytes."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -134,7 +134,7 @@ def class_colours(names: Iterable[str]) -> dict[str, str]:
 
 
 def boxed(image: NDArray[np.uint8], labels: Sequence[Label], colours: dict[str, str], width: int) -> NDArray[np.uint8]:
-    """The image at a width, with a box and a name around each labelled thing."""
+    """The image at a width, with a box and a name around each labelled object."""
     from PIL import Image, ImageDraw
 
     scale = width / image.shape[1]
@@ -142,7 +142,7 @@ def boxed(image: NDArray[np.uint8], labels: Sequence[Label], colours: dict[str, 
     draw = ImageDraw.Draw(picture)
     for label in sorted(labels, key=lambda item: -item.distance):
         left, top, right, bottom = label.box_px
-        # around the thing, so that what is small is not painted over
+        # around the object, so that a small one is not painted over
         box = (left * scale - 3, top * scale - 3, (right + 1) * scale + 2, (bottom + 1) * scale + 2)
         colour = colours[label.class_name]
         draw.rectangle(box, outline=colour, width=2)
@@ -154,7 +154,7 @@ def boxed(image: NDArray[np.uint8], labels: Sequence[Label], colours: dict[str, 
 
 
 def key_of(colours: dict[str, str]) -> str:
-    """What colour stands for which class."""
+    """The legend of the classes' colours."""
     spots = (
         f'<span class="named"><span class="key" style="background:{tint}"></span>{html.escape(name)}</span>'
         for name, tint in colours.items()

@@ -1,4 +1,4 @@
-"""The picture a run leaves behind: track, height, speed, errors, tilt and rotors, with the events on the time axis."""
+"""The plot of a run: track, height, speed, errors, tilt and rotors, with the events on the time axis."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from skyloop_client.messages import Array
 INK = "#23303b"
 REFERENCE = "#9aa5ad"
 DASHES = ("--", ":", "-.")
-"""Of estimates of one vehicle."""
+"""Line styles for the estimates of one vehicle."""
 COLOURS = ("#1f77b4", "#d1495b", "#2a9d5c", "#8a63b8", "#e08e1b", "#4b7f8c")
 MOST_SINGLE = len(COLOURS)
-"""Vehicles that are drawn one by one; of more, only what they have in common."""
+"""Most vehicles that are drawn one by one. With more, their median and range are drawn."""
 WIDTH, HEIGHT = 12.0, 7.6
 """inches."""
 OFF = "off [m]"
@@ -30,7 +30,7 @@ STYLE: dict[Any, Any] = {"axes.edgecolor": INK, "axes.grid": True, "grid.color":
 class Axes:
     track: Any
     rows: dict[str, Any]
-    """By their labels, from the top."""
+    """By label, from the top."""
 
 
 def plot_flight(log: FlightLog, title: str, path: Path) -> None:
@@ -62,7 +62,7 @@ def _has_errors(vehicle: VehicleLog) -> bool:
 
 
 def _farthest(vehicle: VehicleLog) -> float:
-    """m, of what counts."""
+    """m, the largest error that counts."""
     return max(vehicle.off_reference.farthest, *(far.farthest for _, far in vehicle.estimates.values()), 0.0)
 
 
@@ -92,7 +92,7 @@ def _finish(axes: Axes, farthest: float) -> None:
 
 
 def _widen(axis: Any, least: float) -> None:
-    """A hover must not be magnified until rounding errors look like a flight."""
+    """Rounding errors of a hover must not be magnified until they look like a flight."""
     box = axis.dataLim
     x, y = 0.5 * (box.x0 + box.x1), 0.5 * (box.y0 + box.y1)
     axis.update_datalim([(x - 0.5 * least, y - 0.5 * least), (x + 0.5 * least, y + 0.5 * least)])
@@ -120,7 +120,7 @@ def _plot_vehicle(vehicle: VehicleLog, name: str, colour: str, axes: Axes) -> No
 
 
 def _plot_reference(vehicle: VehicleLog, name: str, colour: str, axes: Axes) -> None:
-    """What the controller tracked, below all else, and how far off the vehicle was."""
+    """What the controller tracked, below all else, and the vehicle's distance from it."""
     reference = vehicle.reference.rows
     if not len(reference) or np.isnan(reference[:, 1]).all():
         return
@@ -136,7 +136,7 @@ def _plot_error(rows: dict[str, Any], error: Array, colour: str, dashes: str, la
 
 
 def _plot_many(vehicles: dict[str, VehicleLog], axes: Axes) -> None:
-    """Every track, and of the rest the middle vehicle and the band of all of them."""
+    """Every track. For the rest, the median vehicle and the range of all of them."""
     curves = [vehicle.motion.rows for vehicle in vehicles.values()]
     from matplotlib import colormaps
 
@@ -156,7 +156,7 @@ def _plot_many(vehicles: dict[str, VehicleLog], axes: Axes) -> None:
 
 
 def _plot_band(axis: Any, curves: list[Array], what: str = "") -> None:
-    """Of (n, 2) curves: their middle one at each instant, and from the lowest to the highest."""
+    """From (n, 2) curves: the median at each instant, and the range from lowest to highest."""
     start, end = min(curve[0, 0] for curve in curves), max(curve[-1, 0] for curve in curves)
     t = np.linspace(start, end, 600)
     values = np.array([np.interp(t, curve[:, 0], curve[:, 1], left=np.nan, right=np.nan) for curve in curves])
@@ -166,7 +166,7 @@ def _plot_band(axis: Any, curves: list[Array], what: str = "") -> None:
 
 
 def _middle(values: Array) -> Array:
-    """The median of what there is at each instant."""
+    """The median of the available values at each instant."""
     rising = np.sort(values, axis=0)
     there = np.isfinite(values).sum(axis=0)
     return np.asarray(rising[np.maximum(there - 1, 0) // 2, np.arange(values.shape[1])])

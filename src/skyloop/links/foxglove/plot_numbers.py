@@ -1,4 +1,4 @@
-"""Records as plain numbers for Foxglove's plots: JSON, with the unit in the name of what has one."""
+"""Converts records to plain numbers for Foxglove's plots: JSON, with units in the field names."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ UNITS = {
     "vertical_sd": "m", "speed_sd": "m_s", "pressure": "pa", "temperature": "k", "distance": "m", "min_range": "m",
     "max_range": "m", "integrated_x": "rad", "integrated_y": "rad", "integrated_gyro": "rad",
 }  # fmt: skip
-"""Of our own records' fields; those of other people's sensors keep their names."""
+"""Units of the fields of our own records. Fields of user-defined sensors keep their names."""
 UNSHOWN = ("covariance",)
-"""Too many numbers for a plot; the sigmas are there."""
+"""Covariances have too many numbers for a plot. Their sigmas are plotted."""
 PER_ROTOR = {"rotor_speeds", "rotor_thrusts", "commands", "speeds"}
 ATTITUDE = ("quat_wxyz", "attitude_deg")
-"""Nobody reads a quaternion off a curve."""
+"""Shown as Euler angles, because a plotted quaternion is hard to read."""
 MOST_NUMBERS = 64
-"""Of an array that is plotted."""
+"""Largest array that is plotted."""
 NUMBER = {"type": "number"}
 STAMP = {"type": "object", "title": "time", "properties": {"sec": {"type": "integer"}, "nsec": {"type": "integer"}}}
 
 
 def plotted(record: Any) -> dict[str, Any]:
-    """What can be drawn of a record, with its stamp; images, clouds and lists are left out."""
+    """The plottable fields of a record, with its stamp. Images, point clouds and lists are left out."""
     ours = is_ours(type(record).__name__)
     sec, nsec = divmod(int(record.t_ns), NS_PER_S)
     out: dict[str, Any] = {"timestamp": {"sec": sec, "nsec": nsec}}
@@ -56,7 +56,7 @@ def plotted(record: Any) -> dict[str, Any]:
 
 
 def schema_of(record_name: str) -> dict[str, Any] | None:
-    """As JSON Schema; None for records that are not ours, whose fields are known only once there is one."""
+    """A JSON Schema. None for user-defined records, whose fields are unknown until the first record."""
     if not is_ours(record_name):
         return None
     properties: dict[str, Any] = {"timestamp": STAMP}
@@ -93,7 +93,7 @@ def _numbers(array: Array, field: str) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """JSON has no NaN and no infinity; a plot has a gap there."""
+    """JSON has no NaN and no infinity. A plot gets a gap there."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):

@@ -1,8 +1,8 @@
-"""The memory of the flight kernels: one record per vehicle for what is fixed, what changes and what is asked.
+"""The memory of the flight kernels: one record per vehicle for its parameters, its state and its inputs.
 
 The array of records is the batch axis: one vehicle and ten thousand run through the same code. A snapshot of the
-simulation is a copy of these arrays. Positions inside the kernels are of the centre of mass; see `fleet.py` for the
-shift to the body origin that everybody else speaks of.
+simulation is a copy of these arrays. Positions inside the kernels are those of the centre of mass; `fleet.py` converts
+them to the body origin, which the rest of skyloop uses.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ MAX_ROTORS = 16
 MAX_CONTACTS = 24
 MAX_SCHEDULED = 16
 MAX_POINTS = 64
-"""Of the hull, all contact points among them."""
+"""Points of the hull, including all contact points."""
 MAX_EDGES = 64
 MAX_TOUCHES = 16
-"""Points of the hull that press on solid things at the same time."""
+"""Points of the hull that can press on solid things at the same time."""
 MAX_HITS = 8
-"""The latest touches, for those who tell of them."""
+"""The number of latest touches that are kept for events."""
 
 # drag models
 DRAG_NONE, DRAG_LINEAR, DRAG_BOX, DRAG_ROTOR, DRAG_ROTOR_LINEAR, DRAG_ROTOR_LUMPED = range(6)
@@ -39,7 +39,7 @@ CONTROL_EXTERNAL, CONTROL_CASCADE, CONTROL_SIMPLEFLIGHT = range(3)
     SET_DESCEND,
 ) = range(8)
 
-# what of a vehicle touches
+# the part of a vehicle that touches
 PART_LEG, PART_BODY, PART_ROTOR = range(3)
 
 # rotor faults
@@ -123,7 +123,7 @@ PARAMS = np.dtype(
         # controller
         ("control", _i8),
         ("control_divider", _i8),  # physics steps per controller step
-        ("thrust_per_speed_squared", _f8),  # what the controller believes at home
+        ("thrust_per_speed_squared", _f8),  # the value the controller assumes, for the air at home
         _vec("mixer", MAX_ROTORS, 4),  # rotor thrust from (collective, roll, pitch, yaw torque)
         _vec("position_p", 3),
         _vec("velocity_p", 3),
@@ -140,24 +140,24 @@ PARAMS = np.dtype(
         ("max_tilt", _f8),
         _vec("max_rate", 3),
         ("max_rotor_thrust", _f8),
-        # derived from the above by the fleet, to spare the kernels divisions and exponentials
+        # derived from the above by the fleet, to save the kernels divisions and exponentials
         ("inverse_mass", _f8),
         _vec("inverse_inertia", 3),
         ("half_step_decay_up", _f8),  # exp(-dt / 2 tau)
         ("half_step_decay_down", _f8),
         ("has_frame_drag", _i8),
-        # the hull as solid things feel it: the contact points first, then rotors; from the centre of mass
+        # the hull for collisions with solid things: the contact points first, then rotors; from the centre of mass
         ("n_points", _i8),
         _vec("point_position", MAX_POINTS, 3),
         ("point_part", _i8, (MAX_POINTS,)),
         ("n_edges", _i8),
-        ("edge", _i8, (MAX_EDGES, 2)),  # pairs of points, against things too thin for points to meet
+        ("edge", _i8, (MAX_EDGES, 2)),  # pairs of points, for things that are too thin for points to meet
         ("hull_radius", _f8),
         ("restitution", _f8),
     ],
     align=True,
 )
-"""What is fixed during a flight."""
+"""The parameters of a vehicle, which are fixed during a flight."""
 
 STATE = np.dtype(
     [
@@ -180,9 +180,9 @@ STATE = np.dtype(
         ("anchored", _i8, (MAX_CONTACTS,)),
         ("legs_down", _i8),
         ("body_down", _i8),
-        ("impact_speed", _f8),  # hardest touch of the ground so far
-        ("n_touches", _i8),  # solid things pressed on, see below
-        ("crashed", _i8),  # its rotors stand for good
+        ("impact_speed", _f8),  # the fastest touch of the ground so far
+        ("n_touches", _i8),  # touches of solid things, see below
+        ("crashed", _i8),  # its rotors are stopped for good
         # battery
         ("charge_used", _f8),
         ("energy_used", _f8),
@@ -199,18 +199,18 @@ STATE = np.dtype(
         ("yaw_saturated", _i8),
         ("thrust_wanted", _f8),
         ("controller_ran", _i8),
-        # last, because seldom looked at: planes that points of the hull press on, their speed, the anchor of friction
+        # last, because rarely read: planes that points of the hull press on, their velocity, the anchor of friction
         ("touch_point", _i8, (MAX_TOUCHES,)),
         ("touch_row", _i8, (MAX_TOUCHES,)),
         _vec("touch_normal", MAX_TOUCHES, 3),
         _vec("touch_level", MAX_TOUCHES),  # m, normal · x of the plane
         _vec("touch_velocity", MAX_TOUCHES, 3),
         _vec("touch_anchor", MAX_TOUCHES, 3),
-        # the latest distinct touches, a ring: number k is at k % MAX_HITS
+        # the latest distinct touches, a ring: touch k is at k % MAX_HITS
         ("n_hits", _i8),
         ("hit_ns", _i8, (MAX_HITS,)),
         ("hit_last_ns", _i8, (MAX_HITS,)),  # when that touch was last felt
-        ("hit_row", _i8, (MAX_HITS,)),  # of the model; -1 is the ground
+        ("hit_row", _i8, (MAX_HITS,)),  # row of the model; -1 is the ground
         ("hit_part", _i8, (MAX_HITS,)),
         ("hit_crash", _i8, (MAX_HITS,)),
         _vec("hit_place", MAX_HITS, 3),
@@ -220,7 +220,7 @@ STATE = np.dtype(
     ],
     align=True,
 )
-"""What changes during a flight."""
+"""The state of a vehicle, which changes during a flight."""
 
 INPUT = np.dtype(
     [
@@ -240,7 +240,7 @@ INPUT = np.dtype(
         ("thrust", _f8),
         _vec("throttle", MAX_ROTORS),
         ("speed_limit", _f8),
-        # what the controller flies on: truth, or an estimate held and extrapolated
+        # the state that the controller uses: truth, or an estimate that is held and extrapolated
         ("on_estimate", _i8),
         ("estimate_t", _f8),
         _vec("estimate", 13),  # as motion, but of the body origin
@@ -248,11 +248,11 @@ INPUT = np.dtype(
     ],
     align=True,
 )
-"""What is asked of the vehicle."""
+"""The inputs of a vehicle: its setpoint, its estimate and the mean wind."""
 
 SCRATCH = np.dtype(
     [
-        # ground under all vehicles
+        # the ground under all vehicles
         ("origin_x", _f8),
         ("origin_y", _f8),
         ("cell", _f8),
@@ -275,33 +275,33 @@ SCRATCH = np.dtype(
     ],
     align=True,
 )
-"""Room to calculate in. A record, because its arrays cost no reference counting, unlike slices of ordinary ones."""
+"""Scratch memory. It is a record, because its arrays cost no reference counting, unlike slices of ordinary arrays."""
 
 FINDING = np.dtype(
     [
-        # the path that is searched: shares of the step, and the step's place in the movers' interval
+        # the searched path: shares of the step, and the step's position in the movers' interval
         ("start", _f8),
         ("end", _f8),
         ("interval_start", _f8),
         ("interval_per_step", _f8),
         ("dt", _f8),
         ("interval", _f8),  # s
-        # the first meeting on it
-        ("fraction", _f8),  # of the path; 2 when there is none
-        ("along", _f8),  # of the point's path or of the edge
+        # the first contact on the path
+        ("fraction", _f8),  # share of the path; 2 when there is none
+        ("along", _f8),  # share along the point's path or along the edge
         ("vehicle", _i8),
-        ("feeler", _i8),  # point, or edge counted on from the points
-        ("candidate", _i8),  # -1 what stands, then parts of movers, then vehicles
+        ("feeler", _i8),  # index of the point, or of the edge plus the number of points
+        ("candidate", _i8),  # -1 standing things, then parts of movers, then vehicles
         ("triangle", _i8),
-        _vec("ends", 2, 3),  # of the feeler, world
+        _vec("ends", 2, 3),  # of the point's path or of the edge, world
         _vec("local", 2, 3),  # the same in the candidate's axes
-        # room to calculate in
+        # scratch
         _vec("points", 2, MAX_POINTS, 3),  # at both ends of the path
         _vec("inverse", 2, 3, 4),  # part_from_world at both ends of the path
     ],
     align=True,
 )
-"""Search for the first meeting of a hull with something solid."""
+"""The search for the first contact of a hull with something solid."""
 
 params_type = numba.from_dtype(PARAMS)
 state_type = numba.from_dtype(STATE)
