@@ -105,7 +105,8 @@ JUDGED = {
 }
 
 
-@pytest.mark.parametrize("short", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["short", "in full"])
+@pytest.mark.slow  # test_docs_loop.py flies the same three ways in the fast suite
+@pytest.mark.parametrize("short", [True, False], ids=["short", "in full"])
 def test_hardware_in_the_loop(
     short: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -68,7 +68,8 @@ def test_commands_run_in_order(
             continue
         if words[0] == "skyloop":
             # in this process: starting Python anew for each would take longer than the flights
-            quicker = {"run": shortened, "size": ["--steps", "1", "--runs", "1"], "record": SMALL} if shortened else {}
+            size = ["--steps", "1", "--runs", "1", *shortened]
+            quicker = {"run": shortened, "loop": shortened, "size": size, "record": SMALL} if shortened else {}
             monkeypatch.setattr(sys, "argv", words + quicker.get(words[1], []))
             with pytest.raises(SystemExit) as stop:
                 main()

@@ -283,6 +283,7 @@ def test_a_folder_of_another_protocol_is_refused(tmp_path: Path) -> None:
 # ---- real runs
 
 
+@pytest.mark.slow  # tests/clients/test_cpp_sut.py flies it in the fast suite
 @NO_COMPILER
 def test_the_cpp_sut_faces_the_anchor() -> None:
     scored = fly(Run(BY_NAME["Table III"], HOST, 100), 1.0)
