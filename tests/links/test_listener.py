@@ -103,7 +103,9 @@ def test_a_thousand_connects_one_after_the_other(rig: Rig) -> None:
     rig.news_of("closed the connection")
 
 
-def test_two_hundred_connects_at_once(rig: Rig) -> None:
+def test_two_hundred_connects_at_once(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    # on a busy machine the first would be silent for too long before the last comes
+    monkeypatch.setattr(door_module, "STRANGER_S", 60.0)
     strangers = [Stranger(rig) for _ in range(200)]
     eventually(lambda: len(rig.listener._peers) == MOST_PEERS)
     refusals = [stranger.hear() for stranger in strangers[MOST_PEERS:]]

@@ -253,7 +253,7 @@ def test_every_message_comes_once_and_in_order() -> None:
         heard, computer = Everything(rig), Computer()
         with rig.connect(clock=computer) as session:
             got: list[Message] = list(session.ask(every=["imu", "baro"]).arrived)
-            assert got == []
+            assert len(got) <= 1, "at most the sample of the very first instant"
             for step in (0, 3, 50, 7, 120, 0, 0, 1):
                 computer.compute(step * MS)
                 got += session.ask(every=["imu", "baro"], any_of=["imu", "baro"]).arrived
