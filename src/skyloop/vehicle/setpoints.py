@@ -42,6 +42,8 @@ KINDS = {
 }  # fmt: skip
 """The names of the kernels' setpoint kinds."""
 SCALARS = ("yaw", "yaw_rate", "thrust", "speed")
+UNTRACKED, UNTRACKED_QUAT = np.full(3, nan), np.full(4, nan)
+UNTRACKED.flags.writeable = UNTRACKED_QUAT.flags.writeable = False
 
 
 def write_setpoint(row: Any, setpoint: Setpoint, t_ns: int) -> None:
@@ -81,13 +83,17 @@ def _write_yaw(row: Any, yaw: float | None, yaw_rate: float) -> None:
 def tracked(row: Any, mode: str, armed: bool, quat_wxyz: Array, t_ns: int) -> SetpointState:
     """The setpoint that the kernel's controller follows at an instant; `quat_wxyz` is the vehicle's attitude."""
     kind = KINDS[int(row["kind"])] if armed else "idle"
-    position, velocity, quat, rates = np.full(3, nan), np.full(3, nan), np.full(4, nan), np.full(3, nan)
+    position = velocity = rates = UNTRACKED
+    quat = UNTRACKED_QUAT
     yaw = yaw_rate = thrust = nan
     if kind == "position":
         age = min(max(t_ns / NS_PER_S - float(row["t"]), 0.0), MAX_EXTRAPOLATION)
         v, a, j = row["velocity"], row["acceleration"], row["jerk"]
-        position = row["position"] + age * (v + age * (0.5 * a + age * j / 6.0))
-        velocity = v + age * (a + 0.5 * age * j)
+        if v.any() or a.any() or j.any():
+            position = row["position"] + age * (v + age * (0.5 * a + age * j / 6.0))
+            velocity = v + age * (a + 0.5 * age * j)
+        else:  # at rest, as most of the time
+            position, velocity = row["position"].copy(), v.copy()
     elif row["kind"] == SET_VELOCITY_BODY and armed:
         forward, left, up = row["velocity"].tolist()
         heading = float(yaw_from_quat(quat_wxyz))
