@@ -247,7 +247,7 @@ class AutopilotPart:
 
     def _tracked(self, t_ns: int) -> SetpointState:
         memory, row = self._autopilot.memory, self._context.fleet.inputs[self._autopilot.index]
-        return tracked(row, memory.mode, memory.armed, self._autopilot.state(t_ns).quat_wxyz, t_ns)
+        return tracked(row, memory.mode, memory.armed, lambda: self._autopilot.state(t_ns).quat_wxyz, t_ns)
 
     def _publish(self, event: Event, now_ns: int) -> None:
         # an event between two ticks is published at the second one

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Callable
 from math import nan
 from typing import Any
 
@@ -80,8 +81,8 @@ def _write_yaw(row: Any, yaw: float | None, yaw_rate: float) -> None:
     row["yaw_rate"] = yaw_rate
 
 
-def tracked(row: Any, mode: str, armed: bool, quat_wxyz: Array, t_ns: int) -> SetpointState:
-    """The setpoint that the kernel's controller follows at an instant; `quat_wxyz` is the vehicle's attitude."""
+def tracked(row: Any, mode: str, armed: bool, attitude: Callable[[], Array], t_ns: int) -> SetpointState:
+    """The setpoint that the kernel's controller follows at an instant; `attitude` gives the vehicle's quaternion."""
     kind = KINDS[int(row["kind"])] if armed else "idle"
     position = velocity = rates = UNTRACKED
     quat = UNTRACKED_QUAT
@@ -96,7 +97,7 @@ def tracked(row: Any, mode: str, armed: bool, quat_wxyz: Array, t_ns: int) -> Se
             position, velocity = row["position"].copy(), v.copy()
     elif row["kind"] == SET_VELOCITY_BODY and armed:
         forward, left, up = row["velocity"].tolist()
-        heading = float(yaw_from_quat(quat_wxyz))
+        heading = float(yaw_from_quat(attitude()))
         c, s = math.cos(heading), math.sin(heading)
         velocity = np.array([c * forward - s * left, s * forward + c * left, up])
     elif kind == "velocity":
