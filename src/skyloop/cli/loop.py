@@ -153,11 +153,14 @@ def loop(
         raise LinkError(f"--delays {delays}: give none or table-i")
     loaded = load(scenario, set_, seed)
     host, numbers = _places(listen or ("0.0.0.0:0" if target == "remote" else "127.0.0.1:0"), ports)
-    runs_on = _target(target, sut, pilot, task, speed, deadline=deadline)
+    runs_on, beside = _target(target, sut, pilot, task, speed, deadline=deadline), None
     if estimator is not None:
         loaded, beside = _estimator(loaded, estimator, target, speed)
         own = [vehicle.pilot for vehicle in loaded.vehicles if vehicle.pilot is not None]
         pilots_inside = pilots_inside or (runs_on is None and bool(own))
+    if runs_on is None and not pilots_inside:
+        runs_on = _pilot_without_a_name(target)
+    if beside is not None:
         runs_on = beside if runs_on is None else Together([runs_on, beside])
     options = LoopOptions(
         mode=mode, host=host, ports=numbers, pace=pace, delays=TABLE_I if delays == "table-i" else {},
@@ -281,13 +284,29 @@ def _target(
     elif deadline is not None:
         raise LinkError("--deadline is for --task; other software declares its own, with begin_task")
     command = shlex.split(sut) if sut else []
+    # those of skyloop's own programs; another program finds the address in its environment
+    takes_connect = pilot is not None or task is not None
     if pilot and name.startswith("remote"):
         command = ["skyloop-client", "pilot", pilot]
     elif pilot and name == "board":
         raise LinkError("the board runs a C++ source or a program for aarch64; give it with --sut")
     elif pilot:
         command = [sys.executable, "-m", "skyloop_client", "pilot", absolute(pilot)]
-    return make_target(name, command, speed=speed, tell=lambda line: log.info("%s", line))
+    return make_target(name, command, speed=speed, tell=_tell_line, takes_connect=takes_connect)
+
+
+def _pilot_without_a_name(target: str) -> Target | None:
+    """With --target remote alone: the line to type on the other machine names no pilot, because none is known."""
+    from skyloop.links.loop.targets import make_target
+
+    if target.startswith("remote:"):
+        raise LinkError(f"--target {target} starts a program there: give --pilot, --sut or --task")
+    typed = ["skyloop-client", "pilot", "YOUR_PILOT.py:NAME"] if target == "remote" else []
+    return make_target(target, typed, tell=_tell_line, takes_connect=True)
+
+
+def _tell_line(line: str) -> None:
+    log.info("%s", line)
 
 
 def _estimator(scenario: Any, told: str, target: str, speed: float) -> tuple[Any, Target]:
@@ -301,7 +320,7 @@ def _estimator(scenario: Any, told: str, target: str, speed: float) -> tuple[Any
     remote = target.startswith("remote")
     program = ["skyloop-client"] if remote else [sys.executable, "-m", "skyloop_client"]
     command = [*program, "estimator", kind if remote else absolute(kind), "--vehicle", vehicle, "--name", name]
-    made = make_target(target, command, speed=speed, tell=lambda line: log.info("%s", line))
+    made = make_target(target, command, speed=speed, tell=_tell_line, takes_connect=True)
     assert isinstance(made, LocalProcess)
     made.printed = "estimator.txt"
     return changed, made
