@@ -252,9 +252,9 @@ def make_target(
     tell: Callable[[str], None] = print,
     takes_connect: bool = False,
 ) -> Target | None:
-    """The target of `--target`: local, frozen, throttled:0.2, board, remote or remote:user@host. None without a command.
+    """The target of `--target`: local, frozen, throttled:0.2, board, remote or remote:user@host.
 
-    `takes_connect`: the program has an option --connect."""
+    None without a command. `takes_connect`: the program has an option --connect."""
     kind, _, detail = text.partition(":")
     if speed != 1.0 and kind in ("throttled", "remote"):
         raise LinkError(f"a {kind} target is as fast as it is; leave out the speed, or tell its client there")
