@@ -171,10 +171,11 @@ def print_summary(summary: dict[str, Any], folder: Path) -> None:
         f"{summary['wall_s']:.2f} s, {summary['real_time_factor']:.2g} times real time"
     )
     for name, vehicle in summary["vehicles"].items():
-        error = vehicle.get("estimate_error_rms_m")
+        tracked, error = vehicle.get("tracking_error_rms_m"), vehicle.get("estimate_error_rms_m")
         out.print(
             f"  {name}: flew {vehicle['flown_m']:.1f} m, up to {vehicle['highest_m']:.1f} m high and "
             f"{vehicle['fastest_m_s']:.1f} m/s, battery {vehicle['battery_left']:.0%} left, {vehicle['mode']}"
+            + ("" if tracked is None else f", off its setpoints by {tracked:.2f} m rms")
             + ("" if error is None else f", estimate off by {error:.2f} m rms")
         )
         several = vehicle.get("estimate_errors_rms_m", {})
