@@ -126,6 +126,20 @@ def overrides(sets: list[str] | None, seed: int | None = None) -> dict[str, Any]
     return overrides
 
 
+def load_with_pilot(
+    scenario: str, pilot: str | None, sets: list[str] | None, seed: int | None, home: str | None
+) -> Any:
+    """`--pilot` is the first of the changes, so that `--set vehicles.NAME.pilot.options=...` adds to it."""
+    if pilot is None:
+        return load(scenario, sets, seed, home)
+    kind = absolute(pilot)
+    loaded = load(scenario, [f"vehicles.0.pilot={{kind: '{kind}'}}", *(sets or ())], seed, home)
+    chosen = loaded.vehicles[0].pilot
+    if chosen is None or chosen.kind != kind:
+        raise ScenarioError(f"--pilot {pilot} and --set both choose the pilot; leave one of them out")
+    return loaded
+
+
 def next_folder(name: str, root: Path = Path("runs")) -> Path:
     """Create the first of name-001, name-002... that does not exist. It is safe when processes start together."""
     made = [path for path in (root, *root.parents) if not path.exists()]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -151,6 +152,7 @@ def loop(
 
     if delays not in ("none", "table-i"):
         raise LinkError(f"--delays {delays}: give none or table-i")
+    _refuse_pilot_options(pilot, set_)
     loaded = load(scenario, set_, seed)
     host, numbers = _places(listen or ("0.0.0.0:0" if target == "remote" else "127.0.0.1:0"), ports)
     runs_on, beside = _target(target, sut, pilot, task, speed, deadline=deadline), None
@@ -293,6 +295,15 @@ def _target(
     elif pilot:
         command = [sys.executable, "-m", "skyloop_client", "pilot", absolute(pilot)]
     return make_target(name, command, speed=speed, tell=_tell_line, takes_connect=takes_connect)
+
+
+def _refuse_pilot_options(pilot: str | None, sets: list[str] | None) -> None:
+    """The program outside does not read the scenario, so the options would be lost."""
+    for item in sets or () if pilot is not None else ():
+        if re.match(r"vehicles\.[^.=]+\.pilot\b", item):
+            raise LinkError(
+                f"--set {item} has no effect on --pilot {pilot} of loop; put the values into the pilot's file"
+            )
 
 
 def _pilot_without_a_name(target: str) -> Target | None:
