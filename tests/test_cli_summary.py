@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from skyloop.cli.console import print_summary
+from skyloop.cli.loop import _print as loop_lines
+from skyloop.cli.loop import shortened
 
 RECIPES = Path(__file__).parents[1] / "docs" / "how-to" / "recipes.md"
 FIGURES = {
@@ -39,3 +41,35 @@ def test_a_page_defines_the_tracking_error() -> None:
     defined = {name: text for *names, text in rows for name in names if name}
     assert {"tracking_error_rms_m", "tracking_error_max_m", "estimate_error_rms_m"} <= set(defined)
     assert "take-off" in defined["tracking_error_rms_m"]
+
+
+@pytest.mark.parametrize(("count", "lines"), [(8, 24), (64, 0)])
+def test_events_of_a_fleet_are_counted(count: int, lines: int, capsys: pytest.CaptureFixture[str]) -> None:
+    events = ["0.00 s armed: motors idle", "2.50 s took off: 2 m", "9.00 s landed: touched down"]
+    fleet = {f"d{k}": {"events": events if k else [*events, "9.50 s crash: hits d3"]} for k in range(count)}
+    told = printed(summary_of(**fleet), capsys)
+    assert len(re.findall(r"^    [\d.]+ s (?!crash)", told, flags=re.MULTILINE)) == lines
+    counted = "events of all vehicles: armed ×64, took off ×64, landed ×64, crash ×1"
+    assert (counted in told) == (count == 64)
+
+
+LATE = [f"{k}.000 s drone deadline missed: question {k}: period 60.0 ms, 50.0 declared" for k in range(200)]
+
+
+def test_many_missed_deadlines_are_a_few_lines() -> None:
+    told = shortened(["0.000 s drone connected: pilot", *LATE, "9.000 s drone left: pilot"], 1234)
+    assert told == [
+        "0.000 s drone connected: pilot", *LATE[:3],
+        "and 1231 further missed deadlines, in streams/link of the run folder", "9.000 s drone left: pilot",
+    ]  # fmt: skip
+    assert shortened(LATE[:3], 3) == LATE[:3]
+
+
+@pytest.mark.parametrize("declared", [True, False])
+def test_misses_are_only_told_of_declared_deadlines(declared: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    cycle = {"count": 1, "p50": 0.0, "p90": 0.0, "p99": 0.0, "max": 0.0}
+    pilot = {"role": "pilot", "vehicle": "drone", "computed_s": 1.0, "computer_energy_j": 2.0, "cycle_s": cycle}
+    pilot |= {"deadlines_missed": 0, "deadlines_declared": declared}
+    link = {"mode": "sync", "interactions": 1, "violations": 0, "news": [], "pilots": [pilot]}
+    loop_lines({**summary_of(drone={}), "links": {"loop": link}}, Path("runs/none"))
+    assert ("0 deadlines missed" in capsys.readouterr().out) == declared

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 app = Verbs()
 log = logging.getLogger(__name__)
+MOST_MISSES = 3
+"""Missed deadlines that are printed one by one."""
 
 
 Sut = Annotated[
@@ -356,13 +358,27 @@ def _print(summary: dict[str, Any], folder: Path) -> None:
     out.print(f"  link, mode {link['mode']}: {link['interactions']} interactions, {link['violations']} out of order")
     for pilot in link["pilots"]:
         cycle = pilot["cycle_s"]
+        missed = f"{pilot['deadlines_missed']} deadlines missed, " if pilot["deadlines_declared"] else ""
         out.print(
             f"    {pilot['role']} of {pilot['vehicle']}: computed {pilot['computed_s']:.3f} s, "
-            f"{pilot['deadlines_missed']} deadlines missed, its computer used {pilot['computer_energy_j']:.0f} J"
+            f"{missed}its computer used {pilot['computer_energy_j']:.0f} J"
         )
         out.print(
             f"      {cycle['count']} cycles, ms: "
             + ", ".join(f"{name} {1e3 * cycle[name]:.3g}" for name in ("p50", "p90", "p99", "max"))
         )
-    for line in link["news"]:
+    for line in shortened(link["news"], sum(pilot["deadlines_missed"] for pilot in link["pilots"])):
         out.print(f"    {line}", highlight=False)
+
+
+def shortened(news: list[str], missed: int) -> list[str]:
+    """The first few missed deadlines one by one, and all further ones of `missed` in one line."""
+    from skyloop_client.messages import EventKind
+
+    mark = f" {EventKind.DEADLINE_MISSED}: "
+    late = [line for line in news if mark in line]
+    if len(late) <= MOST_MISSES:
+        return news
+    where = news.index(late[MOST_MISSES])
+    further = f"and {max(missed, len(late)) - MOST_MISSES} further missed deadlines, in streams/link of the run folder"
+    return [*news[:where], further, *(line for line in news[where:] if mark not in line)]
