@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import count, pairwise
@@ -47,6 +48,8 @@ Foxglove = Annotated[
     typer.Option("--foxglove", metavar="[[HOST:]PORT]", help="Stream the flight to Foxglove. Default: 127.0.0.1:8765."),
 ]
 FOXGLOVE_PLACE = "127.0.0.1:8765"
+MOST_WITH_EVENTS = 8
+"""Vehicles whose events are printed one by one. Those of a larger fleet are counted."""
 
 
 @contextmanager
@@ -197,10 +200,22 @@ def print_summary(summary: dict[str, Any], folder: Path) -> None:
             out.print(
                 f"    {stream}: " + ("never valid" if off is None else f"off by {off:.2f} m rms"), highlight=False
             )
-        for event in vehicle["events"]:
+        for event in vehicle["events"] if len(summary["vehicles"]) <= MOST_WITH_EVENTS else ():
             if " contact:" not in event:
                 out.print(f"    {event}", highlight=False)
+    if len(summary["vehicles"]) > MOST_WITH_EVENTS:
+        out.print(f"  events of all vehicles: {_counted_events(summary)}", highlight=False)
     messages = sum(summary["messages"].values())
     out.print(f"  {messages} messages on {len(summary['messages'])} streams")
     held = [name for name in ("flight.png", "pictures.png", "summary.json", "streams") if (folder / name).exists()]
     out.print(f"run folder: {folder} ({', '.join(held)})")
+
+
+def _counted_events(summary: dict[str, Any]) -> str:
+    """ "armed ×64, landed ×63", in the order of the first ones. An event is a text such as "0.02 s armed: ..."."""
+    kinds = Counter(
+        event.partition(" s ")[2].partition(":")[0]
+        for vehicle in summary["vehicles"].values()
+        for event in vehicle["events"]
+    )
+    return ", ".join(f"{kind} ×{count}" for kind, count in kinds.items()) or "none"
