@@ -152,9 +152,7 @@ def loop(
     from skyloop.links.loop.coordinator import TABLE_I
     from skyloop.links.loop.targets import Together
 
-    if delays not in ("none", "table-i"):
-        raise LinkError(f"--delays {delays}: give none or table-i")
-    _refuse_pilot_options(pilot, set_)
+    _check_options(delays, pilot, set_)
     loaded = load(scenario, set_, seed)
     host, numbers = _places(listen or ("0.0.0.0:0" if target == "remote" else "127.0.0.1:0"), ports)
     runs_on, beside = _target(target, sut, pilot, task, speed, deadline=deadline), None
@@ -299,8 +297,10 @@ def _target(
     return make_target(name, command, speed=speed, tell=_tell_line, takes_connect=takes_connect)
 
 
-def _refuse_pilot_options(pilot: str | None, sets: list[str] | None) -> None:
-    """The program outside does not read the scenario, so the options would be lost."""
+def _check_options(delays: str, pilot: str | None, sets: list[str] | None) -> None:
+    if delays not in ("none", "table-i"):
+        raise LinkError(f"--delays {delays}: give none or table-i")
+    # the program outside does not read the scenario, so options for its pilot would be lost
     for item in sets or () if pilot is not None else ():
         if re.match(r"vehicles\.[^.=]+\.pilot\b", item):
             raise LinkError(
