@@ -152,6 +152,8 @@ def test_options_as_json(capsys: Any, monkeypatch: Any) -> None:
         (["world", "file"], "one unit of the file"),
         (["pilot", "waypoints"], "acceptance_radius"),
         (["message", "LidarScan"], "offsets_ns"),
+        (["message", "StreamInfo"], "latency_ns"),
+        (["message", "Bundle"], "computer_energy"),
         (["vehicle"], "controller_rate_hz"),
         (["ekf"], "recovery_after"),
         (["scenario"], "physics_rate_hz"),

@@ -8,13 +8,17 @@ import re
 import shlex
 import subprocess
 import sys
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 import typer
 
 from skyloop.apps.truth_judges import TASK_JUDGES, judge_from
 from skyloop.cli import app, main
+from skyloop.core.frames import matrix_from_quat
 from skyloop.links.loop.targets import make_target
 from skyloop_client.__main__ import main as client_main
 from skyloop_client.errors import LinkError
@@ -112,3 +116,22 @@ def test_the_calibration_of_the_page_runs(capsys: pytest.CaptureFixture[str]) ->
     with pytest.raises(SystemExit):
         client_main(["calibrate", "--help"])
     assert {"--json", "--board"} <= set(re.findall(r"--[a-z]+", capsys.readouterr().out))
+
+
+def test_pilots_on_pages_import_nothing_that_a_target_lacks() -> None:
+    """A target has numpy and skyloop_client. Titles such as my_pilot.py and policy_pilot.py mark the pilots."""
+    pages = (Path(__file__).parents[1] / "docs").rglob("*.md")
+    found = [re.findall(r'```python title="(\w*pilot\.py)"\n(.*?)```', page.read_text(), re.DOTALL) for page in pages]
+    pilots = dict(chain.from_iterable(found))
+    assert {"my_pilot.py", "policy_pilot.py"} <= set(pilots)
+    for name, text in pilots.items():
+        assert not re.search(r"^\s*(from|import) skyloop\b", text, flags=re.MULTILINE), name
+
+
+def test_a_learned_pilot_turns_as_skyloop_does() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "tutorials" / "reinforcement-learning.md").read_text()
+    (code,) = re.findall(r"^def world_from_body.*?(?=^class)", page, flags=re.MULTILINE | re.DOTALL)
+    names: dict[str, Any] = {"np": np}
+    exec(code, names)
+    quat = np.array([0.5, -0.1, 0.7, 0.5]) / np.linalg.norm([0.5, -0.1, 0.7, 0.5])
+    assert names["world_from_body"](quat) == pytest.approx(matrix_from_quat(quat))

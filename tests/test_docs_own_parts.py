@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import yaml
 
 import skyloop
 from published_things import records
+from skyloop.cli.reference.entries import TOPICS
 from skyloop.links.foxglove.products import PRODUCT_VIEWS
 from skyloop.recording.formats.ros2_products import PRODUCTS
 from skyloop.sim import published_records, user_streams
-from skyloop_client.messages import Detections
+from skyloop_client.messages import Detections, Setpoint
 from skyloop_client.streams import StreamInfo
 
 PAGE = (Path(__file__).parents[1] / "docs" / "how-to" / "own-parts.md").read_text(encoding="utf-8")
@@ -70,3 +71,15 @@ def test_limits() -> None:
     assert f"A record has at most {published_records.MOST_BYTES >> 20} MiB" in text
     assert f"at most {user_streams.MOST_PER_SECOND} records in a simulated second" in text
     assert f"{user_streams.MOST_STREAMS} published streams and {user_streams.MOST_BYTES_PER_SECOND >> 20} MiB" in text
+
+
+def test_the_page_lists_every_setpoint_that_a_controller_gets() -> None:
+    section = PAGE.partition("\n## Controller\n")[2].partition("\n## ")[0]
+    for kind in get_args(Setpoint):
+        assert f"`{kind.__name__}`" in section, kind
+
+
+def test_records_that_the_page_names_can_be_shown() -> None:
+    shown = re.findall(r"skyloop show message (\w+)", PAGE)
+    assert {"StartConditions", "StreamInfo", "Bundle"} <= set(shown)
+    assert set(shown) <= set(TOPICS["message"].names())

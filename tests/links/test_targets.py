@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -190,6 +191,38 @@ def test_a_person_is_told_what_to_start_on_the_remote_machine() -> None:
     assert told == ["on the target run: SKYLOOP_ADDRESS=10.0.0.2:4700 ./sut 'two words'"]
     assert target.ended() is None
     target.stop()
+
+
+@pytest.mark.parametrize(
+    ("words", "typed"),
+    [
+        ([], "skyloop-client pilot YOUR_PILOT.py:NAME --connect"),
+        (["--pilot", "mine.py:Pilot"], "skyloop-client pilot mine.py:Pilot --connect"),
+        (["--task", "face-anchor"], "python3 -m skyloop_client.tasks face-anchor --connect"),
+        (["--estimator", "vio.py:Vio"], "skyloop-client estimator vio.py:Vio --vehicle drone --name vio --connect"),
+    ],
+)
+def test_a_remote_target_waits_with_the_line_to_type(
+    words: list[str], typed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also without a pilot, whose file is on the other machine. On time-out the error names the option."""
+    monkeypatch.chdir(tmp_path)
+    arguments = ["--target", "remote", "--listen", "127.0.0.1:0", "--wait", "0.01"]
+    monkeypatch.setattr(sys, "argv", ["skyloop", "loop", "hover", *words, *arguments])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    printed = capsys.readouterr().err
+    assert ended.value.code == 1
+    assert re.search(rf"on the target run: {re.escape(typed)} 127\.0\.0\.1:\d+\n", printed), printed
+    assert "within 0.01 s; start one, or wait longer with --wait SECONDS" in printed.replace("\n", " ")
+    assert "YOUR_PILOT" not in printed or not words
+
+
+def test_an_ssh_target_needs_a_program(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys, "argv", ["skyloop", "loop", "hover", "--target", "remote:pi@board"])
+    with pytest.raises(SystemExit):
+        cli.main()
+    assert "--target remote:pi@board starts a program there: give --pilot, --sut or --task" in capsys.readouterr().err
 
 
 def test_ssh_starts_the_sut_and_carries_the_link_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,8 +30,24 @@ def test_a_task_that_takes_longer_than_declared_is_told_and_counted() -> None:
         (pilot,) = rig.link.summary()["pilots"]
     assert pilot["tasks"]["look"] == {"runs": 2, "missed": 1, "longest_s": 0.07, "deadline_s": 0.05}
     assert pilot["tasks"]["point"]["missed"] == 0 and pilot["tasks"]["point"]["longest_s"] == 0.04
-    assert pilot["deadlines_missed"] == 1
+    assert pilot["deadlines_missed"] == 1 and pilot["deadlines_declared"]
     assert "task look: 0.060 s so far, 0.05 s declared" in rig.news_of("deadline missed")
+
+
+@pytest.mark.parametrize(
+    ("declares", "task", "expected"),
+    [({}, None, False), ({"period": 1.0}, None, True), ({"duration": 1.0}, None, True), ({}, 0.5, True)],
+)
+def test_the_summary_says_whether_a_deadline_was_declared(
+    declares: dict[str, float], task: float | None, expected: bool
+) -> None:
+    with flying() as rig, rig.connect(clock=Computer(), **declares) as session:
+        for deadline in (task, None):
+            session.begin_task("look", deadline)
+            session.end_task("look")
+            session.ask()
+        (pilot,) = rig.link.summary()["pilots"]
+    assert pilot["deadlines_declared"] is expected
 
 
 def test_a_question_without_deadlines_is_as_it_was() -> None:

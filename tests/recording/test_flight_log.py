@@ -11,8 +11,8 @@ import pytest
 
 from skyloop.core.bus import Bus
 from skyloop.recording.flight_log import MOST_EVENTS, MOST_ROWS, Curve, FlightLog, ThinnedList
-from skyloop.recording.flight_plot import plot_flight
-from skyloop_client.messages import Estimate, Event, EventKind, Message, VehicleState
+from skyloop.recording.flight_plot import OFF, plot_flight
+from skyloop_client.messages import Estimate, Event, EventKind, Message, SetpointState, VehicleState
 from skyloop_client.streams import Rate, StreamInfo
 
 LEVEL, ZERO = np.array([1.0, 0.0, 0.0, 0.0]), np.zeros(3)
@@ -27,6 +27,7 @@ def bus_of(*vehicles: str) -> Bus:
     for name in vehicles:
         bus.advertise(StreamInfo(f"truth/{name}", "VehicleState", Rate(50), name))
         bus.advertise(StreamInfo(f"{name}/events", "Event", None, name))
+        bus.advertise(StreamInfo(f"{name}/setpoint", "SetpointState", Rate(50), name))
         bus.advertise(StreamInfo(f"{name}/ekf", "Estimate", Rate(50), name))
     return bus
 
@@ -97,6 +98,38 @@ def test_memory_does_not_grow_with_the_flight() -> None:
     assert len(vehicle.motion.rows) <= MOST_ROWS + 1
     assert (len(vehicle.events), vehicle.events_left_out, vehicle.crashed) == (MOST_EVENTS, 39_000, True)
     assert sizes[1] < 1.02 * sizes[0]
+
+
+def setpoint(t_ns: int, place: np.ndarray | None) -> SetpointState:
+    """A position, or a velocity if there is no place."""
+    nowhere = np.full(3, math.nan)
+    kind, where, velocity = ("velocity", nowhere, ZERO) if place is None else ("position", place, nowhere)
+    return SetpointState(t_ns, "setpoint", kind, where, velocity, 0.0, 0.0, np.full(4, math.nan), nowhere, math.nan)
+
+
+def test_no_line_is_drawn_where_there_is_no_position_to_compare_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pilot that sends velocities for two of four seconds, and an estimate that is not valid meanwhile."""
+    bus = bus_of("a")
+    log = FlightLog(bus, ["a"])
+    for k in range(200):
+        t_ns, place = k * 20_000_000, np.array([k * 0.1, 0.0, 2.0])
+        known = not 50 <= k < 150
+        bus.publish(Message("truth/a", k, t_ns, t_ns, state(t_ns, place)))
+        bus.publish(Message("a/setpoint", k, t_ns, t_ns, setpoint(t_ns, place + 1.0 if known else None)))
+        bus.publish(Message("a/ekf", k, t_ns, t_ns, estimate(t_ns, place + 2.0, valid=known)))
+    lines: dict[str, np.ndarray] = {}
+    monkeypatch.setattr(
+        "skyloop.recording.flight_plot._finish",
+        lambda axes, farthest: lines.update({line.get_label(): line.get_xydata() for line in axes.rows[OFF].lines}),
+    )
+    plot_flight(log, "gaps", tmp_path / "flight.png")
+    for name, off in (("a from setpoint", math.sqrt(3.0)), ("a/ekf from truth", math.sqrt(12.0))):
+        t, distance = lines[name].T
+        within = (t > 0.99) & (t < 2.99)
+        assert within.sum() == 100 and np.isnan(distance[within]).all(), name
+        assert distance[~within] == pytest.approx(off), name
 
 
 @pytest.mark.parametrize("count", [1, 6, 64])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import count, pairwise
@@ -47,6 +48,8 @@ Foxglove = Annotated[
     typer.Option("--foxglove", metavar="[[HOST:]PORT]", help="Stream the flight to Foxglove. Default: 127.0.0.1:8765."),
 ]
 FOXGLOVE_PLACE = "127.0.0.1:8765"
+MOST_WITH_EVENTS = 8
+"""Vehicles whose events are printed one by one. Those of a larger fleet are counted."""
 
 
 @contextmanager
@@ -126,6 +129,20 @@ def overrides(sets: list[str] | None, seed: int | None = None) -> dict[str, Any]
     return overrides
 
 
+def load_with_pilot(
+    scenario: str, pilot: str | None, sets: list[str] | None, seed: int | None, home: str | None
+) -> Any:
+    """`--pilot` is the first of the changes, so that `--set vehicles.NAME.pilot.options=...` adds to it."""
+    if pilot is None:
+        return load(scenario, sets, seed, home)
+    kind = absolute(pilot)
+    loaded = load(scenario, [f"vehicles.0.pilot={{kind: '{kind}'}}", *(sets or ())], seed, home)
+    chosen = loaded.vehicles[0].pilot
+    if chosen is None or chosen.kind != kind:
+        raise ScenarioError(f"--pilot {pilot} and --set both choose the pilot; leave one of them out")
+    return loaded
+
+
 def next_folder(name: str, root: Path = Path("runs")) -> Path:
     """Create the first of name-001, name-002... that does not exist. It is safe when processes start together."""
     made = [path for path in (root, *root.parents) if not path.exists()]
@@ -171,10 +188,11 @@ def print_summary(summary: dict[str, Any], folder: Path) -> None:
         f"{summary['wall_s']:.2f} s, {summary['real_time_factor']:.2g} times real time"
     )
     for name, vehicle in summary["vehicles"].items():
-        error = vehicle.get("estimate_error_rms_m")
+        tracked, error = vehicle.get("tracking_error_rms_m"), vehicle.get("estimate_error_rms_m")
         out.print(
             f"  {name}: flew {vehicle['flown_m']:.1f} m, up to {vehicle['highest_m']:.1f} m high and "
             f"{vehicle['fastest_m_s']:.1f} m/s, battery {vehicle['battery_left']:.0%} left, {vehicle['mode']}"
+            + ("" if tracked is None else f", off its setpoints by {tracked:.2f} m rms")
             + ("" if error is None else f", estimate off by {error:.2f} m rms")
         )
         several = vehicle.get("estimate_errors_rms_m", {})
@@ -182,10 +200,22 @@ def print_summary(summary: dict[str, Any], folder: Path) -> None:
             out.print(
                 f"    {stream}: " + ("never valid" if off is None else f"off by {off:.2f} m rms"), highlight=False
             )
-        for event in vehicle["events"]:
+        for event in vehicle["events"] if len(summary["vehicles"]) <= MOST_WITH_EVENTS else ():
             if " contact:" not in event:
                 out.print(f"    {event}", highlight=False)
+    if len(summary["vehicles"]) > MOST_WITH_EVENTS:
+        out.print(f"  events of all vehicles: {_counted_events(summary)}", highlight=False)
     messages = sum(summary["messages"].values())
     out.print(f"  {messages} messages on {len(summary['messages'])} streams")
     held = [name for name in ("flight.png", "pictures.png", "summary.json", "streams") if (folder / name).exists()]
     out.print(f"run folder: {folder} ({', '.join(held)})")
+
+
+def _counted_events(summary: dict[str, Any]) -> str:
+    """ "armed ×64, landed ×63", in the order of the first ones. An event is a text such as "0.02 s armed: ..."."""
+    kinds = Counter(
+        event.partition(" s ")[2].partition(":")[0]
+        for vehicle in summary["vehicles"].values()
+        for event in vehicle["events"]
+    )
+    return ", ".join(f"{kind} ×{count}" for kind, count in kinds.items()) or "none"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 
 app = Verbs()
 log = logging.getLogger(__name__)
+MOST_MISSES = 3
+"""Missed deadlines that are printed one by one."""
 
 
 Sut = Annotated[
@@ -149,15 +152,17 @@ def loop(
     from skyloop.links.loop.coordinator import TABLE_I
     from skyloop.links.loop.targets import Together
 
-    if delays not in ("none", "table-i"):
-        raise LinkError(f"--delays {delays}: give none or table-i")
+    _check_options(delays, pilot, set_)
     loaded = load(scenario, set_, seed)
     host, numbers = _places(listen or ("0.0.0.0:0" if target == "remote" else "127.0.0.1:0"), ports)
-    runs_on = _target(target, sut, pilot, task, speed, deadline=deadline)
+    runs_on, beside = _target(target, sut, pilot, task, speed, deadline=deadline), None
     if estimator is not None:
         loaded, beside = _estimator(loaded, estimator, target, speed)
         own = [vehicle.pilot for vehicle in loaded.vehicles if vehicle.pilot is not None]
         pilots_inside = pilots_inside or (runs_on is None and bool(own))
+    if runs_on is None and not pilots_inside:
+        runs_on = _pilot_without_a_name(target)
+    if beside is not None:
         runs_on = beside if runs_on is None else Together([runs_on, beside])
     options = LoopOptions(
         mode=mode, host=host, ports=numbers, pace=pace, delays=TABLE_I if delays == "table-i" else {},
@@ -281,13 +286,40 @@ def _target(
     elif deadline is not None:
         raise LinkError("--deadline is for --task; other software declares its own, with begin_task")
     command = shlex.split(sut) if sut else []
+    # those of skyloop's own programs; another program finds the address in its environment
+    takes_connect = pilot is not None or task is not None
     if pilot and name.startswith("remote"):
         command = ["skyloop-client", "pilot", pilot]
     elif pilot and name == "board":
         raise LinkError("the board runs a C++ source or a program for aarch64; give it with --sut")
     elif pilot:
         command = [sys.executable, "-m", "skyloop_client", "pilot", absolute(pilot)]
-    return make_target(name, command, speed=speed, tell=lambda line: log.info("%s", line))
+    return make_target(name, command, speed=speed, tell=_tell_line, takes_connect=takes_connect)
+
+
+def _check_options(delays: str, pilot: str | None, sets: list[str] | None) -> None:
+    if delays not in ("none", "table-i"):
+        raise LinkError(f"--delays {delays}: give none or table-i")
+    # the program outside does not read the scenario, so options for its pilot would be lost
+    for item in sets or () if pilot is not None else ():
+        if re.match(r"vehicles\.[^.=]+\.pilot\b", item):
+            raise LinkError(
+                f"--set {item} has no effect on --pilot {pilot} of loop; put the values into the pilot's file"
+            )
+
+
+def _pilot_without_a_name(target: str) -> Target | None:
+    """With --target remote alone: the line to type on the other machine names no pilot, because none is known."""
+    from skyloop.links.loop.targets import make_target
+
+    if target.startswith("remote:"):
+        raise LinkError(f"--target {target} starts a program there: give --pilot, --sut or --task")
+    typed = ["skyloop-client", "pilot", "YOUR_PILOT.py:NAME"] if target == "remote" else []
+    return make_target(target, typed, tell=_tell_line, takes_connect=True)
+
+
+def _tell_line(line: str) -> None:
+    log.info("%s", line)
 
 
 def _estimator(scenario: Any, told: str, target: str, speed: float) -> tuple[Any, Target]:
@@ -301,7 +333,7 @@ def _estimator(scenario: Any, told: str, target: str, speed: float) -> tuple[Any
     remote = target.startswith("remote")
     program = ["skyloop-client"] if remote else [sys.executable, "-m", "skyloop_client"]
     command = [*program, "estimator", kind if remote else absolute(kind), "--vehicle", vehicle, "--name", name]
-    made = make_target(target, command, speed=speed, tell=lambda line: log.info("%s", line))
+    made = make_target(target, command, speed=speed, tell=_tell_line, takes_connect=True)
     assert isinstance(made, LocalProcess)
     made.printed = "estimator.txt"
     return changed, made
@@ -326,13 +358,27 @@ def _print(summary: dict[str, Any], folder: Path) -> None:
     out.print(f"  link, mode {link['mode']}: {link['interactions']} interactions, {link['violations']} out of order")
     for pilot in link["pilots"]:
         cycle = pilot["cycle_s"]
+        missed = f"{pilot['deadlines_missed']} deadlines missed, " if pilot["deadlines_declared"] else ""
         out.print(
             f"    {pilot['role']} of {pilot['vehicle']}: computed {pilot['computed_s']:.3f} s, "
-            f"{pilot['deadlines_missed']} deadlines missed, its computer used {pilot['computer_energy_j']:.0f} J"
+            f"{missed}its computer used {pilot['computer_energy_j']:.0f} J"
         )
         out.print(
             f"      {cycle['count']} cycles, ms: "
             + ", ".join(f"{name} {1e3 * cycle[name]:.3g}" for name in ("p50", "p90", "p99", "max"))
         )
-    for line in link["news"]:
+    for line in shortened(link["news"], sum(pilot["deadlines_missed"] for pilot in link["pilots"])):
         out.print(f"    {line}", highlight=False)
+
+
+def shortened(news: list[str], missed: int) -> list[str]:
+    """The first few missed deadlines one by one, and all further ones of `missed` in one line."""
+    from skyloop_client.messages import EventKind
+
+    mark = f" {EventKind.DEADLINE_MISSED}: "
+    late = [line for line in news if mark in line]
+    if len(late) <= MOST_MISSES:
+        return news
+    where = news.index(late[MOST_MISSES])
+    further = f"and {max(missed, len(late)) - MOST_MISSES} further missed deadlines, in streams/link of the run folder"
+    return [*news[:where], further, *(line for line in news[where:] if mark not in line)]

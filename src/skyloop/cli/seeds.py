@@ -39,8 +39,9 @@ def _print_json(summary: dict[str, Any]) -> None:
 def _print_line(summary: dict[str, Any]) -> None:
     told = []
     for name, vehicle in summary["vehicles"].items():
-        error = vehicle.get("tracking_error_rms_m", vehicle.get("estimate_error_rms_m"))
-        off = "" if error is None else f", off by {error:.2f} m rms"
+        tracked, error = vehicle.get("tracking_error_rms_m"), vehicle.get("estimate_error_rms_m")
+        off = "" if tracked is None else f", off its setpoints by {tracked:.2f} m rms"
+        off += "" if error is None or tracked is not None else f", estimate off by {error:.2f} m rms"
         told.append(
             f"{name} flew {vehicle['flown_m']:.1f} m, {'crashed' if vehicle['crashed'] else vehicle['mode']}{off}"
         )

@@ -20,10 +20,9 @@ from skyloop.cli.console import (
     Json,
     Seed,
     Sets,
-    absolute,
     err,
     give_back_empty_folders,
-    load,
+    load_with_pilot,
     looking_on,
     next_folder,
     out,
@@ -135,8 +134,7 @@ def run(
 
     Examples: `skyloop run first-flight` · `skyloop run my.yaml --seeds 1..50 --set wind.kind=calm --out runs/calm`
     """
-    sets = set_ if pilot is None else [*(set_ or ()), f"vehicles.0.pilot={{kind: '{absolute(pilot)}'}}"]
-    loaded = load(scenario, sets, seed, home)
+    loaded = load_with_pilot(scenario, pilot, set_, seed, home)
     if seeds is not None:
         if seed is not None or autopilot is not None or foxglove is not None:
             raise ScenarioError("--seeds flies many times: leave out --seed, --autopilot and --foxglove")

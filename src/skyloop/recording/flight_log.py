@@ -77,7 +77,7 @@ class Distances:
         self.farthest = 0.0
         self._squares = 0.0
         self.curve = Curve(2)
-        """s, m."""
+        """s, m. A row with NaN is a gap: there was no position to compare with."""
         self._waiting: tuple[dict[int, Array], dict[int, tuple[Array, bool]]] = {}, {}
 
     def add_truth(self, t_ns: int, place: Array) -> None:
@@ -95,6 +95,10 @@ class Distances:
         else:
             others[t_ns] = place, counts
             _forget_first(others)
+
+    def add_gap(self, t_ns: int) -> None:
+        """There is no second position from here on, until the next `add`."""
+        self.curve.add(t_ns / NS_PER_S, math.nan)
 
     def _meet(self, t_ns: int, truth: Array, place: Array, counts: bool) -> None:
         distance = math.dist(truth, place)
@@ -159,6 +163,8 @@ class VehicleLog:
         self.reference.add(setpoint.t_ns / NS_PER_S, *setpoint.position.tolist())
         if setpoint.kind == "position":
             self.off_reference.add(setpoint.t_ns, setpoint.position, setpoint.mode == "setpoint")
+        else:
+            self.off_reference.add_gap(setpoint.t_ns)
 
     def on_estimate(self, message: Message) -> None:
         estimate = message.data
@@ -167,6 +173,8 @@ class VehicleLog:
         curve.add(estimate.t_ns / NS_PER_S, *place)
         if estimate.valid:
             distances.add(estimate.t_ns, estimate.position)
+        else:
+            distances.add_gap(estimate.t_ns)
 
     def on_event(self, message: Message) -> None:
         event = message.data

@@ -58,7 +58,12 @@ def plot_flight(log: FlightLog, title: str, path: Path) -> None:
 
 def _has_errors(vehicle: VehicleLog) -> bool:
     errors = [vehicle.off_reference, *(distances for _, distances in vehicle.estimates.values())]
-    return any(len(error.curve.rows) for error in errors)
+    return any(_has_values(error.curve.rows) for error in errors)
+
+
+def _has_values(curve: Array) -> bool:
+    """False for a curve that is only gaps."""
+    return bool(np.isfinite(curve[:, 1]).any())
 
 
 def _farthest(vehicle: VehicleLog) -> float:
@@ -131,7 +136,7 @@ def _plot_reference(vehicle: VehicleLog, name: str, colour: str, axes: Axes) -> 
 
 
 def _plot_error(rows: dict[str, Any], error: Array, colour: str, dashes: str, label: str) -> None:
-    if len(error):
+    if _has_values(error):
         rows[OFF].plot(error[:, 0], error[:, 1], color=colour, lw=1.1, ls=dashes, label=label)
 
 
@@ -151,8 +156,8 @@ def _plot_many(vehicles: dict[str, VehicleLog], axes: Axes) -> None:
     _plot_band(axes.rows["tilt [deg]"], [curve[:, [0, 5]] for curve in curves])
     _plot_band(axes.rows["rotors [rad/s]"], [curve[:, [0, 7]] for curve in curves])
     errors = [vehicle.off_reference.curve.rows for vehicle in vehicles.values()]
-    if any(len(error) for error in errors):
-        _plot_band(axes.rows[OFF], [error for error in errors if len(error)], "from setpoint: ")
+    if any(map(_has_values, errors)):
+        _plot_band(axes.rows[OFF], [error for error in errors if _has_values(error)], "from setpoint: ")
 
 
 def _plot_band(axis: Any, curves: list[Array], what: str = "") -> None:

@@ -17,7 +17,9 @@ class Bundle:
     """The same for a pilot in the simulator's process, over a link and on a target."""
 
     t_ns: int
+    """ns of simulated time: now."""
     vehicle: str
+    """Name of the vehicle that the pilot flies."""
     latest: Mapping[str, Any]
     """By full stream name, the newest record. Streams without a message yet are missing."""
     state: Any

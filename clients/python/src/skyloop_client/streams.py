@@ -83,7 +83,10 @@ class StreamInfo:
     rate: Rate | None = None
     """None for streams without a fixed rate, such as events."""
     vehicle: str = ""
+    """Name of the vehicle; empty for a stream of the world."""
     latency_ns: int = 0
+    """ns from the instant a message describes to its arrival."""
     mount: Mount = field(default_factory=Mount)
+    """Pose of the sensor on the vehicle, body axes."""
     details: Mapping[str, Any] = field(default_factory=dict)
     """Plain data: noise densities, intrinsics, class maps."""

@@ -32,7 +32,9 @@ from skyloop.world.imported import Imported
 from skyloop.world.wind import Wind
 from skyloop.world.world import WORLDS, WorldConfig
 from skyloop_client import messages
+from skyloop_client.bundle import Bundle
 from skyloop_client.errors import UnknownNameError, nearest_name, unknown_name
+from skyloop_client.streams import StreamInfo
 
 OWN = "own"
 """The name under which a user's sensor or pilot is shown."""
@@ -155,9 +157,10 @@ def scenario(name: str) -> Entry:
 
 
 def records() -> dict[str, type[Any]]:
-    """The classes of all records, by name."""
+    """The classes of all records, and of what pilots and estimators get beside them, by name."""
     found = {name: getattr(messages, name) for name in messages.__all__}
-    return {name: kind for name, kind in found.items() if hasattr(kind, "__dataclass_fields__")}
+    told = {name: kind for name, kind in found.items() if hasattr(kind, "__dataclass_fields__")}
+    return {**told, "Bundle": Bundle, "StreamInfo": StreamInfo}
 
 
 def _kinds(union: Any) -> dict[str, type[BaseModel]]:

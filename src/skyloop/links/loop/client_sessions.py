@@ -359,6 +359,7 @@ class ClientSessions:
                 "cycle_s": pilot.cycles.plain(),
                 "computer_energy_j": pilot.meter.joules(self._port.now_ns),
                 "slept_untold_s": pilot.slept_ns / NS_PER_S,
+                "deadlines_declared": pilot.deadlines.declared or pilot.tasks.declared,
                 "deadlines_missed": pilot.deadlines.missed + pilot.tasks.missed,
                 "worst_beyond_deadline_s": pilot.deadlines.worst_ns / NS_PER_S,
                 "tasks": pilot.tasks.plain(),

@@ -122,7 +122,8 @@ class Coordinator:
             missing = [f"estimator for {stream}" for stream in self.client_sessions.missing]
             who = missing[0] if missing else "pilot"
             raise LinkError(
-                f"no {who} came to port {ports} within {self.options.wait_s:g} s; start one, or wait longer"
+                f"no {who} came to port {ports} within {self.options.wait_s:g} s; start one, or wait longer "
+                "with --wait SECONDS"
             )
 
     def _give_up_hung(self) -> None:

@@ -23,6 +23,10 @@ class Deadlines:
     worst_ns: int = 0
     """The largest excess over the deadline."""
 
+    @property
+    def declared(self) -> bool:
+        return self.period_ns is not None or self.duration_ns is not None
+
     def check(self, since_asked_ns: int | None, computed_ns: int) -> str:
         """The missed deadlines as text."""
         over = []

@@ -167,12 +167,15 @@ class Remote(LocalProcess):
     """Another machine.
 
     With an ssh address the SUT is started there and reaches the simulator through ssh's tunnel, so the simulator need
-    not listen on the network. Otherwise `tell` gets the command that a person must run there."""
+    not listen on the network. Otherwise `tell` gets the command that a person must run there: with `--connect` if the
+    program takes it, else with the address in its environment."""
 
     def __init__(
-        self, command: Sequence[str], ssh: str = "", *, tell: Callable[[str], None], options: Sequence[str] = ()
-    ) -> None:
+        self, command: Sequence[str], ssh: str = "", *, tell: Callable[[str], None], takes_connect: bool = False,
+        options: Sequence[str] = (),
+    ) -> None:  # fmt: skip
         super().__init__(command, name=f"remote machine {ssh}".strip())
+        self._takes_connect = takes_connect
         self._ssh = ssh
         self._tell = tell
         self._options = list(options)
@@ -182,7 +185,11 @@ class Remote(LocalProcess):
             super().start(address, folder)
             return
         shown = reachable(address)
-        self._tell(f"on the target run: SKYLOOP_ADDRESS={shown} {shlex.join(self._command)}".rstrip())
+        if self._takes_connect:
+            typed = shlex.join([*self._command, "--connect", shown])
+        else:
+            typed = f"SKYLOOP_ADDRESS={shown} {shlex.join(self._command)}"
+        self._tell(f"on the target run: {typed}")
         if shown.startswith(LOOPBACK):
             self._tell(f"only this machine can reach {shown}; for another one add --listen 0.0.0.0:4700")
 
@@ -238,20 +245,27 @@ class Together:
 
 
 def make_target(
-    text: str, command: Sequence[str], *, speed: float = 1.0, tell: Callable[[str], None] = print
+    text: str,
+    command: Sequence[str],
+    *,
+    speed: float = 1.0,
+    tell: Callable[[str], None] = print,
+    takes_connect: bool = False,
 ) -> Target | None:
-    """The target of `--target`: local, frozen, throttled:0.2, board, remote or remote:user@host."""
+    """The target of `--target`: local, frozen, throttled:0.2, board, remote or remote:user@host.
+
+    None without a command. `takes_connect`: the program has an option --connect."""
     kind, _, detail = text.partition(":")
     if speed != 1.0 and kind in ("throttled", "remote"):
         raise LinkError(f"a {kind} target is as fast as it is; leave out the speed, or tell its client there")
-    if not command and kind != "remote":
+    if not command:
         return None
     if kind in ("local", "frozen") and not detail:
         return LocalProcess(command, speed=speed, freeze=kind == "frozen")
     if kind == "board" and not detail:
         return EmulatedBoard(command, speed=speed)
     if kind == "remote":
-        return Remote(command, detail, tell=tell)
+        return Remote(command, detail, tell=tell, takes_connect=takes_connect)
     if kind == "throttled":
         with suppress(ValueError):
             return ThrottledProcess(command, float(detail))

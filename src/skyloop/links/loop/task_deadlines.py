@@ -22,6 +22,8 @@ class TaskTimes:
     longest_ns: int = 0
     deadline_ns: int | None = None
     """The last declared one."""
+    declared: bool = False
+    """At least one run had a deadline."""
 
     def plain(self) -> dict[str, Any]:
         deadline = None if self.deadline_ns is None else self.deadline_ns / 1e9
@@ -46,6 +48,11 @@ class TaskDeadlines:
     @property
     def missed(self) -> int:
         return sum(times.missed for times in self.by_name.values())
+
+    @property
+    def declared(self) -> bool:
+        """Whether any task had a deadline."""
+        return any(times.declared for times in self.by_name.values())
 
     def take(self, told: Any, went_on_ns: int, et_ns: int) -> list[str]:
         """Handle a question: tasks begin at the last answer (`went_on_ns`) and end at the question's own time.
@@ -72,6 +79,7 @@ class TaskDeadlines:
         times = self.by_name.setdefault(name, TaskTimes())
         times.runs += 1
         times.deadline_ns = deadline_ns
+        times.declared |= deadline_ns is not None
         self._running.append(_Running(name, went_on_ns, deadline_ns))
 
     def _end(self, name: str, et_ns: int) -> None:
