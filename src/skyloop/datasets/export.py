@@ -16,7 +16,7 @@ from skyloop.recording.formats.each_vehicle import EachVehicle
 from skyloop.recording.formats.registry import FORMATS
 from skyloop.recording.manifest import PARTIAL, write_manifest
 from skyloop.recording.recording import open_recording
-from skyloop_client.errors import DatasetError, unknown_name
+from skyloop_client.errors import DatasetError, UnknownNameError
 
 log = logging.getLogger(__name__)
 MARKS = ".formats.json"
@@ -40,13 +40,18 @@ def unmark(folder: Path, name: str) -> None:
         write_whole(folder / MARKS, json.dumps(marks, indent=1, sort_keys=True) + "\n")
 
 
+def check_formats(formats: tuple[str, ...]) -> None:
+    """All known names are listed, because short names look alike: 'foo' resembles 'yolo'."""
+    for name in formats:
+        if name not in FORMATS:
+            raise UnknownNameError(f"no format named '{name}'; known: {', '.join(FORMATS)}")
+
+
 class Exporter:
     """Formats that can grow follow the journal. The others are written at its end."""
 
     def __init__(self, folder: Path, formats: tuple[str, ...]) -> None:
-        for name in formats:
-            if name not in FORMATS:
-                raise unknown_name("format", name, FORMATS)
+        check_formats(formats)
         self._folder, self._formats = folder, formats
         self._growing: dict[str, Any] = {}
         self._next: dict[str, int] = {}
