@@ -15,6 +15,7 @@ import pytest
 from handmade import label, messages_of, write_group
 from tiny_formats import TINY, TinyVoc
 
+from skyloop.cli import main
 from skyloop.datasets.check_journal import boxes_of
 from skyloop.datasets.checking import check, repair
 from skyloop.datasets.export import Exporter, export, whole_formats
@@ -331,3 +332,14 @@ def test_an_export_that_fails_leaves_no_folder(dataset: Recording, monkeypatch: 
     with pytest.raises(DatasetError, match="no space left"):
         export(dataset.folder, ("voc",))
     assert not (dataset.folder / "voc").exists() and not (dataset.folder / "voc.partial").exists()
+
+
+def test_an_export_says_what_it_writes_unless_it_is_quiet(
+    dataset: Recording, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for options, told in (([], "skyloop: writing asl ...\nskyloop: writing voc ...\n"), (["--quiet"], "")):
+        monkeypatch.setattr(sys, "argv", ["skyloop", "export", str(dataset.folder), "--to", "asl,voc", *options])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        assert ended.value.code == 0
+        assert capfd.readouterr().err == told

@@ -53,7 +53,7 @@ def test_what_cannot_be_is_refused_in_one_line(wrong: dict[str, Any], told: str)
 
 def test_the_limits_of_people_are_those_of_the_worlds() -> None:
     for name, most in PEOPLED.items():
-        assert importlib.import_module(f"skyloop.world.worlds.{name}").MOST_PEOPLE == most
+        assert most == importlib.import_module(f"skyloop.world.worlds.{name}").MOST_PEOPLE
 
 
 def test_an_unknown_format_lists_all_known_ones() -> None:

@@ -75,7 +75,10 @@ class Exporter:
 
     def _finish(self, name: str) -> None:
         """Write the rest of a format and mark it as complete."""
-        self._write(name, open_recording(self._folder).whole_groups())
+        groups = open_recording(self._folder).whole_groups()
+        if self._next.get(name, -1) < groups:
+            log.info("writing %s ...", name)
+        self._write(name, groups)
         began = time.perf_counter()
         self._growing[name].finish()
         if not FORMATS[name].grows:

@@ -122,6 +122,8 @@ def record(
     stuck_after_s: wall s in which a worker must show activity."""
     plan = read_plan(folder)
     drop_what_is_broken(folder, plan)
+    # a first start compiles for a minute, and without a terminal there is no progress bar
+    log.info("preparing the recording of %d frames in %s ...", plan["frames"], folder)
     began = time.perf_counter()
     if is_cold():
         # once, before several workers compile the same kernels
