@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import signal
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -10,8 +13,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from handmade import label, messages_of, write_group
-from tiny_formats import TINY
+from tiny_formats import TINY, TinyVoc
 
+from skyloop.cli import main
 from skyloop.datasets.check_journal import boxes_of
 from skyloop.datasets.checking import check, repair
 from skyloop.datasets.export import Exporter, export, whole_formats
@@ -292,3 +296,50 @@ def test_a_broken_group_is_not_exported_as_a_short_one(dataset: Recording) -> No
     path.write_bytes(data)
     with pytest.raises(DatasetError, match=r"group-000001\.bin.*record \d+ at byte \d+ is broken.*--resume"):
         export(dataset.folder, ("voc",))
+
+
+def killed_in_finish(writer: type, folder: Path, formats: tuple[str, ...]) -> None:
+    """Export in a child process that is killed when the writer has all groups but is not finished."""
+    child = os.fork()
+    if child == 0:
+        writer.finish = lambda self: os.kill(os.getpid(), signal.SIGKILL)  # type: ignore[attr-defined]
+        export(folder, formats)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+
+
+def test_a_killed_export_leaves_a_whole_folder_or_none(dataset: Recording) -> None:
+    folder = dataset.folder
+    before = content(folder / "voc")
+    killed_in_finish(TinyVoc, folder, ("voc",))
+    assert content(folder / "voc") == before, "the old folder is kept until the new one is whole"
+    assert [str(finding) for finding in check(folder) if finding.severity == "error"] == []
+    shutil.rmtree(folder / "voc")
+    killed_in_finish(TinyVoc, folder, ("voc",))
+    assert not (folder / "voc").exists()
+    assert any((folder / "voc.partial" / "voc").iterdir()), "the child was killed before it wrote anything"
+    export(folder, ("voc",))
+    assert content(folder / "voc") == before
+    assert said(folder) == [] and not (folder / "voc.partial").exists()
+
+
+def test_an_export_that_fails_leaves_no_folder(dataset: Recording, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(self: TinyVoc) -> None:
+        raise DatasetError("no space left")
+
+    shutil.rmtree(dataset.folder / "voc")
+    monkeypatch.setattr(TinyVoc, "finish", fail)
+    with pytest.raises(DatasetError, match="no space left"):
+        export(dataset.folder, ("voc",))
+    assert not (dataset.folder / "voc").exists() and not (dataset.folder / "voc.partial").exists()
+
+
+def test_an_export_says_what_it_writes_unless_it_is_quiet(
+    dataset: Recording, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for options, told in (([], "skyloop: writing asl ...\nskyloop: writing voc ...\n"), (["--quiet"], "")):
+        monkeypatch.setattr(sys, "argv", ["skyloop", "export", str(dataset.folder), "--to", "asl,voc", *options])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        assert ended.value.code == 0
+        assert capfd.readouterr().err == told

@@ -233,6 +233,7 @@ def test_a_flipped_byte_in_the_journal_is_found_and_its_group_flown_again(undist
     assert done.returncode == 0, done.stderr
     assert "10 recorded now" in done.stdout
     assert "group-000001.bin" in done.stderr and "are flown again" in done.stderr
+    assert f"skyloop: preparing the recording of {FRAMES} frames in " in done.stderr
     assert_same(undisturbed, folder)
     assert check(folder) == []
 

@@ -48,7 +48,7 @@ class TinyAsl:
 class TinyVoc:
     def __init__(self, recording: Recording) -> None:
         self.first_group = 0
-        self._folder = recording.folder / "voc"
+        self._folder = recording.formats_folder / "voc"
         self._count = 0
 
     def add(self, messages: list[Message]) -> None:

@@ -367,3 +367,27 @@ def test_a_renderer_that_is_stopped_is_told_of_and_ended(
         blind.close()
     said = [record.getMessage() for record in caplog.records]
     assert "has given no picture for" in said[0] and "there are no pictures any more" in said[1]
+
+
+def test_a_stopped_renderer_is_noticed_by_a_client_that_only_asks_now_and_then(
+    model: Model, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As `skyloop serve` does, which flies on while images are painted."""
+    blind = Renderer(model)
+    try:
+        blind.wait_ready()
+        monkeypatch.setattr(answer_watchdog, "LOOK_S", 0.01)
+        os.kill(blind.process_id, signal.SIGSTOP)
+        blind.submit([AHEAD], SKY)
+        for _ in range(2000):
+            if blind.has_answered():
+                break
+            time.sleep(0.005)
+        else:
+            os.kill(blind.process_id, signal.SIGKILL)
+        with pytest.raises(RendererError, match="gave no answer for"):
+            blind.collect()
+    finally:
+        blind.close()
+    said = [record.getMessage() for record in caplog.records]
+    assert "has given no picture for" in said[0] and "there are no pictures any more" in said[1]

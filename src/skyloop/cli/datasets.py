@@ -25,7 +25,8 @@ Altitude = Annotated[
     float | None, typer.Option(help="The height of the flight, m. Default: what suits the world; park: 4.")
 ]
 Look = Annotated[
-    float | None, typer.Option(help="Degrees below the horizon at which cameras and radar look. Default: 0; park: 15.")
+    float | None,
+    typer.Option(help="The camera pitch, degrees below the horizon; the radar's too. Default: 0; park: 15."),
 ]
 People = Annotated[
     int | None, typer.Option(help="The number of people in park, urban or warehouse. Default: the world's; park: 40.")

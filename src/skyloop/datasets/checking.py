@@ -230,7 +230,7 @@ def _rebuild(recording: Recording, name: str, in_place: bool) -> None:
             output.replace(output.with_name(f"{output.name}.old{PARTIAL}"))
         if (aside / output.name).exists():
             (aside / output.name).replace(output)
-    exporter.mark_whole(recording.folder)
+    exporter.mark_whole(recording.folder, name)
     _clear(recording.folder)
 
 

@@ -7,15 +7,16 @@ import json
 import logging
 import shutil
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from skyloop.recording.files import write_whole
 from skyloop.recording.formats.each_vehicle import EachVehicle
 from skyloop.recording.formats.registry import FORMATS
-from skyloop.recording.manifest import write_manifest
+from skyloop.recording.manifest import PARTIAL, write_manifest
 from skyloop.recording.recording import open_recording
-from skyloop_client.errors import unknown_name
+from skyloop_client.errors import DatasetError, UnknownNameError
 
 log = logging.getLogger(__name__)
 MARKS = ".formats.json"
@@ -39,13 +40,18 @@ def unmark(folder: Path, name: str) -> None:
         write_whole(folder / MARKS, json.dumps(marks, indent=1, sort_keys=True) + "\n")
 
 
+def check_formats(formats: tuple[str, ...]) -> None:
+    """All known names are listed, because short names look alike: 'foo' resembles 'yolo'."""
+    for name in formats:
+        if name not in FORMATS:
+            raise UnknownNameError(f"no format named '{name}'; known: {', '.join(FORMATS)}")
+
+
 class Exporter:
     """Formats that can grow follow the journal. The others are written at its end."""
 
     def __init__(self, folder: Path, formats: tuple[str, ...]) -> None:
-        for name in formats:
-            if name not in FORMATS:
-                raise unknown_name("format", name, FORMATS)
+        check_formats(formats)
         self._folder, self._formats = folder, formats
         self._growing: dict[str, Any] = {}
         self._next: dict[str, int] = {}
@@ -60,34 +66,77 @@ class Exporter:
                 self._write(name, recording.whole_groups())
 
     def finish(self) -> None:
-        recording = open_recording(self._folder)
         for name in self._formats:
-            self._write(name, recording.whole_groups())
-            began = time.perf_counter()
-            self._growing[name].finish()
-            self.seconds[name] += time.perf_counter() - began
-            log.debug("format %s: %d groups written in %.1f s", name, self._next[name], self.seconds[name])
-        self.mark_whole(self._folder)
+            try:
+                self._finish(name)
+            except BaseException:
+                shutil.rmtree(self._aside(name), ignore_errors=True)
+                raise
 
-    def mark_whole(self, folder: Path) -> None:
-        """Mark the formats as complete in a dataset."""
-        marks = {**whole_formats(folder), **{name: self._next[name] for name in self._formats}}
+    def _finish(self, name: str) -> None:
+        """Write the rest of a format and mark it as complete."""
+        groups = open_recording(self._folder).whole_groups()
+        if self._next.get(name, -1) < groups:
+            log.info("writing %s ...", name)
+        self._write(name, groups)
+        began = time.perf_counter()
+        self._growing[name].finish()
+        if not FORMATS[name].grows:
+            self._put_in_place(name)
+        self.seconds[name] += time.perf_counter() - began
+        log.debug("format %s: %d groups written in %.1f s", name, self._next[name], self.seconds[name])
+        self.mark_whole(self._folder, name)
+
+    def mark_whole(self, folder: Path, name: str) -> None:
+        """Mark a finished format as complete in a dataset."""
+        marks = {**whole_formats(folder), name: self._next[name]}
         write_whole(folder / MARKS, json.dumps(marks, indent=1, sort_keys=True) + "\n")
+
+    def _aside(self, name: str) -> Path:
+        """Where a format is written that is valid only at its end. A kill leaves it there, under a name for remains."""
+        return self._folder / f"{name}{PARTIAL}"
+
+    def _put_in_place(self, name: str) -> None:
+        """Replace the format's folders by the new ones. Each folder is complete or absent at every moment."""
+        aside = self._aside(name)
+        try:
+            unmark(self._folder, name)
+            for output in FORMATS[name].outputs(len(open_recording(self._folder).vehicles)):
+                if (self._folder / output).exists():
+                    (self._folder / output).replace(aside / f"{output}.old")
+                if (aside / output).exists():
+                    (aside / output).replace(self._folder / output)
+            shutil.rmtree(aside)
+        except OSError as error:
+            raise DatasetError(f"cannot write '{self._folder}': {error.strerror}") from error
 
     def _write(self, name: str, end: int) -> None:
         began = time.perf_counter()
+        recording = open_recording(self._folder)
         if name not in self._growing:
             module, kind = FORMATS[name].writer.split(":")
             make = getattr(importlib.import_module(module), kind)
-            recording = open_recording(self._folder)
-            writer = EachVehicle(make, recording) if FORMATS[name].one_vehicle else make(recording)
+            if FORMATS[name].grows:
+                target = recording
+                unmark(self._folder, name)
+            else:
+                target = replace(recording, written_to=self._emptied_aside(name))
+            writer = EachVehicle(make, target) if FORMATS[name].one_vehicle else make(target)
             self._growing[name], self._next[name] = writer, writer.first_group
-            unmark(self._folder, name)
-        recording = open_recording(self._folder)
         while self._next[name] < end:
             self._growing[name].add(recording.group(self._next[name]))
             self._next[name] += 1
         self.seconds[name] += time.perf_counter() - began
+
+    def _emptied_aside(self, name: str) -> Path:
+        aside = self._aside(name)
+        try:
+            if aside.exists():
+                shutil.rmtree(aside)
+            aside.mkdir()
+        except OSError as error:
+            raise DatasetError(f"cannot write '{aside}': {error.strerror}") from error
+        return aside
 
 
 def export(folder: Path, formats: tuple[str, ...]) -> dict[str, tuple[float, list[Path]]]:
@@ -95,7 +144,7 @@ def export(folder: Path, formats: tuple[str, ...]) -> dict[str, tuple[float, lis
     exporter = Exporter(folder, formats)
     n_vehicles = len(open_recording(folder).vehicles)
     outputs = {name: [folder / output for output in FORMATS[name].outputs(n_vehicles)] for name in formats}
-    for output in (path for paths in outputs.values() for path in paths):
+    for output in (path for name in formats if FORMATS[name].grows for path in outputs[name]):
         if output.is_dir():
             shutil.rmtree(output)
         output.unlink(missing_ok=True)

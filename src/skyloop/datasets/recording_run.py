@@ -14,17 +14,16 @@ from typing import Any
 from skyloop.core.interrupts import Interruption
 from skyloop.core.jit import is_cold, prepare
 from skyloop.core.machine_info import versions
-from skyloop.datasets.export import Exporter
+from skyloop.datasets.export import Exporter, check_formats
 from skyloop.datasets.resuming import drop_what_is_broken
 from skyloop.datasets.worker_processes import STUCK_S, Workers
 from skyloop.recording.files import write_whole
-from skyloop.recording.formats.registry import FORMATS
 from skyloop.recording.manifest import write_manifest
 from skyloop.recording.recording import NAME
 from skyloop.recording.run_folder import make_empty_folder
 from skyloop.sim.estimator_assembly import check_nobody_is_outside
 from skyloop.sim.scenario import Scenario, make_scenario
-from skyloop_client.errors import DatasetError, SkyloopError, unknown_name
+from skyloop_client.errors import DatasetError, SkyloopError
 from skyloop_client.streams import Rate
 
 log = logging.getLogger(__name__)
@@ -69,13 +68,13 @@ def plan_recording(
     store: bool = True,
 ) -> None:
     """Create an empty folder with a plan. Without storage, samples are measured and then discarded."""
-    if frames < 1 or not 0.01 <= rate_hz <= 1000.0:
-        raise DatasetError(f"{frames} frames at {rate_hz:g} Hz; give at least one frame and 0.01 to 1000 Hz")
-    for name in formats:
-        if name not in FORMATS:
-            raise unknown_name("format", name, FORMATS)
+    if frames < 1:
+        raise DatasetError(f"--frames {frames}: give at least 1")
+    if not 0.01 <= rate_hz <= 1000.0:
+        raise DatasetError(f"--rate {rate_hz:g}: give 0.01 to 1000 frames per simulated second")
+    check_formats(formats)
     if split not in ("blocks", "random"):
-        raise DatasetError(f"split '{split}': give blocks or random")
+        raise DatasetError(f"--split {split}: give blocks or random")
     if formats and not store:
         raise DatasetError("formats are written from the journal; store it, or ask for none")
     check_rates(scenario, rate_hz)
@@ -123,6 +122,8 @@ def record(
     stuck_after_s: wall s in which a worker must show activity."""
     plan = read_plan(folder)
     drop_what_is_broken(folder, plan)
+    # a first start compiles for a minute, and without a terminal there is no progress bar
+    log.info("preparing the recording of %d frames in %s ...", plan["frames"], folder)
     began = time.perf_counter()
     if is_cold():
         # once, before several workers compile the same kernels

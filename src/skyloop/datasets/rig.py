@@ -42,8 +42,8 @@ ROOM_TO_FLY = {
     "urban": (14.0, 22.0), "urban-walls": (14.0, 40.0), "blocks": (20.0, 12.0), "radar-lab": (3.0, 1.8),
 }  # fmt: skip
 """m: side and height of the default trajectory, where 20 and 5 would not fit."""
-PEOPLED = ("park", "urban", "warehouse")
-"""Worlds with a configurable number of people."""
+PEOPLED = {"park": 60, "urban": 120, "warehouse": 60}
+"""Worlds with a configurable number of people, and the most that each takes."""
 TO_TRAIN_ON: dict[str, dict[str, Any]] = {"park": {"side": 26.0, "altitude": 4.0, "look_deg": 15.0, "people": 40}}
 """Defaults of `skyloop record` in worlds where the standard rig would show only few and small people."""
 
@@ -73,15 +73,18 @@ class RecordOptions:
     """px, width and height of all colour and depth images."""
 
     def __post_init__(self) -> None:
-        if not (1 <= self.frames <= MOST_FRAMES and 0.01 <= self.rate_hz <= 1000.0 and 0.1 <= self.speed <= 30.0):
-            raise DatasetError(
-                f"{self.frames} frames at {self.rate_hz:g} Hz, flown at {self.speed:g} m/s; give 1 to {MOST_FRAMES} "
-                "frames, 0.01 to 1000 Hz and 0.1 to 30 m/s"
-            )
+        if not 1 <= self.frames <= MOST_FRAMES:
+            raise DatasetError(f"--frames {self.frames}: give 1 to {MOST_FRAMES}")
+        if not 0.01 <= self.rate_hz <= 1000.0:
+            raise DatasetError(f"--rate {self.rate_hz:g}: give 0.01 to 1000 frames per simulated second")
+        if not 0.1 <= self.speed <= 30.0:
+            raise DatasetError(f"--speed {self.speed:g}: give 0.1 to 30 m/s")
         if not Path(self.world).suffix and self.world not in WORLDS:
             raise unknown_name("world", self.world, WORLDS)
         if self.people is not None and self.world not in PEOPLED:
             raise DatasetError(f"--people: '{self.world}' has no people; give one of {', '.join(PEOPLED)} as --world")
+        if self.people is not None and not 0 <= self.people <= PEOPLED[self.world]:
+            raise DatasetError(f"--people {self.people}: give 0 to {PEOPLED[self.world]} in '{self.world}'")
         if self.altitude is not None and not 0.5 <= self.altitude <= 500.0:
             raise DatasetError(f"--altitude {self.altitude:g}: give 0.5 to 500 m")
         if not -90.0 <= self.look_deg <= 90.0:

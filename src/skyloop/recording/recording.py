@@ -33,6 +33,12 @@ class Recording:
     facts: dict[str, Any]
     """vehicle, seed, frames, rate_hz, group_frames, n_groups, split, classes (names by number), scenario (resolved),
     versions."""
+    written_to: Path | None = None
+    """Folder that gets the folders of formats. None: the recording's own."""
+
+    @property
+    def formats_folder(self) -> Path:
+        return self.written_to or self.folder
 
     @property
     def n_groups(self) -> int:

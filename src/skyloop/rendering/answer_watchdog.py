@@ -24,7 +24,7 @@ class Patience:
         self.is_over = False
         self._process_id, self._end = process_id, end
         self._question = 0
-        self._waits = self._tells = False
+        self._waits = self._tells = self._asked_in_vain = False
         self._closed = threading.Event()
         threading.Thread(target=self._watch, name="skyloop renderer's patience", daemon=True).start()
 
@@ -38,14 +38,20 @@ class Patience:
         finally:
             self._waits = False
 
+    def asked_in_vain(self) -> None:
+        """For a client that does other work and asks now and then whether the answer is there: it was not."""
+        self._asked_in_vain = self._tells = True
+
     def close(self) -> None:
         self._closed.set()
 
     def _watch(self) -> None:
         looks, question = 0, 0
         while not self._closed.wait(LOOK_S):
-            looks = looks + 1 if self._waits and self._question == question else 0
-            question = self._question
+            late = self._waits or self._asked_in_vain
+            looks = looks + 1 if late and self._question == question else 0
+            # a client that stopped asking may have an answer by now
+            question, self._asked_in_vain = self._question, False
             if looks == SLOW_LOOKS and self._tells:
                 log.warning(
                     "the renderer (process %d) has given no picture for %.0f s; after %.0f s it is ended",

@@ -171,7 +171,10 @@ class Renderer:
 
     def has_answered(self) -> bool:
         """Whether an answer has arrived, or the process has died."""
-        return bool(select.select([self._peer], [], [], 0.0)[0])
+        answered = bool(select.select([self._peer], [], [], 0.0)[0])
+        if self._asked and not answered:
+            self._patience.asked_in_vain()
+        return answered
 
     def close(self) -> None:
         """Ends the process and frees its resources. A second call does nothing."""

@@ -59,4 +59,4 @@ FORMATS = {
 def output_folder(recording: Recording, name: str) -> Path:
     """The folder of the recording's vehicle, for a format that holds one vehicle."""
     outputs = FORMATS[name].outputs(len(recording.vehicles))
-    return recording.folder / outputs[recording.vehicles.index(recording.vehicle)]
+    return recording.formats_folder / outputs[recording.vehicles.index(recording.vehicle)]

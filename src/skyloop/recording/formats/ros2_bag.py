@@ -52,7 +52,7 @@ class Mcap:
 
     def __init__(self, recording: Recording) -> None:
         self._translator = Translator(recording)
-        self._folder = recording.folder / FOLDER
+        self._folder = recording.formats_folder / FOLDER
         self._path = self._folder / f"{FOLDER}_0.mcap"
         self._partial = self._path.with_name(self._path.name + ".partial")
         self._channels: dict[str, Channel] = {}
