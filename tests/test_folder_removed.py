@@ -57,5 +57,6 @@ def test_of_a_recording(workers: int, tmp_path: Path) -> None:
     group = folder / "mav0" / ".groups"
     done = removed_while(["record", *options, "--out", str(folder)], folder, group.exists)
     assert done.returncode == 1
-    line = done.stderr.rstrip("\n")
+    preparing, line = done.stderr.splitlines()
+    assert preparing.startswith("skyloop: preparing")
     assert line == f"skyloop: '{folder}' was removed while it was recorded into"

@@ -182,6 +182,7 @@ def test_a_renderer_that_dies_is_told_and_flight_goes_on(server: Running, painte
     rpc, other = Rpc(server.port), Rpc(server.port)
     rpc("simGetImages", [ASKED], "", False)
     painter.hold()
+    os.kill(painter.process_id, signal.SIGSTOP)  # so that it has not answered before it dies
     picture = rpc.send("simGetImages", [ASKED], "", False)
     assert painter.asked.wait(PATIENCE_S)
     os.kill(painter.process_id, signal.SIGKILL)
