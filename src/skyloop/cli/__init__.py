@@ -6,6 +6,7 @@ import _thread
 import io
 import signal
 import sys
+import threading
 from typing import TYPE_CHECKING, Any
 
 from skyloop.cli.exit_codes import INTERRUPTED
@@ -26,8 +27,13 @@ def main() -> None:
         raise KeyboardInterrupt
 
     def unraisable(what: Any) -> None:
-        # lost in a destructor or callback: raise it again from here
-        _thread.interrupt_main() if isinstance(what.exc_value, KeyboardInterrupt) else hook(what)
+        if isinstance(what.exc_value, KeyboardInterrupt):
+            # lost in a destructor or callback: raised again a moment later, because in here it would be lost as well
+            again = threading.Timer(0.01, _thread.interrupt_main)
+            again.daemon = True
+            again.start()
+        else:
+            hook(what)
 
     for stream in (sys.stdout, sys.stderr):
         # a terminal without a character shows a ? for it
