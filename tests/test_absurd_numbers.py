@@ -60,7 +60,8 @@ def test_a_state_that_runs_away_ends_the_run(
         assert "has run away" in summary["ended_by"]
         assert summary["vehicles"]["drone"]["flown_m"] < 1e7
         for file in (tmp_path / "run" / "streams").rglob("*.csv"):
-            assert "nan" not in file.read_text(), file
+            # in a setpoint, NaN says that a quantity is not tracked
+            assert file.name == "setpoint.csv" or "nan" not in file.read_text(), file
 
 
 @pytest.mark.parametrize("duration", ["1e300", ".inf", "1e12"])

@@ -182,7 +182,7 @@ def test_segmentation_ids_by_expression(rpc: Rpc) -> None:
     assert rpc("simGetSegmentationObjectID", "BLOCK 2") == 77
     assert rpc("simGetSegmentationObjectID", "nothing") == -1
     assert rpc("simSetSegmentationObjectID", "nothing.*", 1, True) is False
-    with pytest.raises(RpcError, match="no regular expression"):
+    with pytest.raises(RpcError, match="not a regular expression"):
         rpc("simSetSegmentationObjectID", "[", 1, True)
     assert ["TemplateCube_Rounded_1", "block"] in rpc("simListSceneObjectsTags", "block .*")
 

@@ -34,6 +34,8 @@ from skyloop_client.streams import Rate, StreamInfo
 FRAMES = 12
 NAMES = ("lead", "wing-2")
 SEEN = ["classes", "instances", "labels"]
+WRITTEN = tuple(name for name in FORMATS if name != "csv")
+"""Tables of radar points and people have nothing to tell of these two."""
 
 
 def flying(name: str, east: float, yaw: float, camera: dict[str, Any], sensors: dict[str, Any]) -> dict[str, Any]:
@@ -61,7 +63,7 @@ def scenario() -> Scenario:
 
 
 def planned(folder: Path) -> Path:
-    plan_recording(scenario(), folder, frames=FRAMES, rate_hz=10.0, formats=tuple(FORMATS))
+    plan_recording(scenario(), folder, frames=FRAMES, rate_hz=10.0, formats=WRITTEN)
     return folder
 
 

@@ -202,7 +202,7 @@ def test_motors_by_place() -> None:
     assert motor_order(places, spins) == [0, 1, 2, 3]
     turned = [3, 0, 2, 1]
     assert motor_order(places[turned], spins[turned]) == turned
-    with pytest.raises(Exception, match="no QUAD X"):
+    with pytest.raises(Exception, match="are not a QUAD X"):
         motor_order(places, -spins)
     assert motor_order(np.zeros((6, 3)), np.ones(6)) == [0, 1, 2, 3, 4, 5]
 

@@ -161,7 +161,7 @@ def test_a_process_that_ignores_its_signal_is_killed(tmp_path: Path, monkeypatch
     assert running.returncode == -9
     with pytest.raises(LinkError, match="cannot start gone as '/no/such/program': No such file"):
         AutopilotProcess(["/no/such/program"], name="gone").start("", tmp_path)
-    with pytest.raises(SetupError, match="/no/such/program is no program"):
+    with pytest.raises(SetupError, match="/no/such/program is not an executable program"):
         px4_process(read_spec("px4:/no/such/program"), 0)
 
 

@@ -91,7 +91,9 @@ def in_flight(address: str) -> Session:
 def test_ctrl_c_while_nobody_has_come(tmp_path: Path) -> None:
     with looping(tmp_path / "run") as (process, _):
         assert eventually(lambda: (tmp_path / "run" / "timeline.csv").exists(), 60.0)
-        assert interrupted(process).splitlines() == ["skyloop: stopped by Ctrl-C"]
+        assert interrupted(process).splitlines() == [
+            "skyloop: stopped by Ctrl-C before anything was flown; there is no run folder"
+        ]
     assert not (tmp_path / "run").exists()
 
 

@@ -269,7 +269,7 @@ def test_a_killed_process_is_reported_at_once(small: Model) -> None:
     assert "\n" not in str(caught.value)
     assert time.perf_counter() - began < 30.0  # far less than it would wait for an answer
     assert not Path(f"/proc/{renderer.process_id}").exists()
-    with pytest.raises(RendererError, match="was closed, or died"):
+    with pytest.raises(RendererError, match="was closed or has died"):
         renderer.render([AHEAD], SKY)
     renderer.close()
     del caught

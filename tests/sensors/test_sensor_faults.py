@@ -123,8 +123,8 @@ def test_a_single_number_is_biased_too() -> None:
     [
         ({"kind": "bias"}, "needs value"),
         ({"kind": "spike", "value": 1.0}, "needs probability"),
-        ({"kind": "off", "value": 1.0}, "no use for value"),
-        ({"kind": "dropout", "probability": 0.1, "field": "x"}, "no use for field"),
+        ({"kind": "off", "value": 1.0}, "does not use value"),
+        ({"kind": "dropout", "probability": 0.1, "field": "x"}, "does not use field"),
         ({"kind": "off", "start": 3.0, "end": 2.0}, "before it starts"),
         ({"kind": "dropout", "probability": 1.5}, "less than or equal to 1"),
         ({"kind": "bias", "value": float("nan")}, "finite number"),

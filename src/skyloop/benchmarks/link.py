@@ -133,6 +133,7 @@ def _example_answer(simulation: Simulation, feeder: Feeder) -> bytes:
         "type": "reply", "number": 100, "t_ns": now, "state": autopilot.state(now), "status": autopilot.status(now),
         "messages": {m.stream: [m.index + 100, m.t_ns, m.arrival_ns, m.data] for m in feeder.messages},
         "elsewhere": {}, "refused": [], "events": [],
+        "battery": next(iter(simulation.port.vehicles.values())).battery, "computer_energy_j": 0.0,
     }  # fmt: skip
     return b"".join(framed(reply))
 
