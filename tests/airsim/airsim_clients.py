@@ -5,15 +5,16 @@ Both bring a module `msgpackrpc`, so each needs an environment of its own; they 
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
-import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from made_once import made_once
 
 STEPS = {
     # the sdist imports its dependencies while it is built
@@ -23,32 +24,9 @@ STEPS = {
 PATIENCE_S = 240.0
 
 
-def cache_folder() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "skyloop" / "test-clients"
-
-
 def client_python(name: str) -> Path:
     """The interpreter of an environment in which `import <name>` works; skips where that cannot be made."""
-    folder = cache_folder() / f"{name}-{sys.version_info[0]}.{sys.version_info[1]}"
-    python, ready = folder / "bin" / "python", folder / "ready"
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    began = time.monotonic()
-    # two workers may want it at once: one makes it
-    lock = folder.with_suffix(".lock")
-    while not ready.exists():
-        try:
-            lock.mkdir()
-        except FileExistsError:
-            if time.monotonic() - began > PATIENCE_S:
-                pytest.skip(f"somebody else makes {folder} and does not end; remove {lock}")
-            time.sleep(0.5)
-            continue
-        try:
-            if not ready.exists():
-                _make(name, folder)
-        finally:
-            lock.rmdir()
-    return python
+    return made_once(name, partial(_make, name)) / "bin" / "python"
 
 
 def _make(name: str, folder: Path) -> None:
@@ -63,7 +41,6 @@ def _make(name: str, folder: Path) -> None:
         if done.returncode:
             last = done.stderr.strip().splitlines()[-1:] or ["no reason given"]
             pytest.skip(f"the package index does not give {name}: {last[0]}")
-    (folder / "ready").touch()
 
 
 def run_client(name: str, script: Path, *arguments: str) -> str:

@@ -5,18 +5,16 @@ They are not in requirements.lock: PyTorch alone is larger than all the rest.
 
 from __future__ import annotations
 
-import os
 import subprocess
-import sys
 import sysconfig
-import time
 import venv
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-PATIENCE_S = 600.0
+from made_once import PATIENCE_S, made_once
+
 TORCH = ("torch==2.13.0+cpu", "torch")
 """The first that the package index has: the one for CPUs is a tenth of the other."""
 SB3 = "stable-baselines3==2.9.2"
@@ -24,23 +22,7 @@ SB3 = "stable-baselines3==2.9.2"
 
 def python_with_sb3() -> Path:
     """Its interpreter; skips where it cannot be made."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "skyloop" / "test-clients"
-    folder = cache / f"sb3-{sys.version_info[0]}.{sys.version_info[1]}"
-    cache.mkdir(parents=True, exist_ok=True)
-    lock, began = folder.with_suffix(".lock"), time.monotonic()
-    while not (folder / "ready").exists():
-        try:
-            lock.mkdir()
-        except FileExistsError:
-            if time.monotonic() - began > PATIENCE_S:
-                pytest.skip(f"another process makes {folder} and does not end; remove {lock}")
-            time.sleep(0.5)
-            continue
-        try:
-            if not (folder / "ready").exists():
-                _make(folder)
-        finally:
-            lock.rmdir()
+    folder = made_once("sb3", _make)
     _show_ours(folder)
     return folder / "bin" / "python"
 
@@ -49,7 +31,6 @@ def _make(folder: Path) -> None:
     venv.create(folder, clear=True, with_pip=True)
     if not any(_installed(folder, torch) for torch in TORCH) or not _installed(folder, "--no-deps", SB3):
         pytest.skip("the package index does not give PyTorch and Stable-Baselines3")
-    (folder / "ready").touch()
 
 
 def _installed(folder: Path, *packages: str) -> bool:

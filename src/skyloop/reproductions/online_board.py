@@ -5,9 +5,7 @@ CUT, takes the list, decides and sends the setpoint."""
 
 from __future__ import annotations
 
-import json
 import math
-import sys
 import threading
 import time
 from dataclasses import fields
@@ -15,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.reproductions.online_client import FASTEST, Turning
+from skyloop.reproductions.online_client import FASTEST, Turning, answer_parent
 from skyloop_client import Session, connect
 from skyloop_client.bundle import Bundle
 from skyloop_client.errors import SkyloopError
@@ -113,15 +111,5 @@ def bytes_of(record: Any) -> int:
     return sum(getattr(getattr(record, field.name), "nbytes", 0) for field in fields(record))
 
 
-def main() -> None:
-    # the parent process may have to connect a cable before there is an address
-    print("ready", flush=True)
-    told = json.loads(sys.stdin.readline())
-    try:
-        print(json.dumps(taken(told["address"], told)))
-    except SkyloopError as error:
-        sys.exit(f"the CUT failed: {error}")
-
-
 if __name__ == "__main__":
-    main()
+    answer_parent(taken)

@@ -6,6 +6,7 @@ import json
 import math
 import sys
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -60,7 +61,8 @@ def taken(address: str, told: dict[str, Any]) -> dict[str, Any]:
     return {"asked": asked, "decoded": decoded, "turned": pilot.turned, "unaligned": pilot.unaligned}
 
 
-def main() -> None:
+def answer_parent(taken: Callable[[str, dict[str, Any]], dict[str, Any]]) -> None:
+    """The whole of a client process: says that it is ready, reads what to fly, and prints what it measured."""
     # the parent process may have to connect a cable before there is an address
     print("ready", flush=True)
     told = json.loads(sys.stdin.readline())
@@ -71,4 +73,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    answer_parent(taken)
