@@ -35,6 +35,7 @@ class Gathering:
         self.came = [0.0] * len(streams)
         """s of this machine's clock at which each sample was decoded."""
         self.trouble: list[BaseException] = []
+        self._wanted_ns = 0
         for place in range(len(streams)):
             threading.Thread(target=self._pull, args=(place,), daemon=True).start()
 
@@ -43,7 +44,11 @@ class Gathering:
         try:
             while True:
                 self._begin.wait()
-                self.samples[place] = session.ask(want=[stream], fresh=[stream]).get(stream)
+                # a thread that asked too early has the sample before; it would stay one behind for ever
+                sample = session.ask(want=[stream], fresh=[stream]).get(stream)
+                while sample.t_ns < self._wanted_ns:
+                    sample = session.ask(want=[stream], fresh=[stream]).get(stream)
+                self.samples[place] = sample
                 self.came[place] = time.perf_counter()
                 self._end.wait()
         except (SkyloopError, threading.BrokenBarrierError) as error:
@@ -51,7 +56,9 @@ class Gathering:
             self._begin.abort()
             self._end.abort()
 
-    def begin(self) -> None:
+    def begin(self, wanted_ns: int) -> None:
+        """Have all threads pull the sample of an instant."""
+        self._wanted_ns = wanted_ns
         self._begin.wait()
 
     def wait(self) -> None:
@@ -77,8 +84,9 @@ def taken(address: str, told: dict[str, Any]) -> dict[str, Any]:
         try:
             for number in range(warm + frames):
                 asked.append(time.perf_counter())
-                gathering.begin()
-                bundle = session.ask(setpoint, until_ns=(t_ns // period_ns + 1) * period_ns)
+                wanted_ns = (t_ns // period_ns + 1) * period_ns
+                gathering.begin(wanted_ns)
+                bundle = session.ask(setpoint, until_ns=wanted_ns)
                 answered = time.perf_counter()
                 gathering.wait()
                 decoded.append(max(answered, *gathering.came))
