@@ -4,6 +4,9 @@ SET_UP := .venv/.set-up
 # lint-imports without its script, whose first line cannot hold a path with a space
 LINT_IMPORTS := from importlinter.cli import lint_imports_command as lint; lint()
 
+# Containers often set this. The tests start hundreds of Python processes, and each would compile all its sources anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help setup fly test pytest test-slow bench gallery docs lint lock release clean
 
 help:
