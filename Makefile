@@ -33,7 +33,7 @@ $(SET_UP): requirements.lock pyproject.toml clients/python/pyproject.toml
 setup: $(SET_UP)
 
 fly: setup
-	@.venv/bin/skyloop record --world park --frames 100
+	@.venv/bin/skyloop record --world park --frames 100 --size 320x240
 
 # lint beside the tests, which sleep and wait now and then
 test: setup
