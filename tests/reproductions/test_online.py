@@ -100,7 +100,7 @@ def test_with_radar_there_is_a_port_more() -> None:
 @pytest.mark.slow
 def test_on_board_a_burst_that_arrives_after_its_stamp_is_waited_for() -> None:
     sizes = online.Sizes(frames=5, world="flat")
-    seen = online.flown(online.CONFIGURATIONS[0], True, sizes, online.why_not_apart())
+    seen = online.flown(online.CONFIGURATIONS[0], True, sizes, why_not_apart())
     assert len(seen["rows"]) == 5
     assert seen["conditions"]["unaligned"] == 0
 
