@@ -108,3 +108,33 @@ def test_a_text_of_one_client_reaches_the_others_as_its_own() -> None:
         flown.until(lambda: flown.simulation.now >= end)
         mine.say(flown.vehicle, mavlink.MAVLink_statustext_message(6, b"again"))
         assert other.passed[-1].text == "again"
+
+
+def sticks(flown: Flight, x: int, y: int, z: int, seconds: float = 0.1) -> None:
+    flown.desk.say(flown.vehicle, mavlink.MAVLink_manual_control_message(1, x, y, z, 0, 0))
+    end = flown.simulation.now + seconds
+    flown.until(lambda: flown.simulation.now >= end - 1e-6)
+
+
+def test_it_keeps_its_height_while_the_climb_stick_is_in_the_middle() -> None:
+    """manual_control.py: full deflections to all sides, ten a second."""
+    chance = np.random.default_rng(5)
+    with flight() as flown:
+        take_off(flown, 4.0)
+        flown.command(176, 1, 3)
+        assert flown.mode == "position"
+        before = float(flown.simulation.truth().position[2])
+        for _ in range(100):
+            x, y = chance.choice([-1000, 0, 1000], 2)
+            sticks(flown, int(x), int(y), 500)
+        assert flown.simulation.truth().position[2] == pytest.approx(before, abs=0.5)
+        # the stick still climbs, and the new height is kept
+        for _ in range(20):
+            sticks(flown, 0, 0, 1000)
+        for _ in range(30):
+            sticks(flown, 0, 0, 500)
+        height = float(flown.simulation.truth().position[2])
+        assert height > before + 3.0
+        for _ in range(30):
+            sticks(flown, 0, 1000, 500)
+        assert flown.simulation.truth().position[2] == pytest.approx(height, abs=0.3)
