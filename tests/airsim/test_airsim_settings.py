@@ -128,6 +128,15 @@ def test_nan_is_not_given_and_types_have_any_case() -> None:
     assert camera.gimbal.pitch_deg is None
 
 
+def test_vehicles_of_one_place_start_side_by_side() -> None:
+    """Two that overlap could never take off."""
+    found = read(Vehicles={"A": {}, "B": {}, "C": {"X": 0.3}, "Above": {"Z": -5}, "Free": {"X": 1}})
+    starts = [vehicle.position for vehicle in make_scenario(found.scenario).vehicles]
+    assert starts == [(0.0, 0.0), (2.0, 0.0), (4.0, 0.3), (0.0, 0.0, 5.0), (0.0, 1.0)]
+    assert len(found.warnings) == 2 and "Vehicles.B is where another vehicle starts" in found.warnings[0]
+    assert "it starts 4 m east of there" in found.warnings[1]
+
+
 def test_keys_that_change_nothing_are_told_in_one_line() -> None:
     found = read(
         ViewMode="Fpv", ClockType="", SubWindows=[],
