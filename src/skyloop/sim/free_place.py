@@ -20,6 +20,7 @@ ABOVE_GROUND = 0.05
 """m over its lowest point in which a vehicle may be in touch with the ground it stands on."""
 SIDES = ((0.0, -1.0), (0.0, 1.0), (-1.0, 0.0), (1.0, 0.0), (-1.0, -1.0), (-1.0, 1.0), (1.0, -1.0), (1.0, 1.0))
 """Right, left, behind, ahead, and between these; x forward and y left."""
+UP = np.array([0.0, 0.0, 1.0])
 CORNERS = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)])
 LINES = np.array(list(combinations(range(8), 2)))
 """Every line between two corners of a box."""
@@ -38,8 +39,7 @@ def free_place(box: Array, taken: list[Array], cast: Cast, position: Array, quat
         for other_low, other_high in taken:
             if ((a < other_high + clearance) & (b > other_low - clearance)).all():
                 return False
-        a = a + [0.0, 0.0, ABOVE_GROUND]
-        own = _corners(a, b)
+        own = _corners(a + ABOVE_GROUND * UP, b)
         starts, ways = own[LINES[:, 0]], own[LINES[:, 1]] - own[LINES[:, 0]]
         lengths = np.linalg.norm(ways, axis=1)
         hits = cast(starts, ways / lengths[:, None], float(lengths.max()))
@@ -50,7 +50,7 @@ def free_place(box: Array, taken: list[Array], cast: Cast, position: Array, quat
     width, height = float((high - low)[:2].max()) + CLEARANCE, float((high - low)[2]) + CLEARANCE
     sides = [rotate(quat_wxyz, [*side, 0.0]) * [1.0, 1.0, 0.0] for side in SIDES]
     beside = [position + step * width * side for step in range(1, STEPS + 1) for side in sides]
-    above = [position + [0.0, 0.0, step * height] for step in range(1, STEPS + 1)]
+    above = [position + step * height * UP for step in range(1, STEPS + 1)]
     return next((at for at in beside + above if is_free(at, 0.9 * CLEARANCE)), position)
 
 
