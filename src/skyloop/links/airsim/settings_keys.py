@@ -20,7 +20,9 @@ VEHICLE = (
     "SitlPort", "LocalHostIp", "QgcHostIp", "QgcPort", "LogViewerHostIp", "LogViewerPort", "LogViewerSendPort",
     "SimSysID", "SimCompID", "VehicleSysID", "VehicleCompID", "OffboardSysID", "OffboardCompID", "BarometerSettings",
 )  # fmt: skip
-CAMERA = ("CaptureSettings", "NoiseSettings", "Gimbal", *POSE, "UnrealEngine", "External", "ExternalLocal", "DrawSensor")
+CAMERA = (
+    "CaptureSettings", "NoiseSettings", "Gimbal", *POSE, "UnrealEngine", "External", "ExternalLocal", "DrawSensor",
+)  # fmt: skip
 CAPTURE = (
     "ImageType", "Width", "Height", "FOV_Degrees", "AutoExposureSpeed", "AutoExposureBias",
     "AutoExposureMaxBrightness", "AutoExposureMinBrightness", "MotionBlurAmount", "TargetGamma", "ProjectionMode",
