@@ -4,6 +4,9 @@ SET_UP := .venv/.set-up
 # lint-imports without its script, whose first line cannot hold a path with a space
 LINT_IMPORTS := from importlinter.cli import lint_imports_command as lint; lint()
 
+# Containers often set this. The tests start hundreds of Python processes, and each would compile all its sources anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help setup fly test pytest test-slow bench gallery docs lint lock release clean
 
 help:
@@ -30,7 +33,7 @@ $(SET_UP): requirements.lock pyproject.toml clients/python/pyproject.toml
 setup: $(SET_UP)
 
 fly: setup
-	@.venv/bin/skyloop record --world park --frames 100
+	@.venv/bin/skyloop record --world park --frames 100 --size 320x240
 
 # lint beside the tests, which sleep and wait now and then
 test: setup
