@@ -151,7 +151,6 @@ def loop(
     """
     from skyloop.apps.loop import LoopOptions, awaited_programs, run_loop
     from skyloop.links.loop.coordinator import TABLE_I
-    from skyloop.links.loop.targets import Together
 
     _check_options(delays, pilot, set_)
     loaded = load(scenario, set_, seed)
@@ -159,13 +158,11 @@ def loop(
     runs_on, beside, started = _target(target, sut, pilot, task, speed, deadline=deadline), None, ""
     if estimator is not None:
         loaded, beside, started = _estimator(loaded, estimator, target, speed)
-        own = [vehicle.pilot for vehicle in loaded.vehicles if vehicle.pilot is not None]
-        pilots_inside = pilots_inside or (runs_on is None and bool(own))
+        pilots_inside = pilots_inside or (runs_on is None and any(vehicle.pilot for vehicle in loaded.vehicles))
     if runs_on is None and not pilots_inside:
         runs_on = _pilot_without_a_name(target)
     awaited = awaited_programs(loaded, needs_pilot=runs_on is None and not pilots_inside, started=started)
-    if beside is not None:
-        runs_on = beside if runs_on is None else Together([runs_on, beside])
+    runs_on = _both(runs_on, beside)
     options = LoopOptions(
         mode=mode, host=host, ports=numbers, pace=pace, delays=TABLE_I if delays == "table-i" else {},
         hang_s=hang, wait_s=wait, pilots_inside=pilots_inside, power=_power(power),
@@ -340,6 +337,12 @@ def _estimator(scenario: Any, told: str, target: str, speed: float) -> tuple[Any
     assert isinstance(made, LocalProcess)
     made.printed = "estimator.txt"
     return changed, made, f"{vehicle}/{name}"
+
+
+def _both(one: Target | None, other: Target | None) -> Target | None:
+    from skyloop.links.loop.targets import Together
+
+    return Together([one, other]) if one is not None and other is not None else one or other
 
 
 def _check_task(name: str) -> None:
