@@ -21,7 +21,6 @@ from skyloop.core.frames import (
     rotate,
     rotate_inverse,
     slerp,
-    yaw_from_quat,
 )
 from skyloop_client.errors import DatasetError
 from skyloop_client.messages import Array
@@ -133,8 +132,9 @@ def align(truth: Track, estimate: Track, how: Alignment = "se3") -> Similarity:
     if how == "none":
         return Similarity(np.eye(3), np.zeros(3))
     if how == "start":
-        turn = float(yaw_from_quat(truth.quat_wxyz[0])) - float(yaw_from_quat(estimate.quat_wxyz[0]))
-        rotation = matrix_from_quat(quat_from_yaw(turn))
+        # not from the forward axis, which points up in a body such as EuRoC's
+        apart = matrix_from_quat(quat_multiply(truth.quat_wxyz[0], quat_conjugate(estimate.quat_wxyz[0])))
+        rotation = matrix_from_quat(quat_from_yaw(math.atan2(apart[1, 0] - apart[0, 1], apart[0, 0] + apart[1, 1])))
         return Similarity(rotation, truth.position[0] - rotation @ estimate.position[0])
     centre, other = truth.position.mean(axis=0), estimate.position.mean(axis=0)
     spread, other_spread = truth.position - centre, estimate.position - other
