@@ -93,7 +93,9 @@ def test_a_fault_changes_it_by_the_luma_of_its_value(scene: PaintedScene) -> Non
     camera = Camera(CameraConfig(mode="grey"), PERIOD_S)
     sample = CameraImage(0, np.full((4, 5), 100, np.uint8))
     brighter, _, _ = apply_faults([Fault(kind="bias", value=30.0)], camera, sample, None, KeyedRandom(KEY, 0))
-    redder, _, _ = apply_faults([Fault(kind="bias", value=(100.0, 0.0, 0.0))], camera, sample, None, KeyedRandom(KEY, 0))
+    redder, _, _ = apply_faults(
+        [Fault(kind="bias", value=(100.0, 0.0, 0.0))], camera, sample, None, KeyedRandom(KEY, 0)
+    )
     assert brighter is not None and (brighter.colour == 130).all()
     assert redder is not None and (redder.colour == 130).all()
 

@@ -75,7 +75,7 @@ USUAL_MOUNTS: dict[str, dict[str, list[float]]] = {
 
 
 class CameraConfig(SensorConfig):
-    """Camera, in colour or grey: lens, motion blur, rolling shutter, noise, exposure, gimbal, and the truth of every pixel."""
+    """Colour or grey camera: lens, motion blur, rolling shutter, noise, exposure, gimbal, the truth of every pixel."""
 
     kind: Literal["camera"] = "camera"
     """The kind of sensor."""
@@ -289,7 +289,7 @@ class Camera:
         return shown
 
     def _painted(self, mosaic: Mosaic, views: Sequence[View]) -> NDArray[np.uint8]:
-        """(rows, width, 3), or (rows, width) grey: a sensor without colour filters adds up the colours, then its noise."""
+        """(rows, width, 3); (rows, width) of a sensor without colour filters, which adds the colours before any noise."""
         colour = mosaic.colour(views)
         return luma(colour) if self._config.mode == "grey" else colour
 
