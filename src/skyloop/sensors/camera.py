@@ -289,7 +289,7 @@ class Camera:
         return shown
 
     def _painted(self, mosaic: Mosaic, views: Sequence[View]) -> NDArray[np.uint8]:
-        """(rows, width, 3); (rows, width) of a sensor without colour filters, which adds the colours before any noise."""
+        """(rows, width, 3), or (rows, width) of a sensor without colour filters: it adds colours before any noise."""
         colour = mosaic.colour(views)
         return luma(colour) if self._config.mode == "grey" else colour
 
