@@ -76,7 +76,8 @@ def test_a_moved_copy_has_no_error(how: str) -> None:
 def test_heading_and_start_alignment_leave_the_tilt() -> None:
     truth = winding()
     turn = quat_from_euler(0.0, 0.0, 1.1)
-    level = Track(truth.t_ns, rotate(turn, truth.position) + [1.0, 2.0, 3.0], quat_multiply(turn, truth.quat_wxyz))
+    there = np.array([1.0, 2.0, 3.0]) + rotate(turn, truth.position)
+    level = Track(truth.t_ns, there, quat_multiply(turn, truth.quat_wxyz))
     for how in ("yaw", "start"):
         assert absolute_errors(truth, level, how).translation_rmse < 1e-9  # type: ignore[arg-type]
         assert absolute_errors(truth, moved(truth), how).rotation_rmse > 0.1  # type: ignore[arg-type]

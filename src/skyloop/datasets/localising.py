@@ -62,7 +62,8 @@ class Localised:
     """Processor time of each pair with the IMU samples since the one before, all threads."""
     pairs: int = 0
     imu_samples: int = 0
-    pictures: list[Any] = field(default_factory=list)
+    stage_seconds: dict[str, float] = field(default_factory=dict)
+    """Processor time by stage of the odometry, of all pairs together."""
 
 
 def open_source(folder: Path, vehicle: str | None = None, **named: str | None) -> Source:
@@ -148,18 +149,7 @@ def _picture(record: CameraImage | DepthImage) -> Any:
     """Grey, or depth in m."""
     if isinstance(record, DepthImage):
         return record.depth
-    return grey_of(record.colour)
-
-
-def grey_of(image: Grey) -> Grey:
-    """(height, width) from a grey or colour image, with the weights of ITU-R BT.601."""
-    if image.ndim == 2:
-        return np.ascontiguousarray(image)
-    if image.shape[2] == 1:
-        return np.ascontiguousarray(image[:, :, 0])
-    import cv2
-
-    return np.asarray(cv2.cvtColor(np.ascontiguousarray(image), cv2.COLOR_RGB2GRAY), np.uint8)
+    return record.grey
 
 
 def localise(
