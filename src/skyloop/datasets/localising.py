@@ -82,7 +82,8 @@ def open_source(folder: Path, vehicle: str | None = None, **named: str | None) -
     except ScenarioError:
         held = ", ".join(f"{name} ({info.message})" for name, info in sensed.items()) or "nothing"
         raise DatasetError(
-            f"'{folder}' cannot be localised: it needs an IMU and two cameras, or a camera and its depth; it holds {held}"
+            f"'{folder}' cannot be localised: it needs an IMU and two cameras, or a camera and its depth; "
+            f"it holds {held}"
         ) from None
     return Source(folder, {**opened.infos}, opened.messages, streams)
 

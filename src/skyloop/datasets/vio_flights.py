@@ -67,11 +67,14 @@ FLIGHTS = {
 TRAJECTORY = {"kind": "legs", "acceleration": 1.5, "turn_rate": 0.5}
 
 
-def flight_scenario(name: str, seed: int, overrides: dict[str, Any] | None = None, *, way: int = 0) -> Scenario:
+def flight_scenario(
+    name: str | VioFlight, seed: int, overrides: dict[str, Any] | None = None, *, way: int = 0
+) -> Scenario:
     """The scenario of a flight with the way that the seed chooses; `way` is another one of the same seed."""
-    flight = _flight(name)
+    flight = _flight(name) if isinstance(name, str) else name
     scenario = load_scenario(flight.scenario, {"seed": seed, **(overrides or {})})
     data = scenario.model_dump(mode="json")
+    data["vehicles"][0]["pilot"]["takeoff_altitude"] = flight.altitude
     data["vehicles"][0]["pilot"]["trajectory"] = trajectory_of(flight, scenario, seed, way)
     return make_scenario(data, place=f"{flight.scenario}, seed {seed}")
 
@@ -134,18 +137,21 @@ def _is_collision(event: Any, standing: float) -> bool:
     return above or event.kind == EventKind.CRASH
 
 
-def checked_flight(name: str, seed: int, overrides: dict[str, Any] | None = None) -> tuple[Scenario, DryFlight]:
+def checked_flight(
+    name: str | VioFlight, seed: int, overrides: dict[str, Any] | None = None
+) -> tuple[Scenario, DryFlight]:
     """The first way of the seed that is flown without touching anything."""
     for way in range(WAYS):
         scenario = flight_scenario(name, seed, overrides, way=way)
         flown = dry_flight(scenario)
         if not flown.trouble:
             return scenario, flown
-    raise DatasetError(f"flight '{name}', seed {seed}: none of {WAYS} ways is free; the last: {flown.trouble}")
+    world = name if isinstance(name, str) else name.world
+    raise DatasetError(f"flight in '{world}', seed {seed}: none of {WAYS} ways is free; the last: {flown.trouble}")
 
 
 def record_flight(
-    name: str,
+    name: str | VioFlight,
     seed: int,
     folder: Path,
     *,
