@@ -32,6 +32,11 @@ TROUBLE_S = 20.0
 AFTER_S = 5.0
 """Simulated s after the trouble at which the error is looked at again."""
 BLACK, WHITE = -255.0, 255.0
+COLUMNS = {
+    "way_m": ".1f", "ape_m": ".3f", "ape_deg": ".2f", "largest_m": ".3f", "lost_s": ".2f", "recovered_s": ".2f",
+    "added_m": ".3f",
+}  # fmt: skip
+"""Of the table, with their format."""
 
 
 @dataclass(frozen=True)
@@ -202,18 +207,7 @@ def table(rows: dict[str, dict[str, Any]]) -> str:
         "|---|---|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for name, row in rows.items():
-        numbers = [
-            _cell(row, key, form)
-            for key, form in (
-                ("way_m", ".1f"),
-                ("ape_m", ".3f"),
-                ("ape_deg", ".2f"),
-                ("largest_m", ".3f"),
-                ("lost_s", ".2f"),
-                ("recovered_s", ".2f"),
-                ("added_m", ".3f"),
-            )  # fmt: skip
-        ]
+        numbers = [_cell(row, key, form) for key, form in COLUMNS.items()]
         lines.append(f"| {name} | {row['about']} | {' | '.join(numbers)} |")
     return "\n".join(lines) + "\n"
 

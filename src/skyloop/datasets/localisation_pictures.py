@@ -109,7 +109,7 @@ def draw_biases(path: Path, localised: Localised, title: str) -> Path:
     return path
 
 
-def draw_features(path: Path, image: Any, features: Array, past: Array | None = None) -> Path:
+def draw_features(path: Path, image: Any, features: Array, past: Array) -> Path:
     """The left image with the tracked corners (n, 2) px, and lines from where they were before."""
     import matplotlib
 
@@ -120,9 +120,8 @@ def draw_features(path: Path, image: Any, features: Array, past: Array | None = 
     figure = plt.figure(figsize=(width / 80, height / 80), dpi=120)
     axis = figure.add_axes((0.0, 0.0, 1.0, 1.0))
     axis.imshow(image, cmap="gray", vmin=0, vmax=255)
-    if past is not None:
-        for before, now in zip(past, features, strict=True):
-            axis.plot([before[0], now[0]], [before[1], now[1]], color="#ffd23f", lw=0.8)
+    for before, now in zip(past, features, strict=True):
+        axis.plot([before[0], now[0]], [before[1], now[1]], color="#ffd23f", lw=0.8)
     axis.plot(features[:, 0], features[:, 1], "o", ms=3.2, mfc="none", mec="#38d96b", mew=0.9)
     axis.set(xlim=(-0.5, width - 0.5), ylim=(height - 0.5, -0.5))
     axis.axis("off")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections import deque
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from skyloop.datasets.localisation_pictures import draw_all, draw_features
 from skyloop.datasets.localisation_scores import scores, write_tracks
@@ -21,6 +23,8 @@ from skyloop_client.streams import NS_PER_S
 
 SHOWN_EVERY_S = 5.0
 """Of simulated time, between images kept for the picture of features."""
+TRAIL = 8
+"""Images over which the way of a corner is drawn."""
 
 
 @dataclass(frozen=True)
@@ -43,51 +47,40 @@ class LocaliseOptions:
 
 
 class FeatureViews:
-    """Keeps a left image with its features now and then."""
+    """Keeps a left image with its tracked corners now and then."""
 
     def __init__(self, left: str) -> None:
         self._left = left
-        self._due_ns: int | None = None
-        self.kept: list[tuple[Any, Array, Array | None]] = []
+        self._due_ns = 0
+        self._image: Any = None
+        self._past: deque[dict[int, Array]] = deque(maxlen=TRAIL)
+        self.kept: list[tuple[Any, Array, Array]] = []
 
     def watch(self, message: Message, odometry: Odometry) -> None:
-        if message.stream != self._left or (self._due_ns is not None and message.t_ns < self._due_ns):
+        """The odometry uses an image when the IMU has reached its stamp: when the next image comes, it has."""
+        if message.stream != self._left:
             return
-        seen = features_of(odometry)
-        if seen is None or not len(seen[0]):
-            return
-        self._due_ns = message.t_ns + round(SHOWN_EVERY_S * NS_PER_S)
-        self.kept.append((message.data.grey.copy(), *seen))
+        corners = odometry.corners
+        if self._image is not None and corners and message.t_ns >= self._due_ns:
+            self._due_ns = message.t_ns + round(SHOWN_EVERY_S * NS_PER_S)
+            oldest = [next((seen[one] for seen in self._past if one in seen), place) for one, place in corners.items()]
+            self.kept.append((self._image.copy(), np.array(list(corners.values())), np.array(oldest)))
+        self._past.append(corners)
+        self._image = message.data.grey
 
     @property
-    def middle(self) -> tuple[Any, Array, Array | None] | None:
+    def middle(self) -> tuple[Any, Array, Array] | None:
         return self.kept[len(self.kept) // 2] if self.kept else None
 
 
-def features_of(odometry: Any) -> tuple[Array, Array | None] | None:
-    """(n, 2) px of the tracked corners in the left image, and where they were before, if the odometry tells."""
-    seen = getattr(odometry, "features", None)
-    return None if seen is None else (seen, getattr(odometry, "features_before", None))
-
-
-def localise_folder(
-    folder: Path,
-    out: Path,
-    options: LocaliseOptions,
-    progress: Callable[[float], None] = lambda seconds: None,
-) -> dict[str, Any]:
+def localise_folder(folder: Path, out: Path, options: LocaliseOptions) -> dict[str, Any]:
     """Everything of one dataset into `out`. Returns the summary that is also in summary.json."""
     source = open_source(
         folder, options.vehicle, left=options.left, right=options.right, depth=options.depth, imu=options.imu
     )
     make_empty_folder(out)
     views = FeatureViews(source.streams.left)
-
-    def watch(message: Message, odometry: Odometry) -> None:
-        views.watch(message, odometry)
-        progress(message.t_ns / NS_PER_S)
-
-    localised = localise(source, source.messages(), settings=options.settings, watch=watch)
+    localised = localise(source, source.messages(), settings=options.settings, watch=views.watch)
     summary = {
         "dataset": str(folder),
         **{name: getattr(source.streams, name) for name in ("left", "right", "depth", "imu")},

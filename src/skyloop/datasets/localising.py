@@ -6,17 +6,17 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skyloop.navigation.estimate_log import EstimateLog, Estimates, Truths
-from skyloop.navigation.vio import StereoCalibration, VioSettings
+from skyloop.navigation.vio import StereoCalibration, VioSettings, VisualInertialOdometry
 from skyloop.navigation.vio.calibration import ChosenStreams, chosen_streams
 from skyloop.recording.replay import open_replay
 from skyloop_client.errors import DatasetError, ScenarioError
-from skyloop_client.messages import Array, CameraImage, DepthImage, Estimate, ImuBias, ImuSample, Message, VehicleState
+from skyloop_client.messages import Array, CameraImage, DepthImage, ImuBias, ImuSample, Message, VehicleState
 from skyloop_client.streams import StreamInfo
 
 Grey = NDArray[np.uint8]
@@ -24,15 +24,22 @@ MOST_WAITING = 8
 """Images of one camera that wait for their partner."""
 
 
-class Odometry(Protocol):
-    """What is run on the messages; `VisualInertialOdometry`, or another one to compare with."""
+class Odometry:
+    """Our odometry, with the processor time of its stages."""
+
+    def __init__(self, calibration: StereoCalibration, settings: VioSettings | None = None) -> None:
+        self._inner = VisualInertialOdometry(calibration, settings, stage_clock=time.process_time)
+        self.imu, self.images = self._inner.imu, self._inner.images
 
     @property
-    def estimate(self) -> Estimate: ...
+    def corners(self) -> dict[int, Array]:
+        """px in the left image by number, of the corners that are followed."""
+        tracks = self._inner.tracker.tracks
+        return dict(zip(tracks.ids.tolist(), tracks.pixels, strict=True))
 
-    def imu(self, stamp_ns: int, gyro: Array, accel: Array) -> Estimate: ...
-
-    def images(self, stamp_ns: int, left: Grey, right: Grey | None = None, *, depth: Array | None = None) -> None: ...
+    @property
+    def stage_seconds(self) -> dict[str, float]:
+        return {name: sum(seconds) for name, seconds in self._inner.stage_seconds.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,17 +166,12 @@ def localise(
     *,
     settings: VioSettings | None = None,
     calibration: StereoCalibration | None = None,
-    make: Callable[..., Odometry] | None = None,
     watch: Callable[[Message, Odometry], None] = lambda message, odometry: None,
 ) -> Localised:
     """One pass of the odometry over the messages. The truth among them is only kept for the scores.
 
-    make: another odometry than ours, made with calibration and settings. watch: called after each message."""
-    if make is None:
-        from skyloop.navigation.vio import VisualInertialOdometry
-
-        make = VisualInertialOdometry
-    odometry = make(calibration or source.calibration, settings)
+    watch: called after each message."""
+    odometry = Odometry(calibration or source.calibration, settings)
     feeder = Feeder(odometry, source.streams, with_depth=source.streams.depth is not None)
     vehicle = source.infos[source.streams.imu].vehicle
     truth, bias = f"truth/{vehicle}", f"truth/{source.streams.imu}"
@@ -195,4 +197,5 @@ def localise(
         np.array(feeder.pair_seconds),
         len(feeder.pair_seconds),
         feeder.imu_samples,
+        odometry.stage_seconds,
     )
