@@ -107,9 +107,10 @@ class DryFlight:
 
 
 def dry_flight(scenario: Scenario) -> DryFlight:
-    """Fly without sensors, which change nothing in flight, and look for collisions."""
+    """Fly on the truth without sensors, which change nothing in flight, and look for collisions."""
     vehicle = scenario.vehicles[0]
-    bare = scenario.model_copy(update={"vehicles": [vehicle.model_copy(update={"sensors": {}, "estimators": {}})]})
+    changes = {"sensors": {}, "estimators": {}, "state": "truth"}
+    bare = scenario.model_copy(update={"vehicles": [vehicle.model_copy(update=changes)]})
     states: list[VehicleState] = []
     events: list[Any] = []
     with build(bare) as simulation:
