@@ -1,0 +1,113 @@
+"""Flights for the tests of visual-inertial odometry: an IMU and corners of a box-shaped room, without any pictures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from skyloop.core.frames import SENSOR_FROM_CAMERA, Transform
+from skyloop.navigation.vio.calibration import CameraModel, ImuModel, StereoCalibration
+from skyloop.navigation.vio.measurement_kernels import STEREO
+from skyloop.navigation.vio.tracking import Tracks
+
+GRAVITY = 9.80665
+BASELINE = 0.05
+FOCAL = 343.5
+IMU_HZ, PAIRS_HZ = 200, 20
+REST_S = 1.0
+
+
+def calibration(imu: ImuModel | None = None) -> StereoCalibration:
+    lens = CameraModel(640, 360, FOCAL, FOCAL, 319.5, 179.5)
+    left = Transform(np.array([0.12, 0.0, 0.0]), SENSOR_FROM_CAMERA)
+    right = Transform(np.array([0.12, -BASELINE, 0.0]), SENSOR_FROM_CAMERA)
+    noise = imu or ImuModel(1e-4, 2e-5, 0.0087, 1e-3, 1e-4, 0.196)
+    return StereoCalibration(lens, lens, left, right, Transform.identity(), noise, GRAVITY, float(PAIRS_HZ))
+
+
+@dataclass
+class Flight:
+    """Truth at IMU instants; the IMU with noise and biases."""
+
+    times: np.ndarray
+    positions: np.ndarray
+    velocities: np.ndarray
+    rotations: np.ndarray
+    imu: np.ndarray
+    """(n, 6) gyro, accelerometer."""
+    biases: np.ndarray
+
+
+def flight(seed: int, seconds: float, imu: ImuModel, liveliness: float = 1.0) -> Flight:
+    """Rest, then a wandering flight: sums of sines in place and heading; it tilts as acceleration needs."""
+    rng = np.random.default_rng([seed, 1])
+    t = np.arange(0.0, seconds, 1.0 / IMU_HZ)
+    # a smooth start: all motion is multiplied by a ramp that begins at rest
+    s = np.clip((t - REST_S) / 3.0, 0.0, None)
+    phase = np.where(t > REST_S, t - REST_S, 0.0)
+    ramp = np.where(s < 1.0, s**4 * (35 - 84 * s + 70 * s**2 - 20 * s**3), 1.0)
+    place = np.zeros((len(t), 3))
+    for axis, size in enumerate((2.0, 2.0, 0.4)):
+        for rate in (0.15, 0.31):
+            place[:, axis] += (
+                liveliness * ramp * size * np.sin(rate * phase + rng.uniform(0.0, 6.0)) * rng.uniform(0.4, 1.0)
+            )
+    place -= place[0]
+    place[:, 2] += ramp * 1.5
+    heading = ramp * (0.8 * np.sin(0.12 * phase + rng.uniform(0.0, 6.0)) + 0.1 * phase * rng.choice([-1.0, 1.0]))
+    dt = 1.0 / IMU_HZ
+    velocity = np.gradient(place, dt, axis=0, edge_order=2)
+    acceleration = np.gradient(velocity, dt, axis=0, edge_order=2)
+    force = acceleration + [0.0, 0.0, GRAVITY]
+    up = force / np.linalg.norm(force, axis=1, keepdims=True)
+    ahead = np.stack([np.cos(heading), np.sin(heading), np.zeros(len(t))], axis=1)
+    side = np.cross(up, ahead)
+    side /= np.linalg.norm(side, axis=1, keepdims=True)
+    rotations = np.stack([np.cross(side, up), side, up], axis=2)
+    steps = Rotation.from_matrix(np.swapaxes(rotations[:-1], 1, 2) @ rotations[1:]).as_rotvec() / dt
+    rates = np.concatenate([steps[:1], 0.5 * (steps[1:] + steps[:-1]), steps[-1:]])
+    local = np.einsum("nji,nj->ni", rotations, force)
+    walks = np.sqrt(dt) * np.array([imu.gyro_random_walk] * 3 + [imu.accel_random_walk] * 3)
+    on = np.array([imu.gyro_turn_on_sd] * 3 + [imu.accel_turn_on_sd] * 3)
+    biases = on * rng.normal(size=6) + np.cumsum(walks * rng.normal(size=(len(t), 6)), axis=0)
+    white = np.sqrt(IMU_HZ) * np.array([imu.gyro_noise_density] * 3 + [imu.accel_noise_density] * 3)
+    measured = np.concatenate([rates, local], axis=1) + biases + white * rng.normal(size=(len(t), 6))
+    return Flight(t, place, velocity, rotations, measured, biases)
+
+
+class Corners:
+    """Points on the walls of a room of 12 by 12 m, seen with white noise; a track is lost now and then."""
+
+    def __init__(self, seed: int, count: int = 900, pixel_sd: float = 0.3) -> None:
+        self.rng = np.random.default_rng([seed, 2])
+        walls = self.rng.uniform(-6.0, 6.0, (count, 3))
+        walls[:, 2] = self.rng.uniform(0.0, 3.0, count)
+        side = self.rng.integers(0, 4, count)
+        walls[np.arange(count), side // 2] = np.where(side % 2, 6.0, -6.0)
+        self.points = walls
+        self.pixel_sd = pixel_sd
+        self.numbers = np.full(count, -1)
+        self.next_id = 0
+
+    def tracks(self, rotation: np.ndarray, place: np.ndarray, most: int = 120) -> Tracks:
+        eye = place + rotation @ [0.12, 0.0, 0.0]
+        local = (self.points - eye) @ rotation
+        depth = np.where(local[:, 0] > 0.3, local[:, 0], np.nan)
+        tangents = np.stack([-local[:, 1] / depth, -local[:, 2] / depth], axis=1)
+        visible = (np.abs(tangents[:, 0]) < 0.9) & (np.abs(tangents[:, 1]) < 0.5) & (depth < 15.0)
+        visible &= self.rng.uniform(size=len(visible)) > 0.01
+        self.numbers[~visible] = -1
+        free = np.flatnonzero(visible & (self.numbers < 0))[: max(0, most - int((self.numbers >= 0).sum()))]
+        self.numbers[free] = np.arange(self.next_id, self.next_id + len(free))
+        self.next_id += len(free)
+        index = np.flatnonzero(self.numbers >= 0)
+        index = index[np.argsort(self.numbers[index])]
+        noise = self.pixel_sd / FOCAL * self.rng.normal(size=(len(index), 3))
+        rows = np.column_stack([tangents[index], BASELINE / depth[index]]) + noise
+        n = len(index)
+        return Tracks(
+            self.numbers[index].astype(np.int64), np.zeros((n, 2), np.float32), rows, np.full(n, STEREO, np.uint8),
+            1.0 / depth[index], np.zeros(n, np.int64),
+        )  # fmt: skip
