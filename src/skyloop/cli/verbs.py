@@ -258,7 +258,7 @@ def reproduce(
         Path | None,
         typer.Option(
             "--out",
-            help="The folder for tables and plots: new, empty, or one of sync-hil, online, offline or e2es to continue.",
+            help="The folder for tables and plots: new, empty, or of a run of sync-hil, online... to continue.",
         ),
     ] = None,
     update_docs: Annotated[
