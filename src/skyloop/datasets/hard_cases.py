@@ -52,8 +52,8 @@ class HardCase:
     """What is wrong in what the estimator is told."""
     flight: VioFlight | None = None
     """A flight of its own; None: the recorded one."""
-    overrides: dict[str, Any] = field(default_factory=dict)
-    """Of the scenario of that flight."""
+    changes: Callable[[], dict[str, Any]] = dict
+    """What is changed in the scenario of that flight."""
 
 
 def _both(kind: str, lasts: float, **more: Any) -> dict[str, list[dict[str, Any]]]:
