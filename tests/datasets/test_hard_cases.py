@@ -95,7 +95,7 @@ def made(lost: tuple[float, float]) -> Localised:
         place = np.array([math.sin(0.2 * t) * 3.0, math.cos(0.1 * t) * 2.0, 1.0])
         stamp = round(t * NS_PER_S)
         states.append(VehicleState(stamp, place, zero, level, zero, zero, zero, zero, zero, zero))
-        off = place + [0.01 * t, 0.0, 0.0]
+        off = place + np.array([0.01 * t, 0.0, 0.0])
         valid = not lost[0] <= t < lost[1]
         sd = np.full(3, 0.1)
         log.add(Estimate(stamp, off, zero, level, zero, sd, sd, sd, valid, reason="" if valid else "no corners"))

@@ -99,6 +99,11 @@ def _cameras(**settings: Any) -> dict[str, Any]:
     }
 
 
+DUSK = {
+    "exposure_time": 0.015, "blur_samples": 2, "readout_time": 0.02, "readout_bands": 3, "full_well": 8000.0,
+    "read_noise": 6.0,
+}  # fmt: skip
+"""Of both cameras: motion blur, a rolling shutter and noise."""
 CASES = {
     "nothing": HardCase("no trouble, to compare with"),
     "lights out": HardCase("both images black for 1 s", _both("bias", 1.0, value=BLACK), 1.0),
@@ -115,7 +120,9 @@ CASES = {
     ),
     "lens 1 % wrong": HardCase("focal lengths told 1 % too long", calibration=_longer_lens),
     "mount 0.5° wrong": HardCase("mounts of both cameras told 0.5° off", calibration=_turned_rig),
-    "60°/s turns": HardCase("turns of 60°/s", flight=replace(SHORT, pilot={"turn_rate": math.radians(60.0)})),
+    "60°/s turns": HardCase(
+        "turns of 60°/s", flight=replace(SHORT, pilot={"turn_rate": math.radians(60.0)}), changes=_quick_turns
+    ),
     "3 m/s": HardCase(
         "3 m/s in the corridor",
         flight=replace(FLIGHTS["corridor"], length=60.0, speed=3.0, pilot={"acceleration": 2.0}),
@@ -123,18 +130,13 @@ CASES = {
     "dusk": HardCase(
         "dusk, 15 ms of blur, rolling shutter of 20 ms, noise",
         flight=SHORT,
-        overrides={
-            "weather.time_of_day": 19.4,
-            **_cameras(
-                exposure_time=0.015, blur_samples=2, readout_time=0.02, readout_bands=3, full_well=8000, read_noise=6
-            ),
-        },
+        changes=lambda: {"weather.time_of_day": 19.4, **_cameras(**DUSK)},
     ),
-    "rain": HardCase("rain of 20 mm/h", flight=SHORT, overrides={"weather.rain": 20.0, "weather.clouds": 0.9}),
+    "rain": HardCase("rain of 20 mm/h", flight=SHORT, changes=lambda: {"weather.rain": 20.0, "weather.clouds": 0.9}),
     "people": HardCase(
         "park with 60 people, 2.4 m high",
         flight=VioFlight("park", 40.0, 1.0, Slab((-30.0, -30.0), (30.0, 30.0), 2.0, 2.9, 0.2), 0.8, 2.4),
-        overrides={"world": {"name": "park", "options": {"people": 60}}},
+        changes=lambda: {"world": {"name": "park", "options": {"people": 60}}},
     ),
 }
 
@@ -142,9 +144,7 @@ CASES = {
 def case_scenario(name: str, seed: int = SEED) -> Scenario:
     """The scenario of a case, with the faults of its sensors; also of those that can be put on a recording."""
     case = CASES[name]
-    overrides = dict(case.overrides)
-    if name == "60°/s turns":
-        overrides |= _quick_turns()
+    overrides = case.changes()
     for sensor, faults in case.faults.items():
         overrides[f"vehicles.drone.sensors.{sensor}.faults"] = faults
     return checked_flight(case.flight or SHORT, seed, overrides)[0]

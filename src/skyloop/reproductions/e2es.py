@@ -69,7 +69,7 @@ def jobs_of(protocol: Protocol, place: Path) -> list[Job]:
     ]
     on_one = tuple(name for name in protocol.cases if CASES[name].flight is None)
     if on_one:
-        jobs.append(Job("cases-on-one-flight", sensor_cases, (on_one, SEED, None)))
+        jobs.append(Job("cases-on-one-flight", sensor_cases, (on_one, SEED)))
     return jobs + [Job(f"case-{name}", flown_case, (name, SEED)) for name in protocol.cases if name not in on_one]
 
 

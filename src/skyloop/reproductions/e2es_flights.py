@@ -75,13 +75,12 @@ def flown_case(name: str, seed: int) -> dict[str, Any]:
         return {"about": CASES[name].about, "unfinished": str(error)}
 
 
-def sensor_cases(names: tuple[str, ...], seed: int, length: float | None) -> dict[str, dict[str, Any]]:
+def sensor_cases(names: tuple[str, ...], seed: int) -> dict[str, dict[str, Any]]:
     """Cases without a flight of their own, all on one recording."""
-    flight = SHORT if length is None else replace(SHORT, length=length)
     rows: dict[str, dict[str, Any]] = {}
     with tempfile.TemporaryDirectory(prefix="skyloop-e2es-") as made:
         folder = Path(made) / "recording"
-        record_flight(flight, seed, folder)
+        record_flight(SHORT, seed, folder)
         source = open_source(folder)
         for name in names:
             try:
