@@ -12,9 +12,10 @@ import numpy as np
 
 from skyloop.datasets.localisation_pictures import draw_all, draw_features
 from skyloop.datasets.localisation_scores import scores, write_tracks
-from skyloop.datasets.localising import Localised, Odometry, localise, open_source
+from skyloop.datasets.localising import Localised, localise, open_source
 from skyloop.navigation.trajectory_error import Alignment
 from skyloop.navigation.vio import VioSettings
+from skyloop.navigation.visual_localiser import VisualLocaliser
 from skyloop.recording.files import write_whole
 from skyloop.recording.run_folder import make_empty_folder, plain
 from skyloop_client.errors import DatasetError
@@ -56,11 +57,11 @@ class FeatureViews:
         self._past: deque[dict[int, Array]] = deque(maxlen=TRAIL)
         self.kept: list[tuple[Any, Array, Array]] = []
 
-    def watch(self, message: Message, odometry: Odometry) -> None:
+    def watch(self, message: Message, localiser: VisualLocaliser) -> None:
         """The odometry uses an image when the IMU has reached its stamp: when the next image comes, it has."""
         if message.stream != self._left:
             return
-        corners = odometry.corners
+        corners = localiser.corners
         if self._image is not None and corners and message.t_ns >= self._due_ns:
             self._due_ns = message.t_ns + round(SHOWN_EVERY_S * NS_PER_S)
             oldest = [next((seen[one] for seen in self._past if one in seen), place) for one, place in corners.items()]

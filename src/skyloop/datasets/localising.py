@@ -9,37 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from skyloop.navigation.estimate_log import EstimateLog, Estimates, Truths
-from skyloop.navigation.vio import StereoCalibration, VioSettings, VisualInertialOdometry
-from skyloop.navigation.vio.calibration import ChosenStreams, chosen_streams
+from skyloop.navigation.vio import StereoCalibration, VioSettings
+from skyloop.navigation.vio.calibration import DEFAULT_GRAVITY, ChosenStreams, chosen_streams
+from skyloop.navigation.visual_localiser import VisualLocaliser
 from skyloop.recording.replay import open_replay
 from skyloop_client.errors import DatasetError, ScenarioError
-from skyloop_client.messages import Array, CameraImage, DepthImage, ImuBias, ImuSample, Message, VehicleState
+from skyloop_client.estimator import EstimatorSetup
+from skyloop_client.messages import Array, Estimate, ImuBias, Message, StartConditions, VehicleState
 from skyloop_client.streams import StreamInfo
-
-Grey = NDArray[np.uint8]
-MOST_WAITING = 8
-"""Images of one camera that wait for their partner."""
-
-
-class Odometry:
-    """Our odometry, with the processor time of its stages."""
-
-    def __init__(self, calibration: StereoCalibration, settings: VioSettings | None = None) -> None:
-        self._inner = VisualInertialOdometry(calibration, settings, stage_clock=time.process_time)
-        self.imu, self.images = self._inner.imu, self._inner.images
-
-    @property
-    def corners(self) -> dict[int, Array]:
-        """px in the left image by number, of the corners that are followed."""
-        tracks = self._inner.tracker.tracks
-        return dict(zip(tracks.ids.tolist(), tracks.pixels, strict=True))
-
-    @property
-    def stage_seconds(self) -> dict[str, float]:
-        return {name: sum(seconds) for name, seconds in self._inner.stage_seconds.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +31,21 @@ class Source:
     streams: ChosenStreams
 
     @property
+    def names(self) -> dict[str, str | None]:
+        """The chosen streams."""
+        return {key: getattr(self.streams, key) for key in ("left", "right", "depth", "imu")}
+
+    @property
     def calibration(self) -> StereoCalibration:
-        s = self.streams
-        return StereoCalibration.from_streams(self.infos, left=s.left, right=s.right, depth=s.depth, imu=s.imu)
+        return StereoCalibration.from_streams(self.infos, **self.names)
+
+    @property
+    def setup(self) -> EstimatorSetup:
+        """The estimator's own world begins where it starts: nothing of the truth is told."""
+        inputs = {name: self.infos[name] for name in self.names.values() if name is not None}
+        vehicle = self.infos[self.streams.imu].vehicle
+        nowhere = StartConditions(0.0, 0.0, 0.0, DEFAULT_GRAVITY, np.zeros(3), np.zeros(3), 0.0)
+        return EstimatorSetup(vehicle, "vio", inputs, nowhere)
 
 
 @dataclass(slots=True)
@@ -99,65 +90,24 @@ def _full_name(name: str, vehicle: str, known: dict[str, StreamInfo]) -> str:
     return f"{vehicle}/{name}" if f"{vehicle}/{name}" in known else name
 
 
-class Feeder:
-    """Turns messages into calls of an odometry: IMU samples as they come, images when both of a pair are there."""
+class Timer:
+    """Processor time of all threads of each pair of images, with the IMU samples since the pair before."""
 
-    def __init__(self, odometry: Odometry, streams: ChosenStreams, *, with_depth: bool) -> None:
-        self._odometry, self._streams, self._with_depth = odometry, streams, with_depth
-        self._waiting: tuple[dict[int, Any], dict[int, Any]] = {}, {}
-        self._since_pair = 0.0
-        self.log = EstimateLog()
+    def __init__(self, localiser: VisualLocaliser) -> None:
+        self._localiser = localiser
+        self._spent = 0.0
+        self._pairs = 0
         self.pair_seconds: list[float] = []
-        self.imu_samples = 0
 
-    def take(self, message: Message) -> None:
-        streams = self._streams
-        if message.stream == streams.imu:
-            sample: ImuSample = message.data
-            began = time.process_time()
-            estimate = self._odometry.imu(sample.t_ns, sample.angular_velocity, sample.specific_force)
-            self._since_pair += time.process_time() - began
-            self.imu_samples += 1
-            self.log.add(estimate)
-        elif message.stream == streams.left:
-            self._pair(0, message)
-        elif message.stream in (streams.right, streams.depth):
-            self._pair(1, message)
-
-    def _pair(self, side: int, message: Message) -> None:
-        mine, others = self._waiting[side], self._waiting[1 - side]
-        image = _picture(message.data)
-        partner = others.pop(message.t_ns, None)
-        if partner is None:
-            mine[message.t_ns] = image
-            if len(mine) > MOST_WAITING:
-                self._alone(side)
-            return
-        left, second = (image, partner) if side == 0 else (partner, image)
-        self._see(message.t_ns, left, second)
-
-    def _alone(self, side: int) -> None:
-        """The partner of the oldest image does not come any more. A left image alone still shows motion."""
-        oldest = next(iter(self._waiting[side]))
-        image = self._waiting[side].pop(oldest)
-        if side == 0:
-            self._see(oldest, image, None)
-
-    def _see(self, t_ns: int, left: Grey, second: Any) -> None:
+    def on_message(self, message: Message) -> Estimate | None:
         began = time.process_time()
-        if self._with_depth:
-            self._odometry.images(t_ns, left, depth=second)
-        else:
-            self._odometry.images(t_ns, left, second)
-        self.pair_seconds.append(time.process_time() - began + self._since_pair)
-        self._since_pair = 0.0
-
-
-def _picture(record: CameraImage | DepthImage) -> Any:
-    """Grey, or depth in m."""
-    if isinstance(record, DepthImage):
-        return record.depth
-    return record.grey
+        estimate = self._localiser.on_message(message)
+        self._spent += time.process_time() - began
+        if self._localiser.pairs > self._pairs:
+            self._pairs = self._localiser.pairs
+            self.pair_seconds.append(self._spent)
+            self._spent = 0.0
+        return estimate
 
 
 def localise(
@@ -166,13 +116,15 @@ def localise(
     *,
     settings: VioSettings | None = None,
     calibration: StereoCalibration | None = None,
-    watch: Callable[[Message, Odometry], None] = lambda message, odometry: None,
+    watch: Callable[[Message, VisualLocaliser], None] = lambda message, localiser: None,
 ) -> Localised:
     """One pass of the odometry over the messages. The truth among them is only kept for the scores.
 
     watch: called after each message."""
-    odometry = Odometry(calibration or source.calibration, settings)
-    feeder = Feeder(odometry, source.streams, with_depth=source.streams.depth is not None)
+    localiser = VisualLocaliser(
+        source.setup, settings=settings, calibration=calibration, stage_clock=time.process_time, **source.names
+    )
+    timer, log = Timer(localiser), EstimateLog()
     vehicle = source.infos[source.streams.imu].vehicle
     truth, bias = f"truth/{vehicle}", f"truth/{source.streams.imu}"
     states: list[VehicleState] = []
@@ -183,19 +135,21 @@ def localise(
         elif message.stream == bias and isinstance(message.data, ImuBias):
             biases.append((message.data.t_ns, message.data.gyro_bias, message.data.accel_bias))
         else:
-            feeder.take(message)
-            watch(message, odometry)
-    if feeder.imu_samples == 0 or not feeder.pair_seconds:
+            estimate = timer.on_message(message)
+            if estimate is not None:
+                log.add(estimate)
+            watch(message, localiser)
+    if localiser.imu_samples == 0 or localiser.pairs == 0:
         raise DatasetError(
-            f"'{source.folder}' has {feeder.imu_samples} IMU samples and {len(feeder.pair_seconds)} pairs of images; "
+            f"'{source.folder}' has {localiser.imu_samples} IMU samples and {localiser.pairs} pairs of images; "
             "localisation needs both, the two images of a pair with one stamp"
         )
     return Localised(
-        feeder.log.arrays(),
+        log.arrays(),
         Truths.of(states, biases),
-        feeder.log.changes,
-        np.array(feeder.pair_seconds),
-        len(feeder.pair_seconds),
-        feeder.imu_samples,
-        odometry.stage_seconds,
+        log.changes,
+        np.array(timer.pair_seconds),
+        localiser.pairs,
+        localiser.imu_samples,
+        {stage: sum(seconds) for stage, seconds in localiser.odometry.stage_seconds.items()},
     )

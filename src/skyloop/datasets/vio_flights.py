@@ -64,15 +64,23 @@ FLIGHTS = {
     "warehouse": VioFlight("warehouse", 100.0, 2.0, Slab((-30.0, -20.0), (30.0, 20.0), 1.9, 3.2), 0.9, 2.5),
     "park": VioFlight("park", 100.0, 5.0, Slab((-60.0, -60.0), (60.0, 60.0), 2.5, 5.5, 0.25), 2.0, 4.0),
 }
+ON_THE_TRUTH: dict[str, Any] = {"vehicles.drone.state": "truth", "vehicles.drone.estimators": {}}
+VIO = "skyloop.navigation.visual_localiser:VisualLocaliser"
+ON_THE_ESTIMATE: dict[str, Any] = {
+    "vehicles.drone.state": "vio",
+    "vehicles.drone.estimators": {"vio": {"kind": VIO, "inputs": ["imu", "left", "right"]}},
+}
 TRAJECTORY = {"kind": "legs", "acceleration": 1.5, "turn_rate": 0.5}
 
 
 def flight_scenario(
     name: str | VioFlight, seed: int, overrides: dict[str, Any] | None = None, *, way: int = 0
 ) -> Scenario:
-    """The scenario of a flight with the way that the seed chooses; `way` is another one of the same seed."""
+    """The scenario of a flight with the way that the seed chooses; `way` is another one of the same seed.
+
+    It flies on the truth and estimates nothing, unless `overrides` has ON_THE_ESTIMATE."""
     flight = _flight(name) if isinstance(name, str) else name
-    scenario = load_scenario(flight.scenario, {"seed": seed, **(overrides or {})})
+    scenario = load_scenario(flight.scenario, {"seed": seed, **ON_THE_TRUTH, **(overrides or {})})
     data = scenario.model_dump(mode="json")
     data["vehicles"][0]["pilot"]["takeoff_altitude"] = flight.altitude
     data["vehicles"][0]["pilot"]["trajectory"] = trajectory_of(flight, scenario, seed, way)

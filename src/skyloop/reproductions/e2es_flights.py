@@ -14,7 +14,7 @@ from skyloop.datasets.hard_cases import CASES, SHORT, case_scenario, case_scores
 from skyloop.datasets.localisation_report import write_all
 from skyloop.datasets.localisation_scores import nees_over_time, scores
 from skyloop.datasets.localising import localise, open_source
-from skyloop.datasets.vio_flights import FLIGHTS, checked_flight, record_flight
+from skyloop.datasets.vio_flights import FLIGHTS, ON_THE_ESTIMATE, checked_flight, record_flight
 from skyloop.reproductions.e2es_protocol import LAND_WITHIN
 from skyloop.sim.assembly import build
 from skyloop_client.errors import SkyloopError
@@ -24,8 +24,6 @@ KEPT = (
     "way_m", "ape_m", "ape_max_m", "ape_deg", "ape_rot", "closed_ape_m", "closed_ape_deg", "end_error_m", "rpe_m",
     "rpe_deg", "nees", "pair_ms", "pair_p95_ms", "stages_ms", "valid_share", "finite", "pairs",
 )  # fmt: skip
-ON_THE_ESTIMATE = {"vehicles.drone.estimator": {"kind": "vio", "name": "vio"}, "vehicles.drone.state": "vio"}
-"""What makes the controller fly on the estimate."""
 
 
 def accuracy(world: str, seed: int, length: float | None, pictures: str = "") -> dict[str, Any]:
