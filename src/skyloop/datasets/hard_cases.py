@@ -32,6 +32,7 @@ TROUBLE_S = 20.0
 AFTER_S = 5.0
 """Simulated s after the trouble at which the error is looked at again."""
 BLACK, WHITE = -255.0, 255.0
+EYES = ("cam0", "cam1")
 COLUMNS = {
     "way_m": ".1f", "ape_m": ".3f", "ape_deg": ".2f", "largest_m": ".3f", "lost_s": ".2f", "recovered_s": ".2f",
     "added_m": ".3f",
@@ -59,7 +60,7 @@ class HardCase:
 def _both(kind: str, lasts: float, **more: Any) -> dict[str, list[dict[str, Any]]]:
     """The same fault of both cameras."""
     fault = {"kind": kind, "start": TROUBLE_S, "end": TROUBLE_S + lasts, **more}
-    return {"left": [fault], "right": [fault]}
+    return {eye: [fault] for eye in EYES}
 
 
 def _longer_lens(calibration: StereoCalibration) -> StereoCalibration:
@@ -94,9 +95,7 @@ def _quick_turns() -> dict[str, Any]:
 
 
 def _cameras(**settings: Any) -> dict[str, Any]:
-    return {
-        f"vehicles.drone.sensors.{eye}.{name}": value for eye in ("left", "right") for name, value in settings.items()
-    }
+    return {f"vehicles.drone.sensors.{eye}.{name}": value for eye in EYES for name, value in settings.items()}
 
 
 DUSK = {
@@ -109,15 +108,13 @@ CASES = {
     "lights out": HardCase("both images black for 1 s", _both("bias", 1.0, value=BLACK), 1.0),
     "lens covered": HardCase("both images black for 2 s", _both("bias", 2.0, value=BLACK), 2.0),
     "one camera dead": HardCase(
-        "no right image from 20 s on", {"right": [{"kind": "off", "start": TROUBLE_S}]}, lasts=0.0
+        "no right image from 20 s on", {EYES[1]: [{"kind": "off", "start": TROUBLE_S}]}, lasts=0.0
     ),
     "white wall": HardCase("both images white for 2 s", _both("bias", 2.0, value=WHITE), 2.0),
     "IMU gap": HardCase(
-        "no IMU sample for 0.2 s", {"imu": [{"kind": "off", "start": TROUBLE_S, "end": TROUBLE_S + 0.2}]}, 0.2
+        "no IMU sample for 0.2 s", {"imu0": [{"kind": "off", "start": TROUBLE_S, "end": TROUBLE_S + 0.2}]}, 0.2
     ),
-    "late camera": HardCase(
-        "images arrive 20 ms late", {eye: [{"kind": "delay", "delay": 0.02}] for eye in ("left", "right")}
-    ),
+    "late camera": HardCase("images arrive 20 ms late", {eye: [{"kind": "delay", "delay": 0.02}] for eye in EYES}),
     "lens 1 % wrong": HardCase("focal lengths told 1 % too long", calibration=_longer_lens),
     "mount 0.5° wrong": HardCase("mounts of both cameras told 0.5° off", calibration=_turned_rig),
     "60°/s turns": HardCase(

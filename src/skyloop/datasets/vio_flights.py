@@ -68,7 +68,7 @@ ON_THE_TRUTH: dict[str, Any] = {"vehicles.drone.state": "truth", "vehicles.drone
 VIO = "skyloop.navigation.visual_localiser:VisualLocaliser"
 ON_THE_ESTIMATE: dict[str, Any] = {
     "vehicles.drone.state": "vio",
-    "vehicles.drone.estimators": {"vio": {"kind": VIO, "inputs": ["imu", "left", "right"]}},
+    "vehicles.drone.estimators": {"vio": {"kind": VIO, "inputs": ["imu0", "cam0", "cam1"]}},
 }
 TRAJECTORY = {"kind": "legs", "acceleration": 1.5, "turn_rate": 0.5}
 
