@@ -36,7 +36,7 @@ def rig(rng: np.random.Generator) -> Rig:
 
 def poses(rng: np.random.Generator, n: int = 3) -> tuple[np.ndarray, np.ndarray]:
     rotations = Rotation.from_rotvec(rng.normal(0.0, 0.2, (n, 3))).as_matrix()
-    return np.ascontiguousarray(rotations), rng.normal(0.0, 0.4, (n, 3)) + [3.0, -2.0, 1.0]
+    return np.ascontiguousarray(rotations), rng.normal([3.0, -2.0, 1.0], 0.4, (n, 3))
 
 
 def moved(where: Any, slot: int, error: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

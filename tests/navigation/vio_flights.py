@@ -60,7 +60,7 @@ def flight(seed: int, seconds: float, imu: ImuModel, liveliness: float = 1.0) ->
     dt = 1.0 / IMU_HZ
     velocity = np.gradient(place, dt, axis=0, edge_order=2)
     acceleration = np.gradient(velocity, dt, axis=0, edge_order=2)
-    force = acceleration + [0.0, 0.0, GRAVITY]
+    force = acceleration + np.array([0.0, 0.0, GRAVITY])
     up = force / np.linalg.norm(force, axis=1, keepdims=True)
     ahead = np.stack([np.cos(heading), np.sin(heading), np.zeros(len(t))], axis=1)
     side = np.cross(up, ahead)

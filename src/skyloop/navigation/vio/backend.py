@@ -18,6 +18,8 @@ from skyloop_client.messages import Array
 NOT_A_POINT = -1
 _LEAST_INVERSE_DEPTH = 0.01
 """1/m. Farther points say nothing of the position, and in the open they are clouds, which drift."""
+_DOUBT = (0.03, 0.3, 0.1)
+"""rad, m/s and m that are added to the uncertainty when the window is thrown away."""
 _MOST_ROWS = 240
 """Rows of short tracks per update; what is above waits or is left out."""
 
@@ -60,6 +62,11 @@ class Backend:
         self._promote()
         if self.filter.n_poses > self.settings.poses:
             self._make_room()
+
+    def restart(self) -> None:
+        """Throws the window away, because what it says contradicts what is seen."""
+        self.filter.forget_window(_DOUBT)
+        self.history = History()
 
     # ---- tracks
 
@@ -125,7 +132,7 @@ class Backend:
     # ---- tracks that are not in the state
 
     def _update_with(self, tracks: History, promote: int = 0) -> list[int]:
-        """All that these tracks tell of the poses; the first `promote` good ones become points. Returns their indices."""
+        """All that tracks tell of the poses; the first `promote` good ones become points. Returns their indices."""
         f = self.filter
         n_poses, width = f.n_poses, N_POSE * f.n_poses
         blocks, right, promoted, rows = [], [], [], 0

@@ -47,6 +47,10 @@ class VioSettings(BaseModel):
     """px, the mean motion of the corners, turns taken out, after which a pose is kept as a key pose."""
     filter_every: Count = 2
     """Pairs of images per update of the filter; the corners are tracked in every pair."""
+    step_px: NonNegative = 0.7
+    """px, the median motion of the corners below which a pair is left out."""
+    step_time: Positive = 0.2
+    """s, after which a pair is used even if nothing has moved."""
     # ---- IMU
     noise_multiplier: Positive = 1.5
     """A factor on the IMU's noise densities, for what the data sheet leaves out."""
@@ -60,10 +64,33 @@ class VioSettings(BaseModel):
     """m/s³/√Hz, the least random walk of the accelerometer's bias."""
     imu_gap: Positive = 0.05
     """s, the longest gap between two IMU samples that is bridged without more uncertainty."""
-    # ---- start
+    imu_gap_rate_sd: NonNegative = 0.3
+    """rad/s, the angular velocity that may have gone unseen in a longer gap."""
+    imu_gap_accel_sd: NonNegative = 2.0
+    """m/s², the acceleration that may have gone unseen in a longer gap."""
+    # ---- start and rest
     rest_time: Positive = 0.4
     """s, the time at rest over which the start averages."""
     rest_gyro_sd: Positive = 0.02
     """rad/s, the scatter of the gyroscope above which the vehicle moves."""
     rest_accel_sd: Positive = 0.15
     """m/s², the scatter of the accelerometer above which the vehicle moves."""
+    rest_px: Positive = 0.15
+    """px, the median motion of the corners over `rest_time` above which the vehicle moves."""
+    rest_speed_sd: Positive = 0.01
+    """m/s, one sigma of the velocity at rest."""
+    patience: Positive = 2.0
+    """s, the time after which a vehicle that never stands still is started in motion."""
+    moving_tilt_sd: Positive = 0.15
+    """rad, one sigma of the tilt of a start in motion."""
+    moving_speed_sd: Positive = 2.0
+    """m/s, one sigma of the velocity of a start in motion."""
+    # ---- lost or not
+    blind_time: Positive = 3.0
+    """s without a corner that fits, after which the estimate is not valid."""
+    valid_speed_sd: Positive = 0.5
+    """m/s, the sigma of the velocity above which the estimate is not valid."""
+    valid_tilt_sd: Positive = 0.15
+    """rad, the sigma of roll and pitch above which the estimate is not valid."""
+    fewest: Count = 6
+    """The number of fitting corners below which a pair counts as blind."""

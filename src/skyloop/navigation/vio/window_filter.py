@@ -72,12 +72,32 @@ class WindowFilter:
     def first_of_point(self, slot: int) -> int:
         return N_IMU + N_POSE * self.n_poses + N_POINT * slot
 
-    def move(self, t_ns: int, samples: Array) -> None:
-        """Along IMU samples (s, gyro, accel) that begin at the filter's time and end at `t_ns`."""
+    def move(self, t_ns: int, samples: Array, gap: tuple[float, float] = (0.0, 0.0)) -> None:
+        """Along IMU samples (s, gyro, accel) that begin at the filter's time and end at `t_ns`.
+
+        gap: variance of turn and velocity that missing samples add."""
         transition, q = np.empty((N_IMU, N_IMU)), np.empty((N_IMU, N_IMU))
         integrate(self.rotation, self.motion, self.biases, samples, self.gravity, self.noise, transition, q)
+        if gap[0] > 0.0:
+            span = float(samples[-1, 0] - samples[0, 0])
+            q[np.diag_indices(9)] += np.repeat([gap[0], gap[1], gap[1] * span * span], 3)
         carry_all(self.covariance, transition, q)
         self.t_ns = t_ns
+
+    def stand_still(self, gyro: Array, speed_sd: float) -> None:
+        """The vehicle rests: its velocity is zero, and the gyroscope shows its bias."""
+        columns = np.array([[*range(3, 6), *range(GYRO_BIAS, GYRO_BIAS + 3)]] * 6)
+        rate_sd = max(float(np.sqrt(self.noise[0] * 30.0)), 2e-4)
+        values = np.diag([1.0 / speed_sd] * 3 + [1.0 / rate_sd] * 3)
+        residuals = np.concatenate([-self.motion[0] / speed_sd, (gyro - self.biases[0]) / rate_sd])
+        self.correct(columns, values, residuals)
+
+    def forget_window(self, doubt: tuple[float, float, float]) -> None:
+        """Drops all poses and points and adds variance to turn, velocity and place."""
+        self.covariance = self.covariance[:N_IMU, :N_IMU].copy()
+        self.covariance[np.diag_indices(9)] += np.repeat(np.square(doubt), 3)
+        self.pose_rotations, self.pose_places = np.zeros((0, 3, 3)), np.zeros((0, 3))
+        self.pose_t_ns, self.points, self.anchors = [], np.zeros((0, 3)), []
 
     def add_pose(self) -> None:
         """The present pose becomes the newest of the past ones. Its error is that of the present."""
@@ -90,7 +110,7 @@ class WindowFilter:
         self.pose_t_ns.append(self.t_ns)
 
     def drop_pose(self, slot: int) -> list[int]:
-        """Points anchored there move to the newest other pose; those that cannot are dropped, and their slots returned."""
+        """Points anchored there move to the newest other pose. It returns the slots of those that cannot."""
         other = self.n_poses - 1 if slot != self.n_poses - 1 else self.n_poses - 2
         lost = [k for k in range(self.n_points) if self.anchors[k] == slot and not self._move_anchor(k, other)]
         self.drop_points(lost)
