@@ -1,4 +1,4 @@
-"""Faults of sensors put on the messages of a flight, as the simulation would have put them there."""
+"""Faults of cameras and IMUs put on the messages of a flight, as the simulation would have put them there."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from skyloop.core.keyed_random import KeyedRandom
 from skyloop.core.stream_key import stream_key
 from skyloop.sensors.camera import Camera
 from skyloop.sensors.faults import Fault, apply_faults
+from skyloop.sensors.imu import Imu
 from skyloop_client.messages import Array, CameraImage, Message
 from skyloop_client.messages.samples import LUMA
 from skyloop_client.streams import NS_PER_S
@@ -32,6 +33,10 @@ class _Disturber:
         return CameraImage(sample.t_ns, np.clip(np.rint(sample.colour + change), 0.0, 255.0).astype(np.uint8))
 
 
+def _sensor_of(message: Message) -> type:
+    return _Disturber if isinstance(message.data, CameraImage) else Imu
+
+
 def with_faults(messages: Iterable[Message], faults: Faults, seed: int = 1) -> Iterator[Message]:
     """The messages in order of arrival, with the faults of their streams."""
     held: dict[str, Any] = {}
@@ -45,7 +50,7 @@ def with_faults(messages: Iterable[Message], faults: Faults, seed: int = 1) -> I
             continue
         random = KeyedRandom(np.uint64(stream_key(seed, message.stream)), message.index)
         sample, extra, held[message.stream] = apply_faults(
-            mine, _Disturber, message.data, held.get(message.stream), random
+            mine, _sensor_of(message), message.data, held.get(message.stream), random
         )
         if sample is None:
             continue

@@ -143,7 +143,7 @@ def dry_flight(scenario: Scenario) -> DryFlight:
 def _is_collision(event: Any, standing: float) -> bool:
     """A contact above the place where the vehicle stands; `standing` is the height of its origin there."""
     above = event.kind == EventKind.CONTACT and event.contact is not None and event.contact.position[2] > standing
-    return above or event.kind == EventKind.CRASH
+    return bool(above or event.kind == EventKind.CRASH)
 
 
 def checked_flight(
