@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 from skyloop.cli import app
 from skyloop.cli.verbs import execute
 from skyloop.datasets.recording_run import plan_recording, record
+from skyloop.datasets.vio_flights import ON_THE_TRUTH
 from skyloop.recording.replay import open_replay
 from skyloop.sim.scenario import load_scenario
 
@@ -27,7 +28,7 @@ RATE_HZ, FRAMES = 15.0, 130
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Up, 1.5 m ahead with a turn, and almost down: 8.7 s with small images, as journal and as mav0/."""
     camera = {"width": 320, "height": 180, "rate_hz": RATE_HZ}
-    changes: dict[str, Any] = {
+    changes: dict[str, Any] = ON_THE_TRUTH | {
         f"vehicles.drone.sensors.{eye}.{name}": value for eye in ("cam0", "cam1") for name, value in camera.items()
     }
     changes["vehicles.drone.pilot.takeoff_altitude"] = 0.7
