@@ -1,4 +1,4 @@
-"""Hard cases with the real odometry: on one recorded flight, and as a scenario whose controller flies on the estimate."""
+"""Hard cases with the real odometry: on one recorded flight, and as scenarios."""
 
 from __future__ import annotations
 
