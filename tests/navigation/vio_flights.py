@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from skyloop.core.frames import SENSOR_FROM_CAMERA, Transform
+from skyloop.core.frames import SENSOR_FROM_CAMERA, Transform, matrix_from_quat
 from skyloop.navigation.vio.calibration import CameraModel, ImuModel, StereoCalibration
 from skyloop.navigation.vio.measurement_kernels import STEREO
+from skyloop.navigation.vio.odometry import VisualInertialOdometry
+from skyloop.navigation.vio.settings import VioSettings
 from skyloop.navigation.vio.tracking import Tracks
 
 GRAVITY = 9.80665
@@ -108,6 +111,86 @@ class Corners:
         rows = np.column_stack([tangents[index], BASELINE / depth[index]]) + noise
         n = len(index)
         return Tracks(
-            self.numbers[index].astype(np.int64), np.zeros((n, 2), np.float32), rows, np.full(n, STEREO, np.uint8),
-            1.0 / depth[index], np.zeros(n, np.int64),
+            self.numbers[index].astype(np.int64), (FOCAL * rows[:, :2]).astype(np.float32), rows,
+            np.full(n, STEREO, np.uint8), 1.0 / depth[index], np.zeros(n, np.int64),
         )  # fmt: skip
+
+
+@dataclass
+class Errors:
+    """Of one flight, one row per pair: truth minus estimate of position, velocity, turn and biases."""
+
+    times: np.ndarray
+    values: np.ndarray
+    """(n, 15)."""
+    covariances: np.ndarray
+    """(n, 15, 15)."""
+    valid: np.ndarray
+
+    def nees(self, first: int, last: int) -> np.ndarray:
+        """(n,) normalised squared error of some states, divided by their number: 1 on average if all is consistent."""
+        part = self.values[:, first:last]
+        solved = np.linalg.solve(self.covariances[:, first:last, first:last], part[..., None])[..., 0]
+        return np.einsum("ni,ni->n", part, solved) / (last - first)
+
+
+TRUE_NOISE = {
+    "pixel_sd": 0.3, "disparity_sd": 0.3, "noise_multiplier": 1.0, "gyro_noise_floor": 0.0, "accel_noise_floor": 0.0,
+    "gyro_walk_floor": 0.0, "accel_walk_floor": 0.0, "rest_px": 1.0,
+}  # fmt: skip
+"""Settings by which the filter knows exactly how noisy everything is."""
+
+
+class TrackDrivenOdometry(VisualInertialOdometry):
+    """The odometry, with corners given in place of images."""
+
+    def corners(self, t_ns: int, tracks: Tracks) -> None:
+        f = self.backend.filter
+        self._stillness.see(t_ns, tracks)
+        if self._starting is not None or t_ns <= f.t_ns:
+            return
+        self.tracker.tracks = tracks
+        self._step(t_ns, self._samples.between(f.t_ns, t_ns))
+        self._ahead = f.rotation.copy(), f.motion.copy(), f.covariance[:15, :15].copy()
+        self._publish(t_ns)
+
+
+def give(odometry: TrackDrivenOdometry, flown: Flight, k: int, seen: Corners) -> None:
+    """The IMU sample k, and the corners if a pair is due."""
+    t_ns = round(flown.times[k] * 1e9)
+    odometry.imu(t_ns, flown.imu[k, :3], flown.imu[k, 3:])
+    if k % (IMU_HZ // PAIRS_HZ) == 0:
+        odometry.corners(t_ns, seen.tracks(flown.rotations[k], flown.positions[k]))
+
+
+def fly(
+    seed: int,
+    seconds: float,
+    *,
+    first: float = 0.0,
+    corners: Corners | None = None,
+    liveliness: float = 1.0,
+    **settings: Any,
+) -> tuple[TrackDrivenOdometry, Errors]:
+    """Flies on corners; `first` s: the IMU is switched on that late."""
+    rig = calibration()
+    odometry = TrackDrivenOdometry(rig, VioSettings(**{**TRUE_NOISE, **settings}))
+    flown = flight(seed, seconds, rig.imu)
+    seen = corners or Corners(seed)
+    rows = []
+    for k in range(round(first * IMU_HZ), len(flown.times)):
+        give(odometry, flown, k, seen)
+        e = odometry.estimate
+        if k % (IMU_HZ // PAIRS_HZ) or e.covariance is None:
+            continue
+        turn = flown.rotations[k] @ matrix_from_quat(e.quat_wxyz).T
+        error = np.concatenate(
+            [
+                flown.positions[k] - e.position, flown.velocities[k] - e.velocity_world,
+                Rotation.from_matrix(turn).as_rotvec(), flown.biases[k, :3] - e.gyro_bias,
+                flown.biases[k, 3:] - e.accel_bias,
+            ]
+        )  # fmt: skip
+        rows.append((flown.times[k], error, e.covariance, e.valid))
+    times, values, covariances, valid = zip(*rows, strict=True)
+    return odometry, Errors(np.array(times), np.array(values), np.array(covariances), np.array(valid))

@@ -18,6 +18,8 @@ from skyloop_client.messages import Array
 NOT_A_POINT = -1
 _LEAST_INVERSE_DEPTH = 0.01
 """1/m. Farther points say nothing of the position, and in the open they are clouds, which drift."""
+_GOOD_FIT = 9.0
+"""Squared error per row, in sigmas, up to which a triangulated point is taken as the place to linearise at."""
 _DOUBT = (0.03, 0.3, 0.1)
 """rad, m/s and m that are added to the uncertainty when the window is thrown away."""
 _MOST_ROWS = 240
@@ -131,7 +133,7 @@ class Backend:
 
     # ---- tracks that are not in the state
 
-    def _update_with(self, tracks: History, promote: int = 0) -> list[int]:
+    def _update_with(self, tracks: History, promote: int = 0, least: int = 3) -> list[int]:
         """All that tracks tell of the poses; the first `promote` good ones become points. Returns their indices."""
         f = self.filter
         n_poses, width = f.n_poses, N_POSE * f.n_poses
@@ -140,7 +142,7 @@ class Backend:
         for k in order.tolist():
             known = np.zeros(n_poses, np.uint8)
             known[: tracks.known.shape[1]] = tracks.known[k]
-            if (known > 0).sum() < 3 or rows > _MOST_ROWS:
+            if (known > 0).sum() < least or rows > _MOST_ROWS:
                 continue
             seen = np.zeros((n_poses, 3))
             seen[: tracks.rows.shape[1]] = tracks.rows[k]
@@ -167,9 +169,15 @@ class Backend:
         stereo = np.flatnonzero(known > LEFT_ONLY)
         anchor = int(stereo[-1] if len(stereo) else np.flatnonzero(known)[-1])
         guess = seen[anchor, 2] / self.reach if len(stereo) else 0.2
-        point = np.array([seen[anchor, 0], seen[anchor, 1], max(guess, 0.01)])
+        point = np.array([seen[anchor, 0], seen[anchor, 1], max(guess, 2.0 * _LEAST_INVERSE_DEPTH)])
+        first = point.copy()
         cost = triangulate(f.poses, anchor, (seen, known), tuple(f.rig), point)
-        if not 0.0 <= cost < 9.0 or not _LEAST_INVERSE_DEPTH < point[2] < 10.0:
+        if not 0.0 <= cost < _GOOD_FIT:
+            # the poses may be far off, after a start in motion or a dark time; a pair needs none to see depth
+            if not len(stereo):
+                return None
+            point = first
+        if not _LEAST_INVERSE_DEPTH < point[2] < 10.0:
             return None
         most = 3 * len(known)
         by_poses, by_point, residuals = np.empty((most, N_POSE * len(known))), np.empty((most, 3)), np.empty(most)
@@ -186,29 +194,30 @@ class Backend:
         return point, anchor, by_poses[:n], by_point[:n], residuals[:n]
 
     def _promote(self) -> None:
-        """Tracks that have lasted become points of the state, as long as there is room."""
-        h, room = self.history, self.settings.points - self.filter.n_points
+        """Tracks that have lasted become points of the state, as long as there is room; sooner if it holds few."""
+        h, first, most = self.history, self.filter.n_points, self.settings.points
+        room = most - first
         if room <= 0:
             return
-        lasting = (h.point == NOT_A_POINT) & ((h.known > 0).sum(axis=1) >= 4) & (h.known[:, -1] > 0)
-        self._make_points(np.flatnonzero(lasting), room)
-
-    def _make_points(self, candidates: NDArray[np.int64], room: int) -> None:
-        """Uses up the history of the candidates that become points, or fail the test."""
-        if not len(candidates):
-            return
-        h, first = self.history, self.filter.n_points
-        chosen = candidates[:room]
-        promoted = self._update_with(h.chosen(chosen), promote=room)
+        least = 4 if 2 * first > most else 2
+        lasting = (h.point == NOT_A_POINT) & ((h.known > 0).sum(axis=1) >= least) & (h.known[:, -1] > 0)
+        chosen = np.flatnonzero(lasting)[:room]
+        promoted = self._update_with(h.chosen(chosen), room, least)
         for number, k in enumerate(promoted):
             h.point[chosen[k]] = first + number
+        # used up, by those that became points and by those that failed the test
         h.known[chosen] = 0
 
     # ---- poses
 
     def _make_room(self) -> None:
-        """Drops the pose before the newest if it is no key pose, else the oldest."""
+        """Drops a pose that nothing refers to, else the one before the newest if it is no key pose, else the oldest."""
         f, h = self.filter, self.history
+        idle = np.flatnonzero(~(h.known[:, :-1] > 0).any(axis=0))
+        idle = [slot for slot in idle.tolist() if slot not in f.anchors]
+        if idle:
+            self._drop_pose(idle[0])
+            return
         if self._parallax_px(-2, -3) < self.settings.key_parallax_px:
             self._drop_pose(f.n_poses - 2)
             return

@@ -103,7 +103,7 @@ class VisualInertialOdometry:
             return self._estimate
         if self._starting is not None:
             self._estimate = Estimate.unknown(stamp_ns, "stands still to align")
-            start = self._starting.take(stamp_ns, sample)
+            start = self._starting.take(stamp_ns, sample, self._stillness.images_rest(stamp_ns))
             if start is not None:
                 self._begin(stamp_ns, start)
             return self._estimate
@@ -119,7 +119,11 @@ class VisualInertialOdometry:
 
         It is used as soon as the IMU has reached its stamp. A pair that is older than one already used is dropped."""
         newest = self._pending[-1].t_ns if self._pending else self.backend.filter.t_ns
-        if self._starting is not None or stamp_ns <= newest:
+        if stamp_ns <= newest:
+            return
+        if self._starting is not None:
+            self.tracker.follow(left, right, depth, np.eye(3), np.zeros(3), True)
+            self._stillness.see(stamp_ns, self.tracker.tracks)
             return
         self._pending.append(Pair(stamp_ns, left, right, depth))
         if self._take_pending(self._samples.newest_ns):

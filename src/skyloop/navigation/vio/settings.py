@@ -75,7 +75,7 @@ class VioSettings(BaseModel):
     """rad/s, the scatter of the gyroscope above which the vehicle moves."""
     rest_accel_sd: Positive = 0.15
     """m/s², the scatter of the accelerometer above which the vehicle moves."""
-    rest_px: Positive = 0.15
+    rest_px: Positive = 0.25
     """px, the median motion of the corners over `rest_time` above which the vehicle moves."""
     rest_speed_sd: Positive = 0.01
     """m/s, one sigma of the velocity at rest."""

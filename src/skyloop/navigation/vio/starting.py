@@ -38,7 +38,8 @@ class Starting:
         self._since_ns = 0
         self._samples: list[Array] = []
 
-    def take(self, t_ns: int, sample: Array) -> Start | None:
+    def take(self, t_ns: int, sample: Array, images_rest: bool) -> Start | None:
+        """images_rest: whether the images have shown no motion for a while."""
         s = self._settings
         if self._first_ns is None:
             self._first_ns = t_ns
@@ -49,7 +50,8 @@ class Starting:
             return None
         values = np.array(self._samples)
         self._samples.clear()
-        if is_still(values, s):
+        # a hover or a steady flight is as calm as the ground to an IMU, so the images must agree
+        if images_rest and is_still(values, s):
             return aligned(values.mean(axis=0), len(values), self._calibration, s)
         if (t_ns - self._first_ns) * 1e-9 < s.patience:
             return None

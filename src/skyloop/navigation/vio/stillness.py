@@ -55,11 +55,12 @@ class Stillness:
             return True
         return (t_ns - self._stepped.t_ns) * 1e-9 >= s.step_time
 
+    def images_rest(self, t_ns: int) -> bool:
+        """Whether nothing has moved in the images for `rest_time`, or nearly."""
+        return self._still is not None and (t_ns - self._still.t_ns) * 1e-9 >= 0.8 * self._settings.rest_time
+
     def rests(self, t_ns: int, samples: SampleBuffer) -> bool:
-        s = self._settings
-        if self._still is None or (t_ns - self._still.t_ns) * 1e-9 < s.rest_time or not samples.covers_rest():
-            return False
-        return is_still(samples.recent(), s)
+        return self.images_rest(t_ns) and samples.covers_rest() and is_still(samples.recent(), self._settings)
 
     def stepped(self, t_ns: int, tracks: Tracks) -> None:
         self._stepped = _Reference(t_ns, tracks)
