@@ -26,8 +26,9 @@ RATE_HZ, FRAMES = 15.0, 130
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Up, 1.5 m ahead with a turn, and almost down: 8.7 s with small images, as journal and as mav0/."""
-    camera = {"width": 320, "height": 180, "rate_hz": RATE_HZ}
+    """Up, 1.4 m of way with a turn: 8.7 s with small images of a distorting lens, as journal and as mav0/."""
+    lens = {"model": "brown-conrady", "distortion": [-0.2, 0.05, 2e-4, 2e-5]}
+    camera = {"width": 320, "height": 180, "rate_hz": RATE_HZ, **lens}
     changes: dict[str, Any] = ON_THE_TRUTH | {
         f"vehicles.drone.sensors.{eye}.{name}": value for eye in ("cam0", "cam1") for name, value in camera.items()
     }

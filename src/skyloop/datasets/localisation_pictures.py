@@ -62,13 +62,13 @@ def draw_track(path: Path, localised: Localised, title: str, how: Alignment) -> 
 def draw_errors(path: Path, localised: Localised, title: str) -> Path:
     """Errors from the start on, in the estimator's own world, with three sigmas of what it claims."""
     found = errors_from_start(localised.truths, localised.estimates)
-    rows = _thinned(len(found.seconds))
+    rows, zero = _thinned(len(found.seconds)), _first_second(localised)
     units = (("position [m]", 1.0), ("velocity [m/s]", 1.0), ("attitude [deg]", float(np.degrees(1.0))))
     with _figure(path, f"{title}: errors from the start on, with 3σ", (12.0, 7.0)) as figure:
         axes = figure.subplots(3, 3, sharex=True, squeeze=False)
         for line, (unit, scale) in enumerate(units):
             for column in range(3):
-                _error_curve(axes[line, column], found, rows, 3 * line + column, scale)
+                _error_curve(axes[line, column], found, rows, 3 * line + column, scale, zero)
                 axes[line, column].set_ylabel(unit if column == 0 else "")
                 if line == 0:
                     axes[line, column].set_title(AXES[column])
@@ -77,8 +77,8 @@ def draw_errors(path: Path, localised: Localised, title: str) -> Path:
     return path
 
 
-def _error_curve(axis: Any, found: StateErrors, rows: slice, state: int, scale: float) -> None:
-    seconds, error = found.seconds[rows], scale * found.errors[rows, state]
+def _error_curve(axis: Any, found: StateErrors, rows: slice, state: int, scale: float, zero: float) -> None:
+    seconds, error = found.seconds[rows] - zero, scale * found.errors[rows, state]
     sigma = 3.0 * scale * found.sigmas[rows, state]
     axis.fill_between(seconds, -sigma, sigma, color=COLOURS[0], alpha=0.18, lw=0.0)
     axis.plot(seconds, error, color=COLOURS[1], lw=0.9)
@@ -90,7 +90,7 @@ def _error_curve(axis: Any, found: StateErrors, rows: slice, state: int, scale: 
 
 def draw_biases(path: Path, localised: Localised, title: str) -> Path:
     estimates, truths = localised.estimates, localised.truths
-    rows = _thinned(len(estimates))
+    rows, zero = _thinned(len(estimates)), _first_second(localised)
     with _figure(path, f"{title}: biases of the IMU", (11.0, 5.6)) as figure:
         axes = figure.subplots(2, 1, sharex=True)
         pairs = (
@@ -99,10 +99,11 @@ def draw_biases(path: Path, localised: Localised, title: str) -> Path:
         )
         for axis, (label, estimated, true) in zip(axes, pairs, strict=True):
             for k, name in enumerate("xyz"):
-                axis.plot(estimates.seconds[rows], estimated[rows, k], color=COLOURS[k], lw=1.1, label=name)
+                axis.plot(estimates.seconds[rows] - zero, estimated[rows, k], color=COLOURS[k], lw=1.1, label=name)
                 if len(true):
                     thin = _thinned(len(true))
-                    axis.plot(truths.bias_t_ns[thin] / NS_PER_S, true[thin, k], color=COLOURS[k], lw=0.9, ls="--")
+                    seconds = truths.bias_t_ns[thin] / NS_PER_S - zero
+                    axis.plot(seconds, true[thin, k], color=COLOURS[k], lw=0.9, ls="--")
             axis.set_ylabel(label)
             axis.legend(loc="upper right", fontsize=8, ncols=3, title="estimate; dashed: truth", title_fontsize=8)
         axes[1].set_xlabel("time [s]")
@@ -148,6 +149,11 @@ def _figure(path: Path, title: str, size: tuple[float, float]) -> Iterator[Any]:
                 figure.savefig(path, dpi=110)
         finally:
             plt.close(figure)
+
+
+def _first_second(localised: Localised) -> float:
+    """Recordings of real flights have stamps of the wall clock."""
+    return float(localised.estimates.seconds[0])
 
 
 def _thinned(count: int) -> slice:
