@@ -89,7 +89,7 @@ def test_px4_flies_its_own_and_airsim_the_other() -> None:
         # another one comes and flies; put back, the vehicle stays there, as PX4 has not disarmed
         peer = Peer(port_of(server, "Theirs"), hovering())
         until(lambda: sum("connected" in line for line in server.lines) == 2)
-        rpc("simContinueForTime", 2.0)
+        rpc("simContinueForTime", 3.0)
         assert place(rpc, "Theirs")[2] < -1.0
         rpc("reset")
         rpc("simContinueForTime", 1.0)
