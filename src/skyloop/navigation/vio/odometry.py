@@ -192,7 +192,7 @@ class VisualInertialOdometry:
         samples = self._samples.between(f.t_ns, pair.t_ns)
         rotation, motion = f.rotation.copy(), f.motion.copy()
         unused = np.empty((N_IMU, N_IMU)), np.empty((N_IMU, N_IMU))
-        integrate(rotation, motion, f.biases, samples, f.gravity, f.noise, *unused)
+        integrate((rotation, motion, f.biases), samples, f.gravity, f.noise, unused)
         camera = self._camera(rotation, motion[1])
         before = self._last_camera or camera
         turn, shift = camera[0].T @ before[0], camera[0].T @ (before[1] - camera[1])
@@ -241,7 +241,7 @@ class VisualInertialOdometry:
         f = self.backend.filter
         rotation, motion, covariance = self._ahead
         transition, q, out = (np.empty((N_IMU, N_IMU)) for _ in range(3))
-        integrate(rotation, motion, f.biases, samples, f.gravity, f.noise, transition, q)
+        integrate((rotation, motion, f.biases), samples, f.gravity, f.noise, (transition, q))
         carry(np.ascontiguousarray(covariance), transition, q, out)
         self._ahead = rotation, motion, out
 
