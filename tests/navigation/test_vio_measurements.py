@@ -139,7 +139,7 @@ def test_the_transition_of_the_imu_against_differences() -> None:
         rotation, motion = turn @ start[0], start[1] @ turn.T + error[3:9].reshape(2, 3)
         transition = np.empty((15, 15))
         changed = biases + error[9:].reshape(2, 3)
-        integrate(rotation, motion, changed, samples, 9.8, np.ones(4), transition, np.empty((15, 15)))
+        integrate((rotation, motion, changed), samples, 9.8, np.ones(4), (transition, np.empty((15, 15))))
         return rotation, motion, transition
 
     rotation, motion, transition = run(np.zeros(15))

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import float64, void
+from numba import float64, types, void
 
 from skyloop.core.jit import WHEN_CALLED, inlined, kernel
 
@@ -57,8 +57,9 @@ def cross_times(v, m, sign, out, row, column):
 
 
 @inlined
-def _nominal_step(rotation, motion, biases, first, second, dt, gravity, middle):
+def _nominal_step(state, first, second, dt, gravity, middle):
     """One step between two samples of (gyro, accel); `middle` becomes the rotation half-way. Forces change linearly."""
+    rotation, motion, biases = state
     w0x, w0y, w0z = first[0] - biases[0, 0], first[1] - biases[0, 1], first[2] - biases[0, 2]
     w1x, w1y, w1z = second[0] - biases[0, 0], second[1] - biases[0, 1], second[2] - biases[0, 2]
     # the mean rate, and the coning of rates that change direction
@@ -131,11 +132,13 @@ def _add_noise(middle, velocity, place, dt, noise, q):
         q[12 + i, 12 + i] += dt * noise[3]
 
 
-@kernel(void(_M, _M, _M, _M, float64, _V, _M, _M), turn=WHEN_CALLED)
-def integrate(rotation, motion, biases, samples, gravity, noise, transition, q):
-    """Moves (rotation, motion: velocity and place) along `samples`, rows of s, gyro, accel; in place.
+@kernel(void(types.UniTuple(_M, 3), _M, float64, _V, types.UniTuple(_M, 2)), turn=WHEN_CALLED)
+def integrate(state, samples, gravity, noise, out):
+    """Moves state = (rotation, motion: velocity and place, biases) along `samples`, rows of s, gyro, accel; in place.
 
-    `transition` and `q` (15, 15) become those of the whole way."""
+    out = (transition, q), both (15, 15), become those of the whole way."""
+    motion = state[1]
+    transition, q = out
     middle, velocity, place = np.empty((3, 3)), np.empty(3), np.empty(3)
     step, held = np.empty((15, 15)), np.empty((15, 15))
     for i in range(15):
@@ -148,7 +151,7 @@ def integrate(rotation, motion, biases, samples, gravity, noise, transition, q):
             continue
         for i in range(3):
             velocity[i], place[i] = motion[0, i], motion[1, i]
-        _nominal_step(rotation, motion, biases, samples[k, 1:], samples[k + 1, 1:], dt, gravity, middle)
+        _nominal_step(state, samples[k, 1:], samples[k + 1, 1:], dt, gravity, middle)
         for i in range(3):
             velocity[i] = 0.5 * (velocity[i] + motion[0, i])
             place[i] = 0.5 * (place[i] + motion[1, i])

@@ -47,94 +47,99 @@ RIG = record_type(
 
 
 @inlined
+def _sight(pair, poses, point, rig, out):
+    """out = (far, h, camera_from_world): the point in the world and in the observer's left camera, both times ρ.
+
+    Everything is multiplied by ρ, so that a point at infinity is an ordinary one."""
+    rotations, places = poses
+    anchor, observer = pair
+    far, h, c = out
+    into, arm, rho = rig.imu_from_left, rig.left_position, point[2]
+    m = np.empty(3)
+    for i in range(3):
+        m[i] = into[i, 0] * point[0] + into[i, 1] * point[1] + into[i, 2] + rho * arm[i]
+    for i in range(3):
+        far[i] = rho * places[anchor, i]
+        for j in range(3):
+            far[i] += rotations[anchor, i, j] * m[j]
+            c[i, j] = 0.0
+            for k in range(3):
+                c[i, j] += into[k, i] * rotations[observer, j, k]
+    for i in range(3):
+        h[i] = 0.0
+        for j in range(3):
+            h[i] += c[i, j] * (far[j] - rho * places[observer, j]) - into[j, i] * rho * arm[j]
+
+
+@inlined
+def _rows_of(h, rho, rig, z, by_h):
+    """The three rows z of a scaled point in the left camera, and their derivatives by it; the disparity's own by ρ.
+
+    Returns whether both cameras see it, and that derivative."""
+    r, base = rig.right_from_left, rig.left_origin_in_right
+    g = np.empty(3)
+    for i in range(3):
+        g[i] = r[i, 0] * h[0] + r[i, 1] * h[1] + r[i, 2] * h[2] + rho * base[i]
+    if h[2] < 0.02 or g[2] < 0.02:
+        return False, 0.0
+    u, v, ur, vr = h[0] / h[2], h[1] / h[2], g[0] / g[2], g[1] / g[2]
+    ax, ay = rig.along[0], rig.along[1]
+    z[0], z[1], z[2] = u, v, ax * (ur - u) + ay * (vr - v)
+    by_h[0, 0], by_h[0, 1], by_h[0, 2] = 1.0 / h[2], 0.0, -u / h[2]
+    by_h[1, 0], by_h[1, 1], by_h[1, 2] = 0.0, 1.0 / h[2], -v / h[2]
+    gx, gy, gz = ax / g[2], ay / g[2], -(ax * ur + ay * vr) / g[2]
+    for j in range(3):
+        by_h[2, j] = gx * r[0, j] + gy * r[1, j] + gz * r[2, j] - ax * by_h[0, j] - ay * by_h[1, j]
+    return True, gx * base[0] + gy * base[1] + gz * base[2]
+
+
+@inlined
+def _by_point(pair, poses, rig, d, by_h, out):
+    """Derivatives of the rows by α, β and, but for the disparity's own part, ρ; d: by the scaled point in the world."""
+    rotations, places = poses
+    anchor, observer = pair
+    into, arm = rig.imu_from_left, rig.left_position
+    ra = rotations[anchor]
+    for i in range(3):
+        for j in range(2):
+            out[i, j] = 0.0
+            for k in range(3):
+                out[i, j] += d[i, k] * (ra[k, 0] * into[0, j] + ra[k, 1] * into[1, j] + ra[k, 2] * into[2, j])
+        total = 0.0
+        for j in range(3):
+            s = ra[j, 0] * arm[0] + ra[j, 1] * arm[1] + ra[j, 2] * arm[2] + places[anchor, j] - places[observer, j]
+            back = into[0, j] * arm[0] + into[1, j] * arm[1] + into[2, j] * arm[2]
+            total += d[i, j] * s - by_h[i, j] * back
+        out[i, 2] = total
+
+
+@inlined
 def look(pair, poses, point, rig, out):
     """Predicts the three rows: out = (z (3,), by_pose (3, 12), by_point (3, 3)); False if it is behind a camera.
 
     pair: slots of anchor and observer; by_pose: derivatives by θ and ξ of the anchor, then of the observer."""
-    rotations, places = poses
-    anchor, observer = pair
     z, by_pose, by_point = out
-    ra, pa, rk, pk = rotations[anchor], places[anchor], rotations[observer], places[observer]
-    alpha, beta, rho = point[0], point[1], point[2]
-    m, far, s = np.empty(3), np.empty(3), np.empty(3)
-    # everything is multiplied by ρ, so that a point at infinity is an ordinary one
-    for i in range(3):
-        m[i] = rig.imu_from_left[i, 0] * alpha + rig.imu_from_left[i, 1] * beta + rig.imu_from_left[i, 2]
-        m[i] += rho * rig.left_position[i]
-    for i in range(3):
-        far[i] = ra[i, 0] * m[0] + ra[i, 1] * m[1] + ra[i, 2] * m[2] + rho * pa[i]
-    # camera_from_world of the observer
-    c = np.empty((3, 3))
-    for i in range(3):
-        for j in range(3):
-            c[i, j] = (
-                rig.imu_from_left[0, i] * rk[j, 0]
-                + rig.imu_from_left[1, i] * rk[j, 1]
-                + rig.imu_from_left[2, i] * rk[j, 2]
-            )
-    h = np.empty(3)
-    for i in range(3):
-        total = 0.0
-        for j in range(3):
-            total += c[i, j] * (far[j] - rho * pk[j]) - rig.imu_from_left[j, i] * rho * rig.left_position[j]
-        h[i] = total
-    g = np.empty(3)
-    for i in range(3):
-        r = rig.right_from_left
-        g[i] = r[i, 0] * h[0] + r[i, 1] * h[1] + r[i, 2] * h[2] + rho * rig.left_origin_in_right[i]
-    if h[2] < 0.02 or g[2] < 0.02:
+    far, h, c = np.empty(3), np.empty(3), np.empty((3, 3))
+    _sight(pair, poses, point, rig, (far, h, c))
+    by_h, d = np.empty((3, 3)), np.empty((3, 3))
+    seen, by_rho = _rows_of(h, point[2], rig, z, by_h)
+    if not seen:
         return False
-    u, v = h[0] / h[2], h[1] / h[2]
-    ur, vr = g[0] / g[2], g[1] / g[2]
-    ax, ay = rig.along[0], rig.along[1]
-    z[0], z[1], z[2] = u, v, ax * (ur - u) + ay * (vr - v)
-    # rows by h, the scaled point in the left camera, at a fixed ρ
-    by_h = np.empty((3, 3))
-    by_h[0, 0], by_h[0, 1], by_h[0, 2] = 1.0 / h[2], 0.0, -u / h[2]
-    by_h[1, 0], by_h[1, 1], by_h[1, 2] = 0.0, 1.0 / h[2], -v / h[2]
-    gx, gy = ax / g[2], ay / g[2]
-    gz = -(ax * ur + ay * vr) / g[2]
-    for j in range(3):
-        r = rig.right_from_left
-        by_h[2, j] = gx * r[0, j] + gy * r[1, j] + gz * r[2, j] - ax * by_h[0, j] - ay * by_h[1, j]
-    by_rho = gx * rig.left_origin_in_right[0] + gy * rig.left_origin_in_right[1] + gz * rig.left_origin_in_right[2]
-    # the derivatives of h: by world point far (scaled), by (α, β, ρ)
-    d = np.empty((3, 3))
     for i in range(3):
         for j in range(3):
             d[i, j] = by_h[i, 0] * c[0, j] + by_h[i, 1] * c[1, j] + by_h[i, 2] * c[2, j]
-    same = anchor == observer
+    moves = 0.0 if pair[0] == pair[1] else 1.0
     for i in range(3):
-        # -[far]× row by row: d·(θ × far)
-        tx = -d[i, 1] * far[2] + d[i, 2] * far[1]
-        ty = d[i, 0] * far[2] - d[i, 2] * far[0]
-        tz = -d[i, 0] * far[1] + d[i, 1] * far[0]
-        by_pose[i, 0], by_pose[i, 1], by_pose[i, 2] = tx, ty, tz
+        # d·(θ × far)
+        by_pose[i, 0] = moves * (-d[i, 1] * far[2] + d[i, 2] * far[1])
+        by_pose[i, 1] = moves * (d[i, 0] * far[2] - d[i, 2] * far[0])
+        by_pose[i, 2] = moves * (-d[i, 0] * far[1] + d[i, 1] * far[0])
         for j in range(3):
-            by_pose[i, 3 + j] = rho * d[i, j]
+            by_pose[i, 3 + j] = moves * point[2] * d[i, j]
         for j in range(6):
-            if same:
-                by_pose[i, j] = 0.0
             by_pose[i, 6 + j] = -by_pose[i, j]
-    e = np.empty((3, 3))
-    for i in range(3):
-        for j in range(3):
-            e[i, j] = 0.0
-            for k in range(3):
-                e[i, j] += ra[i, k] * rig.imu_from_left[k, j]
-    for i in range(3):
-        s[i] = ra[i, 0] * rig.left_position[0] + ra[i, 1] * rig.left_position[1] + ra[i, 2] * rig.left_position[2]
-        s[i] += pa[i] - pk[i]
-    for i in range(3):
-        for j in range(2):
-            by_point[i, j] = d[i, 0] * e[0, j] + d[i, 1] * e[1, j] + d[i, 2] * e[2, j]
-        total = d[i, 0] * s[0] + d[i, 1] * s[1] + d[i, 2] * s[2]
-        for j in range(3):
-            back = 0.0
-            for k in range(3):
-                back += rig.imu_from_left[k, j] * rig.left_position[k]
-            total -= by_h[i, j] * back
-        by_point[i, 2] = total + (by_rho if i == 2 else 0.0)
+    _by_point(pair, poses, rig, d, by_h, by_point)
+    by_point[2, 2] += by_rho
     return True
 
 
@@ -294,45 +299,28 @@ def moved_anchor(poses, pair, rig_fields, point, moved, jacobian):
     z, by_pose, by_point = np.empty(3), np.empty((3, 12)), np.empty((3, 3))
     if not look(pair, poses, point, rig, (z, by_pose, by_point)):
         return False
-    rotations, places = poses
-    old, new = pair
-    # the depth h₂ of the scaled point in the new camera: its third row by (far), see `look`
-    r = rig.imu_from_left
-    m, far, c = np.empty(3), np.empty(3), np.empty(3)
-    for i in range(3):
-        m[i] = r[i, 0] * point[0] + r[i, 1] * point[1] + r[i, 2] + point[2] * rig.left_position[i]
-    for i in range(3):
-        far[i] = rotations[old, i, 0] * m[0] + rotations[old, i, 1] * m[1] + rotations[old, i, 2] * m[2]
-        far[i] += point[2] * places[old, i]
-    depth = 0.0
+    far, h, c = np.empty(3), np.empty(3), np.empty((3, 3))
+    _sight(pair, poses, point, rig, (far, h, c))
+    # the new inverse depth is ρ/h₂; its derivative by h is -ρ/h₂² along the new optical axis
+    depth, rho = h[2], point[2]
+    moved[0], moved[1], moved[2] = z[0], z[1], rho / depth
+    by_h, d, by_scaled = np.zeros((3, 3)), np.zeros((3, 3)), np.empty((3, 3))
+    by_h[2, 2] = -rho / (depth * depth)
     for j in range(3):
-        c[j] = r[0, 2] * rotations[new, j, 0] + r[1, 2] * rotations[new, j, 1] + r[2, 2] * rotations[new, j, 2]
-        depth += c[j] * (far[j] - point[2] * places[new, j]) - r[j, 2] * point[2] * rig.left_position[j]
-    moved[0], moved[1], moved[2] = z[0], z[1], point[2] / depth
-    for i in range(2):
+        d[2, j] = by_h[2, 2] * c[2, j]
+    _by_point(pair, poses, rig, d, by_h, by_scaled)
+    by_pose[2, 0] = -d[2, 1] * far[2] + d[2, 2] * far[1]
+    by_pose[2, 1] = d[2, 0] * far[2] - d[2, 2] * far[0]
+    by_pose[2, 2] = -d[2, 0] * far[1] + d[2, 1] * far[0]
+    for j in range(3):
+        by_pose[2, 3 + j] = rho * d[2, j]
+        by_point[2, j] = by_scaled[2, j]
+    by_point[2, 2] += 1.0 / depth
+    for j in range(6):
+        by_pose[2, 6 + j] = -by_pose[2, j]
+    for i in range(3):
         for j in range(12):
             jacobian[i, j] = by_pose[i, j]
         for j in range(3):
             jacobian[i, 12 + j] = by_point[i, j]
-    by_depth = -point[2] / (depth * depth)
-    jacobian[2, 0] = by_depth * (-c[1] * far[2] + c[2] * far[1])
-    jacobian[2, 1] = by_depth * (c[0] * far[2] - c[2] * far[0])
-    jacobian[2, 2] = by_depth * (-c[0] * far[1] + c[1] * far[0])
-    for j in range(3):
-        jacobian[2, 3 + j] = by_depth * point[2] * c[j]
-    for j in range(6):
-        jacobian[2, 6 + j] = -jacobian[2, j]
-    for j in range(2):
-        total = 0.0
-        for i in range(3):
-            e = rotations[old, i, 0] * r[0, j] + rotations[old, i, 1] * r[1, j] + rotations[old, i, 2] * r[2, j]
-            total += c[i] * e
-        jacobian[2, 12 + j] = by_depth * total
-    total = 0.0
-    for i in range(3):
-        s = places[old, i] - places[new, i]
-        for j in range(3):
-            s += rotations[old, i, j] * rig.left_position[j]
-        total += c[i] * s - r[i, 2] * rig.left_position[i]
-    jacobian[2, 14] = 1.0 / depth + by_depth * total
     return True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from skyloop.navigation.vio.backend import Backend
 from skyloop.navigation.vio.calibration import StereoCalibration
 from skyloop.navigation.vio.imu_kernels import N_IMU, carry, integrate, ordinary_covariance
 from skyloop.navigation.vio.judging import Judge
+from skyloop.navigation.vio.loop_closing import LoopCloser, corrected
 from skyloop.navigation.vio.measurement_kernels import Rig
 from skyloop.navigation.vio.samples import SampleBuffer
 from skyloop.navigation.vio.settings import VioSettings
@@ -60,6 +62,7 @@ class VisualInertialOdometry:
         self.tracker = StereoTracker(calibration, s)
         self.backend = Backend(s, self._new_filter(), self.tracker.reach)
         self.judge = Judge(s)
+        self.closer = LoopCloser(s, self.tracker.reach) if s.loops else None
         self._stillness = Stillness(s)
         self._starting: Starting | None = Starting(s, calibration)
         self._body_from_imu = calibration.body_from_imu.matrix()[:3, :3]
@@ -95,6 +98,18 @@ class VisualInertialOdometry:
     def estimate(self) -> Estimate:
         """The latest estimate: of the stamp of the newest IMU sample. Its covariance is (15, 15)."""
         return self._estimate
+
+    @property
+    def map_estimate(self) -> Estimate:
+        """The latest estimate in the map frame, which places seen again correct; without loop closing the same.
+
+        It never jumps: the map frame moves against the odometry's by at most `correction_speed`."""
+        e = self._estimate
+        if self.closer is None or e.covariance is None:
+            return e
+        turned = corrected(self.closer.applied, e.position, e.velocity_world, matrix_from_quat(e.quat_wxyz))
+        position, velocity, rotation = turned
+        return replace(e, position=position, velocity_world=velocity, quat_wxyz=quat_from_matrix(rotation))
 
     def imu(self, stamp_ns: int, gyro: Array, accel: Array) -> Estimate:
         """Takes one sample, in the IMU's axes; returns the estimate of its instant."""
@@ -177,7 +192,7 @@ class VisualInertialOdometry:
         samples = self._samples.between(f.t_ns, pair.t_ns)
         rotation, motion = f.rotation.copy(), f.motion.copy()
         unused = np.empty((N_IMU, N_IMU)), np.empty((N_IMU, N_IMU))
-        integrate(rotation, motion, f.biases, samples, f.gravity, f.noise, *unused)
+        integrate((rotation, motion, f.biases), samples, f.gravity, f.noise, unused)
         camera = self._camera(rotation, motion[1])
         before = self._last_camera or camera
         turn, shift = camera[0].T @ before[0], camera[0].T @ (before[1] - camera[1])
@@ -188,12 +203,12 @@ class VisualInertialOdometry:
         tracked = self._clock() if self._clock else 0.0
         self._stillness.see(pair.t_ns, self.tracker.tracks)
         if due and self._stillness.is_worth_a_step(pair.t_ns):
-            self._step(pair.t_ns, samples)
+            self._step(pair.t_ns, samples, pair.left)
         if self._clock:
             self.stage_seconds["track"].append(tracked - began)
             self.stage_seconds["filter"].append(self._clock() - tracked)
 
-    def _step(self, t_ns: int, samples: Array) -> None:
+    def _step(self, t_ns: int, samples: Array, image: Grey | None = None) -> None:
         """The filter's own step: to the pair's instant, then what the pair tells."""
         f = self.backend.filter
         f.move(t_ns, samples, self._samples.gap_noise(f.t_ns, t_ns))
@@ -205,7 +220,9 @@ class VisualInertialOdometry:
             if self.judge.looked(t_ns, self.backend):
                 self.backend.restart()
         self._stillness.stepped(t_ns, self.tracker.tracks)
-        self._last_camera = self._camera(f.rotation, f.motion[1])
+        camera = self._last_camera = self._camera(f.rotation, f.motion[1])
+        if self.closer is not None and image is not None:
+            self.closer.see(t_ns, image, self.tracker.tracks, (camera[0], camera[1] + self._origin))
         self._samples.forget_before(t_ns)
 
     def _go_on_without_images(self, t_ns: int) -> None:
@@ -224,7 +241,7 @@ class VisualInertialOdometry:
         f = self.backend.filter
         rotation, motion, covariance = self._ahead
         transition, q, out = (np.empty((N_IMU, N_IMU)) for _ in range(3))
-        integrate(rotation, motion, f.biases, samples, f.gravity, f.noise, transition, q)
+        integrate((rotation, motion, f.biases), samples, f.gravity, f.noise, (transition, q))
         carry(np.ascontiguousarray(covariance), transition, q, out)
         self._ahead = rotation, motion, out
 
@@ -241,6 +258,8 @@ class VisualInertialOdometry:
         if not (np.isfinite(position).all() and np.isfinite(out).all()):
             self._start_again(stamp_ns)
             return
+        if self.closer is not None:
+            self.closer.correction(stamp_ns)
         reason = self.judge.reason(stamp_ns, out)
         self._estimate = Estimate.from_covariance(
             stamp_ns, position, motion[0] + levers[1], quat_from_matrix(world_from_body), rates, out,

@@ -94,3 +94,20 @@ class VioSettings(BaseModel):
     """rad, the sigma of roll and pitch above which the estimate is not valid."""
     fewest: Count = 6
     """The number of fitting corners below which a pair counts as blind."""
+    # ---- loop closing
+    loops: bool = False
+    """true: places that are seen again correct the map frame."""
+    key_distance: Positive = 0.4
+    """m, the distance after which a key picture is taken."""
+    key_turn: Positive = 0.35
+    """rad, the turn after which a key picture is taken."""
+    search_radius: Positive = 2.0
+    """m, how near an old key picture must be, by the map, to be compared."""
+    least_matches: Annotated[int, Field(ge=6)] = 18
+    """The number of corners that must agree when a place is seen again."""
+    drift_share: Positive = 0.004
+    """One sigma of the odometry's drift as a share of the way, for the graph."""
+    correction_speed: Positive = 0.05
+    """m/s, the fastest shift of the map frame against the odometry's."""
+    correction_turn: Positive = 0.01
+    """rad/s, the fastest turn of the map frame."""

@@ -65,7 +65,7 @@ class StereoTracker:
         self.along = towards / np.linalg.norm(towards)
         self.reach = float(np.linalg.norm(self.left_in_right))
         self.tracks = Tracks()
-        self.pyramid: Any = None
+        self.image: Grey | None = None
         self.next_id = 0
         self.size = (calibration.left.width, calibration.left.height)
 
@@ -75,33 +75,31 @@ class StereoTracker:
         """Finds the tracks in the next pair; returns the ids of those that were lost.
 
         turn, shift: now_from_before of the left camera, as the IMU predicts it; wanted: also seek new corners."""
-        window = (self.settings.window_px, self.settings.window_px)
-        pyramid = cv2.buildOpticalFlowPyramid(left, window, self.settings.levels, withDerivatives=True)[1]
         before = self.tracks
         lost = before.ids[:0]
-        if self.pyramid is not None and len(before):
-            found, pixels = self._search(before, pyramid, turn, shift)
+        if self.image is not None and len(before):
+            found, pixels = self._search(before, left, turn, shift)
             after = before.kept(found)
             after.pixels = pixels[found]
             after.ages = after.ages + 1
             lost = before.ids[~found]
             self.tracks = after
-        self.pyramid = pyramid
+        self.image = left
         if wanted:
             self._seek(left)
-        self._match(left, right, depth, pyramid)
+        self._match(right, depth)
         return lost
 
-    def _search(self, before: Tracks, pyramid: Any, turn: Array, shift: Array) -> tuple[Any, Any]:
+    def _search(self, before: Tracks, left: Grey, turn: Array, shift: Array) -> tuple[Any, Any]:
         s = self.settings
         predicted = self._predicted(before, turn, shift)
         options = {
             "winSize": (s.window_px, s.window_px), "maxLevel": s.levels, "flags": cv2.OPTFLOW_USE_INITIAL_FLOW,
             "criteria": (cv2.TERM_CRITERIA_COUNT | cv2.TERM_CRITERIA_EPS, 20, 0.01), "minEigThreshold": 1e-4,
         }  # fmt: skip
-        pixels, ok, _ = cv2.calcOpticalFlowPyrLK(self.pyramid, pyramid, before.pixels, predicted.copy(), **options)
+        pixels, ok, _ = cv2.calcOpticalFlowPyrLK(self.image, left, before.pixels, predicted.copy(), **options)
         back, ok_back, _ = cv2.calcOpticalFlowPyrLK(
-            pyramid, self.pyramid, pixels, before.pixels.copy(), **{**options, "maxLevel": 0}
+            left, self.image, pixels, before.pixels.copy(), **{**options, "maxLevel": 0}
         )
         round_trip = np.linalg.norm(back - before.pixels, axis=1)
         found = (ok[:, 0] == 1) & (ok_back[:, 0] == 1) & (round_trip < s.round_trip_px) & self._inside(pixels)
@@ -165,7 +163,7 @@ class StereoTracker:
             np.concatenate([old.inverse_depths, np.full(n, -1.0)]), np.concatenate([old.ages, np.zeros(n, np.int64)]),
         )  # fmt: skip
 
-    def _match(self, left: Grey, right: Grey | None, depth: Array | None, pyramid: Any) -> None:
+    def _match(self, right: Grey | None, depth: Array | None) -> None:
         """The tangents of all tracks, and their disparity where the second image shows them."""
         tracks = self.tracks
         tangents = self.left_lens.tangents(tracks.pixels.astype(np.float64))
@@ -174,7 +172,7 @@ class StereoTracker:
         if not len(tracks):
             return
         if right is not None:
-            disparity, good = self._disparity(right, pyramid, tangents)
+            disparity, good = self._disparity(right, tangents)
         elif depth is not None:
             disparity, good = self._disparity_of_depth(depth)
         else:
@@ -186,16 +184,15 @@ class StereoTracker:
         unknown = np.where(tracks.inverse_depths < 0.0, 0.2, tracks.inverse_depths)
         tracks.inverse_depths = np.where(good, held, unknown)
 
-    def _disparity(self, right: Grey, pyramid: Any, tangents: Array) -> tuple[Array, Any]:
+    def _disparity(self, right: Grey, tangents: Array) -> tuple[Array, Any]:
         s, tracks = self.settings, self.tracks
         window = (s.window_px, s.window_px)
-        other = cv2.buildOpticalFlowPyramid(right, window, s.levels, withDerivatives=False)[1]
         depths = np.where(tracks.inverse_depths < 0.0, 0.2, tracks.inverse_depths)
         far = np.concatenate([tangents, np.ones((len(tracks), 1))], axis=1) @ self.right_from_left.T
         near = far + depths[:, None] * self.left_in_right
         predicted = self.right_lens.pixels(near[:, :2] / near[:, 2:]).astype(np.float32)
         pixels, ok, _ = cv2.calcOpticalFlowPyrLK(
-            pyramid, other, tracks.pixels, predicted.copy(), winSize=window, maxLevel=s.levels,
+            self.image, right, tracks.pixels, predicted.copy(), winSize=window, maxLevel=s.levels,
             flags=cv2.OPTFLOW_USE_INITIAL_FLOW, minEigThreshold=1e-4,
             criteria=(cv2.TERM_CRITERIA_COUNT | cv2.TERM_CRITERIA_EPS, 20, 0.01),
         )  # fmt: skip

@@ -77,7 +77,8 @@ class WindowFilter:
 
         gap: variance of turn and velocity that missing samples add."""
         transition, q = np.empty((N_IMU, N_IMU)), np.empty((N_IMU, N_IMU))
-        integrate(self.rotation, self.motion, self.biases, samples, self.gravity, self.noise, transition, q)
+        state = self.rotation, self.motion, self.biases
+        integrate(state, samples, self.gravity, self.noise, (transition, q))
         if gap[0] > 0.0:
             span = float(samples[-1, 0] - samples[0, 0])
             q[np.diag_indices(9)] += np.repeat([gap[0], gap[1], gap[1] * span * span], 3)
