@@ -73,6 +73,8 @@ def told(summary: dict[str, Any]) -> list[str]:
             f"  RPE {summary['rpe_m']:.4f} m, {summary['rpe_deg']:.3f} deg per {summary['rpe_step_m']:g} m; "
             f"at the end {summary['end_error_m']:.3f} m off from the start on"
         )
+    if "closed_ape_m" in summary:
+        lines.append(f"  with loops closed: APE {summary['closed_ape_m']:.3f} m, {summary['closed_ape_deg']:.2f} deg")
     if "nees" in summary:
         lines.append(f"  NEES {summary['nees']:.1f} (9 would be right)")
     if "never_valid" in summary:

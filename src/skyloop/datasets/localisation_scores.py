@@ -66,6 +66,10 @@ def error_scores(localised: Localised, how: Alignment, step: float) -> dict[str,
     except DatasetError:
         # the flight is shorter than two steps
         pass
+    if localised.closed is not None:
+        truth, closed = together(localised.truths.track, localised.closed.track)
+        errors = absolute_errors(truth, closed, how)
+        out |= {"closed_ape_m": errors.translation_rmse, "closed_ape_deg": math.degrees(errors.rotation_rmse)}
     return {**out, **_consistency(localised)}
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from skyloop.core.validation import validated
 from skyloop.navigation.vio import StereoCalibration, VioSettings, VisualInertialOdometry
 from skyloop.navigation.vio.calibration import chosen_streams
-from skyloop_client.estimator import EstimatorSetup
+from skyloop_client.estimator import Answer, EstimatorSetup
 from skyloop_client.messages import Array, DepthImage, Estimate, ImuSample, Message
 
 MOST_WAITING = 2
@@ -49,11 +49,22 @@ class VisualLocaliser:
             stage_clock=stage_clock,
         )
         self.streams = {key: None if name is None else setup.infos[name].name for key, name in names.items()}
-        self.pairs = self.imu_samples = 0
+        self.pairs = self.imu_samples = self._told_pairs = 0
+        self._map_stream = f"{setup.name}_map"
         self._waiting: tuple[dict[int, Any], dict[int, Any]] = {}, {}
 
-    def on_message(self, message: Message) -> Estimate | None:
-        """An estimate for every IMU sample, None for images."""
+    def on_message(self, message: Message) -> Answer:
+        """An estimate for every IMU sample; with loop closing also one in the map frame, at the rate of the images.
+
+        The controller flies on the first, which never jumps. The second is on the stream `<name>_map`."""
+        estimate = self.estimate_of(message)
+        if estimate is None or self.odometry.closer is None or self.pairs == self._told_pairs:
+            return estimate
+        self._told_pairs = self.pairs
+        return [estimate, (self._map_stream, self.odometry.map_estimate)]
+
+    def estimate_of(self, message: Message) -> Estimate | None:
+        """In the frame of the odometry; None for images."""
         streams = self.streams
         if message.stream == streams["imu"]:
             sample: ImuSample = message.data
@@ -102,8 +113,8 @@ class VisualLocaliser:
         return dict(zip(tracks.ids.tolist(), tracks.pixels, strict=True))
 
     def snapshot(self) -> Any:
-        return self.odometry.snapshot(), copy.deepcopy((self.pairs, self.imu_samples, self._waiting))
+        return self.odometry.snapshot(), copy.deepcopy((self.pairs, self.imu_samples, self._told_pairs, self._waiting))
 
     def restore(self, saved: Any) -> None:
         self.odometry.restore(saved[0])
-        self.pairs, self.imu_samples, self._waiting = copy.deepcopy(saved[1])
+        self.pairs, self.imu_samples, self._told_pairs, self._waiting = copy.deepcopy(saved[1])
