@@ -55,7 +55,7 @@ class Protocol:
     cases: tuple[str, ...] = tuple(CASES)
     length: float | None = None
     """m of way in place of each flight's own."""
-    settings: dict[str, Any] = field(default_factory=lambda: VioSettings().model_dump(mode="json"))
+    settings: dict[str, Any] = field(default_factory=lambda: VioSettings(loops=True).model_dump(mode="json"))
 
     def plain(self) -> dict[str, Any]:
         flights = {name: {**asdict(FLIGHTS[name]), "aim": asdict(AIMS[name])} for name in self.worlds}
