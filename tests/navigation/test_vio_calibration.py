@@ -77,12 +77,14 @@ def test_what_is_missing_is_one_line(infos: dict[str, StreamInfo], named: dict[s
     ("model", "distortion"),
     [("pinhole", ()), ("brown-conrady", (-0.28, 0.07, 2e-4, 2e-5)), ("fisheye", (0.02, -0.01, 0.003, 0.0))],
 )
-def test_pixels_and_tangents_are_inverse_and_agree_with_the_simulated_lens(model: str, distortion: tuple) -> None:
+def test_pixels_and_tangents_are_inverse_and_agree_with_the_simulated_lens(
+    model: str, distortion: tuple[float, ...]
+) -> None:
     config = CameraConfig(preset="perfect", model=model, distortion=distortion)  # type: ignore[arg-type]
     simulated = Camera(config, 0.05)
     details = simulated.details()
-    numbers = (details[name] for name in ("width", "height", "fx", "fy", "cx", "cy"))
-    lens = PixelLens(CameraModel(*numbers, tuple(details["distortion"]), model))
+    numbers = {name: details[name] for name in ("width", "height", "fx", "fy", "cx", "cy")}
+    lens = PixelLens(CameraModel(**numbers, distortion=tuple(details["distortion"]), model=model))
     tangents = np.random.default_rng(1).uniform(-0.6, 0.6, (50, 2))
     pixels = lens.pixels(tangents)
     assert pixels == pytest.approx(simulated.lens.project(np.column_stack([tangents, np.ones(50)])), abs=1e-6)

@@ -88,7 +88,7 @@ def test_the_map_frame_follows_without_a_jump() -> None:
 def test_flying_back_to_an_old_place_corrects_the_map() -> None:
     """The odometry of the way back is 0.2 m off; the old pictures tell."""
     paper = wall(3)
-    closer = LoopCloser(VioSettings(loops=True, key_distance=0.1), BASELINE)
+    closer = LoopCloser(VioSettings(loops=True, key_distance=0.1, drift_share=0.1), BASELINE)
     drift = np.array([0.0, 0.2, 0.0])
     ways = [*np.arange(0.0, 1.7, 0.12), *np.arange(1.6, -0.01, -0.12)]
     for k, right in enumerate(ways):

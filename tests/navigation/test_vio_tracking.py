@@ -37,7 +37,8 @@ def pair(wall: np.ndarray, depth: float, dx: float = 0.0, dy: float = 0.0) -> tu
 
 
 def follow(tracker: StereoTracker, images: tuple[Any, Any], *motion: Any, seek: bool = True) -> np.ndarray:
-    return tracker.follow(images[0], images[1], None, *(motion or STILL), seek)
+    turn, shift = motion or STILL
+    return tracker.follow(images[0], images[1], None, turn, shift, seek)
 
 
 def test_corners_are_spread_and_their_depth_is_seen_at_once(wall: np.ndarray) -> None:
@@ -88,10 +89,9 @@ def test_lost_corners_are_named_and_new_ones_get_new_numbers(wall: np.ndarray) -
     tracker = StereoTracker(calibration(), SETTINGS)
     follow(tracker, pair(wall, 3.0))
     ids = set(tracker.tracks.ids.tolist())
-    half = tuple(image.copy() for image in pair(wall, 3.0))
-    for image in half:
-        image[:, :320] = 128
-    lost = set(follow(tracker, half).tolist())
+    left, right = (image.copy() for image in pair(wall, 3.0))
+    left[:, :320] = right[:, :320] = 128
+    lost = set(follow(tracker, (left, right)).tolist())
     assert lost and lost <= ids and not lost & set(tracker.tracks.ids.tolist())
     assert all(x > 300 for x, _ in tracker.tracks.pixels), "a plain wall has no corners"
     follow(tracker, pair(wall, 3.0))

@@ -61,8 +61,8 @@ def flight(seed: int, seconds: float, imu: ImuModel, liveliness: float = 1.0) ->
     place[:, 2] += ramp * 1.5
     heading = ramp * (0.8 * np.sin(0.12 * phase + rng.uniform(0.0, 6.0)) + 0.1 * phase * rng.choice([-1.0, 1.0]))
     dt = 1.0 / IMU_HZ
-    velocity = np.gradient(place, dt, axis=0, edge_order=2)
-    acceleration = np.gradient(velocity, dt, axis=0, edge_order=2)
+    velocity: Any = np.gradient(place, dt, axis=0, edge_order=2)
+    acceleration: Any = np.gradient(velocity, dt, axis=0, edge_order=2)
     force = acceleration + np.array([0.0, 0.0, GRAVITY])
     up = force / np.linalg.norm(force, axis=1, keepdims=True)
     ahead = np.stack([np.cos(heading), np.sin(heading), np.zeros(len(t))], axis=1)
@@ -134,7 +134,7 @@ class Errors:
         return np.einsum("ni,ni->n", part, solved) / (last - first)
 
 
-TRUE_NOISE = {
+TRUE_NOISE: dict[str, Any] = {
     "pixel_sd": 0.3, "disparity_sd": 0.3, "noise_multiplier": 1.0, "gyro_noise_floor": 0.0, "accel_noise_floor": 0.0,
     "gyro_walk_floor": 0.0, "accel_walk_floor": 0.0, "rest_px": 1.0,
 }  # fmt: skip

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from skyloop.navigation.vio.imu_kernels import N_IMU
 from skyloop.navigation.vio.measurement_kernels import LEFT_ONLY, split_rows, stack_rows, triangulate
 from skyloop.navigation.vio.point_kernels import REFUSED, TAKEN, point_rows
 from skyloop.navigation.vio.settings import VioSettings
 from skyloop.navigation.vio.tracking import Tracks
 from skyloop.navigation.vio.update_kernels import compress, gate_limit, squared_distance
-from skyloop.navigation.vio.window_filter import N_IMU, N_POSE, WindowFilter
+from skyloop.navigation.vio.window_filter import N_POSE, WindowFilter
 from skyloop_client.messages import Array
 
 NOT_A_POINT = -1
@@ -137,7 +138,10 @@ class Backend:
         """All that tracks tell of the poses; the first `promote` good ones become points. Returns their indices."""
         f = self.filter
         n_poses, width = f.n_poses, N_POSE * f.n_poses
-        blocks, right, promoted, rows = [], [], [], 0
+        blocks: list[Array] = []
+        right: list[Array] = []
+        promoted: list[int] = []
+        rows = 0
         order = np.argsort(-(tracks.known > 0).sum(axis=1), kind="stable")
         for k in order.tolist():
             known = np.zeros(n_poses, np.uint8)
@@ -213,8 +217,8 @@ class Backend:
     def _make_room(self) -> None:
         """Drops a pose that nothing refers to, else the one before the newest if it is no key pose, else the oldest."""
         f, h = self.filter, self.history
-        idle = np.flatnonzero(~(h.known[:, :-1] > 0).any(axis=0))
-        idle = [slot for slot in idle.tolist() if slot not in f.anchors]
+        unseen = np.flatnonzero(~(h.known[:, :-1] > 0).any(axis=0))
+        idle = [slot for slot in unseen.tolist() if slot not in f.anchors]
         if idle:
             self._drop_pose(idle[0])
             return

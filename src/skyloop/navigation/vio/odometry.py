@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skyloop.core.frames import matrix_from_quat, quat_from_matrix, quat_from_yaw
 from skyloop.navigation.vio.backend import Backend
@@ -35,7 +36,7 @@ class Pair(NamedTuple):
     t_ns: int
     left: Grey
     right: Grey | None
-    depth: Array | None
+    depth: NDArray[Any] | None
 
 
 class VisualInertialOdometry:
@@ -129,7 +130,9 @@ class VisualInertialOdometry:
         self._publish(stamp_ns)
         return self._estimate
 
-    def images(self, stamp_ns: int, left: Grey, right: Grey | None = None, *, depth: Array | None = None) -> None:
+    def images(
+        self, stamp_ns: int, left: Grey, right: Grey | None = None, *, depth: NDArray[Any] | None = None
+    ) -> None:
         """Takes one pair: two grey images, or the left one and its depth in metres (0 or NaN: none).
 
         It is used as soon as the IMU has reached its stamp. A pair that is older than one already used is dropped."""

@@ -70,7 +70,7 @@ class StereoTracker:
         self.size = (calibration.left.width, calibration.left.height)
 
     def follow(
-        self, left: Grey, right: Grey | None, depth: Array | None, turn: Array, shift: Array, wanted: bool
+        self, left: Grey, right: Grey | None, depth: NDArray[Any] | None, turn: Array, shift: Array, wanted: bool
     ) -> NDArray[np.int64]:
         """Finds the tracks in the next pair; returns the ids of those that were lost.
 
@@ -163,7 +163,7 @@ class StereoTracker:
             np.concatenate([old.inverse_depths, np.full(n, -1.0)]), np.concatenate([old.ages, np.zeros(n, np.int64)]),
         )  # fmt: skip
 
-    def _match(self, right: Grey | None, depth: Array | None) -> None:
+    def _match(self, right: Grey | None, depth: NDArray[Any] | None) -> None:
         """The tangents of all tracks, and their disparity where the second image shows them."""
         tracks = self.tracks
         tangents = self.left_lens.tangents(tracks.pixels.astype(np.float64))
@@ -206,7 +206,7 @@ class StereoTracker:
         good &= (along > -1.0 / self.left_lens.model.fx) & (along < 0.5)
         return np.where(good, raw @ self.along, 0.0), good
 
-    def _disparity_of_depth(self, depth: Array) -> tuple[Array, Any]:
+    def _disparity_of_depth(self, depth: NDArray[Any]) -> tuple[Array, Any]:
         x, y = self.tracks.pixels.round().astype(int).T
         values = depth[np.clip(y, 0, self.size[1] - 1), np.clip(x, 0, self.size[0] - 1)].astype(np.float64)
         good = np.isfinite(values) & (values > 0.05)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skyloop.navigation.vio.imu_kernels import ACCEL_BIAS, GYRO_BIAS, N_IMU, PLACE, TURN, carry_all, integrate
 from skyloop.navigation.vio.measurement_kernels import Rig, moved_anchor
@@ -158,7 +159,7 @@ class WindowFilter:
         self.points = np.concatenate([self.points, (point + change)[None]])
         self.anchors.append(anchor)
 
-    def correct(self, columns: Array, values: Array, residuals: Array) -> bool:
+    def correct(self, columns: NDArray[np.int64], values: Array, residuals: Array) -> bool:
         """Takes in whitened rows and moves the whole state."""
         change = np.empty(len(self.covariance))
         if not len(residuals) or not update(self.covariance, columns, values, residuals, change):
