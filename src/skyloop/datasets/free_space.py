@@ -66,7 +66,7 @@ class FreeSpace:
         return float(self.clearances[cells[:, 0], cells[:, 1]].min())
 
     @cached_property
-    def _graph(self) -> tuple[Any, NDArray[np.int64], Array]:
+    def _graph(self) -> tuple[Any, Any, Any]:
         """A graph of the free cells with their neighbours, the number of each cell or -1, and the cells."""
         from scipy.sparse import coo_array
 

@@ -33,7 +33,7 @@ def state_errors(truth: Sequence[Array], estimate: Sequence[Array]) -> Array:
 
 def nees(errors: Array, covariances: Array) -> Array:
     """(n,) of n errors (n, k) with their covariances (n, k, k). Its mean is k if the covariances are right."""
-    return np.einsum("ni,ni->n", errors, np.linalg.solve(covariances, errors[..., None])[..., 0])
+    return np.asarray(np.einsum("ni,ni->n", errors, np.linalg.solve(covariances, errors[..., None])[..., 0]))
 
 
 def band(runs: int, states: int = STATES, share: float = 0.95) -> Band:
