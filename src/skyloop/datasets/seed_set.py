@@ -63,7 +63,7 @@ def record_seeds(folder: Path, workers: int, progress: Progress = lambda frames,
     plan = read_seeds(folder)
     scenario = make_scenario(plan["scenario"], place=str(folder / PLAN))
     names = [name for name in ("frames", "rate_hz", "split", "whole_flight") if name in plan]
-    terms = {name: plan[name] for name in names} | {"formats": tuple(plan["formats"])}
+    terms: dict[str, Any] = {**{name: plan[name] for name in names}, "formats": tuple(plan["formats"])}
     summaries = []
     for turn, (seed, place) in enumerate(recordings(folder).items()):
         if not (place / "plan.json").exists():
