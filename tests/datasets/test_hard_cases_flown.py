@@ -51,5 +51,5 @@ def test_a_case_is_a_scenario(name: str, tmp_path: Path) -> None:
     else:
         assert not faults
     assert (scenario.weather.rain > 0.0) == (name == "rain")
-    turn_rate = vehicle.pilot.trajectory.turn_rate  # type: ignore[union-attr]
+    turn_rate = vehicle.pilot.trajectory.turn_rate
     assert turn_rate == pytest.approx(math.radians(60.0) if name == "60°/s turns" else 0.5)

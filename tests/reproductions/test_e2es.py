@@ -12,6 +12,7 @@ import pytest
 from skyloop.core.results import Result
 from skyloop.reproductions import e2es, e2es_page
 from skyloop.reproductions.e2es_protocol import Protocol
+from skyloop.reproductions.result_files import begin_or_go_on, keep
 from skyloop_client.errors import RunFolderError
 
 SMALL = Protocol(("room", "park"), (1, 2), (1, 2), ("nothing", "rain"))
@@ -26,12 +27,12 @@ CASE = {"about": "no trouble", "finite": True, "way_m": 30.0, "ape_m": 0.02, "la
 
 def write_runs(folder: Path, protocol: Protocol, **changed: dict[str, Any]) -> None:
     """A folder in which every run was flown."""
-    e2es.begin_or_go_on(folder, protocol.plain())
+    begin_or_go_on(folder, protocol.plain())
     for job in e2es.jobs_of(protocol, folder):
         made = FLIGHT if job.name.startswith("accuracy") else {"off_m": 0.1, "lands": True}
         made = CASE if job.name.startswith("case-") else made
         made = {"nothing": CASE} if job.name == "cases-on-one-flight" else made
-        e2es.keep(e2es._kept(folder, job.name), changed.get(job.name.replace("-", "_"), made))
+        keep(e2es._kept(folder, job.name), changed.get(job.name.replace("-", "_"), made))
 
 
 def cells(results: list[Result]) -> dict[str, Result]:

@@ -37,7 +37,8 @@ class Source:
 
     @property
     def calibration(self) -> StereoCalibration:
-        return StereoCalibration.from_streams(self.infos, **self.names)
+        s = self.streams
+        return StereoCalibration.from_streams(self.infos, left=s.left, right=s.right, depth=s.depth, imu=s.imu)
 
     @property
     def setup(self) -> EstimatorSetup:
