@@ -74,10 +74,12 @@ def dataset(page: PageRun) -> None:
     assert labels["images"]
 
 
+FLOWN = ("cascade", "mine", "stiff")
+
+
 def controller(page: PageRun) -> None:
-    off = {
-        name: float(rms) for name, rms in re.findall(r"runs/(\w+): rms ([\d.]+) m", "\n".join(page.printed.values()))
-    }
+    summaries = {name: json.loads((page.folder / f"runs/{name}/summary.json").read_text()) for name in FLOWN}
+    off = {name: summary["vehicles"]["drone"]["tracking_error_rms_m"] for name, summary in summaries.items()}
     assert off["cascade"] < off["mine"] and off["stiff"] < off["mine"]
     assert "drone/ins: horizontal error" in page.printed["python estimates.py runs/own drone/ins drone/ekf"]
     assert (page.folder / "runs/outage/estimates.png").is_file()

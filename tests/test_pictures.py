@@ -13,7 +13,10 @@ from PIL import Image
 import skyloop
 from skyloop.apps.run import run_scenario
 from skyloop.cli import main
-from skyloop.recording.stream_pictures import depth_picture, id_picture, scan_picture
+from skyloop.recording.picture_legends import HEIGHT, legend
+from skyloop.recording.stream_colours import depth_picture, id_picture
+from skyloop.recording.stream_pictures import scan_picture
+from skyloop_client.streams import StreamInfo
 
 SEEING = {
     "name": "seeing",
@@ -69,6 +72,22 @@ def test_the_sheet_has_a_row_per_stream(folder: Path) -> None:
     with Image.open(folder / "pictures.png") as image:
         assert image.width == 5 * 320
         assert image.height > 9 * 200
+
+
+def test_every_row_that_is_no_photograph_has_a_legend(folder: Path) -> None:
+    sheet = np.asarray(Image.open(folder / "pictures.png").convert("RGB"))
+    grey = (sheet[:, -1] == 40).all(axis=-1)  # the strips, at the right edge, where no words reach
+    ends = np.flatnonzero(np.diff(grey.astype(int)) == -1)
+    # depth, normals, instances, classes, materials, depth camera, LiDAR; not the two cameras
+    assert grey.sum() == 7 * HEIGHT and len(ends) == 7
+
+
+def test_a_legend_of_classes_names_what_is_seen() -> None:
+    info = StreamInfo("truth/drone/camera", "ImageTruth", details={"classes": ["sky", "ground", "tree"]})
+    ground, tree = id_picture(np.array([1, 2]))
+    strip = legend(info, "/classes", [id_picture(np.full((4, 4), 2))], 300)
+    assert strip is not None
+    assert (strip == tree).all(axis=-1).sum() == 100 and not (strip == ground).all(axis=-1).any()
 
 
 def test_rows_tell_the_shapes(folder: Path) -> None:

@@ -128,6 +128,15 @@ def test_nan_is_not_given_and_types_have_any_case() -> None:
     assert camera.gimbal.pitch_deg is None
 
 
+def test_vehicles_of_one_place_start_side_by_side() -> None:
+    """Two that overlap could never take off."""
+    found = read(Vehicles={"A": {}, "B": {}, "C": {"X": 0.3}, "Above": {"Z": -5}, "Free": {"X": 1}})
+    starts = [vehicle.position for vehicle in make_scenario(found.scenario).vehicles]
+    assert starts == [(0.0, 0.0), (2.0, 0.0), (4.0, 0.3), (0.0, 0.0, 5.0), (0.0, 1.0)]
+    assert len(found.warnings) == 2 and "Vehicles.B is where another vehicle starts" in found.warnings[0]
+    assert "it starts 4 m east of there" in found.warnings[1]
+
+
 def test_keys_that_change_nothing_are_told_in_one_line() -> None:
     found = read(
         ViewMode="Fpv", ClockType="", SubWindows=[],
@@ -162,6 +171,23 @@ def test_the_page_lists_every_key_that_changes_nothing() -> None:
         *LIDAR,
     }
     assert keys <= known
+
+
+def test_the_spellings_of_the_example_of_cosys_airsim_are_known() -> None:
+    """Its docs/settings_example.json spells these keys so; none of them has an effect here."""
+    lidar = dict.fromkeys(("rangeMaxLambertianPercentage", "rainMaxIntensity", "rainConstantA", "rainConstantB"), 1)
+    found = read(
+        CameraDefaults={"CaptureSettings": [{"ImageType": 0, "MotionBlurMax": 10}]},
+        Vehicles={"D": {"Sensors": {"g": {"SensorType": 8, "GroundTruth": True, "ExternalLocal": True, **lidar}},
+                        "Cameras": {"front": {"DrawSensor": True}}}},
+    )  # fmt: skip
+    (line,) = found.warnings
+    assert "these keys change nothing here" in line and "MotionBlurMax" in line and "rainConstantB" in line
+
+
+def test_a_default_of_all_cameras_is_reported_once() -> None:
+    (line,) = read(CameraDefaults={"CaptureSettings": [{"Widht": 3}]}).warnings
+    assert "unknown key 'CameraDefaults.CaptureSettings[0].Widht'" in line
 
 
 @pytest.mark.parametrize(

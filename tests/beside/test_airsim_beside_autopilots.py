@@ -89,7 +89,7 @@ def test_px4_flies_its_own_and_airsim_the_other() -> None:
         # another one comes and flies; put back, the vehicle stays there, as PX4 has not disarmed
         peer = Peer(port_of(server, "Theirs"), hovering())
         until(lambda: sum("connected" in line for line in server.lines) == 2)
-        rpc("simContinueForTime", 2.0)
+        rpc("simContinueForTime", 3.0)
         assert place(rpc, "Theirs")[2] < -1.0
         rpc("reset")
         rpc("simContinueForTime", 1.0)
@@ -136,11 +136,12 @@ def test_the_page_s_settings() -> None:
 
 def test_settings_say_where_they_connect() -> None:
     px4 = {"VehicleType": "PX4Multirotor"}
-    found = read({
+    vehicles = {
         "A": px4, "B": {**px4, "LockStep": False, "LocalHostIp": "0.0.0.0"}, "C": {**px4, "TcpPort": 4600},
         "D": {**px4, "UseSerial": True, "SerialPort": "/dev/ttyACM0", "SerialBaudRate": 115200},
         "E": {"VehicleType": "ArduCopter"}, "F": {"VehicleType": "ArduCopter", "LockStep": False}, "G": {},
-    })  # fmt: skip
+    }  # fmt: skip
+    found = read({name: {**settings, "Y": 4 * k} for k, (name, settings) in enumerate(vehicles.items())})
     assert not found.warnings
     assert [vehicle.external_autopilot for vehicle in found.options.vehicles.values()] == [
         ForeignAutopilot("px4", port=4560),

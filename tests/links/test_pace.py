@@ -71,3 +71,15 @@ def test_after_a_time_at_another_pace_it_goes_on_from_there(wall: Wall) -> None:
     pace.restart()
     assert pace.left(1001 * SECOND, 1000 * SECOND) == pytest.approx(1.0)
     assert pace.missed == 0
+
+
+def test_lost_time_is_given_up_sooner_where_peers_have_short_timeouts(wall: Wall) -> None:
+    patient, short = Pace(1.0), Pace(1.0, give_up_s=0.2)
+    for pace in (patient, short):
+        pace.left(0, 0)
+    wall.s += 0.5
+    for pace in (patient, short):
+        pace.reached(0, pace.left(0, 0))
+    # the next second: one hurries through half of it, the other takes it as it comes
+    assert patient.left(SECOND, 0) == pytest.approx(0.5)
+    assert short.left(SECOND, 0) == pytest.approx(1.0)

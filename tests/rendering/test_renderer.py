@@ -366,7 +366,7 @@ def test_a_renderer_that_is_stopped_is_told_of_and_ended(
     finally:
         blind.close()
     said = [record.getMessage() for record in caplog.records]
-    assert "has given no picture for" in said[0] and "there are no pictures any more" in said[1]
+    assert "has given no picture for" in said[0] and "there are no pictures any more" in said[-1]
 
 
 def test_a_stopped_renderer_is_noticed_by_a_client_that_only_asks_now_and_then(
@@ -390,4 +390,4 @@ def test_a_stopped_renderer_is_noticed_by_a_client_that_only_asks_now_and_then(
     finally:
         blind.close()
     said = [record.getMessage() for record in caplog.records]
-    assert "has given no picture for" in said[0] and "there are no pictures any more" in said[1]
+    assert "has given no picture for" in said[0] and "there are no pictures any more" in said[-1]

@@ -97,6 +97,14 @@ def test_with_radar_there_is_a_port_more() -> None:
     assert [c.ports(True) for c in online.CONFIGURATIONS] == [1, 1, 6, 1]
 
 
+@pytest.mark.slow
+def test_on_board_a_burst_that_arrives_after_its_stamp_is_waited_for() -> None:
+    sizes = online.Sizes(frames=5, world="flat")
+    seen = online.flown(online.CONFIGURATIONS[0], True, sizes, why_not_apart())
+    assert len(seen["rows"]) == 5
+    assert seen["conditions"]["unaligned"] == 0
+
+
 def test_what_went_wrong_is_said() -> None:
     with pytest.raises(LinkError, match="no world named 'nowhere'"):
         online.flown(online.CONFIGURATIONS[0], False, online.Sizes(frames=1, world="nowhere"), "")

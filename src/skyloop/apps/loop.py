@@ -114,3 +114,17 @@ def outside_estimator(scenario: Scenario, told: str) -> tuple[Scenario, str, str
     changed = vehicle.model_copy(update={"estimators": {**vehicle.estimators, name: config}})
     vehicles = [changed if each is vehicle else each for each in scenario.vehicles]
     return scenario.model_copy(update={"vehicles": vehicles}), kind, vehicle.name, name
+
+
+def awaited_programs(scenario: Scenario, *, needs_pilot: bool, started: str) -> list[str]:
+    """The programs that must connect before the flight begins and that the user starts.
+
+    `started` is the vehicle/name of an estimator that is started here."""
+    outside = [
+        f"{vehicle.name}/{name}"
+        for vehicle in scenario.vehicles
+        for name, config in vehicle.estimators.items()
+        if config.kind == "link"
+    ]
+    estimators = [f"an estimator for {stream}" for stream in outside if stream != started]
+    return [*(["a pilot"] if needs_pilot else []), *estimators]

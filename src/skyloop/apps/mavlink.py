@@ -15,6 +15,9 @@ from skyloop.sim.scenario import Scenario
 if TYPE_CHECKING:
     from skyloop.links.mavlink.link import MavlinkLink
 
+HURRY_S = 0.2
+"""Most simulated s that pass in a hurry after the computer was busy. Offboard setpoints may be missing for 0.5 s."""
+
 
 def home_of(scenario: Scenario) -> GeoPoint:
     earth = scenario.earth
@@ -52,7 +55,7 @@ def run_mavlink(
 
     `options` are those of `MavlinkOptions`. `opened` gets the link once clients are answered."""
     scenario = without_pilots(scenario, duration)
-    link_gate = LinkGate(Pace(pace))
+    link_gate = LinkGate(Pace(pace, give_up_s=HURRY_S / max(pace, 1.0)))
     link = link_gate.links["mavlink"] = mavlink_link(scenario, link_gate, options or {})
     link.on_open = lambda: opened(link)
     try:

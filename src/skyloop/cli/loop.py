@@ -7,6 +7,7 @@ import logging
 import re
 import shlex
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -148,28 +149,27 @@ def loop(
     Examples: `skyloop loop hover --pilot my.py:pilot` · `skyloop loop my.yaml --sut ./sut --target frozen --speed 0.1`
     · `skyloop loop my.yaml --estimator my_vio.py:Vio --speed 0.2`
     """
-    from skyloop.apps.loop import LoopOptions, run_loop
+    from skyloop.apps.loop import LoopOptions, awaited_programs, run_loop
     from skyloop.links.loop.coordinator import TABLE_I
-    from skyloop.links.loop.targets import Together
 
     _check_options(delays, pilot, set_)
     loaded = load(scenario, set_, seed)
     host, numbers = _places(listen or ("0.0.0.0:0" if target == "remote" else "127.0.0.1:0"), ports)
-    runs_on, beside = _target(target, sut, pilot, task, speed, deadline=deadline), None
+    runs_on, beside, started = _target(target, sut, pilot, task, speed, deadline=deadline), None, ""
     if estimator is not None:
-        loaded, beside = _estimator(loaded, estimator, target, speed)
-        own = [vehicle.pilot for vehicle in loaded.vehicles if vehicle.pilot is not None]
-        pilots_inside = pilots_inside or (runs_on is None and bool(own))
+        loaded, beside, started = _estimator(loaded, estimator, target, speed)
+        pilots_inside = pilots_inside or (runs_on is None and any(vehicle.pilot for vehicle in loaded.vehicles))
     if runs_on is None and not pilots_inside:
         runs_on = _pilot_without_a_name(target)
-    if beside is not None:
-        runs_on = beside if runs_on is None else Together([runs_on, beside])
+    awaited = awaited_programs(loaded, needs_pilot=runs_on is None and not pilots_inside, started=started)
+    runs_on = _both(runs_on, beside)
     options = LoopOptions(
         mode=mode, host=host, ports=numbers, pace=pace, delays=TABLE_I if delays == "table-i" else {},
         hang_s=hang, wait_s=wait, pilots_inside=pilots_inside, power=_power(power),
     )  # fmt: skip
     folder = out_ or next_folder(loaded.name)
-    bar, opened = progress_bar(f"flying {loaded.name}", loaded.duration, quiet=json_), _say_where(runs_on is None)
+    bar = progress_bar(f"flying {loaded.name}", loaded.duration, quiet=json_)
+    opened = _say_where(awaited, alone=runs_on is None)
     with looking_on(foxglove) as watch, telling_where(folder), bar as progress:
         summary = run_loop(loaded, folder, options, runs_on, progress=progress, opened=opened, watch=watch)
     if json_:
@@ -322,8 +322,8 @@ def _tell_line(line: str) -> None:
     log.info("%s", line)
 
 
-def _estimator(scenario: Any, told: str, target: str, speed: float) -> tuple[Any, Target]:
-    """The scenario with an estimator outside, and the target that runs it."""
+def _estimator(scenario: Any, told: str, target: str, speed: float) -> tuple[Any, Target, str]:
+    """The scenario with an estimator outside, the target that runs it, and the estimator as vehicle/name."""
     from skyloop.apps.loop import outside_estimator
     from skyloop.links.loop.targets import LocalProcess, make_target
 
@@ -336,7 +336,13 @@ def _estimator(scenario: Any, told: str, target: str, speed: float) -> tuple[Any
     made = make_target(target, command, speed=speed, tell=_tell_line, takes_connect=True)
     assert isinstance(made, LocalProcess)
     made.printed = "estimator.txt"
-    return changed, made
+    return changed, made, f"{vehicle}/{name}"
+
+
+def _both(one: Target | None, other: Target | None) -> Target | None:
+    from skyloop.links.loop.targets import Together
+
+    return Together([one, other]) if one is not None and other is not None else one or other
 
 
 def _check_task(name: str) -> None:
@@ -346,10 +352,17 @@ def _check_task(name: str) -> None:
         raise unknown_name("task", name, TASKS)
 
 
-def _say_where(wanted: bool) -> Any:
+def _say_where(awaited: list[str], *, alone: bool) -> Callable[[str], None]:
+    """Says which programs the user has to start. `alone`: no program is started here."""
     from skyloop.links.loop.targets import reachable
 
-    return lambda address: log.info("waiting for a pilot at %s", reachable(address)) if wanted else None
+    def say(address: str) -> None:
+        if awaited:
+            log.info("waiting for %s at %s", " and ".join(awaited), reachable(address))
+        elif alone:
+            log.info("the scenario's pilots fly; companions may connect to %s", reachable(address))
+
+    return say
 
 
 def _print(summary: dict[str, Any], folder: Path) -> None:

@@ -11,7 +11,7 @@ NS_PER_S = 1_000_000_000
 LATE_S = 0.005
 """Wall s behind schedule from which an instant counts as missed."""
 GIVE_UP_S = 1.0
-"""Wall s behind schedule from which the lost time is not caught up."""
+"""Wall s behind schedule from which the lost time is not caught up, unless told otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +23,16 @@ class Missed:
 
 
 class Pace:
-    """Allows at most `factor` simulated seconds per second of wall time. None means no limit."""
+    """Allows at most `factor` simulated seconds per second of wall time. None means no limit.
 
-    def __init__(self, factor: float | None) -> None:
+    Time that was lost is caught up in a hurry, if it is less than `give_up_s` of wall time. Peers cannot send in that
+    hurry, so it must be shorter than their timeouts."""
+
+    def __init__(self, factor: float | None, *, give_up_s: float = GIVE_UP_S) -> None:
         if factor is not None and not 1e-3 <= factor <= 1e3:
             raise LinkError(f"pace {factor:g}: give 0.001 to 1000 simulated seconds per second")
         self.factor = factor
+        self.give_up_s = give_up_s
         self.missed = 0
         self.worst_s = 0.0
         self.misses: list[Missed] = []
@@ -57,7 +61,7 @@ class Pace:
         self.worst_s = max(self.worst_s, -left)
         if len(self.misses) < 1000:
             self.misses.append(Missed(t_ns, -left))
-        if -left > GIVE_UP_S:
+        if -left > self.give_up_s:
             self._t_ns = None
 
     def now(self, low_ns: int, high_ns: int) -> int:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from skyloop.core.bus import Bus
 from skyloop.recording.flight_log import ThinnedList
+from skyloop.recording.picture_legends import legend
 from skyloop.recording.radar_pictures import (
     Picture,
     Spectrogram,
@@ -18,6 +19,7 @@ from skyloop.recording.radar_pictures import (
     volts_picture,
 )
 from skyloop.recording.run_folder import check_still_there, writing_into
+from skyloop.recording.stream_colours import LIDAR_HEIGHT, depth_picture, height_colours, id_picture
 from skyloop_client.errors import RunFolderError
 from skyloop_client.messages import Message, RangeDopplerImage
 from skyloop_client.streams import NS_PER_S, StreamInfo
@@ -40,7 +42,8 @@ class Pictures:
     def __init__(self, bus: Bus, folder: Path) -> None:
         self._folder = folder
         self._next_ns: dict[str, int] = {}
-        self._shown: dict[str, ThinnedList[Path]] = {}
+        self._shown: dict[tuple[str, str], ThinnedList[Path]] = {}
+        """By stream, and by suffix for a stream with several pictures."""
         self._speeds: dict[str, Spectrogram] = {}
         self._bus = bus
         bus.on_new(self._watch)
@@ -57,13 +60,13 @@ class Pictures:
         check_still_there(self._folder)
         self._next_ns[message.stream] = (message.t_ns // EVERY_NS + 1) * EVERY_NS
         for suffix, picture in PAINTERS[type(message.data).__name__](message.data).items():
-            stream = message.stream + suffix
-            path = self._folder / "pictures" / stream / f"{message.t_ns / NS_PER_S:08.3f}.png"
+            path = self._folder / "pictures" / (message.stream + suffix) / f"{message.t_ns / NS_PER_S:08.3f}.png"
+            shown = (message.stream, suffix)
             with writing_into(self._folder):
-                if stream not in self._shown:
+                if shown not in self._shown:
                     path.parent.mkdir(parents=True, exist_ok=True)
                 write_picture(picture, path)
-            self._shown.setdefault(stream, ThinnedList(MOST_SHOWN)).add(path)
+            self._shown.setdefault(shown, ThinnedList(MOST_SHOWN)).add(path)
 
     def finish(self) -> None:
         """Write the overview (a row per stream, with pictures spread over the flight) and the radar spectrograms."""
@@ -72,29 +75,44 @@ class Pictures:
             self._write_sheet()
 
     def _write_sheet(self) -> None:
-        from PIL import Image, ImageDraw
-
         rows = []
-        for stream, thinned in self._shown.items():
+        for (stream, suffix), thinned in self._shown.items():
             paths = thinned.items
             chosen = [paths[round(k)] for k in np.linspace(0, len(paths) - 1, min(COLUMNS, len(paths)))]
-            tiles = []
-            for path in chosen:
-                with Image.open(path) as image:
-                    height = max(1, round(image.height * SHEET_WIDTH / image.width))
-                    tile = image.convert("RGB").resize((SHEET_WIDTH, height))
-                ImageDraw.Draw(tile).text((6, 4), f"{stream}  {float(path.stem):.1f} s", fill="white", stroke_width=2,
-                                          stroke_fill="black")  # fmt: skip
-                tiles.append(np.asarray(tile))
-            # a map may have grown meanwhile
-            row = np.full((max(map(len, tiles)), COLUMNS * SHEET_WIDTH, 3), 255, np.uint8)
-            for k, picture in enumerate(tiles):
-                row[: len(picture), k * SHEET_WIDTH : (k + 1) * SHEET_WIDTH] = picture
-            rows.append(row)
+            pictures = [read_picture(path) for path in chosen]
+            titles = [f"{stream}{suffix}  {float(path.stem):.1f} s" for path in chosen]
+            rows.append(_sheet_row(pictures, titles))
+            strip = legend(self._bus.infos[stream], suffix, pictures, COLUMNS * SHEET_WIDTH)
+            if strip is not None:
+                rows.append(strip)
         for stream, history in self._speeds.items():
             write_picture(history.picture(), self._folder / "pictures" / stream / "spectrogram.png")
         if rows:
             write_picture(np.concatenate(rows), self._folder / "pictures.png")
+
+
+def _sheet_row(pictures: list[Picture], titles: list[str]) -> Picture:
+    """Pictures of one stream side by side, each with its title."""
+    from PIL import Image, ImageDraw
+
+    tiles = []
+    for picture, title in zip(pictures, titles, strict=True):
+        height = max(1, round(picture.shape[0] * SHEET_WIDTH / picture.shape[1]))
+        tile = Image.fromarray(picture).resize((SHEET_WIDTH, height))
+        ImageDraw.Draw(tile).text((6, 4), title, fill="white", stroke_width=2, stroke_fill="black")
+        tiles.append(np.asarray(tile))
+    # a map may have grown meanwhile
+    row = np.full((max(map(len, tiles)), COLUMNS * SHEET_WIDTH, 3), 255, np.uint8)
+    for k, picture in enumerate(tiles):
+        row[: len(picture), k * SHEET_WIDTH : (k + 1) * SHEET_WIDTH] = picture
+    return row
+
+
+def read_picture(path: Path) -> Picture:
+    from PIL import Image
+
+    with Image.open(path) as image:
+        return np.asarray(image.convert("RGB"))
 
 
 def save(picture: Picture, path: Path) -> None:
@@ -112,29 +130,8 @@ def write_picture(picture: Picture, path: Path) -> None:
     Image.fromarray(picture).save(path)
 
 
-def depth_picture(depth: NDArray[Any], nearest: float = 0.3, farthest: float = 60.0) -> Picture:
-    """Near is red, far is blue, on a logarithmic scale. Black means no value."""
-    import matplotlib
-
-    known = np.isfinite(depth) & (depth > 0.0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        share = np.log(farthest / depth) / np.log(farthest / nearest)
-    colours = matplotlib.colormaps["turbo"](np.clip(np.where(known, share, 0.0), 0.0, 1.0), bytes=True)[..., :3]
-    return np.where(known[..., None], colours, 0).astype(np.uint8)
-
-
-def id_picture(numbers: NDArray[Any]) -> Picture:
-    """A colour for each number, black for 0."""
-    n = numbers.astype(np.uint64)
-    mixed = (n * 2654435761) & 0xFFFFFF
-    colours = np.stack([64 + (mixed >> shift & 0xFF) * 3 // 4 for shift in (0, 8, 16)], axis=-1)
-    return np.where((numbers > 0)[..., None], colours, 0).astype(np.uint8)
-
-
 def scan_picture(points: NDArray[Any]) -> Picture:
     """Top view, forward is up. Colour is height, rings are 10 m apart."""
-    import matplotlib
-
     picture = np.full((LIDAR_PX, LIDAR_PX, 3), 18, np.uint8)
     scale = 0.5 * LIDAR_PX / LIDAR_REACH
     y, x = np.mgrid[:LIDAR_PX, :LIDAR_PX] - 0.5 * LIDAR_PX
@@ -143,10 +140,9 @@ def scan_picture(points: NDArray[Any]) -> Picture:
     column = np.floor(0.5 * LIDAR_PX - scale * points[:, 1]).astype(int)
     row = np.floor(0.5 * LIDAR_PX - scale * points[:, 0]).astype(int)
     inside = (row >= 0) & (row < LIDAR_PX) & (column >= 0) & (column < LIDAR_PX)
-    height = np.clip((points[:, 2] + 8.0) / 16.0, 0.0, 1.0)
-    order = np.argsort(height[inside], kind="stable")
-    colours = matplotlib.colormaps["viridis"](height[inside][order], bytes=True)[:, :3]
-    picture[row[inside][order], column[inside][order]] = colours
+    height = points[inside, 2]
+    order = np.argsort(np.clip(height, *LIDAR_HEIGHT), kind="stable")
+    picture[row[inside][order], column[inside][order]] = height_colours(height[order])
     return picture
 
 

@@ -17,8 +17,8 @@ def take_short_turns(niceness: int = 0, turn_ns: int = 100_000) -> bool:
 
     Linux (6.12 and newer) lets a thread run 3 ms before another that wakes up gets its turn, at any niceness.
     """
-    if niceness:
-        os.nice(niceness)
+    # added to that of the process: a renderer of a nice process is nicer still
+    niceness = os.nice(niceness)
     number = _SET_ATTRIBUTES.get(platform.machine())
     if platform.system() != "Linux" or number is None:
         return False

@@ -79,7 +79,14 @@ class Desk(Channel):
 
     def send(self, message: Any, component: int = 1) -> None:
         """Called by the vehicle."""
-        for heard in self._ears.feed(bytes(message.pack(self._packer))):
+        self._hear(bytes(message.pack(self._packer)))
+
+    def pass_on(self, message: Any) -> None:
+        """Called by the vehicle with a message of another client."""
+        self._hear(bytes(message.get_msgbuf()))
+
+    def _hear(self, data: bytes) -> None:
+        for heard in self._ears.feed(data):
             self.latest[heard.get_type()] = heard
             if heard.get_type() == "MISSION_ITEM_REACHED":
                 self.reached.append(heard.seq)

@@ -81,12 +81,14 @@ def taken(address: str, told: dict[str, Any]) -> dict[str, Any]:
         pilot = Turning(streams, min(FASTEST, math.tau * told["rate_hz"] / frames))
         setpoint = Velocity(np.zeros(3))
         t_ns = session.now()
+        # a radar's burst arrives after its stamp; the pulling threads wait for it, so time must reach it
+        late_ns = max(session.infos[session.full_name(stream)].latency_ns for stream in streams)
         try:
             for number in range(warm + frames):
                 asked.append(time.perf_counter())
                 wanted_ns = (t_ns // period_ns + 1) * period_ns
                 gathering.begin(wanted_ns)
-                bundle = session.ask(setpoint, until_ns=wanted_ns)
+                bundle = session.ask(setpoint, until_ns=wanted_ns + late_ns)
                 answered = time.perf_counter()
                 gathering.wait()
                 decoded.append(max(answered, *gathering.came))
@@ -99,7 +101,8 @@ def taken(address: str, told: dict[str, Any]) -> dict[str, Any]:
                     size += sum(map(bytes_of, gathering.samples))
             asked.append(time.perf_counter())
         except threading.BrokenBarrierError:
-            raise SystemExit(f"a sensor's thread failed: {gathering.trouble[0]}") from None
+            why = gathering.trouble[0] if gathering.trouble else f"no sample within {PATIENCE_S:.0f} s"
+            raise SystemExit(f"a sensor's thread failed: {why}") from None
         finally:
             gathering.close()
     return {

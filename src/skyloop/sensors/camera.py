@@ -354,6 +354,7 @@ class Camera:
             "auto_exposure": c.auto_exposure,
             "gimbal": c.gimbal,
             "usual_mount": USUAL_MOUNTS.get(c.preset),
+            "classes": list(CLASSES) if c.truth else None,
         }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -180,7 +180,12 @@ def load_airframe(airframe: str | Airframe, folder: Path | None = None) -> Airfr
         return validated(Airframe, read_yaml(path), airframe)  # type: ignore[no-any-return]
     if airframe not in shipped_airframes():
         raise unknown_name("airframe", airframe, shipped_airframes())
-    return validated(Airframe, read_yaml(AIRFRAMES / f"{airframe}.yaml"), airframe)  # type: ignore[no-any-return]
+    return _shipped_airframe(airframe)
+
+
+@cache
+def _shipped_airframe(name: str) -> Airframe:
+    return validated(Airframe, read_yaml(AIRFRAMES / f"{name}.yaml"), name)  # type: ignore[no-any-return]
 
 
 def _build_fleet(scenario: Scenario, airframes: list[Airframe], earth: Earth, world: World) -> Fleet:

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from skyloop.core.clock import Clock
-from skyloop.core.frames import matrix_from_quat
+from skyloop.core.frames import matrix_from_quat, rotate
+from skyloop.sim.free_place import free_place, world_box
 from skyloop.sim.world_view import WorldView
 from skyloop.vehicle.fleet import Fleet
 from skyloop.vehicle.kernel_packing import FOREVER
@@ -92,6 +93,26 @@ class WorldEditor(WorldView):
         """The vehicle's state at the start of the simulation."""
         start: np.void = self._starts[vehicle]
         return start
+
+    def free_place(self, like: int, position: Array, quat_wxyz: Array) -> Array:
+        """A position near the given one where a vehicle built as `like` overlaps nothing, the given one if it can be.
+
+        Vehicles count both where they are and where they started, because a reset puts them back there."""
+        if not self._fleet.params[like]["n_points"]:
+            return position
+        taken = []
+        for vehicle, thing in enumerate(self._vehicle_things):
+            start = self.start_of(vehicle)["motion"]
+            home = start[:3] - rotate(start[6:10], self._fleet.params[vehicle]["centre_of_mass"])
+            box = self._body_box(vehicle)
+            taken += [world_box(box, *self.place_of(thing)[:2]), world_box(box, home, start[6:10])]
+        return free_place(self._body_box(like), taken, self.cast, position, quat_wxyz)
+
+    def _body_box(self, vehicle: int) -> Array:
+        """(2, 3) lowest and highest corner of a vehicle, body axes."""
+        row = self._model.things[self._vehicle_things[vehicle]].rows[0]
+        points = self._model.shapes[self._model.row_shape[row]].lods[0].positions
+        return np.array([points.min(axis=0), points.max(axis=0)], float)
 
     def take_vehicle(self, thing: int, vehicle: int, position: Array, quat_wxyz: Array) -> None:
         """Register a vehicle that has joined; it starts at rest at this position."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -25,7 +27,13 @@ LOD_RANGE = 25.0
 
 
 def vehicle_shape(airframe: Airframe) -> Shape:
-    """The shape in body axes, about the body origin."""
+    """The shape in body axes, about the body origin. Equal airframes share one."""
+    return _shape_of(airframe.model_dump_json())
+
+
+@lru_cache(maxsize=16)
+def _shape_of(airframe_json: str) -> Shape:
+    airframe = Airframe.model_validate_json(airframe_json)
     hubs = np.array([rotor.position for rotor in airframe.rotors])
     centre, half = _body(airframe, hubs)
     full = merged([_fuselage(centre, half), *_drives(airframe, hubs, centre), *_legs(airframe, centre, half)])

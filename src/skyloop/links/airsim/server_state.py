@@ -108,9 +108,13 @@ class ServerState:
         return self.vehicles[name]
 
     def add_vehicle(self, name: str, position: Array, quat_wxyz: Array) -> None:
-        """Its airframe, sensors and options are those of the first vehicle."""
+        """Its airframe, sensors and options are those of the first vehicle. Where it would overlap something, it starts
+        beside that, as Unreal puts it."""
         like = next(iter(self.vehicles.values()))
-        self.editor.join(name, like.options.vehicle, position, quat_wxyz)
+        free = self.editor.free_place(like.index, position, quat_wxyz)
+        if (moved := float(np.linalg.norm(free - position))) > 0.0:
+            self.note(f"{name}: its position is taken; it starts {moved:.1f} m from there")
+        self.editor.join(name, like.options.vehicle, free, quat_wxyz)
         options = replace(like.options, vehicle=name, external_autopilot=None)
         vehicle = self.vehicles[name] = VehicleSide(name, options, self.port.vehicle(name), self.editor)
         self._watch(vehicle)

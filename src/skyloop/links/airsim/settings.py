@@ -48,6 +48,8 @@ LIT_KEYS = ("AutoExposureBias", "AutoExposureCompensation", "MotionBlurAmount")
 NOISED = (0, 5, 6, 7, 10)
 """Image types with noise. As in AirSim, depth and flow stay exact."""
 USUAL = Noise()
+WIDTH_M, HEIGHT_M, APART_M = 0.8, 0.3, 2.0
+"""The size of a vehicle with its propellers, and the distance at which two start that were given one place."""
 MODES = ("Multirotor", "ComputerVision", "Car", "")
 
 
@@ -141,6 +143,8 @@ def _vehicles(
             raise ScenarioError(f"{reader.place}: {where}.VehicleType '{kind}'; {nearest_name(kind, known)}")
         kinds.append(kind)
         own, streams = _vehicle(reader, root, vehicle, where, kind == "ComputerVision")
+        if kind != "ComputerVision":
+            _move_aside(reader, own["position"], [other["position"] for other in scenario], where)
         slug = unique(name, [entry["name"] for entry in scenario], r"[^A-Za-z0-9_-]", "Drone")
         scenario.append({"name": slug, "airframe": airframe, **own})
         autopilot = foreign_autopilot(reader, vehicle, kind, kinds.count(kind) - 1, where)
@@ -148,6 +152,26 @@ def _vehicles(
     if not scenario:
         raise ScenarioError(f"{reader.place}: none of the vehicles is to be created; leave AutoCreate out of one")
     return scenario, options
+
+
+def _move_aside(reader: Reader, place: list[float], taken: list[list[float]], where: str) -> None:
+    """Moves a vehicle east until it overlaps no other one. AirSim's settings often give several the same place, and
+    Unreal then puts them side by side."""
+    moved = 0
+    while any(_overlap(place, other) for other in taken):
+        place[0] += APART_M
+        moved += 1
+    if moved:
+        reader.warnings.append(
+            f"{reader.place}: {where} is where another vehicle starts; it starts {moved * APART_M:g} m east of there. "
+            "Give it an X or a Y of its own"
+        )
+
+
+def _overlap(place: list[float], other: list[float]) -> bool:
+    """Positions without a height stand on the ground."""
+    gaps = [abs(a - b) for a, b in zip([*place, 0.0][:3], [*other, 0.0][:3], strict=True)]
+    return max(gaps[:2]) < WIDTH_M and gaps[2] < HEIGHT_M
 
 
 def _vehicle(

@@ -20,13 +20,15 @@ VEHICLE = (
     "SitlPort", "LocalHostIp", "QgcHostIp", "QgcPort", "LogViewerHostIp", "LogViewerPort", "LogViewerSendPort",
     "SimSysID", "SimCompID", "VehicleSysID", "VehicleCompID", "OffboardSysID", "OffboardCompID", "BarometerSettings",
 )  # fmt: skip
-CAMERA = ("CaptureSettings", "NoiseSettings", "Gimbal", *POSE, "UnrealEngine", "External", "ExternalLocal")
+CAMERA = (
+    "CaptureSettings", "NoiseSettings", "Gimbal", *POSE, "UnrealEngine", "External", "ExternalLocal", "DrawSensor",
+)  # fmt: skip
 CAPTURE = (
     "ImageType", "Width", "Height", "FOV_Degrees", "AutoExposureSpeed", "AutoExposureBias",
     "AutoExposureMaxBrightness", "AutoExposureMinBrightness", "MotionBlurAmount", "TargetGamma", "ProjectionMode",
     "OrthoWidth", "AutoExposureMethod", "AutoExposureCompensation", "AutoExposureHistogramLogMin",
     "AutoExposureHistogramLogMax", "LumenGIEnable", "LumenReflectionEnable", "LumenFinalQuality",
-    "LumenSceneDetail", "LumenSceneLightningDetail", "ChromaticAberrationScale", "IgnoreMarked",
+    "LumenSceneDetail", "LumenSceneLightningDetail", "ChromaticAberrationScale", "IgnoreMarked", "MotionBlurMax",
 )  # fmt: skip
 NOISE = ("Enabled", "ImageType", *NOISE_KEYS)
 SEGMENTATION = ("InitMethod", "MeshNamingMethod", "OverrideExisting")
@@ -58,7 +60,10 @@ LIDAR = (
     "UpdateFrequency", "MeasurementsPerCycle", "GenerateNoise", "MinNoiseStandardDeviation", "NoiseDistanceScale",
     "DrawSensor", "RandomSeed", "Limit", "limit_points", "Resolution", "IgnoreMarked", "DrawMode", "GenerateIntensity",
     "RangeMaxLambertianPercentage", "RainMaxIntensity", "RainConstantA", "RainConstantB", "GenerateGroundTruth",
+    "rangeMaxLambertianPercentage", "rainMaxIntensity", "rainConstantA", "rainConstantB", "GroundTruth",
+    "ExternalLocal",
 )  # fmt: skip
+"""The last six are as the example settings of Cosys-AirSim spell them."""
 
 IDLE = frozenset((
     # of Unreal's window, sound and engine
@@ -71,12 +76,13 @@ IDLE = frozenset((
     # of cameras
     "UnrealEngine", "External", "ExternalLocal", "OrthoWidth", "AutoExposureMethod", "AutoExposureHistogramLogMin",
     "AutoExposureHistogramLogMax", "LumenGIEnable", "LumenReflectionEnable", "LumenFinalQuality", "LumenSceneDetail",
-    "LumenSceneLightningDetail", "ChromaticAberrationScale", "IgnoreMarked",
+    "LumenSceneLightningDetail", "ChromaticAberrationScale", "IgnoreMarked", "MotionBlurMax",
     # of sensors
     "EPV_TimeConstant", "EpvTimeConstant", "EphInitial", "EpvInitial", "ExternalController",
     "NoiseDistanceScale", "DrawSensor", "RandomSeed", "Limit", "limit_points", "Resolution", "DrawMode",
     "GenerateIntensity", "RangeMaxLambertianPercentage", "RainMaxIntensity", "RainConstantA", "RainConstantB",
-    "GenerateGroundTruth",
+    "GenerateGroundTruth", "rangeMaxLambertianPercentage", "rainMaxIntensity", "rainConstantA", "rainConstantB",
+    "GroundTruth",
 ))  # fmt: skip
 """Keys that are read but have no effect; docs/how-to/airsim.md lists them."""
 IDLE_WITH_SENSORS = {

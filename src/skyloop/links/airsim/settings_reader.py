@@ -34,7 +34,10 @@ class Reader:
         for key in value:
             if key not in known:
                 at = f"{where}.{key}" if where else key
-                self.warnings.append(f"{self.place}: nobody knows the key '{at}'; {nearest_name(key, known)}")
+                line = f"{self.place}: unknown key '{at}'; {nearest_name(key, known)}"
+                # the defaults of cameras are read once per camera
+                if line not in self.warnings:
+                    self.warnings.append(line)
             elif (key in IDLE or key in idle) and not _is_blank(value[key]):
                 self.idle(key)
         return {key: entry for key, entry in value.items() if entry == entry}

@@ -18,6 +18,10 @@ MOVES = 0.3
 """m/s above which a target has a course."""
 PULL = 1.0
 """1/s: rate at which the position error is closed."""
+ACCELERATION = 4.0
+"""m/s²: how fast the commanded position gets up to speed. Faster, the vehicle stays behind and overshoots."""
+LOWEST = 1.0
+"""m above home: as in PX4, the vehicle never follows lower than this."""
 HAS_VELOCITY = 2
 """Bit of FOLLOW_TARGET.est_capabilities."""
 BY_TARGET = 2
@@ -36,6 +40,7 @@ class FollowTarget:
         """rad, anticlockwise from east."""
         self._at: Array | None = None
         """The position sent to the vehicle last. Its speed is limited."""
+        self._at_velocity = np.zeros(3)
         self._at_ns = -1
         self._waits = False
 
@@ -66,7 +71,12 @@ class FollowTarget:
 
     def begin(self) -> None:
         """The mode was selected: start from the current position."""
-        self._at, self._at_ns, self._waits = np.array(self._system.state.position), self._system.now_ns, False
+        self._stay()
+        self._waits = False
+
+    def _stay(self) -> None:
+        self._at, self._at_ns = np.array(self._system.state.position), self._system.now_ns
+        self._at_velocity = np.zeros(3)
 
     def setpoint(self) -> Position | None:
         """The position to hold now. None if there is no target, so that the vehicle hovers."""
@@ -77,17 +87,16 @@ class FollowTarget:
             if not self._waits:
                 self._waits = True
                 system.say(EventKind.LOST, "follow-me: no target; hovering until one is told")
-            self._at, self._at_ns = np.array(system.state.position), system.now_ns
+            self._stay()
             return None
         self._waits = False
         target = self._position + late * self._velocity
         wanted = self._beside(target)
         passed = (system.now_ns - self._at_ns) / NS_PER_S
-        velocity = self._velocity * np.array([1.0, 1.0, 0.0]) + PULL * (wanted - self._at)
-        speed = float(np.linalg.norm(velocity))
-        if speed > settings.follow_max_speed:
-            velocity *= settings.follow_max_speed / speed
-        self._at, self._at_ns = self._at + passed * velocity, system.now_ns
+        velocity = self._velocity * np.array([1.0, 1.0, 0.0]) + _pull(wanted - self._at)
+        velocity = _shortened(velocity, settings.follow_max_speed)
+        velocity = self._at_velocity + _shortened(velocity - self._at_velocity, ACCELERATION * passed)
+        self._at, self._at_ns, self._at_velocity = self._at + passed * velocity, system.now_ns, velocity
         ahead = target - self._at
         yaw = math.atan2(ahead[1], ahead[0]) if float(np.hypot(ahead[0], ahead[1])) > 1.0 else None
         return Position(self._at.copy(), yaw, velocity=velocity)
@@ -101,9 +110,20 @@ class FollowTarget:
             self._course = math.atan2(ahead[1], ahead[0])
         angle = self._course - math.radians(settings.follow_angle_deg)
         place = target + settings.follow_distance * np.array([math.cos(angle), math.sin(angle), 0.0])
-        zero = float(target[2])
-        if settings.follow_altitude_mode != BY_TARGET:
-            home = system.home
-            zero = 0.0 if home is None else float(home[2])
-        place[2] = zero + settings.follow_height
+        home = 0.0 if system.home is None else float(system.home[2])
+        zero = float(target[2]) if settings.follow_altitude_mode == BY_TARGET else home
+        place[2] = max(zero + settings.follow_height, home + LOWEST)
         return place
+
+
+def _pull(away: Array) -> Array:
+    """The velocity that closes a distance and can be braked to a stop within it."""
+    distance = float(np.linalg.norm(away))
+    if distance < 1e-9:
+        return np.zeros(3)
+    return away / distance * min(PULL * distance, math.sqrt(ACCELERATION * distance))
+
+
+def _shortened(vector: Array, most: float) -> Array:
+    length = float(np.linalg.norm(vector))
+    return vector if length <= most else vector * (most / length)

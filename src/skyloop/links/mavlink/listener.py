@@ -78,6 +78,13 @@ class Channel:
         packer = self._packers[component]
         data = bytes(message.pack(packer))
         packer.seq = (packer.seq + 1) % 256
+        self._send_bytes(data)
+
+    def pass_on(self, message: Any) -> None:
+        """Send a received message as it came, from its own sender."""
+        self._send_bytes(bytes(message.get_msgbuf()))
+
+    def _send_bytes(self, data: bytes) -> None:
         if self.is_tcp:
             self._send_stream(data)
             return

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
 
 from skyloop.links.mavlink.fence import Fence
 from skyloop.links.mavlink.flight import MissionFlight, checked_tick
@@ -18,6 +21,10 @@ FENCE_MODES = {2: "hold", 3: "rtl", 5: "land"}
 """By GF_ACTION."""
 STANDS = 0.1
 """m/s: a vehicle that sinks slower than this for a second, although commanded to sink, is on the ground."""
+HEIGHT_HOLD = 0.6
+"""m/s: with the climb stick in the middle, the height is kept from when the vehicle is slower than this, as in PX4."""
+HEIGHT_PULL = 1.5
+"""1/s: rate at which an error of that height is closed."""
 ENDLESS = ("hold", "position", "orbit", "follow")
 """Modes that only a client ends."""
 LINK_LOSS_ACTIONS = {2: "home", 3: "land"}
@@ -44,6 +51,8 @@ class Modes:
         self._idle_since_ns = -1
         self._steered_ns = self._stands_since_ns = -NS_PER_S
         """When the last stick input came, and since when sticks have asked it to sink without effect."""
+        self._held_height: float | None = None
+        """World z in m that is kept while the climb stick is in the middle."""
         self._failsafe = ""
         self.orbit: Orbit | None = None
         self.target = FollowTarget(system)
@@ -142,7 +151,21 @@ class Modes:
         if system.now_ns - self._stands_since_ns > NS_PER_S:
             self.choose("land")
         else:
-            system.send(setpoint)
+            system.send(self._holding_height(setpoint, began=began))
+
+    def _holding_height(self, setpoint: Velocity, *, began: bool) -> Velocity:
+        """A vehicle that is only told to climb at 0 m/s sinks a little with each change of its tilt."""
+        state = self._system.state
+        if began or float(setpoint.velocity[2]) != 0.0 or not self._system.port.is_flying:
+            self._held_height = None
+            return setpoint
+        height = float(state.position[2])
+        if self._held_height is None and abs(float(state.velocity_world[2])) < HEIGHT_HOLD:
+            self._held_height = height
+        if self._held_height is None:
+            return setpoint
+        climb = min(max(HEIGHT_PULL * (self._held_height - height), -1.0), 1.0)
+        return replace(setpoint, velocity=np.array([*setpoint.velocity[:2], climb]))
 
     def load_mission(self, items: list[Item]) -> None:
         self.flight.load(items)

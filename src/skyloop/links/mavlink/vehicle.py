@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from skyloop.links.mavlink.absent_services import AbsentServices
 from skyloop.links.mavlink.command_context import Commanded
 from skyloop.links.mavlink.command_table import COMMANDS
 from skyloop.links.mavlink.dialect import mavlink
@@ -29,6 +30,7 @@ from skyloop.links.mavlink.wire import (
     velocity_from_sticks,
 )
 from skyloop_client.errors import SetpointError
+from skyloop_client.streams import NS_PER_S
 
 COMPONENT = mavlink.MAV_COMP_ID_AUTOPILOT1
 TEXT_LENGTH = 50
@@ -36,6 +38,8 @@ PARAMETERS_PER_TICK = 5
 """Parameters per tick in answer to a list request. The limit keeps the client's buffer from overflowing."""
 ALIVE_S = 3.0
 """Wall s for which a UDP client counts as present after its last message."""
+MOST_PASSED_ON = 50
+"""Status texts of clients per simulated s that other clients get."""
 STICK_YAW_RATE = 1.0
 """rad/s at full deflection."""
 
@@ -68,6 +72,7 @@ UNDERSTOOD = {
     "LOG_REQUEST_DATA": "a piece of one",
     "LOG_REQUEST_END": "no more of it",
     "FILE_TRANSFER_PROTOCOL": "list and read the run folder; nothing can be written",
+    "STATUSTEXT": "a text of one client, passed on to the others",
     "TIMESYNC": "answered with simulated time",
     "PING": "answered",
 }
@@ -100,6 +105,9 @@ class MavlinkVehicle:
         self._lists: list[tuple[Channel, list[Any]]] = []
         self._text_number = 0
         self._last_refusal = ("", 0)
+        self._passed_on = (-1, 0)
+        """The simulated second of the last text of a client, and how many texts there were in it."""
+        self._absent = AbsentServices(system, self.say)
         system.on_text = self.say
 
     # ---- outgoing
@@ -167,6 +175,7 @@ class MavlinkVehicle:
         self.modes.restart()
         self.payload.restart()
         self.log.close()
+        self._absent.restart()
         for channel in self.channels:
             channel.due.clear()
 
@@ -201,7 +210,7 @@ class MavlinkVehicle:
 
     def _take(self, kind: str, message: Any, channel: Channel) -> None:
         system = self.system
-        if self.missions.take(message, channel.send) or self.log.take(message, channel.send):
+        if any(part.take(message, channel.send) for part in (self.missions, self.log, self._absent)):
             return
         match kind:
             case "HEARTBEAT":
@@ -240,11 +249,23 @@ class MavlinkVehicle:
                 request_stream(message, channel)
             case "FILE_TRANSFER_PROTOCOL":
                 self.files.take(message, channel.send)
+            case "STATUSTEXT":
+                self._pass_on(message, channel)
             case "TIMESYNC" if message.tc1 == 0:
                 channel.send(mavlink.MAVLink_timesync_message(system.now_ns, message.ts1))
             case "PING" if message.target_system == 0:
                 peer = message.get_srcSystem(), message.get_srcComponent()
                 channel.send(mavlink.MAVLink_ping_message(message.time_usec, message.seq, *peer))
+
+    def _pass_on(self, message: Any, origin: Channel) -> None:
+        """A text of one client to all others, as from its sender. A client that floods must not fill their links."""
+        second, count = self.system.now_ns // NS_PER_S, 0
+        if second == self._passed_on[0]:
+            count = self._passed_on[1]
+        self._passed_on = (second, count + 1)
+        for channel in self.channels if count < MOST_PASSED_ON else []:
+            if channel is not origin:
+                channel.pass_on(message)
 
     def _set_mode(self, message: Any) -> None:
         mode = mode_named(message.custom_mode >> 16 & 255, message.custom_mode >> 24 & 255)

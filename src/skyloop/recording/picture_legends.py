@@ -1,0 +1,102 @@
+"""Legends for the overview of a run's pictures: what the colours of each row mean, in a strip below it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from skyloop.recording.radar_pictures import SHOWN_DB, Picture
+from skyloop.recording.stream_colours import DEPTH_RANGE, LIDAR_HEIGHT, depth_picture, height_colours, id_picture
+from skyloop_client.streams import StreamInfo
+
+HEIGHT = 18
+"""px of the strip."""
+BAR = 200
+"""px of a colour scale."""
+WORDS = {
+    "normals": "red, green, blue: x, y and z of the surface's normal; grey is 0",
+    "instances": "a colour for each object; black: none",
+    "materials": "a colour for each material; black: none",
+    "RadarScan": "volts, a block per antenna; right: samples, down: chirps; red positive, blue negative",
+    "RangeDopplerImage": f"range over speed, receding to the right; brightest to black: {SHOWN_DB:g} dB",
+    "RadarDetections": "from above, forward is up, m; red recedes, blue approaches; boxes are tracks",
+    "GridMap": "from above, north is up; white free, black occupied, grey unknown",
+    "VoxelMap": "from above, north is up; the fullest voxel of each column; white free, black occupied, grey unknown",
+}
+"""By the name of the record, or of the image for the truth of a camera."""
+
+
+def legend(info: StreamInfo, suffix: str, shown: Sequence[Picture], width: int) -> Picture | None:
+    """The strip for the pictures of a stream, or None where nothing needs to be explained, as for photographs."""
+    kind = suffix.strip("/") or info.message
+    if kind in ("depth", "DepthImage"):
+        return _scale(depth_picture(_logarithmic(BAR)[None]), _depth_ticks(), "m, logarithmic; black: no value", width)
+    if kind in ("LidarScan", "PointCloud"):
+        low, high = LIDAR_HEIGHT
+        bar = height_colours(np.linspace(low, high, BAR))[None]
+        about = "sensor" if kind == "LidarScan" else "middle of the points"
+        ticks = [(0.0, f"{low:g}"), (-low / (high - low), "0"), (1.0, f"+{high:g}")]
+        return _scale(bar, ticks, f"m above the {about}; from above, forward is up, rings are 10 m apart", width)
+    if kind == "classes":
+        return _swatches(info.details.get("classes") or (), shown, width)
+    return _strip([], WORDS[kind], width) if kind in WORDS else None
+
+
+def _logarithmic(n: int) -> Any:
+    nearest, farthest = DEPTH_RANGE
+    return nearest * (farthest / nearest) ** np.linspace(0.0, 1.0, n)
+
+
+def _depth_ticks() -> list[tuple[float, str]]:
+    nearest, farthest = DEPTH_RANGE
+    return [
+        (float(np.log(m / nearest) / np.log(farthest / nearest)), f"{m:g}") for m in (nearest, 1, 3, 10, 30, farthest)
+    ]
+
+
+def _scale(bar: Picture, ticks: list[tuple[float, str]], words: str, width: int) -> Picture:
+    """A colour scale with its numbers on it, then words."""
+    from PIL import Image, ImageDraw
+
+    picture = Image.new("RGB", (BAR, HEIGHT))
+    picture.paste(Image.fromarray(np.repeat(bar, HEIGHT - 4, axis=0)), (0, 2))
+    draw = ImageDraw.Draw(picture)
+    for share, text in ticks:
+        anchor = "lm" if share == 0.0 else "rm" if share == 1.0 else "mm"
+        at = (2 + share * (BAR - 4), HEIGHT / 2)
+        draw.text(at, text, fill="white", stroke_width=1, stroke_fill="black", anchor=anchor)
+    return _strip([(np.asarray(picture), "")], words, width)
+
+
+def _swatches(names: Sequence[str], shown: Sequence[Picture], width: int) -> Picture:
+    """The classes that occur in the pictures, by how much of them they cover."""
+    colours = id_picture(np.arange(len(names)))
+    flat = np.concatenate([picture.reshape(-1, 3) for picture in shown]).astype(np.int64) @ (1 << 16, 1 << 8, 1)
+    found, counts = np.unique(flat, return_counts=True)
+    covered = dict(zip(found.tolist(), counts.tolist(), strict=True))
+    seen = [
+        (covered.get(int(colour.astype(np.int64) @ (1 << 16, 1 << 8, 1)), 0), k) for k, colour in enumerate(colours)
+    ]
+    most_first = sorted((pair for pair in seen if pair[0]), key=lambda pair: (-pair[0], pair[1]))
+    swatches = [(np.tile(colours[k], (10, 10, 1)), names[k]) for _, k in most_first]
+    return _strip(swatches, "", width)
+
+
+def _strip(parts: Sequence[tuple[Picture, str]], words: str, width: int) -> Picture:
+    """Little pictures with their words, from left to right as far as the width goes."""
+    from PIL import Image, ImageDraw
+
+    strip = Image.new("RGB", (width, HEIGHT), (40, 40, 40))
+    draw, x = ImageDraw.Draw(strip), 6
+    for picture, text in [*parts, (np.zeros((0, 0, 3), np.uint8), words)]:
+        end = x + picture.shape[1] + 5 + round(draw.textlength(text)) + 12
+        if end > width:
+            draw.text((x, HEIGHT / 2), "...", fill="white", anchor="lm")
+            break
+        if picture.size:
+            strip.paste(Image.fromarray(picture), (x, (HEIGHT - len(picture)) // 2))
+        draw.text((x + picture.shape[1] + (5 if picture.size else 0), HEIGHT / 2), text, fill="white", anchor="lm")
+        x = end
+    return np.asarray(strip)
