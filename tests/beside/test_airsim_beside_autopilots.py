@@ -136,11 +136,12 @@ def test_the_page_s_settings() -> None:
 
 def test_settings_say_where_they_connect() -> None:
     px4 = {"VehicleType": "PX4Multirotor"}
-    found = read({
+    vehicles = {
         "A": px4, "B": {**px4, "LockStep": False, "LocalHostIp": "0.0.0.0"}, "C": {**px4, "TcpPort": 4600},
         "D": {**px4, "UseSerial": True, "SerialPort": "/dev/ttyACM0", "SerialBaudRate": 115200},
         "E": {"VehicleType": "ArduCopter"}, "F": {"VehicleType": "ArduCopter", "LockStep": False}, "G": {},
-    })  # fmt: skip
+    }  # fmt: skip
+    found = read({name: {**settings, "Y": 4 * k} for k, (name, settings) in enumerate(vehicles.items())})
     assert not found.warnings
     assert [vehicle.external_autopilot for vehicle in found.options.vehicles.values()] == [
         ForeignAutopilot("px4", port=4560),

@@ -73,6 +73,15 @@ def test_a_walker_in_front_is_not_believed() -> None:
     assert np.linalg.norm(errors.values[:, :3], axis=1).max() < 0.15
 
 
+def test_drifting_clouds_do_not_turn_the_heading() -> None:
+    """A third of the corners are clouds that drift by 4 mrad/s, which would look like a bias of the gyroscope."""
+    clouds = Corners(3, clouds=400)
+    odometry, errors = fly(3, 12.0, corners=clouds)
+    assert (clouds.numbers[: clouds.clouds] >= 0).sum() > 20
+    assert abs(errors.values[-1, 11]) < 5e-4 and abs(errors.values[-1, 8]) < 0.01
+    assert (odometry.backend.filter.points[:, 2] > 0.02).all(), "none of them became a point"
+
+
 def test_in_the_dark_it_says_so_and_recovers() -> None:
     class Dark(Corners):
         count = 0

@@ -83,23 +83,29 @@ def flight(seed: int, seconds: float, imu: ImuModel, liveliness: float = 1.0) ->
 class Corners:
     """Points on the walls of a room of 12 by 12 m, seen with white noise; a track is lost now and then."""
 
-    def __init__(self, seed: int, count: int = 900, pixel_sd: float = 0.3) -> None:
+    def __init__(self, seed: int, count: int = 900, pixel_sd: float = 0.3, clouds: int = 0) -> None:
+        """clouds: points at 400 m that turn about the room by 4 mrad/s, as drifting clouds do."""
         self.rng = np.random.default_rng([seed, 2])
         walls = self.rng.uniform(-6.0, 6.0, (count, 3))
         walls[:, 2] = self.rng.uniform(0.0, 3.0, count)
         side = self.rng.integers(0, 4, count)
         walls[np.arange(count), side // 2] = np.where(side % 2, 6.0, -6.0)
-        self.points = walls
+        around = self.rng.uniform(-np.pi, np.pi, clouds)
+        sky = np.stack([400.0 * np.cos(around), 400.0 * np.sin(around), self.rng.uniform(20.0, 120.0, clouds)], axis=1)
+        self.points = np.concatenate([sky, walls])
+        self.clouds, count = clouds, count + clouds
         self.pixel_sd = pixel_sd
         self.numbers = np.full(count, -1)
         self.next_id = 0
 
     def tracks(self, rotation: np.ndarray, place: np.ndarray, most: int = 120) -> Tracks:
+        c, s = np.cos(0.004 / PAIRS_HZ), np.sin(0.004 / PAIRS_HZ)
+        self.points[: self.clouds, :2] = self.points[: self.clouds, :2] @ np.array([[c, s], [-s, c]])
         eye = place + rotation @ [0.12, 0.0, 0.0]
         local = (self.points - eye) @ rotation
         depth = np.where(local[:, 0] > 0.3, local[:, 0], np.nan)
         tangents = np.stack([-local[:, 1] / depth, -local[:, 2] / depth], axis=1)
-        visible = (np.abs(tangents[:, 0]) < 0.9) & (np.abs(tangents[:, 1]) < 0.5) & (depth < 15.0)
+        visible = (np.abs(tangents[:, 0]) < 0.9) & (np.abs(tangents[:, 1]) < 0.5) & ((depth < 15.0) | (depth > 100.0))
         visible &= self.rng.uniform(size=len(visible)) > 0.01
         self.numbers[~visible] = -1
         free = np.flatnonzero(visible & (self.numbers < 0))[: max(0, most - int((self.numbers >= 0).sum()))]

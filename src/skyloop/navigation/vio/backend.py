@@ -17,8 +17,11 @@ from skyloop.navigation.vio.window_filter import N_POSE, WindowFilter
 from skyloop_client.messages import Array
 
 NOT_A_POINT = -1
-_LEAST_INVERSE_DEPTH = 0.01
-"""1/m. Farther points say nothing of the position, and in the open they are clouds, which drift."""
+_LEAST_INVERSE_DEPTH = 0.03
+"""1/m. Farther points say nothing of the position, and in the open they are clouds, which drift: a few mrad/s that
+would be taken for a bias of the gyroscope."""
+_SURE_OF_DEPTH = 4.0
+"""The sigmas by which an inverse depth must differ from zero, so that noise does not make clouds near."""
 _GOOD_FIT = 9.0
 """Squared error per row, in sigmas, up to which a triangulated point is taken as the place to linearise at."""
 _DOUBT = (0.03, 0.3, 0.1)
@@ -122,7 +125,7 @@ class Backend:
         fate = np.empty(n, np.uint8)
         m = point_rows(
             f.poses, (f.points, np.array(f.anchors)), (rows, known), tuple(f.rig), f.covariance,
-            (self.settings.gate, 0.5 * _LEAST_INVERSE_DEPTH), (columns, values, residuals, fate),
+            (self.settings.gate, 0.7 * _LEAST_INVERSE_DEPTH), (columns, values, residuals, fate),
         )  # fmt: skip
         self.taken, self.refused = int((fate == TAKEN).sum()), int((fate == REFUSED).sum())
         f.correct(columns[:m], values[:m], residuals[:m])
@@ -173,7 +176,7 @@ class Backend:
         stereo = np.flatnonzero(known > LEFT_ONLY)
         anchor = int(stereo[-1] if len(stereo) else np.flatnonzero(known)[-1])
         guess = seen[anchor, 2] / self.reach if len(stereo) else 0.2
-        point = np.array([seen[anchor, 0], seen[anchor, 1], max(guess, 2.0 * _LEAST_INVERSE_DEPTH)])
+        point = np.array([seen[anchor, 0], seen[anchor, 1], max(guess, _LEAST_INVERSE_DEPTH)])
         first = point.copy()
         cost = triangulate(f.poses, anchor, (seen, known), tuple(f.rig), point)
         if not 0.0 <= cost < _GOOD_FIT:
@@ -189,7 +192,8 @@ class Backend:
         if not good or n <= 4:
             return None
         split_rows(by_poses, by_point, residuals, n)
-        if min(abs(by_point[0, 0]), abs(by_point[1, 1]), abs(by_point[2, 2])) < 1e-6:
+        # the last diagonal element is one over the sigma of the inverse depth
+        if min(abs(by_point[0, 0]), abs(by_point[1, 1])) < 1e-6 or point[2] * abs(by_point[2, 2]) < _SURE_OF_DEPTH:
             return None
         columns = np.broadcast_to(np.arange(N_IMU, N_IMU + by_poses.shape[1]), (n - 3, by_poses.shape[1]))
         distance = squared_distance(f.covariance, np.ascontiguousarray(columns), by_poses[3:n], residuals[3:n])
