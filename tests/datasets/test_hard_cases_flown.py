@@ -41,7 +41,7 @@ def test_a_case_gives_the_same_numbers_twice(source: Source) -> None:
     np.testing.assert_array_equal(first.covariance, second.covariance)
 
 
-@pytest.mark.parametrize("name", ["lens covered", "60°/s turns", "rain"])
+@pytest.mark.parametrize("name", ["lens covered", "60°/s turns"])
 def test_a_case_is_a_scenario(name: str, tmp_path: Path) -> None:
     scenario = case_scenario(name)
     vehicle = scenario.vehicles[0]
@@ -50,6 +50,5 @@ def test_a_case_is_a_scenario(name: str, tmp_path: Path) -> None:
         assert [(fault.kind, fault.start, fault.end) for fault in faults] == [("bias", 20.0, 22.0)]
     else:
         assert not faults
-    assert (scenario.weather.rain > 0.0) == (name == "rain")
     turn_rate = vehicle.pilot.trajectory.turn_rate
     assert turn_rate == pytest.approx(math.radians(60.0) if name == "60°/s turns" else 0.5)
