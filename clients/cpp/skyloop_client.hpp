@@ -572,14 +572,16 @@ struct CameraImage {
     std::int64_t t_ns = 0;
     int width = 0, height = 0;
     Array colour;  // keeps the pixels alive
+    int channels = 3;  // 1 of a camera with mode: grey
     const std::uint8_t* pixels() const { return colour.as<std::uint8_t>().bytes; }  // red, green, blue; top row first
     static CameraImage from(const Value& value) {
         expect_record(value, {"CameraImage"});
         const Array& colour = value["colour"].array();
         const auto& shape = colour.shape();
-        if (shape.size() != 3 || shape[2] != 3 || colour.dtype() != "|u1" || std::max(shape[0], shape[1]) > 65535)
-            throw ProtocolError("an image that is not height x width x 3 bytes");
-        return {value["t_ns"].integer(), static_cast<int>(shape[1]), static_cast<int>(shape[0]), colour};
+        const bool grey = shape.size() == 2, rgb = shape.size() == 3 && shape[2] == 3;
+        if (!(grey || rgb) || colour.dtype() != "|u1" || std::max(shape[0], shape[1]) > 65535)
+            throw ProtocolError("an image that is neither height x width x 3 bytes nor height x width");
+        return {value["t_ns"].integer(), static_cast<int>(shape[1]), static_cast<int>(shape[0]), colour, grey ? 1 : 3};
     }
 };
 struct StreamInfo {

@@ -53,6 +53,12 @@ def darker_corners(before: Seen, after: Seen) -> float:
     return float(1.0 - share[[0, 0, -1, -1], [0, -1, 0, -1]].mean() / share[20:28, 28:36].mean())
 
 
+def channels_lost(before: Seen, after: Seen) -> float:
+    assert np.abs(after.image - before.image @ [0.299, 0.587, 0.114]).max() < 1.5
+    assert (before.details["mode"], after.details["mode"]) == ("colour", "grey")
+    return float(before.image.ndim - after.image.ndim)
+
+
 def labels(before: Seen, after: Seen) -> float:
     """At the first instant, when the other vehicle is right in front."""
     return len(after.truths[0].labels) - len(before.truths[0].labels)
@@ -85,6 +91,7 @@ CAMERA: dict[str, list[Pair]] = {
     ],
     "faults": [Pair([{"kind": "bias", "value": 30.0}], brighter, 25.0)],
     "width": [Pair(80, wider, 16)],
+    "mode": [Pair("grey", channels_lost, 1)],
     "height": [Pair(60, taller, 12)],
     "horizontal_fov_deg": [Pair(60.0, focal_length, 1.7)],
     "quality": [Pair(level, difference, 0.1, {"quality": lower}) for lower, level in pairwise(get_args(Quality))],

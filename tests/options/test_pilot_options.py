@@ -83,6 +83,7 @@ PILOT_NUMBERS: dict[str, dict[str, Number]] = {
         "rate_hz": ({"trajectory": LINE}, 4.0, roughness, 1e-4),
         "trajectory": ({"trajectory": LINE}, {**LINE, "points": [[0, 0, 5.3], [0, 4, 5.3]]}, farthest_north, 3.5),
         "takeoff_altitude": ({"trajectory": LINE}, 4.0, highest, 1.5),
+        "stand": ({"trajectory": LINE}, 3.0, time_of_top_speed, 2.5),
         "land": ({"trajectory": LINE}, False, final_height, 3.0),
     },
     "waypoints": {

@@ -12,6 +12,7 @@ from skyloop.core.bus import Bus
 from skyloop.core.interrupts import STOPPED, Interruption
 from skyloop.core.machine_info import versions
 from skyloop.links.link_gate import LinkGate
+from skyloop.recording.estimate_pictures import EstimatePictures
 from skyloop.recording.flight_log import FlightLog, VehicleLog
 from skyloop.recording.flight_plot import plot_flight
 from skyloop.recording.run_folder import RunFolder
@@ -64,6 +65,7 @@ def run_scenario(
             record.record(simulation.bus)
             _log_events(scenario, simulation.bus)
             pictures = Pictures(simulation.bus, folder)
+            estimate_pictures = EstimatePictures(simulation.bus, folder)
             flight_log = FlightLog(simulation.bus, [vehicle.name for vehicle in scenario.vehicles])
             began = time.perf_counter()
             trouble: SkyloopError | None = None
@@ -89,6 +91,7 @@ def run_scenario(
                 links.finish("the flight is over")
                 summary["links"] = links.summary()
             pictures.finish()
+            estimate_pictures.finish()
             record.finish(summary)
         finally:
             record.close()

@@ -19,5 +19,6 @@ BENCHES = {
     ),
     "radar": ("skyloop.benchmarks.radar", "radar bursts over park, beside the paper's sum over pixels in the same run"),
     "record": ("skyloop.benchmarks.record", "recordings in park: frames per second, overlap, what the journal costs"),
+    "vio": ("skyloop.benchmarks.vio", "localisation with two cameras and an IMU: errors, consistency, time per pair"),
 }
 """name: (module with measure() -> list[Figure], one line)."""

@@ -47,6 +47,9 @@ Formats = Annotated[
 ]
 Split = Annotated[str, typer.Option(help="How frames are split for training: blocks of the flight, or random.")]
 Workers = Annotated[int, typer.Option(help="The number of processes that share the work; 0 is one per core.")]
+WholeFlight = Annotated[
+    bool, typer.Option("--whole-flight", help="Begin on the ground, not when the pilot begins its trajectory.")
+]
 Randomise = Annotated[str, typer.Option(help="What the seed varies: some of sun,weather,textures,colours,people.")]
 
 
@@ -79,6 +82,7 @@ def record(
     sensors: Sensors = "all",
     formats: Formats = "asl",
     split: Split = "blocks",
+    whole_flight: WholeFlight = False,
     workers: Workers = 0,
     resume: Annotated[bool, typer.Option("--resume", help="Continue a recording that was cut off.")] = False,
     seed: OneSeed = None,
@@ -105,7 +109,7 @@ def record(
             **to_train_on(world, altitude=altitude, look_deg=look, people=people),
         )  # fmt: skip
         wanted = () if formats == "none" else names(formats)
-        _plan(options, folder, scenario, seed, seeds, formats=wanted, split=split)
+        _plan(options, folder, scenario, seed, seeds, formats=wanted, split=split, whole_flight=whole_flight)
     summary = _fly(folder, workers or os.cpu_count() or 1, quiet=json_)
     if report_:
         _write_report(folder)

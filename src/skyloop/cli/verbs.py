@@ -34,6 +34,7 @@ from skyloop.cli.console import (
 )
 from skyloop.cli.datasets import app as datasets
 from skyloop.cli.exit_codes import INTERRUPTED
+from skyloop.cli.localise import app as localise
 from skyloop.cli.logs import Quiet, Verbose, Verbs, log_lines
 from skyloop.cli.loop import app as loop
 from skyloop.cli.mavlink import app as mavlink
@@ -54,6 +55,7 @@ app = Verbs(
     "Examples: `skyloop run first-flight` · `skyloop show hover`",
 )
 app.add_typer(datasets)
+app.add_typer(localise)
 app.add_typer(loop)
 app.add_typer(mavlink)
 app.add_typer(serve)
@@ -256,7 +258,7 @@ def reproduce(
         Path | None,
         typer.Option(
             "--out",
-            help="The folder for tables and plots: new, empty, or of a sync-hil, online or offline run to continue.",
+            help="The folder for tables and plots: new, empty, or of a run of sync-hil, online... to continue.",
         ),
     ] = None,
     update_docs: Annotated[

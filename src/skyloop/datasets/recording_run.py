@@ -66,8 +66,11 @@ def plan_recording(
     formats: tuple[str, ...],
     split: str = "blocks",
     store: bool = True,
+    whole_flight: bool = False,
 ) -> None:
-    """Create an empty folder with a plan. Without storage, samples are measured and then discarded."""
+    """Create an empty folder with a plan. Without storage, samples are measured and then discarded.
+
+    whole_flight: frames begin with the first instant, on the ground, and not with the pilot's trajectory."""
     if frames < 1:
         raise DatasetError(f"--frames {frames}: give at least 1")
     if not 0.01 <= rate_hz <= 1000.0:
@@ -90,6 +93,7 @@ def plan_recording(
         "n_groups": -(-frames // GROUP_FRAMES),
         "formats": list(formats),
         "store": store,
+        "whole_flight": whole_flight,
         "split": split,
         "versions": versions(),
         "scenario": scenario.model_dump(mode="json"),

@@ -62,7 +62,8 @@ def record_seeds(folder: Path, workers: int, progress: Progress = lambda frames,
     """Record the missing seeds one after the other, then join the labels. Returns the summary."""
     plan = read_seeds(folder)
     scenario = make_scenario(plan["scenario"], place=str(folder / PLAN))
-    terms = {name: plan[name] for name in ("frames", "rate_hz", "split")} | {"formats": tuple(plan["formats"])}
+    names = [name for name in ("frames", "rate_hz", "split", "whole_flight") if name in plan]
+    terms: dict[str, Any] = {**{name: plan[name] for name in names}, "formats": tuple(plan["formats"])}
     summaries = []
     for turn, (seed, place) in enumerate(recordings(folder).items()):
         if not (place / "plan.json").exists():

@@ -54,6 +54,12 @@ class Worker:
         self._present = (-1, 0, 0)
         """The current frame, and its begin and end."""
 
+    def begin(self, t_ns: int) -> None:
+        """The first frame is at this instant."""
+        self.start_ns = t_ns
+        self.stages.begin()
+        tell(start_ns=t_ns)
+
     def _path(self, group: int) -> Path:
         return self.folder / "journal" / f"group-{group:06d}.bin"
 
@@ -165,13 +171,13 @@ def fly(simulation: Simulation, worker: Worker, parent: int) -> None:
     """Fly until the worker's last group ends. Frames begin when the pilots begin their trajectories."""
     pilots = [part.pilot for part in simulation.parts_of(PilotPart)]
     rate = Rate.from_hz(worker.plan["rate_hz"])
+    if worker.plan.get("whole_flight", False):
+        worker.begin(0)
     while (end_ns := worker.end_ns()) is None or simulation.port.next_ns < end_ns:
         t_ns = simulation.step()
         if worker.start_ns is None and all(getattr(pilot, "started_ns", 0) is not None for pilot in pilots):
             # frames are at the cameras' own instants
-            worker.start_ns = rate.due_ns(rate.count_until(t_ns + 1))
-            worker.stages.begin()
-            tell(start_ns=worker.start_ns)
+            worker.begin(rate.due_ns(rate.count_until(t_ns + 1)))
         if worker.start_ns is None and t_ns > LONGEST_START_S * NS_PER_S:
             raise DatasetError(f"the pilot did not begin its trajectory within {LONGEST_START_S:g} s; check its start")
         if os.getppid() != parent:

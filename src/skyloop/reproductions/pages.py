@@ -29,7 +29,7 @@ from skyloop.reproductions.registry import PAGES
 from skyloop_client.errors import SetupError
 
 DOCS = Path(__file__).parents[3] / "docs"
-BLOCK = re.compile(r"(<!-- results: ([a-z-]+) ([a-z0-9-]+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+BLOCK = re.compile(r"(<!-- results: ([a-z0-9-]+) ([a-z0-9-]+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 ALIKE = 1e-3
 """Allowed relative difference of a figure on another processor or renderer."""
 NOT_YET = "Not measured yet: `{command}` fills this in.\n"

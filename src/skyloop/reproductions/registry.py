@@ -29,10 +29,15 @@ REPRODUCTIONS = {
         "skyloop.reproductions.mission",
         "a rectangle of four GPS waypoints as a MAVLink mission on the EKF, section V-E1 of the airloop paper",
     ),
+    "e2es": (
+        "skyloop.reproductions.e2es",
+        "localisation with two cameras and an IMU in a room and a corridor, sections 5.1 and 5.3 of e2es, first part",
+    ),
 }
 """name: (module with reproduce(quick, folder) -> list[Result], one line)."""
 
-RESUMES = ("sync-hil", "online", "offline")
+RESUMES = ("sync-hil", "online", "offline", "e2es")
 """Long ones, which report their progress and continue in a folder that has their protocol.json."""
-PAGES = {name: f"skyloop.reproductions.{name.replace('-', '_')}_page" for name in (*REPRODUCTIONS, "sync-hil-protocol")}
+NAMES = (*REPRODUCTIONS, "sync-hil-protocol", "e2es-protocol")
+PAGES = {name: f"skyloop.reproductions.{name.replace('-', '_')}_page" for name in NAMES}
 """name of a results file: module with blocks(results) -> text by name of block, and said(results) -> sentences."""

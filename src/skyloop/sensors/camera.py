@@ -36,6 +36,7 @@ from skyloop.world.semantics import CLASSES
 from skyloop.world.views import View, ViewPose, ViewRequest
 from skyloop_client.errors import ScenarioError, nearest_name
 from skyloop_client.messages import Array, CameraImage, ImageTruth, Kinematics
+from skyloop_client.messages.samples import LUMA, luma
 
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 Quality = Literal["low", "medium", "high", "epic", "cinematic"]
@@ -74,7 +75,7 @@ USUAL_MOUNTS: dict[str, dict[str, list[float]]] = {
 
 
 class CameraConfig(SensorConfig):
-    """Colour camera: lens, motion blur, rolling shutter, noise, exposure, gimbal, and the truth of every pixel."""
+    """Colour or grey camera: lens, motion blur, rolling shutter, noise, exposure, gimbal, the truth of every pixel."""
 
     kind: Literal["camera"] = "camera"
     """The kind of sensor."""
@@ -87,6 +88,8 @@ class CameraConfig(SensorConfig):
     """px, the width of the image."""
     height: Annotated[int, Field(ge=8, le=8192)] | None = None
     """px, the height of the image."""
+    mode: Literal["colour", "grey"] = "colour"
+    """`colour`: three channels; `grey`: one, the luma of what is seen, as of a sensor without colour filters."""
     horizontal_fov_deg: Annotated[float, Field(ge=1.0, le=200.0)] | None = None
     """The field of view across the middle row. With brown-conrady it is that without distortion. It must be below 170
     unless the lens is a fisheye."""
@@ -188,7 +191,7 @@ class Camera:
     message: ClassVar[str] = "CameraImage"
     hidden_message: ClassVar[str] = "ImageTruth"
     fault_fields: ClassVar[dict[str, int]] = {"colour": 3}
-    """In pixel values of 0 to 255."""
+    """In pixel values of 0 to 255; a grey image is changed by the luma of the three."""
 
     def __init__(self, config: CameraConfig, period_s: float) -> None:
         n = self.numbers = numbers_of(config, PRESETS)
@@ -267,22 +270,28 @@ class Camera:
 
     def _colour(self, views: Sequence[View], rng: KeyedRandom) -> NDArray[np.uint8]:
         if self._plain and not self._is_developed:
-            return self._whole.colour(views)
-        shape, c = (self.numbers.height, self.numbers.width, 3), self._config
+            return self._painted(self._whole, views)
+        size, c = (self.numbers.height, self.numbers.width), self._config
+        shape = size if c.mode == "grey" else (*size, 3)
         shown = np.zeros(shape, np.uint8)
-        light = np.zeros(shape if self._is_developed else (0, 0, 3), np.float32)
+        light = np.zeros((*size, 1 if c.mode == "grey" else 3) if self._is_developed else (0, 0, 1), np.float32)
         start = 0
         for part in self._parts:
             mine = views[start : start + len(part.mosaic.faces)]
             start += len(mine)
-            rows = part.mosaic.colour(mine)
+            rows = self._painted(part.mosaic, mine)
             if self._is_developed:
-                add_light(rows, part.weight, light[part.first : part.last])
+                add_light(rows.reshape(*rows.shape[:2], -1), part.weight, light[part.first : part.last])
             else:
                 shown[part.first : part.last] = rows
         if self._is_developed:
-            return develop(light, self._falloff, c.full_well, c.read_noise, rng.key, rng.index)
+            return develop(light, self._falloff, c.full_well, c.read_noise, rng.key, rng.index).reshape(shape)
         return shown
+
+    def _painted(self, mosaic: Mosaic, views: Sequence[View]) -> NDArray[np.uint8]:
+        """(rows, width, 3), or (rows, width) of a sensor without colour filters: it adds colours before any noise."""
+        colour = mosaic.colour(views)
+        return luma(colour) if self._config.mode == "grey" else colour
 
     def _truth(self, views: Sequence[View], moving: Kinematics) -> ImageTruth:
         asked, model, motion = self._config.truth, views[0].model, views[0].motion
@@ -318,7 +327,8 @@ class Camera:
         return state.truth
 
     def disturbed(self, sample: CameraImage, field: str, error: Array) -> CameraImage:
-        colour = np.clip(np.rint(sample.colour + error), 0.0, 255.0).astype(np.uint8)
+        change = error @ LUMA if self._config.mode == "grey" else error
+        colour = np.clip(np.rint(sample.colour + change), 0.0, 255.0).astype(np.uint8)
         return CameraImage(sample.t_ns, colour)
 
     def details(self) -> dict[str, Any]:
@@ -326,6 +336,7 @@ class Camera:
         lens, c = self.lens.pinhole, self._config
         return {
             "preset": c.preset,
+            "mode": c.mode,
             "width": lens.width,
             "height": lens.height,
             "fx": lens.fx,

@@ -127,26 +127,26 @@ class Gimbal:
 def _add_light(colour, light, weight, out):
     for i in range(out.shape[0]):
         for j in range(out.shape[1]):
-            for k in range(3):
+            for k in range(out.shape[2]):
                 out[i, j, k] += weight * light[colour[i, j, k]]
 
 
 @kernel(void(types.Array(float32, 3, "C", readonly=True), _FALLOFF, float64, float64, uint64, uint64, uint8[:, :, ::1]))
 def _develop(light, falloff, full_well, read_noise, key, index, out):
     """From light to pixel values; shot noise is Gaussian with the variance of the number of electrons."""
-    height, width = out.shape[0], out.shape[1]
-    n = 3 * height * width
+    height, width, channels = out.shape[0], out.shape[1], out.shape[2]
+    n = channels * height * width
     normals = np.empty(((n + 3) // 4 * 4) if full_well > 0.0 else 0)
     if full_well > 0.0:
         draw_normals(key, index, normals)
     for i in range(height):
         for j in range(width):
-            for k in range(3):
+            for k in range(channels):
                 share = 1.0 - math.exp(-float64(light[i, j, k] * falloff[i, j]))
                 if full_well > 0.0:
                     electrons = share * full_well
                     sd = math.sqrt(electrons + read_noise * read_noise)
-                    share = min(max(share + sd / full_well * normals[3 * (i * width + j) + k], 0.0), 1.0)
+                    share = min(max(share + sd / full_well * normals[channels * (i * width + j) + k], 0.0), 1.0)
                 out[i, j, k] = uint8(255.0 * math.sqrt(share) + 0.5)
 
 
@@ -163,7 +163,7 @@ def develop(
     key: np.uint64,
     index: int,
 ) -> NDArray[np.uint8]:
-    """The image of (height, width, 3) light; falloff (height, width) is the share that the lens lets through."""
+    """The image of (height, width, channels) light; falloff (height, width) is the share that the lens lets through."""
     out = np.empty(light.shape, np.uint8)
     _develop(light, falloff, full_well, read_noise, key, np.uint64(index), out)
     return out

@@ -36,9 +36,11 @@ class Pilot(Protocol):
 class Sortie(ABC):
     """Arms, takes off, flies the part that a subclass defines, and lands. It is done once landed and disarmed."""
 
-    def __init__(self, altitude: float, *, land: bool = True, home: bool = False) -> None:
+    def __init__(self, altitude: float, *, land: bool = True, home: bool = False, stand: float = 0.0) -> None:
+        """stand: s on the ground before it arms."""
         self.done = False
         self._altitude = altitude
+        self._stand_ns = round(1e9 * stand)
         self._land = land
         self._home = home
         self._phase = "ground"
@@ -47,6 +49,8 @@ class Sortie(ABC):
     def __call__(self, bundle: Bundle) -> Reply:
         status: VehicleStatus | None = bundle.get("status")
         if self._phase == "ground":
+            if bundle.t_ns < self._stand_ns:
+                return None
             if status is None or not status.armed:
                 # the vehicle refuses to arm until the estimate has converged
                 ready = getattr(bundle.get("state"), "valid", True)
@@ -121,6 +125,8 @@ class TrajectoryPilotConfig(BaseModel):
     """The trajectory to fly, in world coordinates."""
     takeoff_altitude: PositiveFloat = 2.0
     """m, the height above the point of take-off."""
+    stand: Annotated[float, Field(ge=0.0)] = 0.0
+    """s of simulated time that it stands on the ground before take-off, for instruments that align at rest."""
     land: bool = True
     """true: land where the trajectory ends; false: stay there."""
 
@@ -128,8 +134,10 @@ class TrajectoryPilotConfig(BaseModel):
 class TrajectoryPilot(Sortie):
     """Takes off, flies to the trajectory's start, waits there until the vehicle is still, then follows it."""
 
-    def __init__(self, trajectory: TrajectoryConfig, takeoff_altitude: float = 2.0, land: bool = True) -> None:
-        super().__init__(takeoff_altitude, land=land)
+    def __init__(
+        self, trajectory: TrajectoryConfig, takeoff_altitude: float = 2.0, land: bool = True, stand: float = 0.0
+    ) -> None:
+        super().__init__(takeoff_altitude, land=land, stand=stand)
         self.trajectory = build(trajectory)
         self._start = self.trajectory.at(0.0)
         self._goal_sent = False

@@ -108,7 +108,7 @@ def imu_block(info: StreamInfo) -> dict[str, Any]:
 
 
 def _camera(sensor: str, about: dict[str, Any]) -> Channel:
-    if sensor.startswith("cam"):
+    if sensor.startswith("cam") or about["simulated"].get("mode") == "grey":
         encoding, content = "8-bit grey", lambda image: encode_png(grey(image.colour))
     else:
         encoding, content = "8-bit red, green, blue", lambda image: encode_png(image.colour)

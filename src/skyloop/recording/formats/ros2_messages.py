@@ -136,7 +136,9 @@ class Translator:
         return topic_of(f"{info.name}/camera_info"), "sensor_msgs/CameraInfo", fields
 
     def _camera_image(self, info: StreamInfo, image: CameraImage) -> Iterator[Outgoing]:
-        if self._recording.sensor_name(info.name).startswith("cam"):  # grey, as in EuRoC
+        if image.colour.ndim == 2:
+            yield self._image(info, image.t_ns, "image", "mono8", image.colour)
+        elif self._recording.sensor_name(info.name).startswith("cam"):  # grey, as in EuRoC
             grey = np.asarray(Image.fromarray(image.colour).convert("L"))
             yield self._image(info, image.t_ns, "image", "mono8", grey)
         else:

@@ -85,12 +85,27 @@ class MagnetometerSample:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CameraImage:
-    """One colour image."""
+    """One image of a camera, in colour or grey."""
 
     t_ns: int
     """Middle of the exposure. With a rolling shutter, of the middle row."""
     colour: NDArray[np.uint8]
-    """(height, width, 3) red, green, blue; row 0 is the top."""
+    """(height, width, 3) red, green, blue; (height, width) of a camera with `mode: grey`. Row 0 is the top."""
+
+    @property
+    def grey(self) -> NDArray[np.uint8]:
+        """(height, width) the brightness of each pixel; of a colour image its luma."""
+        return self.colour if self.colour.ndim == 2 else luma(self.colour)
+
+
+LUMA = np.array([0.299, 0.587, 0.114])
+"""How BT.601 weighs red, green and blue."""
+
+
+def luma(colour: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """(h, w) of (h, w, 3). The weights are in 256ths, because integers give equal results on all machines."""
+    red, green, blue = (colour[..., channel].astype(np.uint16) for channel in range(3))
+    return ((77 * red + 150 * green + 29 * blue + 128) >> 8).astype(np.uint8)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

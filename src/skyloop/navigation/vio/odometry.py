@@ -1,0 +1,280 @@
+"""Visual-inertial odometry: pairs of images and IMU samples in, estimates at the rate of the IMU out."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skyloop.core.frames import matrix_from_quat, quat_from_matrix, quat_from_yaw
+from skyloop.navigation.vio.backend import Backend
+from skyloop.navigation.vio.calibration import StereoCalibration
+from skyloop.navigation.vio.imu_kernels import N_IMU, carry, integrate, ordinary_covariance
+from skyloop.navigation.vio.judging import Judge
+from skyloop.navigation.vio.loop_closing import LoopCloser, corrected
+from skyloop.navigation.vio.measurement_kernels import Rig
+from skyloop.navigation.vio.samples import SampleBuffer
+from skyloop.navigation.vio.settings import VioSettings
+from skyloop.navigation.vio.starting import Start, Starting
+from skyloop.navigation.vio.stillness import Stillness
+from skyloop.navigation.vio.tracking import Grey, StereoTracker
+from skyloop.navigation.vio.window_filter import WindowFilter
+from skyloop_client.messages import Array, Estimate
+
+_LONGEST_WAIT_NS = 500_000_000
+"""ns without images after which the filter goes on with the IMU alone, so that nothing piles up."""
+_NOT_COPIED = ("calibration", "settings", "_clock")
+
+
+class Pair(NamedTuple):
+    """Two images of one instant; `right` or `depth` may be missing."""
+
+    t_ns: int
+    left: Grey
+    right: Grey | None
+    depth: NDArray[Any] | None
+
+
+class VisualInertialOdometry:
+    """Give it every IMU sample and every pair of images in the order of their stamps, per kind; read `estimate`."""
+
+    def __init__(
+        self,
+        calibration: StereoCalibration,
+        settings: VioSettings | None = None,
+        *,
+        start_position: Array | None = None,
+        start_yaw: float = 0.0,
+        stage_clock: Callable[[], float] | None = None,
+    ) -> None:
+        """`start_position` (3,) m and `start_yaw` rad: of the body at the start, in the world's frame. Without them the
+        estimate's own frame begins there. `stage_clock` is a clock for benchmarks; see `stage_seconds`."""
+        self.calibration = calibration
+        s = self.settings = settings or VioSettings()
+        self._start_position = np.zeros(3) if start_position is None else np.array(start_position, np.float64)
+        self._start_yaw = start_yaw
+        self._clock = stage_clock
+        self.stage_seconds: dict[str, list[float]] = {"track": [], "filter": []}
+        """Seconds of each pair by stage, if there is a `stage_clock`."""
+        self.tracker = StereoTracker(calibration, s)
+        self.backend = Backend(s, self._new_filter(), self.tracker.reach)
+        self.judge = Judge(s)
+        self.closer = LoopCloser(s, self.tracker.reach) if s.loops else None
+        self._stillness = Stillness(s)
+        self._starting: Starting | None = Starting(s, calibration)
+        self._body_from_imu = calibration.body_from_imu.matrix()[:3, :3]
+        self._origin = np.zeros(3)
+        """Position of the IMU in the world when the filter's place is zero."""
+        self._samples = SampleBuffer(s)
+        self._pending: list[Pair] = []
+        self._frames = 0
+        self._last_camera: tuple[Array, Array] | None = None
+        self._ahead = np.eye(3), np.zeros((2, 3)), np.eye(N_IMU)
+        """Rotation, motion and covariance, carried on to the newest sample."""
+        self._estimate = Estimate.unknown(0, "no IMU sample yet")
+
+    def _new_filter(self) -> WindowFilter:
+        c, s, imu = self.calibration, self.settings, self.calibration.imu
+        imu_from_left = (c.body_from_imu.inverse() @ c.body_from_left).matrix()
+        rig = Rig(
+            np.ascontiguousarray(imu_from_left[:3, :3]), imu_from_left[:3, 3].copy(),
+            np.ascontiguousarray(self.tracker.right_from_left), np.array(self.tracker.left_in_right, np.float64),
+            np.array(self.tracker.along, np.float64),
+            np.array([c.left.fx / s.pixel_sd, c.left.fy / s.pixel_sd, c.left.fx / s.disparity_sd]),
+        )  # fmt: skip
+        k = s.noise_multiplier
+        densities = [
+            max(k * imu.gyro_noise_density, s.gyro_noise_floor), max(k * imu.accel_noise_density, s.accel_noise_floor),
+            max(k * imu.gyro_random_walk, s.gyro_walk_floor), max(k * imu.accel_random_walk, s.accel_walk_floor),
+        ]  # fmt: skip
+        return WindowFilter(rig, c.gravity, np.square(densities))
+
+    # ---- inputs and output
+
+    @property
+    def estimate(self) -> Estimate:
+        """The latest estimate: of the stamp of the newest IMU sample. Its covariance is (15, 15)."""
+        return self._estimate
+
+    @property
+    def map_estimate(self) -> Estimate:
+        """The latest estimate in the map frame, which places seen again correct; without loop closing the same.
+
+        It never jumps: the map frame moves against the odometry's by at most `correction_speed`."""
+        e = self._estimate
+        if self.closer is None or e.covariance is None:
+            return e
+        turned = corrected(self.closer.applied, e.position, e.velocity_world, matrix_from_quat(e.quat_wxyz))
+        position, velocity, rotation = turned
+        return replace(e, position=position, velocity_world=velocity, quat_wxyz=quat_from_matrix(rotation))
+
+    def imu(self, stamp_ns: int, gyro: Array, accel: Array) -> Estimate:
+        """Takes one sample, in the IMU's axes; returns the estimate of its instant."""
+        sample = np.concatenate([gyro, accel])
+        if not self._samples.add(stamp_ns, sample):
+            return self._estimate
+        if self._starting is not None:
+            self._estimate = Estimate.unknown(stamp_ns, "stands still to align")
+            start = self._starting.take(stamp_ns, sample, self._stillness.images_rest(stamp_ns))
+            if start is not None:
+                self._begin(stamp_ns, start)
+            return self._estimate
+        if not self._take_pending(stamp_ns):
+            self._carry_on(self._samples.newest_two())
+            if stamp_ns - self.backend.filter.t_ns > _LONGEST_WAIT_NS:
+                self._go_on_without_images(stamp_ns)
+        self._publish(stamp_ns)
+        return self._estimate
+
+    def images(
+        self, stamp_ns: int, left: Grey, right: Grey | None = None, *, depth: NDArray[Any] | None = None
+    ) -> None:
+        """Takes one pair: two grey images, or the left one and its depth in metres (0 or NaN: none).
+
+        It is used as soon as the IMU has reached its stamp. A pair that is older than one already used is dropped."""
+        newest = self._pending[-1].t_ns if self._pending else self.backend.filter.t_ns
+        if stamp_ns <= newest:
+            return
+        if self._starting is not None:
+            self.tracker.follow(left, right, depth, np.eye(3), np.zeros(3), True)
+            self._stillness.see(stamp_ns, self.tracker.tracks)
+            return
+        self._pending.append(Pair(stamp_ns, left, right, depth))
+        if self._take_pending(self._samples.newest_ns):
+            self._publish(self._samples.newest_ns)
+
+    def snapshot(self) -> Any:
+        """All that it remembers; `restore` takes it back."""
+        return copy.deepcopy({name: value for name, value in vars(self).items() if name not in _NOT_COPIED})
+
+    def restore(self, saved: Any) -> None:
+        vars(self).update(copy.deepcopy(saved))
+
+    # ---- the start
+
+    def _begin(self, stamp_ns: int, start: Start) -> None:
+        f = self.backend.filter
+        turn = matrix_from_quat(quat_from_yaw(self._start_yaw))
+        # the start tells tilt and biases in axes whose heading is that of the body
+        f.rotation = turn @ start.rotation
+        spin = np.eye(N_IMU)
+        for first in (0, 3, 6):
+            spin[first : first + 3, first : first + 3] = turn
+        f.covariance = spin @ start.covariance @ spin.T
+        f.biases = start.biases.copy()
+        f.t_ns = stamp_ns
+        body = f.rotation @ self._body_from_imu.T
+        self._origin = self._start_position + body @ self.calibration.body_from_imu.position
+        self._samples.forget_before(stamp_ns)
+        self._starting = None
+        self.judge.begin(stamp_ns)
+        self._ahead = f.rotation.copy(), f.motion.copy(), f.covariance.copy()
+        self._publish(stamp_ns)
+
+    # ---- pairs of images
+
+    def _take_pending(self, until_ns: int) -> bool:
+        taken = False
+        while self._pending and self._pending[0].t_ns <= until_ns:
+            self._take(self._pending.pop(0))
+            taken = True
+        if taken:
+            f = self.backend.filter
+            self._ahead = f.rotation.copy(), f.motion.copy(), f.covariance[:N_IMU, :N_IMU].copy()
+            if until_ns > f.t_ns:
+                self._carry_on(self._samples.between(f.t_ns, until_ns))
+        return taken
+
+    def _take(self, pair: Pair) -> None:
+        began = self._clock() if self._clock else 0.0
+        f, s = self.backend.filter, self.settings
+        samples = self._samples.between(f.t_ns, pair.t_ns)
+        rotation, motion = f.rotation.copy(), f.motion.copy()
+        unused = np.empty((N_IMU, N_IMU)), np.empty((N_IMU, N_IMU))
+        integrate((rotation, motion, f.biases), samples, f.gravity, f.noise, unused)
+        camera = self._camera(rotation, motion[1])
+        before = self._last_camera or camera
+        turn, shift = camera[0].T @ before[0], camera[0].T @ (before[1] - camera[1])
+        due = self._frames % s.filter_every == 0
+        self.tracker.follow(pair.left, pair.right, pair.depth, turn, shift, due)
+        self._frames += 1
+        self._last_camera = camera
+        tracked = self._clock() if self._clock else 0.0
+        self._stillness.see(pair.t_ns, self.tracker.tracks)
+        if due and self._stillness.is_worth_a_step(pair.t_ns):
+            self._step(pair.t_ns, samples, pair.left)
+        if self._clock:
+            self.stage_seconds["track"].append(tracked - began)
+            self.stage_seconds["filter"].append(self._clock() - tracked)
+
+    def _step(self, t_ns: int, samples: Array, image: Grey | None = None) -> None:
+        """The filter's own step: to the pair's instant, then what the pair tells."""
+        f = self.backend.filter
+        f.move(t_ns, samples, self._samples.gap_noise(f.t_ns, t_ns))
+        if self._stillness.rests(t_ns, self._samples):
+            f.stand_still(self._samples.mean_gyro(t_ns), self.settings.rest_speed_sd)
+            self.judge.rested(t_ns)
+        else:
+            self.backend.take(self.tracker.tracks)
+            if self.judge.looked(t_ns, self.backend):
+                self.backend.restart()
+        self._stillness.stepped(t_ns, self.tracker.tracks)
+        camera = self._last_camera = self._camera(f.rotation, f.motion[1])
+        if self.closer is not None and image is not None:
+            self.closer.see(t_ns, image, self.tracker.tracks, (camera[0], camera[1] + self._origin))
+        self._samples.forget_before(t_ns)
+
+    def _go_on_without_images(self, t_ns: int) -> None:
+        f = self.backend.filter
+        f.move(t_ns, self._samples.between(f.t_ns, t_ns), self._samples.gap_noise(f.t_ns, t_ns))
+        self._samples.forget_before(t_ns)
+
+    def _camera(self, rotation: Array, place: Array) -> tuple[Array, Array]:
+        """World from left camera."""
+        rig = self.backend.filter.rig
+        return rotation @ rig.imu_from_left, place + rotation @ rig.left_position
+
+    # ---- between two pairs
+
+    def _carry_on(self, samples: Array) -> None:
+        f = self.backend.filter
+        rotation, motion, covariance = self._ahead
+        transition, q, out = (np.empty((N_IMU, N_IMU)) for _ in range(3))
+        integrate((rotation, motion, f.biases), samples, f.gravity, f.noise, (transition, q))
+        carry(np.ascontiguousarray(covariance), transition, q, out)
+        self._ahead = rotation, motion, out
+
+    def _publish(self, stamp_ns: int) -> None:
+        rotation, motion, covariance = self._ahead
+        f = self.backend.filter
+        world_from_body = rotation @ self._body_from_imu.T
+        rates = self._body_from_imu @ (self._samples.newest[:3] - f.biases[0])
+        arm = -self.calibration.body_from_imu.position
+        levers = np.stack([world_from_body @ arm, world_from_body @ np.cross(rates, arm)])
+        out = np.empty((N_IMU, N_IMU))
+        ordinary_covariance(np.ascontiguousarray(covariance), rotation, motion, levers, out)
+        position = motion[1] + levers[0] + self._origin
+        if not (np.isfinite(position).all() and np.isfinite(out).all()):
+            self._start_again(stamp_ns)
+            return
+        if self.closer is not None:
+            self.closer.correction(stamp_ns)
+        reason = self.judge.reason(stamp_ns, out)
+        self._estimate = Estimate.from_covariance(
+            stamp_ns, position, motion[0] + levers[1], quat_from_matrix(world_from_body), rates, out,
+            valid=not reason, gyro_bias=f.biases[0].copy(), accel_bias=f.biases[1].copy(), reason=reason,
+        )  # fmt: skip
+
+    def _start_again(self, stamp_ns: int) -> None:
+        """The numbers are broken. What was known last is where the new start begins."""
+        last = self._estimate
+        self._start_position = last.position.copy()
+        self.backend = Backend(self.settings, self._new_filter(), self.tracker.reach)
+        self._starting = Starting(self.settings, self.calibration)
+        self._pending.clear()
+        self._last_camera = None
+        self._estimate = Estimate.unknown(stamp_ns, "the filter broke down and starts again")

@@ -1,0 +1,93 @@
+"""The IMU samples that the filter has yet to use, and those of the last moments."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from skyloop.navigation.vio.settings import VioSettings
+from skyloop_client.messages import Array
+
+_S = 1e-9
+
+
+class SampleBuffer:
+    def __init__(self, settings: VioSettings) -> None:
+        self._settings = settings
+        self._stamps: list[int] = []
+        self._values: list[Array] = []
+        self._recent: list[tuple[int, Array]] = []
+        """Those of the last `rest_time`."""
+
+    @property
+    def newest_ns(self) -> int:
+        return self._stamps[-1] if self._stamps else -1
+
+    @property
+    def newest(self) -> Array:
+        return self._values[-1]
+
+    def add(self, t_ns: int, sample: Array) -> bool:
+        """False for a sample out of order, or one that is no number."""
+        if t_ns <= self.newest_ns or not np.isfinite(sample).all():
+            return False
+        self._stamps.append(t_ns)
+        self._values.append(sample)
+        self._recent.append((t_ns, sample))
+        while self._recent[0][0] < t_ns - self._settings.rest_time / _S:
+            self._recent.pop(0)
+        return True
+
+    def newest_two(self) -> Array:
+        """(2, 7) s, gyro, accelerometer."""
+        start = self._stamps[-2]
+        return np.array([[(t - start) * _S, *v] for t, v in zip(self._stamps[-2:], self._values[-2:], strict=True)])
+
+    def between(self, start_ns: int, end_ns: int) -> Array:
+        """(n, 7) samples with s from `start_ns` to `end_ns`; the values at both ends are interpolated."""
+        stamps = np.array([t - start_ns for t in self._stamps], np.float64) * _S
+        values = np.array(self._values)
+        end = (end_ns - start_ns) * _S
+        inner = (stamps > 0.0) & (stamps < end)
+        times = np.concatenate([[0.0], stamps[inner], [end]])
+        first, last = (_interpolated(t, stamps, values) for t in (0.0, end))
+        return np.column_stack([times, np.vstack([first, values[inner], last])])
+
+    def gap_noise(self, start_ns: int, end_ns: int) -> tuple[float, float]:
+        """Variance of turn (rad²) and of velocity ((m/s)²) that gaps between samples add."""
+        s = self._settings
+        turn = speed = 0.0
+        for before, after in pairwise(self._stamps):
+            gap = (min(after, end_ns) - max(before, start_ns)) * _S
+            if (after - before) * _S > s.imu_gap and gap > 0.0:
+                turn += (s.imu_gap_rate_sd * gap) ** 2
+                speed += (s.imu_gap_accel_sd * gap) ** 2
+        return turn, speed
+
+    def forget_before(self, t_ns: int) -> None:
+        """Keeps the last sample at or before `t_ns`, from which the next step begins."""
+        while len(self._stamps) > 1 and self._stamps[1] <= t_ns:
+            del self._stamps[0], self._values[0]
+
+    def recent(self) -> Array:
+        """(n, 6) of the last `rest_time`."""
+        return np.array([value for _, value in self._recent])
+
+    def covers_rest(self) -> bool:
+        """Whether the recent samples span `rest_time`, or nearly."""
+        span = (self._recent[-1][0] - self._recent[0][0]) * _S if self._recent else 0.0
+        return span > 0.9 * self._settings.rest_time
+
+    def mean_gyro(self, t_ns: int) -> Array:
+        return np.asarray(np.mean([value[:3] for stamp, value in self._recent if stamp <= t_ns], axis=0))
+
+
+def _interpolated(t: float, stamps: Array, values: Array) -> Array:
+    at = int(np.searchsorted(stamps, t))
+    if at <= 0:
+        return np.asarray(values[0])
+    if at >= len(stamps):
+        return np.asarray(values[-1])
+    share = (t - stamps[at - 1]) / (stamps[at] - stamps[at - 1])
+    return np.asarray((1.0 - share) * values[at - 1] + share * values[at])

@@ -1,0 +1,66 @@
+"""Whether the vehicle rests, by the IMU and the images together, and whether a pair is worth a step of the filter.
+
+A hover is as calm as the ground to an IMU; only the images tell them apart. While hardly anything moves in the images,
+their errors repeat from pair to pair, so most of those pairs are left out: taken as independent they would make the
+filter far too sure of itself.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skyloop.navigation.vio.samples import SampleBuffer
+from skyloop.navigation.vio.settings import VioSettings
+from skyloop.navigation.vio.starting import is_still
+from skyloop.navigation.vio.tracking import Tracks
+
+_FEWEST = 10
+"""Corners in common below which nothing is concluded from their motion."""
+
+
+class _Reference:
+    """Where the corners were at an earlier instant."""
+
+    def __init__(self, t_ns: int, tracks: Tracks) -> None:
+        self.t_ns = t_ns
+        self.ids: NDArray[np.int64] = tracks.ids.copy()
+        self.pixels = tracks.pixels.copy()
+
+    def motion_px(self, tracks: Tracks) -> float:
+        """The median motion since; infinite if too few corners are left."""
+        _, mine, theirs = np.intersect1d(self.ids, tracks.ids, assume_unique=True, return_indices=True)
+        if len(mine) < _FEWEST:
+            return float("inf")
+        return float(np.median(np.linalg.norm(self.pixels[mine] - tracks.pixels[theirs], axis=1)))
+
+
+class Stillness:
+    def __init__(self, settings: VioSettings) -> None:
+        self._settings = settings
+        self._still: _Reference | None = None
+        """Since when the corners have stayed where they were."""
+        self._stepped: _Reference | None = None
+        """At the filter's last step."""
+        self._motion_px = float("inf")
+
+    def see(self, t_ns: int, tracks: Tracks) -> None:
+        if self._still is None or self._still.motion_px(tracks) > self._settings.rest_px:
+            self._still = _Reference(t_ns, tracks)
+        self._motion_px = float("inf") if self._stepped is None else self._stepped.motion_px(tracks)
+
+    def is_worth_a_step(self, t_ns: int) -> bool:
+        s = self._settings
+        if self._stepped is None or self._motion_px >= s.step_px:
+            return True
+        return (t_ns - self._stepped.t_ns) * 1e-9 >= s.step_time
+
+    def images_rest(self, t_ns: int) -> bool:
+        """Whether nothing has moved in the images for `rest_time`, or nearly."""
+        return self._still is not None and (t_ns - self._still.t_ns) * 1e-9 >= 0.8 * self._settings.rest_time
+
+    def rests(self, t_ns: int, samples: SampleBuffer) -> bool:
+        return self.images_rest(t_ns) and samples.covers_rest() and is_still(samples.recent(), self._settings)
+
+    def stepped(self, t_ns: int, tracks: Tracks) -> None:
+        self._stepped = _Reference(t_ns, tracks)
