@@ -35,12 +35,12 @@ setup: $(SET_UP)
 fly: setup
 	@.venv/bin/skyloop record --world park --frames 100 --size 320x240
 
-# three workers on two cores, and lint beside them: a sixth of the tests' time is waiting
+# four workers on two cores, and lint beside them: a sixth of the tests' time is waiting
 test: setup
 	@$(MAKE) --no-print-directory -j2 lint pytest
 
 pytest: setup
-	@.venv/bin/python -m pytest -q -n 3 --dist worksteal
+	@.venv/bin/python -m pytest -q -n 4 --dist worksteal
 
 test-slow: setup
 	@.venv/bin/python -m pytest -q -n 2 -m slow

@@ -7,6 +7,7 @@ import importlib
 import importlib.util
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -17,18 +18,6 @@ from skyloop_client.errors import MissingExtra
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "src" / "skyloop"
 CLIENT = ROOT / "clients" / "python" / "src" / "skyloop_client"
-FILES = {
-    path: ast.parse(path.read_text(encoding="utf-8"))
-    for folder in (PACKAGE, CLIENT)
-    for path in sorted(folder.rglob("*.py"))
-}
-FUNCTIONS = [
-    (path, node)
-    for path, tree in FILES.items()
-    for node in ast.walk(tree)
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-]
-
 WALL_CLOCK_ALLOWED = (
     "skyloop_client",
     "links",
@@ -53,6 +42,25 @@ MOST_FOR_ANNOTATIONS = 3
 """Pairs of modules that import each other for annotations only."""
 LONGEST_SPINE, LONGEST_STEP = 160, 40
 LONGEST_PAGE = 110
+
+
+@cache
+def files() -> dict[Path, ast.Module]:
+    return {
+        path: ast.parse(path.read_text(encoding="utf-8"))
+        for folder in (PACKAGE, CLIENT)
+        for path in sorted(folder.rglob("*.py"))
+    }
+
+
+@cache
+def functions() -> list[tuple[Path, ast.FunctionDef | ast.AsyncFunctionDef]]:
+    return [
+        (path, node)
+        for path, tree in files().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
 
 
 def shown(path: Path) -> str:
@@ -85,7 +93,7 @@ BEHIND_THE_EDITOR = {"scene", "model", "fleet"}
 def test_nobody_reaches_past_the_ports() -> None:
     """Links, apps and the gym get ports and the editor; what is behind these is the simulation's own."""
     found = []
-    for path, tree in FILES.items():
+    for path, tree in files().items():
         room = shown(path).split("/")[0]
         if room not in OUTSIDE:
             continue
@@ -136,7 +144,7 @@ def uses_of_global_random_state(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 def test_no_wall_clock_and_no_global_random_state() -> None:
     found = []
-    for path, tree in FILES.items():
+    for path, tree in files().items():
         if not shown(path).startswith(WALL_CLOCK_ALLOWED):
             found += [f"{shown(path)}:{line}: {what}" for line, what in uses_of_the_wall_clock(tree)]
         found += [f"{shown(path)}:{line}: {what}" for line, what in uses_of_global_random_state(tree)]
@@ -159,10 +167,10 @@ def test_banned_names() -> None:
 
 
 def test_files_and_functions_are_short() -> None:
-    assert [f"{shown(path)}: {lines(path)} lines" for path in FILES if lines(path) > LONGEST_FILE] == []
+    assert [f"{shown(path)}: {lines(path)} lines" for path in files() if lines(path) > LONGEST_FILE] == []
     long = [
         f"{shown(path)}:{node.name}: {length(node)} lines"
-        for path, node in FUNCTIONS
+        for path, node in functions()
         if length(node) > LONGEST_FUNCTION
     ]
     assert long == []
@@ -170,7 +178,7 @@ def test_files_and_functions_are_short() -> None:
 
 def test_long_argument_lists_are_records_or_keywords() -> None:
     wide = []
-    for path, node in FUNCTIONS:
+    for path, node in functions():
         arguments = [argument.arg for argument in [*node.args.posonlyargs, *node.args.args] if argument.arg != "self"]
         if len(arguments) > MOST_POSITIONAL:
             wide.append(f"{shown(path)}:{node.name}: {len(arguments)} positional arguments")
@@ -183,7 +191,7 @@ def test_no_two_modules_import_each_other() -> None:
     assert spec is not None and spec.loader is not None
     figures = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(figures)
-    run_time, any_time = figures.import_edges(FILES, figures.module_names([PACKAGE, CLIENT]))
+    run_time, any_time = figures.import_edges(files(), figures.module_names([PACKAGE, CLIENT]))
     assert figures.two_way_pairs(run_time) == []
     assert len(figures.two_way_pairs(any_time)) <= MOST_FOR_ANNOTATIONS
 
@@ -191,7 +199,7 @@ def test_no_two_modules_import_each_other() -> None:
 def test_the_spine_is_read_in_a_minute() -> None:
     path = PACKAGE / "sim" / "simulation.py"
     assert lines(path) <= LONGEST_SPINE
-    step = next(node for where, node in FUNCTIONS if where == path and node.name == "step")
+    step = next(node for where, node in functions() if where == path and node.name == "step")
     assert length(step) <= LONGEST_STEP
 
 
@@ -200,7 +208,7 @@ def test_public_names_can_be_imported() -> None:
         assert getattr(skyloop, name) is not None
     with pytest.raises(AttributeError, match="no_such_name"):
         _ = skyloop.no_such_name
-    for path in FILES:
+    for path in files():
         if path.name not in ("__init__.py", "__main__.py"):
             top = PACKAGE if path.is_relative_to(PACKAGE) else CLIENT
             name = ".".join(path.relative_to(top.parent).with_suffix("").parts)

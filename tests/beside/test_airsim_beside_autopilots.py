@@ -136,7 +136,7 @@ def test_the_page_s_settings() -> None:
 
 def test_settings_say_where_they_connect() -> None:
     px4 = {"VehicleType": "PX4Multirotor"}
-    vehicles = {
+    vehicles: dict[str, dict[str, Any]] = {
         "A": px4, "B": {**px4, "LockStep": False, "LocalHostIp": "0.0.0.0"}, "C": {**px4, "TcpPort": 4600},
         "D": {**px4, "UseSerial": True, "SerialPort": "/dev/ttyACM0", "SerialBaudRate": 115200},
         "E": {"VehicleType": "ArduCopter"}, "F": {"VehicleType": "ArduCopter", "LockStep": False}, "G": {},
