@@ -38,7 +38,7 @@ class VioSettings(BaseModel):
     """px, one sigma of its shift to the right image."""
     gate: Positive = 2.5
     """The sigmas beyond which a corner's measurement is refused."""
-    sigma_scale: Positive = 4.0
+    sigma_scale: Positive = 2.5
     """A factor on all sigmas that are published. Errors of patches repeat from pair to pair, which the filter does not
     know; on recorded flights its own sigmas were too small by this much."""
     # ---- the window
