@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from mavsdk import ComponentType, Configuration, Mavsdk
 from mavsdk.plugins.action import Action, OrbitYawBehavior
 from mavsdk.plugins.camera import Camera, Mode
 from mavsdk.plugins.failure import Failure, FailureType, FailureUnit
-from mavsdk.plugins.follow_me import Config, FollowMe, TargetLocation
+from mavsdk.plugins.follow_me import Config, FollowMe, FollowMeError, TargetLocation
 from mavsdk.plugins.ftp import Ftp
 from mavsdk.plugins.gimbal import ControlMode, Gimbal, GimbalMode, SendMode
 from mavsdk.plugins.log_files import LogFiles
@@ -68,7 +69,10 @@ def follow(system: Any, telemetry: Telemetry) -> None:
     target = TargetLocation(home.latitude_deg + 2e-4, home.longitude_deg, home.absolute_altitude_m, 0.0, 0.0, 0.0)
     end = time.monotonic() + PATIENCE_S
     while time.monotonic() < end and abs(place(telemetry)[0] - (22.2 - 4.0)) > 2.0:
-        plugin.set_target_location(target)
+        # MAVSDK takes the camera's heartbeat, which has no mode, for the vehicle's, and believes until the next one that
+        # it has left the mode
+        with suppress(FollowMeError):
+            plugin.set_target_location(target)
         time.sleep(0.1)
     found["follow"] = [telemetry.flight_mode().name, place(telemetry)]
     plugin.stop()

@@ -13,6 +13,7 @@ from mavlink_setup import HOME, Client, Stage, staged
 from pymavlink.dialects.v20 import common as mavlink
 
 from skyloop.core.frames import LocalFrame
+from skyloop.links.mavlink.wire import custom_mode
 
 NAN = math.nan
 ARM, TAKEOFF, LAND, RTL = 400, 22, 21, 20
@@ -207,6 +208,13 @@ def test_messages_come_as_often_as_asked(client: Client, stage: Stage) -> None:
     assert rate("LOCAL_POSITION_NED") == pytest.approx(10.0)
     assert client.command(511, 12345, 1000) == UNSUPPORTED
     assert client.command(31000) == UNSUPPORTED
+
+
+def test_a_new_mode_is_in_a_heartbeat_before_it_is_acknowledged(client: Client) -> None:
+    """MAVSDK's `follow_me.start()` returns with the answer; what is called next needs the mode."""
+    for main, name in ((3, "position"), (4, "hold"), (3, "position")):
+        assert client.mode(main, 3 if main == 4 else 0) == ACCEPTED
+        assert client.latest["HEARTBEAT"].custom_mode == custom_mode(name)
 
 
 def test_a_mission_goes_up_and_down_and_is_flown(client: Client, stage: Stage) -> None:

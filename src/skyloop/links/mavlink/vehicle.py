@@ -277,7 +277,7 @@ class MavlinkVehicle:
         camera = self.payload.cameras.get(message.target_component)
         component = COMPONENT if camera is None else camera.component
         command, handler = command_from(message, channel), COMMANDS.get(message.command)
-        result, why = UNSUPPORTED, ""
+        result, why, mode = UNSUPPORTED, "", self.modes.shown
         try:
             if camera is not None:
                 result = camera.command(command, lambda answer: channel.send(answer, component))
@@ -285,6 +285,9 @@ class MavlinkVehicle:
                 result = handler(self._commanded, command)
         except (SetpointError, ValueError, OverflowError) as error:
             result, why = DENIED, str(error)
+        if self.modes.shown != mode:
+            # before the answer: MAVSDK refuses calls that need the new mode until a heartbeat shows it
+            self.send_now(mavlink.MAVLINK_MSG_ID_HEARTBEAT)
         channel.send(mavlink.MAVLink_command_ack_message(message.command, result, 0, 0, *command.peer), component)
         if why:
             self._refuse(why)
