@@ -41,6 +41,7 @@ def test_the_d435_pair_and_the_imu_of_e2es() -> None:
     assert found.body_from_left.apply(np.array([1.0, 0.0, 0.0])) == pytest.approx([0.12, -1.0, 0.0])
     assert found.body_from_imu.position == pytest.approx([0.01, 0.0, 0.02])
     assert (found.imu.gyro_turn_on_sd, found.imu.accel_turn_on_sd, found.imu.rate_hz) == (0.0087, 0.196, 200.0)
+    assert (found.imu.gyro_bias_tau, found.imu.accel_bias_tau) == (1000.0, 300.0)
     assert (found.imu.accel_noise_density, found.gravity, found.camera_latency_ns) == (3e-5, 9.8, 20_000_000)
 
 

@@ -75,11 +75,26 @@ def test_a_walker_in_front_is_not_believed() -> None:
 
 def test_drifting_clouds_do_not_turn_the_heading() -> None:
     """A third of the corners are clouds that drift by 4 mrad/s, which would look like a bias of the gyroscope."""
-    clouds = Corners(3, clouds=400)
+    clouds = Corners(3, clouds=150)
     odometry, errors = fly(3, 12.0, corners=clouds)
     assert (clouds.numbers[: clouds.clouds] >= 0).sum() > 20
     assert abs(errors.values[-1, 11]) < 5e-4 and abs(errors.values[-1, 8]) < 0.01
     assert (odometry.backend.filter.points[:, 2] > 0.02).all(), "none of them became a point"
+
+
+def test_biases_decay_as_the_instrument_tells() -> None:
+    odometry, _ = fly(3, 1.5)
+    f = odometry.backend.filter
+    f.bias_taus = (1000.0, 300.0)
+    before, sd = f.biases.copy(), np.sqrt(f.covariance[12, 12])
+    resting = np.zeros((101, 7))
+    resting[:, 0], resting[:, 6] = np.linspace(0.0, 30.0, 101), 9.8
+    f.move(f.t_ns + 30_000_000_000, resting)
+    assert f.biases[0] == pytest.approx(before[0] * np.exp(-0.03)) and f.biases[1] == pytest.approx(
+        before[1] * np.exp(-0.1)
+    )
+    walked = 1e-4 * np.sqrt(30.0)
+    assert np.sqrt(f.covariance[12, 12]) == pytest.approx(np.hypot(sd, walked) * np.exp(-0.1), rel=1e-3)
 
 
 def test_in_the_dark_it_says_so_and_recovers() -> None:

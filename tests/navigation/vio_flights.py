@@ -26,7 +26,10 @@ def calibration(imu: ImuModel | None = None) -> StereoCalibration:
     lens = CameraModel(640, 360, FOCAL, FOCAL, 319.5, 179.5)
     left = Transform(np.array([0.12, 0.0, 0.0]), SENSOR_FROM_CAMERA)
     right = Transform(np.array([0.12, -BASELINE, 0.0]), SENSOR_FROM_CAMERA)
-    noise = imu or ImuModel(1e-4, 2e-5, 0.0087, 1e-3, 1e-4, 0.196)
+    noise = imu or ImuModel(
+        gyro_noise_density=1e-4, gyro_random_walk=2e-5, gyro_turn_on_sd=0.0087,
+        accel_noise_density=1e-3, accel_random_walk=1e-4, accel_turn_on_sd=0.196,
+    )  # fmt: skip
     return StereoCalibration(lens, lens, left, right, Transform.identity(), noise, GRAVITY, float(PAIRS_HZ))
 
 
@@ -142,7 +145,7 @@ class Errors:
 
 TRUE_NOISE: dict[str, Any] = {
     "pixel_sd": 0.3, "disparity_sd": 0.3, "noise_multiplier": 1.0, "gyro_noise_floor": 0.0, "accel_noise_floor": 0.0,
-    "gyro_walk_floor": 0.0, "accel_walk_floor": 0.0, "rest_px": 1.0,
+    "gyro_walk_floor": 0.0, "accel_walk_floor": 0.0, "rest_px": 1.6, "sigma_scale": 1.0,
 }  # fmt: skip
 """Settings by which the filter knows exactly how noisy everything is."""
 

@@ -53,12 +53,16 @@ class ImuModel:
     """rad/s/√Hz."""
     gyro_random_walk: float = 1e-5
     """rad/s²/√Hz."""
+    gyro_bias_tau: float = math.inf
+    """s, the time in which the bias decays towards zero; infinite: it does not."""
     gyro_turn_on_sd: float = 0.01
     """rad/s, one sigma of the bias at the start."""
     accel_noise_density: float = 2e-3
     """m/s²/√Hz."""
     accel_random_walk: float = 1e-4
     """m/s³/√Hz."""
+    accel_bias_tau: float = math.inf
+    """s, the time in which the bias decays towards zero; infinite: it does not."""
     accel_turn_on_sd: float = 0.1
     """m/s², one sigma of the bias at the start."""
     rate_hz: float = 200.0

@@ -91,7 +91,7 @@ class VisualInertialOdometry:
             max(k * imu.gyro_noise_density, s.gyro_noise_floor), max(k * imu.accel_noise_density, s.accel_noise_floor),
             max(k * imu.gyro_random_walk, s.gyro_walk_floor), max(k * imu.accel_random_walk, s.accel_walk_floor),
         ]  # fmt: skip
-        return WindowFilter(rig, c.gravity, np.square(densities))
+        return WindowFilter(rig, c.gravity, np.square(densities), (imu.gyro_bias_tau, imu.accel_bias_tau))
 
     # ---- inputs and output
 
@@ -257,6 +257,7 @@ class VisualInertialOdometry:
         levers = np.stack([world_from_body @ arm, world_from_body @ np.cross(rates, arm)])
         out = np.empty((N_IMU, N_IMU))
         ordinary_covariance(np.ascontiguousarray(covariance), rotation, motion, levers, out)
+        out *= self.settings.sigma_scale**2
         position = motion[1] + levers[0] + self._origin
         if not (np.isfinite(position).all() and np.isfinite(out).all()):
             self._start_again(stamp_ns)

@@ -38,6 +38,9 @@ class VioSettings(BaseModel):
     """px, one sigma of its shift to the right image."""
     gate: Positive = 2.5
     """The sigmas beyond which a corner's measurement is refused."""
+    sigma_scale: Positive = 2.5
+    """A factor on all sigmas that are published. Errors of patches repeat from pair to pair, which the filter does not
+    know; on recorded flights its own sigmas were too small by this much."""
     # ---- the window
     poses: Annotated[int, Field(ge=3, le=30)] = 10
     """The number of past poses in the filter's state."""
@@ -76,7 +79,7 @@ class VioSettings(BaseModel):
     rest_accel_sd: Positive = 0.15
     """m/s², the scatter of the accelerometer above which the vehicle moves."""
     rest_px: Positive = 0.25
-    """px, the median motion of the corners over `rest_time` above which the vehicle moves."""
+    """px, the motion of the livelier corners over `rest_time` above which the vehicle moves."""
     rest_speed_sd: Positive = 0.01
     """m/s, one sigma of the velocity at rest."""
     patience: Positive = 2.0

@@ -15,6 +15,7 @@ from skyloop.navigation.vio.settings import VioSettings
 from skyloop.navigation.vio.starting import is_still
 from skyloop.navigation.vio.tracking import Tracks
 
+_NEARLY_ALL = 0.9
 _FEWEST = 10
 """Corners in common below which nothing is concluded from their motion."""
 
@@ -27,12 +28,12 @@ class _Reference:
         self.ids: NDArray[np.int64] = tracks.ids.copy()
         self.pixels = tracks.pixels.copy()
 
-    def motion_px(self, tracks: Tracks) -> float:
-        """The median motion since; infinite if too few corners are left."""
+    def motion_px(self, tracks: Tracks, share: float = 0.5) -> float:
+        """The motion since, which this share of the corners does not exceed; infinite if too few are left."""
         _, mine, theirs = np.intersect1d(self.ids, tracks.ids, assume_unique=True, return_indices=True)
         if len(mine) < _FEWEST:
             return float("inf")
-        return float(np.median(np.linalg.norm(self.pixels[mine] - tracks.pixels[theirs], axis=1)))
+        return float(np.quantile(np.linalg.norm(self.pixels[mine] - tracks.pixels[theirs], axis=1), share))
 
 
 class Stillness:
@@ -45,7 +46,8 @@ class Stillness:
         self._motion_px = float("inf")
 
     def see(self, t_ns: int, tracks: Tracks) -> None:
-        if self._still is None or self._still.motion_px(tracks) > self._settings.rest_px:
+        # not half of the corners but nearly all: most of a view may be sky, which stands still in a steady flight too
+        if self._still is None or self._still.motion_px(tracks, _NEARLY_ALL) > self._settings.rest_px:
             self._still = _Reference(t_ns, tracks)
         self._motion_px = float("inf") if self._stepped is None else self._stepped.motion_px(tracks)
 

@@ -39,6 +39,8 @@ class WindowFilter:
     gravity: float
     noise: Array
     """(4,) variances per Hz: gyro, accelerometer, gyro bias, accelerometer bias."""
+    bias_taus: tuple[float, float] = (np.inf, np.inf)
+    """s, in which the biases of gyro and accelerometer decay."""
     rotation: Array = field(default_factory=lambda: np.eye(3))
     """(3, 3) world from IMU."""
     motion: Array = field(default_factory=lambda: np.zeros((2, 3)))
@@ -80,8 +82,14 @@ class WindowFilter:
         transition, q = np.empty((N_IMU, N_IMU)), np.empty((N_IMU, N_IMU))
         state = self.rotation, self.motion, self.biases
         integrate(state, samples, self.gravity, self.noise, (transition, q))
+        span = float(samples[-1, 0] - samples[0, 0])
+        # taus are minutes: within one step the decay may come at its end
+        decay = np.exp([-span / tau for tau in self.bias_taus])
+        self.biases *= decay[:, None]
+        shrink = np.repeat([1.0, *decay], [9, 3, 3])
+        transition *= shrink[:, None]
+        q *= np.outer(shrink, shrink)
         if gap[0] > 0.0:
-            span = float(samples[-1, 0] - samples[0, 0])
             q[np.diag_indices(9)] += np.repeat([gap[0], gap[1], gap[1] * span * span], 3)
         carry_all(self.covariance, transition, q)
         self.t_ns = t_ns
