@@ -80,7 +80,7 @@ def test_heading_and_start_alignment_leave_the_tilt() -> None:
     level = Track(truth.t_ns, there, quat_multiply(turn, truth.quat_wxyz))
     for how in ("yaw", "start"):
         assert absolute_errors(truth, level, how).translation_rmse < 1e-9  # type: ignore[arg-type]
-        assert absolute_errors(truth, moved(truth), how).rotation_rmse > 0.1  # type: ignore[arg-type]
+        assert absolute_errors(truth, moved(truth), how).rotation_rmse > 0.1
     assert absolute_errors(truth, level, "none").translation_rmse > 1.0
 
 
@@ -123,7 +123,7 @@ def test_the_truth_is_read_between_its_stamps_and_not_across_a_gap() -> None:
     between = (truth.t_ns[:-1] + truth.t_ns[1:]) // 2
     wanted = np.concatenate([[truth.t_ns[0] - 10**9], between, truth.t_ns[-3:]])
     wanted.sort()
-    holed = truth[np.r_[0:100, 130:N]]  # type: ignore[index]
+    holed = truth[np.r_[0:100, 130:N]]
     at, kept = holed.at(wanted)
     assert not kept[0]
     assert kept.sum() == len(wanted) - 1 - 31

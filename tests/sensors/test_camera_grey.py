@@ -74,18 +74,16 @@ def test_noise_is_that_of_one_channel(scene: PaintedScene) -> None:
 
 def test_blur_rolling_shutter_and_exposure_work_on_it(scene: PaintedScene) -> None:
     fast = moving(position=(0.0, 0.5, 2.0), velocity=(0.0, 8.0, 0.0))
-    size = {"width": 64, "height": 48, "mode": "grey"}
-    sharp, blurred, rolled = (
-        shoot(scene, fast, **size, **more)[0].colour.astype(float)
-        for more in ({}, {"exposure_time": 0.05}, {"readout_time": 0.1})
-    )
+    size: dict[str, Any] = {"width": 64, "height": 48, "mode": "grey"}
+    effects: tuple[dict[str, Any], ...] = ({}, {"exposure_time": 0.05}, {"readout_time": 0.1})
+    sharp, blurred, rolled = (shoot(scene, fast, **size, **more)[0].colour.astype(float) for more in effects)
     assert np.abs(np.diff(blurred, axis=1)).max() < 0.7 * np.abs(np.diff(sharp, axis=1)).max()
     assert blurred.mean() == pytest.approx(sharp.mean(), rel=0.03)
     darkest = [int(np.argmin(rolled[row])) for row in (2, 14)]
     assert darkest[0] != darkest[1], "the pillar leans"
     camera = Camera(CameraConfig(**size, auto_exposure=True, target_brightness=0.8), PERIOD_S)
     rng = KeyedRandom(KEY, 0)
-    _, state = camera.measure(fast, scene, camera.initial_state(rng), rng)
+    _, state = camera.measure(fast, scene, camera.initial_state(rng), rng)  # type: ignore[arg-type]
     assert state.exposure > 1.0
 
 

@@ -39,8 +39,8 @@ class VioSettings(BaseModel):
     gate: Positive = 2.5
     """The sigmas beyond which a corner's measurement is refused."""
     sigma_scale: Positive = 2.5
-    """A factor on all sigmas that are published. Errors of patches repeat from pair to pair, which the filter does not
-    know; on recorded flights its own sigmas were too small by this much."""
+    """A factor on all sigmas that are published, fitted to three recorded flights: on them the filter's own sigmas were
+    too small by about this much. The cause was not measured."""
     # ---- the window
     poses: Annotated[int, Field(ge=3, le=30)] = 10
     """The number of past poses in the filter's state."""
