@@ -57,7 +57,7 @@ def write_tum(path: Path, track: Track) -> Path:
 
 def evo(program: str, home: Path, *arguments: object) -> float:
     """The root mean square that evo prints."""
-    command = [Path(sys.executable).with_name(program), "tum", *map(str, arguments)]
+    command = [str(Path(sys.executable).with_name(program)), "tum", *map(str, arguments)]
     environment = {**os.environ, "HOME": str(home)}
     told = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment)
     values = {line.split()[0]: float(line.split()[1]) for line in told.stdout.splitlines() if "\t" in line}
@@ -79,7 +79,7 @@ def test_heading_and_start_alignment_leave_the_tilt() -> None:
     there = np.array([1.0, 2.0, 3.0]) + rotate(turn, truth.position)
     level = Track(truth.t_ns, there, quat_multiply(turn, truth.quat_wxyz))
     for how in ("yaw", "start"):
-        assert absolute_errors(truth, level, how).translation_rmse < 1e-9  # type: ignore[arg-type]
+        assert absolute_errors(truth, level, how).translation_rmse < 1e-9
         assert absolute_errors(truth, moved(truth), how).rotation_rmse > 0.1
     assert absolute_errors(truth, level, "none").translation_rmse > 1.0
 
