@@ -101,7 +101,9 @@ def test_ctrl_c_ends_those_that_are_stopped(tmp_path: Path) -> None:
             os.kill(pid, signal.SIGSTOP)
         os.killpg(process.pid, signal.SIGINT)
         _, said = process.communicate(timeout=60)
-        assert said.splitlines() == [f"skyloop: stopped by Ctrl-C; `skyloop record --resume --out {folder}` continues"]
+        began, stopped = said.splitlines()
+        assert began.startswith("skyloop: preparing the recording of 4000 frames")
+        assert stopped == f"skyloop: stopped by Ctrl-C; `skyloop record --resume --out {folder}` continues"
         assert process.returncode == 130
         assert still_there(started) == []
     assert {finding.severity for finding in check(folder)} == {"warning"}
