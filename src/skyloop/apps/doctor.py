@@ -24,6 +24,7 @@ WHAT_FOR = {
     "foxglove": "for --foxglove",
     "gym": "for skyloop.gym",
     "mavlink": "for `skyloop mavlink`, PX4 and serial lines",
+    "nav": "for skyloop localise and flights on cameras and an IMU",
     "sb3": "for skyloop.gym.sb3, which trains with Stable-Baselines3",
     "view": "for `skyloop view`",
 }
