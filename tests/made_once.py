@@ -2,36 +2,25 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
-
-import pytest
 
 PATIENCE_S = 600.0
 
 
 def made_once(name: str, make: Callable[[Path], None]) -> Path:
-    """The folder of an environment; `make` fills it if no process has. Skips if another one makes it and hangs."""
+    """The folder of an environment; `make` fills it if no process has."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "skyloop" / "test-clients"
     folder = cache / f"{name}-{sys.version_info[0]}.{sys.version_info[1]}"
     cache.mkdir(parents=True, exist_ok=True)
-    # two workers may want it at once: one makes it
-    lock, ready, began = folder.with_suffix(".lock"), folder / "ready", time.monotonic()
-    while not ready.exists():
-        try:
-            lock.mkdir()
-        except FileExistsError:
-            if time.monotonic() - began > PATIENCE_S:
-                pytest.skip(f"another process makes {folder} and does not end; remove {lock}")
-            time.sleep(0.5)
-            continue
-        try:
-            if not ready.exists():
-                make(folder)
-                ready.touch()
-        finally:
-            lock.rmdir()
+    ready = folder / "ready"
+    # two workers may want it at once: one makes it; the lock of a process that was killed is free again
+    with folder.with_name(f"{folder.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not ready.exists():
+            make(folder)
+            ready.touch()
     return folder
