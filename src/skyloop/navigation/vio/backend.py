@@ -12,7 +12,7 @@ from skyloop.navigation.vio.measurement_kernels import LEFT_ONLY, split_rows, st
 from skyloop.navigation.vio.point_kernels import REFUSED, TAKEN, point_rows
 from skyloop.navigation.vio.settings import VioSettings
 from skyloop.navigation.vio.tracking import Tracks
-from skyloop.navigation.vio.update_kernels import compress, gate_limit, squared_distance
+from skyloop.navigation.vio.update_kernels import compress, doubt_factor, gate_limit, squared_distance
 from skyloop.navigation.vio.window_filter import N_POSE, WindowFilter
 from skyloop_client.messages import Array
 
@@ -199,7 +199,8 @@ class Backend:
         distance = squared_distance(f.covariance, np.ascontiguousarray(columns), by_poses[3:n], residuals[3:n])
         if distance > gate_limit(n - 3, self.settings.gate):
             return None
-        return point, anchor, by_poses[:n], by_point[:n], residuals[:n]
+        scale = doubt_factor(distance, n - 3)
+        return point, anchor, scale * by_poses[:n], scale * by_point[:n], scale * residuals[:n]
 
     def _promote(self) -> None:
         """Tracks that have lasted become points of the state, as long as there is room; sooner if it holds few."""

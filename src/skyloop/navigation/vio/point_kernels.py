@@ -9,7 +9,7 @@ from numba import float64, int64, types, uint8
 
 from skyloop.core.jit import WHEN_CALLED, kernel
 from skyloop.navigation.vio.measurement_kernels import RIG, STEREO, Rig, look
-from skyloop.navigation.vio.update_kernels import chi_square_limit, squared_distance
+from skyloop.navigation.vio.update_kernels import chi_square_limit, doubt, squared_distance
 
 _V = float64[::1]
 _M = float64[:, ::1]
@@ -59,6 +59,11 @@ def point_rows(poses, state, seen, rig_fields, covariance, limits, out):
         distance = squared_distance(covariance, columns[m:end], values[m:end], residuals[m:end])
         if distance <= chi_square_limit(count, limits[0]) and points[k, 2] > limits[1]:
             fate[k] = TAKEN
+            scale = doubt(distance, count)
+            for i in range(m, end):
+                residuals[i] *= scale
+                for j in range(15):
+                    values[i, j] *= scale
             m = end
         else:
             fate[k] = REFUSED

@@ -55,14 +55,23 @@ class SampleBuffer:
         return np.column_stack([times, np.vstack([first, values[inner], last])])
 
     def gap_noise(self, start_ns: int, end_ns: int) -> tuple[float, float]:
-        """Variance of turn (rad²) and of velocity ((m/s)²) that gaps between samples add."""
+        """Variance of turn (rad²) and of velocity ((m/s)²) that gaps and jumps between samples add."""
         s = self._settings
         turn = speed = 0.0
-        for before, after in pairwise(self._stamps):
+        held = pairwise(zip(self._stamps, self._values, strict=True))
+        for (before, first), (after, second) in held:
             gap = (min(after, end_ns) - max(before, start_ns)) * _S
-            if (after - before) * _S > s.imu_gap and gap > 0.0:
+            if gap <= 0.0:
+                continue
+            if (after - before) * _S > s.imu_gap:
                 turn += (s.imu_gap_rate_sd * gap) ** 2
                 speed += (s.imu_gap_accel_sd * gap) ** 2
+            # a blow, such as touching down: when between the two samples it came is not known
+            jump = np.abs(second - first)
+            if jump[:3].max() > s.imu_jump_rate:
+                turn += (float(jump[:3].max()) * gap) ** 2
+            if jump[3:].max() > s.imu_jump_accel:
+                speed += (float(jump[3:].max()) * gap) ** 2
         return turn, speed
 
     def forget_before(self, t_ns: int) -> None:

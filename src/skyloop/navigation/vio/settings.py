@@ -71,6 +71,10 @@ class VioSettings(BaseModel):
     """rad/s, the angular velocity that may have gone unseen in a longer gap."""
     imu_gap_accel_sd: NonNegative = 2.0
     """m/s², the acceleration that may have gone unseen in a longer gap."""
+    imu_jump_rate: Positive = 1.0
+    """rad/s, the change from one sample to the next above which the turn between them is uncertain."""
+    imu_jump_accel: Positive = 5.0
+    """m/s², the change from one sample to the next above which the velocity gained between them is uncertain."""
     # ---- start and rest
     rest_time: Positive = 0.4
     """s, the time at rest over which the start averages."""

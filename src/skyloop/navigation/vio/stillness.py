@@ -18,6 +18,9 @@ from skyloop.navigation.vio.tracking import Tracks
 _NEARLY_ALL = 0.9
 _FEWEST = 10
 """Corners in common below which nothing is concluded from their motion."""
+_NEAR = 0.15
+"""1/m. Nearer corners decide, if there are enough: clouds drift over a vehicle at rest, and in a steady flight they
+stand still."""
 
 
 class _Reference:
@@ -33,7 +36,9 @@ class _Reference:
         _, mine, theirs = np.intersect1d(self.ids, tracks.ids, assume_unique=True, return_indices=True)
         if len(mine) < _FEWEST:
             return float("inf")
-        return float(np.quantile(np.linalg.norm(self.pixels[mine] - tracks.pixels[theirs], axis=1), share))
+        moved = np.linalg.norm(self.pixels[mine] - tracks.pixels[theirs], axis=1)
+        near = tracks.inverse_depths[theirs] > _NEAR
+        return float(np.quantile(moved[near] if near.sum() >= _FEWEST else moved, share))
 
 
 class Stillness:
@@ -46,7 +51,7 @@ class Stillness:
         self._motion_px = float("inf")
 
     def see(self, t_ns: int, tracks: Tracks) -> None:
-        # not half of the corners but nearly all: most of a view may be sky, which stands still in a steady flight too
+        # not half of the corners but nearly all: without near corners most of a view may be far and stand still in flight
         if self._still is None or self._still.motion_px(tracks, _NEARLY_ALL) > self._settings.rest_px:
             self._still = _Reference(t_ns, tracks)
         self._motion_px = float("inf") if self._stepped is None else self._stepped.motion_px(tracks)

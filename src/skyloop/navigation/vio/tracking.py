@@ -12,6 +12,7 @@ from skyloop.navigation.vio.calibration import StereoCalibration
 from skyloop.navigation.vio.lens import PixelLens
 from skyloop.navigation.vio.measurement_kernels import LEFT_ONLY, STEREO
 from skyloop.navigation.vio.opencv import cv2
+from skyloop.navigation.vio.patches import ReferencePatches
 from skyloop.navigation.vio.settings import VioSettings
 from skyloop_client.messages import Array
 
@@ -65,6 +66,7 @@ class StereoTracker:
         self.along = towards / np.linalg.norm(towards)
         self.reach = float(np.linalg.norm(self.left_in_right))
         self.tracks = Tracks()
+        self._patches = ReferencePatches(settings.window_px)
         self.image: Grey | None = None
         self.next_id = 0
         self.size = (calibration.left.width, calibration.left.height)
@@ -74,21 +76,23 @@ class StereoTracker:
     ) -> NDArray[np.int64]:
         """Finds the tracks in the next pair; returns the ids of those that were lost.
 
-        turn, shift: now_from_before of the left camera, as the IMU predicts it; wanted: also seek new corners."""
+        turn, shift: now_from_before of the left camera, as the IMU predicts it; wanted: the filter will use this pair, so
+        corners are put back on their patches and new ones are sought."""
         before = self.tracks
-        lost = before.ids[:0]
         if self.image is not None and len(before):
             found, pixels = self._search(before, left, turn, shift)
             after = before.kept(found)
             after.pixels = pixels[found]
             after.ages = after.ages + 1
-            lost = before.ids[~found]
             self.tracks = after
         self.image = left
         if wanted:
             self._seek(left)
+            pixels, there = self._patches.put_back(left, self.tracks.ids, self.tracks.pixels)
+            self.tracks.pixels = pixels
+            self.tracks = self.tracks.kept(there)
         self._match(right, depth)
-        return lost
+        return before.ids[~np.isin(before.ids, self.tracks.ids)]
 
     def _search(self, before: Tracks, left: Grey, turn: Array, shift: Array) -> tuple[Any, Any]:
         s = self.settings

@@ -35,6 +35,20 @@ def gate_limit(dof, sigmas):
 
 
 @inlined
+def doubt(distance, dof):
+    """A factor of at most 1 on the rows of a corner whose squared distance is larger than usual (Huber).
+
+    Errors of corners have long tails: most are small, some are ten times as large. Without it those few decide."""
+    usual = chi_square_limit(dof, 1.0)
+    return 1.0 if distance <= usual else math.sqrt(usual / distance)
+
+
+@kernel(float64(float64, float64), turn=WHEN_CALLED)
+def doubt_factor(distance, dof):
+    return doubt(distance, dof)
+
+
+@inlined
 def _factor(s):
     """s becomes its lower Cholesky factor; False if it is not positive."""
     n = s.shape[0]

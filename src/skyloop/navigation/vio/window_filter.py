@@ -89,7 +89,7 @@ class WindowFilter:
         shrink = np.repeat([1.0, *decay], [9, 3, 3])
         transition *= shrink[:, None]
         q *= np.outer(shrink, shrink)
-        if gap[0] > 0.0:
+        if max(gap) > 0.0:
             q[np.diag_indices(9)] += np.repeat([gap[0], gap[1], gap[1] * span * span], 3)
         carry_all(self.covariance, transition, q)
         self.t_ns = t_ns
