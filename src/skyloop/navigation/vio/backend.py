@@ -17,11 +17,13 @@ from skyloop.navigation.vio.window_filter import N_POSE, WindowFilter
 from skyloop_client.messages import Array
 
 NOT_A_POINT = -1
-_LEAST_INVERSE_DEPTH = 0.03
+_LEAST_INVERSE_DEPTH = 0.023
 """1/m. Farther points say nothing of the position, and in the open they are clouds, which drift: a few mrad/s that
 would be taken for a bias of the gyroscope."""
+_LEAST_DISPARITY_PX = 0.4
+"""Mean shift between the two images below which a corner is taken for a cloud: several times what noise can do."""
 _SURE_OF_DEPTH = 4.0
-"""The sigmas by which an inverse depth must differ from zero, so that noise does not make clouds near."""
+"""The sigmas by which the inverse depth of a corner that one camera alone has seen must differ from zero."""
 _GOOD_FIT = 9.0
 """Squared error per row, in sigmas, up to which a triangulated point is taken as the place to linearise at."""
 _DOUBT = (0.03, 0.3, 0.1)
@@ -49,11 +51,12 @@ class History:
 class Backend:
     """Its attributes are its whole state."""
 
-    def __init__(self, settings: VioSettings, state: WindowFilter, reach: float) -> None:
+    def __init__(self, settings: VioSettings, state: WindowFilter, reach: float, focal_px: float) -> None:
         self.settings = settings
         self.filter = state
         self.reach = reach
         """m, between the two cameras."""
+        self._least_disparity = max(_LEAST_INVERSE_DEPTH * reach, _LEAST_DISPARITY_PX / focal_px)
         self.history = History()
         self.taken = 0
         """Points that the latest pair confirmed."""
@@ -174,6 +177,8 @@ class Backend:
         """The point of one track, its anchor and its rows with the point split off; None if it is no steady point."""
         f = self.filter
         stereo = np.flatnonzero(known > LEFT_ONLY)
+        if len(stereo) and seen[stereo, 2].mean() < self._least_disparity:
+            return None
         anchor = int(stereo[-1] if len(stereo) else np.flatnonzero(known)[-1])
         guess = seen[anchor, 2] / self.reach if len(stereo) else 0.2
         point = np.array([seen[anchor, 0], seen[anchor, 1], max(guess, _LEAST_INVERSE_DEPTH)])
@@ -184,7 +189,7 @@ class Backend:
             if not len(stereo):
                 return None
             point = first
-        if not _LEAST_INVERSE_DEPTH < point[2] < 10.0:
+        if not 0.7 * _LEAST_INVERSE_DEPTH < point[2] < 10.0:
             return None
         most = 3 * len(known)
         by_poses, by_point, residuals = np.empty((most, N_POSE * len(known))), np.empty((most, 3)), np.empty(most)
@@ -192,8 +197,10 @@ class Backend:
         if not good or n <= 4:
             return None
         split_rows(by_poses, by_point, residuals, n)
+        if min(abs(by_point[0, 0]), abs(by_point[1, 1])) < 1e-6:
+            return None
         # the last diagonal element is one over the sigma of the inverse depth
-        if min(abs(by_point[0, 0]), abs(by_point[1, 1])) < 1e-6 or point[2] * abs(by_point[2, 2]) < _SURE_OF_DEPTH:
+        if not len(stereo) and point[2] * abs(by_point[2, 2]) < _SURE_OF_DEPTH:
             return None
         columns = np.broadcast_to(np.arange(N_IMU, N_IMU + by_poses.shape[1]), (n - 3, by_poses.shape[1]))
         distance = squared_distance(f.covariance, np.ascontiguousarray(columns), by_poses[3:n], residuals[3:n])

@@ -61,7 +61,7 @@ class VisualInertialOdometry:
         self.stage_seconds: dict[str, list[float]] = {"track": [], "filter": []}
         """Seconds of each pair by stage, if there is a `stage_clock`."""
         self.tracker = StereoTracker(calibration, s)
-        self.backend = Backend(s, self._new_filter(), self.tracker.reach)
+        self.backend = Backend(s, self._new_filter(), self.tracker.reach, calibration.left.fx)
         self.judge = Judge(s)
         self.closer = LoopCloser(s, self.tracker.reach) if s.loops else None
         self._stillness = Stillness(s)
@@ -257,7 +257,6 @@ class VisualInertialOdometry:
         levers = np.stack([world_from_body @ arm, world_from_body @ np.cross(rates, arm)])
         out = np.empty((N_IMU, N_IMU))
         ordinary_covariance(np.ascontiguousarray(covariance), rotation, motion, levers, out)
-        out *= self.settings.sigma_scale**2
         position = motion[1] + levers[0] + self._origin
         if not (np.isfinite(position).all() and np.isfinite(out).all()):
             self._start_again(stamp_ns)
@@ -274,7 +273,7 @@ class VisualInertialOdometry:
         """The numbers are broken. What was known last is where the new start begins."""
         last = self._estimate
         self._start_position = last.position.copy()
-        self.backend = Backend(self.settings, self._new_filter(), self.tracker.reach)
+        self.backend = Backend(self.settings, self._new_filter(), self.tracker.reach, self.calibration.left.fx)
         self._starting = Starting(self.settings, self.calibration)
         self._pending.clear()
         self._last_camera = None

@@ -25,22 +25,19 @@ class VioSettings(BaseModel):
     """px, the side of the patch that is searched for in the next image."""
     levels: Annotated[int, Field(ge=0, le=6)] = 2
     """The number of halvings of the image that the search begins with."""
-    corner_quality: Positive = 4.0
+    corner_quality: Positive = 2.0
     """Grey values per px, the least contrast of a corner in its weaker direction."""
     round_trip_px: Positive = 0.5
     """px, by how much a corner may miss its origin when it is tracked back."""
     epipolar_px: Positive = 1.0
     """px, by how much a match in the right image may lie off its line."""
     # ---- noise of the images
-    pixel_sd: Positive = 0.35
+    pixel_sd: Positive = 0.2
     """px, one sigma of a corner's place in the left image."""
-    disparity_sd: Positive = 0.35
+    disparity_sd: Positive = 0.25
     """px, one sigma of its shift to the right image."""
     gate: Positive = 2.5
     """The sigmas beyond which a corner's measurement is refused."""
-    sigma_scale: Positive = 2.5
-    """A factor on all sigmas that are published, fitted to three recorded flights: on them the filter's own sigmas were
-    too small by about this much. The cause was not measured."""
     # ---- the window
     poses: Annotated[int, Field(ge=3, le=30)] = 10
     """The number of past poses in the filter's state."""

@@ -19,6 +19,8 @@ from skyloop_client.messages import Array
 Grey = NDArray[np.uint8]
 VIRTUAL_BASELINE = 0.05
 """m, with a depth image: the disparity that a right camera so far away would see stands for the depth."""
+_PER_PX = 1.0 / 8.0
+"""The slopes of Sobel 3 are eight times those per px."""
 _EDGE = 8
 """px at the rim of the image where no corner is sought or kept."""
 
@@ -134,16 +136,18 @@ class StereoTracker:
         missing = np.clip(per_cell - counts, 0, None)
         if missing.sum() < max(4, s.features // 15):
             return
-        strength = cv2.cornerMinEigenVal(left, 5, ksize=3)
+        strength = corner_strength(left)
         best = strength == cv2.dilate(strength, np.ones((5, 5), np.uint8))
-        # the gradients of Sobel 3 over a block of 5 are scaled by OpenCV to grey values over 255 per px
-        best &= strength > (s.corner_quality / 255.0) ** 2
+        best &= strength > s.corner_quality**2
         best[:_EDGE], best[-_EDGE:], best[:, :_EDGE], best[:, -_EDGE:] = False, False, False, False
         spacing = max(6, round(0.35 * min(width, height)))
         taken = np.zeros(left.shape, np.uint8)
         for x, y in tracks.pixels.round().astype(int).tolist():
             cv2.circle(taken, (x, y), spacing, 1, -1)
         ys, xs = np.nonzero(best & (taken == 0))
+        cells_of = np.minimum(ys // height, lines - 1).astype(int), np.minimum(xs // width, columns - 1).astype(int)
+        wanting = missing[cells_of] > 0
+        ys, xs = ys[wanting], xs[wanting]
         order = np.argsort(-strength[ys, xs], kind="stable")
         new = []
         for k in order.tolist():
@@ -215,3 +219,14 @@ class StereoTracker:
         values = depth[np.clip(y, 0, self.size[1] - 1), np.clip(x, 0, self.size[0] - 1)].astype(np.float64)
         good = np.isfinite(values) & (values > 0.05)
         return np.where(good, VIRTUAL_BASELINE / np.where(good, values, 1.0), 0.0), good
+
+
+def corner_strength(image: Grey) -> NDArray[np.float32]:
+    """The smaller eigenvalue of the mean products of slopes over 5 by 5 px (Shi and Tomasi), squared grey values per px.
+
+    OpenCV's `cornerMinEigenVal` gives the same in four times the time."""
+    dx = cv2.Sobel(image, cv2.CV_32F, 1, 0, ksize=3, scale=_PER_PX)
+    dy = cv2.Sobel(image, cv2.CV_32F, 0, 1, ksize=3, scale=_PER_PX)
+    xx, xy, yy = (cv2.boxFilter(cv2.multiply(a, b), -1, (5, 5)) for a, b in ((dx, dx), (dx, dy), (dy, dy)))
+    spread = cv2.magnitude(cv2.addWeighted(xx, 0.5, yy, -0.5, 0.0), xy)
+    return np.asarray(cv2.addWeighted(xx, 0.5, yy, 0.5, 0.0) - spread)
