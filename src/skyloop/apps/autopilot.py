@@ -106,7 +106,7 @@ def prepared_vehicle(vehicle: Vehicle, kind: str) -> Vehicle:
         kinds = {config.kind for config in sensors.values()}
         wanted = dict(MISSING) if kind.startswith("px4") else {"imu": MISSING["imu"]}
         if vehicle.px4.odometry is not None:
-            # it flies on ODOMETRY; a fix that nobody asked for would take over
+            # it flies on ODOMETRY; PX4 would prefer an added GNSS, also indoors
             wanted.pop("gnss", None)
         data = {name: {**config, "rate_hz": config.get("rate_hz", RATES_HZ[kind])} for name, config in wanted.items()}
         added = make_scenario({"vehicles": [{"sensors": data}]}).vehicles[0].sensors

@@ -64,7 +64,7 @@ class KeyPoses:
         self._on_trial = _Seen(stamps[-1], tracks.ids.copy(), tracks.pixels.copy())
 
     def news(self, backend: Backend, place: Place) -> list[KeyPose]:
-        """The key poses that nobody has read yet, as the filter sees them now."""
+        """The key poses since the last call, as the filter sees them now."""
         f, found = backend.filter, []
         for seen in self._kept:
             if seen.t_ns in f.pose_t_ns:
