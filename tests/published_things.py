@@ -15,6 +15,7 @@ from skyloop_client.messages import (
     GridMap,
     Image,
     ImuSample,
+    KeyPose,
     Marker,
     Markers,
     Message,
@@ -53,6 +54,7 @@ def records(t_ns: int = 0) -> dict[str, Any]:
     grid = np.array([[-1, 0, 100], [50, 25, 75]], np.int8)
     voxels = np.arange(24, dtype=np.int8).reshape(2, 3, 4) * 4
     cloud = np.arange(12, dtype=np.float32).reshape(4, 3)
+    corners = np.array([[0.5, 1.5], [320.25, 10.0], [600.0, 350.75]], np.float32)
     boxes = np.array([[10.0, 20.0, 30.0, 60.0], [0.0, 0.0, 5.5, 7.25]])
     return {
         "vio": estimate(t_ns),
@@ -61,8 +63,14 @@ def records(t_ns: int = 0) -> dict[str, Any]:
         "voxels": VoxelMap(t_ns, voxels, 0.2, np.array([1.0, 2.0, 3.0])),
         "path": Path(t_ns, np.eye(3), np.array([0.0, 1.5, 3.0]), np.array([1, 2, 3]) * 1_000_000_000),
         "cloud": PointCloud(
-            t_ns, cloud, np.arange(4, dtype=np.float32), np.full((4, 3), [255, 0, 16], np.uint8), "lidar"
+            t_ns,
+            cloud,
+            np.arange(4, dtype=np.float32),
+            np.full((4, 3), [255, 0, 16], np.uint8),
+            "lidar",
+            np.array([3, 5, 8, 13]),
         ),
+        "key_pose": KeyPose(t_ns, np.array([1.0, 2.0, 3.0]), TILTED, corners, np.array([5, 8, 21]), "front"),
         "colour": Image(t_ns, np.arange(36, dtype=np.uint8).reshape(3, 4, 3), "front"),
         "heat": Image(t_ns, np.array([[0.5, np.nan], [1.5, 2.5]], np.float32)),
         "markers": markers(t_ns),

@@ -15,7 +15,7 @@ from skyloop.apps.run import run_scenario
 from skyloop.cli import main
 from skyloop.recording.picture_legends import HEIGHT, legend
 from skyloop.recording.stream_colours import depth_picture, id_picture
-from skyloop.recording.stream_pictures import scan_picture
+from skyloop.recording.stream_pictures import cloud_picture, scan_picture
 from skyloop_client.streams import StreamInfo
 
 SEEING = {
@@ -109,6 +109,9 @@ def test_colours_of_depth_ids_and_scans() -> None:
     assert len(np.unique(ids.reshape(-1, 3), axis=0)) == 100
     scan = scan_picture(np.array([[10.0, 0.0, 0.0]], np.float32))
     assert scan[240 - 60, 239:241].max() > 70
+    # a few points around their middle, as of landmarks, are large enough to be seen
+    few = cloud_picture(np.array([[100.0, 0.0, 0.0], [110.0, 0.0, 0.0], [120.0, 0.0, 0.0]], np.float32))
+    assert (few[240 - 62 : 240 - 57, 238:243].max(axis=2) > 70).all()
 
 
 def look(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int | str | None:

@@ -27,6 +27,7 @@ TYPES = {
     "/drone/voxels": "foxglove.VoxelGrid",
     "/drone/path": "foxglove.PosesInFrame",
     "/drone/cloud": "foxglove.PointCloud",
+    "/drone/key_pose": "foxglove.PoseInFrame",
     "/drone/colour": "foxglove.RawImage",
     "/drone/heat": "foxglove.RawImage",
     "/drone/markers": "foxglove.SceneUpdate",
@@ -79,7 +80,7 @@ def test_maps(viewer: Viewer) -> None:
 
 
 def packed(message: Any, stride: str = "cell_stride") -> Any:
-    numbers = {1: "u1", 2: "i1", 3: "<u2", 7: "<f4"}
+    numbers = {1: "u1", 2: "i1", 3: "<u2", 5: "<u4", 7: "<f4"}
     layout = {
         "names": [field.name for field in message.fields],
         "formats": [numbers[field.type] for field in message.fields],
@@ -95,6 +96,8 @@ def test_clouds_paths_and_images(viewer: Viewer) -> None:
     assert message.frame_id == "drone/lidar"
     assert np.stack([cloud[axis] for axis in "xyz"], axis=-1).tolist() == records()["cloud"].points.tolist()
     assert (cloud["value"][3], cloud["red"][0], cloud["blue"][0], cloud["alpha"][0]) == (3.0, 255, 16, 255)
+    assert cloud["id"].tolist() == [3, 5, 8, 13]
+    assert shown(viewer, "/drone/key_pose").pose.position.z == 3.0
     poses = shown(viewer, "/drone/path").poses
     assert [pose.position.y for pose in poses] == [0.0, 1.0, 0.0]
     assert poses[2].orientation.z == pytest.approx(np.sin(1.5))

@@ -18,6 +18,7 @@ FILES = {
     "controller": ("Gains", "SimpleFlightGains", "Limits"),
     "air": ("Drag", "DragChoice", "Calm", "ConstantWind", "DrydenWind", "FieldWind", "Wrench", "RotorFault"),
     "failsafe": ("Failsafes",),
+    "px4": ("Px4Choice",),
     "state": ("EkfConfig", "EstimatorConfig"),
     "sensor": ("SensorConfig", "MountConfig"),
     "sensor_fault": ("Fault", "Outage"),
@@ -43,6 +44,7 @@ VEHICLE = {
     "radar_processing": ("perception",),
     "pilot": ("pilot",),
     "failsafe": ("failsafes",),
+    "px4": ("px4",),
 }
 
 

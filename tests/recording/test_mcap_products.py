@@ -72,12 +72,13 @@ def test_each_stream_is_a_topic_of_its_name(bag: dict[str, Any]) -> None:
         "/drone/voxels": "sensor_msgs/msg/PointCloud2",
         "/drone/path": "nav_msgs/msg/Path",
         "/drone/cloud": "sensor_msgs/msg/PointCloud2",
+        "/drone/key_pose": "geometry_msgs/msg/PoseStamped",
         "/drone/colour": "sensor_msgs/msg/Image",
         "/drone/heat": "sensor_msgs/msg/Image",
         "/drone/markers": "visualization_msgs/msg/MarkerArray",
         "/drone/cost": "std_msgs/msg/Float64",
     }
-    for topic in ("vio", "detections", "grid", "voxels", "path", "cloud", "colour"):
+    for topic in ("vio", "detections", "grid", "voxels", "path", "cloud", "key_pose", "colour"):
         stamp = bag[f"/drone/{topic}"].header.stamp
         assert (stamp.sec, stamp.nanosec) == (2, 250_000_000)
 
@@ -145,6 +146,9 @@ def test_clouds_paths_images_and_numbers(bag: dict[str, Any]) -> None:
     assert np.stack([cloud[axis] for axis in "xyz"], axis=-1).tolist() == records()["cloud"].points.tolist()
     assert cloud["value"].tolist() == [0.0, 1.0, 2.0, 3.0]
     assert {hex(colour) for colour in cloud["rgb"]} == {"0xff0010"}
+    assert cloud["id"].tolist() == [3, 5, 8, 13]
+    kept = bag["/drone/key_pose"]
+    assert (kept.header.frame_id, kept.pose.position.z, kept.pose.orientation.w) == ("map", 3.0, TILTED[0])
     poses = bag["/drone/path"].poses
     assert [[p.pose.position.x, p.pose.position.y, p.pose.position.z] for p in poses] == np.eye(3).tolist()
     assert [p.header.stamp.sec for p in poses] == [1, 2, 3]

@@ -273,7 +273,7 @@ def test_a_run_folder_holds_all_of_them(tmp_path: Path) -> None:
         assert [int(row["t_ns"]) for row in rows] == [0, 250_000_000, 500_000_000, 750_000_000]
         assert all(None not in row and None not in row.values() for row in rows)
         journal = tmp_path / "run" / "streams" / "drone" / f"{name}.journal"
-        assert journal.exists() == (name in ("vio", "grid", "voxels", "cloud", "colour", "heat"))
+        assert journal.exists() == (name in ("vio", "grid", "voxels", "cloud", "key_pose", "colour", "heat"))
         if journal.exists():
             read = list(read_group(journal))
             assert [message.index for message in read] == [0, 1, 2, 3]
@@ -292,6 +292,9 @@ def test_a_run_folder_holds_all_of_them(tmp_path: Path) -> None:
         "points",
         "text",
     ]
+    with (folder / "key_pose.csv").open(newline="") as file:
+        row = next(csv.DictReader(file))
+    assert (row["position_2"], row["corners_px_shape"], row["source"]) == ("3.0", "3x2", "front")
     # numbers read by the simplest of readers
     vio = np.genfromtxt(folder / "vio.csv", delimiter=",", names=True)
     assert vio["gyro_bias_1"].tolist() == [2e-3] * 4

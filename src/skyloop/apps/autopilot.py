@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -104,7 +104,10 @@ def prepared_vehicle(vehicle: Vehicle, kind: str) -> Vehicle:
     sensors = dict(vehicle.sensors)
     if kind in RATES_HZ:
         kinds = {config.kind for config in sensors.values()}
-        wanted = MISSING if kind.startswith("px4") else {"imu": MISSING["imu"]}
+        wanted = dict(MISSING) if kind.startswith("px4") else {"imu": MISSING["imu"]}
+        if vehicle.px4.odometry is not None:
+            # it flies on ODOMETRY; PX4 would prefer an added GNSS, also indoors
+            wanted.pop("gnss", None)
         data = {name: {**config, "rate_hz": config.get("rate_hz", RATES_HZ[kind])} for name, config in wanted.items()}
         added = make_scenario({"vehicles": [{"sensors": data}]}).vehicles[0].sensors
         sensors |= {name: config for name, config in added.items() if config.kind not in kinds}
@@ -131,12 +134,11 @@ def autopilot_link(
     line: SerialLine | OnePeer | Datagrams
     if spec.kind == "px4-serial":
         line = SerialLine(inbox, str(spec.path), options.baud)
-        told = px4.Px4Options(lockstep="none", odometry=options.px4.odometry)
-        return px4.Px4(line, name, home, told), line.port
+        return px4.Px4(line, name, home, replace(_px4_options(vehicle, options), lockstep="none")), line.port
     if spec.kind == "px4":
         process = px4_process(spec, number) if spec.path is not None else None
         line = OnePeer(inbox, host, _port(options.port, px4.PORT, 1, number), "PX4")
-        link = px4.Px4(line, name, home, options.px4, process)
+        link = px4.Px4(line, name, home, _px4_options(vehicle, options), process)
     elif spec.kind == "ardupilot":
         heading = 90.0 - vehicle.yaw_deg
         process = ardupilot_process(spec, number, home, heading) if spec.path is not None else None
@@ -149,6 +151,16 @@ def autopilot_link(
         rc = options.rc or RcPilot([Leg(1.0), Leg(landing, land=True)])
         link = betaflight.Betaflight(line, name, home, rc, options.betaflight, betaflight_process(program))
     return link, f"{host}:{line.port}"
+
+
+def _px4_options(vehicle: Vehicle, options: AutopilotOptions) -> px4.Px4Options:
+    """The options, with the ODOMETRY that the scenario asks for unless they name another one."""
+    told = vehicle.px4
+    if options.px4.odometry is not None or told.odometry is None:
+        return options.px4
+    return replace(
+        options.px4, odometry=told.odometry, odometry_frame=told.odometry_frame, odometry_rate_hz=told.odometry_rate_hz
+    )
 
 
 def _port(first: int | None, usual: int, apart: int, number: int) -> int:

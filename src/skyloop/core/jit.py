@@ -156,9 +156,12 @@ def kernel(*signatures: Any, turn: int = MIDDLE) -> Callable[[F], F]:
     return register
 
 
-def prepare(*rooms: str) -> None:
-    """The kernels whose names begin so ("skyloop.vehicle" is all of that room), ready to run; all, if none is given."""
-    needed = [e for e in _kernels if not rooms or (e.turn != WHEN_CALLED and e.name.startswith(rooms))]
+def prepare(*rooms: str, when_called: bool = False) -> None:
+    """The kernels whose names begin so ("skyloop.vehicle" is all of that room), ready to run; all, if none is given.
+
+    when_called: also those that otherwise wait for their first call."""
+    turns = (FIRST, MIDDLE, LAST, WHEN_CALLED) if when_called else (FIRST, MIDDLE, LAST)
+    needed = [e for e in _kernels if not rooms or (e.turn in turns and e.name.startswith(rooms))]
     missing = [entry for entry in needed if not entry.done and not entry.is_cached()]
     if missing:
         # a program that never set up logging is told all the same: half a minute of silence looks like a hang

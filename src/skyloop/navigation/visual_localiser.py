@@ -9,6 +9,7 @@ import copy
 from collections.abc import Callable
 from typing import Any
 
+from skyloop.core.jit import prepare
 from skyloop.core.validation import validated
 from skyloop.navigation.vio import StereoCalibration, VioSettings, VisualInertialOdometry
 from skyloop.navigation.vio.calibration import chosen_streams
@@ -50,18 +51,27 @@ class VisualLocaliser:
         )
         self.streams = {key: None if name is None else setup.infos[name].name for key, name in names.items()}
         self.pairs = self.imu_samples = self._told_pairs = 0
-        self._map_stream = f"{setup.name}_map"
+        self._name = setup.name
+        # outside, the time to load compiled code would count as execution time of the first images
+        prepare("skyloop.navigation.vio", when_called=True)
+        self._camera = str(self.streams["left"]).removeprefix(f"{setup.vehicle}/")
         self._waiting: tuple[dict[int, Any], dict[int, Any]] = {}, {}
 
     def on_message(self, message: Message) -> Answer:
-        """An estimate for every IMU sample; with loop closing also one in the map frame, at the rate of the images.
+        """An estimate for every IMU sample, and what else there is to publish beside it.
 
-        The controller flies on the first, which never jumps. The second is on the stream `<name>_map`."""
-        estimate = self.estimate_of(message)
-        if estimate is None or self.odometry.closer is None or self.pairs == self._told_pairs:
-            return estimate
-        self._told_pairs = self.pairs
-        return [estimate, (self._map_stream, self.odometry.map_estimate)]
+        The controller flies on the estimate, which never jumps. With loop closing there is another one in the map
+        frame, on `<name>_map`, at the rate of the images. When a key pose is kept it comes on `<name>_key_poses`, and
+        the points of the filter come on `<name>_landmarks`, both in the frame of the odometry."""
+        answers: list[Any] = [self.estimate_of(message)]
+        if answers[0] is not None and self.odometry.closer is not None and self.pairs != self._told_pairs:
+            self._told_pairs = self.pairs
+            answers.append((f"{self._name}_map", self.odometry.map_estimate))
+        kept = self.odometry.new_landmarks(self._camera)
+        if kept is not None:
+            poses, points = kept
+            answers += [*((f"{self._name}_key_poses", pose) for pose in poses), (f"{self._name}_landmarks", points)]
+        return answers
 
     def estimate_of(self, message: Message) -> Estimate | None:
         """In the frame of the odometry; None for images."""

@@ -23,6 +23,7 @@ from skyloop_client.messages import (
     Estimate,
     GridMap,
     Image,
+    KeyPose,
     Markers,
     Message,
     PointCloud,
@@ -37,7 +38,7 @@ VARYING = (RadarDetections, Detections, PathRecord, Markers)
 """Records with arrays of varying length: an array is one cell, its numbers separated by spaces."""
 NESTED = ("contact",)
 """Fields that hold a record or None: one cell of JSON."""
-JOURNALLED = (GridMap, VoxelMap, PointCloud, Image)
+JOURNALLED = (GridMap, VoxelMap, PointCloud, Image, KeyPose)
 """Published records that do not fit into a row."""
 BIASES = ("gyro_bias", "accel_bias")
 """Vectors of an estimate that may be None. They always have three columns."""

@@ -32,6 +32,7 @@ MOST_SHOWN = 80
 """Pictures of a stream from which those of the overview are chosen."""
 SHEET_WIDTH = 320
 LIDAR_PX, LIDAR_REACH = 480, 40.0
+FEW_POINTS = 500
 MAP_PX = 480
 """Least length of a map's longer side, about."""
 
@@ -130,7 +131,7 @@ def write_picture(picture: Picture, path: Path) -> None:
     Image.fromarray(picture).save(path)
 
 
-def scan_picture(points: NDArray[Any]) -> Picture:
+def scan_picture(points: NDArray[Any], dot_px: int = 1) -> Picture:
     """Top view, forward is up. Colour is height, rings are 10 m apart."""
     picture = np.full((LIDAR_PX, LIDAR_PX, 3), 18, np.uint8)
     scale = 0.5 * LIDAR_PX / LIDAR_REACH
@@ -139,10 +140,14 @@ def scan_picture(points: NDArray[Any]) -> Picture:
     picture[(np.abs(away % 10.0 - 5.0) > 5.0 - 0.6 / scale) & (away > 5.0)] = 70
     column = np.floor(0.5 * LIDAR_PX - scale * points[:, 1]).astype(int)
     row = np.floor(0.5 * LIDAR_PX - scale * points[:, 0]).astype(int)
-    inside = (row >= 0) & (row < LIDAR_PX) & (column >= 0) & (column < LIDAR_PX)
+    edge = dot_px // 2
+    inside = (np.minimum(row, column) >= edge) & (np.maximum(row, column) < LIDAR_PX - edge)
     height = points[inside, 2]
     order = np.argsort(np.clip(height, *LIDAR_HEIGHT), kind="stable")
-    picture[row[inside][order], column[inside][order]] = height_colours(height[order])
+    # in a dot of several pixels the highest point wins, as in one
+    around = np.mgrid[-edge : edge + 1, -edge : edge + 1].reshape(2, 1, -1)
+    rows, columns = np.stack([row, column])[:, inside][:, order, None] + around
+    picture[rows, columns] = height_colours(height[order])[:, None]
     return picture
 
 
@@ -164,8 +169,9 @@ def debug_picture(pixels: NDArray[Any]) -> Picture:
 
 
 def cloud_picture(points: NDArray[Any]) -> Picture:
-    """Top view around the centre of the points."""
-    return scan_picture(points - np.median(points, axis=0) if len(points) else points)
+    """Top view around the centre of the points. A few points, such as landmarks, are drawn large."""
+    dot_px = 5 if len(points) < FEW_POINTS else 1
+    return scan_picture(points - np.median(points, axis=0) if len(points) else points, dot_px)
 
 
 def _truth_pictures(truth: Any) -> dict[str, Picture]:

@@ -19,6 +19,7 @@ from skyloop_client.messages import (
     Estimate,
     GridMap,
     Image,
+    KeyPose,
     Marker,
     Markers,
     Number,
@@ -148,6 +149,11 @@ SPECS: dict[type, dict[str, Spec]] = {
     PointCloud: {
         "points": Numbers("<f4", ("n", 3)), "values": Numbers("<f4", ("n",), optional=True),
         "colours": Numbers("|u1", ("n", 3), 0, 255, optional=True), "frame": Text(named=True),
+        "ids": Numbers("<i8", ("n",), 0, 2**62, optional=True),
+    },
+    KeyPose: {
+        "position": THREE, "quat_wxyz": QUATERNION, "corners_px": Numbers("<f4", ("n", 2)),
+        "ids": Numbers("<i8", ("n",), 0, 2**62), "source": Text(),
     },
     Image: {"pixels": Special(_pixels), "source": Text()},
     Marker: {

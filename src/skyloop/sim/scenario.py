@@ -15,6 +15,7 @@ from skyloop.perception.radar_processing.config import ProcessingConfig
 from skyloop.sensors.observer import ObserverConfig
 from skyloop.sensors.registry import AnySensor
 from skyloop.sensors.sensor import SensorConfig
+from skyloop.sim.px4_choice import Px4Choice
 from skyloop.tasks.pilots import PilotConfig
 from skyloop.vehicle.airframe import (
     STRICT,
@@ -182,6 +183,8 @@ class Vehicle(BaseModel):
     """What the vehicle does when the battery, the setpoints or the estimate run out."""
     ekf: EkfConfig = EkfConfig()
     """How far the EKF trusts its sensors; used with `state: ekf`."""
+    px4: Px4Choice = Px4Choice()
+    """What PX4 gets beside the sensors, when it flies the vehicle."""
 
     @model_validator(mode="before")
     @classmethod
@@ -201,6 +204,9 @@ class Vehicle(BaseModel):
         for name in self.estimators:
             if name in self.sensors or name in TAKEN:
                 raise ValueError(f"estimators: '{name}' is the name of another stream; choose another one")
+        told, known = self.px4.odometry, (*self.estimators, "ekf")
+        if told is not None and "/" not in told and told not in known:
+            raise ValueError(f"px4.odometry: no estimator named '{told}'; {nearest_name(told, known)}")
         return self
 
     @field_validator("name")

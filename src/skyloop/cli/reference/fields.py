@@ -243,7 +243,7 @@ def model_word(model: type[BaseModel]) -> str:
         return FAMILIES[model.__module__]
     if model.__name__ == "ProcessingConfig":
         return "perception"
-    words = re.findall(r"[A-Z][a-z]*", re.sub(r"Config$|Choice$|^User", "", model.__name__))
+    words = re.findall(r"[A-Z][a-z0-9]*", re.sub(r"Config$|Choice$|^User", "", model.__name__))
     return " ".join(words).lower()
 
 

@@ -15,18 +15,20 @@ from typing import Any, Protocol
 
 from skyloop.core.frames import GeoPoint, LocalFrame
 from skyloop.links.autopilots.motor_handover import MotorHandover, ProcessWatch, Ticks
+from skyloop.links.autopilots.px4_odometry import LocalAxes, OdometryFeed
 from skyloop.links.autopilots.px4_wire import HIL_STATE_QUATERNION, Actuators, Wanted, Wire
 from skyloop.links.autopilots.serial_line import SerialLine
 from skyloop.links.link_gate import LinkGate
 from skyloop.links.loop.targets import Target
 from skyloop.sim.simulation_port import SimulationPort
-from skyloop_client.errors import LinkError
+from skyloop_client.errors import LinkError, nearest_name
 from skyloop_client.messages import EventKind, Message
 from skyloop_client.streams import NS_PER_S, Rate, StreamInfo
 
 PORT = 4560
 RATE = Rate(250)
 LOCKSTEPS = ("strict", "bounded", "none")
+ODOMETRY_FRAMES = ("frd", "ned")
 NS_PER_US = 1000
 MOST_LATENCIES = 100_000
 HEARTBEAT_EVERY = 250
@@ -48,11 +50,17 @@ class Px4Options:
     wait_s: float | None = 60.0
     """Wall s to wait for PX4 to connect. None: time does not wait."""
     odometry: str | None = None
-    """A stream of estimates that is sent as ODOMETRY."""
+    """An estimator or a stream of estimates that is sent as ODOMETRY."""
+    odometry_frame: str = "frd"
+    """frd: poses from where the vehicle starts, with its heading there; ned: from the world's origin."""
+    odometry_rate_hz: float = 50.0
+    """Most ODOMETRY messages per simulated s."""
 
     def __post_init__(self) -> None:
         if self.lockstep not in LOCKSTEPS:
             raise LinkError(f"no lockstep named '{self.lockstep}'; give {', '.join(LOCKSTEPS)}")
+        if self.odometry_frame not in ODOMETRY_FRAMES:
+            raise LinkError(f"no odometry_frame named '{self.odometry_frame}'; give {' or '.join(ODOMETRY_FRAMES)}")
 
 
 class Line(Protocol):
@@ -130,6 +138,7 @@ class Px4:
         self._handover = MotorHandover(port.vehicle(self.vehicle), "px4")
         self._began = time.perf_counter()
         self._feeds = self._make_feeds(port.bus.infos)
+        self._odometry = self._make_odometry(port) if self.options.odometry is not None else None
         for feeds in self._feeds.values():
             for feed in feeds:
                 port.bus.on(feed.info.name, feed.put)
@@ -150,12 +159,22 @@ class Px4:
         if rate is None or not (rate.hz / RATE.hz).is_integer():
             hz = 0.0 if rate is None else rate.hz
             raise LinkError(f"PX4 needs the first IMU of {self.vehicle} at 250 Hz or a multiple; it runs at {hz:g} Hz")
-        wanted = self.options.odometry
-        if wanted is not None:
-            if wanted not in infos or infos[wanted].message != "Estimate":
-                raise LinkError(f"ODOMETRY is made from a stream of Estimate; '{wanted}' is none")
-            feeds["Estimate"] = [Feed(infos[wanted])]
         return feeds
+
+    def _make_odometry(self, port: SimulationPort) -> OdometryFeed:
+        wanted, infos = str(self.options.odometry), port.bus.infos
+        # the EKF that `state: ekf` alone asks for has a stream of another name
+        names = [f"{self.vehicle}/{wanted}", *([f"{self.vehicle}/estimate"] if wanted == "ekf" else []), wanted]
+        stream = next((name for name in names if name in infos and infos[name].message == "Estimate"), None)
+        if stream is None:
+            known = [name for name, info in infos.items() if info.message == "Estimate"]
+            hint = nearest_name(wanted, known) if known else "add one under estimators"
+            raise LinkError(f"ODOMETRY is made from a stream of Estimate; '{wanted}' is none; {hint}")
+        start = port.vehicle(self.vehicle).truth
+        axes = LocalAxes.at(self.options.odometry_frame, start.position, start.quat_wxyz)
+        feed = OdometryFeed(axes, Rate.from_hz(self.options.odometry_rate_hz))
+        port.bus.on(stream, feed.put)
+        return feed
 
     # ---- called by the link gate
 
@@ -290,7 +309,7 @@ class Px4:
         t_us = self._last_us = t_ns // NS_PER_US + self._offset_us
         # PX4 computes motors from gyroscope samples, so a step without a sample has no answer
         answered = self._feeds["ImuSample"][0].fresh
-        data = self._slow_messages(t_us)
+        data = self._slow_messages(t_us, reset)
         data += self._sensors(t_us, reset)
         if not self._answered_since_sent and not self._locked and self._spoke:
             self._missed += 1
@@ -327,7 +346,7 @@ class Px4:
             )
         return data
 
-    def _slow_messages(self, t_us: int) -> bytes:
+    def _slow_messages(self, t_us: int, reset: bool) -> bytes:
         data = b""
         wire = self._wire
         for number, feed in enumerate(self._feeds.get("GnssFix", [])):
@@ -339,9 +358,9 @@ class Px4:
         for number, feed in enumerate(self._feeds.get("OpticalFlowSample", [])):
             if (flow := feed.take()) is not None and flow.integration_time_us:
                 data += wire.flow(t_us, flow, number)
-        for feed in self._feeds.get("Estimate", []):
-            if (estimate := feed.take()) is not None and estimate.valid:
-                data += wire.odometry(t_us, estimate)
+        if (odometry := self._odometry) is not None and (estimate := odometry.take(set_back=reset)) is not None:
+            stamp_us = estimate.t_ns // NS_PER_US + self._offset_us
+            data += wire.odometry(stamp_us, estimate, odometry.axes, odometry.resets)
         if self._states_every_us > 0 and t_us >= self._states_due_us:
             self._states_due_us = max(self._states_due_us + self._states_every_us, t_us)
             data += wire.state(t_us, self._handover.port.truth, self._frame)

@@ -14,12 +14,12 @@ import numpy as np
 from skyloop.core.frames import (
     LocalFrame,
     frd_from_flu,
-    matrix_from_quat,
     ned_from_enu,
     rotate,
     rotate_inverse,
 )
 from skyloop.links.autopilots.motor_handover import ned_quat
+from skyloop.links.autopilots.px4_odometry import GOOD, VISUAL_INERTIAL, LocalAxes, odometry_fields
 from skyloop_client.errors import SetupError
 from skyloop_client.messages import (
     Array,
@@ -47,9 +47,6 @@ SET_MESSAGE_INTERVAL = 511
 NO_COURSE = 65535
 ZERO_CELSIUS = 273.15
 STANDARD_GRAVITY = 9.80665
-VISUAL_INERTIAL = 3
-"""MAV_ESTIMATOR_TYPE_VIO."""
-LOCAL_NED, BODY_FRD = 1, 12
 ORIENTATIONS = {
     25: (0.0, 0.0, -1.0), 24: (0.0, 0.0, 1.0), 0: (1.0, 0.0, 0.0), 2: (0.0, -1.0, 0.0), 4: (-1.0, 0.0, 0.0),
     6: (0.0, 1.0, 0.0),
@@ -221,26 +218,8 @@ class Wire:
         )  # fmt: skip
         return self._packed(message)
 
-    def odometry(self, t_us: int, estimate: Estimate) -> bytes:
-        """ODOMETRY: pose in NED, velocity and rates in FRD, with their covariances."""
-        quat = estimate.quat_wxyz
-        turned = np.diag([1.0, -1.0, -1.0]) @ matrix_from_quat(quat).T  # frd_from_enu
-        attitude = turned @ np.diag(estimate.attitude_sd**2) @ turned.T
-        speed = turned @ np.diag(estimate.velocity_sd**2) @ turned.T
-        east, north, up = (estimate.position_sd**2).tolist()
-        message = self._dialect.MAVLink_odometry_message(
-            t_us, LOCAL_NED, BODY_FRD, *ned_from_enu(estimate.position).tolist(),
-            ned_quat(quat),
-            *frd_from_flu(rotate_inverse(quat, estimate.velocity_world)).tolist(),
-            *frd_from_flu(estimate.angular_velocity_body).tolist(),
-            _triangle(np.diag([north, east, up]), attitude), _triangle(speed, np.full((3, 3), np.nan)),
-            0, VISUAL_INERTIAL, 100,
-        )  # fmt: skip
+    def odometry(self, t_us: int, estimate: Estimate, axes: LocalAxes, resets: int = 0) -> bytes:
+        """ODOMETRY. The stamp is that of the estimate."""
+        fields = odometry_fields(estimate, axes)
+        message = self._dialect.MAVLink_odometry_message(t_us, *fields, resets, VISUAL_INERTIAL, GOOD)
         return self._packed(message)
-
-
-def _triangle(first: Array, second: Array) -> list[float]:
-    """(21,) upper right triangle of a 6 by 6 covariance with uncorrelated blocks."""
-    whole = np.zeros((6, 6))
-    whole[:3, :3], whole[3:, 3:] = first, second
-    return [float(value) for value in whole[np.triu_indices(6)]]

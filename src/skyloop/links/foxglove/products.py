@@ -11,7 +11,7 @@ from skyloop.core.frames import quat_from_yaw
 from skyloop.links.foxglove.messages import View, caption, outline, pose, stamp
 from skyloop.recording.formats.ros2_names import WORLD
 from skyloop.recording.formats.ros2_products import ENCODINGS, axes_of, lens_of
-from skyloop_client.messages import Detections, GridMap, Image, Marker, Markers, Path, PointCloud, VoxelMap
+from skyloop_client.messages import Detections, GridMap, Image, KeyPose, Marker, Markers, Path, PointCloud, VoxelMap
 from skyloop_client.streams import StreamInfo
 
 from foxglove import messages as fox  # isort: skip: the lines above say what is missing without it
@@ -73,6 +73,8 @@ def _cloud(info: StreamInfo, cloud: PointCloud) -> Any:
         names = ("red", "green", "blue")
         columns += [(name, "u1", NUMBERS.Uint8, cloud.colours[:, k]) for k, name in enumerate(names)]
         columns.append(("alpha", "u1", NUMBERS.Uint8, 255))
+    if cloud.ids is not None:
+        columns.append(("id", "<u4", NUMBERS.Uint32, cloud.ids))
     kind = np.dtype([(name, dtype) for name, dtype, _, _ in columns])
     rows = np.empty(len(cloud.points), kind)
     fields = []
@@ -82,6 +84,10 @@ def _cloud(info: StreamInfo, cloud: PointCloud) -> Any:
         fields.append(fox.PackedElementField(name=name, offset=kind.fields[name][1], type=number))
     head = {"timestamp": stamp(cloud.t_ns), "frame_id": axes_of(info, cloud.frame), "pose": pose(np.zeros(3), LEVEL)}
     return fox.PointCloud(**head, point_stride=kind.itemsize, fields=fields, data=rows.tobytes())
+
+
+def _key_pose(info: StreamInfo, kept: KeyPose) -> Any:
+    return fox.PoseInFrame(timestamp=stamp(kept.t_ns), frame_id=WORLD, pose=pose(kept.position, kept.quat_wxyz))
 
 
 def _image(info: StreamInfo, image: Image) -> Any:
@@ -143,6 +149,7 @@ PRODUCT_VIEWS: dict[str, tuple[View, ...]] = {
     "VoxelMap": (View("", "VoxelGrid", _voxels),),
     "Path": (View("", "PosesInFrame", _path),),
     "PointCloud": (View("", "PointCloud", _cloud),),
+    "KeyPose": (View("", "PoseInFrame", _key_pose),),
     "Image": (View("", "RawImage", _image),),
     "Markers": (View("", "SceneUpdate", _markers),),
 }

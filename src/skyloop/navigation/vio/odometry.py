@@ -15,6 +15,7 @@ from skyloop.navigation.vio.backend import Backend
 from skyloop.navigation.vio.calibration import StereoCalibration
 from skyloop.navigation.vio.imu_kernels import N_IMU, carry, integrate, ordinary_covariance
 from skyloop.navigation.vio.judging import Judge
+from skyloop.navigation.vio.landmarks import KeyPoses, Place, landmarks
 from skyloop.navigation.vio.loop_closing import LoopCloser, corrected
 from skyloop.navigation.vio.measurement_kernels import Rig
 from skyloop.navigation.vio.samples import SampleBuffer
@@ -23,7 +24,7 @@ from skyloop.navigation.vio.starting import Start, Starting
 from skyloop.navigation.vio.stillness import Stillness
 from skyloop.navigation.vio.tracking import Grey, StereoTracker
 from skyloop.navigation.vio.window_filter import WindowFilter
-from skyloop_client.messages import Array, Estimate
+from skyloop_client.messages import Array, Estimate, KeyPose, PointCloud
 
 _LONGEST_WAIT_NS = 500_000_000
 """ns without images after which the filter goes on with the IMU alone, so that nothing piles up."""
@@ -63,6 +64,7 @@ class VisualInertialOdometry:
         self.tracker = StereoTracker(calibration, s)
         self.backend = Backend(s, self._new_filter(), self.tracker.reach, calibration.left.fx)
         self.judge = Judge(s)
+        self._key_poses = KeyPoses()
         self.closer = LoopCloser(s, self.tracker.reach) if s.loops else None
         self._stillness = Stillness(s)
         self._starting: Starting | None = Starting(s, calibration)
@@ -147,6 +149,16 @@ class VisualInertialOdometry:
         if self._take_pending(self._samples.newest_ns):
             self._publish(self._samples.newest_ns)
 
+    def new_landmarks(self, source: str = "") -> tuple[list[KeyPose], PointCloud] | None:
+        """The key poses since the last call, and the points of the filter; None if no pose was kept.
+
+        Both are in the frame of the odometry. `source` is the name of the left camera."""
+        if not self._key_poses.unread:
+            return None
+        place = Place(self._origin, self.calibration.body_from_imu, source)
+        poses = self._key_poses.news(self.backend, place)
+        return (poses, landmarks(self.backend, place, self.settings.sigma_scale)) if poses else None
+
     def snapshot(self) -> Any:
         """All that it remembers; `restore` takes it back."""
         return copy.deepcopy({name: value for name, value in vars(self).items() if name not in _NOT_COPIED})
@@ -222,6 +234,7 @@ class VisualInertialOdometry:
             self.backend.take(self.tracker.tracks)
             if self.judge.looked(t_ns, self.backend):
                 self.backend.restart()
+            self._key_poses.stepped(self.backend, self.tracker.tracks)
         self._stillness.stepped(t_ns, self.tracker.tracks)
         camera = self._last_camera = self._camera(f.rotation, f.motion[1])
         if self.closer is not None and image is not None:

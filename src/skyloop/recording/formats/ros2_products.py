@@ -25,6 +25,7 @@ from skyloop_client.messages import (
     Estimate,
     GridMap,
     Image,
+    KeyPose,
     Marker,
     Markers,
     Number,
@@ -79,6 +80,8 @@ def coloured_points(cloud: PointCloud) -> tuple[Any, list[tuple[str, int, int, i
     if cloud.colours is not None:
         parts = cloud.colours.astype(np.uint32)
         extra.append(("rgb", "<u4", UINT32, parts[:, 0] << 16 | parts[:, 1] << 8 | parts[:, 2]))
+    if cloud.ids is not None:
+        extra.append(("id", "<u4", UINT32, cloud.ids))
     kind = np.dtype([(axis, "<f4") for axis in "xyz"] + [(name, dtype) for name, dtype, _, _ in extra])
     rows = np.empty(len(cloud.points), kind)
     for axis, name in enumerate("xyz"):
@@ -149,6 +152,12 @@ def _cloud(info: StreamInfo, cloud: PointCloud) -> Iterator[Outgoing]:
     yield topic_of(info.name), "sensor_msgs/PointCloud2", values
 
 
+def _key_pose(info: StreamInfo, pose: KeyPose) -> Iterator[Outgoing]:
+    """Without its corners: ROS has no message for them."""
+    fields = (header(pose.t_ns, WORLD), pose_of(pose.position, pose.quat_wxyz))
+    yield topic_of(info.name), "geometry_msgs/PoseStamped", fields
+
+
 def _image(info: StreamInfo, image: Image) -> Iterator[Outgoing]:
     pixels = image.pixels
     height, width = pixels.shape[:2]
@@ -186,6 +195,7 @@ PRODUCTS: dict[str, Callable[[StreamInfo, Any], Iterator[Outgoing]]] = {
     "VoxelMap": _voxels,
     "Path": _path,
     "PointCloud": _cloud,
+    "KeyPose": _key_pose,
     "Image": _image,
     "Markers": _markers,
     "Number": _number,

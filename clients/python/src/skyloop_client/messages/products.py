@@ -1,4 +1,4 @@
-"""What software in the loop publishes under its vehicle: detections, maps, paths, clouds, images, markers, numbers.
+"""What software in the loop publishes under its vehicle: detections, maps, key poses, paths, clouds, images, markers...
 
 With `Estimate` these are the records `bundle.publish` and `session.publish` take. `t_ns` is the instant the data
 describes, such as the stamp of the image that was looked at. "The world" is east, north, up, as everywhere.
@@ -103,6 +103,26 @@ class PointCloud:
     """(n, 3) red, green, blue."""
     frame: str = "world"
     """The axes of the points: "world", "body", or the name of a sensor."""
+    ids: NDArray[np.int64] | None = None
+    """(n,) numbers that a point keeps from record to record, such as those of landmarks."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KeyPose:
+    """A key frame of visual odometry: the pose of an image that is kept, and the corners that were seen in it."""
+
+    t_ns: int
+    """Stamp of the image."""
+    position: Array
+    """(3,) m, world according to the odometry, of the body origin."""
+    quat_wxyz: Array
+    """(4,) world_from_body."""
+    corners_px: NDArray[np.float32]
+    """(n, 2) px: x to the right, y down, 0 is the centre of the first pixel."""
+    ids: NDArray[np.int64]
+    """(n,) numbers of the corners. A landmark has the number of its corner."""
+    source: str = ""
+    """The camera."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
