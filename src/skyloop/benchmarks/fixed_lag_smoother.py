@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -16,7 +15,7 @@ import numpy as np
 from skyloop.benchmarks.vio_steps import Beginning, BodyState, Step, body_attitude, body_levers
 from skyloop.navigation.vio.calibration import StereoCalibration
 from skyloop.navigation.vio.measurement_kernels import LEFT_ONLY
-from skyloop_client.errors import SetupError
+from skyloop_client.errors import MissingExtra, SetupError
 from skyloop_client.messages import Array
 
 try:
@@ -28,8 +27,12 @@ except ImportError:
 _LEAST_INVERSE_DEPTH = 0.03
 _SURE_OF_DEPTH = 4.0
 """The same tests as in the filter: points farther than 33 m, or of unsure depth, are left out."""
-_SAME_PLACE = 1e-10
-"""m², what the integration itself may be wrong by; GTSAM cannot do without."""
+_SAME_PLACE = 1e-8
+"""m²/s, what the integration itself may be wrong by, 0.1 mm in a second. With less the system is near singular."""
+_FEWEST = 6
+"""Corners of a pair that can make a node."""
+_LOOSE = 2.0
+"""One sigma of a new point's place over its depth; a single pair tells it to 3 to 25 %."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,7 @@ class SmootherConfig:
     """Sigmas by which a point may miss its prediction before the measurement is left out."""
     relinearise: float = 0.01
     """The change of a variable beyond which iSAM2 linearises it again."""
-    iterations: int = 1
+    iterations: int = 0
     """Further updates of iSAM2 per node; or at most this many plus one of Levenberg-Marquardt."""
     decay: bool = True
     """Whether the biases decay as the IMU's stream says; CombinedImuFactor cannot, so its parts are used."""
@@ -74,6 +77,11 @@ class _Followed:
     refused: int = 0
 
 
+def check_gtsam() -> None:
+    if gtsam is None:
+        raise MissingExtra("the smoother is GTSAM's, which is not installed: pip install 'skyloop[bench]'")
+
+
 class FixedLagBackend:
     """Takes the steps of a `StepRecord` one after the other."""
 
@@ -83,12 +91,13 @@ class FixedLagBackend:
         image_sds: Array,
         imu_densities: Array,
         config: SmootherConfig | None = None,
+        rest_speed_sd: float = 0.01,
     ) -> None:
-        if gtsam is None:
-            raise SetupError("the smoother needs GTSAM, which is not installed: pip install 'skyloop[bench]'")
+        check_gtsam()
         self.config = config or SmootherConfig()
         self._calibration = calibration
         self._densities = imu_densities
+        self._rest_speed_sd = rest_speed_sd
         self._imu_from_left = (calibration.body_from_imu.inverse() @ calibration.body_from_left).matrix()
         self._sensor = gtsam.Pose3(self._imu_from_left)
         self._focal = calibration.left.fx
@@ -110,6 +119,10 @@ class FixedLagBackend:
         self._new = gtsam.NonlinearFactorGraph(), gtsam.Values(), {}
         self.solver_seconds = 0.0
         """Of the latest step, within GTSAM's update; the rest is our Python around it."""
+
+    @property
+    def node_count(self) -> int:
+        return self._node
 
     # ---- set-up
 
@@ -194,6 +207,9 @@ class FixedLagBackend:
             self._add_node(step)
 
     def _is_node(self, step: Step) -> bool:
+        if step.rest_gyro is None and len(step.ids) < _FEWEST:
+            # a node that only the IMU knows makes the system near singular, and tells nothing
+            return False
         if (step.t_ns - self._node_ns) * 1e-9 >= self.config.longest_gap_s:
             return True
         if step.rest_gyro is not None:
@@ -244,14 +260,12 @@ class FixedLagBackend:
 
     def _rest(self, graph: Any, n: int, gyro: Array) -> None:
         """As in the filter: the velocity is zero, and the gyroscope shows its bias."""
-        speed = gtsam.noiseModel.Isotropic.Sigma(3, self.rest_speed_sd)
+        speed = gtsam.noiseModel.Isotropic.Sigma(3, self._rest_speed_sd)
         graph.add(gtsam.PriorFactorVector(V(n), np.zeros(3), speed))
         rate = max(float(self._densities[0] * math.sqrt(30.0)), 2e-4)
         sigmas = gtsam.noiseModel.Diagonal.Sigmas(np.repeat([1e3, rate], 3))
         graph.add(gtsam.PriorFactorConstantBias(B(n), gtsam.imuBias.ConstantBias(np.zeros(3), gyro), sigmas))
         self._followed.clear()
-
-    rest_speed_sd = 0.01
 
     # ---- points
 
@@ -308,7 +322,11 @@ class FixedLagBackend:
         row = one.seen[-1][1]
         one.key = L(self._next_point)
         self._next_point += 1
-        self._new[1].insert(one.key, camera.transformFrom(np.array([row[0], row[1], 1.0]) / rho))
+        place = camera.transformFrom(np.array([row[0], row[1], 1.0]) / rho)
+        self._new[1].insert(one.key, place)
+        # a point that an iteration throws behind a camera has no derivatives there, and the system would be singular
+        loose = gtsam.noiseModel.Isotropic.Sigma(3, _LOOSE / rho)
+        self._new[0].add(gtsam.PriorFactorPoint3(one.key, place, loose))
         one.born = one.seen[0][0]
         for node, row, known in one.seen:
             self._measure(one, node, row, known)
@@ -373,6 +391,3 @@ class FixedLagBackend:
         into[3:6, 6:9] = np.eye(3)
         into[0:3, 0:3] = -np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]]) @ rotation
         return into @ both @ into.T
-
-
-Clock = Callable[[], float]
