@@ -9,8 +9,9 @@ import pytest
 from scipy.spatial.transform import Rotation
 from vio_flights import TRUE_NOISE, Corners, Flight, TrackDrivenOdometry, calibration, flight, give
 
-from skyloop.benchmarks import fixed_lag_smoother
-from skyloop.benchmarks.fixed_lag_smoother import FixedLagBackend, SmootherConfig
+from skyloop.benchmarks import gtsam_import
+from skyloop.benchmarks.fixed_lag_smoother import FixedLagBackend
+from skyloop.benchmarks.smoother_config import SmootherConfig
 from skyloop.benchmarks.vio_backends import Compared, SmootherBeside, compared, figures
 from skyloop.benchmarks.vio_steps import StepTap
 from skyloop.core.frames import Transform
@@ -108,7 +109,7 @@ def test_figures_name_both_back_ends(found: Compared) -> None:
 
 
 def test_without_gtsam_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fixed_lag_smoother, "gtsam", None)
+    monkeypatch.setattr(gtsam_import, "gtsam", None)
     with pytest.raises(MissingExtra, match=r"pip install 'skyloop\[bench\]'"):
         FixedLagBackend(calibration(), np.ones(3), np.ones(4))
 

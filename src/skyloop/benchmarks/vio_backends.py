@@ -16,7 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.benchmarks.fixed_lag_smoother import FixedLagBackend, SmootherConfig, check_gtsam
+from skyloop.benchmarks.fixed_lag_smoother import FixedLagBackend
+from skyloop.benchmarks.gtsam_import import check_gtsam
+from skyloop.benchmarks.smoother_config import SmootherConfig
 from skyloop.benchmarks.vio_steps import BodyState, StepRecord, StepTap
 from skyloop.core.results import Figure
 from skyloop.datasets.flown_sources import flown

@@ -88,9 +88,7 @@ class StepTap:
         state = odometry.backend.filter
         self._odometry = odometry
         self._clock = clock
-        self.record = StepRecord(
-            odometry.calibration, odometry.settings, 1.0 / state.rig.weights, np.sqrt(state.noise)
-        )
+        self.record = StepRecord(odometry.calibration, odometry.settings, 1.0 / state.rig.weights, np.sqrt(state.noise))
         for name, heard in (("imu", self._imu), ("_begin", self._begin), ("_step", self._step)):
             setattr(odometry, name, heard(getattr(odometry, name)))
 
@@ -122,9 +120,7 @@ class StepTap:
             step(t_ns, samples, *more)
             self.record.filter_seconds.append(self._clock() - began)
             tracks = vio.tracker.tracks
-            self.record.steps.append(
-                Step(t_ns, tracks.ids.copy(), tracks.rows.copy(), tracks.known.copy(), gyro)
-            )
+            self.record.steps.append(Step(t_ns, tracks.ids.copy(), tracks.rows.copy(), tracks.known.copy(), gyro))
             self.record.filtered.append(_state_of(vio, samples[-1, 1:4]))
 
         return heard
