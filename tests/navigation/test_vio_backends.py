@@ -21,7 +21,7 @@ from skyloop.navigation.vio import VioSettings
 from skyloop.navigation.vio.tracking import Tracks
 from skyloop_client.errors import MissingExtra, SetupError
 
-SECONDS = 7.0
+SECONDS = 6.0
 
 
 def both_on(seed: int, corners: Corners, config: SmootherConfig | None = None) -> tuple[SmootherBeside, Flight]:
@@ -93,6 +93,7 @@ def test_corners_on_a_walker_are_refused() -> None:
     assert off(beside, flown).max() < 0.2
 
 
+@pytest.mark.slow
 def test_the_batch_solver_agrees_with_the_incremental_one(usual: tuple[SmootherBeside, Flight]) -> None:
     beside, _ = both_on(3, Corners(3), SmootherConfig(solver="batch"))
     apart = [a.position - b.position for a, b in zip(beside.states, usual[0].states, strict=True)]
@@ -104,6 +105,7 @@ def test_figures_name_both_back_ends(found: Compared) -> None:
     for name in ("filter", "smoother"):
         for key in ("ape_m", "ape_deg", "pair_ms", "pair_p95_ms", "nees"):
             assert math.isfinite(made[f"made-up_{name}_{key}"].value)
+    assert made["made-up_smoother_covariance_ms"].value > 0.0
     ratio = found.smoother.pair_ms / found.filter.pair_ms
     assert made["made-up_time_ratio"].value == pytest.approx(ratio) and ratio > 0.0
 

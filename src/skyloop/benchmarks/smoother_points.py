@@ -19,6 +19,7 @@ from skyloop_client.messages import Array
 _LEAST_INVERSE_DEPTH = 0.03
 _SURE_OF_DEPTH = 4.0
 """The same tests as in the filter: points farther than 33 m, or of unsure depth, are left out."""
+_NO_POINT = -1
 _LOOSE = 2.0
 """One sigma of a new point's place over its depth; a single pair tells it to 3 to 25 %."""
 
@@ -42,7 +43,7 @@ class _Followed:
 
     seen: list[tuple[int, Array, int]] = field(default_factory=list)
     """Node, row, LEFT_ONLY or STEREO; those not yet in the graph."""
-    key: int | None = None
+    key: int = _NO_POINT
     born: int = 0
     """The first node that saw the point."""
     used: int = 0
@@ -92,18 +93,18 @@ class PointFactors:
         for number, row, known in zip(step.ids.tolist(), step.rows, step.known.tolist(), strict=True):
             one = kept[number] = self._followed.get(number) or _Followed()
             first = one.used if c.is_lasting else one.born
-            if one.key is not None and first <= n - c.nodes:
-                one.key = None
+            if one.key != _NO_POINT and first <= n - c.nodes:
+                one.key = _NO_POINT
             if one.refused >= 3:
                 continue
-            if one.key is None:
+            if one.key == _NO_POINT:
                 one.seen.append((n, row, known))
                 one.seen = [entry for entry in one.seen if entry[0] > n - c.nodes]
             elif self._fits(one, camera.transformTo(known_values.atPoint3(one.key)), row, known):
                 self._measure(one, n, row, known, new)
         self._followed = kept
-        held = sum(one.key is not None for one in kept.values())
-        waiting = [one for one in kept.values() if one.key is None and len(one.seen) >= c.sightings]
+        held = sum(one.key != _NO_POINT for one in kept.values())
+        waiting = [one for one in kept.values() if one.key == _NO_POINT and len(one.seen) >= c.sightings]
         waiting.sort(key=lambda one: -len(one.seen))
         for one in waiting:
             if held >= c.points:
