@@ -63,7 +63,6 @@ def test_it_follows_a_flight_to_centimetres(usual: tuple[SmootherBeside, Flight]
     assert len(beside.states) == len(beside.record.steps) > 100
     assert off(beside, flown).max() < 0.1
     last = beside.states[-1]
-    # the IMU alone, from the same start, ends metres away: the bias of its accelerometer looks like a tilt
     assert abs(last.gyro_bias - flown.biases[-1, :3]).max() < 2e-3 < abs(flown.biases[-1, :3]).max()
     assert found.smoother.ape_m < 0.03 and found.filter.ape_m < 0.03
     # corners with white noise: its covariance is honest, and so is that of the filter; one flight has wide bounds

@@ -19,9 +19,9 @@ from skyloop.navigation.vio.calibration import StereoCalibration
 from skyloop_client.messages import Array
 
 _SAME_PLACE = 1e-8
-"""m²/s, what the integration itself may be wrong by, 0.1 mm in a second. With less the system is near singular."""
+"""m²/s, what the integration itself may be wrong by: 0.1 mm in a second. GTSAM wants more than nothing."""
 _SHORTEST_GAP_S = 0.1
-"""s between two nodes. Over less, the IMU binds them so tightly that the solver takes the system for singular."""
+"""s between two nodes. With a first node right after the start GTSAM refused the system as singular."""
 _FEWEST = 6
 """Corners of a pair that can make a node."""
 

@@ -1,4 +1,4 @@
-"""How the fixed-lag smoother of `bench vio-backends` works; the defaults were the best of those that were tried."""
+"""How the fixed-lag smoother of `bench vio-backends` works; the defaults were chosen on a few recorded flights."""
 
 from __future__ import annotations
 
