@@ -20,5 +20,9 @@ BENCHES = {
     "radar": ("skyloop.benchmarks.radar", "radar bursts over park, beside the paper's sum over pixels in the same run"),
     "record": ("skyloop.benchmarks.record", "recordings in park: frames per second, overlap, what the journal costs"),
     "vio": ("skyloop.benchmarks.vio", "localisation with two cameras and an IMU: errors, consistency, time per pair"),
+    "vio-backends": (
+        "skyloop.benchmarks.vio_backends",
+        "the odometry's filter beside a fixed-lag smoother (GTSAM) on the same tracks: errors, time, consistency",
+    ),
 }
 """name: (module with measure() -> list[Figure], one line)."""
