@@ -7,7 +7,8 @@ image that does not fit its calibration counts as missing.
 from __future__ import annotations
 
 import logging
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,8 @@ SILENT_PAIRS = 4
 now and then, and a change costs the window of past poses."""
 
 
-class Seen(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)
+class Seen:
     """The images of one instant, by the part that their cameras play."""
 
     leading: NDArray[np.uint8] | None

@@ -5,8 +5,8 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +34,8 @@ _CLOCK_SET_BACK = 50
 _NOT_COPIED = ("calibration", "settings", "_clock")
 
 
-class Pair(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)
+class Pair:
     """Two images of one instant; each may be missing."""
 
     t_ns: int
@@ -71,6 +72,9 @@ class VisualInertialOdometry:
         self.closer = LoopCloser(s, self.tracker.reach) if s.loops else None
         self._stillness = Stillness(s)
         self._starting: Starting | None = Starting(s, calibration)
+        self._why_not_yet = "stands still to align"
+        self._last_known: Estimate | None = None
+        """What was known before it had to start again."""
         self._body_from_imu = calibration.body_from_imu.matrix()[:3, :3]
         self._origin = np.zeros(3)
         """Position of the IMU in the world when the filter's place is zero."""
@@ -126,11 +130,15 @@ class VisualInertialOdometry:
     def imu(self, stamp_ns: int, gyro: Array, accel: Array) -> Estimate:
         """Takes one sample, in the IMU's axes; returns the estimate of its instant."""
         sample = np.concatenate([gyro, accel])
+        before_ns = self._samples.newest_ns
         if not self._samples.add(stamp_ns, sample):
             self._go_without_sample(stamp_ns)
             return self._estimate
+        if before_ns >= 0 and stamp_ns - before_ns > _LONGEST_WAIT_NS and self._starting is None:
+            self._start_again(stamp_ns, f"no IMU sample for {(stamp_ns - before_ns) / 1e9:.1f} s")
+            return self._estimate
         if self._starting is not None:
-            self._estimate = Estimate.unknown(stamp_ns, "stands still to align")
+            self._estimate = Estimate.unknown(stamp_ns, self._why_not_yet)
             start = self._starting.take(stamp_ns, sample, self._stillness.images_rest(stamp_ns))
             if start is not None:
                 self._begin(stamp_ns, start)
@@ -191,6 +199,7 @@ class VisualInertialOdometry:
         for first in (0, 3, 6):
             spin[first : first + 3, first : first + 3] = turn
         f.covariance = spin @ start.covariance @ spin.T
+        self._doubt_since_last_known(stamp_ns)
         f.biases = start.biases.copy()
         f.t_ns = stamp_ns
         body = f.rotation @ self._body_from_imu.T
@@ -200,6 +209,19 @@ class VisualInertialOdometry:
         self.judge.begin(stamp_ns)
         self._ahead = f.rotation.copy(), f.motion.copy(), f.covariance.copy()
         self._publish(stamp_ns)
+
+    def _doubt_since_last_known(self, stamp_ns: int) -> None:
+        """After a new start: heading and place may have changed since they were known, as far as it may have flown."""
+        last, covariance = self._last_known, self.backend.filter.covariance
+        if last is None or last.covariance is None:
+            return
+        seconds = max(0.0, (stamp_ns - last.t_ns) * 1e-9)
+        known = last.covariance / self.settings.sigma_scale**2
+        turned = min(self.settings.imu_gap_rate_sd * seconds, math.pi)
+        flown = (float(np.linalg.norm(last.velocity_world)) + self.settings.moving_speed_sd) * seconds
+        covariance[2, 2] += known[8, 8] + turned**2
+        covariance[np.diag_indices(9)] += np.repeat([0.0, 0.0, flown**2], 3)
+        covariance[6:9, 6:9] += known[:3, :3]
 
     # ---- pairs of images
 
@@ -315,12 +337,14 @@ class VisualInertialOdometry:
         )  # fmt: skip
 
     def _start_again(self, stamp_ns: int, reason: str) -> None:
-        """The numbers are broken, or the clock. Where and how the body was last is where the new start begins."""
-        last = self._estimate
-        if last.covariance is not None:
+        """The numbers or the clock are broken, or samples were missing. The new start begins where it was last."""
+        if self._estimate.covariance is not None:
+            last = self._last_known = self._estimate
             self._start_position, self._start_yaw = last.position.copy(), float(yaw_from_quat(last.quat_wxyz))
         self.backend = Backend(self.settings, self._new_filter(), self.tracker.reach)
-        self._starting = Starting(self.settings, self.calibration)
+        # it probably flies, so there is no use in waiting for rest
+        hasty = self.settings.model_copy(update={"patience": self.settings.rest_time})
+        self._starting, self._why_not_yet = Starting(hasty, self.calibration), reason
         self._stillness, self._samples = Stillness(self.settings), SampleBuffer(self.settings)
         self._pending.clear()
         self._seen_ns = 0
