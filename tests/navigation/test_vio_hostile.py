@@ -60,7 +60,6 @@ IMAGES: dict[str, Broken] = {
 }
 
 
-
 def slot_of(event: Event) -> tuple[int, bool]:
     """The number of the trouble whose turn it is, and whether it is on."""
     number, since_ns = divmod(event.t_ns - FIRST_NS, SLOT_NS)
@@ -107,7 +106,6 @@ SAMPLES: dict[str, BrokenSample] = {
     "every stamp twice": lambda one: [one, one._replace(gyro=one.gyro + 5.0)],
     "nothing": lambda one: [],
 }
-
 
 
 @pytest.mark.parametrize("way", WAYS)

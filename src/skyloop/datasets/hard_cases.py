@@ -152,13 +152,16 @@ CASES = {
 }
 
 
-def case_scenario(name: str, seed: int = SEED) -> Scenario:
-    """The scenario of a case, with the faults of its sensors; also of those that can be put on a recording."""
+def case_changes(name: str) -> dict[str, Any]:
+    """What a case changes in the scenario of its flight, with the faults of its sensors."""
     case = CASES[name]
-    overrides = case.changes()
-    for sensor, faults in case.faults.items():
-        overrides[f"vehicles.drone.sensors.{sensor}.faults"] = faults
-    return checked_flight(case.flight or SHORT, seed, overrides)[0]
+    faults = {f"vehicles.drone.sensors.{sensor}.faults": faults for sensor, faults in case.faults.items()}
+    return {**case.changes(), **faults}
+
+
+def case_scenario(name: str, seed: int = SEED) -> Scenario:
+    """The scenario of a case, whose way is free; also of those cases that can be put on a recording."""
+    return checked_flight(CASES[name].flight or SHORT, seed, case_changes(name))[0]
 
 
 def on_recording(name: str, source: Source, messages: Iterable[Message]) -> Localised:

@@ -53,7 +53,7 @@ class Room:
         randomise: frozenset[str] = frozenset(),
     ) -> None:
         """white_wall: m, m, degrees, m: x and y of the middle of a plain white wall, its direction from east and its
-            length. It is as high as the others and has no texture. null: there is none.
+        length. It is as high as the others and has no texture. null: there is none.
         """
         self._random = generator(seed, "room")
         self._randomise = randomise
