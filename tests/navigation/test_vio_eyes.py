@@ -15,10 +15,13 @@ DEATH_NS = 2_500_000_000
 
 def without(side: str, first_ns: int = DEATH_NS, last_ns: int = 10**18) -> list[Event]:
     """The flight without the images of one camera between two instants."""
-    return [
-        event._replace(**{side: None}) if isinstance(event, Pair) and first_ns < event.t_ns <= last_ns else event
-        for event in events(SECONDS)[1]
-    ]
+    out: list[Event] = []
+    for event in events(SECONDS)[1]:
+        if isinstance(event, Pair) and first_ns < event.t_ns <= last_ns:
+            out.append(event._replace(left=None) if side == "left" else event._replace(right=None))
+        else:
+            out.append(event)
+    return out
 
 
 @pytest.mark.parametrize("way", WAYS)

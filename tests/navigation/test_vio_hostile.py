@@ -45,7 +45,7 @@ Broken = Callable[[Pair], list[Event]]
 IMAGES: dict[str, Broken] = {
     "wrong size": lambda pair: [pair._replace(left=WRONG_SIZE, right=WRONG_SIZE)],
     "only one of the wrong size": lambda pair: [pair._replace(right=WRONG_SIZE)],
-    "numbers with fractions": lambda pair: [pair._replace(left=pair.left.astype(np.float64))],  # type: ignore[union-attr]
+    "numbers with fractions": lambda pair: [pair._replace(left=pair.left.astype(np.float64))],
     "no pixel": lambda pair: [pair._replace(left=np.zeros((0, 0), np.uint8))],
     "black": lambda pair: [pair._replace(left=grey(0), right=grey(0))],
     "white": lambda pair: [pair._replace(left=grey(255), right=grey(255))],
@@ -175,4 +175,4 @@ def test_the_same_troubles_give_the_same_bytes() -> None:
     assert len(first) == len(second)
     for one, other in zip(first, second, strict=True):
         assert one.position.tobytes() == other.position.tobytes() and one.valid == other.valid
-        assert one.covariance is None or one.covariance.tobytes() == other.covariance.tobytes()  # type: ignore[union-attr]
+        assert one.covariance is None or one.covariance.tobytes() == other.covariance.tobytes()
