@@ -9,11 +9,21 @@ import numpy as np
 import pytest
 
 from skyloop.core.frames import quat_conjugate, quat_multiply
-from skyloop.datasets.hard_cases import CASES, case_scores, lost_seconds, recovered_after, table
+from skyloop.datasets.hard_cases import (
+    CASES,
+    WHITE_WALL,
+    case_changes,
+    case_scores,
+    lost_seconds,
+    recovered_after,
+    table,
+)
 from skyloop.datasets.localising import Localised
 from skyloop.datasets.recorded_faults import with_faults
+from skyloop.datasets.vio_flights import flight_scenario
 from skyloop.navigation.estimate_log import EstimateLog, Truths
-from skyloop.navigation.vio import StereoCalibration
+from skyloop.navigation.vio import StereoCalibration, VioSettings
+from skyloop.navigation.vio.tracking import StereoTracker
 from skyloop.sensors.faults import Fault
 from skyloop.sim.assembly import build
 from skyloop.sim.scenario import make_scenario
@@ -39,7 +49,7 @@ def messages(faults: dict[str, list[dict[str, Any]]]) -> list[Message]:
         "imu": {"kind": "imu", "preset": "mpu6000", "faults": faults.get("imu", [])},
         "eye": {"kind": "camera", "width": 16, "height": 16, "mode": "grey", "faults": faults.get("eye", [])},
     }
-    scenario = make_scenario({"world": "room", "seed": 5, "vehicles": [{"sensors": sensors}]})
+    scenario = make_scenario({"world": "flat", "seed": 5, "vehicles": [{"sensors": sensors}]})
     seen: list[Message] = []
     with build(scenario) as simulation:
         for sensor in sensors:
@@ -72,6 +82,30 @@ def calibration() -> StereoCalibration:
     with build(make_scenario({"vehicles": [{"sensors": sensors}]})) as simulation:
         infos = {name: info for name, info in simulation.bus.infos.items() if not name.startswith("truth/")}
     return StereoCalibration.from_streams(infos)
+
+
+def test_a_plain_wall_fills_both_images_and_only_noise_is_left() -> None:
+    """The vehicle stands where the flight passes the middle of the wall; a mast lifts its cameras to flying height."""
+    wall, flight = case_changes("white wall"), CASES["white wall"].flight
+    assert flight is not None and (6.6, -8.6) in flight.points
+    data = flight_scenario(flight, 1, wall).model_dump(mode="json")
+    vehicle = data["vehicles"][0]
+    vehicle |= {"position": [WHITE_WALL[0], -8.6, 0.2], "yaw_deg": -90.0, "pilot": None}
+    for eye, y in (("cam0", 0.0), ("cam1", -0.05)):
+        vehicle["sensors"][eye]["mount"] = {"position": [0.12, y, 1.3]}
+    seen: list[Message] = []
+    with build(make_scenario(data)) as simulation:
+        for eye in ("cam0", "cam1"):
+            simulation.bus.on(f"drone/{eye}", seen.append)
+        simulation.run_until(0.05)
+        infos = {name: info for name, info in simulation.bus.infos.items() if not name.startswith("truth/")}
+    left, right = (next(one.data.grey for one in seen if one.stream == f"drone/{eye}") for eye in ("cam0", "cam1"))
+    for image in (left, right):
+        assert image.mean() > 120.0 and 0.5 < image.std() < 3.0
+    assert not np.array_equal(left, right), "each camera has its own noise"
+    tracker = StereoTracker(StereoCalibration.from_streams(infos), VioSettings())
+    tracker.follow(left, right, None, np.eye(3), np.zeros(3), True)
+    assert len(tracker.tracks) == 0
 
 
 def test_wrong_calibrations_are_wrong_by_one_percent_and_half_a_degree() -> None:

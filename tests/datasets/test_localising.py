@@ -21,17 +21,19 @@ from skyloop.datasets.vio_flights import ON_THE_TRUTH
 from skyloop.recording.replay import open_replay
 from skyloop.sim.scenario import load_scenario
 
-RATE_HZ, FRAMES = 15.0, 105
+RATE_HZ, FRAMES = 15.0, 84
 
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Up, 1.4 m of way with a turn: 7 s with small images of a distorting lens, as journal and as mav0/."""
+    """Up, 1.4 m of way with a turn: 5.6 s with small images of a distorting lens, as journal and as mav0/."""
     lens = {"model": "brown-conrady", "distortion": [-0.2, 0.05, 2e-4, 2e-5]}
     camera = {"width": 320, "height": 180, "rate_hz": RATE_HZ, **lens}
     changes: dict[str, Any] = ON_THE_TRUTH | {
         f"vehicles.drone.sensors.{eye}.{name}": value for eye in ("cam0", "cam1") for name, value in camera.items()
     }
+    changes["vehicles.drone.pilot.stand"] = 0.7
+    changes["vehicles.drone.pilot.trajectory.turn_rate"] = 1.0
     changes["vehicles.drone.pilot.takeoff_altitude"] = 0.7
     changes["vehicles.drone.pilot.trajectory.points"] = [[0, 0, 0.7], [0.9, 0, 0.7], [0.9, 0.5, 0.7]]
     folder = tmp_path_factory.mktemp("localise") / "flight"

@@ -63,6 +63,13 @@ def flight(seed: int, seconds: float, imu: ImuModel, liveliness: float = 1.0) ->
     place -= place[0]
     place[:, 2] += ramp * 1.5
     heading = ramp * (0.8 * np.sin(0.12 * phase + rng.uniform(0.0, 6.0)) + 0.1 * phase * rng.choice([-1.0, 1.0]))
+    return flown_along(t, place, heading, imu, rng)
+
+
+def flown_along(
+    t: np.ndarray, place: np.ndarray, heading: np.ndarray, imu: ImuModel, rng: np.random.Generator
+) -> Flight:
+    """A flight through these places with these headings; it tilts as acceleration needs."""
     dt = 1.0 / IMU_HZ
     velocity: Any = np.gradient(place, dt, axis=0, edge_order=2)
     acceleration: Any = np.gradient(velocity, dt, axis=0, edge_order=2)
@@ -145,7 +152,7 @@ class Errors:
 
 TRUE_NOISE: dict[str, Any] = {
     "pixel_sd": 0.3, "disparity_sd": 0.3, "noise_multiplier": 1.0, "gyro_noise_floor": 0.0, "accel_noise_floor": 0.0,
-    "gyro_walk_floor": 0.0, "accel_walk_floor": 0.0, "rest_px": 1.6, "sigma_scale": 1.0,
+    "gyro_walk_floor": 0.0, "accel_walk_floor": 0.0, "rest_px": 1.6,
 }  # fmt: skip
 """Settings by which the filter knows exactly how noisy everything is."""
 

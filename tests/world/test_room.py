@@ -9,6 +9,7 @@ from model_rays import cast, triangles
 from skyloop.world.materials import MATERIALS
 from skyloop.world.semantics import CLASS_ID
 from skyloop.world.worlds.room import Room
+from skyloop_client.errors import ScenarioError
 
 # length along, width across, x, y, yaw
 SOLIDS = np.array(
@@ -110,3 +111,23 @@ def test_the_take_off_place_is_free() -> None:
     distances, _ = cast(risen, np.tile([0.0, 0.0, 1.0], (721, 1)), directions)
     # the box at (1.491, 2.455) is the nearest, as in E2ES
     assert distances.min() == pytest.approx(np.hypot(0.991, 1.955), abs=2e-2)
+
+
+def test_a_white_wall_stands_where_it_is_asked_for_and_changes_nothing_else() -> None:
+    plain, with_wall = Room(4), Room(4, white_wall=(3.0, -9.85, 0.0, 4.6))
+    origin, south = np.array([[3.0, -5.0, 1.5]]), np.array([[0.0, -1.0, 0.0]])
+    for room, expected in ((plain, 4.945), (with_wall, 4.825)):
+        found, _ = cast(triangles(room.model)[0], origin, south)
+        assert found[0] == pytest.approx(expected, abs=1e-4)
+    beside = np.array([[5.5, -5.0, 1.5]])
+    a, b = (cast(triangles(room.model)[0], beside, south)[0][0] for room in (plain, with_wall))
+    assert a == b
+    wall = with_wall.model.things[-1]
+    assert wall.name == "white wall" and wall.class_id == CLASS_ID["wall"]
+    assert [thing.name for thing in with_wall.model.things[:-1]] == [thing.name for thing in plain.model.things]
+
+
+@pytest.mark.parametrize("told", [(1.0, 2.0), (0.0, 0.0, 0.0, -1.0), (0.0, float("nan"), 0.0, 2.0), ("x", 0, 0, 1)])
+def test_a_white_wall_that_cannot_be_is_one_line(told: tuple[float, ...]) -> None:
+    with pytest.raises(ScenarioError, match=r"world 'room': white_wall is .*; give x and y in m"):
+        Room(4, white_wall=told)

@@ -49,6 +49,8 @@ class VioFlight:
     """m of the body's origin above the home point."""
     pilot: dict[str, Any] = field(default_factory=dict)
     """Further settings of the trajectory."""
+    points: tuple[tuple[float, float], ...] = ()
+    """m, x and y of the corners of the way; empty: the seed chooses them."""
 
     @property
     def scenario(self) -> str:
@@ -89,13 +91,16 @@ def flight_scenario(
 
 def trajectory_of(flight: VioFlight, scenario: Scenario, seed: int, way: int = 0) -> dict[str, Any]:
     """The trajectory through the scenario's world, as a scenario states it."""
+    settings = {**TRAJECTORY, **flight.pilot, "speed": flight.speed}
+    if flight.points:
+        return {**settings, "points": [[x, y, flight.altitude] for x, y in flight.points]}
     world = build_world(scenario.world, scenario.seed, None)
     world.model.freeze()
     space = FreeSpace(world.model, flight.slab, flight.clearance)
     start = np.array(scenario.vehicles[0].position[:2])
     corners = exploring_round(space, start, flight.length, 1000 * way + seed)
     points = [[round(float(x), 2), round(float(y), 2), flight.altitude] for x, y in corners]
-    return {**TRAJECTORY, **flight.pilot, "points": points, "speed": flight.speed}
+    return {**settings, "points": points}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

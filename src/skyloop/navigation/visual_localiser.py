@@ -103,11 +103,13 @@ class VisualLocaliser:
         self._see(message.t_ns, left, second)
 
     def _give_up(self, side: int) -> None:
-        """The partner of the oldest image does not come any more. A left image alone still shows motion."""
+        """The partner of the oldest image does not come any more. One image alone still shows motion."""
         oldest = next(iter(self._waiting[side]))
         image = self._waiting[side].pop(oldest)
         if side == 0:
             self._see(oldest, image, None)
+        elif self.streams["depth"] is None:
+            self._see(oldest, None, image)
 
     def _see(self, t_ns: int, left: Any, second: Any) -> None:
         self.pairs += 1
@@ -118,7 +120,7 @@ class VisualLocaliser:
 
     @property
     def corners(self) -> dict[int, Array]:
-        """px in the left image by number, of the corners that are followed."""
+        """px by number, of the corners that are followed, in the image of the camera that leads: see `vio/eyes.py`."""
         tracks = self.odometry.tracker.tracks
         return dict(zip(tracks.ids.tolist(), tracks.pixels, strict=True))
 

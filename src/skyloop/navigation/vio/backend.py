@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skyloop.navigation.vio.imu_kernels import N_IMU
-from skyloop.navigation.vio.measurement_kernels import LEFT_ONLY, split_rows, stack_rows, triangulate
+from skyloop.navigation.vio.measurement_kernels import LEFT_ONLY, Rig, split_rows, stack_rows, triangulate
 from skyloop.navigation.vio.point_kernels import REFUSED, TAKEN, point_rows
 from skyloop.navigation.vio.settings import VioSettings
 from skyloop.navigation.vio.tracking import Tracks
@@ -75,6 +75,12 @@ class Backend:
     def restart(self) -> None:
         """Throws the window away, because what it says contradicts what is seen."""
         self.filter.forget_window(_DOUBT)
+        self.history = History()
+
+    def look_with(self, rig: Rig) -> None:
+        """Another camera leads from now on. The window goes, because its points were seen by the one before."""
+        self.filter.forget_window((0.0, 0.0, 0.0))
+        self.filter.rig = rig
         self.history = History()
 
     # ---- tracks

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -96,6 +96,18 @@ class StereoCalibration:
     def baseline(self) -> float:
         """m, between the two lenses; 0 with a depth image."""
         return float(np.linalg.norm(self.body_from_right.position - self.body_from_left.position))
+
+    def swapped(self) -> StereoCalibration:
+        """The same rig with the right camera in the left one's part."""
+        if self.right is None:
+            return self
+        return replace(
+            self,
+            left=self.right,
+            right=self.left,
+            body_from_left=self.body_from_right,
+            body_from_right=self.body_from_left,
+        )
 
     @staticmethod
     def from_streams(

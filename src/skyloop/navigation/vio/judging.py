@@ -45,7 +45,9 @@ class Judge:
         blind = (t_ns - self._seen_ns) * 1e-9
         if blind > s.blind_time:
             return f"{self._blind} for {math.floor(blind)} s"
-        if max(covariance[3, 3], covariance[4, 4], covariance[5, 5]) > s.valid_speed_sd**2:
+        # what comes from the heading alone turns the whole flight and does no harm to control
+        by_heading = covariance[3:6, 8] ** 2 / max(covariance[8, 8], 1e-12)
+        if (covariance.diagonal()[3:6] - by_heading).max() > s.valid_speed_sd**2:
             return "the velocity is too uncertain"
         if max(covariance[6, 6], covariance[7, 7]) > s.valid_tilt_sd**2:
             return "the tilt is too uncertain"

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skyloop.core.frames import matrix_from_quat, quat_from_matrix, quat_from_yaw
+from skyloop.core.frames import matrix_from_quat, quat_from_matrix, quat_from_yaw, yaw_from_quat
 from skyloop.navigation.vio.backend import Backend
 from skyloop.navigation.vio.calibration import StereoCalibration
+from skyloop.navigation.vio.eyes import Eyes, Seen
 from skyloop.navigation.vio.imu_kernels import N_IMU, carry, integrate, ordinary_covariance
 from skyloop.navigation.vio.judging import Judge
 from skyloop.navigation.vio.landmarks import KeyPoses, Place, landmarks
@@ -28,14 +30,17 @@ from skyloop_client.messages import Array, Estimate, KeyPose, PointCloud
 
 _LONGEST_WAIT_NS = 500_000_000
 """ns without images after which the filter goes on with the IMU alone, so that nothing piles up."""
+_CLOCK_SET_BACK = 50
+"""Samples in a row with stamps before the newest one, after which the clock of the IMU must have been set back."""
 _NOT_COPIED = ("calibration", "settings", "_clock")
 
 
-class Pair(NamedTuple):
-    """Two images of one instant; `right` or `depth` may be missing."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Pair:
+    """Two images of one instant; each may be missing."""
 
     t_ns: int
-    left: Grey
+    left: Grey | None
     right: Grey | None
     depth: NDArray[Any] | None
 
@@ -61,6 +66,7 @@ class VisualInertialOdometry:
         self._clock = stage_clock
         self.stage_seconds: dict[str, list[float]] = {"track": [], "filter": []}
         """Seconds of each pair by stage, if there is a `stage_clock`."""
+        self.eyes = Eyes(calibration)
         self.tracker = StereoTracker(calibration, s)
         self.backend = Backend(s, self._new_filter(), self.tracker.reach, calibration.left.fx)
         self.judge = Judge(s)
@@ -68,11 +74,16 @@ class VisualInertialOdometry:
         self.closer = LoopCloser(s, self.tracker.reach) if s.loops else None
         self._stillness = Stillness(s)
         self._starting: Starting | None = Starting(s, calibration)
+        self._why_not_yet = "stands still to align"
+        self._last_known: Estimate | None = None
+        """What was known before it had to start again."""
         self._body_from_imu = calibration.body_from_imu.matrix()[:3, :3]
         self._origin = np.zeros(3)
         """Position of the IMU in the world when the filter's place is zero."""
         self._samples = SampleBuffer(s)
         self._pending: list[Pair] = []
+        self._seen_ns = 0
+        """The newest pair's stamp."""
         self._frames = 0
         self._last_camera: tuple[Array, Array] | None = None
         self._ahead = np.eye(3), np.zeros((2, 3)), np.eye(N_IMU)
@@ -81,19 +92,23 @@ class VisualInertialOdometry:
 
     def _new_filter(self) -> WindowFilter:
         c, s, imu = self.calibration, self.settings, self.calibration.imu
-        imu_from_left = (c.body_from_imu.inverse() @ c.body_from_left).matrix()
-        rig = Rig(
-            np.ascontiguousarray(imu_from_left[:3, :3]), imu_from_left[:3, 3].copy(),
-            np.ascontiguousarray(self.tracker.right_from_left), np.array(self.tracker.left_in_right, np.float64),
-            np.array(self.tracker.along, np.float64),
-            np.array([c.left.fx / s.pixel_sd, c.left.fy / s.pixel_sd, c.left.fx / s.disparity_sd]),
-        )  # fmt: skip
         k = s.noise_multiplier
         densities = [
             max(k * imu.gyro_noise_density, s.gyro_noise_floor), max(k * imu.accel_noise_density, s.accel_noise_floor),
             max(k * imu.gyro_random_walk, s.gyro_walk_floor), max(k * imu.accel_random_walk, s.accel_walk_floor),
         ]  # fmt: skip
-        return WindowFilter(rig, c.gravity, np.square(densities), (imu.gyro_bias_tau, imu.accel_bias_tau))
+        return WindowFilter(self._rig(), c.gravity, np.square(densities), (imu.gyro_bias_tau, imu.accel_bias_tau))
+
+    def _rig(self) -> Rig:
+        """With the leading camera as the left one."""
+        c, s = self.eyes.calibration, self.settings
+        imu_from_left = (c.body_from_imu.inverse() @ c.body_from_left).matrix()
+        return Rig(
+            np.ascontiguousarray(imu_from_left[:3, :3]), imu_from_left[:3, 3].copy(),
+            np.ascontiguousarray(self.tracker.right_from_left), np.array(self.tracker.left_in_right, np.float64),
+            np.array(self.tracker.along, np.float64),
+            np.array([c.left.fx / s.pixel_sd, c.left.fy / s.pixel_sd, c.left.fx / s.disparity_sd]),
+        )  # fmt: skip
 
     # ---- inputs and output
 
@@ -117,10 +132,15 @@ class VisualInertialOdometry:
     def imu(self, stamp_ns: int, gyro: Array, accel: Array) -> Estimate:
         """Takes one sample, in the IMU's axes; returns the estimate of its instant."""
         sample = np.concatenate([gyro, accel])
+        before_ns = self._samples.newest_ns
         if not self._samples.add(stamp_ns, sample):
+            self._go_without_sample(stamp_ns)
+            return self._estimate
+        if before_ns >= 0 and stamp_ns - before_ns > _LONGEST_WAIT_NS and self._starting is None:
+            self._start_again(stamp_ns, f"no IMU sample for {(stamp_ns - before_ns) / 1e9:.1f} s")
             return self._estimate
         if self._starting is not None:
-            self._estimate = Estimate.unknown(stamp_ns, "stands still to align")
+            self._estimate = Estimate.unknown(stamp_ns, self._why_not_yet)
             start = self._starting.take(stamp_ns, sample, self._stillness.images_rest(stamp_ns))
             if start is not None:
                 self._begin(stamp_ns, start)
@@ -133,17 +153,22 @@ class VisualInertialOdometry:
         return self._estimate
 
     def images(
-        self, stamp_ns: int, left: Grey, right: Grey | None = None, *, depth: NDArray[Any] | None = None
+        self, stamp_ns: int, left: Grey | None, right: Grey | None = None, *, depth: NDArray[Any] | None = None
     ) -> None:
         """Takes one pair: two grey images, or the left one and its depth in metres (0 or NaN: none).
 
-        It is used as soon as the IMU has reached its stamp. A pair that is older than one already used is dropped."""
-        newest = self._pending[-1].t_ns if self._pending else self.backend.filter.t_ns
-        if stamp_ns <= newest:
+        An image may be missing (None). If the left one is missing for a while, the right camera leads. A pair is used
+        as soon as the IMU has reached its stamp. It is dropped if it is not newer than the one before, or far ahead of
+        the IMU: its stamp is then wrong."""
+        newest_ns = self._samples.newest_ns
+        if stamp_ns <= max(self._seen_ns, self.backend.filter.t_ns) or 0 <= newest_ns < stamp_ns - _LONGEST_WAIT_NS:
             return
+        self._seen_ns = stamp_ns
         if self._starting is not None:
-            self.tracker.follow(left, right, depth, np.eye(3), np.zeros(3), True)
-            self._stillness.see(stamp_ns, self.tracker.tracks)
+            seen = self._sorted(left, right, depth)
+            if seen.leading is not None:
+                self.tracker.follow(seen.leading, seen.second, seen.depth, np.eye(3), np.zeros(3), True)
+                self._stillness.see(stamp_ns, self.tracker.tracks)
             return
         self._pending.append(Pair(stamp_ns, left, right, depth))
         if self._take_pending(self._samples.newest_ns):
@@ -166,6 +191,15 @@ class VisualInertialOdometry:
     def restore(self, saved: Any) -> None:
         vars(self).update(copy.deepcopy(saved))
 
+    def _go_without_sample(self, stamp_ns: int) -> None:
+        """A sample was refused. One is harmless; many in a row are not."""
+        silent_ns = stamp_ns - self._samples.newest_ns
+        if self._samples.behind >= _CLOCK_SET_BACK:
+            self._start_again(stamp_ns, "the clock of the IMU went back")
+        elif self._starting is None and silent_ns > _LONGEST_WAIT_NS:
+            reason = f"no usable IMU sample for {silent_ns / 1e9:.1f} s"
+            self._estimate = replace(self._estimate, t_ns=stamp_ns, valid=False, reason=reason)
+
     # ---- the start
 
     def _begin(self, stamp_ns: int, start: Start) -> None:
@@ -177,6 +211,7 @@ class VisualInertialOdometry:
         for first in (0, 3, 6):
             spin[first : first + 3, first : first + 3] = turn
         f.covariance = spin @ start.covariance @ spin.T
+        self._doubt_since_last_known(stamp_ns)
         f.biases = start.biases.copy()
         f.t_ns = stamp_ns
         body = f.rotation @ self._body_from_imu.T
@@ -186,6 +221,19 @@ class VisualInertialOdometry:
         self.judge.begin(stamp_ns)
         self._ahead = f.rotation.copy(), f.motion.copy(), f.covariance.copy()
         self._publish(stamp_ns)
+
+    def _doubt_since_last_known(self, stamp_ns: int) -> None:
+        """After a new start: heading and place may have changed since they were known, as far as it may have flown."""
+        last, covariance = self._last_known, self.backend.filter.covariance
+        if last is None or last.covariance is None:
+            return
+        seconds = max(0.0, (stamp_ns - last.t_ns) * 1e-9)
+        known = last.covariance / self.settings.sigma_scale**2
+        turned = min(self.settings.imu_gap_rate_sd * seconds, math.pi)
+        flown = (float(np.linalg.norm(last.velocity_world)) + self.settings.moving_speed_sd) * seconds
+        covariance[2, 2] += known[8, 8] + turned**2
+        covariance[np.diag_indices(9)] += np.repeat([0.0, 0.0, flown**2], 3)
+        covariance[6:9, 6:9] += known[:3, :3]
 
     # ---- pairs of images
 
@@ -203,6 +251,9 @@ class VisualInertialOdometry:
 
     def _take(self, pair: Pair) -> None:
         began = self._clock() if self._clock else 0.0
+        seen = self._sorted(pair.left, pair.right, pair.depth)
+        if seen.leading is None:
+            return
         f, s = self.backend.filter, self.settings
         samples = self._samples.between(f.t_ns, pair.t_ns)
         rotation, motion = f.rotation.copy(), f.motion.copy()
@@ -212,16 +263,29 @@ class VisualInertialOdometry:
         before = self._last_camera or camera
         turn, shift = camera[0].T @ before[0], camera[0].T @ (before[1] - camera[1])
         due = self._frames % s.filter_every == 0
-        self.tracker.follow(pair.left, pair.right, pair.depth, turn, shift, due)
+        self.tracker.follow(seen.leading, seen.second, seen.depth, turn, shift, due)
         self._frames += 1
         self._last_camera = camera
         tracked = self._clock() if self._clock else 0.0
         self._stillness.see(pair.t_ns, self.tracker.tracks)
         if due and self._stillness.is_worth_a_step(pair.t_ns):
-            self._step(pair.t_ns, samples, pair.left)
+            self._step(pair.t_ns, samples, seen.leading)
         if self._clock:
             self.stage_seconds["track"].append(tracked - began)
             self.stage_seconds["filter"].append(self._clock() - tracked)
+
+    def _sorted(self, *images: Any) -> Seen:
+        """The left, right and depth image by the parts they play now."""
+        seen = self.eyes.sorted(*images)
+        if not self.eyes.must_change(seen):
+            return seen
+        self.eyes.change()
+        before = self.tracker
+        self.tracker = StereoTracker(self.eyes.calibration, self.settings)
+        self.tracker.next_id = before.next_id
+        self.backend.look_with(self._rig())
+        self._last_camera = None
+        return self.eyes.sorted(*images)
 
     def _step(self, t_ns: int, samples: Array, image: Grey | None = None) -> None:
         """The filter's own step: to the pair's instant, then what the pair tells."""
@@ -245,9 +309,10 @@ class VisualInertialOdometry:
         f = self.backend.filter
         f.move(t_ns, self._samples.between(f.t_ns, t_ns), self._samples.gap_noise(f.t_ns, t_ns))
         self._samples.forget_before(t_ns)
+        self._ahead = f.rotation.copy(), f.motion.copy(), f.covariance[:N_IMU, :N_IMU].copy()
 
     def _camera(self, rotation: Array, place: Array) -> tuple[Array, Array]:
-        """World from left camera."""
+        """World from the leading camera."""
         rig = self.backend.filter.rig
         return rotation @ rig.imu_from_left, place + rotation @ rig.left_position
 
@@ -271,8 +336,9 @@ class VisualInertialOdometry:
         out = np.empty((N_IMU, N_IMU))
         ordinary_covariance(np.ascontiguousarray(covariance), rotation, motion, levers, out)
         position = motion[1] + levers[0] + self._origin
-        if not (np.isfinite(position).all() and np.isfinite(out).all()):
-            self._start_again(stamp_ns)
+        # one number that is not finite makes the sum so
+        if not math.isfinite(rotation.sum() + motion.sum() + f.biases.sum() + out.sum()):
+            self._start_again(stamp_ns, "the filter broke down and starts again")
             return
         if self.closer is not None:
             self.closer.correction(stamp_ns)
@@ -282,12 +348,17 @@ class VisualInertialOdometry:
             valid=not reason, gyro_bias=f.biases[0].copy(), accel_bias=f.biases[1].copy(), reason=reason,
         )  # fmt: skip
 
-    def _start_again(self, stamp_ns: int) -> None:
-        """The numbers are broken. What was known last is where the new start begins."""
-        last = self._estimate
-        self._start_position = last.position.copy()
+    def _start_again(self, stamp_ns: int, reason: str) -> None:
+        """The numbers or the clock are broken, or samples were missing. The new start begins where it was last."""
+        if self._estimate.covariance is not None:
+            last = self._last_known = self._estimate
+            self._start_position, self._start_yaw = last.position.copy(), float(yaw_from_quat(last.quat_wxyz))
         self.backend = Backend(self.settings, self._new_filter(), self.tracker.reach, self.calibration.left.fx)
-        self._starting = Starting(self.settings, self.calibration)
+        # it probably flies, so there is no use in waiting for rest
+        hasty = self.settings.model_copy(update={"patience": self.settings.rest_time})
+        self._starting, self._why_not_yet = Starting(hasty, self.calibration), reason
+        self._stillness, self._samples = Stillness(self.settings), SampleBuffer(self.settings)
         self._pending.clear()
+        self._seen_ns = 0
         self._last_camera = None
-        self._estimate = Estimate.unknown(stamp_ns, "the filter broke down and starts again")
+        self._estimate = Estimate.unknown(stamp_ns, reason)

@@ -10,6 +10,8 @@ from skyloop.navigation.vio.settings import VioSettings
 from skyloop_client.messages import Array
 
 _S = 1e-9
+_MOST = np.array([100.0] * 3 + [1000.0] * 3)
+"""rad/s and m/s²: no IMU of a small vehicle has such a range, 35 rad/s and 160 m/s² are usual."""
 
 
 class SampleBuffer:
@@ -19,6 +21,8 @@ class SampleBuffer:
         self._values: list[Array] = []
         self._recent: list[tuple[int, Array]] = []
         """Those of the last `rest_time`."""
+        self.behind = 0
+        """Samples in a row that were not newer than the newest."""
 
     @property
     def newest_ns(self) -> int:
@@ -29,9 +33,14 @@ class SampleBuffer:
         return self._values[-1]
 
     def add(self, t_ns: int, sample: Array) -> bool:
-        """False for a sample out of order, or one that is no number."""
-        if t_ns <= self.newest_ns or not np.isfinite(sample).all():
+        """False for a sample out of order, or one that no IMU can have measured."""
+        if t_ns <= self.newest_ns:
+            self.behind += 1
             return False
+        # a comparison with NaN is false
+        if sample.shape != (6,) or not (np.abs(sample) < _MOST).all():
+            return False
+        self.behind = 0
         self._stamps.append(t_ns)
         self._values.append(sample)
         self._recent.append((t_ns, sample))

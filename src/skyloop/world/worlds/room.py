@@ -8,6 +8,7 @@ the origin nothing stands (a box of E2ES is nearer than the 3 m that other world
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,10 +19,12 @@ from skyloop.world.ground import Ground
 from skyloop.world.mesh import Colour, Mesh, box
 from skyloop.world.model import Model, Shape
 from skyloop.world.scenery.interiors import place_floor, place_plain, wall
+from skyloop_client.errors import ScenarioError
 
 HEIGHT = 2.5
 WALLPAPERS = 36
 HALF_FLOOR = 10.0
+WHITE_WALL_THICKNESS = 0.05
 
 # length, thickness, x, y of the centre, yaw; then m cut off at its start and at its end
 WALLS = (
@@ -42,7 +45,16 @@ BOXES = (
 
 
 class Room:
-    def __init__(self, seed: int, *, randomise: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self,
+        seed: int,
+        *,
+        white_wall: Sequence[float] | None = None,
+        randomise: frozenset[str] = frozenset(),
+    ) -> None:
+        """white_wall: m, m, degrees, m: x and y of the middle of a plain white wall, its direction from east and its
+        length. It is as high as the others and has no texture. null: there is none.
+        """
         self._random = generator(seed, "room")
         self._randomise = randomise
         self._papers = self._random.permutation(WALLPAPERS)
@@ -60,6 +72,21 @@ class Room:
         for number, (x, y) in enumerate(BOXES):
             mesh = box((1.0, 1.0, HEIGHT), centre=(0.0, 0.0, 0.5 * HEIGHT), bottom=False, **self._look())
             self._place(self._unlike_sides(mesh), (x, y, 0.0), 0.0, "box", number)
+        if white_wall is not None:
+            self._place_white_wall(white_wall)
+
+    def _place_white_wall(self, told: Sequence[float]) -> None:
+        """Cameras find no corner on it. It is placed last, so that the room is otherwise the same."""
+        numbers = [value for value in told if isinstance(value, int | float) and math.isfinite(value)]
+        if len(numbers) != len(told) or len(numbers) != 4 or not 0.0 < numbers[3] <= 2.0 * HALF_FLOOR:
+            raise ScenarioError(
+                f"world 'room': white_wall is {list(told)}; give x and y in m, the direction in degrees and a length "
+                f"of up to {2.0 * HALF_FLOOR:g} m"
+            )
+        x, y, direction_deg, length = numbers
+        mesh = box((length, WHITE_WALL_THICKNESS, HEIGHT), centre=(0.0, 0.0, 0.5 * HEIGHT), bottom=False)
+        shape = Shape("white wall", (mesh,))
+        self.model.place(shape, (x, y, 0.0), yaw=math.radians(direction_deg), is_a="wall", name="white wall")
 
     def _place(self, mesh: Mesh, position: tuple[float, float, float], yaw: float, kind: str, number: int) -> None:
         name = f"{kind} {number + 1}"
