@@ -107,7 +107,7 @@ class Outcome:
     ape_m: float
     ape_deg: float
     nees: float
-    """Of position, velocity and attitude with the back end's own covariance, without `sigma_scale`; 9 is right."""
+    """Of position, velocity and attitude with the back end's own covariance; 9 is right."""
     pair_ms: float
     pair_p95_ms: float
     """Processor time of the back end alone; a pair without a step counts as zero."""

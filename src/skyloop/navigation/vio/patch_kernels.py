@@ -34,7 +34,7 @@ _SETTLED_PX, _SETTLED_SHEAR = 0.01, 0.004
 def _window(image, x0, y0, out):
     """out = the part of the image that begins at (x0, y0), between pixels; False if it is not inside."""
     rows, columns = out.shape
-    ix, iy = int(math.floor(x0)), int(math.floor(y0))
+    ix, iy = math.floor(x0), math.floor(y0)
     if ix < 0 or iy < 0 or ix + columns + 1 > image.shape[1] or iy + rows + 1 > image.shape[0]:
         return False
     fx, fy = x0 - ix, y0 - iy

@@ -38,7 +38,9 @@ class ReferencePatches:
         side = self._side
         return np.zeros((n, side, side), np.float32), np.zeros((n, 2, side, side), np.float32), np.zeros((n, 6, 6))
 
-    def put_back(self, image: NDArray[np.uint8], ids: NDArray[np.int64], pixels: NDArray[np.float32]) -> tuple[Any, Any]:
+    def put_back(
+        self, image: NDArray[np.uint8], ids: NDArray[np.int64], pixels: NDArray[np.float32]
+    ) -> tuple[Any, Any]:
         """Pixels of the corners on their patches, and which of them are still there. New corners get a patch.
 
         ids rise."""

@@ -51,7 +51,7 @@ class Stillness:
         self._motion_px = float("inf")
 
     def see(self, t_ns: int, tracks: Tracks) -> None:
-        # not half of the corners but nearly all: without near corners most of a view may be far and stand still in flight
+        # not half of the corners but nearly all: without near ones, most of a view may be far and stand still in flight
         if self._still is None or self._still.motion_px(tracks, _NEARLY_ALL) > self._settings.rest_px:
             self._still = _Reference(t_ns, tracks)
         self._motion_px = float("inf") if self._stepped is None else self._stepped.motion_px(tracks)

@@ -78,8 +78,8 @@ class StereoTracker:
     ) -> NDArray[np.int64]:
         """Finds the tracks in the next pair; returns the ids of those that were lost.
 
-        turn, shift: now_from_before of the left camera, as the IMU predicts it; wanted: the filter will use this pair, so
-        corners are put back on their patches and new ones are sought."""
+        turn, shift: now_from_before of the left camera, as the IMU predicts it; wanted: the filter will use this pair,
+        so corners are put back on their patches and new ones are sought."""
         before = self.tracks
         if self.image is not None and len(before):
             found, pixels = self._search(before, left, turn, shift)
@@ -222,7 +222,8 @@ class StereoTracker:
 
 
 def corner_strength(image: Grey) -> NDArray[np.float32]:
-    """The smaller eigenvalue of the mean products of slopes over 5 by 5 px (Shi and Tomasi), squared grey values per px.
+    """The smaller eigenvalue of the mean products of slopes over 5 by 5 px (Shi and Tomasi), grey values per px
+    squared.
 
     OpenCV's `cornerMinEigenVal` gives the same in four times the time."""
     dx = cv2.Sobel(image, cv2.CV_32F, 1, 0, ksize=3, scale=_PER_PX)
