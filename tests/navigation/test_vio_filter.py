@@ -144,6 +144,18 @@ def test_a_gap_of_the_imu_raises_the_doubt_and_nothing_breaks() -> None:
     assert sds[True] > sds[False]
 
 
+def test_a_blow_to_the_imu_is_put_right_by_the_images() -> None:
+    """When a vehicle touches down, the samples do not tell when between two of them the blow came."""
+    _, struck = fly(3, 11.0, blow=(8.0, 0.3))
+    _, naive = fly(3, 11.0, blow=(8.0, 0.3), imu_jump_accel=1e9)
+    worst = {}
+    for name, errors in {"struck": struck, "naive": naive}.items():
+        after = errors.times > 8.3
+        assert errors.valid[after].all()
+        worst[name] = np.linalg.norm(errors.values[after, 3:6], axis=1).max()
+    assert worst["struck"] < 0.03 < 0.2 < worst["naive"]
+
+
 def test_samples_out_of_order_and_broken_numbers_are_left_out() -> None:
     rig = calibration()
     flown = flight(4, 1.5, rig.imu)

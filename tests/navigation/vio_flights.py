@@ -186,13 +186,17 @@ def fly(
     first: float = 0.0,
     corners: Corners | None = None,
     liveliness: float = 1.0,
+    blow: tuple[float, float] | None = None,
     **settings: Any,
 ) -> tuple[TrackDrivenOdometry, Errors]:
-    """Flies on corners; `first` s: the IMU is switched on that late."""
+    """Flies on corners; `first` s: the IMU is switched on that late; `blow`: s at which one sample of the accelerometer
+    shows m/s that the vehicle has not gained."""
     rig = calibration()
     odometry = TrackDrivenOdometry(rig, VioSettings(**{**TRUE_NOISE, **settings}))
     flown = flight(seed, seconds, rig.imu)
     seen = corners or Corners(seed)
+    if blow is not None:
+        flown.imu[round(blow[0] * IMU_HZ), 5] += blow[1] * IMU_HZ
     rows = []
     for k in range(round(first * IMU_HZ), len(flown.times)):
         give(odometry, flown, k, seen)
