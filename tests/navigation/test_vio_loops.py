@@ -9,7 +9,7 @@ from vio_flights import BASELINE, FOCAL, calibration
 from skyloop.navigation.vio import VioSettings
 from skyloop.navigation.vio.loop_closing import LoopCloser, corrected
 from skyloop.navigation.vio.opencv import cv2
-from skyloop.navigation.vio.places import key_picture, recognised
+from skyloop.navigation.vio.places import all_corners, key_picture, recognised
 from skyloop.navigation.vio.pose_graph import Edge, fitted, step_between
 from skyloop.navigation.vio.tracking import StereoTracker
 
@@ -39,20 +39,21 @@ def pictured(paper: np.ndarray, right_m: float, down_m: float = 0.0) -> tuple[np
 
 def taken(paper: np.ndarray, right_m: float, down_m: float = 0.0):
     left, tracker = pictured(paper, right_m, down_m)
-    return key_picture(0, left, tracker.tracks, BASELINE, (AHEAD, np.zeros(3)))
+    return key_picture(0, left, tracker.tracks, BASELINE, (AHEAD, np.zeros(3)), tracker.left_lens)
 
 
 def test_a_place_is_known_again_with_its_offset_and_another_wall_is_not() -> None:
     paper = wall(1)
     old, new = taken(paper, 0.0), taken(paper, 0.35, -0.1)
-    found = recognised(old, new, 18)
+    found = recognised(old, new, all_corners(new), 18)
     assert found is not None
     rotation, place, inliers = found
     assert inliers >= 18 and np.degrees(np.arccos(0.5 * (np.trace(rotation) - 1.0))) < 1.0
     assert place == pytest.approx([0.35, -0.1, 0.0], abs=0.04)
-    again = recognised(old, new, 18)
+    again = recognised(old, new, all_corners(new), 18)
     assert again is not None and again[1].tobytes() == place.tobytes()
-    assert recognised(old, taken(wall(2), 0.0), 18) is None
+    other = taken(wall(2), 0.0)
+    assert recognised(old, other, all_corners(other), 18) is None
 
 
 def test_the_graph_spreads_the_drift_over_the_loop() -> None:
@@ -94,7 +95,7 @@ def test_flying_back_to_an_old_place_corrects_the_map() -> None:
     for k, right in enumerate(ways):
         left, tracker = pictured(paper, right)
         place = np.array([0.0, -right, 0.0]) + drift * k / (len(ways) - 1)
-        closer.see(k, left, tracker.tracks, (AHEAD, place))
+        closer.see(k, left, tracker.tracks, (AHEAD, place), tracker.left_lens)
     assert closer.recognitions and closer.recognitions[0].old < 8
     end = corrected(closer.target, place, np.zeros(3), np.eye(3))[0]
     true_end = np.array([0.0, -ways[-1], 0.0])

@@ -302,7 +302,8 @@ class VisualInertialOdometry:
         self._stillness.stepped(t_ns, self.tracker.tracks)
         camera = self._last_camera = self._camera(f.rotation, f.motion[1])
         if self.closer is not None and image is not None:
-            self.closer.see(t_ns, image, self.tracker.tracks, (camera[0], camera[1] + self._origin))
+            pose = camera[0], camera[1] + self._origin
+            self.closer.see(t_ns, image, self.tracker.tracks, pose, self.tracker.left_lens)
         self._samples.forget_before(t_ns)
 
     def _go_on_without_images(self, t_ns: int) -> None:

@@ -45,34 +45,42 @@ def _wrapped(angle: float) -> float:
 def fitted(nodes: Array, edges: list[Edge]) -> Array:
     """(n, 4) nodes that fit the edges best; the first stays where it is."""
     x = nodes.copy()
+    first, last = np.array([edge.first for edge in edges]), np.array([edge.last for edge in edges])
+    steps = np.array([edge.step for edge in edges])
+    weights = np.array([[1.0 / edge.place_sd] * 3 + [1.0 / edge.heading_sd] for edge in edges])
+    recognised = np.array([edge.recognised for edge in edges])
+    # the four rows of each edge have entries in the four columns of either of its nodes
+    rows, entries = np.meshgrid(np.arange(4), np.arange(4), indexing="ij")
+    row = 4 * np.arange(len(edges))[:, None, None] + rows
+    places = [(row, 4 * node[:, None, None] + entries) for node in (first, last)]
+    shape = (4 * len(edges), 4 * len(x))
     for _ in range(_ITERATIONS):
-        rows, columns, values, residuals = [], [], [], []
-        for number, edge in enumerate(edges):
-            a, b = x[edge.first], x[edge.last]
-            weight = np.array([1.0 / edge.place_sd] * 3 + [1.0 / edge.heading_sd])
-            error = np.array(edge.step) - step_between(a, b)
-            error[3] = _wrapped(error[3])
-            if edge.recognised:
-                size = float(np.linalg.norm(weight * error))
-                weight = weight * min(1.0, np.sqrt(_HUBER / max(size, 1e-9)))
-            c, s = np.cos(a[3]), np.sin(a[3])
-            turn = np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]])
-            by_heading = np.array([-s * (b[0] - a[0]) + c * (b[1] - a[1]), -c * (b[0] - a[0]) - s * (b[1] - a[1]), 0.0])
-            by_first, by_last = np.zeros((4, 4)), np.zeros((4, 4))
-            by_first[:3, :3], by_last[:3, :3] = -turn, turn
-            by_first[:3, 3], by_first[3, 3], by_last[3, 3] = by_heading, -1.0, 1.0
-            for node, block in ((edge.first, by_first), (edge.last, by_last)):
-                r, q = np.meshgrid(4 * number + np.arange(4), 4 * node + np.arange(4), indexing="ij")
-                rows.append(r.ravel())
-                columns.append(q.ravel())
-                values.append((weight[:, None] * block).ravel())
-            residuals.append(weight * error)
-        shape = (4 * len(edges), 4 * len(x))
-        jacobian = coo_matrix(
-            (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))), shape=shape
-        ).tocsc()[:, 4:]
-        change = spsolve((jacobian.T @ jacobian).tocsc(), jacobian.T @ np.concatenate(residuals))
+        error, blocks = _linearised(x[first], x[last], steps)
+        size = np.linalg.norm(weights * error, axis=1)
+        doubt = np.where(recognised, np.sqrt(np.minimum(1.0, _HUBER / np.maximum(size, 1e-9))), 1.0)
+        weight = weights * doubt[:, None]
+        parts = [
+            coo_matrix(((weight[:, :, None] * block).ravel(), (r.ravel(), c.ravel())), shape=shape)
+            for block, (r, c) in zip(blocks, places, strict=True)
+        ]
+        jacobian = (parts[0] + parts[1]).tocsc()[:, 4:]
+        change = spsolve((jacobian.T @ jacobian).tocsc(), jacobian.T @ (weight * error).ravel())
         x[1:] += change.reshape(-1, 4)
         if np.abs(change).max() < 1e-6:
             break
     return x
+
+
+def _linearised(a: Array, b: Array, steps: Array) -> tuple[Array, tuple[Array, Array]]:
+    """Errors (n, 4) of steps from nodes a to nodes b, and the derivatives (n, 4, 4) of the steps by both."""
+    c, s = np.cos(a[:, 3]), np.sin(a[:, 3])
+    d = b - a
+    ahead, aside = c * d[:, 0] + s * d[:, 1], -s * d[:, 0] + c * d[:, 1]
+    error = steps - np.stack([ahead, aside, d[:, 2], d[:, 3]], axis=1)
+    error[:, 3] = (error[:, 3] + np.pi) % (2.0 * np.pi) - np.pi
+    by_last = np.zeros((len(a), 4, 4))
+    by_last[:, 0, 0], by_last[:, 0, 1], by_last[:, 1, 0], by_last[:, 1, 1] = c, s, -s, c
+    by_last[:, 2, 2] = by_last[:, 3, 3] = 1.0
+    by_first = -by_last
+    by_first[:, 0, 3], by_first[:, 1, 3] = aside, -ahead
+    return error, (by_first, by_last)

@@ -45,9 +45,9 @@ class VioSettings(BaseModel):
     """The number of points in the filter's state."""
     key_parallax_px: Positive = 12.0
     """px, the mean motion of the corners, turns taken out, after which a pose is kept as a key pose."""
-    filter_every: Count = 2
+    filter_every: Count = 3
     """Pairs of images per update of the filter; the corners are tracked in every pair."""
-    step_px: NonNegative = 0.7
+    step_px: NonNegative = 4.0
     """px, the median motion of the corners below which a pair is left out."""
     step_time: Positive = 0.2
     """s, after which a pair is used even if nothing has moved."""
