@@ -98,18 +98,18 @@ def test_the_sigmas_are_what_the_filters_covariance_makes_of_its_points(flown: F
     """Against a sample: the state is moved as the filter moves it, and the points are computed anew."""
     backend, place = flown.odometry.backend, Place(np.array([5.0, -3.0, 1.0]), Transform.identity())
     small = 1e-3
-    expected = landmarks(backend, place)
+    expected = landmarks(backend, place, small)
     root = np.linalg.cholesky(backend.filter.covariance + 1e-14 * np.eye(len(backend.filter.covariance)))
     rng, sample = np.random.default_rng(1), []
     for _ in range(300):
         moved = copy.deepcopy(backend)
         moved.filter._shift(small * root @ rng.normal(size=len(root)))
         # single precision would hide the small motion
-        sample.append(landmarks(moved, Place(np.zeros(3), Transform.identity())).points.astype(np.float64))
+        sample.append(landmarks(moved, Place(np.zeros(3), Transform.identity()), 1.0).points.astype(np.float64))
     # float32 of some metres is exact to 5e-7 m
     variance = np.var(sample, axis=0).mean(axis=1)
     seen = np.sqrt(variance)
-    told = small * np.asarray(expected.values, np.float64)
+    told = np.asarray(expected.values, np.float64)
     assert len(told) == len(seen) > 20
     assert seen == pytest.approx(told, rel=0.2, abs=1e-6)
     assert np.asarray(expected.points) == pytest.approx(np.mean(sample, axis=0) + place.origin, abs=1e-3)
@@ -140,7 +140,7 @@ def test_a_window_that_was_thrown_away_keeps_nothing(flown: Flown) -> None:
     poses.stepped(backend, Tracks())
     backend.restart()
     poses.stepped(backend, Tracks())
-    assert not poses.unread and landmarks(backend, Place(np.zeros(3), Transform.identity())).points.shape == (0, 3)
+    assert not poses.unread and landmarks(backend, Place(np.zeros(3), Transform.identity()), 1.0).points.shape == (0, 3)
 
 
 def localiser() -> VisualLocaliser:

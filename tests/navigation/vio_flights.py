@@ -152,7 +152,7 @@ class Errors:
 
 TRUE_NOISE: dict[str, Any] = {
     "pixel_sd": 0.3, "disparity_sd": 0.3, "noise_multiplier": 1.0, "gyro_noise_floor": 0.0, "accel_noise_floor": 0.0,
-    "gyro_walk_floor": 0.0, "accel_walk_floor": 0.0, "rest_px": 1.6,
+    "gyro_walk_floor": 0.0, "accel_walk_floor": 0.0, "rest_px": 1.6, "sigma_scale": 1.0, "step_px": 0.7,
 }  # fmt: skip
 """Settings by which the filter knows exactly how noisy everything is."""
 

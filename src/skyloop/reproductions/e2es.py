@@ -58,7 +58,11 @@ def reproduce(
 
 def jobs_of(protocol: Protocol, place: Path) -> list[Job]:
     jobs = [
-        Job(f"accuracy-{world}-{seed}", accuracy, (world, seed, protocol.length, _pictures(place, world, seed)))
+        Job(
+            f"accuracy-{world}-{seed}",
+            accuracy,
+            (world, seed, protocol.length, _pictures(place, world) if seed == protocol.seeds[0] else ""),
+        )
         for seed in protocol.seeds
         for world in protocol.worlds
     ]
@@ -73,9 +77,9 @@ def jobs_of(protocol: Protocol, place: Path) -> list[Job]:
     return jobs + [Job(f"case-{name}", flown_case, (name, SEED)) for name in protocol.cases if name not in on_one]
 
 
-def _pictures(place: Path, world: str, seed: int) -> str:
+def _pictures(place: Path, world: str) -> str:
     """The pictures of the first seed are kept."""
-    return str(place / "pictures" / world) if seed == 1 else ""
+    return str(place / "pictures" / world)
 
 
 def fly_all(protocol: Protocol, place: Path, told: Callable[[str], None]) -> Runs:

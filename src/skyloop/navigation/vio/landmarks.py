@@ -78,7 +78,7 @@ class KeyPoses:
         return found
 
 
-def landmarks(backend: Backend, place: Place) -> PointCloud:
+def landmarks(backend: Backend, place: Place, sigma_scale: float) -> PointCloud:
     """The points of the filter's state in world axes, with their numbers and one sigma of each."""
     f, history = backend.filter, backend.history
     ids = np.full(f.n_points, -1, np.int64)
@@ -87,7 +87,7 @@ def landmarks(backend: Backend, place: Place) -> PointCloud:
     shown = np.flatnonzero((f.points[:, 2] > _LEAST_INVERSE_DEPTH) & (ids >= 0))
     positions, variances = _in_the_world(backend, shown)
     fine = np.isfinite(positions).all(axis=1) & np.isfinite(variances)
-    sigmas = np.sqrt(np.maximum(variances[fine], 0.0))
+    sigmas = sigma_scale * np.sqrt(np.maximum(variances[fine], 0.0))
     points = (positions[fine] + place.origin).astype(np.float32)
     return PointCloud(f.t_ns, points, sigmas.astype(np.float32), ids=ids[shown[fine]])
 

@@ -182,7 +182,7 @@ class VisualInertialOdometry:
             return None
         place = Place(self._origin, self.calibration.body_from_imu, source)
         poses = self._key_poses.news(self.backend, place)
-        return (poses, landmarks(self.backend, place)) if poses else None
+        return (poses, landmarks(self.backend, place, self.settings.sigma_scale)) if poses else None
 
     def snapshot(self) -> Any:
         """All that it remembers; `restore` takes it back."""
@@ -228,7 +228,7 @@ class VisualInertialOdometry:
         if last is None or last.covariance is None:
             return
         seconds = max(0.0, (stamp_ns - last.t_ns) * 1e-9)
-        known = last.covariance
+        known = last.covariance / self.settings.sigma_scale**2
         turned = min(self.settings.imu_gap_rate_sd * seconds, math.pi)
         flown = (float(np.linalg.norm(last.velocity_world)) + self.settings.moving_speed_sd) * seconds
         covariance[2, 2] += known[8, 8] + turned**2
@@ -336,6 +336,7 @@ class VisualInertialOdometry:
         levers = np.stack([world_from_body @ arm, world_from_body @ np.cross(rates, arm)])
         out = np.empty((N_IMU, N_IMU))
         ordinary_covariance(np.ascontiguousarray(covariance), rotation, motion, levers, out)
+        out *= self.settings.sigma_scale**2
         position = motion[1] + levers[0] + self._origin
         # one number that is not finite makes the sum so
         if not math.isfinite(rotation.sum() + motion.sum() + f.biases.sum() + out.sum()):

@@ -44,7 +44,7 @@ class ReferencePatches:
         """Pixels of the corners on their patches, and which of them are still there. New corners get a patch.
 
         ids rise."""
-        n = len(ids)
+        n, image = len(ids), np.ascontiguousarray(image)
         places = pixels.astype(np.float64)
         patches, warps = self._empty(n), np.tile(np.eye(2), (n, 1, 1))
         kept = np.ones(n, bool)
@@ -59,8 +59,7 @@ class ReferencePatches:
             good = (likeness > _LEAST_LIKENESS) & (moved < _FARTHEST_PX)
             kept[theirs] = good
             places[theirs[good]] = place[good]
-            for part, known in zip(patches, old, strict=True):
-                part[theirs] = known
+            patches[0][theirs], patches[1][theirs], patches[2][theirs] = old
             warps[theirs] = warp
             fresh[theirs] = good & _is_strong(warp)
         self._cut(image, places, np.flatnonzero(fresh), (patches, warps, kept))

@@ -86,9 +86,7 @@ def key_picture(
 
 def _described(image: Grey, pixels: NDArray[np.float32]) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
     """The indices of the corners that can be described, and their descriptors. Up is up: they are not turned."""
-    corners = [
-        cv2.KeyPoint(float(x), float(y), _PATCH_PX, -1.0, 0.0, 0, k) for k, (x, y) in enumerate(pixels.tolist())
-    ]
+    corners = [cv2.KeyPoint(float(x), float(y), _PATCH_PX, -1.0, 0.0, 0, k) for k, (x, y) in enumerate(pixels.tolist())]
     kept, descriptors = cv2.ORB_create().compute(image, corners)
     index = np.array([corner.class_id for corner in kept], np.int64)
     return index, np.zeros((0, 32), np.uint8) if descriptors is None else descriptors
