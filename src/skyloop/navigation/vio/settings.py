@@ -36,9 +36,12 @@ class VioSettings(BaseModel):
     """px, one sigma of a corner's place in the left image."""
     disparity_sd: Positive = 0.25
     """px, one sigma of its shift to the right image."""
+    pixel_walk: NonNegative = 0.03
+    """px per step of the filter, by which a corner may slide over its surface: most stay, but where one surface hides
+    another it is their crossing that is followed."""
     gate: Positive = 2.5
     """The sigmas beyond which a corner's measurement is refused."""
-    sigma_scale: Positive = 1.4
+    sigma_scale: Positive = 1.3
     """A factor on all sigmas that are published. Errors of corners are related a little from pair to pair and from
     corner to corner, which the filter takes for independent; fitted to eight recorded flights in five worlds."""
     # ---- the window
