@@ -74,7 +74,7 @@ class VisualInertialOdometry:
         self.judge = Judge(s)
         self._key_poses = KeyPoses()
         self.closer = LoopCloser(s, self.tracker.reach) if s.loops else None
-        self._stillness = Stillness(s)
+        self._stillness = Stillness(s, calibration.imu)
         self._starting: Starting | None = Starting(s, calibration)
         self._why_not_yet = "stands still to align"
         self._last_known: Estimate | None = None
@@ -370,7 +370,7 @@ class VisualInertialOdometry:
         # it probably flies, so there is no use in waiting for rest
         hasty = self.settings.model_copy(update={"patience": self.settings.rest_time})
         self._starting, self._why_not_yet = Starting(hasty, self.calibration), reason
-        self._stillness, self._samples = Stillness(self.settings), SampleBuffer(self.settings)
+        self._stillness, self._samples = Stillness(self.settings, self.calibration.imu), SampleBuffer(self.settings)
         self._pending.clear()
         self._seen_ns = 0
         self._last_camera = None

@@ -81,10 +81,10 @@ class VioSettings(BaseModel):
     # ---- start and rest
     rest_time: Positive = 0.4
     """s, the time at rest over which the start averages."""
-    rest_gyro_sd: Positive = 0.02
-    """rad/s, the scatter of the gyroscope above which the vehicle moves."""
-    rest_accel_sd: Positive = 0.15
-    """m/s², the scatter of the accelerometer above which the vehicle moves."""
+    rest_gyro_sd: Positive = 0.002
+    """rad/s, the scatter of the gyroscope above which the vehicle moves; three times its own noise if that is more."""
+    rest_accel_sd: Positive = 0.02
+    """m/s², the same of the accelerometer."""
     rest_px: Positive = 0.25
     """px, the motion of the livelier corners over `rest_time` above which the vehicle moves."""
     rest_speed_sd: Positive = 0.01
