@@ -17,6 +17,8 @@ _KNOWN_PLACE_SD = 1e-3
 _LEAST_GYRO_BIAS_SD, _LEAST_ACCEL_BIAS_SD = 2e-3, 0.02
 """rad/s and m/s², for an IMU that tells nothing of its turn-on bias."""
 _NOISE_SIGMAS = 3.0
+_LOOK_EVERY = 0.1
+"""s between two looks at the latest samples."""
 _REST_GYRO_SD, _REST_ACCEL_SD = 1e-4, 2e-3
 """rad/s and m/s², how far a vehicle at rest may still turn and shake."""
 
@@ -36,21 +38,22 @@ class Starting:
         self._settings = settings
         self._calibration = calibration
         self._first_ns: int | None = None
-        self._since_ns = 0
-        self._samples: list[Array] = []
+        self._looked_ns = 0
+        self._samples: list[tuple[int, Array]] = []
+        """Of the last `rest_time`."""
 
     def take(self, t_ns: int, sample: Array, images_rest: bool) -> Start | None:
         """images_rest: whether the images have shown no motion for a while."""
         s = self._settings
         if self._first_ns is None:
-            self._first_ns = t_ns
-        if not self._samples:
-            self._since_ns = t_ns
-        self._samples.append(sample)
-        if (t_ns - self._since_ns) * 1e-9 < s.rest_time:
+            self._first_ns = self._looked_ns = t_ns
+        self._samples.append((t_ns, sample))
+        if (t_ns - self._first_ns) * 1e-9 < s.rest_time or (t_ns - self._looked_ns) * 1e-9 < _LOOK_EVERY:
             return None
-        values = np.array(self._samples)
-        self._samples.clear()
+        self._looked_ns = t_ns
+        while (t_ns - self._samples[0][0]) * 1e-9 > s.rest_time:
+            self._samples.pop(0)
+        values = np.array([value for _, value in self._samples])
         # a hover or a steady flight is as calm as the ground to an IMU, so the images must agree
         if images_rest and is_still(values, rest_limits(s, self._calibration.imu)):
             return aligned(values.mean(axis=0), len(values), self._calibration, s)
