@@ -148,7 +148,7 @@ class VisualInertialOdometry:
                 self._begin(stamp_ns, start)
             return self._estimate
         if not self._take_pending(stamp_ns):
-            self._carry_on(self._samples.newest_two())
+            self._carry_on(self._samples.newest_two(), self._samples.newest_gap_noise())
             if stamp_ns - self.backend.filter.t_ns > _LONGEST_WAIT_NS:
                 self._go_on_without_images(stamp_ns)
         self._publish(stamp_ns)
@@ -249,7 +249,8 @@ class VisualInertialOdometry:
             f = self.backend.filter
             self._ahead = f.rotation.copy(), f.motion.copy(), f.covariance[:N_IMU, :N_IMU].copy()
             if until_ns > f.t_ns:
-                self._carry_on(self._samples.between(f.t_ns, until_ns))
+                gap = self._samples.gap_noise(f.t_ns, until_ns)
+                self._carry_on(self._samples.between(f.t_ns, until_ns), gap)
         return taken
 
     def _take(self, pair: Pair) -> None:
@@ -330,11 +331,13 @@ class VisualInertialOdometry:
 
     # ---- between two pairs
 
-    def _carry_on(self, samples: Array) -> None:
+    def _carry_on(self, samples: Array, gap: tuple[float, float]) -> None:
         f = self.backend.filter
         rotation, motion, covariance = self._ahead
         transition, q, out = (np.empty((N_IMU, N_IMU)) for _ in range(3))
         integrate((rotation, motion, f.biases), samples, f.gravity, f.noise, (transition, q))
+        if max(gap) > 0.0:
+            q[np.diag_indices(6)] += np.repeat(gap, 3)
         carry(np.ascontiguousarray(covariance), transition, q, out)
         self._ahead = rotation, motion, out
 
