@@ -5,6 +5,7 @@ from __future__ import annotations
 import moderngl
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from skyloop.rendering.mip_levels import build_mip_levels
 from skyloop_client.messages import Array
@@ -16,9 +17,9 @@ uniform sampler2DArray layers; uniform float level; out vec4 colour;
 void main() { colour = textureLod(layers, vec3(gl_FragCoord.xy / 64.0, 1.0), level); }"""
 
 
-def seen(level: float, painted: Array) -> Array:
+def seen(level: float, painted: NDArray[np.uint8]) -> Array:
     """What a camera sees of the second of two layers, at the resolution of level 0."""
-    ctx = moderngl.create_context(require=430, standalone=True, backend="egl")
+    ctx = moderngl.create_context(require=430, standalone=True, backend="egl")  # type: ignore[arg-type]
     layers = np.zeros((2, SIDE, SIDE, 4), np.uint8)
     layers[1] = painted[:, :, None]
     texture = ctx.texture_array((SIDE, SIDE, 2), 4, layers.tobytes())
