@@ -151,7 +151,7 @@ def test_a_vehicle_that_was_blown_away_plans_from_where_it_is() -> None:
         memory, aim = advance(
             memory, see(world.start, 0.0), Flight(world.start, np.zeros(3), 0.0), goal, tick * 20_000_000, CONFIG
         )
-    blown = Flight(world.start + [0.0, 3.0, 0.0], np.array([0.0, 0.5, 0.0]), 0.0)
+    blown = Flight(world.start + np.array([0.0, 3.0, 0.0]), np.array([0.0, 0.5, 0.0]), 0.0)
     memory, aim = advance(memory, see(blown.position, 2.0), blown, goal, 2_000_000_000, CONFIG)
     assert np.allclose(aim.position, blown.position) and np.allclose(aim.velocity, blown.velocity)
 

@@ -34,7 +34,8 @@ class GlobalPlannerConfig(BaseModel):
     look_ahead: PositiveFloat = 3.0
     """m from the vehicle to the sub-goal."""
     skip_nearer: PositiveFloat = 1.5
-    """m; a point of the way nearer than this is dropped for the next one, if that is in sight."""
+    """m; a point of the way nearer than this is dropped for the next one, if that is in sight, and the sub-goal is no
+    nearer than this unless the goal is."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -122,8 +123,9 @@ def _pulled_straight(grid: Grid, points: Array, *, start_is_free: bool) -> Array
 def sub_goal(grid: Grid, way: Way, position: Array, config: GlobalPlannerConfig) -> Array:
     """(3,) m: the point at which the local planner aims.
 
-    It lies on the Bézier curve whose control points are the vehicle and the next two points of the way, `look_ahead`
-    from the vehicle or as far along as the vehicle can see."""
+    It lies on the Bézier curve whose control points are the vehicle and the next two points of the way: `look_ahead`
+    from the vehicle, or as far along as the vehicle can see, but no nearer than `skip_nearer`. Motions end at rest, so
+    a vehicle that aimed at the last point in sight before a corner would creep up to it."""
     if len(way.points) == 1:
         here: Array = way.points[0]
         return here
@@ -133,13 +135,13 @@ def sub_goal(grid: Grid, way: Way, position: Array, config: GlobalPlannerConfig)
             break
         ahead = ahead[1:]
     curve = bezier(np.vstack([position, ahead[:2]]), np.linspace(0.0, 1.0, 33)[1:])
-    best: Array | None = None
-    for point in curve:
-        if best is not None and float(np.linalg.norm(point - position)) > config.look_ahead:
+    away = np.linalg.norm(curve - position, axis=1)
+    best: Array = ahead[0]
+    for point, distance in zip(curve, away.tolist(), strict=True):
+        if distance > config.look_ahead or (distance > config.skip_nearer and not grid.sees(position, point)):
             break
-        if grid.sees(position, point):
-            best = point
-    if best is None:
+        best = point
+    if not grid.is_free(position):
         # from inside the inflated band nothing is in sight; the way itself leads out of it
         best = ahead[0]
     return best
