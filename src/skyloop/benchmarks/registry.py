@@ -17,6 +17,10 @@ BENCHES = {
         "skyloop.benchmarks.physics",
         "flight kernels and a whole scenario, beside RotorPy in the same run",
     ),
+    "plan": (
+        "skyloop.benchmarks.plan",
+        "planners in E2ES's grids: time per plan, and the way's length beside the shortest there is",
+    ),
     "radar": ("skyloop.benchmarks.radar", "radar bursts over park, beside the paper's sum over pixels in the same run"),
     "record": ("skyloop.benchmarks.record", "recordings in park: frames per second, overlap, what the journal costs"),
     "vio": ("skyloop.benchmarks.vio", "localisation with two cameras and an IMU: errors, consistency, time per pair"),
