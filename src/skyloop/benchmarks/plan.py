@@ -172,7 +172,7 @@ def _space(worlds: list[BoxWorld]) -> Array:
 def shortest_length(world: BoxWorld, clearance: float) -> float:
     """m of the shortest way at any angle that keeps `clearance` from the boxes: Dijkstra over what sees each other.
 
-    On cells of 0.1 m, between start, goal and the cells at the corners of the blocked ones, where a shortest way turns."""
+    On cells of 0.1 m, between start, goal and the cells at the corners of the blocked ones, where it turns."""
     occupied = world.occupied(FINE)
     grid = inflated(occupied, (0.0, 0.0), FINE, clearance)
     points = np.vstack([world.start, world.goal, _turning_points(grid, world.start[2])])

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -64,7 +64,7 @@ class NavigatorConfig(BaseModel):
 class Surroundings:
     """What the maps know at an instant: for the way either a projection, cells in space, or a distance field."""
 
-    cells: NDArray[np.bool_] | Array
+    cells: NDArray[Any]
     """(nx, ny) or (nx, ny, nz): bool, true where occupied, or float, m to the nearest obstacle."""
     origin: ArrayLike
     """(2,) or (3,) m, world, the lower corner of the first cell."""
