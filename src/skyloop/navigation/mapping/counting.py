@@ -29,9 +29,7 @@ class CounterRule:
 
     def __post_init__(self) -> None:
         if not (2 <= self.count <= 254 and 0.0 < self.free < self.occupied < 1.0):
-            raise ScenarioError(
-                f"map counters {self} cannot work; give count 2 to 254 and 0 < free < occupied < 1"
-            )
+            raise ScenarioError(f"map counters {self} cannot work; give count 2 to 254 and 0 < free < occupied < 1")
 
     @property
     def limit(self) -> int:

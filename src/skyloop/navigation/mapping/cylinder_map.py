@@ -15,7 +15,7 @@ from skyloop.core.frames import Transform
 from skyloop.core.jit import inlined, kernel, record_type
 from skyloop.navigation.mapping.counting import CounterRule
 from skyloop.navigation.mapping.evidence_kernels import COUNT_LIMITS, CountLimits, verdict
-from skyloop.navigation.mapping.point_clouds import DEPTH, LENS, DepthLens, agreeing, checked_depth, rows
+from skyloop.navigation.mapping.point_clouds import DEPTH, LENS, DepthLens, checked_depth, is_surface, rows
 from skyloop.navigation.mapping.sight import Sight
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array
@@ -36,7 +36,7 @@ class CylinderConfig:
     """m, height of a layer."""
     layers_below: int = 10
     layers_above: int = 10
-    pixels_apart: int = 2
+    pixels_apart: int = 3
     """Every how many-th pixel of a row and of a column is used."""
     rule: CounterRule = field(default_factory=CounterRule)
     """When a cell is occupied."""
@@ -56,9 +56,11 @@ class CylinderConfig:
 class _Frame(NamedTuple):
     """The numbers of CylinderConfig and Sight that the kernels need."""
 
-    ring: float
-    layer: float
+    per_ring: float
+    """1/m, the inverse of the width of a ring: a division takes as long as the rest of a pixel."""
+    per_layer: float
     below: float
+    """Layers below the middle."""
     near: float
     far: float
     edge: float
@@ -66,7 +68,7 @@ class _Frame(NamedTuple):
 
 
 _FRAME = record_type(
-    _Frame, ring=float64, layer=float64, below=float64, near=float64, far=float64, edge=float64, stride=int64
+    _Frame, per_ring=float64, per_layer=float64, below=float64, near=float64, far=float64, edge=float64, stride=int64
 )  # fmt: skip
 
 
@@ -91,19 +93,19 @@ def _cell(x, y, z, shape, frame):
     For a point outside it is the cell in which the line from the middle to it leaves the map.
     """
     rings, sectors, layers = shape
-    radius = np.sqrt(x * x + y * y)
-    share = 1.0
-    if radius >= rings * frame.ring:
-        share = rings * frame.ring / radius
-    if z < -frame.below:
-        share = min(share, frame.below / -z)
-    above = layers * frame.layer - frame.below
-    if z >= above:
-        share = min(share, above / z)
-    i = min(int64(share * radius / frame.ring), rings - 1)
-    j = min(int64(_angle(x, y) * (sectors / (2.0 * np.pi))), sectors - 1)
-    k = min(max(int64((share * z + frame.below) / frame.layer), 0), layers - 1)
-    return (i * sectors + j) * layers + k, share == 1.0
+    radius, height = np.sqrt(x * x + y * y) * frame.per_ring, z * frame.per_layer
+    inside = radius < rings and -frame.below <= height < layers - frame.below
+    if not inside:
+        share = min(rings / radius, 1.0) if radius > 0.0 else 1.0
+        if height < 0.0:
+            share = min(share, frame.below / -height)
+        elif height > 0.0:
+            share = min(share, (layers - frame.below) / height)
+        radius, height = share * radius, share * height
+    i = min(int64(radius), rings - 1)
+    j = min(int64(_angle(x, y) * (sectors * (0.5 / np.pi))), sectors - 1)
+    k = min(max(int64(height + frame.below), 0), layers - 1)
+    return (i * sectors + j) * layers + k, inside
 
 
 @kernel(void(int8[:, :, ::1], float32[:, ::1], float64[::1], _FRAME, int8[:, :, ::1], float32[:, ::1]))
@@ -128,6 +130,7 @@ def _enter(depth, lens, m, given, shape, ends, points):
     """Counts in which cell each pixel ends (column 0) or leaves the map (column 1), and keeps the newest points."""
     frame = _Frame(*given)
     fx, fy, cx, cy = lens
+    far_2, per_px = frame.far * frame.far, 1.0 / fx
     for v in range(frame.stride // 2, depth.shape[0], frame.stride):
         y = (v - cy) / fy
         ax, ay, az = m[0, 1] * y + m[0, 2], m[1, 1] * y + m[1, 2], m[2, 1] * y + m[2, 2]
@@ -136,12 +139,13 @@ def _enter(depth, lens, m, given, shape, ends, points):
             # a camera may say inf where it knows that nothing is in range
             if not (d > frame.near):
                 continue
-            x = (u - cx) / fx
-            furthest = frame.far / np.sqrt(1.0 + x * x + y * y)
-            beyond = d > furthest
-            if not beyond and agreeing(depth, v, u, frame.edge) < 2:
+            x = (u - cx) * per_px
+            length_2 = 1.0 + x * x + y * y
+            beyond = d * d * length_2 > far_2
+            if beyond:
+                d = frame.far / np.sqrt(length_2)
+            elif not is_surface(depth, v, u, frame.edge):
                 continue
-            d = min(d, furthest)
             px, py, pz = (
                 m[0, 3] + d * (m[0, 0] * x + ax),
                 m[1, 3] + d * (m[1, 0] * x + ay),
@@ -168,10 +172,10 @@ def _sweep(ends, shape, given, passes):
                 passes[o] += ends[o, 1]
                 if pixels == 0:
                     continue
-                slope = ((k + 0.5) * frame.layer - frame.below) / (i + 0.5)
+                slope = (k + 0.5 - frame.below) / (i + 0.5)
                 for ring in range(i):
-                    height = slope * (ring + 0.5) + frame.below
-                    passes[(ring * sectors + j) * layers + int64(height / frame.layer)] += pixels
+                    layer = int64(slope * (ring + 0.5) + frame.below)
+                    passes[(ring * sectors + j) * layers + layer] += pixels
 
 
 @kernel(void(int32[:, ::1], int32[::1], COUNT_LIMITS, int8[::1], boolean[::1]))
@@ -194,7 +198,7 @@ class CylinderMap:
     def __init__(self, config: CylinderConfig | None = None) -> None:
         self.config = config or CylinderConfig()
         c, s = self.config, self.config.sight
-        self._frame = tuple(_Frame(c.ring, c.layer, c.layers_below * c.layer, s.near, s.far, s.edge, c.pixels_apart))
+        self._frame = tuple(_Frame(1.0 / c.ring, 1.0 / c.layer, c.layers_below, s.near, s.far, s.edge, c.pixels_apart))
         cells = int(np.prod(c.shape))
         self.middle: Array | None = None
         """(3,) m, world, of the body at the newest image; None before the first one."""

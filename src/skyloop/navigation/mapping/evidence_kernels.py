@@ -14,7 +14,7 @@ import numpy as np
 from numba import boolean, float64, int8, int32, int64, types, void
 
 from skyloop.core.jit import inlined, kernel, record_type
-from skyloop.navigation.mapping.point_clouds import DEPTH, LENS, agreeing
+from skyloop.navigation.mapping.point_clouds import DEPTH, LENS, is_surface
 
 SIZE = types.UniTuple(int64, 3)
 
@@ -140,7 +140,7 @@ def _carve(depth, lens, m, limits, size, evidence):
             x = (u - cx) / fx
             furthest = limits.far / np.sqrt(1.0 + x * x + y * y)
             if d > limits.near:
-                if d <= furthest and agreeing(depth, v, u, limits.edge) < 2:
+                if d <= furthest and not is_surface(depth, v, u, limits.edge):
                     continue
             elif limits.blank_is_far and d == 0.0 and _is_blank(depth, v, u, stride):
                 d = np.inf
@@ -163,13 +163,13 @@ def image_evidence(depth, lens, voxels_from_camera, given, size, evidence):
     fx, fy, cx, cy = lens
     nx, ny, nz = size
     m = voxels_from_camera
-    far_2 = limits.far * limits.far
+    far_2, per_px = limits.far * limits.far, 1.0 / fx
     for v in range(depth.shape[0]):
         y = (v - cy) / fy
         ax, ay, az = m[0, 1] * y + m[0, 2], m[1, 1] * y + m[1, 2], m[2, 1] * y + m[2, 2]
         for u in range(depth.shape[1]):
             d = float64(depth[v, u])
-            x = (u - cx) / fx
+            x = (u - cx) * per_px
             if not (d > limits.near and d * d * (1.0 + x * x + y * y) <= far_2):
                 continue
             px, py, pz = (
@@ -179,7 +179,7 @@ def image_evidence(depth, lens, voxels_from_camera, given, size, evidence):
             )
             if not (0.0 <= px < nx and 0.0 <= py < ny and 0.0 <= pz < nz):
                 continue
-            if agreeing(depth, v, u, limits.edge) >= 2:
+            if is_surface(depth, v, u, limits.edge):
                 evidence[2 * ((int64(px) * ny + int64(py)) * nz + int64(pz))] += 1
     _carve(depth, lens, m, limits, size, evidence)
 

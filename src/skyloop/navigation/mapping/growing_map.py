@@ -89,7 +89,7 @@ class GrowingMap:
         ends, starts = (ends - lower) / self.cell, (starts - lower) / self.cell
         evidence = self._emptied(blocks)
         cloud_evidence(ends, starts, far / self.cell, tuple(int(n) * SIDE for n in blocks), evidence)
-        limits = CountLimits(1, self.config.sight.hit_share, self.config.rule.limit)
+        limits = count_limits(self.config.sight, self.config.rule, 1)
         self._count(evidence, first, blocks, limits)
 
     def _box(self, points: Array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -41,19 +41,18 @@ class DepthLens(NamedTuple):
 
 
 @inlined
-def agreeing(depth, v, u, edge):
-    """How many of the four neighbours of a pixel have nearly its depth; at the border, the one opposite counts."""
+def is_surface(depth, v, u, edge):
+    """Whether two of the four neighbours of a pixel have nearly its depth; at the border, the one opposite counts."""
     h, w = depth.shape
     d = depth[v, u]
-    tolerance = edge * d
+    tolerance = float32(edge) * d
     left, right = u - 1 if u > 0 else u + 1, u + 1 if u + 1 < w else u - 1
+    beside = int64(abs(depth[v, left] - d) <= tolerance) + int64(abs(depth[v, right] - d) <= tolerance)
+    if beside == 2:
+        return True
     above, below = v - 1 if v > 0 else v + 1, v + 1 if v + 1 < h else v - 1
-    return (
-        int64(abs(depth[v, left] - d) <= tolerance)
-        + int64(abs(depth[v, right] - d) <= tolerance)
-        + int64(abs(depth[above, u] - d) <= tolerance)
-        + int64(abs(depth[below, u] - d) <= tolerance)
-    )
+    over = int64(abs(depth[above, u] - d) <= tolerance) + int64(abs(depth[below, u] - d) <= tolerance)
+    return beside + over >= 2
 
 
 @kernel(int64(DEPTH, LENS, float64[:, ::1], types.UniTuple(float64, 3), int64, float32[:, ::1]))
@@ -69,7 +68,7 @@ def _points(depth, lens, out_from_camera, limits, stride, out):
             x = (u - cx) / fx
             if not (d > near and d * d * (1.0 + x * x + y * y) <= far * far):
                 continue
-            if agreeing(depth, v, u, edge) < 2:
+            if not is_surface(depth, v, u, edge):
                 continue
             for axis in range(3):
                 out[n, axis] = m[axis, 3] + d * (m[axis, 0] * x + m[axis, 1] * y + m[axis, 2])

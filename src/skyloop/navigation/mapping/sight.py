@@ -36,11 +36,11 @@ class Sight:
         if not (0.0 <= self.near < self.far < math.inf):
             raise ScenarioError(f"sight from {self.near} to {self.far} m is empty; give 0 <= near < far")
         if not (self.edge > 0.0 and self.hit_pixels >= 1 and 0.0 <= self.hit_share < 1.0):
-            raise ScenarioError(f"{self} cannot work; give edge > 0, hit_pixels >= 1 and 0 <= hit_share < 1")
+            raise ScenarioError(f"{self} cannot work; give edge > 0, hit_pixels >= 1, 0 <= hit_share < 1")
 
     def stride(self, focal_px: float, cell: float) -> int:
-        """px between the rays that carve: half a cell or less apart at the far end, so that no cell is left out."""
-        return max(int(0.5 * cell * focal_px / self.far), 1)
+        """px between the rays that carve: two thirds of a cell or less apart at the far end, so no cell is left out."""
+        return max(int(cell / 1.5 * focal_px / self.far), 1)
 
 
 def trusted_range(details: Mapping[str, Any], cell: float, far: float) -> float:

@@ -73,7 +73,7 @@ class WorldVoxels:
         far = self.config.sight.far / self.cell
         ends, starts = (ends - self.origin) / self.cell, (starts - self.origin) / self.cell
         cloud_evidence(ends, starts, far, self.counters.shape, self._evidence)
-        limits = CountLimits(1, self.config.sight.hit_share, self.config.rule.limit)
+        limits = count_limits(self.config.sight, self.config.rule, 1)
         count(self._evidence, tuple(limits), self.counters.reshape(-1))
 
     @property
@@ -99,8 +99,9 @@ def image_limits(sight: Sight, lens: DepthLens, cell: float) -> ImageLimits:
     return ImageLimits(sight.near, sight.far, sight.edge, stride, sight.blank_is_far)
 
 
-def count_limits(sight: Sight, rule: CounterRule) -> CountLimits:
-    return CountLimits(sight.hit_pixels, sight.hit_share, rule.limit)
+def count_limits(sight: Sight, rule: CounterRule, hit_pixels: int | None = None) -> CountLimits:
+    """hit_pixels: in place of that of `sight`, such as 1 for the points of a LiDAR."""
+    return CountLimits(hit_pixels or sight.hit_pixels, sight.hit_share, rule.limit)
 
 
 def in_voxels(world_from_camera: Transform, origin: Array, cell: float) -> Array:
