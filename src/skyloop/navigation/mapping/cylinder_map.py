@@ -126,8 +126,8 @@ def _follow(counters, points, moved, given, new_counters, new_points):
 
 
 @kernel(void(DEPTH, LENS, float64[:, ::1], _FRAME, types.UniTuple(int64, 3), int32[:, ::1], float32[:, ::1]))
-def _enter(depth, lens, m, given, shape, ends, points):
-    """Counts in which cell each pixel ends (column 0) or leaves the map (column 1), and keeps the newest points."""
+def _enter(depth, lens, m, given, shape, ends, sums):
+    """Counts in which cell each pixel ends (column 0) or goes on from (column 1), and sums up the points per cell."""
     frame = _Frame(*given)
     fx, fy, cx, cy = lens
     far_2, per_px = frame.far * frame.far, 1.0 / fx
@@ -154,7 +154,9 @@ def _enter(depth, lens, m, given, shape, ends, points):
             at, inside = _cell(px, py, pz, shape, frame)
             if inside and not beyond:
                 ends[at, 0] += 1
-                points[at, 0], points[at, 1], points[at, 2] = px, py, pz
+                sums[at, 0] += px
+                sums[at, 1] += py
+                sums[at, 2] += pz
             else:
                 ends[at, 1] += 1
 
@@ -169,7 +171,6 @@ def _sweep(ends, shape, given, passes):
             for k in range(layers):
                 o = (i * sectors + j) * layers + k
                 pixels = ends[o, 0] + ends[o, 1]
-                passes[o] += ends[o, 1]
                 if pixels == 0:
                     continue
                 slope = (k + 0.5 - frame.below) / (i + 0.5)
@@ -178,14 +179,23 @@ def _sweep(ends, shape, given, passes):
                     passes[(ring * sectors + j) * layers + layer] += pixels
 
 
-@kernel(void(int32[:, ::1], int32[::1], COUNT_LIMITS, int8[::1], boolean[::1]))
-def _settle(ends, passes, given, counters, free):
-    """Moves the counters, which never go below 0, says which cells were seen free, and empties the scratch."""
+@kernel(void(int32[:, ::1], float32[:, ::1], int32[::1], COUNT_LIMITS, int8[::1], float32[:, ::1], boolean[::1]))
+def _settle(ends, sums, passes, given, counters, points, free):
+    """Moves the counters, which never go below 0, says which cells were seen free, and empties the scratch.
+
+    A cell that was hit keeps the mean of its points. Means are about a cell apart, so few of them meet in one cell
+    when the map moves.
+    """
     limits = CountLimits(*given)
     for o in range(counters.shape[0]):
         said = verdict(ends[o, 0], passes[o], limits) if ends[o, 0] + passes[o] > 0 else 0
         counters[o] = min(max(counters[o] + said, 0), limits.limit)
         free[o] = said < 0 and counters[o] == 0
+        if ends[o, 0] > 0:
+            for axis in range(3):
+                if said > 0:
+                    points[o, axis] = sums[o, axis] / ends[o, 0]
+                sums[o, axis] = 0.0
         ends[o, 0] = ends[o, 1] = passes[o] = 0
 
 
@@ -208,6 +218,7 @@ class CylinderMap:
         """(rings, sectors, layers) cells that the newest image showed to be free."""
         self._points = np.zeros((cells, 3), np.float32)
         self._spare = np.zeros_like(self.counters), np.zeros_like(self._points)
+        self._sums = np.zeros_like(self._points)
         self._ends, self._passes = np.zeros((cells, 2), np.int32), np.zeros(cells, np.int32)
 
     def add_depth(
@@ -229,11 +240,12 @@ class CylinderMap:
             self.counters, self._points = spare
         self.middle = middle
         shape = self.config.shape
-        _enter(image, tuple(lens), np.ascontiguousarray(m), self._frame, shape, self._ends, self._points)
+        _enter(image, tuple(lens), np.ascontiguousarray(m), self._frame, shape, self._ends, self._sums)
         _sweep(self._ends, shape, self._frame, self._passes)
         sight = self.config.sight
         limits = CountLimits(sight.hit_pixels, sight.hit_share, self.config.rule.limit)
-        _settle(self._ends, self._passes, tuple(limits), self.counters.reshape(-1), self.free.reshape(-1))
+        counters, free = self.counters.reshape(-1), self.free.reshape(-1)
+        _settle(self._ends, self._sums, self._passes, tuple(limits), counters, self._points, free)
 
     @property
     def occupied(self) -> NDArray[np.bool_]:

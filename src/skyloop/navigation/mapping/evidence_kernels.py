@@ -70,8 +70,9 @@ def _next_face(start, along, index):
 
 
 @inlined
-def walk(evidence, size, start, end, with_end, weight):
-    """Adds `weight` to the passes of every voxel from start to end; of the last one only if with_end.
+def walk(evidence, size, start, end, weight):
+    """Adds `weight` to the passes of every voxel from start to end. The last one counts only if the ray leaves the box
+    there: a ray that ends in it, be it for lack of range, does not say that the rest of it is free.
 
     Each axis takes exactly as many steps as there are voxels between the two ends, so rounding cannot lead astray.
     """
@@ -112,7 +113,7 @@ def walk(evidence, size, start, end, with_end, weight):
             at += stride_z
             left_z -= 1
             tz = tz + step_z if left_z else np.inf
-    if with_end or leave < 1.0:
+    if leave < 1.0:
         evidence[at] += weight
 
 
@@ -146,14 +147,13 @@ def _carve(depth, lens, m, limits, size, evidence):
                 d = np.inf
             else:
                 continue
-            beyond = d > furthest
             d = min(d, furthest)
             end = (
                 start[0] + d * (m[0, 0] * x + m[0, 1] * y + m[0, 2]),
                 start[1] + d * (m[1, 0] * x + m[1, 1] * y + m[1, 2]),
                 start[2] + d * (m[2, 0] * x + m[2, 1] * y + m[2, 2]),
             )
-            walk(evidence, size, start, end, beyond, stride * stride)
+            walk(evidence, size, start, end, stride * stride)
 
 
 @kernel(void(DEPTH, LENS, float64[:, ::1], _LIMITS, SIZE, int32[::1]))
@@ -205,7 +205,7 @@ def cloud_evidence(points, origins, furthest, size, evidence):
             continue
         share = min(furthest / length, 1.0)
         end = (start[0] + share * dx, start[1] + share * dy, start[2] + share * dz)
-        walk(evidence, size, start, end, share < 1.0, 1)
+        walk(evidence, size, start, end, 1)
         if share == 1.0 and 0.0 <= end[0] < nx and 0.0 <= end[1] < ny and 0.0 <= end[2] < nz:
             evidence[2 * ((int64(end[0]) * ny + int64(end[1])) * nz + int64(end[2]))] += 1
 
