@@ -21,6 +21,7 @@ from skyloop_client.errors import DatasetError, RunFolderError
 from skyloop_client.messages import (
     Detections,
     Estimate,
+    Goal,
     GridMap,
     Image,
     KeyPose,
@@ -34,7 +35,7 @@ from skyloop_client.messages import Path as PathRecord
 from skyloop_client.streams import StreamInfo
 
 FLUSH_EVERY_NS = 1_000_000_000
-VARYING = (RadarDetections, Detections, PathRecord, Markers)
+VARYING = (RadarDetections, Detections, PathRecord, Markers, Goal)
 """Records with arrays of varying length: an array is one cell, its numbers separated by spaces."""
 NESTED = ("contact",)
 """Fields that hold a record or None: one cell of JSON."""
