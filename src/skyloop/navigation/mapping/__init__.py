@@ -5,6 +5,8 @@ from skyloop.navigation.mapping.cylinder_map import CylinderConfig, CylinderMap
 from skyloop.navigation.mapping.distance_fields import DistanceField, signed_distance
 from skyloop.navigation.mapping.growing_map import GrowingMap, GrowingMapConfig
 from skyloop.navigation.mapping.judging import MapScore, judge
+from skyloop.navigation.mapping.map_snapshot import MapSnapshot
+from skyloop.navigation.mapping.mapper import Mapper, MapperSettings
 from skyloop.navigation.mapping.point_clouds import DepthLens, points_from_depth
 from skyloop.navigation.mapping.pose_history import PoseHistory
 from skyloop.navigation.mapping.projection import GroundGrid, projected
@@ -21,6 +23,9 @@ __all__ = [
     "GrowingMap",
     "GrowingMapConfig",
     "MapScore",
+    "MapSnapshot",
+    "Mapper",
+    "MapperSettings",
     "PoseHistory",
     "Sight",
     "VoxelMapConfig",

@@ -185,7 +185,7 @@ class DistanceField:
                 f"no distance field of {shape} cells of {cell} m; give 2 or 3 sides up to {LONGEST_SIDE} and a cell > 0"
             )
         self.cell = cell
-        self._shape = tuple(shape)
+        self.shape = tuple(shape)
         full = (*shape, 1)[:3]
         self._before = np.zeros(full, np.bool_)
         self._along_z, self._along_y, self._squared = (np.full(full, NONE, np.int32) for _ in range(3))
@@ -200,8 +200,8 @@ class DistanceField:
         +inf where nothing is occupied, an occupied one at -inf where everything is. The array is written anew by the
         next update.
         """
-        if occupied.shape != self._shape:
-            raise ScenarioError(f"a grid of {occupied.shape} was given to a distance field of {self._shape} cells")
+        if occupied.shape != self.shape:
+            raise ScenarioError(f"a grid of {occupied.shape} was given to a distance field of {self.shape} cells")
         taken = np.ascontiguousarray(occupied, np.bool_).reshape(self._before.shape)
         _changed_columns(taken, self._before, self._along_z, self._dirty_columns)
         if self._dirty_columns.any():
@@ -210,7 +210,7 @@ class DistanceField:
             _depths_inside(taken, self._scratch, self._inside)
             _signed(taken, self._squared, self._inside, self.cell, self._field)
             self._before[:] = taken
-        return self._field.reshape(self._shape)
+        return self._field.reshape(self.shape)
 
     @property
     def memory_bytes(self) -> int:
