@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, NonNegativeFloat, PositiveFloat, model_validator
+from pydantic import BaseModel, ConfigDict, FiniteFloat, NonNegativeFloat, PositiveFloat, model_validator
 
 from skyloop.core.frames import yaw_from_quat
 from skyloop.navigation.planning.replanning import (
@@ -90,6 +90,8 @@ class NavigatePilot(Sortie):
         self._goals: list[Array] = []
         self._waiting: Sequence[GoalPlace] = config.goals
         """Goals of the scenario, whose heights are not known before take-off."""
+        self._cruise_height = config.takeoff_altitude
+        """m, world."""
         self._memory = Memory()
         self._maps = SeenMaps()
         self._goal_seen: Any = None
@@ -107,9 +109,14 @@ class NavigatePilot(Sortie):
         """The number of goals that have been reached."""
         return sum(outcome.state == "reached" for outcome in self.outcomes)
 
+    def __call__(self, bundle: Bundle) -> Reply:
+        if self._phase == "ground" and bundle.state is not None:
+            self._cruise_height = float(bundle.state.position[2]) + self._altitude
+        return super().__call__(bundle)
+
     def _fly(self, bundle: Bundle) -> Reply:
         state, config = bundle.get("state"), self._config
-        self._take_goals(bundle, state)
+        self._take_goals(bundle)
         if not getattr(state, "valid", True) or (bundle.status is not None and bundle.status.failsafe):
             # the autopilot hovers or descends by itself; afterwards the plan starts from where the vehicle is then
             self._memory, self._progress_ns = Memory(), -1
@@ -128,15 +135,12 @@ class NavigatePilot(Sortie):
         self._watch(bundle, aim, why)
         if self._has_ended(bundle):
             return self._finish()
-        return Position(
-            aim.position, aim.yaw, velocity=aim.velocity, acceleration=aim.acceleration, jerk=aim.jerk
-        )
+        return Position(aim.position, aim.yaw, velocity=aim.velocity, acceleration=aim.acceleration, jerk=aim.jerk)
 
-    def _take_goals(self, bundle: Bundle, state: Any) -> None:
+    def _take_goals(self, bundle: Bundle) -> None:
         """Goals of the scenario at the first call, later those that others publish."""
         if self._waiting:
-            height = float(state.position[2])
-            self._goals = [np.array([*goal, height][:3], dtype=float) for goal in self._waiting]
+            self._goals = [np.array([*goal, self._cruise_height][:3], dtype=float) for goal in self._waiting]
             self._waiting = ()
         given = bundle.get("goal", None)
         if isinstance(given, Goal) and given is not self._goal_seen:
@@ -154,7 +158,7 @@ class NavigatePilot(Sortie):
         if not self._maps.are_there:
             why = f"no map has come on '{config.ground_map}' and '{config.near_map}' yet"
         elif blind > config.blind_after:
-            why = f"no new map for {int(blind)} s; check the depth camera"
+            why = f"no new map since {bundle.t_ns * _NS - blind:.1f} s; check the depth camera"
         return self._maps.surroundings(np.array(places)), why
 
     def _watch(self, bundle: Bundle, aim: Aim, why: str) -> None:

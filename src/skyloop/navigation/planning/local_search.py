@@ -191,7 +191,9 @@ def _gap_at_end(samples, duration, near, movers):
 
 @kernel(float64(MATRIX, LIMITS, MATRIX), turn=WHEN_CALLED)
 def _shortest_stop(start, limits, out):
-    """The motion to rest that needs the least room. A stop in t seconds takes about half the way at present speed."""
+    """The motion to rest that needs little room. A stop in t seconds takes about half the way at present speed.
+
+    The way back from its farthest point counts as well: a vehicle that stops must not fly to where it does not look."""
     end, found, least = np.empty(3), -1.0, np.inf
     trial, samples = np.empty((7, 3)), np.empty((PIECES + 1, 3))
     for step in range(31):
@@ -204,9 +206,11 @@ def _shortest_stop(start, limits, out):
         room = 0.0
         for i in range(PIECES + 1):
             room = max(room, nearest_distance(samples[i : i + 1], start[0]))
+        gone = 0.05 * step * np.sqrt(start[1, 0] ** 2 + start[1, 1] ** 2 + start[1, 2] ** 2)
         # where all need none, the quickest
-        if room + 1e-3 * duration < least:
-            least, found = room + 1e-3 * duration, duration
+        cost = 2.0 * room - gone + 1e-3 * duration
+        if cost < least:
+            least, found = cost, duration
             out[:] = trial
     return found
 

@@ -54,8 +54,9 @@ class NavigatorConfig(BaseModel):
     """m between vehicle and setpoint beyond which the plan starts anew from where the vehicle is."""
     yaw_rate: PositiveFloat = 1.0
     """rad/s, the fastest turn of the heading, which follows the flight so that the camera looks ahead."""
-    turn_first: PositiveFloat = 1.0
-    """rad; from rest it turns before it flies if the sub-goal is farther than this from the heading."""
+    turn_first: PositiveFloat = 0.8
+    """rad; if the sub-goal is farther than this from the heading, it stops and turns before it flies on. It is about
+    half of the camera's field of view, so that it flies only where it looks."""
     patience: PositiveFloat = 3.0
     """s without any free motion after which it reports that it is stuck."""
 
@@ -142,7 +143,8 @@ def advance(
         if memory.goal is not None and memory.mode != "arrived":
             memory = _replanned(memory, seen, flight, t_ns, config)
         else:
-            memory = _kept_safe(memory, seen, t_ns, config)
+            # what is left of a motion may be long, and without a goal there may be a reason not to fly it
+            memory = _kept_safe(_stopped(memory, seen, t_ns, config), seen, t_ns, config)
     memory = _turned(memory, flight, t_ns, config)
     return memory, _aim(memory, t_ns, config)
 
@@ -191,11 +193,21 @@ def _replanned(memory: Memory, seen: Surroundings, flight: Flight, t_ns: int, co
     if _has_arrived(way, state, flight, config):
         return _kept_safe(replace(memory, mode="arrived"), seen, t_ns, config)
     if _must_turn(memory, state, flight, config):
-        return replace(_kept_safe(memory, seen, t_ns, config), mode="turn", free_ns=t_ns)
+        stopped = _stopped(memory, seen, t_ns, config)
+        return replace(_kept_safe(stopped, seen, t_ns, config), mode="turn", free_ns=t_ns)
     manoeuvre = plan_motion(state[:3], aim, seen.cloud, config.motion, seen.movers)
     if manoeuvre is None:
         return _kept_safe(memory, seen, t_ns, config)
     return replace(memory, manoeuvre=manoeuvre, begun_ns=t_ns, mode="fly", free_ns=t_ns)
+
+
+def _stopped(memory: Memory, seen: Surroundings, t_ns: int, config: NavigatorConfig) -> Memory:
+    """With a stop in place of a motion towards a goal."""
+    assert memory.manoeuvre is not None
+    if memory.manoeuvre.kind != "fly":
+        return memory
+    stop = back_up(_reference(memory, t_ns)[:3], seen.cloud, config.motion, seen.movers)
+    return replace(memory, manoeuvre=stop, begun_ns=t_ns)
 
 
 def _kept_safe(memory: Memory, seen: Surroundings, t_ns: int, config: NavigatorConfig) -> Memory:
@@ -225,10 +237,10 @@ def _has_arrived(way: Way, state: Array, flight: Flight, config: NavigatorConfig
 
 
 def _must_turn(memory: Memory, state: Array, flight: Flight, config: NavigatorConfig) -> bool:
-    """At rest and not facing the sub-goal. Once turning, it goes on until it nearly faces it."""
+    """Not facing the sub-goal. Once turning, it goes on until it nearly faces it."""
     assert memory.sub_goal is not None
     ahead = memory.sub_goal - state[0]
-    if float(np.linalg.norm(state[1])) > 0.1 or float(np.hypot(ahead[0], ahead[1])) < config.arrival_radius:
+    if float(np.hypot(ahead[0], ahead[1])) < config.arrival_radius:
         return False
     error = abs(math.remainder(math.atan2(ahead[1], ahead[0]) - flight.yaw, math.tau))
     return error > (0.3 if memory.mode == "turn" else config.turn_first)
