@@ -25,12 +25,15 @@ class KnownMaps:
         more_at: float = 1e9,
         dead_at: float = 1e9,
         dead_until: float = 1e9,
+        cage: float = 0.0,
     ) -> None:
         """The hall begins at (0, 0). more_boxes: that are there from `more_at` s on. From dead_at to dead_until
-        nothing is published."""
+        nothing is published. cage: m, the radius of a ball of points around the place of
+        take-off, which the map from above does not show."""
         self.name, self.dead, self.more_at = setup.name, (dead_at, dead_until), more_at
         worlds = BoxWorld(side, np.array(boxes)), BoxWorld(side, np.array([*boxes, *more_boxes]))
         self.plans = [(world.occupied(), world.cloud().astype(np.float32)) for world in worlds]
+        self.cage = cage
         self.told_ns = -PERIOD_NS
 
     def on_message(self, message: Message) -> Any:
@@ -41,6 +44,11 @@ class KnownMaps:
         self.told_ns = message.t_ns
         occupied, cloud = self.plans[t >= self.more_at]
         near: Array = cloud[np.linalg.norm(cloud[:, :2] - state.position[:2], axis=1) < 5.0]
+        if self.cage:
+            turns, rises = np.meshgrid(np.linspace(0.0, 2.0 * np.pi, 40), np.linspace(-1.5, 1.5, 20))
+            level = np.cos(rises)
+            ball = np.column_stack([a.ravel() for a in (level * np.cos(turns), level * np.sin(turns), np.sin(rises))])
+            near = np.vstack([near, (np.array([2.0, 2.0, 1.62]) + self.cage * ball).astype(np.float32)])
         cells = np.where(occupied.T, 100, 0).astype(np.int8)
         ground = GridMap(message.t_ns, cells, CELL, np.array([0.0, 0.0, 1.5]))
         return [(f"{self.name}/ground", ground), (f"{self.name}/near", PointCloud(message.t_ns, near))]

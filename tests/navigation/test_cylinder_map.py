@@ -77,3 +77,22 @@ def test_bad_settings_and_poses_are_refused() -> None:
         CylinderConfig(rings=0)
     with pytest.raises(ScenarioError, match="not finite"):
         CylinderMap().add_depth(wall(3.0), LENS, camera_at(np.inf, 0.0, 0.0), BODY)
+
+
+def test_of_two_points_that_meet_in_a_cell_the_nearer_one_stays() -> None:
+    """Beside a door the frame is 0.15 m nearer than the wall behind it, in the same ring, sector and layer."""
+    from skyloop.navigation.mapping.cylinder_map import _follow, _Frame
+
+    near = CylinderMap()
+    config = near.config
+    frame = tuple(_Frame(1.0 / config.ring, 1.0 / config.layer, config.layers_below, 0.1, 7.2, 0.05, 3))
+    for order in (0, 1):
+        counters, points = np.zeros(config.shape, np.int8), np.zeros((int(np.prod(config.shape)), 3), np.float32)
+        # any two cells: the points are entered by where they are
+        cells = [5, 9000] if order == 0 else [9000, 5]
+        for cell, x in zip(cells, (0.65, 0.80), strict=True):
+            counters.reshape(-1)[cell], points[cell] = 5, (x, 0.01, 0.05)
+        new_counters, new_points = np.zeros_like(counters), np.zeros_like(points)
+        _follow(counters, points, np.zeros(3), frame, new_counters, new_points)
+        (kept,) = np.flatnonzero(new_counters.reshape(-1))
+        assert new_points[kept, 0] == np.float32(0.65)

@@ -3,90 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
+from goal_flights import SHUT, WALL, Flown, scenario
 from skyloop.apps.run import run_scenario
 from skyloop.benchmarks.box_worlds import BoxWorld
-from skyloop.sim.assembly import build
-from skyloop.sim.parts import PilotPart
-from skyloop.sim.scenario import make_scenario
 from skyloop_client.errors import ScenarioError
-from skyloop_client.messages import Goal, GoalStatus
-
-MAPS = str(Path(__file__).parents[1] / "known_maps.py")
-WALL = ((7.0, 0.0, 7.4, 9.0),)
-"""Across a hall of 16 m, with a gap of 7 m in the north."""
-SHUT = ((7.0, 9.0, 7.4, 16.0),)
-
-
-def scenario(goals: Any, maps: dict[str, Any] | None = None, **changes: Any) -> Any:
-    """A drone at (2, 2) in a hall of 16 by 16 m; changes: of the pilot, or of the estimate with `lost_at`."""
-    lost_at = changes.pop("lost_at", None)
-    duration = changes.pop("duration", 60.0)
-    estimators = {"maps": {"kind": f"{MAPS}:KnownMaps", "inputs": ["state"], "options": maps or {}}}
-    if lost_at is not None:
-        gap = {"kind": f"{MAPS}:TruthWithAGap", "inputs": ["truth/drone"], "options": {"lost_at": lost_at}}
-        estimators = {"gap": gap, **estimators}
-    drone = {
-        "position": [2.0, 2.0],
-        "state": "truth" if lost_at is None else "gap",
-        "estimators": estimators,
-        "pilot": {"kind": "navigate", "goals": goals, **changes},
-    }
-    return make_scenario({"duration": duration, "vehicles": [drone]})
-
-
-class Flown:
-    """What was published in a flight."""
-
-    def __init__(self, told: Any, at: dict[float, tuple[str, Any]] | None = None) -> None:
-        """at: by second, a sender and a goal that it publishes."""
-        self.statuses: list[GoalStatus] = []
-        self.paths: list[Any] = []
-        self.events: list[Any] = []
-        self.goals: list[Goal] = []
-        track: list[tuple[float, ...]] = []
-        with build(told) as simulation:
-            bus = simulation.bus
-            bus.on("truth/drone", lambda m: track.append((m.t_ns * 1e-9, *m.data.position, *m.data.velocity_world)))
-            bus.on("drone/events", lambda m: self.events.append(m.data))
-            bus.on_new(self._listen(bus))
-            (pilot,) = simulation.parts_of(PilotPart)
-            waiting = dict(at or {})
-            while simulation.now < told.duration and not pilot.done:
-                for t in [t for t in waiting if t <= simulation.now]:
-                    sender, goal = waiting.pop(t)
-                    simulation.port.vehicle().publish("goal", goal, sender=sender)
-                simulation.step()
-        self.rows = np.array(track)
-
-    def _listen(self, bus: Any) -> Any:
-        def on_new(info: Any) -> None:
-            taker = {"GoalStatus": self.statuses, "Path": self.paths, "Goal": self.goals}.get(info.message)
-            if taker is not None:
-                bus.on(info.name, lambda message: taker.append(message.data))
-
-        return on_new
-
-    def place(self, t: float) -> np.ndarray:
-        return self.rows[np.searchsorted(self.rows[:, 0], t), 1:4]
-
-    @property
-    def ends(self) -> list[GoalStatus]:
-        return [status for status in self.statuses if status.state in ("reached", "refused", "given up")]
-
-    @property
-    def fastest(self) -> float:
-        """m/s on the way to goals; take-off and landing are the autopilot's."""
-        t = self.rows[:, 0]
-        under_way = (t > self.statuses[0].t_ns * 1e-9 + 0.5) & (t < self.ends[-1].t_ns * 1e-9)
-        return float(np.linalg.norm(self.rows[under_way, 4:7], axis=1).max())
-
-    def speed(self, t: float) -> float:
-        return float(np.linalg.norm(self.rows[np.searchsorted(self.rows[:, 0], t), 4:7]))
+from skyloop_client.messages import Goal
 
 
 def test_it_flies_to_its_goals_around_a_wall_and_lands() -> None:
@@ -132,6 +57,15 @@ def test_a_dead_camera_stops_it_and_then_it_lands() -> None:
     assert np.linalg.norm(flown.place(11.5) - flown.place(8.0)) < 1.2
     (end,) = flown.ends
     assert (end.state, end.reason) == ("given up", "no new map since 7.9 s; check the depth camera")
+    assert "landed" in [event.kind for event in flown.events]
+
+
+def test_a_vehicle_that_moves_without_getting_anywhere_gives_up() -> None:
+    """In a cage of 0.7 m it can bob up and down for ever; the map from above shows a way."""
+    flown = Flown(scenario([[5.0, 2.0]], {"cage": 0.7}, give_up_after=4.0, duration=25.0))
+    (end,) = flown.ends
+    assert end.state == "given up" and end.t_ns * 1e-9 < 15.0
+    assert np.linalg.norm(flown.rows[:, 1:3] - 2.0, axis=1).max() < 0.3
     assert "landed" in [event.kind for event in flown.events]
 
 

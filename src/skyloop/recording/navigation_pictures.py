@@ -46,7 +46,7 @@ def _draw_above(axis: Any, log: VehicleNavigation) -> None:
         _draw_map(axis, log.ground)
     for number, planned in enumerate(log.paths.items):
         label = "planned ways" if number == 0 else None
-        axis.plot(*planned.positions[:, :2].T, color=COLOURS[4], lw=0.6, alpha=0.35, label=label)
+        axis.plot(planned.positions[:, 0], planned.positions[:, 1], color=COLOURS[4], lw=0.6, alpha=0.35, label=label)
     axis.plot(rows[:, 1], rows[:, 2], color=COLOURS[0], lw=1.8, label="track")
     axis.plot(rows[0, 1], rows[0, 2], "o", color=COLOURS[0], ms=6)
     for number, end in enumerate(log.ends, start=1):
@@ -58,7 +58,7 @@ def _draw_above(axis: Any, log: VehicleNavigation) -> None:
     low, high = places.min(axis=0) - MARGIN, places.max(axis=0) + MARGIN
     axis.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
     axis.set(xlabel="east [m]", ylabel="north [m]", title="plan and track from above, over the map at the end")
-    axis.set_aspect("equal", adjustable="datalim")
+    axis.set_aspect("equal")
     axis.legend(loc="upper right", fontsize=8, framealpha=0.8, edgecolor="none")
 
 

@@ -67,6 +67,7 @@ def _inputs(vehicle: Vehicle, config: EstimatorConfig, place: str, context: Cont
         sensed = [i for i in known.values() if i.vehicle == vehicle.name and i.message not in NOT_SENSED]
         return {info.name.removeprefix(own): info for info in sensed if info.name.startswith(own)}
     found = {}
+    full: str | None
     for name in config.inputs:
         if name == "state":
             # so that a scenario can be flown on another estimate without naming it twice

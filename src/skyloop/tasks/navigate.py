@@ -27,6 +27,8 @@ GoalPlace: TypeAlias = tuple[FiniteFloat, FiniteFloat] | tuple[FiniteFloat, Fini
 
 _NS = 1e-9
 _TOLD_EVERY_NS = 200_000_000
+_PROGRESS = 0.5
+"""m; a vehicle that stays nearer to a place than this makes no progress."""
 
 
 class NavigatePilotConfig(BaseModel):
@@ -58,7 +60,7 @@ class NavigatePilotConfig(BaseModel):
     blind_land_after: PositiveFloat = 10.0
     """s without a new map after which it lands."""
     give_up_after: PositiveFloat = 10.0
-    """s without any progress, because there is no way or no free motion, after which a goal is given up."""
+    """s within half a metre of one place, because there is no way or no free motion, after which a goal is given up."""
     navigator: NavigatorConfig = NavigatorConfig()
     """How it finds its way and what it may do between obstacles."""
 
@@ -97,7 +99,8 @@ class NavigatePilot(Sortie):
         self._goal_seen: Any = None
         """The newest record of the stream of goals that has been taken."""
         self._idle_ns = self._progress_ns = -1
-        """Since when it has no goal; when it last flew or turned."""
+        """Since when it has no goal; since when it has been near `_progress_place`."""
+        self._progress_place: Array = np.zeros(3)
         self._told: tuple[Any, ...] = ()
         self._told_ns = -_TOLD_EVERY_NS
         self._told_way: Any = None
@@ -132,7 +135,7 @@ class NavigatePilot(Sortie):
         self._memory, aim = advance(self._memory, seen, flight, goal, bundle.t_ns, config.navigator)
         why = why or aim.why
         self._tell(bundle, aim, why)
-        self._watch(bundle, aim, why)
+        self._watch(bundle, aim, flight.position, why)
         if self._has_ended(bundle):
             return self._finish()
         return Position(aim.position, aim.yaw, velocity=aim.velocity, acceleration=aim.acceleration, jerk=aim.jerk)
@@ -161,7 +164,7 @@ class NavigatePilot(Sortie):
             why = f"no new map since {bundle.t_ns * _NS - blind:.1f} s; check the depth camera"
         return self._maps.surroundings(np.array(places)), why
 
-    def _watch(self, bundle: Bundle, aim: Aim, why: str) -> None:
+    def _watch(self, bundle: Bundle, aim: Aim, place: Array, why: str) -> None:
         """Ends the present goal when it is reached or when nothing has led towards it for too long."""
         if not self._goals:
             return
@@ -169,11 +172,15 @@ class NavigatePilot(Sortie):
             way = self._memory.way
             moved = way is not None and way.snapped
             self._end_goal(bundle, "reached", "moved to the nearest free place" if moved else "")
-        elif aim.mode in ("fly", "turn") or self._progress_ns < 0:
-            self._progress_ns = bundle.t_ns
+        elif (
+            self._progress_ns < 0
+            or aim.mode == "turn"
+            or float(np.linalg.norm(place - self._progress_place)) > _PROGRESS
+        ):
+            self._progress_ns, self._progress_place = bundle.t_ns, np.array(place)
         elif (bundle.t_ns - self._progress_ns) * _NS > self._config.give_up_after:
             refused = self._memory.way is not None and bool(self._memory.way.refusal)
-            self._end_goal(bundle, "refused" if refused else "given up", why or "no motion is free")
+            self._end_goal(bundle, "refused" if refused else "given up", why or "no motion leads nearer to the goal")
 
     def _end_goal(self, bundle: Bundle, state: str, reason: str) -> None:
         if self._goals:

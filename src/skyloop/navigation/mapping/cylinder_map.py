@@ -110,7 +110,9 @@ def _cell(x, y, z, shape, frame):
 
 @kernel(void(int8[:, :, ::1], float32[:, ::1], float64[::1], _FRAME, int8[:, :, ::1], float32[:, ::1]))
 def _follow(counters, points, moved, given, new_counters, new_points):
-    """Enters each remembered point anew after the middle has moved; two in one cell leave the surer one."""
+    """Enters each remembered point anew after the middle has moved; two in one cell leave the surer one.
+
+    Of two that are as sure it is the one nearer to the middle, so that the edge of a door is not lost in its wall."""
     frame = _Frame(*given)
     shape = counters.shape
     old, new = counters.reshape(-1), new_counters.reshape(-1)
@@ -120,7 +122,11 @@ def _follow(counters, points, moved, given, new_counters, new_points):
             continue
         x, y, z = points[o, 0] - moved[0], points[o, 1] - moved[1], points[o, 2] - moved[2]
         at, inside = _cell(x, y, z, shape, frame)
-        if inside and old[o] > new[at]:
+        surer = inside and old[o] > new[at]
+        if inside and old[o] == new[at]:
+            away = x * x + y * y
+            surer = away < new_points[at, 0] ** 2 + new_points[at, 1] ** 2
+        if surer:
             new[at] = old[o]
             new_points[at, 0], new_points[at, 1], new_points[at, 2] = x, y, z
 

@@ -27,6 +27,10 @@ class GlobalPlannerConfig(BaseModel):
     inflation: PositiveFloat = 0.5
     """m around each occupied cell that the way keeps away from. E2ES has 0.4 m, less than the 0.5 m of its own local
     planner, so that it plans through gaps that it does not fly through."""
+    roomy: PositiveFloat = 0.75
+    """m that a way keeps away from occupied cells if such a way is not much longer; no less than `inflation`."""
+    detour: PositiveFloat = 1.05
+    """How many times longer a roomy way may be than the shortest one; half a metre more is always allowed."""
     goal_snap: PositiveFloat = 1.0
     """m within which a goal inside an obstacle is moved to the nearest free cell; beyond, it is refused."""
     start_snap: PositiveFloat = 1.5

@@ -194,11 +194,15 @@ def _shortest_stop(start, limits, out):
     """The motion to rest that needs little room. A stop in t seconds takes about half the way at present speed.
 
     The way back from its farthest point counts as well: a vehicle that stops must not fly to where it does not look."""
+    bounds = Limits(*limits)
     end, found, least = np.empty(3), -1.0, np.inf
     trial, samples = np.empty((7, 3)), np.empty((PIECES + 1, 3))
+    speed = np.sqrt(start[1, 0] ** 2 + start[1, 1] ** 2 + start[1, 2] ** 2)
+    # a vehicle that was blown away is faster than it would ever fly, and stops later
+    part = 0.05 * max(1.0, speed / bounds.speed)
     for step in range(31):
         for axis in range(3):
-            end[axis] = start[0, axis] + 0.05 * step * start[1, axis]
+            end[axis] = start[0, axis] + part * step * start[1, axis]
         duration = quickest(start, end, limits, trial)
         if duration < 0.0:
             continue
@@ -206,12 +210,18 @@ def _shortest_stop(start, limits, out):
         room = 0.0
         for i in range(PIECES + 1):
             room = max(room, nearest_distance(samples[i : i + 1], start[0]))
-        gone = 0.05 * step * np.sqrt(start[1, 0] ** 2 + start[1, 1] ** 2 + start[1, 2] ** 2)
+        gone = part * step * speed
         # where all need none, the quickest
         cost = 2.0 * room - gone + 1e-3 * duration
         if cost < least:
             least, found = cost, duration
             out[:] = trial
+    if found < 0.0:
+        # no stop keeps to the limits, as in a hard blow; any stop is better than none
+        found = 2.0 * speed / bounds.acceleration + 1.0
+        for axis in range(3):
+            end[axis] = start[0, axis] + 0.5 * found * start[1, axis]
+        primitive(start, end, found, out)
     return found
 
 

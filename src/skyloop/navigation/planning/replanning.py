@@ -31,6 +31,8 @@ from skyloop_client.messages import Array
 
 Mode: TypeAlias = Literal["idle", "turn", "fly", "brake", "hover", "back off", "arrived"]
 _NS = 1e-9
+ROOMY_SLACK = 0.5
+"""m that a roomy way may be longer in any case; otherwise the choice would flip close to an obstacle."""
 
 
 class NavigatorConfig(BaseModel):
@@ -149,6 +151,20 @@ def advance(
     return memory, _aim(memory, t_ns, config)
 
 
+def best_way(seen: Surroundings, start: Array, goal: Array, config: GlobalPlannerConfig) -> tuple[Grid, Way]:
+    """The way and the grid on which it was found: the roomy one, unless it is much longer than the shortest one."""
+    grid = seen.grid(config.inflation)
+    way = find_way(grid, start, goal, config)
+    if way.refusal or way.snapped or config.roomy <= config.inflation:
+        return grid, way
+    wide = seen.grid(config.roomy)
+    # only the goal itself counts: beside it, the narrower grid knows better
+    roomy = find_way(wide, start, goal, config) if wide.is_free(goal) else None
+    if roomy is None or roomy.refusal or roomy.length > config.detour * way.length + ROOMY_SLACK:
+        return grid, way
+    return wide, roomy
+
+
 def _with_goal(memory: Memory, goal: ArrayLike | None, t_ns: int) -> Memory:
     given = None if goal is None else np.array(goal, dtype=np.float64)
     same = given is memory.goal or (
@@ -184,8 +200,7 @@ def _replanned(memory: Memory, seen: Surroundings, flight: Flight, t_ns: int, co
     moved = float(np.linalg.norm(flight.position - memory.way_from))
     way, aim = memory.way, memory.sub_goal
     if way is None or moved > config.replan_moved or t_ns - memory.way_ns >= round(config.replan_after / _NS):
-        grid = seen.grid(config.way.inflation)
-        way = find_way(grid, state[0], memory.goal, config.way)
+        grid, way = best_way(seen, state[0], memory.goal, config.way)
         aim = None if way.refusal else sub_goal(grid, way, state[0], config.way)
         memory = replace(memory, way=way, sub_goal=aim, way_ns=t_ns, way_from=flight.position.copy())
     if aim is None:
