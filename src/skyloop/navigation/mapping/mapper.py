@@ -168,6 +168,11 @@ class Mapper:
 
     # ---- what planners read
 
+    @property
+    def newest_ns(self) -> int | None:
+        """Stamp of the newest image in the maps."""
+        return None if self._newest is None else self._newest[0]
+
     def maps(self) -> MapSnapshot | None:
         """The maps as they are now; None before the first image. The same object until the next image."""
         if self._newest is None or self._shown is not None:
