@@ -30,6 +30,9 @@ DEPTH = {
 }
 
 
+EAST = np.array([0.4, 0.0, 0.0])
+
+
 class Believer:
     """The truth 0.4 m to the east of where it is, lost for a while."""
 
@@ -39,7 +42,7 @@ class Believer:
     def on_message(self, message: Message) -> Estimate | None:
         state, none = message.data, np.zeros(3)
         return Estimate(
-            state.t_ns, state.position + [0.4, 0.0, 0.0], state.velocity_world, state.quat_wxyz, none, none, none, none,
+            state.t_ns, state.position + EAST, state.velocity_world, state.quat_wxyz, none, none, none, none,
             valid=not 2e9 < state.t_ns < 3e9,
         )  # fmt: skip
 

@@ -63,7 +63,7 @@ def shots(sizes: Sizes) -> tuple[list[Shot], DepthLens]:
     poses = PoseHistory(10**15)
     with build(make_scenario(data)) as simulation:
         bus, info = simulation.bus, simulation.bus.infos["drone/depth"]
-        bus.on("truth/drone", lambda m: poses.add(m.t_ns, m.data.position, m.data.quat_wxyz))
+        bus.on("truth/drone", lambda m: _keep(poses, m.data))
         bus.on("drone/depth", lambda m: taken.append(m.data) if m.t_ns >= sizes.from_s * 1e9 else None)
         while len(taken) < sizes.images or poses.at(taken[-1].t_ns) is None:
             simulation.step()
@@ -76,6 +76,10 @@ def shots(sizes: Sizes) -> tuple[list[Shot], DepthLens]:
         assert pose is not None
         out.append(Shot(image.depth, pose @ body_from_camera, pose.position))
     return out, DepthLens.from_details(info.details)
+
+
+def _keep(poses: PoseHistory, state: Any) -> None:
+    poses.add(state.t_ns, state.position, state.quat_wxyz)
 
 
 def timed(task: Callable[[], Any]) -> float:

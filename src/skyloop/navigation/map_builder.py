@@ -38,9 +38,9 @@ PRODUCTS: dict[str, Callable[[MapSnapshot], Any]] = {
 
 
 class MapBuilder:
-    """Publishes on `<name>/voxels` (VoxelMap), `ground` (GridMap), and as PointClouds `near` (obstacles around the body),
-    `distance` (the 3-D distance field at the height of the body), `ground_distance`, and `points` (the points of the
-    depth image in the sensor's axes)."""
+    """Publishes `<name>/voxels` (VoxelMap) and `<name>/ground` (GridMap), and these PointClouds under `<name>/`: `near`
+    (obstacles around the body), `distance` (the 3-D distance field at the height of the body), `ground_distance`, and
+    `points` (the points of the depth image in the sensor's axes)."""
 
     def __init__(
         self,
