@@ -97,7 +97,13 @@ def test_a_person_who_walked_away_is_cleared_within_two_seconds() -> None:
 
     see(person(wall(5.0), 2.5), 60)
     assert min(obstacles()) > 10
-    see(wall(5.0), 60)
+    images = 0
+    while obstacles() != (0, 0, 0) and images < 60:
+        see(wall(5.0), 1)
+        images += 1
+    # three misses take a counter from its limit below the threshold; noise costs a few more
+    assert images <= 10
+    see(wall(5.0), 60 - images)
     assert obstacles() == (0, 0, 0)
     # the place is known to be free, not merely no longer occupied
     assert fixed.free[65:70, 54:56, 3:7].all()
