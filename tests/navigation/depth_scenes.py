@@ -67,7 +67,7 @@ def rendered(model: Model, poses: Iterable[tuple[float, float, float]], preset: 
             zero = np.zeros(3)
             kinematics = Kinematics(number * 33_333_333, at, zero, quat_from_yaw(yaw), zero, zero, zero)
             image, _ = camera.measure(kinematics, scene, (), KeyedRandom(stream_key(1, "depth"), number))
-            yield Shot(image.depth, camera_at(*at, yaw), body)
+            yield Shot(image.depth, camera_at(at[0], at[1], at[2], yaw), body)
     finally:
         renderer.close()
 

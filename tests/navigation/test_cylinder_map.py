@@ -15,7 +15,7 @@ CONFIG = CylinderConfig(pixels_apart=1)
 
 def seeing(local: CylinderMap, image: np.ndarray, times: int = 3, yaw: float = 0.0, body: np.ndarray = BODY) -> None:
     for _ in range(times):
-        local.add_depth(image, LENS, camera_at(*body, yaw), body)
+        local.add_depth(image, LENS, camera_at(body[0], body[1], body[2], yaw), body)
 
 
 def test_the_defaults_are_those_of_e2es() -> None:
@@ -62,13 +62,13 @@ def test_obstacles_stay_where_they_are_while_the_body_moves() -> None:
     # sideways and forwards past it, looking away
     for number in range(1, 100):
         body = BODY + number * np.array([0.03, 0.01, 0.005])
-        local.add_depth(wall(9.0), LENS, camera_at(*body, np.pi), body)
+        local.add_depth(wall(9.0), LENS, camera_at(body[0], body[1], body[2], np.pi), body)
     cloud = local.cloud()
     assert len(cloud) > 5 and cloud[:, 0] == pytest.approx(5.0, abs=0.02) and np.abs(cloud[:, 1]).max() < 0.35
     assert local.nearest().min() == pytest.approx(np.hypot(5.0 - body[0], body[1]), abs=0.45)
     # left behind: out of the cylinder and forgotten
     away = BODY - [4.0, 0.0, 0.0]
-    local.add_depth(wall(9.0), LENS, camera_at(*away, np.pi), away)
+    local.add_depth(wall(9.0), LENS, camera_at(away[0], away[1], away[2], np.pi), away)
     assert len(local.cloud()) == 0
 
 

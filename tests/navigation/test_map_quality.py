@@ -27,30 +27,46 @@ SMALL = {"width": 320, "height": 180}
 
 @cache
 def score(preset: str) -> MapScore:
-    """The room from its middle: a turn, 1 m ahead, and another turn."""
+    """Turns on two spots of the room. Every view is seen three times, because a counter needs three."""
     model = frozen_world("room")
-    turns = [(x, 0.0, 2.0 * math.pi * step / 16) for x in (0.0, 1.0) for step in range(16)]
-    # three images of each view, because a counter needs three
-    poses = [pose for pose in turns for _ in range(3)] if preset != "d435" else turns
+    poses = [(x, y, math.pi * step / 4) for x, y in ((0.3, 0.2), (-1.3, 0.7)) for step in range(8)]
     lens = depth_lens(preset=preset, **SMALL)
-    voxels = WorldVoxels(VoxelMapConfig(sight=Sight(far=6.0)))
-    for shot in rendered(model, poses, preset, **SMALL):
-        for _ in range(3 if preset == "d435" else 1):
+    voxels = WorldVoxels(VoxelMapConfig(sight=Sight(far=5.4)))
+    repeated = preset == "d435"  # without noise an image is always the same
+    for shot in rendered(model, poses if repeated else [pose for pose in poses for _ in range(3)], preset, **SMALL):
+        for _ in range(3 if repeated else 1):
             voxels.add_depth(shot.depth, lens, shot.world_from_camera)
     truth, unclear = true_voxels(model, None, voxels.origin, voxels.counters.shape, voxels.cell)
     return judge(voxels.occupied, voxels.free, truth, voxels.cell, unclear)
 
 
-@pytest.mark.parametrize("preset", ["d435", "d435-kim"])
+@pytest.mark.parametrize("preset", [pytest.param("d435", marks=pytest.mark.slow), "d435-kim"])
 def test_the_map_of_the_room_is_that_of_the_world(preset: str) -> None:
+    """Two spots show most edges from one side only. Whole flights are in docs/explanations/maps.md."""
     found = score(preset)
-    assert found.iou >= 0.90 and found.seen > 8000
+    assert found.iou >= 0.85 and found.seen > 15_000 and found.false_occupied < 20
 
 
-@pytest.mark.parametrize("preset", ["d435", "d435-kim"])
+@pytest.mark.parametrize("preset", [pytest.param("d435", marks=pytest.mark.slow), "d435-kim"])
 def test_the_distance_field_is_right_to_a_voxel(preset: str) -> None:
     found = score(preset)
     assert found.distance_error < 0.1 and found.within_one_voxel > 0.9
+
+
+def test_a_thin_thing_is_neither_hit_nor_missed_by_an_image_that_mostly_passes_it() -> None:
+    """A post 3 cm wide, 2 m ahead, in front of a wall at 5 m: it fills a tenth of its voxels."""
+    image = wall(5.05)
+    image[:, 80:82] = 2.1
+    pose = camera_at(0.0, 0.0, 1.5)
+    voxels, eager = WorldVoxels(), WorldVoxels(VoxelMapConfig(sight=Sight(miss_share=0.2)))
+    for seen in (voxels, eager):
+        seen.counters[65, 54:56] = 5
+        for _ in range(10):
+            seen.add_depth(image, LENS, pose)
+    kept, cleared = (seen.occupied[65, 54:56, 2:8].any(axis=0) for seen in (voxels, eager))
+    assert kept.all() and cleared.sum() <= 2
+    # beside the post the same images free the way
+    assert voxels.free[65, 56:60, 4:6].all()
 
 
 def noisy(image: np.ndarray, chance: np.random.Generator) -> np.ndarray:
@@ -81,7 +97,13 @@ def test_a_person_who_walked_away_is_cleared_within_two_seconds() -> None:
 
     see(person(wall(5.0), 2.5), 60)
     assert min(obstacles()) > 10
-    see(wall(5.0), 60)
+    images = 0
+    while obstacles() != (0, 0, 0) and images < 60:
+        see(wall(5.0), 1)
+        images += 1
+    # three misses take a counter from its limit below the threshold; noise costs a few more
+    assert images <= 10
+    see(wall(5.0), 60 - images)
     assert obstacles() == (0, 0, 0)
     # the place is known to be free, not merely no longer occupied
     assert fixed.free[65:70, 54:56, 3:7].all()

@@ -10,7 +10,7 @@ import pytest
 from depth_scenes import LENS, wall
 
 from skyloop.core.frames import quat_from_yaw
-from skyloop.navigation.mapping import Mapper, MapperSettings
+from skyloop.navigation.mapping import Mapper, MapperSettings, MapSnapshot
 from skyloop.navigation.mapping.counting import FREE, OCCUPIED, UNKNOWN
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import DepthImage, LidarScan
@@ -31,11 +31,17 @@ def seen(times: int = 4, **settings: object) -> Mapper:
     return mapper
 
 
+def index_at(maps: MapSnapshot, x: float) -> tuple[int, int, int]:
+    index = maps.voxel([x, 0.0, 1.5])
+    assert index is not None
+    return index
+
+
 def test_planners_get_states_projection_distances_and_near_points() -> None:
     maps = seen().maps()
     assert maps is not None and maps.t_ns == 99 * MS and maps.body.tolist() == [0.0, 0.0, 1.5]
-    at_wall, between, behind = (maps.voxel([x, 0.0, 1.5]) for x in (3.15, 1.5, 4.5))
-    assert (maps.states[at_wall], maps.states[between], maps.states[behind]) == (OCCUPIED, FREE, UNKNOWN)
+    at_wall, between, behind = (index_at(maps, x) for x in (3.15, 1.5, 4.5))
+    assert [int(maps.states[index]) for index in (at_wall, between, behind)] == [OCCUPIED, FREE, UNKNOWN]
     assert maps.ground.states[at_wall[:2]] == OCCUPIED and maps.ground.states[between[:2]] == FREE
     # from the middle of a voxel to the face of the wall's first one, which begins at 3 m
     middle = maps.origin + (np.array(between) + 0.5) * maps.cell
@@ -94,7 +100,7 @@ def test_a_sweep_is_placed_beam_by_beam() -> None:
         mapper.add_pose(t * MS, [0.0, 0.0, 1.5], quat_from_yaw(math.radians(0.9 * t)))
     offsets = np.arange(-99, 1) * MS
     n = len(offsets)
-    points = np.tile(np.float32([4.0, 0.0, 0.0]), (n, 1))
+    points = np.tile(np.array([4.0, 0.0, 0.0], np.float32), (n, 1))
     none = np.zeros(n)
     scan = LidarScan(
         100 * MS, points, points[:, 0], none.astype(np.float32), none.astype(np.uint16), offsets,
@@ -128,10 +134,10 @@ def test_a_copy_of_the_mapper_goes_on_by_itself() -> None:
     twin = copy.deepcopy(mapper)
     for _ in range(4):
         mapper.add_image("depth", DepthImage(99 * MS, wall(2.05)))
-    assert twin.maps().states[twin.maps().voxel([2.15, 0.0, 1.5])] == FREE  # type: ignore[union-attr]
+    assert twin.maps().states[twin.maps().voxel([2.15, 0.0, 1.5])] == FREE
     for _ in range(4):
         twin.add_image("depth", DepthImage(99 * MS, wall(2.05)))
-    assert np.array_equal(twin.maps().states, mapper.maps().states)  # type: ignore[union-attr]
+    assert np.array_equal(twin.maps().states, mapper.maps().states)
 
 
 def test_mistakes_are_one_line() -> None:

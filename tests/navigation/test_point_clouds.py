@@ -50,7 +50,7 @@ def test_pixels_between_the_two_depths_of_an_edge_are_left_out() -> None:
 
 
 def test_noise_sets_how_far_a_camera_is_trusted() -> None:
-    noise = {"noise_scale": 0.005, "noise_growth_per_m": {"cement": 0.5, "formboard": 0.55}}
+    noise = {"noise_scale": 0.005, "noise_growth_per_m": {"cement": 0.5, "formboard": 0.55, "glass": 0.95}}
     reach = trusted_range(noise, 0.2, 7.2)
     assert 0.005 * math.exp(0.55 * reach) == pytest.approx(0.2 / 3.0)
     assert trusted_range({"noise_scale": 0.0, "noise_growth_per_m": {"cement": 0.5}}, 0.2, 7.2) == 7.2

@@ -13,6 +13,10 @@ BENCHES = {
         "skyloop.benchmarks.link",
         "bundles per second and round trips of the link, beside plain sockets in the same run",
     ),
+    "maps": (
+        "skyloop.benchmarks.maps",
+        "depth images into voxels, local map and distance fields, beside octomap in the same run",
+    ),
     "physics": (
         "skyloop.benchmarks.physics",
         "flight kernels and a whole scenario, beside RotorPy in the same run",

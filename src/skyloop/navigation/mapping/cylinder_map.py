@@ -249,7 +249,7 @@ class CylinderMap:
         _enter(image, tuple(lens), np.ascontiguousarray(m), self._frame, shape, self._ends, self._sums)
         _sweep(self._ends, shape, self._frame, self._passes)
         sight = self.config.sight
-        limits = CountLimits(sight.hit_pixels, sight.hit_share, self.config.rule.limit)
+        limits = CountLimits(sight.hit_pixels, sight.hit_share, sight.miss_share, self.config.rule.limit)
         counters, free = self.counters.reshape(-1), self.free.reshape(-1)
         _settle(self._ends, self._sums, self._passes, tuple(limits), counters, self._points, free)
 

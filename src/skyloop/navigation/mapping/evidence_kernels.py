@@ -20,17 +20,20 @@ SIZE = types.UniTuple(int64, 3)
 
 
 class ImageLimits(NamedTuple):
-    """Which pixels count, as `Sight` has them; `cell` is the side of a voxel in metres."""
+    """Which pixels count, as `Sight` has them."""
 
     near: float
     far: float
+    reach: float
+    """m, the range up to which a surface counts. Rays end at `far`, a diagonal of a voxel earlier: else the last voxels
+    that they pass would be free although a surface behind them, out of range, is in the same voxel."""
     edge: float
     stride: int
     blank_is_far: bool
 
 
 _LIMITS = record_type(
-    ImageLimits, near=float64, far=float64, edge=float64, stride=int64, blank_is_far=boolean
+    ImageLimits, near=float64, far=float64, reach=float64, edge=float64, stride=int64, blank_is_far=boolean
 )  # fmt: skip
 
 
@@ -39,10 +42,11 @@ class CountLimits(NamedTuple):
 
     hit_pixels: int
     hit_share: float
+    miss_share: float
     limit: int
 
 
-COUNT_LIMITS = record_type(CountLimits, hit_pixels=int64, hit_share=float64, limit=int64)
+COUNT_LIMITS = record_type(CountLimits, hit_pixels=int64, hit_share=float64, miss_share=float64, limit=int64)
 
 
 @inlined
@@ -163,7 +167,7 @@ def image_evidence(depth, lens, voxels_from_camera, given, size, evidence):
     fx, fy, cx, cy = lens
     nx, ny, nz = size
     m = voxels_from_camera
-    far_2, per_px = limits.far * limits.far, 1.0 / fx
+    far_2, per_px = limits.reach * limits.reach, 1.0 / fx
     for v in range(depth.shape[0]):
         y = (v - cy) / fy
         ax, ay, az = m[0, 1] * y + m[0, 2], m[1, 1] * y + m[1, 2], m[2, 1] * y + m[2, 2]
@@ -215,7 +219,7 @@ def verdict(hits, passes, limits):
     """1 for a hit, -1 for a miss, 0 for nothing."""
     if hits >= limits.hit_pixels and hits >= limits.hit_share * (hits + passes):
         return 1
-    return -1 if passes > 0 else 0
+    return -1 if passes > 0 and hits <= limits.miss_share * (hits + passes) else 0
 
 
 @kernel(void(int32[::1], COUNT_LIMITS, int8[::1]))

@@ -63,13 +63,13 @@ class GrowingMap:
         image, sight = checked_depth(depth), self.config.sight
         h, w = image.shape
         corners = [((u - lens.cx) / lens.fx, (v - lens.cy) / lens.fy, 1.0) for u in (0, w - 1) for v in (0, h - 1)]
-        seen = np.array([(0.0, 0.0, 0.0), (0.0, 0.0, 1.0), *corners]) * sight.far
+        limits = image_limits(sight, lens, self.cell)
+        seen = np.array([(0.0, 0.0, 0.0), (0.0, 0.0, 1.0), *corners]) * limits.reach
         first, blocks = self._box(world_from_camera.apply(seen))
-        m = in_voxels(world_from_camera, first * (SIDE * self.cell), self.cell)
+        m = in_voxels(world_from_camera, np.asarray(first * (SIDE * self.cell), np.float64), self.cell)
         size = tuple(int(n) * SIDE for n in blocks)
-        limits = tuple(image_limits(sight, lens, self.cell))
         evidence = self._emptied(blocks)
-        image_evidence(image, tuple(lens), m, limits, size, evidence)
+        image_evidence(image, tuple(lens), m, tuple(limits), size, evidence)
         self._count(evidence, first, blocks, count_limits(sight, self.config.rule))
 
     def add_points(self, points: ArrayLike, origins: ArrayLike) -> None:
@@ -148,7 +148,7 @@ class GrowingMap:
             there = tuple(slice(*pair) for pair in zip(low, high, strict=True))
             here = tuple(slice(*pair) for pair in zip(low - begin, high - begin, strict=True))
             out[there] = self._pool[slot].reshape(SIDE, SIDE, SIDE)[here]
-        return out, first * self.cell
+        return out, np.asarray(first * self.cell, np.float64)
 
     def message(self, t_ns: int) -> VoxelMap:
         counters, origin = self.counters(*self.bounds)

@@ -38,11 +38,11 @@ class MapSnapshot:
 
     @property
     def occupied(self) -> NDArray[np.bool_]:
-        return self.states == OCCUPIED
+        return np.asarray(self.states == OCCUPIED)
 
     @property
     def free(self) -> NDArray[np.bool_]:
-        return self.states == FREE
+        return np.asarray(self.states == FREE)
 
     def voxel(self, position: ArrayLike) -> tuple[int, int, int] | None:
         """The voxel of a position (3,) m, world; None outside the map."""

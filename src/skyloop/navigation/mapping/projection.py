@@ -27,11 +27,11 @@ class GroundGrid:
 
     @property
     def occupied(self) -> NDArray[np.bool_]:
-        return self.states == OCCUPIED
+        return np.asarray(self.states == OCCUPIED)
 
     @property
     def free(self) -> NDArray[np.bool_]:
-        return self.states == FREE
+        return np.asarray(self.states == FREE)
 
     def message(self, t_ns: int) -> GridMap:
         """Rows along y and columns along x, as GridMap has them."""

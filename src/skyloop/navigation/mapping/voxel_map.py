@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -96,12 +97,13 @@ class WorldVoxels:
 
 def image_limits(sight: Sight, lens: DepthLens, cell: float) -> ImageLimits:
     stride = sight.stride(min(lens.fx, lens.fy), cell)
-    return ImageLimits(sight.near, sight.far, sight.edge, stride, sight.blank_is_far)
+    reach = sight.far + math.sqrt(3.0) * cell
+    return ImageLimits(sight.near, sight.far, reach, sight.edge, stride, sight.blank_is_far)
 
 
 def count_limits(sight: Sight, rule: CounterRule, hit_pixels: int | None = None) -> CountLimits:
     """hit_pixels: in place of that of `sight`, such as 1 for the points of a LiDAR."""
-    return CountLimits(hit_pixels or sight.hit_pixels, sight.hit_share, rule.limit)
+    return CountLimits(hit_pixels or sight.hit_pixels, sight.hit_share, sight.miss_share, rule.limit)
 
 
 def in_voxels(world_from_camera: Transform, origin: Array, cell: float) -> Array:
