@@ -22,7 +22,7 @@ Measure = Callable[[Flown], float]
 BOX = ((5.0, 0.0, 6.0, 3.0),)
 AROUND = {"goals": [[8.5, 2.0]], "maps": {"boxes": BOX}, "duration": 25.0}
 """Around the end of a box to a goal behind it."""
-TIGHT = {**AROUND, "navigator": {"way": {"roomy": 0.5}, "motion": {"comfort": 0.45}}}
+TIGHT = {**AROUND, "navigator": {"way": {"roomy": 0.5}}}
 """As near to the box as it may."""
 AHEAD = {"goals": [[5.0, 2.0]], "duration": 14.0}
 BLIND = {"goals": [[12.0, 2.0]], "maps": {"dead_at": 6.0}, "duration": 14.0}
@@ -139,7 +139,7 @@ NAVIGATOR: dict[str, Case] = {
 WAY: dict[str, Case] = {
     "inflation": (AROUND, 1.0, clearance, 0.1),
     "roomy": (TIGHT, 0.8, clearance, 0.1),
-    "detour": ({**TIGHT, "navigator": {"way": {"roomy": 1.8}, "motion": {"comfort": 0.45}}}, 2.0, clearance, 0.2),
+    "detour": ({**TIGHT, "navigator": {"way": {"roomy": 1.8}}}, 2.0, clearance, 0.2),
     "goal_snap": ({**AHEAD, "goals": [[5.2, 2.0]], "maps": {"boxes": BOX}}, 0.3, reached, -1.0),
     "start_snap": ({**AHEAD, "position": [0.5, 2.0], "duration": 20.0}, 0.05, reached, -1.0),
     "look_ahead": (AROUND, 1.0, ended, 0.5),
@@ -147,7 +147,6 @@ WAY: dict[str, Case] = {
 }
 MOTION: dict[str, Case] = {
     "radius": (AROUND, 1.0, clearance, 0.1),
-    "comfort": (AROUND, 1.0, clearance, 0.1),
     "max_speed": (AHEAD, 0.4, top_speed, -0.2),
     "max_acceleration": (AHEAD, 0.3, ended, 0.5),
     "max_jerk": (AHEAD, 0.5, ended, 0.5),

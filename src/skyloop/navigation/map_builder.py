@@ -87,7 +87,8 @@ class MapBuilder:
         if newest_ns is None:
             return []
         due = [name for name in PRODUCTS if self._is_due(name, newest_ns)]
-        maps = self.mapper.maps() if due else None
+        needed = any(name in ("distance", "ground_distance") for name in due)
+        maps = self.mapper.maps(distances=needed) if due else None
         return [] if maps is None else [(f"{self._name}/{name}", PRODUCTS[name](maps)) for name in due]
 
     def _is_due(self, name: str, t_ns: int) -> bool:

@@ -172,15 +172,16 @@ class NavigatePilot(Sortie):
             way = self._memory.way
             moved = way is not None and way.snapped
             self._end_goal(bundle, "reached", "moved to the nearest free place" if moved else "")
-        elif (
-            self._progress_ns < 0
-            or aim.mode == "turn"
-            or float(np.linalg.norm(place - self._progress_place)) > _PROGRESS
-        ):
+        elif self._gets_on(aim, place):
             self._progress_ns, self._progress_place = bundle.t_ns, np.array(place)
         elif (bundle.t_ns - self._progress_ns) * _NS > self._config.give_up_after:
             refused = self._memory.way is not None and bool(self._memory.way.refusal)
             self._end_goal(bundle, "refused" if refused else "given up", why or "no motion leads nearer to the goal")
+
+    def _gets_on(self, aim: Aim, place: Array) -> bool:
+        """Whether it turns or has left the place where it was."""
+        moved = float(np.linalg.norm(place - self._progress_place))
+        return self._progress_ns < 0 or aim.mode == "turn" or moved > _PROGRESS
 
     def _end_goal(self, bundle: Bundle, state: str, reason: str) -> None:
         if self._goals:

@@ -173,9 +173,13 @@ class Mapper:
         """Stamp of the newest image in the maps."""
         return None if self._newest is None else self._newest[0]
 
-    def maps(self) -> MapSnapshot | None:
-        """The maps as they are now; None before the first image. The same object until the next image."""
-        if self._newest is None or self._shown is not None:
+    def maps(self, *, distances: bool = True) -> MapSnapshot | None:
+        """The maps as they are now; None before the first image. The same object until the next image.
+
+        distances: False leaves the distance fields empty, which take most of the time."""
+        if self._newest is None:
+            return None
+        if self._shown is not None and (self._shown.distance.size or not distances):
             return self._shown
         t_ns, body = self._newest
         message = self.voxels.message(t_ns)
@@ -191,7 +195,8 @@ class Mapper:
             ground_distance=np.empty(0, np.float32),
             near=self.near.cloud(),
         )
-        self._shown = replace(self._shown, **self._distances(self._shown))
+        if distances:
+            self._shown = replace(self._shown, **self._distances(self._shown))
         return self._shown
 
     def _distances(self, shown: MapSnapshot) -> dict[str, Any]:

@@ -15,8 +15,6 @@ from skyloop_client.messages import Array
 
 Kind: TypeAlias = Literal["fly", "hover", "brake", "back off"]
 _BACKUPS: tuple[Kind, Kind, Kind] = ("hover", "brake", "back off")
-LESS_WAY = 0.25
-"""The share of the way to the aim that a comfortable motion may lose against one that keeps only `radius`."""
 NO_MOVERS: Array = np.empty((0, MOVER_COLUMNS))
 
 
@@ -27,8 +25,6 @@ class LocalPlannerConfig(BaseModel):
 
     radius: PositiveFloat = 0.45
     """m between the vehicle's middle and any obstacle. The iris has 0.38 m to its blade tips; E2ES has 0.5 m."""
-    comfort: PositiveFloat = 0.65
-    """m that it keeps from any obstacle where a motion does so; elsewhere `radius` is enough."""
     max_speed: PositiveFloat = 0.9
     """m/s. E2ES's planner may fly 1.8 m/s, but its flights stay below 1 m/s; the rest is for the controller."""
     max_acceleration: PositiveFloat = 1.2
@@ -52,16 +48,9 @@ class LocalPlannerConfig(BaseModel):
 
     @property
     def limits(self) -> tuple[float, ...]:
-        return self._limits(self.radius)
-
-    @property
-    def comfortable_limits(self) -> tuple[float, ...]:
-        return self._limits(self.comfort)
-
-    def _limits(self, radius: float) -> tuple[float, ...]:
         return tuple(
             Limits(
-                radius,
+                self.radius,
                 self.max_speed,
                 self.max_acceleration,
                 self.max_jerk,
@@ -88,23 +77,8 @@ def plan_motion(
 
     cloud: (n, 3) m, world, points of obstacles; movers: (m, 8), see `clearance`."""
     coefficients = np.zeros((7, 3))
-    given = _given(start), _given(aim), _given(cloud), _given(movers)
-    duration = find_motion(*given, config.limits, coefficients)
-    if duration <= 0.0:
-        return None
-    if config.comfort > config.radius:
-        wider = np.zeros((7, 3))
-        longer = find_motion(*given, config.comfortable_limits, wider)
-        away = float(np.linalg.norm(aim - start[0]))
-        # through a door there is no comfortable motion but those that turn away from it
-        if longer > 0.0 and _miss(wider, aim) <= _miss(coefficients, aim) + LESS_WAY * away:
-            coefficients, duration = wider, longer
-    return Manoeuvre(Motion(coefficients, float(duration)), "fly")
-
-
-def _miss(coefficients: Array, aim: Array) -> float:
-    """m between the end of a motion and its aim."""
-    return float(np.linalg.norm(coefficients.sum(axis=0) - aim))
+    duration = find_motion(_given(start), _given(aim), _given(cloud), _given(movers), config.limits, coefficients)
+    return Manoeuvre(Motion(coefficients, float(duration)), "fly") if duration > 0.0 else None
 
 
 def back_up(start: Array, cloud: Array, config: LocalPlannerConfig, movers: Array = NO_MOVERS) -> Manoeuvre:
