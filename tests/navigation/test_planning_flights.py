@@ -134,6 +134,15 @@ def test_a_new_goal_in_flight_is_flown_to_and_none_stops_it() -> None:
     assert stopped.modes[-1] == "idle" and stopped.speeds[-1] < 0.02 < stopped.speeds[240]
 
 
+def test_it_flies_through_a_door_behind_a_corner_without_creeping() -> None:
+    """The door is 1.1 m wide and lies beside the straight line to the goal, so that the sub-goal is behind the wall."""
+    world = BoxWorld(12.0, np.array([[6.0, 0.0, 6.2, 4.0], [6.0, 5.1, 6.2, 12.0]]))
+    start, goal = np.array([4.8, 1.6, 1.5]), np.array([7.4, 1.6, 1.5])
+    track = fly(seen_in(world), start, lambda t: goal, 40.0)
+    assert track.modes[-1] == "arrived", track.aims[-1].why
+    assert len(track.speeds) * STEP < 25.0 and track.clearance(world) > BLADES
+
+
 def test_from_rest_it_turns_before_it_flies() -> None:
     world = empty_hall()
     behind = np.array([1.4, 9.0, 1.5])

@@ -59,7 +59,7 @@ class NavigatePilotConfig(BaseModel):
     """s without a new map after which it stops."""
     blind_land_after: PositiveFloat = 10.0
     """s without a new map after which it lands."""
-    give_up_after: PositiveFloat = 10.0
+    give_up_after: PositiveFloat = 15.0
     """s within half a metre of one place, because there is no way or no free motion, after which a goal is given up."""
     navigator: NavigatorConfig = NavigatorConfig()
     """How it finds its way and what it may do between obstacles."""

@@ -151,6 +151,18 @@ def sub_goal(grid: Grid, way: Way, position: Array, config: GlobalPlannerConfig)
     return best
 
 
+def point_along(points: Array, distance: float) -> Array:
+    """(3,) m: the point of a polygon (n, 3) that is `distance` along it from its beginning, or its end."""
+    for start, end in itertools.pairwise(points):
+        length = float(np.linalg.norm(end - start))
+        if distance < length:
+            between: Array = start + distance / length * (end - start)
+            return between
+        distance -= length
+    last: Array = points[-1]
+    return last
+
+
 def bezier(control: Array, at: Array) -> Array:
     """Points (n, 3) of the curve of control points (2 or 3, 3), by de Casteljau's rule; `at` is (n,) from 0 to 1."""
     layers = [np.repeat(point[None], len(at), axis=0) for point in control]

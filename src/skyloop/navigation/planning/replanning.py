@@ -16,7 +16,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from pydantic import BaseModel, ConfigDict, PositiveFloat
 
-from skyloop.navigation.planning.global_planner import GlobalPlannerConfig, Way, find_way, sub_goal
+from skyloop.navigation.planning.global_planner import (
+    GlobalPlannerConfig,
+    Way,
+    find_way,
+    point_along,
+    sub_goal,
+)
 from skyloop.navigation.planning.grid import Grid, grid_from_distance, inflated
 from skyloop.navigation.planning.local_planner import (
     NO_MOVERS,
@@ -31,6 +37,10 @@ from skyloop_client.messages import Array
 
 Mode: TypeAlias = Literal["idle", "turn", "fly", "brake", "hover", "back off", "arrived"]
 _NS = 1e-9
+NEARER = (1.5, 0.8)
+"""m along the way to which a motion is sought if the sub-goal is not straight ahead."""
+STRAIGHT = 0.55
+"""The share of the way to its aim that a motion may miss and still count as straight: half of it is flown."""
 ROOMY_SLACK = 0.5
 """m that a roomy way may be longer in any case; otherwise the choice would flip close to an obstacle."""
 
@@ -210,10 +220,29 @@ def _replanned(memory: Memory, seen: Surroundings, flight: Flight, t_ns: int, co
     if _must_turn(memory, state, flight, config):
         stopped = _stopped(memory, seen, t_ns, config)
         return replace(_kept_safe(stopped, seen, t_ns, config), mode="turn", free_ns=t_ns)
-    manoeuvre = plan_motion(state[:3], aim, seen.cloud, config.motion, seen.movers)
+    manoeuvre = _motion_along(way, aim, state, seen, config)
     if manoeuvre is None:
         return _kept_safe(memory, seen, t_ns, config)
     return replace(memory, manoeuvre=manoeuvre, begun_ns=t_ns, mode="fly", free_ns=t_ns)
+
+
+def _motion_along(
+    way: Way, aim: Array, state: Array, seen: Surroundings, config: NavigatorConfig
+) -> Manoeuvre | None:
+    """A motion to the sub-goal or, where that is not straight ahead, to a nearer point of the way.
+
+    Before a narrow door the straight line to the sub-goal cuts a corner, and every motion beside it is short."""
+    found = None
+    for nearer in (None, *NEARER):
+        end = aim if nearer is None else point_along(way.points, nearer)
+        manoeuvre = plan_motion(state[:3], end, seen.cloud, config.motion, seen.movers)
+        if manoeuvre is None:
+            continue
+        found = found or manoeuvre
+        miss = float(np.linalg.norm(manoeuvre.motion.at(math.inf)[0] - end))
+        if miss <= STRAIGHT * float(np.linalg.norm(end - state[0])):
+            return manoeuvre
+    return found
 
 
 def _stopped(memory: Memory, seen: Surroundings, t_ns: int, config: NavigatorConfig) -> Memory:
