@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+
 from goal_flights import scenario
 from link_rig import Computer, flying
-
 from skyloop.tasks.navigate import NavigatePilot
 from skyloop_client.messages import Goal, GoalStatus, VehicleState
 from skyloop_client.session import fly
@@ -23,13 +23,13 @@ def plain(**changes: Any) -> dict[str, Any]:
 
 def test_a_program_on_the_link_sends_goals_to_the_pilot_inside() -> None:
     """The second goal comes while it flies to the first one, and is flown to instead."""
-    with flying(plain(goals=[], wait=60.0), pilots_inside=True) as rig:
-        with rig.connect(role="companion", clock=Computer()) as session:
-            session.publish("goal", Goal(np.array([2.0, 9.0, 1.62])))
-            assert session.sleep_until(4000 * MS).refused == ()
-            session.publish("goal", Goal(NEAR))
-            assert session.sleep_until(4100 * MS).refused == ()
-            bundle = session.ask(want=None, until_ns=14_000 * MS)
+    inside = flying(plain(goals=[], wait=60.0), pilots_inside=True)
+    with inside as rig, rig.connect(role="companion", clock=Computer()) as session:
+        session.publish("goal", Goal(np.array([2.0, 9.0, 1.62])))
+        assert session.sleep_until(4000 * MS).refused == ()
+        session.publish("goal", Goal(NEAR))
+        assert session.sleep_until(4100 * MS).refused == ()
+        bundle = session.ask(want=None, until_ns=14_000 * MS)
     status, state = bundle.get("navigation/status"), bundle.state
     assert isinstance(status, GoalStatus) and (status.state, status.number) == ("waiting", 2)
     assert isinstance(state, VehicleState) and np.linalg.norm(state.position - NEAR) < 0.3

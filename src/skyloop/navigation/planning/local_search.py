@@ -232,7 +232,7 @@ def find_backup(start, cloud, movers, limits, out):
     gathered = np.empty_like(cloud)
     near = gathered[: gather_near(cloud, start[0], bounds.reach + bounds.radius + 0.1, gathered)]
     begin = nearest_distance(near, start[0])
-    samples, trial, end = np.empty((PIECES + 1, 3)), np.empty((7, 3)), np.empty(3)
+    samples, trial, end, ray = np.empty((PIECES + 1, 3)), np.empty((7, 3)), np.empty(3), np.empty((2, 3))
     stop = _shortest_stop(start, limits, out)
     speed = np.sqrt(start[1, 0] ** 2 + start[1, 1] ** 2 + start[1, 2] ** 2)
     kind = BRAKE if speed > 0.05 else HOVER
@@ -247,6 +247,10 @@ def find_backup(start, cloud, movers, limits, out):
         end[0] = start[0, 0] + length * np.cos(elevation) * np.cos(azimuth)
         end[1] = start[0, 1] + length * np.cos(elevation) * np.sin(azimuth)
         end[2] = start[0, 2] + length * np.sin(elevation)
+        ray[0], ray[1] = start[0], end
+        # the straight line is quickly checked, and nobody backs off through a wall
+        if not is_clear(ray, 1.0, near, movers[:0], limits, begin):
+            continue
         duration = quickest(start, end, limits, trial)
         if duration < 0.0:
             continue

@@ -226,9 +226,7 @@ def _replanned(memory: Memory, seen: Surroundings, flight: Flight, t_ns: int, co
     return replace(memory, manoeuvre=manoeuvre, begun_ns=t_ns, mode="fly", free_ns=t_ns)
 
 
-def _motion_along(
-    way: Way, aim: Array, state: Array, seen: Surroundings, config: NavigatorConfig
-) -> Manoeuvre | None:
+def _motion_along(way: Way, aim: Array, state: Array, seen: Surroundings, config: NavigatorConfig) -> Manoeuvre | None:
     """A motion to the sub-goal or, where that is not straight ahead, to a nearer point of the way.
 
     Before a narrow door the straight line to the sub-goal cuts a corner, and every motion beside it is short."""
