@@ -8,7 +8,7 @@ import numpy as np
 
 from skyloop.benchmarks.box_worlds import CELL, BoxWorld
 from skyloop_client.estimator import EstimatorSetup
-from skyloop_client.messages import Array, Estimate, GridMap, Message, PointCloud, VehicleState
+from skyloop_client.messages import Estimate, GridMap, Message, PointCloud, VehicleState
 
 PERIOD_NS = 100_000_000
 
@@ -43,7 +43,7 @@ class KnownMaps:
             return None
         self.told_ns = message.t_ns
         occupied, cloud = self.plans[t >= self.more_at]
-        near: Array = cloud[np.linalg.norm(cloud[:, :2] - state.position[:2], axis=1) < 5.0]
+        near = cloud[np.linalg.norm(cloud[:, :2] - state.position[:2], axis=1) < 5.0]
         if self.cage:
             turns, rises = np.meshgrid(np.linspace(0.0, 2.0 * np.pi, 40), np.linspace(-1.5, 1.5, 20))
             level = np.cos(rises)

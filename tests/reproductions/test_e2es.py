@@ -15,12 +15,12 @@ from skyloop.reproductions.e2es_protocol import Protocol
 from skyloop.reproductions.result_files import begin_or_go_on, keep
 from skyloop_client.errors import RunFolderError
 
-SMALL = Protocol(("room", "park"), (1, 2), (1, 2), ("nothing", "rain"))
+SMALL = Protocol(("room", "park"), (1, 2), ("nothing", "rain"))
 FLIGHT: dict[str, Any] = {
     "way_m": 80.0, "ape_m": 0.06, "ape_max_m": 0.1, "ape_deg": 0.4, "ape_rot": 0.01, "end_error_m": 0.1, "rpe_m": 0.01,
     "rpe_deg": 0.1, "nees": 9.0, "pair_ms": 8.0, "pair_p95_ms": 12.0, "stages_ms": {"track": 5.0, "filter": 3.0},
     "valid_share": 1.0, "finite": True, "pairs": 100, "fastest_m_s": 1.0, "nees_values": [8.0, 10.0, 9.0],
-    "closed_ape_m": 0.03, "closed_ape_deg": 0.2,
+    "closed_ape_m": 0.03, "closed_ape_deg": 0.2, "off_m": 0.1, "lands": True,
 }  # fmt: skip
 CASE = {"about": "no trouble", "finite": True, "way_m": 30.0, "ape_m": 0.02, "largest_m": 0.05, "lost_s": 0.0}
 
@@ -29,8 +29,7 @@ def write_runs(folder: Path, protocol: Protocol, **changed: dict[str, Any]) -> N
     """A folder in which every run was flown."""
     begin_or_go_on(folder, protocol.plain())
     for job in e2es.jobs_of(protocol, folder):
-        made = FLIGHT if job.name.startswith("accuracy") else {"off_m": 0.1, "lands": True}
-        made = CASE if job.name.startswith("case-") else made
+        made = CASE if job.name.startswith("case-") else FLIGHT
         made = {"nothing": CASE} if job.name == "cases-on-one-flight" else made
         keep(e2es._kept(folder, job.name), changed.get(job.name.replace("-", "_"), made))
 
@@ -59,16 +58,22 @@ def test_runs_in_the_folder_are_not_flown_again(tmp_path: Path) -> None:
 
 def test_an_unfinished_flight_is_a_failure(tmp_path: Path) -> None:
     gone = {"unfinished": "it did not land"}
-    write_runs(tmp_path, SMALL, accuracy_room_2=gone, landing_park_1=gone, case_rain={"about": "rain", **gone})
+    write_runs(
+        tmp_path,
+        SMALL,
+        flight_room_2=gone,
+        flight_park_1={**FLIGHT, "off_m": 0.4, "lands": False},
+        case_rain={"about": "rain", **gone},
+    )
     found = cells(e2es.reproduce(folder=tmp_path, protocol=SMALL))
     assert found["room: flights finished"].measured == 1
     assert found["room: APE, translation"].conditions["holds"] is False, "0.06 m, but one flight is missing"
     assert found["room: APE, worst flight"].conditions["holds"] is False
-    assert found["landed within 0.3 m"].measured == 3
+    assert found["landed within 0.3 m"].measured == 2
     assert found["rain: finished"].measured == 0.0
     shown = e2es_page.blocks(list(found.values()))
     assert "| room | 1 of 2 |" in shown["accuracy"] and "| rain | rain | failed |" in shown["cases"]
-    assert "3 of 4 flights" in shown["landings"]
+    assert "2 of 4 flights" in shown["landings"]
 
 
 def test_a_folder_of_another_protocol_is_refused(tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def test_keys_of_the_only_vehicle_may_be_set_without_naming_it() -> None:
     assert made(state="truth").vehicles[0].state == "truth"
     assert made(name="hall").name == "hall", "a key of the scenario stays one"
     goals = make_scenario({}, {"pilot": {"kind": "navigate"}, "pilot.goals": [[1, 2], [3, 4, 5]]})
-    assert goals.vehicles[0].pilot.goals == ((1.0, 2.0), (3.0, 4.0, 5.0))  # type: ignore[union-attr]
+    assert goals.vehicles[0].pilot.goals == ((1.0, 2.0), (3.0, 4.0, 5.0))
     two = {"vehicles": [{"name": "a"}, {"name": "b"}]}
     with pytest.raises(ScenarioError, match=r"--set pilot.kind: there are several vehicles; write vehicles.NAME.pilot"):
         make_scenario(two, {"pilot.kind": "hover"})

@@ -134,7 +134,7 @@ def own_figures(seen: list[Shot], lens: DepthLens) -> list[Figure]:
     h, w = seen[0].depth.shape
     return [
         steps["global"].figure("global_ms", 3.6, f"{w}x{h} depth into 110x110x15 voxels of 0.2 m, one thread"),
-        steps["local"].figure("local_ms", 0.8, "the same into the cylinder of 20x120x20 cells, every third pixel"),
+        steps["local"].figure("local_ms", 0.8, "the same into the cylinder of 20x120x20 cells, every fourth pixel"),
         steps["esdf"].figure("esdf_ms", 13.0, "signed 3-D distance field of all voxels, after each image"),
         steps["esdf_2d"].figure("esdf_2d_ms", None, "projection and its signed distance field"),
         steps["growing"].figure("growing_ms", None, "the map without bounds"),

@@ -19,15 +19,14 @@ from skyloop_client.messages import Message
 @contextmanager
 def flown(scenario: Scenario) -> Iterator[Source]:
     """The source of one flight. Its messages can be read once; reading them flies."""
-    vehicle = scenario.vehicles[0].name
     with build(scenario) as simulation:
-        infos = simulation.bus.infos
-        sensed = {
-            name: info for name, info in infos.items() if info.vehicle == vehicle and not name.startswith("truth")
-        }
-        yield Source(
-            Path(scenario.name), dict(infos), lambda: messages_of(simulation, scenario), chosen_streams(sensed)
-        )
+        yield source_of(simulation, scenario)
+
+
+def source_of(simulation: Simulation, scenario: Scenario) -> Source:
+    vehicle, infos = scenario.vehicles[0].name, simulation.bus.infos
+    sensed = {name: info for name, info in infos.items() if info.vehicle == vehicle and not name.startswith("truth")}
+    return Source(Path(scenario.name), dict(infos), lambda: messages_of(simulation, scenario), chosen_streams(sensed))
 
 
 def messages_of(simulation: Simulation, scenario: Scenario) -> Iterator[Message]:

@@ -66,7 +66,7 @@ def _draw_map(axis: Any, ground: GridMap) -> None:
     shade = np.full(ground.cells.shape, UNKNOWN)
     shade[(ground.cells >= 0) & (ground.cells < 50)] = FREE
     shade[ground.cells >= 50] = OCCUPIED
-    height, width = shade.shape
+    height, width = ground.cells.shape
     x, y = ground.origin[:2]
     extent = (x, x + width * ground.resolution, y, y + height * ground.resolution)
     axis.imshow(shade, origin="lower", extent=extent, cmap="gray", vmin=0.0, vmax=1.0, interpolation="nearest")

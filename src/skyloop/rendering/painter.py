@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from skyloop.rendering.culling import Culler
 from skyloop.rendering.daylight import Daylight, daylight
 from skyloop.rendering.kept_targets import KeptTargets
+from skyloop.rendering.mip_levels import build_mip_levels
 from skyloop.rendering.post_processing import Finish, Target
 from skyloop.rendering.precipitation import KINDS, Precipitation
 from skyloop.rendering.programs import build_program, model_vertex_array, write
@@ -65,7 +66,7 @@ class Painter:
         self._palettes.filter = (moderngl.NEAREST, moderngl.NEAREST)
         n, size = textures.shape[:2]
         self._layers = ctx.texture_array((size, size, n), 4, textures.tobytes())
-        self._layers.build_mipmaps()
+        build_mip_levels(ctx, self._layers)
         self._layers.filter = (moderngl.LINEAR_MIPMAP_LINEAR, moderngl.LINEAR)
         self._materials = np.zeros((MOST_MATERIALS, 4))
         for number, m in enumerate(MATERIALS):

@@ -13,11 +13,18 @@ SHADERS = Path(__file__).parent / "shaders"
 SIZES = {"3f4": 12, "2f4": 8, "4f1": 4, "4u1": 4, "4f4": 16, "4u4": 16}
 
 
+_VERSION = "#version 430\n"
+
+
 def build_program(ctx: moderngl.Context, vertex: str, fragment: str, **defines: Any) -> moderngl.Program:
-    head = "#version 430\n" + "".join(f"#define {name} {value}\n" for name, value in defines.items())
+    head = _VERSION + "".join(f"#define {name} {value}\n" for name, value in defines.items())
     return ctx.program(
         vertex_shader=head + _source(f"{vertex}.vert"), fragment_shader=head + _source(f"{fragment}.frag")
     )
+
+
+def build_compute_shader(ctx: moderngl.Context, name: str) -> moderngl.ComputeShader:
+    return ctx.compute_shader(_VERSION + _source(f"{name}.comp"))
 
 
 @lru_cache

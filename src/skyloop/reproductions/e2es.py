@@ -17,7 +17,7 @@ from skyloop.core.machine_info import usable_cores
 from skyloop.core.results import Result
 from skyloop.datasets.hard_cases import CASES, SEED
 from skyloop.datasets.hard_cases import table as case_table
-from skyloop.reproductions.e2es_flights import accuracy, flown_case, landing, sensor_cases
+from skyloop.reproductions.e2es_flights import flight_on_estimate, flown_case, sensor_cases
 from skyloop.reproductions.e2es_protocol import QUICK, Protocol
 from skyloop.reproductions.e2es_results import results_of
 from skyloop.reproductions.result_files import begin_or_go_on, keep, write_results
@@ -59,16 +59,11 @@ def reproduce(
 def jobs_of(protocol: Protocol, place: Path) -> list[Job]:
     jobs = [
         Job(
-            f"accuracy-{world}-{seed}",
-            accuracy,
+            f"flight-{world}-{seed}",
+            flight_on_estimate,
             (world, seed, protocol.length, _pictures(place, world) if seed == protocol.seeds[0] else ""),
         )
         for seed in protocol.seeds
-        for world in protocol.worlds
-    ]
-    jobs += [
-        Job(f"landing-{world}-{seed}", landing, (world, seed, protocol.length))
-        for seed in protocol.landing_seeds
         for world in protocol.worlds
     ]
     on_one = tuple(name for name in protocol.cases if CASES[name].flight is None)

@@ -1,4 +1,4 @@
-"""One flight of `skyloop reproduce e2es`, in a process of its own: accuracy, landing on the estimate, hard cases."""
+"""One flight of `skyloop reproduce e2es`, in a process of its own: on the estimate, or a hard case."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.datasets.flown_sources import flown, messages_of
+from skyloop.datasets.flown_sources import flown, source_of
 from skyloop.datasets.hard_cases import CASES, SHORT, case_scenario, case_scores, on_recording
 from skyloop.datasets.localisation_report import write_all
 from skyloop.datasets.localisation_scores import nees_over_time, scores
@@ -18,7 +18,6 @@ from skyloop.datasets.vio_flights import FLIGHTS, ON_THE_ESTIMATE, checked_fligh
 from skyloop.reproductions.e2es_protocol import LAND_WITHIN
 from skyloop.sim.assembly import build
 from skyloop_client.errors import SkyloopError
-from skyloop_client.messages import VehicleState
 
 KEPT = (
     "way_m", "ape_m", "ape_max_m", "ape_deg", "ape_rot", "closed_ape_m", "closed_ape_deg", "end_error_m", "rpe_m",
@@ -26,13 +25,18 @@ KEPT = (
 )  # fmt: skip
 
 
-def accuracy(world: str, seed: int, length: float | None, pictures: str = "") -> dict[str, Any]:
-    """Fly on the truth, estimate beside it, and score. pictures: a folder for tracks and plots; empty: none."""
+def flight_on_estimate(world: str, seed: int, length: float | None, pictures: str = "") -> dict[str, Any]:
+    """Fly on the estimate, and score the estimate and where the vehicle lands.
+
+    pictures: a folder for tracks and plots; empty: none. What is scored is a second odometry with the same input as the
+    one in flight, which also closes loops."""
     flight = FLIGHTS[world] if length is None else replace(FLIGHTS[world], length=length)
     try:
-        scenario, dry = checked_flight(flight, seed)
-        with flown(scenario) as source:
+        scenario, dry = checked_flight(flight, seed, ON_THE_ESTIMATE)
+        with build(scenario) as simulation:
+            source = source_of(simulation, scenario)
             localised = localise(source, source.messages())
+            status = simulation.port.vehicle("drone").status
         scored = scores(localised)
         if "ape_m" not in scored:
             return {"unfinished": f"never valid: {scored.get('never_valid', 'no truth')}"}
@@ -40,28 +44,14 @@ def accuracy(world: str, seed: int, length: float | None, pictures: str = "") ->
             write_all(Path(pictures), localised, f"{world}, seed {seed}")
     except SkyloopError as error:
         return {"unfinished": str(error)}
-    kept = {name: scored[name] for name in KEPT if name in scored}
-    _, values = nees_over_time(localised)
-    return {**kept, "fastest_m_s": dry.fastest, "nees_values": [round(value, 4) for value in values.tolist()]}
-
-
-def landing(world: str, seed: int, length: float | None) -> dict[str, Any]:
-    """Fly on the estimate; how far from its place of take-off it lands."""
-    flight = FLIGHTS[world] if length is None else replace(FLIGHTS[world], length=length)
-    states: list[VehicleState] = []
-    try:
-        scenario, _ = checked_flight(flight, seed, ON_THE_ESTIMATE)
-        with build(scenario) as simulation:
-            for message in messages_of(simulation, scenario):
-                if message.stream == "truth/drone":
-                    states.append(message.data)
-            status = simulation.port.vehicle("drone").status
-    except SkyloopError as error:
-        return {"unfinished": str(error)}
-    off = float(np.linalg.norm((states[-1].position - states[0].position)[:2]))
+    places = localised.truths.track.position
+    off = float(np.linalg.norm((places[-1] - places[0])[:2]))
     if status.armed or not status.landed:
         return {"unfinished": f"it was not on the ground after {scenario.duration:g} s", "off_m": off}
-    return {"off_m": off, "lands": off <= LAND_WITHIN}
+    kept = {name: scored[name] for name in KEPT if name in scored}
+    _, values = nees_over_time(localised)
+    nees = [round(value, 4) for value in values.tolist()]
+    return {**kept, "fastest_m_s": dry.fastest, "off_m": off, "lands": off <= LAND_WITHIN, "nees_values": nees}
 
 
 def flown_case(name: str, seed: int) -> dict[str, Any]:

@@ -28,16 +28,13 @@ Run = dict[str, Any]
 def results_of(protocol: Protocol, runs: dict[str, Run]) -> list[Result]:
     results = []
     for world in protocol.worlds:
-        results += world_results(world, [runs[f"accuracy-{world}-{seed}"] for seed in protocol.seeds])
-    flown = [runs[f"accuracy-{world}-{seed}"] for world in protocol.worlds for seed in protocol.seeds]
+        results += world_results(world, [runs[f"flight-{world}-{seed}"] for seed in protocol.seeds])
+    flown = [runs[f"flight-{world}-{seed}"] for world in protocol.worlds for seed in protocol.seeds]
     results += time_results([run for run in flown if "unfinished" not in run])
-    landings = [runs[f"landing-{world}-{seed}"] for world in protocol.worlds for seed in protocol.landing_seeds]
-    if landings:
-        good = sum(bool(run.get("lands")) for run in landings)
-        conditions = {"aim": len(landings), "unfinished": sum("unfinished" in run for run in landings)}
-        results.append(
-            Result(PAPER, "landings", "landed within 0.3 m", None, good, "1", len(landings), None, conditions)
-        )
+    good = sum(bool(run.get("lands")) for run in flown)
+    away = [round(run["off_m"], 3) for run in flown if "off_m" in run]
+    conditions = {"aim": len(flown), "unfinished": sum("unfinished" in run for run in flown), "off_m": away}
+    results.append(Result(PAPER, "landings", "landed within 0.3 m", None, good, "1", len(flown), None, conditions))
     return results + [result for name in protocol.cases for result in case_results(name, runs[f"case-{name}"])]
 
 

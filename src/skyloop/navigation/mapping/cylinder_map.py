@@ -36,7 +36,7 @@ class CylinderConfig:
     """m, height of a layer."""
     layers_below: int = 10
     layers_above: int = 10
-    pixels_apart: int = 3
+    pixels_apart: int = 4
     """Every how many-th pixel of a row and of a column is used."""
     rule: CounterRule = field(default_factory=CounterRule)
     """When a cell is occupied."""
@@ -194,6 +194,10 @@ def _settle(ends, sums, passes, given, counters, points, free):
     """
     limits = CountLimits(*given)
     for o in range(counters.shape[0]):
+        # most cells are not seen by an image: to leave their scratch unwritten halves the time
+        if ends[o, 0] + ends[o, 1] + passes[o] == 0:
+            free[o] = False
+            continue
         said = verdict(ends[o, 0], passes[o], limits) if ends[o, 0] + passes[o] > 0 else 0
         counters[o] = min(max(counters[o] + said, 0), limits.limit)
         free[o] = said < 0 and counters[o] == 0

@@ -41,9 +41,9 @@ class VioSettings(BaseModel):
     another it is their crossing that is followed."""
     gate: Positive = 2.5
     """The sigmas beyond which a corner's measurement is refused."""
-    sigma_scale: Positive = 1.3
+    sigma_scale: Positive = 1.2
     """A factor on all sigmas that are published. Errors of corners are related a little from pair to pair and from
-    corner to corner, which the filter takes for independent; fitted to eight recorded flights in five worlds."""
+    corner to corner, which the filter takes for independent; fitted to recorded flights in five worlds."""
     # ---- the window
     poses: Annotated[int, Field(ge=3, le=30)] = 10
     """The number of past poses in the filter's state."""
