@@ -7,13 +7,14 @@ import pytest
 from skyloop_client.bundle import Bundle
 from skyloop_client.errors import UnknownNameError
 from skyloop_client.messages import RangeSample, VehicleStatus
+from skyloop_client.streams import StreamInfo
 
 STATUS = VehicleStatus(5, "hover", armed=True, landed=False, failsafe="")
 RANGE = RangeSample(4, 1.5, 0.1, 9.0)
 
 
 def bundle() -> Bundle:
-    known = frozenset({"drone/range", "drone/imu", "truth/drone"})
+    known = {name: StreamInfo(name, "RangeSample") for name in ("drone/range", "drone/imu", "truth/drone")}
     return Bundle(5, "drone", {"drone/range": RANGE, "truth/drone": "exact"}, "believed", STATUS, known=known)
 
 
@@ -32,3 +33,10 @@ def test_what_has_not_come_yet_is_none_and_what_does_not_exist_is_told() -> None
     assert bundle().get("imu") is None
     with pytest.raises(UnknownNameError, match="did you mean 'imu'"):
         bundle().get("imo")
+
+
+def test_what_is_known_of_a_stream_by_short_and_by_full_name() -> None:
+    assert bundle().info("imu").name == bundle().info("drone/imu").name == "drone/imu"
+    assert bundle().info("truth/drone").message == "RangeSample"
+    with pytest.raises(UnknownNameError, match="did you mean 'imu'"):
+        bundle().info("imo")

@@ -99,8 +99,11 @@ PILOT_NUMBERS: dict[str, dict[str, Number]] = {
 
 
 def test_every_pilot_option_has_a_case() -> None:
-    assert set(PILOT_NUMBERS) == set(PILOTS)
-    for kind, (config, _) in PILOTS.items():
+    # flights to goals need maps: test_navigate_options.py
+    kinds = set(PILOTS) - {"navigate"}
+    assert set(PILOT_NUMBERS) == kinds
+    for kind in kinds:
+        config, _ = PILOTS[kind]
         assert set(PILOT_NUMBERS[kind]) == fields_of(config, "kind")
 
 

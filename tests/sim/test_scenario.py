@@ -60,6 +60,17 @@ def test_values_are_set_by_vehicle_name_by_number_and_deep_inside() -> None:
     assert made(wind__mean__0=7.0).wind.mean == (7.0, 1.0, 0.0)
 
 
+def test_keys_of_the_only_vehicle_may_be_set_without_naming_it() -> None:
+    assert made(pilot__waypoints__1__2=9.0).vehicles[0].pilot.waypoints[1] == (0.0, 4.0, 9.0)
+    assert made(state="truth").vehicles[0].state == "truth"
+    assert made(name="hall").name == "hall", "a key of the scenario stays one"
+    goals = make_scenario({}, {"pilot": {"kind": "navigate"}, "pilot.goals": [[1, 2], [3, 4, 5]]})
+    assert goals.vehicles[0].pilot.goals == ((1.0, 2.0), (3.0, 4.0, 5.0))
+    two = {"vehicles": [{"name": "a"}, {"name": "b"}]}
+    with pytest.raises(ScenarioError, match=r"--set pilot.kind: there are several vehicles; write vehicles.NAME.pilot"):
+        make_scenario(two, {"pilot.kind": "hover"})
+
+
 def test_what_is_not_there_yet_is_made() -> None:
     assert made(earth__latitude_deg=10).earth.latitude_deg == 10.0
     assert made(vehicles__drone__failsafes__battery_low=0.3).vehicles[0].failsafes.battery_low == 0.3

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from skyloop.apps.navigation_report import NavigationReport
 from skyloop.core.bus import Bus
 from skyloop.core.interrupts import STOPPED, Interruption
 from skyloop.core.machine_info import versions
@@ -66,6 +67,7 @@ def run_scenario(
             _log_events(scenario, simulation.bus)
             pictures = Pictures(simulation.bus, folder)
             estimate_pictures = EstimatePictures(simulation.bus, folder)
+            navigation = NavigationReport(simulation, scenario, folder)
             flight_log = FlightLog(simulation.bus, [vehicle.name for vehicle in scenario.vehicles])
             began = time.perf_counter()
             trouble: SkyloopError | None = None
@@ -92,6 +94,7 @@ def run_scenario(
                 summary["links"] = links.summary()
             pictures.finish()
             estimate_pictures.finish()
+            navigation.finish(summary)
             record.finish(summary)
         finally:
             record.close()

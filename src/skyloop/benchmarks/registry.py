@@ -13,9 +13,17 @@ BENCHES = {
         "skyloop.benchmarks.link",
         "bundles per second and round trips of the link, beside plain sockets in the same run",
     ),
+    "maps": (
+        "skyloop.benchmarks.maps",
+        "depth images into voxels, local map and distance fields, beside octomap in the same run",
+    ),
     "physics": (
         "skyloop.benchmarks.physics",
         "flight kernels and a whole scenario, beside RotorPy in the same run",
+    ),
+    "plan": (
+        "skyloop.benchmarks.plan",
+        "planners in E2ES's grids: time per plan, and the way's length beside the shortest there is",
     ),
     "radar": ("skyloop.benchmarks.radar", "radar bursts over park, beside the paper's sum over pixels in the same run"),
     "record": ("skyloop.benchmarks.record", "recordings in park: frames per second, overlap, what the journal costs"),

@@ -200,6 +200,8 @@ def print_summary(summary: dict[str, Any], folder: Path) -> None:
             out.print(
                 f"    {stream}: " + ("never valid" if off is None else f"off by {off:.2f} m rms"), highlight=False
             )
+        if "navigation" in vehicle:
+            out.print(f"    {_navigated(vehicle['navigation'])}", highlight=False)
         for event in vehicle["events"] if len(summary["vehicles"]) <= MOST_WITH_EVENTS else ():
             if " contact:" not in event:
                 out.print(f"    {event}", highlight=False)
@@ -208,7 +210,24 @@ def print_summary(summary: dict[str, Any], folder: Path) -> None:
     messages = sum(summary["messages"].values())
     out.print(f"  {messages} messages on {len(summary['messages'])} streams")
     held = [name for name in ("flight.png", "pictures.png", "summary.json", "streams") if (folder / name).exists()]
+    held[1:1] = sorted(path.name for path in folder.glob("navigation-*.png"))
     out.print(f"run folder: {folder} ({', '.join(held)})")
+
+
+def _navigated(flown: dict[str, Any]) -> str:
+    """One line about a flight to goals."""
+    ends = flown["goals"]
+    off, clearance = flown["farthest_from_goal_m"], flown.get("least_clearance_m")
+    words = [f"reached {flown['goals_reached']} of {len(ends)} goals"]
+    words += [f"{off:.2f} m off at most"] if off is not None else []
+    words += [f"{flown['fastest_m_s']:.2f} m/s at most", f"{flown['collisions']} collisions"]
+    words += [f"clearance {clearance:.2f} m at least"] if clearance is not None else []
+    lost = [f"goal {number} {end['state']}: {end['reason']}" for number, end in enumerate(ends, 1) if _is_lost(end)]
+    return "; ".join([", ".join(words), *lost])
+
+
+def _is_lost(end: dict[str, Any]) -> bool:
+    return bool(end["state"] != "reached")
 
 
 def _counted_events(summary: dict[str, Any]) -> str:

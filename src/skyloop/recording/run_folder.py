@@ -21,6 +21,7 @@ from skyloop_client.errors import DatasetError, RunFolderError
 from skyloop_client.messages import (
     Detections,
     Estimate,
+    Goal,
     GridMap,
     Image,
     KeyPose,
@@ -34,7 +35,7 @@ from skyloop_client.messages import Path as PathRecord
 from skyloop_client.streams import StreamInfo
 
 FLUSH_EVERY_NS = 1_000_000_000
-VARYING = (RadarDetections, Detections, PathRecord, Markers)
+VARYING = (RadarDetections, Detections, PathRecord, Markers, Goal)
 """Records with arrays of varying length: an array is one cell, its numbers separated by spaces."""
 NESTED = ("contact",)
 """Fields that hold a record or None: one cell of JSON."""
@@ -97,8 +98,11 @@ class RunFolder:
             path = self.path / "streams" / f"{message.stream}.csv"
             path.parent.mkdir(parents=True, exist_ok=True)
             file = self._files[message.stream] = path.open("w", encoding="utf-8")
-            file.write(",".join(["index", "arrival_ns", *_columns(message.data)]) + "\n")
-        file.write(f"{message.index},{message.arrival_ns},{_row(message.data)}\n")
+            stamp = [] if hasattr(message.data, "t_ns") else ["t_ns"]
+            file.write(",".join(["index", "arrival_ns", *stamp, *_columns(message.data)]) + "\n")
+        # a goal has no stamp of its own
+        stamped = "" if hasattr(message.data, "t_ns") else f"{message.t_ns},"
+        file.write(f"{message.index},{message.arrival_ns},{stamped}{_row(message.data)}\n")
         if message.arrival_ns - self._flushed_ns >= FLUSH_EVERY_NS:
             self._flushed_ns = message.arrival_ns
             # further rows would go into files that no longer have a name

@@ -66,8 +66,9 @@ class UserEstimatorPart(UserPart):
         super().__init__(f"estimator '{setup.name}' of '{setup.vehicle}'", estimator, context)
         self._setup = setup
         self._latency_ns = latency_ns
-        info = StreamInfo(f"{setup.vehicle}/{setup.name}", "Estimate", None, setup.vehicle, latency_ns)
-        context.user_streams.reserve(info, self.name)
+        for name, record in getattr(estimator, "products", {setup.name: "Estimate"}).items():
+            info = StreamInfo(f"{setup.vehicle}/{name}", record, None, setup.vehicle, latency_ns)
+            context.user_streams.reserve(info, self.name)
         for source in setup.infos.values():
             context.bus.on(source.name, self._on_message)
 

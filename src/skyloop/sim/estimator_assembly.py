@@ -67,8 +67,13 @@ def _inputs(vehicle: Vehicle, config: EstimatorConfig, place: str, context: Cont
         sensed = [i for i in known.values() if i.vehicle == vehicle.name and i.message not in NOT_SENSED]
         return {info.name.removeprefix(own): info for info in sensed if info.name.startswith(own)}
     found = {}
+    full: str | None
     for name in config.inputs:
-        full = next((full for full in (own + name, name) if full in known), None)
+        if name == "state":
+            # so that a scenario can be flown on another estimate without naming it twice
+            full = f"truth/{vehicle.name}" if vehicle.state == "truth" else _state_stream(vehicle, context)
+        else:
+            full = next((full for full in (own + name, name) if full in known), None)
         if full is None:
             hint = nearest_name(name, [stream.removeprefix(own) for stream in known])
             raise ScenarioError(f"{place}.inputs: no stream named '{name}'; {hint}")

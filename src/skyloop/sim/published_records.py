@@ -17,6 +17,8 @@ from skyloop_client.errors import StreamError
 from skyloop_client.messages import (
     Detections,
     Estimate,
+    Goal,
+    GoalStatus,
     GridMap,
     Image,
     KeyPose,
@@ -37,6 +39,7 @@ MOST_ITEMS = 10_000
 MOST_BYTES = 4 << 20
 """Of one record."""
 UNIT_TOLERANCE = 1e-3
+GOAL_STATES = ("waiting", "flying", "reached", "refused", "given up")
 MARKER_KINDS = ("sphere", "box", "arrow", "line", "points", "text")
 
 
@@ -79,6 +82,16 @@ def _flag(value: Any, place: str) -> bool:
     if not isinstance(value, bool | np.bool_):
         raise StreamError(f"{place} is {_shown(value)}; give True or False")
     return bool(value)
+
+
+def _count(value: Any, place: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not 0 <= value < 2**62:
+        raise StreamError(f"{place} is {_shown(value)}; give a whole number from 0")
+    return int(value)
+
+
+def _number_or_none(value: Any, place: str) -> float | None:
+    return None if value is None else _number(One(), value, place)
 
 
 def _texts(value: Any, place: str) -> tuple[str, ...]:
@@ -146,6 +159,11 @@ SPECS: dict[type, dict[str, Spec]] = {
         "positions": Numbers("<f8", ("n", 3)), "yaws": Numbers("<f8", ("n",), optional=True),
         "times_ns": Numbers("<i8", ("n",), 0, 2**62, optional=True),
     },
+    Goal: {"position": THREE, "yaw": Special(_number_or_none), "speed": Special(_number_or_none)},
+    GoalStatus: {
+        "number": Special(_count), "state": Text(GOAL_STATES), "goal": THREE, "sub_goal": THREE, "mode": Text(),
+        "reason": Text(),
+    },
     PointCloud: {
         "points": Numbers("<f4", ("n", 3)), "values": Numbers("<f4", ("n",), optional=True),
         "colours": Numbers("|u1", ("n", 3), 0, 255, optional=True), "frame": Text(named=True),
@@ -174,6 +192,8 @@ def taken(record: Any, now_ns: int) -> Any:
     if kind not in PUBLISHED:
         names = ", ".join(known.__name__ for known in PUBLISHED)
         raise StreamError(f"{_shown(record)} cannot be published; give one of {names}")
+    if kind is Goal:
+        return _taken(record, kind.__name__)
     t_ns = record.t_ns
     if isinstance(t_ns, bool) or not isinstance(t_ns, int | np.integer) or not 0 <= t_ns <= now_ns:
         raise StreamError(f"{kind.__name__}.t_ns is {_shown(t_ns)}; give whole ns from 0 to the present instant")

@@ -75,7 +75,8 @@ class EstimatorConfig(BaseModel):
     kind: str
     """module:Class, ekf (the built-in one), or link: it runs at the other end of `skyloop loop`."""
     inputs: list[str] = []
-    """Streams whose messages it gets: `imu` is short for `<vehicle>/imu`. Left out: all sensors of the vehicle."""
+    """Streams whose messages it gets: `imu` is short for `<vehicle>/imu`, and `state` is the one that the controller
+    flies on. Left out: all sensors of the vehicle."""
     latency: NonNegative = 0.0
     """s its computing takes, from the arrival of a message to that of the estimate made of it."""
     options: dict[str, Any] = Field(default_factory=dict)
@@ -361,8 +362,15 @@ def make_scenario(
 
 
 def set_path(data: dict[str, Any], path: str, value: Any, place: str) -> None:
-    """Put a value at a dotted path; lists are entered by number, vehicles also by name."""
+    """Put a value at a dotted path; lists are entered by number, vehicles also by name.
+
+    With a single vehicle, `pilot.goals` is short for `vehicles.0.pilot.goals`."""
     keys = path.split(".")
+    vehicles = data.get("vehicles", [{}])
+    if keys[0] in Vehicle.model_fields and keys[0] not in Scenario.model_fields:
+        if not isinstance(vehicles, list) or len(vehicles) != 1:
+            raise ScenarioError(f"{place}: --set {path}: there are several vehicles; write vehicles.NAME.{path}")
+        keys = ["vehicles", "0", *keys]
     here: Any = data
     for depth, key in enumerate(keys):
         so_far = ".".join(keys[: depth + 1])

@@ -94,7 +94,8 @@ class UserStreams:
         if known is None:
             self._check_new(vehicle, stream)
             known = Published(StreamInfo(stream, kind, None, vehicle), sender)
-        if known.sender not in ("", sender):
+        # goals may come from anybody, such as a click and a script
+        if known.sender not in ("", sender) and kind != "Goal":
             raise StreamError(f"'{stream}' is published by {known.sender} already; choose another name")
         if known.info.message != kind:
             raise StreamError(f"'{stream}' carries {known.info.message}; publish a {kind} under another name")
@@ -103,7 +104,9 @@ class UserStreams:
             self._advertise(known.info, sender)
             self._memory.streams[stream] = known
         known.sender = sender
-        message = Message(stream, known.count, record.t_ns, t_ns + latency_ns, record)
+        # a goal has no stamp of its own: it counts from the instant at which it is sent
+        stamp_ns = getattr(record, "t_ns", t_ns)
+        message = Message(stream, known.count, stamp_ns, t_ns + latency_ns, record)
         known.count += 1
         if latency_ns:
             self._schedule.once(message)

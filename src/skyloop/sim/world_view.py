@@ -73,9 +73,10 @@ class WorldView:
         self.refresh()
         return self._scene.at(self._clock.now_ns, vehicle)
 
-    def occupied(self, lower: Array, upper: Array, voxel: float) -> NDArray[np.bool_]:
-        """Which voxels of a box are occupied now."""
-        return occupancy(self._model, self._model.motion(self._clock.now_ns), lower, upper, voxel)
+    def occupied(self, lower: Array, upper: Array, voxel: float, *, standing_only: bool = False) -> NDArray[np.bool_]:
+        """Which voxels of a box are occupied now; standing_only: without what moves, such as vehicles."""
+        motion = None if standing_only else self._model.motion(self._clock.now_ns)
+        return occupancy(self._model, motion, lower, upper, voxel)
 
     def expect_views(self) -> None:
         """Start the renderer now, so that it gets ready while other things do."""

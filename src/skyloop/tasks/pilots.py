@@ -7,79 +7,22 @@ state is plain data, so `copy.deepcopy` takes a snapshot of it.
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal, Protocol, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, PositiveFloat, model_validator
 
 from skyloop.core.frames import yaw_from_quat
 from skyloop.navigation.trajectories import Point, TrajectoryConfig, build
+from skyloop.tasks.navigate import NavigatePilot, NavigatePilotConfig
+from skyloop.tasks.sortie import Pilot, Reply, Sortie
 from skyloop_client.bundle import Bundle
-from skyloop_client.messages import Arm, Array, Goal, GoHome, Land, Request, Setpoint, TakeOff, VehicleStatus
-
-Reply: TypeAlias = Setpoint | Request | list[Setpoint | Request] | None
+from skyloop_client.messages import Array, Goal
 
 _NEAR = 0.3  # m
 _SLOW = 0.3  # m/s
 _ALIGNED = 0.15  # rad
-
-
-class Pilot(Protocol):
-    done: bool
-    """The pilot will send nothing more."""
-
-    def __call__(self, bundle: Bundle) -> Reply: ...
-
-
-class Sortie(ABC):
-    """Arms, takes off, flies the part that a subclass defines, and lands. It is done once landed and disarmed."""
-
-    def __init__(self, altitude: float, *, land: bool = True, home: bool = False, stand: float = 0.0) -> None:
-        """stand: s on the ground before it arms."""
-        self.done = False
-        self._altitude = altitude
-        self._stand_ns = round(1e9 * stand)
-        self._land = land
-        self._home = home
-        self._phase = "ground"
-        self._was_armed = False
-
-    def __call__(self, bundle: Bundle) -> Reply:
-        status: VehicleStatus | None = bundle.get("status")
-        if self._phase == "ground":
-            if bundle.t_ns < self._stand_ns:
-                return None
-            if status is None or not status.armed:
-                # the vehicle refuses to arm until the estimate has converged
-                ready = getattr(bundle.get("state"), "valid", True)
-                return [Arm(), TakeOff(self._altitude)] if ready else None
-            self._phase = "climb"
-        if status is None or self.done:
-            return None
-        # This also ends a sortie that a failsafe or a crash has cut short.
-        self.done = self._was_armed and status.landed and not status.armed
-        self._was_armed = self._was_armed or status.armed
-        if self.done:
-            return None
-        if self._phase == "climb" and status.mode == "hover":
-            self._phase = "fly"
-        if self._phase == "fly":
-            return self._fly(bundle)
-        return None
-
-    @abstractmethod
-    def _fly(self, bundle: Bundle) -> Reply:
-        """Called from the first hover on, until it returns `_finish()`."""
-
-    def _finish(self) -> Reply:
-        """The reply that a subclass returns when its part of the flight is over."""
-        self._phase = "down"
-        if self._home:
-            return GoHome()
-        self.done = not self._land
-        return Land() if self._land else None
 
 
 class HoverPilotConfig(BaseModel):
@@ -239,13 +182,14 @@ def _distance(a: Array, b: Array) -> float:
 
 
 PilotConfig: TypeAlias = Annotated[
-    HoverPilotConfig | TrajectoryPilotConfig | WaypointPilotConfig, Field(discriminator="kind")
+    HoverPilotConfig | TrajectoryPilotConfig | WaypointPilotConfig | NavigatePilotConfig, Field(discriminator="kind")
 ]
 
-PILOTS: dict[str, tuple[type[BaseModel], type[HoverPilot | TrajectoryPilot | WaypointPilot]]] = {
+PILOTS: dict[str, tuple[type[BaseModel], type[HoverPilot | TrajectoryPilot | WaypointPilot | NavigatePilot]]] = {
     "hover": (HoverPilotConfig, HoverPilot),
     "trajectory": (TrajectoryPilotConfig, TrajectoryPilot),
     "waypoints": (WaypointPilotConfig, WaypointPilot),
+    "navigate": (NavigatePilotConfig, NavigatePilot),
 }
 
 

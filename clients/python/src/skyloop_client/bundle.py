@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from skyloop_client.errors import StreamError, unknown_name
 from skyloop_client.messages import Message
+from skyloop_client.streams import StreamInfo
 
 _RAISE = object()
 
@@ -30,8 +31,8 @@ class Bundle:
     """Events of the vehicle since the last bundle."""
     refused: tuple[str, ...] = ()
     """One line for each command or record that was refused since the last bundle, with the reason."""
-    known: Collection[str] = field(default_factory=frozenset)
-    """Names of all existing streams."""
+    known: Mapping[str, StreamInfo] = field(default_factory=dict)
+    """All existing streams by their full names."""
     arrived: tuple[Message, ...] = ()
     """All messages, in order of arrival, of the streams requested with `every`."""
     publisher: Callable[[str, Any], None] | None = None
@@ -58,6 +59,14 @@ class Bundle:
         if default is not _RAISE:
             return default
         raise unknown_name("stream", suffix, ["state", *(name.removeprefix(own) for name in self.known)])
+
+    def info(self, suffix: str) -> StreamInfo:
+        """What is known of a stream, named as for `get`: rate, mount, latency, and a camera's lens under `details`."""
+        own = f"{self.vehicle}/"
+        for name in (own + suffix, suffix):
+            if name in self.known:
+                return self.known[name]
+        raise unknown_name("stream", suffix, [name.removeprefix(own) for name in self.known])
 
     def publish(self, name: str, record: Any) -> None:
         """Put a record (see `skyloop_client.messages.products`) on the stream `<vehicle>/<name>`.

@@ -4,6 +4,8 @@
         def __init__(self, setup: EstimatorSetup, **options): ...
         def on_message(self, message: Message) -> Estimate | None: ...
 
+A class that publishes no estimates but other records, such as maps, has an attribute `products`: names of streams and
+of their records, such as {"map/voxels": "VoxelMap"}. These streams exist from the start, in place of that of estimates.
 The same class runs in the simulator's process (`estimators:` in a scenario), in another one and on a target
 (`skyloop-client estimator my_vio.py:Vio`).
 """

@@ -162,7 +162,7 @@ class Session:
                 answer["status"],
                 tuple(answer["events"]),
                 (*refused_here, *answer["refused"]),
-                frozenset(self.infos),
+                dict(self.infos),
                 arrived,
                 self.publish,
                 answer.get("battery"),

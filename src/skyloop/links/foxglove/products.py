@@ -11,7 +11,19 @@ from skyloop.core.frames import quat_from_yaw
 from skyloop.links.foxglove.messages import View, caption, outline, pose, stamp
 from skyloop.recording.formats.ros2_names import WORLD
 from skyloop.recording.formats.ros2_products import ENCODINGS, axes_of, lens_of
-from skyloop_client.messages import Detections, GridMap, Image, KeyPose, Marker, Markers, Path, PointCloud, VoxelMap
+from skyloop_client.messages import (
+    Detections,
+    Goal,
+    GoalStatus,
+    GridMap,
+    Image,
+    KeyPose,
+    Marker,
+    Markers,
+    Path,
+    PointCloud,
+    VoxelMap,
+)
 from skyloop_client.streams import StreamInfo
 
 from foxglove import messages as fox  # isort: skip: the lines above say what is missing without it
@@ -90,6 +102,25 @@ def _key_pose(info: StreamInfo, kept: KeyPose) -> Any:
     return fox.PoseInFrame(timestamp=stamp(kept.t_ns), frame_id=WORLD, pose=pose(kept.position, kept.quat_wxyz))
 
 
+def _goal(info: StreamInfo, goal: Goal) -> Any:
+    """Its stamp is 0: a goal counts from when it is sent."""
+    turn = LEVEL if goal.yaw is None else quat_from_yaw(goal.yaw)
+    return fox.PoseInFrame(timestamp=stamp(0), frame_id=WORLD, pose=pose(goal.position, turn))
+
+
+def _goal_status(info: StreamInfo, status: GoalStatus) -> Any:
+    """The goal, the sub-goal, and above the goal what is done about it."""
+    what = f"{status.state} {status.mode}: {status.reason}" if status.reason else f"{status.state} {status.mode}"
+    red, blue = np.array([0.85, 0.2, 0.2, 0.9]), np.array([0.1, 0.5, 0.9, 0.9])
+    above = np.array([0.0, 0.0, 0.4])
+    shapes = (
+        Marker("goal", "sphere", status.goal, size=np.full(3, 0.4), colour=red),
+        Marker("sub-goal", "sphere", status.sub_goal, size=np.full(3, 0.25), colour=blue),
+        Marker("state", "text", status.goal + above, size=np.full(3, 0.25), colour=red, text=what),
+    )
+    return _markers(info, Markers(status.t_ns, shapes))
+
+
 def _image(info: StreamInfo, image: Image) -> Any:
     pixels = image.pixels
     height, width = pixels.shape[:2]
@@ -150,6 +181,8 @@ PRODUCT_VIEWS: dict[str, tuple[View, ...]] = {
     "Path": (View("", "PosesInFrame", _path),),
     "PointCloud": (View("", "PointCloud", _cloud),),
     "KeyPose": (View("", "PoseInFrame", _key_pose),),
+    "Goal": (View("", "PoseInFrame", _goal),),
+    "GoalStatus": (View("", "SceneUpdate", _goal_status),),
     "Image": (View("", "RawImage", _image),),
     "Markers": (View("", "SceneUpdate", _markers),),
 }

@@ -9,7 +9,8 @@ from skyloop_client.streams import StreamInfo
 
 UNPLOTTED = {
     "CameraImage", "DepthImage", "ImageTruth", "LidarScan", "RadarScan", "RadarDetections", "RangeDopplerImage",
-    "Event", "Detections", "GridMap", "VoxelMap", "Path", "PointCloud", "KeyPose", "Image",
+    "Event", "Detections", "GridMap", "VoxelMap", "Path", "PointCloud", "KeyPose", "Goal",
+    "GoalStatus", "Image",
     "Markers",
 }  # fmt: skip
 

@@ -164,7 +164,7 @@ class InProcess:
             self._flown.status,
             tuple(message.data for message in self._events),
             refused,
-            frozenset(self.infos),
+            dict(self.infos),
             arrived,
             self.publish,
         )

@@ -23,6 +23,8 @@ from skyloop_client.messages import (
     Array,
     Detections,
     Estimate,
+    Goal,
+    GoalStatus,
     GridMap,
     Image,
     KeyPose,
@@ -158,6 +160,19 @@ def _key_pose(info: StreamInfo, pose: KeyPose) -> Iterator[Outgoing]:
     yield topic_of(info.name), "geometry_msgs/PoseStamped", fields
 
 
+def _goal(info: StreamInfo, goal: Goal) -> Iterator[Outgoing]:
+    """Its stamp is 0: a goal counts from when it is sent."""
+    turn = LEVEL if goal.yaw is None else quat_from_yaw(goal.yaw)
+    yield topic_of(info.name), "geometry_msgs/PoseStamped", (header(0, WORLD), pose_of(goal.position, turn))
+
+
+def _goal_status(info: StreamInfo, status: GoalStatus) -> Iterator[Outgoing]:
+    """The goal and the sub-goal as a path of two points: ROS has no message for the rest."""
+    head = header(status.t_ns, WORLD)
+    poses = [(head, pose_of(place, LEVEL)) for place in (status.sub_goal, status.goal)]
+    yield topic_of(info.name), "nav_msgs/Path", (head, poses)
+
+
 def _image(info: StreamInfo, image: Image) -> Iterator[Outgoing]:
     pixels = image.pixels
     height, width = pixels.shape[:2]
@@ -196,6 +211,8 @@ PRODUCTS: dict[str, Callable[[StreamInfo, Any], Iterator[Outgoing]]] = {
     "Path": _path,
     "PointCloud": _cloud,
     "KeyPose": _key_pose,
+    "Goal": _goal,
+    "GoalStatus": _goal_status,
     "Image": _image,
     "Markers": _markers,
     "Number": _number,

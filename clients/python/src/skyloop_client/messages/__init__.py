@@ -23,6 +23,7 @@ from skyloop_client.messages.commands import (
 from skyloop_client.messages.events import Contact, Event, EventKind
 from skyloop_client.messages.products import (
     Detections,
+    GoalStatus,
     GridMap,
     Image,
     KeyPose,
@@ -81,6 +82,7 @@ __all__ = [
     "GnssFix",
     "GoHome",
     "Goal",
+    "GoalStatus",
     "GridMap",
     "Hover",
     "Image",

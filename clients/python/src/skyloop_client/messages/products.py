@@ -91,6 +91,25 @@ class Path:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class GoalStatus:
+    """What a pilot that flies to goals is doing about the present one."""
+
+    t_ns: int
+    number: int
+    """Of the goal, counted from 0 since the start."""
+    state: str
+    """waiting (there is no goal), flying, reached, refused or given up."""
+    goal: Array
+    """(3,) m, world. Without a goal, where the vehicle waits."""
+    sub_goal: Array
+    """(3,) m, world: the point on the way at which it aims."""
+    mode: str = ""
+    """What it does at this instant: fly, turn, hover, brake, back off, arrived or idle."""
+    reason: str = ""
+    """Why it does not fly to the goal, in one line; empty if it does."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class PointCloud:
     """Points in space, with a number or a colour each."""
 

@@ -1,0 +1,71 @@
+"""What a run tells of flights to goals: goals reached, collisions, clearance, and a picture for each vehicle."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from skyloop.recording.navigation_log import NavigationLog
+from skyloop.recording.navigation_pictures import draw_navigation
+from skyloop.sim.assembly import load_airframe
+from skyloop.sim.scenario import Scenario, Vehicle
+from skyloop.sim.simulation import Simulation
+from skyloop.sim.world_view import WorldView
+from skyloop_client.messages import Array
+
+REACH = 1.5
+"""m up to which clearance is measured."""
+FINE, COARSE = 0.05, 0.1
+"""m, voxels in which the world's surfaces are found: fine ones where that takes no more than MOST_FINE of them."""
+MOST_FINE = 3e7
+
+
+class NavigationReport:
+    """Listens during a run, and afterwards adds to its summary and draws."""
+
+    def __init__(self, simulation: Simulation, scenario: Scenario, folder: Path) -> None:
+        self._simulation, self._scenario, self._folder = simulation, scenario, folder
+        self._log = NavigationLog(simulation.bus)
+
+    def finish(self, summary: dict[str, Any]) -> None:
+        for vehicle in self._scenario.vehicles:
+            log = self._log.vehicles.get(vehicle.name)
+            if log is None or len(log.track.rows) < 2:
+                continue
+            rows = log.track.rows
+            clearance = clearance_along(self._simulation.port.editor, rows[:, 1:4], rows[:, 5] > 0.0)
+            summary["vehicles"][vehicle.name]["navigation"] = self._log.summary(vehicle.name, clearance)
+            title = f"{self._scenario.name} (seed {self._scenario.seed}): {vehicle.name} on {vehicle.state}"
+            path = self._folder / f"navigation-{vehicle.name}.png"
+            draw_navigation(path, title, log, clearance, blade_radius(vehicle, self._scenario.folder))
+
+
+def blade_radius(vehicle: Vehicle, folder: str | None) -> float:
+    """m from the body's origin to the tip of the farthest blade."""
+    airframe = load_airframe(vehicle.airframe, None if folder is None else Path(folder))
+    return max(math.hypot(*rotor.position[:2]) for rotor in airframe.rotors) + airframe.motor.radius
+
+
+def clearance_along(world: WorldView, track: Array, counts: Any) -> Array:
+    """(n,) m from each place of a track to the nearest surface of what stands in the world, REACH at most.
+
+    NaN where `counts` is false. What is below the track by more than 1 m, such as the floor, is left out."""
+    from scipy.spatial import cKDTree
+
+    out = np.full(len(track), np.nan)
+    if not counts.any():
+        return out
+    places = track[counts]
+    margin = np.array([REACH, REACH, 1.0])
+    lower, upper = places.min(axis=0) - margin, places.max(axis=0) + margin
+    voxel = FINE if np.prod((upper - lower) / FINE) <= MOST_FINE else COARSE
+    lower = voxel * np.floor(lower / voxel)
+    taken = world.occupied(lower, upper, voxel, standing_only=True)
+    middles = lower + voxel * (np.argwhere(taken) + 0.5)
+    out[counts] = REACH
+    if len(middles):
+        out[counts] = np.minimum(cKDTree(middles).query(places)[0], REACH)
+    return out

@@ -1,0 +1,289 @@
+"""The compiled part of the local planner: which way is free, and the best motion that way."""
+
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import boolean, float64, int64, types
+
+from skyloop.core.jit import WHEN_CALLED, inlined, kernel
+from skyloop.navigation.planning.clearance import (
+    LIMITS,
+    Limits,
+    gap_to_movers,
+    gather_near,
+    is_clear,
+    nearest_distance,
+)
+from skyloop.navigation.planning.primitives import (
+    MATRIX,
+    PIECES,
+    VECTOR,
+    derivatives,
+    peaks,
+    primitive,
+    sample_positions,
+)
+
+TURN = math.pi / 16.0
+"""rad between two rounds of the search."""
+ROUNDS = 11
+"""The first looks straight at the sub-goal, the last 112° away from it."""
+LENGTHS = 3
+"""Rays of full, half and quarter length."""
+ENDS = 3
+"""Motions that are tried along a ray: to its end, its half and its quarter."""
+SHORTEST = 0.15
+"""m, of a ray; a motion shorter than this is not worth flying, unless it ends at the sub-goal."""
+GROWTH, DURATIONS, STRIDE = 1.08, 48, 4
+"""Durations that are tried: from the shortest thinkable on, each longer by this factor; at first every fourth one."""
+HOVER, BRAKE, BACK_OFF = range(3)
+ENOUGH = 0.02
+"""m of clearance that backing off must gain over staying."""
+
+
+@inlined
+def _fits(start, end, duration, most, jerk_limit, out):
+    primitive(start, end, duration, out)
+    speed, acceleration, jerk = peaks(out, duration)
+    return speed <= most[0] and acceleration <= most[1] and jerk <= jerk_limit
+
+
+@kernel(float64(MATRIX, VECTOR, LIMITS, MATRIX), turn=WHEN_CALLED)
+def quickest(start, end, limits, out):
+    """The shortest duration within the limits, or -1; the motion goes to `out`.
+
+    A vehicle that is beyond a limit already, in a gust for instance, may not exceed what it has now."""
+    bounds = Limits(*limits)
+    most = np.empty(3)
+    for order in range(1, 3):
+        norm = np.sqrt(start[order, 0] ** 2 + start[order, 1] ** 2 + start[order, 2] ** 2)
+        most[order - 1] = max(bounds[order], norm * 1.0001)
+    way = np.sqrt((end[0] - start[0, 0]) ** 2 + (end[1] - start[0, 1]) ** 2 + (end[2] - start[0, 2]) ** 2)
+    shortest = max(way / bounds.speed, 0.3)
+    found = -1
+    # coarse steps, then back in fine ones: where nothing fits, this takes a quarter of the time
+    for step in range(0, DURATIONS, STRIDE):
+        if _fits(start, end, shortest * GROWTH**step, most, bounds.jerk, out):
+            found = step
+            break
+    if found < 0:
+        return -1.0
+    for step in range(max(found - STRIDE + 1, 0), found + 1):
+        if _fits(start, end, shortest * GROWTH**step, most, bounds.jerk, out):
+            return shortest * GROWTH**step
+    return -1.0
+
+
+@inlined
+def _cost(c, duration, aim, limits, crowded):
+    """The cost of B.7 for a motion that ends at rest.
+
+    Its end speed is taken where the next plan takes over. The way that is missing to the sub-goal counts as time too:
+    otherwise a motion that ends at rest would be best if it stopped at once."""
+    bounds = Limits(*limits)
+    state = np.empty((4, 3))
+    derivatives(c, duration, bounds.commit, state)
+    goal, miss, force, speed, error = np.empty(3), 0.0, 0.0, 0.0, 0.0
+    away = 1e-9
+    for axis in range(3):
+        goal[axis] = aim[axis] - c[0, axis]
+        away += goal[axis] ** 2
+        end = 0.0
+        for power in range(7):
+            end += c[power, axis]
+        miss += (aim[axis] - end) ** 2
+        force += state[2, axis] ** 2
+    miss, away = np.sqrt(miss), np.sqrt(away)
+    for axis in range(3):
+        speed += state[1, axis] * goal[axis] / away
+        error += (state[1, axis] - bounds.speed * goal[axis] / away) ** 2
+    time = duration + miss / bounds.speed
+    if crowded:
+        return 15.0 * time + 6.0 * np.sqrt(error) + 6.0 * miss
+    return 0.3 * np.sqrt(force) - 5.0 * speed + 5.0 * miss + 15.0 * time
+
+
+@inlined
+def _ray(position, ray, way):
+    azimuth, elevation, length = ray
+    for axis in range(3):
+        way[0, axis] = position[axis]
+    way[1, 0] = position[0] + length * np.cos(elevation) * np.cos(azimuth)
+    way[1, 1] = position[1] + length * np.cos(elevation) * np.sin(azimuth)
+    way[1, 2] = position[2] + length * np.sin(elevation)
+
+
+@kernel(
+    types.UniTuple(float64, 2)(
+        MATRIX, VECTOR, types.UniTuple(MATRIX, 2), LIMITS, float64, types.UniTuple(float64, 3), MATRIX
+    ),
+    turn=WHEN_CALLED,
+)
+def _try_ray(start, aim, obstacles, limits, begin, ray, out):
+    """Cost and duration of the best motion along a ray (azimuth, elevation, length); infinite if it is not free."""
+    near, movers = obstacles
+    bounds = Limits(*limits)
+    way, samples = np.empty((2, 3)), np.empty((PIECES + 1, 3))
+    _ray(start[0], ray, way)
+    # a ray that movers cross may still be flown behind them, so only the motion itself is checked against these
+    if not is_clear(way, ray[2] / bounds.speed, near, movers[:0], limits, begin):
+        return np.inf, -1.0
+    best, found = np.inf, -1.0
+    trial, end = np.empty((7, 3)), np.empty(3)
+    for part in range(ENDS):
+        # a motion that ends sooner begins faster; the next plan goes on from there
+        if part > 0 and ray[2] < SHORTEST * 2.0**part:
+            break
+        for axis in range(3):
+            end[axis] = way[0, axis] + (way[1, axis] - way[0, axis]) / 2.0**part
+        duration = quickest(start, end, limits, trial)
+        if duration < 0.0:
+            continue
+        cost = _cost(trial, duration, aim, limits, movers.shape[0] > 0)
+        sample_positions(trial, samples)
+        if cost < best and is_clear(samples, duration, near, movers, limits, begin):
+            best, found = cost, duration
+            out[:] = trial
+    return best, found
+
+
+@kernel(float64(MATRIX, VECTOR, types.UniTuple(MATRIX, 2), LIMITS, float64, float64, MATRIX), turn=WHEN_CALLED)
+def _look_around(start, aim, obstacles, limits, begin, length, out):
+    """Rays of one length in rounds around the aim: left and right, then up and down, each round at a larger angle.
+
+    Returns the duration of the cheaper free motion of the first pair that has one, or -1."""
+    dx, dy, dz = aim[0] - start[0, 0], aim[1] - start[0, 1], aim[2] - start[0, 2]
+    azimuth, elevation = np.arctan2(dy, dx), np.arctan2(dz, np.sqrt(dx * dx + dy * dy))
+    trial = np.empty((7, 3))
+    for pair in range(2 * ROUNDS):
+        angle = (pair // 2) * TURN
+        best, found = np.inf, -1.0
+        for side in range(2 if pair > 1 else 1 - pair):
+            turn = angle if side == 0 else -angle
+            if pair % 2 == 0:
+                ray = (azimuth + turn, elevation, length)
+            else:
+                ray = (azimuth, elevation + turn, length)
+            cost, duration = _try_ray(start, aim, obstacles, limits, begin, ray, trial)
+            if cost < best:
+                best, found = cost, duration
+                out[:] = trial
+        if found > 0.0:
+            return found
+    return -1.0
+
+
+@kernel(float64(MATRIX, VECTOR, MATRIX, MATRIX, LIMITS, MATRIX), turn=WHEN_CALLED)
+def find_motion(start, aim, cloud, movers, limits, out):
+    """Discrete angular search: the duration of the best motion towards `aim` or beside it, or -1 if nothing is free."""
+    bounds = Limits(*limits)
+    gathered = np.empty_like(cloud)
+    near = gathered[: gather_near(cloud, start[0], bounds.reach + bounds.radius + 0.1, gathered)]
+    begin = nearest_distance(near, start[0])
+    away = np.sqrt((aim[0] - start[0, 0]) ** 2 + (aim[1] - start[0, 1]) ** 2 + (aim[2] - start[0, 2]) ** 2)
+    for shortening in range(LENGTHS):
+        length = min(away, bounds.reach) / 2**shortening
+        if length < SHORTEST and shortening > 0:
+            break
+        duration = _look_around(start, aim, (near, movers), limits, begin, length, out)
+        if duration > 0.0:
+            return duration
+    return -1.0
+
+
+@inlined
+def _gap_at_end(samples, duration, near, movers):
+    """m to anything at the end of a motion, and to movers during it."""
+    return min(nearest_distance(near, samples[samples.shape[0] - 1]), gap_to_movers(samples, duration, movers))
+
+
+@kernel(float64(MATRIX, LIMITS, MATRIX), turn=WHEN_CALLED)
+def _shortest_stop(start, limits, out):
+    """The motion to rest that needs little room. A stop in t seconds takes about half the way at present speed.
+
+    The way back from its farthest point counts as well: a vehicle that stops must not fly to where it does not look."""
+    bounds = Limits(*limits)
+    end, found, least = np.empty(3), -1.0, np.inf
+    trial, samples = np.empty((7, 3)), np.empty((PIECES + 1, 3))
+    speed = np.sqrt(start[1, 0] ** 2 + start[1, 1] ** 2 + start[1, 2] ** 2)
+    # a vehicle that was blown away is faster than it would ever fly, and stops later
+    part = 0.05 * max(1.0, speed / bounds.speed)
+    for step in range(31):
+        for axis in range(3):
+            end[axis] = start[0, axis] + part * step * start[1, axis]
+        duration = quickest(start, end, limits, trial)
+        if duration < 0.0:
+            continue
+        sample_positions(trial, samples)
+        room = 0.0
+        for i in range(PIECES + 1):
+            room = max(room, nearest_distance(samples[i : i + 1], start[0]))
+        gone = part * step * speed
+        # where all need none, the quickest
+        cost = 2.0 * room - gone + 1e-3 * duration
+        if cost < least:
+            least, found = cost, duration
+            out[:] = trial
+    if found < 0.0:
+        # no stop keeps to the limits, as in a hard blow; any stop is better than none
+        found = 2.0 * speed / bounds.acceleration + 1.0
+        for axis in range(3):
+            end[axis] = start[0, axis] + 0.5 * found * start[1, axis]
+        primitive(start, end, found, out)
+    return found
+
+
+@kernel(types.Tuple((float64, int64))(MATRIX, MATRIX, MATRIX, LIMITS, MATRIX), turn=WHEN_CALLED)
+def find_backup(start, cloud, movers, limits, out):
+    """Duration and kind of the motion for when nothing is free: stop or stay, or back off from what is too near."""
+    bounds = Limits(*limits)
+    gathered = np.empty_like(cloud)
+    near = gathered[: gather_near(cloud, start[0], bounds.reach + bounds.radius + 0.1, gathered)]
+    begin = nearest_distance(near, start[0])
+    samples, trial, end, ray = np.empty((PIECES + 1, 3)), np.empty((7, 3)), np.empty(3), np.empty((2, 3))
+    stop = _shortest_stop(start, limits, out)
+    speed = np.sqrt(start[1, 0] ** 2 + start[1, 1] ** 2 + start[1, 2] ** 2)
+    kind = BRAKE if speed > 0.05 else HOVER
+    sample_positions(out, samples)
+    best = _gap_at_end(samples, stop, near, movers)
+    if best >= bounds.radius:
+        return stop, kind
+    best += ENOUGH
+    for number in range(3 * 16 * 3):
+        azimuth, elevation = (number % 16) * 2.0 * TURN, (number // 16 % 3 - 1) * 4.0 * TURN
+        length = 0.3 * 2.0 ** (number // 48)
+        end[0] = start[0, 0] + length * np.cos(elevation) * np.cos(azimuth)
+        end[1] = start[0, 1] + length * np.cos(elevation) * np.sin(azimuth)
+        end[2] = start[0, 2] + length * np.sin(elevation)
+        ray[0], ray[1] = start[0], end
+        # the straight line is quickly checked, and nobody backs off through a wall
+        if not is_clear(ray, 1.0, near, movers[:0], limits, begin):
+            continue
+        duration = quickest(start, end, limits, trial)
+        if duration < 0.0:
+            continue
+        sample_positions(trial, samples)
+        gap = min(_gap_at_end(samples, duration, near, movers), bounds.radius + 0.1)
+        if gap > best and is_clear(samples, duration, near, movers[:0], limits, begin):
+            best, stop, kind = gap, duration, BACK_OFF
+            out[:] = trial
+    return stop, kind
+
+
+@kernel(boolean(MATRIX, types.UniTuple(float64, 2), MATRIX, MATRIX, LIMITS), turn=WHEN_CALLED)
+def stays_clear(c, times, cloud, movers, limits):
+    """Whether the rest of a motion is still free; times: its duration and the seconds of it that are over."""
+    bounds = Limits(*limits)
+    duration, over = times
+    rest = max(duration - over, 0.01)
+    samples, state = np.empty((PIECES + 1, 3)), np.empty((4, 3))
+    for piece in range(PIECES + 1):
+        derivatives(c, duration, over + rest * piece / PIECES, state)
+        samples[piece] = state[0]
+    gathered = np.empty_like(cloud)
+    near = gathered[: gather_near(cloud, samples[0], bounds.reach + bounds.radius + 0.1, gathered)]
+    return is_clear(samples, rest, near, movers, limits, nearest_distance(near, samples[0]))
