@@ -194,7 +194,7 @@ def _settle(ends, sums, passes, given, counters, points, free):
     """
     limits = CountLimits(*given)
     for o in range(counters.shape[0]):
-        # most cells are not seen by an image: to leave their scratch unwritten halves the time
+        # most cells are not seen by an image, and their scratch need not be written
         if ends[o, 0] + ends[o, 1] + passes[o] == 0:
             free[o] = False
             continue
