@@ -1,0 +1,207 @@
+"""Compiled access to grids in tiles that particles share until one of them writes.
+
+A particle has a table of tile numbers, -1 where nothing is known. A tile holds evidence (int8) and a likelihood field
+(uint8): 255 at an obstacle, falling off like a Gaussian with the distance, 0 from `REACH` + 1 cells on.
+"""
+
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numba import float64, int8, int32, int64, uint8, void
+
+from skyloop.core.jit import inlined, kernel, record_type
+
+SIDE: Final = 32
+"""Cells along a tile."""
+REACH: Final = 3
+"""Cells that the likelihood of an obstacle reaches."""
+SPREAD: Final = 1.2
+"""Cells, one sigma of the likelihood."""
+_OFFSETS = np.arange(-REACH, REACH + 1)
+STAMP = np.exp(-0.5 * (_OFFSETS[:, None] ** 2 + _OFFSETS[None, :] ** 2) / SPREAD**2)
+STAMP = np.rint(255.0 * STAMP).astype(np.uint8)
+"""The likelihood around one obstacle."""
+
+
+class Tiles(NamedTuple):
+    """The arrays of `TiledMaps`, as kernels get them."""
+
+    tables: Any
+    """(particles, n, n) the tiles of each particle."""
+    evidence: Any
+    """(tiles, SIDE, SIDE)."""
+    likelihood: Any
+    """(tiles, SIDE, SIDE)."""
+    users: Any
+    """(tiles,) how many particles have the tile."""
+    unused: Any
+    """Numbers of tiles without a user; the first `count[0]` are valid."""
+    count: Any
+
+
+TILES = record_type(
+    Tiles,
+    tables=int32[:, :, ::1],
+    evidence=int8[:, :, ::1],
+    likelihood=uint8[:, :, ::1],
+    users=int32[::1],
+    unused=int32[::1],
+    count=int64[::1],
+)
+
+
+class Evidence(NamedTuple):
+    """The numbers of GridSettings that kernels need."""
+
+    hit: int
+    miss: int
+    highest: int
+    lowest: int
+    occupied: int
+
+
+EVIDENCE = record_type(Evidence, hit=int64, miss=int64, highest=int64, lowest=int64, occupied=int64)
+
+
+@inlined
+def likelihood_at(tiles, p, i, j):
+    """0..255 of a cell; 0 outside of the map."""
+    n = tiles.tables.shape[1] * SIDE
+    if i < 0 or j < 0 or i >= n or j >= n:
+        return 0
+    tile = tiles.tables[p, i // SIDE, j // SIDE]
+    return 0 if tile < 0 else int64(tiles.likelihood[tile, i % SIDE, j % SIDE])
+
+
+@inlined
+def evidence_at(tiles, p, i, j):
+    n = tiles.tables.shape[1] * SIDE
+    if i < 0 or j < 0 or i >= n or j >= n:
+        return 0
+    tile = tiles.tables[p, i // SIDE, j // SIDE]
+    return 0 if tile < 0 else int64(tiles.evidence[tile, i % SIDE, j % SIDE])
+
+
+@inlined
+def own_tile(tiles, p, ti, tj):
+    """The number of a tile that no other particle has; made or copied if need be."""
+    tile = tiles.tables[p, ti, tj]
+    if tile >= 0 and tiles.users[tile] == 1:
+        return tile
+    tiles.count[0] -= 1
+    new = tiles.unused[tiles.count[0]]
+    tiles.users[new] = 1
+    tiles.tables[p, ti, tj] = new
+    if tile >= 0:
+        tiles.users[tile] -= 1
+        tiles.evidence[new] = tiles.evidence[tile]
+        tiles.likelihood[new] = tiles.likelihood[tile]
+    else:
+        tiles.evidence[new] = 0
+        tiles.likelihood[new] = 0
+    return new
+
+
+@inlined
+def _put_likelihood(tiles, p, i, j, value):
+    n = tiles.tables.shape[1] * SIDE
+    if i >= 0 and j >= 0 and i < n and j < n and likelihood_at(tiles, p, i, j) != value:
+        tile = own_tile(tiles, p, i // SIDE, j // SIDE)
+        tiles.likelihood[tile, i % SIDE, j % SIDE] = value
+
+
+@kernel(void(TILES, int64, int64, int64))
+def _appear(given, p, i, j):
+    """An obstacle has appeared: its surroundings become likely."""
+    tiles = Tiles(*given)
+    for a in range(2 * REACH + 1):
+        for b in range(2 * REACH + 1):
+            x, y = i + a - REACH, j + b - REACH
+            if int64(STAMP[a, b]) > likelihood_at(tiles, p, x, y):
+                _put_likelihood(tiles, p, x, y, int64(STAMP[a, b]))
+
+
+@kernel(void(TILES, int64, int64, int64, int64))
+def _vanish(given, p, i, j, occupied):
+    """An obstacle has gone: its surroundings are computed anew from the obstacles that remain."""
+    tiles = Tiles(*given)
+    for x in range(i - REACH, i + REACH + 1):
+        for y in range(j - REACH, j + REACH + 1):
+            most = 0
+            for a in range(2 * REACH + 1):
+                for b in range(2 * REACH + 1):
+                    if evidence_at(tiles, p, x + a - REACH, y + b - REACH) >= occupied:
+                        most = max(most, int64(STAMP[a, b]))
+            _put_likelihood(tiles, p, x, y, most)
+
+
+@inlined
+def _add(given, p, i, j, change, numbers):
+    tiles = Tiles(*given)
+    tile = own_tile(tiles, p, i // SIDE, j // SIDE)
+    before = int64(tiles.evidence[tile, i % SIDE, j % SIDE])
+    after = min(max(before + change, numbers.lowest), numbers.highest)
+    tiles.evidence[tile, i % SIDE, j % SIDE] = after
+    if before < numbers.occupied <= after:
+        _appear(given, p, i, j)
+    elif after < numbers.occupied <= before:
+        _vanish(given, p, i, j, numbers.occupied)
+
+
+@kernel(void(TILES, int64, float64[:, ::1], float64[::1], EVIDENCE, int32[:, ::1], int64))
+def add_sweep(given, p, ends, start, told, seen, stamp):
+    """Add one sweep to the map of particle p.
+
+    ends (n, 2), start (2,): in cells from the corner of the map. Each cell changes once: it is hit by a return, or
+    else crossed by a ray. seen: (cells, cells) scratch memory; `stamp` is larger than all before it, by two or more.
+    """
+    numbers = Evidence(*told)
+    size = seen.shape[0]
+    for k in range(ends.shape[0]):
+        i, j = int64(np.floor(ends[k, 0])), int64(np.floor(ends[k, 1]))
+        if 0 <= i < size and 0 <= j < size and seen[i, j] != stamp + 1:
+            seen[i, j] = stamp + 1
+            _add(given, p, i, j, numbers.hit, numbers)
+    for k in range(ends.shape[0]):
+        _cross(given, p, ends[k], start, numbers, seen, stamp)
+
+
+@inlined
+def _cross(given, p, end, start, numbers, seen, stamp):
+    """Walk from cell to cell along a ray (Amanatides and Woo), up to the cell before the last."""
+    size = seen.shape[0]
+    i, j = int64(np.floor(start[0])), int64(np.floor(start[1]))
+    last_i, last_j = int64(np.floor(end[0])), int64(np.floor(end[1]))
+    dx, dy = end[0] - start[0], end[1] - start[1]
+    step_i, step_j = (1 if dx > 0.0 else -1), (1 if dy > 0.0 else -1)
+    per_i = abs(1.0 / dx) if dx != 0.0 else np.inf
+    per_j = abs(1.0 / dy) if dy != 0.0 else np.inf
+    next_i = (i + 1 - start[0] if dx > 0.0 else start[0] - i) * per_i if dx != 0.0 else np.inf
+    next_j = (j + 1 - start[1] if dy > 0.0 else start[1] - j) * per_j if dy != 0.0 else np.inf
+    for _ in range(abs(last_i - i) + abs(last_j - j)):
+        if 0 <= i < size and 0 <= j < size and seen[i, j] < stamp:
+            seen[i, j] = stamp
+            _add(given, p, i, j, -numbers.miss, numbers)
+        if next_i < next_j:
+            next_i += per_i
+            i += step_i
+        else:
+            next_j += per_j
+            j += step_j
+
+
+@kernel(void(int32[:, :, ::1], int64[::1], int32[:, :, ::1], int32[::1]))
+def take_over(old, parents, new, users):
+    """The tables of new particles, each with the map of its parent, and how many have each tile."""
+    users[:] = 0
+    for p in range(new.shape[0]):
+        for ti in range(new.shape[1]):
+            for tj in range(new.shape[2]):
+                tile = old[parents[p], ti, tj]
+                new[p, ti, tj] = tile
+                if tile >= 0:
+                    users[tile] += 1
