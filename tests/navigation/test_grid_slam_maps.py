@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.ndimage import distance_transform_edt
+from walled_city import placed, sweep
 
 from skyloop.navigation.grid_slam.settings import GridSettings
 from skyloop.navigation.grid_slam.tile_kernels import REACH, SPREAD
 from skyloop.navigation.grid_slam.tiled_maps import TiledMaps
 from skyloop_client.messages import Array
-from tests.navigation.walled_city import placed, sweep
 
 SETTINGS = GridSettings(half_extent=32.0)
 ORIGIN = np.zeros(3)

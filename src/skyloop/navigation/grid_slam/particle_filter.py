@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,8 @@ CELL_SD = 0.3
 """Cells; a wall is somewhere in its cell, so no pose is better known than that."""
 TURN_SD = 2e-3
 """rad, likewise."""
+FIRST_SWEEPS = 5
+"""Before these the map is too thin to judge a sweep by."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,7 @@ class PoseFix:
     """m, one sigma, after all that is known of its correlation."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class Belief:
     """What the filter says after a sweep."""
 
@@ -50,6 +52,8 @@ class Belief:
     """0..1, how well the sweep lies on the map of the best particle."""
     effective: float
     """The effective number of particles, before they were drawn anew."""
+    lost: bool = False
+    """The sweep fits no map; the pose is what motion and fixes say, and the map was left as it is."""
 
 
 @dataclass
@@ -58,7 +62,7 @@ class _Memory:
     log_weights: Array
     sweeps: int = 0
     drawn_anew: int = 0
-    last: Belief | None = field(default=None)
+    last: Belief | None = None
 
 
 class GridParticleFilter:
@@ -97,12 +101,19 @@ class GridParticleFilter:
         return self._memory.drawn_anew
 
     def sweep(
-        self, points: Array, motion: Array, fix: PoseFix | None = None, *, rays: Array | None = None, learn: bool = True
+        self,
+        points: Array,
+        motion: Array,
+        fix: PoseFix | None = None,
+        *,
+        rays: Array | None = None,
+        lost_below: float = 0.0,
     ) -> Belief:
         """Take one sweep in.
 
         points: (n, 2) m, level axes of the body, to match; rays: those to draw into the map, `points` if left out.
-        motion: (3,) since the last sweep, m and rad, in the body's level axes of then. learn: draw into the map.
+        motion: (3,) since the last sweep, m and rad, in the body's level axes of then. lost_below: mean likelihood on
+        the best map below which the sweep is not believed.
         """
         memory, maps = self._memory, self.maps
         priors, information = self._predict(np.asarray(motion, float), fix)
@@ -112,22 +123,29 @@ class GridParticleFilter:
         poses, found = np.empty_like(lowered), np.empty((len(priors), 11))
         in_cells = np.ascontiguousarray(np.asarray(points, float) / cell)
         match_sweep(maps.arrays, in_cells, lowered, information * scale**2, poses, self._matching, found)
-        covariances = np.linalg.inv(found[:, 2:].reshape(-1, 3, 3)) * np.outer(scale, scale)
-        centres = poses * scale + [*maps.origin, 0.0]
-        drawn = KeyedRandom(self._key, memory.sweeps).normal(3 * len(priors)).reshape(-1, 3)
-        if memory.sweeps:
-            memory.poses = centres + np.einsum("pij,pj->pi", np.linalg.cholesky(covariances), drawn)
+        lost = memory.sweeps >= FIRST_SWEEPS and float(found[:, 1].max()) < lost_below
+        if lost:
+            covariances = np.array([np.diag(1.0 / row) for row in information])
+            centres = priors
         else:
-            # the first sweep defines the map, and the start is known
-            memory.poses = priors
-        memory.log_weights += -found[:, 0] + 0.5 * np.linalg.slogdet(covariances)[1]
+            covariances = np.linalg.inv(found[:, 2:].reshape(-1, 3, 3)) * np.outer(scale, scale)
+            centres = poses * scale + [*maps.origin, 0.0]
+            memory.log_weights += -found[:, 0] + 0.5 * np.linalg.slogdet(covariances)[1]
+        self._move(centres, covariances)
         self._normalise()
-        if learn:
+        if not lost:
             self._draw(np.asarray(points if rays is None else rays, float))
-        memory.last = self._believe(covariances, found)
+        memory.last = replace(self._believe(covariances, found), lost=lost)
         self._resample(memory.last.effective)
         memory.sweeps += 1
         return memory.last
+
+    def _move(self, centres: Array, covariances: Array) -> None:
+        """Draw the new poses. The first sweep defines the map, and the start is known."""
+        memory = self._memory
+        drawn = KeyedRandom(self._key, memory.sweeps).normal(centres.size).reshape(-1, 3)
+        spread = np.einsum("pij,pj->pi", np.linalg.cholesky(covariances), drawn)
+        memory.poses = centres + spread if memory.sweeps else centres
 
     def _predict(self, motion: Array, fix: PoseFix | None) -> tuple[Array, Array]:
         """Means and inverse variances of the poses, from motion and fix."""

@@ -77,19 +77,13 @@ class TiledMaps:
             return
         old = len(tiles.users)
         new = max(2 * old, old + needed)
-        more = (new - old, SIDE, SIDE)
+        more, added = (new - old, SIDE, SIDE), np.arange(new - 1, old - 1, -1, dtype=np.int32)
         self._tiles = Tiles(
             tiles.tables,
             np.concatenate([tiles.evidence, np.zeros(more, np.int8)]),
             np.concatenate([tiles.likelihood, np.zeros(more, np.uint8)]),
             np.concatenate([tiles.users, np.zeros(new - old, np.int32)]),
-            np.concatenate(
-                [
-                    tiles.unused[:unused],
-                    np.arange(new - 1, old - 1, -1, dtype=np.int32),
-                    np.zeros(old - unused, np.int32),
-                ]
-            ),
+            np.concatenate([tiles.unused[:unused], added, np.zeros(old - unused, np.int32)]),
             np.array([unused + new - old]),
         )
 
