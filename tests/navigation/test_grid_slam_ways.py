@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -68,7 +69,7 @@ def test_around_a_wall_the_way_keeps_out_of_the_band_and_is_hardly_longer_than_t
     start, goal = np.array([-5.0, 0.0]), np.array([15.0, 12.0])
     way = found.way(start, goal)
     assert way is not None
-    for a, b in zip(way[:-1], way[1:], strict=True):
+    for a, b in pairwise(way):
         assert found.sees(a, b)
     assert length(way) < 1.05 * shortest_over_cells(found, start, goal)
 

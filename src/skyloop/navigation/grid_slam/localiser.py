@@ -27,7 +27,7 @@ from skyloop.navigation.grid_slam.settings import FilterSettings
 from skyloop.navigation.localisation import EkfLocaliser
 from skyloop_client.errors import ScenarioError
 from skyloop_client.estimator import Answer, EstimatorSetup
-from skyloop_client.messages import Array, Estimate, GnssFix, GridMap, LidarScan, Message, Number
+from skyloop_client.messages import Array, Estimate, GnssFix, GridMap, LidarScan, Message, Number, RangeSample
 from skyloop_client.streams import NS_PER_S, StreamInfo
 
 KEPT_NS = 500_000_000
@@ -45,6 +45,10 @@ class LocaliserSettings(BaseModel):
     lines: LineSettings = LineSettings()
     slab: PositiveFloat = 0.75
     """m above and below the vehicle in which returns count as obstacles in its plane."""
+    range_sd: PositiveFloat = 0.2
+    """m, of heights from a rangefinder that looks down, with the unevenness of the ground."""
+    ground_height: float = 0.0
+    """m, world, of the ground that such a rangefinder sees."""
     ground: PositiveFloat = 1.0
     """m over the start, below which returns are ground. Near the ground the slab begins there."""
     furthest: PositiveFloat = 60.0
@@ -52,7 +56,7 @@ class LocaliserSettings(BaseModel):
     nearest: PositiveFloat = 0.5
     """m; returns nearer than this come from the vehicle itself."""
     match_points: int = Field(default=240, ge=10)
-    """At most so many points of a sweep are matched; all are drawn into the map."""
+    """At most so many points of a sweep are matched."""
     map_period: PositiveFloat = 0.5
     """s between two published maps."""
     lost_below: float = Field(default=0.15, ge=0.0, le=1.0)
@@ -66,9 +70,11 @@ class _Memory:
     """At the last sweep that was used."""
     fix: tuple[int, Array, float] | None = None
     """Newest fix: stamp, position (2,), sd."""
+    height: tuple[float, float] | None = None
+    """m, of the body origin in the world, and its sd; since the last sweep."""
     map_due_ns: int = 0
     belief: Belief | None = None
-    lost_sweeps: int = 0
+    sweeps: int = 0
     stands: bool = True
 
 
@@ -89,6 +95,7 @@ class GridLocaliser:
         start = setup.start
         self._start = start
         self._lidar, self._gnss = by_record["LidarScan"], by_record.get("GnssFix")
+        self._below = by_record.get("RangeSample")
         home = GeoPoint(start.latitude_deg, start.longitude_deg, start.altitude)
         self._frame = LocalFrame(home)
         inertial = {record: by_record[record] for record in ("ImuSample", "BarometerSample")}
@@ -106,6 +113,9 @@ class GridLocaliser:
             return self._on_sweep(message.data)
         if self._gnss is not None and message.stream == self._gnss.name:
             self._on_fix(message.data)
+            return None
+        if self._below is not None and message.stream == self._below.name:
+            self._on_range(message.data)
             return None
         estimate = self._inertial.on_message(message)
         if estimate is None:
@@ -133,7 +143,19 @@ class GridLocaliser:
         antenna = self._frame.enu_from_geodetic(GeoPoint(fix.latitude_deg, fix.longitude_deg, fix.altitude))
         lever = rotate(memory.estimates[-1].quat_wxyz, self._gnss.mount.position)
         sd = max(fix.horizontal_sd, settings.gnss_sd_floor)
-        memory.fix = fix.t_ns, np.asarray(antenna - lever)[:2], sd
+        place = np.asarray(antenna - lever)
+        memory.fix = fix.t_ns, place[:2], sd
+        if self._below is None and fix.fix_type > 2:
+            memory.height = float(place[2]), max(fix.vertical_sd, settings.gnss_sd_floor)
+
+    def _on_range(self, sample: RangeSample) -> None:
+        """Height over the ground, which is taken to be level."""
+        memory = self._memory
+        if self._below is None or not memory.estimates or not sample.min_range < sample.distance < sample.max_range:
+            return
+        attitude, mount = memory.estimates[-1].quat_wxyz, self._below.mount
+        beam = rotate(attitude, mount.position + rotate(mount.quat_wxyz, np.array([sample.distance, 0.0, 0.0])))
+        memory.height = self.settings.ground_height - float(beam[2]), self.settings.range_sd
 
     def _on_sweep(self, scan: LidarScan) -> Answer:
         memory = self._memory
@@ -145,9 +167,11 @@ class GridLocaliser:
         fix = self._fix_for(now)
         memory.swept = now
         stride = max(1, math.ceil(len(rays) / self.settings.match_points))
-        belief = self.slam.sweep(rays[::stride], motion, fix, rays=rays, lost_below=self.settings.lost_below)
+        # every other ray is drawn, and the others with the next sweep: half the work, and no direction is left out
+        memory.sweeps += 1
+        drawn = rays[memory.sweeps % 2 :: 2]
+        belief = self.slam.sweep(rays[::stride], motion, fix, rays=drawn, lost_below=self.settings.lost_below)
         memory.belief = belief
-        memory.lost_sweeps = memory.lost_sweeps + 1 if belief.lost else 0
         if not belief.lost:
             self._correct(scan.t_ns, belief)
         answers: list[Any] = [(f"{self._name}_match", Number(scan.t_ns, belief.likelihood))]
@@ -189,9 +213,12 @@ class GridLocaliser:
         return PoseFix(position + age * now.velocity_world[:2], sd * math.sqrt(together))
 
     def _correct(self, t_ns: int, belief: Belief) -> None:
-        position = np.array([belief.pose[0], belief.pose[1], 0.0])
-        sd = np.array([belief.sd[0], belief.sd[1], 1.0])
-        self._inertial.correct_place(t_ns, position, sd, 2)
+        known = self._memory.height
+        height, height_sd = (0.0, 1.0) if known is None else known
+        self._memory.height = None
+        position = np.array([belief.pose[0], belief.pose[1], height])
+        sd = np.array([belief.sd[0], belief.sd[1], height_sd])
+        self._inertial.correct_place(t_ns, position, sd, 2 if known is None else 3)
         self._inertial.correct_yaw(t_ns, float(belief.pose[2]))
 
     def map(self, t_ns: int, height: float) -> GridMap:

@@ -142,9 +142,12 @@ def _vanish(given, p, i, j, occupied):
 @inlined
 def _add(given, p, i, j, change, numbers):
     tiles = Tiles(*given)
-    tile = own_tile(tiles, p, i // SIDE, j // SIDE)
-    before = int64(tiles.evidence[tile, i % SIDE, j % SIDE])
+    before = evidence_at(tiles, p, i, j)
     after = min(max(before + change, numbers.lowest), numbers.highest)
+    if after == before:
+        # at the limit already: a shared tile stays shared
+        return
+    tile = own_tile(tiles, p, i // SIDE, j // SIDE)
     tiles.evidence[tile, i % SIDE, j % SIDE] = after
     if before < numbers.occupied <= after:
         _appear(given, p, i, j)

@@ -162,7 +162,7 @@ class Ways:
 
     def sees(self, start: Array, end: Array, clearance: float | None = None) -> bool:
         """Whether the straight way keeps out of the band."""
-        steps = max(int(math.ceil(float(np.hypot(*(end - start))) / (0.5 * self.cell))), 1)
+        steps = max(math.ceil(float(np.hypot(*(end - start))) / (0.5 * self.cell)), 1)
         points = start + np.linspace(0.0, 1.0, steps + 1)[:, None] * (end - start)
         cells = np.floor((points - self.corner) / self.cell).astype(np.int64)
         cells = np.clip(cells, 0, np.array(self.occupied.shape) - 1)
