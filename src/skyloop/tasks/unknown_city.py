@@ -128,7 +128,7 @@ class CityPilot(Sortie):
 
 
 def _along(way: Array, here: Array, ahead: float) -> tuple[Array, float]:
-    """The point `ahead` metres along a way from the place on it that is nearest, and m from there to the next corner."""
+    """The point `ahead` metres along a way from the nearest place on it, and m from that place to the next corner."""
     best, at, share = math.inf, 0, 0.0
     for k in range(len(way) - 1):
         a, b = way[k], way[k + 1]
