@@ -39,10 +39,11 @@ class Flight:
     def __init__(self, pilot: CityPilot, cells: Array, start: tuple[float, float, float] = (0.0, 0.0, 10.0)) -> None:
         self.pilot, self.cells = pilot, cells
         self.position, self.velocity = np.array(start), np.zeros(3)
-        self.t_ns, self.published, self.maps, self.valid = 0, [], True, True
+        self.t_ns, self.maps, self.valid = 0, True, True
+        self.published: list[tuple[str, Any]] = []
         self._latest: dict[str, Any] = {}
         self.track = [self.position.copy()]
-        assert self.call(armed=False) is not None
+        self.first_reply = self.call(armed=False)
         self.call(mode="climb")
 
     def call(self, armed: bool = True, mode: str = "hover") -> Any:
@@ -52,9 +53,7 @@ class Flight:
         state = SimpleNamespace(position=self.position, velocity_world=self.velocity, valid=self.valid)
         status = SimpleNamespace(armed=armed, landed=not armed, mode=mode)
         publish = lambda name, record: self.published.append((name, record))  # noqa: E731
-        bundle = Bundle(
-            self.t_ns, "drone", self._latest, state, status, known={"drone/slam_map"}, publisher=publish
-        )
+        bundle = Bundle(self.t_ns, "drone", self._latest, state, status, known={"drone/slam_map"}, publisher=publish)
         self.t_ns += STEP_NS
         return self.pilot(bundle)
 
@@ -70,14 +69,11 @@ class Flight:
         return reply
 
 
-def test_it_arms_takes_off_to_its_height_and_lands_at_the_goal() -> None:
-    pilot = CityPilot(GOAL)
-    flight = Flight.__new__(Flight)
-    flight.pilot, flight.cells, flight.position, flight.velocity = pilot, city(), np.zeros(3), np.zeros(3)
-    flight.t_ns, flight.published, flight.maps, flight.valid, flight._latest = 0, [], True, True, {}
-    arm, take_off = flight.call(armed=False)
+def test_it_arms_and_takes_off_to_its_height() -> None:
+    flight = Flight(CityPilot(GOAL, height=12.0), city())
+    arm, take_off = flight.first_reply
     assert isinstance(arm, Arm)
-    assert take_off == TakeOff(10.0)
+    assert take_off == TakeOff(12.0)
 
 
 def test_around_a_wall_to_the_goal_at_the_speed_it_was_given() -> None:

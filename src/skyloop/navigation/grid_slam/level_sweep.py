@@ -71,13 +71,14 @@ def _level(points, offsets_ns, moved, kept, ring):
         y += ay + 0.5 * (tz * ax - tx * az)
         z += az + 0.5 * (tx * ay - ty * ax)
         up = R[2, 0] * x + R[2, 1] * y + R[2, 2] * z + dt * v[2]
-        if up < slab.lowest or up > slab.highest or abs(up - middle) >= np.inf:
+        # written so that what is not a number is left out, too
+        if not slab.lowest <= up <= slab.highest:
             continue
         east = R[0, 0] * x + R[0, 1] * y + R[0, 2] * z + dt * v[0]
         north = R[1, 0] * x + R[1, 1] * y + R[1, 2] * z + dt * v[1]
         ahead, left = c * east + s * north, -s * east + c * north
         away = np.hypot(ahead, left)
-        if away < slab.nearest or away > slab.furthest:
+        if not slab.nearest <= away <= slab.furthest:
             continue
         number = int64((np.arctan2(left, ahead) / (2.0 * np.pi) + 0.5) * BINS) % BINS
         if abs(up - middle) < best[number]:

@@ -121,17 +121,15 @@ class Ways:
         i, j = self.cell_of(point)
         if self._free[i, j]:
             return None
-        obstacle = self.corner + (np.array([self._nearest[0, i, j], self._nearest[1, i, j]]) + 0.5) * self.cell
-        away = np.asarray(point, float)[:2] - obstacle
-        length = float(np.hypot(*away))
-        if length < 1e-6 or self.occupied[i, j]:
+        # from cell to cell: from the point itself a wall of cells would look tilted
+        away = np.array([i - self._nearest[0, i, j], j - self._nearest[1, i, j]], dtype=np.float64)
+        if self.occupied[i, j]:
             # inside of an obstacle there is no perpendicular: the nearest free cell shows the way out
             free = np.argwhere(self._free)
             if not len(free):
                 return None
-            out = free[np.argmin(((free - [i, j]) ** 2).sum(axis=1))] - [i, j]
-            return Retreat(out / float(np.hypot(*out)), 0.0)
-        return Retreat(away / length, float(self.clearances[i, j]))
+            away = (free[np.argmin(((free - [i, j]) ** 2).sum(axis=1))] - [i, j]).astype(np.float64)
+        return Retreat(away / float(np.hypot(*away)), float(self.clearances[i, j]))
 
     def way(self, start: Array, goal: Array) -> Array | None:
         """(n, 2) m, corners of a way outside of the band, from the start to the goal; None if there is none.
