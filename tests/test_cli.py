@@ -212,5 +212,6 @@ def test_killing_a_run_leaves_its_rows_up_to_the_last_second(tmp_path: Path) -> 
     process.kill()
     process.communicate(timeout=10)
     stamps = last_stamps(tmp_path / "run", whole=False)
-    assert min(stamps) >= 2_000_000_000
+    assert max(stamps) >= 2_000_000_000
+    # The kill may come while streams are being written one after another: then some are a second behind.
     assert min(stamps) > max(stamps) - 1_250_000_000

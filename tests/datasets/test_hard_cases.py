@@ -23,7 +23,7 @@ from skyloop.datasets.recorded_faults import with_faults
 from skyloop.datasets.vio_flights import flight_scenario
 from skyloop.navigation.estimate_log import EstimateLog, Truths
 from skyloop.navigation.vio import StereoCalibration, VioSettings
-from skyloop.navigation.vio.tracking import StereoTracker
+from skyloop.navigation.vio.tracking import StereoTracker, Work
 from skyloop.sensors.faults import Fault
 from skyloop.sim.assembly import build
 from skyloop.sim.scenario import make_scenario
@@ -104,7 +104,7 @@ def test_a_plain_wall_fills_both_images_and_only_noise_is_left() -> None:
         assert image.mean() > 120.0 and 0.5 < image.std() < 3.0
     assert not np.array_equal(left, right), "each camera has its own noise"
     tracker = StereoTracker(StereoCalibration.from_streams(infos), VioSettings())
-    tracker.follow(left, right, None, np.eye(3), np.zeros(3), True)
+    tracker.follow(left, right, None, np.eye(3), np.zeros(3), Work.MEASURE | Work.SEEK)
     assert len(tracker.tracks) == 0
 
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
-from vio_flights import TRUE_NOISE, Corners, Flight, TrackDrivenOdometry, calibration, flight, give
+from vio_flights import TRUE_NOISE, Corners, Flight, TrackDrivenOdometry, WithWalker, calibration, flight, give
 
 from skyloop.benchmarks import gtsam_import
 from skyloop.benchmarks.fixed_lag_smoother import FixedLagBackend
@@ -79,15 +79,6 @@ def test_corners_are_what_makes_it_exact() -> None:
 
 
 def test_corners_on_a_walker_are_refused() -> None:
-    class WithWalker(Corners):
-        walked = 0.0
-
-        def tracks(self, rotation: np.ndarray, place: np.ndarray, most: int = 120) -> Tracks:
-            self.walked += 0.05
-            tracks = super().tracks(rotation, place, most)
-            tracks.rows[tracks.ids % 3 == 0, 0] += 0.3 * np.sin(0.8 * self.walked)
-            return tracks
-
     beside, flown = both_on(3, WithWalker(3))
     assert off(beside, flown).max() < 0.2
 

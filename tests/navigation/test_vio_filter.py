@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from vio_flights import TRUE_NOISE, Corners, TrackDrivenOdometry, calibration, flight, fly, give
+from vio_flights import TRUE_NOISE, Corners, TrackDrivenOdometry, WithWalker, calibration, flight, fly, give
 
 from skyloop.core.frames import matrix_from_quat
 from skyloop.navigation.vio import VioSettings, VisualInertialOdometry
@@ -59,16 +59,6 @@ def test_it_starts_in_motion() -> None:
 
 def test_a_walker_in_front_is_not_believed() -> None:
     """A third of the corners move together, as on a person; the tests of the filter refuse them."""
-
-    class WithWalker(Corners):
-        walked = 0.0
-
-        def tracks(self, rotation: np.ndarray, place: np.ndarray, most: int = 120) -> Tracks:
-            self.walked += 0.05
-            tracks = super().tracks(rotation, place, most)
-            tracks.rows[tracks.ids % 3 == 0, 0] += 0.3 * np.sin(0.8 * self.walked)
-            return tracks
-
     _, errors = fly(3, 12.0, corners=WithWalker(3))
     assert np.linalg.norm(errors.values[:, :3], axis=1).max() < 0.15
 

@@ -11,7 +11,7 @@ from skyloop.navigation.vio.loop_closing import LoopCloser, corrected
 from skyloop.navigation.vio.opencv import cv2
 from skyloop.navigation.vio.places import all_corners, key_picture, recognised
 from skyloop.navigation.vio.pose_graph import Edge, fitted, step_between
-from skyloop.navigation.vio.tracking import StereoTracker
+from skyloop.navigation.vio.tracking import StereoTracker, Work
 
 # looking along x: the camera's right is -y, its down -z
 AHEAD = np.array([[0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])
@@ -33,7 +33,7 @@ def pictured(paper: np.ndarray, right_m: float, down_m: float = 0.0) -> tuple[np
 
     tracker = StereoTracker(calibration(), VioSettings())
     left = shown(0.0)
-    tracker.follow(left, shown(FOCAL * BASELINE / DEPTH), None, np.eye(3), np.zeros(3), True)
+    tracker.follow(left, shown(FOCAL * BASELINE / DEPTH), None, np.eye(3), np.zeros(3), Work.MEASURE | Work.SEEK)
     return left, tracker
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from vio_flights import calibration
 
 from skyloop.navigation.vio import VioSettings
 from skyloop.navigation.vio.stillness import Stillness
@@ -38,7 +39,7 @@ def seen(near: int, far: int, near_px: float, far_px: float) -> Tracks:
 )
 def test_near_corners_decide(near: int, far: int, near_speed: float, far_speed: float, rests: bool) -> None:
     """Speeds in px per frame; the test lasts a second."""
-    stillness = Stillness(SETTINGS)
+    stillness = Stillness(SETTINGS, calibration().imu)
     for k in range(31):
         stillness.see(k * FRAME_NS, seen(near, far, near_speed * k, far_speed * k))
     assert stillness.images_rest(30 * FRAME_NS) is rests

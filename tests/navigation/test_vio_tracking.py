@@ -11,7 +11,7 @@ from vio_flights import BASELINE, FOCAL, calibration
 from skyloop.navigation.vio import VioSettings
 from skyloop.navigation.vio.measurement_kernels import LEFT_ONLY, STEREO
 from skyloop.navigation.vio.opencv import cv2
-from skyloop.navigation.vio.tracking import StereoTracker
+from skyloop.navigation.vio.tracking import StereoTracker, Work
 
 SETTINGS = VioSettings(features=80)
 STILL = np.eye(3), np.zeros(3)
@@ -38,7 +38,8 @@ def pair(wall: np.ndarray, depth: float, dx: float = 0.0, dy: float = 0.0) -> tu
 
 def follow(tracker: StereoTracker, images: tuple[Any, Any], *motion: Any, seek: bool = True) -> np.ndarray:
     turn, shift = motion or STILL
-    return tracker.follow(images[0], images[1], None, turn, shift, seek)
+    work = Work.MEASURE | Work.SEEK if seek else Work.MEASURE
+    return tracker.follow(images[0], images[1], None, turn, shift, work)
 
 
 def test_corners_are_spread_and_their_depth_is_seen_at_once(wall: np.ndarray) -> None:
@@ -62,7 +63,8 @@ def test_they_are_followed_by_fractions_of_a_pixel(wall: np.ndarray) -> None:
         follow(tracker, pair(wall, 3.0, 1.3 * step, -0.7 * step), seek=False)
     moved = np.array([p - before[int(i)] for i, p in zip(tracker.tracks.ids, tracker.tracks.pixels, strict=True)])
     assert len(moved) > 0.8 * len(before)
-    assert np.median(moved, axis=0) == pytest.approx([5.2, -2.8], abs=0.05)
+    # the shifted pictures themselves are wrong by up to 0.05 px between whole pixels
+    assert np.median(moved, axis=0) == pytest.approx([5.2, -2.8], abs=0.07)
     assert np.abs(moved - [5.2, -2.8]).max() < 0.5
     assert (tracker.tracks.ages == 4).all()
 
@@ -115,7 +117,7 @@ def test_without_a_right_image_only_the_left_counts_and_with_depth_it_is_as_good
     assert (tracker.tracks.known == LEFT_ONLY).all() and len(tracker.tracks) > 50
     depth = np.full((360, 640), 4.0, np.float32)
     depth[:, :320] = 0.0
-    tracker.follow(pair(wall, 3.0)[0], None, depth, *STILL, False)
+    tracker.follow(pair(wall, 3.0)[0], None, depth, *STILL, Work.MEASURE)
     right = tracker.tracks.pixels[:, 0] > 320
     assert (tracker.tracks.known[right] == STEREO).all() and (tracker.tracks.known[~right] == LEFT_ONLY).all()
     assert tracker.tracks.rows[right, 2] == pytest.approx(BASELINE / 4.0)

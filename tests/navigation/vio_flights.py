@@ -132,6 +132,18 @@ class Corners:
         )  # fmt: skip
 
 
+class WithWalker(Corners):
+    """A third of the corners move together, as on a person."""
+
+    walked = 0.0
+
+    def tracks(self, rotation: np.ndarray, place: np.ndarray, most: int = 120) -> Tracks:
+        self.walked += 0.05
+        tracks = super().tracks(rotation, place, most)
+        tracks.rows[tracks.ids % 3 == 0, 0] += 0.3 * np.sin(0.8 * self.walked)
+        return tracks
+
+
 @dataclass
 class Errors:
     """Of one flight, one row per pair: truth minus estimate of position, velocity, turn and biases."""

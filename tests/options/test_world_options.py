@@ -122,7 +122,7 @@ WORLD_OPTIONS: dict[str, dict[str, tuple[Any, Callable[[World], float], float]]]
         "size": (200.0, spread("block"), 20.0),
         "landmarks": (True, named("OrangeBall"), 1),
     },
-    "room": {},
+    "room": {"white_wall": ((0.0, 4.0, 0.0, 4.6), named("white wall"), 1)},
     "corridor": {"anchor": ((8.0, 4.0, 1.6), named("anchor"), 1), "pillars": (2, named("pillar"), -3)},
     "house": {},
     "landing": {"marker_xy": ((-5.0, 7.0), marker_place, 7.0), "marker_yaw_deg": (90.0, marker_yaw, 89.9)},

@@ -13,9 +13,9 @@ from skyloop.datasets.vio_flights import FLIGHTS, TRAJECTORY, WAYS
 from skyloop.navigation.vio import VioSettings
 
 PAPER = "e2es"
-SEEDS = tuple(range(11, 21))
+SEEDS = tuple(range(21, 31))
 """Lower ones were looked at while the odometry was made."""
-LANDING_SEEDS = tuple(range(11, 21))
+LANDING_SEEDS = tuple(range(21, 31))
 """Of each world: 50 flights on the estimate."""
 LAND_WITHIN = 0.3
 """m from the place of take-off."""

@@ -56,6 +56,7 @@ class Backend:
         self.filter = state
         self.reach = reach
         """m, between the two cameras."""
+        self._focal_px = focal_px
         self._least_disparity = max(_LEAST_INVERSE_DEPTH * reach, _LEAST_DISPARITY_PX / focal_px)
         self.history = History()
         self.taken = 0
@@ -66,6 +67,7 @@ class Backend:
         """The tracks of the pair at the filter's present pose, which is not yet one of the window's."""
         gone = self._adopt(tracks)
         self.filter.add_pose()
+        self.filter.let_points_slide(self.settings.pixel_walk / self._focal_px)
         self._update_points()
         self._update_with(gone)
         self._promote()

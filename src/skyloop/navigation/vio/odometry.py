@@ -24,7 +24,7 @@ from skyloop.navigation.vio.samples import SampleBuffer
 from skyloop.navigation.vio.settings import VioSettings
 from skyloop.navigation.vio.starting import Start, Starting
 from skyloop.navigation.vio.stillness import Stillness
-from skyloop.navigation.vio.tracking import Grey, StereoTracker
+from skyloop.navigation.vio.tracking import Grey, StereoTracker, Work
 from skyloop.navigation.vio.window_filter import WindowFilter
 from skyloop_client.messages import Array, Estimate, KeyPose, PointCloud
 
@@ -32,6 +32,8 @@ _LONGEST_WAIT_NS = 500_000_000
 """ns without images after which the filter goes on with the IMU alone, so that nothing piles up."""
 _CLOCK_SET_BACK = 50
 """Samples in a row with stamps before the newest one, after which the clock of the IMU must have been set back."""
+_LEVEL_SD = 0.004
+"""rad."""
 _NOT_COPIED = ("calibration", "settings", "_clock")
 
 
@@ -72,7 +74,7 @@ class VisualInertialOdometry:
         self.judge = Judge(s)
         self._key_poses = KeyPoses()
         self.closer = LoopCloser(s, self.tracker.reach) if s.loops else None
-        self._stillness = Stillness(s)
+        self._stillness = Stillness(s, calibration.imu)
         self._starting: Starting | None = Starting(s, calibration)
         self._why_not_yet = "stands still to align"
         self._last_known: Estimate | None = None
@@ -146,7 +148,7 @@ class VisualInertialOdometry:
                 self._begin(stamp_ns, start)
             return self._estimate
         if not self._take_pending(stamp_ns):
-            self._carry_on(self._samples.newest_two())
+            self._carry_on(self._samples.newest_two(), self._samples.newest_gap_noise())
             if stamp_ns - self.backend.filter.t_ns > _LONGEST_WAIT_NS:
                 self._go_on_without_images(stamp_ns)
         self._publish(stamp_ns)
@@ -167,7 +169,8 @@ class VisualInertialOdometry:
         if self._starting is not None:
             seen = self._sorted(left, right, depth)
             if seen.leading is not None:
-                self.tracker.follow(seen.leading, seen.second, seen.depth, np.eye(3), np.zeros(3), True)
+                work = Work.MEASURE | Work.SEEK
+                self.tracker.follow(seen.leading, seen.second, seen.depth, np.eye(3), np.zeros(3), work)
                 self._stillness.see(stamp_ns, self.tracker.tracks)
             return
         self._pending.append(Pair(stamp_ns, left, right, depth))
@@ -246,7 +249,8 @@ class VisualInertialOdometry:
             f = self.backend.filter
             self._ahead = f.rotation.copy(), f.motion.copy(), f.covariance[:N_IMU, :N_IMU].copy()
             if until_ns > f.t_ns:
-                self._carry_on(self._samples.between(f.t_ns, until_ns))
+                gap = self._samples.gap_noise(f.t_ns, until_ns)
+                self._carry_on(self._samples.between(f.t_ns, until_ns), gap)
         return taken
 
     def _take(self, pair: Pair) -> None:
@@ -263,7 +267,10 @@ class VisualInertialOdometry:
         before = self._last_camera or camera
         turn, shift = camera[0].T @ before[0], camera[0].T @ (before[1] - camera[1])
         due = self._frames % s.filter_every == 0
-        self.tracker.follow(seen.leading, seen.second, seen.depth, turn, shift, due)
+        # the pair after the filter's has time to seek
+        seeks = self._frames % s.filter_every == 1 % s.filter_every
+        work = (Work.MEASURE if due else Work.FOLLOW) | (Work.SEEK if seeks else Work.FOLLOW)
+        self.tracker.follow(seen.leading, seen.second, seen.depth, turn, shift, work)
         self._frames += 1
         self._last_camera = camera
         tracked = self._clock() if self._clock else 0.0
@@ -301,10 +308,15 @@ class VisualInertialOdometry:
             self._key_poses.stepped(self.backend, self.tracker.tracks)
         self._stillness.stepped(t_ns, self.tracker.tracks)
         camera = self._last_camera = self._camera(f.rotation, f.motion[1])
-        if self.closer is not None and image is not None:
+        if self.closer is not None and image is not None and self._is_level():
             pose = camera[0], camera[1] + self._origin
             self.closer.see(t_ns, image, self.tracker.tracks, pose, self.tracker.left_lens)
         self._samples.forget_before(t_ns)
+
+    def _is_level(self) -> bool:
+        """Whether the tilt is known well enough for a picture to be a place to come back to: two degrees of tilt shift
+        what is seen from 2 m away by 7 cm."""
+        return bool(max(self.backend.filter.covariance[0, 0], self.backend.filter.covariance[1, 1]) < _LEVEL_SD**2)
 
     def _go_on_without_images(self, t_ns: int) -> None:
         f = self.backend.filter
@@ -319,11 +331,13 @@ class VisualInertialOdometry:
 
     # ---- between two pairs
 
-    def _carry_on(self, samples: Array) -> None:
+    def _carry_on(self, samples: Array, gap: tuple[float, float]) -> None:
         f = self.backend.filter
         rotation, motion, covariance = self._ahead
         transition, q, out = (np.empty((N_IMU, N_IMU)) for _ in range(3))
         integrate((rotation, motion, f.biases), samples, f.gravity, f.noise, (transition, q))
+        if max(gap) > 0.0:
+            q[np.diag_indices(6)] += np.repeat(gap, 3)
         carry(np.ascontiguousarray(covariance), transition, q, out)
         self._ahead = rotation, motion, out
 
@@ -359,7 +373,7 @@ class VisualInertialOdometry:
         # it probably flies, so there is no use in waiting for rest
         hasty = self.settings.model_copy(update={"patience": self.settings.rest_time})
         self._starting, self._why_not_yet = Starting(hasty, self.calibration), reason
-        self._stillness, self._samples = Stillness(self.settings), SampleBuffer(self.settings)
+        self._stillness, self._samples = Stillness(self.settings, self.calibration.imu), SampleBuffer(self.settings)
         self._pending.clear()
         self._seen_ns = 0
         self._last_camera = None

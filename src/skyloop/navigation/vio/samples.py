@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 
 from skyloop.navigation.vio.settings import VioSettings
@@ -65,22 +63,32 @@ class SampleBuffer:
 
     def gap_noise(self, start_ns: int, end_ns: int) -> tuple[float, float]:
         """Variance of turn (rad²) and of velocity ((m/s)²) that gaps and jumps between samples add."""
+        turn = speed = 0.0
+        for k in range(len(self._stamps) - 1):
+            shared = (min(self._stamps[k + 1], end_ns) - max(self._stamps[k], start_ns)) * _S
+            if shared > 0.0:
+                more = self._unseen(k, shared)
+                turn, speed = turn + more[0], speed + more[1]
+        return turn, speed
+
+    def newest_gap_noise(self) -> tuple[float, float]:
+        """The same of the newest two samples."""
+        k = len(self._stamps) - 2
+        return self._unseen(k, (self._stamps[k + 1] - self._stamps[k]) * _S)
+
+    def _unseen(self, k: int, seconds: float) -> tuple[float, float]:
+        """What may have gone unseen in so many seconds between sample k and the next."""
         s = self._settings
         turn = speed = 0.0
-        held = pairwise(zip(self._stamps, self._values, strict=True))
-        for (before, first), (after, second) in held:
-            gap = (min(after, end_ns) - max(before, start_ns)) * _S
-            if gap <= 0.0:
-                continue
-            if (after - before) * _S > s.imu_gap:
-                turn += (s.imu_gap_rate_sd * gap) ** 2
-                speed += (s.imu_gap_accel_sd * gap) ** 2
-            # a blow, such as touching down: when between the two samples it came is not known
-            jump = np.abs(second - first)
-            if jump[:3].max() > s.imu_jump_rate:
-                turn += (float(jump[:3].max()) * gap) ** 2
-            if jump[3:].max() > s.imu_jump_accel:
-                speed += (float(jump[3:].max()) * gap) ** 2
+        if (self._stamps[k + 1] - self._stamps[k]) * _S > s.imu_gap:
+            turn, speed = (s.imu_gap_rate_sd * seconds) ** 2, (s.imu_gap_accel_sd * seconds) ** 2
+        # a blow, such as touching down: when between the two samples it came is not known
+        jump = np.abs(self._values[k + 1] - self._values[k])
+        rate, force = float(jump[:3].max()), float(jump[3:].max())
+        if rate > s.imu_jump_rate:
+            turn += (rate * seconds) ** 2
+        if force > s.imu_jump_accel:
+            speed += (force * seconds) ** 2
         return turn, speed
 
     def forget_before(self, t_ns: int) -> None:

@@ -36,9 +36,12 @@ class VioSettings(BaseModel):
     """px, one sigma of a corner's place in the left image."""
     disparity_sd: Positive = 0.25
     """px, one sigma of its shift to the right image."""
+    pixel_walk: NonNegative = 0.03
+    """px per step of the filter, by which a corner may slide over its surface: most stay, but where one surface hides
+    another it is their crossing that is followed."""
     gate: Positive = 2.5
     """The sigmas beyond which a corner's measurement is refused."""
-    sigma_scale: Positive = 1.4
+    sigma_scale: Positive = 1.3
     """A factor on all sigmas that are published. Errors of corners are related a little from pair to pair and from
     corner to corner, which the filter takes for independent; fitted to eight recorded flights in five worlds."""
     # ---- the window
@@ -78,10 +81,10 @@ class VioSettings(BaseModel):
     # ---- start and rest
     rest_time: Positive = 0.4
     """s, the time at rest over which the start averages."""
-    rest_gyro_sd: Positive = 0.02
-    """rad/s, the scatter of the gyroscope above which the vehicle moves."""
-    rest_accel_sd: Positive = 0.15
-    """m/s², the scatter of the accelerometer above which the vehicle moves."""
+    rest_gyro_sd: Positive = 0.002
+    """rad/s, the scatter of the gyroscope above which the vehicle moves; three times its own noise if that is more."""
+    rest_accel_sd: Positive = 0.02
+    """m/s², the same of the accelerometer."""
     rest_px: Positive = 0.25
     """px, the motion of the livelier corners over `rest_time` above which the vehicle moves."""
     rest_speed_sd: Positive = 0.01

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skyloop.navigation.vio.calibration import StereoCalibration
+from skyloop.navigation.vio.calibration import ImuModel, StereoCalibration
 from skyloop.navigation.vio.imu_kernels import ACCEL_BIAS, GYRO_BIAS, N_IMU
 from skyloop.navigation.vio.settings import VioSettings
 from skyloop_client.messages import Array
@@ -16,6 +16,9 @@ _KNOWN_PLACE_SD = 1e-3
 """m and rad: the start is where the frame begins, so place and heading are known by definition."""
 _LEAST_GYRO_BIAS_SD, _LEAST_ACCEL_BIAS_SD = 2e-3, 0.02
 """rad/s and m/s², for an IMU that tells nothing of its turn-on bias."""
+_NOISE_SIGMAS = 3.0
+_LOOK_EVERY = 0.1
+"""s between two looks at the latest samples."""
 _REST_GYRO_SD, _REST_ACCEL_SD = 1e-4, 2e-3
 """rad/s and m/s², how far a vehicle at rest may still turn and shake."""
 
@@ -35,33 +38,43 @@ class Starting:
         self._settings = settings
         self._calibration = calibration
         self._first_ns: int | None = None
-        self._since_ns = 0
-        self._samples: list[Array] = []
+        self._looked_ns = 0
+        self._samples: list[tuple[int, Array]] = []
+        """Of the last `rest_time`."""
 
     def take(self, t_ns: int, sample: Array, images_rest: bool) -> Start | None:
         """images_rest: whether the images have shown no motion for a while."""
         s = self._settings
         if self._first_ns is None:
-            self._first_ns = t_ns
-        if not self._samples:
-            self._since_ns = t_ns
-        self._samples.append(sample)
-        if (t_ns - self._since_ns) * 1e-9 < s.rest_time:
+            self._first_ns = self._looked_ns = t_ns
+        self._samples.append((t_ns, sample))
+        if (t_ns - self._first_ns) * 1e-9 < s.rest_time or (t_ns - self._looked_ns) * 1e-9 < _LOOK_EVERY:
             return None
-        values = np.array(self._samples)
-        self._samples.clear()
+        self._looked_ns = t_ns
+        while (t_ns - self._samples[0][0]) * 1e-9 > s.rest_time:
+            self._samples.pop(0)
+        values = np.array([value for _, value in self._samples])
         # a hover or a steady flight is as calm as the ground to an IMU, so the images must agree
-        if images_rest and is_still(values, s):
+        if images_rest and is_still(values, rest_limits(s, self._calibration.imu)):
             return aligned(values.mean(axis=0), len(values), self._calibration, s)
         if (t_ns - self._first_ns) * 1e-9 < s.patience:
             return None
         return moving(values, self._calibration, s)
 
 
-def is_still(samples: Array, settings: VioSettings) -> bool:
+def rest_limits(settings: VioSettings, imu: ImuModel) -> tuple[float, float]:
+    """rad/s and m/s², the scatter of samples above which the vehicle moves: a few times what the IMU's own noise makes.
+
+    A vehicle that still sways on its legs would give a gyroscope bias that is wrong by many of its sigmas."""
+    per_sample = _NOISE_SIGMAS * np.sqrt(imu.rate_hz)
+    gyro, accel = per_sample * imu.gyro_noise_density, per_sample * imu.accel_noise_density
+    return max(float(gyro), settings.rest_gyro_sd), max(float(accel), settings.rest_accel_sd)
+
+
+def is_still(samples: Array, limits: tuple[float, float]) -> bool:
     """Whether the scatter of (n, 6) samples is noise, not motion. A hover or a steady flight looks so as well."""
     scatter = samples.std(axis=0)
-    return bool(scatter[:3].max() < settings.rest_gyro_sd and scatter[3:].max() < settings.rest_accel_sd)
+    return bool(scatter[:3].max() < limits[0] and scatter[3:].max() < limits[1])
 
 
 def _bias_sds(calibration: StereoCalibration) -> tuple[float, float]:

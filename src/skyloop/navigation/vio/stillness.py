@@ -10,9 +10,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from skyloop.navigation.vio.calibration import ImuModel
 from skyloop.navigation.vio.samples import SampleBuffer
 from skyloop.navigation.vio.settings import VioSettings
-from skyloop.navigation.vio.starting import is_still
+from skyloop.navigation.vio.starting import is_still, rest_limits
 from skyloop.navigation.vio.tracking import Tracks
 
 _NEARLY_ALL = 0.9
@@ -42,8 +43,9 @@ class _Reference:
 
 
 class Stillness:
-    def __init__(self, settings: VioSettings) -> None:
+    def __init__(self, settings: VioSettings, imu: ImuModel) -> None:
         self._settings = settings
+        self._limits = rest_limits(settings, imu)
         self._still: _Reference | None = None
         """Since when the corners have stayed where they were."""
         self._stepped: _Reference | None = None
@@ -67,7 +69,7 @@ class Stillness:
         return self._still is not None and (t_ns - self._still.t_ns) * 1e-9 >= 0.8 * self._settings.rest_time
 
     def rests(self, t_ns: int, samples: SampleBuffer) -> bool:
-        return self.images_rest(t_ns) and samples.covers_rest() and is_still(samples.recent(), self._settings)
+        return self.images_rest(t_ns) and samples.covers_rest() and is_still(samples.recent(), self._limits)
 
     def stepped(self, t_ns: int, tracks: Tracks) -> None:
         self._stepped = _Reference(t_ns, tracks)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import Flag, auto
 from typing import Any
 
 import numpy as np
@@ -51,6 +52,16 @@ class Tracks:
         return len(self.ids)
 
 
+class Work(Flag):
+    """What is done with a pair besides following its corners, so that the time of pairs is even."""
+
+    FOLLOW = 0
+    MEASURE = auto()
+    """The filter will use it: corners are put back on their patches."""
+    SEEK = auto()
+    """New corners are sought."""
+
+
 class StereoTracker:
     """Follows corners through pairs of images. Its attributes are its whole state."""
 
@@ -74,12 +85,11 @@ class StereoTracker:
         self.size = (calibration.left.width, calibration.left.height)
 
     def follow(
-        self, left: Grey, right: Grey | None, depth: NDArray[Any] | None, turn: Array, shift: Array, wanted: bool
+        self, left: Grey, right: Grey | None, depth: NDArray[Any] | None, turn: Array, shift: Array, work: Work
     ) -> NDArray[np.int64]:
         """Finds the tracks in the next pair; returns the ids of those that were lost.
 
-        turn, shift: now_from_before of the left camera, as the IMU predicts it; wanted: the filter will use this pair,
-        so corners are put back on their patches and new ones are sought."""
+        turn, shift: now_from_before of the left camera, as the IMU predicts it."""
         before = self.tracks
         if self.image is not None and len(before):
             found, pixels = self._search(before, left, turn, shift)
@@ -88,12 +98,13 @@ class StereoTracker:
             after.ages = after.ages + 1
             self.tracks = after
         self.image = left
-        if wanted:
+        if Work.SEEK in work:
             self._seek(left)
+        if Work.MEASURE in work:
             pixels, there = self._patches.put_back(left, self.tracks.ids, self.tracks.pixels)
             self.tracks.pixels = pixels
             self.tracks = self.tracks.kept(there)
-        self._match(right, depth)
+        self._match(right, depth, work != Work.FOLLOW)
         return before.ids[~np.isin(before.ids, self.tracks.ids)]
 
     def _search(self, before: Tracks, left: Grey, turn: Array, shift: Array) -> tuple[Any, Any]:
@@ -171,13 +182,13 @@ class StereoTracker:
             np.concatenate([old.inverse_depths, np.full(n, -1.0)]), np.concatenate([old.ages, np.zeros(n, np.int64)]),
         )  # fmt: skip
 
-    def _match(self, right: Grey | None, depth: NDArray[Any] | None) -> None:
-        """The tangents of all tracks, and their disparity where the second image shows them."""
+    def _match(self, right: Grey | None, depth: NDArray[Any] | None, is_wanted: bool) -> None:
+        """The tangents of all tracks, and, if it is wanted, their disparity where the second image shows them."""
         tracks = self.tracks
         tangents = self.left_lens.tangents(tracks.pixels.astype(np.float64))
         tracks.rows = np.concatenate([tangents, np.zeros((len(tracks), 1))], axis=1)
         tracks.known = np.full(len(tracks), LEFT_ONLY, np.uint8)
-        if not len(tracks):
+        if not len(tracks) or not is_wanted:
             return
         if right is not None:
             disparity, good = self._disparity(right, tangents)

@@ -119,6 +119,13 @@ class WindowFilter:
         self.pose_places = np.concatenate([self.pose_places, self.motion[1][None]])
         self.pose_t_ns.append(self.t_ns)
 
+    def let_points_slide(self, tangent_sd: float) -> None:
+        """Adds variance to the directions of all points."""
+        if self.n_points:
+            first = self.first_of_point(0) + N_POINT * np.arange(self.n_points)
+            for row in (first, first + 1):
+                self.covariance[row, row] += tangent_sd**2
+
     def drop_pose(self, slot: int) -> list[int]:
         """Points anchored there move to the newest other pose. It returns the slots of those that cannot."""
         other = self.n_poses - 1 if slot != self.n_poses - 1 else self.n_poses - 2

@@ -49,11 +49,11 @@ class Room:
         self,
         seed: int,
         *,
-        white_wall: Sequence[float] | None = None,
+        white_wall: Sequence[float] = (),
         randomise: frozenset[str] = frozenset(),
     ) -> None:
         """white_wall: m, m, degrees, m: x and y of the middle of a plain white wall, its direction from east and its
-        length. It is as high as the others and has no texture. null: there is none.
+        length. It is as high as the others and has no texture. Empty: there is none.
         """
         self._random = generator(seed, "room")
         self._randomise = randomise
@@ -72,7 +72,7 @@ class Room:
         for number, (x, y) in enumerate(BOXES):
             mesh = box((1.0, 1.0, HEIGHT), centre=(0.0, 0.0, 0.5 * HEIGHT), bottom=False, **self._look())
             self._place(self._unlike_sides(mesh), (x, y, 0.0), 0.0, "box", number)
-        if white_wall is not None:
+        if len(white_wall):
             self._place_white_wall(white_wall)
 
     def _place_white_wall(self, told: Sequence[float]) -> None:
