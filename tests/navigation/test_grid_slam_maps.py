@@ -81,6 +81,24 @@ def test_the_likelihood_is_that_of_the_nearest_obstacle_also_after_obstacles_hav
     assert before[cell_of(maps, corner, (-2.05, 3.05))] == 255
 
 
+def test_rays_that_graze_a_wall_leave_its_cells_occupied() -> None:
+    """A wall takes up the last quarter of its cells, and rays along it cross the rest of them."""
+    maps = TiledMaps(1, SETTINGS, np.zeros(2))
+    wall = np.column_stack([np.arange(0.5, 8.0, 0.1), np.full(75, 3.15)])
+    along = np.array([[9.0, 3.04 + 0.004 * k] for k in range(10)])
+    maps.add(0, np.array([4.0, 0.0]), wall)
+    maps.add(0, np.array([4.0, 0.0]), wall)
+    for _ in range(30):
+        maps.add(0, np.array([-5.0, 3.03]), along)
+    evidence, corner = maps.known_part(0)
+    i, j = cell_of(maps, corner, (4.05, 3.1))
+    assert evidence[i, j] == 2 * SETTINGS.hit
+    # rays through the wall itself do clear it
+    for _ in range(30):
+        maps.add(0, np.array([4.05, 0.0]), np.array([[4.05, 6.0]]))
+    assert maps.known_part(0)[0][i, j] < 0
+
+
 def test_particles_share_tiles_until_one_of_them_writes() -> None:
     maps = maps_with([ORIGIN] * 3, particles=5)
     alone = maps.tiles_in_use
@@ -105,7 +123,7 @@ def test_tiles_of_particles_that_died_are_used_again() -> None:
             pose = np.array([*rng.uniform(-2.0, 2.0, 2), rng.uniform(-3.0, 3.0)])
             maps.add(p, pose[:2], placed(sweep(pose), pose))
         maps.resample(np.array([k % 2, k % 2]))
-        sizes.append(len(maps.arrays[3]))
+        sizes.append(len(maps.arrays[5]))
     assert sizes[-1] == sizes[5]
     assert maps.tiles_in_use < 60
 

@@ -55,8 +55,6 @@ class LocaliserSettings(BaseModel):
     """m; returns further away are left out: the slab is met by few beams there."""
     nearest: PositiveFloat = 0.5
     """m; returns nearer than this come from the vehicle itself."""
-    match_points: int = Field(default=240, ge=10)
-    """At most so many points of a sweep are matched."""
     map_period: PositiveFloat = 0.5
     """s between two published maps."""
     lost_below: float = Field(default=0.15, ge=0.0, le=1.0)
@@ -166,11 +164,10 @@ class GridLocaliser:
         motion = np.zeros(3) if memory.swept is None else _motion(memory.swept, now)
         fix = self._fix_for(now)
         memory.swept = now
-        stride = max(1, math.ceil(len(rays) / self.settings.match_points))
         # every other ray is drawn, and the others with the next sweep: half the work, and no direction is left out
         memory.sweeps += 1
         drawn = rays[memory.sweeps % 2 :: 2]
-        belief = self.slam.sweep(rays[::stride], motion, fix, rays=drawn, lost_below=self.settings.lost_below)
+        belief = self.slam.sweep(rays, motion, fix, rays=drawn, lost_below=self.settings.lost_below)
         memory.belief = belief
         if not belief.lost:
             self._correct(scan.t_ns, belief)

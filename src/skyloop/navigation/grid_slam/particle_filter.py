@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from skyloop.core.keyed_random import KeyedRandom
 from skyloop.core.stream_key import stream_key
-from skyloop.navigation.grid_slam.scan_matching import Matching, match_sweep
+from skyloop.navigation.grid_slam.scan_matching import Matching, match_sweep, surface_normals
 from skyloop.navigation.grid_slam.settings import FilterSettings
 from skyloop.navigation.grid_slam.tiled_maps import TiledMaps
 from skyloop_client.messages import Array
@@ -75,7 +75,7 @@ class GridParticleFilter:
         match, cell = settings.match, settings.grid.cell
         self._matching = tuple(
             Matching(
-                match.residual_sd,
+                match.residual_sd / cell,
                 match.independent_points,
                 match.search_below,
                 match.search_distance / cell,
@@ -111,7 +111,7 @@ class GridParticleFilter:
     ) -> Belief:
         """Take one sweep in.
 
-        points: (n, 2) m, level axes of the body, to match; rays: those to draw into the map, `points` if left out.
+        points: (n, 2) m, level axes of the body, in order of direction, to match; rays: those to draw into the map, `points` if left out.
         motion: (3,) since the last sweep, m and rad, in the body's level axes of then. lost_below: mean likelihood on
         the best map below which the sweep is not believed.
         """
@@ -121,8 +121,8 @@ class GridParticleFilter:
         scale = np.array([cell, cell, 1.0])
         lowered = np.ascontiguousarray((priors - [*maps.origin, 0.0]) / scale)
         poses, found = np.empty_like(lowered), np.empty((len(priors), 11))
-        in_cells = np.ascontiguousarray(np.asarray(points, float) / cell)
-        match_sweep(maps.arrays, in_cells, lowered, information * scale**2, poses, self._matching, found)
+        in_cells, normals = self._matched(np.ascontiguousarray(points, np.float64))
+        match_sweep(maps.arrays, in_cells, normals, lowered, information * scale**2, poses, self._matching, found)
         lost = memory.sweeps >= FIRST_SWEEPS and float(found[:, 1].max()) < lost_below
         if lost:
             covariances = np.array([np.diag(1.0 / row) for row in information])
@@ -139,6 +139,13 @@ class GridParticleFilter:
         self._resample(memory.last.effective)
         memory.sweeps += 1
         return memory.last
+
+    def _matched(self, points: Array) -> tuple[Array, Array]:
+        """Those points of a sweep that are matched, in cells, and their normals."""
+        normals = np.empty_like(points)
+        surface_normals(points, normals)
+        stride = max(1, math.ceil(len(points) / self.settings.match.most_points))
+        return np.ascontiguousarray(points[::stride] / self.settings.grid.cell), np.ascontiguousarray(normals[::stride])
 
     def _move(self, centres: Array, covariances: Array) -> None:
         """Draw the new poses. The first sweep defines the map, and the start is known."""

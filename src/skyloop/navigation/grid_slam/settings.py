@@ -31,9 +31,11 @@ class MatchSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
-    residual_sd: PositiveFloat = 0.3
-    """Of 1 - likelihood of a point that is where it should be, dimensionless."""
-    independent_points: PositiveFloat = 40.0
+    residual_sd: PositiveFloat = 0.05
+    """m, of the distance of a point from the wall on which it lies."""
+    most_points: int = Field(default=240, ge=10)
+    """At most so many points of a sweep are matched."""
+    independent_points: PositiveFloat = 120.0
     """The points of a sweep count as this many independent ones; neighbours on a wall err together."""
     search_below: float = Field(default=0.45, ge=0.0, le=1.0)
     """The mean likelihood at the predicted pose below which a window around it is searched first."""
@@ -54,9 +56,9 @@ class FilterSettings(BaseModel):
     """The number of particles."""
     seed: int = 0
     """Of the random numbers that spread the particles."""
-    odometry_sd: PositiveFloat = 0.03
+    odometry_sd: PositiveFloat = 0.02
     """m, of the predicted motion between two sweeps, along each axis."""
-    odometry_turn_sd: PositiveFloat = 0.003
+    odometry_turn_sd: PositiveFloat = 0.0002
     """rad, of the predicted turn between two sweeps."""
     gnss_sd_floor: PositiveFloat = 0.3
     """m; a receiver that reports less is taken for this."""

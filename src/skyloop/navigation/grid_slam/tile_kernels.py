@@ -1,7 +1,8 @@
 """Compiled access to grids in tiles that particles share until one of them writes.
 
 A particle has a table of tile numbers, -1 where nothing is known. A tile holds evidence (int8) and a likelihood field
-(uint8): 255 at an obstacle, falling off like a Gaussian with the distance, 0 from `REACH` + 1 cells on.
+(uint8): 255 at an obstacle, falling off like a Gaussian with the distance, 0 from `REACH` + 1 cells on. It also holds
+the mean place of the returns in each cell, because a wall lies anywhere in its cell and not in the middle.
 """
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
@@ -25,6 +26,12 @@ _OFFSETS = np.arange(-REACH, REACH + 1)
 STAMP = np.exp(-0.5 * (_OFFSETS[:, None] ** 2 + _OFFSETS[None, :] ** 2) / SPREAD**2)
 STAMP = np.rint(255.0 * STAMP).astype(np.uint8)
 """The likelihood around one obstacle."""
+MOST_HITS: Final = 12
+"""Returns of which the mean place in a cell is taken. Later ones do not change it, so that a shared tile stays shared."""
+
+CLEARS = 0.3
+"""Cells. A ray that passes the mean place of a cell's returns at a greater distance does not contradict them: it may
+graze the wall that takes up a part of the cell."""
 
 
 class Tiles(NamedTuple):
@@ -36,6 +43,10 @@ class Tiles(NamedTuple):
     """(tiles, SIDE, SIDE)."""
     likelihood: Any
     """(tiles, SIDE, SIDE)."""
+    places: Any
+    """(tiles, SIDE, SIDE, 2) mean place of the returns in a cell, in 1/256 of a cell from its lower corner."""
+    hits: Any
+    """(tiles, SIDE, SIDE) how many returns that mean is of."""
     users: Any
     """(tiles,) how many particles have the tile."""
     unused: Any
@@ -48,6 +59,8 @@ TILES = record_type(
     tables=int32[:, :, ::1],
     evidence=int8[:, :, ::1],
     likelihood=uint8[:, :, ::1],
+    places=uint8[:, :, :, ::1],
+    hits=uint8[:, :, ::1],
     users=int32[::1],
     unused=int32[::1],
     count=int64[::1],
@@ -100,9 +113,12 @@ def own_tile(tiles, p, ti, tj):
         tiles.users[tile] -= 1
         tiles.evidence[new] = tiles.evidence[tile]
         tiles.likelihood[new] = tiles.likelihood[tile]
+        tiles.places[new] = tiles.places[tile]
+        tiles.hits[new] = tiles.hits[tile]
     else:
         tiles.evidence[new] = 0
         tiles.likelihood[new] = 0
+        tiles.hits[new] = 0
     return new
 
 
@@ -149,10 +165,31 @@ def _add(given, p, i, j, change, numbers):
         return
     tile = own_tile(tiles, p, i // SIDE, j // SIDE)
     tiles.evidence[tile, i % SIDE, j % SIDE] = after
+    if after <= 0:
+        tiles.hits[tile, i % SIDE, j % SIDE] = 0
     if before < numbers.occupied <= after:
         _appear(given, p, i, j)
     elif after < numbers.occupied <= before:
         _vanish(given, p, i, j, numbers.occupied)
+
+
+@inlined
+def _average(given, p, end):
+    """Take a return into the mean of its cell."""
+    tiles = Tiles(*given)
+    i, j = int64(np.floor(end[0])), int64(np.floor(end[1]))
+    tile = tiles.tables[p, i // SIDE, j // SIDE]
+    a, b = i % SIDE, j % SIDE
+    if tile < 0 or tiles.evidence[tile, a, b] <= 0 or tiles.hits[tile, a, b] >= MOST_HITS:
+        return
+    tile = own_tile(tiles, p, i // SIDE, j // SIDE)
+    count = int64(tiles.hits[tile, a, b]) + 1
+    tiles.hits[tile, a, b] = count
+    for axis in range(2):
+        now = 256.0 * (end[axis] - np.floor(end[axis]))
+        before = float64(tiles.places[tile, a, b, axis])
+        mean = now if count == 1 else before + (now - before) / count
+        tiles.places[tile, a, b, axis] = min(int64(np.rint(mean)), 255)
 
 
 @kernel(void(TILES, int64, float64[:, ::1], float64[::1], EVIDENCE, int32[:, ::1], int64))
@@ -166,11 +203,26 @@ def add_sweep(given, p, ends, start, told, seen, stamp):
     size = seen.shape[0]
     for k in range(ends.shape[0]):
         i, j = int64(np.floor(ends[k, 0])), int64(np.floor(ends[k, 1]))
-        if 0 <= i < size and 0 <= j < size and seen[i, j] != stamp + 1:
+        if not (0 <= i < size and 0 <= j < size):
+            continue
+        if seen[i, j] != stamp + 1:
             seen[i, j] = stamp + 1
             _add(given, p, i, j, numbers.hit, numbers)
+        _average(given, p, ends[k])
     for k in range(ends.shape[0]):
         _cross(given, p, ends[k], start, numbers, seen, stamp)
+
+
+@inlined
+def _passes(given, p, i, j, start, along_x, along_y):
+    """Whether cell (i, j) has returns and the ray passes their mean place."""
+    tiles = Tiles(*given)
+    tile = tiles.tables[p, i // SIDE, j // SIDE]
+    if tile < 0 or tiles.hits[tile, i % SIDE, j % SIDE] == 0:
+        return False
+    x = i + (tiles.places[tile, i % SIDE, j % SIDE, 0] + 0.5) / 256.0 - start[0]
+    y = j + (tiles.places[tile, i % SIDE, j % SIDE, 1] + 0.5) / 256.0 - start[1]
+    return abs(along_x * y - along_y * x) > CLEARS
 
 
 @inlined
@@ -185,8 +237,14 @@ def _cross(given, p, end, start, numbers, seen, stamp):
     per_j = abs(1.0 / dy) if dy != 0.0 else np.inf
     next_i = (i + 1 - start[0] if dx > 0.0 else start[0] - i) * per_i if dx != 0.0 else np.inf
     next_j = (j + 1 - start[1] if dy > 0.0 else start[1] - j) * per_j if dy != 0.0 else np.inf
+    length = np.hypot(dx, dy)
     for _ in range(abs(last_i - i) + abs(last_j - j)):
-        if 0 <= i < size and 0 <= j < size and seen[i, j] < stamp:
+        if (
+            0 <= i < size
+            and 0 <= j < size
+            and seen[i, j] < stamp
+            and not _passes(given, p, i, j, start, dx / length, dy / length)
+        ):
             seen[i, j] = stamp
             _add(given, p, i, j, -numbers.miss, numbers)
         if next_i < next_j:

@@ -34,6 +34,8 @@ class TiledMaps:
             np.full((particles, across, across), UNTOUCHED, np.int32),
             np.zeros((FIRST_TILES, SIDE, SIDE), np.int8),
             np.zeros((FIRST_TILES, SIDE, SIDE), np.uint8),
+            np.zeros((FIRST_TILES, SIDE, SIDE, 2), np.uint8),
+            np.zeros((FIRST_TILES, SIDE, SIDE), np.uint8),
             np.zeros(FIRST_TILES, np.int32),
             np.arange(FIRST_TILES, dtype=np.int32)[::-1].copy(),
             np.array([FIRST_TILES]),
@@ -82,6 +84,8 @@ class TiledMaps:
             tiles.tables,
             np.concatenate([tiles.evidence, np.zeros(more, np.int8)]),
             np.concatenate([tiles.likelihood, np.zeros(more, np.uint8)]),
+            np.concatenate([tiles.places, np.zeros((*more, 2), np.uint8)]),
+            np.concatenate([tiles.hits, np.zeros(more, np.uint8)]),
             np.concatenate([tiles.users, np.zeros(new - old, np.int32)]),
             np.concatenate([tiles.unused[:unused], added, np.zeros(old - unused, np.int32)]),
             np.array([unused + new - old]),
@@ -95,7 +99,7 @@ class TiledMaps:
         unused = np.flatnonzero(users == 0)[::-1].astype(np.int32)
         stack = np.zeros(len(users), np.int32)
         stack[: len(unused)] = unused
-        self._tiles = Tiles(tables, tiles.evidence, tiles.likelihood, users, stack, np.array([len(unused)]))
+        self._tiles = tiles._replace(tables=tables, users=users, unused=stack, count=np.array([len(unused)]))
 
     def known_part(self, particle: int) -> tuple[NDArray[np.int8], Array]:
         """The evidence in the smallest box of tiles around all that is known, and its corner in m."""
