@@ -116,13 +116,30 @@ def test_from_a_cell_that_has_become_occupied_it_finds_out() -> None:
 
 def test_the_grid_grows_until_a_far_goal_and_a_way_around_fit() -> None:
     grid = walled((4.0, -5.0, 4.5, 14.9))
-    found = Ways.around(grid, CORNER, CELL, BAND, np.array([[-5.0, 0.0], [60.0, 40.0]]))
+    cells = np.where(grid, 100, 0).astype(np.int8)
+    found = Ways.around(cells, CORNER, CELL, BAND, np.array([[-5.0, 0.0], [60.0, 40.0]]))
     way = found.way(np.array([-5.0, 0.0]), np.array([60.0, 40.0]))
     assert way is not None
     assert np.allclose(way[-1], [60.0, 40.0])
     # what was known is where it was
     assert found.clearance(np.array([4.2, 3.0])) == 0.0
     assert found.clearance(np.array([3.1, 3.0])) == pytest.approx(1.0, abs=2 * CELL)
+
+
+def test_a_longer_way_that_is_known_to_be_free_is_preferred_to_one_through_the_unknown() -> None:
+    """A street of 18 m to the right and then up is known; the straight way of 26 m leads through unknown cells."""
+    cells = np.full((120, 80), -1, np.int8)
+    street = Ways(cells == 100, CORNER, CELL, BAND)
+    low, high = street.cell_of(np.array([-8.0, -4.0])), street.cell_of(np.array([17.0, 13.0]))
+    cells[low[0] : high[0], low[1] : low[1] + 16] = 0
+    cells[high[0] - 16 : high[0], low[1] : high[1]] = 0
+    found = Ways.around(cells, CORNER, CELL, BAND, np.zeros((1, 2)))
+    start, goal = np.array([-6.0, -2.0]), np.array([15.0, 12.0])
+    way = found.way(start, goal)
+    assert way is not None
+    along = np.concatenate([np.linspace(a, b, 50) for a, b in pairwise(way)])
+    # a line may cut the corner of a cell between the places where it was looked at
+    assert np.mean([found.unknown[tuple(found.cell_of(point))] for point in along]) < 0.03
 
 
 def test_walls_are_found_as_lines_in_any_direction() -> None:

@@ -17,6 +17,12 @@ AHEAD = 2.0
 """m along the way to the point that is steered for."""
 ACCELERATION = 1.5
 """m/s², the most by which the commanded velocity changes, and with which it can stop."""
+REACTION = 0.4
+"""s from the decision to slow down until the vehicle does."""
+MARGIN = 0.5
+"""m that are left when it has stopped."""
+SLOWEST = 0.3
+"""m/s at which it goes on into what is unknown, so that it sees what is there."""
 RETREAT_SPEED = 1.0
 """m/s."""
 HEIGHT_GAIN = 0.8
@@ -31,8 +37,6 @@ OLDEST_MAP = 2.0
 class _Plan:
     map_ns: int
     ways: Ways
-    unknown: Array
-    """The grid's unknown cells, same shape as the obstacles of `ways`."""
     way: Array | None
 
 
@@ -60,15 +64,26 @@ class CityPilot(Sortie):
         self.retreats = 0
         """How often it had to leave the band."""
         self._retreating = False
+        self.doing = "is on the ground"
+        """In words, for a report about a flight that failed."""
+
+    @property
+    def way(self) -> Array | None:
+        """(n, 2) m, corners of the newest plan; None before the first map, and where there is no way."""
+        return None if self._plan is None else self._plan.way
 
     def _fly(self, bundle: Bundle) -> Reply:
         state = bundle.get("state")
         here = np.asarray(state.position[:2])
         if np.hypot(*(self._goal - here)) < self._near:
             self.reached = True
+            self.doing = "lands at the goal"
             return self._finish()
         self._look_at_map(bundle, here)
-        wanted = self._wanted(bundle, here) if getattr(state, "valid", True) else np.zeros(2)
+        if getattr(state, "valid", True):
+            wanted = self._wanted(bundle, here)
+        else:
+            wanted, self.doing = np.zeros(2), "hovers without a valid estimate"
         dt = 0.0 if self._then_ns is None else (bundle.t_ns - self._then_ns) * 1e-9
         self._then_ns = bundle.t_ns
         change = wanted - self._command
@@ -83,13 +98,10 @@ class CityPilot(Sortie):
         grid: GridMap | None = bundle.get(self._map_stream, None)
         if grid is None or (self._plan is not None and grid.t_ns == self._plan.map_ns):
             return
-        cells = grid.cells.T
-        ways = Ways.around(cells == 100, grid.origin[:2], grid.resolution, self._band, np.stack([here, self._goal]))
-        unknown = np.ones(ways.occupied.shape, np.bool_)
-        i, j = np.rint((grid.origin[:2] - ways.corner) / grid.resolution).astype(int).tolist()
-        unknown[i : i + cells.shape[0], j : j + cells.shape[1]] = cells < 0
+        ends = np.stack([here, self._goal])
+        ways = Ways.around(grid.cells.T, grid.origin[:2], grid.resolution, self._band, ends)
         way = ways.way(here, self._goal)
-        self._plan = _Plan(grid.t_ns, ways, unknown, way)
+        self._plan = _Plan(grid.t_ns, ways, way)
         if way is not None:
             heights = np.full(len(way), self._height)
             bundle.publish("path", Path(bundle.t_ns, np.column_stack([way, heights])))
@@ -98,14 +110,18 @@ class CityPilot(Sortie):
         """(2,) m/s, before the limit of acceleration."""
         plan = self._plan
         if plan is None or bundle.t_ns - plan.map_ns > OLDEST_MAP * 1e9:
+            self.doing = "hovers without a map"
             return np.zeros(2)
         retreat = plan.ways.retreat(here)
         self.retreats += retreat is not None and not self._retreating
         self._retreating = retreat is not None
         if retreat is not None:
+            self.doing = f"retreats from a wall at {retreat.clearance:.1f} m"
             return RETREAT_SPEED * retreat.direction
         if plan.way is None:
+            self.doing = "hovers, because its map shows no way to the goal"
             return np.zeros(2)
+        self.doing = "follows its way"
         aim, to_corner = _along(plan.way, here, AHEAD)
         apart = aim - here
         distance = float(np.hypot(*apart))
@@ -114,17 +130,19 @@ class CityPilot(Sortie):
         return apart / distance * min(self._speed, self._safe_speed(plan, here, apart / distance), 0.7 + to_corner)
 
     def _safe_speed(self, plan: _Plan, here: Array, direction: Array) -> float:
-        """m/s from which it stops before anything unknown or the band ahead."""
+        """m/s from which it stops before anything ahead that its newest map does not show as free."""
         cell = plan.ways.cell
-        steps = np.arange(0.0, self._speed**2 / (2.0 * ACCELERATION) + 2.0, 0.5 * cell)
+        enough = self._speed * REACTION + self._speed**2 / (2.0 * ACCELERATION) + MARGIN
+        steps = np.arange(0.0, enough + cell, 0.5 * cell)
         cells = np.floor((here + steps[:, None] * direction - plan.ways.corner) / cell).astype(int)
-        cells = np.clip(cells, 0, np.array(plan.unknown.shape) - 1)
-        shut = plan.unknown[cells[:, 0], cells[:, 1]] | (
+        cells = np.clip(cells, 0, np.array(plan.ways.occupied.shape) - 1)
+        shut = plan.ways.unknown[cells[:, 0], cells[:, 1]] | (
             plan.ways.clearances[cells[:, 0], cells[:, 1]] < 0.7 * self._band
         )
         shut[0] = False
         clear = float(steps[np.argmax(shut)]) if shut.any() else math.inf
-        return max(math.sqrt(2.0 * ACCELERATION * max(clear - 0.5, 0.0)), 0.3)
+        lost = ACCELERATION * REACTION
+        return max(math.sqrt(lost**2 + 2.0 * ACCELERATION * max(clear - MARGIN, 0.0)) - lost, SLOWEST)
 
 
 def _along(way: Array, here: Array, ahead: float) -> tuple[Array, float]:

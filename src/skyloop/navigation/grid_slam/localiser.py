@@ -72,7 +72,6 @@ class _Memory:
     """m, of the body origin in the world, and its sd; since the last sweep."""
     map_due_ns: int = 0
     belief: Belief | None = None
-    sweeps: int = 0
     stands: bool = True
 
 
@@ -160,14 +159,11 @@ class GridLocaliser:
         now = self._estimate_at(scan.t_ns)
         if now is None or memory.stands:
             return None
-        rays = self._points(scan, now)
+        points = self._points(scan, now)
         motion = np.zeros(3) if memory.swept is None else _motion(memory.swept, now)
         fix = self._fix_for(now)
         memory.swept = now
-        # every other ray is drawn, and the others with the next sweep: half the work, and no direction is left out
-        memory.sweeps += 1
-        drawn = rays[memory.sweeps % 2 :: 2]
-        belief = self.slam.sweep(rays, motion, fix, rays=drawn, lost_below=self.settings.lost_below)
+        belief = self.slam.sweep(points, motion, fix, lost_below=self.settings.lost_below)
         memory.belief = belief
         if not belief.lost:
             self._correct(scan.t_ns, belief)

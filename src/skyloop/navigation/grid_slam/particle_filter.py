@@ -106,12 +106,11 @@ class GridParticleFilter:
         motion: Array,
         fix: PoseFix | None = None,
         *,
-        rays: Array | None = None,
         lost_below: float = 0.0,
     ) -> Belief:
         """Take one sweep in.
 
-        points: (n, 2) m, level axes of the body, in order of direction, to match; rays: those to draw into the map, `points` if left out.
+        points: (n, 2) m, level axes of the body, in order of direction.
         motion: (3,) since the last sweep, m and rad, in the body's level axes of then. lost_below: mean likelihood on
         the best map below which the sweep is not believed.
         """
@@ -134,7 +133,7 @@ class GridParticleFilter:
         self._move(centres, covariances)
         self._normalise()
         if not lost:
-            self._draw(np.asarray(points if rays is None else rays, float))
+            self._draw(np.asarray(points, float))
         memory.last = replace(self._believe(covariances, found), lost=lost)
         self._resample(memory.last.effective)
         memory.sweeps += 1
@@ -179,10 +178,12 @@ class GridParticleFilter:
 
     def _draw(self, rays: Array) -> None:
         """Every particle draws the sweep where it believes to be."""
+        stride = self.settings.grid.ray_stride
+        first = self._memory.sweeps % stride
         for p, (x, y, heading) in enumerate(self._memory.poses.tolist()):
             c, s = math.cos(heading), math.sin(heading)
             start = np.array([x, y])
-            self.maps.add(p, start, start + rays @ np.array([[c, s], [-s, c]]))
+            self.maps.add(p, start, start + rays @ np.array([[c, s], [-s, c]]), first=first, stride=stride)
 
     def _believe(self, covariances: Array, found: Array) -> Belief:
         memory, cell = self._memory, self.settings.grid.cell

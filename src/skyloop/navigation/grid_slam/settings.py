@@ -18,6 +18,8 @@ class GridSettings(BaseModel):
     """Evidence of a sweep with a return from the cell, in units of 0.07 of log odds."""
     miss: int = Field(default=5, ge=1, le=127)
     """Evidence of a sweep with rays through the cell and no return from it."""
+    ray_stride: int = Field(default=4, ge=1)
+    """Of every so many rays of a sweep, one clears the cells it crosses; the next sweeps take the others in turn."""
     highest: int = Field(default=100, ge=1, le=127)
     """The most evidence for an obstacle. A limit lets the map forget things that have moved away."""
     lowest: int = Field(default=-60, ge=-127, le=-1)
@@ -33,9 +35,9 @@ class MatchSettings(BaseModel):
 
     residual_sd: PositiveFloat = 0.05
     """m, of the distance of a point from the wall on which it lies."""
-    most_points: int = Field(default=240, ge=10)
+    most_points: int = Field(default=360, ge=10)
     """At most so many points of a sweep are matched."""
-    independent_points: PositiveFloat = 120.0
+    independent_points: PositiveFloat = 300.0
     """The points of a sweep count as this many independent ones; neighbours on a wall err together."""
     search_below: float = Field(default=0.45, ge=0.0, le=1.0)
     """The mean likelihood at the predicted pose below which a window around it is searched first."""
@@ -52,13 +54,13 @@ class FilterSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
-    particles: int = Field(default=16, ge=1, le=1000)
+    particles: int = Field(default=12, ge=1, le=1000)
     """The number of particles."""
     seed: int = 0
     """Of the random numbers that spread the particles."""
-    odometry_sd: PositiveFloat = 0.02
+    odometry_sd: PositiveFloat = 0.01
     """m, of the predicted motion between two sweeps, along each axis."""
-    odometry_turn_sd: PositiveFloat = 0.0002
+    odometry_turn_sd: PositiveFloat = 0.0001
     """rad, of the predicted turn between two sweeps."""
     gnss_sd_floor: PositiveFloat = 0.3
     """m; a receiver that reports less is taken for this."""

@@ -16,8 +16,10 @@ from numba import float64, int8, int32, int64, uint8, void
 
 from skyloop.core.jit import inlined, kernel, record_type
 
-SIDE: Final = 32
-"""Cells along a tile."""
+SHIFT: Final = 5
+SIDE: Final = 1 << SHIFT
+"""Cells along a tile: a power of two, because shifting and masking is faster than dividing."""
+MASK: Final = SIDE - 1
 REACH: Final = 3
 """Cells that the likelihood of an obstacle reaches."""
 SPREAD: Final = 1.2
@@ -27,9 +29,9 @@ STAMP = np.exp(-0.5 * (_OFFSETS[:, None] ** 2 + _OFFSETS[None, :] ** 2) / SPREAD
 STAMP = np.rint(255.0 * STAMP).astype(np.uint8)
 """The likelihood around one obstacle."""
 MOST_HITS: Final = 12
-"""Returns of which the mean place in a cell is taken. Later ones do not change it, so that a shared tile stays shared."""
+"""Returns of which the mean place in a cell is taken. Later ones do not change it: a shared tile stays shared."""
 
-CLEARS = 0.3
+CLEARS: Final = 0.3
 """Cells. A ray that passes the mean place of a cell's returns at a greater distance does not contradict them: it may
 graze the wall that takes up a part of the cell."""
 
@@ -86,8 +88,8 @@ def likelihood_at(tiles, p, i, j):
     n = tiles.tables.shape[1] * SIDE
     if i < 0 or j < 0 or i >= n or j >= n:
         return 0
-    tile = tiles.tables[p, i // SIDE, j // SIDE]
-    return 0 if tile < 0 else int64(tiles.likelihood[tile, i % SIDE, j % SIDE])
+    tile = tiles.tables[p, i >> SHIFT, j >> SHIFT]
+    return 0 if tile < 0 else int64(tiles.likelihood[tile, i & MASK, j & MASK])
 
 
 @inlined
@@ -95,8 +97,8 @@ def evidence_at(tiles, p, i, j):
     n = tiles.tables.shape[1] * SIDE
     if i < 0 or j < 0 or i >= n or j >= n:
         return 0
-    tile = tiles.tables[p, i // SIDE, j // SIDE]
-    return 0 if tile < 0 else int64(tiles.evidence[tile, i % SIDE, j % SIDE])
+    tile = tiles.tables[p, i >> SHIFT, j >> SHIFT]
+    return 0 if tile < 0 else int64(tiles.evidence[tile, i & MASK, j & MASK])
 
 
 @inlined
@@ -126,8 +128,8 @@ def own_tile(tiles, p, ti, tj):
 def _put_likelihood(tiles, p, i, j, value):
     n = tiles.tables.shape[1] * SIDE
     if i >= 0 and j >= 0 and i < n and j < n and likelihood_at(tiles, p, i, j) != value:
-        tile = own_tile(tiles, p, i // SIDE, j // SIDE)
-        tiles.likelihood[tile, i % SIDE, j % SIDE] = value
+        tile = own_tile(tiles, p, i >> SHIFT, j >> SHIFT)
+        tiles.likelihood[tile, i & MASK, j & MASK] = value
 
 
 @kernel(void(TILES, int64, int64, int64))
@@ -163,10 +165,10 @@ def _add(given, p, i, j, change, numbers):
     if after == before:
         # at the limit already: a shared tile stays shared
         return
-    tile = own_tile(tiles, p, i // SIDE, j // SIDE)
-    tiles.evidence[tile, i % SIDE, j % SIDE] = after
+    tile = own_tile(tiles, p, i >> SHIFT, j >> SHIFT)
+    tiles.evidence[tile, i & MASK, j & MASK] = after
     if after <= 0:
-        tiles.hits[tile, i % SIDE, j % SIDE] = 0
+        tiles.hits[tile, i & MASK, j & MASK] = 0
     if before < numbers.occupied <= after:
         _appear(given, p, i, j)
     elif after < numbers.occupied <= before:
@@ -178,11 +180,11 @@ def _average(given, p, end):
     """Take a return into the mean of its cell."""
     tiles = Tiles(*given)
     i, j = int64(np.floor(end[0])), int64(np.floor(end[1]))
-    tile = tiles.tables[p, i // SIDE, j // SIDE]
-    a, b = i % SIDE, j % SIDE
+    tile = tiles.tables[p, i >> SHIFT, j >> SHIFT]
+    a, b = i & MASK, j & MASK
     if tile < 0 or tiles.evidence[tile, a, b] <= 0 or tiles.hits[tile, a, b] >= MOST_HITS:
         return
-    tile = own_tile(tiles, p, i // SIDE, j // SIDE)
+    tile = own_tile(tiles, p, i >> SHIFT, j >> SHIFT)
     count = int64(tiles.hits[tile, a, b]) + 1
     tiles.hits[tile, a, b] = count
     for axis in range(2):
@@ -192,13 +194,15 @@ def _average(given, p, end):
         tiles.places[tile, a, b, axis] = min(int64(np.rint(mean)), 255)
 
 
-@kernel(void(TILES, int64, float64[:, ::1], float64[::1], EVIDENCE, int32[:, ::1], int64))
-def add_sweep(given, p, ends, start, told, seen, stamp):
+@kernel(void(TILES, int64, float64[:, ::1], float64[::1], EVIDENCE, int32[:, ::1], int64[::1]))
+def add_sweep(given, p, ends, start, told, seen, which):
     """Add one sweep to the map of particle p.
 
     ends (n, 2), start (2,): in cells from the corner of the map. Each cell changes once: it is hit by a return, or
-    else crossed by a ray. seen: (cells, cells) scratch memory; `stamp` is larger than all before it, by two or more.
+    else crossed by a ray. seen: (cells, cells) scratch memory. which: a number larger than all before it by two or
+    more, the first ray that clears what it crosses, and how many to go on to the next.
     """
+    stamp = which[0]
     numbers = Evidence(*told)
     size = seen.shape[0]
     for k in range(ends.shape[0]):
@@ -209,20 +213,24 @@ def add_sweep(given, p, ends, start, told, seen, stamp):
             seen[i, j] = stamp + 1
             _add(given, p, i, j, numbers.hit, numbers)
         _average(given, p, ends[k])
-    for k in range(ends.shape[0]):
+    for k in range(which[1], ends.shape[0], which[2]):
         _cross(given, p, ends[k], start, numbers, seen, stamp)
 
 
 @inlined
-def _passes(given, p, i, j, start, along_x, along_y):
-    """Whether cell (i, j) has returns and the ray passes their mean place."""
-    tiles = Tiles(*given)
-    tile = tiles.tables[p, i // SIDE, j // SIDE]
-    if tile < 0 or tiles.hits[tile, i % SIDE, j % SIDE] == 0:
+def _stays(tiles, p, i, j, lowest, ray):
+    """Whether a ray through cell (i, j) changes nothing: it is surely free, or the ray only passes what is in it.
+
+    ray: x and y of its start in cells, and its direction."""
+    tile = tiles.tables[p, i >> SHIFT, j >> SHIFT]
+    if tile < 0:
         return False
-    x = i + (tiles.places[tile, i % SIDE, j % SIDE, 0] + 0.5) / 256.0 - start[0]
-    y = j + (tiles.places[tile, i % SIDE, j % SIDE, 1] + 0.5) / 256.0 - start[1]
-    return abs(along_x * y - along_y * x) > CLEARS
+    a, b = i & MASK, j & MASK
+    if tiles.hits[tile, a, b] == 0:
+        return tiles.evidence[tile, a, b] == lowest
+    x = i + (tiles.places[tile, a, b, 0] + 0.5) / 256.0 - ray[0]
+    y = j + (tiles.places[tile, a, b, 1] + 0.5) / 256.0 - ray[1]
+    return abs(ray[2] * y - ray[3] * x) > CLEARS
 
 
 @inlined
@@ -232,19 +240,18 @@ def _cross(given, p, end, start, numbers, seen, stamp):
     i, j = int64(np.floor(start[0])), int64(np.floor(start[1]))
     last_i, last_j = int64(np.floor(end[0])), int64(np.floor(end[1]))
     dx, dy = end[0] - start[0], end[1] - start[1]
+    if dx == 0.0 and dy == 0.0:
+        return
     step_i, step_j = (1 if dx > 0.0 else -1), (1 if dy > 0.0 else -1)
     per_i = abs(1.0 / dx) if dx != 0.0 else np.inf
     per_j = abs(1.0 / dy) if dy != 0.0 else np.inf
     next_i = (i + 1 - start[0] if dx > 0.0 else start[0] - i) * per_i if dx != 0.0 else np.inf
     next_j = (j + 1 - start[1] if dy > 0.0 else start[1] - j) * per_j if dy != 0.0 else np.inf
     length = np.hypot(dx, dy)
+    ray = (start[0], start[1], dx / length, dy / length)
+    tiles = Tiles(*given)
     for _ in range(abs(last_i - i) + abs(last_j - j)):
-        if (
-            0 <= i < size
-            and 0 <= j < size
-            and seen[i, j] < stamp
-            and not _passes(given, p, i, j, start, dx / length, dy / length)
-        ):
+        if 0 <= i < size and 0 <= j < size and not _stays(tiles, p, i, j, numbers.lowest, ray) and seen[i, j] < stamp:
             seen[i, j] = stamp
             _add(given, p, i, j, -numbers.miss, numbers)
         if next_i < next_j:

@@ -57,17 +57,20 @@ class TiledMaps:
         """(…, 2) cells from the corner of the map, from m in the world."""
         return np.ascontiguousarray((np.asarray(points, float) - self.origin) / self.settings.cell)
 
-    def add(self, particle: int, start: Array, ends: Array) -> None:
-        """Add one sweep: rays from `start` (2,) to the returns `ends` (n, 2), m in the world."""
+    def add(self, particle: int, start: Array, ends: Array, *, first: int = 0, stride: int = 1) -> None:
+        """Add one sweep: rays from `start` (2,) to the returns `ends` (n, 2), m in the world.
+
+        All returns are added. What rays cross is cleared by every `stride`-th of them, from number `first` on."""
         if not len(ends):
             return
-        first, last = self.in_cells(start), self.in_cells(ends)
-        self._make_room(np.vstack([last, first]))
+        near, far = self.in_cells(start), self.in_cells(ends)
+        self._make_room(np.vstack([far, near]))
         if self._stamp > LAST_STAMP:
             self._seen[:] = 0
             self._stamp = 0
         self._stamp += 2
-        add_sweep(self.arrays, particle, last, first, self._numbers, self._seen, self._stamp)
+        which = np.array([self._stamp, first, stride])
+        add_sweep(self.arrays, particle, far, near, self._numbers, self._seen, which)
 
     def _make_room(self, reached: Array) -> None:
         """Have as many unused tiles as one sweep can need: all between its outermost points."""

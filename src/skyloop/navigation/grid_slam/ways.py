@@ -20,6 +20,8 @@ CROWDED = 1.0
 """m beyond the band in which a way still costs more, so that ways keep off the band where there is room."""
 CROWDED_COST = 1.0
 """Extra cost per metre at the edge of the band."""
+UNKNOWN_COST = 3.0
+"""Cost of a metre through unknown cells, where one through free cells costs 1: behind a wall there is more wall."""
 NEIGHBOURS = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, -1))
 
 
@@ -78,14 +80,23 @@ class Retreat:
 
 
 class Ways:
-    """A level grid in which ways are searched. Unknown cells count as free: the way there shows what they are."""
+    """A level grid in which ways are searched. Unknown cells count as free, but a way through them costs more."""
 
-    def __init__(self, occupied: NDArray[np.bool_], corner: Array, cell: float, band: float) -> None:
-        """occupied: first index along x; corner: (2,) m of cell [0, 0]; band: m around obstacles that ways avoid."""
+    def __init__(
+        self,
+        occupied: NDArray[np.bool_],
+        corner: Array,
+        cell: float,
+        band: float,
+        unknown: NDArray[np.bool_] | None = None,
+        crowded: float = CROWDED,
+    ) -> None:
+        """occupied: first index along x; corner: (2,) m of cell [0, 0]; band: m around obstacles that ways avoid.
+        crowded: m beyond the band that ways keep off where they can; 0 for the shortest way."""
         from scipy.ndimage import distance_transform_edt
 
         self.corner, self.cell, self.band = np.asarray(corner, float), cell, band
-        self.occupied = occupied
+        self.occupied, self._crowded = occupied, crowded
         if occupied.any():
             distance, nearest = distance_transform_edt(~occupied, return_indices=True)
             # from the middle of a cell to the near face of the obstacle's
@@ -93,20 +104,23 @@ class Ways:
             self._nearest: Any = nearest
         else:
             self.clearances, self._nearest = np.full(occupied.shape, np.inf), None
-        near = np.clip(1.0 - (self.clearances - band) / CROWDED, 0.0, 1.0)
-        self._cost = np.ascontiguousarray(1.0 + CROWDED_COST * near)
+        near = np.clip(1.0 - (self.clearances - band) / crowded, 0.0, 1.0) if crowded > 0.0 else 0.0
+        self.unknown = np.zeros_like(occupied) if unknown is None else unknown
+        self._cost = np.ascontiguousarray(np.where(self.unknown, UNKNOWN_COST, 1.0) * (1.0 + CROWDED_COST * near))
         self._free = np.ascontiguousarray(self.clearances >= band)
 
     @classmethod
-    def around(cls, occupied: NDArray[np.bool_], corner: Array, cell: float, band: float, points: Array) -> Ways:
-        """With unknown cells added around the grid, so that all `points` (n, 2) and room to go around are in it."""
+    def around(cls, cells: NDArray[np.int8], corner: Array, cell: float, band: float, points: Array) -> Ways:
+        """From a map's cells (100 occupied, 0 free, -1 unknown; first index along x), with unknown cells added around
+        it, so that all `points` (n, 2) and room to go around are in the grid."""
         margin = 2.0 * band + 2.0
+        shape = np.array(cells.shape)
         low = np.minimum(points.min(axis=0), corner) - margin
-        high = np.maximum(points.max(axis=0), corner + np.array(occupied.shape) * cell) + margin
+        high = np.maximum(points.max(axis=0), corner + shape * cell) + margin
         before = np.ceil((corner - low) / cell).astype(int)
-        after = np.ceil((high - corner) / cell).astype(int) - np.array(occupied.shape)
-        padded = np.pad(occupied, [(before[0], after[0]), (before[1], after[1])])
-        return cls(padded, corner - before * cell, cell, band)
+        after = np.ceil((high - corner) / cell).astype(int) - shape
+        padded = np.pad(cells, [(before[0], after[0]), (before[1], after[1])], constant_values=-1)
+        return cls(padded == 100, corner - before * cell, cell, band, padded < 0)
 
     def cell_of(self, point: Array) -> NDArray[np.int64]:
         at = np.floor((np.asarray(point, float)[:2] - self.corner) / self.cell).astype(np.int64)
@@ -158,26 +172,35 @@ class Ways:
         nearest = int(np.argmin(apart))
         return free[nearest].astype(np.int64) if math.sqrt(apart[nearest]) * self.cell <= within else None
 
-    def sees(self, start: Array, end: Array, clearance: float | None = None) -> bool:
-        """Whether the straight way keeps out of the band."""
+    def _along(self, start: Array, end: Array) -> tuple[Any, Any]:
+        """Indices of the cells of a straight way, in steps of half a cell."""
         steps = max(math.ceil(float(np.hypot(*(end - start))) / (0.5 * self.cell)), 1)
         points = start + np.linspace(0.0, 1.0, steps + 1)[:, None] * (end - start)
         cells = np.floor((points - self.corner) / self.cell).astype(np.int64)
         cells = np.clip(cells, 0, np.array(self.occupied.shape) - 1)
-        least = float(self.clearances[cells[:, 0], cells[:, 1]].min())
-        return least >= (self.band if clearance is None else clearance)
+        return cells[:, 0], cells[:, 1]
+
+    def sees(self, start: Array, end: Array) -> bool:
+        """Whether the straight way keeps out of the band."""
+        return float(self.clearances[self._along(start, end)].min()) >= self.band
 
     def _straightened(self, points: Array) -> Array:
-        """Leaves corners out between which the way is straight, but not nearer to walls than the way itself was."""
+        """Leaves corners out between which the way is straight, but not nearer to walls than the way itself was, and
+        not through unknown cells where the way itself was not."""
+        at = np.clip(np.floor((points - self.corner) / self.cell).astype(int), 0, np.array(self.occupied.shape) - 1)
+        room, unknown = self.clearances[at[:, 0], at[:, 1]], self.unknown[at[:, 0], at[:, 1]]
         kept = [0]
         while kept[-1] < len(points) - 1:
-            low, high = kept[-1] + 1, len(points) - 1
+            first = kept[-1]
+            low, high = first + 1, len(points) - 1
             # the furthest point in sight, by halves: sight is lost once on nearly all ways
             while low < high:
                 middle = (low + high + 1) // 2
-                comfortable = min(self.clearance(p) for p in points[kept[-1] : middle + 1 : 5])
-                limit = max(self.band, min(comfortable, self.band + CROWDED))
-                if self.sees(points[kept[-1]], points[middle], limit):
+                piece = slice(first, middle + 1)
+                limit = max(self.band, min(float(room[piece].min()), self.band + self._crowded))
+                cells = self._along(points[first], points[middle])
+                shown = bool(unknown[piece].any()) or not self.unknown[cells].any()
+                if shown and self.clearances[cells].min() >= limit:
                     low = middle
                 else:
                     high = middle - 1
