@@ -94,10 +94,11 @@ def flown(*kinds: EventKind, end: tuple[float, float] = GOAL, reached: bool = Tr
 def test_every_failure_has_its_cause() -> None:
     assert cause_of(flown(EventKind.DISARMED), "lands at the goal", 240.0) == ""
     assert "contact a wall at 1.0 s" in cause_of(flown(EventKind.CONTACT), "follows its way", 240.0)
-    on_legs = Contact("legs", 0, "terrain", *np.zeros((2, 3)), 0.5, 0.5)
-    landed = flown(EventKind.DISARMED)
-    landed.events.append(Event(1, EventKind.CONTACT, "legs hit terrain", on_legs))
-    assert cause_of(landed, "lands at the goal", 240.0) == ""
+    for normal, failed in (((0.0, 0.0, 1.0), False), ((1.0, 0.0, 0.0), True)):
+        touch = Contact("legs", 3, "terrain", np.zeros(3), np.array(normal), 0.7, 0.7)
+        landed = flown(EventKind.DISARMED)
+        landed.events.append(Event(1, EventKind.CONTACT, "legs hit terrain", touch))
+        assert bool(cause_of(landed, "lands at the goal", 240.0)) is failed
     assert "not at the goal after 60 s" in cause_of(flown(reached=False), "hovers without a map", 240.0)
     assert "the pilot hovers without a map" in cause_of(flown(reached=False), "hovers without a map", 240.0)
     assert "not on the ground" in cause_of(flown(), "lands at the goal", 240.0)

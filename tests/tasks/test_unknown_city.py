@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from skyloop.navigation.grid_slam.ways import Ways
 from skyloop.tasks.unknown_city import CityPilot
 from skyloop_client.bundle import Bundle
-from skyloop_client.messages import Arm, Array, GridMap, Land, Path, TakeOff, Velocity
+from skyloop_client.messages import Arm, GridMap, Land, Path, TakeOff, Velocity
 
 CELL = 0.25
 CORNER = np.array([-10.0, -10.0])
@@ -19,7 +20,7 @@ GOAL = (25.0, 5.0)
 STEP_NS = 100_000_000
 
 
-def city(*boxes: tuple[float, float, float, float], unknown_from: float = 1e3) -> Array:
+def city(*boxes: tuple[float, float, float, float], unknown_from: float = 1e3) -> NDArray[np.int8]:
     """(160, 120) int8, first index along x, 40 m by 30 m; unknown from some x on."""
     cells = np.zeros((160, 120), np.int8)
     cells[round((unknown_from - CORNER[0]) / CELL) :] = -1
@@ -36,7 +37,9 @@ SHUT = (8.0, -10.0, 9.0, 20.0)
 class Flight:
     """A point that moves exactly as commanded, and publishes a map every half second."""
 
-    def __init__(self, pilot: CityPilot, cells: Array, start: tuple[float, float, float] = (0.0, 0.0, 10.0)) -> None:
+    def __init__(
+        self, pilot: CityPilot, cells: NDArray[np.int8], start: tuple[float, float, float] = (0.0, 0.0, 10.0)
+    ) -> None:
         self.pilot, self.cells = pilot, cells
         self.position, self.velocity = np.array(start), np.zeros(3)
         self.t_ns, self.maps, self.valid = 0, True, True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,7 +28,7 @@ from skyloop_client.estimator import Answer
 from skyloop_client.messages import Array, Event, EventKind, GridMap, Message
 
 WITHOUT_GNSS = ["imu", "barometer", "below", "lidar"]
-SPENT: Counter[str] = Counter()
+SPENT: defaultdict[str, float] = defaultdict(float)
 """s of processor time by stage, of the flight of this process."""
 
 
@@ -45,7 +45,8 @@ class ClockedLocaliser(GridLocaliser):
         return clocked("SLAM and maps", super().on_message, message)
 
     def map(self, t_ns: int, height: float) -> GridMap:
-        return clocked("maps", super().map, t_ns, height)
+        grid: GridMap = clocked("maps", super().map, t_ns, height)
+        return grid
 
 
 class ClockedPilot(CityPilot):
@@ -152,9 +153,10 @@ def _clock(sensor: Any) -> None:
 
 
 def _hit(flown: Flown) -> Event | None:
-    """The first crash or touch of anything but the ground under its legs, on which it stands and lands."""
+    """The first crash or touch of anything but level ground under its legs, on which it stands and lands."""
     for event in flown.events:
-        stands = event.contact is not None and event.contact.instance == 0 and event.contact.part == "legs"
+        touched = event.contact
+        stands = touched is not None and touched.part == "legs" and float(touched.normal[2]) > 0.9
         if event.kind is EventKind.CRASH or (event.kind is EventKind.CONTACT and not stands):
             return event
     return None

@@ -120,8 +120,8 @@ class GridParticleFilter:
         scale = np.array([cell, cell, 1.0])
         lowered = np.ascontiguousarray((priors - [*maps.origin, 0.0]) / scale)
         poses, found = np.empty_like(lowered), np.empty((len(priors), 11))
-        in_cells, normals = self._matched(np.ascontiguousarray(points, np.float64))
-        match_sweep(maps.arrays, in_cells, normals, lowered, information * scale**2, poses, self._matching, found)
+        matched = self._matched(np.ascontiguousarray(points, np.float64))
+        match_sweep(maps.arrays, matched, lowered, information * scale**2, poses, self._matching, found)
         lost = memory.sweeps >= FIRST_SWEEPS and float(found[:, 1].max()) < lost_below
         if lost:
             covariances = np.array([np.diag(1.0 / row) for row in information])

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import float64, int64, void
+from numba.types import UniTuple
 
 from skyloop.core.jit import inlined, kernel, record_type
 from skyloop.navigation.grid_slam.tile_kernels import SIDE, TILES, Tiles, likelihood_at
@@ -262,8 +263,7 @@ def surface_normals(points, normals):
 @kernel(
     void(
         TILES,
-        float64[:, ::1],
-        float64[:, ::1],
+        UniTuple(float64[:, ::1], 2),
         float64[:, ::1],
         float64[:, ::1],
         float64[:, ::1],
@@ -271,14 +271,15 @@ def surface_normals(points, normals):
         float64[:, ::1],
     )
 )
-def match_sweep(given, points, normals, priors, information, poses, told, found):
+def match_sweep(given, sweep, priors, information, poses, told, found):
     """Lay a sweep on the map of each particle.
 
-    points: (n, 2) cells, level axes of the body; normals: of their surfaces. priors, information: (particles, 3) x, y
-    in cells, heading in rad, and the inverse variances. poses: the best ones go there. found: (particles, 11) cost,
+    sweep: points, (n, 2) cells, level axes of the body, and the normals of their surfaces. priors, information:
+    (particles, 3) x, y in cells, heading in rad, and the inverse variances. poses: the best ones go there. found: (particles, 11) cost,
     mean likelihood, and the 9 numbers of the Hessian.
     """
     tiles, numbers = Tiles(*given), Matching(*told)
+    points, normals = sweep
     clear = 0
     for k in range(points.shape[0]):
         clear += normals[k, 0] != 0.0 or normals[k, 1] != 0.0
