@@ -275,8 +275,8 @@ def match_sweep(given, sweep, priors, information, poses, told, found):
     """Lay a sweep on the map of each particle.
 
     sweep: points, (n, 2) cells, level axes of the body, and the normals of their surfaces. priors, information:
-    (particles, 3) x, y in cells, heading in rad, and the inverse variances. poses: the best ones go there. found: (particles, 11) cost,
-    mean likelihood, and the 9 numbers of the Hessian.
+    (particles, 3) x, y in cells, heading in rad, and the inverse variances. poses: the best ones go there. found:
+    (particles, 11) cost, mean likelihood, and the 9 numbers of the Hessian.
     """
     tiles, numbers = Tiles(*given), Matching(*told)
     points, normals = sweep
