@@ -253,6 +253,11 @@ class ErrorStateFilter:
         jacobian[0, 6:9] = -dip * east, -dip * north, 1.0
         return np.array([_heading_turn(seen, field_world)]), jacobian, np.array([self.config.heading_sd**2])
 
+    @property
+    def attitude(self) -> Array:
+        """(3, 3) world_from_body, a copy."""
+        return self._world_from_body().copy()
+
     def _world_from_body(self) -> Array:
         world_from_body(self.state.nominal, self._rotation)
         return self._rotation

@@ -31,6 +31,7 @@ _SCALE_HEIGHT = 8434.0
 """m of height per relative change of pressure, near sea level."""
 _AHEAD_LIMIT_NS = 30_000_000
 _ANY_TURN = np.full(3, math.pi)
+_EAST = np.array([1.0, 0.0, 0.0])
 _NOT_ALIGNED, _NOT_SURE = "not aligned yet: keep still", "its uncertainty is too large"
 """The reasons why an estimate is not valid."""
 _IMU_DETAILS = {
@@ -181,6 +182,22 @@ class EkfLocaliser:
         nominal, imu_from_body = self._filter.state.nominal, self._filter.body_from_imu.T
         biases = imu_from_body @ nominal[10:13], imu_from_body @ nominal[13:16]
         return Estimate(sample.t_ns, *parts, state.valid, *biases, reason="" if state.valid else _NOT_SURE)
+
+    def correct_place(self, t_ns: int, position: Array, sd: Array, axes: int = 3) -> bool:
+        """Correct with a world position of the body origin that another estimator gives, or its first two axes.
+
+        Only where no GNSS is among the streams: with one, positions are those of its antenna. True if accepted."""
+        return self._can_correct(t_ns) and self._filter.correct_position(t_ns, position, sd, axes)
+
+    def correct_yaw(self, t_ns: int, yaw: float) -> bool:
+        """Correct with the yaw that another estimator gives, to `heading_sd`. True if it is accepted."""
+        if not self._can_correct(t_ns):
+            return False
+        rotation = self._filter.attitude
+        turn = yaw - math.atan2(rotation[1, 0], rotation[0, 0])
+        # a level direction that is seen turned by as much as the yaw is wrong
+        seen = np.array([math.cos(turn), -math.sin(turn), 0.0])
+        return self._filter.correct_heading(rotation.T @ seen, _EAST)
 
     def _can_correct(self, t_ns: int) -> bool:
         """False while the IMU is silent, because the filter is then earlier than the measurement."""

@@ -125,7 +125,7 @@ def _replaced(picture: Path) -> Path:
 
 def repeats(result: Result) -> bool:
     """Whether the same machine gives the same figure again. A time does not."""
-    return result.unit not in ("ms", "µs", "1/s", "core-ms")
+    return result.unit not in ("ms", "µs", "1/s", "core-ms", "% of the time")
 
 
 def pages() -> list[Path]:

@@ -33,11 +33,15 @@ REPRODUCTIONS = {
         "skyloop.reproductions.e2es",
         "localisation with two cameras and an IMU in a room and a corridor, sections 5.1 and 5.3 of e2es, first part",
     ),
+    "unknown-city": (
+        "skyloop.reproductions.unknown_city",
+        "autonomous flights through an unknown city on LiDAR, with and without GNSS, section V-E2 of the airloop paper",
+    ),
 }
 """name: (module with reproduce(quick, folder) -> list[Result], one line)."""
 
-RESUMES = ("sync-hil", "online", "offline", "e2es")
+RESUMES = ("sync-hil", "online", "offline", "e2es", "unknown-city")
 """Long ones, which report their progress and continue in a folder that has their protocol.json."""
-NAMES = (*REPRODUCTIONS, "sync-hil-protocol", "e2es-protocol")
+NAMES = (*REPRODUCTIONS, "sync-hil-protocol", "e2es-protocol", "unknown-city-protocol")
 PAGES = {name: f"skyloop.reproductions.{name.replace('-', '_')}_page" for name in NAMES}
 """name of a results file: module with blocks(results) -> text by name of block, and said(results) -> sentences."""

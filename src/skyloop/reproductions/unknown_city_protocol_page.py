@@ -1,0 +1,32 @@
+"""The table of the protocol's page on the unknown city, made from the protocol itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from skyloop.core.results import Result
+from skyloop.reproductions.pages import table
+from skyloop.reproductions.unknown_city_protocol import (
+    AIM_DENIED,
+    AIM_FACTOR,
+    AIM_IOU,
+    AIM_REACHED,
+    AIM_WAY,
+    DENIED,
+    SEEDS,
+)
+
+WITHOUT_RESULTS = True
+"""The page exists before the flights."""
+
+
+def blocks(results: Sequence[Result]) -> dict[str, str]:
+    rows = [
+        ["with GNSS: goal reached", "one flight", f"{AIM_REACHED} of {len(SEEDS)}"],
+        ["without GNSS: goal reached", "", f"{AIM_DENIED} of {len(DENIED)}"],
+        ["collisions", "0", "0"],
+        ["way over the shortest on the true map", "", f"≤ {AIM_WAY:g}"],
+        ["map IoU", "pictures", f"≥ {AIM_IOU:g}"],
+        ["simulated per processor second", "", f"≥ {AIM_FACTOR:g}"],
+    ]
+    return {"aims": table(["", "paper", "aim"], rows, right=1)}

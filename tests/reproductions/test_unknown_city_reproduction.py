@@ -1,0 +1,157 @@
+"""`skyloop reproduce unknown-city`: scores against hand-made truth, what is kept, and what counts as failed."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from skyloop.reproductions import unknown_city, unknown_city_page
+from skyloop.reproductions.result_files import begin_or_go_on, keep
+from skyloop.reproductions.unknown_city_flight import Flown, cause_of, fly
+from skyloop.reproductions.unknown_city_protocol import GOAL, LOOSE, TOUCHING, Protocol
+from skyloop.reproductions.unknown_city_scores import TrueCity, compared, map_score, true_cells, way_length
+from skyloop.world.worlds.urban_walls import UrbanWalls
+from skyloop_client.errors import RunFolderError
+from skyloop_client.messages import Contact, Event, EventKind, GridMap
+
+SMALL = Protocol((101, 102), (101,))
+FLIGHT: dict[str, Any] = {
+    "optimum_m": 110.0, "off_m": 0.5, "way_m": 121.0, "way_over_optimum": 1.1, "clearance_m": 1.6, "error_rms_m": 0.03,
+    "error_max_m": 0.06, "height_error_max_m": 0.1, "simulated_s": 60.0, "processor_s": 15.0, "factor": 4.0,
+    "stages": {"LiDAR": 0.4, "planning": 0.6}, "iou": 0.9, "iou_loose": 0.95, "retreats": 0,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def world() -> UrbanWalls:
+    made = UrbanWalls(3)
+    made.model.freeze()
+    return made
+
+
+def seen_map(world: UrbanWalls, shift: float = 0.0) -> GridMap:
+    """The true cells between start and first crossing, drawn `shift` m too far east."""
+    corner, shape = np.array([-10.0, -10.0]), (150, 100)
+    truth, _ = true_cells(world.model, corner - [shift, 0.0], shape, 0.2, 0.0)
+    cells = np.where(truth, 100, 0).astype(np.int8)
+    return GridMap(0, np.ascontiguousarray(cells.T), 0.2, np.array([*corner, 10.0]))
+
+
+def test_the_true_map_scores_one_and_a_shifted_one_less(world: UrbanWalls) -> None:
+    assert map_score(world.model, seen_map(world)).iou > 0.999
+    off = map_score(world.model, seen_map(world, 0.3))
+    assert off.iou < 0.99 and off.false_occupied > 50 and off.missed > 50
+
+
+def test_only_cells_that_were_seen_and_are_clear_count() -> None:
+    truth = np.zeros((6, 6), bool)
+    truth[4:] = True
+    cells = np.full((6, 6), -1, np.int8)
+    cells[4], cells[:4] = 100, 0
+    clear = np.zeros_like(truth)
+    assert compared(cells, truth, clear).iou == 1.0
+    cells[3, 0], cells[4, 1] = 100, 0
+    found = compared(cells, truth, clear)
+    assert (found.iou, found.false_occupied, found.missed, found.seen) == (5 / 7, 1, 1, 30)
+    unclear = clear.copy()
+    unclear[3, 0] = True
+    assert compared(cells, truth, unclear).iou == 5 / 6
+
+
+def test_the_insides_of_buildings_are_occupied_and_streets_are_not(world: UrbanWalls) -> None:
+    city = TrueCity(world.model)
+    at = lambda x, y: city.occupied[tuple(((np.array([x, y]) - city.corner) / city.cell).astype(int))]  # noqa: E731
+    # the corner lot at the lower left has one box, 16 m deep
+    assert at(-12.0, -12.0) and at(-16.0, -9.0)
+    assert not at(0.0, 0.0) and not at(*GOAL)
+
+
+def test_a_larger_slack_leaves_more_cells_out(world: UrbanWalls) -> None:
+    corner, shape = np.array([-10.0, -10.0]), (150, 100)
+    strict, loose = (true_cells(world.model, corner, shape, 0.2, slack)[1].sum() for slack in (TOUCHING, LOOSE))
+    assert loose > 3 * strict
+
+
+def test_the_shortest_way_reaches_the_goal_and_keeps_off_walls(world: UrbanWalls) -> None:
+    city = TrueCity(world.model)
+    way = city.optimum()
+    assert np.allclose(way[[0, -1]], [[0.0, 0.0], GOAL], atol=0.2)
+    assert np.hypot(*GOAL) < way_length(way) < 200.0
+    dense = np.concatenate([np.linspace(a, b, 200) for a, b in pairwise(way)])
+    assert city.least_clearance(dense) > 1.3
+
+
+def flown(*kinds: EventKind, end: tuple[float, float] = GOAL, reached: bool = True) -> Flown:
+    events = [Event(10**9 * (k + 1), kind, "a wall") for k, kind in enumerate(kinds)]
+    return Flown(truth=[(0, np.array([*end, 0.1]))], events=events, reached_ns=10**9 if reached else None, lasted=60.0)
+
+
+def test_every_failure_has_its_cause() -> None:
+    assert cause_of(flown(EventKind.DISARMED), "lands at the goal", 240.0) == ""
+    assert "contact a wall at 1.0 s" in cause_of(flown(EventKind.CONTACT), "follows its way", 240.0)
+    for normal, failed in (((0.0, 0.0, 1.0), False), ((1.0, 0.0, 0.0), True)):
+        touch = Contact("legs", 3, "terrain", np.zeros(3), np.array(normal), 0.7, 0.7)
+        landed = flown(EventKind.DISARMED)
+        landed.events.append(Event(1, EventKind.CONTACT, "legs hit terrain", touch))
+        assert bool(cause_of(landed, "lands at the goal", 240.0)) is failed
+    assert "not at the goal after 60 s" in cause_of(flown(reached=False), "hovers without a map", 240.0)
+    assert "the pilot hovers without a map" in cause_of(flown(reached=False), "hovers without a map", 240.0)
+    assert "not on the ground" in cause_of(flown(), "lands at the goal", 240.0)
+    assert "landed 5.0 m from" in cause_of(flown(EventKind.DISARMED, end=(73.0, 64.0)), "lands at the goal", 240.0)
+
+
+def write_runs(folder: Path, **changed: dict[str, Any]) -> None:
+    begin_or_go_on(folder, SMALL.plain())
+    for name, (seed, gnss) in unknown_city.jobs_of(SMALL).items():
+        run = {"seed": seed, "gnss": gnss, **FLIGHT, **changed.get(name.replace("-", "_"), {})}
+        keep(unknown_city._kept(folder, name), run)
+
+
+def test_flights_in_the_folder_are_not_flown_again(tmp_path: Path) -> None:
+    write_runs(tmp_path, gnss_102={"failed": "contact a wall at 3.0 s", "iou": 0.1}, denied_101={"iou": 0.8})
+    lines: list[str] = []
+    results = unknown_city.reproduce(folder=tmp_path, protocol=SMALL, told=lines.append)
+    assert lines == []
+    found = {result.cell: result for result in results}
+    reached = found["with GNSS: goal reached"]
+    assert (reached.measured, reached.n) == (1, 2)
+    assert reached.conditions["failed"] == {"102": "contact a wall at 3.0 s"}
+    assert found["with GNSS: collisions"].measured == 1
+    assert found["with GNSS: map IoU"].measured == 0.9
+    assert found["with GNSS: map IoU"].conditions["met"] == 1
+    assert found["without GNSS: map IoU"].conditions["met"] == 0
+    assert found["simulated per processor second"].measured == 4.0
+    assert json.loads((tmp_path / "results.json").read_text())[0]["paper"] == "airloop"
+    blocks = unknown_city_page.blocks(results)
+    assert "| 102 | with GNSS | contact a wall at 3.0 s |" in blocks["failed"]
+    assert "1 of 2 (aim 20)" in blocks["flights"] and "40 %" in blocks["times"]
+
+
+def test_a_folder_of_another_protocol_is_refused(tmp_path: Path) -> None:
+    write_runs(tmp_path)
+    with pytest.raises(RunFolderError, match="another protocol"):
+        unknown_city.reproduce(folder=tmp_path, protocol=Protocol((101,), ()))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("gnss", [True, False])
+def test_a_flight_reaches_the_goal_and_leaves_its_picture(gnss: bool, tmp_path: Path) -> None:
+    scored = fly(1, gnss, 240.0, str(tmp_path / "flight.png"))
+    assert "failed" not in scored
+    assert scored["way_over_optimum"] < 1.3 and scored["clearance_m"] > 1.0
+    assert scored["error_rms_m"] < 0.1
+    assert (tmp_path / "flight.png").stat().st_size > 20_000
+
+
+def test_a_flight_that_is_cut_short_has_failed_and_says_how_to_fly_it_again(tmp_path: Path) -> None:
+    scored = fly(1, False, 4.0, str(tmp_path / "flight.png"))
+    assert scored["failed"].startswith("not at the goal after 4 s")
+    assert scored["again"] == (
+        "skyloop run unknown-city --set seed=1 --set vehicles.0.estimators.slam.inputs=[imu,barometer,below,lidar]"
+    )
+    assert (tmp_path / "flight.png").exists()
