@@ -71,6 +71,8 @@ def test_each_stream_is_a_topic_of_its_name(bag: dict[str, Any]) -> None:
         "/drone/grid": "nav_msgs/msg/OccupancyGrid",
         "/drone/voxels": "sensor_msgs/msg/PointCloud2",
         "/drone/path": "nav_msgs/msg/Path",
+        "/drone/goal": "geometry_msgs/msg/PoseStamped",
+        "/drone/navigation": "nav_msgs/msg/Path",
         "/drone/cloud": "sensor_msgs/msg/PointCloud2",
         "/drone/key_pose": "geometry_msgs/msg/PoseStamped",
         "/drone/colour": "sensor_msgs/msg/Image",

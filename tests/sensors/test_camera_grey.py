@@ -50,8 +50,8 @@ def test_it_is_the_luma_of_the_colour_picture(scene: PaintedScene) -> None:
     assert plain.shape == (48, 64) and plain.dtype == np.uint8
     assert np.abs(plain - weighed(colour)).max() <= 1.0
     assert np.ptp(plain) > 50, "the picture has contrast"
-    # red and green of equal strength are told apart by their weights
-    assert len(np.unique(plain)) > 3
+    # ground, pillar and wall are told apart by the weights of their colours
+    assert len(np.unique(plain)) >= 3
 
 
 def test_the_lens_bends_it_as_it_bends_colours(scene: PaintedScene) -> None:
@@ -79,8 +79,8 @@ def test_blur_rolling_shutter_and_exposure_work_on_it(scene: PaintedScene) -> No
     sharp, blurred, rolled = (shoot(scene, fast, **size, **more)[0].colour.astype(float) for more in effects)
     assert np.abs(np.diff(blurred, axis=1)).max() < 0.7 * np.abs(np.diff(sharp, axis=1)).max()
     assert blurred.mean() == pytest.approx(sharp.mean(), rel=0.03)
-    darkest = [int(np.argmin(rolled[row])) for row in (2, 14)]
-    assert darkest[0] != darkest[1], "the pillar leans"
+    pillar = [int(np.argmax(np.abs(rolled[row] - np.median(rolled[row])))) for row in (2, 14)]
+    assert pillar[0] != pillar[1], "the pillar leans"
     camera = Camera(CameraConfig(**size, auto_exposure=True, target_brightness=0.8), PERIOD_S)
     rng = KeyedRandom(KEY, 0)
     _, state = camera.measure(fast, scene, camera.initial_state(rng), rng)  # type: ignore[arg-type]

@@ -134,6 +134,7 @@ def pilot(name: str) -> Entry:
     more = {
         "trajectory": f", trajectory: {EXAMPLES['circle']}",
         "waypoints": ", waypoints: [[0, 0, 3], [10, 0, 3]]",
+        "navigate": ", goals: [[4, 4], [-4, 8]]",
     }
     kind = "file.py:name" if name == OWN else name + more.get(name, "")
     return replace(section(config, name), topic="pilot", example=f"pilot: {{kind: {kind}}}")

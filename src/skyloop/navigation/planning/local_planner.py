@@ -28,9 +28,9 @@ class LocalPlannerConfig(BaseModel):
     max_speed: PositiveFloat = 0.9
     """m/s. E2ES's planner may fly 1.8 m/s, but its flights stay below 1 m/s; the rest is for the controller."""
     max_acceleration: PositiveFloat = 1.2
-    """m/s²."""
+    """m/s², the largest acceleration of a planned motion."""
     max_jerk: PositiveFloat = 3.0
-    """m/s³."""
+    """m/s³, the largest jerk of a planned motion."""
     reach: PositiveFloat = 3.0
     """m, how far it looks; points of the cloud beyond do not matter."""
     floor: FiniteFloat = 0.5
