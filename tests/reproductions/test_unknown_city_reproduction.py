@@ -12,7 +12,8 @@ import pytest
 
 from skyloop.reproductions import unknown_city, unknown_city_page
 from skyloop.reproductions.result_files import begin_or_go_on, keep
-from skyloop.reproductions.unknown_city_flight import Flown, cause_of, fly
+from skyloop.reproductions.unknown_city_flight import cause_of, fly
+from skyloop.reproductions.unknown_city_plot import Flown
 from skyloop.reproductions.unknown_city_protocol import GOAL, LOOSE, TOUCHING, Protocol
 from skyloop.reproductions.unknown_city_scores import TrueCity, compared, map_score, true_cells, way_length
 from skyloop.world.worlds.urban_walls import UrbanWalls

@@ -13,6 +13,7 @@ from skyloop.navigation.grid_slam.ways import Ways
 from skyloop.tasks.unknown_city import CityPilot
 from skyloop_client.bundle import Bundle
 from skyloop_client.messages import Arm, GridMap, Land, Path, TakeOff, Velocity
+from skyloop_client.streams import StreamInfo
 
 CELL = 0.25
 CORNER = np.array([-10.0, -10.0])
@@ -56,7 +57,8 @@ class Flight:
         state = SimpleNamespace(position=self.position, velocity_world=self.velocity, valid=self.valid)
         status = SimpleNamespace(armed=armed, landed=not armed, mode=mode)
         publish = lambda name, record: self.published.append((name, record))  # noqa: E731
-        bundle = Bundle(self.t_ns, "drone", self._latest, state, status, known={"drone/slam_map"}, publisher=publish)
+        known = {"drone/slam_map": StreamInfo("drone/slam_map", "GridMap")}
+        bundle = Bundle(self.t_ns, "drone", self._latest, state, status, known=known, publisher=publish)
         self.t_ns += STEP_NS
         return self.pilot(bundle)
 

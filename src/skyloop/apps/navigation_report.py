@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from skyloop.core.bus import Bus
 from skyloop.recording.navigation_log import NavigationLog
 from skyloop.recording.navigation_pictures import draw_navigation
 from skyloop.sim.assembly import load_airframe
 from skyloop.sim.scenario import Scenario, Vehicle
-from skyloop.sim.simulation import Simulation
 from skyloop.sim.world_view import WorldView
 from skyloop_client.messages import Array
 
@@ -26,9 +26,9 @@ MOST_FINE = 3e7
 class NavigationReport:
     """Listens during a run, and afterwards adds to its summary and draws."""
 
-    def __init__(self, simulation: Simulation, scenario: Scenario, folder: Path) -> None:
-        self._simulation, self._scenario, self._folder = simulation, scenario, folder
-        self._log = NavigationLog(simulation.bus)
+    def __init__(self, bus: Bus, world: WorldView, scenario: Scenario, folder: Path) -> None:
+        self._world, self._scenario, self._folder = world, scenario, folder
+        self._log = NavigationLog(bus)
 
     def finish(self, summary: dict[str, Any]) -> None:
         for vehicle in self._scenario.vehicles:
@@ -36,7 +36,7 @@ class NavigationReport:
             if log is None or len(log.track.rows) < 2:
                 continue
             rows = log.track.rows
-            clearance = clearance_along(self._simulation.port.editor, rows[:, 1:4], rows[:, 5] > 0.0)
+            clearance = clearance_along(self._world, rows[:, 1:4], rows[:, 5] > 0.0)
             summary["vehicles"][vehicle.name]["navigation"] = self._log.summary(vehicle.name, clearance)
             title = f"{self._scenario.name} (seed {self._scenario.seed}): {vehicle.name} on {vehicle.state}"
             path = self._folder / f"navigation-{vehicle.name}.png"

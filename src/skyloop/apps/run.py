@@ -67,7 +67,7 @@ def run_scenario(
             _log_events(scenario, simulation.bus)
             pictures = Pictures(simulation.bus, folder)
             estimate_pictures = EstimatePictures(simulation.bus, folder)
-            navigation = NavigationReport(simulation, scenario, folder)
+            navigation = NavigationReport(simulation.bus, simulation.port.editor, scenario, folder)
             flight_log = FlightLog(simulation.bus, [vehicle.name for vehicle in scenario.vehicles])
             began = time.perf_counter()
             trouble: SkyloopError | None = None

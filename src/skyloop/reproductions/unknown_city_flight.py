@@ -5,14 +5,13 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from skyloop.navigation.grid_slam.localiser import GridLocaliser
-from skyloop.reproductions.unknown_city_plot import draw_flight
+from skyloop.reproductions.unknown_city_plot import Flown, draw_flight
 from skyloop.reproductions.unknown_city_protocol import BAND, GOAL, HEIGHT, LAND_WITHIN, SPEED
 from skyloop.reproductions.unknown_city_scores import TrueCity, scores_of_map, way_length
 from skyloop.sim.assembly import build
@@ -64,21 +63,6 @@ class ClockedPilot(CityPilot):
         if is_new and self.way is not None:
             self.paths.append(self.way)
         return reply
-
-
-@dataclass
-class Flown:
-    """What a flight leaves."""
-
-    truth: list[tuple[int, Array]] = field(default_factory=list)
-    estimates: list[tuple[int, Array]] = field(default_factory=list)
-    """The valid ones."""
-    events: list[Event] = field(default_factory=list)
-    paths: list[Array] = field(default_factory=list)
-    grid: GridMap | None = None
-    reached_ns: int | None = None
-    lasted: float = 0.0
-    """s of simulated time."""
 
 
 def city_scenario(seed: int, gnss: bool, duration: float) -> Scenario:

@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from skyloop.reproductions.drag_plot import INK, STYLE
 from skyloop.reproductions.unknown_city_protocol import GOAL
 from skyloop.reproductions.unknown_city_scores import TrueCity
-
-if TYPE_CHECKING:
-    from skyloop.reproductions.unknown_city_flight import Flown
+from skyloop_client.messages import Array, Event, GridMap
 
 TRACK, BELIEF, OPTIMUM, PLAN, TRUTH = "#1f77b4", "#d1495b", "#2a9d5c", "#b5832f", (0.91, 0.63, 0.25)
 SHADES = {-1: 0.78, 0: 1.0, 100: 0.0}
 """Of unknown, free and occupied cells."""
+
+
+@dataclass
+class Flown:
+    """What a flight leaves."""
+
+    truth: list[tuple[int, Array]] = field(default_factory=list)
+    estimates: list[tuple[int, Array]] = field(default_factory=list)
+    """The valid ones."""
+    events: list[Event] = field(default_factory=list)
+    paths: list[Array] = field(default_factory=list)
+    grid: GridMap | None = None
+    reached_ns: int | None = None
+    lasted: float = 0.0
+    """s of simulated time."""
 
 
 def draw_flight(path: Path, flown: Flown, city: TrueCity, scored: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from skyloop.navigation.grid_slam.ways import Ways
-from skyloop.tasks.pilots import Reply, Sortie
+from skyloop.tasks.sortie import Reply, Sortie
 from skyloop_client.bundle import Bundle
 from skyloop_client.messages import Array, GridMap, Path, Velocity
 
