@@ -31,7 +31,7 @@ def write_runs(folder: Path, protocol: Protocol, **changed: dict[str, Any]) -> N
     for job in e2es.jobs_of(protocol, folder):
         made = CASE if job.name.startswith("case-") else FLIGHT
         made = {"nothing": CASE} if job.name == "cases-on-one-flight" else made
-        keep(e2es._kept(folder, job.name), changed.get(job.name.replace("-", "_"), made))
+        keep(job.kept, changed.get(job.name.replace("-", "_"), made))
 
 
 def cells(results: list[Result]) -> dict[str, Result]:

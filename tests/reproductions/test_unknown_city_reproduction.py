@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from skyloop.navigation.mapping.counting import FREE, OCCUPIED
+from skyloop.navigation.mapping.judging import compared
 from skyloop.reproductions import unknown_city, unknown_city_page
 from skyloop.reproductions.result_files import begin_or_go_on, keep
 from skyloop.reproductions.unknown_city_flight import cause_of, fly
 from skyloop.reproductions.unknown_city_plot import Flown
 from skyloop.reproductions.unknown_city_protocol import GOAL, LOOSE, TOUCHING, Protocol
-from skyloop.reproductions.unknown_city_scores import TrueCity, compared, map_score, true_cells, way_length
+from skyloop.reproductions.unknown_city_scores import TrueCity, map_score, true_cells, way_length
 from skyloop.world.worlds.urban_walls import UrbanWalls
 from skyloop_client.errors import RunFolderError
 from skyloop_client.messages import Contact, Event, EventKind, GridMap
@@ -55,13 +57,13 @@ def test_only_cells_that_were_seen_and_are_clear_count() -> None:
     cells = np.full((6, 6), -1, np.int8)
     cells[4], cells[:4] = 100, 0
     clear = np.zeros_like(truth)
-    assert compared(cells, truth, clear).iou == 1.0
+    assert compared(cells == OCCUPIED, cells == FREE, truth, clear).iou == 1.0
     cells[3, 0], cells[4, 1] = 100, 0
-    found = compared(cells, truth, clear)
+    found = compared(cells == OCCUPIED, cells == FREE, truth, clear)
     assert (found.iou, found.false_occupied, found.missed, found.seen) == (5 / 7, 1, 1, 30)
     unclear = clear.copy()
     unclear[3, 0] = True
-    assert compared(cells, truth, unclear).iou == 5 / 6
+    assert compared(cells == OCCUPIED, cells == FREE, truth, unclear).iou == 5 / 6
 
 
 def test_the_insides_of_buildings_are_occupied_and_streets_are_not(world: UrbanWalls) -> None:
@@ -108,9 +110,10 @@ def test_every_failure_has_its_cause() -> None:
 
 def write_runs(folder: Path, **changed: dict[str, Any]) -> None:
     begin_or_go_on(folder, SMALL.plain())
-    for name, (seed, gnss) in unknown_city.jobs_of(SMALL).items():
-        run = {"seed": seed, "gnss": gnss, **FLIGHT, **changed.get(name.replace("-", "_"), {})}
-        keep(unknown_city._kept(folder, name), run)
+    for job in unknown_city.jobs_of(SMALL, folder):
+        seed, gnss, *_ = job.arguments
+        run = {"seed": seed, "gnss": gnss, **FLIGHT, **changed.get(job.name.replace("-", "_"), {})}
+        keep(job.kept, run)
 
 
 def test_flights_in_the_folder_are_not_flown_again(tmp_path: Path) -> None:

@@ -7,9 +7,6 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -20,19 +17,11 @@ from skyloop.datasets.hard_cases import table as case_table
 from skyloop.reproductions.e2es_flights import flight_on_estimate, flown_case, sensor_cases
 from skyloop.reproductions.e2es_protocol import QUICK, Protocol
 from skyloop.reproductions.e2es_results import results_of
-from skyloop.reproductions.result_files import begin_or_go_on, keep, write_results
+from skyloop.reproductions.missing_runs import Job, make_missing
+from skyloop.reproductions.result_files import begin_or_go_on, write_results
 
 Runs = dict[str, dict[str, Any]]
 """What every run left, by its name."""
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """One run that can be missing."""
-
-    name: str
-    call: Callable[..., dict[str, Any]]
-    arguments: tuple[Any, ...]
 
 
 def reproduce(
@@ -57,42 +46,37 @@ def reproduce(
 
 
 def jobs_of(protocol: Protocol, place: Path) -> list[Job]:
-    jobs = [
-        Job(
+    def job(name: str, call: Callable[..., dict[str, Any]], *arguments: Any) -> Job:
+        return Job(name, _kept(place, name), call, arguments)
+
+    flights = [
+        job(
             f"flight-{world}-{seed}",
             flight_on_estimate,
-            (world, seed, protocol.length, _pictures(place, world) if seed == protocol.seeds[0] else ""),
+            world,
+            seed,
+            protocol.length,
+            # the pictures of the first seed are kept
+            str(place / "pictures" / world) if seed == protocol.seeds[0] else "",
         )
         for seed in protocol.seeds
         for world in protocol.worlds
     ]
     on_one = tuple(name for name in protocol.cases if CASES[name].flight is None)
-    if on_one:
-        jobs.append(Job("cases-on-one-flight", sensor_cases, (on_one, SEED)))
-    return jobs + [Job(f"case-{name}", flown_case, (name, SEED)) for name in protocol.cases if name not in on_one]
-
-
-def _pictures(place: Path, world: str) -> str:
-    """The pictures of the first seed are kept."""
-    return str(place / "pictures" / world)
+    cases = [job("cases-on-one-flight", sensor_cases, on_one, SEED)] if on_one else []
+    return (
+        flights + cases + [job(f"case-{name}", flown_case, name, SEED) for name in protocol.cases if name not in on_one]
+    )
 
 
 def fly_all(protocol: Protocol, place: Path, told: Callable[[str], None]) -> Runs:
-    """Fly the missing runs, several at once, and read all of them."""
+    """Fly the missing runs, and read all of them."""
     jobs = jobs_of(protocol, place)
-    missing = [job for job in jobs if not _kept(place, job.name).exists()]
-    if missing:
-        # a flight keeps its own process and that of its renderer busy
-        at_once = max(1, 3 * usable_cores() // 4)
-        with ProcessPoolExecutor(at_once, mp_context=get_context("spawn")) as pool:
-            flying = {pool.submit(job.call, *job.arguments): job for job in missing}
-            for done, future in enumerate(as_completed(flying), 1):
-                job, scored = flying[future], future.result()
-                keep(_kept(place, job.name), scored)
-                told(f"{job.name} ({done} of {len(missing)}): {_in_words(scored)}")
+    # a flight keeps its own process and that of its renderer busy
+    make_missing(jobs, max(1, 3 * usable_cores() // 4), told, _in_words)
     runs: Runs = {}
     for job in jobs:
-        scored = json.loads(_kept(place, job.name).read_text(encoding="utf-8"))
+        scored = json.loads(job.kept.read_text(encoding="utf-8"))
         runs |= (
             {f"case-{name}": row for name, row in scored.items()} if job.call is sensor_cases else {job.name: scored}
         )

@@ -9,15 +9,14 @@ import json
 import statistics
 import tempfile
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, replace
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 from skyloop.apps.loop import run_loop
 from skyloop.core.results import Result
-from skyloop.reproductions.result_files import begin_or_go_on, keep, write_results
+from skyloop.reproductions.missing_runs import Job, make_missing
+from skyloop.reproductions.result_files import begin_or_go_on, write_results
 from skyloop.reproductions.sync_hil_claims import Samples, claims
 from skyloop.reproductions.sync_hil_protocol import (
     COMPUTING_S,
@@ -105,17 +104,15 @@ def runs_of(protocol: Protocol) -> Iterator[Run]:
 
 
 def fly_all(runs: list[Run], board: float, folder: Path, told: Callable[[str], None] = lambda line: None) -> None:
-    """Fly the missing runs, several at once."""
-    missing = [run for run in runs if not _kept(run, folder).exists()]
-    if not missing:
+    """Fly the missing runs, which all have one set-up."""
+    if not runs:
         return
-    with ProcessPoolExecutor(AT_ONCE.get(missing[0].setup, 2), mp_context=get_context("spawn")) as pool:
-        flying = {pool.submit(fly, run, board): run for run in missing}
-        for done, job in enumerate(as_completed(flying), 1):
-            run, score = flying[job], job.result()
-            keep(_kept(run, folder), score)
-            said = score.get("unfinished") or ", ".join(f"{what} {value:.3g}" for what, value in score.items())
-            told(f"{run.table.name}, {run.setup}, run {run.k} ({done} of {len(missing)} {run.setup}): {said}")
+    jobs = [Job(f"{run.table.name}, {run.setup}, run {run.k}", _kept(run, folder), fly, (run, board)) for run in runs]
+    make_missing(jobs, AT_ONCE.get(runs[0].setup, 2), told, _in_words)
+
+
+def _in_words(score: dict[str, Any]) -> str:
+    return score.get("unfinished") or ", ".join(f"{what} {value:.3g}" for what, value in score.items())
 
 
 def _kept(run: Run, folder: Path) -> Path:

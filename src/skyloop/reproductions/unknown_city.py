@@ -6,14 +6,13 @@ import json
 import statistics
 import tempfile
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 from skyloop.core.machine_info import usable_cores
 from skyloop.core.results import Result
-from skyloop.reproductions.result_files import begin_or_go_on, keep, write_results
+from skyloop.reproductions.missing_runs import Job, make_missing
+from skyloop.reproductions.result_files import begin_or_go_on, write_results
 from skyloop.reproductions.unknown_city_flight import fly
 from skyloop.reproductions.unknown_city_protocol import (
     AIM_DENIED,
@@ -48,31 +47,25 @@ def reproduce(
     return results
 
 
-def jobs_of(protocol: Protocol) -> dict[str, tuple[int, bool]]:
-    """Seed and whether with GNSS, by name."""
-    with_gnss = {f"gnss-{seed}": (seed, True) for seed in protocol.seeds}
-    return with_gnss | {f"denied-{seed}": (seed, False) for seed in protocol.denied}
+def jobs_of(protocol: Protocol, place: Path) -> list[Job]:
+    flights = [(f"gnss-{seed}", seed, True) for seed in protocol.seeds]
+    flights += [(f"denied-{seed}", seed, False) for seed in protocol.denied]
+    return [
+        Job(
+            name,
+            place / "runs" / f"{name}.json",
+            fly,
+            (seed, gnss, protocol.duration, str(place / "pictures" / f"{name}.png")),
+        )
+        for name, seed, gnss in flights
+    ]
 
 
 def fly_all(protocol: Protocol, place: Path, told: Callable[[str], None]) -> list[Run]:
     """Fly the missing flights, as many at once as there are cores, and read all of them."""
-    jobs = jobs_of(protocol)
-    missing = {name: job for name, job in jobs.items() if not _kept(place, name).exists()}
-    if missing:
-        with ProcessPoolExecutor(usable_cores(), mp_context=get_context("spawn")) as pool:
-            flying = {
-                pool.submit(fly, seed, gnss, protocol.duration, str(place / "pictures" / f"{name}.png")): name
-                for name, (seed, gnss) in missing.items()
-            }
-            for done, future in enumerate(as_completed(flying), 1):
-                name, scored = flying[future], future.result()
-                keep(_kept(place, name), scored)
-                told(f"{name} ({done} of {len(missing)}): {in_words(scored)}")
-    return [json.loads(_kept(place, name).read_text(encoding="utf-8")) for name in jobs]
-
-
-def _kept(place: Path, name: str) -> Path:
-    return place / "runs" / f"{name}.json"
+    jobs = jobs_of(protocol, place)
+    make_missing(jobs, usable_cores(), told, in_words)
+    return [json.loads(job.kept.read_text(encoding="utf-8")) for job in jobs]
 
 
 def in_words(scored: Run) -> str:

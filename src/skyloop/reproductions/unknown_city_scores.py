@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skyloop.navigation.grid_slam.ways import Ways
+from skyloop.navigation.mapping.counting import FREE, OCCUPIED
+from skyloop.navigation.mapping.judging import Agreement, compared
 from skyloop.reproductions.unknown_city_protocol import BAND, GOAL, HEIGHT, LOOSE, TOUCHING
 from skyloop.world.model import Model
 from skyloop.world.occupancy import occupancy
@@ -19,17 +20,6 @@ AROUND = 40.0
 """m around start and goal that the optimum may use; the boundary wall is within."""
 SLICE = 0.1
 """m above and below the height of flight in which the world's surfaces count: the map is of the plane of flight."""
-
-
-@dataclass(frozen=True, slots=True)
-class MapScore:
-    """A map beside the truth, over the cells that it says are occupied or free."""
-
-    iou: float
-    """Cells occupied in both, over cells occupied in either."""
-    seen: int
-    false_occupied: int
-    missed: int
 
 
 def true_cells(model: Model, corner: Array, shape: tuple[int, ...], cell: float, slack: float) -> tuple[Any, Any]:
@@ -57,19 +47,10 @@ def _occupied(model: Model, low: Array, high: Array, cell: float) -> NDArray[np.
     return np.asarray(parts != parts[start])
 
 
-def map_score(model: Model, grid: GridMap, slack: float = TOUCHING) -> MapScore:
+def map_score(model: Model, grid: GridMap, slack: float = TOUCHING) -> Agreement:
     cells = grid.cells.T
     truth, unclear = true_cells(model, grid.origin[:2], cells.shape, grid.resolution, slack)
-    return compared(cells, truth, unclear)
-
-
-def compared(cells: NDArray[np.int8], truth: NDArray[np.bool_], unclear: NDArray[np.bool_]) -> MapScore:
-    """cells: 100 occupied, 0 free, -1 not seen."""
-    seen = (cells >= 0) & ~unclear
-    claimed, there = (cells == 100) & seen, truth & seen
-    either = int((claimed | there).sum())
-    iou = float((claimed & there).sum() / either) if either else 1.0
-    return MapScore(iou, int(seen.sum()), int((claimed & ~there).sum()), int((there & ~claimed).sum()))
+    return compared(cells == OCCUPIED, cells == FREE, truth, unclear)
 
 
 class TrueCity:

@@ -83,21 +83,24 @@ EVIDENCE = record_type(Evidence, hit=int64, miss=int64, highest=int64, lowest=in
 
 
 @inlined
-def likelihood_at(tiles, p, i, j):
-    """0..255 of a cell; 0 outside of the map."""
+def tile_of(tiles, p, i, j):
+    """The number of the tile that a cell is in; -1 outside of the map and where nothing was seen yet."""
     n = tiles.tables.shape[1] * SIDE
     if i < 0 or j < 0 or i >= n or j >= n:
-        return 0
-    tile = tiles.tables[p, i >> SHIFT, j >> SHIFT]
+        return -1
+    return int64(tiles.tables[p, i >> SHIFT, j >> SHIFT])
+
+
+@inlined
+def likelihood_at(tiles, p, i, j):
+    """0..255 of a cell; 0 outside of the map."""
+    tile = tile_of(tiles, p, i, j)
     return 0 if tile < 0 else int64(tiles.likelihood[tile, i & MASK, j & MASK])
 
 
 @inlined
 def evidence_at(tiles, p, i, j):
-    n = tiles.tables.shape[1] * SIDE
-    if i < 0 or j < 0 or i >= n or j >= n:
-        return 0
-    tile = tiles.tables[p, i >> SHIFT, j >> SHIFT]
+    tile = tile_of(tiles, p, i, j)
     return 0 if tile < 0 else int64(tiles.evidence[tile, i & MASK, j & MASK])
 
 

@@ -15,7 +15,7 @@ from numba import float64, int64, types
 from numpy.typing import NDArray
 
 from skyloop.core.jit import WHEN_CALLED, inlined, kernel
-from skyloop.navigation.planning.node_heap import CLOSED, HEAP_ARRAYS, NEW, Heap, pop, push_or_raise
+from skyloop.navigation.planning.node_heap import CLOSED, HEAP_ARRAYS, NEW, Heap, nodes_between, pop, push_or_raise
 
 SQRT2 = math.sqrt(2.0)
 _SAME = 1e-9
@@ -44,10 +44,7 @@ def jump_point_search(
     length = _search(flat, wide, first, last, parent, heap)
     if length < 0.0:
         return None
-    nodes = [last]
-    while nodes[-1] != first:
-        nodes.append(int(parent[nodes[-1]]))
-    cells = np.array(nodes[::-1])
+    cells = nodes_between(parent, first, last)
     return np.stack([cells // wide - 1, cells % wide - 1], axis=1), float(length)
 
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
 from numba import types
+from numpy.typing import NDArray
 
 from skyloop.core.jit import inlined
 from skyloop_client.messages import Array
@@ -83,3 +85,11 @@ def pop(heap, size):
     heap.nodes[at] = last
     heap.place[last] = at
     return top
+
+
+def nodes_between(parent: NDArray[np.int64], first: int, last: int) -> NDArray[np.int64]:
+    """The nodes from first to last that a search has found, by each node's parent."""
+    nodes = [last]
+    while nodes[-1] != first:
+        nodes.append(int(parent[nodes[-1]]))
+    return np.array(nodes[::-1])

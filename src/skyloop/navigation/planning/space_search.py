@@ -11,7 +11,7 @@ from numba import float64, int64, types
 from numpy.typing import NDArray
 
 from skyloop.core.jit import WHEN_CALLED, inlined, kernel
-from skyloop.navigation.planning.node_heap import CLOSED, HEAP_ARRAYS, NEW, Heap, pop, push_or_raise
+from skyloop.navigation.planning.node_heap import CLOSED, HEAP_ARRAYS, NEW, Heap, nodes_between, pop, push_or_raise
 
 STEP_LENGTHS = np.array([0.0, 1.0, math.sqrt(2.0), math.sqrt(3.0)])
 """Cells, by the number of axes along which a step goes."""
@@ -35,10 +35,7 @@ def space_search(
     length = _search(padded.reshape(-1), (wide, deep), (first, last), parent, heap)
     if length < 0.0:
         return None
-    nodes = [last]
-    while nodes[-1] != first:
-        nodes.append(int(parent[nodes[-1]]))
-    cells = np.array(nodes[::-1])
+    cells = nodes_between(parent, first, last)
     return np.stack([cells // wide - 1, cells % wide // deep - 1, cells % deep - 1], axis=1), float(length)
 
 

@@ -1,0 +1,40 @@
+"""Runs of a long reproduction: those whose result is not in the folder yet are made, several at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from skyloop.reproductions.result_files import keep
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One run that can be missing. `call` is run in a process of its own and returns what is kept as JSON."""
+
+    name: str
+    kept: Path
+    call: Callable[..., dict[str, Any]]
+    arguments: tuple[Any, ...]
+
+
+def make_missing(
+    jobs: Sequence[Job],
+    at_once: int,
+    told: Callable[[str], None],
+    in_words: Callable[[dict[str, Any]], str],
+) -> None:
+    """A result is on disk before it is told, so that a reproduction that is stopped loses only what was running."""
+    missing = [job for job in jobs if not job.kept.exists()]
+    if not missing:
+        return
+    with ProcessPoolExecutor(at_once, mp_context=get_context("spawn")) as pool:
+        running = {pool.submit(job.call, *job.arguments): job for job in missing}
+        for done, future in enumerate(as_completed(running), 1):
+            job, made = running[future], future.result()
+            keep(job.kept, made)
+            told(f"{job.name} ({done} of {len(missing)}): {in_words(made)}")
