@@ -61,6 +61,8 @@ def mission_goals(scenario: Scenario, world: str, seed: int) -> tuple[list[list[
             way = way_length(ways.to(goal))
             if NEAREST <= way <= FARTHEST:
                 break
+        else:
+            raise ScenarioError(f"{world}, seed {seed}: no goal is {NEAREST:g} to {FARTHEST:g} m from the one before")
         goals.append([round(float(goal[0]), 2), round(float(goal[1]), 2)])
         length, here = length + way, goal
     return goals, length
