@@ -48,6 +48,8 @@ class VehicleNavigation:
     holds: list[tuple[float, str]] = field(default_factory=list)
     """s and why it did not fly to its goal, whenever the reason changed."""
     is_flying: bool = False
+    goal: Array | None = None
+    """m, where it flies to; None while it has no goal."""
 
 
 class NavigationLog:
@@ -74,6 +76,7 @@ class NavigationLog:
         vehicle = message.stream.split("/")[0]
         log = self.vehicles.setdefault(vehicle, VehicleNavigation())
         log.is_flying = status.state == "flying"
+        log.goal = status.goal if log.is_flying else None
         t = status.t_ns / NS_PER_S
         if status.state in ENDS:
             place = self._places.get(vehicle, status.goal)

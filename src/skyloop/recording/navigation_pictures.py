@@ -54,7 +54,11 @@ def _draw_above(axis: Any, log: VehicleNavigation) -> None:
         axis.plot(end.goal[0], end.goal[1], "x", color=colour, ms=9, mew=2.2)
         text = f" {number}" if end.state == "reached" else f" {number} {end.state}"
         axis.annotate(text, end.goal[:2], color=colour, fontweight="bold")
-    places = np.vstack([rows[:, 1:3], *(end.goal[None, :2] for end in log.ends)])
+    goals = [end.goal for end in log.ends]
+    if log.goal is not None:
+        goals.append(log.goal)
+        axis.plot(*log.goal[:2], "o", color=INK, ms=9, mew=2.0, mfc="none", label="goal that was not reached in time")
+    places = np.vstack([rows[:, 1:3], *(goal[None, :2] for goal in goals)])
     low, high = places.min(axis=0) - MARGIN, places.max(axis=0) + MARGIN
     axis.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
     axis.set(xlabel="east [m]", ylabel="north [m]", title="plan and track from above, over the map at the end")
