@@ -114,7 +114,7 @@ class CityPilot(Sortie):
         way = self.way
         aim = here if way is None or mode != "fly" else _along(way, here, AHEAD)[0]
         goal, sub_goal = (np.array([*place, self._height]) for place in (self._goal, aim))
-        reason = "" if mode == "fly" else self.doing
+        reason = "" if mode in ("fly", "arrived") else self.doing
         bundle.publish("navigation/status", GoalStatus(bundle.t_ns, 0, state, goal, sub_goal, mode, reason))
 
     def _look_at_map(self, bundle: Bundle, here: Array) -> None:
