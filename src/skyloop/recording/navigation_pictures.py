@@ -94,7 +94,12 @@ def _draw_clearance(axis: Any, log: VehicleNavigation, clearance: Array | None, 
 def _draw_speed(axis: Any, log: VehicleNavigation) -> None:
     rows = log.track.rows
     axis.plot(rows[:, 0], rows[:, 4], color=COLOURS[0], lw=1.0)
-    for t, reason in log.holds[:6]:
+    shown: list[tuple[float, str]] = []
+    for t, reason in log.holds:
+        # words that would lie on each other are left out
+        if not shown or t - shown[-1][0] > 0.03 * (rows[-1, 0] - rows[0, 0]):
+            shown.append((t, reason))
+    for t, reason in shown[:8]:
         axis.axvline(t, color=COLOURS[1], lw=0.8, ls=":")
         axis.annotate(
             reason[:60], (t, 0.02), xycoords=("data", "axes fraction"), rotation=90, fontsize=6, color=COLOURS[1]
