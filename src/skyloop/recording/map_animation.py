@@ -76,7 +76,7 @@ class Sheet:
         """One frame, as an image with a palette."""
         from PIL import Image, ImageDraw
 
-        image = Image.new("RGB", tuple(FINER * n for n in self.shape), MAP_COLOURS[0])
+        image = Image.new("RGB", (FINER * self.shape[0], FINER * self.shape[1]), MAP_COLOURS[0])
         lower, upper = self._px(frame.corner), self._px(frame.upper)
         cells = Image.fromarray(np.array(MAP_COLOURS, np.uint8)[frame.cells[::-1]])
         left, top = round(lower[0]), round(upper[1])
@@ -136,9 +136,9 @@ class Sheet:
         self._text(draw, (FINER * 8, line), title, INK, "lm")
         self._text(draw, (width - FINER * 8, line), f"{frame.t:.1f} s, {frame.known:.0f} sq m known", INK, "rm")
         line, x = height - FINER * FOOT / 2, FINER * 8.0
-        for colour, text in zip(MAP_COLOURS, ("unknown", "free", "occupied"), strict=True):
+        for shade, text in zip(MAP_COLOURS, ("unknown", "free", "occupied"), strict=True):
             box = (x, line - FINER * 5, x + FINER * 12, line + FINER * 5)
-            draw.rectangle(box, colour, outline=INK, width=1)
+            draw.rectangle(box, shade, outline=INK, width=1)
             x = self._text(draw, (x + FINER * 16, line), text, INK, "lm") + FINER * 10
         for colour, text in ((TRACK, "true track"), (WAY, "planned way")):
             draw.line((x, line, x + FINER * 18, line), colour, 3 * FINER)
