@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -157,8 +158,7 @@ def loop(
     Pilots of the scenario itself do not fly, unless only an estimator runs outside.
 
     Examples: `skyloop loop hover --pilot my.py:pilot` · `skyloop loop my.yaml --sut ./sut --target frozen --speed 0.1`
-    · `skyloop loop my.yaml --estimator my_vio.py:Vio --speed 0.2`
-    · `skyloop loop room-nav --estimator maps --pilot scenario`
+    · `skyloop loop my.yaml --estimator my_vio.py:Vio --speed 0.2` · `skyloop loop room-nav --pilot scenario`
     """
     from skyloop.apps.loop import LoopOptions, awaited_programs, run_loop
     from skyloop.links.loop.coordinator import TABLE_I
@@ -215,8 +215,6 @@ def size(
 
     Examples: `skyloop size face-anchor --task face-anchor` · `skyloop size my.yaml --sut ./sut --judge "start<0.5"`
     """
-    from dataclasses import asdict
-
     from skyloop.apps.board_speed import board_speed
     from skyloop.apps.loop import LoopOptions
     from skyloop.apps.size import board_verdict, slowest_good, speeds_from, verdict
@@ -225,14 +223,11 @@ def size(
     from skyloop.recording.run_folder import make_empty_folder
 
     loaded = load(scenario, set_, seed)
-    folder = out_ or next_folder(f"size-{loaded.name}")
-
-    own = loaded
+    folder, own = out_ or next_folder(f"size-{loaded.name}"), loaded
 
     def target_of(fast: float) -> Target:
         made = target_from(target, sut, pilot, task, fast, deadline=deadline, scenario=own)
-        beside = None if estimator is None else estimator_from(own, estimator, target, fast)[1]
-        together = both(made, beside)
+        together = both(made, None if estimator is None else estimator_from(own, estimator, target, fast)[1])
         if together is None:
             raise LinkError("give --sut, --pilot, --task or --estimator: what flies, or what computes?")
         return together
@@ -240,23 +235,21 @@ def size(
     inside = estimator is not None and sut is pilot is task is None
     speeds, options = speeds_from(speed, steps), LoopOptions(power=power_from(power), pilots_inside=inside)
     target_of(speeds[0])
-    if estimator is not None:
-        loaded = estimator_from(own, estimator, target, speeds[0])[0]
+    loaded = own if estimator is None else estimator_from(own, estimator, target, speeds[0])[0]
     given = judge or TASK_JUDGES.get(task or "")
     judged = None if given is None else judge_from(given)
     ratio = None if board is None else board_speed(board)
     make_empty_folder(folder)
     tell = (lambda _: None) if json_ else (lambda flight: _tell_flight(flight, "" if judged is None else judged.unit))
     flights = fly_all(loaded, target_of, speeds, folder, runs=runs, options=options, judge=judged, told=tell)
-    good = slowest_good(flights)
     if json_:
-        told = {"slowest_good": good, "judge": given, "board": None if ratio is None else ratio.speed}
+        told = {"slowest_good": slowest_good(flights), "judge": given, "board": None if ratio is None else ratio.speed}
         print(json.dumps({**told, "flights": [asdict(flight) for flight in flights]}, indent=2))
         return
     by = "judged by the software's own word; --judge takes the truth" if judged is None else f"judged by {judged.text}"
-    out.print(f"[bold]{loaded.name}[/] {verdict(flights)}, {by}", highlight=False)
-    if ratio is not None:
-        out.print(f"{ratio.text}: {board_verdict(flights, ratio.speed)}", highlight=False)
+    boards = [] if ratio is None else [f"{ratio.text}: {board_verdict(flights, ratio.speed)}"]
+    for line in (f"[bold]{loaded.name}[/] {verdict(flights)}, {by}", *boards):
+        out.print(line, highlight=False)
     out.print(f"table and plot: {folder} (size.csv, size.png)")
 
 
