@@ -26,7 +26,7 @@ def test_the_map_is_turned_to_x_first_and_grows_around_vehicle_and_goal() -> Non
     assert not maps.are_there and maps.age(10) == 0.0
     maps.take(ground(), near())
     vehicle, goal = np.array([0.0, 3.0, 1.5]), np.array([9.0, -4.0, 1.5])
-    seen = maps.surroundings(np.array([vehicle, goal]))
+    seen = maps.surroundings(np.array([vehicle, goal]), 0)
     grid = inflated(seen.cells, seen.origin, seen.cell, 0.01)
     assert not grid.is_free(np.array([3.1, 2.7, 1.5])) and grid.blocked.sum() == 1
     for place in (vehicle, goal, goal + np.array([0.9 * MARGIN, -0.9 * MARGIN, 0.0]), np.array([-0.9, 2.1, 1.5])):
@@ -38,11 +38,11 @@ def test_the_grown_map_is_kept_until_a_new_map_or_a_goal_outside_comes() -> None
     maps = SeenMaps()
     maps.take(ground(), near())
     places = np.array([[0.0, 3.0, 1.5], [4.0, 4.0, 1.5]])
-    first = maps.surroundings(places)
-    assert maps.surroundings(places + 0.3).cells is first.cells
-    assert maps.surroundings(np.vstack([places, [[20.0, 4.0, 1.5]]])).cells is not first.cells
+    first = maps.surroundings(places, 0)
+    assert maps.surroundings(places + 0.3, 0).cells is first.cells
+    assert maps.surroundings(np.vstack([places, [[20.0, 4.0, 1.5]]]), 0).cells is not first.cells
     maps.take(ground(5), near(5))
-    assert maps.surroundings(places).cells is not first.cells
+    assert maps.surroundings(places, 0).cells is not first.cells
 
 
 def test_a_goal_beyond_all_reason_does_not_make_the_map_huge() -> None:

@@ -87,6 +87,12 @@ class WorldVoxels:
         """(nx, ny, nz); what is neither occupied nor free is unknown."""
         return self.counters < self.config.rule.free_below
 
+    def window(self, lower: Array, upper: Array) -> tuple[NDArray[np.int8], Array]:
+        """Counters of a box that holds at least this one as far as the map does, and its lower corner, m, world.
+
+        It is the map itself, not a copy."""
+        return self.counters, self.origin
+
     def message(self, t_ns: int) -> VoxelMap:
         return VoxelMap(t_ns, self.config.rule.states(self.counters), self.cell, self.origin.copy())
 
