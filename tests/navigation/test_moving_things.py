@@ -6,6 +6,7 @@ import copy
 import math
 
 import numpy as np
+import pytest
 from depth_scenes import HEIGHT, LENS, WIDTH, camera_at
 
 from skyloop.core.frames import Transform, matrix_from_quat, quat_from_yaw
@@ -47,8 +48,14 @@ def view(pose: Transform, people: list[tuple[float, float]]) -> np.ndarray:
 class Watcher:
     """A mapper whose camera looks at the room, with the noise of depths and poses."""
 
-    def __init__(self, seed: int = 1, pose_noise: float = 0.0, depth_noise: float = 0.01) -> None:
-        self.mapper = Mapper({"depth": EYE}, MapperSettings(size=None))
+    def __init__(
+        self,
+        seed: int = 1,
+        pose_noise: float = 0.0,
+        depth_noise: float = 0.01,
+        size: tuple[int, int, int] | None = None,
+    ) -> None:
+        self.mapper = Mapper({"depth": EYE}, MapperSettings(size=size))
         self.random = np.random.default_rng(seed)
         self.pose_noise, self.depth_noise = pose_noise, depth_noise
         self.t_ns = 0
@@ -170,3 +177,25 @@ def test_a_copy_of_the_mapper_goes_on_alike() -> None:
         again = other.look(people=[(3.0, -2.0 + 0.06 * step)])
         np.testing.assert_array_equal(mine.positions, again.positions)
     assert len(mine.ids) == 1
+
+
+@pytest.mark.parametrize("size", [None, (110, 110, 15)])
+def test_somebody_who_stood_and_walks_away_is_not_left_in_the_maps(size: tuple[int, int, int] | None) -> None:
+    """Also where the camera does not look any more."""
+    watcher = Watcher(size=size)
+    for _ in range(25):
+        watcher.look(people=[(3.0, -1.0)])
+    maps = watcher.mapper.maps(distances=False)
+    assert maps is not None and maps.occupied[maps.voxel([2.8, -1.0, 1.3])]
+    movers = watcher.look(people=[(3.0, -1.0)])
+    for step in range(60):
+        movers = watcher.look(people=[(3.0, -1.0 + 0.8 * step * EVERY_NS * 1e-9)])
+        if len(movers.ids):
+            break
+    assert len(movers.ids) == 1 and step < 35
+    maps = watcher.mapper.maps(distances=False)
+    assert maps is not None and not maps.occupied[maps.voxel([2.8, -1.0, 1.3])]
+    cloud = watcher.mapper.near.cloud()
+    assert (np.linalg.norm(cloud[:, :2] - [2.8, -1.0], axis=1) < 0.2).sum() == 0
+    # what stands stays
+    assert (np.linalg.norm(cloud[:, :2] - PILLARS[1][:2], axis=1) < 0.5).sum() > 3

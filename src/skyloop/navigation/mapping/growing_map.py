@@ -22,6 +22,7 @@ from skyloop.navigation.mapping.sight import Sight
 from skyloop.navigation.mapping.voxel_map import (
     MOST_VOXELS,
     count_limits,
+    forget_around,
     image_limits,
     in_voxels,
     points_and_origins,
@@ -163,6 +164,16 @@ class GrowingMap:
                 there = out[i * SIDE : (i + 1) * SIDE, j * SIDE : (j + 1) * SIDE, k * SIDE : (k + 1) * SIDE]
                 there[:] = self._pool[slot].reshape(SIDE, SIDE, SIDE)
         return out, np.array(first, float) * side
+
+    def forget(self, places: Array, radius: float, heights: tuple[float, float]) -> None:
+        """What was occupied within `radius` of (n, 2) places, m, world, between two heights, is unknown again."""
+        side = SIDE * self.cell
+        low, high = places.min(axis=0) - radius, places.max(axis=0) + radius
+        for block, slot in self._slots.items():
+            corner = np.array(block) * side
+            if (corner[:2] < high).all() and (corner[:2] + side > low).all():
+                counters = self._pool[slot].reshape(SIDE, SIDE, SIDE)
+                forget_around(counters, corner, self.cell, places, radius, heights)
 
     def message(self, t_ns: int) -> VoxelMap:
         counters, origin = self.counters(*self.bounds)

@@ -16,7 +16,7 @@ from skyloop.navigation.mapping.cylinder_map import CylinderConfig, CylinderMap
 from skyloop.navigation.mapping.distance_fields import DistanceField
 from skyloop.navigation.mapping.growing_map import GrowingMap, GrowingMapConfig
 from skyloop.navigation.mapping.map_snapshot import MapSnapshot
-from skyloop.navigation.mapping.moving_things import MovingThings
+from skyloop.navigation.mapping.moving_things import BODY, MovingThings
 from skyloop.navigation.mapping.point_clouds import DepthLens
 from skyloop.navigation.mapping.pose_history import PoseHistory
 from skyloop.navigation.mapping.projection import projected
@@ -160,7 +160,11 @@ class Mapper:
         reach = np.array([self.movers.reach, self.movers.reach, 2.0])
         counters, corner = self.voxels.window(body - reach, body + reach)
         known = counters, corner, self.settings.cell
-        return self.movers.see(image.t_ns, image.depth, lens, (world_from_camera, body), known)
+        depth = self.movers.see(image.t_ns, image.depth, lens, (world_from_camera, body), known)
+        for places, heights in self.movers.left_behind:
+            self.voxels.forget(places, BODY, heights)
+            self.near.forget(places, BODY, heights)
+        return depth
 
     def _pose(self, t_ns: int) -> Transform | None:
         return self.poses.at(t_ns, round(self.settings.latest_wait * 1e9))

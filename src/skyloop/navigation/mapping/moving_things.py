@@ -7,7 +7,7 @@ far enough from where it was first seen, at a speed that the noise of poses and 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,9 @@ _NS = 1e-9
 MOST_POINTS, MOST_CLUSTERS = 8000, 32
 WINDOW_CELL = 0.2
 """m, side of the cells in which points are joined to clusters, seen from above."""
+MOST_TRAIL = 60
+BODY = 0.4
+"""m around the places of a thing that are emptied in the maps when it turns out to move."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +96,8 @@ class Track:
     """When it was seen last, and when it moved last."""
     images: int = 1
     moves: bool = False
+    trail: list[Array] = field(default_factory=list)
+    """(2,) m each: where it was seen before it counted as moving. The maps took it for a thing that stands there."""
     pp: float = 0.01
     pv: float = 0.0
     vv: float = 1.0
@@ -127,6 +132,8 @@ class MovingThings:
         self.tracks: list[Track] = []
         self._next = 0
         self._newest_ns = -1
+        self.left_behind: list[tuple[Array, tuple[float, float]]] = []
+        """Of the newest image: places (n, 2) m, and heights, at which a thing stood that turned out to move."""
         side = 2 * math.ceil(sight.far / WINDOW_CELL) + 2
         self._labels, self._stack = np.zeros((side, side), np.int32), np.zeros(side * side, np.int32)
         self._points = np.empty((MOST_POINTS, POINT_COLUMNS))
@@ -236,6 +243,7 @@ class MovingThings:
 
     def _judge(self, t_ns: int) -> None:
         config = self.config
+        self.left_behind = []
         for track in self.tracks:
             if track.seen_ns != t_ns:
                 continue
@@ -245,6 +253,11 @@ class MovingThings:
                 sure = speed > max(config.slowest, 2.0 * math.sqrt(track.vv)) and speed < config.fastest
                 track.moves = track.images >= config.images and come >= config.moved and sure
                 track.still_ns = t_ns
+                track.trail = [*track.trail[-MOST_TRAIL:], track.place]
+                if track.moves:
+                    heights = (track.low - 1.0, track.high + 0.3)
+                    self.left_behind.append((np.array(track.trail), heights))
+                    track.trail = []
             elif speed > config.still_speed:
                 track.still_ns = t_ns
             elif (t_ns - track.still_ns) * _NS > config.still_after:

@@ -2,6 +2,7 @@
 
 A way is a long loop: a straight leg, a half circle, the leg back beside it, a half circle. Nothing stands on it, no
 other person comes near it, and it does not lead through doors: these are too narrow for a person and a vehicle.
+These people wait while a vehicle is close in front of them.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from skyloop.world.model import Model
 from skyloop.world.occupancy import occupancy
 from skyloop.world.scenery.actors.paths import Path
 from skyloop.world.scenery.actors.people import add_walker
+from skyloop.world.scenery.actors.watchful import WatchfulWalker
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array
 
@@ -25,7 +27,7 @@ SPEEDS = (0.6, 1.1)
 """m/s."""
 LEGS = (3.5, 10.0)
 """m, the length of a straight leg."""
-LANES = (1.8, 1.4, 1.0)
+LANES = (2.0, 1.6, 1.2)
 """m between the two legs: wide ones are tried first, so that people turn slowly."""
 BODY = 0.5
 """m between the middle of a person and anything that stands; arms swing."""
@@ -114,7 +116,7 @@ def add_walkers(
             raise ScenarioError(f"world '{world}' has room for {number} walkers with seed {seed}, not for {count}")
         floor.take(_points(path))
         speed, start = float(chance.uniform(*SPEEDS)), float(chance.uniform(0.0, path.length))
-        add_walker(model, chance, ground, path, speed=speed, start=start, randomise=randomise)
+        add_walker(model, chance, ground, path, speed=speed, start=start, randomise=randomise, kind=WatchfulWalker)
 
 
 def _way(floor: FreeFloor, chance: np.random.Generator) -> Path | None:
