@@ -92,7 +92,7 @@ class FreeFloor:
 
     def _cells(self, points: Array) -> NDArray[np.int64]:
         cells = np.floor((points - self._low) / CELL).astype(np.int64)
-        return np.clip(cells, 0, np.array(self._standing.shape) - 1)
+        return np.asarray(np.clip(cells, 0, np.array(self._standing.shape) - 1), np.int64)
 
     def _at(self, field: Array, points: Array) -> Array:
         cells = self._cells(points)
