@@ -159,11 +159,14 @@ def test_somebody_who_leaves_the_view_is_expected_where_he_went_for_a_while() ->
     watcher = Watcher()
     for _ in range(10):
         watcher.look()
-    for step in range(40):
+    for step in range(48):
         movers = watcher.look(people=[(2.0, -1.0 + 0.9 * step * EVERY_NS * 1e-9)])
     before = movers.positions[0, 1]
-    later = [watcher.look(people=[]) for _ in range(60)]
-    assert len(later[10].ids) == 1 and later[10].positions[0, 1] > before + 0.4
+    later = [watcher.look(people=[]) for _ in range(130)]
+    went, stopped = later[10].positions[:, 1]
+    assert went > before + 0.4 and abs(stopped - before) < 0.1, "on as he did, or stopped out of sight"
+    assert later[10].velocities[1].tolist() == [0.0, 0.0, 0.0]
+    assert len(later[60].ids) == 1 and later[60].positions[0, 1] == stopped
     assert len(later[-1].ids) == 0
 
 

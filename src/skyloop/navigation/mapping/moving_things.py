@@ -38,6 +38,8 @@ MOST_POINTS, MOST_CLUSTERS = 8000, 32
 WINDOW_CELL = 0.2
 """m, side of the cells in which points are joined to clusters, seen from above."""
 MOST_TRAIL = 60
+OUT_OF_SIGHT = 0.3
+"""s without a sight of a thing after which it may as well have stopped."""
 BODY = 0.4
 """m around the places of a thing that are emptied in the maps when it turns out to move."""
 
@@ -74,8 +76,10 @@ class MoverConfig:
     """m, one sigma of the middle of a cluster."""
     kept_in_view: float = 0.7
     """s without a sight of a thing after which it is forgotten, although the camera looks there."""
-    kept: float = 3.0
-    """s after which it is forgotten where the camera does not look."""
+    expected: float = 3.0
+    """s for which a thing that the camera does not look at is expected to go on as it did."""
+    kept: float = 8.0
+    """s for which it may as well have stopped where it was seen last."""
 
 
 @dataclass(slots=True)
@@ -83,6 +87,7 @@ class Track:
     """One thing. East and north have the same uncertainty."""
 
     number: int
+    """Even; the next one is for the place where it may have stopped."""
     place: Array
     velocity: Array
     first: Array
@@ -94,6 +99,8 @@ class Track:
     seen_ns: int
     still_ns: int
     """When it was seen last, and when it moved last."""
+    last: Array
+    """(2,) m, where it was when it was seen last."""
     images: int = 1
     moves: bool = False
     trail: list[Array] = field(default_factory=list)
@@ -160,7 +167,7 @@ class MovingThings:
             track.predict(dt, self.config.restless)
         self._follow(found, m[:, 3], t_ns)
         self._judge(t_ns)
-        self._forget(t_ns, m, lens, image.shape[1])
+        self._forget(t_ns, m, lens, image)
         return self._without(image, lens, m, t_ns)
 
     @property
@@ -169,16 +176,22 @@ class MovingThings:
         return self._sight.far
 
     def message(self) -> Movers:
-        """What moves, at the stamp of the newest image."""
-        moving = [track for track in self.tracks if track.moves]
-        middles = [(*track.place, 0.5 * (track.low + track.high)) for track in moving]
-        return Movers(
-            max(self._newest_ns, 0),
-            np.array(middles).reshape(-1, 3),
-            np.array([(*track.velocity, 0.0) for track in moving]).reshape(-1, 3),
-            np.array([(track.radius, track.high - track.low) for track in moving]).reshape(-1, 2),
-            np.array([track.number for track in moving], np.int64),
-        )
+        """What moves, at the stamp of the newest image.
+
+        A thing that is out of sight is told twice: where it went on to, and where it may have stopped."""
+        rows = []
+        for track in self.tracks:
+            if not track.moves:
+                continue
+            middle, size = 0.5 * (track.low + track.high), (track.radius, track.high - track.low)
+            unseen = (self._newest_ns - track.seen_ns) * _NS
+            if unseen <= self.config.expected:
+                rows.append((*track.place, middle, *track.velocity, 0.0, *size, track.number))
+            if unseen > OUT_OF_SIGHT:
+                rows.append((*track.last, middle, 0.0, 0.0, 0.0, *size, track.number + 1))
+        told = np.array(rows, float).reshape(-1, 9)
+        ids = told[:, 8].astype(np.int64)
+        return Movers(max(self._newest_ns, 0), told[:, :3], told[:, 3:6], told[:, 6:8], ids)
 
     def _clusters(
         self,
@@ -223,9 +236,9 @@ class MovingThings:
             if k not in taken and tall and whole and row[AREA] >= config.least_area:
                 place, radius = middles[k], _radius(row)
                 self.tracks.append(
-                    Track(self._next, place, np.zeros(2), place, radius, row[LOWEST], row[HIGHEST], t_ns, t_ns)
+                    Track(self._next, place, np.zeros(2), place, radius, row[LOWEST], row[HIGHEST], t_ns, t_ns, place)
                 )
-                self._next += 1
+                self._next += 2
 
     def _may_be(self, row: Array, track: Track) -> bool:
         """A thing that is cut off by the edge of the image seems to move when the camera turns."""
@@ -236,6 +249,7 @@ class MovingThings:
     def _update(self, track: Track, row: Array, middle: Array, t_ns: int) -> None:
         spread = self.config.spread * (3.0 if row[AT_EDGE] else 1.0)
         track.correct(middle, spread * spread)
+        track.last = track.place
         track.radius += 0.2 * (_radius(row) - track.radius)
         track.low, track.high = min(track.low, row[LOWEST]), max(track.high, row[HIGHEST])
         track.seen_ns = t_ns
@@ -263,20 +277,26 @@ class MovingThings:
             elif (t_ns - track.still_ns) * _NS > config.still_after:
                 track.moves, track.first, track.images = False, track.place, 1
 
-    def _forget(self, t_ns: int, m: Array, lens: DepthLens, width: int) -> None:
+    def _forget(self, t_ns: int, m: Array, lens: DepthLens, image: NDArray[np.float32]) -> None:
         config, kept = self.config, []
         for track in self.tracks:
             unseen = (t_ns - track.seen_ns) * _NS
-            most = config.kept if track.moves and not self._in_view(track, m, lens, width) else config.kept_in_view
+            most = config.kept if track.moves and not self._sees_through(track, m, lens, image) else config.kept_in_view
             if unseen <= most and track.speed < config.fastest:
                 kept.append(track)
         self.tracks = kept
 
-    def _in_view(self, track: Track, m: Array, lens: DepthLens, width: int) -> bool:
-        """Whether the camera would show its middle."""
-        off = np.array([*track.place, m[2, 3]]) - m[:, 3]
-        right, _, ahead = off @ m[:, :3]
-        return bool(0.3 < ahead < self._sight.far and 0.0 <= lens.cx + lens.fx * right / ahead < width)
+    def _sees_through(self, track: Track, m: Array, lens: DepthLens, image: NDArray[np.float32]) -> bool:
+        """Whether the image would show all of a thing where it was seen last, with nothing in front."""
+        off = np.array([*track.last, 0.5 * (track.low + track.high)]) - m[:, 3]
+        right, down, ahead = (off @ m[:, :3]).tolist()
+        if not 0.3 < ahead < self._sight.far:
+            return False
+        half = lens.fx * track.radius / ahead
+        u, v = lens.cx + lens.fx * right / ahead, lens.cy + lens.fy * down / ahead
+        if not (half <= u < image.shape[1] - half and 0.0 <= v < image.shape[0]):
+            return False
+        return bool(image[int(v), int(u)] > ahead - 2.0 * track.radius)
 
     def _without(self, image: NDArray[np.float32], lens: DepthLens, m: Array, t_ns: int) -> NDArray[np.float32]:
         things = [

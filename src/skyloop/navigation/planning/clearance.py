@@ -17,7 +17,7 @@ from skyloop.navigation.planning.primitives import MATRIX, VECTOR
 
 MOVER_COLUMNS = 8
 MOVER_RADIUS = 6
-"""Column."""
+"""Column; the next one is half of the height."""
 PREDICTED = 3.0
 """s for which things are expected to move on as they do; people turn."""
 _LEAVING = 0.5

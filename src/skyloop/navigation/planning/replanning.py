@@ -66,7 +66,8 @@ class NavigatorConfig(BaseModel):
     lost_track: PositiveFloat = 0.4
     """m between vehicle and setpoint beyond which the plan starts anew from where the vehicle is."""
     mover_margin: NonNegativeFloat = 0.3
-    """m that it keeps from things that move, more than from those that stand: people turn and swing their arms."""
+    """m that it keeps from things that move, more than from those that stand: people turn and swing their arms. It is
+    kept above them too."""
     yaw_rate: PositiveFloat = 1.0
     """rad/s, the fastest turn of the heading, which follows the flight so that the camera looks ahead."""
     turn_first: PositiveFloat = 0.8
@@ -180,11 +181,11 @@ def best_way(seen: Surroundings, start: Array, goal: Array, config: GlobalPlanne
 
 
 def _with_margin(seen: Surroundings, config: NavigatorConfig) -> Surroundings:
-    """With movers as wide as the distance that is kept from them asks for."""
+    """With movers as wide and high as the distance that is kept from them asks for."""
     if not len(seen.movers):
         return seen
     movers = np.array(seen.movers, np.float64)
-    movers[:, MOVER_RADIUS] += config.mover_margin
+    movers[:, MOVER_RADIUS:] += config.mover_margin
     return replace(seen, movers=movers)
 
 
