@@ -157,25 +157,26 @@ def clusters(points, window, labels, stack, out):
 
 
 @inlined
-def _columns(thing, m, lens, width):
-    """The first and the last + 1 column of an image in which an upright cylinder may be."""
+def _extent(thing, m, lens, width):
+    """The first and the last + 1 column of an image in which an upright cylinder may be, and its depths there."""
     fx, _, cx, _ = lens
-    first, end = width, 0
+    first, end, least, most = width, 0, np.inf, -np.inf
     for height in range(2):
         dx, dy, dz = thing[0] - m[0, 3], thing[1] - m[1, 3], thing[2 + height] - m[2, 3]
         right = m[0, 0] * dx + m[1, 0] * dy + m[2, 0] * dz
         ahead = m[0, 2] * dx + m[1, 2] * dy + m[2, 2] * dz
         nearest = ahead - thing[4]
+        least, most = min(least, nearest), max(most, ahead + thing[4])
         if nearest < 0.2:
             if ahead + thing[4] > 0.0:
-                return 0, width
+                first, end = 0, width
             continue
         # the nearer side of the cylinder is farther from the middle of the image, be it left or right
         for side in (-thing[4], thing[4]):
             for depth in (nearest, ahead + thing[4]):
                 u = int64(cx + fx * (right + side) / depth)
                 first, end = min(first, u - 1), max(end, u + 2)
-    return max(first, 0), min(end, width)
+    return max(first, 0), min(end, width), least, most
 
 
 @kernel(void(float32[:, ::1], LENS, _MATRIX, float64[:, ::1]))
@@ -184,12 +185,12 @@ def blank_things(depth, lens, m, things):
     fx, fy, cx, cy = lens
     for number in range(things.shape[0]):
         thing = things[number]
-        first, end = _columns(thing, m, lens, depth.shape[1])
+        first, end, least, most = _extent(thing, m, lens, depth.shape[1])
         for v in range(depth.shape[0]):
             y = (v - cy) / fy
             for u in range(first, end):
                 d = float64(depth[v, u])
-                if not d > 0.0:
+                if not (d > 0.0 and least <= d <= most):
                     continue
                 x = (u - cx) / fx
                 px = m[0, 3] + d * (m[0, 0] * x + m[0, 1] * y + m[0, 2]) - thing[0]
