@@ -150,7 +150,7 @@ def is_clear(way, duration, near, movers, limits, begin):
     """Whether the motion whose samples are `way` keeps `radius` from all points and movers and inside the height band.
 
     begin: m, the clearance at which it begins. If that is too small already, clearance must grow along the way. A
-    motion that begins too near to a mover may not come nearer to any."""
+    motion that begins too near to a mover may not come nearer to any. The order of `near` may change."""
     bounds = Limits(*limits)
     pieces = way.shape[0] - 1
     # between two samples the motion leaves the chord by no more than this; a ray is its own chord
@@ -170,6 +170,9 @@ def is_clear(way, duration, near, movers, limits, begin):
         q = near[n]
         inside = low[0] < q[0] < high[0] and low[1] < q[1] < high[1] and low[2] < q[2] < high[2]
         if inside and _meets_point(way, q, radius, allowed):
+            # the next motion is likely to fail at the same point, so it comes first
+            for axis in range(3):
+                near[0, axis], near[n, axis] = near[n, axis], near[0, axis]
             return False
     if movers.shape[0] == 0:
         return True
