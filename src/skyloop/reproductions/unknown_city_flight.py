@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections import defaultdict
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from skyloop.navigation.grid_slam.localiser import GridLocaliser
+from skyloop.reproductions.collisions import first_collision
+from skyloop.reproductions.stage_clock import SPENT, clocked
 from skyloop.reproductions.unknown_city_plot import Flown, draw_flight
 from skyloop.reproductions.unknown_city_protocol import BAND, GOAL, HEIGHT, LAND_WITHIN, SPEED
 from skyloop.reproductions.unknown_city_scores import TrueCity, scores_of_map, way_length
@@ -24,19 +24,9 @@ from skyloop.world.worlds.urban_walls import UrbanWalls
 from skyloop_client.bundle import Bundle
 from skyloop_client.errors import SkyloopError
 from skyloop_client.estimator import Answer
-from skyloop_client.messages import Array, Event, EventKind, GridMap, Message
+from skyloop_client.messages import Array, EventKind, GridMap, Message
 
 WITHOUT_GNSS = ["imu", "barometer", "below", "lidar"]
-SPENT: defaultdict[str, float] = defaultdict(float)
-"""s of processor time by stage, of the flight of this process."""
-
-
-def clocked(stage: str, call: Callable[..., Any], *arguments: Any) -> Any:
-    began = time.thread_time()
-    try:
-        return call(*arguments)
-    finally:
-        SPENT[stage] += time.thread_time() - began
 
 
 class ClockedLocaliser(GridLocaliser):
@@ -117,7 +107,7 @@ def _flown(simulation: Simulation, pilot: ClockedPilot, duration: float) -> Flow
     for part in simulation.parts:
         if isinstance(part, SensorPart) and part.info.name == "drone/lidar":
             _clock(part.sensor)
-    while flown.lasted < duration and not pilot.done and not _hit(flown):
+    while flown.lasted < duration and not pilot.done and first_collision(flown.events) is None:
         flown.lasted += 0.5
         simulation.run_until(flown.lasted)
         if pilot.reached and flown.reached_ns is None:
@@ -136,19 +126,9 @@ def _clock(sensor: Any) -> None:
     sensor.measure = lambda *arguments: clocked("LiDAR", measure, *arguments)
 
 
-def _hit(flown: Flown) -> Event | None:
-    """The first crash or touch of anything but level ground under its legs, on which it stands and lands."""
-    for event in flown.events:
-        touched = event.contact
-        stands = touched is not None and touched.part == "legs" and float(touched.normal[2]) > 0.9
-        if event.kind is EventKind.CRASH or (event.kind is EventKind.CONTACT and not stands):
-            return event
-    return None
-
-
 def cause_of(flown: Flown, doing: str, duration: float) -> str:
     """Why a flight failed, in one line; empty if it did not."""
-    hit, (_, last) = _hit(flown), flown.truth[-1]
+    hit, (_, last) = first_collision(flown.events), flown.truth[-1]
     where = f"at ({last[0]:.1f}, {last[1]:.1f}, {last[2]:.1f})"
     if hit is not None:
         return f"{hit.kind.value} {hit.text} at {hit.t_ns * 1e-9:.1f} s, {where}, while the pilot {doing}"
