@@ -111,7 +111,7 @@ def _cost(c, duration, aim, limits, crowded):
 
 @inlined
 def _ray(position, ray, way):
-    azimuth, elevation, length = ray
+    azimuth, elevation, length, _ = ray
     for axis in range(3):
         way[0, axis] = position[axis]
     way[1, 0] = position[0] + length * np.cos(elevation) * np.cos(azimuth)
@@ -121,18 +121,20 @@ def _ray(position, ray, way):
 
 @kernel(
     types.UniTuple(float64, 2)(
-        MATRIX, VECTOR, types.UniTuple(MATRIX, 2), LIMITS, float64, types.UniTuple(float64, 3), _FLAG, MATRIX
+        MATRIX, VECTOR, types.UniTuple(MATRIX, 2), LIMITS, types.UniTuple(float64, 4), _FLAG, MATRIX
     ),
     turn=WHEN_CALLED,
 )
-def _try_ray(start, aim, obstacles, limits, begin, ray, tried, out):
-    """Cost and duration of the best motion along a ray (azimuth, elevation, length); infinite if it is not free.
+def _try_ray(start, aim, obstacles, limits, ray, tried, out):
+    """Cost and duration of the best motion along a ray; infinite if it is not free.
 
-    tried: (1,) whether the motions along the same ray of twice the length were tried. Those to its half and to its
-    quarter are the first two of this one. It is set if they are tried now."""
+    ray: azimuth, elevation, length, and the clearance at the beginning. tried: (1,) whether the motions along the same
+    ray of twice the length were tried; those to its half and to its quarter are the first two of this one. It is set
+    if they are tried now."""
     near, movers = obstacles
     bounds = Limits(*limits)
     way, samples = np.empty((2, 3)), np.empty((PIECES + 1, 3))
+    begin = ray[3]
     _ray(start[0], ray, way)
     # a ray that movers cross may still be flown behind them, so only the motion itself is checked against these
     if not is_clear(way, ray[2] / bounds.speed, near, movers[:0], limits, begin):
@@ -176,11 +178,11 @@ def _look_around(start, aim, obstacles, limits, lengths, tried, out):
         for side in range(2 if pair > 1 else 1 - pair):
             turn = angle if side == 0 else -angle
             if pair % 2 == 0:
-                ray = (azimuth + turn, elevation, length)
+                ray = (azimuth + turn, elevation, length, begin)
             else:
-                ray = (azimuth, elevation + turn, length)
+                ray = (azimuth, elevation + turn, length, begin)
             flag = tried[pair, side : side + 1]
-            cost, duration = _try_ray(start, aim, obstacles, limits, begin, ray, flag, trial)
+            cost, duration = _try_ray(start, aim, obstacles, limits, ray, flag, trial)
             if cost < best:
                 best, found = cost, duration
                 out[:] = trial
