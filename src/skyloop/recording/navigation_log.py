@@ -50,6 +50,8 @@ class VehicleNavigation:
     movers: list[tuple[float, Array]] = field(default_factory=list)
     """s and (n, 3) m, world: the things that move, as the vehicle found them."""
     is_flying: bool = False
+    goal: Array | None = None
+    """m, where it flies to; None while it has no goal."""
 
     def knew_of(self, t: float, place: Array, within: float = 1.0, before: float = 2.0) -> bool:
         """Whether it found something that moves near a place shortly before an instant."""
@@ -85,6 +87,7 @@ class NavigationLog:
         vehicle = message.stream.split("/")[0]
         log = self.vehicles.setdefault(vehicle, VehicleNavigation())
         log.is_flying = status.state == "flying"
+        log.goal = status.goal if log.is_flying else None
         t = status.t_ns / NS_PER_S
         if status.state in ENDS:
             place = self._places.get(vehicle, status.goal)

@@ -10,6 +10,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, FiniteFloat, NonNegativeFloat, PositiveFloat, model_validator
 
 from skyloop.core.frames import yaw_from_quat
+from skyloop.core.jit import prepare
 from skyloop.navigation.planning.replanning import (
     Aim,
     Flight,
@@ -108,6 +109,10 @@ class NavigatePilot(Sortie):
         self._told_way: Any = None
         self.outcomes: list[Outcome] = []
         """Of the goals so far."""
+        self.streams = (config.ground_map, config.near_map, "goal")
+        """All that it looks at besides its state; over a link nothing else is sent to it."""
+        # outside, the time to load compiled code would count as execution time of the first plan
+        prepare("skyloop.navigation.planning", when_called=True)
 
     @property
     def reached(self) -> int:
