@@ -11,7 +11,7 @@ import numpy as np
 from skyloop.core.bus import Bus
 from skyloop.recording.map_animation import draw_growth
 from skyloop.recording.map_growth import MapGrowth
-from skyloop.recording.navigation_log import NavigationLog
+from skyloop.recording.navigation_log import NavigationLog, VehicleNavigation
 from skyloop.recording.navigation_pictures import draw_navigation
 from skyloop.sim.assembly import load_airframe
 from skyloop.sim.scenario import Scenario, Vehicle
@@ -22,6 +22,8 @@ FINE, COARSE = (1.5, 0.05), (4.0, 0.1)
 """m up to which clearance is measured, and m, the voxels in which the world's surfaces are found: between rooms, and
 where the box around the track would have more than MOST_FINE fine voxels, as between houses."""
 MOST_FINE = 3e7
+PEOPLE_EVERY = 0.1
+"""s between two places of the track at which the distance to people is measured."""
 
 
 class NavigationReport:
@@ -43,9 +45,28 @@ class NavigationReport:
                 continue
             rows = log.track.rows
             clearance = clearance_along(self._world, rows[:, 1:4], rows[:, 5] > 0.0)
-            summary["vehicles"][vehicle.name]["navigation"] = self._log.summary(vehicle.name, clearance)
+            told = self._log.summary(vehicle.name, clearance)
+            summary["vehicles"][vehicle.name]["navigation"] = {**told, **people_met(self._world, log)}
             path = self._folder / f"navigation-{vehicle.name}.png"
             draw_navigation(path, title, log, clearance, blade_radius(vehicle, self._scenario.folder))
+
+
+def people_met(world: WorldView, log: VehicleNavigation) -> dict[str, Any]:
+    """The smallest distance to the surface of anybody who walks, when that was, and whether the vehicle knew of them.
+
+    Empty where nobody came within 3 m. A vehicle cannot know of people behind or beside it that it has not seen."""
+    nearest, at, known, due = math.inf, 0.0, False, -math.inf
+    for t, x, y, z, _, flies in log.track.rows.tolist():
+        if not flies or t < due:
+            continue
+        due, place = t + PEOPLE_EVERY, np.array([x, y, z])
+        for points in world.bodies_near("person", t, place, 3.0).values():
+            away = float(np.linalg.norm(points - place, axis=1).min())
+            if away < nearest:
+                nearest, at, known = away, t, log.knew_of(t, points.mean(axis=0))
+    if not math.isfinite(nearest):
+        return {}
+    return {"nearest_person_m": nearest, "nearest_person_at_s": at, "nearest_person_known": known}
 
 
 def blade_radius(vehicle: Vehicle, folder: str | None) -> float:
