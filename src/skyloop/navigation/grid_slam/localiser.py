@@ -11,7 +11,7 @@ import copy
 import math
 from collections import deque
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, PositiveFloat
@@ -76,10 +76,13 @@ class _Memory:
 
 
 class GridLocaliser:
+    settings_class: ClassVar[type[LocaliserSettings]] = LocaliserSettings
+
     def __init__(self, setup: EstimatorSetup, *, settings: dict[str, Any] | LocaliserSettings | None = None) -> None:
         given = settings or {}
         place = f"settings of '{setup.name}'"
-        self.settings = given if isinstance(given, LocaliserSettings) else validated(LocaliserSettings, given, place)
+        kind = self.settings_class
+        self.settings = given if isinstance(given, kind) else validated(kind, given, place)
         self._name = setup.name
         by_record: dict[str, StreamInfo] = {}
         for info in setup.infos.values():
@@ -159,12 +162,8 @@ class GridLocaliser:
         now = self._estimate_at(scan.t_ns)
         if now is None or memory.stands:
             return None
-        points = self._points(scan, now)
-        motion = np.zeros(3) if memory.swept is None else _motion(memory.swept, now)
-        fix = self._fix_for(now)
+        belief = memory.belief = self._believe(scan, now, self._points(scan, now))
         memory.swept = now
-        belief = self.slam.sweep(points, motion, fix, lost_below=self.settings.lost_below)
-        memory.belief = belief
         if not belief.lost:
             self._correct(scan.t_ns, belief)
         answers: list[Any] = [(f"{self._name}_match", Number(scan.t_ns, belief.likelihood))]
@@ -172,6 +171,12 @@ class GridLocaliser:
             memory.map_due_ns = scan.t_ns + round(self.settings.map_period * NS_PER_S)
             answers.append((f"{self._name}_map", self.map(scan.t_ns, float(now.position[2]))))
         return answers
+
+    def _believe(self, scan: LidarScan, now: Estimate, ring: Array) -> Belief:
+        """Find the pose of a sweep and draw it. ring: the sweep as `_points` levels it."""
+        before = self._memory.swept
+        motion = np.zeros(3) if before is None else _motion(before, now)
+        return self.slam.sweep(ring, motion, self._fix_for(now), lost_below=self.settings.lost_below)
 
     def _estimate_at(self, t_ns: int) -> Estimate | None:
         """The last one that is not later."""
