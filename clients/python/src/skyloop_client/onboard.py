@@ -32,7 +32,8 @@ def run_onboard(
     estimator = call_user_code(place, session.now(), lambda: make(session.setup, **session.options))
     session.forget_loading()
     stack = _Stack(session, estimator, place, say)
-    rate, due_ns, items = Rate.from_hz(rate_hz), 0, []
+    rate, due_ns = Rate.from_hz(rate_hz), 0
+    items: list[Any] = []
     try:
         while not getattr(pilot, "done", False):
             stack.take(items)

@@ -73,17 +73,16 @@ class GridParticleFilter:
         self.maps = TiledMaps(n, settings.grid, np.asarray(start, float)[:2])
         self._memory = _Memory(np.tile(np.asarray(start, float), (n, 1)), np.full(n, -math.log(n)))
         match, cell = settings.match, settings.grid.cell
-        self._matching = tuple(
-            Matching(
-                match.residual_sd / cell,
-                match.independent_points,
-                match.search_below,
-                match.search_distance / cell,
-                match.search_turn,
-                match.iterations,
-            )
+        matching = Matching(
+            match.residual_sd / cell,
+            match.independent_points,
+            match.search_below,
+            match.search_distance / cell,
+            match.search_turn,
+            match.iterations,
         )
-        self._judging = tuple(Matching(*self._matching)._replace(search_below=0.0, iterations=0))
+        self._matching = tuple(matching)
+        self._judging = tuple(matching._replace(search_below=0.0, iterations=0))
         self._key = stream_key(settings.seed, "grid particle filter")
 
     @property
