@@ -15,10 +15,14 @@ from skyloop.cli.console import load
 from skyloop.navigation.mapping.counting import FREE, OCCUPIED
 from skyloop.navigation.mapping.judging import compared
 from skyloop.reproductions import unknown_city, unknown_city_page
+from skyloop.reproductions import unknown_city_computers as computers
 from skyloop.reproductions.result_files import begin_or_go_on, keep
+from skyloop.reproductions.two_machines import why_not_apart
+from skyloop.reproductions.unknown_city_computers import fly_on
+from skyloop.reproductions.unknown_city_engine import times_of
 from skyloop.reproductions.unknown_city_flight import cause_of, fly
 from skyloop.reproductions.unknown_city_plot import Flown
-from skyloop.reproductions.unknown_city_protocol import GOAL, LOOSE, TOUCHING, Protocol
+from skyloop.reproductions.unknown_city_protocol import COMPUTERS, GOAL, LOOSE, TOUCHING, TROUBLES, Protocol
 from skyloop.reproductions.unknown_city_scores import TrueCity, map_score, true_cells, way_length
 from skyloop.reproductions.unknown_city_stack import ClockedPilot
 from skyloop.sim.assembly import build
@@ -204,5 +208,44 @@ def test_a_flight_that_ends_in_an_error_leaves_its_cause_a_picture_and_the_comma
 
 def test_a_scenario_that_cannot_be_built_is_a_failure_with_a_picture_of_the_city(tmp_path: Path) -> None:
     scored = fly(2, "gnss", 10.0, str(tmp_path / "flight.png"), {"vehicles.0.estimators.slam.inputs": ["lidar"]})
-    assert "needs a imu" in scored["failed"] or "needs an imu" in scored["failed"]
+    assert "imu" in scored["failed"] and "add one" in scored["failed"]
     assert "inputs=[lidar]" in scored["again"] and (tmp_path / "flight.png").stat().st_size > 20_000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("trouble", TROUBLES)
+def test_in_trouble_it_hits_nothing(trouble: str) -> None:
+    scored = fly(1, "gnss", 240.0, more=TROUBLES[trouble])
+    assert not scored.get("failed", "").startswith(("contact", "crash"))
+    assert scored["clearance_m"] > 0.5
+
+
+def test_the_times_of_a_sweep_are_those_of_its_setpoint() -> None:
+    # s asked and answered, ns of execution time asked and answered, sends a setpoint, brings a sweep
+    rows = [
+        [1.0, 1.010, 0, 0, False, False],
+        [1.011, 1.060, 1_000_000, 100_000_000, False, True],
+        [1.070, 1.072, 109_000_000, 110_000_000, False, False],
+        [1.080, 1.090, 118_000_000, 120_000_000, True, False],
+        [1.091, 1.140, 121_000_000, 200_000_000, False, True],
+    ]
+    acted = {1: 1.001, 2: 1.020, 3: 1.071, 4: 1.0835, 5: 1.095}
+    served = {number: {"wall_acted_ns": str(round(1e9 * (at - 0.5)))} for number, at in acted.items()}
+    times = times_of(rows, served, 0.5)
+    assert times["t1"] == pytest.approx([40.0]), "from the effect of the question that brought it"
+    assert times["t2"] == pytest.approx([18.0]), "in its own time"
+    assert times["t3"] == pytest.approx([3.5])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name, computer in COMPUTERS.items() if computer.linked])
+def test_the_whole_stack_flies_at_the_other_end_of_the_link(name: str, tmp_path: Path) -> None:
+    scored = fly_on(name, 1, 18.0, str(tmp_path / "flight.png"))
+    assert scored["failed"].startswith("not at the goal after 18 s") and scored["violations"] == 0
+    assert scored["way_m"] > 3.0 and scored["error_rms_m"] < 0.1 and scored["iou"] > 0.7
+    assert all(len(values) > 20 and min(values) >= 0.0 for values in scored["times"].values())
+    if COMPUTERS[name].apart and not why_not_apart():
+        assert scored["network"] == "network namespaces joined by veth"
+    cells = {result.cell: result for result in computers.results_of([scored])}
+    assert cells[f"{name}: t2, p50"].measured > 1.0
+    assert (tmp_path / "flight.png").stat().st_size > 20_000

@@ -221,7 +221,7 @@ def _row(record: Any) -> str:
         elif is_bulk(value):
             cells.append("" if value is None else "x".join(map(str, np.shape(value))))
         elif isinstance(value, np.ndarray):
-            cells += [repr(float(x)) for x in value.ravel()]
+            cells.extend(map(repr, value.ravel().tolist()))
         elif isinstance(record, Estimate) and isinstance(value, str):
             # readers that split at every comma, such as numpy's, can still read the numbers
             cells.append(_quoted(value.replace(",", ";")))

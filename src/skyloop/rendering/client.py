@@ -164,8 +164,11 @@ class Renderer:
         views = []
         for request, shot in zip(asked.requests, asked.shots, strict=True):
             h, w, start = request.lens.height, request.lens.width, shot["offset"]
-            colour = np.frombuffer(self._shared, np.uint8, 4 * w * h, start).reshape(h, w, 4)[..., :3].copy()
-            surface = np.frombuffer(self._shared, np.uint32, 4 * w * h, start + 4 * w * h).reshape(h, w, 4).copy()
+            colour, surface = np.empty((0, 0, 3), np.uint8), np.empty((0, 0, 4), np.uint32)
+            if request.colour:
+                colour = np.frombuffer(self._shared, np.uint8, 4 * w * h, start).reshape(h, w, 4)[..., :3].copy()
+            if request.surface:
+                surface = np.frombuffer(self._shared, np.uint32, 4 * w * h, start + 4 * w * h).reshape(h, w, 4).copy()
             views.append(View(request.lens, request.pose, self._model, asked.motions[shot["motion"]], colour, surface))
         return views
 
@@ -261,6 +264,8 @@ def _shot(request: ViewRequest, motion: int, offset: int) -> dict[str, Any]:
         "quality": request.quality,
         "exposure": request.exposure,
         "hidden": request.hidden_rows,
+        "colour": request.colour,
+        "surface": request.surface,
         "motion": motion,
         "t": request.pose.t_ns / 1e9,
         "offset": offset,

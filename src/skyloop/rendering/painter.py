@@ -45,6 +45,8 @@ class Shot:
     sky: dict[str, Any]
     exposure: float
     t: float
+    colour: bool
+    """Whether its colours are read."""
 
 
 class Painter:
@@ -82,7 +84,7 @@ class Painter:
         self._lit: tuple[dict[str, Any], Daylight] | None = None
         self._precipitation: Precipitation | None = None
         self._sky = ctx.vertex_array(build_program(ctx, "sky", "sky"), [])
-        self._surfaces: dict[tuple[str, bool, bool], moderngl.VertexArray] = {}
+        self._surfaces: dict[tuple[str, bool, bool, bool], moderngl.VertexArray] = {}
         self._finishes: dict[str, Finish] = {}
         self._targets: KeptTargets[Target] = KeptTargets()
 
@@ -102,12 +104,14 @@ class Painter:
         light = self._daylight(shot.sky)
         image_from_relative, planes = projection(shot)
         shadow = None
-        if quality.shadow_size and light.sun_direction[2] > LOWEST_SUN:
+        # with a finish, the second pass needs the colours to find the sample in the middle of each pixel
+        colour = shot.colour or quality.has_finish
+        if colour and quality.shadow_size and light.sun_direction[2] > LOWEST_SUN:
             shadow = self._shadows.maps(shot, light, quality)
-        falling = any(shot.sky[kind] for kind in (*KINDS, "wetness"))
+        falling = colour and any(shot.sky[kind] for kind in (*KINDS, "wetness"))
         roofs = self._shadows.roofs(shot) if falling else None
         target = self._target(shot, quality, number)
-        surfaces = self._surface_pass(shot.quality, quality, shadow is not None, falling)
+        surfaces = self._surface_pass(shot.quality, quality, shadow is not None, falling, colour)
         instances, commands = self.culler.visible(shot.eye, planes, shot.fx, quality, shot.moving, shot.hidden)
 
         target.samples.use()
@@ -149,8 +153,10 @@ class Painter:
         write(program, "eye", np.mod(shot.eye[:2], 1024.0))
         self._layers.use(0)
         self._palettes.use(1)
-        program["layers"].value = 0
-        program["palettes"].value = 1
+        for unit, name in enumerate(("layers", "palettes")):
+            # without colour, the compiler removes both as unused
+            if name in program:
+                program[name].value = unit
         if shadow is not None:
             shadow.bind(program)
 
@@ -175,10 +181,14 @@ class Painter:
             key, Target.size_in_bytes(width, height, quality), lambda: Target(self.ctx, width, height, quality)
         )
 
-    def _surface_pass(self, name: str, quality: Quality, shadows: bool, falling: bool) -> moderngl.VertexArray:
-        key = (name, shadows, falling)
+    def _surface_pass(
+        self, name: str, quality: Quality, shadows: bool, falling: bool, colour: bool
+    ) -> moderngl.VertexArray:
+        key = (name, shadows, falling, colour)
         if key not in self._surfaces:
             defines: dict[str, Any] = {"SHADOWS": 1, "TAPS": quality.shadow_taps} if shadows else {}
+            if not colour:
+                defines["WITHOUT_COLOUR"] = 1
             if falling:
                 defines["WEATHER"] = 1
             if quality.bumps:

@@ -91,6 +91,7 @@ def _paint_all(painter: Any, header: dict[str, Any], arrays: Arrays, shared: Any
     for number, shot in enumerate(header["shots"]):
         view = Shot(
             **{name: shot[name] for name in ("width", "height", "fx", "fy", "cx", "cy", "quality", "exposure", "t")},
+            colour=shot["colour"],
             eye=arrays["eyes"][number],
             world_from_camera=arrays["rotations"][number],
             moving=arrays["moving"][shot["motion"]],
@@ -101,8 +102,10 @@ def _paint_all(painter: Any, header: dict[str, Any], arrays: Arrays, shared: Any
     for fbo, shot in painted:
         n = shot["width"] * shot["height"]
         window = memoryview(shared)[shot["offset"] : shot["offset"] + 20 * n]
-        fbo.read_into(window[: 4 * n], components=4, attachment=0)
-        fbo.read_into(window[4 * n :], components=4, attachment=1, dtype="u4")
+        if shot["colour"]:
+            fbo.read_into(window[: 4 * n], components=4, attachment=0)
+        if shot["surface"]:
+            fbo.read_into(window[4 * n :], components=4, attachment=1, dtype="u4")
 
 
 if __name__ == "__main__":

@@ -18,9 +18,10 @@ from skyloop.links.link_gate import LinkGate
 from skyloop.links.loop.client_sessions import LinkOptions
 from skyloop.links.loop.coordinator import Coordinator
 from skyloop.links.loop.listener import Listener
+from skyloop.reproductions.collisions import first_collision
 from skyloop.reproductions.online_engine import say_go
 from skyloop.reproductions.two_machines import HERE, Cable
-from skyloop.reproductions.unknown_city_flight import cause_of, changes_of, hit_of, scores_of, watch
+from skyloop.reproductions.unknown_city_flight import cause_of, changes_of, scores_of, watch
 from skyloop.reproductions.unknown_city_plot import Flown, draw_flight
 from skyloop.reproductions.unknown_city_protocol import BAND, GOAL, HEIGHT, SPEED
 from skyloop.reproductions.unknown_city_scores import TrueCity, scores_of_map
@@ -81,7 +82,9 @@ def _fly(simulation: Simulation, link: Coordinator, cut: Any, duration: float, f
 
     simulation.bus.on_every(keep)
     end_ns = round(1e9 * duration)
-    while simulation.port.next_ns < end_ns and not link.over and cut.poll() is None and not hit_of(flown):
+    while (
+        simulation.port.next_ns < end_ns and not link.over and cut.poll() is None and not first_collision(flown.events)
+    ):
         simulation.step()
     flown.lasted = simulation.now
 

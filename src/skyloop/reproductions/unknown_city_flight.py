@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from skyloop.reproductions.collisions import first_collision
+from skyloop.reproductions.stage_clock import SPENT, clocked
 from skyloop.reproductions.unknown_city_plot import Flown, draw_flight
 from skyloop.reproductions.unknown_city_protocol import BAND, DURATION, GOAL, HEIGHT, LAND_WITHIN, SPEED
 from skyloop.reproductions.unknown_city_scores import TrueCity, scores_of_map, way_length
-from skyloop.reproductions.unknown_city_stack import SPENT, ClockedPilot, clocked
+from skyloop.reproductions.unknown_city_stack import ClockedPilot
 from skyloop.sim.assembly import build
 from skyloop.sim.parts import PilotPart
 from skyloop.sim.scenario import Scenario, load_scenario
@@ -19,7 +21,7 @@ from skyloop.sim.sensing import SensorPart
 from skyloop.sim.simulation import Simulation
 from skyloop.world.worlds.urban_walls import UrbanWalls
 from skyloop_client.errors import SkyloopError
-from skyloop_client.messages import Event, EventKind, Message
+from skyloop_client.messages import EventKind, Message
 
 STACK = "skyloop.reproductions.unknown_city_stack"
 SLAM = "vehicles.0.estimators.slam"
@@ -104,7 +106,7 @@ def _fly(simulation: Simulation, pilot: ClockedPilot, duration: float, flown: Fl
         if isinstance(part, SensorPart) and part.info.name == "drone/lidar":
             _clock(part.sensor)
     try:
-        while flown.lasted < duration and not pilot.done and not hit_of(flown):
+        while flown.lasted < duration and not pilot.done and first_collision(flown.events) is None:
             flown.lasted += 0.5
             simulation.run_until(flown.lasted)
             if pilot.reached and flown.reached_ns is None:
@@ -130,19 +132,9 @@ def _clock(sensor: Any) -> None:
     sensor.measure = lambda *arguments: clocked("LiDAR", measure, *arguments)
 
 
-def hit_of(flown: Flown) -> Event | None:
-    """The first crash or touch of anything but level ground under its legs, on which it stands and lands."""
-    for event in flown.events:
-        touched = event.contact
-        stands = touched is not None and touched.part == "legs" and float(touched.normal[2]) > 0.9
-        if event.kind is EventKind.CRASH or (event.kind is EventKind.CONTACT and not stands):
-            return event
-    return None
-
-
 def cause_of(flown: Flown, doing: str, duration: float) -> str:
     """Why a flight failed, in one line; empty if it did not."""
-    hit, (_, last) = hit_of(flown), flown.truth[-1]
+    hit, (_, last) = first_collision(flown.events), flown.truth[-1]
     where = f"at ({last[0]:.1f}, {last[1]:.1f}, {last[2]:.1f})"
     if hit is not None:
         return f"{hit.kind.value} {hit.text} at {hit.t_ns * 1e-9:.1f} s, {where}, while the pilot {doing}"

@@ -3,29 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections import defaultdict
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from skyloop.navigation.grid_slam.kiss_localiser import KissLocaliser
 from skyloop.navigation.grid_slam.localiser import GridLocaliser
+from skyloop.reproductions.stage_clock import clocked
 from skyloop.tasks.unknown_city import CityPilot
 from skyloop_client.bundle import Bundle
 from skyloop_client.estimator import Answer, EstimatorSetup
 from skyloop_client.messages import Array, Estimate, GridMap, LidarScan, Message
 from skyloop_client.streams import NS_PER_S
-
-SPENT: defaultdict[str, float] = defaultdict(float)
-"""s of processor time by stage, of the flight of this process."""
-
-
-def clocked(stage: str, call: Callable[..., Any], *arguments: Any) -> Any:
-    began = time.thread_time()
-    try:
-        return call(*arguments)
-    finally:
-        SPENT[stage] += time.thread_time() - began
 
 
 class ClockedLocaliser(GridLocaliser):

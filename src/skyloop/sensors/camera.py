@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -229,7 +229,7 @@ class Camera:
         out = [request for part in self._parts for request in self._asked(part.mosaic, kinematics, part.dt, state)]
         if self._config.truth and not self._plain:
             out += self._asked(self._whole, kinematics, 0.0, state)
-        return out
+        return out if self._config.truth else [replace(request, surface=False) for request in out]
 
     def _asked(self, mosaic: Mosaic, kinematics: Kinematics, dt: float, state: CameraState) -> list[ViewRequest]:
         pose = self._pose(self._gimbal.steadied(extrapolated(kinematics, dt), state.aim))

@@ -231,7 +231,8 @@ class DepthCamera:
 
     def requests(self, kinematics: Kinematics, state: tuple[()]) -> list[ViewRequest]:
         quat = quat_multiply(kinematics.quat_wxyz, SENSOR_FROM_CAMERA)
-        return [ViewRequest(self.lens, ViewPose(kinematics.t_ns, kinematics.position, quat), self._config.quality)]
+        pose = ViewPose(kinematics.t_ns, kinematics.position, quat)
+        return [ViewRequest(self.lens, pose, self._config.quality, colour=False)]
 
     def measure(
         self, kinematics: Kinematics, scene: Scene, state: tuple[()], rng: KeyedRandom

@@ -101,7 +101,15 @@ class Scene:
         requests = [
             request if request.hidden_rows else replace(request, hidden_rows=self.hidden_rows) for request in requests
         ]
-        missing = {_key(request): request for request in requests if _key(request) not in self._views}
+        missing: dict[Any, ViewRequest] = {}
+        for request in requests:
+            key = _key(request)
+            if not _shows(self._views.get(key), request):
+                # one picture serves all who look from one place, so it has all that any of them needs
+                both = missing.get(key, request)
+                missing[key] = replace(
+                    request, colour=request.colour or both.colour, surface=request.surface or both.surface
+                )
         if missing:
             self.settle()
             self.expect_views()
@@ -177,6 +185,13 @@ class Scene:
         if self._painter is not None:
             self._painter.close()
             self._painter = None
+
+
+def _shows(view: View | None, request: ViewRequest) -> bool:
+    """Whether a picture has all that is requested."""
+    if view is None:
+        return False
+    return (view.colour.size > 0 or not request.colour) and (view.surface.size > 0 or not request.surface)
 
 
 def _key(request: ViewRequest) -> Any:

@@ -75,6 +75,10 @@ class ViewRequest:
     """A factor on the light."""
     hidden_rows: tuple[int, int] | None = None
     """First row and the one after the last that this camera does not see: the vehicle that carries it."""
+    colour: bool = True
+    """Whether the colours are needed. What is not needed is not copied, and is empty in the view."""
+    surface: bool = True
+    """Whether the surface buffer is needed."""
 
 
 _SURFACE = types.Array(uint32, 3, "C", readonly=True)
@@ -188,9 +192,9 @@ class View:
         self.model = model
         self.motion = motion
         self.colour = colour
-        """(height, width, 3) red, green, blue."""
+        """(height, width, 3) red, green, blue; empty if it was not requested."""
         self.surface = surface
-        """(height, width, 4) as described above."""
+        """(height, width, 4) as described above; empty if it was not requested."""
 
     @cached_property
     def depth(self) -> NDArray[np.float32]:

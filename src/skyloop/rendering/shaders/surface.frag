@@ -81,6 +81,10 @@ void main() {
     vec3 n = normalize(world_normal);
     if (!gl_FrontFacing) n = -n;
     out_surface = uvec4(floatBitsToUint(1.0 / gl_FragCoord.w), surface_ids.x, packed_normal(n) | surface_ids.y, 0u);
+#ifdef WITHOUT_COLOUR
+    out_colour = vec4(0.0);
+    return;
+#endif
 
     vec4 texel = texture(layers, texture_place);
     vec3 shown = texel.rgb * tint;

@@ -1,0 +1,59 @@
+"""Sensors that look from one place share one picture, which has all that any of them needs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from skyloop.world.model import Model
+from skyloop.world.scene import Scene
+from skyloop.world.views import Pinhole, View, ViewPose, ViewRequest
+
+LENS = Pinhole.from_fov(8, 6, 1.0)
+ASKED = ViewRequest(LENS, ViewPose(0, np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])))
+
+
+class CountingPainter:
+    """Gives empty or black parts, and keeps the requests."""
+
+    meanwhile = None
+
+    def __init__(self) -> None:
+        self.painted: list[ViewRequest] = []
+
+    def render(self, requests: Sequence[ViewRequest], weather: Any) -> list[View]:
+        self.painted += requests
+        colours = [np.zeros((6, 8, 3) if one.colour else (0, 0, 3), np.uint8) for one in requests]
+        surfaces = [np.zeros((6, 8, 4) if one.surface else (0, 0, 4), np.uint32) for one in requests]
+        motion: Any = None
+        return [
+            View(LENS, one.pose, Model(), motion, colour, surface)
+            for one, colour, surface in zip(requests, colours, surfaces, strict=True)
+        ]
+
+
+def scene() -> tuple[Scene, CountingPainter]:
+    painter, nothing = CountingPainter(), Any
+    made = Scene.__new__(Scene)
+    made.hidden_rows, made.meanwhile, made.weather = None, None, nothing  # type: ignore[assignment]
+    made._painter, made._views, made._under_way = painter, {}, []  # type: ignore[assignment]
+    return made, painter
+
+
+def test_two_parts_of_one_view_are_painted_once() -> None:
+    made, painter = scene()
+    colour, surface = made.views([replace(ASKED, surface=False), replace(ASKED, colour=False)])
+    assert colour is surface and len(painter.painted) == 1
+    assert painter.painted[0].colour and painter.painted[0].surface
+
+
+def test_a_part_that_a_view_lacks_is_painted_later() -> None:
+    made, painter = scene()
+    made.views([replace(ASKED, surface=False)])
+    made.views([replace(ASKED, surface=False)])
+    assert len(painter.painted) == 1
+    (whole,) = made.views([ASKED])
+    assert len(painter.painted) == 2 and whole.colour.size and whole.surface.size
