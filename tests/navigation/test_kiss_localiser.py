@@ -14,6 +14,7 @@ from skyloop.navigation.grid_slam.kiss_odometry import KissOdometry, KissSetting
 from skyloop.navigation.grid_slam.particle_filter import GridParticleFilter
 from skyloop.navigation.grid_slam.settings import FilterSettings, GridSettings
 from skyloop.sim.assembly import build
+from skyloop.sim.estimation import UserEstimatorPart
 from skyloop.sim.scenario import load_scenario
 from skyloop_client.errors import MissingExtra, ScenarioError
 from skyloop_client.messages import Array
@@ -159,5 +160,5 @@ def test_it_takes_off_on_the_estimates_of_kiss_icp() -> None:
         assert np.hypot(*off[:2]) < 0.1
         grid = simulation.bus.newest("drone/slam_map").data
         assert (grid.cells == 100).sum() > 100 and (grid.cells == 0).sum() > 2000
-        (part,) = [one for one in simulation.parts if getattr(one, "_own", None).__class__ is KissLocaliser]
-        assert part._own.belief.likelihood > 0.3
+        (part,) = simulation.parts_of(UserEstimatorPart)
+        assert isinstance(part._own, KissLocaliser) and part._own.belief.likelihood > 0.3

@@ -71,12 +71,14 @@ def fly(
 ) -> dict[str, Any]:
     """Fly and score; picture: where the flight is drawn, nowhere if empty. more: further changes of the scenario."""
     SPENT.clear()
-    flown, trouble, pilot = Flown(), "", None
+    flown, trouble = Flown(), ""
+    pilot: ClockedPilot | None = None
     began = time.process_time()
     try:
         with build(city_scenario(seed, group, duration, more)) as simulation:
-            pilot = next(part.pilot for part in simulation.parts if isinstance(part, PilotPart))
-            assert isinstance(pilot, ClockedPilot)
+            found = next(part.pilot for part in simulation.parts if isinstance(part, PilotPart))
+            assert isinstance(found, ClockedPilot)
+            pilot = found
             began = time.process_time()
             _fly(simulation, pilot, duration, flown)
     except SkyloopError as error:

@@ -29,7 +29,7 @@ def blocks(results: Sequence[Result]) -> dict[str, str]:
 
 
 def _flights(results: Sequence[Result]) -> str:
-    found = {result.cell: result for result in results}
+    found = {result.cell: result for result in results if result.table == TABLE}
     whats = list(dict.fromkeys(cell.partition(": ")[2] for cell in found if cell.startswith(NAMES)))
     rows = []
     for what in whats:
