@@ -217,7 +217,7 @@ def test_a_scenario_that_cannot_be_built_is_a_failure_with_a_picture_of_the_city
 def test_in_trouble_it_hits_nothing(trouble: str) -> None:
     scored = fly(1, "gnss", 240.0, more=TROUBLES[trouble])
     assert not scored.get("failed", "").startswith(("contact", "crash"))
-    assert scored["clearance_m"] > 0.5
+    assert scored["clearance_m"] > 0.5 and scored["error_max_m"] < 0.3
 
 
 def test_the_times_of_a_sweep_are_those_of_its_setpoint() -> None:

@@ -19,7 +19,6 @@ from skyloop.navigation.grid_slam.settings import FilterSettings
 from skyloop_client.errors import ScenarioError
 from skyloop_client.estimator import EstimatorSetup
 from skyloop_client.messages import Array, Estimate, LidarScan
-from skyloop_client.streams import NS_PER_S
 
 
 class KissLocaliserSettings(LocaliserSettings):
@@ -55,7 +54,7 @@ class KissLocaliser(GridLocaliser):
     def _believe(self, scan: LidarScan, now: Estimate, ring: Array) -> Belief:
         mount, before = self._lidar.mount, self._memory.swept
         points = mount.position + rotate(mount.quat_wxyz, np.asarray(scan.points, np.float64))
-        motion = np.eye(4) if before is None else _motion(before, now)
+        motion = np.eye(4) if before is None else _motion(before, now, self._moved(before, now))
         found, registered = self.odometry.sweep(points, scan.offsets_ns, _pose(now), motion)
         pose = np.array([found[0, 3], found[1, 3], np.arctan2(found[1, 0], found[0, 0])])
         # of a sweep that was not registered the pose is only a prediction
@@ -75,11 +74,10 @@ def _pose(estimate: Estimate) -> Array:
     return pose
 
 
-def _motion(before: Estimate, after: Estimate) -> Array:
-    """(4, 4) from the body axes of one estimate to those of the next, by the mean of their velocities."""
-    dt = (after.t_ns - before.t_ns) / NS_PER_S
+def _motion(before: Estimate, after: Estimate, moved: Array) -> Array:
+    """(4, 4) from the body axes of one estimate to those of the next. moved: (3,) m, world."""
     first, last = matrix_from_quat(before.quat_wxyz), matrix_from_quat(after.quat_wxyz)
     motion = np.eye(4)
     motion[:3, :3] = first.T @ last
-    motion[:3, 3] = first.T @ (0.5 * dt * (before.velocity_world + after.velocity_world))
+    motion[:3, 3] = first.T @ moved
     return motion
