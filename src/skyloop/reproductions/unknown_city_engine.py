@@ -109,8 +109,8 @@ def _scored(flown: Flown, seen: dict[str, Any], told: dict[str, Any]) -> dict[st
 
 
 def times_of(rows: list[list[float]], served: dict[int, dict[str, str]], began: float) -> dict[str, list[float]]:
-    """ms of every sweep that a setpoint answers: t1 from the effect of the command before it until the CUT has the
-    sweep, t2 the CUT's own time until it sends the setpoint, t3 until the vehicle flies on that.
+    """ms of every sweep that a setpoint answers: t1 from the effect of what the CUT sent last until it has the sweep,
+    t2 the CUT's own time until it sends the setpoint, t3 until the vehicle flies on that.
 
     rows: of the CUT, as `Stamped` has them. served: rows of the timeline by number of the question."""
     times: dict[str, list[float]] = {"t1": [], "t2": [], "t3": []}
