@@ -8,7 +8,7 @@ import numpy as np
 
 from skyloop.benchmarks.box_worlds import CELL, BoxWorld
 from skyloop_client.estimator import EstimatorSetup
-from skyloop_client.messages import Estimate, GridMap, Message, PointCloud, VehicleState
+from skyloop_client.messages import Estimate, GridMap, Message, Movers, PointCloud, VehicleState
 
 PERIOD_NS = 100_000_000
 
@@ -26,14 +26,17 @@ class KnownMaps:
         dead_at: float = 1e9,
         dead_until: float = 1e9,
         cage: float = 0.0,
+        walkers: Any = (),
     ) -> None:
         """The hall begins at (0, 0). more_boxes: that are there from `more_at` s on. From dead_at to dead_until
         nothing is published. cage: m, the radius of a ball of points around the place of
-        take-off, which the map from above does not show."""
+        take-off, which the map from above does not show. walkers: rows of t, x, y and velocity: people who are at
+        (x, y) at t seconds and walk straight on."""
         self.name, self.dead, self.more_at = setup.name, (dead_at, dead_until), more_at
         worlds = BoxWorld(side, np.array(boxes)), BoxWorld(side, np.array([*boxes, *more_boxes]))
         self.plans = [(world.occupied(), world.cloud().astype(np.float32)) for world in worlds]
         self.cage = cage
+        self.walkers = np.array(walkers, float).reshape(-1, 5)
         self.told_ns = -PERIOD_NS
 
     def on_message(self, message: Message) -> Any:
@@ -51,7 +54,16 @@ class KnownMaps:
             near = np.vstack([near, (np.array([2.0, 2.0, 1.62]) + self.cage * ball).astype(np.float32)])
         cells = np.where(occupied.T, 100, 0).astype(np.int8)
         ground = GridMap(message.t_ns, cells, CELL, np.array([0.0, 0.0, 1.5]))
-        return [(f"{self.name}/ground", ground), (f"{self.name}/near", PointCloud(message.t_ns, near))]
+        products = [(f"{self.name}/ground", ground), (f"{self.name}/near", PointCloud(message.t_ns, near))]
+        return [*products, (f"{self.name}/movers", self.movers(message.t_ns))]
+
+    def movers(self, t_ns: int) -> Movers:
+        """Bodies of 0.25 m radius and 1.8 m height, where they are now."""
+        count = len(self.walkers)
+        velocities = np.column_stack([self.walkers[:, 3:5], np.zeros(count)])
+        places = np.column_stack([self.walkers[:, 1:3], np.full(count, 0.9)])
+        places += (t_ns * 1e-9 - self.walkers[:, :1]) * velocities
+        return Movers(t_ns, places, velocities, np.tile([0.25, 1.8], (count, 1)), np.arange(count))
 
 
 class TruthWithAGap:

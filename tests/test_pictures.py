@@ -14,7 +14,7 @@ import skyloop
 from skyloop.apps.run import run_scenario
 from skyloop.cli import main
 from skyloop.recording.picture_legends import HEIGHT, legend
-from skyloop.recording.stream_colours import depth_picture, id_picture
+from skyloop.recording.stream_colours import depth_picture, id_picture, value_range
 from skyloop.recording.stream_pictures import cloud_picture, scan_picture
 from skyloop_client.streams import StreamInfo
 
@@ -150,3 +150,27 @@ def test_look_refuses_in_one_line(
     message = capsys.readouterr().err.strip()
     assert said in message and "\n" not in message
     assert not out.exists()
+
+
+def test_points_with_values_are_coloured_by_them_with_a_scale() -> None:
+    x, y = np.meshgrid(np.arange(-5.0, 5.0, 0.2), np.arange(-5.0, 5.0, 0.2))
+    # all at one height, so that colours of heights would all be the same
+    points = np.column_stack([x.ravel(), y.ravel(), np.full(x.size, 1.5)]).astype(np.float32)
+    values = (points[:, 0] + 5.0).astype(np.float32)
+    picture = cloud_picture(points, values)
+    south, north = picture[240 + 100, 240], picture[240 - 100, 240]
+    assert south[0] > 150 > south[2] and north[2] > 150 > north[0], "near is red, far is blue"
+    cells = picture[240 - 110 : 240 + 110, 240 - 110 : 240 + 110].reshape(-1, 3)
+    assert (cells.max(axis=1) > 70).all(), "no gaps between the cells"
+    assert picture[480 - 20, 20, 0] > 150, "the lower end of the scale"
+    strip = legend(StreamInfo("drone/maps/distance", "PointCloud"), "", [picture], 900, by_value=True)
+    plain = legend(StreamInfo("drone/maps/near", "PointCloud"), "", [picture], 900)
+    assert strip is not None and plain is not None and not np.array_equal(strip, plain)
+
+
+@pytest.mark.parametrize(
+    ("values", "bounds"),
+    [([0.0, 3.2], (0.0, 5.0)), ([-0.3, 0.9], (-0.5, 1.0)), ([2.0, np.inf], (0.0, 2.0)), ([], (0, 1))],
+)
+def test_ranges_of_values_are_round(values: list[float], bounds: tuple[float, float]) -> None:
+    assert value_range(np.array(values)) == pytest.approx(bounds)

@@ -6,6 +6,7 @@ import csv
 import json
 import math
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -111,6 +112,18 @@ def test_judges_measure_what_they_say(tmp_path: Path) -> None:
     for bad in ("start", "start<far", "start<-1", "goal<1", "goal:1,2<1", "start:3<1", "speed<1", "<1"):
         with pytest.raises(SkyloopError, match="judge"):
             judge_from(bad)
+
+
+def test_goals_are_judged_by_what_became_of_them() -> None:
+    judge, reached = judge_from("goals<0.5"), {"goals_reached": 6, "collisions": 0, "farthest_from_goal_m": 0.3}
+    for changes, error in (({}, 0.3), ({"goals_reached": 5}, math.inf), ({"collisions": 1}, math.inf)):
+        flown = replace(true_flight(0.0, (0.0, 0.0, 0.0)), scenario=load_scenario("room-nav"))
+        flown.vehicle["navigation"] = {**reached, **changes}
+        assert judge.measure(flown) == error, changes
+    del flown.vehicle["navigation"]
+    assert judge.measure(flown) == math.inf, "it never took off"
+    with pytest.raises(ScenarioError, match="has no goals"):
+        judge.measure(true_flight(0.0, (0.0, 0.0, 0.0)))
 
 
 def test_results_are_the_last_line_if_it_is_json(tmp_path: Path) -> None:

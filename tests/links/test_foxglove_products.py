@@ -31,6 +31,7 @@ TYPES = {
     "/drone/colour": "foxglove.RawImage",
     "/drone/heat": "foxglove.RawImage",
     "/drone/markers": "foxglove.SceneUpdate",
+    "/drone/movers": "foxglove.SceneUpdate",
     "/drone/cost": "skyloop.Number",
 }
 

@@ -15,7 +15,7 @@ from skyloop.navigation.planning.local_planner import (
     is_still_clear,
     plan_motion,
 )
-from skyloop.navigation.planning.primitives import Motion, at_rest, motion_between
+from skyloop.navigation.planning.primitives import Motion, at_rest, keeps_within, motion_between
 
 CONFIG = LocalPlannerConfig()
 HERE = np.array([[0.0, 0.0, 1.5], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
@@ -231,3 +231,28 @@ def test_a_stop_begins_where_the_vehicle_is_and_ends_at_rest_ahead_of_it(speed: 
     places = np.array([stop.motion.at(t)[0] for t in np.linspace(0.0, stop.motion.duration, 60)])
     assert np.linalg.norm(stop.motion.at(99.0)[1]) < 1e-6 and places[:, 0].min() >= 50.0 - 1e-6
     assert places[:, 0].max() - places[-1, 0] <= 0.1 * (1.0 + speed), "it hardly turns back"
+
+
+def test_the_quick_check_of_limits_says_what_the_bounds_say() -> None:
+    random = np.random.default_rng(4)
+    said = []
+    for _ in range(400):
+        start = np.vstack([np.zeros(3), random.normal(0.0, 0.4, 3), random.normal(0.0, 0.3, 3)])
+        motion = motion_between(start, random.normal(0.0, 1.0, 3), float(random.uniform(1.0, 6.0)))
+        most = tuple(random.uniform(0.5, 1.5, 3) * [0.9, 1.2, 3.0])
+        within = all(bound <= limit for bound, limit in zip(motion.bounds(), most, strict=True))
+        assert keeps_within(motion.coefficients, motion.duration, most) == within
+        said.append(within)
+    assert 40 < sum(said) < 360
+
+
+def test_a_motion_that_begins_too_near_to_a_person_may_lead_away_but_not_nearer() -> None:
+    """Somebody stands 0.2 m beside the vehicle."""
+    person = np.array([[0.5, 0.0, 0.9, 0.0, 0.0, 0.0, 0.3, 0.9]])
+    start = np.vstack([[0.0, 0.0, 1.5], np.zeros((2, 3))])
+    away = plan_motion(start, np.array([-2.0, 0.0, 1.5]), np.empty((0, 3)), LocalPlannerConfig(), person)
+    assert away is not None and away.motion.at(np.inf)[0, 0] < -0.5
+    towards = plan_motion(start, np.array([2.0, 0.0, 1.5]), np.empty((0, 3)), LocalPlannerConfig(), person)
+    if towards is not None:
+        places = np.array([towards.motion.at(t)[0] for t in np.linspace(0.0, towards.motion.duration, 50)])
+        assert np.hypot(places[:, 0] - 0.5, places[:, 1])[places[:, 2] < 2.2].min() > 0.47

@@ -106,6 +106,17 @@ def lowest(flown: Flown) -> float:
     return float(flown.rows[(t > 6.0) & (t < ended(flown)), 3].min())
 
 
+def gap_to_walker(flown: Flown) -> float:
+    """m between the middle of the vehicle and the person of AMONG."""
+    t, x, y = flown.rows[flown.rows[:, 3] > 1.0, :3].T
+    return float(np.hypot(x - 6.0 - 0.9 * (t - 12.0), y - 6.0).min()) - 0.25
+
+
+AMONG = {
+    "goals": [[6.0, 6.0]], "position": [6.0, 3.0], "maps": {"walkers": [[12.0, 6.0, 6.0, 0.9, 0.0]]},
+    "land": False, "wait": 12.0, "duration": 18.0,
+}  # fmt: skip
+"""Somebody walks over the place where it hovers."""
 PUSHED = {**AHEAD, "goals": [[9.0, 2.0]], "wrenches": [{"start": 5.0, "end": 5.8, "force": [0.0, 9.0, 0.0]}]}
 CAGED = {**AHEAD, "maps": {"cage": 0.55}}
 Case = tuple[dict[str, Any], Any, Measure, float]
@@ -119,6 +130,7 @@ PILOT: dict[str, Case] = {
     "land": (AHEAD, False, final_height, 1.0),
     "ground_map": (AHEAD, "maps/other", east, -2.0),
     "near_map": (AHEAD, "maps/other", east, -2.0),
+    "movers": (AMONG, "maps/other", gap_to_walker, -0.3),
     "blind_after": (BLIND, 3.0, east, 1.0),
     "blind_land_after": (BLIND, 2.0, landed, -5.0),
     "give_up_after": (INSIDE, 2.0, ended, -5.0),
@@ -132,6 +144,7 @@ NAVIGATOR: dict[str, Case] = {
     "motion_every": (APPEARS, 2.0, east, 0.15),
     "arrival_radius": (AHEAD, 4.0, ended, -0.08),
     "lost_track": (PUSHED, 3.0, pushed_off, 0.3),
+    "mover_margin": (AMONG, 0.05, gap_to_walker, -0.1),
     "yaw_rate": (NORTH, 0.3, ended, 1.0),
     "turn_first": (NORTH, 3.0, away, -0.3),
     "patience": (CAGED, 1.0, told_stuck, -1.5),

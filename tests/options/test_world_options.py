@@ -16,6 +16,7 @@ from skyloop.sim.scenario import make_scenario
 from skyloop.world.imported import Imported
 from skyloop.world.materials import MATERIAL_ID
 from skyloop.world.model import Model
+from skyloop.world.scenery.actors.watchful import WatchfulWalker
 from skyloop.world.semantics import CLASS_ID
 from skyloop.world.world import WORLDS, World, WorldConfig, build_world
 from skyloop_client.errors import ScenarioError
@@ -56,6 +57,14 @@ def changed(name: str) -> World:
 def number_of(*classes: str) -> Callable[[World], float]:
     wanted = {CLASS_ID[name] for name in classes}
     return lambda world: sum(thing.class_id in wanted for thing in world.model.things)
+
+
+def walkers(world: World) -> float:
+    return sum(isinstance(mover, WatchfulWalker) for mover in world.model.movers)
+
+
+def other_people(world: World) -> float:
+    return number_of("person")(world) - walkers(world)
 
 
 def height_at(x: float, y: float) -> Callable[[World], float]:
@@ -122,16 +131,24 @@ WORLD_OPTIONS: dict[str, dict[str, tuple[Any, Callable[[World], float], float]]]
         "size": (200.0, spread("block"), 20.0),
         "landmarks": (True, named("OrangeBall"), 1),
     },
-    "room": {"white_wall": ((0.0, 4.0, 0.0, 4.6), named("white wall"), 1)},
-    "corridor": {"anchor": ((8.0, 4.0, 1.6), named("anchor"), 1), "pillars": (2, named("pillar"), -3)},
-    "house": {},
+    "room": {"white_wall": ((0.0, 4.0, 0.0, 4.6), named("white wall"), 1), "walkers": (2, walkers, 2)},
+    "corridor": {
+        "anchor": ((8.0, 4.0, 1.6), named("anchor"), 1),
+        "pillars": (2, named("pillar"), -3),
+        "walkers": (2, walkers, 2),
+    },
+    "house": {"walkers": (2, walkers, 2)},
     "landing": {"marker_xy": ((-5.0, 7.0), marker_place, 7.0), "marker_yaw_deg": (90.0, marker_yaw, 89.9)},
     "radar-lab": {"speed": (2.0, walk, 0.8)},
     "park": {"people": (4, number_of("person"), -10), "trees": (20, number_of("tree"), -70)},
     "forest": {"density": (200.0, trees_per_hectare, -250.0), "size": (60.0, spread("tree"), -25.0)},
     "urban": {"people": (3, number_of("person"), -13), "cars": (1, number_of("car"), -7)},
     "urban-walls": {},
-    "warehouse": {"people": (0, number_of("person"), -3), "fill": (0.1, number_of("pallet"), -50)},
+    "warehouse": {
+        "people": (0, other_people, -3),
+        "fill": (0.1, number_of("pallet"), -50),
+        "walkers": (2, walkers, 2),
+    },
 }
 """By world and option: its changed value, what it changes, and by how much at least."""
 

@@ -78,6 +78,7 @@ def test_each_stream_is_a_topic_of_its_name(bag: dict[str, Any]) -> None:
         "/drone/colour": "sensor_msgs/msg/Image",
         "/drone/heat": "sensor_msgs/msg/Image",
         "/drone/markers": "visualization_msgs/msg/MarkerArray",
+        "/drone/movers": "visualization_msgs/msg/MarkerArray",
         "/drone/cost": "std_msgs/msg/Float64",
     }
     for topic in ("vio", "detections", "grid", "voxels", "path", "cloud", "key_pose", "colour"):
@@ -100,6 +101,17 @@ def test_an_estimate_is_an_odometry_with_its_covariance(bag: dict[str, Any]) -> 
     world = turn.as_matrix() @ twist[:3, :3] @ turn.as_matrix().T
     assert np.allclose(world, believed.covariance[3:6, 3:6])
     assert (told.header.frame_id, told.child_frame_id) == ("map", "drone/base_link")
+
+
+def test_movers_are_boxes_with_arrows_as_long_as_the_way_of_a_second(bag: dict[str, Any]) -> None:
+    cleared, *shapes = bag["/drone/movers"].markers
+    assert cleared.action == 3 and len(shapes) == 6
+    box, arrow = shapes[2:4]
+    assert (box.ns, box.type, arrow.ns, arrow.type) == ("thing 5", 1, "velocity 5", 0)
+    assert [box.pose.position.x, box.pose.position.y, box.pose.position.z] == [0.0, 1.0, 0.0]
+    assert [box.scale.x, box.scale.y, box.scale.z] == [0.6, 0.6, 1.8]
+    turn = Rotation.from_quat([getattr(arrow.pose.orientation, axis) for axis in "xyzw"])
+    assert np.allclose(arrow.scale.x * turn.apply([1.0, 0.0, 0.0]), [0.0, 0.5, 0.0])
 
 
 def test_detections(bag: dict[str, Any]) -> None:

@@ -81,7 +81,7 @@ def test_the_maps_are_streams_and_lie_where_the_world_is() -> None:
     with turning(mapped(["depth", "truth/drone"], settings={"far": 4.0})) as simulation:
         got = flown(simulation, 4.0)
         infos = simulation.bus.infos
-    assert {infos[f"drone/map/{name}"].message for name in RATES_HZ} == {"VoxelMap", "GridMap", "PointCloud"}
+    assert {infos[f"drone/map/{name}"].message for name in RATES_HZ} == {"VoxelMap", "GridMap", "PointCloud", "Movers"}
     assert "drone/map" not in infos
     counts = {name: len(messages) for name, messages in got.items()}
     assert 3 <= counts["voxels"] <= 5 and 15 <= counts["ground"] <= 20 and 15 <= counts["points"] <= 20

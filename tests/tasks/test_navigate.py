@@ -110,3 +110,41 @@ def test_a_run_tells_what_became_of_its_goals(tmp_path: Path) -> None:
 def test_without_goals_and_without_waiting_there_is_nothing_to_do() -> None:
     with pytest.raises(ScenarioError, match="there are no goals; give goals"):
         scenario([])
+
+
+def least_gap(flown: Flown, walkers: list[list[float]]) -> float:
+    """m between the middle of the vehicle in flight and the sides of people, 1.8 m high."""
+    gaps = []
+    for t, x, y, z in flown.rows[flown.rows[:, 3] > 1.0, :4].tolist():
+        for at, px, py, vx, vy in walkers:
+            beside = float(np.hypot(x - px - (t - at) * vx, y - py - (t - at) * vy)) - 0.25
+            gaps.append(max(beside, z - 1.8))
+    return min(gaps)
+
+
+@pytest.mark.parametrize("direction", [0.0, 2.2, 4.0])
+def test_a_vehicle_that_hovers_gets_out_of_the_way_of_a_person(direction: float) -> None:
+    """From ahead, from the side and from behind: the planner is told all of them."""
+    vx, vy = 0.9 * np.cos(direction), 0.9 * np.sin(direction)
+    walkers = [[12.0, 6.0, 6.0, float(vx), float(vy)]]
+    told = scenario([[6.0, 6.0]], {"walkers": walkers}, position=[6.0, 3.0], land=False, wait=12.0, duration=18.0)
+    flown = Flown(told)
+    assert [end.state for end in flown.ends] == ["reached"]
+    assert np.linalg.norm(flown.place(8.5)[:2] - 6.0) < 0.6, "at first it hovers where the person will be"
+    assert least_gap(flown, walkers) > 0.4
+    assert flown.fastest <= 1.0
+
+
+def test_a_person_who_crosses_the_way_is_let_pass_and_the_goal_is_reached() -> None:
+    walkers = [[9.0, 6.0, 2.0, 0.0, 0.8], [12.0, 9.0, 2.2, -0.7, 0.0]]
+    flown = Flown(scenario([[12.0, 2.0]], {"walkers": walkers}))
+    assert [end.state for end in flown.ends] == ["reached"]
+    assert least_gap(flown, walkers) > 0.4
+
+
+def test_people_walk_over_the_place_unnoticed_if_nothing_tells_of_them() -> None:
+    """What the camera cannot have seen, the vehicle cannot know."""
+    walkers = [[12.0, 6.0, 6.0, 0.9, 0.0]]
+    maps, still = {"walkers": walkers}, {"position": [6.0, 3.0], "land": False, "wait": 12.0, "duration": 18.0}
+    flown = Flown(scenario([[6.0, 6.0]], maps, movers="maps/none", **still))
+    assert least_gap(flown, walkers) < 0.2

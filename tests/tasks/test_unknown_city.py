@@ -157,3 +157,21 @@ def test_the_height_is_held() -> None:
     flight = Flight(CityPilot(GOAL), city(), start=(0.0, 0.0, 8.5))
     flight.go(6.0)
     assert abs(flight.position[2] - 10.0) < 0.1
+
+
+def test_it_publishes_what_it_does_about_its_goal() -> None:
+    flight = Flight(CityPilot(GOAL), city(WALL))
+    flight.go(3.0)
+    flight.maps = False
+    flight.go(4.0)
+    flight.maps = True
+    flight.go(60.0)
+    told = [record for name, record in flight.published if name == "navigation/status"]
+    assert all(np.allclose(status.goal, [*GOAL, 10.0]) for status in told)
+    assert [told[0].state, told[-1].state] == ["flying", "reached"]
+    assert [status.state for status in told].count("reached") == 1
+    hovering = [status for status in told if status.mode == "hover"]
+    assert hovering and {status.reason for status in hovering} == {"hovers without a map"}
+    assert not any(status.reason for status in told if status.mode == "fly")
+    # five times a second, and whenever it changes
+    assert 0.15e9 < np.median(np.diff([status.t_ns for status in told])) < 0.35e9

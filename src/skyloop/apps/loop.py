@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -114,6 +115,24 @@ def outside_estimator(scenario: Scenario, told: str) -> tuple[Scenario, str, str
     changed = vehicle.model_copy(update={"estimators": {**vehicle.estimators, name: config}})
     vehicles = [changed if each is vehicle else each for each in scenario.vehicles]
     return scenario.model_copy(update={"vehicles": vehicles}), kind, vehicle.name, name
+
+
+def pilot_outside(scenario: Scenario) -> tuple[str, list[str]]:
+    """The scenario's own pilot for a process of its own: what `skyloop-client pilot` loads, and its arguments."""
+    flown = [vehicle for vehicle in scenario.vehicles if vehicle.pilot is not None]
+    if len(flown) != 1:
+        raise ScenarioError(f"--pilot scenario: '{scenario.name}' has {len(flown)} pilots; it must have exactly one")
+    vehicle, pilot = flown[0], flown[0].pilot
+    assert pilot is not None
+    config = pilot.model_dump(mode="json")
+    rate = config.pop("rate_hz")
+    kind, options = "skyloop.tasks.pilots:pilot_from", config
+    if is_plugin(pilot.kind):
+        kind, options = pilot.kind, config["options"]
+        if scenario.folder is not None and kind.partition(":")[0].endswith(".py"):
+            kind = str(Path(scenario.folder) / kind)
+    told = ["--rate", str(rate), "--vehicle", vehicle.name]
+    return kind, [*told, *(["--options", json.dumps(options)] if options else [])]
 
 
 def awaited_programs(scenario: Scenario, *, needs_pilot: bool, started: str) -> list[str]:

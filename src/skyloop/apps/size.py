@@ -97,7 +97,7 @@ def fly_once(
     how = target.ended()
     if how is not None and not how.startswith("exit code 0"):
         trouble = trouble or how
-    elif how is None:
+    elif how is None and not options.pilots_inside:
         trouble = trouble or f"not done after {summary.get('simulated_s', 0.0):g} s"
     trouble = trouble or next((f"{name} crashed" for name, vehicle in vehicles.items() if vehicle["crashed"]), "")
     off = judge.error(folder, scenario, summary) if judge is not None and vehicles else None

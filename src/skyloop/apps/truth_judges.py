@@ -21,7 +21,7 @@ from skyloop_client.user_code import call_user_code
 COLUMNS = ("t_ns", *(f"position_{k}" for k in range(3)), *(f"quat_wxyz_{k}" for k in range(4)))
 TASK_JUDGES = {"face-anchor": "anchor<0.05", "move-forward": "abeam<0.5", "closed-path": "start<1"}
 """The judge of each shipped task if there is no --judge."""
-NAMES = "anchor, abeam, start, goal:X,Y,Z, tracking, estimate or FILE.py:NAME"
+NAMES = "anchor, abeam, start, goal:X,Y,Z, goals, tracking, estimate or FILE.py:NAME"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +129,18 @@ def off_start(flight: TrueFlight) -> float:
     return float(np.linalg.norm((flight.positions[-1] - flight.positions[0])[:2]))
 
 
+def off_goals(flight: TrueFlight) -> float:
+    """m from the goals of the scenario's pilot when they counted as reached, the largest; inf if one was not reached,
+    or if anything was touched on the way."""
+    done = flight.vehicle.get("navigation")
+    wanted = len(getattr(flight.scenario.vehicles[0].pilot, "goals", ()))
+    if done is None and not wanted:
+        raise ScenarioError("the flight has no goals, so it cannot be judged by them; give another --judge")
+    if done is None or done["goals_reached"] < max(wanted, 1) or done["collisions"]:
+        return math.inf
+    return float(done["farthest_from_goal_m"])
+
+
 def _figure(key: str, what: str) -> Callable[[TrueFlight], float]:
     def measured(flight: TrueFlight) -> float:
         if key not in flight.vehicle:
@@ -143,6 +155,7 @@ JUDGES: dict[str, tuple[str, Callable[[TrueFlight], float]]] = {
     "abeam": ("m", off_abeam),
     "start": ("m", off_start),
     "goal": ("m", off_start),
+    "goals": ("m", off_goals),
     "tracking": ("m", _figure("tracking_error_rms_m", "setpoints with a place")),
     "estimate": ("m", _figure("estimate_error_rms_m", "estimates")),
 }

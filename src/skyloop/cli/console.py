@@ -210,7 +210,7 @@ def print_summary(summary: dict[str, Any], folder: Path) -> None:
     messages = sum(summary["messages"].values())
     out.print(f"  {messages} messages on {len(summary['messages'])} streams")
     held = [name for name in ("flight.png", "pictures.png", "summary.json", "streams") if (folder / name).exists()]
-    held[1:1] = sorted(path.name for path in folder.glob("navigation-*.png"))
+    held[1:1] = sorted(path.name for name in ("map-*.gif", "navigation-*.png") for path in folder.glob(name))
     out.print(f"run folder: {folder} ({', '.join(held)})")
 
 

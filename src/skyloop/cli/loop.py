@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-import re
-import shlex
-import sys
-from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,7 +16,6 @@ from skyloop.cli.console import (
     Json,
     Seed,
     Sets,
-    absolute,
     load,
     looking_on,
     next_folder,
@@ -29,11 +25,21 @@ from skyloop.cli.console import (
     telling_where,
 )
 from skyloop.cli.logs import Verbs
-from skyloop_client.errors import LinkError, unknown_name
+from skyloop.cli.loop_programs import (
+    both,
+    check_options,
+    estimator_from,
+    pilot_without_a_name,
+    places_from,
+    power_from,
+    say_where,
+    target_from,
+)
+from skyloop_client.errors import LinkError
 
 if TYPE_CHECKING:
     from skyloop.apps.size import Flight
-    from skyloop.links.loop.targets import PowerModel, Target
+    from skyloop.links.loop.targets import Target
 
 app = Verbs()
 log = logging.getLogger(__name__)
@@ -47,7 +53,11 @@ Sut = Annotated[
 ]
 LoopPilot = Annotated[
     str | None,
-    typer.Option(metavar="FILE.py:NAME", help="Start a process in which this Python function or class flies."),
+    typer.Option(
+        metavar="FILE.py:NAME",
+        help="Start a process in which this Python function or class flies; `scenario`: the scenario's own pilot, with "
+        "its options.",
+    ),
 ]
 LoopEstimator = Annotated[
     str | None,
@@ -106,7 +116,8 @@ JudgeName = Annotated[
     typer.Option(
         metavar="WHAT<LIMIT",
         help="What decides, by the simulator's truth: anchor<0.05 (rad off the nose), abeam<0.5, start<1, "
-        "goal:X,Y,Z<0.5, tracking<0.3, estimate<0.3 (m) or FILE.py:NAME<LIMIT. The shipped tasks have one each.",
+        "goal:X,Y,Z<0.5, goals<0.5, tracking<0.3, estimate<0.3 (m) or FILE.py:NAME<LIMIT. The shipped tasks "
+        "have one each.",
     ),
 ]
 Board = Annotated[
@@ -147,29 +158,30 @@ def loop(
     Pilots of the scenario itself do not fly, unless only an estimator runs outside.
 
     Examples: `skyloop loop hover --pilot my.py:pilot` · `skyloop loop my.yaml --sut ./sut --target frozen --speed 0.1`
-    · `skyloop loop my.yaml --estimator my_vio.py:Vio --speed 0.2`
+    · `skyloop loop my.yaml --estimator my_vio.py:Vio --speed 0.2` · `skyloop loop room-nav --pilot scenario`
     """
     from skyloop.apps.loop import LoopOptions, awaited_programs, run_loop
     from skyloop.links.loop.coordinator import TABLE_I
 
-    _check_options(delays, pilot, set_)
+    check_options(delays, pilot, set_)
     loaded = load(scenario, set_, seed)
-    host, numbers = _places(listen or ("0.0.0.0:0" if target == "remote" else "127.0.0.1:0"), ports)
-    runs_on, beside, started = _target(target, sut, pilot, task, speed, deadline=deadline), None, ""
+    host, numbers = places_from(listen or ("0.0.0.0:0" if target == "remote" else "127.0.0.1:0"), ports)
+    runs_on = target_from(target, sut, pilot, task, speed, deadline=deadline, scenario=loaded)
+    beside, started = None, ""
     if estimator is not None:
-        loaded, beside, started = _estimator(loaded, estimator, target, speed)
+        loaded, beside, started = estimator_from(loaded, estimator, target, speed)
         pilots_inside = pilots_inside or (runs_on is None and any(vehicle.pilot for vehicle in loaded.vehicles))
     if runs_on is None and not pilots_inside:
-        runs_on = _pilot_without_a_name(target)
+        runs_on = pilot_without_a_name(target)
     awaited = awaited_programs(loaded, needs_pilot=runs_on is None and not pilots_inside, started=started)
-    runs_on = _both(runs_on, beside)
+    runs_on = both(runs_on, beside)
     options = LoopOptions(
         mode=mode, host=host, ports=numbers, pace=pace, delays=TABLE_I if delays == "table-i" else {},
-        hang_s=hang, wait_s=wait, pilots_inside=pilots_inside, power=_power(power),
+        hang_s=hang, wait_s=wait, pilots_inside=pilots_inside, power=power_from(power),
     )  # fmt: skip
     folder = out_ or next_folder(loaded.name)
     bar = progress_bar(f"flying {loaded.name}", loaded.duration, quiet=json_)
-    opened = _say_where(awaited, alone=runs_on is None)
+    opened = say_where(awaited, alone=runs_on is None)
     with looking_on(foxglove) as watch, telling_where(folder), bar as progress:
         summary = run_loop(loaded, folder, options, runs_on, progress=progress, opened=opened, watch=watch)
     if json_:
@@ -188,6 +200,7 @@ def size(
     sut: Sut = None,
     pilot: LoopPilot = None,
     task: LoopTask = None,
+    estimator: LoopEstimator = None,
     target: TargetName = "local",
     judge: JudgeName = None,
     deadline: Deadline = None,
@@ -202,8 +215,6 @@ def size(
 
     Examples: `skyloop size face-anchor --task face-anchor` · `skyloop size my.yaml --sut ./sut --judge "start<0.5"`
     """
-    from dataclasses import asdict
-
     from skyloop.apps.board_speed import board_speed
     from skyloop.apps.loop import LoopOptions
     from skyloop.apps.size import board_verdict, slowest_good, speeds_from, verdict
@@ -212,31 +223,33 @@ def size(
     from skyloop.recording.run_folder import make_empty_folder
 
     loaded = load(scenario, set_, seed)
-    folder = out_ or next_folder(f"size-{loaded.name}")
+    folder, own = out_ or next_folder(f"size-{loaded.name}"), loaded
 
     def target_of(fast: float) -> Target:
-        made = _target(target, sut, pilot, task, fast, deadline=deadline)
-        if made is None:
-            raise LinkError("give --sut, --pilot or --task: what flies?")
-        return made
+        made = target_from(target, sut, pilot, task, fast, deadline=deadline, scenario=own)
+        together = both(made, None if estimator is None else estimator_from(own, estimator, target, fast)[1])
+        if together is None:
+            raise LinkError("give --sut, --pilot, --task or --estimator: what flies, or what computes?")
+        return together
 
-    speeds, options = speeds_from(speed, steps), LoopOptions(power=_power(power))
+    inside = estimator is not None and sut is pilot is task is None
+    speeds, options = speeds_from(speed, steps), LoopOptions(power=power_from(power), pilots_inside=inside)
     target_of(speeds[0])
+    loaded = own if estimator is None else estimator_from(own, estimator, target, speeds[0])[0]
     given = judge or TASK_JUDGES.get(task or "")
     judged = None if given is None else judge_from(given)
     ratio = None if board is None else board_speed(board)
     make_empty_folder(folder)
     tell = (lambda _: None) if json_ else (lambda flight: _tell_flight(flight, "" if judged is None else judged.unit))
     flights = fly_all(loaded, target_of, speeds, folder, runs=runs, options=options, judge=judged, told=tell)
-    good = slowest_good(flights)
     if json_:
-        told = {"slowest_good": good, "judge": given, "board": None if ratio is None else ratio.speed}
+        told = {"slowest_good": slowest_good(flights), "judge": given, "board": None if ratio is None else ratio.speed}
         print(json.dumps({**told, "flights": [asdict(flight) for flight in flights]}, indent=2))
         return
     by = "judged by the software's own word; --judge takes the truth" if judged is None else f"judged by {judged.text}"
-    out.print(f"[bold]{loaded.name}[/] {verdict(flights)}, {by}", highlight=False)
-    if ratio is not None:
-        out.print(f"{ratio.text}: {board_verdict(flights, ratio.speed)}", highlight=False)
+    boards = [] if ratio is None else [f"{ratio.text}: {board_verdict(flights, ratio.speed)}"]
+    for line in (f"[bold]{loaded.name}[/] {verdict(flights)}, {by}", *boards):
+        out.print(line, highlight=False)
     out.print(f"table and plot: {folder} (size.csv, size.png)")
 
 
@@ -248,121 +261,6 @@ def _tell_flight(flight: Flight, unit: str) -> None:
     why = "" if flight.success else f": {escape(flight.trouble)}"
     line = f"speed {flight.speed:g}, seed {flight.seed}: {how} {flight.time:.2f} s{error}{cycle}{missed}{why}"
     out.print(line, highlight=False)
-
-
-def _power(text: str) -> PowerModel:
-    from skyloop.links.loop.targets import PowerModel
-
-    try:
-        idle, busy = (float(part) for part in text.split(","))
-    except ValueError:
-        idle = busy = -1.0
-    if not (0.0 <= idle <= 1e4 and 0.0 <= busy <= 1e4):
-        raise LinkError(f"--power {text}: give the watts when idle and when busy, such as 2.7,6.4")
-    return PowerModel(idle, busy)
-
-
-def _places(listen: str, ports: int) -> tuple[str, tuple[int, ...]]:
-    """The host and the ports to listen on."""
-    host, _, port = listen.rpartition(":")
-    if not host or not port.isdecimal() or not 1 <= ports <= 64:
-        raise LinkError(f"--listen {listen} --ports {ports}: give HOST:PORT and 1 to 64 ports")
-    first = int(port)
-    return host, tuple(first + k if first else 0 for k in range(ports))
-
-
-def _target(
-    name: str, sut: str | None, pilot: str | None, task: str | None, speed: float, *, deadline: float | None = None
-) -> Target | None:
-    from skyloop.links.loop.targets import make_target
-
-    if sum(what is not None for what in (sut, pilot, task)) > 1:
-        raise LinkError("give one of --sut, --pilot and --task")
-    if task is not None:
-        _check_task(task)
-        python = "python3" if name.startswith("remote") else sys.executable
-        told = [] if deadline is None else [f"deadline={deadline:g}"]
-        sut = shlex.join([python, "-m", "skyloop_client.tasks", task, *told])
-    elif deadline is not None:
-        raise LinkError("--deadline is for --task; other software declares its own, with begin_task")
-    command = shlex.split(sut) if sut else []
-    # those of skyloop's own programs; another program finds the address in its environment
-    takes_connect = pilot is not None or task is not None
-    if pilot and name.startswith("remote"):
-        command = ["skyloop-client", "pilot", pilot]
-    elif pilot and name == "board":
-        raise LinkError("the board runs a C++ source or a program for aarch64; give it with --sut")
-    elif pilot:
-        command = [sys.executable, "-m", "skyloop_client", "pilot", absolute(pilot)]
-    return make_target(name, command, speed=speed, tell=_tell_line, takes_connect=takes_connect)
-
-
-def _check_options(delays: str, pilot: str | None, sets: list[str] | None) -> None:
-    if delays not in ("none", "table-i"):
-        raise LinkError(f"--delays {delays}: give none or table-i")
-    # the program outside does not read the scenario, so options for its pilot would be lost
-    for item in sets or () if pilot is not None else ():
-        if re.match(r"vehicles\.[^.=]+\.pilot\b", item):
-            raise LinkError(
-                f"--set {item} has no effect on --pilot {pilot} of loop; put the values into the pilot's file"
-            )
-
-
-def _pilot_without_a_name(target: str) -> Target | None:
-    """With --target remote alone: the line to type on the other machine names no pilot, because none is known."""
-    from skyloop.links.loop.targets import make_target
-
-    if target.startswith("remote:"):
-        raise LinkError(f"--target {target} starts a program there: give --pilot, --sut or --task")
-    typed = ["skyloop-client", "pilot", "YOUR_PILOT.py:NAME"] if target == "remote" else []
-    return make_target(target, typed, tell=_tell_line, takes_connect=True)
-
-
-def _tell_line(line: str) -> None:
-    log.info("%s", line)
-
-
-def _estimator(scenario: Any, told: str, target: str, speed: float) -> tuple[Any, Target, str]:
-    """The scenario with an estimator outside, the target that runs it, and the estimator as vehicle/name."""
-    from skyloop.apps.loop import outside_estimator
-    from skyloop.links.loop.targets import LocalProcess, make_target
-
-    changed, kind, vehicle, name = outside_estimator(scenario, told)
-    if target == "board":
-        raise LinkError("the board runs programs for aarch64; give another --target for --estimator")
-    remote = target.startswith("remote")
-    program = ["skyloop-client"] if remote else [sys.executable, "-m", "skyloop_client"]
-    command = [*program, "estimator", kind if remote else absolute(kind), "--vehicle", vehicle, "--name", name]
-    made = make_target(target, command, speed=speed, tell=_tell_line, takes_connect=True)
-    assert isinstance(made, LocalProcess)
-    made.printed = "estimator.txt"
-    return changed, made, f"{vehicle}/{name}"
-
-
-def _both(one: Target | None, other: Target | None) -> Target | None:
-    from skyloop.links.loop.targets import Together
-
-    return Together([one, other]) if one is not None and other is not None else one or other
-
-
-def _check_task(name: str) -> None:
-    from skyloop_client.tasks.sync_hil import TASKS
-
-    if name not in TASKS:
-        raise unknown_name("task", name, TASKS)
-
-
-def _say_where(awaited: list[str], *, alone: bool) -> Callable[[str], None]:
-    """Says which programs the user has to start. `alone`: no program is started here."""
-    from skyloop.links.loop.targets import reachable
-
-    def say(address: str) -> None:
-        if awaited:
-            log.info("waiting for %s at %s", " and ".join(awaited), reachable(address))
-        elif alone:
-            log.info("the scenario's pilots fly; companions may connect to %s", reachable(address))
-
-    return say
 
 
 def _print(summary: dict[str, Any], folder: Path) -> None:

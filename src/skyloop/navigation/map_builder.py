@@ -19,14 +19,22 @@ from skyloop_client.estimator import Answer, EstimatorSetup
 from skyloop_client.messages import DepthImage, Estimate, Message, PointCloud
 from skyloop_client.streams import NS_PER_S, StreamInfo
 
-RATES_HZ = {"voxels": 1.0, "ground": 5.0, "near": 5.0, "distance": 1.0, "ground_distance": 1.0, "points": 5.0}
+RATES_HZ = {
+    "voxels": 1.0,
+    "ground": 5.0,
+    "near": 5.0,
+    "distance": 1.0,
+    "ground_distance": 1.0,
+    "points": 5.0,
+    "movers": 30.0,
+}
 """How often each stream is published at most; 0: never."""
 POINTS_APART = 8
 """px between the pixels of a depth image that become points of `<name>/points`."""
 POSES = ("VehicleState", "Estimate")
 EYES = ("DepthImage", "LidarScan")
 
-MESSAGES = {"voxels": "VoxelMap", "ground": "GridMap"}
+MESSAGES = {"voxels": "VoxelMap", "ground": "GridMap", "movers": "Movers"}
 """The records of the streams; all others are PointClouds."""
 PRODUCTS: dict[str, Callable[[MapSnapshot], Any]] = {
     "voxels": lambda maps: maps.voxels_message(),
@@ -40,7 +48,7 @@ PRODUCTS: dict[str, Callable[[MapSnapshot], Any]] = {
 class MapBuilder:
     """Publishes `<name>/voxels` (VoxelMap) and `<name>/ground` (GridMap), and these PointClouds under `<name>/`: `near`
     (obstacles around the body), `distance` (the 3-D distance field at the height of the body), `ground_distance`, and
-    `points` (the points of the depth image in the sensor's axes)."""
+    `points` (the points of the depth image in the sensor's axes). `<name>/movers` (Movers) are the things that move."""
 
     def __init__(
         self,
@@ -61,7 +69,8 @@ class MapBuilder:
         self._vehicle = setup.vehicle
         self._period_ns = {name: round(NS_PER_S / hz) for name, hz in _rates(setup.name, rates_hz).items() if hz > 0.0}
         if all(info.message != "DepthImage" for info in eyes.values()):
-            self._period_ns.pop("points", None)
+            for name in ("points", "movers"):
+                self._period_ns.pop(name, None)
         self._due_ns = dict.fromkeys(self._period_ns, 0)
         self.products = {f"{setup.name}/{name}": MESSAGES.get(name, "PointCloud") for name in self._period_ns}
         """The streams it publishes, and their records."""
@@ -86,10 +95,11 @@ class MapBuilder:
         newest_ns = self.mapper.newest_ns
         if newest_ns is None:
             return []
+        movers = [(f"{self._name}/movers", self.mapper.movers.message())] if self._is_due("movers", newest_ns) else []
         due = [name for name in PRODUCTS if self._is_due(name, newest_ns)]
         needed = any(name in ("distance", "ground_distance") for name in due)
         maps = self.mapper.maps(distances=needed) if due else None
-        return [] if maps is None else [(f"{self._name}/{name}", PRODUCTS[name](maps)) for name in due]
+        return [*movers, *((f"{self._name}/{name}", PRODUCTS[name](maps)) for name in due if maps is not None)]
 
     def _is_due(self, name: str, t_ns: int) -> bool:
         """Whether a stream gets a record of this stamp; if so, the next one is due a period later."""

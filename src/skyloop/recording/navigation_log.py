@@ -10,7 +10,7 @@ import numpy as np
 
 from skyloop.core.bus import Bus
 from skyloop.recording.flight_log import Curve, ThinnedList
-from skyloop_client.messages import Array, EventKind, GoalStatus, GridMap, Message, Path
+from skyloop_client.messages import Array, EventKind, GoalStatus, GridMap, Message, Movers, Path
 from skyloop_client.streams import NS_PER_S, StreamInfo
 
 ENDS = ("reached", "refused", "given up")
@@ -47,7 +47,18 @@ class VehicleNavigation:
     """What it touched between take-off and landing."""
     holds: list[tuple[float, str]] = field(default_factory=list)
     """s and why it did not fly to its goal, whenever the reason changed."""
+    movers: list[tuple[float, Array]] = field(default_factory=list)
+    """s and (n, 3) m, world: the things that move, as the vehicle found them."""
     is_flying: bool = False
+    goal: Array | None = None
+    """m, where it flies to; None while it has no goal."""
+
+    def knew_of(self, t: float, place: Array, within: float = 1.0, before: float = 2.0) -> bool:
+        """Whether it found something that moves near a place shortly before an instant."""
+        return any(
+            t - before <= when <= t and bool((np.linalg.norm(places[:, :2] - place[:2], axis=1) < within).any())
+            for when, places in self.movers
+        )
 
 
 class NavigationLog:
@@ -64,6 +75,8 @@ class NavigationLog:
         takers = {"GoalStatus": self._on_status, "GridMap": self._on_grid, "Event": self._on_event}
         if info.message in takers:
             self._bus.on(info.name, takers[info.message])
+        elif info.message == "Movers":
+            self._bus.on(info.name, self._on_movers)
         elif info.message == "Path":
             self._bus.on(info.name, self._on_path)
         elif info.name == f"truth/{info.vehicle}":
@@ -74,6 +87,7 @@ class NavigationLog:
         vehicle = message.stream.split("/")[0]
         log = self.vehicles.setdefault(vehicle, VehicleNavigation())
         log.is_flying = status.state == "flying"
+        log.goal = status.goal if log.is_flying else None
         t = status.t_ns / NS_PER_S
         if status.state in ENDS:
             place = self._places.get(vehicle, status.goal)
@@ -96,6 +110,12 @@ class NavigationLog:
         log = self.vehicles.get(message.stream.split("/")[0])
         if log is not None:
             log.paths.add(message.data)
+
+    def _on_movers(self, message: Message) -> None:
+        log, movers = self.vehicles.get(message.stream.split("/")[0]), message.data
+        assert isinstance(movers, Movers)
+        if log is not None and len(movers.ids):
+            log.movers.append((movers.t_ns / NS_PER_S, movers.positions))
 
     def _on_grid(self, message: Message) -> None:
         log = self.vehicles.get(message.stream.split("/")[0])

@@ -16,7 +16,7 @@ FREE, UNKNOWN, OCCUPIED = 0.97, 0.86, 0.35
 """Shades of grey of the map."""
 END_COLOURS = {"reached": COLOURS[2], "refused": COLOURS[1], "given up": COLOURS[4]}
 MARGIN = 1.5
-"""m around the track and the goals."""
+"""m around the track and the goals, at least."""
 
 
 def draw_navigation(path: Path, title: str, log: VehicleNavigation, clearance: Array | None, radius: float) -> None:
@@ -54,12 +54,18 @@ def _draw_above(axis: Any, log: VehicleNavigation) -> None:
         axis.plot(end.goal[0], end.goal[1], "x", color=colour, ms=9, mew=2.2)
         text = f" {number}" if end.state == "reached" else f" {number} {end.state}"
         axis.annotate(text, end.goal[:2], color=colour, fontweight="bold")
-    places = np.vstack([rows[:, 1:3], *(end.goal[None, :2] for end in log.ends)])
-    low, high = places.min(axis=0) - MARGIN, places.max(axis=0) + MARGIN
+    goals = [end.goal for end in log.ends]
+    if log.goal is not None:
+        goals.append(log.goal)
+        axis.plot(*log.goal[:2], "o", color=INK, ms=9, mew=2.0, mfc="none", label="goal that was not reached in time")
+    places = np.vstack([rows[:, 1:3], *(goal[None, :2] for goal in goals)])
+    margin = max(MARGIN, 0.03 * float(np.ptp(places, axis=0).max()))
+    low, high = places.min(axis=0) - margin, places.max(axis=0) + margin
     axis.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
     axis.set(xlabel="east [m]", ylabel="north [m]", title="plan and track from above, over the map at the end")
     axis.set_aspect("equal")
-    axis.legend(loc="upper right", fontsize=8, framealpha=0.8, edgecolor="none")
+    # beside the map, because a goal may be anywhere on it
+    axis.legend(loc="upper left", bbox_to_anchor=(0.0, -0.08), ncols=3, fontsize=8, edgecolor="none")
 
 
 def _draw_map(axis: Any, ground: GridMap) -> None:
@@ -88,7 +94,12 @@ def _draw_clearance(axis: Any, log: VehicleNavigation, clearance: Array | None, 
 def _draw_speed(axis: Any, log: VehicleNavigation) -> None:
     rows = log.track.rows
     axis.plot(rows[:, 0], rows[:, 4], color=COLOURS[0], lw=1.0)
-    for t, reason in log.holds[:6]:
+    shown: list[tuple[float, str]] = []
+    for t, reason in log.holds:
+        # words that would lie on each other are left out
+        if not shown or t - shown[-1][0] > 0.03 * (rows[-1, 0] - rows[0, 0]):
+            shown.append((t, reason))
+    for t, reason in shown[:8]:
         axis.axvline(t, color=COLOURS[1], lw=0.8, ls=":")
         axis.annotate(
             reason[:60], (t, 0.02), xycoords=("data", "axes fraction"), rotation=90, fontsize=6, color=COLOURS[1]

@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 
 from skyloop.recording.radar_pictures import SHOWN_DB, Picture
-from skyloop.recording.stream_colours import DEPTH_RANGE, LIDAR_HEIGHT, depth_picture, height_colours, id_picture
+from skyloop.recording.stream_colours import (
+    DEPTH_RANGE,
+    LIDAR_HEIGHT,
+    depth_picture,
+    height_colours,
+    id_picture,
+    value_colours,
+)
 from skyloop_client.streams import StreamInfo
 
 HEIGHT = 18
@@ -26,13 +33,23 @@ WORDS = {
     "VoxelMap": "from above, north is up; the fullest voxel of each column; white free, black occupied, grey unknown",
 }
 """By the name of the record, or of the image for the truth of a camera."""
+VALUES = (
+    "from above, rings are 10 m apart; colour: the value of each point, such as m to the nearest obstacle; "
+    "each picture has its scale"
+)
 
 
-def legend(info: StreamInfo, suffix: str, shown: Sequence[Picture], width: int) -> Picture | None:
-    """The strip for the pictures of a stream, or None where nothing needs to be explained, as for photographs."""
+def legend(
+    info: StreamInfo, suffix: str, shown: Sequence[Picture], width: int, *, by_value: bool = False
+) -> Picture | None:
+    """The strip for the pictures of a stream, or None where nothing needs to be explained, as for photographs.
+
+    by_value: its points are coloured by their values."""
     kind = suffix.strip("/") or info.message
     if kind in ("depth", "DepthImage"):
         return _scale(depth_picture(_logarithmic(BAR)[None]), _depth_ticks(), "m, logarithmic; black: no value", width)
+    if kind == "PointCloud" and by_value:
+        return _strip([], VALUES, width)
     if kind in ("LidarScan", "PointCloud"):
         low, high = LIDAR_HEIGHT
         bar = height_colours(np.linspace(low, high, BAR))[None]
@@ -68,6 +85,22 @@ def _scale(bar: Picture, ticks: list[tuple[float, str]], words: str, width: int)
         at = (2 + share * (BAR - 4), HEIGHT / 2)
         draw.text(at, text, fill="white", stroke_width=1, stroke_fill="black", anchor=anchor)
     return _strip([(np.asarray(picture), "")], words, width)
+
+
+def with_scale(picture: Picture, bounds: tuple[float, float]) -> Picture:
+    """A picture with a colour scale from one value to another in its lower left corner."""
+    from PIL import Image, ImageDraw
+
+    # large, because the overview shows pictures smaller than they are
+    bar_px, tall_px, edge_px = 150, 14, 10
+    image = Image.fromarray(picture)
+    bar = value_colours(np.linspace(*bounds, bar_px), bounds)[None].repeat(tall_px, axis=0)
+    top = image.height - edge_px - tall_px
+    image.paste(Image.fromarray(bar), (edge_px, top))
+    draw = ImageDraw.Draw(image)
+    for share, anchor, value in ((0.0, "ls", bounds[0]), (1.0, "rs", bounds[1])):
+        draw.text((edge_px + share * bar_px, top - 4), f"{value:g}", "white", anchor=anchor, font_size=18)
+    return np.asarray(image)
 
 
 def _swatches(names: Sequence[str], shown: Sequence[Picture], width: int) -> Picture:

@@ -27,6 +27,7 @@ from skyloop_client.messages import (
     KeyPose,
     Markers,
     Message,
+    Movers,
     PointCloud,
     RadarDetections,
     VoxelMap,
@@ -35,7 +36,7 @@ from skyloop_client.messages import Path as PathRecord
 from skyloop_client.streams import StreamInfo
 
 FLUSH_EVERY_NS = 1_000_000_000
-VARYING = (RadarDetections, Detections, PathRecord, Markers, Goal)
+VARYING = (RadarDetections, Detections, PathRecord, Markers, Movers, Goal)
 """Records with arrays of varying length: an array is one cell, its numbers separated by spaces."""
 NESTED = ("contact",)
 """Fields that hold a record or None: one cell of JSON."""

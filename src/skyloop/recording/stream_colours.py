@@ -1,4 +1,4 @@
-"""Colours for what is not a photograph: depth, numbers of objects and classes, heights."""
+"""Colours for what is not a photograph: depth, numbers of objects and classes, heights, values of points."""
 
 from __future__ import annotations
 
@@ -42,3 +42,29 @@ def height_colours(heights: NDArray[Any]) -> Picture:
     low, high = LIDAR_HEIGHT
     share = np.clip((heights - low) / (high - low), 0.0, 1.0)
     return np.asarray(matplotlib.colormaps["viridis"](share, bytes=True)[:, :3], np.uint8)
+
+
+def value_range(values: NDArray[Any]) -> tuple[float, float]:
+    """Round numbers (1, 2 or 5 with zeros) that enclose the values; 0 is one of them or lies between."""
+    known = values[np.isfinite(values)]
+    least, most = (min(float(known.min()), 0.0), max(float(known.max()), 0.0)) if len(known) else (0.0, 0.0)
+    low, high = 0.0 - _rounded_up(-least), _rounded_up(most)
+    return (low, high) if low < high else (0.0, 1.0)
+
+
+def _rounded_up(value: float) -> float:
+    if value <= 0.0:
+        return 0.0
+    ten = 10.0 ** np.floor(np.log10(value))
+    return float(next(times * ten for times in (1.0, 2.0, 5.0, 10.0) if value <= times * ten * (1.0 + 1e-6)))
+
+
+def value_colours(values: NDArray[Any], bounds: tuple[float, float]) -> Picture:
+    """(n, 3), from red for the lower bound to blue for the upper one; grey is no number."""
+    import matplotlib
+
+    low, high = bounds
+    known = np.isfinite(values)
+    share = np.clip((np.where(known, values, low) - low) / (high - low), 0.0, 1.0)
+    colours = matplotlib.colormaps["turbo_r"](0.08 + 0.84 * share, bytes=True)[..., :3]
+    return np.where(known[..., None], colours, 128).astype(np.uint8)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from skyloop.core.bus import Bus
 from skyloop.recording.flight_log import ThinnedList
-from skyloop.recording.picture_legends import legend
+from skyloop.recording.picture_legends import legend, with_scale
 from skyloop.recording.radar_pictures import (
     Picture,
     Spectrogram,
@@ -20,7 +20,14 @@ from skyloop.recording.radar_pictures import (
     volts_picture,
 )
 from skyloop.recording.run_folder import check_still_there, writing_into
-from skyloop.recording.stream_colours import LIDAR_HEIGHT, depth_picture, height_colours, id_picture
+from skyloop.recording.stream_colours import (
+    LIDAR_HEIGHT,
+    depth_picture,
+    height_colours,
+    id_picture,
+    value_colours,
+    value_range,
+)
 from skyloop_client.errors import RunFolderError
 from skyloop_client.messages import Message, RangeDopplerImage
 from skyloop_client.streams import NS_PER_S, StreamInfo
@@ -33,6 +40,8 @@ MOST_SHOWN = 80
 """Pictures of a stream from which those of the overview are chosen."""
 SHEET_WIDTH = 320
 LIDAR_PX, LIDAR_REACH = 480, 40.0
+REACHES = (10.0, 20.0)
+"""m; pictures of points with values show no more than is needed."""
 FEW_POINTS = 500
 MAP_PX = 480
 """Least length of a map's longer side, about."""
@@ -46,6 +55,8 @@ class Pictures:
         self._next_ns: dict[str, int] = {}
         self._shown: dict[tuple[str, str], ThinnedList[Path]] = {}
         """By stream, and by suffix for a stream with several pictures."""
+        self._with_values: set[str] = set()
+        """Streams of points that are coloured by their values."""
         self._speeds: dict[str, Spectrogram] = {}
         self._bus = bus
         bus.on_new(self._watch)
@@ -61,6 +72,8 @@ class Pictures:
             return
         check_still_there(self._folder)
         self._next_ns[message.stream] = (message.t_ns // EVERY_NS + 1) * EVERY_NS
+        if getattr(message.data, "values", None) is not None:
+            self._with_values.add(message.stream)
         for suffix, picture in PAINTERS[type(message.data).__name__](message.data).items():
             path = self._folder / "pictures" / (message.stream + suffix) / f"{message.t_ns / NS_PER_S:08.3f}.png"
             shown = (message.stream, suffix)
@@ -84,7 +97,8 @@ class Pictures:
             pictures = [read_picture(path) for path in chosen]
             titles = [f"{stream}{suffix}  {float(path.stem):.1f} s" for path in chosen]
             rows.append(_sheet_row(pictures, titles))
-            strip = legend(self._bus.infos[stream], suffix, pictures, COLUMNS * SHEET_WIDTH)
+            by_value = stream in self._with_values
+            strip = legend(self._bus.infos[stream], suffix, pictures, COLUMNS * SHEET_WIDTH, by_value=by_value)
             if strip is not None:
                 rows.append(strip)
         for stream, history in self._speeds.items():
@@ -134,29 +148,34 @@ def write_picture(picture: Picture, path: Path) -> None:
 
 
 @cache
-def _rings() -> Picture:
-    """Rings 10 m apart on a dark ground."""
+def _rings(reach: float) -> Picture:
+    """Rings 10 m apart on a dark ground, `reach` m from the middle to the edges."""
     picture = np.full((LIDAR_PX, LIDAR_PX, 3), 18, np.uint8)
-    scale = 0.5 * LIDAR_PX / LIDAR_REACH
+    scale = 0.5 * LIDAR_PX / reach
     y, x = np.mgrid[:LIDAR_PX, :LIDAR_PX] - 0.5 * LIDAR_PX
     away = np.hypot(x, y) / scale
     picture[(np.abs(away % 10.0 - 5.0) > 5.0 - 0.6 / scale) & (away > 5.0)] = 70
     return picture
 
 
-def scan_picture(points: NDArray[Any], dot_px: int = 1) -> Picture:
-    """Top view, forward is up. Colour is height, rings are 10 m apart."""
-    picture, scale = _rings().copy(), 0.5 * LIDAR_PX / LIDAR_REACH
+def scan_picture(
+    points: NDArray[Any], dot_px: int = 1, colours: Picture | None = None, reach: float = LIDAR_REACH
+) -> Picture:
+    """Top view, forward is up, rings are 10 m apart. Colour is height, and the highest point of a pixel is seen.
+
+    colours: (n, 3) in place of those of the heights; of a pixel, the last point is seen. reach: m from the middle of
+    the picture to its edges."""
+    picture, scale = _rings(reach).copy(), 0.5 * LIDAR_PX / reach
+    if colours is None:
+        order = np.argsort(np.clip(points[:, 2], *LIDAR_HEIGHT), kind="stable")
+        points, colours = points[order], height_colours(points[order, 2])
     column = np.floor(0.5 * LIDAR_PX - scale * points[:, 1]).astype(int)
     row = np.floor(0.5 * LIDAR_PX - scale * points[:, 0]).astype(int)
     edge = dot_px // 2
     inside = (np.minimum(row, column) >= edge) & (np.maximum(row, column) < LIDAR_PX - edge)
-    height = points[inside, 2]
-    order = np.argsort(np.clip(height, *LIDAR_HEIGHT), kind="stable")
-    # in a dot of several pixels the highest point wins, as in one
     around = np.mgrid[-edge : edge + 1, -edge : edge + 1].reshape(2, 1, -1)
-    rows, columns = np.stack([row, column])[:, inside][:, order, None] + around
-    picture[rows, columns] = height_colours(height[order])[:, None]
+    rows, columns = np.stack([row, column])[:, inside, None] + around
+    picture[rows, columns] = colours[inside][:, None]
     return picture
 
 
@@ -177,10 +196,22 @@ def debug_picture(pixels: NDArray[Any]) -> Picture:
     return pixels if pixels.ndim == 3 else np.repeat(pixels[..., None], 3, axis=2)
 
 
-def cloud_picture(points: NDArray[Any]) -> Picture:
-    """Top view around the centre of the points. A few points, such as landmarks, are drawn large."""
+def cloud_picture(points: NDArray[Any], values: NDArray[Any] | None = None) -> Picture:
+    """Top view around the centre of the points. A few points, such as landmarks, are drawn large.
+
+    With values, such as distances to obstacles, these are the colour, and the picture has a scale for them."""
     dot_px = 5 if len(points) < FEW_POINTS else 1
-    return scan_picture(points - np.median(points, axis=0) if len(points) else points, dot_px)
+    centred = points - np.median(points, axis=0) if len(points) else points
+    if values is None or not len(points):
+        return scan_picture(centred, dot_px)
+    bounds = value_range(values)
+    # the least value is seen, as the one nearest to an obstacle
+    order = np.argsort(-np.where(np.isfinite(values), values, np.inf), kind="stable")
+    reach = next((reach for reach in REACHES if np.abs(centred[:, :2]).max() < reach), LIDAR_REACH)
+    # cells of 0.2 m, so that nothing shines through between them
+    dot_px = max(dot_px, 1 + 2 * round(0.1 * LIDAR_PX / (2.0 * reach)))
+    picture = scan_picture(centred[order], dot_px, value_colours(values[order], bounds), reach)
+    return with_scale(picture, bounds)
 
 
 def _truth_pictures(truth: Any) -> dict[str, Picture]:
@@ -206,6 +237,6 @@ PAINTERS: dict[str, Any] = {
     "Image": lambda image: {"": debug_picture(image.pixels)},
     "GridMap": lambda grid: {"": map_picture(grid.cells)},
     "VoxelMap": lambda voxels: {"": map_picture(voxels.voxels.max(axis=2).T)},
-    "PointCloud": lambda cloud: {"": cloud_picture(cloud.points)},
+    "PointCloud": lambda cloud: {"": cloud_picture(cloud.points, cloud.values)},
 }
 """By the name of the record: the picture, and the suffix for its stream's name."""

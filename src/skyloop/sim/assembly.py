@@ -47,6 +47,7 @@ from skyloop.sim.simulation import Simulation
 from skyloop.sim.simulation_port import SimulationPort
 from skyloop.sim.spawning import join
 from skyloop.sim.vehicle_port import VehiclePort
+from skyloop.sim.watchful_people import people_parts
 from skyloop.sim.world_editor import WorldEditor
 from skyloop.tasks.pilots import build_pilot
 from skyloop.vehicle.airframe import Airframe, Drag
@@ -86,7 +87,7 @@ def build(
     bus, schedule = Bus(), Schedule()
     context = Context(bus, schedule, fleet, scene)
     context.wanted = wanted
-    parts: list[Part] = [ScenePart(context), context.user_streams]
+    parts: list[Part] = [ScenePart(context), context.user_streams, *people_parts(context)]
     if scenario.wind.kind == "field":
         field = made("wind", wind_field, scenario.wind, folder)
         parts.append(WindFieldPart(field, _rate(scenario.wind.rate_hz, "wind.rate_hz"), context))

@@ -24,6 +24,7 @@ from skyloop_client.messages import (
     KeyPose,
     Marker,
     Markers,
+    Movers,
     Number,
     Path,
     PointCloud,
@@ -163,6 +164,10 @@ SPECS: dict[type, dict[str, Spec]] = {
     GoalStatus: {
         "number": Special(_count), "state": Text(GOAL_STATES), "goal": THREE, "sub_goal": THREE, "mode": Text(),
         "reason": Text(),
+    },
+    Movers: {
+        "positions": Numbers("<f8", ("n", 3)), "velocities": Numbers("<f8", ("n", 3)),
+        "sizes": Numbers("<f8", ("n", 2), 0.0, 1e6), "ids": Numbers("<i8", ("n",), 0, 2**62),
     },
     PointCloud: {
         "points": Numbers("<f4", ("n", 3)), "values": Numbers("<f4", ("n",), optional=True),

@@ -155,6 +155,21 @@ class WorldView:
             corners.append(box @ pose[:, :3].T + pose[:, 3])
         return np.concatenate(corners)
 
+    def bodies_near(self, is_a: str, t: float, place: Array, reach: float) -> dict[str, Array]:
+        """(n, 3) m, world: points on the surfaces of the moving things of a class within `reach` of a place, seen from
+        above, at `t` s. Vehicles are left out."""
+        model, row, found = self._model, self._model.n_standing, {}
+        for mover in model.movers:
+            number = int(model.row_thing[row])
+            if self.class_of(number) == is_a and number not in self._vehicle_things:
+                poses = mover.poses(t)
+                if float(np.hypot(*(poses[0, :2, 3] - place[:2]))) <= reach:
+                    shapes = [model.shapes[model.row_shape[row + k]].lods[-1].positions for k in range(mover.n_rows)]
+                    parts = [points @ pose[:, :3].T + pose[:, 3] for points, pose in zip(shapes, poses, strict=True)]
+                    found[self.name_of(number)] = np.concatenate(parts)
+            row += mover.n_rows
+        return found
+
     def standing_boxes(self) -> Iterator[tuple[str, Array, Array, Array]]:
         """Of each part of each thing that stands: class, (3, 4) world_from_part, lower and upper corner in its axes."""
         model, corners = self._model, {}

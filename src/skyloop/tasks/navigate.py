@@ -10,6 +10,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, FiniteFloat, NonNegativeFloat, PositiveFloat, model_validator
 
 from skyloop.core.frames import yaw_from_quat
+from skyloop.core.jit import prepare
 from skyloop.navigation.planning.replanning import (
     Aim,
     Flight,
@@ -55,6 +56,8 @@ class NavigatePilotConfig(BaseModel):
     """The stream of the map from above, a GridMap."""
     near_map: str = "maps/near"
     """The stream of the obstacles near the vehicle, a PointCloud in world axes."""
+    movers: str = "maps/movers"
+    """The stream of the things that move, Movers; without it they are seen as things that stand."""
     blind_after: PositiveFloat = 0.5
     """s without a new map after which it stops."""
     blind_land_after: PositiveFloat = 10.0
@@ -106,6 +109,10 @@ class NavigatePilot(Sortie):
         self._told_way: Any = None
         self.outcomes: list[Outcome] = []
         """Of the goals so far."""
+        self.streams = (config.ground_map, config.near_map, "goal")
+        """All that it looks at besides its state; over a link nothing else is sent to it."""
+        # outside, the time to load compiled code would count as execution time of the first plan
+        prepare("skyloop.navigation.planning", when_called=True)
 
     @property
     def reached(self) -> int:
@@ -154,7 +161,8 @@ class NavigatePilot(Sortie):
     def _look(self, bundle: Bundle, flight: Flight) -> tuple[Surroundings, str]:
         """What the maps show, and why it must not fly on, if so."""
         config = self._config
-        self._maps.take(bundle.get(config.ground_map, None), bundle.get(config.near_map, None))
+        streams = (config.ground_map, config.near_map, config.movers)
+        self._maps.take(*(bundle.get(stream, None) for stream in streams))
         places = [flight.position, *self._goals[:1]]
         blind = self._maps.age(bundle.t_ns)
         why = ""
@@ -162,7 +170,7 @@ class NavigatePilot(Sortie):
             why = f"no map has come on '{config.ground_map}' and '{config.near_map}' yet"
         elif blind > config.blind_after:
             why = f"no new map since {bundle.t_ns * _NS - blind:.1f} s; check the depth camera"
-        return self._maps.surroundings(np.array(places)), why
+        return self._maps.surroundings(np.array(places), bundle.t_ns), why
 
     def _watch(self, bundle: Bundle, aim: Aim, place: Array, why: str) -> None:
         """Ends the present goal when it is reached or when nothing has led towards it for too long."""

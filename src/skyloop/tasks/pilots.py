@@ -14,6 +14,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, PositiveFloat, model_validator
 
 from skyloop.core.frames import yaw_from_quat
+from skyloop.core.validation import validated
 from skyloop.navigation.trajectories import Point, TrajectoryConfig, build
 from skyloop.tasks.navigate import NavigatePilot, NavigatePilotConfig
 from skyloop.tasks.sortie import Pilot, Reply, Sortie
@@ -197,3 +198,12 @@ def build_pilot(config: PilotConfig) -> Pilot:
     options = {name: getattr(config, name) for name in type(config).model_fields}
     del options["kind"], options["rate_hz"]
     return PILOTS[config.kind][1](**options)
+
+
+class _AnyPilot(BaseModel):
+    pilot: PilotConfig
+
+
+def pilot_from(**config: Any) -> Pilot:
+    """A shipped pilot from plain data, as a scenario has it; for a process of its own."""
+    return build_pilot(validated(_AnyPilot, {"pilot": config}, "pilot").pilot)

@@ -11,7 +11,7 @@ import numpy as np
 from skyloop.navigation.grid_slam.ways import Ways
 from skyloop.tasks.sortie import Reply, Sortie
 from skyloop_client.bundle import Bundle
-from skyloop_client.messages import Array, GridMap, Path, Velocity
+from skyloop_client.messages import Array, GoalStatus, GridMap, Path, Velocity
 
 AHEAD = 2.0
 """m along the way to the point that is steered for."""
@@ -31,6 +31,11 @@ CLIMB = 1.0
 """m/s, the most up or down."""
 OLDEST_MAP = 2.0
 """s; on an older map it stops and hovers."""
+TOLD_EVERY_NS = 200_000_000
+"""Between two records of what it does, unless that changes."""
+
+MODES = {"hovers": "hover", "retreats": "back off", "lands": "arrived"}
+"""By the first word of what it does, the mode that is published; otherwise it flies."""
 
 
 @dataclass
@@ -57,6 +62,8 @@ class CityPilot(Sortie):
         self._goal = np.array(goal, dtype=np.float64)[:2]
         self._height, self._speed, self._band, self._near = height, speed, band, near
         self._map_stream = map_stream
+        self.streams = (map_stream,)
+        """All that it looks at besides its state; over a link nothing else is sent to it."""
         self._command = np.zeros(2)
         self._then_ns: int | None = None
         self._plan: _Plan | None = None
@@ -66,6 +73,8 @@ class CityPilot(Sortie):
         self._retreating = False
         self.doing = "is on the ground"
         """In words, for a report about a flight that failed."""
+        self._told: tuple[str, int] = ("", -TOLD_EVERY_NS)
+        """What was published last about the goal, and when."""
 
     @property
     def way(self) -> Array | None:
@@ -78,6 +87,7 @@ class CityPilot(Sortie):
         if np.hypot(*(self._goal - here)) < self._near:
             self.reached = True
             self.doing = "lands at the goal"
+            self._tell(bundle, "reached", here)
             return self._finish()
         self._look_at_map(bundle, here)
         if getattr(state, "valid", True):
@@ -90,8 +100,22 @@ class CityPilot(Sortie):
         most = ACCELERATION * dt
         size = float(np.hypot(*change))
         self._command = wanted if size <= most else self._command + change * most / size
+        self._tell(bundle, "flying", here)
         climb = float(np.clip(HEIGHT_GAIN * (self._height - state.position[2]), -CLIMB, CLIMB))
         return Velocity(np.array([*self._command, climb]))
+
+    def _tell(self, bundle: Bundle, state: str, here: Array) -> None:
+        """Publishes what it does about the goal, when that changes and five times a second."""
+        mode = MODES.get(self.doing.split()[0], "fly")
+        told = f"{state} {mode}", bundle.t_ns
+        if told[0] == self._told[0] and told[1] - self._told[1] < TOLD_EVERY_NS:
+            return
+        self._told = told
+        way = self.way
+        aim = here if way is None or mode != "fly" else _along(way, here, AHEAD)[0]
+        goal, sub_goal = (np.array([*place, self._height]) for place in (self._goal, aim))
+        reason = "" if mode in ("fly", "arrived") else self.doing
+        bundle.publish("navigation/status", GoalStatus(bundle.t_ns, 0, state, goal, sub_goal, mode, reason))
 
     def _look_at_map(self, bundle: Bundle, here: Array) -> None:
         """Plans anew with every new map."""

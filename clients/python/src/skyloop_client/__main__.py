@@ -31,7 +31,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--version", action="version", version=__version__)
     verbs = parser.add_subparsers(dest="verb", required=True)
     pilot = verbs.add_parser("pilot", help="fly with pilot(bundle) -> setpoint")
-    pilot.add_argument("pilot", metavar="FILE.py:NAME", help="a function, or a class made without arguments")
+    pilot.add_argument("pilot", metavar="FILE.py:NAME", help="a function, or a class made with --options")
+    pilot.add_argument(
+        "--options", default="", metavar="JSON", help="arguments of the class or of what makes the pilot"
+    )
     pilot.add_argument("--rate", default="50", metavar="HZ", help="calls per simulated second (50)")
     estimator = verbs.add_parser("estimator", help="estimate with a class that has on_message(message)")
     estimator.add_argument("estimator", metavar="FILE.py:CLASS", help="made as Class(setup, **options)")
@@ -59,11 +62,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _pilot(options: argparse.Namespace) -> int:
     flown: Any = load_plugin(options.pilot, Path.cwd())
-    flown = flown() if inspect.isclass(flown) else flown
+    told = _options_from(options.options)
+    flown = flown(**told) if inspect.isclass(flown) or told else flown
     with connect(options.connect, vehicle=options.vehicle, clock=options.clock, speed=options.speed) as session:
         log.debug("flying '%s', mode %s, %d streams", session.vehicle, session.mode, len(session.infos))
         fly(session, flown, options.rate)
     return 0
+
+
+def _options_from(text: str) -> dict[str, Any]:
+    try:
+        told = json.loads(text or "{}")
+    except ValueError:
+        told = None
+    if not isinstance(told, dict):
+        raise LinkError(f"--options {text[:80]}: give a JSON object, such as '{{\"height\": 2}}'")
+    return told
 
 
 def _estimator(options: argparse.Namespace) -> int:

@@ -323,9 +323,11 @@ class Pipe:
 
 
 def fly(session: Session, pilot: Callable[[Bundle], Any], rate_hz: float | str = 50.0) -> None:
-    """Call a pilot at a rate until it is done or the flight is over."""
+    """Call a pilot at a rate until it is done or the flight is over.
+
+    A pilot with an attribute `streams` gets the records of these only; images that it does not use are not sent."""
     rate = Rate.from_hz(rate_hz)
-    bundle = session.ask(want=None)
+    bundle = session.ask(want=_wanted(session, pilot))
     while not getattr(pilot, "done", False):
         reply = call_user_code("pilot", bundle.t_ns, pilot, bundle)
         items = [item for item in (reply if isinstance(reply, list | tuple) else [reply]) if item is not None]
@@ -333,6 +335,12 @@ def fly(session: Session, pilot: Callable[[Bundle], Any], rate_hz: float | str =
         later = max(bundle.t_ns + 1, session.now())
         due_ns = rate.due_ns(rate.count_until(later))
         try:
-            bundle = session.ask(*items, want=None, until_ns=due_ns)
+            bundle = session.ask(*items, want=_wanted(session, pilot), until_ns=due_ns)
         except LinkEnded:
             return
+
+
+def _wanted(session: Session, pilot: Any) -> list[str] | None:
+    """The streams of a pilot that exist by now; None: all."""
+    names: Sequence[str] | None = getattr(pilot, "streams", None)
+    return None if names is None else [name for name in map(session.full_name, names) if name in session.infos]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from skyloop.core.frames import quat_from_yaw
 from skyloop.links.foxglove.messages import View, caption, outline, pose, stamp
 from skyloop.recording.formats.ros2_names import WORLD
-from skyloop.recording.formats.ros2_products import ENCODINGS, axes_of, lens_of
+from skyloop.recording.formats.ros2_products import ENCODINGS, axes_of, lens_of, mover_markers
 from skyloop_client.messages import (
     Detections,
     Goal,
@@ -20,6 +20,7 @@ from skyloop_client.messages import (
     KeyPose,
     Marker,
     Markers,
+    Movers,
     Path,
     PointCloud,
     VoxelMap,
@@ -121,6 +122,10 @@ def _goal_status(info: StreamInfo, status: GoalStatus) -> Any:
     return _markers(info, Markers(status.t_ns, shapes))
 
 
+def _movers(info: StreamInfo, movers: Movers) -> Any:
+    return _markers(info, mover_markers(movers))
+
+
 def _image(info: StreamInfo, image: Image) -> Any:
     pixels = image.pixels
     height, width = pixels.shape[:2]
@@ -183,6 +188,7 @@ PRODUCT_VIEWS: dict[str, tuple[View, ...]] = {
     "KeyPose": (View("", "PoseInFrame", _key_pose),),
     "Goal": (View("", "PoseInFrame", _goal),),
     "GoalStatus": (View("", "SceneUpdate", _goal_status),),
+    "Movers": (View("", "SceneUpdate", _movers),),
     "Image": (View("", "RawImage", _image),),
     "Markers": (View("", "SceneUpdate", _markers),),
 }

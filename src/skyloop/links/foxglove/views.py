@@ -10,8 +10,7 @@ from skyloop_client.streams import StreamInfo
 UNPLOTTED = {
     "CameraImage", "DepthImage", "ImageTruth", "LidarScan", "RadarScan", "RadarDetections", "RangeDopplerImage",
     "Event", "Detections", "GridMap", "VoxelMap", "Path", "PointCloud", "KeyPose", "Goal",
-    "GoalStatus", "Image",
-    "Markers",
+    "GoalStatus", "Image", "Markers", "Movers",
 }  # fmt: skip
 
 

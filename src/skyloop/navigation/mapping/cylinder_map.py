@@ -257,6 +257,16 @@ class CylinderMap:
         counters, free = self.counters.reshape(-1), self.free.reshape(-1)
         _settle(self._ends, self._sums, self._passes, tuple(limits), counters, self._points, free)
 
+    def forget(self, places: Array, radius: float, heights: tuple[float, float]) -> None:
+        """Forgets obstacles within `radius` of (n, 2) places, m, world, between two heights."""
+        if self.middle is None:
+            return
+        held = np.flatnonzero(self.counters.reshape(-1) > 0)
+        points = self._points[held] + self.middle
+        level = (points[:, 2] > heights[0]) & (points[:, 2] < heights[1])
+        away = np.linalg.norm(points[:, None, :2] - places[None], axis=2).min(axis=1)
+        self.counters.reshape(-1)[held[level & (away < radius)]] = 0
+
     @property
     def occupied(self) -> NDArray[np.bool_]:
         """(rings, sectors, layers)"""

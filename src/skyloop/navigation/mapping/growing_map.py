@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import product
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +22,7 @@ from skyloop.navigation.mapping.sight import Sight
 from skyloop.navigation.mapping.voxel_map import (
     MOST_VOXELS,
     count_limits,
+    forget_around,
     image_limits,
     in_voxels,
     points_and_origins,
@@ -149,6 +151,29 @@ class GrowingMap:
             here = tuple(slice(*pair) for pair in zip(low - begin, high - begin, strict=True))
             out[there] = self._pool[slot].reshape(SIDE, SIDE, SIDE)[here]
         return out, np.asarray(first * self.cell, np.float64)
+
+    def window(self, lower: Array, upper: Array) -> tuple[NDArray[np.int8], Array]:
+        """Counters of the blocks that a box meets, and the lower corner of the first one, m, world."""
+        side = SIDE * self.cell
+        first, end = np.floor(lower / side).astype(int).tolist(), np.floor(upper / side).astype(int).tolist()
+        nx, ny, nz = (b - a + 1 for a, b in zip(first, end, strict=True))
+        out = np.zeros((nx * SIDE, ny * SIDE, nz * SIDE), np.int8)
+        for i, j, k in product(range(nx), range(ny), range(nz)):
+            slot = self._slots.get((first[0] + i, first[1] + j, first[2] + k))
+            if slot is not None:
+                there = out[i * SIDE : (i + 1) * SIDE, j * SIDE : (j + 1) * SIDE, k * SIDE : (k + 1) * SIDE]
+                there[:] = self._pool[slot].reshape(SIDE, SIDE, SIDE)
+        return out, np.array(first, float) * side
+
+    def forget(self, places: Array, radius: float, heights: tuple[float, float]) -> None:
+        """What was occupied within `radius` of (n, 2) places, m, world, between two heights, is unknown again."""
+        side = SIDE * self.cell
+        low, high = places.min(axis=0) - radius, places.max(axis=0) + radius
+        for block, slot in self._slots.items():
+            corner = np.array(block) * side
+            if (corner[:2] < high).all() and (corner[:2] + side > low).all():
+                counters = self._pool[slot].reshape(SIDE, SIDE, SIDE)
+                forget_around(counters, corner, self.cell, places, radius, heights)
 
     def message(self, t_ns: int) -> VoxelMap:
         counters, origin = self.counters(*self.bounds)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from skyloop.core.frames import SENSOR_FROM_CAMERA, Transform
@@ -16,6 +16,7 @@ from skyloop.navigation.mapping.cylinder_map import CylinderConfig, CylinderMap
 from skyloop.navigation.mapping.distance_fields import DistanceField
 from skyloop.navigation.mapping.growing_map import GrowingMap, GrowingMapConfig
 from skyloop.navigation.mapping.map_snapshot import MapSnapshot
+from skyloop.navigation.mapping.moving_things import BODY, MovingThings
 from skyloop.navigation.mapping.point_clouds import DepthLens
 from skyloop.navigation.mapping.pose_history import PoseHistory
 from skyloop.navigation.mapping.projection import projected
@@ -99,6 +100,8 @@ class Mapper:
         sight = Sight(far=min(depth_far, default=self.settings.far), blank_is_far=self.settings.blank_is_far)
         self.voxels: WorldVoxels | GrowingMap = self._made_voxels(sight)
         self.near = CylinderMap(CylinderConfig(sight=replace(sight, hit_pixels=2)))
+        self.movers = MovingThings(self.voxels.config.rule, sight)
+        """What moves, by the depth images; a LiDAR's points are not looked at."""
         self.poses = PoseHistory()
         self._waiting: deque[tuple[str, DepthImage | LidarScan]] = deque()
         self._fields: tuple[DistanceField, DistanceField] | None = None
@@ -143,11 +146,25 @@ class Mapper:
             else:
                 assert eye.lens is not None
                 world_from_camera = pose @ eye.body_from_sensor
-                self.voxels.add_depth(image.depth, eye.lens, world_from_camera)
-                self.near.add_depth(image.depth, eye.lens, world_from_camera, pose.position)
+                depth = self._without_movers(image, eye.lens, world_from_camera, pose.position)
+                self.voxels.add_depth(depth, eye.lens, world_from_camera)
+                self.near.add_depth(depth, eye.lens, world_from_camera, pose.position)
             self._newest, self._shown = (image.t_ns, pose.position), None
             self.entered += 1
         return self.entered - before
+
+    def _without_movers(
+        self, image: DepthImage, lens: DepthLens, world_from_camera: Transform, body: Array
+    ) -> NDArray[np.float32]:
+        """What moves is followed by itself and not entered into maps of what stands."""
+        reach = np.array([self.movers.reach, self.movers.reach, 2.0])
+        counters, corner = self.voxels.window(body - reach, body + reach)
+        known = counters, corner, self.settings.cell
+        depth = self.movers.see(image.t_ns, image.depth, lens, (world_from_camera, body), known)
+        for places, heights in self.movers.left_behind:
+            self.voxels.forget(places, BODY, heights)
+            self.near.forget(places, BODY, heights)
+        return depth
 
     def _pose(self, t_ns: int) -> Transform | None:
         return self.poses.at(t_ns, round(self.settings.latest_wait * 1e9))

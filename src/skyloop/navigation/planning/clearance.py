@@ -16,6 +16,8 @@ from skyloop.core.jit import WHEN_CALLED, inlined, kernel
 from skyloop.navigation.planning.primitives import MATRIX, VECTOR
 
 MOVER_COLUMNS = 8
+MOVER_RADIUS = 6
+"""Column; the next one is half of the height."""
 PREDICTED = 3.0
 """s for which things are expected to move on as they do; people turn."""
 _LEAVING = 0.5
@@ -133,11 +135,22 @@ def gap_to_movers(way, duration, movers):
     return best
 
 
+@inlined
+def _gap_now(place, movers):
+    """m between a place and the side of the nearest mover at the beginning of a motion."""
+    best = np.inf
+    for m in range(movers.shape[0]):
+        beside = np.sqrt((place[0] - movers[m, 0]) ** 2 + (place[1] - movers[m, 1]) ** 2) - movers[m, 6]
+        best = min(best, max(beside, abs(place[2] - movers[m, 2]) - movers[m, 7]))
+    return best
+
+
 @kernel(boolean(MATRIX, float64, MATRIX, MATRIX, LIMITS, float64), turn=WHEN_CALLED)
 def is_clear(way, duration, near, movers, limits, begin):
     """Whether the motion whose samples are `way` keeps `radius` from all points and movers and inside the height band.
 
-    begin: m, the clearance at which it begins. If that is too small already, clearance must grow along the way."""
+    begin: m, the clearance at which it begins. If that is too small already, clearance must grow along the way. A
+    motion that begins too near to a mover may not come nearer to any. The order of `near` may change."""
     bounds = Limits(*limits)
     pieces = way.shape[0] - 1
     # between two samples the motion leaves the chord by no more than this; a ray is its own chord
@@ -157,5 +170,10 @@ def is_clear(way, duration, near, movers, limits, begin):
         q = near[n]
         inside = low[0] < q[0] < high[0] and low[1] < q[1] < high[1] and low[2] < q[2] < high[2]
         if inside and _meets_point(way, q, radius, allowed):
+            # the next motion is likely to fail at the same point, so it comes first
+            for axis in range(3):
+                near[0, axis], near[n, axis] = near[n, axis], near[0, axis]
             return False
-    return movers.shape[0] == 0 or gap_to_movers(way, duration, movers) >= bounds.radius
+    if movers.shape[0] == 0:
+        return True
+    return gap_to_movers(way, duration, movers) >= min(bounds.radius, _gap_now(way[0], movers) - _SLACK)

@@ -23,7 +23,7 @@ from skyloop.navigation.planning.primitives import (
     PIECES,
     VECTOR,
     derivatives,
-    peaks,
+    keeps_within,
     primitive,
     sample_positions,
 )
@@ -40,7 +40,10 @@ SHORTEST = 0.15
 """m, of a ray; a motion shorter than this is not worth flying, unless it ends at the sub-goal."""
 GROWTH, DURATIONS, STRIDE = 1.08, 48, 4
 """Durations that are tried: from the shortest thinkable on, each longer by this factor; at first every fourth one."""
+_FLAG, _FLAGS = types.boolean[::1], types.boolean[:, ::1]
 HOVER, BRAKE, BACK_OFF = range(3)
+FARTHEST_BACK = 1.2
+"""m, the longest way to back off."""
 ENOUGH = 0.02
 """m of clearance that backing off must gain over staying."""
 
@@ -48,8 +51,7 @@ ENOUGH = 0.02
 @inlined
 def _fits(start, end, duration, most, jerk_limit, out):
     primitive(start, end, duration, out)
-    speed, acceleration, jerk = peaks(out, duration)
-    return speed <= most[0] and acceleration <= most[1] and jerk <= jerk_limit
+    return keeps_within(out, duration, (most[0], most[1], jerk_limit))
 
 
 @kernel(float64(MATRIX, VECTOR, LIMITS, MATRIX), turn=WHEN_CALLED)
@@ -109,7 +111,7 @@ def _cost(c, duration, aim, limits, crowded):
 
 @inlined
 def _ray(position, ray, way):
-    azimuth, elevation, length = ray
+    azimuth, elevation, length, _ = ray
     for axis in range(3):
         way[0, axis] = position[axis]
     way[1, 0] = position[0] + length * np.cos(elevation) * np.cos(azimuth)
@@ -119,22 +121,28 @@ def _ray(position, ray, way):
 
 @kernel(
     types.UniTuple(float64, 2)(
-        MATRIX, VECTOR, types.UniTuple(MATRIX, 2), LIMITS, float64, types.UniTuple(float64, 3), MATRIX
+        MATRIX, VECTOR, types.UniTuple(MATRIX, 2), LIMITS, types.UniTuple(float64, 4), _FLAG, MATRIX
     ),
     turn=WHEN_CALLED,
 )
-def _try_ray(start, aim, obstacles, limits, begin, ray, out):
-    """Cost and duration of the best motion along a ray (azimuth, elevation, length); infinite if it is not free."""
+def _try_ray(start, aim, obstacles, limits, ray, tried, out):
+    """Cost and duration of the best motion along a ray; infinite if it is not free.
+
+    ray: azimuth, elevation, length, and the clearance at the beginning. tried: (1,) whether the motions along the same
+    ray of twice the length were tried; those to its half and to its quarter are the first two of this one. It is set
+    if they are tried now."""
     near, movers = obstacles
     bounds = Limits(*limits)
     way, samples = np.empty((2, 3)), np.empty((PIECES + 1, 3))
+    begin = ray[3]
     _ray(start[0], ray, way)
     # a ray that movers cross may still be flown behind them, so only the motion itself is checked against these
     if not is_clear(way, ray[2] / bounds.speed, near, movers[:0], limits, begin):
         return np.inf, -1.0
     best, found = np.inf, -1.0
     trial, end = np.empty((7, 3)), np.empty(3)
-    for part in range(ENDS):
+    first, tried[0] = ENDS - 1 if tried[0] else 0, True
+    for part in range(first, ENDS):
         # a motion that ends sooner begins faster; the next plan goes on from there
         if part > 0 and ray[2] < SHORTEST * 2.0**part:
             break
@@ -151,11 +159,16 @@ def _try_ray(start, aim, obstacles, limits, begin, ray, out):
     return best, found
 
 
-@kernel(float64(MATRIX, VECTOR, types.UniTuple(MATRIX, 2), LIMITS, float64, float64, MATRIX), turn=WHEN_CALLED)
-def _look_around(start, aim, obstacles, limits, begin, length, out):
+@kernel(
+    float64(MATRIX, VECTOR, types.UniTuple(MATRIX, 2), LIMITS, types.UniTuple(float64, 2), _FLAGS, MATRIX),
+    turn=WHEN_CALLED,
+)
+def _look_around(start, aim, obstacles, limits, lengths, tried, out):
     """Rays of one length in rounds around the aim: left and right, then up and down, each round at a larger angle.
 
+    lengths: the clearance at the beginning, and the length of the rays. tried: by pair and side, see `_try_ray`.
     Returns the duration of the cheaper free motion of the first pair that has one, or -1."""
+    begin, length = lengths
     dx, dy, dz = aim[0] - start[0, 0], aim[1] - start[0, 1], aim[2] - start[0, 2]
     azimuth, elevation = np.arctan2(dy, dx), np.arctan2(dz, np.sqrt(dx * dx + dy * dy))
     trial = np.empty((7, 3))
@@ -165,10 +178,11 @@ def _look_around(start, aim, obstacles, limits, begin, length, out):
         for side in range(2 if pair > 1 else 1 - pair):
             turn = angle if side == 0 else -angle
             if pair % 2 == 0:
-                ray = (azimuth + turn, elevation, length)
+                ray = (azimuth + turn, elevation, length, begin)
             else:
-                ray = (azimuth, elevation + turn, length)
-            cost, duration = _try_ray(start, aim, obstacles, limits, begin, ray, trial)
+                ray = (azimuth, elevation + turn, length, begin)
+            flag = tried[pair, side : side + 1]
+            cost, duration = _try_ray(start, aim, obstacles, limits, ray, flag, trial)
             if cost < best:
                 best, found = cost, duration
                 out[:] = trial
@@ -185,11 +199,12 @@ def find_motion(start, aim, cloud, movers, limits, out):
     near = gathered[: gather_near(cloud, start[0], bounds.reach + bounds.radius + 0.1, gathered)]
     begin = nearest_distance(near, start[0])
     away = np.sqrt((aim[0] - start[0, 0]) ** 2 + (aim[1] - start[0, 1]) ** 2 + (aim[2] - start[0, 2]) ** 2)
+    tried = np.zeros((2 * ROUNDS, 2), np.bool_)
     for shortening in range(LENGTHS):
         length = min(away, bounds.reach) / 2**shortening
         if length < SHORTEST and shortening > 0:
             break
-        duration = _look_around(start, aim, (near, movers), limits, begin, length, out)
+        duration = _look_around(start, aim, (near, movers), limits, (begin, length), tried, out)
         if duration > 0.0:
             return duration
     return -1.0
@@ -249,25 +264,31 @@ def find_backup(start, cloud, movers, limits, out):
     speed = np.sqrt(start[1, 0] ** 2 + start[1, 1] ** 2 + start[1, 2] ** 2)
     kind = BRAKE if speed > 0.05 else HOVER
     sample_positions(out, samples)
-    best = _gap_at_end(samples, stop, near, movers)
+    # of ends, only the points around them matter: a quarter of the cloud
+    farthest = max(FARTHEST_BACK, nearest_distance(samples[PIECES:], start[0])) + bounds.radius + 0.15
+    gathered_close = np.empty_like(near)
+    close = gathered_close[: gather_near(near, start[0], farthest, gathered_close)]
+    best = _gap_at_end(samples, stop, close, movers)
     if best >= bounds.radius:
         return stop, kind
     best += ENOUGH
     for number in range(3 * 16 * 3):
         azimuth, elevation = (number % 16) * 2.0 * TURN, (number // 16 % 3 - 1) * 4.0 * TURN
-        length = 0.3 * 2.0 ** (number // 48)
+        length = FARTHEST_BACK * 0.5 ** (2 - number // 48)
         end[0] = start[0, 0] + length * np.cos(elevation) * np.cos(azimuth)
         end[1] = start[0, 1] + length * np.cos(elevation) * np.sin(azimuth)
         end[2] = start[0, 2] + length * np.sin(elevation)
+        if min(nearest_distance(close, end), bounds.radius + 0.1) <= best:
+            continue
         ray[0], ray[1] = start[0], end
         # the straight line is quickly checked, and nobody backs off through a wall
-        if not is_clear(ray, 1.0, near, movers[:0], limits, begin):
+        if not is_clear(ray, 1.0, close, movers[:0], limits, begin):
             continue
         duration = quickest(start, end, limits, trial)
         if duration < 0.0:
             continue
         sample_positions(trial, samples)
-        gap = min(_gap_at_end(samples, duration, near, movers), bounds.radius + 0.1)
+        gap = min(_gap_at_end(samples, duration, close, movers), bounds.radius + 0.1)
         if gap > best and is_clear(samples, duration, near, movers[:0], limits, begin):
             best, stop, kind = gap, duration, BACK_OFF
             out[:] = trial

@@ -16,7 +16,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numba import float64, int64, types, void
+from numba import boolean, float64, int64, types, void
 
 from skyloop.core.jit import WHEN_CALLED, kernel
 from skyloop_client.messages import Array
@@ -114,6 +114,31 @@ def peaks(c, duration):
         if order < 5:
             largest[order] += (duration / pieces) ** 2 / 8.0 * largest[order + 2]
     return largest[1], largest[2], largest[3]
+
+
+@kernel(boolean(MATRIX, float64, types.UniTuple(float64, 3)), turn=WHEN_CALLED)
+def keeps_within(c, duration, most):
+    """Whether the bounds of `peaks` are at most these. It says no as soon as it knows."""
+    value = np.empty(3)
+    for quarter in range(5):
+        for order in range(3, 0, -1):
+            if _derivative(c, order, 0.25 * quarter, duration**-order, value) > most[order - 1]:
+                return False
+    largest = np.zeros(7)
+    # the bound of an order needs the one two orders above it
+    for order in (6, 5, 3, 4, 2, 1):
+        pieces = PIECES if order < 5 else 1
+        allowed = most[order - 1] if order < 4 else np.inf
+        for piece in range(pieces + 1):
+            norm = _derivative(c, order, piece / pieces, duration**-order, value)
+            if norm > allowed:
+                return False
+            largest[order] = max(largest[order], norm)
+        if order < 5:
+            largest[order] += (duration / pieces) ** 2 / 8.0 * largest[order + 2]
+        if largest[order] > allowed:
+            return False
+    return True
 
 
 @kernel(void(MATRIX, MATRIX), turn=WHEN_CALLED)

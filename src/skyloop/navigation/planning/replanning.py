@@ -14,8 +14,9 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from pydantic import BaseModel, ConfigDict, PositiveFloat
+from pydantic import BaseModel, ConfigDict, NonNegativeFloat, PositiveFloat
 
+from skyloop.navigation.planning.clearance import MOVER_RADIUS
 from skyloop.navigation.planning.global_planner import (
     GlobalPlannerConfig,
     Way,
@@ -64,6 +65,9 @@ class NavigatorConfig(BaseModel):
     """m from the goal at which it counts as reached, once the vehicle is slow."""
     lost_track: PositiveFloat = 0.4
     """m between vehicle and setpoint beyond which the plan starts anew from where the vehicle is."""
+    mover_margin: NonNegativeFloat = 0.3
+    """m that it keeps from things that move, more than from those that stand: people turn and swing their arms. It is
+    kept above them too."""
     yaw_rate: PositiveFloat = 1.0
     """rad/s, the fastest turn of the heading, which follows the flight so that the camera looks ahead."""
     turn_first: PositiveFloat = 0.8
@@ -147,6 +151,7 @@ def advance(
     memory: Memory, seen: Surroundings, flight: Flight, goal: ArrayLike | None, t_ns: int, config: NavigatorConfig
 ) -> tuple[Memory, Aim]:
     """The setpoint for the instant `t_ns`, and what to remember. Without a goal it stays where it is, out of harm."""
+    seen = _with_margin(seen, config)
     memory = _with_goal(memory, goal, t_ns)
     memory = _on_track(memory, flight, t_ns, config)
     assert memory.manoeuvre is not None
@@ -173,6 +178,15 @@ def best_way(seen: Surroundings, start: Array, goal: Array, config: GlobalPlanne
     if roomy is None or roomy.refusal or roomy.length > config.detour * way.length + ROOMY_SLACK:
         return grid, way
     return wide, roomy
+
+
+def _with_margin(seen: Surroundings, config: NavigatorConfig) -> Surroundings:
+    """With movers as wide and high as the distance that is kept from them asks for."""
+    if not len(seen.movers):
+        return seen
+    movers = np.array(seen.movers, np.float64)
+    movers[:, MOVER_RADIUS:] += config.mover_margin
+    return replace(seen, movers=movers)
 
 
 def _with_goal(memory: Memory, goal: ArrayLike | None, t_ns: int) -> Memory:

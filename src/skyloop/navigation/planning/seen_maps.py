@@ -7,8 +7,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from skyloop.navigation.planning.clearance import MOVER_COLUMNS
 from skyloop.navigation.planning.replanning import Surroundings
-from skyloop_client.messages import Array, GridMap, PointCloud
+from skyloop_client.messages import Array, GridMap, Movers, PointCloud
 
 OCCUPIED_FROM = 50
 """The value of a cell from which it counts as occupied. Unknown cells (-1) count as free, as E2ES has it."""
@@ -16,6 +17,9 @@ FARTHEST = 200.0
 """m from the vehicle; the map is not made larger than that for a goal."""
 MARGIN = 3.0
 """m around the map, the vehicle and the goal within which a way may lead through what was never seen."""
+
+OLDEST_MOVERS = 1.0
+"""s; movers that were told longer ago are left out."""
 
 
 class SeenMaps:
@@ -26,8 +30,10 @@ class SeenMaps:
         self._near: PointCloud | None = None
         self._cloud: Array = np.empty((0, 3))
         self._grown: tuple[NDArray[np.bool_], Array] | None = None
+        self._movers: Movers | None = None
 
-    def take(self, ground: GridMap | None, near: PointCloud | None) -> None:
+    def take(self, ground: GridMap | None, near: PointCloud | None, movers: Movers | None = None) -> None:
+        self._movers = movers
         if ground is not None and ground is not self._ground:
             self._ground, self._grown = ground, None
         if near is not None and near is not self._near:
@@ -42,16 +48,24 @@ class SeenMaps:
         stamps = [record.t_ns for record in (self._ground, self._near) if record is not None]
         return (t_ns - min(stamps)) * 1e-9 if stamps else 0.0
 
-    def surroundings(self, places: Array) -> Surroundings:
-        """places: (n, 3) m, world, for which the map is made large enough: the vehicle, then the goal."""
+    def movers(self, t_ns: int) -> Array:
+        """(m, 8): where the things that move are at an instant, if they go on as they did; see `clearance`."""
+        told = self._movers
+        if told is None or not 0.0 <= (since := (t_ns - told.t_ns) * 1e-9) <= OLDEST_MOVERS:
+            return np.empty((0, MOVER_COLUMNS))
+        places = told.positions + since * told.velocities
+        return np.column_stack([places, told.velocities, told.sizes[:, 0], 0.5 * told.sizes[:, 1]])
+
+    def surroundings(self, places: Array, t_ns: int) -> Surroundings:
+        """places: (n, 3) m, world, for which the map is made large enough: the vehicle, then the goal. t_ns: now."""
         places = places[(np.abs(places - places[0]) < FARTHEST).all(axis=1)]
         if self._ground is None:
-            return Surroundings(np.zeros((1, 1), np.bool_), np.zeros(2), 0.2, self._cloud)
+            return Surroundings(np.zeros((1, 1), np.bool_), np.zeros(2), 0.2, self._cloud, self.movers(t_ns))
         cell = self._ground.resolution
         if self._grown is None or not _holds(*self._grown, cell, places):
             self._grown = _grown(self._ground, places)
         cells, origin = self._grown
-        return Surroundings(cells, origin, cell, self._cloud)
+        return Surroundings(cells, origin, cell, self._cloud, self.movers(t_ns))
 
 
 def _holds(cells: NDArray[np.bool_], origin: Array, cell: float, places: Array) -> bool:

@@ -30,6 +30,7 @@ from skyloop_client.messages import (
     KeyPose,
     Marker,
     Markers,
+    Movers,
     Number,
     Path,
     PointCloud,
@@ -173,6 +174,24 @@ def _goal_status(info: StreamInfo, status: GoalStatus) -> Iterator[Outgoing]:
     yield topic_of(info.name), "nav_msgs/Path", (head, poses)
 
 
+def mover_markers(movers: Movers) -> Markers:
+    """A box around each thing, and an arrow that is as long as the way of one second."""
+    shapes = []
+    for k, (place, velocity, (radius, height)) in enumerate(
+        zip(movers.positions, movers.velocities, movers.sizes.tolist(), strict=True)
+    ):
+        number, heading = int(movers.ids[k]), float(np.arctan2(velocity[1], velocity[0]))
+        size, speed = np.array([2.0 * radius, 2.0 * radius, height]), float(np.linalg.norm(velocity))
+        shapes.append(Marker(f"thing {number}", "box", place, size=size, colour=np.array([0.9, 0.5, 0.1, 0.5])))
+        arrow = np.array([max(speed, 0.01), 0.1, 0.1])
+        shapes.append(Marker(f"velocity {number}", "arrow", place, quat_from_yaw(heading), arrow))
+    return Markers(movers.t_ns, tuple(shapes))
+
+
+def _movers(info: StreamInfo, movers: Movers) -> Iterator[Outgoing]:
+    yield from _markers(info, mover_markers(movers))
+
+
 def _image(info: StreamInfo, image: Image) -> Iterator[Outgoing]:
     pixels = image.pixels
     height, width = pixels.shape[:2]
@@ -213,6 +232,7 @@ PRODUCTS: dict[str, Callable[[StreamInfo, Any], Iterator[Outgoing]]] = {
     "KeyPose": _key_pose,
     "Goal": _goal,
     "GoalStatus": _goal_status,
+    "Movers": _movers,
     "Image": _image,
     "Markers": _markers,
     "Number": _number,

@@ -16,6 +16,7 @@ from skyloop.world.generation import generator
 from skyloop.world.ground import Ground
 from skyloop.world.mesh import Colour, Mesh, box, cylinder
 from skyloop.world.model import Model, Shape
+from skyloop.world.scenery.actors.indoor_walks import Area, add_walkers
 from skyloop.world.scenery.furniture import VENEER, WOODS, bench, carton, notice_board, picture, potted_plant
 from skyloop.world.scenery.interiors import Opening, closed_door, on_wall, place_floor, place_plain, wall
 from skyloop_client.errors import ScenarioError
@@ -41,10 +42,12 @@ class Corridor:
         *,
         anchor: Sequence[float] = (),
         pillars: int = 5,
+        walkers: int = 0,
         randomise: frozenset[str] = frozenset(),
     ) -> None:
         """anchor: m, [x, y, z] of a vividly blue board, 0.5 m square, that hangs on the nearest wall; empty: no board.
         pillars: The largest number of free-standing pillars, 0 to 5.
+        walkers: The number of people who walk to and fro, 0 to 12.
         """
         if pillars not in range(6):
             raise ScenarioError(f"corridor: pillars is {pillars}; give 0 to 5")
@@ -72,6 +75,8 @@ class Corridor:
         if self._anchor is not None:
             board = box((ANCHOR_SIZE, 0.04, ANCHOR_SIZE), centre=(0.0, -0.02, 0.0), colour=ANCHOR_COLOUR)
             self.model.place(Shape("anchor", (board,)), self._anchor, yaw=self._anchor_yaw, is_a="sign", name="anchor")
+        inside = Area(START, -HALF_WIDTH, END, HALF_WIDTH)
+        add_walkers(self.model, self.ground, walkers, inside, seed=seed, world="corridor", randomise=randomise)
 
     def _finish(self) -> dict[str, Any]:
         material, colour = FINISHES[int(self._looks.integers(len(FINISHES)))]

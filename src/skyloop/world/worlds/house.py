@@ -13,6 +13,7 @@ from skyloop.world.generation import generator
 from skyloop.world.ground import Ground
 from skyloop.world.mesh import Colour
 from skyloop.world.model import Model, Shape
+from skyloop.world.scenery.actors.indoor_walks import Area, add_walkers
 from skyloop.world.scenery.floor_plan import DOOR_WIDTH, Segment, make_floor_plan, yaw_of
 from skyloop.world.scenery.furniture import CLOTHS, PIECES, VENEER, WOODS, chair, picture, rug
 from skyloop.world.scenery.interiors import (
@@ -61,7 +62,8 @@ TINTS: tuple[Colour, ...] = (
 
 
 class House:
-    def __init__(self, seed: int, *, randomise: frozenset[str] = frozenset()) -> None:
+    def __init__(self, seed: int, *, walkers: int = 0, randomise: frozenset[str] = frozenset()) -> None:
+        """walkers: The number of people who walk to and fro in the rooms, 0 to 12."""
         self._random = generator(seed, "house")
         self._looks = generator(seed, "house/looks")
         self._randomise = randomise
@@ -87,6 +89,8 @@ class House:
             self._wall(segment, number)
         for room, kind in zip(self.plan.rooms, self.kinds, strict=True):
             self._furnish(room, kind)
+        inside = Area(-HALF, -HALF, HALF, HALF)
+        add_walkers(self.model, self.ground, walkers, inside, seed=seed, world="house", randomise=randomise)
 
     def _room_kinds(self) -> list[str]:
         """The room of the origin is the hall. For the others, every kind is used before any is used twice."""

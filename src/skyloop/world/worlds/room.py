@@ -18,6 +18,7 @@ from skyloop.world.generation import generator
 from skyloop.world.ground import Ground
 from skyloop.world.mesh import Colour, Mesh, box
 from skyloop.world.model import Model, Shape
+from skyloop.world.scenery.actors.indoor_walks import Area, add_walkers
 from skyloop.world.scenery.interiors import place_floor, place_plain, wall
 from skyloop_client.errors import ScenarioError
 
@@ -50,10 +51,12 @@ class Room:
         seed: int,
         *,
         white_wall: Sequence[float] = (),
+        walkers: int = 0,
         randomise: frozenset[str] = frozenset(),
     ) -> None:
         """white_wall: m, m, degrees, m: x and y of the middle of a plain white wall, its direction from east and its
         length. It is as high as the others and has no texture. Empty: there is none.
+        walkers: The number of people who walk to and fro, 0 to 12.
         """
         self._random = generator(seed, "room")
         self._randomise = randomise
@@ -74,6 +77,7 @@ class Room:
             self._place(self._unlike_sides(mesh), (x, y, 0.0), 0.0, "box", number)
         if len(white_wall):
             self._place_white_wall(white_wall)
+        add_walkers(self.model, self.ground, walkers, Area(*area), seed=seed, world="room", randomise=randomise)
 
     def _place_white_wall(self, told: Sequence[float]) -> None:
         """Cameras find no corner on it. It is placed last, so that the room is otherwise the same."""

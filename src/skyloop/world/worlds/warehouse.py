@@ -15,6 +15,7 @@ from skyloop.world.ground import Ground
 from skyloop.world.mesh import Colour
 from skyloop.world.model import Model, Shape
 from skyloop.world.scenery.actors.forklifts import COLOURS, DrivingForklift, forklift_shape
+from skyloop.world.scenery.actors.indoor_walks import Area, add_walkers
 from skyloop.world.scenery.actors.paths import Path
 from skyloop.world.scenery.actors.people import add_stander, add_walker
 from skyloop.world.scenery.hall import place_hall
@@ -56,10 +57,17 @@ MOST_PEOPLE = 60
 
 class Warehouse:
     def __init__(
-        self, seed: int, *, people: int = 3, fill: float = 0.7, randomise: frozenset[str] = frozenset()
+        self,
+        seed: int,
+        *,
+        people: int = 3,
+        fill: float = 0.7,
+        walkers: int = 0,
+        randomise: frozenset[str] = frozenset(),
     ) -> None:
         """people: The number of people who stand or walk.
         fill: The share of the racks' places that are taken.
+        walkers: The number of further people who walk to and fro, 0 to 12.
         """
         if not 0 <= people <= MOST_PEOPLE or not 0.0 <= fill <= 1.0:
             raise ScenarioError(
@@ -82,6 +90,8 @@ class Warehouse:
         if "people" in randomise:
             people = int(chance.integers(people // 2, 2 * people + 1))
         self._add_people(people, chance)
+        inside = Area(-30.0, -20.0, 30.0, 20.0)
+        add_walkers(self.model, self.ground, walkers, inside, seed=seed, world="warehouse", randomise=randomise)
 
     def _variant(self) -> int:
         return int(self._any_looks.integers(3)) if "textures" in self._randomise else 0

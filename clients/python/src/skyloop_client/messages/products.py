@@ -110,6 +110,22 @@ class GoalStatus:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Movers:
+    """Things that move, such as people, as upright cylinders. A row of each array is one thing."""
+
+    t_ns: int
+    """The instant at which they were there."""
+    positions: Array
+    """(n, 3) m, world, of their middles."""
+    velocities: Array
+    """(n, 3) m/s, world."""
+    sizes: Array
+    """(n, 2) m: radius and height."""
+    ids: NDArray[np.int64]
+    """(n,) numbers that a thing keeps from record to record."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class PointCloud:
     """Points in space, with a number or a colour each."""
 

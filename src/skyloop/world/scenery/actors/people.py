@@ -106,11 +106,12 @@ def add_walker(
     speed: float | None = None,
     start: float = 0.0,
     randomise: frozenset[str] = frozenset(),
+    kind: type[Walker] = Walker,
 ) -> int:
     """Adds a person who walks along the path at `speed` (m/s; None draws one) and is `start` m along it at t = 0."""
     person = draw_person(generator, randomise)
     usual = float(generator.uniform(*USUAL_SPEEDS))
-    walker = Walker(Gait.of(person.build, person.scale, usual if speed is None else speed, start), path, ground)
+    walker = kind(Gait.of(person.build, person.scale, usual if speed is None else speed, start), path, ground)
     shapes = part_shapes(person.build, person.outfit)
     return model.add_mover(walker, shapes, is_a="person", palette=person.palette, variant=person.weave)
 

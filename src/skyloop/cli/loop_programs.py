@@ -1,0 +1,147 @@
+"""The programs of `skyloop loop` and `skyloop size`, from what the user gave: targets, addresses, power."""
+
+from __future__ import annotations
+
+import logging
+import re
+import shlex
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from skyloop.cli.console import absolute
+from skyloop_client.errors import LinkError, unknown_name
+
+if TYPE_CHECKING:
+    from skyloop.links.loop.targets import PowerModel, Target
+
+log = logging.getLogger(__name__)
+OWN_PILOT = "scenario"
+"""In place of a pilot: the one of the scenario, in a process of its own."""
+
+
+def power_from(text: str) -> PowerModel:
+    from skyloop.links.loop.targets import PowerModel
+
+    try:
+        idle, busy = (float(part) for part in text.split(","))
+    except ValueError:
+        idle = busy = -1.0
+    if not (0.0 <= idle <= 1e4 and 0.0 <= busy <= 1e4):
+        raise LinkError(f"--power {text}: give the watts when idle and when busy, such as 2.7,6.4")
+    return PowerModel(idle, busy)
+
+
+def places_from(listen: str, ports: int) -> tuple[str, tuple[int, ...]]:
+    """The host and the ports to listen on."""
+    host, _, port = listen.rpartition(":")
+    if not host or not port.isdecimal() or not 1 <= ports <= 64:
+        raise LinkError(f"--listen {listen} --ports {ports}: give HOST:PORT and 1 to 64 ports")
+    first = int(port)
+    return host, tuple(first + k if first else 0 for k in range(ports))
+
+
+def target_from(
+    name: str,
+    sut: str | None,
+    pilot: str | None,
+    task: str | None,
+    speed: float,
+    *,
+    deadline: float | None = None,
+    scenario: Any = None,
+) -> Target | None:
+    """scenario: the one whose own pilot is meant by `--pilot scenario`."""
+    from skyloop.apps.loop import pilot_outside
+    from skyloop.links.loop.targets import make_target
+
+    if sum(what is not None for what in (sut, pilot, task)) > 1:
+        raise LinkError("give one of --sut, --pilot and --task")
+    if task is not None:
+        _check_task(task)
+        python = "python3" if name.startswith("remote") else sys.executable
+        told = [] if deadline is None else [f"deadline={deadline:g}"]
+        sut = shlex.join([python, "-m", "skyloop_client.tasks", task, *told])
+    elif deadline is not None:
+        raise LinkError("--deadline is for --task; other software declares its own, with begin_task")
+    command = shlex.split(sut) if sut else []
+    # those of skyloop's own programs; another program finds the address in its environment
+    takes_connect = pilot is not None or task is not None
+    arguments: list[str] = []
+    if pilot == OWN_PILOT:
+        pilot, arguments = pilot_outside(scenario)
+    if pilot and name.startswith("remote"):
+        command = ["skyloop-client", "pilot", pilot, *arguments]
+    elif pilot and name == "board":
+        raise LinkError("the board runs a C++ source or a program for aarch64; give it with --sut")
+    elif pilot:
+        command = [sys.executable, "-m", "skyloop_client", "pilot", absolute(pilot), *arguments]
+    return make_target(name, command, speed=speed, tell=_tell_line, takes_connect=takes_connect)
+
+
+def check_options(delays: str, pilot: str | None, sets: list[str] | None) -> None:
+    if delays not in ("none", "table-i"):
+        raise LinkError(f"--delays {delays}: give none or table-i")
+    # the program outside does not read the scenario, so options for its pilot would be lost
+    for item in sets or () if pilot not in (None, OWN_PILOT) else ():
+        if re.match(r"vehicles\.[^.=]+\.pilot\b", item):
+            raise LinkError(
+                f"--set {item} has no effect on --pilot {pilot} of loop; put the values into the pilot's file"
+            )
+
+
+def pilot_without_a_name(target: str) -> Target | None:
+    """With --target remote alone: the line to type on the other machine names no pilot, because none is known."""
+    from skyloop.links.loop.targets import make_target
+
+    if target.startswith("remote:"):
+        raise LinkError(f"--target {target} starts a program there: give --pilot, --sut or --task")
+    typed = ["skyloop-client", "pilot", "YOUR_PILOT.py:NAME"] if target == "remote" else []
+    return make_target(target, typed, tell=_tell_line, takes_connect=True)
+
+
+def _tell_line(line: str) -> None:
+    log.info("%s", line)
+
+
+def estimator_from(scenario: Any, told: str, target: str, speed: float) -> tuple[Any, Target, str]:
+    """The scenario with an estimator outside, the target that runs it, and the estimator as vehicle/name."""
+    from skyloop.apps.loop import outside_estimator
+    from skyloop.links.loop.targets import LocalProcess, make_target
+
+    changed, kind, vehicle, name = outside_estimator(scenario, told)
+    if target == "board":
+        raise LinkError("the board runs programs for aarch64; give another --target for --estimator")
+    remote = target.startswith("remote")
+    program = ["skyloop-client"] if remote else [sys.executable, "-m", "skyloop_client"]
+    command = [*program, "estimator", kind if remote else absolute(kind), "--vehicle", vehicle, "--name", name]
+    made = make_target(target, command, speed=speed, tell=_tell_line, takes_connect=True)
+    assert isinstance(made, LocalProcess)
+    made.printed = "estimator.txt"
+    return changed, made, f"{vehicle}/{name}"
+
+
+def both(one: Target | None, other: Target | None) -> Target | None:
+    from skyloop.links.loop.targets import Together
+
+    return Together([one, other]) if one is not None and other is not None else one or other
+
+
+def _check_task(name: str) -> None:
+    from skyloop_client.tasks.sync_hil import TASKS
+
+    if name not in TASKS:
+        raise unknown_name("task", name, TASKS)
+
+
+def say_where(awaited: list[str], *, alone: bool) -> Callable[[str], None]:
+    """Says which programs the user has to start. `alone`: no program is started here."""
+    from skyloop.links.loop.targets import reachable
+
+    def say(address: str) -> None:
+        if awaited:
+            log.info("waiting for %s at %s", " and ".join(awaited), reachable(address))
+        elif alone:
+            log.info("the scenario's pilots fly; companions may connect to %s", reachable(address))
+
+    return say
