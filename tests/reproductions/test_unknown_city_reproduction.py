@@ -184,7 +184,7 @@ def test_a_flight_that_is_cut_short_has_failed_and_says_how_to_fly_it_again(tmp_
     # the command flies the same: what was clocked and what is not differ in nothing that moves the vehicle
     with build(told_again(scored["again"])) as simulation:
         simulation.run_until(4.0)
-        off = np.hypot(*(simulation.truth().position[:2] - GOAL))
+        off = np.hypot(*(simulation.bus.newest("truth/drone").data.position[:2] - GOAL))
     assert off == pytest.approx(scored["off_m"], abs=1e-12)
 
 
