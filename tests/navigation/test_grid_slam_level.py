@@ -80,3 +80,12 @@ def test_returns_that_are_not_numbers_are_left_out() -> None:
     m = Motion(np.eye(3), STILL, STILL, 0.0, np.eye(3), STILL)
     points = np.array([(math.nan, 0.0, 0.0), (5.0, math.nan, 0.0), (5.0, 0.0, math.nan), (math.inf, 0.0, 0.0)])
     assert len(levelled(points, np.zeros(4, np.int64), m, SLAB)) == 0
+
+
+def test_arrays_that_may_not_be_written_as_a_link_gives_them_are_taken() -> None:
+    m = motion(yaw=0.7)
+    points, _ = seen_wall(m, np.zeros(1))
+    points, offsets = np.ascontiguousarray(points, np.float32), np.zeros(len(points), np.int64)
+    expected = levelled(points, offsets, m, SLAB)
+    points.flags.writeable = offsets.flags.writeable = False
+    assert np.array_equal(levelled(points, offsets, m, SLAB), expected)

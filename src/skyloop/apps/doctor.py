@@ -23,6 +23,7 @@ WHAT_FOR = {
     "docs": "for `make docs`",
     "foxglove": "for --foxglove",
     "gym": "for skyloop.gym",
+    "lidar": "for the localiser of unknown-city with kiss-icp",
     "mavlink": "for `skyloop mavlink`, PX4 and serial lines",
     "nav": "for skyloop localise and flights on cameras and an IMU",
     "sb3": "for skyloop.gym.sb3, which trains with Stable-Baselines3",

@@ -63,7 +63,7 @@ def fly(told: dict[str, Any]) -> dict[str, Any]:
             link_gate.attach(simulation.port)
             simulation.clock.gates = (link_gate,)
             address = f"{listener.host}:{listener.ports[0]}"
-            _say_go(cut, cable, {**told, "streams": streams, "warm": WARM_FRAMES, "address": address})
+            say_go(cut, cable, {**told, "streams": streams, "warm": WARM_FRAMES, "address": address})
             while not link.over and cut.poll() is None:
                 simulation.step()
             out, err = cut.communicate()
@@ -77,7 +77,7 @@ def fly(told: dict[str, Any]) -> dict[str, Any]:
     return rows_of(json.loads(out), link)
 
 
-def _say_go(cut: subprocess.Popen[str], cable: Cable | None, told: dict[str, Any]) -> None:
+def say_go(cut: subprocess.Popen[str], cable: Cable | None, told: dict[str, Any]) -> None:
     said: IO[str] | None = cut.stdout
     assert said is not None and cut.stdin is not None
     if said.readline() != "ready\n":

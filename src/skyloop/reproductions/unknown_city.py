@@ -13,6 +13,9 @@ from skyloop.core.machine_info import usable_cores
 from skyloop.core.results import Result
 from skyloop.reproductions.missing_runs import Job, make_missing
 from skyloop.reproductions.result_files import begin_or_go_on, write_results
+from skyloop.reproductions.unknown_city_computers import fly_on
+from skyloop.reproductions.unknown_city_computers import in_words as computers_in_words
+from skyloop.reproductions.unknown_city_computers import results_of as computer_results
 from skyloop.reproductions.unknown_city_flight import fly
 from skyloop.reproductions.unknown_city_protocol import (
     AIM_DENIED,
@@ -20,8 +23,11 @@ from skyloop.reproductions.unknown_city_protocol import (
     AIM_IOU,
     AIM_REACHED,
     AIM_WAY,
+    COMPUTERS,
+    GROUPS,
     PAPER,
     QUICK,
+    TROUBLES,
     Protocol,
 )
 
@@ -48,24 +54,30 @@ def reproduce(
 
 
 def jobs_of(protocol: Protocol, place: Path) -> list[Job]:
-    flights = [(f"gnss-{seed}", seed, True) for seed in protocol.seeds]
-    flights += [(f"denied-{seed}", seed, False) for seed in protocol.denied]
-    return [
-        Job(
-            name,
-            place / "runs" / f"{name}.json",
-            fly,
-            (seed, gnss, protocol.duration, str(place / "pictures" / f"{name}.png")),
-        )
-        for name, seed, gnss in flights
-    ]
+    """The flights that are scored; those with trouble; and those on other computers."""
+
+    def job(name: str, call: Callable[..., Run], *arguments: Any) -> Job:
+        picture = str(place / "pictures" / f"{name}.png")
+        more = (arguments[-1],) if isinstance(arguments[-1], dict) else ()
+        plain = arguments[: len(arguments) - len(more)]
+        return Job(name, place / "runs" / f"{name}.json", call, (*plain, protocol.duration, picture, *more))
+
+    jobs = [job(f"{group}-{seed}", fly, seed, group) for group, seed in protocol.flights()]
+    for number, changes in enumerate(TROUBLES.values(), 1):
+        jobs += [job(f"trouble-{number}-{seed}", fly, seed, "gnss", changes) for seed in protocol.troubles]
+    for number, name in enumerate(COMPUTERS, 1):
+        jobs += [job(f"computer-{number}-{seed}", fly_on, name, seed) for seed in protocol.computers]
+    return jobs
 
 
-def fly_all(protocol: Protocol, place: Path, told: Callable[[str], None]) -> list[Run]:
+def fly_all(protocol: Protocol, place: Path, told: Callable[[str], None]) -> dict[str, Run]:
     """Fly the missing flights, as many at once as there are cores, and read all of them."""
     jobs = jobs_of(protocol, place)
-    make_missing(jobs, usable_cores(), told, in_words)
-    return [json.loads(job.kept.read_text(encoding="utf-8")) for job in jobs]
+    timed = [job for job in jobs if job.name.startswith("computer")]
+    make_missing([job for job in jobs if job not in timed], usable_cores(), told, in_words)
+    # one after the other: their times are measured, and a flight over the link has two processes
+    make_missing(timed, 1, told, computers_in_words)
+    return {job.name: json.loads(job.kept.read_text(encoding="utf-8")) for job in jobs}
 
 
 def in_words(scored: Run) -> str:
@@ -77,23 +89,48 @@ def in_words(scored: Run) -> str:
     )
 
 
-def results_of(runs: list[Run]) -> list[Result]:
-    results = []
-    for gnss, name, aim in ((True, "with GNSS", AIM_REACHED), (False, "without GNSS", AIM_DENIED)):
-        chosen = [run for run in runs if run["gnss"] == gnss]
+AIMS = {"gnss": AIM_REACHED, "denied": AIM_DENIED, "kiss": None}
+
+
+def results_of(flown: dict[str, Run]) -> list[Result]:
+    runs = [run for name, run in flown.items() if name.startswith(tuple(GROUPS))]
+    results: list[Result] = []
+    for group, name in GROUPS.items():
+        chosen = [run for run in runs if run["group"] == group]
         if chosen:
-            results += _flights(name, chosen, aim)
-    return results + _times([run for run in runs if "factor" in run])
+            results += _flights(name, chosen, AIMS[group])
+    timed = [run for run in runs if "factor" in run]
+    # the localisers cost different times
+    results += _times("", [run for run in timed if run["group"] != "kiss"])
+    results += _times(f"{GROUPS['kiss']}: ", [run for run in timed if run["group"] == "kiss"])
+    for number, trouble in enumerate(TROUBLES, 1):
+        results += _trouble(trouble, [run for name, run in flown.items() if name.startswith(f"trouble-{number}-")])
+    return results + computer_results([run for name, run in flown.items() if name.startswith("computer")])
 
 
-def _flights(name: str, runs: list[Run], aim: int) -> list[Result]:
+def _trouble(name: str, runs: list[Run]) -> list[Result]:
+    """How many came to the goal, how many hit something, and how near walls were at the worst."""
+    if not runs:
+        return []
+    failed = {str(run["seed"]): run["failed"] for run in runs if "failed" in run}
+    told = {
+        "hits": sum(cause.startswith(("contact", "crash")) for cause in failed.values()), "failed": failed,
+        "again": {str(run["seed"]): run["again"] for run in runs if "again" in run},
+        "clearance": min(run["clearance_m"] for run in runs if "clearance_m" in run),
+        "error": max(run["error_max_m"] for run in runs if "error_max_m" in run),
+    }  # fmt: skip
+    return [Result(PAPER, "trouble", name, None, len(runs) - len(failed), "1", len(runs), None, told)]
+
+
+def _flights(name: str, runs: list[Run], aim: int | None) -> list[Result]:
     """Means are over the missions that succeeded; the failed ones are counted and named."""
     failed = {str(run["seed"]): run["failed"] for run in runs if "failed" in run}
+    again = {str(run["seed"]): run["again"] for run in runs if "again" in run}
     good = [run for run in runs if "failed" not in run]
     hits = sum(str(run.get("failed", "")).startswith(("contact", "crash")) for run in runs)
-    n = len(runs)
+    n, reached = len(runs), {"aim": aim, "failed": failed, "again": again}
     out = [
-        Result(PAPER, TABLE, f"{name}: goal reached", 1, len(good), "1", n, None, {"aim": aim, "failed": failed}),
+        Result(PAPER, TABLE, f"{name}: goal reached", 1, len(good), "1", n, None, reached),
         Result(PAPER, TABLE, f"{name}: collisions", None, hits, "1", n, None, {"aim": 0}),
     ]
 
@@ -119,7 +156,7 @@ def _flights(name: str, runs: list[Run], aim: int) -> list[Result]:
     return out
 
 
-def _times(runs: list[Run]) -> list[Result]:
+def _times(prefix: str, runs: list[Run]) -> list[Result]:
     """Simulated time per processor time, and where the processor time goes."""
     if not runs:
         return []
@@ -127,8 +164,8 @@ def _times(runs: list[Run]) -> list[Result]:
     n, slowest = len(runs), {"worst": min(factors), "aim": AIM_FACTOR}
     mean = statistics.fmean(factors)
     # units of times, because they differ between machines and are not compared
-    out = [Result(PAPER, "time", "simulated per processor second", None, mean, "1/s", n, None, slowest)]
+    out = [Result(PAPER, "time", f"{prefix}simulated per processor second", None, mean, "1/s", n, None, slowest)]
     for stage in runs[0]["stages"]:
         share = statistics.fmean(run["stages"][stage] for run in runs)
-        out.append(Result(PAPER, "time", f"share: {stage}", None, 100.0 * share, "% of the time", n))
+        out.append(Result(PAPER, "time", f"{prefix}share: {stage}", None, 100.0 * share, "% of the time", n))
     return out

@@ -8,112 +8,120 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.navigation.grid_slam.localiser import GridLocaliser
 from skyloop.reproductions.collisions import first_collision
 from skyloop.reproductions.stage_clock import SPENT, clocked
 from skyloop.reproductions.unknown_city_plot import Flown, draw_flight
-from skyloop.reproductions.unknown_city_protocol import BAND, GOAL, HEIGHT, LAND_WITHIN, SPEED
+from skyloop.reproductions.unknown_city_protocol import BAND, DURATION, GOAL, HEIGHT, LAND_WITHIN, SPEED
 from skyloop.reproductions.unknown_city_scores import TrueCity, scores_of_map, way_length
+from skyloop.reproductions.unknown_city_stack import ClockedPilot
 from skyloop.sim.assembly import build
 from skyloop.sim.parts import PilotPart
 from skyloop.sim.scenario import Scenario, load_scenario
 from skyloop.sim.sensing import SensorPart
 from skyloop.sim.simulation import Simulation
-from skyloop.tasks.unknown_city import CityPilot
 from skyloop.world.worlds.urban_walls import UrbanWalls
-from skyloop_client.bundle import Bundle
 from skyloop_client.errors import SkyloopError
-from skyloop_client.estimator import Answer
-from skyloop_client.messages import Array, EventKind, GridMap, Message
+from skyloop_client.messages import EventKind, Message
 
+STACK = "skyloop.reproductions.unknown_city_stack"
+SLAM = "vehicles.0.estimators.slam"
+KISS = "skyloop.navigation.grid_slam.kiss_localiser:KissLocaliser"
 WITHOUT_GNSS = ["imu", "barometer", "below", "lidar"]
 
 
-class ClockedLocaliser(GridLocaliser):
-    def on_message(self, message: Message) -> Answer:
-        return clocked("SLAM and maps", super().on_message, message)
-
-    def map(self, t_ns: int, height: float) -> GridMap:
-        grid: GridMap = clocked("maps", super().map, t_ns, height)
-        return grid
-
-
-class ClockedPilot(CityPilot):
-    """Also keeps the newest map and the plans."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        self.grid: GridMap | None = None
-        self.paths: list[Array] = []
-
-    def __call__(self, bundle: Bundle) -> Any:
-        grid = bundle.get("slam_map", None)
-        is_new, self.grid = grid is not self.grid, grid
-        reply = clocked("planning", super().__call__, bundle)
-        if is_new and self.way is not None:
-            self.paths.append(self.way)
-        return reply
+def changes_of(seed: int, group: str, duration: float) -> dict[str, Any]:
+    """What a flight of a group changes in the scenario."""
+    changes: dict[str, Any] = {"seed": seed}
+    if duration != DURATION:
+        changes["duration"] = duration
+    if group == "kiss":
+        changes[f"{SLAM}.kind"] = KISS
+    if group in ("denied", "kiss"):
+        changes[f"{SLAM}.inputs"] = WITHOUT_GNSS
+    return changes
 
 
-def city_scenario(seed: int, gnss: bool, duration: float) -> Scenario:
-    here = "skyloop.reproductions.unknown_city_flight"
-    over: dict[str, Any] = {
-        "seed": seed,
-        "duration": duration,
-        "vehicles.0.estimators.slam.kind": f"{here}:ClockedLocaliser",
-        "vehicles.0.pilot.kind": f"{here}:ClockedPilot",
+def city_scenario(seed: int, group: str, duration: float, more: dict[str, Any] | None = None) -> Scenario:
+    clocked_kind = {f"{SLAM}.kind": f"{STACK}:{'ClockedKissLocaliser' if group == 'kiss' else 'ClockedLocaliser'}"}
+    pilot = {
+        "vehicles.0.pilot.kind": f"{STACK}:ClockedPilot",
         "vehicles.0.pilot.options": {"goal": list(GOAL), "height": HEIGHT, "speed": SPEED, "band": BAND},
     }
-    if not gnss:
-        over["vehicles.0.estimators.slam.inputs"] = WITHOUT_GNSS
-    return load_scenario("unknown-city", over)
+    told = {**changes_of(seed, group, duration), "duration": duration, **clocked_kind, **pilot, **(more or {})}
+    return load_scenario("unknown-city", told)
 
 
-def fly(seed: int, gnss: bool, duration: float, picture: str = "") -> dict[str, Any]:
-    """Fly and score; picture: where the flight is drawn, nowhere if empty."""
+def again(changes: dict[str, Any]) -> str:
+    """The command that flies the same once more, and leaves a run folder to look at."""
+    told = " ".join(f"--set '{key}={_plain(value)}'" for key, value in changes.items())
+    return f"skyloop run unknown-city {told}"
+
+
+def _plain(value: Any) -> str:
+    """As YAML in one line."""
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{key}: {_plain(one)}' for key, one in value.items())}}}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_plain, value))}]"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def fly(
+    seed: int, group: str, duration: float, picture: str = "", more: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """Fly and score; picture: where the flight is drawn, nowhere if empty. more: further changes of the scenario."""
     SPENT.clear()
+    flown, trouble = Flown(), ""
+    pilot: ClockedPilot | None = None
+    began = time.process_time()
     try:
-        with build(city_scenario(seed, gnss, duration)) as simulation:
-            pilot = next(part.pilot for part in simulation.parts if isinstance(part, PilotPart))
-            assert isinstance(pilot, ClockedPilot)
+        with build(city_scenario(seed, group, duration, more)) as simulation:
+            found = next(part.pilot for part in simulation.parts if isinstance(part, PilotPart))
+            assert isinstance(found, ClockedPilot)
+            pilot = found
             began = time.process_time()
-            flown = _flown(simulation, pilot, duration)
-            spent = time.process_time() - began
+            _fly(simulation, pilot, duration, flown)
     except SkyloopError as error:
-        return {"seed": seed, "gnss": gnss, "failed": str(error)}
+        trouble = str(error)
+    spent = time.process_time() - began
     model = UrbanWalls(seed).model
     model.freeze()
     city = TrueCity(model)
-    scored = {"seed": seed, "gnss": gnss, **_scores(flown, city), **_times(flown.lasted, spent)}
-    scored["retreats"] = pilot.retreats
+    scored: dict[str, Any] = {"seed": seed, "group": group}
+    if flown.truth and pilot is not None:
+        scored |= {**scores_of(flown, city), **_times(flown.lasted, spent), "retreats": pilot.retreats}
+        trouble = trouble or cause_of(flown, pilot.doing, duration)
     if flown.grid is not None:
         scored |= scores_of_map(model, flown.grid)
-    cause = cause_of(flown, pilot.doing, duration)
-    if cause:
-        scored["failed"] = cause
-        inputs = "" if gnss else f" --set vehicles.0.estimators.slam.inputs=[{','.join(WITHOUT_GNSS)}]"
-        scored["again"] = f"skyloop run unknown-city --set seed={seed}{inputs}"
-    if picture and flown.grid is not None:
+    if trouble:
+        scored["failed"] = trouble
+        scored["again"] = again({**changes_of(seed, group, duration), **(more or {})})
+    if picture:
         draw_flight(Path(picture), flown, city, scored)
     return scored
 
 
-def _flown(simulation: Simulation, pilot: ClockedPilot, duration: float) -> Flown:
-    flown = Flown()
+def _fly(simulation: Simulation, pilot: ClockedPilot, duration: float, flown: Flown) -> None:
+    """Until it has landed, hit something or run out of time. What was flown before an error is kept, too."""
+    watch(simulation, flown)
+    for part in simulation.parts:
+        if isinstance(part, SensorPart) and part.info.name == "drone/lidar":
+            _clock(part.sensor)
+    try:
+        while flown.lasted < duration and not pilot.done and first_collision(flown.events) is None:
+            flown.lasted += 0.5
+            simulation.run_until(flown.lasted)
+            if pilot.reached and flown.reached_ns is None:
+                flown.reached_ns = flown.truth[-1][0]
+    finally:
+        flown.grid, flown.paths = pilot.grid, pilot.paths
+
+
+def watch(simulation: Simulation, flown: Flown) -> None:
     bus = simulation.bus
     bus.on("truth/drone", lambda message: flown.truth.append((message.t_ns, message.data.position)))
     bus.on("drone/events", lambda message: flown.events.append(message.data))
     bus.on("drone/slam", lambda message: _keep_estimate(flown, message))
-    for part in simulation.parts:
-        if isinstance(part, SensorPart) and part.info.name == "drone/lidar":
-            _clock(part.sensor)
-    while flown.lasted < duration and not pilot.done and first_collision(flown.events) is None:
-        flown.lasted += 0.5
-        simulation.run_until(flown.lasted)
-        if pilot.reached and flown.reached_ns is None:
-            flown.reached_ns = flown.truth[-1][0]
-    flown.grid, flown.paths = pilot.grid, pilot.paths
-    return flown
 
 
 def _keep_estimate(flown: Flown, message: Message) -> None:
@@ -140,7 +148,7 @@ def cause_of(flown: Flown, doing: str, duration: float) -> str:
     return f"landed {off:.1f} m from the goal" if off > LAND_WITHIN else ""
 
 
-def _scores(flown: Flown, city: TrueCity) -> dict[str, Any]:
+def scores_of(flown: Flown, city: TrueCity) -> dict[str, Any]:
     times = np.array([t_ns for t_ns, _ in flown.truth])
     track = np.array([position for _, position in flown.truth])
     end = len(times) if flown.reached_ns is None else int(np.searchsorted(times, flown.reached_ns, side="right"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from skyloop.reproductions.drag_plot import INK, STYLE
-from skyloop.reproductions.unknown_city_protocol import GOAL
+from skyloop.reproductions.unknown_city_protocol import GOAL, GROUPS
 from skyloop.reproductions.unknown_city_scores import TrueCity
 from skyloop_client.messages import Array, Event, GridMap
 
@@ -54,22 +55,22 @@ def draw_flight(path: Path, flown: Flown, city: TrueCity, scored: dict[str, Any]
 
 def _title(scored: dict[str, Any]) -> str:
     """What was flown, and what came out or why it failed."""
-    name = f"seed {scored['seed']}, {'with' if scored['gnss'] else 'without'} GNSS"
+    name = f"seed {scored['seed']}, {scored.get('what') or GROUPS[scored['group']]}"
     if "failed" in scored:
-        return f"{name}\nfailed: {scored['failed']}"
+        return f"{name}\n{textwrap.fill('failed: ' + scored['failed'], 100)}"
     numbers = f"way {scored['way_m']:.0f} m, {scored['way_over_optimum']:.2f} of the shortest"
     return f"{name}: {numbers}; map IoU {scored['iou']:.2f}; error {scored['error_rms_m']:.3f} m rms"
 
 
 def _draw_map(axis: Any, flown: Flown, city: TrueCity) -> None:
     grid = flown.grid
-    assert grid is not None
-    shades = np.select([grid.cells == key for key in SHADES], list(SHADES.values()))
-    x0, y0 = grid.origin[:2]
-    rows, columns = grid.cells.shape
-    extent = (x0, x0 + columns * grid.resolution, y0, y0 + rows * grid.resolution)
     axis.set_facecolor(str(SHADES[-1]))
-    axis.imshow(shades, origin="lower", extent=extent, cmap="gray", vmin=0.0, vmax=1.0, interpolation="nearest")
+    if grid is not None:
+        shades = np.select([grid.cells == key for key in SHADES], list(SHADES.values()))
+        x0, y0 = grid.origin[:2]
+        rows, columns = grid.cells.shape
+        extent = (x0, x0 + columns * grid.resolution, y0, y0 + rows * grid.resolution)
+        axis.imshow(shades, origin="lower", extent=extent, cmap="gray", vmin=0.0, vmax=1.0, interpolation="nearest")
     walls = np.zeros((*city.occupied.T.shape, 4))
     walls[..., :3] = TRUTH
     walls[..., 3] = 0.3 * city.occupied.T
@@ -85,7 +86,7 @@ def _draw_ways(axis: Any, flown: Flown, city: TrueCity) -> None:
     for number, path in enumerate(flown.paths[:: max(1, len(flown.paths) // 8)]):
         label = "plans on the way" if number == 0 else None
         axis.plot(path[:, 0], path[:, 1], color=PLAN, lw=0.6, alpha=0.7, label=label)
-    track = np.array([position for _, position in flown.truth])
+    track = np.array([position for _, position in flown.truth]).reshape(-1, 3)
     axis.plot(track[:, 0], track[:, 1], color=TRACK, lw=2.0, label="flown")
     if flown.estimates:
         believed = np.array([position for _, position in flown.estimates])

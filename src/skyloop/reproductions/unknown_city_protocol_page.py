@@ -13,6 +13,7 @@ from skyloop.reproductions.unknown_city_protocol import (
     AIM_REACHED,
     AIM_WAY,
     DENIED,
+    KISS,
     SEEDS,
 )
 
@@ -24,6 +25,7 @@ def blocks(results: Sequence[Result]) -> dict[str, str]:
     rows = [
         ["with GNSS: goal reached", "one flight", f"{AIM_REACHED} of {len(SEEDS)}"],
         ["without GNSS: goal reached", "", f"{AIM_DENIED} of {len(DENIED)}"],
+        ["kiss-icp, without GNSS: goal reached", "", f"{len(KISS)} flights, to compare"],
         ["collisions", "0", "0"],
         ["way over the shortest on the true map", "", f"≤ {AIM_WAY:g}"],
         ["map IoU", "pictures", f"≥ {AIM_IOU:g}"],

@@ -74,19 +74,20 @@ def run_estimator(session: Any, make: Callable[..., Estimator], say: Callable[[s
         bundle = session.ask(every=inputs, any_of=inputs)
         while True:
             for number, message in enumerate(bundle.arrived, start=1):
-                pairs = _answer(estimator, message, place, setup.name)
+                pairs = answered(estimator, message, place, setup.name)
                 for name, record in pairs:
                     session.publish(name, record)
                 # finished results do not wait for the next computation
                 if pairs and number < len(bundle.arrived):
-                    _report(session.ask().refused, told, say)
+                    report_once(session.ask().refused, told, say)
             bundle = session.ask(every=inputs, any_of=inputs)
-            _report(bundle.refused, told, say)
+            report_once(bundle.refused, told, say)
     except LinkEnded:
         return
 
 
-def _answer(estimator: Estimator, message: Message, place: str, name: str) -> list[tuple[str, Any]]:
+def answered(estimator: Estimator, message: Message, place: str, name: str) -> list[tuple[str, Any]]:
+    """What an estimator says to a message, as pairs of a stream's name and a record."""
     answer = call_user_code(place, message.arrival_ns, estimator.on_message, message)
     try:
         return answers_of(name, answer)
@@ -94,7 +95,7 @@ def _answer(estimator: Estimator, message: Message, place: str, name: str) -> li
         raise PartError(f"{place} at {message.arrival_ns / NS_PER_S:.3f} s: {error}") from error
 
 
-def _report(refused: tuple[str, ...], told: set[str], say: Callable[[str], None]) -> None:
+def report_once(refused: tuple[str, ...], told: set[str], say: Callable[[str], None]) -> None:
     """Each line is reported once, even if a mistake repeats 200 times a second."""
     for line in refused:
         if line not in told:

@@ -95,9 +95,10 @@ def _level(points, offsets_ns, moved, kept, ring):
 def levelled(points: Any, offsets_ns: Any, motion: Motion, slab: Slab) -> Array:
     """(n, 2) m, in level axes of the body at the end of the sweep: x along its heading, y to the left."""
     ring = np.empty((BINS, 2))
+    # what comes over a link may not be written, and the kernel takes no such arrays
     count = _level(
-        np.ascontiguousarray(points, np.float32),
-        np.ascontiguousarray(offsets_ns, np.int64),
+        np.require(points, np.float32, ["C", "W"]),
+        np.require(offsets_ns, np.int64, ["C", "W"]),
         tuple(motion),
         tuple(slab),
         ring,

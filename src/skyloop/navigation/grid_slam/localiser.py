@@ -10,8 +10,8 @@ from __future__ import annotations
 import copy
 import math
 from collections import deque
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, PositiveFloat
@@ -32,6 +32,11 @@ from skyloop_client.streams import NS_PER_S, StreamInfo
 
 KEPT_NS = 500_000_000
 """Estimates of this long are kept, so that a sweep that arrives late finds the one of its own stamp."""
+GAP = 1.5
+"""Periods of the LiDAR; after a longer pause the way since the last sweep is summed up from all estimates between."""
+DISAGREE_NS = 1_000_000_000
+"""When the inertial filter refuses the poses of sweeps for so long, one of both is wrong: estimates are not valid."""
+DISAGREE = "the sweeps say another place than the inertial filter"
 HEADING_SD = 0.01
 """rad, of the heading of the particle filter, as the inertial filter takes it."""
 
@@ -70,16 +75,24 @@ class _Memory:
     """Newest fix: stamp, position (2,), sd."""
     height: tuple[float, float] | None = None
     """m, of the body origin in the world, and its sd; since the last sweep."""
+    travel: Array = field(default_factory=lambda: np.zeros(3))
+    """(3,) m, world, since that sweep: the sum of velocities, without corrections."""
+    agreed_ns: int = 0
+    """Of the last sweep whose pose the inertial filter took."""
+    disagree: bool = False
     map_due_ns: int = 0
     belief: Belief | None = None
     stands: bool = True
 
 
 class GridLocaliser:
+    settings_class: ClassVar[type[LocaliserSettings]] = LocaliserSettings
+
     def __init__(self, setup: EstimatorSetup, *, settings: dict[str, Any] | LocaliserSettings | None = None) -> None:
         given = settings or {}
         place = f"settings of '{setup.name}'"
-        self.settings = given if isinstance(given, LocaliserSettings) else validated(LocaliserSettings, given, place)
+        kind = self.settings_class
+        self.settings = given if isinstance(given, kind) else validated(kind, given, place)
         self._name = setup.name
         by_record: dict[str, StreamInfo] = {}
         for info in setup.infos.values():
@@ -122,10 +135,13 @@ class GridLocaliser:
             self._place_at_start(estimate.t_ns)
             memory.stands = False
             return None
+        if memory.estimates:
+            dt = (estimate.t_ns - memory.estimates[-1].t_ns) / NS_PER_S
+            memory.travel = memory.travel + dt * estimate.velocity_world
         memory.estimates.append(estimate)
         while memory.estimates[0].t_ns < estimate.t_ns - KEPT_NS:
             memory.estimates.popleft()
-        return estimate
+        return replace(estimate, valid=False, reason=DISAGREE) if memory.disagree and estimate.valid else estimate
 
     def _place_at_start(self, t_ns: int) -> None:
         """The vehicle still stands where it was put."""
@@ -159,12 +175,8 @@ class GridLocaliser:
         now = self._estimate_at(scan.t_ns)
         if now is None or memory.stands:
             return None
-        points = self._points(scan, now)
-        motion = np.zeros(3) if memory.swept is None else _motion(memory.swept, now)
-        fix = self._fix_for(now)
-        memory.swept = now
-        belief = self.slam.sweep(points, motion, fix, lost_below=self.settings.lost_below)
-        memory.belief = belief
+        belief = memory.belief = self._believe(scan, now, self._points(scan, now))
+        memory.swept, memory.travel = now, np.zeros(3)
         if not belief.lost:
             self._correct(scan.t_ns, belief)
         answers: list[Any] = [(f"{self._name}_match", Number(scan.t_ns, belief.likelihood))]
@@ -172,6 +184,23 @@ class GridLocaliser:
             memory.map_due_ns = scan.t_ns + round(self.settings.map_period * NS_PER_S)
             answers.append((f"{self._name}_map", self.map(scan.t_ns, float(now.position[2]))))
         return answers
+
+    def _believe(self, scan: LidarScan, now: Estimate, ring: Array) -> Belief:
+        """Find the pose of a sweep and draw it. ring: the sweep as `_points` levels it."""
+        before = self._memory.swept
+        motion = np.zeros(3) if before is None else _motion(before, now, self._moved(before, now))
+        return self.slam.sweep(ring, motion, self._fix_for(now), lost_below=self.settings.lost_below)
+
+    def _moved(self, before: Estimate, now: Estimate) -> Array:
+        """(3,) m, world, since the last sweep.
+
+        From one sweep to the next by the mean of two velocities; after a pause it may have turned or stopped between.
+        The difference of positions would also hold the corrections in between, which are no motion."""
+        dt = (now.t_ns - before.t_ns) / NS_PER_S
+        period = 0.1 if self._lidar.rate is None else 1.0 / self._lidar.rate.hz
+        if dt > GAP * period:
+            return self._memory.travel
+        return 0.5 * dt * (before.velocity_world + now.velocity_world)
 
     def _estimate_at(self, t_ns: int) -> Estimate | None:
         """The last one that is not later."""
@@ -211,8 +240,11 @@ class GridLocaliser:
         self._memory.height = None
         position = np.array([belief.pose[0], belief.pose[1], height])
         sd = np.array([belief.sd[0], belief.sd[1], height_sd])
-        self._inertial.correct_place(t_ns, position, sd, 2 if known is None else 3)
+        taken = self._inertial.correct_place(t_ns, position, sd, 2 if known is None else 3)
         self._inertial.correct_yaw(t_ns, float(belief.pose[2]))
+        memory = self._memory
+        memory.agreed_ns = t_ns if taken or not memory.agreed_ns else memory.agreed_ns
+        memory.disagree = t_ns - memory.agreed_ns >= DISAGREE_NS
 
     def map(self, t_ns: int, height: float) -> GridMap:
         """The map of the best particle, without the cells that no wall supports."""
@@ -237,12 +269,9 @@ class GridLocaliser:
         self._memory = copy.deepcopy(saved[2])
 
 
-def _motion(before: Estimate, after: Estimate) -> Array:
-    """(3,) m, m, rad: from one estimate to the next in level axes of the first, by the mean of their velocities.
-
-    The difference of positions would also hold the corrections in between, which are no motion."""
-    dt = (after.t_ns - before.t_ns) / NS_PER_S
+def _motion(before: Estimate, after: Estimate, moved: Array) -> Array:
+    """(3,) m, m, rad: from one estimate to the next in level axes of the first. moved: (3,) m, world."""
     first, last = float(yaw_from_quat(before.quat_wxyz)), float(yaw_from_quat(after.quat_wxyz))
-    east, north = (0.5 * dt * (before.velocity_world + after.velocity_world))[:2].tolist()
+    east, north = moved[:2].tolist()
     c, s = math.cos(first), math.sin(first)
     return np.array([c * east + s * north, -s * east + c * north, math.remainder(last - first, 2.0 * math.pi)])

@@ -73,16 +73,16 @@ class GridParticleFilter:
         self.maps = TiledMaps(n, settings.grid, np.asarray(start, float)[:2])
         self._memory = _Memory(np.tile(np.asarray(start, float), (n, 1)), np.full(n, -math.log(n)))
         match, cell = settings.match, settings.grid.cell
-        self._matching = tuple(
-            Matching(
-                match.residual_sd / cell,
-                match.independent_points,
-                match.search_below,
-                match.search_distance / cell,
-                match.search_turn,
-                match.iterations,
-            )
+        matching = Matching(
+            match.residual_sd / cell,
+            match.independent_points,
+            match.search_below,
+            match.search_distance / cell,
+            match.search_turn,
+            match.iterations,
         )
+        self._matching = tuple(matching)
+        self._judging = tuple(matching._replace(search_below=0.0, iterations=0))
         self._key = stream_key(settings.seed, "grid particle filter")
 
     @property
@@ -138,6 +138,28 @@ class GridParticleFilter:
         self._resample(memory.last.effective)
         memory.sweeps += 1
         return memory.last
+
+    def place(self, pose: Array, sd: Array, points: Array, *, lost_below: float = 0.0) -> Belief:
+        """Take in a sweep whose pose another localiser has found: it is drawn there.
+
+        pose, sd: (3,) x, y in m and heading in rad. points, lost_below: as for `sweep`."""
+        memory, n = self._memory, self.settings.particles
+        memory.poses = np.tile(np.asarray(pose, float), (n, 1))
+        likelihood = self._likelihood(np.ascontiguousarray(points, np.float64))
+        lost = memory.sweeps >= FIRST_SWEEPS and likelihood < lost_below
+        if not lost:
+            self._draw(np.asarray(points, float))
+        memory.last = Belief(np.array(pose, float), np.array(sd, float), likelihood, float(n), lost)
+        memory.sweeps += 1
+        return memory.last
+
+    def _likelihood(self, points: Array) -> float:
+        """0..1, how well a sweep lies on the best map at the particles' own poses."""
+        scale = np.array([self.maps.settings.cell, self.maps.settings.cell, 1.0])
+        lowered = np.ascontiguousarray((self.poses - [*self.maps.origin, 0.0]) / scale)
+        found, same = np.empty((len(lowered), 11)), np.empty_like(lowered)
+        match_sweep(self.maps.arrays, self._matched(points), lowered, np.ones_like(lowered), same, self._judging, found)
+        return float(found[:, 1].max())
 
     def _matched(self, points: Array) -> tuple[Array, Array]:
         """Those points of a sweep that are matched, in cells, and their normals."""
