@@ -160,13 +160,14 @@ WAY: dict[str, Case] = {
 }
 MOTION: dict[str, Case] = {
     "radius": (AROUND, 1.0, clearance, 0.1),
+    "room": (AROUND, 0.45, clearance, -0.01),
     "max_speed": (AHEAD, 0.4, top_speed, -0.2),
     "max_acceleration": (AHEAD, 0.3, ended, 0.5),
     "max_jerk": (AHEAD, 0.5, ended, 0.5),
     "reach": (AHEAD, 1.0, ended, 0.5),
     "floor": ({**AHEAD, "goals": [[5.0, 2.0, 0.8]]}, 1.3, lowest, 0.3),
     "ceiling": ({**AHEAD, "goals": [[5.0, 2.0, 3.0]]}, 2.0, highest, -0.5),
-    "commit": (AROUND, 1.5, ended, -0.05),
+    "commit": (AROUND, 1.5, ended, 0.05),
 }
 GROUPS: dict[str, tuple[Any, dict[str, Case], tuple[str, ...]]] = {
     "pilot": (NavigatePilotConfig, PILOT, ()),

@@ -20,8 +20,10 @@ MOVER_RADIUS = 6
 """Column; the next one is half of the height."""
 PREDICTED = 3.0
 """s for which things are expected to move on as they do; people turn."""
-_LEAVING = 0.5
+LEAVING = 0.5
 """m of clearance that a motion must gain per metre if it begins too near to something."""
+LEAVING_SLOWLY = 0.15
+"""The same for one that begins with less room than it would like: half a round of the search away from a wall."""
 _SLACK = 0.02
 """m that clearance may shrink at the beginning of such a motion, for noise."""
 
@@ -41,9 +43,13 @@ class Limits(NamedTuple):
     """m, the lowest and the highest place."""
     commit: float
     """s of a motion that are flown before there is a newer one."""
+    room: float
+    """m that it keeps from points where that costs little."""
+    leaving: float
+    """m of clearance to gain per metre if a motion begins nearer than `radius`."""
 
 
-LIMITS = types.UniTuple(types.float64, 8)
+LIMITS = types.UniTuple(types.float64, 10)
 
 
 @kernel(int64(MATRIX, VECTOR, float64, MATRIX), turn=WHEN_CALLED)
@@ -86,7 +92,7 @@ def _share_of_nearest(a, b, q):
 
 
 @inlined
-def _meets_point(way, q, radius, begin):
+def _meets_point(way, q, radius, begin, leaving):
     """Whether a polygon comes nearer to q than allowed: `radius`, or less near to a start that is too near already."""
     for i in range(way.shape[0] - 1):
         share = _share_of_nearest(way[i], way[i + 1], q)
@@ -95,7 +101,7 @@ def _meets_point(way, q, radius, begin):
             at = way[i, axis] + share * (way[i + 1, axis] - way[i, axis])
             away += (q[axis] - at) ** 2
             gone += (at - way[0, axis]) ** 2
-        if away < radius * radius and away < min(radius, begin + _LEAVING * np.sqrt(gone)) ** 2:
+        if away < radius * radius and away < min(radius, begin + leaving * np.sqrt(gone)) ** 2:
             return True
     return False
 
@@ -145,6 +151,13 @@ def _gap_now(place, movers):
     return best
 
 
+@inlined
+def with_room(limits, room):
+    """The limits of a motion that keeps `room` from points; one that begins nearer leaves them slowly."""
+    b = Limits(*limits)
+    return room, b.speed, b.acceleration, b.jerk, b.reach, b.floor, b.ceiling, b.commit, b.room, LEAVING_SLOWLY
+
+
 @kernel(boolean(MATRIX, float64, MATRIX, MATRIX, LIMITS, float64), turn=WHEN_CALLED)
 def is_clear(way, duration, near, movers, limits, begin):
     """Whether the motion whose samples are `way` keeps `radius` from all points and movers and inside the height band.
@@ -169,7 +182,7 @@ def is_clear(way, duration, near, movers, limits, begin):
     for n in range(near.shape[0]):
         q = near[n]
         inside = low[0] < q[0] < high[0] and low[1] < q[1] < high[1] and low[2] < q[2] < high[2]
-        if inside and _meets_point(way, q, radius, allowed):
+        if inside and _meets_point(way, q, radius, allowed, bounds.leaving):
             # the next motion is likely to fail at the same point, so it comes first
             for axis in range(3):
                 near[0, axis], near[n, axis] = near[n, axis], near[0, axis]

@@ -7,6 +7,7 @@ skipped in a straight line are dropped. The sub-goal lies on a Bézier curve thr
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,10 +28,10 @@ class GlobalPlannerConfig(BaseModel):
     inflation: PositiveFloat = 0.5
     """m around each occupied cell that the way keeps away from. E2ES has 0.4 m, less than the 0.5 m of its own local
     planner, so that it plans through gaps that it does not fly through."""
-    roomy: PositiveFloat = 0.75
+    roomy: PositiveFloat = 0.85
     """m that a way keeps away from occupied cells if such a way is not much longer; no less than `inflation`."""
     detour: PositiveFloat = 1.05
-    """How many times longer a roomy way may be than the shortest one; half a metre more is always allowed."""
+    """How many times longer a roomy way may be than the shortest one; 1.2 m more is always allowed."""
     goal_snap: PositiveFloat = 1.0
     """m within which a goal inside an obstacle is moved to the nearest free cell; beyond, it is refused."""
     start_snap: PositiveFloat = 1.5
@@ -114,8 +115,28 @@ def _points(grid: Grid, cells: Array, start: Array, end: Array) -> Array:
 
 
 def _pulled_straight(grid: Grid, points: Array, *, start_is_free: bool) -> Array:
-    """Without the points that are not needed: from each, on to the last one in sight."""
-    kept = [0] if start_is_free else [0, 1]
+    """Without the points that are not needed: from each, on to the last one in sight.
+
+    A search over cells leads along eight directions, so the way turns far beyond a corner. From the end, other points
+    are in sight than from the start; the shorter result counts. Points between the turns are tried as well."""
+    head, rest = (points[:0], points) if start_is_free else (points[:1], points[1:])
+    if len(rest) > 2:
+        rest = _filled(rest, grid.cell)
+        rest = min(_last_in_sight(grid, rest), _last_in_sight(grid, rest[::-1])[::-1], key=path_length)
+    return np.vstack([head, rest])
+
+
+def _filled(points: Array, cell: float) -> Array:
+    """With points in between, no farther apart than the diagonal of a cell."""
+    legs = []
+    for start, end in itertools.pairwise(points):
+        steps = max(math.ceil(float(np.hypot(*(end - start)[:2])) / (1.5 * cell)), 1)
+        legs.append(start + np.arange(steps)[:, None] / steps * (end - start))
+    return np.vstack([*legs, points[-1]])
+
+
+def _last_in_sight(grid: Grid, points: Array) -> Array:
+    kept = [0]
     while kept[-1] < len(points) - 1:
         here, ahead = kept[-1], len(points) - 1
         while ahead > here + 1 and not grid.sees(points[here], points[ahead]):

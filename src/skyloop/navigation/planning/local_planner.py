@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from pydantic import BaseModel, ConfigDict, FiniteFloat, PositiveFloat, model_validator
 
-from skyloop.navigation.planning.clearance import MOVER_COLUMNS, Limits
+from skyloop.navigation.planning.clearance import LEAVING, MOVER_COLUMNS, Limits
 from skyloop.navigation.planning.local_search import find_backup, find_motion, stays_clear
 from skyloop.navigation.planning.primitives import Motion
 from skyloop_client.messages import Array
@@ -25,6 +25,9 @@ class LocalPlannerConfig(BaseModel):
 
     radius: PositiveFloat = 0.45
     """m between the vehicle's middle and any obstacle. The iris has 0.38 m to its blade tips; E2ES has 0.5 m."""
+    room: PositiveFloat = 0.65
+    """m that it keeps from obstacles where that costs little. The map is made of cells of 0.2 and 0.3 m and drifts
+    with the estimate, so `radius` alone is for narrow places, where there is no more."""
     max_speed: PositiveFloat = 0.9
     """m/s. E2ES's planner may fly 1.8 m/s, but its flights stay below 1 m/s; the rest is for the controller."""
     max_acceleration: PositiveFloat = 1.2
@@ -58,6 +61,8 @@ class LocalPlannerConfig(BaseModel):
                 self.floor,
                 self.ceiling,
                 self.commit,
+                max(self.room, self.radius),
+                LEAVING,
             )
         )
 
@@ -68,6 +73,8 @@ class Manoeuvre:
 
     motion: Motion
     kind: Kind
+    roomy: bool = False
+    """Whether a motion to a goal keeps the room that it would like."""
 
 
 def plan_motion(
@@ -77,8 +84,9 @@ def plan_motion(
 
     cloud: (n, 3) m, world, points of obstacles; movers: (m, 8), see `clearance`."""
     coefficients = np.zeros((7, 3))
-    duration = find_motion(_given(start), _given(aim), _given(cloud), _given(movers), config.limits, coefficients)
-    return Manoeuvre(Motion(coefficients, float(duration)), "fly") if duration > 0.0 else None
+    found = find_motion(_given(start), _given(aim), _given(cloud), _given(movers), config.limits, coefficients)
+    duration, roomy = float(found[0]), bool(found[1])
+    return Manoeuvre(Motion(coefficients, duration), "fly", roomy) if duration > 0.0 else None
 
 
 def back_up(start: Array, cloud: Array, config: LocalPlannerConfig, movers: Array = NO_MOVERS) -> Manoeuvre:

@@ -17,6 +17,7 @@ from skyloop.navigation.planning.clearance import (
     gather_near,
     is_clear,
     nearest_distance,
+    with_room,
 )
 from skyloop.navigation.planning.primitives import (
     MATRIX,
@@ -32,6 +33,10 @@ TURN = math.pi / 16.0
 """rad between two rounds of the search."""
 ROUNDS = 11
 """The first looks straight at the sub-goal, the last 112° away from it."""
+ROOM_STEP = 0.01
+"""m less than the aim has, so that the motion to it is free."""
+FARTHER = 6
+"""Pairs after the first free one, 34°, within which a motion with more room is sought."""
 LENGTHS = 3
 """Rays of full, half and quarter length."""
 ENDS = 3
@@ -40,7 +45,7 @@ SHORTEST = 0.15
 """m, of a ray; a motion shorter than this is not worth flying, unless it ends at the sub-goal."""
 GROWTH, DURATIONS, STRIDE = 1.08, 48, 4
 """Durations that are tried: from the shortest thinkable on, each longer by this factor; at first every fourth one."""
-_FLAG, _FLAGS = types.boolean[::1], types.boolean[:, ::1]
+_FLAG, _FLAGS_OF_BOTH = types.boolean[::1], types.boolean[:, :, ::1]
 HOVER, BRAKE, BACK_OFF = range(3)
 FARTHEST_BACK = 1.2
 """m, the longest way to back off."""
@@ -111,7 +116,7 @@ def _cost(c, duration, aim, limits, crowded):
 
 @inlined
 def _ray(position, ray, way):
-    azimuth, elevation, length, _ = ray
+    azimuth, elevation, length, _, _ = ray
     for axis in range(3):
         way[0, axis] = position[axis]
     way[1, 0] = position[0] + length * np.cos(elevation) * np.cos(azimuth)
@@ -121,30 +126,31 @@ def _ray(position, ray, way):
 
 @kernel(
     types.UniTuple(float64, 2)(
-        MATRIX, VECTOR, types.UniTuple(MATRIX, 2), LIMITS, types.UniTuple(float64, 4), _FLAG, MATRIX
+        MATRIX, VECTOR, types.UniTuple(MATRIX, 2), LIMITS, types.UniTuple(float64, 5), _FLAG, MATRIX
     ),
     turn=WHEN_CALLED,
 )
 def _try_ray(start, aim, obstacles, limits, ray, tried, out):
     """Cost and duration of the best motion along a ray; infinite if it is not free.
 
-    ray: azimuth, elevation, length, and the clearance at the beginning. tried: (1,) whether the motions along the same
-    ray of twice the length were tried; those to its half and to its quarter are the first two of this one. It is set
-    if they are tried now."""
+    ray: azimuth, elevation, length, the clearance at the beginning, and the one to keep from points. tried: (1,)
+    whether the motions along the same ray of twice the length were tried; those to its half and to its quarter are the
+    first two of this one. It is set if they are tried now."""
     near, movers = obstacles
     bounds = Limits(*limits)
     way, samples = np.empty((2, 3)), np.empty((PIECES + 1, 3))
-    begin = ray[3]
+    _, _, length, begin, room = ray
+    keep = with_room(limits, room) if room > bounds.radius else limits
     _ray(start[0], ray, way)
     # a ray that movers cross may still be flown behind them, so only the motion itself is checked against these
-    if not is_clear(way, ray[2] / bounds.speed, near, movers[:0], limits, begin):
+    if not is_clear(way, length / bounds.speed, near, movers[:0], keep, begin):
         return np.inf, -1.0
     best, found = np.inf, -1.0
     trial, end = np.empty((7, 3)), np.empty(3)
     first, tried[0] = ENDS - 1 if tried[0] else 0, True
     for part in range(first, ENDS):
         # a motion that ends sooner begins faster; the next plan goes on from there
-        if part > 0 and ray[2] < SHORTEST * 2.0**part:
+        if part > 0 and length < SHORTEST * 2.0**part:
             break
         for axis in range(3):
             end[axis] = way[0, axis] + (way[1, axis] - way[0, axis]) / 2.0**part
@@ -153,61 +159,103 @@ def _try_ray(start, aim, obstacles, limits, ray, tried, out):
             continue
         cost = _cost(trial, duration, aim, limits, movers.shape[0] > 0)
         sample_positions(trial, samples)
-        if cost < best and is_clear(samples, duration, near, movers, limits, begin):
+        if cost >= best or not is_clear(samples, duration, near, movers[:0], keep, begin):
+            continue
+        # movers have a margin of their own
+        if movers.shape[0] == 0 or is_clear(samples, duration, near[:0], movers, limits, begin):
             best, found = cost, duration
             out[:] = trial
     return best, found
 
 
 @kernel(
-    float64(MATRIX, VECTOR, types.UniTuple(MATRIX, 2), LIMITS, types.UniTuple(float64, 2), _FLAGS, MATRIX),
+    float64(
+        int64,
+        MATRIX,
+        VECTOR,
+        types.UniTuple(MATRIX, 2),
+        LIMITS,
+        types.UniTuple(float64, 3),
+        types.Tuple((_FLAG, MATRIX)),
+    ),
     turn=WHEN_CALLED,
 )
-def _look_around(start, aim, obstacles, limits, lengths, tried, out):
-    """Rays of one length in rounds around the aim: left and right, then up and down, each round at a larger angle.
+def _try_pair(pair, start, aim, obstacles, limits, given, kept):
+    """The duration of the cheaper free motion of a pair of rays beside the aim, or -1.
 
-    lengths: the clearance at the beginning, and the length of the rays. tried: by pair and side, see `_try_ray`.
-    Returns the duration of the cheaper free motion of the first pair that has one, or -1."""
-    begin, length = lengths
+    given: the length of the rays, the clearance at the beginning, and the one to keep. kept: by side, see `_try_ray`,
+    and the motion."""
+    tried, out = kept
+    length, begin, room = given
     dx, dy, dz = aim[0] - start[0, 0], aim[1] - start[0, 1], aim[2] - start[0, 2]
     azimuth, elevation = np.arctan2(dy, dx), np.arctan2(dz, np.sqrt(dx * dx + dy * dy))
-    trial = np.empty((7, 3))
+    angle, trial = (pair // 2) * TURN, np.empty((7, 3))
+    best, found = np.inf, -1.0
+    for side in range(2 if pair > 1 else 1 - pair):
+        turn = angle if side == 0 else -angle
+        if pair % 2 == 0:
+            ray = (azimuth + turn, elevation, length, begin, room)
+        else:
+            ray = (azimuth, elevation + turn, length, begin, room)
+        cost, duration = _try_ray(start, aim, obstacles, limits, ray, tried[side : side + 1], trial)
+        if cost < best:
+            best, found = cost, duration
+            out[:] = trial
+    return found
+
+
+@kernel(
+    types.UniTuple(float64, 2)(
+        MATRIX, VECTOR, types.UniTuple(MATRIX, 2), LIMITS, types.UniTuple(float64, 3), _FLAGS_OF_BOTH, MATRIX
+    ),
+    turn=WHEN_CALLED,
+)
+def _look_around(start, aim, obstacles, limits, given, tried, out):
+    """Rays of one length in rounds around the aim: left and right, then up and down, each round at a larger angle.
+
+    given: see `_try_pair`; tried: (2, pairs, sides), first with little room, then with much. Returns the duration of
+    the cheaper motion of the first free pair and the clearance that it keeps, or -1. If a pair not much farther from
+    the aim has a motion that keeps the room of `given`, it is that one."""
+    radius = Limits(*limits).radius
+    length, begin, room = given
+    first, found, trial = 0, -1.0, np.empty((7, 3))
     for pair in range(2 * ROUNDS):
-        angle = (pair // 2) * TURN
-        best, found = np.inf, -1.0
-        for side in range(2 if pair > 1 else 1 - pair):
-            turn = angle if side == 0 else -angle
-            if pair % 2 == 0:
-                ray = (azimuth + turn, elevation, length, begin)
-            else:
-                ray = (azimuth, elevation + turn, length, begin)
-            flag = tried[pair, side : side + 1]
-            cost, duration = _try_ray(start, aim, obstacles, limits, ray, flag, trial)
-            if cost < best:
-                best, found = cost, duration
-                out[:] = trial
-        if found > 0.0:
-            return found
-    return -1.0
+        if found < 0.0:
+            first = pair
+            found = _try_pair(pair, start, aim, obstacles, limits, (length, begin, radius), (tried[0, pair], out))
+        if found < 0.0:
+            # what is not free with little room is not with much
+            continue
+        if room <= radius or pair > first + FARTHER:
+            break
+        duration = _try_pair(pair, start, aim, obstacles, limits, given, (tried[1, pair], trial))
+        if duration > 0.0:
+            out[:] = trial
+            return duration, room
+    return found, radius
 
 
-@kernel(float64(MATRIX, VECTOR, MATRIX, MATRIX, LIMITS, MATRIX), turn=WHEN_CALLED)
+@kernel(types.Tuple((float64, boolean))(MATRIX, VECTOR, MATRIX, MATRIX, LIMITS, MATRIX), turn=WHEN_CALLED)
 def find_motion(start, aim, cloud, movers, limits, out):
-    """Discrete angular search: the duration of the best motion towards `aim` or beside it, or -1 if nothing is free."""
+    """Discrete angular search: the duration of the best motion towards `aim` or beside it, or -1 if nothing is free.
+
+    Also whether it keeps `room` from all points."""
     bounds = Limits(*limits)
     gathered = np.empty_like(cloud)
-    near = gathered[: gather_near(cloud, start[0], bounds.reach + bounds.radius + 0.1, gathered)]
+    near = gathered[: gather_near(cloud, start[0], bounds.reach + bounds.room + 0.1, gathered)]
     begin = nearest_distance(near, start[0])
     away = np.sqrt((aim[0] - start[0, 0]) ** 2 + (aim[1] - start[0, 1]) ** 2 + (aim[2] - start[0, 2]) ** 2)
-    tried = np.zeros((2 * ROUNDS, 2), np.bool_)
+    # a goal between obstacles is not reached with more room than it has itself
+    room = min(bounds.room, nearest_distance(near, aim) - ROOM_STEP) if away <= bounds.reach else bounds.room
+    tried = np.zeros((2, 2 * ROUNDS, 2), np.bool_)
     for shortening in range(LENGTHS):
         length = min(away, bounds.reach) / 2**shortening
         if length < SHORTEST and shortening > 0:
             break
-        duration = _look_around(start, aim, (near, movers), limits, (begin, length), tried, out)
+        duration, kept = _look_around(start, aim, (near, movers), limits, (length, begin, room), tried, out)
         if duration > 0.0:
-            return duration
-    return -1.0
+            return duration, kept >= bounds.room
+    return -1.0, False
 
 
 @inlined

@@ -33,6 +33,7 @@ from skyloop.navigation.planning.local_planner import (
     is_still_clear,
     plan_motion,
 )
+from skyloop.navigation.planning.narrow_places import through_the_middle
 from skyloop.navigation.planning.primitives import at_rest
 from skyloop_client.messages import Array
 
@@ -40,10 +41,14 @@ Mode: TypeAlias = Literal["idle", "turn", "fly", "brake", "hover", "back off", "
 _NS = 1e-9
 NEARER = (1.5, 0.8)
 """m along the way to which a motion is sought if the sub-goal is not straight ahead."""
+IN_NARROW_PLACES = 0.5
+"""m ahead along the middle of a narrow place to which a motion is sought. Motions end at rest, so it flies slowly there
+and keeps to the middle."""
 STRAIGHT = 0.55
 """The share of the way to its aim that a motion may miss and still count as straight: half of it is flown."""
-ROOMY_SLACK = 0.5
-"""m that a roomy way may be longer in any case; otherwise the choice would flip close to an obstacle."""
+ROOMY_SLACK = 1.2
+"""m that a roomy way may be longer in any case: half a turn around the end of a shelf takes that much. With less, the
+way would hug the shelf, and the choice would flip close to it."""
 
 
 class NavigatorConfig(BaseModel):
@@ -173,11 +178,22 @@ def best_way(seen: Surroundings, start: Array, goal: Array, config: GlobalPlanne
     if way.refusal or way.snapped or config.roomy <= config.inflation:
         return grid, way
     wide = seen.grid(config.roomy)
-    # only the goal itself counts: beside it, the narrower grid knows better
-    roomy = find_way(wide, start, goal, config) if wide.is_free(goal) else None
-    if roomy is None or roomy.refusal or roomy.length > config.detour * way.length + ROOMY_SLACK:
+    roomy = _roomy_way(wide, grid, start, goal, config)
+    if roomy is None or roomy.length > config.detour * way.length + ROOMY_SLACK:
         return grid, way
     return wide, roomy
+
+
+def _roomy_way(wide: Grid, grid: Grid, start: Array, goal: Array, config: GlobalPlannerConfig) -> Way | None:
+    """On the grid `wide`; if the goal itself has less room, on the other one from the nearest roomy place on."""
+    beside = max(config.goal_snap, config.skip_nearer)
+    if not wide.is_free(goal) and float(np.linalg.norm(goal - start)) < beside:
+        # a detour over a roomier place would lead away from it again
+        return None
+    way = find_way(wide, start, goal, config)
+    if way.refusal or (way.snapped and not grid.sees(way.points[-1], goal)):
+        return None
+    return Way(np.vstack([way.points, goal])) if way.snapped else way
 
 
 def _with_margin(seen: Surroundings, config: NavigatorConfig) -> Surroundings:
@@ -243,18 +259,32 @@ def _replanned(memory: Memory, seen: Surroundings, flight: Flight, t_ns: int, co
 def _motion_along(way: Way, aim: Array, state: Array, seen: Surroundings, config: NavigatorConfig) -> Manoeuvre | None:
     """A motion to the sub-goal or, where that is not straight ahead, to a nearer point of the way.
 
-    Before a narrow door the straight line to the sub-goal cuts a corner, and every motion beside it is short."""
-    found = None
+    Before a narrow door the straight line to the sub-goal cuts a corner, and every motion beside it is short. So
+    without a motion that has room, it is sought along the middle of a narrow place first."""
+    straight = found = None
     for nearer in (None, *NEARER):
         end = aim if nearer is None else point_along(way.points, nearer)
         manoeuvre = plan_motion(state[:3], end, seen.cloud, config.motion, seen.movers)
         if manoeuvre is None:
             continue
         found = found or manoeuvre
-        miss = float(np.linalg.norm(manoeuvre.motion.at(math.inf)[0] - end))
-        if miss <= STRAIGHT * float(np.linalg.norm(end - state[0])):
-            return manoeuvre
-    return found
+        if _leads_to(manoeuvre, end, state):
+            straight = manoeuvre
+            break
+    if straight is None or not straight.roomy:
+        middle = through_the_middle(way.points, state[0], seen.cloud, config.motion.room)
+        if middle is not None:
+            end = point_along(middle, IN_NARROW_PLACES)
+            manoeuvre = plan_motion(state[:3], end, seen.cloud, config.motion, seen.movers)
+            if manoeuvre is not None and _leads_to(manoeuvre, end, state):
+                return manoeuvre
+    return straight or found
+
+
+def _leads_to(manoeuvre: Manoeuvre, end: Array, state: Array) -> bool:
+    """Whether a motion goes straight enough to a place."""
+    miss = float(np.linalg.norm(manoeuvre.motion.at(math.inf)[0] - end))
+    return miss <= STRAIGHT * float(np.linalg.norm(end - state[0]))
 
 
 def _stopped(memory: Memory, seen: Surroundings, t_ns: int, config: NavigatorConfig) -> Memory:
