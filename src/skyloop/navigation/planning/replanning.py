@@ -172,7 +172,7 @@ def advance(
 
 
 def best_way(seen: Surroundings, start: Array, goal: Array, config: GlobalPlannerConfig) -> tuple[Grid, Way]:
-    """The way and the grid on which it was found: the roomy one, unless it is much longer than the shortest one."""
+    """The way and the grid for its sub-goal: the roomy way, unless it is much longer than the shortest one."""
     grid = seen.grid(config.inflation)
     way = find_way(grid, start, goal, config)
     if way.refusal or way.snapped or config.roomy <= config.inflation:
@@ -181,7 +181,8 @@ def best_way(seen: Surroundings, start: Array, goal: Array, config: GlobalPlanne
     roomy = _roomy_way(wide, grid, start, goal, config)
     if roomy is None or roomy.length > config.detour * way.length + ROOMY_SLACK:
         return grid, way
-    return wide, roomy
+    # from a place with less room nothing is in sight on the wide grid, and it would creep to the next roomy cell
+    return (wide if wide.is_free(start) else grid), roomy
 
 
 def _roomy_way(wide: Grid, grid: Grid, start: Array, goal: Array, config: GlobalPlannerConfig) -> Way | None:
