@@ -1,4 +1,4 @@
-"""From the missions of `skyloop reproduce e2es-missions` to the cells of its tables. Failed ones are counted and named."""
+"""From the flights of `skyloop reproduce e2es-missions` to the cells of its tables. Failed ones are named."""
 
 from __future__ import annotations
 
