@@ -11,25 +11,16 @@ import pytest
 
 from skyloop.core.results import Result
 from skyloop.reproductions import e2es, e2es_page
-from skyloop.reproductions.e2es_missions_protocol import Missions
 from skyloop.reproductions.e2es_protocol import Protocol
 from skyloop.reproductions.result_files import begin_or_go_on, keep
 from skyloop_client.errors import RunFolderError
 
-MISSIONS = Missions(("room", "house"), (1, 2), (("room", 3),), 2, (("room", 1),), 6)
-SMALL = Protocol(("room", "park"), (1, 2), ("nothing", "rain"), missions=MISSIONS)
+SMALL = Protocol(("room", "park"), (1, 2), ("nothing", "rain"))
 FLIGHT: dict[str, Any] = {
     "way_m": 80.0, "ape_m": 0.06, "ape_max_m": 0.1, "ape_deg": 0.4, "ape_rot": 0.01, "end_error_m": 0.1, "rpe_m": 0.01,
     "rpe_deg": 0.1, "nees": 9.0, "pair_ms": 8.0, "pair_p95_ms": 12.0, "stages_ms": {"track": 5.0, "filter": 3.0},
     "valid_share": 1.0, "finite": True, "pairs": 100, "fastest_m_s": 1.0, "nees_values": [8.0, 10.0, 9.0],
     "closed_ape_m": 0.03, "closed_ape_deg": 0.2, "off_m": 0.1, "lands": True,
-}  # fmt: skip
-MAP = {"iou": 0.9, "seen": 100, "false_occupied": 3, "missed": 2, "distance_error": 0.03, "within_one_voxel": 0.99}
-MISSION: dict[str, Any] = {
-    "world": "room", "seed": 1, "walkers": 0, "way_m": 60.0, "estimate_error_m": 0.02, "goals_reached": 6,
-    "farthest_from_goal_m": 0.06, "fastest_m_s": 0.9, "least_clearance_m": 0.5, "map_on_vio": MAP,
-    "map_on_truth": {**MAP, "iou": 0.92}, "simulated_s": 100.0, "processor_s": 50.0, "factor": 2.0,
-    "real_time_factor": 1.0, "stages": {"rendering": 0.6, "odometry": 0.4},
 }  # fmt: skip
 CASE = {"about": "no trouble", "finite": True, "way_m": 30.0, "ape_m": 0.02, "largest_m": 0.05, "lost_s": 0.0}
 
@@ -40,7 +31,6 @@ def write_runs(folder: Path, protocol: Protocol, **changed: dict[str, Any]) -> N
     for job in e2es.jobs_of(protocol, folder):
         made = CASE if job.name.startswith("case-") else FLIGHT
         made = {"nothing": CASE} if job.name == "cases-on-one-flight" else made
-        made = MISSION if job.name.startswith(("mission-", "walkers-", "explore-")) else made
         keep(job.kept, changed.get(job.name.replace("-", "_"), made))
 
 
@@ -92,21 +82,3 @@ def test_a_folder_of_another_protocol_is_refused(tmp_path: Path) -> None:
         e2es.reproduce(folder=tmp_path, protocol=replace(SMALL, seeds=(1, 3)))
     with pytest.raises(RunFolderError, match="another protocol"):
         e2es.reproduce(folder=tmp_path, protocol=replace(SMALL, settings={"features": 99}))
-
-
-def test_missions_are_counted_by_world_and_failures_are_named(tmp_path: Path) -> None:
-    hit = {**MISSION, "seed": 2, "failed": "contact with wall at 3.0 s", "again": "skyloop run here/scenario.yaml"}
-    write_runs(tmp_path, SMALL, mission_room_2=hit)
-    results = e2es.reproduce(folder=tmp_path, protocol=SMALL)
-    found = cells(results)
-    assert (found["room: all goals reached"].measured, found["room: all goals reached"].n) == (1, 2)
-    assert (found["room: collisions"].measured, found["house: collisions"].measured) == (1, 0)
-    assert found["with walkers: all goals reached"].measured == 1
-    assert found["house: IoU on true poses"].conditions["met"] == 2
-    assert found["room, explored: IoU on odometry"].measured == 0.9
-    assert found["simulated per processor second"].measured == 2.0
-    shown = e2es_page.blocks(results)
-    assert "| room | 1 of 2 | 1 | 0.06 |" in shown["missions"]
-    assert "| room 2 | contact with wall at 3.0 s |" in shown["failed-missions"]
-    assert "| house | 0.920 (worst 0.920) | 2 of 2 ≥ 0.9 | 0.030 |" in shown["maps"]
-    assert "| rendering | 60 % |" in shown["mission-times"]

@@ -1,4 +1,4 @@
-"""Missions of `skyloop reproduce e2es`: what makes one fail, what a failed one leaves, and one short mission flown."""
+"""`skyloop reproduce e2es-missions`: what makes a mission fail, what a failed one leaves, and one short one flown."""
 
 from __future__ import annotations
 
@@ -9,15 +9,57 @@ from typing import Any
 import numpy as np
 import pytest
 
-from skyloop.reproductions import e2es_mission_flight
+from skyloop.core.results import Result
+from skyloop.reproductions import e2es_mission_flight, e2es_missions, e2es_missions_page
 from skyloop.reproductions.e2es_map_plot import draw_map
 from skyloop.reproductions.e2es_mission_flight import cause_of, fly_mission
+from skyloop.reproductions.e2es_missions_protocol import Protocol
+from skyloop.reproductions.result_files import begin_or_go_on, keep
 from skyloop_client.messages import Event, EventKind, VoxelMap
 
 REACHED = {"state": "reached", "goal": [1.0, 2.0, 1.5], "t": 20.0, "reason": ""}
 GOOD: dict[str, Any] = {
     "goals": [REACHED, REACHED], "goals_reached": 2, "farthest_from_goal_m": 0.1, "fastest_m_s": 0.9,
 }  # fmt: skip
+SMALL = Protocol(("room", "house"), (1, 2), (("room", 3),), 2, (("room", 1),), 6)
+MAP = {"iou": 0.9, "seen": 100, "false_occupied": 3, "missed": 2, "distance_error": 0.03, "within_one_voxel": 0.99}
+MISSION: dict[str, Any] = {
+    "world": "room", "seed": 1, "walkers": 0, "way_m": 60.0, "estimate_error_m": 0.02, "goals_reached": 6,
+    "farthest_from_goal_m": 0.06, "fastest_m_s": 0.9, "least_clearance_m": 0.5, "map_on_vio": MAP,
+    "map_on_truth": {**MAP, "iou": 0.92}, "simulated_s": 100.0, "processor_s": 50.0, "factor": 2.0,
+    "real_time_factor": 1.0, "stages": {"rendering": 0.6, "odometry": 0.4},
+}  # fmt: skip
+
+
+def write_runs(folder: Path, **changed: dict[str, Any]) -> None:
+    """A folder in which every mission was flown."""
+    begin_or_go_on(folder, SMALL.plain())
+    for job in e2es_missions.jobs_of(SMALL, folder):
+        keep(job.kept, changed.get(job.name.replace("-", "_"), MISSION))
+
+
+def cells(results: list[Result]) -> dict[str, Result]:
+    return {result.cell: result for result in results}
+
+
+def test_missions_are_counted_by_world_and_failures_are_named(tmp_path: Path) -> None:
+    hit = {**MISSION, "seed": 2, "failed": "contact with wall at 3.0 s", "again": "skyloop run here/scenario.yaml"}
+    write_runs(tmp_path, mission_room_2=hit)
+    lines: list[str] = []
+    results = e2es_missions.reproduce(folder=tmp_path, protocol=SMALL, told=lines.append)
+    assert lines == [], "nothing is flown again"
+    found = cells(results)
+    assert (found["room: all goals reached"].measured, found["room: all goals reached"].n) == (1, 2)
+    assert (found["room: collisions"].measured, found["house: collisions"].measured) == (1, 0)
+    assert found["with walkers: all goals reached"].measured == 1
+    assert found["house: IoU on true poses"].conditions["met"] == 2
+    assert found["room, explored: IoU on odometry"].measured == 0.9
+    assert found["simulated per processor second"].measured == 2.0
+    shown = e2es_missions_page.blocks(results)
+    assert "| room | 1 of 2 | 1 | 0.06 |" in shown["missions"]
+    assert "| room 2 | contact with wall at 3.0 s |" in shown["failed"]
+    assert "| house | 0.920 (worst 0.920) | 2 of 2 ≥ 0.9 | 0.030 |" in shown["maps"]
+    assert "| rendering | 60 % |" in shown["times"]
 
 
 def witness(*events: Event, landed: bool = True) -> Any:

@@ -24,23 +24,31 @@ def draw_map(path: Path, title: str, voxels: VoxelMap, truth: NDArray[np.bool_])
     x, y = np.nonzero(known) if known.any() else (np.array([0]), np.array([0]))
     box = slice(x.min(), x.max() + 1), slice(y.min(), y.max() + 1)
     low = np.asarray(voxels.origin)[:2] + voxels.resolution * np.array([x.min(), y.min()])
-    high = low + voxels.resolution * np.array([np.ptp(x) + 1, np.ptp(y) + 1])
-    top = float(voxels.origin[2]) + voxels.resolution * truth.shape[2]
+    width, depth = voxels.resolution * np.array([np.ptp(x) + 1, np.ptp(y) + 1])
+    extent = (low[0], low[0] + width, low[1], low[1] + depth)
+    shown = {
+        "world": _heights(truth, voxels)[box],
+        "map": np.where(known, _heights(voxels.voxels == OCCUPIED, voxels), np.nan)[box],
+    }
+    heights = np.concatenate([panel[np.isfinite(panel)] for panel in shown.values()])
+    limits = (heights.min(), heights.max()) if heights.size else (0.0, 1.0)
+    # a long world is drawn above its map, others beside it
+    rows = 2 if width > 1.6 * depth else 1
+    size = (11.0, 2.0 + 20.0 * depth / width) if rows == 2 else (12.0, 1.6 + 5.0 * depth / width)
     with plt.rc_context(STYLE):
-        figure, axes = plt.subplots(1, 2, figsize=(13.0, 6.0), layout="constrained", sharey=True)
-        for axis, cells, name in zip(axes, (truth, voxels.voxels == OCCUPIED), ("world", "map"), strict=True):
-            heights = _heights(cells, voxels)[box]
+        figure, axes = plt.subplots(rows, 3 - rows, figsize=size, layout="constrained", sharex=True, sharey=True)
+        for axis, (name, panel) in zip(axes, shown.items(), strict=True):
             axis.set_facecolor("0.8")
-            extent = (low[0], high[0], low[1], high[1])
-            axis.imshow(np.where(known[box], 1.0, np.nan).T, origin="lower", extent=extent, cmap="gray", vmin=0, vmax=1)
-            shown = axis.imshow(
-                heights.T, origin="lower", extent=extent, cmap="viridis", vmin=voxels.origin[2], vmax=top,
+            seen_there = np.where(known[box], 1.0, np.nan) if name == "map" else np.ones(panel.shape)
+            axis.imshow(seen_there.T, origin="lower", extent=extent, cmap="gray", vmin=0, vmax=1)
+            image = axis.imshow(
+                panel.T, origin="lower", extent=extent, cmap="viridis", vmin=limits[0], vmax=limits[1],
                 interpolation="nearest",
             )  # fmt: skip
             axis.grid(False)
-            axis.set(title=name, xlabel="east [m]")
-        axes[0].set_ylabel("north [m]")
-        figure.colorbar(shown, ax=axes, label="highest occupied voxel [m]", shrink=0.8)
+            axis.set(title=name, ylabel="north [m]")
+        axes[-1].set_xlabel("east [m]")
+        figure.colorbar(image, ax=axes, label="highest occupied voxel [m]", shrink=0.9)
         figure.suptitle(f"{title}; grey: not seen", x=0.01, ha="left", fontweight="bold")
         figure.savefig(path, dpi=100)
         plt.close(figure)

@@ -1,4 +1,4 @@
-"""One mission or exploration of `skyloop reproduce e2es`, in a process of its own: flown on odometry, scored, drawn.
+"""One flight of `skyloop reproduce e2es-missions`, in a process of its own: flown on odometry, scored, drawn.
 
 A mission that failed leaves its whole run folder; of one that succeeded only pictures and the summary stay."""
 

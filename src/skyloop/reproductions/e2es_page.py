@@ -1,4 +1,4 @@
-"""The tables of results on the page of e2es."""
+"""The tables of results on the page on localisation, of e2es."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from skyloop.core.results import Result
-from skyloop.reproductions.e2es_mission_page import mission_blocks
 from skyloop.reproductions.e2es_protocol import Protocol
 from skyloop.reproductions.pages import Cells, table
 
@@ -33,7 +32,6 @@ def blocks(results: Sequence[Result]) -> dict[str, str]:
         "times": _times(results),
         "landings": _landings(results),
         "cases": _cases(results),
-        **mission_blocks(results),
     }
 
 

@@ -1,4 +1,4 @@
-"""The flights of `skyloop reproduce e2es` and their evaluation, fixed before the flights; see the page.
+"""The flights of `skyloop reproduce e2es`, first part, and their evaluation, fixed before the flights; see the page.
 
 Nothing here may change once flights that count have begun. A results folder holds a copy, and a different protocol is
 refused."""
@@ -11,8 +11,6 @@ from typing import Any
 from skyloop.datasets.hard_cases import CASES
 from skyloop.datasets.vio_flights import FLIGHTS, TRAJECTORY, WAYS
 from skyloop.navigation.vio import VioSettings
-from skyloop.reproductions.e2es_missions_protocol import QUICK as QUICK_MISSIONS
-from skyloop.reproductions.e2es_missions_protocol import Missions
 
 PAPER = "e2es"
 SEEDS = tuple(range(31, 41))
@@ -56,12 +54,11 @@ class Protocol:
     length: float | None = None
     """m of way in place of each flight's own."""
     settings: dict[str, Any] = field(default_factory=lambda: VioSettings(loops=True).model_dump(mode="json"))
-    missions: Missions = field(default_factory=Missions)
 
     def plain(self) -> dict[str, Any]:
         flights = {name: {**asdict(FLIGHTS[name]), "aim": asdict(AIMS[name])} for name in self.worlds}
         fixed = {"trajectory": TRAJECTORY, "ways": WAYS, "land_within": LAND_WITHIN}
-        return {**asdict(self), "flights": flights, **fixed, "missions": self.missions.plain()}
+        return {**asdict(self), "flights": flights, **fixed}
 
 
-QUICK = Protocol(("room",), (1,), ("nothing", "lights out"), 10.0, missions=QUICK_MISSIONS)
+QUICK = Protocol(("room",), (1,), ("nothing", "lights out"), 10.0)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 
 from skyloop.core.results import Result
 from skyloop.datasets.hard_cases import CASES
 from skyloop.datasets.vio_flights import FLIGHTS
-from skyloop.reproductions.e2es_missions_protocol import Missions
 from skyloop.reproductions.e2es_protocol import AIMS, SEEDS
 from skyloop.reproductions.pages import table
 
@@ -17,7 +15,7 @@ WITHOUT_RESULTS = True
 
 
 def blocks(results: Sequence[Result]) -> dict[str, str]:
-    return {"flown": _flown(), "aims": _aims(), "cases": _cases(), "missions": _missions()}
+    return {"flown": _flown(), "aims": _aims(), "cases": _cases()}
 
 
 def _flown() -> str:
@@ -51,11 +49,3 @@ def _cases() -> str:
         [name, case.about, "its own" if case.flight is not None else "the short one"] for name, case in CASES.items()
     ]
     return table(["case", "what", "flight"], rows)
-
-
-def _missions() -> str:
-    missions = Missions()
-    among = Counter(world for world, _ in missions.with_walkers)
-    first, last = missions.seeds[0], missions.seeds[-1]
-    rows = [[world, f"seeds {first} to {last}", str(among[world])] for world in missions.worlds]
-    return table(["world", "missions", f"with {missions.walkers} walkers"], rows, right=1)

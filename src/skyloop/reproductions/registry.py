@@ -31,7 +31,11 @@ REPRODUCTIONS = {
     ),
     "e2es": (
         "skyloop.reproductions.e2es",
-        "localisation with two cameras and an IMU in a room and a corridor, sections 5.1 and 5.3 of e2es, first part",
+        "localisation with two cameras and an IMU in a room and a corridor, sections 5.1 and 5.3 of e2es",
+    ),
+    "e2es-missions": (
+        "skyloop.reproductions.e2es_missions",
+        "flights to six goals between unknown obstacles on odometry, and their maps, sections 5.1 and 5.2 of e2es",
     ),
     "unknown-city": (
         "skyloop.reproductions.unknown_city",
@@ -40,8 +44,8 @@ REPRODUCTIONS = {
 }
 """name: (module with reproduce(quick, folder) -> list[Result], one line)."""
 
-RESUMES = ("sync-hil", "online", "offline", "e2es", "unknown-city")
+RESUMES = ("sync-hil", "online", "offline", "e2es", "e2es-missions", "unknown-city")
 """Long ones, which report their progress and continue in a folder that has their protocol.json."""
-NAMES = (*REPRODUCTIONS, "sync-hil-protocol", "e2es-protocol", "unknown-city-protocol")
+NAMES = (*REPRODUCTIONS, "sync-hil-protocol", "e2es-protocol", "e2es-missions-protocol", "unknown-city-protocol")
 PAGES = {name: f"skyloop.reproductions.{name.replace('-', '_')}_page" for name in NAMES}
 """name of a results file: module with blocks(results) -> text by name of block, and said(results) -> sentences."""

@@ -1,4 +1,4 @@
-"""From the missions of `skyloop reproduce e2es` to the cells of its tables. Failed missions are counted and named."""
+"""From the flights of `skyloop reproduce e2es-missions` to the cells of its tables. Failed ones are named."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from skyloop.reproductions.e2es_missions_protocol import (
     AIM_IOU_TRUTH,
     AIM_IOU_VIO,
     GOAL_WITHIN,
+    PAPER,
     PUBLISHED_FACTOR,
     TOP_SPEED,
-    Missions,
+    Protocol,
 )
 
-PAPER = "e2es"
 Run = dict[str, Any]
 WITH_WALKERS = "with walkers"
 
 
-def mission_results(missions: Missions, runs: dict[str, Run]) -> list[Result]:
+def results_of(missions: Protocol, runs: dict[str, Run]) -> list[Result]:
     groups = {world: [runs[f"mission-{world}-{seed}"] for seed in missions.seeds] for world in missions.worlds}
     results = [result for world, flown in groups.items() for result in _group(world, flown)]
     among = [runs[f"walkers-{world}-{seed}"] for world, seed in missions.with_walkers]

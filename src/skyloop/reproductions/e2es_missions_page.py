@@ -1,10 +1,12 @@
-"""The tables on missions and maps on the page of e2es."""
+"""The tables of results on the page on missions and maps, of e2es."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from skyloop.core.results import Result
+from skyloop.reproductions.e2es_missions_protocol import Protocol
 from skyloop.reproductions.pages import Cells, table
 
 NUMBERS = {
@@ -17,12 +19,16 @@ NUMBERS = {
 """By cell: the head of the column, and whether the worst mission is shown."""
 
 
-def mission_blocks(results: Sequence[Result]) -> dict[str, str]:
+def protocol() -> dict[str, Any]:
+    return Protocol().plain()
+
+
+def blocks(results: Sequence[Result]) -> dict[str, str]:
     return {
         "missions": _missions([result for result in results if result.table == "missions"]),
-        "failed-missions": _failed(results),
+        "failed": _failed(results),
         "maps": _maps([result for result in results if result.table == "maps"]),
-        "mission-times": _times([result for result in results if result.table == "mission time"]),
+        "times": _times([result for result in results if result.table == "mission time"]),
     }
 
 

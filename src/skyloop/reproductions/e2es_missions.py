@@ -1,0 +1,65 @@
+"""Flights to goals and maps as in sections 5.1 and 5.2 of e2es: six goals on odometry, between unknown obstacles.
+
+Beyond the paper: four worlds, ten seeds each, scores of the maps, and missions among walking people."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from skyloop.core.machine_info import usable_cores
+from skyloop.core.results import Result
+from skyloop.reproductions.e2es_mission_flight import explore, fly_mission
+from skyloop.reproductions.e2es_missions_protocol import QUICK, Protocol
+from skyloop.reproductions.e2es_missions_results import results_of
+from skyloop.reproductions.missing_runs import Job, make_missing
+from skyloop.reproductions.result_files import begin_or_go_on, write_results
+
+
+def reproduce(
+    *,
+    quick: bool = False,
+    folder: Path | None = None,
+    protocol: Protocol | None = None,
+    told: Callable[[str], None] = lambda line: None,
+) -> list[Result]:
+    """All flights of the protocol. A folder with some of them is continued."""
+    chosen = protocol or (QUICK if quick else Protocol())
+    with tempfile.TemporaryDirectory(prefix="skyloop-missions-") as made:
+        place = folder or Path(made)
+        begin_or_go_on(place, chosen.plain())
+        jobs = jobs_of(chosen, place)
+        # a flight keeps its own process and that of its renderer busy
+        make_missing(jobs, max(1, 3 * usable_cores() // 4), told, in_words)
+        runs = {job.name: json.loads(job.kept.read_text(encoding="utf-8")) for job in jobs}
+        results = results_of(chosen, runs)
+        if folder is not None:
+            write_results(folder, results)
+    return results
+
+
+def jobs_of(protocol: Protocol, place: Path) -> list[Job]:
+    def job(name: str, call: Callable[..., dict[str, Any]], *arguments: Any) -> Job:
+        return Job(name, place / "runs" / f"{name}.json", call, (*arguments, str(place / "missions" / name)))
+
+    jobs = [
+        job(f"mission-{world}-{seed}", fly_mission, world, seed, 0, protocol.goals)
+        for seed in protocol.seeds
+        for world in protocol.worlds
+    ]
+    jobs += [
+        job(f"walkers-{world}-{seed}", fly_mission, world, seed, protocol.walkers, protocol.goals)
+        for world, seed in protocol.with_walkers
+    ]
+    return jobs + [job(f"explore-{world}-{seed}", explore, world, seed) for world, seed in protocol.explored]
+
+
+def in_words(scored: dict[str, Any]) -> str:
+    if "failed" in scored:
+        return f"failed: {scored['failed']}"
+    told = [f"{scored['goals_reached']} goals"] if "goals_reached" in scored else []
+    told += [f"IoU {scored['map_on_vio']['iou']:.2f}"] if "map_on_vio" in scored else []
+    return ", ".join([*told, f"estimate off by {scored['estimate_error_m']:.3f} m"])
