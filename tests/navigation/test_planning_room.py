@@ -86,3 +86,10 @@ def test_a_way_beside_the_middle_of_a_door_is_moved_there() -> None:
     assert through_the_middle(way, way[0], cloud[:0], MOTION.room) is None
     broad = BoxWorld(12.0, np.array([[5.0, 0.0, 5.2, 2.0], [5.0, 5.0, 5.2, 12.0]])).cloud()
     assert through_the_middle(way, way[0], broad, MOTION.room) is None
+
+
+def test_an_opening_that_is_too_narrow_for_a_roomy_way_is_not_hugged_either() -> None:
+    opening = BoxWorld(12.0, np.array([[5.0, 0.0, 5.2, 3.0], [5.0, 4.6, 5.2, 12.0]]))
+    goal = np.array([8.0, 9.0, 1.5])
+    track = fly(seen_in(opening), np.array([2.0, 8.0, 1.5]), lambda t: goal, 40.0)
+    assert track.modes[-1] == "arrived" and track.clearance(opening) > 0.6

@@ -177,12 +177,14 @@ def best_way(seen: Surroundings, start: Array, goal: Array, config: GlobalPlanne
     way = find_way(grid, start, goal, config)
     if way.refusal or way.snapped or config.roomy <= config.inflation:
         return grid, way
-    wide = seen.grid(config.roomy)
-    roomy = _roomy_way(wide, grid, start, goal, config)
-    if roomy is None or roomy.length > config.detour * way.length + ROOMY_SLACK:
-        return grid, way
-    # from a place with less room nothing is in sight on the wide grid, and it would creep to the next roomy cell
-    return (wide if wide.is_free(start) else grid), roomy
+    # through an opening that is too narrow for a roomy way, one with some room is still better than the shortest
+    for room in (config.roomy, 0.5 * (config.roomy + config.inflation)):
+        wide = seen.grid(room)
+        roomy = _roomy_way(wide, grid, start, goal, config)
+        if roomy is not None and roomy.length <= config.detour * way.length + ROOMY_SLACK:
+            # from a place with less room nothing is in sight on the wide grid: it would creep to the next roomy cell
+            return (wide if wide.is_free(start) else grid), roomy
+    return grid, way
 
 
 def _roomy_way(wide: Grid, grid: Grid, start: Array, goal: Array, config: GlobalPlannerConfig) -> Way | None:
