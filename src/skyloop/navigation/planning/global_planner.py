@@ -122,7 +122,8 @@ def _pulled_straight(grid: Grid, points: Array, *, start_is_free: bool) -> Array
     head, rest = (points[:0], points) if start_is_free else (points[:1], points[1:])
     if len(rest) > 2:
         rest = _filled(rest, grid.cell)
-        rest = min(_last_in_sight(grid, rest), _last_in_sight(grid, rest[::-1])[::-1], key=path_length)
+        back = rest[::-1]
+        rest = min(rest[grid.last_in_sight(rest)], back[grid.last_in_sight(back)][::-1], key=path_length)
     return np.vstack([head, rest])
 
 
@@ -133,16 +134,6 @@ def _filled(points: Array, cell: float) -> Array:
         steps = max(math.ceil(float(np.hypot(*(end - start)[:2])) / (1.5 * cell)), 1)
         legs.append(start + np.arange(steps)[:, None] / steps * (end - start))
     return np.vstack([*legs, points[-1]])
-
-
-def _last_in_sight(grid: Grid, points: Array) -> Array:
-    kept = [0]
-    while kept[-1] < len(points) - 1:
-        here, ahead = kept[-1], len(points) - 1
-        while ahead > here + 1 and not grid.sees(points[here], points[ahead]):
-            ahead -= 1
-        kept.append(ahead)
-    return points[kept]
 
 
 def sub_goal(grid: Grid, way: Way, position: Array, config: GlobalPlannerConfig) -> Array:
