@@ -93,3 +93,11 @@ def test_an_opening_that_is_too_narrow_for_a_roomy_way_is_not_hugged_either() ->
     goal = np.array([8.0, 9.0, 1.5])
     track = fly(seen_in(opening), np.array([2.0, 8.0, 1.5]), lambda t: goal, 40.0)
     assert track.modes[-1] == "arrived" and track.clearance(opening) > 0.6
+
+
+def test_a_thing_on_one_side_before_a_door_is_passed_far_off() -> None:
+    leaf = np.array([3.6, 3.1, 1.5])
+    way = np.array([[3.3, 3.5, 1.5], [7.0, 3.5, 1.5]])
+    middle = through_the_middle(way, way[0], np.vstack([DOOR.cloud(), leaf]), MOTION.room)
+    assert middle is not None
+    assert np.linalg.norm(middle - leaf, axis=1).min() > 0.6, "the way itself passes it at 0.4 m"

@@ -39,8 +39,10 @@ def through_the_middle(points: Array, position: Array, cloud: Array, room: float
     for _ in range(TIMES):
         left, right = _gaps(way, aside, near)
         narrow = narrow or bool((left + right < 2.0 * (room + SPARE)).any())
-        between = (left < WIDEST) & (right < WIDEST)
-        way[between, :2] += aside[between] * 0.5 * (left[between] - right[between])[:, None]
+        # to the middle, or as far from a side as matters where the other side is far away
+        half = 0.5 * (np.minimum(left, 2.0 * WIDEST) - np.minimum(right, 2.0 * WIDEST))
+        push = np.clip(half, -np.maximum(WIDEST - left, 0.0), np.maximum(WIDEST - right, 0.0))
+        way[:, :2] += aside * push[:, None]
     return way if narrow else None
 
 
