@@ -167,7 +167,7 @@ MOTION: dict[str, Case] = {
     "reach": (AHEAD, 1.0, ended, 0.5),
     "floor": ({**AHEAD, "goals": [[5.0, 2.0, 0.8]]}, 1.3, lowest, 0.3),
     "ceiling": ({**AHEAD, "goals": [[5.0, 2.0, 3.0]]}, 2.0, highest, -0.5),
-    "commit": (AROUND, 1.5, ended, 0.05),
+    "commit": (TIGHT, 1.0, ended, -0.5),
 }
 GROUPS: dict[str, tuple[Any, dict[str, Case], tuple[str, ...]]] = {
     "pilot": (NavigatePilotConfig, PILOT, ()),
