@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -81,17 +80,6 @@ def test_views_asked_together_equal_views_asked_alone(renderer: Renderer) -> Non
     together = renderer.render(asked, SKY)
     for one, view in zip(asked, together, strict=True):
         assert same(view, renderer.render([one], SKY)[0])
-
-
-@pytest.mark.parametrize("quality", ["low", "high"])
-def test_a_part_of_a_view_alone_has_the_same_bytes(renderer: Renderer, quality: str) -> None:
-    asked = request((-9, -7, 4), (10, 5, 1), quality)
-    (whole,) = renderer.render([asked], SKY)
-    (painted,) = renderer.render([replace(asked, surface=False)], SKY)
-    (ranged,) = renderer.render([replace(asked, colour=False)], SKY)
-    assert painted.surface.size == ranged.colour.size == 0
-    np.testing.assert_array_equal(painted.colour, whole.colour)
-    np.testing.assert_array_equal(ranged.surface, whole.surface)
 
 
 def test_more_views_than_targets_are_kept(renderer: Renderer) -> None:

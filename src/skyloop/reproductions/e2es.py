@@ -4,8 +4,6 @@ Beyond the paper: three more worlds, loop closure, consistency, landings on the 
 
 from __future__ import annotations
 
-import json
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,8 +15,8 @@ from skyloop.datasets.hard_cases import table as case_table
 from skyloop.reproductions.e2es_flights import flight_on_estimate, flown_case, sensor_cases
 from skyloop.reproductions.e2es_protocol import QUICK, Protocol
 from skyloop.reproductions.e2es_results import results_of
-from skyloop.reproductions.missing_runs import Job, make_missing
-from skyloop.reproductions.result_files import begin_or_go_on, write_results
+from skyloop.reproductions.missing_runs import Job, all_runs, folder_of_runs
+from skyloop.reproductions.result_files import write_results
 
 Runs = dict[str, dict[str, Any]]
 """What every run left, by its name."""
@@ -33,9 +31,7 @@ def reproduce(
 ) -> list[Result]:
     """All flights of the protocol. A folder with some of them is continued."""
     chosen = protocol or (QUICK if quick else Protocol())
-    with tempfile.TemporaryDirectory(prefix="skyloop-e2es-") as made:
-        place = folder or Path(made)
-        begin_or_go_on(place, chosen.plain())
+    with folder_of_runs(folder, chosen.plain()) as place:
         runs = fly_all(chosen, place, told)
         results = results_of(chosen, runs)
         if folder is not None:
@@ -73,10 +69,10 @@ def fly_all(protocol: Protocol, place: Path, told: Callable[[str], None]) -> Run
     """Fly the missing runs, and read all of them."""
     jobs = jobs_of(protocol, place)
     # a flight keeps its own process and that of its renderer busy
-    make_missing(jobs, max(1, 3 * usable_cores() // 4), told, _in_words)
+    made = all_runs(jobs, max(1, 3 * usable_cores() // 4), told, _in_words)
     runs: Runs = {}
     for job in jobs:
-        scored = json.loads(job.kept.read_text(encoding="utf-8"))
+        scored = made[job.name]
         runs |= (
             {f"case-{name}": row for name, row in scored.items()} if job.call is sensor_cases else {job.name: scored}
         )

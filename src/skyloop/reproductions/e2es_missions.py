@@ -4,8 +4,6 @@ Beyond the paper: four worlds, ten seeds each, scores of the maps, and missions 
 
 from __future__ import annotations
 
-import json
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,8 +13,8 @@ from skyloop.core.results import Result
 from skyloop.reproductions.e2es_mission_flight import explore, fly_mission
 from skyloop.reproductions.e2es_missions_protocol import QUICK, Protocol
 from skyloop.reproductions.e2es_missions_results import results_of
-from skyloop.reproductions.missing_runs import Job, make_missing
-from skyloop.reproductions.result_files import begin_or_go_on, write_results
+from skyloop.reproductions.missing_runs import Job, all_runs, folder_of_runs
+from skyloop.reproductions.result_files import write_results
 
 
 def reproduce(
@@ -28,13 +26,9 @@ def reproduce(
 ) -> list[Result]:
     """All flights of the protocol. A folder with some of them is continued."""
     chosen = protocol or (QUICK if quick else Protocol())
-    with tempfile.TemporaryDirectory(prefix="skyloop-missions-") as made:
-        place = folder or Path(made)
-        begin_or_go_on(place, chosen.plain())
-        jobs = jobs_of(chosen, place)
+    with folder_of_runs(folder, chosen.plain()) as place:
         # a flight keeps its own process and that of its renderer busy
-        make_missing(jobs, max(1, 3 * usable_cores() // 4), told, in_words)
-        runs = {job.name: json.loads(job.kept.read_text(encoding="utf-8")) for job in jobs}
+        runs = all_runs(jobs_of(chosen, place), max(1, 3 * usable_cores() // 4), told, in_words)
         results = results_of(chosen, runs)
         if folder is not None:
             write_results(folder, results)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from skyloop.reproductions.result_files import keep
+from skyloop.reproductions.result_files import begin_or_go_on, keep
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,3 +41,23 @@ def make_missing(
             job, made = running[future], future.result()
             keep(job.kept, made)
             told(f"{job.name} ({done} of {len(missing)}): {in_words(made)}")
+
+
+def all_runs(
+    jobs: Sequence[Job],
+    at_once: int,
+    told: Callable[[str], None],
+    in_words: Callable[[dict[str, Any]], str],
+) -> dict[str, dict[str, Any]]:
+    """What every run left, by its name, after the missing ones were made."""
+    make_missing(jobs, at_once, told, in_words)
+    return {job.name: json.loads(job.kept.read_text(encoding="utf-8")) for job in jobs}
+
+
+@contextmanager
+def folder_of_runs(folder: Path | None, protocol: dict[str, Any]) -> Iterator[Path]:
+    """The folder, which belongs to one protocol, or a temporary one where none is given."""
+    with tempfile.TemporaryDirectory(prefix="skyloop-runs-") as made:
+        place = folder or Path(made)
+        begin_or_go_on(place, protocol)
+        yield place

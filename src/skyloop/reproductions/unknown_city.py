@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import statistics
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from skyloop.core.machine_info import usable_cores
 from skyloop.core.results import Result
-from skyloop.reproductions.missing_runs import Job, make_missing
-from skyloop.reproductions.result_files import begin_or_go_on, write_results
+from skyloop.reproductions.missing_runs import Job, all_runs, folder_of_runs
+from skyloop.reproductions.result_files import write_results
 from skyloop.reproductions.unknown_city_computers import fly_on
 from skyloop.reproductions.unknown_city_computers import in_words as computers_in_words
 from skyloop.reproductions.unknown_city_computers import results_of as computer_results
@@ -44,9 +42,7 @@ def reproduce(
 ) -> list[Result]:
     """All flights of the protocol. A folder with some of them is continued."""
     chosen = protocol or (QUICK if quick else Protocol())
-    with tempfile.TemporaryDirectory(prefix="skyloop-unknown-city-") as made:
-        place = folder or Path(made)
-        begin_or_go_on(place, chosen.plain())
+    with folder_of_runs(folder, chosen.plain()) as place:
         results = results_of(fly_all(chosen, place, told))
         if folder is not None:
             write_results(folder, results)
@@ -74,10 +70,9 @@ def fly_all(protocol: Protocol, place: Path, told: Callable[[str], None]) -> dic
     """Fly the missing flights, as many at once as there are cores, and read all of them."""
     jobs = jobs_of(protocol, place)
     timed = [job for job in jobs if job.name.startswith("computer")]
-    make_missing([job for job in jobs if job not in timed], usable_cores(), told, in_words)
+    runs = all_runs([job for job in jobs if job not in timed], usable_cores(), told, in_words)
     # one after the other: their times are measured, and a flight over the link has two processes
-    make_missing(timed, 1, told, computers_in_words)
-    return {job.name: json.loads(job.kept.read_text(encoding="utf-8")) for job in jobs}
+    return runs | all_runs(timed, 1, told, computers_in_words)
 
 
 def in_words(scored: Run) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -36,11 +37,11 @@ class CountingPainter:
 
 
 def scene() -> tuple[Scene, CountingPainter]:
-    painter, nothing = CountingPainter(), Any
-    made = Scene.__new__(Scene)
-    made.hidden_rows, made.meanwhile, made.weather = None, None, nothing  # type: ignore[assignment]
-    made._painter, made._views, made._under_way = painter, {}, []  # type: ignore[assignment]
-    return made, painter
+    painter = CountingPainter()
+    earth: Any = SimpleNamespace(gravity=9.81, local_frame=None, magnetic_field_world=None)
+    weather: Any = None
+    start: Any = lambda model: painter  # noqa: E731
+    return Scene(Model(), earth, weather, start), painter
 
 
 def test_two_parts_of_one_view_are_painted_once() -> None:
