@@ -7,12 +7,8 @@ from __future__ import annotations
 import csv
 import json
 import os
-import signal
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -22,11 +18,11 @@ import numpy as np
 from skyloop.core.results import Result
 from skyloop.reproductions.online_plot import plot_stages
 from skyloop.reproductions.result_files import begin_or_go_on, keep, write_results
-from skyloop.reproductions.two_machines import APART, why_not_apart
-from skyloop_client.errors import LinkError
+from skyloop.reproductions.two_machines import run_engine, why_not_apart
 from skyloop_client.messages import Array
 
 PAPER = "airloop"
+ENGINE = "skyloop.reproductions.online_engine"
 STAGES = ("t1 engine to SUT", "t1 SUT to CUT", "t2", "t3")
 COLUMNS = ("t1_engine_sut_ms", "t1_sut_cut_ms", "t2_ms", "t3_ms")
 PERCENTILES = (50, 90, 99)
@@ -151,7 +147,7 @@ def flown(configuration: Configuration, radar: bool, sizes: Sizes, why_not_apart
         "ports": configuration.ports(radar), "board": configuration.board, "patience_s": patience_s,
     }  # fmt: skip
     load = os.getloadavg()[0]
-    seen = _run_engine([*(APART if apart else ()), sys.executable, "-m", "skyloop.reproductions.online_engine"], told)
+    seen = run_engine("reproduce online", ENGINE, told, apart=apart, patience_s=patience_s + 10.0)
     if not configuration.apart:
         network = "loopback; the CUT is a process of its own"
     else:
@@ -163,24 +159,6 @@ def flown(configuration: Configuration, radar: bool, sizes: Sizes, why_not_apart
         "violations": seen["violations"], "cores": os.cpu_count(), "load_before": round(load, 1),
     }  # fmt: skip
     return {"rows": seen["rows"], "conditions": conditions}
-
-
-def _run_engine(command: list[str], told: dict[str, Any]) -> Any:
-    engine = subprocess.Popen(
-        [*command, json.dumps(told)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
-    try:
-        out, err = engine.communicate(timeout=told["patience_s"] + 10.0)
-    except subprocess.TimeoutExpired:
-        raise LinkError(f"reproduce online: no end after {told['patience_s']:.0f} s; the machine is too busy") from None
-    finally:
-        # the CUT and the renderer belong to the same process group
-        with suppress(ProcessLookupError):
-            os.killpg(engine.pid, signal.SIGKILL)
-        engine.wait()
-    if engine.returncode:
-        raise LinkError(f"reproduce online: {(err.strip().splitlines() or ['no message'])[-1]}")
-    return json.loads(out)
 
 
 def cell_results(cell: Cell) -> list[Result]:

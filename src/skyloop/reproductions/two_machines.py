@@ -4,8 +4,16 @@ All of it vanishes with its processes."""
 
 from __future__ import annotations
 
+import json
+import os
+import signal
 import subprocess
+import sys
+from contextlib import suppress
 from shutil import which
+from typing import Any
+
+from skyloop_client.errors import LinkError
 
 HERE, THERE = "10.77.0.1", "10.77.0.2"
 APART = ["unshare", "--user", "--map-root-user", "--net"]
@@ -46,3 +54,24 @@ class Cable:
         run([*inside, "link", "set", "lo", "up"])
         run([*inside, "address", "add", f"{THERE}/24", "dev", "there"])
         run([*inside, "link", "set", "there", "up"])
+
+
+def run_engine(name: str, module: str, told: dict[str, Any], *, apart: bool, patience_s: float) -> Any:
+    """What a module prints as JSON that is started with `told`, on a separate machine or here.
+
+    The program under test and the renderer belong to its process group and end with it. name: for errors."""
+    command = [*(APART if apart else ()), sys.executable, "-m", module, json.dumps(told)]
+    engine = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    try:
+        out, err = engine.communicate(timeout=patience_s)
+    except subprocess.TimeoutExpired:
+        raise LinkError(f"{name}: no end after {patience_s:.0f} s; the machine is too busy") from None
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(engine.pid, signal.SIGKILL)
+        engine.wait()
+    if engine.returncode:
+        raise LinkError(f"{name}: {(err.strip().splitlines() or ['no message'])[-1]}")
+    return json.loads(out)

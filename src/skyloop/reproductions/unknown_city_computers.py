@@ -5,25 +5,19 @@ Section V-E2 of airloop has the client under test (CUT) on an on-board computer.
 
 from __future__ import annotations
 
-import json
-import os
-import signal
 import statistics
-import subprocess
-import sys
 import time
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
 from skyloop.core.results import Result
-from skyloop.reproductions.two_machines import APART, why_not_apart
+from skyloop.reproductions.two_machines import run_engine, why_not_apart
 from skyloop.reproductions.unknown_city_flight import STACK, fly
 from skyloop.reproductions.unknown_city_protocol import COMPUTERS, PAPER, Computer
 from skyloop.reproductions.unknown_city_stack import STAMPS
-from skyloop_client.errors import LinkError
 
+ENGINE = "skyloop.reproductions.unknown_city_engine"
 PATIENCE_S = 3600.0
 TABLE = "CUT"
 STAGES = ("t1", "t2", "t3")
@@ -62,22 +56,7 @@ def _outside(name: str, computer: Computer, seed: int, duration: float, picture:
     told = {
         "seed": seed, "duration": duration, "apart": apart, "speed": computer.speed, "picture": picture, "what": name,
     }  # fmt: skip
-    command = [*(APART if apart else ()), sys.executable, "-m", "skyloop.reproductions.unknown_city_engine"]
-    engine = subprocess.Popen(
-        [*command, json.dumps(told)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
-    try:
-        out, err = engine.communicate(timeout=PATIENCE_S)
-    except subprocess.TimeoutExpired:
-        raise LinkError(f"unknown-city, {name}: no end after {PATIENCE_S:.0f} s; the machine is too busy") from None
-    finally:
-        # the CUT belongs to the same process group
-        with suppress(ProcessLookupError):
-            os.killpg(engine.pid, signal.SIGKILL)
-        engine.wait()
-    if engine.returncode:
-        raise LinkError(f"unknown-city, {name}: {(err.strip().splitlines() or ['no message'])[-1]}")
-    scored: dict[str, Any] = json.loads(out)
+    scored: dict[str, Any] = run_engine(f"unknown-city, {name}", ENGINE, told, apart=apart, patience_s=PATIENCE_S)
     if not computer.apart:
         network = "loopback"
     else:

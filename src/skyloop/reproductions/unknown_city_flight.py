@@ -141,7 +141,7 @@ def cause_of(flown: Flown, doing: str, duration: float) -> str:
     if hit is not None:
         return f"{hit.kind.value} {hit.text} at {hit.t_ns * 1e-9:.1f} s, {where}, while the pilot {doing}"
     if flown.reached_ns is None:
-        return f"not at the goal after {min(duration, flown.lasted):g} s: {where} the pilot {doing}"
+        return f"not at the goal after {min(duration, flown.lasted):.0f} s: {where} the pilot {doing}"
     if not any(event.kind is EventKind.DISARMED for event in flown.events):
         return f"not on the ground after {flown.lasted:g} s: {where} the pilot {doing}"
     off = float(np.hypot(last[0] - GOAL[0], last[1] - GOAL[1]))
