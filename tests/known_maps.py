@@ -27,15 +27,19 @@ class KnownMaps:
         dead_until: float = 1e9,
         cage: float = 0.0,
         walkers: Any = (),
+        hidden: Any = (),
     ) -> None:
         """The hall begins at (0, 0). more_boxes: that are there from `more_at` s on. From dead_at to dead_until
-        nothing is published. cage: m, the radius of a ball of points around the place of
-        take-off, which the map from above does not show. walkers: rows of t, x, y and velocity: people who are at
-        (x, y) at t seconds and walk straight on."""
+        nothing is published. cage: m, the radius of a ball of points around the place of take-off, which the map from
+        above does not show. hidden: boxes that it does not show either. walkers: rows of t, x, y and velocity: people
+        who are at (x, y) at t seconds and walk straight on."""
         self.name, self.dead, self.more_at = setup.name, (dead_at, dead_until), more_at
         worlds = BoxWorld(side, np.array(boxes)), BoxWorld(side, np.array([*boxes, *more_boxes]))
         self.plans = [(world.occupied(), world.cloud().astype(np.float32)) for world in worlds]
         self.cage = cage
+        if len(hidden):
+            unseen = BoxWorld(side, np.array(hidden)).cloud().astype(np.float32)
+            self.plans = [(occupied, np.vstack([cloud, unseen])) for occupied, cloud in self.plans]
         self.walkers = np.array(walkers, float).reshape(-1, 5)
         self.told_ns = -PERIOD_NS
 

@@ -69,6 +69,18 @@ def test_a_vehicle_that_moves_without_getting_anywhere_gives_up() -> None:
     assert "landed" in [event.kind for event in flown.events]
 
 
+BESIDE_A_GATE = {"boxes": [[7.0, 0.0, 7.4, 1.0], [7.0, 3.6, 7.4, 9.0]], "hidden": [[7.0, 1.0, 7.4, 3.6]]}
+"""The wall with a second opening, straight ahead, that is shut although the map from above shows it open."""
+
+
+def test_a_gate_that_does_not_let_it_through_makes_it_fly_around() -> None:
+    flown = Flown(scenario([[12.0, 2.0], [2.0, 2.0]], BESIDE_A_GATE, duration=150.0))
+    assert [end.state for end in flown.ends] == ["reached", "reached"]
+    assert flown.rows[:, 2].max() > 9.0, "it went through the gap in the north"
+    world = BoxWorld(16.0, np.array([*BESIDE_A_GATE["boxes"], *BESIDE_A_GATE["hidden"]]))
+    assert min(world.clearance(place) for place in flown.rows[:, 1:4]) > 0.38
+
+
 def test_a_camera_that_comes_back_lets_it_fly_on() -> None:
     flown = Flown(scenario([[12.0, 2.0]], {"dead_at": 8.0, "dead_until": 11.0}))
     assert flown.speed(10.8) < 0.1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, FiniteFloat, NonNegativeFloat, Posit
 
 from skyloop.core.frames import yaw_from_quat
 from skyloop.core.jit import prepare
+from skyloop.navigation.planning.global_planner import point_along
 from skyloop.navigation.planning.replanning import (
     Aim,
     Flight,
@@ -30,6 +31,10 @@ _NS = 1e-9
 _TOLD_EVERY_NS = 200_000_000
 _PROGRESS = 0.5
 """m; a vehicle that stays nearer to a place than this makes no progress."""
+_CLOSED_AHEAD = 0.7
+"""m along the way to the cell that is closed; with the usual inflation this closes the way from 0.2 to 1.2 m ahead."""
+_MOVER_NEAR = 3.0
+"""m within which something that moves may be why the vehicle does not get on."""
 
 
 class NavigatePilotConfig(BaseModel):
@@ -62,6 +67,9 @@ class NavigatePilotConfig(BaseModel):
     """s without a new map after which it stops."""
     blind_land_after: PositiveFloat = 10.0
     """s without a new map after which it lands."""
+    detour_after: PositiveFloat = 6.0
+    """s within half a metre of one place after which the place ahead counts as closed until the goal ends, and another
+    way is sought. It does not while something that moves is near, since that may go away."""
     give_up_after: PositiveFloat = 15.0
     """s within half a metre of one place, because there is no way or no free motion, after which a goal is given up."""
     navigator: NavigatorConfig = NavigatorConfig()
@@ -104,6 +112,8 @@ class NavigatePilot(Sortie):
         self._idle_ns = self._progress_ns = -1
         """Since when it has no goal; since when it has been near `_progress_place`."""
         self._progress_place: Array = np.zeros(3)
+        self._detours = 0
+        """Places that were closed without any progress since."""
         self._told: tuple[Any, ...] = ()
         self._told_ns = -_TOLD_EVERY_NS
         self._told_way: Any = None
@@ -143,6 +153,7 @@ class NavigatePilot(Sortie):
         why = why or aim.why
         self._tell(bundle, aim, why)
         self._watch(bundle, aim, flight.position, why)
+        self._seek_detour(bundle, seen, flight.position)
         if self._has_ended(bundle):
             return self._finish()
         return Position(aim.position, aim.yaw, velocity=aim.velocity, acceleration=aim.acceleration, jerk=aim.jerk)
@@ -181,10 +192,22 @@ class NavigatePilot(Sortie):
             moved = way is not None and way.snapped
             self._end_goal(bundle, "reached", "moved to the nearest free place" if moved else "")
         elif self._gets_on(aim, place):
-            self._progress_ns, self._progress_place = bundle.t_ns, np.array(place)
+            self._progress_ns, self._progress_place, self._detours = bundle.t_ns, np.array(place), 0
         elif (bundle.t_ns - self._progress_ns) * _NS > self._config.give_up_after:
             refused = self._memory.way is not None and bool(self._memory.way.refusal)
             self._end_goal(bundle, "refused" if refused else "given up", why or "no motion leads nearer to the goal")
+
+    def _seek_detour(self, bundle: Bundle, seen: Surroundings, place: Array) -> None:
+        """Closes the place ahead if the map shows a way, but the vehicle does not get on along it."""
+        way, waited = self._memory.way, (bundle.t_ns - self._progress_ns) * _NS
+        due = self._goals and self._progress_ns >= 0 and waited > (self._detours + 1) * self._config.detour_after
+        if not due or way is None or way.refusal or way.length < 2.0 * _CLOSED_AHEAD:
+            return
+        if len(seen.movers) and float(np.linalg.norm(seen.movers[:, :2] - place[:2], axis=1).min()) < _MOVER_NEAR:
+            return
+        self._maps.close(point_along(way.points, _CLOSED_AHEAD))
+        self._detours += 1
+        self._memory = replace(self._memory, way=None)
 
     def _gets_on(self, aim: Aim, place: Array) -> bool:
         """Whether it turns or has left the place where it was."""
@@ -197,6 +220,7 @@ class NavigatePilot(Sortie):
             self.outcomes.append(Outcome(goal, state, reason, bundle.t_ns))
             self._publish(bundle, GoalStatus(bundle.t_ns, len(self.outcomes) - 1, state, goal, goal, "", reason))
             self._progress_ns = -1
+            self._maps.open_all()
 
     def _has_ended(self, bundle: Bundle) -> bool:
         """Whether it has been without a goal for `wait`."""

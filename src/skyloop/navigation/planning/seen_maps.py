@@ -31,6 +31,7 @@ class SeenMaps:
         self._cloud: Array = np.empty((0, 3))
         self._grown: tuple[NDArray[np.bool_], Array] | None = None
         self._movers: Movers | None = None
+        self._closed: list[Array] = []
 
     def take(self, ground: GridMap | None, near: PointCloud | None, movers: Movers | None = None) -> None:
         self._movers = movers
@@ -56,6 +57,13 @@ class SeenMaps:
         places = told.positions + since * told.velocities
         return np.column_stack([places, told.velocities, told.sizes[:, 0], 0.5 * told.sizes[:, 1]])
 
+    def close(self, place: Array) -> None:
+        """No way leads over this place until `open_all`: the map from above shows it free, but it was not passed."""
+        self._closed.append(place)
+
+    def open_all(self) -> None:
+        self._closed.clear()
+
     def surroundings(self, places: Array, t_ns: int) -> Surroundings:
         """places: (n, 3) m, world, for which the map is made large enough: the vehicle, then the goal. t_ns: now."""
         places = places[(np.abs(places - places[0]) < FARTHEST).all(axis=1)]
@@ -65,6 +73,11 @@ class SeenMaps:
         if self._grown is None or not _holds(*self._grown, cell, places):
             self._grown = _grown(self._ground, places)
         cells, origin = self._grown
+        if self._closed:
+            cells = cells.copy()
+            at = np.floor((np.array(self._closed)[:, :2] - origin) / cell).astype(np.int64)
+            at = at[((at >= 0) & (at < cells.shape)).all(axis=1)]
+            cells[at[:, 0], at[:, 1]] = True
         return Surroundings(cells, origin, cell, self._cloud, self.movers(t_ns))
 
 
