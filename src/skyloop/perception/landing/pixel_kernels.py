@@ -1,0 +1,81 @@
+"""From pixels to the binary image, in integers, as docs/explanations/landing-detector.md has it bit by bit."""
+
+# mypy: allow-untyped-defs, allow-untyped-calls
+
+from __future__ import annotations
+
+import numpy as np
+from numba import uint8, uint16, uint32, void
+
+from skyloop.core.jit import kernel
+
+TILE = 128
+"""px, the side of a tile of the threshold."""
+
+_PIXELS = uint8[:, ::1]
+
+
+@kernel(void(uint8[:, :, ::1], _PIXELS))
+def grey_of(rgb, grey):
+    """y = (77 R + 150 G + 29 B + 128) >> 8."""
+    rows, columns = grey.shape
+    for y in range(rows):
+        for x in range(columns):
+            grey[y, x] = (77 * rgb[y, x, 0] + 150 * rgb[y, x, 1] + 29 * rgb[y, x, 2] + 128) >> 8
+
+
+@kernel(void(_PIXELS, uint16[:, ::1], _PIXELS))
+def smooth(grey, sums, smoothed):
+    """Gauss 5 x 5: weights 1 48 158 48 1 along rows into `sums`, then along columns. Edge pixels are repeated."""
+    rows, columns = grey.shape
+    for y in range(rows):
+        for x in (0, 1, columns - 2, columns - 1):
+            a, b, c, d = max(x - 2, 0), max(x - 1, 0), min(x + 1, columns - 1), min(x + 2, columns - 1)
+            sums[y, x] = grey[y, a] + grey[y, d] + 48 * (grey[y, b] + grey[y, c]) + 158 * grey[y, x]
+        for x in range(2, columns - 2):
+            around = grey[y, x - 2] + grey[y, x + 2] + 48 * (grey[y, x - 1] + grey[y, x + 1])
+            sums[y, x] = around + 158 * grey[y, x]
+    for y in range(rows):
+        a, b, c, d = max(y - 2, 0), max(y - 1, 0), min(y + 1, rows - 1), min(y + 2, rows - 1)
+        for x in range(columns):
+            around = uint32(sums[a, x]) + uint32(sums[d, x]) + 48 * (uint32(sums[b, x]) + uint32(sums[c, x]))
+            smoothed[y, x] = (around + 158 * uint32(sums[y, x]) + 32768) >> 16
+
+
+@kernel(void(_PIXELS, uint8[::1], uint8[::1], uint16[:, ::1]))
+def tile_statistics(smoothed, least, greatest, tiles):
+    """min + max of each tile: twice its threshold. `least` and `greatest` are room for one row of pixels."""
+    rows, columns = smoothed.shape
+    for j in range(tiles.shape[0]):
+        least[:] = 255
+        greatest[:] = 0
+        for y in range(j * TILE, min((j + 1) * TILE, rows)):
+            for x in range(columns):
+                least[x] = min(least[x], smoothed[y, x])
+                greatest[x] = max(greatest[x], smoothed[y, x])
+        for i in range(tiles.shape[1]):
+            low, high = uint8(255), uint8(0)
+            for x in range(i * TILE, min((i + 1) * TILE, columns)):
+                low, high = min(low, least[x]), max(high, greatest[x])
+            tiles[j, i] = np.uint16(low) + np.uint16(high)
+
+
+@kernel(void(_PIXELS, uint16[:, ::1], uint32[::1], _PIXELS))
+def binarise(smoothed, tiles, limits, binary):
+    """1 where (g << 15) < the sum that is interpolated between four tiles. `limits` is room for one row."""
+    rows, columns = smoothed.shape
+    last_row, last_column = tiles.shape[0] - 1, tiles.shape[1] - 1
+    for y in range(rows):
+        v = y - TILE // 2
+        j, b = v // TILE, v % TILE
+        above, below = min(max(j, 0), last_row), min(max(j + 1, 0), last_row)
+        for i in range(-1, tiles.shape[1]):
+            left, right = min(max(i, 0), last_column), min(max(i + 1, 0), last_column)
+            at_left = tiles[above, left] * (TILE - b) + tiles[below, left] * b
+            at_right = tiles[above, right] * (TILE - b) + tiles[below, right] * b
+            start = TILE // 2 + i * TILE
+            for x in range(max(start, 0), min(start + TILE, columns)):
+                a = x - start
+                limits[x] = at_left * (TILE - a) + at_right * a
+        for x in range(columns):
+            binary[y, x] = (uint32(smoothed[y, x]) << 15) < limits[x]
