@@ -175,6 +175,10 @@ def best_way(seen: Surroundings, start: Array, goal: Array, config: GlobalPlanne
     """The way and the grid for its sub-goal: the roomy way, unless it is much longer than the shortest one."""
     grid = seen.grid(config.inflation)
     way = find_way(grid, start, goal, config)
+    if way.refusal and config.tight < config.inflation:
+        narrow = seen.grid(config.tight)
+        through = find_way(narrow, start, goal, config)
+        return (grid, way) if through.refusal else (narrow, through)
     if way.refusal or way.snapped or config.roomy <= config.inflation:
         return grid, way
     # through an opening that is too narrow for a roomy way, one with some room is still better than the shortest
