@@ -150,7 +150,8 @@ def _sun(screen: Any) -> tuple[float, float]:
     try:
         bearing, elevation = (float(value) for value in screen)
     except (TypeError, ValueError):
-        raise ScenarioError(f"world 'landing': screen is {screen!r}; give [bearing, height] of the sun, degrees") from None
+        what = f"world 'landing': screen is {screen!r}; give [bearing, height] of the sun in degrees"
+        raise ScenarioError(what) from None
     if not (math.isfinite(bearing) and 10.0 <= elevation <= 70.0):
         raise ScenarioError(f"world 'landing': screen is {screen!r}; the sun must be 10 to 70 degrees high")
     return math.radians(bearing), math.radians(elevation)
