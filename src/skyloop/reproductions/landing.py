@@ -1,0 +1,58 @@
+"""One hundred landings on four boards, as Fig. 4 and Tables I to III of fpga-landing-hil; and what it did not try."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from skyloop.core.machine_info import usable_cores
+from skyloop.core.results import Result
+from skyloop.reproductions.landing_flight import land
+from skyloop.reproductions.landing_plots import draw_errors, draw_starts
+from skyloop.reproductions.landing_protocol import ABLATION, CONDITIONS, QUICK, Protocol
+from skyloop.reproductions.landing_results import job_name, results_of
+from skyloop.reproductions.missing_runs import Job, all_runs, folder_of_runs
+from skyloop.reproductions.result_files import write_results
+
+
+def reproduce(
+    *,
+    quick: bool = False,
+    folder: Path | None = None,
+    protocol: Protocol | None = None,
+    told: Callable[[str], None] = lambda line: None,
+) -> list[Result]:
+    """All landings of the protocol. A folder with some of them is continued."""
+    chosen = protocol or (QUICK if quick else Protocol())
+    with folder_of_runs(folder, chosen.plain()) as place:
+        runs = all_runs(jobs_of(chosen, place), max(1, 3 * usable_cores() // 4), told, in_words)
+        results = results_of(chosen, runs)
+        if folder is not None:
+            write_results(folder, results)
+            by_board = {
+                board: [runs[job_name("board", board, seed)] for seed in chosen.starts] for board in chosen.boards
+            }
+            draw_starts(next(iter(by_board.values())), folder / "landing-starts.png")
+            draw_errors(by_board, folder / "landing-errors.png")
+    return results
+
+
+def jobs_of(protocol: Protocol, place: Path) -> list[Job]:
+    def job(group: str, which: str, seed: int, call: Callable[..., dict[str, Any]], *arguments: Any) -> Job:
+        name = job_name(group, which, seed)
+        return Job(name, place / "runs" / f"{name}.json", call, (seed, *arguments, str(place / "failed" / name)))
+
+    rate = protocol.camera_rate_hz
+    jobs = [job("board", board, seed, land, {}, rate) for board in protocol.boards for seed in protocol.starts]
+    for which in protocol.conditions:
+        jobs += [job("condition", which, seed, land, CONDITIONS[which], 30) for seed in protocol.condition_starts]
+    for which in protocol.ablation:
+        jobs += [job("ablation", which, seed, land, ABLATION[which], 30) for seed in protocol.ablation_starts]
+    return jobs
+
+
+def in_words(run: dict[str, Any]) -> str:
+    if "failed" in run:
+        return f"failed: {run['failed']}"
+    return f"off by {run['x']:+.3f}, {run['y']:+.3f} m and {run['heading']:+.3f} rad after {run['time']:.1f} s"
