@@ -24,8 +24,8 @@ from skyloop_client.streams import NS_PER_S
 SLOW = 0.5
 """m/s, the closing speed below which a point presses instead of bouncing."""
 SLOW_LANDING = 1.0
-"""m/s, the same for the feet of legs on something that faces up. Legs give, as on the ground; four impulses one after the
-other would turn a vehicle that lands level."""
+"""m/s, the same for the feet of legs on something that faces up. Legs give, as on the ground; impulses at one foot
+after the other would turn a vehicle that lands level."""
 LEVEL = 0.7
 """The least upward part of the normal of something that faces up."""
 MARGIN = 1e-5
