@@ -41,11 +41,17 @@ REPRODUCTIONS = {
         "skyloop.reproductions.unknown_city",
         "autonomous flights through an unknown city on LiDAR, with and without GNSS, section V-E2 of the airloop paper",
     ),
+    "landing": (
+        "skyloop.reproductions.landing",
+        "one hundred landings on a marker by camera, on four boards, Fig. 4 and Tables I to III of fpga-landing-hil",
+    ),
 }
 """name: (module with reproduce(quick, folder) -> list[Result], one line)."""
 
-RESUMES = ("sync-hil", "online", "offline", "e2es", "e2es-missions", "unknown-city")
+RESUMES = ("sync-hil", "online", "offline", "e2es", "e2es-missions", "unknown-city", "landing")
 """Long ones, which report their progress and continue in a folder that has their protocol.json."""
-NAMES = (*REPRODUCTIONS, "sync-hil-protocol", "e2es-protocol", "e2es-missions-protocol", "unknown-city-protocol")
+PROTOCOLS = ("sync-hil", "e2es", "e2es-missions", "unknown-city", "landing")
+"""Those with a page of their own about what is flown."""
+NAMES = (*REPRODUCTIONS, *(f"{name}-protocol" for name in PROTOCOLS))
 PAGES = {name: f"skyloop.reproductions.{name.replace('-', '_')}_page" for name in NAMES}
 """name of a results file: module with blocks(results) -> text by name of block, and said(results) -> sentences."""
