@@ -20,6 +20,7 @@ from skyloop.sim.scenario import Scenario
 from skyloop.world.weather import weather_at
 from skyloop_client.messages import Event
 
+Place = tuple[float, float, float]
 SMALL = Protocol((1, 2, 3, 4), ("python", "qemu"), (5, 6), ("dusk",), (7,), ("ours",), (65.0,), (8,), 30)
 
 
