@@ -1,4 +1,4 @@
-"""What a landing on a marker leaves behind: the track, what was believed, and a few images with what was found in them."""
+"""What a landing on a marker leaves behind: the track, what was believed, a few images and what was found in them."""
 
 from __future__ import annotations
 
