@@ -240,6 +240,8 @@ def _next_stage(memory: LandingMemory, offset: Offset, t: float, config: Landing
             memory = replace(memory, stage=LAND)
         return memory
     near = memory.altitude <= config.landing_height
+    if memory.stage == DOWN and not near:
+        return replace(memory, held_t=NEVER)
     within = config.land_within if near else _limit(memory, config)
     if offset.distance >= within or abs(offset.heading_deg) >= config.aligned_within_deg:
         return replace(memory, held_t=NEVER)
