@@ -9,13 +9,13 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from skyloop.core.frames import quat_from_matrix
 from skyloop.core.jit import prepare
 from skyloop.core.results import Figure
+from skyloop.navigation.vio.opencv import cv2
 from skyloop.perception.landing.figures import find_marker, min_area
 from skyloop.perception.landing.object_list import HEIGHT, WIDTH, dark, grey, listed, smoothed, tiles_of
 from skyloop.perception.landing.pixel_kernels import TILE
