@@ -28,6 +28,7 @@ from skyloop_client.messages import (
 from skyloop_client.streams import Rate, StreamInfo
 
 PAD = (np.array([6.0, 0.0, 0.0]), 0.0)
+IMAGES = [as_pixels(picture(LandingMarker(), 9.0 - 0.8 * k)) for k in range(10)]
 NS = 1_000_000_000
 BOX = np.array([[560.0, 280.0, 720.0, 440.0]])
 
@@ -54,7 +55,7 @@ def heard(*, lands: bool, end: tuple[float, float, float] = (6.03, -0.04, 0.02))
         x, y, yaw = end if k == 9 else (4.0, 1.0, 1.0)
         place = np.array([x, y, altitude])
         tell("truth/drone", k, VehicleState(t_ns, place, none, quat_from_yaw(yaw), none, none, none, none, none, none))
-        tell("drone/down", k, CameraImage(t_ns, as_pixels(picture(LandingMarker(), altitude))))
+        tell("drone/down", k, CameraImage(t_ns, IMAGES[k]))
         found = 0 < k < 8 or lands
         stage = ("land" if lands else "given up") if k == 9 else "down" if k > 3 else "over"
         status = LandingStatus(
