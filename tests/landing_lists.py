@@ -31,7 +31,9 @@ def turned_box(along: float, across: float, angle: float) -> tuple[float, float]
     return across * c + along * s, across * s + along * c
 
 
-def marker_objects(x: float, y: float, angle: float, altitude: float, jitter: random.Random | None = None) -> list[list[int]]:
+def marker_objects(
+    x: float, y: float, angle: float, altitude: float, jitter: random.Random | None = None
+) -> list[list[int]]:
     """x, y: px of the middle. angle: rad, clockwise in the image, 0 up. `jitter` spoils the areas by up to a fifth."""
     px = FOCAL / altitude
 
@@ -53,7 +55,9 @@ def clutter(chance: random.Random, count: int) -> list[list[int]]:
     for _ in range(count):
         width, height = chance.uniform(4, 400), chance.uniform(4, 400)
         share = chance.uniform(0.15, 1.0)
-        out.append(box_object(chance.uniform(0, WIDTH), chance.uniform(0, HEIGHT), width, height, share * width * height))
+        out.append(
+            box_object(chance.uniform(0, WIDTH), chance.uniform(0, HEIGHT), width, height, share * width * height)
+        )
     return out
 
 

@@ -87,7 +87,7 @@ def test_throttled_takes_longer_and_late_only_answers_later():
 
 
 def test_boards_that_cannot_be():
-    with pytest.raises(LinkError, match="throttled by 0.5: give 1 or more"):
+    with pytest.raises(LinkError, match=r"throttled by 0\.5: give 1 or more"):
         ThrottledProgram(Echo(), 0.5)
     with pytest.raises(LinkError, match="latency of -1 ns"):
         LateBoard(TurningBoard(Echo()), -1)

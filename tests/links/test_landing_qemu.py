@@ -59,7 +59,10 @@ def flown(program, seed: int, turns: int):
     ("rules", "changes"),
     [
         ("touchdown", {}),
-        ("touchdown", {"altitude_filter": False, "second_stage": "published", "descent_gain": 0.3, "camera_ahead": 0.0}),
+        (
+            "touchdown",
+            {"altitude_filter": False, "second_stage": "published", "descent_gain": 0.3, "camera_ahead": 0.0},
+        ),
         ("touchdown", {"median_of": 7, "landing_height": 2.0, "hold": 0.1, "land_within": 0.5}),
         ("published", {}),
     ],
@@ -162,7 +165,7 @@ def test_an_emulator_killed_in_flight_is_one_clear_line(elf):
 
 
 def test_what_is_missing_is_named(tmp_path, monkeypatch):
-    with pytest.raises(SetupError, match="run `make firmware`.*gcc-arm-none-eabi"):
+    with pytest.raises(SetupError, match=r"run `make firmware`.*gcc-arm-none-eabi"):
         QemuProgram(tmp_path / "nothing.elf")
     program = tmp_path / "some.elf"
     program.write_bytes(b"\x7fELF")

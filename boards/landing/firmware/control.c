@@ -7,9 +7,9 @@
 
 const struct control_config default_config = {
     .altitude_filter = 1, .median_of = 5, .altitude_lag = 0.3, .second_stage_held = 1,
-    .position_gain = 0.8, .tilt_height = 4.4, .integral_gain = 0.1, .descent_gain = 0.45, .yaw_gain = 1.0,
+    .position_gain = 0.8, .tilt_height = 4.4, .integral_gain = 0.1, .descent_gain = 0.45, .yaw_gain = 1.5,
     .max_speed = 2.0, .max_acceleration = 1.5, .max_descent = 2.0, .max_yaw_rate_deg = 60.0,
-    .yaw_within = 0.35, .over_within = 0.08, .aligned_within_deg = 4.0, .hold = 0.4,
+    .yaw_within = 0.35, .over_within = 0.08, .aligned_within_deg = 2.5, .hold = 0.4,
     .landing_height = 0.95, .land_within = 0.08, .land_hold = 0.3,
     .lost_after = 0.3, .climb_speed = 1.0, .ceiling = 15.0, .give_up_after = 20.0, .camera_ahead = 0.5,
 };

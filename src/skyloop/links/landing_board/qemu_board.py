@@ -1,12 +1,12 @@
 """The landing board's firmware, run by QEMU's emulation of the Zynq-7000.
 
-The guest's memory is a file that is mapped here too. The logic's object list is written into a window of it. A byte on the
-second serial port, the doorbell, starts a turn: the firmware reads its serial line, computes, sends and rings back.
+The guest's memory is a file that is mapped here too. The logic's object list is written into a window of it. A byte on
+the second serial port, the doorbell, starts a turn: the firmware reads its serial line, computes, sends and rings back.
 Between turns the processor sleeps.
 
-With `-icount` each instruction takes 32 ns of the guest's time, and its global timer ticks every 10 ns. So the ticks of a
-turn give the exact number of its instructions, on any host and under any load. Simulated time does not follow the guest's
-time: a turn takes `instructions x cycles per instruction / clock`.
+With `-icount` each instruction takes 32 ns of the guest's time, and its global timer ticks every 10 ns. So the ticks of
+a turn give the exact number of its instructions, on any host and under any load. Simulated time does not follow the
+guest's time: a turn takes `instructions x cycles per instruction / clock`.
 """
 
 from __future__ import annotations
@@ -182,7 +182,7 @@ class QemuProgram:
             self._memory, DONE_AT
         )
         if number != self._number:
-            raise LinkError(f"the board did turn {number} when turn {self._number} was asked; rebuild it: make firmware")
+            raise LinkError(f"the board did turn {number} instead of {self._number}; rebuild it with `make firmware`")
         instructions = round(ticks / TICKS_PER_INSTRUCTION)
         self.report = TurnReport(
             number, instructions, area, refusal, (x, y, heading), altitude, bool(running), skipped, stage
