@@ -55,6 +55,10 @@ class LandingBoard(Protocol):
     name: str
 
     @property
+    def has_own_line(self) -> bool:
+        """Its bytes travel in wall time on a real line, so no line is simulated for it. It sees the video output."""
+
+    @property
     def least_area(self) -> int:
         """px: smaller objects need not be listed."""
 
@@ -107,6 +111,7 @@ class TurningBoard:
     _received: deque[Stamped] = field(default_factory=deque)
     _busy_until_ns: int = 0
     _last_start_ns: int = 0
+    has_own_line: bool = False
 
     @property
     def name(self) -> str:
@@ -187,6 +192,10 @@ class LateBoard:
             raise LinkError(f"a latency of {latency_ns} ns: give 0 or more")
         self.name = f"{board.name}, {latency_ns / 1e6:g} ms late"
         self._board, self._latency_ns = board, latency_ns
+
+    @property
+    def has_own_line(self) -> bool:
+        return self._board.has_own_line
 
     @property
     def least_area(self) -> int:

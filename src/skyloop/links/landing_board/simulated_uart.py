@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from skyloop.links.landing_board.serial_frames import BAUD
@@ -45,6 +46,10 @@ class SimulatedUart:
         for value in data:
             self._run_count += 1
             self._arriving.append((self._arrival_ns(self._run_count), value))
+
+    def deliver(self, parts: Sequence[Stamped]) -> None:
+        """Bytes that have travelled elsewhere already; of a line that nothing is sent on."""
+        self._arriving.extend((part.t_ns, value) for part in parts for value in part.data)
 
     def _arrival_ns(self, count: int) -> int:
         return self._run_began_ns + -(-count * BITS_PER_BYTE * NS_PER_S // self.baud)

@@ -1,0 +1,118 @@
+"""Lands a scenario's vehicle with a landing board on a serial line. Behind `skyloop land`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from skyloop.apps.landing_boards import BoardOptions, make_board
+from skyloop.apps.run import Progress, Watch, run_scenario, without_pilots
+from skyloop.core.frames import yaw_from_quat
+from skyloop.links.landing_board.landing_link import LandingLink, LandingOptions
+from skyloop.links.landing_board.pc_procedure import PcProcedureConfig
+from skyloop.links.landing_board.video_out import VideoOut, open_video
+from skyloop.links.link_gate import LinkGate
+from skyloop.links.pace import Pace
+from skyloop.sim.scenario import Scenario
+from skyloop.sim.simulation import Simulation
+from skyloop.tasks.landing import LandingPilot, LandingPilotConfig
+from skyloop.tasks.pilots import with_seed
+from skyloop_client.errors import ScenarioError
+
+IN_REAL_TIME = ("arty:", "pty:", "tcp:")
+"""Boards that live in wall time."""
+
+
+def landing_pilot(scenario: Scenario) -> LandingPilotConfig:
+    """What the scenario says of the landing; its pilot itself does not fly."""
+    pilot = scenario.vehicles[0].pilot
+    if not isinstance(pilot, LandingPilotConfig):
+        raise ScenarioError(
+            f"scenario '{scenario.name}' has no pilot 'landing' that says where to start; take the scenario landing"
+        )
+    seeded = with_seed(pilot, scenario.seed)
+    assert isinstance(seeded, LandingPilotConfig)
+    return seeded
+
+
+def start_of(pilot: LandingPilotConfig, ground: float = 0.0) -> tuple[tuple[float, float, float], float]:
+    """m, world, and rad: where the landing begins."""
+    goal = LandingPilot(**pilot.model_dump(exclude={"kind", "rate_hz"}))._drawn_start()
+    x, y, z = (float(value) for value in goal.position)
+    assert goal.yaw is not None
+    return (x, y, z + ground), goal.yaw
+
+
+class _Truth:
+    """Where the vehicle stood at the end, for the summary."""
+
+    def __init__(self) -> None:
+        self._simulation: Simulation | None = None
+
+    def watch(self, simulation: Simulation) -> None:
+        self._simulation = simulation
+
+    def summary(self, pilot: LandingPilotConfig) -> dict[str, Any]:
+        assert self._simulation is not None
+        port = next(iter(self._simulation.port.vehicles.values()))
+        state = port.truth
+        off = state.position[:2] - np.array(pilot.marker_near)
+        yaw = float(yaw_from_quat(state.quat_wxyz))
+        return {
+            "landed": bool(port.status.landed), "error_x_m": float(off[0]), "error_y_m": float(off[1]),
+            "heading_deg": math.degrees(yaw),
+        }  # fmt: skip
+
+
+def run_landing(
+    scenario: Scenario,
+    folder: Path,
+    board: str = "python",
+    options: BoardOptions | None = None,
+    *,
+    video: str | None = None,
+    pace: float | None = None,
+    procedure: PcProcedureConfig | None = None,
+    progress: Progress = lambda t: None,
+    tell: Callable[[str], None] = lambda text: None,
+    watch: Watch = lambda simulation: None,
+) -> dict[str, Any]:
+    """Fly to the start and let the board land. `options` replace what the scenario's pilot says of rules and gains."""
+    pilot = landing_pilot(scenario)
+    options = options or BoardOptions(rules=pilot.rules, control=pilot.control)
+    start, yaw = start_of(pilot)
+    flown = LandingOptions(
+        start, yaw, pilot.camera, pilot.rangefinder, pilot.takeoff_altitude, procedure or PcProcedureConfig()
+    )
+    landing_board, fabric = make_board(board, options)
+    shown: VideoOut | None = None
+    try:
+        shown = None if video is None else open_video(video)
+        truth = _Truth()
+        real = pace is None and (board.startswith(IN_REAL_TIME) or video == "window")
+        link_gate = LinkGate(Pace(1.0 if real else pace))
+        link = link_gate.links["landing"] = LandingLink(landing_board, fabric, flown, shown, tell)
+
+        def look(simulation: Simulation) -> None:
+            truth.watch(simulation)
+            watch(simulation)
+
+        try:
+            summary = run_scenario(without_pilots(scenario), folder, progress, link_gate, look)
+        finally:
+            link.finish("the flight is over")
+        return {**summary, "landing": {**link.summary(), **truth.summary(pilot)}}
+    finally:
+        landing_board.close()
+        if shown is not None:
+            shown.close()
+
+
+def with_rules(options: BoardOptions, pilot: LandingPilotConfig) -> BoardOptions:
+    """The scenario's rules and gains on a board."""
+    return replace(options, rules=pilot.rules, control=pilot.control)
