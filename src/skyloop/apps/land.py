@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -111,8 +110,3 @@ def run_landing(
         landing_board.close()
         if shown is not None:
             shown.close()
-
-
-def with_rules(options: BoardOptions, pilot: LandingPilotConfig) -> BoardOptions:
-    """The scenario's rules and gains on a board."""
-    return replace(options, rules=pilot.rules, control=pilot.control)
