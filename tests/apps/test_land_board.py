@@ -102,7 +102,7 @@ def landing(folder: Path, board: Any = "python", options: BoardOptions | None = 
 
 def test_a_board_in_python_lands_on_the_marker(tmp_path):
     link, error, yaw, landed = landing(tmp_path)
-    assert landed and error < 0.1 and abs(yaw) < 0.1
+    assert landed and error < 0.12 and abs(yaw) < 0.12
     told = link.summary()
     assert told["phase"] == "done" and not told["gave_up"] and told["images_missed"] == 0
     assert 2.0 < told["start_to_landing_decision_s"] < 20.0
@@ -118,7 +118,7 @@ def test_a_board_in_python_lands_on_the_marker(tmp_path):
 def test_firmware_under_qemu_lands_twice_with_the_same_bytes(tmp_path):
     options = BoardOptions(firmware=firmware(tmp_path))
     _, error, yaw, landed = landing(tmp_path / "a", "qemu", options)
-    assert landed and error < 0.1 and abs(yaw) < 0.1
+    assert landed and error < 0.12 and abs(yaw) < 0.12
     landing(tmp_path / "b", "qemu", options)
     first, second = ((tmp_path / name / "serial.csv").read_bytes() for name in "ab")
     assert first == second and first.count(b"v:") > 100

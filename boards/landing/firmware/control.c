@@ -4,14 +4,15 @@
 #define CENTRE_X (639.5 * 16.0)
 #define CENTRE_Y (359.5 * 16.0)
 #define DEG_PER_UNIT (360.0 / 65536.0)
+#define RAD_PER_DEG (3.141592653589793 / 180.0)
 
 const struct control_config default_config = {
     .altitude_filter = 1, .median_of = 5, .altitude_lag = 0.3, .second_stage_held = 1,
-    .position_gain = 0.8, .tilt_height = 4.4, .integral_gain = 0.1, .descent_gain = 0.45, .yaw_gain = 1.5,
+    .position_gain = 0.8, .tilt_height = 4.4, .integral_share = 0.12, .descent_gain = 0.45, .yaw_gain = 1.5,
     .max_speed = 2.0, .max_acceleration = 1.5, .max_descent = 2.0, .max_yaw_rate_deg = 60.0,
     .yaw_within = 0.35, .over_within = 0.08, .aligned_within_deg = 2.5, .hold = 0.4,
-    .landing_height = 0.95, .land_within = 0.08, .land_hold = 0.3,
-    .lost_after = 0.3, .climb_speed = 1.0, .ceiling = 15.0, .give_up_after = 20.0, .camera_ahead = 0.5,
+    .landing_height = 1.05, .land_within = 0.08, .land_hold = 0.3,
+    .lost_after = 0.3, .climb_speed = 1.0, .ceiling = 15.0, .give_up_after = 20.0, .time_limit = 90.0, .camera_ahead = 0.5,
 };
 
 struct offset {
@@ -41,7 +42,7 @@ static void shorten(double *x, double *y, double limit)
 void control_reset(struct control_memory *memory)
 {
     *memory = (struct control_memory){
-        .stage = SEEK, .altitude_t = NEVER, .t = NEVER, .seen_t = NEVER, .held_t = NEVER};
+        .stage = SEEK, .altitude_t = NEVER, .t = NEVER, .began_t = NEVER, .seen_t = NEVER, .held_t = NEVER};
 }
 
 /* ---- the altitude */
@@ -99,7 +100,14 @@ static struct command told(struct control_memory *memory, double vx, double vy, 
     memory->vx = vx;
     memory->vy = vy;
     memory->vz = vz;
+    memory->yaw_rate_deg = yaw_rate;
     return command;
+}
+
+static struct command given_up(struct control_memory *memory)
+{
+    memory->stage = GIVEN_UP;
+    return told(memory, 0.0, 0.0, 0.0, 0.0);
 }
 
 static struct command without_marker(struct control_memory *memory, double t, const struct control_config *config,
@@ -107,16 +115,14 @@ static struct command without_marker(struct control_memory *memory, double t, co
 {
     double lost = t - memory->seen_t;
     memory->held_t = NEVER;
-    if (lost > config->give_up_after) {
-        memory->stage = GIVEN_UP;
-        return told(memory, 0.0, 0.0, 0.0, 0.0);
-    }
+    if (lost > config->give_up_after)
+        return given_up(memory);
     if (lost <= config->lost_after && memory->stage != SEEK)
         return told(memory, memory->vx, memory->vy, 0.0, 0.0);
     int climbs = !blind && memory->altitude < config->ceiling;
     memory->stage = SEEK;
-    memory->wind_x = memory->wind_y = 0.0;
-    return told(memory, 0.0, 0.0, climbs ? -config->climb_speed : 0.0, 0.0);
+    return told(memory, blind ? 0.0 : memory->wind_x, blind ? 0.0 : memory->wind_y,
+                climbs ? -config->climb_speed : 0.0, 0.0);
 }
 
 static double over_limit(const struct control_memory *memory, const struct control_config *config)
@@ -141,6 +147,10 @@ static void next_stage(struct control_memory *memory, const struct offset *offse
         return;
     }
     int near = memory->altitude <= config->landing_height;
+    if (memory->stage == DOWN && !near) {
+        memory->held_t = NEVER;
+        return;
+    }
     double within = near ? config->land_within : over_limit(memory, config);
     if (offset->distance >= within || magnitude(offset->heading_deg) >= config->aligned_within_deg) {
         memory->held_t = NEVER;
@@ -157,16 +167,25 @@ static void next_stage(struct control_memory *memory, const struct offset *offse
 
 /* ---- equations (1) to (4), with limits */
 
+static void learn_wind(struct control_memory *memory, const struct offset *offset, double step, double dt,
+                       const struct control_config *config)
+{
+    /* the wind stands still while the vehicle turns */
+    double angle = memory->yaw_rate_deg * RAD_PER_DEG * dt;
+    double x = memory->wind_x + angle * memory->wind_y, y = memory->wind_y - angle * memory->wind_x;
+    memory->wind_x = x + step * offset->ahead;
+    memory->wind_y = y + step * offset->right;
+    shorten(&memory->wind_x, &memory->wind_y, 0.5 * config->max_speed);
+}
+
 static struct command steer(struct control_memory *memory, const struct offset *offset, double dt,
                             const struct control_config *config)
 {
     int published = config->second_stage_held == 0.0;
-    if (memory->stage == DOWN && dt > 0.0) {
-        double step = config->integral_gain * dt;
-        memory->wind_x = clipped(memory->wind_x + step * offset->ahead, 0.5 * config->max_speed);
-        memory->wind_y = clipped(memory->wind_y + step * offset->right, 0.5 * config->max_speed);
-    }
     double gain = least(config->position_gain, config->tilt_height / greatest(memory->altitude, 0.1));
+    int beside = offset->distance > 2.0 * over_limit(memory, config);
+    if (!beside)
+        learn_wind(memory, offset, config->integral_share * gain * gain * dt, dt, config);
     double vx = gain * offset->ahead + memory->wind_x, vy = gain * offset->right + memory->wind_y;
     shorten(&vx, &vy, config->max_speed);
     double change_x = vx - memory->vx, change_y = vy - memory->vy;
@@ -179,8 +198,7 @@ static struct command steer(struct control_memory *memory, const struct offset *
         yaw_rate = clipped(config->yaw_gain * offset->heading_deg, config->max_yaw_rate_deg);
     double vz = 0.0;
     if (memory->stage == DOWN && memory->altitude > config->landing_height) {
-        int off = offset->distance > 2.0 * over_limit(memory, config)
-                  || magnitude(offset->heading_deg) > 2.0 * config->aligned_within_deg;
+        int off = beside || magnitude(offset->heading_deg) > 2.0 * config->aligned_within_deg;
         if (published || !off)
             vz = least(config->descent_gain * memory->altitude, config->max_descent);
     }
@@ -204,9 +222,11 @@ struct command control_advance(struct control_memory *memory, const struct marke
     if (memory->stage == LAND || memory->stage == GIVEN_UP)
         return told(memory, 0.0, 0.0, 0.0, 0.0);
     double dt = memory->t > NEVER ? t - memory->t : 0.0;
+    if (memory->began_t <= NEVER)
+        memory->began_t = memory->seen_t = t;
     memory->t = t;
-    if (memory->seen_t <= NEVER)
-        memory->seen_t = t;
+    if (t - memory->began_t > config->time_limit)
+        return given_up(memory);
     int blind = !memory->has_altitude || t - memory->altitude_t > 2.0 * config->lost_after;
     if (!marker || blind)
         return without_marker(memory, t, config, blind);

@@ -13,11 +13,11 @@ enum stage { SEEK, OVER, DOWN, LAND, GIVEN_UP };
 /* Fields, order and defaults of LandingControlConfig; the two choices are 1 (ours) or 0 (as published). */
 struct control_config {
     double altitude_filter, median_of, altitude_lag, second_stage_held;
-    double position_gain, tilt_height, integral_gain, descent_gain, yaw_gain;
+    double position_gain, tilt_height, integral_share, descent_gain, yaw_gain;
     double max_speed, max_acceleration, max_descent, max_yaw_rate_deg;
     double yaw_within, over_within, aligned_within_deg, hold;
     double landing_height, land_within, land_hold;
-    double lost_after, climb_speed, ceiling, give_up_after, camera_ahead;
+    double lost_after, climb_speed, ceiling, give_up_after, time_limit, camera_ahead;
 };
 
 #define CONFIG_NUMBERS (sizeof(struct control_config) / sizeof(double))
@@ -30,8 +30,8 @@ struct control_memory {
     double readings[MOST_READINGS]; /* m, newest last */
     int32_t has_altitude;
     double altitude, altitude_t;
-    double t, seen_t, held_t;
-    double vx, vy, vz; /* m/s, the last command */
+    double t, began_t, seen_t, held_t;
+    double vx, vy, vz, yaw_rate_deg; /* the last command */
     double wind_x, wind_y;
 };
 

@@ -82,18 +82,19 @@ static enum kind published_kind(int64_t area, int64_t w, int64_t h, struct sizes
     return NOTHING;
 }
 
-static enum kind touchdown_kind(int64_t area, int64_t w, int64_t h, int64_t expected)
+static int32_t touchdown_kind(int64_t area, int64_t w, int64_t h, int64_t expected)
 {
     int64_t box = w * h, longer = w > h ? w : h, shorter = w > h ? h : w;
+    int32_t kind = NOTHING;
     if (10 * longer < 14 * shorter) {
         if (between(28 * area, 10 * box, 55 * area))
             return RING;
         if (10 * box < 23 * area && between(6 * expected, 10 * area, 16 * expected))
-            return SQUARE;
+            kind = SQUARE;
     }
     if (2 * longer < 5 * shorter && 10 * box < 26 * area && between(13 * expected, 10 * area, 36 * expected))
-        return RECTANGLE;
-    return NOTHING;
+        kind |= RECTANGLE;
+    return kind;
 }
 
 static struct figure read_object(const volatile uint32_t *object, int32_t index)
@@ -129,11 +130,11 @@ static void sort_figures(const volatile uint32_t *list, int32_t altitude_cm, str
         }
         figures[k] = figure;
         kinds[k] = (uint8_t)figure.kind;
-        if (figure.kind == SQUARE)
+        if (figure.kind & SQUARE)
             squares[n_squares++] = k;
-        else if (figure.kind == RECTANGLE)
+        if (figure.kind & RECTANGLE)
             rectangles[n_rectangles++] = k;
-        else if (figure.kind == RING)
+        if (figure.kind & RING)
             rings[n_rings++] = k;
     }
 }

@@ -8,7 +8,8 @@
 #define LIST_WORDS (4 + 8 * MOST_OBJECTS)
 
 enum rules { TOUCHDOWN, PUBLISHED };
-enum kind { NOTHING, RING, SQUARE, RECTANGLE };
+/* Bits: by our rules an object may be taken for a square and for a rectangle until they are compared. */
+enum kind { NOTHING = 0, RING = 1, SQUARE = 2, RECTANGLE = 4 };
 enum refusal { MARKER_FOUND, NO_RING_THAT_HOLDS, MORE_THAN_ONE, RINGLESS, NO_PAIR };
 
 struct figure {
