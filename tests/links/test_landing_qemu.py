@@ -13,9 +13,10 @@ from landing_firmware import firmware, needs_board
 from landing_lists import clutter, listed, marker_objects
 from skyloop.apps.landing_boards import ReferenceMind, firmware_numbers
 from skyloop.links.landing_board import qemu_board
+from skyloop.links.landing_board.pc_procedure import figure_sizes
 from skyloop.links.landing_board.python_program import PythonProgram
 from skyloop.links.landing_board.qemu_board import QemuProgram
-from skyloop.links.landing_board.serial_frames import altitude_frames
+from skyloop.links.landing_board.serial_frames import altitude_frames, size_frames
 from skyloop.perception.landing.control import LandingControlConfig
 from skyloop.perception.landing.figures import find_marker
 from skyloop_client.errors import LinkEnded, LinkError, SetupError
@@ -38,6 +39,8 @@ def a_flight(seed: int, turns: int):
             received += b"T000"
         if chance.random() < 0.8:
             received += altitude_frames(altitude + chance.gauss(0.0, 0.02))
+        if turns // 3 < k and chance.random() < 0.5:
+            received += size_frames(*figure_sizes(altitude + chance.gauss(0.0, 0.2)))
         if chance.random() < 0.1:
             received += chance.randbytes(chance.randrange(9))
         altitude = max(0.3, altitude - 7.0 / turns)
