@@ -13,7 +13,8 @@ import cv2
 import numpy as np
 import pytest
 
-from skyloop.links.landing_board.video_out import HEADER, HEIGHT, WIDTH, SharedVideo, open_video, read_shared
+from skyloop.links.landing_board.video_out import HEADER, HEIGHT, WIDTH, SharedVideo, read_shared
+from skyloop.links.landing_board.video_outputs import open_video
 from skyloop_client.errors import LinkEnded, LinkError
 
 
@@ -115,7 +116,7 @@ WINDOW = """
 import numpy as np, sys
 sys.path.insert(0, {tests!r})
 from links.test_landing_video import image
-from skyloop.links.landing_board.video_out import open_video
+from skyloop.links.landing_board.video_outputs import open_video
 video = open_video("window")
 for k in range(3):
     video.show(k, image(k))

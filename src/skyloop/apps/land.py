@@ -14,7 +14,8 @@ from skyloop.apps.run import Progress, Watch, run_scenario, without_pilots
 from skyloop.core.frames import yaw_from_quat
 from skyloop.links.landing_board.landing_link import LandingLink, LandingOptions
 from skyloop.links.landing_board.pc_procedure import PcProcedureConfig
-from skyloop.links.landing_board.video_out import VideoOut, open_video
+from skyloop.links.landing_board.video_out import VideoOut
+from skyloop.links.landing_board.video_outputs import open_video
 from skyloop.links.link_gate import LinkGate
 from skyloop.links.pace import Pace
 from skyloop.sim.scenario import Scenario

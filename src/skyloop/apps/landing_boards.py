@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from pathlib import Path
 
 from skyloop.links.landing_board.board_lines import SerialBoard, open_line
@@ -55,9 +55,11 @@ class ReferenceMind:
             self._sighting = self._sighting.after(detection)
             marker = detection.marker
         self._memory, command = advance(self._memory, marker, t, self._config)
-        if command.stage != LAND and not math.isnan(altitude):
+        *velocity, yaw_rate_deg, stage = astuple(command)
+        if stage != LAND and not math.isnan(altitude):
             self.least_area = min_area(int(100.0 * altitude + 0.5), self._rules)
-        return Decision(command.stage == LAND, (command.vx, command.vy, command.vz), command.yaw_rate_deg)
+        forward, right, down = velocity
+        return Decision(stage == LAND, (forward, right, down), yaw_rate_deg)
 
 
 def firmware_numbers(config: LandingControlConfig) -> Sequence[float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -82,7 +82,10 @@ def land(
         print(json.dumps({**summary, "folder": str(folder)}, indent=2))
         return
     print_summary(summary, folder)
-    landing = summary["landing"]
+    _say_how_it_went(summary["landing"])
+
+
+def _say_how_it_went(landing: dict[str, Any]) -> None:
     if landing["landed"] and not landing["gave_up"]:
         beside = f"{100 * landing['error_x_m']:+.1f} cm in x and {100 * landing['error_y_m']:+.1f} cm in y"
         out.print(f"  landed {beside} from the marker's middle; the board was {landing['board']}")

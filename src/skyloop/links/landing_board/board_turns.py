@@ -37,7 +37,8 @@ class Turn:
 class BoardProgram(Protocol):
     """The software of a board, wherever it runs."""
 
-    name: str
+    @property
+    def name(self) -> str: ...
 
     @property
     def least_area(self) -> int:
@@ -52,7 +53,8 @@ class BoardProgram(Protocol):
 class LandingBoard(Protocol):
     """A board on the serial line, with the logic's object lists as its eyes."""
 
-    name: str
+    @property
+    def name(self) -> str: ...
 
     @property
     def has_own_line(self) -> bool:

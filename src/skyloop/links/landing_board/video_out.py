@@ -30,7 +30,6 @@ MARK = b"SKYVIDEO"
 HEADER = 64
 COUNTER_AT, TIME_AT = 24, 32
 SHARED = Path("/dev/shm")
-USAGE = "give window, shm:NAME, y4m:FILE or raw:FILE"
 Image = NDArray[np.uint8]
 
 
@@ -144,17 +143,3 @@ def read_shared(name: str, tries: int = 10) -> tuple[int, int, Image]:
         if int(numbers[0]) == number:
             return number, t_ns, pixels
     raise LinkError(f"the images in {path} come faster than they can be read")
-
-
-def open_video(text: str) -> VideoOut:
-    """`window`, `shm:NAME`, `y4m:FILE` or `raw:FILE`."""
-    kind, _, where = text.partition(":")
-    if kind == "window" and not where:
-        from skyloop.links.landing_board.video_window import WindowVideo
-
-        return WindowVideo()
-    if kind == "shm":
-        return SharedVideo(where)
-    if kind in ("y4m", "raw") and where:
-        return StreamVideo(Path(where), y4m=kind == "y4m")
-    raise LinkError(f"no video output named '{text}'; {USAGE}")
