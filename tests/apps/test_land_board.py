@@ -106,6 +106,7 @@ def test_a_board_in_python_lands_on_the_marker(tmp_path):
     told = link.summary()
     assert told["phase"] == "done" and not told["gave_up"] and told["images_missed"] == 0
     assert 2.0 < told["start_to_landing_decision_s"] < 20.0
+    assert told["start_to_touchdown_s"] > told["start_to_landing_decision_s"]
     # the serial line was used as written: settle, start, questions and answers, landing, stop
     rows = list(csv.reader((tmp_path / "serial.csv").read_text().splitlines()))
     ours, theirs = ("".join(row[2] for row in rows if row[1] == who) for who in ("pc", "board"))

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from skyloop.apps.landing_boards import BoardOptions, make_board
 from skyloop.apps.run import Progress, Watch, run_scenario, without_pilots
-from skyloop.core.frames import yaw_from_quat
-from skyloop.links.landing_board.landing_link import LandingLink, LandingOptions
+from skyloop.links.landing_board.landing_link import Fabric, LandingLink, LandingOptions
 from skyloop.links.landing_board.pc_procedure import PcProcedureConfig
 from skyloop.links.landing_board.video_out import VideoOut
 from skyloop.links.landing_board.video_outputs import open_video
 from skyloop.links.link_gate import LinkGate
 from skyloop.links.pace import Pace
 from skyloop.sim.scenario import Scenario
-from skyloop.sim.simulation import Simulation
 from skyloop.tasks.landing import LandingPilot, LandingPilotConfig
 from skyloop.tasks.pilots import with_seed
 from skyloop_client.errors import ScenarioError
@@ -48,25 +43,10 @@ def start_of(pilot: LandingPilotConfig, ground: float = 0.0) -> tuple[tuple[floa
     return (x, y, z + ground), goal.yaw
 
 
-class _Truth:
-    """Where the vehicle stood at the end, for the summary."""
-
-    def __init__(self) -> None:
-        self._simulation: Simulation | None = None
-
-    def watch(self, simulation: Simulation) -> None:
-        self._simulation = simulation
-
-    def summary(self, pilot: LandingPilotConfig) -> dict[str, Any]:
-        assert self._simulation is not None
-        port = next(iter(self._simulation.port.vehicles.values()))
-        state = port.truth
-        off = state.position[:2] - np.array(pilot.marker_near)
-        yaw = float(yaw_from_quat(state.quat_wxyz))
-        return {
-            "landed": bool(port.status.landed), "error_x_m": float(off[0]), "error_y_m": float(off[1]),
-            "heading_deg": math.degrees(yaw),
-        }  # fmt: skip
+def _outcome(told: dict[str, Any], pilot: LandingPilotConfig) -> dict[str, Any]:
+    """What the link tells, with the distance from the marker's middle."""
+    x, y, _ = told["position"]
+    return {**told, "error_x_m": x - pilot.marker_near[0], "error_y_m": y - pilot.marker_near[1]}
 
 
 def run_landing(
@@ -75,6 +55,7 @@ def run_landing(
     board: str = "python",
     options: BoardOptions | None = None,
     *,
+    logic: Fabric | None = None,
     video: str | None = None,
     pace: float | None = None,
     procedure: PcProcedureConfig | None = None,
@@ -82,7 +63,10 @@ def run_landing(
     tell: Callable[[str], None] = lambda text: None,
     watch: Watch = lambda simulation: None,
 ) -> dict[str, Any]:
-    """Fly to the start and let the board land. `options` replace what the scenario's pilot says of rules and gains."""
+    """Fly to the start and let the board land. `options` replace what the scenario's pilot says of rules and gains.
+
+    logic: in place of the reference that stands in for the logic of a board that runs here.
+    """
     pilot = landing_pilot(scenario)
     options = options or BoardOptions(rules=pilot.rules, control=pilot.control)
     start, yaw = start_of(pilot)
@@ -93,20 +77,11 @@ def run_landing(
     shown: VideoOut | None = None
     try:
         shown = None if video is None else open_video(video)
-        truth = _Truth()
         real = pace is None and (board.startswith(IN_REAL_TIME) or video == "window")
         link_gate = LinkGate(Pace(1.0 if real else pace))
-        link = link_gate.links["landing"] = LandingLink(landing_board, fabric, flown, shown, tell)
-
-        def look(simulation: Simulation) -> None:
-            truth.watch(simulation)
-            watch(simulation)
-
-        try:
-            summary = run_scenario(without_pilots(scenario), folder, progress, link_gate, look)
-        finally:
-            link.finish("the flight is over")
-        return {**summary, "landing": {**link.summary(), **truth.summary(pilot)}}
+        link = link_gate.links["landing"] = LandingLink(landing_board, logic or fabric, flown, shown, tell)
+        summary = run_scenario(without_pilots(scenario), folder, progress, link_gate, watch)
+        return {**summary, "landing": _outcome(link.summary(), pilot)}
     finally:
         landing_board.close()
         if shown is not None:

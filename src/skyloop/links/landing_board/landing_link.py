@@ -72,7 +72,9 @@ class LandingLink:
         self.board, self.options = board, options
         self._fabric, self._video = fabric, video
         self.procedure = PcProcedure(options.procedure, self._tell)
-        self._told, self.news = tell, list[str]()
+        self._told = tell
+        self.news: list[str] = []
+        """What was told, with its time."""
         self._to_board, self._to_pc = (SimulatedUart(options.baud) for _ in range(2))
         self._phase = "ground"
         self._ready_ns: int | None = None
@@ -82,11 +84,14 @@ class LandingLink:
         """Images sent to the board."""
         self._journal: Any = None
         self._finished = False
+        self._end: dict[str, Any] = {}
+        """Where the vehicle was in truth when the flight ended."""
+        self._port: SimulationPort | None = None
 
     # ---- called by the link gate
 
     def attach(self, port: SimulationPort, folder: Path | None, link_gate: LinkGate) -> None:
-        self._port, self._vehicle = port, next(iter(port.vehicles.values()))
+        self._port, self._bus, self._vehicle = port, port.bus, next(iter(port.vehicles.values()))
         self._camera, self._rangefinder = (
             self._stream(name) for name in (self.options.camera, self.options.rangefinder)
         )
@@ -98,8 +103,8 @@ class LandingLink:
 
     def _stream(self, name: str) -> str:
         stream = f"{self._vehicle.name}/{name}"
-        if stream not in self._port.bus.infos:
-            own = [info.split("/", 1)[1] for info in self._port.bus.infos if info.startswith(f"{self._vehicle.name}/")]
+        if stream not in self._bus.infos:
+            own = [info.split("/", 1)[1] for info in self._bus.infos if info.startswith(f"{self._vehicle.name}/")]
             raise unknown_name(f"stream of {self._vehicle.name}", name, own)
         return stream
 
@@ -126,6 +131,12 @@ class LandingLink:
         if self._finished:
             return
         self._finished = True
+        if self._port is not None:
+            state = self._vehicle.truth
+            self._end = {
+                "landed": self._vehicle.status.landed, "position": [float(value) for value in state.position],
+                "heading_deg": math.degrees(float(yaw_from_quat(state.quat_wxyz))),
+            }  # fmt: skip
         self.board.close()
         if self._video is not None:
             self._video.close()
@@ -134,17 +145,19 @@ class LandingLink:
 
     def summary(self) -> dict[str, Any]:
         procedure = self.procedure
-        landed_s = None
-        if procedure.started_ns is not None and procedure.decided_ns is not None:
-            landed_s = (procedure.decided_ns - procedure.started_ns) / 1e9
         return {
             **self.board.summary(), "phase": self._phase if self._phase != "land" else procedure.phase,
-            "start_to_landing_decision_s": landed_s, "gave_up": procedure.gave_up,
-            "images_sent": self.images, "lines_refused": procedure.refused_lines, "news": self.news,
+            "start_to_landing_decision_s": self._since_start(procedure.decided_ns),
+            "start_to_touchdown_s": self._since_start(procedure.landed_ns), "gave_up": procedure.gave_up,
+            "images_sent": self.images, "lines_refused": procedure.refused_lines, "news": self.news, **self._end,
         }  # fmt: skip
 
+    def _since_start(self, t_ns: int | None) -> float | None:
+        began_ns = self.procedure.started_ns
+        return None if t_ns is None or began_ns is None else (t_ns - began_ns) / 1e9
+
     def _tell(self, text: str) -> None:
-        self.news.append(f"{self._port.now_ns / 1e9:.2f} s {text}")
+        self.news.append(f"{self._vehicle.now_ns / 1e9:.2f} s {text}")
         self._told(text)
 
     # ---- one poll
@@ -166,7 +179,7 @@ class LandingLink:
 
     def _look(self, t_ns: int) -> ObjectWords | None:
         """The newest image goes out, again if there is no newer one, as on any video cable."""
-        image = self._port.bus.latest(self._camera)
+        image = self._bus.latest(self._camera)
         if image is None:
             return None
         if self._video is not None:
@@ -179,7 +192,7 @@ class LandingLink:
 
     def _read_rangefinder(self) -> None:
         """A reading that did not come is not replaced by an older one."""
-        newest = self._port.bus.newest(self._rangefinder)
+        newest = self._bus.newest(self._rangefinder)
         if newest is not None:
             self._altitude = newest.data.distance
 

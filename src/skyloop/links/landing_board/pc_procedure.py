@@ -107,6 +107,8 @@ class PcProcedure:
         """When the board acknowledged its start."""
         self.decided_ns: int | None = None
         """When the board decided to land."""
+        self.landed_ns: int | None = None
+        """When the vehicle stood on the ground."""
         self.gave_up = False
 
     @property
@@ -124,6 +126,7 @@ class PcProcedure:
             return self._fly(t_ns, messages, altitude)
         if self.phase == "land":
             if landed:
+                self.landed_ns = t_ns
                 self._enter("stop", t_ns)
             return PcStep()
         if self.phase == "stop":
