@@ -7,11 +7,12 @@ LINT_IMPORTS := from importlinter.cli import lint_imports_command as lint; lint(
 # Containers often set this. The tests start hundreds of Python processes, and each would compile all its sources anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup fly test pytest test-slow bench gallery docs lint lock release clean
+.PHONY: firmware help setup fly test pytest test-slow bench gallery docs lint lock release clean
 
 help:
 	@echo "make fly        set up, then fly over a park and leave a small dataset with report.html"
 	@echo "make setup      set up only; the command is then .venv/bin/skyloop"
+	@echo "make firmware   the landing board's firmware, for 'skyloop land --board qemu'"
 	@echo "make test       lint, types, the site and the tests (what .ci/run calls)"
 	@echo "make test-slow  the tests marked slow"
 	@echo "make bench      the performance figures of this machine"
@@ -34,6 +35,9 @@ setup: $(SET_UP)
 
 fly: setup
 	@.venv/bin/skyloop record --world park --frames 100 --size 320x240
+
+firmware:
+	@$(MAKE) --no-print-directory -s -C boards/landing/firmware
 
 # four workers on two cores, and lint beside them: a sixth of the tests' time is waiting
 test: setup

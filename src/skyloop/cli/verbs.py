@@ -34,6 +34,7 @@ from skyloop.cli.console import (
 )
 from skyloop.cli.datasets import app as datasets
 from skyloop.cli.exit_codes import INTERRUPTED
+from skyloop.cli.land import app as land
 from skyloop.cli.localise import app as localise
 from skyloop.cli.logs import Quiet, Verbose, Verbs, log_lines
 from skyloop.cli.loop import app as loop
@@ -55,6 +56,7 @@ app = Verbs(
     "Examples: `skyloop run first-flight` · `skyloop show hover`",
 )
 app.add_typer(datasets)
+app.add_typer(land)
 app.add_typer(localise)
 app.add_typer(loop)
 app.add_typer(mavlink)

@@ -158,10 +158,17 @@ def _square_area(altitude_cm: int) -> int:
 
 
 def find_marker(
-    listed: ObjectList, altitude_cm: int, prior: Marker | None = None, rules: Rules = "touchdown"
+    listed: ObjectList,
+    altitude_cm: int,
+    prior: Marker | None = None,
+    rules: Rules = "touchdown",
+    sizes: tuple[int, int] | None = None,
 ) -> Detection:
-    """prior: the marker in one of the last images, if there was one; the published rules do not look at it."""
-    figures = _figures(listed, altitude_cm, rules)
+    """prior: the marker in one of the last images, if there was one; the published rules do not look at it.
+
+    sizes: px, ring and square expected by the published rules where a board was told them; else of the altitude.
+    """
+    figures = _figures(listed, altitude_cm, rules, sizes or expected_sizes(altitude_cm))
     kinds = tuple(figure.kind for figure in figures)
     if rules == "published":
         marker = _published_marker(figures)
@@ -169,8 +176,7 @@ def find_marker(
     return Detection(*_touchdown_marker(figures, altitude_cm, prior), kinds)
 
 
-def _figures(listed: ObjectList, altitude_cm: int, rules: Rules) -> list[Figure]:
-    sizes = expected_sizes(altitude_cm)
+def _figures(listed: ObjectList, altitude_cm: int, rules: Rules, sizes: tuple[int, int]) -> list[Figure]:
     square_area = _square_area(altitude_cm)
     out = []
     for index, (area, sum_x, sum_y, x_min, x_max, y_min, y_max) in enumerate(listed.objects.tolist()):
