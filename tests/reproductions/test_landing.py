@@ -119,6 +119,7 @@ def judged(
     simulation: Any = SimpleNamespace(port=SimpleNamespace(vehicle=lambda name: port))
     witness: Any = Witness.__new__(Witness)
     witness.events = [Event(round(1e9 * (20 + k)), kind, "") for k, kind in enumerate(kinds)]
+    witness.gave_up = False
     witness.status, witness.image = SimpleNamespace(stage=stage, reason="no square with a rectangle"), None
     witness.track = [[5.0, 6.0, 0.0, 8.0], [12.0, 7.0, 0.0, 8.0], [19.0, *place]]
     return scored(simulation, scenario, witness, 11.0, tmp_path)

@@ -8,9 +8,9 @@ from typing import Any
 
 from skyloop.core.machine_info import usable_cores
 from skyloop.core.results import Result
-from skyloop.reproductions.landing_flight import land
+from skyloop.reproductions.landing_flight import land, land_on_board
 from skyloop.reproductions.landing_plots import draw_errors, draw_starts
-from skyloop.reproductions.landing_protocol import ABLATION, CONDITIONS, QUICK, Protocol
+from skyloop.reproductions.landing_protocol import ABLATION, BOARDS, CONDITIONS, QUICK, Protocol
 from skyloop.reproductions.landing_results import job_name, results_of
 from skyloop.reproductions.missing_runs import Job, all_runs, folder_of_runs
 from skyloop.reproductions.result_files import write_results
@@ -44,7 +44,14 @@ def jobs_of(protocol: Protocol, place: Path) -> list[Job]:
         return Job(name, place / "runs" / f"{name}.json", call, (seed, *arguments, str(place / "failed" / name)))
 
     rate = protocol.camera_rate_hz
-    jobs = [job("board", board, seed, land, {}, rate) for board in protocol.boards for seed in protocol.starts]
+    jobs = [
+        job("board", board, seed, land_on_board, *BOARDS[board], rate)
+        for board in protocol.boards
+        for seed in protocol.starts
+    ]
+    for clock in protocol.clocks_mhz:
+        setup = {"clock_mhz": clock}
+        jobs += [job("clock", f"{clock:g}", seed, land_on_board, "qemu", setup, rate) for seed in protocol.clock_starts]
     for which in protocol.conditions:
         jobs += [job("condition", which, seed, land, CONDITIONS[which], 30) for seed in protocol.condition_starts]
     for which in protocol.ablation:

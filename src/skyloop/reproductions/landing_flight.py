@@ -8,10 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.apps.run import fly
+from skyloop.apps.land import landing_pilot, start_of
+from skyloop.apps.landing_boards import BoardOptions, make_board
+from skyloop.apps.run import fly, without_pilots
 from skyloop.core.frames import yaw_from_quat
 from skyloop.core.keyed_random import KeyedRandom
 from skyloop.core.stream_key import stream_key
+from skyloop.links.landing_board.landing_link import Fabric, LandingLink, LandingOptions
+from skyloop.links.link_gate import LinkGate
+from skyloop.links.pace import Pace
 from skyloop.reproductions.landing_protocol import DURATION, ON_MARKER
 from skyloop.sim.assembly import build
 from skyloop.sim.parts import PilotPart
@@ -33,6 +38,7 @@ class Witness:
         self.image: Any = None
         """The newest one."""
         self.track: list[list[float]] = []
+        self.gave_up = False
         simulation.bus.on("drone/events", lambda message: self.events.append(message.data))
         simulation.bus.on("truth/drone", self._follow)
         simulation.bus.on("drone/down", self._keep)
@@ -81,6 +87,34 @@ def land(seed: int, changes: dict[str, Any], camera_rate_hz: float, folder: str)
         return scored(simulation, scenario, witness, pilot.began_ns * 1e-9, Path(folder))
 
 
+def land_on_board(
+    seed: int, board: str, setup: dict[str, Any], camera_rate_hz: float, folder: str, logic: Fabric | None = None
+) -> dict[str, Any]:
+    """A landing with a board on a simulated serial line. setup: fields of BoardOptions."""
+    scenario = landing_scenario(seed, {}, camera_rate_hz)
+    pilot = landing_pilot(scenario)
+    start, yaw = start_of(pilot)
+    made, stand_in = make_board(board, BoardOptions(rules=pilot.rules, control=pilot.control, **setup))
+    try:
+        gate = LinkGate(Pace(None))
+        link = LandingLink(made, logic or stand_in, LandingOptions(start, yaw, pilot.camera, pilot.rangefinder))
+        gate.links["landing"] = link
+        with build(without_pilots(scenario), gates=(gate,)) as simulation:
+            gate.attach(simulation.port, None)
+            witness = Witness(simulation)
+            fly(simulation, scenario.duration, links=gate)
+            witness.gave_up = link.procedure.gave_up
+            began_ns = link.procedure.started_ns
+            began = -1.0 if began_ns is None else began_ns * 1e-9
+            run = scored(simulation, scenario, witness, began, Path(folder))
+            gate.finish("the flight is over")
+    finally:
+        made.close()
+    told = made.summary()
+    times = {"mean": told["execution_us_mean"] / 1e3, "max": told["execution_us_most"] / 1e3}
+    return {**run, "execution_ms": {**times, "missed": told["images_missed"]}}
+
+
 def scored(simulation: Simulation, scenario: Scenario, witness: Witness, began: float, folder: Path) -> dict[str, Any]:
     """began: s, when the board was triggered; negative if it never was. Errors are in the marker's axes."""
     world = scenario.world.options
@@ -114,6 +148,8 @@ def _cause(status: Any, witness: Witness, off: float, began: float) -> str:
         return f"crashed at {crash.t_ns * 1e-9:.1f} s: {crash.text}"
     if began < 0.0:
         return "did not reach its start"
+    if witness.gave_up:
+        return "gave up: the board did not land"
     if witness.status is not None and witness.status.stage == "given up":
         return "gave up: " + (witness.status.reason or "no marker")
     if not status.landed:

@@ -24,13 +24,13 @@ DURATION = 150.0
 """s of simulated time for a whole flight."""
 
 Change = dict[str, Any]
-BOARDS: dict[str, Change] = {
-    "python": {},
-    "qemu": {},
-    "throttled": {"clock_mhz": 65.0},
-    "late": {"late": 0.5},
+BOARDS: dict[str, tuple[str, dict[str, float]]] = {
+    "python": ("python", {}),
+    "qemu": ("qemu", {}),
+    "throttled": ("qemu", {"clock_mhz": 1.0}),
+    "late": ("python", {"latency": 0.5}),
 }
-"""By name of the board: what differs from 650 MHz and no delay. `late` is s that each answer comes later."""
+"""By name: the board of `skyloop land`, and what differs from 650 MHz and no latency."""
 CONDITIONS: dict[str, Change] = {
     "wind 5 m/s with gusts": {"wind": {"kind": "dryden", "mean": [4.0, 3.0, 0.0], "w20_kt": 15.0}},
     "dusk": {"weather.time_of_day": 19.6, "weather.clouds": 0.2},
@@ -69,7 +69,7 @@ class Protocol:
     conditions: tuple[str, ...] = tuple(CONDITIONS)
     ablation_starts: tuple[int, ...] = tuple(range(301, 351))
     ablation: tuple[str, ...] = tuple(ABLATION)
-    clocks_mhz: tuple[float, ...] = (650.0, 65.0, 20.0, 10.0, 5.0, 2.0, 1.0)
+    clocks_mhz: tuple[float, ...] = (650.0, 65.0, 6.5, 1.0, 0.5, 0.2, 0.1)
     clock_starts: tuple[int, ...] = tuple(range(401, 406))
     camera_rate_hz: int = 60
 
