@@ -1,0 +1,66 @@
+"""The whole logic, with its ports."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from amaranth.hdl import Cat, ClockDomain, Elaboratable, Module, Signal
+
+from skyloop.fabric.config import ADDRESS_BITS, FabricConfig
+from skyloop.fabric.labelling import Labelling
+from skyloop.fabric.object_list import ObjectList
+from skyloop.fabric.smoothing import Gauss, Grey, RowScan
+from skyloop.fabric.threshold import Threshold
+
+
+class LandingFabric(Elaboratable):
+    """Pixels in, one per clock; object lists out over the read channels of AXI4-Lite.
+
+    There is no reset line: all begins with the chip's configuration, which also sets the memories.
+    """
+
+    def __init__(self, config: FabricConfig) -> None:
+        self.config = config
+        self.domain = ClockDomain("sync", reset_less=True)
+        self.red, self.green, self.blue = Signal(8), Signal(8), Signal(8)
+        self.data_enable, self.vsync = Signal(), Signal()
+        self.araddr, self.arvalid, self.arready = Signal(ADDRESS_BITS), Signal(), Signal()
+        self.rdata, self.rresp, self.rvalid, self.rready = Signal(32), Signal(2), Signal(), Signal()
+        self.published = Signal()
+        self.overrun, self.lost_sync = Signal(), Signal()
+        self.labelling = Labelling(config)
+        self.threshold = Threshold(config)
+
+    @property
+    def ports(self) -> list[Any]:
+        return [
+            self.domain.clk, self.red, self.green, self.blue, self.data_enable, self.vsync,
+            self.araddr, self.arvalid, self.arready, self.rdata, self.rresp, self.rvalid, self.rready,
+            self.published, self.overrun, self.lost_sync,
+        ]  # fmt: skip
+
+    def elaborate(self, platform: Any) -> Any:
+        m = Module()
+        m.domains.sync = self.domain
+        m.submodules.grey, m.submodules.scan = grey, scan = Grey(), RowScan(self.config)
+        m.submodules.gauss, m.submodules.threshold = gauss, threshold = Gauss(self.config), self.threshold
+        m.submodules.labelling, m.submodules.list = labelling, objects = self.labelling, ObjectList(self.config)
+        rows = labelling.rows
+        m.d.comb += [
+            grey.red.eq(self.red), grey.green.eq(self.green), grey.blue.eq(self.blue),
+            grey.valid_in.eq(self.data_enable), grey.start_in.eq(self.vsync),
+            scan.valid.eq(grey.valid), scan.start.eq(grey.start),
+            gauss.grey.eq(grey.grey), gauss.step.eq(scan.step), gauss.below.eq(scan.below),
+            gauss.x_in.eq(scan.x), gauss.y_in.eq(scan.y),
+            threshold.smooth.eq(gauss.smooth), threshold.valid_in.eq(gauss.valid),
+            threshold.x_in.eq(gauss.x), threshold.y_in.eq(gauss.y),
+            rows.dark.eq(threshold.dark), rows.valid.eq(threshold.valid), rows.x.eq(threshold.x), rows.y.eq(threshold.y),
+            objects.object.eq(labelling.complete), objects.image_done.eq(labelling.image_done),
+            objects.state.eq(Cat(self.overrun, self.lost_sync)),
+            objects.address.eq(self.araddr), objects.address_valid.eq(self.arvalid),
+            self.arready.eq(objects.address_ready), self.rdata.eq(objects.data), self.rvalid.eq(objects.data_valid),
+            objects.data_ready.eq(self.rready), self.rresp.eq(0),
+            self.published.eq(objects.published),
+            self.overrun.eq(labelling.overrun), self.lost_sync.eq(scan.lost_sync),
+        ]  # fmt: skip
+        return m
