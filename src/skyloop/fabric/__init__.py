@@ -1,4 +1,1 @@
-"""The logic of the landing detector in Amaranth, its simulation and its synthesis; see docs/explanations/landing-fabric.md.
-
-`config` and `simulated` can be imported without Amaranth; the files with logic need the extra `fabric`.
-"""
+"""The landing detector's logic in Amaranth, its simulation, its synthesis; see docs/explanations/landing-fabric.md."""

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from amaranth.hdl import Cat, Elaboratable, Module, Mux, Signal, Value
-from amaranth.lib.memory import Memory
-from amaranth.utils import bits_for
-
-from skyloop.fabric.config import FabricConfig
+from skyloop.fabric.config import FabricConfig, memory_depth
+from skyloop.fabric.hdl import Cat, Elaboratable, Memory, Module, Mux, Signal, Value, bits_for
 from skyloop.fabric.records import link_layout, object_layout, run_layout
 
 _LATENCY = 4
@@ -75,7 +72,7 @@ class RowAdder(Elaboratable):
                     m.next = "IDLE"
 
     def _add(self, m: Any) -> None:
-        """Clock by clock: the label or link; its root; the object so far; the sum is written and may be read at once."""
+        """Clock by clock: the label or link; its root; the object so far; the sum, which may be read at once."""
         bank = self.row[0]
         of_run, of_link, number = [self._of_run], [self._of_link], [self._number]
         for stage in (of_run, of_link, number):
@@ -122,7 +119,9 @@ class RowAdder(Elaboratable):
         layout = object_layout(self._config)
         so_far, above, self._written = Signal(layout), Signal(layout), Signal(layout)
         for bank in range(2):
-            m.submodules[f"objects{bank}"] = memory = Memory(shape=layout, depth=self._config.most_runs, init=[])
+            m.submodules[f"objects{bank}"] = memory = Memory(
+                shape=layout, depth=memory_depth(self._config.most_runs), init=[]
+            )
             write = memory.write_port()
             read = memory.read_port(transparent_for=(write,))
             with m.If(self.row[0] == bank):

@@ -18,6 +18,11 @@ SPARE_CLOCKS = 48
 """Clocks of a line that the labelling needs besides its steps: the latencies of its memories, with a margin."""
 
 
+def memory_depth(entries: int) -> int:
+    """A power of two: a chip's memories are no smaller, and no address lies outside."""
+    return 1 << max(entries - 1, 1).bit_length()
+
+
 @dataclass(frozen=True)
 class FabricConfig:
     """What the logic is made for. The defaults are those of docs/explanations/landing-detector.md at 720p60."""
@@ -51,8 +56,8 @@ class FabricConfig:
                 f"fabric: line_blanking is {self.line_blanking} clocks, too few to join the objects of a row of "
                 f"{self.width} px; give at least {self.least_line_blanking}"
             )
-        if self.frame_blanking < 5:
-            raise ScenarioError(f"fabric: frame_blanking is {self.frame_blanking} lines; give at least 5")
+        if self.frame_blanking < 12:
+            raise ScenarioError(f"fabric: frame_blanking is {self.frame_blanking} lines; give at least 12")
 
     @property
     def least_line_blanking(self) -> int:
@@ -90,4 +95,4 @@ def small_config(width: int, height: int, *, tile: int = 128, min_area: int = 32
     """For images smaller than 720p, with the least blanking that is safe."""
     columns = -(-width // tile)
     blanking = max(width // 4, 5 * columns) + SPARE_CLOCKS
-    return FabricConfig(width, height, tile, min_area, capacity, blanking, 5)
+    return FabricConfig(width, height, tile, min_area, capacity, blanking, 12)

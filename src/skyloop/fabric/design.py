@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from amaranth.hdl import Cat, ClockDomain, Elaboratable, Module, Signal
-
 from skyloop.fabric.config import ADDRESS_BITS, FabricConfig
+from skyloop.fabric.hdl import Cat, ClockDomain, Elaboratable, Module, Signal
 from skyloop.fabric.labelling import Labelling
 from skyloop.fabric.object_list import ObjectList
 from skyloop.fabric.smoothing import Gauss, Grey, RowScan
@@ -22,12 +21,19 @@ class LandingFabric(Elaboratable):
     def __init__(self, config: FabricConfig) -> None:
         self.config = config
         self.domain = ClockDomain("sync", reset_less=True)
-        self.red, self.green, self.blue = Signal(8), Signal(8), Signal(8)
-        self.data_enable, self.vsync = Signal(), Signal()
-        self.araddr, self.arvalid, self.arready = Signal(ADDRESS_BITS), Signal(), Signal()
-        self.rdata, self.rresp, self.rvalid, self.rready = Signal(32), Signal(2), Signal(), Signal()
+        self.red, self.green, self.blue = (Signal(8, name=name) for name in ("red", "green", "blue"))
+        self.data_enable = Signal()
+        self.vsync = Signal()
+        self.araddr = Signal(ADDRESS_BITS)
+        self.arvalid = Signal()
+        self.arready = Signal()
+        self.rdata = Signal(32)
+        self.rresp = Signal(2)
+        self.rvalid = Signal()
+        self.rready = Signal()
         self.published = Signal()
-        self.overrun, self.lost_sync = Signal(), Signal()
+        self.overrun = Signal()
+        self.lost_sync = Signal()
         self.labelling = Labelling(config)
         self.threshold = Threshold(config)
 
@@ -54,7 +60,8 @@ class LandingFabric(Elaboratable):
             gauss.x_in.eq(scan.x), gauss.y_in.eq(scan.y),
             threshold.smooth.eq(gauss.smooth), threshold.valid_in.eq(gauss.valid),
             threshold.x_in.eq(gauss.x), threshold.y_in.eq(gauss.y),
-            rows.dark.eq(threshold.dark), rows.valid.eq(threshold.valid), rows.x.eq(threshold.x), rows.y.eq(threshold.y),
+            rows.dark.eq(threshold.dark), rows.valid.eq(threshold.valid),
+            rows.x.eq(threshold.x), rows.y.eq(threshold.y),
             objects.object.eq(labelling.complete), objects.image_done.eq(labelling.image_done),
             objects.state.eq(Cat(self.overrun, self.lost_sync)),
             objects.address.eq(self.araddr), objects.address_valid.eq(self.arvalid),

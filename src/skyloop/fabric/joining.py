@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from amaranth.hdl import Cat, Elaboratable, Module, Mux, Signal
-from amaranth.lib.memory import Memory
-from amaranth.utils import bits_for
-
-from skyloop.fabric.config import FabricConfig
+from skyloop.fabric.config import FabricConfig, memory_depth
+from skyloop.fabric.hdl import Cat, Elaboratable, Memory, Module, Mux, Signal, bits_for
 from skyloop.fabric.records import link_layout, run_layout
 
 _LATENCY = 3
@@ -55,7 +52,7 @@ class RowJoiner(Elaboratable):
         depth = 2 << self._bits
         m.submodules.labels = labels = Memory(shape=self._bits, depth=depth, init=[])
         m.submodules.roots = roots = Memory(shape=self._bits, depth=depth, init=[])
-        m.submodules.stack = stack = Memory(shape=2 * self._bits, depth=self._config.most_joins, init=[])
+        m.submodules.stack = stack = Memory(shape=2 * self._bits, depth=memory_depth(self._config.most_joins), init=[])
         for memory, address, value in (
             (labels, self.label_address, self.label),
             (roots, self.root_address, self.root),

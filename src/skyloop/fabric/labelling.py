@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from amaranth.hdl import Elaboratable, Module, Mux, Signal
-from amaranth.lib.memory import Memory
-
 from skyloop.fabric.adding import RowAdder
-from skyloop.fabric.config import FabricConfig
+from skyloop.fabric.config import FabricConfig, memory_depth
+from skyloop.fabric.hdl import Elaboratable, Memory, Module, Mux, Signal
 from skyloop.fabric.joining import RowJoiner
 from skyloop.fabric.records import link_layout, object_layout
 from skyloop.fabric.runs import RunRows
@@ -69,7 +67,7 @@ class Labelling(Elaboratable):
         joiner, adder = self.joiner, self.adder
         for bank in range(2):
             m.submodules[f"links{bank}"] = memory = Memory(
-                shape=link_layout(self._config), depth=self._config.most_runs, init=[]
+                shape=link_layout(self._config), depth=memory_depth(self._config.most_runs), init=[]
             )
             write = memory.write_port()
             # an object may be met again in the next clock

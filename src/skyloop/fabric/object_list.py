@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from amaranth.hdl import Array, Cat, Const, Elaboratable, Module, Mux, Signal, Value
-from amaranth.lib.memory import Memory
-
 from skyloop.fabric.config import ADDRESS_BITS, HEADER_WORDS, STATE_ADDRESS, FabricConfig
+from skyloop.fabric.hdl import Array, Cat, Const, Elaboratable, Memory, Module, Mux, Signal, Value
 from skyloop.fabric.records import object_layout
 
 

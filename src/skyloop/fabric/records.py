@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from amaranth.lib import data
-from amaranth.utils import bits_for
-
 from skyloop.fabric.config import FabricConfig
+from skyloop.fabric.hdl import bits_for, data
 
 ROW_BANKS = 4
 """Rows of runs kept: one arrives, one waits or is joined, one lies above it, one is added up."""

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from amaranth.hdl import Array, Cat, Elaboratable, Module, Mux, Signal
-from amaranth.lib.memory import Memory
-from amaranth.utils import bits_for
-
 from skyloop.fabric.config import FabricConfig
+from skyloop.fabric.hdl import Array, Cat, Elaboratable, Memory, Module, Mux, Signal, bits_for
 from skyloop.fabric.records import ROW_BANKS, run_layout
 
 

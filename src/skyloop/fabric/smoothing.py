@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from amaranth.hdl import Cat, Elaboratable, Module, Mux, Signal
-from amaranth.lib.memory import Memory
-
-from skyloop.fabric.config import FabricConfig
+from skyloop.fabric.config import FabricConfig, memory_depth
+from skyloop.fabric.hdl import Cat, Elaboratable, Memory, Module, Mux, Signal
 
 WEIGHTS = (1, 48, 158)
 """Of the taps 2, 1 and 0 px from the middle; both sides together 256."""
@@ -114,7 +112,7 @@ class Gauss(Elaboratable):
     def _columns(self, m: Any) -> tuple[Any, Any, Any, Any]:
         """The sum down each column, three clocks after its newest pixel."""
         c = self._config
-        m.submodules.rows = memory = Memory(shape=32, depth=c.width, init=[])
+        m.submodules.rows = memory = Memory(shape=32, depth=memory_depth(c.width), init=[])
         read, write = memory.read_port(), memory.write_port()
         pixel, step, below = Signal(8), Signal(), Signal()
         x, y = Signal.like(self.x_in), Signal.like(self.y_in)
@@ -153,7 +151,9 @@ class Gauss(Elaboratable):
         with m.If(valid | (beyond != 0)):
             newest = Mux(valid, column_sum, taps[4])
             fill = valid & (x == 0)
-            m.d.sync += [tap.eq(Mux(fill, column_sum, after)) for tap, after in zip(taps, [*taps[1:], newest], strict=True)]
+            m.d.sync += [
+                tap.eq(Mux(fill, column_sum, after)) for tap, after in zip(taps, [*taps[1:], newest], strict=True)
+            ]
             m.d.sync += place.eq(Mux(fill, -2, place + 1))
         with m.If(valid):
             m.d.sync += [row.eq(y), beyond.eq(Mux(x == c.width - 1, 2, 0))]

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from amaranth.hdl import Cat, Elaboratable, Module, Mux, Signal, signed
-from amaranth.lib.memory import Memory
-from amaranth.utils import bits_for
-
-from skyloop.fabric.config import FabricConfig
+from skyloop.fabric.config import FabricConfig, memory_depth
+from skyloop.fabric.hdl import Cat, Elaboratable, Memory, Module, Mux, Signal, bits_for, signed
 
 _T_BITS = 9
 """Of min + max."""
@@ -62,7 +59,7 @@ class TileStatistics(Elaboratable):
     def _over_rows(self, m: Any, column: Any, ended: Any, first: Any, of_row: tuple[Any, Any]) -> tuple[Any, Any]:
         """Of the tile so far, with the row that has just ended."""
         c = self._config
-        m.submodules.columns = memory = Memory(shape=16, depth=max(c.tile_columns, 2), init=[])
+        m.submodules.columns = memory = Memory(shape=16, depth=memory_depth(c.tile_columns), init=[])
         read, write = memory.read_port(), memory.write_port()
         lowest, highest = Signal(8), Signal(8)
         low, high = read.data[:8], read.data[8:]
@@ -115,7 +112,9 @@ class Threshold(Elaboratable):
             tiles.smooth.eq(self.smooth), tiles.valid.eq(self.valid_in), tiles.x.eq(self.x_in), tiles.y.eq(self.y_in)
         ]  # fmt: skip
         shift = bits_for(c.tile - 1)
-        m.submodules.steps = steps = Memory(shape=signed(_T_BITS + shift + 1), depth=max(c.tile_columns, 2), init=[])
+        m.submodules.steps = steps = Memory(
+            shape=signed(_T_BITS + shift + 1), depth=memory_depth(c.tile_columns), init=[]
+        )
         at_left = Signal(_T_BITS + shift)
         """The threshold of the next line at the first tile's centre, times the tile's side."""
         self._next_line(m, steps.write_port(), at_left, shift)
@@ -127,7 +126,7 @@ class Threshold(Elaboratable):
         step, column = Signal.like(read.data), Signal.like(read.addr)
         level, kept = Signal(_T_BITS + 2 * shift), Signal(_T_BITS + 2 * shift)
         step_now = Signal.like(step)
-        at_centre = self.x_in[: shift] == c.tile // 2
+        at_centre = self.x_in[:shift] == c.tile // 2
         m.d.comb += [
             read.addr.eq(column),
             level.eq(Mux(self.x_in == 0, at_left << shift, kept)),
