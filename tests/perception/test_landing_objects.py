@@ -121,10 +121,23 @@ def test_tiles_and_threshold_are_the_integers_of_the_page() -> None:
     g = RANDOM.integers(0, 256, SMALL, dtype=np.uint8)
     g[:128, :128] = np.clip(g[:128, :128], 40, 90)
     g[128:, 256:] = 255
-    tiles = tiles_of(g)
+    tiles = tiles_of(g, 0)
     assert tiles.shape == (2, 3)
     assert (tiles[0, 0], tiles[1, 2]) == (130, 510)
     np.testing.assert_array_equal(dark(g, tiles), plain_dark(g, tiles))
+
+
+def test_a_tile_without_contrast_gets_the_threshold_of_the_image() -> None:
+    """Snow would fill the list with its grain, and a figure larger than a tile would be full of holes."""
+    g = RANDOM.integers(200, 223, (256, 256), dtype=np.uint8)
+    g[128:, 128:] = 20
+    g[130:140, 130:140] = 21
+    assert tiles_of(g, 0).tolist() == [[422, 422], [422, 41]]
+    assert tiles_of(g, 23).tolist() == [[242, 242], [242, 242]]
+    assert tiles_of(g, 22).tolist() == [[422, 422], [422, 242]]
+    (one,) = listed(dark(g, tiles_of(g))).objects
+    assert one[0] == 128 * 128
+    assert len(listed(dark(g, tiles_of(g, 0)), min_area=1).objects) > 100
 
 
 def test_the_threshold_is_that_of_the_image_before() -> None:
@@ -147,9 +160,9 @@ def test_a_grey_image_gives_the_same_as_its_colours() -> None:
     rgb = RANDOM.integers(0, 256, (128, 256, 3), dtype=np.uint8)
     lists = []
     for image in (rgb, grey(rgb)):
-        finder = ObjectFinder(width=256, height=128, min_area=1, capacity=5000)
+        finder = ObjectFinder(width=256, height=128, capacity=5000)
         finder.find(image)
-        lists.append(finder.find(image).words().tobytes())
+        lists.append(finder.find(image, min_area=1).words().tobytes())
     assert lists[0] == lists[1]
 
 

@@ -19,7 +19,9 @@ from skyloop_client.errors import StreamError
 WIDTH, HEIGHT = 1280, 720
 """px, of the images that the logic is made for."""
 MIN_AREA = 32
-"""px; smaller objects are not listed."""
+"""px; smaller objects are not listed. The least value of the register."""
+MIN_CONTRAST = 24
+"""Steps between the darkest and the brightest pixel of a tile; below, the whole image gives its threshold."""
 CAPACITY = 256
 """Objects in a list."""
 MOST_DROPPED = 65535
@@ -77,11 +79,11 @@ def smoothed(grey_image: Pixels) -> Pixels:
     return out
 
 
-def tiles_of(smooth_image: Pixels) -> NDArray[np.uint16]:
+def tiles_of(smooth_image: Pixels, min_contrast: int = MIN_CONTRAST) -> NDArray[np.uint16]:
     """(rows, columns) of tiles: least plus greatest brightness, twice the threshold."""
     rows, columns = smooth_image.shape
     tiles = np.empty((-(-rows // TILE), -(-columns // TILE)), np.uint16)
-    tile_statistics(smooth_image, np.empty(columns, np.uint8), np.empty(columns, np.uint8), tiles)
+    tile_statistics(smooth_image, min_contrast, np.empty(columns, np.uint8), np.empty(columns, np.uint8), tiles)
     return tiles
 
 
@@ -109,11 +111,11 @@ class ObjectFinder:
     """
 
     def __init__(
-        self, width: int = WIDTH, height: int = HEIGHT, *, min_area: int = MIN_AREA, capacity: int = CAPACITY
+        self, width: int = WIDTH, height: int = HEIGHT, *, min_contrast: int = MIN_CONTRAST, capacity: int = CAPACITY
     ) -> None:
-        """width, height: px, of the images. min_area: px, of the smallest object listed. capacity: of the list."""
+        """width, height: px, of the images. min_contrast: see MIN_CONTRAST; 0 is as published. capacity: of a list."""
         self._shape = (height, width)
-        self._min_area, self._capacity = min_area, capacity
+        self._min_contrast, self._capacity = min_contrast, capacity
         self.frame = 0
         """Images so far."""
         self.tiles = np.zeros((-(-height // TILE), -(-width // TILE)), np.uint16)
@@ -128,8 +130,10 @@ class ObjectFinder:
         self.tiles = np.zeros_like(self.tiles)
         self.binary = np.zeros_like(self.binary)
 
-    def find(self, image: Pixels) -> ObjectList:
-        """image: (height, width, 3) uint8 red, green, blue, or (height, width) uint8 grey."""
+    def find(self, image: Pixels, min_area: int = MIN_AREA) -> ObjectList:
+        """image: (height, width, 3) uint8 red, green, blue, or (height, width) uint8 grey.
+
+        min_area: px; the processor sets it before each image, so that noise on the ground does not fill the list."""
         if image.shape[:2] != self._shape or image.dtype != np.uint8:
             h, w = self._shape
             raise StreamError(
@@ -139,5 +143,5 @@ class ObjectFinder:
         smooth_image = smoothed(grey(image))
         self.frame += 1
         self.binary = dark(smooth_image, self.tiles)
-        self.tiles = tiles_of(smooth_image)
-        return listed(self.binary, self.frame, self._min_area, self._capacity)
+        self.tiles = tiles_of(smooth_image, self._min_contrast)
+        return listed(self.binary, self.frame, min_area, self._capacity)

@@ -4,13 +4,14 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numba import uint8, uint16, uint32, void
+from numba import int64, uint8, uint16, uint32, void
 
 from skyloop.core.jit import kernel
 
 TILE = 128
 """px, the side of a tile of the threshold."""
+FLAT = 0xFFFF
+"""Stands for the statistics of a tile with too little contrast until those of the whole image are known."""
 
 _PIXELS = uint8[:, ::1]
 
@@ -42,10 +43,14 @@ def smooth(grey, sums, smoothed):
             smoothed[y, x] = (around + 158 * uint32(sums[y, x]) + 32768) >> 16
 
 
-@kernel(void(_PIXELS, uint8[::1], uint8[::1], uint16[:, ::1]))
-def tile_statistics(smoothed, least, greatest, tiles):
-    """min + max of each tile: twice its threshold. `least` and `greatest` are room for one row of pixels."""
+@kernel(void(_PIXELS, int64, uint8[::1], uint8[::1], uint16[:, ::1]))
+def tile_statistics(smoothed, min_contrast, least, greatest, tiles):
+    """min + max of each tile: twice its threshold. A tile with less contrast than `min_contrast` gets that of the image.
+
+    `least` and `greatest` are room for one row of pixels.
+    """
     rows, columns = smoothed.shape
+    darkest, brightest = uint8(255), uint8(0)
     for j in range(tiles.shape[0]):
         least[:] = 255
         greatest[:] = 0
@@ -57,7 +62,13 @@ def tile_statistics(smoothed, least, greatest, tiles):
             low, high = uint8(255), uint8(0)
             for x in range(i * TILE, min((i + 1) * TILE, columns)):
                 low, high = min(low, least[x]), max(high, greatest[x])
-            tiles[j, i] = np.uint16(low) + np.uint16(high)
+            darkest, brightest = min(darkest, low), max(brightest, high)
+            tiles[j, i] = int64(low) + int64(high) if int64(high) - int64(low) >= min_contrast else FLAT
+    whole = int64(darkest) + int64(brightest)
+    for j in range(tiles.shape[0]):
+        for i in range(tiles.shape[1]):
+            if tiles[j, i] == FLAT:
+                tiles[j, i] = whole
 
 
 @kernel(void(_PIXELS, uint16[:, ::1], uint32[::1], _PIXELS))
