@@ -12,8 +12,11 @@ FIELD_WORDS = 8
 """32-bit words per object in the list."""
 HEADER_WORDS = 4
 ADDRESS_BITS = 14
-"""Of the read port, in bytes: 4 + 8 x 256 words, and the state of the logic in the last word."""
-STATE_ADDRESS = (1 << ADDRESS_BITS) - 4
+"""Of the port, in bytes: 4 + 8 x 256 words of the list, and registers at the end."""
+MIN_AREA_ADDRESS, MIN_CONTRAST_ADDRESS, STATE_ADDRESS = 0x3FF0, 0x3FF4, 0x3FFC
+"""Bytes: two registers that the processor may write, and the state of the logic."""
+AREA_BITS, CONTRAST_BITS = 20, 9
+"""Of the two registers."""
 SPARE_CLOCKS = 48
 """Clocks of a line that the labelling needs besides its steps: the latencies of its memories, with a margin."""
 
@@ -34,7 +37,9 @@ class FabricConfig:
     tile: int = 128
     """px, the side of a tile of the threshold; a power of two."""
     min_area: int = 32
-    """px, of the smallest object listed."""
+    """px, of the smallest object listed; the register's value after the configuration of the chip."""
+    min_contrast: int = 24
+    """Steps of grey; flatter tiles have the threshold of the whole image. The register's value likewise."""
     capacity: int = 256
     """Objects in a list; a power of two."""
     line_blanking: int = 370
@@ -49,8 +54,11 @@ class FabricConfig:
             raise ScenarioError(f"fabric: tile is {self.tile} px; give a power of two from 8")
         if not 1 <= self.capacity <= 256 or self.capacity & (self.capacity - 1):
             raise ScenarioError(f"fabric: capacity is {self.capacity} objects; give a power of two up to 256")
-        if self.min_area < 1:
-            raise ScenarioError(f"fabric: min_area is {self.min_area} px; give at least 1")
+        if not 0 <= self.min_area < 1 << AREA_BITS or not 0 <= self.min_contrast < 1 << CONTRAST_BITS:
+            raise ScenarioError(
+                f"fabric: min_area is {self.min_area} px and min_contrast {self.min_contrast}; "
+                f"give less than {1 << AREA_BITS} and {1 << CONTRAST_BITS}"
+            )
         if self.line_blanking < self.least_line_blanking:
             raise ScenarioError(
                 f"fabric: line_blanking is {self.line_blanking} clocks, too few to join the objects of a row of "
@@ -91,8 +99,7 @@ class FabricConfig:
         return self.clocks_per_line * (self.height + self.frame_blanking)
 
 
-def small_config(width: int, height: int, *, tile: int = 128, min_area: int = 32, capacity: int = 256) -> FabricConfig:
+def small_config(width: int, height: int, *, tile: int = 128, capacity: int = 256) -> FabricConfig:
     """For images smaller than 720p, with the least blanking that is safe."""
-    columns = -(-width // tile)
-    blanking = max(width // 4, 5 * columns) + SPARE_CLOCKS
-    return FabricConfig(width, height, tile, min_area, capacity, blanking, 12)
+    blanking = max(width // 4, 5 * -(-width // tile)) + SPARE_CLOCKS
+    return FabricConfig(width, height, tile, capacity=capacity, line_blanking=blanking, frame_blanking=12)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from skyloop.fabric.config import ADDRESS_BITS, FabricConfig
+from skyloop.fabric.config import FabricConfig
 from skyloop.fabric.hdl import Cat, ClockDomain, Elaboratable, Module, Signal
 from skyloop.fabric.labelling import Labelling
-from skyloop.fabric.object_list import ObjectList
+from skyloop.fabric.object_list import AxiPort, ObjectList, Registers
 from skyloop.fabric.smoothing import Gauss, Grey, RowScan
 from skyloop.fabric.threshold import Threshold
 
@@ -24,13 +24,7 @@ class LandingFabric(Elaboratable):
         self.red, self.green, self.blue = (Signal(8, name=name) for name in ("red", "green", "blue"))
         self.data_enable = Signal()
         self.vsync = Signal()
-        self.araddr = Signal(ADDRESS_BITS)
-        self.arvalid = Signal()
-        self.arready = Signal()
-        self.rdata = Signal(32)
-        self.rresp = Signal(2)
-        self.rvalid = Signal()
-        self.rready = Signal()
+        self.axi = AxiPort()
         self.published = Signal()
         self.overrun = Signal()
         self.lost_sync = Signal()
@@ -41,8 +35,7 @@ class LandingFabric(Elaboratable):
     def ports(self) -> list[Any]:
         return [
             self.domain.clk, self.red, self.green, self.blue, self.data_enable, self.vsync,
-            self.araddr, self.arvalid, self.arready, self.rdata, self.rresp, self.rvalid, self.rready,
-            self.published, self.overrun, self.lost_sync,
+            *self.axi.signals, self.published, self.overrun, self.lost_sync,
         ]  # fmt: skip
 
     def elaborate(self, platform: Any) -> Any:
@@ -50,7 +43,10 @@ class LandingFabric(Elaboratable):
         m.domains.sync = self.domain
         m.submodules.grey, m.submodules.scan = grey, scan = Grey(), RowScan(self.config)
         m.submodules.gauss, m.submodules.threshold = gauss, threshold = Gauss(self.config), self.threshold
-        m.submodules.labelling, m.submodules.list = labelling, objects = self.labelling, ObjectList(self.config)
+        m.submodules.labelling, m.submodules.registers = labelling, registers = (
+            self.labelling, Registers(self.config, self.axi)
+        )  # fmt: skip
+        m.submodules.list = objects = ObjectList(self.config, self.axi, registers)
         rows = labelling.rows
         m.d.comb += [
             grey.red.eq(self.red), grey.green.eq(self.green), grey.blue.eq(self.blue),
@@ -64,9 +60,7 @@ class LandingFabric(Elaboratable):
             rows.x.eq(threshold.x), rows.y.eq(threshold.y),
             objects.object.eq(labelling.complete), objects.image_done.eq(labelling.image_done),
             objects.state.eq(Cat(self.overrun, self.lost_sync)),
-            objects.address.eq(self.araddr), objects.address_valid.eq(self.arvalid),
-            self.arready.eq(objects.address_ready), self.rdata.eq(objects.data), self.rvalid.eq(objects.data_valid),
-            objects.data_ready.eq(self.rready), self.rresp.eq(0),
+            registers.image_begins.eq(grey.start), threshold.tiles.min_contrast.eq(registers.min_contrast),
             self.published.eq(objects.published),
             self.overrun.eq(labelling.overrun), self.lost_sync.eq(scan.lost_sync),
         ]  # fmt: skip

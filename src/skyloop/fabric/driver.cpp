@@ -84,6 +84,17 @@ uint32_t fabric_read(void *handle, uint32_t address) {
     return f.design.p_rdata.template get<uint32_t>();
 }
 
+void fabric_write(void *handle, uint32_t address, uint32_t word) {
+    auto &f = *static_cast<Fabric *>(handle);
+    f.design.p_awaddr = cxxrtl::value<14>{address};
+    f.design.p_wdata = cxxrtl::value<32>{word};
+    f.design.p_awvalid = f.design.p_wvalid = f.design.p_bready = cxxrtl::value<1>{1u};
+    do tick(f); while (!(f.design.p_awready.template get<bool>() && f.design.p_wready.template get<bool>()));
+    f.design.p_awvalid = f.design.p_wvalid = cxxrtl::value<1>{0u};
+    do tick(f); while (!f.design.p_bvalid.template get<bool>());
+    f.design.p_bready = cxxrtl::value<1>{0u};
+}
+
 // lines: of the image that are sent; fewer than its height is a broken image.
 void fabric_send(void *handle, const uint8_t *rgb, uint32_t lines) {
     auto &f = *static_cast<Fabric *>(handle);

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skyloop.fabric.compiled import library
-from skyloop.fabric.config import FIELD_WORDS, HEADER_WORDS, STATE_ADDRESS, FabricConfig
+from skyloop.fabric.config import FIELD_WORDS, HEADER_WORDS, MIN_AREA_ADDRESS, STATE_ADDRESS, FabricConfig
 from skyloop_client.errors import StreamError
 
 FRONT_PORCH, SYNC = 5, 5
@@ -38,11 +38,14 @@ class SimulatedFabric:
         timing = (ctypes.c_uint32 * 6)(c.width, c.height, c.line_blanking, *porches)
         self._handle = self._library.fabric_open(timing)
 
-    def objects_of(self, image: NDArray[np.uint8]) -> NDArray[np.uint32]:
+    def objects_of(self, image: NDArray[np.uint8], min_area: int | None = None) -> NDArray[np.uint32]:
         """The words of the image's list, 4 + 8 for each object, little-endian.
 
         image: (height, width, 3) uint8 red, green, blue, or (height, width) uint8 grey.
+        min_area: px; written to its register before the image, which keeps it.
         """
+        if min_area is not None:
+            self.write(MIN_AREA_ADDRESS, min_area)
         self.send(image)
         if self.state & _OVERRUN:
             raise RuntimeError("the landing fabric lost a row; its timing proof is wrong")
@@ -65,6 +68,10 @@ class SimulatedFabric:
     def read(self, address: int) -> int:
         """One word over the AXI port. address: In bytes."""
         return int(self._library.fabric_read(self._open(), address))
+
+    def write(self, address: int, word: int) -> None:
+        """One word over the AXI port, to a register."""
+        self._library.fabric_write(self._open(), address, word)
 
     @property
     def state(self) -> int:
@@ -110,5 +117,6 @@ def _loaded(path: str) -> Any:
     loaded.fabric_clocks.restype = loaded.fabric_latency.restype = ctypes.c_uint64
     loaded.fabric_read.argtypes = [ctypes.c_void_p, ctypes.c_uint32]
     loaded.fabric_read.restype = ctypes.c_uint32
+    loaded.fabric_write.argtypes = [ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint32]
     loaded.fabric_send.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint32]
     return loaded

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from skyloop.fabric.config import FabricConfig, memory_depth
+from skyloop.fabric.config import CONTRAST_BITS, FabricConfig, memory_depth
 from skyloop.fabric.hdl import Cat, Elaboratable, Memory, Module, Mux, Signal, bits_for, signed
 
 _T_BITS = 9
@@ -12,12 +12,16 @@ _T_BITS = 9
 
 
 class TileStatistics(Elaboratable):
-    """min + max of each tile, kept in two tables: one is written while the other, of the image before, is read."""
+    """min + max of each tile, kept in two tables: one is written while the other, of the image before, is read.
+
+    A tile with less contrast than a register says is marked, and read as min + max of the whole image.
+    """
 
     def __init__(self, config: FabricConfig) -> None:
         self._config = config
         self.smooth, self.valid = Signal(8), Signal()
         self.x, self.y = Signal(range(config.width)), Signal(range(config.height))
+        self.min_contrast = Signal(CONTRAST_BITS)
         self.line_done = Signal()
         """One clock, after a line's statistics are in their table."""
         self.next_y = Signal(range(config.height))
@@ -53,7 +57,7 @@ class TileStatistics(Elaboratable):
         with m.If(line_end):
             m.d.sync += self.next_y.eq(Mux(self.y == c.height - 1, 0, self.y + 1))
         lowest, highest = self._over_rows(m, column, ended, first, (least, greatest))
-        self._tables(m, ended & last, (row, column), lowest + highest)
+        self._tables(m, ended & last, (row, column), (lowest, highest))
         return m
 
     def _over_rows(self, m: Any, column: Any, ended: Any, first: Any, of_row: tuple[Any, Any]) -> tuple[Any, Any]:
@@ -74,20 +78,28 @@ class TileStatistics(Elaboratable):
         ]
         return lowest, highest
 
-    def _tables(self, m: Any, enable: Any, tile: tuple[Any, Any], value: Any) -> None:
+    def _tables(self, m: Any, enable: Any, tile: tuple[Any, Any], extremes: tuple[Any, Any]) -> None:
         row, column = tile
-        m.submodules.tiles = memory = Memory(shape=_T_BITS, depth=2 << (len(row) + len(column)), init=[])
+        low, high = extremes
+        darkest, brightest, of_image = Signal(8), Signal(8), Signal(_T_BITS)
+        begin = (row == 0) & (column == 0)
+        with m.If(enable):
+            m.d.sync += [
+                darkest.eq(Mux(begin | (low < darkest), low, darkest)),
+                brightest.eq(Mux(begin | (high > brightest), high, brightest)),
+            ]
+        m.submodules.tiles = memory = Memory(shape=_T_BITS + 1, depth=2 << (len(row) + len(column)), init=[])
         read, write = memory.read_port(), memory.write_port()
         bank = Signal()
         m.d.comb += [
             write.addr.eq(Cat(column, row, bank)),
-            write.data.eq(value),
+            write.data.eq(Cat((low + high)[:_T_BITS], (high - low)[:8] < self.min_contrast)),
             write.en.eq(enable),
             read.addr.eq(Cat(self.read_column, self.read_row, ~bank)),
-            self.read_value.eq(read.data),
+            self.read_value.eq(Mux(read.data[_T_BITS], of_image, read.data[:_T_BITS])),
         ]
         with m.If(self.line_done & (self.next_y == 0)):
-            m.d.sync += bank.eq(~bank)
+            m.d.sync += [bank.eq(~bank), of_image.eq(darkest + brightest)]
 
 
 class Threshold(Elaboratable):
