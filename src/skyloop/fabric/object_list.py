@@ -25,12 +25,11 @@ class AxiPort:
         self.araddr, self.awaddr = Signal(ADDRESS_BITS, name="araddr"), Signal(ADDRESS_BITS, name="awaddr")
         self.rdata, self.wdata = Signal(32, name="rdata"), Signal(32, name="wdata")
         self.rresp, self.bresp = Signal(2, name="rresp"), Signal(2, name="bresp")
-        for channel in ("ar", "r", "aw", "w", "b"):
-            for name in ("valid", "ready"):
-                setattr(self, channel + name, Signal(name=channel + name))
-
-    def __getattr__(self, name: str) -> Any:  # so that what setattr made has a type
-        raise AttributeError(name)
+        self.arvalid, self.arready = Signal(name="arvalid"), Signal(name="arready")
+        self.rvalid, self.rready = Signal(name="rvalid"), Signal(name="rready")
+        self.awvalid, self.awready = Signal(name="awvalid"), Signal(name="awready")
+        self.wvalid, self.wready = Signal(name="wvalid"), Signal(name="wready")
+        self.bvalid, self.bready = Signal(name="bvalid"), Signal(name="bready")
 
     @property
     def signals(self) -> list[Any]:

@@ -13,7 +13,7 @@ from skyloop.fabric.config import FabricConfig
 from skyloop.fabric.yosys import TOP, run_yosys, write_rtlil
 
 LUTS_OF = {"INV": 1, "SRL16E": 1, "SRLC32E": 1, "RAM32X1D": 2, "RAM64X1D": 2, "RAM32M": 4, "RAM64M": 4}
-"""Cells other than LUT1 to LUT6 that take the place of look-up tables. An inverter is mostly absorbed; it counts here."""
+"""Cells other than LUT1 to LUT6 that take look-up tables. Inverters are mostly absorbed, but count here."""
 
 
 @dataclass(frozen=True)
@@ -38,10 +38,8 @@ def synthesise(config: FabricConfig | None = None) -> Resources:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write_rtlil(config or FabricConfig(), folder)
-        run_yosys(
-            f"synth_xilinx -family xc7 -flatten -noiopad -top {TOP}; tee -q -o cells.json stat -json -tech xilinx",
-            folder,
-        )
+        synthesis = f"synth_xilinx -family xc7 -flatten -noiopad -top {TOP}"
+        run_yosys(f"{synthesis}; tee -q -o cells.json stat -json -tech xilinx", folder)
         told = json.loads((folder / "cells.json").read_text(encoding="utf-8"))
     return counted(told["design"]["num_cells_by_type"])
 
