@@ -24,7 +24,7 @@ from skyloop.world.worlds.landing import Landing
 
 SHAPE = (720, 1280)
 LENS = Pinhole.from_fov(1280, 720, np.pi / 2)
-WEATHERS = (
+WEATHERS: tuple[dict[str, float], ...] = (
     {}, {"time_of_day": 6.0}, {"clouds": 1.0}, {"time_of_day": 18.5, "clouds": 0.6}, {"rain": 12.0, "wetness": 1.0},
     {"snow": 3.0}, {"visibility": 60.0}, {"time_of_day": 21.5},
 )  # fmt: skip
@@ -78,7 +78,7 @@ def test_rendered_pictures_of_the_landing_world(fabric: SimulatedFabric, seed: i
         np.testing.assert_array_equal(fabric.objects_of(picture, min_area), listed.words())
         objects, pictures = objects + len(listed.objects), pictures + 1
     assert (pictures, fabric.state) == (PER_SEED, 0)
-    assert objects > 4 * PER_SEED
+    assert objects > 2 * PER_SEED  # mostly the three figures and what lies around
 
 
 @pytest.mark.slow

@@ -79,7 +79,7 @@ class FabricConfig:
 
     @property
     def most_joins(self) -> int:
-        """Times that two labels are found to be one object within a row; the page of the logic proves it."""
+        """Times that two labels of a row turn out to be one object: each uses up two runs of the row above."""
         return self.width // 4 + 1
 
     @property
