@@ -76,7 +76,7 @@ def test_every_world_is_told_with_its_options_and_their_defaults() -> None:
     assert [row[0].strip("`") for row in told] == list(WORLDS)
     for name, _, options in told:
         signature = inspect.signature(WORLDS[name.strip("`")])
-        stated = dict(re.findall(r"`(\w+)` \((\[[^]]*\]|[\d.]+|true|false)", options))
+        stated = dict(re.findall(r"`(\w+)` \((\[[^]]*\]|[\d.]+|true|false|null)", options))
         true = {p.name: p.default for p in signature.parameters.values() if p.name not in ("seed", "randomise")}
         assert {key: yaml.safe_load(value) for key, value in stated.items()} == {
             key: list(value) if isinstance(value, tuple) else value for key, value in true.items()

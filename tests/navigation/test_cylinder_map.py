@@ -56,6 +56,27 @@ def test_what_is_no_longer_seen_is_remembered_and_what_is_seen_gone_is_forgotten
     assert len(local.cloud()) == 0
 
 
+def beside_a_wall(distance: float) -> np.ndarray:
+    """The depth image of a camera that looks along a wall on its left, in a hall that ends 6 m ahead."""
+    x = (np.arange(wall(6.0).shape[1]) - LENS.cx) / LENS.fx
+    with np.errstate(divide="ignore"):
+        along = np.where(x < 0.0, -distance / x, np.inf)
+    return np.minimum(wall(6.0), along[None].astype(np.float32))
+
+
+@pytest.mark.parametrize("step", [0.004, 0.013, 0.055])
+def test_a_wall_beside_the_vehicle_is_remembered_once_it_is_out_of_sight(step: float) -> None:
+    """Steps between images of 15 Hz: creeping, through a door, and cruising."""
+    local = CylinderMap(CONFIG)
+    for north in np.arange(0.0, 1.5, step):
+        seeing(local, beside_a_wall(1.1), times=1, yaw=0.5 * np.pi, body=BODY + np.array([0.0, north, 0.0]))
+    points = local.cloud() - BODY - [0.0, north, 0.0]
+    remembered = points[(np.abs(points[:, 0] + 1.1) < 0.1) & (np.abs(points[:, 2]) < 0.4)]
+    # the field of view ends 43 degrees from the heading, and 1.2 m ahead on the wall
+    gaps = np.diff(np.sort(remembered[(remembered[:, 1] > 0.0) & (remembered[:, 1] < 1.2), 1]), prepend=0.0, append=1.2)
+    assert gaps.max() < 0.4
+
+
 def test_obstacles_stay_where_they_are_while_the_body_moves() -> None:
     local = CylinderMap(CONFIG)
     seeing(local, person(wall(9.0), 5.0), times=5)

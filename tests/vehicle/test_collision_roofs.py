@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from collisions import HOUSE, ROOF, TOUGH, solids_of
-from flying import GRAVITY, IRIS, ask, fly, make_fleet, set_motion
+from flying import GRAVITY, IRIS, ask, fly, make_fleet, read_airframe, set_motion
 
 from skyloop.core.frames import matrix_from_quat
 from skyloop.vehicle.fleet import Fleet
@@ -58,6 +58,20 @@ def test_lands_on_a_roof_and_takes_off_again() -> None:
     state = fly(fleet, 9.0)
     np.testing.assert_allclose(state.position, [0.0, 0.0, ROOF + 1.5], atol=0.05)
     assert fleet.states["legs_down"][0] == fleet.states["n_touches"][0] == 0
+
+
+def test_a_level_landing_on_a_roof_does_not_turn_it() -> None:
+    """At 0.7 m/s, the usual speed of an autopilot's landing."""
+    quad = read_airframe("airsim-quad")
+    fleet = make_fleet(airframe=quad)
+    fleet.attach(solids_of(HOUSE))
+    set_motion(fleet, position=(0.3, -0.2, ROOF + 0.7))
+    ask(fleet, SET_VELOCITY_WORLD, velocity=(0.0, 0.0, -0.7))
+    fly(fleet, 3.0)
+    assert fleet.states["legs_down"][0] == 4
+    assert fleet.states["hit_closing"][0, 0] > 0.6
+    w, x, y, z = fleet.states["motion"][0, 6:10]
+    assert abs(np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))) < 1e-3
 
 
 def test_is_stood_upon_what_lies_on_the_ground() -> None:

@@ -13,12 +13,12 @@ from skyloop.navigation.mapping import MapperSettings
 from skyloop.navigation.planning.replanning import NavigatorConfig
 
 PAPER = "e2es"
-SEEDS = tuple(range(61, 71))
+SEEDS = tuple(range(81, 91))
 """Of each world. Lower seeds were looked at while the navigation was made."""
-WITH_WALKERS = tuple((("room", "house", "corridor")[seed % 3], seed) for seed in range(71, 81))
+WITH_WALKERS = tuple((("room", "house", "corridor")[seed % 3], seed) for seed in range(91, 101))
 """World and seed of the missions among walking people. Not in the warehouse, where the vehicle flies above them."""
 WALKERS = 5
-EXPLORED = (("room", 61), ("corridor", 61))
+EXPLORED = (("room", 81), ("corridor", 81))
 """World and seed of the flights by hand in the paper, Figs 11 to 14."""
 GOAL_WITHIN, TOP_SPEED = 0.5, 1.0
 """m from each goal, and m/s."""

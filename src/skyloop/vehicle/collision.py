@@ -2,7 +2,7 @@
 flown.
 
 A point that meets a surface slowly presses on it from then on, with the same springs as on the ground, so a vehicle
-stands on a roof as it stands on grass. A faster point bounces. In a collision of two vehicles both get the impulse.
+lands and stands on a roof as on grass. A faster point bounces. In a collision of two vehicles both get the impulse.
 """
 
 # mypy: allow-untyped-defs
@@ -15,7 +15,7 @@ import numpy as np
 from skyloop.core.frames import matrix_from_quat, quat_multiply, rotate
 from skyloop.vehicle.contact import note_hit
 from skyloop.vehicle.contact_search import free_steps, search
-from skyloop.vehicle.kernel_records import FINDING, MAX_TOUCHES, PART_BODY
+from skyloop.vehicle.kernel_records import FINDING, MAX_TOUCHES, PART_BODY, PART_LEG
 from skyloop.vehicle.resting_contact import settle_touches
 from skyloop.world.solid_grids import SolidArrays
 from skyloop_client.messages import Array
@@ -23,6 +23,11 @@ from skyloop_client.streams import NS_PER_S
 
 SLOW = 0.5
 """m/s, the closing speed below which a point presses instead of bouncing."""
+SLOW_LANDING = 1.0
+"""m/s, the same for the feet of legs on something that faces up. Legs give, as on the ground; impulses at one foot
+after the other would turn a vehicle that lands level."""
+LEVEL = 0.7
+"""The least upward part of the normal of something that faces up."""
 MARGIN = 1e-5
 """m, the distance from a surface at which a vehicle is stopped."""
 MAX_MEETINGS = 16
@@ -179,7 +184,9 @@ class Collisions:
         """Makes a point that meets a surface slowly press on it from now on. False for other contacts."""
         s, find, n = self.states[met.vehicle], self._find, met.normal
         relative = self._relative(met, 1)
-        if -relative @ n >= SLOW or met.is_edge or met.other >= 0:
+        lands = n[2] > LEVEL and self.params[met.vehicle]["point_part"][met.point] == PART_LEG
+        slow = SLOW_LANDING if lands else SLOW
+        if -relative @ n >= slow or met.is_edge or met.other >= 0:
             return False
         count = int(s["n_touches"])
         same = (s["touch_point"][:count] == met.point) & (s["touch_normal"][:count] @ n > SAME_SURFACE)

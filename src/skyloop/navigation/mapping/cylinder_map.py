@@ -53,6 +53,12 @@ class CylinderConfig:
         return self.rings, self.sectors, self.layers_below + self.layers_above
 
 
+LEARNT = 0.125
+"""The share of a later image in the remembered point of a cell."""
+ASIDE = 0.01
+"""rad; a point farther than this from the mean of a later image is left as it is. Sectors are 0.05 rad wide."""
+
+
 class _Frame(NamedTuple):
     """The numbers of CylinderConfig and Sight that the kernels need."""
 
@@ -185,12 +191,25 @@ def _sweep(ends, shape, given, passes):
                     passes[(ring * sectors + j) * layers + layer] += pixels
 
 
+@inlined
+def _is_at(total, count, point):
+    """Whether the mean of points is in the direction of a point, seen from the middle."""
+    away, along, apart = 0.0, 0.0, 0.0
+    for axis in range(3):
+        step = total[axis] / count - point[axis]
+        away += point[axis] * point[axis]
+        along += step * point[axis]
+        apart += step * step
+    return apart - along * along / max(away, 1e-9) < ASIDE * ASIDE * away
+
+
 @kernel(void(int32[:, ::1], float32[:, ::1], int32[::1], COUNT_LIMITS, int8[::1], float32[:, ::1], boolean[::1]))
 def _settle(ends, sums, passes, given, counters, points, free):
     """Moves the counters, which never go below 0, says which cells were seen free, and empties the scratch.
 
-    A cell that was hit keeps the mean of its points. Means are about a cell apart, so few of them meet in one cell
-    when the map moves.
+    A cell that is hit first takes the mean of its points. Means are about a cell apart, so few of them meet in one cell
+    when the map moves. Later images improve the point, but do not move it aside: their mean stays in the middle of the
+    cell, so the point would slide along a wall with the vehicle, and nothing would be left of the wall out of sight.
     """
     limits = CountLimits(*given)
     for o in range(counters.shape[0]):
@@ -198,13 +217,15 @@ def _settle(ends, sums, passes, given, counters, points, free):
         if ends[o, 0] + ends[o, 1] + passes[o] == 0:
             free[o] = False
             continue
+        held = counters[o] > 0
         said = verdict(ends[o, 0], passes[o], limits) if ends[o, 0] + passes[o] > 0 else 0
         counters[o] = min(max(counters[o] + said, 0), limits.limit)
         free[o] = said < 0 and counters[o] == 0
         if ends[o, 0] > 0:
+            share = (LEARNT if _is_at(sums[o], ends[o, 0], points[o]) else 0.0) if held else 1.0
             for axis in range(3):
                 if said > 0:
-                    points[o, axis] = sums[o, axis] / ends[o, 0]
+                    points[o, axis] += share * (sums[o, axis] / ends[o, 0] - points[o, axis])
                 sums[o, axis] = 0.0
         ends[o, 0] = ends[o, 1] = passes[o] = 0
 

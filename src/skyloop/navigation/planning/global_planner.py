@@ -28,6 +28,9 @@ class GlobalPlannerConfig(BaseModel):
     inflation: PositiveFloat = 0.5
     """m around each occupied cell that the way keeps away from. E2ES has 0.4 m, less than the 0.5 m of its own local
     planner, so that it plans through gaps that it does not fly through."""
+    tight: PositiveFloat = 0.35
+    """m, in place of `inflation` where there is no other way, or only a much longer one, as through a narrow door that
+    lies across the cells of the map; no more than `inflation`. Whether a motion leads through is seen there."""
     roomy: PositiveFloat = 0.85
     """m that a way keeps away from occupied cells if such a way is not much longer; no less than `inflation`."""
     detour: PositiveFloat = 1.05

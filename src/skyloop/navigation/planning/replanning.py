@@ -46,6 +46,9 @@ IN_NARROW_PLACES = 0.5
 and keeps to the middle."""
 STRAIGHT = 0.55
 """The share of the way to its aim that a motion may miss and still count as straight: half of it is flown."""
+LONG_WAY, LONG_WAY_MORE = 1.5, 2.0
+"""If a way is this many times as long as one through a narrow place, and so many m more, the narrow place is tried
+first. Otherwise all unknown rooms are searched before a narrow door."""
 ROOMY_SLACK = 1.2
 """m that a roomy way may be longer in any case: half a turn around the end of a shelf takes that much. With less, the
 way would hug the shelf, and the choice would flip close to it."""
@@ -175,6 +178,11 @@ def best_way(seen: Surroundings, start: Array, goal: Array, config: GlobalPlanne
     """The way and the grid for its sub-goal: the roomy way, unless it is much longer than the shortest one."""
     grid = seen.grid(config.inflation)
     way = find_way(grid, start, goal, config)
+    if config.tight < config.inflation:
+        narrow = seen.grid(config.tight)
+        through = find_way(narrow, start, goal, config)
+        if not through.refusal and (way.refusal or way.length > LONG_WAY * through.length + LONG_WAY_MORE):
+            return narrow, through
     if way.refusal or way.snapped or config.roomy <= config.inflation:
         return grid, way
     # through an opening that is too narrow for a roomy way, one with some room is still better than the shortest

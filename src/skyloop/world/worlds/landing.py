@@ -23,6 +23,9 @@ LEVEL_RADIUS, EXTENT, CELL = 45.0, 160.0, 5.0
 FENCE, COVERED = 39.0, 40.0
 """m from the origin to each side of the fence, and to the edge between the field's cover and grass."""
 
+SCREEN_HEIGHT, SCREEN_WIDTH = 2.2, 10.0
+"""m."""
+
 
 class Landing:
     def __init__(
@@ -31,10 +34,13 @@ class Landing:
         *,
         marker_xy: tuple[float, float] = (6.0, 0.0),
         marker_yaw_deg: float = 0.0,
+        screen: tuple[float, float] | None = None,
         randomise: frozenset[str] = frozenset(),
     ) -> None:
         """marker_xy: m, the middle of the marker, east and north.
         marker_yaw_deg: The heading of its arrow from rectangle to square, counter-clockwise from east.
+        screen: Bearing (degrees, counter-clockwise from east) and height of the sun (degrees) for which a wooden wall
+        beside the marker leaves half of it in the shade. Left out, there is no wall.
         """
         position = _position(marker_xy)
         if not math.isfinite(marker_yaw_deg):
@@ -55,6 +61,8 @@ class Landing:
         self._scatter()
         self._fence()
         self._windsock()
+        if screen is not None:
+            self._screen(*_sun(screen))
 
     def _height(self, x: Any, y: Any) -> Any:
         a, b, c, d = self._waves
@@ -105,6 +113,14 @@ class Landing:
                 x, y = (along * step + side * FENCE).tolist()
                 self.model.place(shape, self._at(x, y), yaw=yaw, is_a="fence", name="fence", variant=2)
 
+    def _screen(self, bearing: float, elevation: float) -> None:
+        """A wall across the sun's bearing whose shadow ends at the middle of the marker."""
+        away = (SCREEN_HEIGHT - self.marker.thickness) / math.tan(elevation)
+        x = self.marker_xy[0] + away * math.cos(bearing)
+        y = self.marker_xy[1] + away * math.sin(bearing)
+        wall = box((0.1, SCREEN_WIDTH, SCREEN_HEIGHT), centre=(0.05, 0.0, 0.5 * SCREEN_HEIGHT), material="wood")
+        self.model.place(Shape("screen", (wall,)), self._at(x, y), yaw=bearing, is_a="wall", name="screen")
+
     def _windsock(self) -> None:
         pole = cylinder(0.05, 5.0, 10, top=0.035, material="metal", colour=(230, 230, 230))
         parts = [pole.moved((0.0, 0.0, -0.1))]
@@ -127,6 +143,18 @@ def _position(marker_xy: Any) -> tuple[float, float]:
     if not math.hypot(x, y) <= 30.0:
         raise ScenarioError(f"world 'landing': marker_xy is [{x:g}, {y:g}]; keep it within 30 m of the origin")
     return x, y
+
+
+def _sun(screen: Any) -> tuple[float, float]:
+    """rad: bearing and height."""
+    try:
+        bearing, elevation = (float(value) for value in screen)
+    except (TypeError, ValueError):
+        what = f"world 'landing': screen is {screen!r}; give [bearing, height] of the sun in degrees"
+        raise ScenarioError(what) from None
+    if not (math.isfinite(bearing) and 10.0 <= elevation <= 70.0):
+        raise ScenarioError(f"world 'landing': screen is {screen!r}; the sun must be 10 to 70 degrees high")
+    return math.radians(bearing), math.radians(elevation)
 
 
 def _tint(looks: np.random.Generator, wild: bool) -> Colour:
