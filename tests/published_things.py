@@ -18,6 +18,7 @@ from skyloop_client.messages import (
     Image,
     ImuSample,
     KeyPose,
+    LandingStatus,
     Marker,
     Markers,
     Message,
@@ -76,6 +77,9 @@ def records(t_ns: int = 0) -> dict[str, Any]:
         "key_pose": KeyPose(t_ns, np.array([1.0, 2.0, 3.0]), TILTED, corners, np.array([5, 8, 21]), "front"),
         "goal": Goal(np.array([4.0, 5.0, 1.5]), 0.5),
         "navigation": GoalStatus(t_ns, 2, "flying", np.array([4.0, 5.0, 1.5]), np.eye(3)[0], "hover", "no way"),
+        "landing": LandingStatus(
+            t_ns, "down", True, 3.5, np.array([0.1, -0.2]), 0.05, np.array([0.1, -0.2, 1.5]), -0.1, "no ring"
+        ),
         "movers": Movers(t_ns, np.eye(3), 0.5 * np.eye(3), np.full((3, 2), [0.3, 1.8]), np.array([3, 5, 9])),
         "colour": Image(t_ns, np.arange(36, dtype=np.uint8).reshape(3, 4, 3), "front"),
         "heat": Image(t_ns, np.array([[0.5, np.nan], [1.5, 2.5]], np.float32)),

@@ -17,7 +17,8 @@ from skyloop.links.loop.listener import Listener
 from skyloop.links.loop.targets import PowerModel, Target
 from skyloop.links.loop.timeline import plot_timeline
 from skyloop.links.pace import Pace
-from skyloop.sim.scenario import EstimatorConfig, Scenario
+from skyloop.sim.scenario import EstimatorConfig, Scenario, UserPilot
+from skyloop.tasks.pilots import with_seed
 from skyloop.world.semantics import CLASSES
 from skyloop_client.errors import ScenarioError, nearest_name
 from skyloop_client.plugins import is_plugin
@@ -124,7 +125,8 @@ def pilot_outside(scenario: Scenario) -> tuple[str, list[str]]:
         raise ScenarioError(f"--pilot scenario: '{scenario.name}' has {len(flown)} pilots; it must have exactly one")
     vehicle, pilot = flown[0], flown[0].pilot
     assert pilot is not None
-    config = pilot.model_dump(mode="json")
+    seeded = pilot if isinstance(pilot, UserPilot) else with_seed(pilot, scenario.seed)
+    config = seeded.model_dump(mode="json")
     rate = config.pop("rate_hz")
     kind, options = "skyloop.tasks.pilots:pilot_from", config
     if is_plugin(pilot.kind):

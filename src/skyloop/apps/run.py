@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from skyloop.apps.landing_report import LandingReport
 from skyloop.apps.navigation_report import NavigationReport
 from skyloop.core.bus import Bus
 from skyloop.core.interrupts import STOPPED, Interruption
@@ -68,6 +69,7 @@ def run_scenario(
             pictures = Pictures(simulation.bus, folder)
             estimate_pictures = EstimatePictures(simulation.bus, folder)
             navigation = NavigationReport(simulation.bus, simulation.port.editor, scenario, folder)
+            landing = LandingReport(simulation.bus, simulation.port.editor, scenario, folder)
             flight_log = FlightLog(simulation.bus, [vehicle.name for vehicle in scenario.vehicles])
             began = time.perf_counter()
             trouble: SkyloopError | None = None
@@ -95,6 +97,7 @@ def run_scenario(
             pictures.finish()
             estimate_pictures.finish()
             navigation.finish(summary)
+            landing.finish(summary)
             record.finish(summary)
         finally:
             record.close()

@@ -16,7 +16,8 @@ from skyloop_client.errors import Interrupted, ScenarioError, SkyloopError
 MOST_SEEDS = 10_000
 TABLE = "seeds.csv"
 FIGURES = ("flown_m", "highest_m", "fastest_m_s", "battery_left", "energy_j", "tracking_error_rms_m",
-           "tracking_error_max_m", "estimate_error_rms_m")  # fmt: skip
+           "tracking_error_max_m", "estimate_error_rms_m", "landing_s", "landing_error_x_m", "landing_error_y_m",
+           "landing_error_m", "landing_heading_error_rad")  # fmt: skip
 """Numbers in a vehicle's summary that can be compared between seeds."""
 
 

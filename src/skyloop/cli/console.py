@@ -202,6 +202,8 @@ def print_summary(summary: dict[str, Any], folder: Path) -> None:
             )
         if "navigation" in vehicle:
             out.print(f"    {_navigated(vehicle['navigation'])}", highlight=False)
+        if "landing" in vehicle:
+            out.print(f"    {vehicle['landing']}", highlight=False)
         for event in vehicle["events"] if len(summary["vehicles"]) <= MOST_WITH_EVENTS else ():
             if " contact:" not in event:
                 out.print(f"    {event}", highlight=False)
@@ -210,7 +212,9 @@ def print_summary(summary: dict[str, Any], folder: Path) -> None:
     messages = sum(summary["messages"].values())
     out.print(f"  {messages} messages on {len(summary['messages'])} streams")
     held = [name for name in ("flight.png", "pictures.png", "summary.json", "streams") if (folder / name).exists()]
-    held[1:1] = sorted(path.name for name in ("map-*.gif", "navigation-*.png") for path in folder.glob(name))
+    held[1:1] = sorted(
+        path.name for name in ("map-*.gif", "navigation-*.png", "landing-*.png") for path in folder.glob(name)
+    )
     out.print(f"run folder: {folder} ({', '.join(held)})")
 
 

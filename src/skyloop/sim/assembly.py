@@ -49,7 +49,7 @@ from skyloop.sim.spawning import join
 from skyloop.sim.vehicle_port import VehiclePort
 from skyloop.sim.watchful_people import people_parts
 from skyloop.sim.world_editor import WorldEditor
-from skyloop.tasks.pilots import build_pilot
+from skyloop.tasks.pilots import build_pilot, with_seed
 from skyloop.vehicle.airframe import Airframe, Drag
 from skyloop.vehicle.appearance import vehicle_shape
 from skyloop.vehicle.autopilot import Autopilot
@@ -106,7 +106,7 @@ def build(
     for i, vehicle in enumerate(scenario.vehicles):
         autopilot = autopilots[vehicle.name]
         parts.append(_truth_part(vehicle.name, i, scenario.truth_rate_hz, context))
-        parts += _flying_parts(vehicle, airframes[i], autopilot, folder, context)
+        parts += _flying_parts(vehicle, airframes[i], autopilot, folder, scenario.seed, context)
         parts += estimator_parts(vehicle, autopilot, earth, folder, context)
     parts += _observer_parts(scenario, context)
     if context.lookers:
@@ -333,7 +333,7 @@ def _truth_part(vehicle: str, i: int, rate_hz: float, context: Context) -> Truth
 
 
 def _flying_parts(
-    vehicle: Vehicle, airframe: Airframe, autopilot: Autopilot, folder: Path | None, context: Context
+    vehicle: Vehicle, airframe: Airframe, autopilot: Autopilot, folder: Path | None, seed: int, context: Context
 ) -> list[Part]:
     """Make the parts that fly a vehicle: its autopilot, a user's controller, and the pilot."""
     parts: list[Part] = [AutopilotPart(autopilot, vehicle.name, AUTOPILOT_RATE, context)]
@@ -354,7 +354,7 @@ def _flying_parts(
                 raise ScenarioError(f"{vehicle.name}.pilot: '{vehicle.pilot.kind}' is a function, it takes no options")
             require(pilot, ("__call__",), f"{vehicle.name}.pilot")
         else:
-            pilot = build_pilot(vehicle.pilot)
+            pilot = build_pilot(with_seed(vehicle.pilot, seed))
         rate = _rate(vehicle.pilot.rate_hz, f"{vehicle.name}.pilot.rate_hz")
         info = StreamInfo(f"{vehicle.name}/pilot", "Setpoint", rate, vehicle.name)
         parts.append(PilotPart(pilot, info, autopilot, context))

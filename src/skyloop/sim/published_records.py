@@ -22,6 +22,7 @@ from skyloop_client.messages import (
     GridMap,
     Image,
     KeyPose,
+    LandingStatus,
     Marker,
     Markers,
     Movers,
@@ -41,6 +42,7 @@ MOST_BYTES = 4 << 20
 """Of one record."""
 UNIT_TOLERANCE = 1e-3
 GOAL_STATES = ("waiting", "flying", "reached", "refused", "given up")
+LANDING_STAGES = ("seek", "over", "down", "land", "given up")
 MARKER_KINDS = ("sphere", "box", "arrow", "line", "points", "text")
 
 
@@ -164,6 +166,10 @@ SPECS: dict[type, dict[str, Spec]] = {
     GoalStatus: {
         "number": Special(_count), "state": Text(GOAL_STATES), "goal": THREE, "sub_goal": THREE, "mode": Text(),
         "reason": Text(),
+    },
+    LandingStatus: {
+        "stage": Text(LANDING_STAGES), "found": Special(_flag), "altitude": One(), "offset": Numbers("<f8", (2,)),
+        "heading": One(), "velocity": THREE, "yaw_rate": One(), "reason": Text(),
     },
     Movers: {
         "positions": Numbers("<f8", ("n", 3)), "velocities": Numbers("<f8", ("n", 3)),

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, PositiveFloat, m
 from skyloop.core.frames import yaw_from_quat
 from skyloop.core.validation import validated
 from skyloop.navigation.trajectories import Point, TrajectoryConfig, build
+from skyloop.tasks.landing import LandingPilot, LandingPilotConfig
 from skyloop.tasks.navigate import NavigatePilot, NavigatePilotConfig
 from skyloop.tasks.sortie import Pilot, Reply, Sortie
 from skyloop_client.bundle import Bundle
@@ -183,15 +184,26 @@ def _distance(a: Array, b: Array) -> float:
 
 
 PilotConfig: TypeAlias = Annotated[
-    HoverPilotConfig | TrajectoryPilotConfig | WaypointPilotConfig | NavigatePilotConfig, Field(discriminator="kind")
+    HoverPilotConfig | TrajectoryPilotConfig | WaypointPilotConfig | NavigatePilotConfig | LandingPilotConfig,
+    Field(discriminator="kind"),
 ]
 
-PILOTS: dict[str, tuple[type[BaseModel], type[HoverPilot | TrajectoryPilot | WaypointPilot | NavigatePilot]]] = {
+PILOTS: dict[
+    str, tuple[type[BaseModel], type[HoverPilot | TrajectoryPilot | WaypointPilot | NavigatePilot | LandingPilot]]
+] = {
     "hover": (HoverPilotConfig, HoverPilot),
     "trajectory": (TrajectoryPilotConfig, TrajectoryPilot),
     "waypoints": (WaypointPilotConfig, WaypointPilot),
     "navigate": (NavigatePilotConfig, NavigatePilot),
+    "landing": (LandingPilotConfig, LandingPilot),
 }
+
+
+def with_seed(config: PilotConfig, seed: int) -> PilotConfig:
+    """A pilot that draws its start and has no seed of its own draws it with this one, the scenario's."""
+    if isinstance(config, LandingPilotConfig) and config.start_seed is None:
+        return config.model_copy(update={"start_seed": seed})
+    return config
 
 
 def build_pilot(config: PilotConfig) -> Pilot:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isqrt
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 from skyloop.perception.landing.object_list import HEIGHT, MIN_AREA, WIDTH, ObjectList
 
@@ -39,7 +39,8 @@ _TURNS = (
 )  # fmt: skip
 
 
-class Figure(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Figure:
     """An object that may be a part of the marker."""
 
     index: int

@@ -3,6 +3,8 @@
 This is the reference. Logic and firmware must give the same bits; docs/explanations/landing-detector.md says which.
 """
 
+# mypy: allow-untyped-calls
+
 from __future__ import annotations
 
 from dataclasses import dataclass

@@ -45,7 +45,7 @@ def smooth(grey, sums, smoothed):
 
 @kernel(void(_PIXELS, int64, uint8[::1], uint8[::1], uint16[:, ::1]))
 def tile_statistics(smoothed, min_contrast, least, greatest, tiles):
-    """min + max of each tile: twice its threshold. A tile with less contrast than `min_contrast` gets that of the image.
+    """min + max of each tile: twice its threshold. One with less contrast than `min_contrast` gets that of the image.
 
     `least` and `greatest` are room for one row of pixels.
     """

@@ -28,6 +28,7 @@ from skyloop_client.messages import (
     GridMap,
     Image,
     KeyPose,
+    LandingStatus,
     Marker,
     Markers,
     Movers,
@@ -174,6 +175,14 @@ def _goal_status(info: StreamInfo, status: GoalStatus) -> Iterator[Outgoing]:
     yield topic_of(info.name), "nav_msgs/Path", (head, poses)
 
 
+def _landing_status(info: StreamInfo, status: LandingStatus) -> Iterator[Outgoing]:
+    """The command, in ROS's body axes: forward, left, up. ROS has no message for the rest."""
+    forward, right, down = status.velocity.tolist()
+    twist = ((forward, -right, -down), (0.0, 0.0, -status.yaw_rate))
+    head = header(status.t_ns, axes_of(info, "body"))
+    yield topic_of(info.name), "geometry_msgs/TwistWithCovarianceStamped", (head, (twist, [0.0] * 36))
+
+
 def mover_markers(movers: Movers) -> Markers:
     """A box around each thing, and an arrow that is as long as the way of one second."""
     shapes = []
@@ -232,6 +241,7 @@ PRODUCTS: dict[str, Callable[[StreamInfo, Any], Iterator[Outgoing]]] = {
     "KeyPose": _key_pose,
     "Goal": _goal,
     "GoalStatus": _goal_status,
+    "LandingStatus": _landing_status,
     "Movers": _movers,
     "Image": _image,
     "Markers": _markers,

@@ -110,6 +110,30 @@ class GoalStatus:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class LandingStatus:
+    """What a pilot that lands on a marker sees and does. Without a marker, offset and heading are the last ones."""
+
+    t_ns: int
+    """Stamp of the image."""
+    stage: str
+    """seek (no marker in sight), over (moving over it), down (descending), land or given up."""
+    found: bool
+    """Whether the marker is in the image."""
+    altitude: float
+    """m, of the camera above the marker, as the pilot believes it; 0 before the first reading."""
+    offset: Array
+    """(2,) m from the vehicle's middle to the marker's: forward and to the right."""
+    heading: float
+    """rad that the vehicle must turn to the right to have the marker's heading."""
+    velocity: Array
+    """(3,) m/s, the command: forward, right, down."""
+    yaw_rate: float
+    """rad/s, the command, positive to the right."""
+    reason: str = ""
+    """Why no marker was found, in one line; empty if there is one."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Movers:
     """Things that move, such as people, as upright cylinders. A row of each array is one thing."""
 
