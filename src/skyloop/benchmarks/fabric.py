@@ -10,6 +10,7 @@ from skyloop.core.results import Figure
 from skyloop.fabric.config import PIXEL_CLOCK_HZ, FabricConfig
 from skyloop.fabric.simulated import SimulatedFabric
 from skyloop.fabric.synthesis import XC7Z020, synthesise
+from skyloop.fabric.timing import WIRE_NS
 
 MOST_PERCENT = 60.0
 IMAGES = 6
@@ -17,8 +18,8 @@ NAMES = {"lut": "look-up tables", "ff": "flip-flops", "bram36": "memory blocks o
 
 
 def measure(images: int = IMAGES) -> list[Figure]:
-    used = synthesise()
-    shares = used.percent_of(XC7Z020)
+    made = synthesise()
+    used, shares = made.used, made.used.percent_of(XC7Z020)
     figures = [
         Figure(
             f"fabric_{key}_percent", getattr(shares, key), "%", aim=MOST_PERCENT, lower_is_better=True,
@@ -26,7 +27,11 @@ def measure(images: int = IMAGES) -> list[Figure]:
         )
         for key, name in NAMES.items()
     ]  # fmt: skip
-    return [*figures, *_simulation(images)]
+    path = Figure(
+        "fabric_path_ns", made.path.ns, "ns", aim=1e9 / PIXEL_CLOCK_HZ, lower_is_better=True,
+        note=f"longest way between registers, an estimate with {WIRE_NS:g} ns per wire: {' '.join(made.path.cells)}",
+    )  # fmt: skip
+    return [*figures, path, *_simulation(images)]
 
 
 def _simulation(images: int) -> list[Figure]:

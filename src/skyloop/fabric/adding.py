@@ -127,13 +127,15 @@ class RowAdder(Elaboratable):
             with m.If(self.row[0] == bank):
                 m.d.comb += [
                     read.addr.eq(self.root), so_far.eq(read.data),
-                    write.addr.eq(root), write.data.eq(self._written), write.en.eq(add),
+                    write.addr.eq(root), write.en.eq(add),
                 ]  # fmt: skip
             with m.Else():
                 m.d.comb += [
                     read.addr.eq(number[2]), above.eq(read.data),
                     write.addr.eq(number[3]), write.en.eq(clear),
                 ]  # fmt: skip
+            # to clear an object its mark is enough
+            m.d.comb += [write.data.eq(self._written), write.data.valid.eq(self.row[0] == bank)]
         return so_far, above
 
     def _sum(self, m: Any, total: Any, more: Any, so_far: Any, *, fresh: Any) -> None:

@@ -8,8 +8,8 @@ from skyloop.fabric.config import FabricConfig, memory_depth
 from skyloop.fabric.hdl import Cat, Elaboratable, Memory, Module, Mux, Signal, bits_for
 from skyloop.fabric.records import link_layout, run_layout
 
-_LATENCY = 3
-"""Clocks from two runs that touch to the label of the object above: label, root, link."""
+_LATENCY = 4
+"""Clocks from two runs that touch to the label of the object above: label, root, a register, link."""
 
 
 class RowJoiner(Elaboratable):
@@ -117,13 +117,14 @@ class RowJoiner(Elaboratable):
         m.d.sync += [k.eq(next_k), j.eq(next_j)]
 
     def _label(self, m: Any, label_write: Any, root_write: Any, push: Any) -> None:
-        """Three clocks after two runs were compared, what the object above is called in this row is known."""
+        """Four clocks after two runs were compared, what the object above is called in this row is known."""
         sweeping = self._sweeping
         touching, ends, number = self._delayed(
             m, (sweeping & self._touching, sweeping & self._here_ends, self._number_here[: self._bits])
         )
         label, labelled = Signal(self._bits), Signal()
         now, fresh, joined = Signal(self._bits), Signal(), Signal()
+        joined_before, pair = Signal(), Signal(2 * self._bits)
         linked = touching & self.link.valid
         m.d.comb += [
             now.eq(Mux(linked, self.link.label, Mux(labelled, label, number))),
@@ -136,12 +137,13 @@ class RowJoiner(Elaboratable):
             label_write.data.eq(now),
             label_write.en.eq(ends),
             push.addr.eq(self._height),
-            push.data.eq(Cat(label, self.link.label)),
-            push.en.eq(joined),
+            push.data.eq(pair),
+            push.en.eq(joined_before),
         ]
         m.d.sync += [label.eq(now), labelled.eq((labelled | touching) & ~ends)]
-        m.d.sync += self._height.eq(Mux(self.begin, 0, self._height + joined))
-        with m.If(joined & (self._height == self._config.most_joins)):
+        m.d.sync += [joined_before.eq(joined), pair.eq(Cat(label, self.link.label))]
+        m.d.sync += self._height.eq(Mux(self.begin, 0, self._height + joined_before))
+        with m.If(joined_before & (self._height == self._config.most_joins)):
             m.d.sync += self.stack_overrun.eq(1)
         with m.If(fresh):  # a label of its own, and a root until it is joined
             m.d.comb += [root_write.addr.eq(Cat(number, self.row[0])), root_write.data.eq(number), root_write.en.eq(1)]
@@ -160,9 +162,8 @@ class RowJoiner(Elaboratable):
             pop.addr.eq(self._pairs - 1),
             # while the row is swept: the root of the run above, in the tables of its row
             root_read.addr.eq(Mux(popped, Cat(other, self.row[0]), Cat(label_read.data, ~self.row[0]))),
-            self.link_address.eq(root_read.data),
         ]
-        m.d.sync += self.link_write_address.eq(self.link_address)
+        m.d.sync += [self.link_address.eq(root_read.data), self.link_write_address.eq(self.link_address)]
         with m.If(found):
             m.d.comb += [
                 root_write.addr.eq(Cat(label, self.row[0])),

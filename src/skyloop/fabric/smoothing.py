@@ -110,7 +110,7 @@ class Gauss(Elaboratable):
         return m
 
     def _columns(self, m: Any) -> tuple[Any, Any, Any, Any]:
-        """The sum down each column, three clocks after its newest pixel."""
+        """The sum down each column, four clocks after its newest pixel."""
         c = self._config
         m.submodules.rows = memory = Memory(shape=32, depth=memory_depth(c.width), init=[])
         read, write = memory.read_port(), memory.write_port()
@@ -130,18 +130,19 @@ class Gauss(Elaboratable):
         return self._weighted(m, [*kept, newest], 8, (x, y, step))
 
     def _weighted(self, m: Any, taps: list[Any], bits: int, tags: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The weighted sum of five taps, two clocks later, and the tags that belong to them."""
+        """The weighted sum of five taps, three clocks later, and the tags that belong to them."""
         outer, inner, middle = Signal(bits + 1), Signal(bits + 1), Signal(bits)
-        total = Signal(bits + 8)
+        of_sides, of_middle, total = Signal(bits + 8), Signal(bits + 8), Signal(bits + 8)
         m.d.sync += [
-            outer.eq(taps[0] + taps[4]),
-            inner.eq(taps[1] + taps[3]),
-            middle.eq(taps[2]),
-            total.eq(WEIGHTS[0] * outer + WEIGHTS[1] * inner + WEIGHTS[2] * middle),
-        ]
-        once, twice = [Signal.like(tag) for tag in tags], [Signal.like(tag) for tag in tags]
-        m.d.sync += [later.eq(tag) for later, tag in zip(once + twice, (*tags, *once), strict=True)]
-        return total, *twice
+            outer.eq(taps[0] + taps[4]), inner.eq(taps[1] + taps[3]), middle.eq(taps[2]),
+            of_sides.eq(WEIGHTS[0] * outer + WEIGHTS[1] * inner), of_middle.eq(WEIGHTS[2] * middle),
+            total.eq(of_sides + of_middle),
+        ]  # fmt: skip
+        for _ in range(3):
+            later = tuple(Signal.like(tag) for tag in tags)
+            m.d.sync += [after.eq(before) for after, before in zip(later, tags, strict=True)]
+            tags = later
+        return total, *tags
 
     def _rows(self, m: Any, column_sum: Any, x: Any, y: Any, valid: Any) -> None:
         c = self._config

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import re
 import tempfile
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from skyloop.fabric.config import FabricConfig
+from skyloop.fabric.timing import LongestPath, longest_path
 from skyloop.fabric.yosys import TOP, run_yosys, write_rtlil
 
 LUTS_OF = {"INV": 1, "SRL16E": 1, "SRLC32E": 1, "RAM32X1D": 2, "RAM64X1D": 2, "RAM32M": 4, "RAM64M": 4}
@@ -33,15 +35,23 @@ class Resources:
 XC7Z020 = Resources(53_200, 106_400, 140, 220)
 
 
-def synthesise(config: FabricConfig | None = None) -> Resources:
+@dataclass(frozen=True)
+class Synthesis:
+    used: Resources
+    path: LongestPath
+    """An estimate; see skyloop.fabric.timing."""
+
+
+def synthesise(config: FabricConfig | None = None) -> Synthesis:
     """Takes about a minute."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write_rtlil(config or FabricConfig(), folder)
         synthesis = f"synth_xilinx -family xc7 -flatten -noiopad -top {TOP}"
-        run_yosys(f"{synthesis}; tee -q -o cells.json stat -json -tech xilinx", folder)
-        told = json.loads((folder / "cells.json").read_text(encoding="utf-8"))
-    return counted(told["design"]["num_cells_by_type"])
+        run_yosys(f"{synthesis}; write_json netlist.json", folder)
+        netlist = json.loads((folder / "netlist.json").read_text(encoding="utf-8"))
+    kinds = Counter(cell["type"] for cell in netlist["modules"][TOP]["cells"].values())
+    return Synthesis(counted(kinds), longest_path(netlist, TOP))
 
 
 def counted(cells: Mapping[str, int]) -> Resources:
