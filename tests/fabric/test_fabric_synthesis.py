@@ -26,7 +26,7 @@ def cell(kind: str, inputs: dict[str, Any], output: tuple[str, int], **parameter
 
 
 def test_the_longest_path_is_the_sum_of_its_cells_and_wires() -> None:
-    """Memory, look-up table, two of a carry chain, register; and a shorter one beside it, with a loop over a register."""
+    """Memory, look-up table, two of a carry chain, register; a shorter one beside it; a loop over the register."""
     cells = {
         "memory": cell("RAMB36E1", {"ADDRARDADDR": 9}, ("DOADO", 2)),
         "table": cell("LUT2", {"I0": 2, "I1": "1"}, ("O", 3)),

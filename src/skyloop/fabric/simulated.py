@@ -9,7 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skyloop.fabric.compiled import library
-from skyloop.fabric.config import FIELD_WORDS, HEADER_WORDS, MIN_AREA_ADDRESS, STATE_ADDRESS, FabricConfig
+from skyloop.fabric.config import (
+    FIELD_WORDS,
+    HEADER_WORDS,
+    MIN_AREA_ADDRESS,
+    MIN_CONTRAST_ADDRESS,
+    STATE_ADDRESS,
+    FabricConfig,
+)
 from skyloop_client.errors import StreamError
 
 FRONT_PORCH, SYNC = 5, 5
@@ -24,8 +31,10 @@ class SimulatedFabric:
     one with the statistics of the image before. The same images give the same words. One thread at a time.
     """
 
-    def __init__(self, config: FabricConfig | None = None) -> None:
+    def __init__(self, config: FabricConfig | None = None, *, min_contrast: int | None = None) -> None:
+        """min_contrast: Steps of grey, the register's value from the first image on; 0 is as published."""
         self.config = config or FabricConfig()
+        self._min_contrast = min_contrast
         self._library = _loaded(str(library(self.config)))
         self._handle: int | None = None
         self.reset()
@@ -37,6 +46,8 @@ class SimulatedFabric:
         porches = (FRONT_PORCH, SYNC, c.frame_blanking - FRONT_PORCH - SYNC)
         timing = (ctypes.c_uint32 * 6)(c.width, c.height, c.line_blanking, *porches)
         self._handle = self._library.fabric_open(timing)
+        if self._min_contrast is not None:
+            self.write(MIN_CONTRAST_ADDRESS, self._min_contrast)
 
     def objects_of(self, image: NDArray[np.uint8], min_area: int | None = None) -> NDArray[np.uint32]:
         """The words of the image's list, 4 + 8 for each object, little-endian.
