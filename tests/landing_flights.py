@@ -68,30 +68,35 @@ class TruthEye(LandingPilot):
 class Flight:
     """One landing and what came of it."""
 
-    def __init__(self, seed: int = 1, *, more: dict[str, Any] | None = None, **options: Any) -> None:
-        vehicle = {
+    def __init__(
+        self, seed: int = 1, *, vehicle: dict[str, Any] | None = None, distance: dict[str, Any] | None = None,
+        more: dict[str, Any] | None = None, **options: Any,
+    ) -> None:  # fmt: skip
+        """vehicle, distance, more: changes to the scenario's vehicle, rangefinder, and the rest."""
+        drone = {
             "name": "drone",
             "airframe": "airsim-quad",
             "sensors": {
                 "range": {
                     "kind": "rangefinder", "preset": "airsim", "rate_hz": 60,
                     "mount": {"position": CAMERA.tolist(), "rotation_deg": [0.0, 90.0, 0.0]},
-                    **(more or {}).pop("range", {}),
+                    **(distance or {}),
                 }
             },
             "pilot": {
                 "kind": "landing_flights:TruthEye", "rate_hz": 60, "options": {"start_seed": seed, **options},
             },
+            **(vehicle or {}),
         }  # fmt: skip
-        data = {"name": "landing", "seed": seed, "duration": 120, "world": "landing", "vehicles": [vehicle]}
+        data = {"name": "landing", "seed": seed, "duration": 120, "world": "landing", "vehicles": [drone]}
         self.statuses: list[LandingStatus] = []
         with build(make_scenario({**data, **(more or {})})) as simulation:
             simulation.bus.on_every(self._take)
             fly(simulation, 120.0)
-            self.pilot: Any = simulation.parts_of(PilotPart)[0].pilot
+            pilot: Any = simulation.parts_of(PilotPart)[0].pilot
             port = simulation.port.vehicle("drone")
             state = port.truth
-            self.seconds = simulation.now - 1.0 - self.pilot.began_ns * 1e-9
+            self.seconds = simulation.now - 1.0 - pilot.began_ns * 1e-9
             self.error = state.position[:2] - np.array(MARKER_XY)
             self.height = float(state.position[2])
             self.askew = math.remainder(float(yaw_from_quat(state.quat_wxyz)), 2.0 * math.pi)

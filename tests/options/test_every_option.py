@@ -17,6 +17,7 @@ FILES = {
     "airframe": ("Airframe", "Rotor", "Motor", "Battery", "Contact"),
     "controller": ("Gains", "SimpleFlightGains", "Limits"),
     "air": ("Drag", "DragChoice", "Calm", "ConstantWind", "DrydenWind", "FieldWind", "Wrench", "RotorFault"),
+    "landing": ("LandingPilotConfig", "LandingStart", "LandingControlConfig"),
     "navigate": ("NavigatePilotConfig", "NavigatorConfig", "GlobalPlannerConfig", "LocalPlannerConfig"),
     "failsafe": ("Failsafes",),
     "px4": ("Px4Choice",),

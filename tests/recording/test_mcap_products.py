@@ -78,6 +78,7 @@ def test_each_stream_is_a_topic_of_its_name(bag: dict[str, Any]) -> None:
         "/drone/colour": "sensor_msgs/msg/Image",
         "/drone/heat": "sensor_msgs/msg/Image",
         "/drone/markers": "visualization_msgs/msg/MarkerArray",
+        "/drone/landing": "geometry_msgs/msg/TwistWithCovarianceStamped",
         "/drone/movers": "visualization_msgs/msg/MarkerArray",
         "/drone/cost": "std_msgs/msg/Float64",
     }
@@ -112,6 +113,11 @@ def test_movers_are_boxes_with_arrows_as_long_as_the_way_of_a_second(bag: dict[s
     assert [box.scale.x, box.scale.y, box.scale.z] == [0.6, 0.6, 1.8]
     turn = Rotation.from_quat([getattr(arrow.pose.orientation, axis) for axis in "xyzw"])
     assert np.allclose(arrow.scale.x * turn.apply([1.0, 0.0, 0.0]), [0.0, 0.5, 0.0])
+
+
+def test_a_landing_is_its_command_forward_left_up(bag: dict[str, Any]) -> None:
+    twist = bag["/drone/landing"].twist.twist
+    assert (twist.linear.x, twist.linear.y, twist.linear.z, twist.angular.z) == (0.1, 0.2, -1.5, 0.1)
 
 
 def test_detections(bag: dict[str, Any]) -> None:

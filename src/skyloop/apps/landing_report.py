@@ -48,7 +48,7 @@ class LandingReport:
 
 def outcome(log: VehicleLanding, pad: tuple[Array, float] | None) -> dict[str, Any]:
     """How it ended: time from the beginning to touch-down, and errors in the world's axes."""
-    stage, seconds = log.statuses[-1].stage, None
+    stage, seconds = log.ended_in, None
     if log.ended_ns >= 0:
         seconds = (log.ended_ns - log.began_ns) * 1e-9
     after = "" if seconds is None else f", after {seconds:.1f} s"

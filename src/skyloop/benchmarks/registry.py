@@ -12,6 +12,10 @@ BENCHES = {
         "skyloop.benchmarks.gym",
         "Gymnasium environments, beside gym-pybullet-drones at the same rates in the same run",
     ),
+    "landing": (
+        "skyloop.benchmarks.landing",
+        "the landing detector on rendered pictures, beside OpenCV in floats in the same run",
+    ),
     "lidar": ("skyloop.benchmarks.lidar", "LiDAR points per second, beside bare Embree on the same rays"),
     "link": (
         "skyloop.benchmarks.link",

@@ -52,6 +52,11 @@ class VehicleLanding:
     def began_ns(self) -> int:
         return self.statuses[0].t_ns
 
+    @property
+    def ended_in(self) -> str:
+        """The last stage."""
+        return self.statuses[-1].stage
+
     def rows(self) -> Array:
         """(n, 5) the track from the beginning of the landing on."""
         rows = np.array(self.track)

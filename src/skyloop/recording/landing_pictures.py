@@ -17,6 +17,10 @@ from skyloop_client.messages import Array
 ORDER = ("first sight", "descent begins", "below 3 m", "last image with the marker", "last image without the marker")
 MOST_SHOWN = 4
 FIGURE_COLOURS = {"ring": COLOURS[4], "square": COLOURS[1], "rectangle": COLOURS[2]}
+SHORT = 0.3
+"""s: a stage of less has no name in the plots."""
+LABELLED_PX = 50
+"""Smaller boxes have no name beside them."""
 RING_RADIUS, BOARD_RADIUS = 0.857, 1.25
 """m, of the marker, drawn under the track."""
 
@@ -74,7 +78,7 @@ def _draw_binary(axis: Any, moment: Moment, binary: NDArray[np.uint8]) -> None:
         colour, chosen = FIGURE_COLOURS.get(name, INK), score > 0.5
         x, y = [left, right, right, left, left], [top, top, bottom, bottom, top]
         axis.plot(x, y, color=colour, lw=2.0 if chosen else 0.8)
-        if chosen:
+        if chosen and bottom - top > LABELLED_PX:
             axis.annotate(name, (right, top), color=colour, fontsize=8, fontweight="bold", ha="right", va="bottom")
     height, width = binary.shape
     axis.set(xticks=[], yticks=[], xlim=(0, width), ylim=(height, 0))
@@ -108,20 +112,14 @@ def _times(log: VehicleLanding) -> Array:
 
 
 def _draw_stages(axis: Any, log: VehicleLanding, t: Array) -> None:
-    told = ""
-    for at, status in zip(t.tolist(), log.statuses, strict=True):
-        if status.stage != told:
-            axis.axvline(at, color=REFERENCE, lw=0.8)
-            axis.annotate(
-                status.stage,
-                (at, 0.98),
-                xycoords=("data", "axes fraction"),
-                rotation=90,
-                fontsize=8,
-                va="top",
-                color=INK,
-            )
-            told = status.stage
+    stages = [status.stage for status in log.statuses]
+    begins = [k for k, stage in enumerate(stages) if k == 0 or stages[k - 1] != stage]
+    for k, following in zip(begins, [*begins[1:], None], strict=True):
+        axis.axvline(t[k], color=REFERENCE, lw=0.8)
+        # the words of two that follow each other at once would lie on each other
+        if following is None or t[following] - t[k] > SHORT:
+            place: dict[str, Any] = {"xycoords": ("data", "axes fraction"), "rotation": 90, "va": "top"}
+            axis.annotate(stages[k], (t[k], 0.98), fontsize=8, color=INK, **place)
     blind = np.array([not status.found for status in log.statuses])
     axis.fill_between(t, 0, 1, where=blind, transform=axis.get_xaxis_transform(), color=COLOURS[1], alpha=0.15, lw=0)
 

@@ -206,6 +206,7 @@ class LandingPilot(Sortie):
         if listed is None or not found:
             return Detections(t_ns, np.zeros((0, 4)), (), np.zeros(0), source=self._config.camera)
         boxes = listed.objects[found][:, [3, 5, 4, 6]] + np.array([0, 0, 1, 1])
-        classes = tuple(KINDS[detection.kinds[k]] for k in found)
+        rectangle = -1 if marker is None else marker.rectangle
+        classes = tuple("rectangle" if k == rectangle else KINDS[detection.kinds[k]] for k in found)
         scores = np.array([1.0 if k in chosen else 0.0 for k in found])
         return Detections(t_ns, boxes.astype(float), classes, scores, source=self._config.camera)

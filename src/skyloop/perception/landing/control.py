@@ -51,8 +51,8 @@ class LandingControlConfig(BaseModel):
     tilt_height: PositiveFloat = 4.4
     """m/s: K1 is at most this divided by the altitude. A vehicle that tilts sees the marker shifted in proportion to
     its altitude; a higher gain there would follow its own tilting."""
-    integral_gain: NonNegativeFloat = 0.1
-    """1/s², for a steady wind; used while it descends. 0: as published."""
+    integral_share: NonNegativeFloat = 0.12
+    """Of K1², in 1/s²: an integral against steady wind, within twice the distance of `over_within`. 0: as published."""
     descent_gain: PositiveFloat = 0.45
     """1/s, K2 of the paper: m/s for each metre of altitude."""
     yaw_gain: PositiveFloat = 1.5
@@ -73,7 +73,7 @@ class LandingControlConfig(BaseModel):
     """It is aligned within this angle."""
     hold: NonNegativeFloat = 0.4
     """s for which it is over the marker and aligned before it descends."""
-    landing_height: PositiveFloat = 0.95
+    landing_height: PositiveFloat = 1.05
     """m, H_L of the paper: the altitude of the camera at which the lower controller lands."""
     land_within: PositiveFloat = 0.08
     """m from the marker's middle within which it may land."""
@@ -87,6 +87,8 @@ class LandingControlConfig(BaseModel):
     """m, the altitude at which it stops climbing; the marker is found from 20 m down."""
     give_up_after: PositiveFloat = 20.0
     """s without the marker after which it gives up. It never lands without it."""
+    time_limit: PositiveFloat = 90.0
+    """s after the beginning of the landing after which it gives up, for instance in too strong a wind."""
     camera_ahead: float = 0.5
     """m, the camera's place ahead of the vehicle's middle. 0: the camera is put over the marker."""
 
@@ -104,6 +106,8 @@ class LandingMemory:
     """s, of the last reading."""
     t: float = NEVER
     """s, of the last step; NEVER before the first."""
+    began_t: float = NEVER
+    """s, of the first step."""
     seen_t: float = NEVER
     """s: when the marker was last seen, or when the search began."""
     held_t: float = NEVER
@@ -112,6 +116,8 @@ class LandingMemory:
     """m/s, the last command."""
     vy: float = 0.0
     vz: float = 0.0
+    yaw_rate_deg: float = 0.0
+    """Degrees per second, the last command."""
     wind_x: float = 0.0
     """m/s that the integral adds."""
     wind_y: float = 0.0
@@ -179,7 +185,11 @@ def advance(
     if memory.stage in (LAND, GIVEN_UP):
         return _told(memory, 0.0, 0.0, 0.0, 0.0)
     dt = t - memory.t if memory.t > NEVER else 0.0
-    memory = replace(memory, t=t, seen_t=memory.seen_t if memory.seen_t > NEVER else t)
+    if memory.began_t <= NEVER:
+        memory = replace(memory, began_t=t, seen_t=t)
+    memory = replace(memory, t=t)
+    if t - memory.began_t > config.time_limit:
+        return _given_up(memory)
     blind = math.isnan(memory.altitude) or t - memory.altitude_t > 2.0 * config.lost_after
     if marker is None or blind:
         return _without_marker(memory, t, config, blind)
@@ -194,7 +204,11 @@ def advance(
 
 def _told(memory: LandingMemory, vx: float, vy: float, vz: float, yaw_rate: float) -> tuple[LandingMemory, Command]:
     command = Command(vx, vy, vz, yaw_rate, memory.stage)
-    return replace(memory, vx=vx, vy=vy, vz=vz), command
+    return replace(memory, vx=vx, vy=vy, vz=vz, yaw_rate_deg=yaw_rate), command
+
+
+def _given_up(memory: LandingMemory) -> tuple[LandingMemory, Command]:
+    return _told(replace(memory, stage=GIVEN_UP), 0.0, 0.0, 0.0, 0.0)
 
 
 def _without_marker(
@@ -204,12 +218,13 @@ def _without_marker(
     lost = t - memory.seen_t
     memory = replace(memory, held_t=NEVER)
     if lost > config.give_up_after:
-        return _told(replace(memory, stage=GIVEN_UP), 0.0, 0.0, 0.0, 0.0)
+        return _given_up(memory)
     if lost <= config.lost_after and memory.stage != SEEK:
         return _told(memory, memory.vx, memory.vy, 0.0, 0.0)
     climbs = not blind and memory.altitude < config.ceiling
-    memory = replace(memory, stage=SEEK, wind_x=0.0, wind_y=0.0)
-    return _told(memory, 0.0, 0.0, -config.climb_speed if climbs else 0.0, 0.0)
+    # what the integral has learnt of the wind keeps it over the place
+    vx, vy = (0.0, 0.0) if blind else (memory.wind_x, memory.wind_y)
+    return _told(replace(memory, stage=SEEK), vx, vy, -config.climb_speed if climbs else 0.0, 0.0)
 
 
 def _limit(memory: LandingMemory, config: LandingControlConfig) -> float:
@@ -225,6 +240,8 @@ def _next_stage(memory: LandingMemory, offset: Offset, t: float, config: Landing
             memory = replace(memory, stage=LAND)
         return memory
     near = memory.altitude <= config.landing_height
+    if memory.stage == DOWN and not near:
+        return replace(memory, held_t=NEVER)
     within = config.land_within if near else _limit(memory, config)
     if offset.distance >= within or abs(offset.heading_deg) >= config.aligned_within_deg:
         return replace(memory, held_t=NEVER)
@@ -243,14 +260,13 @@ def _steer(
 ) -> tuple[LandingMemory, Command]:
     """Equations (1) to (4), with limits."""
     published = config.second_stage == "published"
-    if memory.stage == DOWN and dt > 0.0:
-        step = config.integral_gain * dt
-        memory = replace(
-            memory,
-            wind_x=_clipped(memory.wind_x + step * offset.ahead, 0.5 * config.max_speed),
-            wind_y=_clipped(memory.wind_y + step * offset.right, 0.5 * config.max_speed),
-        )
     gain = min(config.position_gain, config.tilt_height / max(memory.altitude, 0.1))
+    beside = offset.distance > 2.0 * _limit(memory, config)
+    if not beside:
+        step, limit = config.integral_share * gain * gain * dt, 0.5 * config.max_speed
+        wind_x, wind_y = _turned(memory.wind_x, memory.wind_y, math.radians(memory.yaw_rate_deg) * dt)
+        wind_x, wind_y = _shortened(wind_x + step * offset.ahead, wind_y + step * offset.right, limit)
+        memory = replace(memory, wind_x=wind_x, wind_y=wind_y)
     vx, vy = gain * offset.ahead + memory.wind_x, gain * offset.right + memory.wind_y
     vx, vy = _shortened(vx, vy, config.max_speed)
     change_x, change_y = _shortened(vx - memory.vx, vy - memory.vy, config.max_acceleration * dt)
@@ -271,6 +287,11 @@ def _steer(
 
 def _clipped(value: float, limit: float) -> float:
     return max(-limit, min(value, limit))
+
+
+def _turned(x: float, y: float, angle: float) -> tuple[float, float]:
+    """A vector that stands still, in the axes (forward, right) of a vehicle that has turned right by a small angle."""
+    return x + angle * y, y - angle * x
 
 
 def _shortened(x: float, y: float, limit: float) -> tuple[float, float]:

@@ -15,8 +15,9 @@ from skyloop.perception.landing.object_list import HEIGHT, MIN_AREA, WIDTH, Obje
 
 Rules: TypeAlias = Literal["touchdown", "published"]
 
-NOTHING, RING, SQUARE, RECTANGLE = range(4)
-KINDS = ("", "ring", "square", "rectangle")
+NOTHING, RING, SQUARE, RECTANGLE = 0, 1, 2, 4
+"""Bits: by our rules an object may be taken for a square and for a rectangle until they are compared."""
+KINDS = {RING: "ring", SQUARE: "square", RECTANGLE: "rectangle", SQUARE | RECTANGLE: "square"}
 """Names of the kinds of figures."""
 
 RING_PX_CM = 109_667
@@ -46,6 +47,7 @@ class Figure:
     index: int
     """In the list of objects."""
     kind: int
+    """Bits."""
     area: int
     x: int
     """1/16 px, of its centroid."""
@@ -84,7 +86,7 @@ class Detection:
     refusal: str
     """Why there is no marker; empty if there is one."""
     kinds: tuple[int, ...]
-    """Of each object: NOTHING, RING, SQUARE or RECTANGLE."""
+    """Of each object: NOTHING, or the bits of what it may be."""
 
 
 def expected_sizes(altitude_cm: int) -> tuple[int, int]:
@@ -115,14 +117,15 @@ def published_kind(area: int, w: int, h: int, sizes: tuple[int, int]) -> int:
 def touchdown_kind(area: int, w: int, h: int, square_area: int) -> int:
     """Our rules, which hold at every height. square_area: px², expected of the square."""
     box, longer, shorter = w * h, max(w, h), min(w, h)
+    kind = NOTHING
     if 10 * longer < 14 * shorter:
         if 28 * area < 10 * box < 55 * area:
             return RING
         if 10 * box < 23 * area and 6 * square_area < 10 * area < 16 * square_area:
-            return SQUARE
+            kind = SQUARE
     if 2 * longer < 5 * shorter and 10 * box < 26 * area and 13 * square_area < 10 * area < 36 * square_area:
-        return RECTANGLE
-    return NOTHING
+        kind |= RECTANGLE
+    return kind
 
 
 def heading_of(dx: int, dy: int) -> int:
@@ -183,7 +186,7 @@ def _figures(listed: ObjectList, altitude_cm: int, rules: Rules) -> list[Figure]
 
 
 def _of_kind(figures: Sequence[Figure], kind: int) -> list[Figure]:
-    return [figure for figure in figures if figure.kind == kind]
+    return [figure for figure in figures if figure.kind & kind]
 
 
 def _marker_of(square: Figure, rectangle: Figure, ring: int) -> Marker:

@@ -178,9 +178,9 @@ def _goal_status(info: StreamInfo, status: GoalStatus) -> Iterator[Outgoing]:
 def _landing_status(info: StreamInfo, status: LandingStatus) -> Iterator[Outgoing]:
     """The command, in ROS's body axes: forward, left, up. ROS has no message for the rest."""
     forward, right, down = status.velocity.tolist()
-    twist = ((forward, -right, -down), (0.0, 0.0, -status.yaw_rate))
+    twist = [forward, -right, -down, 0.0, 0.0, -status.yaw_rate, *[0.0] * 36]
     head = header(status.t_ns, axes_of(info, "body"))
-    yield topic_of(info.name), "geometry_msgs/TwistWithCovarianceStamped", (head, (twist, [0.0] * 36))
+    yield topic_of(info.name), "geometry_msgs/TwistWithCovarianceStamped", (head, twist)
 
 
 def mover_markers(movers: Movers) -> Markers:
