@@ -21,6 +21,7 @@ WHAT_FOR = {
     "bench": "for `skyloop bench`",
     "dev": "for changing skyloop and running its tests",
     "docs": "for `make docs`",
+    "fabric": "for the landing detector's logic, simulated and synthesised",
     "foxglove": "for --foxglove",
     "gym": "for skyloop.gym",
     "lidar": "for the localiser of unknown-city with kiss-icp",

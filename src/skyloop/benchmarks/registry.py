@@ -3,6 +3,10 @@
 BENCHES = {
     "airsim": ("skyloop.benchmarks.airsim", "pictures per second for an AirSim client, beside the bare renderer"),
     "camera": ("skyloop.benchmarks.camera", "pictures of park and room, beside PyBullet and MuJoCo in the same run"),
+    "fabric": (
+        "skyloop.benchmarks.fabric",
+        "the landing detector's logic: its share of a Zynq-7020, images per second simulated",
+    ),
     "flight": ("skyloop.benchmarks.flight", "how closely the built-in controller flies, on twenty seeds"),
     "gym": (
         "skyloop.benchmarks.gym",

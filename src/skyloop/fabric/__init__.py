@@ -1,0 +1,1 @@
+"""The landing detector's logic in Amaranth, its simulation, its synthesis; see docs/explanations/landing-fabric.md."""

