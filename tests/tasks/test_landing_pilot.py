@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from skyloop.apps.loop import pilot_outside
 from skyloop.apps.run import run_scenario
 from skyloop.sim.scenario import load_scenario
 
-NEAR = {"start": {"position": (6.4, 0.3, 5.0), "yaw_deg": 30.0}, "settle": 0.2}
+NEAR: dict[str, Any] = {"start": {"position": (6.4, 0.3, 5.0), "yaw_deg": 30.0}, "settle": 0.2}
 
 
 def test_it_lands_on_the_marker_with_the_marker_s_heading() -> None:
@@ -56,8 +57,8 @@ def test_wind_and_a_bad_rangefinder_are_borne() -> None:
 @pytest.mark.slow
 def test_as_published_the_heading_is_lost() -> None:
     """The ablation: the second stage begins on position alone, and the altitude is not filtered."""
-    start = {"start": {"position": (6.4, 0.3, 6.0), "yaw_deg": 120.0}, "settle": 0.2}
-    published = {"control": {"second_stage": "published", "altitude_filter": False}}
+    start: dict[str, Any] = {"start": {"position": (6.4, 0.3, 6.0), "yaw_deg": 120.0}, "settle": 0.2}
+    published: dict[str, Any] = {"control": {"second_stage": "published", "altitude_filter": False}}
     assert abs(Flight(**start, **published).askew) > 0.5
     assert abs(Flight(**start).askew) < 0.03
 
