@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import signal
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from landing_firmware import firmware, needs_board
+from landing_firmware import SOURCES, firmware, needs_board
 from landing_lists import clutter, listed, marker_objects
 from skyloop.apps.landing_boards import ReferenceMind, firmware_numbers
 from skyloop.links.landing_board import qemu_board
@@ -165,6 +167,14 @@ def test_an_emulator_killed_in_flight_is_one_clear_line(elf):
                 emulated.turn(k, b"", None)
     finally:
         emulated.close()
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="no make here")
+def test_make_firmware_names_the_compiler_s_package(tmp_path):
+    command = ["make", "-s", "-C", str(SOURCES), f"BUILD={tmp_path}", "CROSS=no-such-"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode != 0
+    assert done.stderr.startswith("there is no no-such-gcc here; install the Debian package gcc-arm-none-eabi")
 
 
 def test_what_is_missing_is_named(tmp_path, monkeypatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -52,7 +53,7 @@ def test_the_published_second_stage_leaves_the_heading_as_it_is() -> None:
 
 
 def test_without_a_filter_one_low_reading_ends_the_published_landing_high_up() -> None:
-    spiky = {"spike": 0.6, "ahead": 0.3, "right": 0.0, "heading_deg": 40.0}
+    spiky: dict[str, Any] = {"spike": 0.6, "ahead": 0.3, "right": 0.0, "heading_deg": 40.0}
     raw = Drop({"altitude_filter": False, "second_stage": "published"}, **spiky)
     assert raw.stage == "land" and raw.altitude > 5.0
     filtered = Drop({"second_stage": "published"}, **spiky)

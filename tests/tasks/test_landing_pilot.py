@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,12 +13,11 @@ from skyloop.apps.loop import pilot_outside
 from skyloop.apps.run import run_scenario
 from skyloop.sim.scenario import load_scenario
 
-SOFT = {"failsafes": {"descent_speed": 0.35}}
-NEAR = {"start": {"position": (6.4, 0.3, 5.0), "yaw_deg": 30.0}, "settle": 0.2}
+NEAR: dict[str, Any] = {"start": {"position": (6.4, 0.3, 5.0), "yaw_deg": 30.0}, "settle": 0.2}
 
 
 def test_it_lands_on_the_marker_with_the_marker_s_heading() -> None:
-    flight = Flight(vehicle=SOFT, **NEAR)
+    flight = Flight(**NEAR)
     assert flight.landed and flight.stages[-3:] == ["over", "down", "land"]
     assert np.hypot(*flight.error) < 0.1
     assert abs(flight.askew) < 0.03
@@ -26,7 +26,7 @@ def test_it_lands_on_the_marker_with_the_marker_s_heading() -> None:
 
 @pytest.mark.slow
 def test_starts_of_the_paper_end_within_a_tenth_of_a_metre_and_twenty_seconds() -> None:
-    flights = [Flight(seed, vehicle=SOFT) for seed in range(1, 11)]
+    flights = [Flight(seed) for seed in range(1, 11)]
     assert all(flight.landed for flight in flights)
     errors = np.array([[*flight.error, flight.askew] for flight in flights])
     assert np.sqrt((errors**2).mean(axis=0)).max() < 0.1
@@ -35,13 +35,13 @@ def test_starts_of_the_paper_end_within_a_tenth_of_a_metre_and_twenty_seconds() 
 
 
 @pytest.mark.slow
-def test_a_marker_that_vanishes_is_not_landed_beside() -> None:
+def test_a_lost_marker_is_not_landed_beside() -> None:
     """It climbs, gives up, flies home and lands there, 6 m away."""
-    flight = Flight(vehicle=SOFT, gone=(5.0, 1e9), **NEAR)
+    flight = Flight(gone=(5.0, 1e9), **NEAR)
     assert flight.stages[-2:] == ["seek", "given up"]
     assert flight.landed
     np.testing.assert_allclose(flight.error, [-6.0, 0.0], atol=0.4)
-    again = Flight(vehicle=SOFT, gone=(4.0, 6.0), **NEAR)
+    again = Flight(gone=(4.0, 6.0), **NEAR)
     assert "seek" in again.stages and again.stages[-1] == "land"
     assert np.hypot(*again.error) < 0.1
 
@@ -49,18 +49,18 @@ def test_a_marker_that_vanishes_is_not_landed_beside() -> None:
 @pytest.mark.slow
 def test_wind_and_a_bad_rangefinder_are_borne() -> None:
     wind = {"wind": {"kind": "dryden", "mean": [4.0, 3.0, 0.0], "w20_kt": 15}}
-    assert np.hypot(*Flight(3, vehicle=SOFT, more=wind, **NEAR).error) < 0.3
+    assert np.hypot(*Flight(3, more=wind, **NEAR).error) < 0.3
     faults = {"faults": [{"kind": "dropout", "probability": 0.2}]}
-    assert np.hypot(*Flight(vehicle=SOFT, distance=faults, **NEAR).error) < 0.12
+    assert np.hypot(*Flight(distance=faults, **NEAR).error) < 0.12
 
 
 @pytest.mark.slow
 def test_as_published_the_heading_is_lost() -> None:
     """The ablation: the second stage begins on position alone, and the altitude is not filtered."""
-    start = {"start": {"position": (6.4, 0.3, 6.0), "yaw_deg": 120.0}, "settle": 0.2}
-    published = {"control": {"second_stage": "published", "altitude_filter": False}}
-    assert abs(Flight(vehicle=SOFT, **start, **published).askew) > 0.5
-    assert abs(Flight(vehicle=SOFT, **start).askew) < 0.03
+    start: dict[str, Any] = {"start": {"position": (6.4, 0.3, 6.0), "yaw_deg": 120.0}, "settle": 0.2}
+    published: dict[str, Any] = {"control": {"second_stage": "published", "altitude_filter": False}}
+    assert abs(Flight(**start, **published).askew) > 0.5
+    assert abs(Flight(**start).askew) < 0.03
 
 
 def test_the_scenario_s_seed_draws_the_start_also_outside() -> None:

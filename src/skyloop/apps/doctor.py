@@ -28,6 +28,7 @@ WHAT_FOR = {
     "mavlink": "for `skyloop mavlink`, PX4 and serial lines",
     "nav": "for skyloop localise and flights on cameras and an IMU",
     "sb3": "for skyloop.gym.sb3, which trains with Stable-Baselines3",
+    "video": "for `skyloop land --video window`",
     "view": "for `skyloop view`",
 }
 """By extra."""

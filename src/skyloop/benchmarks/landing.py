@@ -112,7 +112,8 @@ def _peer_tiles(smooth: Pixels) -> NDArray[np.float32]:
 
 
 def _peer_binary(smooth: Pixels, tiles: NDArray[np.float32]) -> Pixels:
-    limits = cv2.resize(tiles, (TILE * tiles.shape[1], TILE * tiles.shape[0]), interpolation=cv2.INTER_LINEAR)
+    size = (TILE * tiles.shape[1], TILE * tiles.shape[0])
+    limits: NDArray[np.float32] = cv2.resize(tiles, size, interpolation=cv2.INTER_LINEAR)
     return (smooth < limits[:HEIGHT, :WIDTH]).astype(np.uint8)
 
 
