@@ -124,7 +124,7 @@ def scored(simulation: Simulation, scenario: Scenario, witness: Witness, began: 
     askew = math.remainder(float(yaw_from_quat(port.truth.quat_wxyz)) - marker_yaw, math.tau)
     track = [[t, *_turned(np.array([x, y]) - marker, -marker_yaw).tolist(), z] for t, x, y, z in witness.track]
     flown = [row for row in track if row[0] >= began] if began >= 0.0 else track[-1:]
-    run = {"seed": scenario.seed, "x": float(off[0]), "y": float(off[1]), "heading": askew}
+    run: dict[str, Any] = {"seed": scenario.seed, "x": float(off[0]), "y": float(off[1]), "heading": askew}
     run |= {"start": flown[0][1:] if flown else [0.0, 0.0, 0.0], "track": flown}
     end = witness.landed_at()
     if end is not None:

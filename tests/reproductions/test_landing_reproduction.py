@@ -18,7 +18,7 @@ from skyloop.reproductions.landing_protocol import ABLATION, CONDITIONS, Protoco
 from skyloop.reproductions.landing_results import job_name, results_of
 from skyloop.sim.scenario import Scenario
 from skyloop.world.weather import weather_at
-from skyloop_client.messages import Event
+from skyloop_client.messages import Event, EventKind
 
 Place = tuple[float, float, float]
 SMALL = Protocol((1, 2, 3, 4), ("python", "qemu"), (5, 6), ("dusk",), (7,), ("ours",), (65.0,), (8,), 30)
@@ -118,7 +118,7 @@ def judged(
     port = SimpleNamespace(truth=truth, status=SimpleNamespace(landed="landed" in kinds))
     simulation: Any = SimpleNamespace(port=SimpleNamespace(vehicle=lambda name: port))
     witness: Any = Witness.__new__(Witness)
-    witness.events = [Event(round(1e9 * (20 + k)), kind, "") for k, kind in enumerate(kinds)]
+    witness.events = [Event(round(1e9 * (20 + k)), EventKind(kind), "") for k, kind in enumerate(kinds)]
     witness.gave_up = False
     witness.status, witness.image = SimpleNamespace(stage=stage, reason="no square with a rectangle"), None
     witness.track = [[5.0, 6.0, 0.0, 8.0], [12.0, 7.0, 0.0, 8.0], [19.0, *place]]
