@@ -8,7 +8,7 @@ from typing import Any
 
 from skyloop.apps.landing_boards import BoardOptions, make_board
 from skyloop.apps.run import Progress, Watch, run_scenario, without_pilots
-from skyloop.links.landing_board.landing_link import Fabric, LandingLink, LandingOptions
+from skyloop.links.landing_board.landing_link import LandingLink, LandingOptions
 from skyloop.links.landing_board.pc_procedure import PcProcedureConfig
 from skyloop.links.landing_board.video_out import VideoOut
 from skyloop.links.landing_board.video_outputs import open_video
@@ -55,7 +55,6 @@ def run_landing(
     board: str = "python",
     options: BoardOptions | None = None,
     *,
-    logic: Fabric | None = None,
     video: str | None = None,
     pace: float | None = None,
     procedure: PcProcedureConfig | None = None,
@@ -63,10 +62,7 @@ def run_landing(
     tell: Callable[[str], None] = lambda text: None,
     watch: Watch = lambda simulation: None,
 ) -> dict[str, Any]:
-    """Fly to the start and let the board land. `options` replace what the scenario's pilot says of rules and gains.
-
-    logic: in place of the reference that stands in for the logic of a board that runs here.
-    """
+    """Fly to the start and let the board land. `options` replace what the scenario's pilot says of rules and gains."""
     pilot = landing_pilot(scenario)
     options = options or BoardOptions(rules=pilot.rules, control=pilot.control)
     start, yaw = start_of(pilot)
@@ -79,7 +75,7 @@ def run_landing(
         shown = None if video is None else open_video(video)
         real = pace is None and (board.startswith(IN_REAL_TIME) or video == "window")
         link_gate = LinkGate(Pace(1.0 if real else pace))
-        link = link_gate.links["landing"] = LandingLink(landing_board, logic or fabric, flown, shown, tell)
+        link = link_gate.links["landing"] = LandingLink(landing_board, fabric, flown, shown, tell)
         summary = run_scenario(without_pilots(scenario), folder, progress, link_gate, watch)
         return {**summary, "landing": _outcome(link.summary(), pilot)}
     finally:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, field
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 from skyloop.links.landing_board.board_lines import SerialBoard, open_line
 from skyloop.links.landing_board.board_turns import (
@@ -16,13 +17,14 @@ from skyloop.links.landing_board.board_turns import (
     ThrottledProgram,
     TurningBoard,
 )
+from skyloop.links.landing_board.landing_link import Fabric
 from skyloop.links.landing_board.python_program import Decision, PythonProgram
 from skyloop.links.landing_board.qemu_board import CLOCK_HZ, QemuProgram
 from skyloop.perception.landing.control import LAND, LandingControlConfig, LandingMemory, advance, measured
 from skyloop.perception.landing.detector import Sighting
 from skyloop.perception.landing.figures import Rules, find_marker, min_area
-from skyloop.perception.landing.object_list import MIN_AREA, ObjectFinder, ObjectList, Pixels
-from skyloop_client.errors import unknown_name
+from skyloop.perception.landing.object_list import MIN_AREA, MIN_CONTRAST, ObjectFinder, ObjectList, Pixels
+from skyloop_client.errors import SetupError, unknown_name
 
 BOARDS = ("python", "qemu", "arty:/dev/ttyUSB1", "pty:PATH", "tcp:HOST:PORT")
 PYTHON_TURN_NS = 10_000
@@ -79,6 +81,26 @@ class ReferenceFabric:
         return self._finder.find(image, least_area).words()
 
 
+class AmaranthFabric:
+    """The logic itself, simulated clock by clock: 2 to 3 images a second."""
+
+    def __init__(self, rules: Rules = "touchdown") -> None:
+        try:
+            from skyloop.fabric.simulated import SimulatedFabric
+        except ImportError as error:
+            raise SetupError(f"the logic needs the extra fabric ({error}); pip install 'skyloop[fabric]'") from None
+        self._fabric = SimulatedFabric(min_contrast=0 if rules == "published" else MIN_CONTRAST)
+
+    def find(self, image: Pixels, least_area: int) -> ObjectWords:
+        return self._fabric.objects_of(image, least_area)
+
+
+Logic: TypeAlias = Literal["reference", "amaranth"]
+LOGICS: dict[Logic, type[ReferenceFabric] | type[AmaranthFabric]] = {
+    "reference": ReferenceFabric, "amaranth": AmaranthFabric,
+}  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True)
 class BoardOptions:
     """How the boards that run here are set up."""
@@ -93,15 +115,20 @@ class BoardOptions:
     rules: Rules = "touchdown"
     control: LandingControlConfig = field(default_factory=LandingControlConfig)
     firmware: Path | None = None
+    logic: Logic = "reference"
+    """What makes the lists of objects for a board that runs here."""
 
 
-def make_board(text: str, options: BoardOptions | None = None) -> tuple[LandingBoard, ReferenceFabric | None]:
+def make_board(text: str, options: BoardOptions | None = None) -> tuple[LandingBoard, Fabric | None]:
     """`python`, `qemu`, `arty:/dev/ttyUSB1`, `pty:PATH` or `tcp:HOST:PORT`, and the logic before it if it has none."""
     options = options or BoardOptions()
     if text not in ("python", "qemu"):
         if ":" not in text:
             raise unknown_name("landing board", text, BOARDS)
         return SerialBoard(open_line(text)), None
+    if options.logic not in LOGICS:
+        raise unknown_name("logic", options.logic, LOGICS)
+    fabric = LOGICS[options.logic](options.rules)
     program: BoardProgram
     if text == "python":
         program = PythonProgram(ReferenceMind(options.control, options.rules), execution_ns=PYTHON_TURN_NS)
@@ -115,4 +142,4 @@ def make_board(text: str, options: BoardOptions | None = None) -> tuple[LandingB
     board: LandingBoard = TurningBoard(program)
     if options.latency:
         board = LateBoard(board, round(options.latency * 1e9))
-    return board, ReferenceFabric(options.rules)
+    return board, fabric

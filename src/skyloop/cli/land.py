@@ -46,6 +46,13 @@ def land(
             help="Where the camera's 1280 x 720 video goes: window (full screen), shm:NAME, y4m:FILE or raw:FILE.",
         ),
     ] = None,
+    logic: Annotated[
+        str,
+        typer.Option(
+            metavar="LOGIC",
+            help="What makes the lists of objects for python and qemu: reference, or amaranth: the logic itself, slow.",
+        ),
+    ] = "reference",
     clock_mhz: Annotated[float, typer.Option(help="The clock of the emulated board, in MHz.")] = 650.0,
     cycles_per_instruction: Annotated[float, typer.Option(help="Of the emulated board, on average.")] = 1.0,
     slower: Annotated[float, typer.Option(help="How many times longer the board computes.")] = 1.0,
@@ -71,7 +78,10 @@ def land(
 
     loaded = load(scenario, set_, seed)
     pilot = landing_pilot(loaded)
-    options = BoardOptions(clock_mhz, cycles_per_instruction, slower, latency, rules=pilot.rules, control=pilot.control)
+    chosen: Any = logic
+    options = BoardOptions(
+        clock_mhz, cycles_per_instruction, slower, latency, rules=pilot.rules, control=pilot.control, logic=chosen
+    )
     folder = out_ or next_folder(loaded.name)
     bar = progress_bar(f"flying {loaded.name}", loaded.duration, quiet=json_)
     with looking_on(foxglove) as watch, telling_where(folder), bar as progress:

@@ -53,9 +53,9 @@ def jobs_of(protocol: Protocol, place: Path) -> list[Job]:
         setup = {"clock_mhz": clock}
         jobs += [job("clock", f"{clock:g}", seed, land_on_board, "qemu", setup, rate) for seed in protocol.clock_starts]
     for which in protocol.conditions:
-        jobs += [job("condition", which, seed, land, CONDITIONS[which], 30) for seed in protocol.condition_starts]
+        jobs += [job("condition", which, seed, land, CONDITIONS[which], rate) for seed in protocol.condition_starts]
     for which in protocol.ablation:
-        jobs += [job("ablation", which, seed, land, ABLATION[which], 30) for seed in protocol.ablation_starts]
+        jobs += [job("ablation", which, seed, land, ABLATION[which], rate) for seed in protocol.ablation_starts]
     return jobs
 
 

@@ -14,7 +14,7 @@ from skyloop.apps.run import fly, without_pilots
 from skyloop.core.frames import yaw_from_quat
 from skyloop.core.keyed_random import KeyedRandom
 from skyloop.core.stream_key import stream_key
-from skyloop.links.landing_board.landing_link import Fabric, LandingLink, LandingOptions
+from skyloop.links.landing_board.landing_link import LandingLink, LandingOptions
 from skyloop.links.link_gate import LinkGate
 from skyloop.links.pace import Pace
 from skyloop.reproductions.landing_protocol import DURATION, ON_MARKER
@@ -87,17 +87,15 @@ def land(seed: int, changes: dict[str, Any], camera_rate_hz: float, folder: str)
         return scored(simulation, scenario, witness, pilot.began_ns * 1e-9, Path(folder))
 
 
-def land_on_board(
-    seed: int, board: str, setup: dict[str, Any], camera_rate_hz: float, folder: str, logic: Fabric | None = None
-) -> dict[str, Any]:
+def land_on_board(seed: int, board: str, setup: dict[str, Any], camera_rate_hz: float, folder: str) -> dict[str, Any]:
     """A landing with a board on a simulated serial line. setup: fields of BoardOptions."""
     scenario = landing_scenario(seed, {}, camera_rate_hz)
     pilot = landing_pilot(scenario)
     start, yaw = start_of(pilot)
-    made, stand_in = make_board(board, BoardOptions(rules=pilot.rules, control=pilot.control, **setup))
+    made, logic = make_board(board, BoardOptions(rules=pilot.rules, control=pilot.control, **setup))
     try:
         gate = LinkGate(Pace(None))
-        link = LandingLink(made, logic or stand_in, LandingOptions(start, yaw, pilot.camera, pilot.rangefinder))
+        link = LandingLink(made, logic, LandingOptions(start, yaw, pilot.camera, pilot.rangefinder))
         gate.links["landing"] = link
         with build(without_pilots(scenario), gates=(gate,)) as simulation:
             gate.attach(simulation.port, None)
