@@ -326,4 +326,4 @@ def test_the_option_alone_means_the_usual_place() -> None:
 def test_every_verb_that_flies_has_it() -> None:
     verbs = get_command(app).commands  # type: ignore[attr-defined]
     having = {name for name, verb in verbs.items() if any("--foxglove" in option.opts for option in verb.params)}
-    assert having == {"run", "loop", "serve", "mavlink", "fly"}
+    assert having == {"run", "loop", "serve", "mavlink", "fly", "land"}

@@ -27,6 +27,8 @@ TIGHT = {**AROUND, "navigator": {"way": {"roomy": 0.5}}}
 NARROW = {"goals": [[9.0, 2.0]], "maps": {"boxes": ((6.0, 0.0, 6.2, 1.5), (6.0, 2.5, 6.2, 16.0))}, "duration": 40.0}
 """Through a door of 1 m whose sides lie in the middle of cells."""
 AHEAD = {"goals": [[5.0, 2.0]], "duration": 14.0}
+CLOSE = {**AHEAD, "position": [0.5, 2.0], "duration": 20.0, "navigator": {"way": {"tight": 0.5}}}
+"""Nearer to a wall than ways may lead."""
 BLIND = {"goals": [[12.0, 2.0]], "maps": {"dead_at": 6.0}, "duration": 14.0}
 INSIDE = {"goals": [[8.0, 2.0]], "maps": {"boxes": ((5.0, 0.0, 11.0, 5.0),)}, "duration": 14.0}
 APPEARS = {"goals": [[12.0, 2.0]], "maps": {"more_boxes": ((7.5, 0.0, 7.9, 16.0),), "more_at": 6.05}, "duration": 11.0}
@@ -163,7 +165,7 @@ WAY: dict[str, Case] = {
     "roomy": (TIGHT, 0.8, clearance, 0.1),
     "detour": ({**TIGHT, "navigator": {"way": {"roomy": 1.8}}}, 2.0, clearance, 0.2),
     "goal_snap": ({**AHEAD, "goals": [[5.2, 2.0]], "maps": {"boxes": BOX}}, 0.3, reached, -1.0),
-    "start_snap": ({**AHEAD, "position": [0.5, 2.0], "duration": 20.0}, 0.05, reached, -1.0),
+    "start_snap": (CLOSE, 0.05, reached, -1.0),
     "look_ahead": (AROUND, 1.0, ended, 0.5),
     "skip_nearer": (AROUND, 0.2, ended, 0.1),
 }

@@ -138,7 +138,11 @@ WORLD_OPTIONS: dict[str, dict[str, tuple[Any, Callable[[World], float], float]]]
         "walkers": (2, walkers, 2),
     },
     "house": {"walkers": (2, walkers, 2)},
-    "landing": {"marker_xy": ((-5.0, 7.0), marker_place, 7.0), "marker_yaw_deg": (90.0, marker_yaw, 89.9)},
+    "landing": {
+        "marker_xy": ((-5.0, 7.0), marker_place, 7.0),
+        "marker_yaw_deg": (90.0, marker_yaw, 89.9),
+        "screen": ((90.0, 30.0), named("screen"), 1),
+    },
     "radar-lab": {"speed": (2.0, walk, 0.8)},
     "park": {"people": (4, number_of("person"), -10), "trees": (20, number_of("tree"), -70)},
     "forest": {"density": (200.0, trees_per_hectare, -250.0), "size": (60.0, spread("tree"), -25.0)},

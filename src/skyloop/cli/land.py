@@ -27,6 +27,21 @@ from skyloop.cli.logs import Verbs
 app = Verbs()
 log = logging.getLogger(__name__)
 
+Video = Annotated[
+    str | None,
+    typer.Option(
+        metavar="OUTPUT",
+        help="Where the camera's 1280 x 720 video goes: window (full screen), shm:NAME, y4m:FILE or raw:FILE.",
+    ),
+]
+Logic = Annotated[
+    str,
+    typer.Option(
+        metavar="LOGIC",
+        help="What makes the lists of objects for python and qemu: reference, or amaranth: the logic itself, slow.",
+    ),
+]
+
 
 @app.command()
 def land(
@@ -39,20 +54,8 @@ def land(
             help="python, qemu (the firmware, emulated), arty:/dev/ttyUSB1 (a real board), pty:PATH or tcp:HOST:PORT.",
         ),
     ] = "python",
-    video: Annotated[
-        str | None,
-        typer.Option(
-            metavar="OUTPUT",
-            help="Where the camera's 1280 x 720 video goes: window (full screen), shm:NAME, y4m:FILE or raw:FILE.",
-        ),
-    ] = None,
-    logic: Annotated[
-        str,
-        typer.Option(
-            metavar="LOGIC",
-            help="What makes the lists of objects for python and qemu: reference, or amaranth: the logic itself, slow.",
-        ),
-    ] = "reference",
+    video: Video = None,
+    logic: Logic = "reference",
     clock_mhz: Annotated[float, typer.Option(help="The clock of the emulated board, in MHz.")] = 650.0,
     cycles_per_instruction: Annotated[float, typer.Option(help="Of the emulated board, on average.")] = 1.0,
     slower: Annotated[float, typer.Option(help="How many times longer the board computes.")] = 1.0,

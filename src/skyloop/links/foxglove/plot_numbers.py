@@ -23,7 +23,8 @@ UNITS = {
     "gyro_bias": "rad_s", "accel_bias": "m_s2", "altitude": "m", "velocity_enu": "m_s", "horizontal_sd": "m",
     "vertical_sd": "m", "speed_sd": "m_s", "pressure": "pa", "temperature": "k", "distance": "m", "min_range": "m",
     "max_range": "m", "integrated_x": "rad", "integrated_y": "rad", "integrated_gyro": "rad",
-    "velocity": "m_s", "yaw": "rad", "yaw_rate": "rad_s", "thrust": "n",
+    "velocity": "m_s", "yaw": "rad", "yaw_rate": "rad_s", "thrust": "n", "offset": "m",
+    "heading": "rad",
 }  # fmt: skip
 """Units of the fields of our own records. Fields of user-defined sensors keep their names."""
 UNSHOWN = ("covariance",)

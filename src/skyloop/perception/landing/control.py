@@ -62,7 +62,7 @@ class LandingControlConfig(BaseModel):
     max_acceleration: PositiveFloat = 1.5
     """m/s²: the horizontal command changes no faster."""
     max_descent: PositiveFloat = 2.0
-    """m/s."""
+    """m/s, the fastest descent."""
     max_yaw_rate_deg: PositiveFloat = 60.0
     """Degrees per second."""
     yaw_within: PositiveFloat = 0.35
