@@ -125,7 +125,7 @@ PUSHED = {**AHEAD, "goals": [[9.0, 2.0]], "wrenches": [{"start": 5.0, "end": 5.8
 CAGED = {**AHEAD, "maps": {"cage": 0.55}}
 BESIDE_A_GATE = {
     **AHEAD, "goals": [[12.0, 2.0]], "duration": 80.0,
-    "maps": {"boxes": [[7.0, 0.0, 7.4, 1.0], [7.0, 3.6, 7.4, 9.0]], "hidden": [[7.0, 1.0, 7.4, 3.6]]},
+    "maps": {"boxes": [[7.0, 0.0, 7.4, 1.4], [7.0, 2.6, 7.4, 9.0]], "hidden": [[7.0, 1.4, 7.4, 2.6]]},
 }  # fmt: skip
 """A gate that is shut although the map from above shows it open, and a gap farther away."""
 Case = tuple[dict[str, Any], Any, Measure, float]
@@ -142,7 +142,7 @@ PILOT: dict[str, Case] = {
     "movers": (AMONG, "maps/other", gap_to_walker, -0.3),
     "blind_after": (BLIND, 3.0, east, 1.0),
     "blind_land_after": (BLIND, 2.0, landed, -5.0),
-    "detour_after": (BESIDE_A_GATE, 2.0, ended, -3.0),
+    "detour_after": (BESIDE_A_GATE, 12.0, ended, 4.0),
     "give_up_after": (INSIDE, 2.0, ended, -5.0),
     "navigator": (AHEAD, {"motion": {"max_speed": 0.4}}, top_speed, -0.2),
 }

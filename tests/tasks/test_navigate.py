@@ -69,7 +69,7 @@ def test_a_vehicle_that_moves_without_getting_anywhere_gives_up() -> None:
     assert "landed" in [event.kind for event in flown.events]
 
 
-BESIDE_A_GATE = {"boxes": [[7.0, 0.0, 7.4, 1.0], [7.0, 3.6, 7.4, 9.0]], "hidden": [[7.0, 1.0, 7.4, 3.6]]}
+BESIDE_A_GATE = {"boxes": [[7.0, 0.0, 7.4, 1.4], [7.0, 2.6, 7.4, 9.0]], "hidden": [[7.0, 1.4, 7.4, 2.6]]}
 """The wall with a second opening, straight ahead, that is shut although the map from above shows it open."""
 
 

@@ -17,7 +17,8 @@ FARTHEST = 200.0
 """m from the vehicle; the map is not made larger than that for a goal."""
 MARGIN = 3.0
 """m around the map, the vehicle and the goal within which a way may lead through what was never seen."""
-
+CLOSED = 0.3
+"""m around a place that was closed."""
 OLDEST_MOVERS = 1.0
 """s; movers that were told longer ago are left out."""
 
@@ -75,9 +76,9 @@ class SeenMaps:
         cells, origin = self._grown
         if self._closed:
             cells = cells.copy()
-            at = np.floor((np.array(self._closed)[:, :2] - origin) / cell).astype(np.int64)
-            at = at[((at >= 0) & (at < cells.shape)).all(axis=1)]
-            cells[at[:, 0], at[:, 1]] = True
+            x, y = (origin[axis] + cell * (np.arange(cells.shape[axis]) + 0.5) for axis in (0, 1))
+            for place in self._closed:
+                cells |= np.hypot(x[:, None] - place[0], y[None] - place[1]) < CLOSED
         return Surroundings(cells, origin, cell, self._cloud, self.movers(t_ns))
 
 
