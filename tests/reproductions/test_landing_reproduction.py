@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from landing_firmware import firmware, needs_board
 from skyloop.reproductions.landing import in_words, jobs_of
 from skyloop.reproductions.landing_flight import Witness, land, land_on_board, landing_scenario, scored
 from skyloop.reproductions.landing_page import blocks
@@ -162,12 +163,14 @@ def test_a_landing_that_fails_leaves_a_picture(tmp_path: Path) -> None:
     assert told["failed"] and (tmp_path / "failed.png").stat().st_size > 10_000
 
 
+@needs_board
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [11, 12, 13])
 def test_the_logic_itself_lands_it(seed: int, tmp_path: Path) -> None:
     """The Amaranth design, clock by clock, in the loop with the firmware under QEMU. Bit-equal logic flies the same."""
     pytest.importorskip("amaranth", reason="the extra fabric (amaranth) is not installed")
-    told = land_on_board(seed, "qemu", {"logic": "amaranth"}, 15, str(tmp_path))
+    elf = firmware(tmp_path)
+    told = land_on_board(seed, "qemu", {"logic": "amaranth", "firmware": elf}, 15, str(tmp_path))
     assert "failed" not in told and math.hypot(told["x"], told["y"]) < 0.2
-    reference = land_on_board(seed, "qemu", {}, 15, str(tmp_path))
+    reference = land_on_board(seed, "qemu", {"firmware": elf}, 15, str(tmp_path))
     assert (told["x"], told["y"], told["time"]) == (reference["x"], reference["y"], reference["time"])
