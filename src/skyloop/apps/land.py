@@ -37,7 +37,7 @@ def landing_pilot(scenario: Scenario) -> LandingPilotConfig:
 
 def start_of(pilot: LandingPilotConfig, ground: float = 0.0) -> tuple[tuple[float, float, float], float]:
     """m, world, and rad: where the landing begins."""
-    goal = LandingPilot(**pilot.model_dump(exclude={"kind", "rate_hz"}))._drawn_start()
+    goal = LandingPilot(**pilot.model_dump(exclude={"kind", "rate_hz"})).drawn_start()
     x, y, z = (float(value) for value in goal.position)
     assert goal.yaw is not None
     return (x, y, z + ground), goal.yaw

@@ -119,14 +119,15 @@ class LandingPilot(Sortie):
     def _fly(self, bundle: Bundle) -> Reply:
         if self.began_ns < 0:
             if self._goal is None:
-                self._goal = self._drawn_start()
+                self._goal = self.drawn_start()
                 return self._goal
             if not self._is_ready(bundle):
                 return None
             self.began_ns = self._image_ns = bundle.t_ns
         return self._land_by_sight(bundle)
 
-    def _drawn_start(self) -> Goal:
+    def drawn_start(self) -> Goal:
+        """Where the landing begins: as given, or drawn by the seed."""
         config = self._config
         if config.start is not None:
             x, y, z = config.start.position

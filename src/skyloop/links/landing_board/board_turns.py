@@ -18,7 +18,7 @@ from skyloop.links.landing_board.simulated_uart import Stamped
 from skyloop_client.errors import LinkError
 
 ObjectWords: TypeAlias = NDArray[np.uint32]
-"""The logic's list of one image, as docs/progress/landing-detector.md lays it out."""
+"""The logic's list of one image, as docs/explanations/landing-detector.md lays it out."""
 TRANSFER_NS = 16_000_000
 """720p60 has 750 lines of 1650 clocks at 74.25 MHz. The 720th line has gone over the cable after 16 ms."""
 IDLE_NS = 20_000_000

@@ -76,10 +76,17 @@ class SeenMaps:
         cells, origin = self._grown
         if self._closed:
             cells = cells.copy()
-            x, y = (origin[axis] + cell * (np.arange(cells.shape[axis]) + 0.5) for axis in (0, 1))
             for place in self._closed:
-                cells |= np.hypot(x[:, None] - place[0], y[None] - place[1]) < CLOSED
+                _close(cells, (place[:2] - origin) / cell, CLOSED / cell)
         return Surroundings(cells, origin, cell, self._cloud, self.movers(t_ns))
+
+
+def _close(cells: NDArray[np.bool_], place: Array, radius: float) -> None:
+    """Marks the cells whose middles are within a radius of a place as occupied; both in cells."""
+    low = np.maximum(np.floor(place - radius), 0).astype(int)
+    part = cells[tuple(slice(first, first + math.ceil(2.0 * radius) + 2) for first in low)]
+    x, y = (low[axis] + 0.5 + np.arange(part.shape[axis]) - place[axis] for axis in (0, 1))
+    part |= np.hypot(x[:, None], y[None]) < radius
 
 
 def _holds(cells: NDArray[np.bool_], origin: Array, cell: float, places: Array) -> bool:
